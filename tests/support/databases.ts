@@ -1,0 +1,74 @@
+// Databases of a server, each named after the run that it belongs to: svc_test_<run>_<which>.
+// A run is alive as long as its session is: a connection under the run's name.
+import pg from 'pg'
+
+export async function createDatabase(
+  server: string,
+  name: string,
+  template: string,
+): Promise<void> {
+  await query(server, `create database ${name} template ${template}`)
+}
+
+export async function dropDatabase(server: string, name: string): Promise<void> {
+  await query(server, `drop database if exists ${name} with (force)`)
+}
+
+export function withDatabase(server: string, name: string): string {
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+export async function dropDatabasesOf(server: string, run: string): Promise<void> {
+  const rows = await query(server, `select datname from pg_database where datname like $1`, [
+    `${run.replaceAll('_', '\\_')}\\_%`,
+  ])
+  for (const { datname } of rows) await dropDatabase(server, datname)
+}
+
+/** Drops what was left by runs that were killed. Two runs may do so at the same time. */
+export async function sweepDatabases(server: string): Promise<void> {
+  const rows = await query(
+    server,
+    `select datname
+     from pg_database d
+     where datname ~ '^svc_test_[0-9a-f]+_'
+       and pg_has_role(d.datdba, 'usage')
+       and not exists (
+         select from pg_stat_activity a
+         where a.application_name = substring(d.datname from '^svc_test_[0-9a-f]+')
+       )`,
+  )
+  for (const { datname } of rows) await dropDatabase(server, datname)
+}
+
+/** Opens the session that shows a run to be alive. It does not keep this process alive. */
+export async function openSession(server: string, run: string): Promise<() => Promise<void>> {
+  const session = new pg.Client({
+    connectionString: server,
+    application_name: run,
+    keepAlive: true,
+  }) as pg.Client & { ref(): void; unref(): void } // which its types do not mention
+  session.on('error', () => {}) // the server went away: the tests will say so
+  await session.connect()
+  session.unref()
+  return async () => {
+    session.ref()
+    await session.end()
+  }
+}
+
+async function query(
+  server: string,
+  text: string,
+  values: unknown[] = [],
+): Promise<{ datname: string }[]> {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  try {
+    return (await client.query<{ datname: string }>(text, values)).rows
+  } finally {
+    await client.end()
+  }
+}

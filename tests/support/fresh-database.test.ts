@@ -1,0 +1,46 @@
+import pg from 'pg'
+import t, { type Test } from 'tap'
+
+import { emptyDatabase, freshDatabase } from './fresh-database.ts'
+
+t.test('two databases of one template know nothing of each other', async (t) => {
+  const [one, other] = await Promise.all([
+    connect(t, await freshDatabase(t)),
+    connect(t, await freshDatabase(t)),
+  ])
+  await one.query('create table public.mine ()')
+
+  const { rows } = await other.query(`select to_regclass('public.mine') as found`)
+
+  t.same(rows, [{ found: null }])
+})
+
+t.test(
+  'a database is gone when the test that asked for it has ended, even if something is connected to it',
+  async (t) => {
+    let url = ''
+    await t.test('a test that forgets to close its connection', async (t) => {
+      url = await freshDatabase(t)
+      const forgotten = new pg.Client(url)
+      forgotten.on('error', () => {})
+      await forgotten.connect()
+    })
+
+    await t.rejects(new pg.Client(url).connect(), { code: '3D000' })
+  },
+)
+
+t.test('an empty database has no schema of ours', async (t) => {
+  const client = await connect(t, await emptyDatabase(t))
+
+  const { rows } = await client.query(`select from pg_namespace where nspname like 'svc%'`)
+
+  t.equal(rows.length, 0)
+})
+
+async function connect(t: Test, url: string): Promise<pg.Client> {
+  const client = new pg.Client(url)
+  await client.connect()
+  t.teardown(() => client.end())
+  return client
+}

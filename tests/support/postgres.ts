@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+
+/** A Postgres server that is running. */
+export interface Postgres {
+  /** A superuser's connection string to the database `postgres`. */
+  url: string
+  /** Ends what was started for this call; a server that was there before is left alone. */
+  stop(): Promise<void>
+}
+
+/** The server that `DATABASE_URL` names where it is set, else one of our own. */
+export async function usePostgres(): Promise<Postgres> {
+  const url = process.env.DATABASE_URL
+  return url ? { url, stop: async () => {} } : startPostgres()
+}
+
+/**
+ * A new, empty Postgres 18 on a free loopback port, with its files in a temporary folder. It ends
+ * with this process however this process ends, SIGKILL included. It does not keep the process alive.
+ *
+ * @param settings server settings over ours, such as `{ fsync: 'on' }`
+ */
+export async function startPostgres(settings: Record<string, string> = {}): Promise<Postgres> {
+  // The keeper holds on to the server as long as this pipe is open, and the kernel closes the pipe of
+  // a dead process. In a session of its own, the keeper does not hear a terminal's Ctrl-C.
+  const keeper = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'postgres', 'keeper.ts'), JSON.stringify(settings)],
+    {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      detached: true,
+      windowsHide: true,
+      env: plainEnvironment(),
+    },
+  )
+  const ended = once(keeper, 'exit')
+  const said = JSON.parse((await text(keeper.stdout)) || '{}') as { url?: string; error?: string }
+  if (!said.url) throw new Error(said.error ?? 'The embedded Postgres could not be started.')
+  keeper.unref()
+  const leash = keeper.stdin as unknown as { unref(): void }
+  leash.unref()
+
+  return {
+    url: said.url,
+    async stop() {
+      keeper.ref()
+      keeper.stdin.end()
+      await ended
+    },
+  }
+}
+
+/** Without what a test runner puts into its children: the keeper is not under test. */
+function plainEnvironment(): NodeJS.ProcessEnv {
+  const { NODE_OPTIONS: _options, NODE_V8_COVERAGE: _coverage, ...rest } = process.env
+  return rest
+}

@@ -1,0 +1,110 @@
+import { execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { writeFile } from 'node:fs/promises'
+
+import { binariesFor } from './binaries.ts'
+import type { User } from './user.ts'
+
+export interface Cluster {
+  folder: string
+  postgres: string
+  password: string
+}
+
+/** The data of a crashed machine is of no use to anybody here, so nothing waits for a disk. */
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '400',
+  fsync: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+}
+
+export async function makeCluster(folder: string, user: User): Promise<Cluster> {
+  const { initdb, postgres } = await binariesFor(user, folder)
+  // Loopback is open to every user of the machine, and a superuser may run programs: a password.
+  const password = randomBytes(16).toString('hex')
+  const passwordFile = join(folder, 'password')
+  await writeFile(passwordFile, password, { mode: 0o644 }) // the folder is closed to others
+  const options = [
+    '--username=postgres',
+    '--auth=scram-sha-256',
+    `--pwfile=${passwordFile}`,
+    '--encoding=UTF8',
+    '--locale=C',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--no-sync',
+    '--no-instructions',
+  ]
+  await promisify(execFile)(initdb, [`--pgdata=${join(folder, 'data')}`, ...options], {
+    cwd: folder,
+    ...user,
+  })
+  return { folder, postgres, password }
+}
+
+export interface Server {
+  url: string
+  ended: Promise<unknown>
+  stop(): Promise<void>
+}
+
+export async function startServer(
+  cluster: Cluster,
+  user: User,
+  settings: Record<string, string>,
+  attemptsLeft = 5,
+): Promise<Server> {
+  const port = await freePort()
+  const flags = Object.entries({ ...SETTINGS, port: String(port), ...settings })
+  const server = spawn(
+    cluster.postgres,
+    [
+      '-D',
+      join(cluster.folder, 'data'),
+      ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
+    { cwd: cluster.folder, stdio: ['ignore', 'ignore', 'pipe'], ...user },
+  )
+  const ended = once(server, 'exit')
+  let log = ''
+  const ready = await new Promise<boolean>((resolve, reject) => {
+    server.once('error', reject)
+    server.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      log = (log + chunk).slice(-4000)
+      if (log.includes('ready to accept connections')) resolve(true)
+    })
+    void ended.then(() => resolve(false))
+  })
+  // Between our finding the port free and the server's asking for it, somebody else may have taken it.
+  const taken = !ready && log.includes('Address already in use')
+  if (taken && attemptsLeft > 1) return startServer(cluster, user, settings, attemptsLeft - 1)
+  if (!ready) throw new Error(`The embedded Postgres ended at its start:\n${log}`)
+
+  return {
+    url: `postgres://postgres:${cluster.password}@127.0.0.1:${port}/postgres`,
+    ended,
+    async stop() {
+      server.kill('SIGQUIT')
+      const late = setTimeout(() => server.kill('SIGKILL'), 10_000)
+      await ended
+      clearTimeout(late)
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as { port: number }
+  probe.close()
+  await once(probe, 'close')
+  return port
+}

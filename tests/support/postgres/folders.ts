@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process'
+import { chown, mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+
+import type { User } from './user.ts'
+
+const OURS = /^svc-postgres-(\d+)-/
+
+/** A folder for one server's files, named after the process that will remove it: this one. */
+export async function makeFolder(user: User): Promise<string> {
+  const folder = await mkdtemp(join(await roomFor(user), `svc-postgres-${process.pid}-`))
+  if (user.uid !== undefined) await chown(folder, user.uid, user.gid)
+  return folder
+}
+
+/** Removes what keepers left that were killed: their folders, and servers that still run there. */
+export async function sweepFolders(): Promise<void> {
+  for (const room of new Set([tmpdir(), '/tmp'])) {
+    for (const name of await readdir(room).catch(() => [])) {
+      const keeper = Number(OURS.exec(name)?.[1])
+      if (!keeper || (await commandLine(keeper)).includes('keeper.ts')) continue
+      await removeLeftover(join(room, name)).catch(() => {}) // another user's: theirs to sweep
+    }
+  }
+}
+
+async function removeLeftover(folder: string): Promise<void> {
+  const pidFile = await readFile(join(folder, 'data', 'postmaster.pid'), 'utf8').catch(() => '')
+  const server = Number.parseInt(pidFile, 10)
+  // The number may be another process's by now, perhaps another Postgres: only the folder tells.
+  if (server && (await commandLine(server)).includes(folder)) process.kill(server, 'SIGQUIT')
+  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+}
+
+/** What a process was started with; empty if there is none of that number. */
+async function commandLine(pid: number): Promise<string> {
+  if (process.platform === 'linux') {
+    return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  }
+  const ps = promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)])
+  return ps.then(({ stdout }) => stdout).catch(() => '')
+}
+
+/** The temporary folder, unless it is closed to the user whom the server runs as. */
+async function roomFor(user: User): Promise<string> {
+  if (user.uid === undefined || (await isOpenToAll(tmpdir()))) return realpath(tmpdir())
+  return realpath('/tmp')
+}
+
+/** Whether users other than the owner get there: one folder of mode 0700 on the way locks them out. */
+export async function isOpenToAll(path: string): Promise<boolean> {
+  const { mode } = await stat(path)
+  if ((mode & 0o001) === 0) return false
+  return dirname(path) === path || isOpenToAll(dirname(path))
+}

@@ -1,0 +1,62 @@
+// `pnpm test`: starts Postgres, makes the template, runs tap with the arguments given, ends all of it.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { RUN_VARIABLE, startRun } from './test-run.ts'
+
+let interrupted: NodeJS.Signals | undefined
+let group: number | undefined
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
+// The shell between pnpm and us passes nothing on when it is killed itself.
+const parent = process.ppid
+setInterval(() => process.ppid !== parent && !interrupted && interrupt('SIGTERM'), 250).unref()
+
+try {
+  const { run, end } = await startRun()
+  try {
+    process.exitCode = interrupted ? 1 : await runTap(JSON.stringify(run))
+  } finally {
+    await end()
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
+process.exit(interrupted ? 128 + constants.signals[interrupted] : process.exitCode)
+
+async function runTap(run: string): Promise<number> {
+  // A test that forgets to ask for a database of its own must not find somebody's real one.
+  const { DATABASE_URL: _, ...env } = process.env
+  const tap = join(fileURLToPath(import.meta.resolve('tap')), '..', 'run.mjs')
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'leash.ts'), process.execPath, tap, ...process.argv.slice(2)],
+    {
+      stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+      detached: true,
+      env: { ...env, [RUN_VARIABLE]: run },
+    },
+  )
+  group = child.pid
+  const [code] = (await once(child, 'exit')) as [number | null]
+  signalGroup('SIGKILL') // what a test may have left running
+  return code ?? 1
+}
+
+/** The first signal asks tap to end, so that it can say what was running; the next one insists. */
+function interrupt(signal: NodeJS.Signals): void {
+  signalGroup(interrupted ? 'SIGKILL' : signal)
+  interrupted = signal
+  setTimeout(() => signalGroup('SIGKILL'), 5000).unref()
+}
+
+function signalGroup(signal: NodeJS.Signals): void {
+  try {
+    if (group) process.kill(-group, signal)
+  } catch {
+    // nobody is left in it
+  }
+}
