@@ -1,0 +1,207 @@
+/** The inner side of core: `fastify.svc`, and what the packages on top of it build with. */
+import type { FastifyBaseLogger } from 'fastify'
+import { makeActions, type Actions } from './actions.ts'
+import { openDatabase, transaction, type Database, type Db } from './database.ts'
+import { EventBus } from './event-bus.ts'
+import { sweepEvents } from './event-log.ts'
+import type { Events, PublishOptions, PublishResult } from './events.ts'
+import { InvalidOption } from './errors.ts'
+import { makeKeyValueStore, sweepExpired, type KeyValueStore } from './kv.ts'
+import { migrate } from './migrate.ts'
+import type { CoreSettings } from './options.ts'
+import { Pump } from './pump.ts'
+import { startBoss, type PgBoss } from './queue.ts'
+import { BoundQueues, WAKE_CHANNEL, type Queues } from './queues.ts'
+import { makeSecrets, type Secrets } from './secrets.ts'
+import { SignalLine, type Signals } from './signals.ts'
+import { declareSubscription, setTarget } from './subscriptions.ts'
+import { Sweeps } from './sweeps.ts'
+import type { Worker } from './worker.ts'
+
+/** What `fastify.svc` offers. */
+export interface Svc {
+  actions: Actions
+  events: Events
+  kv: KeyValueStore
+  secrets: Secrets
+  /** The pool of the host, or the one that was made for it. */
+  database: Database['pool']
+  /** The started pg-boss, in the schema `svc_jobs`. */
+  jobs: PgBoss
+}
+
+/** A subscription with many targets: each gets a job of its own for each event that it wants. */
+export interface FanOut {
+  /** Which events of the application fan out; replaces what the subscription declared before. */
+  declare(subscription: string, queue: string, events: string[]): Promise<void>
+  /** Which of them one target wants: `*` for all, none for none. */
+  setTarget(db: Db, subscription: string, target: string, events: string[]): Promise<void>
+}
+
+export interface Core {
+  svc: Svc
+  settings: CoreSettings
+  log: FastifyBaseLogger
+  migrate(owner: string, folder: URL): Promise<void>
+  transaction<T>(run: (db: Db) => Promise<T>): Promise<T>
+  signals: Signals
+  queues: Queues
+  fanOut: FanOut
+  /** Runs a worker's pump from ready to close, where `worker.enabled` says so. */
+  work<Prepared, Note>(worker: Worker<Prepared, Note>): void
+  /** As `svc.events.publish`, with the payload as JSON text, kept byte for byte. */
+  publishText(name: string, json: string, options?: PublishOptions): Promise<PublishResult>
+  /** Something refers to events for so many days: they are kept as long. */
+  keepEventsAtLeast(days: number): void
+  /** Background work from ready to close; errors are logged. */
+  every(seconds: number, name: string, task: () => Promise<void>): void
+}
+
+const MIGRATIONS = new URL('../sql/', import.meta.url)
+
+export class RunningCore implements Core {
+  readonly svc: Svc
+  readonly settings: CoreSettings
+  readonly log: FastifyBaseLogger
+  readonly signals: SignalLine
+  readonly queues: BoundQueues
+  #database: Database
+  #bus: EventBus
+  #sweeps: Sweeps
+  #pumps = new Map<string, Pump>()
+  #eventDays: number
+  #ready = false
+
+  static async start(settings: CoreSettings, log: FastifyBaseLogger): Promise<RunningCore> {
+    const secrets = makeSecrets(settings.secrets)
+    const logError = (error: Error) => log.warn({ err: error }, 'a connection to Postgres was lost')
+    const database = await openDatabase(await whichDatabase(settings, secrets), logError)
+    try {
+      await migrate(database.pool, '@svc/core', MIGRATIONS)
+      const boss = await startBoss(database.pool, settings.worker.enabled, {
+        error: (error) => log.error({ err: error }, 'pg-boss reports an error'),
+        warn: (warning) => log.warn({ warning }, 'pg-boss warns'),
+      })
+      return new RunningCore(settings, log, database, boss, secrets)
+    } catch (error) {
+      await database.close()
+      throw error
+    }
+  }
+
+  private constructor(
+    settings: CoreSettings,
+    log: FastifyBaseLogger,
+    database: Database,
+    boss: PgBoss,
+    secrets: Secrets,
+  ) {
+    this.settings = settings
+    this.log = log
+    this.#database = database
+    this.#eventDays = settings.eventRetentionDays
+    this.signals = new SignalLine(database.listener, (error) =>
+      log.debug({ err: error }, 'the signal line was lost, polling goes on'),
+    )
+    this.queues = new BoundQueues(boss, database, settings.worker, this.signals)
+    this.#bus = new EventBus({
+      boss,
+      database,
+      queues: this.queues,
+      settings,
+      log,
+      work: (worker) => this.work(worker),
+      rest: (queue) => this.#rest(queue),
+    })
+    this.svc = {
+      actions: makeActions(),
+      events: this.#bus,
+      kv: makeKeyValueStore(database.pool),
+      secrets,
+      database: database.pool,
+      jobs: boss,
+    }
+    this.#sweeps = new Sweeps(log)
+    this.every(60, 'expired entries', () => sweepExpired(database.pool))
+    this.every(3600, 'old events', () => sweepEvents(database.pool, this.#eventDays))
+  }
+
+  migrate(owner: string, folder: URL): Promise<void> {
+    return migrate(this.#database.pool, owner, folder)
+  }
+
+  transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
+    return transaction(this.#database.pool, run)
+  }
+
+  fanOut: FanOut = {
+    declare: (subscription, queue, events) =>
+      declareSubscription(this.#database.pool, {
+        subscription,
+        queue,
+        events,
+        idempotent: true,
+        targeted: true,
+      }),
+    setTarget,
+  }
+
+  publishText(name: string, json: string, options?: PublishOptions): Promise<PublishResult> {
+    return this.#bus.publishText(name, json, options)
+  }
+
+  keepEventsAtLeast(days: number): void {
+    this.#eventDays = Math.max(this.#eventDays, days)
+  }
+
+  every(seconds: number, name: string, task: () => Promise<void>): void {
+    if (this.settings.worker.enabled) this.#sweeps.add({ seconds, name, task })
+  }
+
+  work<Prepared, Note>(worker: Worker<Prepared, Note>): void {
+    if (!this.settings.worker.enabled) return
+    const pump = new Pump(worker as unknown as Worker, this.svc.jobs, this.#database.hot, this.log)
+    this.#pumps.set(worker.queue, pump)
+    if (this.#ready) this.#startPump(pump)
+  }
+
+  async ready(): Promise<void> {
+    await this.#bus.ready()
+    if (this.#pumps.size > 0)
+      this.signals.listen(WAKE_CHANNEL, (queue) => this.queues.wakeHere(queue))
+    this.#ready = true
+    for (const pump of this.#pumps.values()) this.#startPump(pump)
+    this.#sweeps.start()
+  }
+
+  async close(): Promise<void> {
+    this.#bus.close()
+    this.queues.close()
+    await this.#sweeps.stop()
+    await Promise.all([...this.#pumps.values()].map((pump) => pump.stop()))
+    await this.svc.jobs.stop({ graceful: true, timeout: 10_000 })
+    await this.signals.close()
+    await this.#database.close()
+  }
+
+  #startPump(pump: Pump): void {
+    this.queues.attach(pump)
+    pump.start()
+  }
+
+  async #rest(queue: string): Promise<void> {
+    const pump = this.#pumps.get(queue)
+    this.#pumps.delete(queue)
+    if (!pump) return
+    this.queues.detach(pump)
+    await pump.stop()
+  }
+}
+
+async function whichDatabase(settings: CoreSettings, secrets: Secrets) {
+  const database = settings.database ?? (await secrets.get('DATABASE_URL'))
+  if (database) return database
+  throw new InvalidOption(
+    'svcCore: there is no database: give the option "database", or set the secret DATABASE_URL',
+  )
+}

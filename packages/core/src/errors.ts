@@ -1,0 +1,65 @@
+import createError from '@fastify/error'
+
+/** An option of a plugin has the wrong type, is out of range or does not exist. Thrown at boot. */
+export const InvalidOption = createError<[string]>('SVC_CORE_INVALID_OPTION', '%s', 500)
+
+/** Postgres did not answer, or refused the connection. Thrown at boot. */
+export const DatabaseUnreachable = createError<[string]>('SVC_CORE_DATABASE_UNREACHABLE', '%s', 500)
+
+/** The server is older than the oldest Postgres that is supported. Thrown at boot. */
+export const DatabaseTooOld = createError<[string]>(
+  'SVC_CORE_DATABASE_TOO_OLD',
+  'svcCore needs Postgres 14 or newer, this server is %s: upgrade it, or point the option "database" at a newer one',
+  500,
+)
+
+/** `actions.call` was given a name that nobody registered. */
+export const ActionUnknown = createError<[string, string]>(
+  'SVC_CORE_ACTION_UNKNOWN',
+  'there is no action "%s"; there are: %s',
+  500,
+)
+
+/** `actions.register` was given a name that is taken. */
+export const ActionTaken = createError<[string]>(
+  'SVC_CORE_ACTION_TAKEN',
+  'the action "%s" is registered already',
+  500,
+)
+
+/** Input that the schema of an action or a route refuses. */
+export const InvalidInput = createError<[string]>('SVC_INVALID_INPUT', '%s', 400)
+
+/** An event name that does not match `[A-Za-z0-9_.\-/]{1,200}`. */
+export const InvalidEventName = createError<[string]>(
+  'SVC_CORE_INVALID_EVENT_NAME',
+  'an event name is 1 to 200 letters, digits, "_", ".", "-" or "/", got %s',
+  400,
+)
+
+/** A publish `id` that is not a string of 1 to 255 characters. */
+export const InvalidEventId = createError<[string]>(
+  'SVC_CORE_INVALID_EVENT_ID',
+  'the id of an event is a string of 1 to 255 characters without NUL, got %s',
+  400,
+)
+
+/** A payload that has no JSON text (`undefined`, a function, a cycle, a bigint). */
+export const InvalidPayload = createError<[string]>(
+  'SVC_CORE_INVALID_PAYLOAD',
+  'a payload must be something that JSON can write: %s',
+  400,
+)
+
+/** A second subscription of one name in a process. */
+export const SubscriptionTaken = createError<[string]>(
+  'SVC_CORE_SUBSCRIPTION_TAKEN',
+  'there is a subscription "%s" in this process already: give this one a name of its own with the option "subscription"',
+  500,
+)
+
+/** `events.subscribe` was called with something that is not a handler, a name or an option. */
+export const InvalidSubscription = createError<[string]>('SVC_CORE_INVALID_SUBSCRIPTION', '%s', 500)
+
+/** A key of the key-value store that is not a string of 1 to 1024 characters, or a TTL that is not above 0. */
+export const InvalidEntry = createError<[string]>('SVC_CORE_INVALID_ENTRY', '%s', 500)

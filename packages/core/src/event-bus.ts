@@ -1,0 +1,163 @@
+/** `svc.events`, and the subscriptions of this process with their pumps. */
+import type { Database, Db } from './database.ts'
+import { transaction } from './database.ts'
+import { CommitWatch } from './commit-watch.ts'
+import {
+  checkedEventId,
+  checkedEventName,
+  payloadText,
+  settleSubscription,
+  SubscriptionTaken,
+  type EventHandler,
+  type Events,
+  type PublishOptions,
+  type PublishResult,
+  type SettledSubscribeOptions,
+  type SubscribeOptions,
+} from './events.ts'
+import { MicroBatch } from './micro-batch.ts'
+import type { CoreSettings } from './options.ts'
+import { publishEvents } from './publish.ts'
+import { defineQueue, emptyQueue, type PgBoss } from './queue.ts'
+import type { BoundQueues } from './queues.ts'
+import { makeSubscriber, queueOfSubscription } from './subscriber.ts'
+import { declareSubscription, retireSubscription } from './subscriptions.ts'
+import type { Worker } from './worker.ts'
+
+interface Parts {
+  boss: PgBoss
+  database: Database
+  queues: BoundQueues
+  settings: CoreSettings
+  log: { error(details: object, message: string): void }
+  /** Starts the pump of a worker as soon as the host is ready. */
+  work(worker: Worker): void
+  /** Ends the pump of a queue. */
+  rest(queue: string): Promise<void>
+}
+
+interface Subscribed {
+  event: string
+  options: SettledSubscribeOptions
+}
+
+const SUBSCRIPTION_DEAD_LETTER_DAYS = 90
+/** Beyond a handler's own time, for the settle that follows. */
+const EXPIRY_MARGIN_SECONDS = 15
+
+export class EventBus implements Events {
+  #parts: Parts
+  #batch: MicroBatch
+  #commits: CommitWatch
+  #subscribed = new Map<string, Subscribed>()
+  #undeclared: Subscribed[] = []
+  #declaring: Promise<void> = Promise.resolve()
+  #ready = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    const { boss, database, queues } = parts
+    this.#commits = new CommitWatch(database.pool, (queue) => queues.wake(queue))
+    this.#batch = new MicroBatch(async (events) => {
+      const published = await transaction(database.pool, (db) => publishEvents(boss, db, events))
+      for (const queue of published.queues) queues.wake(queue)
+      return published.results
+    })
+  }
+
+  async publish(name: string, payload: unknown, options: PublishOptions = {}) {
+    return this.publishText(name, payloadText(payload), options)
+  }
+
+  /** As `publish`, with the payload given as JSON text, which is kept byte for byte. */
+  async publishText(
+    name: string,
+    payload: string,
+    { id, db }: PublishOptions = {},
+  ): Promise<PublishResult> {
+    const event = { name: checkedEventName(name), id: checkedEventId(id), payload }
+    await this.declare()
+    return db ? this.#publishWithin(db, event) : this.#batch.publish(event)
+  }
+
+  async #publishWithin(db: Db, event: { name: string; id: string; payload: string }) {
+    const { results, queues } = await publishEvents(this.#parts.boss, db, [event])
+    this.#commits.expect(event, queues)
+    return results[0] ?? { id: event.id, duplicate: false }
+  }
+
+  subscribe(name: string, handler: EventHandler, options?: SubscribeOptions): Promise<void> {
+    const settled = settleSubscription(name, handler, options)
+    if (this.#subscribed.has(settled.subscription)) {
+      throw new SubscriptionTaken(settled.subscription)
+    }
+    const subscribed = { event: name, options: settled }
+    this.#subscribed.set(settled.subscription, subscribed)
+    this.#undeclared.push(subscribed)
+    const worker = makeSubscriber(handler, settled, this.#parts.log)
+    if (this.#ready) return this.declare().then(() => this.#parts.work(worker))
+    this.#parts.work(worker)
+    return Promise.resolve()
+  }
+
+  async unsubscribe(subscription: string): Promise<void> {
+    await this.declare()
+    await retireSubscription(this.#parts.database.pool, subscription)
+    this.#subscribed.delete(subscription)
+    await this.#parts.rest(queueOfSubscription(subscription))
+    await emptyQueue(this.#parts.boss, queueOfSubscription(subscription))
+  }
+
+  /**
+   * Writes the subscriptions that are not in the database yet: at boot, or before the first publish
+   * that would miss them.
+   */
+  declare(): Promise<void> {
+    if (this.#undeclared.length > 0) {
+      const subscribed = this.#undeclared.splice(0)
+      this.#declaring = this.#declaring.then(() => this.#declareAll(subscribed))
+      // Whoever awaits it is told; nobody may be awaiting it yet.
+      this.#declaring.catch(() => {})
+    }
+    return this.#declaring
+  }
+
+  async #declareAll(subscribed: Subscribed[]): Promise<void> {
+    for (const [index, { event, options }] of subscribed.entries()) {
+      try {
+        await this.#declareOne(event, options)
+      } catch (error) {
+        this.#undeclared.unshift(...subscribed.slice(index))
+        this.#declaring = Promise.resolve()
+        throw error
+      }
+    }
+  }
+
+  async #declareOne(event: string, options: SettledSubscribeOptions): Promise<void> {
+    const { boss, database, settings } = this.#parts
+    const queue = queueOfSubscription(options.subscription)
+    await defineQueue(boss, queue, settings.worker, {
+      expireInSeconds: options.timeoutSeconds + EXPIRY_MARGIN_SECONDS,
+      deadLetterRetentionDays: SUBSCRIPTION_DEAD_LETTER_DAYS,
+      ownTable: false,
+    })
+    await declareSubscription(database.pool, {
+      subscription: options.subscription,
+      queue,
+      events: [event],
+      idempotent: options.idempotent,
+      targeted: false,
+    })
+  }
+
+  /** From now on a subscription is written as soon as it is made. */
+  async ready(): Promise<void> {
+    this.#ready = true
+    await this.declare()
+  }
+
+  close(): void {
+    this.#commits.close()
+  }
+}

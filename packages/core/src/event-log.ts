@@ -1,0 +1,97 @@
+/** The table of events, and what a publish asks of it. */
+import type { Db } from './database.ts'
+import { NO_JOB_NEEDS_EVENT } from './queue.ts'
+
+export interface EventRow {
+  name: string
+  id: string
+  /** JSON text. */
+  payload: string
+}
+
+/** What follows from one published event: whether it is new, and one line for each who wants it. */
+export interface Want {
+  name: string
+  id: string
+  fresh: boolean
+  subscription: string | null
+  queue: string | null
+  targeted: boolean | null
+  target: string | null
+}
+
+/**
+ * Writes events and says who wants them, in one statement. An event that exists is left as it is
+ * and wanted only by subscriptions that ask for replays. The rows go in by the order of their key:
+ * two batches that share events would deadlock in any other.
+ */
+export async function insertEvents(db: Db, events: EventRow[]): Promise<Want[]> {
+  const { rows } = await db.query(
+    `with given as (
+       select name, id, payload from unnest($1::text[], $2::text[], $3::text[]) as given (name, id, payload)
+     ), published as (
+       insert into svc."__svc.events" (name, id, payload)
+       select name, id, payload from given order by name collate "C", id collate "C"
+       on conflict (name, id) do nothing
+       returning name, id
+     )
+     select given.name, given.id, published.id is not null as fresh,
+            wants.subscription, wants.queue, wants.targeted, target.target
+       from given
+       left join published on published.name = given.name and published.id = given.id
+       left join svc."__svc.subscriptions" as wants
+         on wants.event_name = given.name and (published.id is not null or not wants.idempotent)
+       left join svc."__svc.targets" as target
+         on wants.targeted and target.subscription = wants.subscription
+        and target.event_name in (given.name, '*')`,
+    [
+      events.map(({ name }) => name),
+      events.map(({ id }) => id),
+      events.map(({ payload }) => payload),
+    ],
+  )
+  return rows
+}
+
+/** The payload texts and publish times of events, by `name` and `id`. */
+export async function findPayloads(
+  db: Db,
+  events: { name: string; id: string }[],
+): Promise<{ name: string; id: string; payload: string; publishedAt: Date }[]> {
+  const { rows } = await db.query(
+    `select event.name, event.id, event.payload, event.published_at as "publishedAt"
+       from unnest($1::text[], $2::text[]) as wanted (name, id)
+       join svc."__svc.events" as event on event.name = wanted.name and event.id = wanted.id`,
+    [events.map(({ name }) => name), events.map(({ id }) => id)],
+  )
+  return rows
+}
+
+/** Which of these events are committed. */
+export async function findCommitted(
+  db: Db,
+  events: { name: string; id: string }[],
+): Promise<{ name: string; id: string }[]> {
+  const { rows } = await db.query(
+    `select event.name, event.id
+       from unnest($1::text[], $2::text[]) as wanted (name, id)
+       join svc."__svc.events" as event on event.name = wanted.name and event.id = wanted.id`,
+    [events.map(({ name }) => name), events.map(({ id }) => id)],
+  )
+  return rows
+}
+
+/** Deletes events older than `days` that no job needs, in portions that hold no lock for long. */
+export async function sweepEvents(db: Db, days: number): Promise<void> {
+  const portion = 5000
+  for (;;) {
+    const { rowCount } = await db.query(
+      `delete from svc."__svc.events" as event where (event.name, event.id) in (
+         select event.name, event.id from svc."__svc.events" as event
+          where event.published_at < now() - make_interval(days => $1) and ${NO_JOB_NEEDS_EVENT}
+          limit $2 for update skip locked)`,
+      [days, portion],
+    )
+    if ((rowCount ?? 0) < portion) return
+  }
+}

@@ -1,0 +1,142 @@
+import type { Db } from './database.ts'
+import {
+  InvalidEventId,
+  InvalidEventName,
+  InvalidPayload,
+  InvalidSubscription,
+  SubscriptionTaken,
+} from './errors.ts'
+import { uuidv7 } from './ids.ts'
+import { isBoolean, isFunction, isIntegerFrom, kindOf, settleOptions } from './options.ts'
+
+export interface PublishOptions {
+  /**
+   * Names the event together with its name, up to 255 characters: a second publish of both is a
+   * replay. @default a UUIDv7
+   */
+  id?: string
+  /** A client inside a transaction: the event is rolled back with it, delivered after its commit. */
+  db?: Db
+}
+
+export interface PublishResult {
+  id: string
+  /** Whether an event of that name and id existed. */
+  duplicate: boolean
+}
+
+export interface EventContext {
+  /** The id of the event. */
+  id: string
+  name: string
+  publishedAt: Date
+  /** 1, 2, … */
+  attempt: number
+  /** Aborts when the attempt has had its time, or the process closes. */
+  signal: AbortSignal
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- the host knows what it published
+export type EventHandler<Payload = any> = (payload: Payload, event: EventContext) => unknown
+
+export interface SubscribeOptions {
+  /** The durable name of the subscription. @default the event's name */
+  subscription?: string
+  /** `false`: called again when the event is replayed. @default true */
+  idempotent?: boolean
+  /** How long one attempt may take, in seconds. @default 300 */
+  timeoutSeconds?: number
+  /** Attempts in flight in this process. @default 10 */
+  concurrency?: number
+}
+
+export interface Events {
+  /**
+   * Writes the event and the jobs of everybody who wants it in one transaction: the caller's with
+   * `db`, else one of its own, which is committed when the promise resolves.
+   *
+   * @throws InvalidEventName, InvalidEventId, InvalidPayload
+   */
+  publish(name: string, payload: unknown, options?: PublishOptions): Promise<PublishResult>
+  /**
+   * A durable subscription: over all processes each event reaches it once, within milliseconds of
+   * its commit, and again after a throw until it succeeds or its attempts are used up.
+   *
+   * @throws InvalidEventName, InvalidSubscription, SubscriptionTaken (at once, not by the promise)
+   */
+  subscribe(name: string, handler: EventHandler, options?: SubscribeOptions): Promise<void>
+  /** Retires a subscription: it is told of no event any more, in any process. */
+  unsubscribe(subscription: string): Promise<void>
+}
+
+const EVENT_NAME = /^[A-Za-z0-9_.\-/]{1,200}$/
+
+export const isEventName = (name: unknown): name is string =>
+  typeof name === 'string' && EVENT_NAME.test(name)
+
+/** @throws InvalidEventName */
+export function checkedEventName(name: unknown): string {
+  if (isEventName(name)) return name
+  throw new InvalidEventName(
+    typeof name === 'string' ? JSON.stringify(name.slice(0, 210)) : kindOf(name),
+  )
+}
+
+/** @throws InvalidEventId */
+export function checkedEventId(id: unknown): string {
+  if (id === undefined) return uuidv7()
+  if (typeof id === 'string' && id.length >= 1 && id.length <= 255 && !id.includes('\0')) return id
+  throw new InvalidEventId(typeof id === 'string' ? `one of ${id.length}` : kindOf(id))
+}
+
+/** @throws InvalidPayload */
+export function payloadText(payload: unknown): string {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(payload)
+  } catch (error) {
+    throw new InvalidPayload((error as Error).message)
+  }
+  if (text === undefined) throw new InvalidPayload(`got ${kindOf(payload)}`)
+  return text
+}
+
+export type SettledSubscribeOptions = Required<SubscribeOptions>
+
+/** @throws InvalidEventName, InvalidSubscription */
+export function settleSubscription(
+  name: unknown,
+  handler: unknown,
+  options: SubscribeOptions = {},
+): SettledSubscribeOptions {
+  const eventName = checkedEventName(name)
+  if (!isFunction(handler)) {
+    throw new InvalidSubscription(
+      `events.subscribe: the handler of "${eventName}" must be a function, got ${kindOf(handler)}`,
+    )
+  }
+  return settleOptions<SettledSubscribeOptions>(
+    'events.subscribe',
+    {
+      subscription: {
+        expects: 'a name of 1 to 200 letters, digits, "_", ".", "-" or "/"',
+        is: isEventName,
+        default: eventName,
+      },
+      idempotent: { expects: 'true or false', is: isBoolean, default: true },
+      timeoutSeconds: {
+        expects: 'an integer of at least 1 (seconds)',
+        is: isIntegerFrom(1, 86_400),
+        default: 300,
+      },
+      concurrency: {
+        expects: 'an integer of at least 1',
+        is: isIntegerFrom(1, 10_000),
+        default: 10,
+      },
+    },
+    options,
+  )
+}
+
+export { SubscriptionTaken }

@@ -1,0 +1,127 @@
+import type { Db } from './database.ts'
+import { InvalidEntry } from './errors.ts'
+
+/** `db`: a client inside a transaction, which the change then belongs to. */
+export interface EntryOptions {
+  /** Seconds until the entry is gone; without it, it stays. */
+  ttlSeconds?: number
+  db?: Db
+}
+
+/** Keys and JSON values in Postgres. An expired entry is invisible at once, and swept later. */
+export interface KeyValueStore {
+  /** The value, or `undefined`. */
+  get<Value = unknown>(key: string, options?: { db?: Db }): Promise<Value | undefined>
+  set(key: string, value: unknown, options?: EntryOptions): Promise<void>
+  /** Whether there was such an entry. */
+  delete(key: string, options?: { db?: Db }): Promise<boolean>
+  /** Whether the entry was written: of two at once, one is told `true`. */
+  setIfAbsent(key: string, value: unknown, options?: EntryOptions): Promise<boolean>
+  /**
+   * Adds `by` (default 1) to a number that starts at 0 and returns the sum. `ttlSeconds` counts
+   * from the first increment; later ones do not prolong it.
+   */
+  increment(key: string, options?: EntryOptions & { by?: number }): Promise<number>
+}
+
+export function makeKeyValueStore(pool: Db): KeyValueStore {
+  return {
+    get: async (key, { db = pool } = {}) => findValue(db, checkedKey(key)) as never,
+    set: async (key, value, { ttlSeconds, db = pool } = {}) =>
+      putValue(db, checkedKey(key), asJson(value), checkedTtl(ttlSeconds)),
+    delete: async (key, { db = pool } = {}) => deleteValue(db, checkedKey(key)),
+    setIfAbsent: async (key, value, { ttlSeconds, db = pool } = {}) =>
+      claimKey(db, checkedKey(key), asJson(value), checkedTtl(ttlSeconds)),
+    increment: async (key, { by = 1, ttlSeconds, db = pool } = {}) =>
+      addToValue(db, checkedKey(key), by, checkedTtl(ttlSeconds)),
+  }
+}
+
+async function findValue(db: Db, key: string): Promise<unknown> {
+  const { rows } = await db.query(
+    `select value from svc."__svc.kv"
+      where key = $1 and (expires_at is null or expires_at > clock_timestamp())`,
+    [key],
+  )
+  return rows[0]?.value
+}
+
+async function putValue(db: Db, key: string, json: string, ttl: number | null): Promise<void> {
+  await db.query(
+    `insert into svc."__svc.kv" (key, value, expires_at)
+     values ($1, $2, clock_timestamp() + make_interval(secs => $3))
+     on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at`,
+    [key, json, ttl],
+  )
+}
+
+async function claimKey(db: Db, key: string, json: string, ttl: number | null): Promise<boolean> {
+  const { rows } = await db.query(
+    `insert into svc."__svc.kv" as kv (key, value, expires_at)
+     values ($1, $2, clock_timestamp() + make_interval(secs => $3))
+     on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
+      where kv.expires_at <= clock_timestamp()
+     returning key`,
+    [key, json, ttl],
+  )
+  return rows.length === 1
+}
+
+async function addToValue(db: Db, key: string, by: number, ttl: number | null): Promise<number> {
+  const { rows } = await db.query(
+    `insert into svc."__svc.kv" as kv (key, value, expires_at)
+     values ($1, to_jsonb($2::numeric), clock_timestamp() + make_interval(secs => $3))
+     on conflict (key) do update set
+       value = case when kv.expires_at <= clock_timestamp() then excluded.value
+                    else to_jsonb((kv.value #>> '{}')::numeric + $2::numeric) end,
+       expires_at = case when kv.expires_at <= clock_timestamp() then excluded.expires_at
+                         else kv.expires_at end
+     returning value`,
+    [key, by, ttl],
+  )
+  return rows[0].value
+}
+
+async function deleteValue(db: Db, key: string): Promise<boolean> {
+  const { rows } = await db.query(
+    `delete from svc."__svc.kv" where key = $1
+     returning expires_at is null or expires_at > clock_timestamp() as alive`,
+    [key],
+  )
+  return rows[0]?.alive ?? false
+}
+
+/** Deletes what has expired, in portions that hold no lock for long. Returns how many were left out. */
+export async function sweepExpired(db: Db): Promise<void> {
+  const portion = 5000
+  for (;;) {
+    const { rowCount } = await db.query(
+      `delete from svc."__svc.kv" where key in (
+         select key from svc."__svc.kv" where expires_at <= clock_timestamp()
+          limit $1 for update skip locked)`,
+      [portion],
+    )
+    if ((rowCount ?? 0) < portion) return
+  }
+}
+
+function checkedKey(key: unknown): string {
+  if (typeof key === 'string' && key.length >= 1 && key.length <= 1024 && !key.includes('\0')) {
+    return key
+  }
+  throw new InvalidEntry('a key is a string of 1 to 1024 characters without NUL')
+}
+
+function checkedTtl(ttlSeconds: unknown): number | null {
+  if (ttlSeconds === undefined) return null
+  if (typeof ttlSeconds === 'number' && Number.isFinite(ttlSeconds) && ttlSeconds > 0) {
+    return ttlSeconds
+  }
+  throw new InvalidEntry('ttlSeconds must be a number above 0')
+}
+
+function asJson(value: unknown): string {
+  const json = JSON.stringify(value)
+  if (json === undefined) throw new InvalidEntry('a value must be something that JSON can write')
+  return json
+}

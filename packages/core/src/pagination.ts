@@ -1,0 +1,37 @@
+import { Type, type Static } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/** `?limit` and `?after=<id>` of a list, newest first. */
+export const pageQuery = (defaultLimit: number, most = 1000) =>
+  Type.Object(
+    {
+      limit: Type.Integer({ minimum: 1, maximum: most, default: defaultLimit }),
+      after: Type.Optional(Type.String({ format: 'uuid' })),
+    },
+    { additionalProperties: false },
+  )
+
+export type PageQuery = Static<ReturnType<typeof pageQuery>>
+
+/**
+ * Cuts a list that was read with one row too many, and says in a `Link` header (RFC 8288) where
+ * the next page is.
+ */
+export function page<Row extends { id: string }>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  rows: Row[],
+  limit: number,
+): Row[] {
+  const last = rows[limit - 1]
+  if (rows.length <= limit || !last) return rows
+  const query = new URLSearchParams(request.url.split('?')[1])
+  query.set('limit', String(limit))
+  query.set('after', last.id)
+  void reply.header('link', `<${pathOf(request.url)}?${query}>; rel="next"`)
+  return rows.slice(0, limit)
+}
+
+/** Without a foreign origin: a target may be given as `http://other/path` or `//other/path`. */
+const pathOf = (url: string): string =>
+  (url.split(/[?#]/)[0] ?? '').replace(/^[a-z]+:\/\/[^/]*/i, '').replace(/^\/*/, '/')

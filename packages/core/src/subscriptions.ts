@@ -1,0 +1,51 @@
+/** Who wants which event: the rows that every publish reads. */
+import type { Db } from './database.ts'
+
+export interface Subscription {
+  subscription: string
+  queue: string
+  events: string[]
+  idempotent: boolean
+  /** One job for each target, see {@link setTarget}, instead of one for the subscription. */
+  targeted: boolean
+}
+
+/** Makes the rows of a subscription these; what it wanted before and does not now is gone. */
+export async function declareSubscription(db: Db, wanted: Subscription): Promise<void> {
+  await db.query(
+    `with declared as (
+       insert into svc."__svc.subscriptions" (event_name, subscription, queue, idempotent, targeted)
+       select event_name, $2, $3, $4, $5 from unnest($1::text[]) as event_name order by event_name
+       on conflict (event_name, subscription) do update
+         set queue = excluded.queue, idempotent = excluded.idempotent, targeted = excluded.targeted
+     )
+     delete from svc."__svc.subscriptions"
+      where subscription = $2 and event_name <> all($1::text[])`,
+    [wanted.events, wanted.subscription, wanted.queue, wanted.idempotent, wanted.targeted],
+  )
+}
+
+export async function retireSubscription(db: Db, subscription: string): Promise<void> {
+  await db.query(`delete from svc."__svc.subscriptions" where subscription = $1`, [subscription])
+}
+
+/** Which events of a subscription one target wants; `*` stands for all, an empty list for none. */
+export async function setTarget(
+  db: Db,
+  subscription: string,
+  target: string,
+  events: string[],
+): Promise<void> {
+  // With '*' the others say nothing more, and would give one event two jobs.
+  const wanted = events.includes('*') ? ['*'] : [...new Set(events)]
+  await db.query(
+    `with wanted as (
+       insert into svc."__svc.targets" (subscription, event_name, target)
+       select $1, event_name, $2 from unnest($3::text[]) as event_name
+       on conflict do nothing
+     )
+     delete from svc."__svc.targets"
+      where subscription = $1 and target = $2 and event_name <> all($3::text[])`,
+    [subscription, target, wanted],
+  )
+}
