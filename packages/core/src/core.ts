@@ -53,6 +53,8 @@ export interface Core {
   publishText(name: string, json: string, options?: PublishOptions): Promise<PublishResult>
   /** Something refers to events for so many days: they are kept as long. */
   keepEventsAtLeast(days: number): void
+  /** Runs when all workers have come to rest, before the database is closed. */
+  onDrained(task: () => Promise<void>): void
   /** Background work from ready to close; errors are logged. */
   every(seconds: number, name: string, task: () => Promise<void>): void
 }
@@ -70,6 +72,7 @@ export class RunningCore implements Core {
   #sweeps: Sweeps
   #pumps = new Map<string, Pump>()
   #eventDays: number
+  #drained: (() => Promise<void>)[] = []
   #ready = false
 
   static async start(settings: CoreSettings, log: FastifyBaseLogger): Promise<RunningCore> {
@@ -154,6 +157,10 @@ export class RunningCore implements Core {
     this.#eventDays = Math.max(this.#eventDays, days)
   }
 
+  onDrained(task: () => Promise<void>): void {
+    this.#drained.push(task)
+  }
+
   every(seconds: number, name: string, task: () => Promise<void>): void {
     if (this.settings.worker.enabled) this.#sweeps.add({ seconds, name, task })
   }
@@ -179,6 +186,7 @@ export class RunningCore implements Core {
     this.queues.close()
     await this.#sweeps.stop()
     await Promise.all([...this.#pumps.values()].map((pump) => pump.stop()))
+    for (const task of this.#drained) await task()
     await this.svc.jobs.stop({ graceful: true, timeout: 10_000 })
     await this.signals.close()
     await this.#database.close()
