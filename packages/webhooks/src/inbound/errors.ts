@@ -1,0 +1,60 @@
+import createError from '@fastify/error'
+
+/** The request did not pass the source's `verify`. Why stands in the log alone. */
+export const NotVerified = createError(
+  'SVC_WEBHOOKS_NOT_VERIFIED',
+  'the request could not be verified',
+  401,
+)
+
+/** The content type says JSON, and the body is none. */
+export const BodyNotJson = createError(
+  'SVC_WEBHOOKS_BODY_NOT_JSON',
+  'the content type says JSON, but the body is not JSON',
+  400,
+)
+
+/** The body is longer than `bodyLimitBytes`. */
+export const BodyTooLarge = createError('SVC_WEBHOOKS_BODY_TOO_LARGE', 'the body is too large', 413)
+
+/** The body could not be read, for instance because it is shorter than its `Content-Length`. */
+export const BodyUnreadable = createError(
+  'SVC_WEBHOOKS_BODY_UNREADABLE',
+  'the body could not be read',
+  400,
+)
+
+/** The content type has no form that a content type can have. */
+export const ContentTypeInvalid = createError(
+  'SVC_WEBHOOKS_CONTENT_TYPE_INVALID',
+  'the content type is not valid',
+  415,
+)
+
+/** A GET that the source's `respond` has no answer for. */
+export const NoHandshake = createError(
+  'SVC_WEBHOOKS_NO_HANDSHAKE',
+  'there is no handshake to answer',
+  404,
+)
+
+/** A genuine request may have come, and could not be taken: the sender shall try again. */
+export const InboundFailed = createError(
+  'SVC_WEBHOOKS_INBOUND_FAILED',
+  'the request could not be processed, try again later',
+  500,
+)
+
+/** Postgres cannot be reached now. */
+export const InboundUnavailable = createError(
+  'SVC_UNAVAILABLE',
+  'the database cannot be reached, try again',
+  503,
+)
+
+/** A secret that a verification needs is not set, or empty. Nothing is ever compared with it. */
+export const SecretMissing = createError<[string]>(
+  'SVC_WEBHOOKS_SECRET_MISSING',
+  'the secret %s is not set or empty',
+  500,
+)

@@ -1,0 +1,61 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Core } from '@svc/core/kit'
+import { warnWhereGuarded } from './guard-warning.ts'
+import { tellOutcome } from './outcome.ts'
+import { readRawBodies } from './raw-body.ts'
+import { receive, receiveGet, type Receipt } from './receive.ts'
+import { refuserOf } from './refuse.ts'
+import type { InboundRequest } from './source.ts'
+import type { Source } from './sources.ts'
+
+export interface InboundSettings {
+  /** Longest body that is read, in bytes. */
+  bodyLimitBytes: number
+}
+
+/** Serves the sources in a context of their own: nothing of it touches the host's parsers and errors. */
+export function registerInbound(
+  app: FastifyInstance,
+  core: Core,
+  sources: Source[],
+  { bodyLimitBytes }: InboundSettings,
+): void {
+  if (sources.length === 0) return
+  warnWhereGuarded(app, sources)
+  app.register(async (inbound) => {
+    readRawBodies(inbound)
+    for (const source of sources) {
+      const errorHandler = refuserOf(source.name)
+      inbound.post(
+        source.path,
+        { bodyLimit: bodyLimitBytes, errorHandler },
+        async (request, reply) =>
+          answer(reply, source, await receive(core, source, request as InboundRequest)),
+      )
+      if (!source.respond) continue
+      inbound.get(source.path, { errorHandler }, async (request, reply) =>
+        answer(reply, source, await receiveGet(core, source, request as InboundRequest)),
+      )
+    }
+  })
+}
+
+function answer(reply: FastifyReply, source: Source, receipt: Receipt): FastifyReply {
+  tellOutcome(source.name, receipt.outcome)
+  if (receipt.outcome !== 'answered') {
+    const { outcome: status, ...rest } = receipt
+    return sendJson(reply, { status, ...rest })
+  }
+  const { statusCode = 200, headers = {}, body } = receipt.reply
+  // A handshake echoes what a stranger has sent: no browser may take it for a page.
+  reply.code(statusCode).header('x-content-type-options', 'nosniff').headers(headers)
+  if (body === undefined) return reply.send()
+  if (typeof body !== 'string') return sendJson(reply, body)
+  if (!reply.hasHeader('content-type')) reply.type('text/plain; charset=utf-8')
+  return reply.send(body)
+}
+
+/** As text that is JSON already: a serializer that the host has set is left out of it. */
+function sendJson(reply: FastifyReply, body: unknown): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(body))
+}

@@ -1,0 +1,76 @@
+import { InvalidOption } from '@svc/core'
+import { isString, settleOptions, type OptionRules } from '@svc/core/kit'
+import type { InboundSource } from './source.ts'
+
+/** One source with its name and its defaults filled in. */
+export interface Source extends InboundSource {
+  name: string
+  deduplicationTtlSeconds: number
+}
+
+const TEN_YEARS_OF_SECONDS = 10 * 365 * 24 * 3600
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+
+const rules: OptionRules = {
+  path: {
+    expects: 'a URL path such as "/hooks/github"',
+    is: (value) => typeof value === 'string' && /^\/[^\s?#]*$/.test(value),
+    required: true,
+  },
+  publishAs: {
+    expects: 'an event name: 1 to 200 letters, digits, "_", ".", "-" or "/"',
+    is: (value) => typeof value === 'string' && /^[A-Za-z0-9_.\-/]{1,200}$/.test(value),
+    required: true,
+  },
+  verify: {
+    expects: 'a function such as hmac(…), basicAuth(…), bearerToken(…) or headerToken(…)',
+    is: isFunction,
+    required: true,
+  },
+  deduplicationKey: { expects: 'a function (request, body) => string or null', is: isFunction },
+  deduplicationTtlSeconds: {
+    expects: 'an integer from 1 to 315360000 (seconds, at most ten years)',
+    is: (value) =>
+      Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= TEN_YEARS_OF_SECONDS,
+    default: 86_400,
+  },
+  respond: { expects: 'a function (request, body, secret) => reply or null', is: isFunction },
+}
+
+/**
+ * Checks the sources of the option `inbound`.
+ *
+ * @throws InvalidOption naming the source and the field
+ */
+export function settleSources(inbound: unknown): Source[] {
+  if (inbound === undefined) return []
+  if (typeof inbound !== 'object' || inbound === null || Array.isArray(inbound)) {
+    throw new InvalidOption(
+      'svcWebhooks: the option "inbound" must be an object of sources by their names',
+    )
+  }
+  const sources = Object.entries(inbound).map(([name, source]) => settleSource(name, source))
+  for (const [place, { name, path }] of sources.entries()) {
+    const first = sources.findIndex((other) => other.path === path)
+    if (first === place) continue
+    throw new InvalidOption(
+      `svcWebhooks: the option "inbound.${name}.path" must be a path of its own, "${path}" is that of "inbound.${sources[first]?.name}" already`,
+    )
+  }
+  return sources
+}
+
+function settleSource(name: string, source: unknown): Source {
+  if (!isString(name) || name.length > 100) {
+    throw new InvalidOption(
+      'svcWebhooks: the name of a source in "inbound" has 1 to 100 characters',
+    )
+  }
+  const settled = settleOptions<Omit<Source, 'name'>>(
+    'svcWebhooks',
+    rules,
+    source,
+    `inbound.${name}.`,
+  )
+  return { ...settled, name }
+}

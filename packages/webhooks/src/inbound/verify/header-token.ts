@@ -1,0 +1,35 @@
+import { isString, settleOptions } from '@svc/core/kit'
+import type { Verify } from '../source.ts'
+import { equalHeader } from './equal.ts'
+import { soleHeader } from './header.ts'
+import { isHeaderName } from './header-name.ts'
+import { refuse } from './refusal.ts'
+import { neededSecret } from './secret.ts'
+
+/** Options of `headerToken`. */
+export interface HeaderTokenOptions {
+  /** Header that carries the shared token. */
+  header: string
+  /** Name of the secret with the expected token. */
+  secretName: string
+}
+
+/**
+ * Verifies a shared token that is the whole value of a header.
+ *
+ * @throws InvalidOption when it is called, which is at boot
+ */
+export function headerToken(options: HeaderTokenOptions): Verify {
+  const { header, secretName } = settleOptions<HeaderTokenOptions>('headerToken', rules, options)
+  return async (request, _body, secret) => {
+    const expected = await neededSecret(secret, secretName)
+    const value = soleHeader(request, header)
+    if (value === undefined) return false
+    return equalHeader(value, expected) || refuse(request, 'the token does not match')
+  }
+}
+
+const rules = {
+  header: { expects: 'the name of a header', is: isHeaderName, required: true },
+  secretName: { expects: 'the name of a secret', is: isString, required: true },
+}

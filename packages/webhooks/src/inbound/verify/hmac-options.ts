@@ -1,0 +1,121 @@
+import { InvalidOption } from '@svc/core'
+import { isString, settleOptions, type OptionRules } from '@svc/core/kit'
+import type { InboundRequest } from '../source.ts'
+import { isHeaderName } from './header-name.ts'
+import type { SignatureEncoding } from './signature.ts'
+import type { ExtractedSignature, SignatureFields } from './signed-header.ts'
+import type { TimestampUnit } from './timestamp.ts'
+
+const DIGESTS = { 'SHA-1': 'sha1', 'SHA-256': 'sha256', 'SHA-384': 'sha384', 'SHA-512': 'sha512' }
+
+/** Options of `hmac`. */
+export interface HmacOptions {
+  /** Header that holds the signature. A request that carries it twice is refused. */
+  signatureHeader: string
+  /** Name of the secret that holds the shared key. */
+  secretName: string
+  /** @default "SHA-256" */
+  algorithm?: keyof typeof DIGESTS
+  /** How the signature is written; hex is read in either case. @default "hex" */
+  encoding?: SignatureEncoding
+  /** What the header begins with before the signature; without it a request is refused. @default "" */
+  prefix?: string
+  /**
+   * Takes the header apart where it holds more than one signature: a function, or the names of the
+   * fields of a `name=value` list. One signature of several must match.
+   * @default the header is the signature
+   */
+  extractSignature?:
+    | ((headerValue: string) => ExtractedSignature | null | undefined)
+    | SignatureFields
+  /** Header that holds the timestamp, where that is one of its own. @default none */
+  timestampHeader?: string
+  /** @default "seconds" */
+  timestampUnit?: TimestampUnit
+  /**
+   * How far the timestamp may be from now, into the past and into the future, in seconds.
+   * @default the timestamp is signed, but not judged
+   */
+  toleranceSeconds?: number
+  /**
+   * Builds what is signed. A body that is not UTF-8 comes with one character for each of its bytes.
+   * @default the bytes of the body
+   */
+  computePayload?: (body: string, timestamp: string, request: InboundRequest) => string | Uint8Array
+  /** Makes the key of the secret's text, for instance `(secret) => Buffer.from(secret, 'hex')`. @default the text */
+  key?: (secret: string) => string | Uint8Array
+}
+
+/** {@link HmacOptions} with the defaults filled in. */
+export interface HmacSettings extends HmacOptions {
+  digest: string
+  encoding: SignatureEncoding
+  prefix: string
+  timestampUnit: TimestampUnit
+}
+
+const oneOf =
+  (...values: string[]) =>
+  (value: unknown): boolean =>
+    typeof value === 'string' && values.includes(value)
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+
+const rules: OptionRules = {
+  signatureHeader: { expects: 'the name of a header', is: isHeaderName, required: true },
+  secretName: { expects: 'the name of a secret', is: isString, required: true },
+  algorithm: {
+    expects: '"SHA-1", "SHA-256", "SHA-384" or "SHA-512"',
+    is: oneOf(...Object.keys(DIGESTS)),
+    default: 'SHA-256',
+  },
+  encoding: { expects: '"hex" or "base64"', is: oneOf('hex', 'base64'), default: 'hex' },
+  prefix: { expects: 'a string', is: (value) => typeof value === 'string', default: '' },
+  extractSignature: {
+    expects: 'a function, or { signature, timestamp?, separator? } with the names of fields',
+    is: (value) => isFunction(value) || isFields(value),
+  },
+  timestampHeader: { expects: 'the name of a header', is: isHeaderName },
+  timestampUnit: {
+    expects: '"seconds" or "milliseconds"',
+    is: oneOf('seconds', 'milliseconds'),
+    default: 'seconds',
+  },
+  toleranceSeconds: {
+    expects: 'a number of at least 0 (seconds)',
+    is: (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0,
+  },
+  computePayload: { expects: 'a function', is: isFunction },
+  key: { expects: 'a function', is: isFunction },
+}
+
+/** @throws InvalidOption */
+export function settleHmac(options: HmacOptions): HmacSettings {
+  const settled = settleOptions<HmacSettings & Required<Pick<HmacOptions, 'algorithm'>>>(
+    'hmac',
+    rules,
+    options,
+  )
+  // It would refuse every request, and nobody would know why.
+  if (settled.toleranceSeconds !== undefined && !hasTimestamp(settled)) {
+    throw new InvalidOption(
+      'hmac: the option "toleranceSeconds" needs a timestamp to judge: give "timestampHeader", or an "extractSignature" that yields one',
+    )
+  }
+  return { ...settled, digest: DIGESTS[settled.algorithm] }
+}
+
+function hasTimestamp({ timestampHeader, extractSignature }: HmacSettings): boolean {
+  if (timestampHeader !== undefined || typeof extractSignature === 'function') return true
+  return extractSignature?.timestamp !== undefined
+}
+
+function isFields(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const { signature, timestamp, separator, ...others } = value as Record<string, unknown>
+  return (
+    isString(signature) &&
+    (timestamp === undefined || isString(timestamp)) &&
+    (separator === undefined || isString(separator)) &&
+    Object.keys(others).length === 0
+  )
+}

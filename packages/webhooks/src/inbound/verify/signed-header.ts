@@ -1,0 +1,53 @@
+/** What stands in a signature header. A list of signatures is met by any one of them. */
+export interface ExtractedSignature {
+  signature: string | readonly (string | undefined)[] | undefined
+  timestamp?: string | number | undefined
+}
+
+/** Names the fields of a header such as `t=1700000000,v1=5257a8…,v1=98b0…`. */
+export interface SignatureFields {
+  /** Name of the field that holds the signature; it may come more than once. */
+  signature: string
+  /** Name of the field that holds the timestamp. @default none */
+  timestamp?: string
+  /** What stands between two fields. @default "," */
+  separator?: string
+}
+
+/** The signatures of a header and the timestamp beside them. */
+export interface SignedHeader {
+  signatures: string[]
+  timestamp: string | undefined
+}
+
+/** Reads `name=value` fields; what is none, or has another name, is passed over. */
+export function readFields(header: string, fields: SignatureFields): SignedHeader | undefined {
+  const valuesOf = (wanted: string | undefined): string[] =>
+    header.split(fields.separator ?? ',').flatMap((field) => {
+      const end = field.indexOf('=')
+      return end > 0 && field.slice(0, end).trim() === wanted ? [field.slice(end + 1).trim()] : []
+    })
+  const timestamps = valuesOf(fields.timestamp)
+  // Of two timestamps one is signed and the other judged, sooner or later.
+  if (timestamps.length > 1) return undefined
+  return { signatures: valuesOf(fields.signature), timestamp: timestamps[0] }
+}
+
+/** Reads with a host's function, which may throw at, or get nothing out of, what a stranger sent. */
+export function readWith(
+  extract: (header: string) => ExtractedSignature | null | undefined,
+  header: string,
+): SignedHeader | undefined {
+  let found: ExtractedSignature | null | undefined
+  try {
+    found = extract(header)
+  } catch {
+    return undefined
+  }
+  if (typeof found !== 'object' || found === null) return undefined
+  const { signature, timestamp } = found
+  return {
+    signatures: [signature].flat().filter((one) => typeof one === 'string'),
+    timestamp: typeof timestamp === 'number' ? String(timestamp) : (timestamp ?? undefined),
+  }
+}

@@ -1,0 +1,30 @@
+/** Why a delivery was not taken. */
+export type InvalidDeliveryCode =
+  /** There is no `X-Svc-Signature`, or no `X-Svc-Timestamp`, or one of them came more than once. */
+  | 'SVC_DELIVERY_HEADER_MISSING'
+  /** The timestamp is not plain digits, or further from now than `toleranceSeconds`. */
+  | 'SVC_DELIVERY_OUTSIDE_TOLERANCE'
+  /** No signature is one that the secret makes of this timestamp and this body. */
+  | 'SVC_DELIVERY_SIGNATURE_MISMATCH'
+  /** The body is signed, and is no JSON: it is not one of our deliveries. */
+  | 'SVC_DELIVERY_BODY_NOT_JSON'
+
+/** A request that is not one of our deliveries, or not one of now. Answer it with `statusCode`. */
+export class InvalidDelivery extends Error {
+  override readonly name = 'InvalidDelivery'
+  readonly code: InvalidDeliveryCode
+  readonly statusCode: 400 | 401
+
+  constructor(code: InvalidDeliveryCode, message: string) {
+    super(message)
+    this.code = code
+    this.statusCode = code === 'SVC_DELIVERY_BODY_NOT_JSON' ? 400 : 401
+  }
+}
+
+/** `verifyDelivery` was called wrongly: a mistake of the receiving program, not of the request. */
+export class InvalidVerification extends TypeError {
+  override readonly name = 'InvalidVerification'
+  readonly code = 'SVC_DELIVERY_INVALID_VERIFICATION'
+  readonly statusCode = 500
+}
