@@ -1,0 +1,89 @@
+/** The application: an ordinary Fastify host with both plugins. */
+import Fastify, { type FastifyInstance } from 'fastify'
+import { svcAuth } from '@svc/auth'
+import { svcCore } from '@svc/core'
+import { hmac, svcWebhooks } from '@svc/webhooks'
+
+export interface Host {
+  app: FastifyInstance
+  url: string
+  /** What the application's own subscription was told of, in the order of arrival. */
+  heard: { name: string; id: string; payload: unknown }[]
+}
+
+interface HostOptions {
+  database: string
+  secrets: Record<string, string>
+  port: number
+}
+
+export async function startHost({ database, secrets, port }: HostOptions): Promise<Host> {
+  const app = Fastify({ logger: { level: process.env.LOG_LEVEL ?? 'silent' } })
+  const heard: Host['heard'] = []
+
+  await app.register(svcCore, {
+    database,
+    secrets: (name) => secrets[name] ?? null,
+    // The story is short: three attempts, a second apart.
+    worker: { maxAttempts: 3, retryDelaySeconds: 1, retryBackoff: false },
+  })
+  await app.register(svcAuth, {
+    bootstrapKeySecret: 'BOOTSTRAP_KEY',
+    excludePaths: ['/health', '/hooks/github'],
+  })
+  await app.register(svcWebhooks, {
+    allowedEvents: ['order.created', 'order.shipped', 'order.lost'],
+    deliveryTimeoutMs: 500,
+    // The receiver of the demo listens on loopback, where deliveries never go unless allowed.
+    allowedNetworks: ['127.0.0.0/8'],
+    inbound: {
+      github: {
+        path: '/hooks/github',
+        publishAs: 'github.push',
+        verify: hmac({
+          signatureHeader: 'x-hub-signature-256',
+          secretName: 'GITHUB_SECRET',
+          prefix: 'sha256=',
+        }),
+        deduplicationKey: ({ headers }) => String(headers['x-github-delivery'] ?? '') || null,
+      },
+    },
+  })
+
+  app.svc.events.subscribe('github.push', (payload, { id, name }) => {
+    heard.push({ name, id, payload })
+  })
+  await app.svc.database.query('create table orders (id int primary key, item text not null)')
+  app.get('/health', () => ({ status: 'ok' }))
+  app.get('/orders', async () => (await app.svc.database.query('select * from orders')).rows)
+  app.post<{ Body: { id: number; item: string; event?: string; fail?: boolean } }>(
+    '/orders',
+    async ({ body }, reply) => {
+      await placeOrder(app, body)
+      return reply.code(201).send({ id: body.id })
+    },
+  )
+  const url = await app.listen({ port, host: '127.0.0.1' })
+  return { app, url, heard }
+}
+
+/** The order and its event are written together, or not at all. */
+async function placeOrder(
+  app: FastifyInstance,
+  order: { id: number; item: string; event?: string; fail?: boolean },
+): Promise<void> {
+  const client = await app.svc.database.connect()
+  try {
+    await client.query('begin')
+    await client.query('insert into orders (id, item) values ($1, $2)', [order.id, order.item])
+    const { id, item } = order
+    await app.svc.events.publish(order.event ?? 'order.created', { id, item }, { db: client })
+    if (order.fail) throw new Error('the card was refused')
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  } finally {
+    client.release()
+  }
+}

@@ -1,0 +1,51 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import type { Received } from './receiver.ts'
+
+export interface ReceiverProcess {
+  url: string
+  /** Tells the receiver which secret the webhook at a path was registered with. */
+  trust(path: string, secret: string): void
+  /** Waits until so many requests have come in at a path, and returns them. */
+  received(path: string, count: number): Promise<Received[]>
+  /** How many have come in at a path so far. */
+  countAt(path: string): number
+  stop(): Promise<void>
+}
+
+export async function startReceiver(): Promise<ReceiverProcess> {
+  const child = fork(new URL('./receiver.ts', import.meta.url))
+  const all: Received[] = []
+  let look = () => {}
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  child.on('message', ({ received }: { received: Received }) => {
+    all.push(received)
+    look()
+  })
+  const at = (path: string) => all.filter((received) => received.path === path)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    trust: (path, secret) => void child.send({ path, secret }),
+    countAt: (path) => at(path).length,
+    received: (path, count) =>
+      new Promise((resolve, reject) => {
+        const timer = setTimeout(
+          () =>
+            reject(new Error(`Only ${at(path).length} of ${count} requests came in at ${path}.`)),
+          20_000,
+        )
+        look = () => {
+          if (at(path).length < count) return
+          clearTimeout(timer)
+          resolve(at(path))
+        }
+        look()
+      }),
+    async stop() {
+      if (child.exitCode !== null) return
+      const ended = once(child, 'exit')
+      if (child.connected) child.disconnect()
+      await ended
+    },
+  }
+}
