@@ -45,13 +45,21 @@ export async function sweepDatabases(server: string): Promise<void> {
 
 /** Opens the session that shows a run to be alive. It does not keep this process alive. */
 export async function openSession(server: string, run: string): Promise<() => Promise<void>> {
+  const host = URL.parse(server)?.host // without the password
+  if (host === undefined) {
+    throw new Error('DATABASE_URL must look like postgres://user:password@host:5432/database.')
+  }
   const session = new pg.Client({
     connectionString: server,
     application_name: run,
     keepAlive: true,
   }) as pg.Client & { ref(): void; unref(): void } // which its types do not mention
   session.on('error', () => {}) // the server went away: the tests will say so
-  await session.connect()
+  await session.connect().catch((error: NodeJS.ErrnoException) => {
+    throw new Error(
+      `There is no Postgres to be reached at ${host} (${error.message || error.code}): start one with "docker compose up -d --wait", correct DATABASE_URL, or unset it to have one started.`,
+    )
+  })
   session.unref()
   return async () => {
     session.ref()

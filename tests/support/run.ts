@@ -1,11 +1,13 @@
 // `pnpm test`: starts Postgres, makes the template, runs tap with the arguments given, ends all of it.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { constants } from 'node:os'
+import { globSync, statSync } from 'node:fs'
+import { availableParallelism, constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { RUN_VARIABLE, startRun } from './test-run.ts'
+import { startRun } from './start-run.ts'
+import { RUN_VARIABLE } from './test-run.ts'
 
 let interrupted: NodeJS.Signals | undefined
 let group: number | undefined
@@ -33,7 +35,7 @@ async function runTap(run: string): Promise<number> {
   const tap = join(fileURLToPath(import.meta.resolve('tap')), '..', 'run.mjs')
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, 'leash.ts'), process.execPath, tap, ...process.argv.slice(2)],
+    [join(import.meta.dirname, 'leash.ts'), process.execPath, tap, ...tapArguments()],
     {
       stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
       detached: true,
@@ -44,6 +46,17 @@ async function runTap(run: string): Promise<number> {
   const [code] = (await once(child, 'exit')) as [number | null]
   signalGroup('SIGKILL') // what a test may have left running
   return code ?? 1
+}
+
+function tapArguments(): string[] {
+  const given = process.argv.slice(2).filter((argument) => argument !== '--')
+  // Of a folder, tap would take the JavaScript files.
+  const files = given.flatMap((argument) =>
+    statSync(argument, { throwIfNoEntry: false })?.isDirectory()
+      ? globSync(`${argument}/**/*.test.ts`)
+      : argument,
+  )
+  return [`--jobs=${Math.max(2, availableParallelism())}`, ...files]
 }
 
 /** The first signal asks tap to end, so that it can say what was running; the next one insists. */

@@ -1,16 +1,4 @@
-// A run of the tests has one server and one template, which the databases of its tests are clones of.
-import { randomBytes } from 'node:crypto'
-
-import {
-  createDatabase,
-  dropDatabasesOf,
-  openSession,
-  sweepDatabases,
-  withDatabase,
-} from './databases.ts'
-import { usePostgres } from './postgres.ts'
-import { migrateTemplate } from './template.ts'
-
+/** One run of the tests: a server, and a template of which the tests' databases are clones. */
 export interface TestRun {
   /** Connection string to a database from which others can be created. */
   server: string
@@ -22,28 +10,6 @@ export interface TestRun {
 /** The environment variable by which `run.ts` tells test files which run they are part of. */
 export const RUN_VARIABLE = 'SVC_TEST_RUN'
 
-export async function startRun(): Promise<{ run: TestRun; end(): Promise<void> }> {
-  const { url: server, stop } = await usePostgres()
-  const name = `svc_test_${randomBytes(5).toString('hex')}`
-  const template = `${name}_template`
-  try {
-    // The session comes before the first database: no moment in which another run could sweep it.
-    const endSession = await openSession(server, name)
-    const end = async () => {
-      await dropDatabasesOf(server, name)
-      await endSession()
-      await stop()
-    }
-    await sweepDatabases(server)
-    await createDatabase(server, template, 'template0')
-    await migrateTemplate(withDatabase(server, template))
-    return { run: { server, name, template }, end }
-  } catch (error) {
-    await stop()
-    throw error
-  }
-}
-
 let own: Promise<TestRun> | undefined
 
 /** The run of this test file. A file that was started without `run.ts` is a run of its own. */
@@ -54,7 +20,10 @@ export function currentRun(): Promise<TestRun> {
 }
 
 async function ownRun(): Promise<TestRun> {
-  const { default: t } = await import('tap')
+  const [{ default: t }, { startRun }] = await Promise.all([
+    import('tap'),
+    import('./start-run.ts'), // loads all plugins, which a test file should not pay for
+  ])
   const { run, end } = await startRun()
   t.teardown(end)
   return run
