@@ -1,0 +1,74 @@
+import { createHmac } from 'node:crypto'
+
+/** What is sent: the same bytes are signed. */
+export interface Message {
+  event: string
+  deliveryId: string
+  /** 1, 2, … over all attempts of one delivery. */
+  attempt: number
+  body: Buffer
+}
+
+export interface Signing {
+  secret: string
+  /** The secret before the last rotation, while both sign. */
+  previousSecret: string | null
+  /** Whether the headers of Standard Webhooks 1.0 come along. */
+  standardWebhooks: boolean
+}
+
+/** The body of a delivery. The payload is JSON text already and goes in untouched: its numbers and key order survive. */
+export function deliveryBody(event: string, payload: string, deliveryId: string): Buffer {
+  return Buffer.from(
+    `{"event":${JSON.stringify(event)},"payload":${payload},"deliveryId":"${deliveryId}"}`,
+  )
+}
+
+/** The headers that say what a delivery is and prove who sent it, as a flat list of names and values. */
+export function signedHeaders(message: Message, signing: Signing, timestamp: number): string[] {
+  const { secret, previousSecret, standardWebhooks } = signing
+  const headers = [
+    'X-Svc-Signature',
+    signature(secret, timestamp, message.body),
+    'X-Svc-Timestamp',
+    String(timestamp),
+    'X-Svc-Delivery-Id',
+    message.deliveryId,
+    'X-Svc-Event',
+    message.event,
+    'X-Svc-Attempt',
+    String(message.attempt),
+  ]
+  if (previousSecret !== null) {
+    headers.push('X-Svc-Signature-Previous', signature(previousSecret, timestamp, message.body))
+  }
+  if (standardWebhooks) headers.push(...standardHeaders(message, signing, timestamp))
+  return headers
+}
+
+function signature(secret: string, timestamp: number, body: Buffer): string {
+  return `sha256=${createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex')}`
+}
+
+function standardHeaders(
+  { deliveryId, body }: Message,
+  signing: Signing,
+  timestamp: number,
+): string[] {
+  const secrets =
+    signing.previousSecret === null ? [signing.secret] : [signing.secret, signing.previousSecret]
+  return [
+    'webhook-id',
+    deliveryId,
+    'webhook-timestamp',
+    String(timestamp),
+    'webhook-signature',
+    secrets.map((secret) => standardSignature(secret, deliveryId, timestamp, body)).join(' '),
+  ]
+}
+
+/** Standard Webhooks keys its HMAC with the bytes that the base64 after `whsec_` stands for. */
+function standardSignature(secret: string, id: string, timestamp: number, body: Buffer): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`
+}

@@ -1,0 +1,87 @@
+/** Receivers made of bare sockets, which answer with whatever bytes a test wants. */
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import type { Test } from 'tap'
+
+export interface HostileReceiver {
+  port: number
+  /** Connections that it has had. */
+  connections: number
+  /** Connections that are open. */
+  open: Set<Socket>
+  /** The last request, as it came. */
+  request: string
+}
+
+/** Listens on 127.0.0.1 until the test ends. `answer` is called once a request's headers and body have arrived. */
+export async function hostileReceiver(
+  t: Test,
+  answer: (socket: Socket) => void,
+): Promise<HostileReceiver> {
+  return await listen(t, createServer(), 'connection', answer)
+}
+
+/** Says its piece as soon as somebody connects. */
+export async function hastyReceiver(t: Test, bytes: string): Promise<HostileReceiver> {
+  const server = createServer((socket) => socket.end(bytes))
+  return await listen(t, server, 'connection', () => {})
+}
+
+/** The same over TLS, with a certificate for `receiver.test` from {@link testAuthority}. */
+export async function hostileTlsReceiver(
+  t: Test,
+  answer: (socket: Socket) => void,
+): Promise<HostileReceiver> {
+  const server = createTlsServer({ key: pem('receiver-key.pem'), cert: pem('receiver.pem') })
+  server.on('tlsClientError', () => {})
+  return await listen(t, server, 'secureConnection', answer)
+}
+
+/**
+ * Issued the certificate in ./tls, which is valid for a hundred years, and whose key was thrown away afterwards:
+ * `openssl req -x509 -new -subj '/CN=svc test authority'`, then `openssl x509 -req` for `DNS:receiver.test`.
+ */
+export const testAuthority = (): string => pem('authority.pem')
+
+const pem = (name: string): string =>
+  readFileSync(new URL(`./tls/${name}`, import.meta.url), 'utf8')
+
+async function listen(
+  t: Test,
+  server: Server,
+  event: 'connection' | 'secureConnection',
+  answer: (socket: Socket) => void,
+): Promise<HostileReceiver> {
+  const receiver: HostileReceiver = { port: 0, connections: 0, open: new Set(), request: '' }
+  server.on(event, (socket: Socket) => {
+    receiver.connections++
+    receiver.open.add(socket)
+    socket.on('close', () => receiver.open.delete(socket))
+    socket.on('error', () => {})
+    let request = ''
+    socket.on('data', (bytes: Buffer) => {
+      request += bytes.toString('latin1')
+      if (!isWhole(request)) return
+      receiver.request = request
+      request = ''
+      answer(socket)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  receiver.port = (server.address() as AddressInfo).port
+  t.teardown(() => {
+    for (const socket of receiver.open) socket.destroy()
+    server.close()
+  })
+  return receiver
+}
+
+function isWhole(request: string): boolean {
+  const [headers = '', body] = request.split('\r\n\r\n', 2)
+  return (
+    body !== undefined && body.length >= Number(/content-length: (\d+)/i.exec(headers)?.[1] ?? 0)
+  )
+}
