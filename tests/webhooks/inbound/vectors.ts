@@ -1,0 +1,57 @@
+// Genuine and forged requests of many providers: what each is, and how a receiver sees it.
+import { readFileSync } from 'node:fs'
+import type { InboundRequest, SecretLookup } from '../../../packages/webhooks/src/inbound/index.ts'
+
+export interface Vector {
+  id: string
+  provider: string
+  headers: Record<string, string>
+  body: string
+  /** What a verifier must answer. */
+  valid: boolean
+  method?: string
+  /** Where the sender saw the receiver, for schemes that sign it. */
+  url?: string
+  /** Unix seconds at which the request arrives; any time where there is none. */
+  now?: number
+  secret?: string | string[]
+  publicKey?: string
+  certificate?: string
+  webhookId?: string
+  response?: { status: number; json: unknown }
+}
+
+const file = new URL('../../data/inbound-vectors.json', import.meta.url)
+const data = JSON.parse(readFileSync(file, 'utf8')) as {
+  vectors: Vector[]
+  sdkAccepted: { vectors: Vector[] }
+}
+
+export const vectors: Vector[] = [...data.vectors, ...data.sdkAccepted.vectors]
+
+/** The request as the functions of a source see it. */
+export function requestOf({ headers, body, method = 'POST', url }: Vector): InboundRequest {
+  const at = new URL(url ?? 'https://example.com/hooks')
+  return {
+    method,
+    url: url ? url.slice(url.indexOf('/', at.protocol.length + 2)) : '/hooks',
+    headers,
+    rawHeaders: Object.entries(headers).flat(),
+    rawBody: Buffer.from(body),
+  } as unknown as InboundRequest
+}
+
+/** Where the sender sees the receiver: scheme, host and port as they are written. */
+export function originOf({ url = 'https://example.com/hooks' }: Vector): string {
+  return url.slice(0, url.indexOf('/', url.indexOf('//') + 2))
+}
+
+/** What the receiver holds, by the kind of secret that its name tells. */
+export function secretsOf(vector: Vector): SecretLookup {
+  return async (name) => {
+    if (name.endsWith('PUBLIC_KEY')) return vector.publicKey ?? null
+    if (name.endsWith('CERTIFICATE')) return vector.certificate ?? null
+    if (name.endsWith('WEBHOOK_ID')) return vector.webhookId ?? null
+    return [vector.secret].flat()[name.includes('SECONDARY') ? 1 : 0] ?? null
+  }
+}
