@@ -8,7 +8,7 @@ export interface Postgres {
   /** A superuser's connection string to the database `postgres`. */
   url: string
   /** Ends what was started for this call; a server that was there before is left alone. */
-  stop(): Promise<void>
+  stop: () => Promise<void>
 }
 
 /** The server that `DATABASE_URL` names where it is set, else one of our own. */
@@ -45,7 +45,7 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
 
   return {
     url: said.url,
-    async stop() {
+    stop: async () => {
       keeper.ref()
       keeper.stdin.end()
       await ended

@@ -12,7 +12,7 @@ import { migrateTemplate } from './template.ts'
 import type { TestRun } from './test-run.ts'
 
 /** Finds or starts the server, sweeps what killed runs have left there, and makes the template. */
-export async function startRun(): Promise<{ run: TestRun; end(): Promise<void> }> {
+export async function startRun(): Promise<{ run: TestRun; end: () => Promise<void> }> {
   const { url: server, stop } = await usePostgres()
   const name = `svc_test_${randomBytes(5).toString('hex')}`
   const template = `${name}_template`
