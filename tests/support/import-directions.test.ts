@@ -39,7 +39,8 @@ t.test('an import against the direction of the house is an error of the linter',
   const complaints = await lint(t, refused)
 
   for (const [file, from] of refused) {
-    t.ok(complaints.includes(`${file} '${from}'`), `${file} must not import ${from}`)
+    const found = complaints.some((one) => one.startsWith(file) && one.includes(`'${from}'`))
+    t.ok(found, `${file} must not import ${from}`)
   }
 })
 
@@ -65,7 +66,7 @@ async function lint(
   const report = await oxlint(folder)
   return report
     .filter(({ code }) => code === 'eslint(no-restricted-imports)')
-    .map(({ filename, message }) => `${filename} ${/'.*?'/.exec(message)?.[0]}`)
+    .map(({ filename, message }) => `${filename}: ${message}`)
 }
 
 interface Diagnostic {
