@@ -1,4 +1,4 @@
-import { defineConfig } from 'oxlint'
+import { defineConfig, type OxlintOverride } from 'oxlint'
 
 /** An import that is refused, and what to do instead. */
 interface Refused {
@@ -50,9 +50,9 @@ const net: Refused = {
 }
 
 /** A later entry for the same file takes the place of an earlier one: rules are not added up. */
-const imports = (files: string[], refused: Refused[]) => ({
+const imports = (files: string[], refused: Refused[]): OxlintOverride => ({
   files,
-  rules: { 'no-restricted-imports': ['error', { patterns: refused }] as const },
+  rules: { 'no-restricted-imports': ['error', { patterns: refused }] },
 })
 
 const core = [pgBoss, undici, aboveCore, index, plugin]
