@@ -16,7 +16,12 @@ const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 const DELIVERED = { statusCode: 200, failure: null, retryAfter: null, responseBody: 'ok' }
 
 function opened(t: Test, settings: Partial<PostSettings> = {}) {
-  const post = openPost({ timeoutMs: 5000, refuses: addressGuard(['127.0.0.0/8']), ...settings })
+  const post = openPost({
+    timeoutMs: 5000,
+    userAgent: 'test',
+    refuses: addressGuard(['127.0.0.0/8']),
+    ...settings,
+  })
   t.teardown(() => post.close())
   return (url: string, signal = never): Promise<Answer> =>
     post.send(new URL(url), [], Buffer.from('{}'), signal)

@@ -7,7 +7,12 @@ import { hostileReceiver } from '../support/hostile-receiver.ts'
 const never = new AbortController().signal
 
 function opened(t: Test, settings: Partial<PostSettings> = {}) {
-  const post = openPost({ timeoutMs: 5000, refuses: addressGuard(['127.0.0.0/8']), ...settings })
+  const post = openPost({
+    timeoutMs: 5000,
+    userAgent: 'test',
+    refuses: addressGuard(['127.0.0.0/8']),
+    ...settings,
+  })
   t.teardown(() => post.close())
   return (port: number, host = '127.0.0.1'): Promise<Answer> =>
     post.send(

@@ -3,16 +3,13 @@ import type { Db, Svc } from '@svc/core'
 import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
 
-/** Longer ones, and those with characters that no log would show, are kept as their hash. */
-const READABLE = /^[\x20-\x7e]{1,200}$/
+/** Longer names, and those with characters that no log would show, are kept as their hash. */
+const READABLE = /^[\x20-\x7e]{1,300}$/
 
-/**
- * The name under which a source's deduplication key is remembered: no key of one source is ever
- * that of another, and none that is written out is ever that of one that is hashed.
- */
+/** The name under which a source's key is remembered; no two sources and keys share one. */
 export function claimName(source: string, key: string): string {
-  const place = `__svc.webhooks.inbound/${encodeURIComponent(source.toWellFormed())}`
-  return READABLE.test(key) ? `${place}/=${key}` : `${place}/#${hash('sha256', key)}`
+  const name = JSON.stringify([source, key])
+  return `__svc.webhooks.inbound${READABLE.test(name) ? name : `#${hash('sha256', name)}`}`
 }
 
 /** The key that the source's function gives, or `null`. */

@@ -20,6 +20,7 @@ export interface PostSettings {
   /** For connecting, headers and body together. */
   timeoutMs: number
   refuses: Refuses
+  userAgent: string
   /** @default node:dns's lookup */
   lookup?: Lookup
   /** Certificate authorities, in PEM. @default those of Node */
@@ -34,7 +35,8 @@ export interface Post {
 }
 
 /** The one way out to the world. */
-export function openPost({ timeoutMs, refuses, lookup, ca }: PostSettings): Post {
+export function openPost({ timeoutMs, refuses, userAgent, lookup, ca }: PostSettings): Post {
+  const always = [...ALWAYS, 'User-Agent', userAgent]
   let open = 0
   const connector = buildConnector({
     allowH2: false,
@@ -68,7 +70,7 @@ export function openPost({ timeoutMs, refuses, lookup, ca }: PostSettings): Post
           origin,
           path: pathname + search,
           method: 'POST',
-          headers: ALWAYS.concat(headers),
+          headers: always.concat(headers),
           body,
         }
         agent.dispatch(open > KEPT_CONNECTIONS ? { ...request, reset: true } : request, exchange)

@@ -1,0 +1,92 @@
+import {
+  isBoolean,
+  isEventName,
+  isIntegerFrom,
+  isString,
+  settleOptions,
+  type OptionRules,
+} from '@svc/core/kit'
+import { settleSources, type InboundSource, type Source } from './inbound/index.ts'
+import { parseNetwork } from './outbound/network.ts'
+
+/** Options of `svcWebhooks`. */
+export interface SvcWebhooksOptions {
+  /** Names of the events that trigger outbound webhooks. */
+  allowedEvents: string[]
+  /**
+   * Senders of webhooks, by names of your own.
+   * @default none
+   */
+  inbound?: Record<string, InboundSource>
+  /** Base path of the outbound management API. @default '/_webhooks' */
+  managementBasePath?: string
+  /** Longest duration of one delivery, in milliseconds: connect, headers and body. @default 10000 */
+  deliveryTimeoutMs?: number
+  /**
+   * Networks (CIDRs, IPv4 and IPv6) that deliveries may go to although their addresses are loopback,
+   * private, link-local or otherwise reserved.
+   * @default []
+   */
+  allowedNetworks?: string[]
+  /** Whether deliveries carry the headers of Standard Webhooks 1.0 as well. @default false */
+  standardWebhooks?: boolean
+  /** Whether a 410 makes the webhook inactive and ends its delivery at once. @default false */
+  deactivateOnGone?: boolean
+  /** How long rows of the delivery log are kept, in days. @default 30 */
+  deliveryLogRetentionDays?: number
+  /** How long dead letters are kept, in days. @default 90 */
+  deadLetterRetentionDays?: number
+  /** Longest inbound body, in bytes. @default 1048576 */
+  bodyLimitBytes?: number
+}
+
+/** {@link SvcWebhooksOptions} with the defaults filled in. */
+export type WebhooksSettings = Required<Omit<SvcWebhooksOptions, 'inbound'>> & {
+  sources: Source[]
+}
+
+const isListOf = (is: (value: unknown) => boolean) => (value: unknown) =>
+  Array.isArray(value) && value.every(is)
+
+const days = { expects: 'an integer from 1 to 36500 (days)', is: isIntegerFrom(1, 36_500) }
+
+const rules: OptionRules = {
+  allowedEvents: {
+    expects: 'a list of event names: each 1 to 200 letters, digits, "_", ".", "-" or "/"',
+    is: isListOf((name) => isString(name) && isEventName(name as string)),
+    required: true,
+  },
+  inbound: { expects: 'an object of sources by their names' },
+  managementBasePath: {
+    expects: 'a URL path such as "/_webhooks", without a slash at its end',
+    is: (value) => typeof value === 'string' && /^(?:\/[^/\s?#:*]+)+$/.test(value),
+    default: '/_webhooks',
+  },
+  deliveryTimeoutMs: {
+    expects: 'an integer from 1 to 3600000 (milliseconds, at most an hour)',
+    is: isIntegerFrom(1, 3_600_000),
+    default: 10_000,
+  },
+  allowedNetworks: {
+    expects: 'a list of CIDRs such as "10.0.0.0/8" or "fd00::/8"',
+    is: isListOf((cidr) => typeof cidr === 'string' && parseNetwork(cidr) !== null),
+    default: [],
+  },
+  standardWebhooks: { expects: 'true or false', is: isBoolean, default: false },
+  deactivateOnGone: { expects: 'true or false', is: isBoolean, default: false },
+  deliveryLogRetentionDays: { ...days, default: 30 },
+  deadLetterRetentionDays: { ...days, default: 90 },
+  bodyLimitBytes: {
+    expects: 'an integer of at least 1 (bytes)',
+    is: isIntegerFrom(1),
+    default: 1_048_576,
+  },
+}
+
+/** @throws InvalidOption naming the option, what it was and what it must be */
+export function settleWebhooksOptions(given: unknown): WebhooksSettings {
+  const { inbound, ...settings } = settleOptions<
+    Required<Omit<SvcWebhooksOptions, 'inbound'>> & { inbound: unknown }
+  >('svcWebhooks', rules, given)
+  return { ...settings, sources: settleSources(inbound) }
+}

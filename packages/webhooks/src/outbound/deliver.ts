@@ -1,0 +1,114 @@
+/** How the jobs of the delivery queue are done: an attempt each, and its row in the log. */
+import {
+  findPayloads,
+  type Core,
+  type Db,
+  type Job,
+  type Outcome,
+  type Settled,
+  type Worker,
+} from '@svc/core/kit'
+import { insertLogRows, type NewLogRow } from '../delivery-log.ts'
+import { findTargets, type Target } from '../registrations.ts'
+import { attempt, skippedAttempt, type Attempt, type AttemptSettings } from './attempt.ts'
+import { attemptOf, deliveryJobOf } from './job.ts'
+import { rowsOf } from './log-rows.ts'
+import { QUEUE, UNTIL_ACTIVE } from './names.ts'
+import { pauseGone, reconsider } from './pause.ts'
+import type { Post } from './post.ts'
+
+export interface Prepared {
+  /** Undefined where the webhook is deleted. */
+  target: Target | undefined
+  /** JSON text; undefined where the event is gone. */
+  payload: string | undefined
+}
+
+export interface Note {
+  attempt: Attempt
+  /** The receiver said that it is gone for good. */
+  gone?: true
+}
+
+export function deliveryWorker(
+  core: Core,
+  post: Post,
+  settings: AttemptSettings,
+): Worker<Prepared, Note> {
+  return {
+    queue: QUEUE,
+    concurrency: core.settings.worker.concurrency,
+    prepare,
+    perform: (job, prepared, signal) => perform(post, settings, job, prepared, signal),
+    record: (db, settled) => record(core, db, settled),
+  }
+}
+
+async function prepare(db: Db, jobs: Job[]): Promise<(job: Job) => Prepared> {
+  const wanted = new Map<string, { name: string; id: string }>()
+  for (const { event: name, eventId: id } of jobs.map(deliveryJobOf)) {
+    if (id !== null) wanted.set(keyOf(name, id), { name, id })
+  }
+  const [targets, events] = await Promise.all([
+    findTargets(db, [...new Set(jobs.map((job) => deliveryJobOf(job).target))]),
+    wanted.size === 0 ? [] : findPayloads(db, [...wanted.values()]),
+  ])
+  const targetOf = new Map(targets.map((target) => [target.id, target]))
+  const payloadOf = new Map(events.map(({ name, id, payload }) => [keyOf(name, id), payload]))
+  return (job) => {
+    const { target, event, eventId, payload } = deliveryJobOf(job)
+    return {
+      target: targetOf.get(target),
+      payload: eventId === null ? payload : payloadOf.get(keyOf(event, eventId)),
+    }
+  }
+}
+
+/** No event name holds a line break. */
+const keyOf = (name: string, id: string): string => `${name}\n${id}`
+
+async function perform(
+  post: Post,
+  settings: AttemptSettings,
+  job: Job,
+  { target, payload }: Prepared,
+  signal: AbortSignal,
+): Promise<Outcome<Note>> {
+  const { event, deliveryId } = deliveryJobOf(job)
+  const number = attemptOf(job)
+  if (target === undefined || payload === undefined) {
+    return { kind: 'dropped', note: { attempt: skippedAttempt(number) } }
+  }
+  if (!target.active) return { kind: 'postponed', until: UNTIL_ACTIVE }
+  const delivery = { event, payload, deliveryId, attempt: number }
+  const { step, attempt: made } = await attempt(post, settings, target, delivery, signal)
+  switch (step.kind) {
+    case 'delivered':
+      return { kind: 'done', note: { attempt: made } }
+    case 'gone':
+      return { kind: 'dead', note: { attempt: made, gone: true }, output: made }
+    case 'failed': {
+      const failed = { kind: 'failed', note: { attempt: made }, output: made } as const
+      return step.retryAt === undefined ? failed : { ...failed, retryAt: step.retryAt }
+    }
+  }
+}
+
+async function record(core: Core, db: Db, settled: Settled<Note>[]): Promise<void> {
+  const rows: NewLogRow[] = []
+  const gone = new Set<string>()
+  const postponed = new Set<string>()
+  for (const one of settled) {
+    const { target } = deliveryJobOf(one.job)
+    const { outcome } = one
+    if (outcome.kind === 'postponed') {
+      if (outcome.until === UNTIL_ACTIVE) postponed.add(target)
+      continue
+    }
+    rows.push(...rowsOf(one, outcome.note?.attempt))
+    if (outcome.note?.gone) gone.add(target)
+  }
+  await insertLogRows(db, rows)
+  await pauseGone(core, db, [...gone])
+  await reconsider(core, db, [...postponed])
+}

@@ -1,0 +1,17 @@
+import type { FanOutJob, Job } from '@svc/core/kit'
+
+/** What a job of the delivery queue holds. */
+export interface DeliveryJob extends Omit<FanOutJob, 'eventId'> {
+  /** The webhook. */
+  target: string
+  /** `null` where no event made the delivery. */
+  eventId: string | null
+  /** JSON text, where no event holds it. */
+  payload?: string
+}
+
+export const deliveryJobOf = ({ data }: { data: object }): DeliveryJob => data as DeliveryJob
+
+/** Which attempt of its delivery a job makes: a redriven one goes on counting. */
+export const attemptOf = (job: Job): number =>
+  (deliveryJobOf(job).attemptsBefore ?? 0) + job.attempt

@@ -1,0 +1,11 @@
+/** The subscription through which published events fan out to webhooks. */
+export const SUBSCRIPTION = '__svc.webhooks'
+
+/** One job is one delivery to one webhook; the webhook's id is its group. */
+export const QUEUE = '__svc.webhooks.deliver'
+
+/** The event that a webhook's owner asks for to see whether it arrives. */
+export const TEST_EVENT = 'webhook.test'
+
+/** Until when the jobs of an inactive webhook wait: whoever makes it active brings them back. */
+export const UNTIL_ACTIVE = new Date('9999-01-01T00:00:00Z')

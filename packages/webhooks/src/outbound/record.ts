@@ -1,0 +1,75 @@
+/** How rows of the log and dead letters are shown. */
+import { findPayloads, type DeadLetter } from '@svc/core/kit'
+import type { Db } from '@svc/core'
+import type { LogRow } from '../delivery-log.ts'
+import type { DeliveryRecord } from '../schemas.ts'
+import { lostAttempt, type Attempt } from './attempt.ts'
+import { deliveryJobOf } from './job.ts'
+
+/** A record whose payload is JSON text yet: parsed, big numbers would not come out as they went in. */
+export type TextRecord = Omit<DeliveryRecord, 'payload'> & { payload: string | null }
+
+/** Fills in the payloads that stand in events. */
+export async function recordsOf(db: Db, rows: LogRow[]): Promise<TextRecord[]> {
+  return await withPayloads(
+    db,
+    rows.map((row) => ({
+      ...row,
+      attemptedAt: row.attemptedAt.toISOString(),
+      nextAttemptAt: row.nextAttemptAt?.toISOString() ?? null,
+    })),
+  )
+}
+
+/** A dead letter has the shape of a record, that of its last attempt, under its own id. */
+export async function recordsOfDead(db: Db, letters: DeadLetter[]): Promise<TextRecord[]> {
+  return await withPayloads(
+    db,
+    letters.map(({ id, data, output, attempts, deadAt }) => {
+      const { target, event, eventId, deliveryId, payload = null } = deliveryJobOf({ data })
+      const number = (data.attemptsBefore ?? 0) + attempts
+      const last = isAttempt(output) ? output : lostAttempt(number, deadAt)
+      return {
+        id,
+        webhookId: target,
+        event,
+        eventId,
+        payload,
+        deliveryId,
+        ...last,
+        status: 'dead' as const,
+        nextAttemptAt: null,
+      }
+    }),
+  )
+}
+
+export const parsed = ({ payload, ...record }: TextRecord): DeliveryRecord => ({
+  ...record,
+  payload: payload === null ? null : JSON.parse(payload),
+})
+
+/** As JSON, with the payload as the text that was published. */
+export const jsonOf = ({ payload, ...record }: TextRecord): string =>
+  `${JSON.stringify(record).slice(0, -1)},"payload":${payload ?? 'null'}}`
+
+async function withPayloads(db: Db, records: TextRecord[]): Promise<TextRecord[]> {
+  // Each once: the attempts of one event may be many.
+  const wanted = new Map(
+    records.flatMap(({ event: name, eventId: id }) =>
+      id === null ? [] : [[keyOf(name, id), { name, id }]],
+    ),
+  )
+  const events = wanted.size === 0 ? [] : await findPayloads(db, [...wanted.values()])
+  const payloads = new Map(events.map(({ name, id, payload }) => [keyOf(name, id), payload]))
+  return records.map((record) => {
+    const { event, eventId, payload } = record
+    return { ...record, payload: payload ?? payloads.get(keyOf(event, eventId)) ?? null }
+  })
+}
+
+/** No event name holds a line break. */
+export const keyOf = (name: string, id: string | null): string => `${name}\n${id}`
+
+const isAttempt = (output: unknown): output is Attempt =>
+  typeof output === 'object' && output !== null && 'attemptedAt' in output

@@ -1,0 +1,62 @@
+import { createRequire } from 'node:module'
+import type { Core } from '@svc/core/kit'
+import { dropLogDays, makeLogDays } from '../delivery-log.ts'
+import type { WebhooksSettings } from '../options.ts'
+import { addressGuard } from './address.ts'
+import { deliveryWorker } from './deliver.ts'
+import { deliveriesOf, type Deliveries } from './deliveries.ts'
+import { QUEUE, SUBSCRIPTION } from './names.ts'
+import { openPost } from './post.ts'
+import { webhooksOf, type Webhooks } from './webhooks.ts'
+
+export interface Outbound {
+  webhooks: Webhooks
+  deliveries: Deliveries
+}
+
+const MIGRATIONS = new URL('../../sql/', import.meta.url)
+/** Beyond a delivery's own time, for the settle that follows. */
+const EXPIRY_MARGIN_SECONDS = 15
+const HOUR_IN_SECONDS = 3600
+
+/** Tables, queue, fan-out, worker and sweeps; returns the operations. */
+export async function startOutbound(core: Core, given: WebhooksSettings): Promise<Outbound> {
+  const { worker } = core.settings
+  const settings = { ...given, retryDelayMaxSeconds: worker.retryDelayMaxSeconds }
+  const refuses = addressGuard(settings.allowedNetworks)
+  const timeoutMs = settings.deliveryTimeoutMs
+
+  await core.migrate('@svc/webhooks', MIGRATIONS)
+  await core.queues.define(QUEUE, {
+    expireInSeconds: Math.ceil(timeoutMs / 1000) + EXPIRY_MARGIN_SECONDS,
+    deadLetterRetentionDays: settings.deadLetterRetentionDays,
+  })
+  await core.fanOut.declare(SUBSCRIPTION, QUEUE, settings.allowedEvents)
+  core.keepEventsAtLeast(settings.deliveryLogRetentionDays)
+  await keepLog(core, settings.deliveryLogRetentionDays)
+
+  const post = openPost({ timeoutMs, refuses, userAgent: userAgent() })
+  core.onDrained(() => post.close())
+  core.work(deliveryWorker(core, post, settings))
+  return {
+    webhooks: webhooksOf(core, { allowedEvents: settings.allowedEvents, refuses }),
+    deliveries: deliveriesOf(core, post, settings),
+  }
+}
+
+async function keepLog(core: Core, days: number): Promise<void> {
+  const makeDays = () => core.transaction(makeLogDays)
+  await makeDays().catch((error: Error) => {
+    // A row for which no day has been made is kept all the same: no reason not to start.
+    core.log.warn({ err: error }, 'the next days of the delivery log could not be made')
+  })
+  core.every(HOUR_IN_SECONDS, 'next days of the delivery log', makeDays)
+  core.every(HOUR_IN_SECONDS, 'old days of the delivery log', () =>
+    core.transaction((db) => dropLogDays(db, days)),
+  )
+}
+
+function userAgent(): string {
+  const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
+  return `svc-webhooks/${version}`
+}

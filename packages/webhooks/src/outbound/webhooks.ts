@@ -1,0 +1,135 @@
+/** The operations on webhooks: what routes and actions do. */
+import { randomBytes } from 'node:crypto'
+import { isUuid, uuidv7, type Core } from '@svc/core/kit'
+import { insertLogRows } from '../delivery-log.ts'
+import { EventNotAllowed, UrlRefused, WebhookNotFound } from '../errors.ts'
+import {
+  deleteRegistration,
+  findRegistration,
+  insertRegistration,
+  listRegistrations,
+  replaceSecret,
+  updateRegistration,
+  type Registration,
+} from '../registrations.ts'
+import type {
+  NewWebhook,
+  RotateSecret,
+  Webhook,
+  WebhookChanges,
+  WebhookWithSecret,
+} from '../schemas.ts'
+import type { Refuses } from './address.ts'
+import { whyNot } from './destination.ts'
+import { skippedRow } from './log-rows.ts'
+import { QUEUE, SUBSCRIPTION } from './names.ts'
+import { pause, resume } from './pause.ts'
+
+export interface Webhooks {
+  register(input: NewWebhook): Promise<WebhookWithSecret>
+  list(page?: { limit?: number; after?: string }): Promise<Webhook[]>
+  get(id: string): Promise<WebhookWithSecret>
+  update(id: string, changes: WebhookChanges): Promise<Webhook>
+  remove(id: string): Promise<void>
+  rotateSecret(input: RotateSecret): Promise<WebhookWithSecret>
+}
+
+export function webhooksOf(
+  core: Core,
+  { allowedEvents, refuses }: { allowedEvents: string[]; refuses: Refuses },
+): Webhooks {
+  const { database } = core.svc
+
+  function check({ url, events }: WebhookChanges): void {
+    const why = url === undefined ? null : whyNot(url, refuses)
+    if (why !== null) throw new UrlRefused(why)
+    const stranger = events?.find((name) => name !== '*' && !allowedEvents.includes(name))
+    if (stranger === undefined) return
+    throw new EventNotAllowed(stranger, ['*', ...allowedEvents].join(', '))
+  }
+
+  return {
+    async register(input) {
+      check(input)
+      const { url, label = null } = input
+      const events = [...new Set(input.events)]
+      const id = uuidv7()
+      return await core.transaction(async (db) => {
+        const made = await insertRegistration(db, { id, url, events, label, secret: newSecret() })
+        await core.fanOut.setTarget(db, SUBSCRIPTION, id, events)
+        return withSecret(made)
+      })
+    },
+
+    async list(page) {
+      return (await listRegistrations(database, page)).map(withoutSecret)
+    },
+
+    async get(id) {
+      return withSecret(found(id, isUuid(id) ? await findRegistration(database, id) : undefined))
+    },
+
+    async update(id, { events, ...changes }) {
+      assertUuid(id)
+      check({ ...changes, ...(events && { events }) })
+      const { before, after } = await core.transaction(async (db) => {
+        const all = events ? { ...changes, events: [...new Set(events)] } : changes
+        const states = found(id, await updateRegistration(db, id, all))
+        const { before, after } = states
+        if (before.active && !after.active) await pause(core, db, id)
+        else if (!before.active && after.active) await resume(core, db, id, after.events)
+        else if (after.active) await core.fanOut.setTarget(db, SUBSCRIPTION, id, after.events)
+        return states
+      })
+      if (!before.active && after.active) core.queues.wake(QUEUE)
+      return withoutSecret(after)
+    },
+
+    async remove(id) {
+      assertUuid(id)
+      await core.transaction(async (db) => {
+        if (!(await deleteRegistration(db, id))) throw new WebhookNotFound(id)
+        await core.fanOut.setTarget(db, SUBSCRIPTION, id, [])
+        const dropped = await core.queues.discard(QUEUE, id, db)
+        await insertLogRows(db, dropped.map(skippedRow))
+        await core.queues.discardDeadLetters(QUEUE, id, db)
+      })
+    },
+
+    async rotateSecret({ id, overlapSeconds = 86_400 }) {
+      assertUuid(id)
+      return withSecret(found(id, await replaceSecret(database, id, newSecret(), overlapSeconds)))
+    },
+  }
+}
+
+/** The shape that Standard Webhooks gives its secrets. */
+const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
+
+/** @throws WebhookNotFound: no webhook can have such an id */
+export function assertUuid(id: string): void {
+  if (!isUuid(id)) throw new WebhookNotFound(id)
+}
+
+/** @throws WebhookNotFound */
+export function found<Value>(id: string, value: Value | undefined): Value {
+  if (value === undefined) throw new WebhookNotFound(id)
+  return value
+}
+
+function withoutSecret({ id, url, events, label, active, createdAt, updatedAt }: Registration) {
+  return {
+    id,
+    url,
+    events,
+    label,
+    active,
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  }
+}
+
+const withSecret = (registration: Registration): WebhookWithSecret => ({
+  ...withoutSecret(registration),
+  secret: registration.secret,
+})

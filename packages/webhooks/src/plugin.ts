@@ -1,0 +1,26 @@
+import { managementApi, useCore } from '@svc/core/kit'
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import { registerActions } from './actions.ts'
+import { registerInbound } from './inbound/index.ts'
+import { settleWebhooksOptions, type SvcWebhooksOptions } from './options.ts'
+import { startOutbound } from './outbound/start.ts'
+import { serveDeliveries } from './routes/deliveries.ts'
+import { serveRegistrations } from './routes/registrations.ts'
+import { warnWhereOpen } from './routes/guard-warning.ts'
+
+async function webhooks(app: FastifyInstance, options: SvcWebhooksOptions): Promise<void> {
+  const settings = settleWebhooksOptions(options)
+  const core = await useCore(app)
+  const outbound = await startOutbound(core, settings)
+  registerActions(core.svc, outbound.webhooks, outbound.deliveries)
+  await managementApi(app, settings.managementBasePath, (api) => {
+    serveRegistrations(api, outbound.webhooks)
+    serveDeliveries(api, outbound.deliveries)
+  })
+  warnWhereOpen(app, settings.managementBasePath)
+  registerInbound(app, core, settings.sources, settings)
+}
+
+/** Webhooks, out and in: published events to registered URLs, and senders' requests to events. */
+export const svcWebhooks = fp(webhooks, { name: '@svc/webhooks', fastify: '5.x' })

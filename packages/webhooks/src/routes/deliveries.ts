@@ -1,0 +1,102 @@
+import { Type } from '@sinclair/typebox'
+import { page, pageQuery } from '@svc/core/kit'
+import type { FastifyReply } from 'fastify'
+import type { Deliveries } from '../outbound/deliveries.ts'
+import { jsonOf, type TextRecord } from '../outbound/record.ts'
+import { deliveryFilter, DeliveryRecord, Queued, Redriven } from '../schemas.ts'
+import { errors, managed, Params, tags, type Api } from './management.ts'
+
+const LogQuery = Type.Composite([pageQuery(100), Type.Object(deliveryFilter)], {
+  additionalProperties: false,
+})
+const DeliveryParams = Type.Object({ ...Params.properties, deliveryId: Type.String() })
+
+export function serveDeliveries(api: Api, deliveries: Deliveries): void {
+  api.get(
+    '/:id/deliveries',
+    {
+      config: managed(),
+      schema: {
+        tags,
+        summary: 'List the attempts of its deliveries, newest first',
+        params: Params,
+        querystring: LogQuery,
+        response: { 200: Type.Array(DeliveryRecord), ...errors },
+      },
+    },
+    async (request, reply) => {
+      const { limit, ...filter } = request.query
+      const records = await deliveries.list(request.params.id, { ...filter, limit: limit + 1 })
+      return sendRecords(reply, page(request, reply, records, limit))
+    },
+  )
+
+  api.post(
+    '/:id/deliveries/:deliveryId/redeliver',
+    {
+      config: managed(),
+      schema: {
+        tags,
+        summary: 'Deliver once more, as a delivery of its own',
+        params: DeliveryParams,
+        response: { 202: Queued, ...errors },
+      },
+    },
+    async ({ params: { id: webhookId, deliveryId } }, reply) =>
+      reply.code(202).send(await deliveries.redeliver({ webhookId, deliveryId })),
+  )
+
+  api.post(
+    '/:id/test',
+    {
+      config: managed(),
+      schema: {
+        tags,
+        summary: 'Send a webhook.test event to this webhook alone',
+        params: Params,
+        response: { 202: Queued, ...errors },
+      },
+    },
+    async ({ params }, reply) => reply.code(202).send(await deliveries.test(params.id)),
+  )
+
+  api.get(
+    '/:id/dead-letters',
+    {
+      config: managed(),
+      schema: {
+        tags,
+        summary: 'List its deliveries whose attempts are used up, newest first',
+        params: Params,
+        querystring: pageQuery(1000),
+        response: { 200: Type.Array(DeliveryRecord), ...errors },
+      },
+    },
+    async (request, reply) => {
+      const { limit, after } = request.query
+      const asked = { limit: limit + 1, ...(after && { after }) }
+      const records = await deliveries.listDead(request.params.id, asked)
+      return sendRecords(reply, page(request, reply, records, limit))
+    },
+  )
+
+  api.post(
+    '/:id/redrive',
+    {
+      config: managed(),
+      schema: {
+        tags,
+        summary: 'Give its dead letters all their attempts again',
+        params: Params,
+        response: { 202: Redriven, ...errors },
+      },
+    },
+    async ({ params }, reply) => reply.code(202).send(await deliveries.redrive(params.id)),
+  )
+}
+
+/** As text that is JSON already: a serializer would round the big numbers of a payload. */
+function sendRecords(reply: FastifyReply, records: TextRecord[]): never {
+  const json = `[${records.map(jsonOf).join(',')}]`
+  return reply.type('application/json; charset=utf-8').send(json) as never
+}

@@ -1,0 +1,30 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { ErrorBody } from '@svc/core/kit'
+import type {
+  FastifyBaseLogger,
+  FastifyContextConfig,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify'
+
+/** The encapsulated child that the management routes stand in. */
+export type Api = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+/** What `@svc/auth` guards these routes by, wherever their base path is. */
+export const managed = (more: object = {}): FastifyContextConfig =>
+  ({ scopes: ['webhooks:manage'], ...more }) as FastifyContextConfig
+
+export const Params = Type.Object({ id: Type.String({ description: 'Id of the webhook.' }) })
+
+export const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
+
+export const tags = ['webhooks']

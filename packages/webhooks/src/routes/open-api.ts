@@ -1,0 +1,79 @@
+/** What `@fastify/swagger` is told of the requests that we send. */
+
+interface Described {
+  schema: object
+  url: string
+  openapiObject: { openapi: string; webhooks?: Record<string, unknown> }
+}
+
+/**
+ * Adds the request to an OpenAPI document of 3.1 or later, the first that knows webhooks. Called by
+ * `@fastify/swagger` for the route it stands at, which comes out as it is.
+ */
+export function describeDeliveries({ schema, url, openapiObject }: Described) {
+  if (!/^3\.0\./.test(openapiObject.openapi)) {
+    openapiObject.webhooks = { ...openapiObject.webhooks, delivery: { post: DELIVERY } }
+  }
+  return { schema, url }
+}
+
+const header = (name: string, description: string, schema: object, required = true) => ({
+  in: 'header',
+  name,
+  description,
+  required,
+  schema,
+})
+
+const text = { type: 'string' }
+const uuid = { type: 'string', format: 'uuid' }
+
+const DELIVERY = {
+  tags: ['webhooks'],
+  summary: 'A delivery of an event to a registered URL',
+  description:
+    'Any 2xx answer within the time limit is a delivery; anything else is tried again. Deduplicate by the delivery id.',
+  parameters: [
+    header(
+      'X-Svc-Signature',
+      '`sha256=` and the hex HMAC-SHA256 of `<timestamp>.<body>`, keyed with the secret.',
+      { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' },
+    ),
+    header(
+      'X-Svc-Signature-Previous',
+      'The same with the old secret, while it signs along after a rotation.',
+      { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' },
+      false,
+    ),
+    header('X-Svc-Timestamp', 'Unix seconds of the signature.', { type: 'integer' }),
+    header('X-Svc-Delivery-Id', 'The same over all attempts of the delivery.', uuid),
+    header('X-Svc-Event', 'Name of the event.', text),
+    header('X-Svc-Attempt', '1, 2, …', { type: 'integer', minimum: 1 }),
+    header('webhook-id', 'With the option `standardWebhooks`: the delivery id.', uuid, false),
+    header('webhook-timestamp', 'With the option `standardWebhooks`.', { type: 'integer' }, false),
+    header('webhook-signature', 'With the option `standardWebhooks`.', text, false),
+  ],
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': {
+        schema: {
+          type: 'object',
+          required: ['event', 'payload', 'deliveryId'],
+          properties: {
+            event: text,
+            payload: { description: 'What the application published.' },
+            deliveryId: uuid,
+          },
+        },
+      },
+    },
+  },
+  responses: {
+    '2XX': { description: 'Delivered. The first KiB of the body is kept in the delivery log.' },
+    '410': { description: 'With the option `deactivateOnGone`: the webhook is made inactive.' },
+    '429': { description: 'Tried again no earlier than `Retry-After` says.' },
+    '503': { description: 'Tried again no earlier than `Retry-After` says.' },
+    default: { description: 'Tried again later.' },
+  },
+}
