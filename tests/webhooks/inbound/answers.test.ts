@@ -1,0 +1,213 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import t from 'tap'
+import {
+  hmac,
+  type InboundSource,
+  type Verify,
+} from '../../../packages/webhooks/src/inbound/index.ts'
+import { eventsOf, hostOf, type Host } from './host.ts'
+import { sign } from './received.ts'
+
+const body = '{"a":1}'
+const good = sign(body, 'whsec_a-long-key').toString('hex')
+const source: InboundSource = {
+  path: '/hooks/a',
+  publishAs: 'a',
+  verify: hmac({ signatureHeader: 'x-signature', secretName: 'KEY' }),
+}
+const secrets = { KEY: 'whsec_a-long-key' }
+const json = { 'content-type': 'application/json' }
+
+const post = ({ app }: Host, headers: Record<string, string>, payload: string | Buffer = body) =>
+  app.inject({ method: 'POST', url: '/hooks/a', headers: { ...json, ...headers }, body: payload })
+
+/** The lines about requests that were not taken. */
+const refusals = ({ log }: Host) => log.filter(({ msg }) => msg.startsWith('inbound webhook'))
+
+const errorBody = (statusCode: number, code: string, error: string, message: string | RegExp) => ({
+  statusCode,
+  code,
+  error,
+  message,
+})
+
+t.test(
+  'what is not verified is a 401 that tells nothing, and one line that tells why',
+  async (t) => {
+    const host = await hostOf(t, { a: source }, { secrets })
+    const response = await post(host, { 'x-signature': sign(body, 'other').toString('hex') })
+    t.equal(response.statusCode, 401)
+    t.equal(response.headers['www-authenticate'], 'Bearer')
+    t.strictSame(
+      response.json(),
+      errorBody(
+        401,
+        'SVC_WEBHOOKS_NOT_VERIFIED',
+        'Unauthorized',
+        'the request could not be verified',
+      ),
+    )
+    await post(host, {})
+    t.match(refusals(host), [
+      { level: 40, source: 'a', reason: 'no signature matches', statusCode: 401 },
+      { level: 40, source: 'a', reason: 'the header x-signature is missing', statusCode: 401 },
+    ])
+    t.equal(refusals(host).length, 2)
+    t.notMatch(JSON.stringify(host.log), new RegExp(`${good}|whsec_a-long-key`))
+    t.strictSame(await eventsOf(host.app), [])
+  },
+)
+
+t.test('verification comes first: an unverified body is not even parsed', async (t) => {
+  const host = await hostOf(t, { a: source }, { secrets })
+  t.equal((await post(host, {}, '{')).statusCode, 401)
+})
+
+t.test('a genuine body that claims to be JSON and is none is a 400', async (t) => {
+  const host = await hostOf(t, { a: source }, { secrets })
+  const response = await post(
+    host,
+    { 'x-signature': sign('{', 'whsec_a-long-key').toString('hex') },
+    '{',
+  )
+  t.match(response.json(), errorBody(400, 'SVC_WEBHOOKS_BODY_NOT_JSON', 'Bad Request', /not JSON/))
+  t.match(refusals(host), [{ level: 40, source: 'a', reason: 'the body cannot be parsed' }])
+  t.strictSame(await eventsOf(host.app), [])
+})
+
+t.test('a body over the limit is a 413, whoever sends it', async (t) => {
+  const host = await hostOf(t, { a: source }, { secrets, bodyLimitBytes: 100 })
+  const long = `"${'x'.repeat(98)}"`
+  const signed = { 'x-signature': sign(long, 'whsec_a-long-key').toString('hex') }
+  t.equal((await post(host, signed, long)).statusCode, 200, 'the limit itself is inside')
+  const response = await post(host, {}, `${long} `)
+  t.match(
+    response.json(),
+    errorBody(413, 'SVC_WEBHOOKS_BODY_TOO_LARGE', 'Payload Too Large', /large/),
+  )
+  t.match(refusals(host), [{ source: 'a', statusCode: 413 }])
+})
+
+t.test('a content type that has no form of one is a 415', async (t) => {
+  const host = await hostOf(t, { a: source }, { secrets })
+  const response = await post(host, { 'content-type': 'what?' })
+  t.match(
+    response.json(),
+    errorBody(415, 'SVC_WEBHOOKS_CONTENT_TYPE_INVALID', 'Unsupported Media Type', /content type/),
+  )
+  t.match(refusals(host), [{ source: 'a', statusCode: 415 }])
+})
+
+const failed = errorBody(500, 'SVC_WEBHOOKS_INBOUND_FAILED', 'Internal Server Error', /try again/)
+
+t.test('a secret that is not set, or empty, is a 500 until it is set', async (t) => {
+  const host = await hostOf(t, { a: source }, { secrets: { KEY: null } })
+  for (const empty of [null, '']) {
+    host.secrets['KEY'] = empty
+    for (const signature of [sign(body, ' ').toString('hex'), good, '']) {
+      const response = await post(host, { 'x-signature': signature })
+      t.match(response.json(), failed)
+    }
+  }
+  t.match(refusals(host)[0], {
+    level: 50,
+    source: 'a',
+    reason: 'the secret KEY is not set or empty',
+  })
+  host.secrets['KEY'] = secrets.KEY
+  t.equal((await post(host, { 'x-signature': good })).statusCode, 200)
+})
+
+t.test('only true is authentic', async (t) => {
+  let verdict: unknown
+  const host = await hostOf(t, { a: { ...source, verify: () => verdict as boolean } })
+  for (verdict of [
+    false,
+    undefined,
+    null,
+    1,
+    'true',
+    {},
+    [],
+    Promise.resolve(false),
+    Promise.resolve(1),
+  ]) {
+    t.equal((await post(host, {})).statusCode, 401, JSON.stringify(verdict))
+  }
+  for (verdict of [true, Promise.resolve(true)]) {
+    t.equal((await post(host, {})).statusCode, 200)
+  }
+  t.match(refusals(host)[0], { reason: 'verify answered false' })
+  t.match(refusals(host)[1], { reason: 'verify answered a value of type undefined' })
+})
+
+t.test('a function of the host that throws is a 500, logged with what it said', async (t) => {
+  const boom = (): never => {
+    throw new RangeError('boom')
+  }
+  const functions: Partial<InboundSource>[] = [
+    { verify: boom },
+    { verify: async () => boom() },
+    { verify: () => true, deduplicationKey: boom },
+    { verify: () => true, deduplicationKey: () => 5 as never },
+    { verify: () => true, respond: boom },
+  ]
+  for (const own of functions) {
+    const host = await hostOf(t, { a: { ...source, ...own } })
+    const response = await post(host, {})
+    t.match(response.json(), failed)
+    t.notMatch(response.body, 'boom')
+    t.match(refusals(host), [
+      { level: 50, source: 'a', reason: /^boom$|must return a string or null/ },
+    ])
+    t.match(refusals(host)[0]?.['stack'], /answers\.test\.ts|deduplicate\.ts/)
+    t.strictSame(await eventsOf(host.app), [])
+  }
+})
+
+t.test('an error that quotes a secret is logged without its words', async (t) => {
+  const verify: Verify = async (_request, _body, secret) =>
+    Boolean(JSON.parse((await secret('KEY')) ?? ''))
+  const host = await hostOf(t, { a: { ...source, verify } }, { secrets })
+  t.match((await post(host, {})).json(), failed)
+  t.match(refusals(host), [{ reason: /^SyntaxError, whose message is withheld/ }])
+  t.notMatch(JSON.stringify(host.log), 'whsec_a')
+})
+
+t.test(
+  'a function that asks in vain for every secret is a 500, also where it answers true',
+  async (t) => {
+    const verify: Verify = async (_request, _body, secret) => (await secret('NONE')) === null
+    const host = await hostOf(t, { a: { ...source, verify } }, { secrets })
+    t.match((await post(host, {})).json(), failed)
+    t.match(refusals(host), [{ reason: 'the secret NONE is not set or empty' }])
+  },
+)
+
+t.test('every request is counted once, by source and outcome', async (t) => {
+  const counted: unknown[] = []
+  const count = (message: unknown) => void counted.push(message)
+  subscribe('svc.webhooks.inbound', count)
+  t.teardown(() => unsubscribe('svc.webhooks.inbound', count))
+  const host = await hostOf(
+    t,
+    {
+      a: {
+        ...source,
+        deduplicationKey: () => 'k',
+        respond: ({ method }) => (method === 'GET' ? {} : null),
+      },
+    },
+    { secrets },
+  )
+  for (const signature of [good, good, 'forged']) await post(host, { 'x-signature': signature })
+  await post(host, { 'content-type': 'what?' })
+  await host.app.inject('/hooks/a')
+  host.secrets['KEY'] = null
+  await post(host, { 'x-signature': good })
+  const outcomes = ['accepted', 'duplicate', 'refused', 'malformed', 'answered', 'failed']
+  t.strictSame(
+    counted,
+    outcomes.map((outcome) => ({ source: 'a', outcome })),
+  )
+})

@@ -1,0 +1,129 @@
+import t from 'tap'
+import type { InboundSource } from '../../../packages/webhooks/src/inbound/index.ts'
+import { eventsOf, hostOf, type Host } from './host.ts'
+
+const source: InboundSource = {
+  path: '/hooks/a',
+  publishAs: 'a',
+  verify: (request) => request.headers['x-good'] === 'yes',
+  deduplicationKey: (request) => request.headers['x-id'] ?? null,
+}
+
+const post = ({ app }: Host, id: string | undefined, url = '/hooks/a', good = 'yes') =>
+  app.inject({
+    method: 'POST',
+    url,
+    headers: { 'x-good': good, ...(id !== undefined && { 'x-id': id }) },
+    body: 'a',
+  })
+const statusOf = async (response: ReturnType<typeof post>) =>
+  (await response).json<{ status: string }>().status
+
+t.test('a repeat is answered as one, and published once', async (t) => {
+  const host = await hostOf(t, { a: source })
+  const first = (await post(host, '1')).json<{ eventId: string }>()
+  const second = await post(host, '1')
+  t.equal(second.statusCode, 200)
+  t.strictSame(second.json(), { status: 'duplicate' })
+  t.equal(await statusOf(post(host, '2')), 'accepted')
+  const events = await eventsOf(host.app)
+  t.equal(events.length, 2)
+  t.equal(events[0]?.id, first.eventId)
+})
+
+t.test('of equal requests at the same time one is published', async (t) => {
+  const host = await hostOf(t, { a: source })
+  await host.app.ready()
+  const answers = await Promise.all(Array.from({ length: 20 }, () => statusOf(post(host, '1'))))
+  t.equal(answers.filter((status) => status === 'accepted').length, 1)
+  t.equal(answers.filter((status) => status === 'duplicate').length, 19)
+  t.equal((await eventsOf(host.app)).length, 1)
+})
+
+t.test('a request without a key is never a repeat', async (t) => {
+  const host = await hostOf(t, {
+    a: source,
+    none: { path: '/hooks/none', publishAs: 'none', verify: () => true },
+  })
+  for (const id of [undefined, undefined, '', '']) {
+    t.equal(await statusOf(post(host, id)), 'accepted', `key ${JSON.stringify(id)}`)
+  }
+  for (const id of ['1', '1']) t.equal(await statusOf(post(host, id, '/hooks/none')), 'accepted')
+})
+
+t.test('two sources know nothing of each other’s keys', async (t) => {
+  const host = await hostOf(t, { a: source, b: { ...source, path: '/hooks/b', publishAs: 'b' } })
+  t.equal(await statusOf(post(host, '1')), 'accepted')
+  t.equal(await statusOf(post(host, '1', '/hooks/b')), 'accepted')
+  t.equal(await statusOf(post(host, '1', '/hooks/b')), 'duplicate')
+})
+
+t.test('a key may be of any length, and of any characters', async (t) => {
+  const key = { value: '' }
+  const host = await hostOf(t, { a: { ...source, deduplicationKey: () => key.value } })
+  for (key.value of ['x'.repeat(1_000_000), '\0', 'Zürich 🔑', '\ud800', "'; drop table x --"]) {
+    t.equal(await statusOf(post(host, '')), 'accepted')
+    t.equal(await statusOf(post(host, '')), 'duplicate')
+  }
+})
+
+t.test('who is not verified uses up no key', async (t) => {
+  const host = await hostOf(t, { a: source })
+  t.equal((await post(host, '1', '/hooks/a', 'no')).statusCode, 401)
+  t.equal(await statusOf(post(host, '1')), 'accepted')
+})
+
+t.test('a publish that fails burns no key', async (t) => {
+  const host = await hostOf(t, { a: source })
+  await host.app.ready()
+  const { database } = host.app.svc
+  await database.query('alter table svc."__svc.events" rename to away')
+  const failed = await post(host, '1')
+  t.equal(failed.statusCode, 500)
+  t.match(failed.json(), { code: 'SVC_WEBHOOKS_INBOUND_FAILED' })
+  t.match(
+    host.log.filter(({ source: name }) => name === 'a'),
+    [{ level: 50, code: '42P01' }],
+  )
+  await database.query('alter table svc.away rename to "__svc.events"')
+  t.equal(await statusOf(post(host, '1')), 'accepted')
+  t.equal((await eventsOf(host.app)).length, 1)
+})
+
+t.test('who waits for a publish that fails takes its place', async (t) => {
+  const host = await hostOf(t, { a: source })
+  await host.app.ready()
+  const { database } = host.app.svc
+  // The first event of the two is refused, at the end of its transaction.
+  await database.query(`
+    create sequence tries;
+    create function refuse_first() returns trigger language plpgsql as
+      $$ begin if nextval('tries') = 1 then raise 'refused'; end if; return new; end $$;
+    create constraint trigger refuse after insert on svc."__svc.events"
+      deferrable initially deferred for each row execute function refuse_first()`)
+  const answers = await Promise.all([post(host, '1'), post(host, '1'), post(host, '1')])
+  t.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 2)
+  t.equal((await eventsOf(host.app)).length, 1)
+})
+
+t.test('a key is remembered for its time, to the moment, and then forgotten', async (t) => {
+  const host = await hostOf(t, { a: { ...source, deduplicationTtlSeconds: 100 } })
+  await post(host, '1')
+  const { database } = host.app.svc
+  const { rows } = await database.query<{ left: number }>(
+    `select extract(epoch from expires_at - e.published_at)::float as left
+       from svc."__svc.kv", svc."__svc.events" as e where key like '__svc.webhooks.inbound%'`,
+  )
+  t.equal(Math.round(rows[0]?.left ?? 0), 100)
+  const age = (seconds: number) =>
+    database.query(
+      `update svc."__svc.kv" set expires_at = expires_at - make_interval(secs => $1)
+        where key like '__svc.webhooks.inbound%'`,
+      [seconds],
+    )
+  await age(90)
+  t.equal(await statusOf(post(host, '1')), 'duplicate')
+  await age(10)
+  t.equal(await statusOf(post(host, '1')), 'accepted')
+  t.equal(await statusOf(post(host, '1')), 'duplicate')
+})

@@ -1,0 +1,66 @@
+import t from 'tap'
+import { payloadText } from '../../../packages/webhooks/src/inbound/payload.ts'
+
+const json = (body: string | Buffer, type = 'application/json') =>
+  payloadText(type, Buffer.from(body as string))
+
+t.test('a JSON body is passed on byte for byte', async (t) => {
+  const bodies = [
+    '{"id":12345678901234567890,"rate":1.10,"a":1,"a":2}',
+    ' [ 1e400 , -0 ]\n',
+    '"\\u0000\\ud800 Zürich 🔑"',
+    '{"__proto__":{"admin":true}}',
+    'null',
+    '['.repeat(50_000) + ']'.repeat(50_000),
+  ]
+  for (const body of bodies) t.equal(json(body), body, body.slice(0, 40))
+})
+
+t.test('JSON is told by its content type, however that is written', async (t) => {
+  for (const type of [
+    'application/json',
+    'Application/JSON; charset=utf-8',
+    'application/json ;charset=utf-8',
+    'application/cloudevents+json',
+    'application/vnd.api+json;v=1',
+    'text/json',
+  ]) {
+    t.equal(json('{"a":1}', type), '{"a":1}', type)
+  }
+  for (const type of [undefined, '', 'text/plain', 'application/jsonp', 'application/x-ndjson']) {
+    t.equal(payloadText(type, Buffer.from('{"a":1}')), '"{\\"a\\":1}"', String(type))
+  }
+})
+
+t.test('a byte order mark is no part of the payload', async (t) => {
+  t.equal(json('\uFEFF{"a":1}'), '{"a":1}')
+})
+
+t.test('a body that claims to be JSON and is none is told so', async (t) => {
+  for (const body of ['{', 'undefined', "{'a':1}", 'a=1', '\uFEFF', '{"a":1}\u0000', 'NaN']) {
+    t.throws(() => json(body), { code: 'SVC_WEBHOOKS_BODY_NOT_JSON', statusCode: 400 }, body)
+  }
+  t.throws(() => json(Buffer.from([0x22, 0xff, 0x22])), { cause: 'the body is not UTF-8' })
+})
+
+t.test('zero bytes are an empty text, whatever they claim to be', async (t) => {
+  for (const type of [undefined, 'application/json', 'application/x-www-form-urlencoded']) {
+    t.equal(payloadText(type, Buffer.alloc(0)), '""', String(type))
+  }
+})
+
+t.test('a form becomes an object, a repeated field an array', async (t) => {
+  const form = (body: string) =>
+    JSON.parse(json(body, 'application/x-www-form-urlencoded; charset=utf-8')) as unknown
+  t.strictSame(form('a=1&b=Z%C3%BCrich+%F0%9F%94%91&c'), { a: '1', b: 'Zürich 🔑', c: '' })
+  t.strictSame(form('a=1&a=2&a=2'), { a: ['1', '2', '2'] })
+  t.strictSame(form('payload=%7B%22x%22%3A1%7D'), { payload: '{"x":1}' })
+  const hostile = form('__proto__=x&constructor=y&toString=z&%ff=%') as object
+  t.strictSame(Object.keys(hostile), ['__proto__', 'constructor', 'toString', '\ufffd'])
+  t.equal(Object.getPrototypeOf(hostile), Object.prototype)
+})
+
+t.test('anything else is the text', async (t) => {
+  t.equal(json('<a>\u0000"</a>', 'text/xml'), '"<a>\\u0000\\"</a>"')
+  t.equal(payloadText('image/png', Buffer.from([0xff, 0x41])), '"\ufffdA"')
+})

@@ -1,0 +1,86 @@
+import t from 'tap'
+import { settleSources } from '../../../packages/webhooks/src/inbound/index.ts'
+
+const source = { path: '/hooks/a', publishAs: 'a.b', verify: () => true }
+
+t.test('a source is completed with the defaults', async (t) => {
+  t.match(settleSources({ a: source }), [
+    { name: 'a', path: '/hooks/a', publishAs: 'a.b', deduplicationTtlSeconds: 86_400 },
+  ])
+  t.strictSame(settleSources(undefined), [])
+  t.strictSame(settleSources({}), [])
+})
+
+const mistakes: [what: string, inbound: unknown, complaint: RegExp][] = [
+  ['a list of sources', [source], /"inbound" must be an object/],
+  ['no object', 'a', /"inbound" must be an object/],
+  ['a source that is none', { a: null }, /"inbound.a" must be an object, got null/],
+  ['a source without a name', { '': source }, /the name of a source/],
+  ['a source without a path', { a: { ...source, path: undefined } }, /"inbound.a.path" is missing/],
+  [
+    'a path without a slash',
+    { a: { ...source, path: 'hooks' } },
+    /"inbound.a.path" must be a URL path/,
+  ],
+  ['a path with a query', { a: { ...source, path: '/a?b' } }, /"inbound.a.path" must be/],
+  ['a whole URL', { a: { ...source, path: 'https://x/a' } }, /"inbound.a.path" must be/],
+  ['no event', { a: { ...source, publishAs: undefined } }, /"inbound.a.publishAs" is missing/],
+  [
+    'an event with a space',
+    { a: { ...source, publishAs: 'a b' } },
+    /"inbound.a.publishAs" must be an event name/,
+  ],
+  [
+    'an event that is too long',
+    { a: { ...source, publishAs: 'a'.repeat(201) } },
+    /"inbound.a.publishAs"/,
+  ],
+  ['an event with a line end', { a: { ...source, publishAs: 'a\n' } }, /"inbound.a.publishAs"/],
+  ['no verification', { a: { path: '/a', publishAs: 'a' } }, /"inbound.a.verify" is missing/],
+  [
+    'a verification that is a value',
+    { a: { ...source, verify: true } },
+    /"inbound.a.verify" must be a function/,
+  ],
+  [
+    'a key that is no function',
+    { a: { ...source, deduplicationKey: 'x-id' } },
+    /"inbound.a.deduplicationKey"/,
+  ],
+  [
+    'a TTL of zero',
+    { a: { ...source, deduplicationTtlSeconds: 0 } },
+    /"inbound.a.deduplicationTtlSeconds"/,
+  ],
+  [
+    'a TTL that is broken',
+    { a: { ...source, deduplicationTtlSeconds: 1.5 } },
+    /"inbound.a.deduplicationTtlSeconds"/,
+  ],
+  [
+    'an endless TTL',
+    { a: { ...source, deduplicationTtlSeconds: Number.MAX_SAFE_INTEGER } },
+    /at most ten years/,
+  ],
+  [
+    'an answer that is a value',
+    { a: { ...source, respond: {} } },
+    /"inbound.a.respond" must be a function/,
+  ],
+  [
+    'a field that does not exist',
+    { a: { ...source, dedupe: 'x' } },
+    /there is no option "inbound.a.dedupe"/,
+  ],
+  [
+    'two sources on one path',
+    { a: source, b: { ...source } },
+    /"inbound.b.path" must be a path of its own, "\/hooks\/a" is that of "inbound.a"/,
+  ],
+]
+
+for (const [what, inbound, complaint] of mistakes) {
+  t.test(`${what} is an error at boot`, async (t) => {
+    t.throws(() => settleSources(inbound), { message: complaint, code: 'SVC_CORE_INVALID_OPTION' })
+  })
+}

@@ -1,0 +1,138 @@
+import { createHmac } from 'node:crypto'
+import t from 'tap'
+import { verifyDelivery, type VerifyDeliveryOptions } from '@svc/webhooks/receiver'
+
+const NOW = 1_700_000_000
+const secret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
+const body = '{"event":"order.created","payload":{"id":42},"deliveryId":"0199"}'
+
+const signature = (key = secret, timestamp: string | number = NOW, text = body) =>
+  `sha256=${createHmac('sha256', key).update(`${timestamp}.${text}`).digest('hex')}`
+const headers = { 'x-svc-timestamp': String(NOW), 'x-svc-signature': signature() }
+const verify = (options: Partial<VerifyDeliveryOptions> = {}) =>
+  verifyDelivery({ headers, body, secret, ...options })
+
+t.beforeEach((t) => {
+  t.intercept(Date, 'now', { value: () => NOW * 1000 })
+})
+
+t.test('a delivery is returned parsed', async (t) => {
+  const { event, payload, deliveryId } = verifyDelivery<{ id: number }>({ headers, body, secret })
+  t.strictSame(
+    { event, id: payload.id, deliveryId },
+    { event: 'order.created', id: 42, deliveryId: '0199' },
+  )
+})
+
+t.test('headers are read as Node, fetch and others write them', async (t) => {
+  t.ok(verify({ headers: new Headers(headers) }), 'Headers')
+  t.ok(
+    verify({ headers: { 'X-Svc-Timestamp': String(NOW), 'X-SVC-SIGNATURE': signature() } }),
+    'capitals',
+  )
+  t.ok(
+    verify({ headers: { 'x-svc-timestamp': [String(NOW)], 'x-svc-signature': [signature()] } }),
+    'lists',
+  )
+  t.ok(verify({ headers: { ...headers, cookie: undefined, get: 'x' } }), 'others beside them')
+})
+
+t.test('the body is taken as text or as bytes', async (t) => {
+  const unicode = '{"payload":"Zürich 🔑"}'
+  const signed = { ...headers, 'x-svc-signature': signature(secret, NOW, unicode) }
+  t.ok(verify({ headers: signed, body: unicode }))
+  t.ok(verify({ headers: signed, body: Buffer.from(unicode) }))
+  t.ok(verify({ headers: signed, body: new TextEncoder().encode(unicode) }))
+})
+
+t.test('during a rotation either signature and either secret may match', async (t) => {
+  const both = {
+    'x-svc-timestamp': String(NOW),
+    'x-svc-signature': signature('new'),
+    'x-svc-signature-previous': signature('old'),
+  }
+  t.ok(verify({ headers: both, secret: 'new' }))
+  t.ok(verify({ headers: both, secret: 'old' }))
+  t.ok(verify({ headers: both, secret: ['other', 'old'] }))
+  t.ok(verify({ headers: both, secret: ['new', 'other'] }))
+  t.throws(() => verify({ headers: both, secret: ['other', 'another'] }), {
+    code: 'SVC_DELIVERY_SIGNATURE_MISMATCH',
+  })
+})
+
+t.test('the timestamp may be as far from now as the tolerance says, and not further', async (t) => {
+  const at = (timestamp: string | number, toleranceSeconds?: number) => () =>
+    verify({
+      headers: {
+        'x-svc-timestamp': String(timestamp),
+        'x-svc-signature': signature(secret, timestamp),
+      },
+      ...(toleranceSeconds !== undefined && { toleranceSeconds }),
+    })
+  for (const good of [NOW - 300, NOW + 300]) t.ok(at(good)(), String(good))
+  t.ok(at(NOW - 3600, 3600)())
+  t.ok(at(NOW, 0)())
+  t.ok(at(1, Number.POSITIVE_INFINITY)())
+  const refused = { code: 'SVC_DELIVERY_OUTSIDE_TOLERANCE', statusCode: 401 }
+  for (const bad of [NOW - 301, NOW + 301, `+${NOW}`, '1.7e9', `${NOW}.5`, '', 'NaN', 10 ** 15]) {
+    t.throws(at(bad), refused, String(bad))
+  }
+  t.throws(at(NOW - 1, 0), refused)
+})
+
+t.test('what was not signed so is refused', async (t) => {
+  const mismatch = {
+    name: 'InvalidDelivery',
+    code: 'SVC_DELIVERY_SIGNATURE_MISMATCH',
+    statusCode: 401,
+  }
+  t.throws(() => verify({ body: `${body} ` }), mismatch, 'another body')
+  t.throws(() => verify({ secret: 'other' }), mismatch, 'another secret')
+  t.throws(() => verify({ secret: secret.replace('whsec_', '') }), mismatch, 'half a secret')
+  const hex = signature().slice('sha256='.length)
+  const junk = [
+    '',
+    hex,
+    `sha1=${hex}`,
+    `sha256=${hex.slice(2)}`,
+    `sha256=${hex}00`,
+    `sha256= ${hex}`,
+  ]
+  for (const value of [
+    ...junk,
+    `sha256=${hex.slice(0, -1)}z`,
+    `${signature()}, ${signature()}`,
+    '\u00ff'.repeat(99),
+  ]) {
+    t.throws(() => verify({ headers: { ...headers, 'x-svc-signature': value } }), mismatch, value)
+  }
+})
+
+t.test('a header that is missing, or comes twice, is named', async (t) => {
+  for (const name of ['x-svc-timestamp', 'x-svc-signature'] as const) {
+    const missing = { code: 'SVC_DELIVERY_HEADER_MISSING', message: new RegExp(name) }
+    const { [name]: value, ...others } = headers
+    t.throws(() => verify({ headers: others }), missing)
+    t.throws(() => verify({ headers: { ...headers, [name]: [value, value] } }), missing)
+    t.throws(() => verify({ headers: { ...headers, [name.toUpperCase()]: value } }), missing)
+  }
+})
+
+t.test('a signed body that is no JSON is a delivery of somebody else', async (t) => {
+  const text = {
+    headers: { ...headers, 'x-svc-signature': signature(secret, NOW, 'text') },
+    body: 'text',
+  }
+  t.throws(() => verify(text), { code: 'SVC_DELIVERY_BODY_NOT_JSON', statusCode: 400 })
+})
+
+t.test('a mistake of the receiver is told from a forged delivery', async (t) => {
+  const mistake = (message: RegExp) => ({ name: 'InvalidVerification', statusCode: 500, message })
+  for (const empty of ['', [], [''], ['a', ''], undefined, null, [undefined]]) {
+    t.throws(() => verify({ secret: empty as never }), mistake(/"secret"/), JSON.stringify(empty))
+  }
+  t.throws(() => verify({ body: JSON.parse(body) as never }), mistake(/"body".*parsed/))
+  for (const wrong of [Number.NaN, -1, '300', null]) {
+    t.throws(() => verify({ toleranceSeconds: wrong as never }), mistake(/"toleranceSeconds"/))
+  }
+})
