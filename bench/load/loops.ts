@@ -1,0 +1,99 @@
+import { now } from '../measure/clock.ts'
+import type { Connections } from './connections.ts'
+
+export type NextRequest = () => Buffer
+
+export interface Run {
+  seconds: number
+  /** How many answers had which status; 0 counts broken connections. */
+  statuses: Record<number, number>
+  /** Milliseconds, one for each answer. */
+  latencies: Float64Array
+}
+
+/** As many requests as there are connections, the next as soon as one is answered. */
+export async function closedLoop(
+  connections: Connections,
+  next: NextRequest,
+  requests: number,
+): Promise<Run> {
+  const tally = new Tally(requests)
+  const startedAt = now()
+  await new Promise<void>((resolve) => {
+    let sent = 0
+    const send = (): void => {
+      while (sent < requests) {
+        const sentAt = now()
+        const wasSent = connections.send(next(), (status) => {
+          tally.add(status, now() - sentAt)
+          if (tally.count === requests) resolve()
+          else send()
+        })
+        if (!wasSent) return
+        sent++
+      }
+    }
+    send()
+  })
+  return tally.run(now() - startedAt)
+}
+
+/**
+ * So many requests a second, whether the server keeps up or not. A request that finds no free
+ * connection is waiting already: a slow server cannot hide behind the client. How late the client's
+ * own timer is does not count.
+ */
+export async function openLoop(
+  connections: Connections,
+  next: NextRequest,
+  { rate, seconds }: { rate: number; seconds: number },
+): Promise<Run> {
+  const requests = Math.round(rate * seconds)
+  const tally = new Tally(requests)
+  const startedAt = now()
+  await new Promise<void>((resolve) => {
+    let sent = 0
+    let waiting: { request: Buffer; since: number } | undefined
+    const send = (): void => {
+      while (sent < requests && startedAt + (sent * 1000) / rate <= now()) {
+        const { request, since } = (waiting ??= { request: next(), since: now() })
+        const wasSent = connections.send(request, (status) => {
+          tally.add(status, now() - since)
+          if (tally.count === requests) done()
+        })
+        if (!wasSent) return
+        waiting = undefined
+        sent++
+      }
+    }
+    const timer = setInterval(send, 1)
+    const done = (): void => {
+      clearInterval(timer)
+      resolve()
+    }
+  })
+  return tally.run(now() - startedAt)
+}
+
+class Tally {
+  count = 0
+  #latencies: Float64Array
+  #statuses: Run['statuses'] = {}
+
+  constructor(requests: number) {
+    this.#latencies = new Float64Array(requests)
+  }
+
+  add(status: number, latency: number): void {
+    this.#latencies[this.count++] = latency
+    this.#statuses[status] = (this.#statuses[status] ?? 0) + 1
+  }
+
+  run(milliseconds: number): Run {
+    return {
+      seconds: milliseconds / 1000,
+      statuses: this.#statuses,
+      latencies: this.#latencies,
+    }
+  }
+}
