@@ -1,1 +1,7 @@
-export {}
+export { svcAuth, svcAuth as default } from './plugin.ts'
+export type { SvcAuthOptions } from './options.ts'
+export type { RateLimit } from './failures.ts'
+export type { Auth } from './guard/known-key.ts'
+export type { Scope } from './scopes.ts'
+export type { ApiKey, CreatedApiKey, NewApiKey, NewUser, User, Validation } from './schemas.ts'
+export * from './errors.ts'

@@ -1,0 +1,122 @@
+import type { Db } from '@svc/core/kit'
+import type { ApiKey } from './schemas.ts'
+import type { Page } from './users.ts'
+
+const COLUMNS = `id, user_id as "userId", key_prefix as "keyPrefix", label, scopes,
+  created_at as "createdAt", expires_at as "expiresAt",
+  revoked_at as "revokedAt", last_used_at as "lastUsedAt"`
+
+export interface NewRow {
+  id: string
+  userId: string
+  /** SHA-256 of the key, in hexadecimal. */
+  digest: string
+  keyPrefix: string
+  label: string | null
+  scopes: readonly string[]
+  expiresAt: Date | null
+}
+
+export async function insertApiKey(db: Db, row: NewRow): Promise<ApiKey> {
+  const { rows } = await db.query(
+    `insert into svc."__svc.auth.api_keys"
+       (id, user_id, key_hash, key_prefix, label, scopes, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     returning ${COLUMNS}`,
+    [row.id, row.userId, row.digest, row.keyPrefix, row.label, row.scopes, row.expiresAt],
+  )
+  return asApiKey(rows[0])
+}
+
+/** A key as the guard needs it. */
+export interface StoredKey {
+  id: string
+  userId: string
+  keyPrefix: string
+  scopes: string[]
+  expiresAt: Date | null
+  isRevoked: boolean
+}
+
+export async function findKeyByDigest(db: Db, digest: string): Promise<StoredKey | undefined> {
+  const { rows } = await db.query(
+    `select id, user_id as "userId", key_prefix as "keyPrefix", scopes,
+            expires_at as "expiresAt", revoked_at is not null as "isRevoked"
+       from svc."__svc.auth.api_keys" where key_hash = $1`,
+    [digest],
+  )
+  return rows[0]
+}
+
+/** Newest first, revoked ones among them. */
+export async function listApiKeys(
+  db: Db,
+  userId: string,
+  { after, limit }: Page = {},
+): Promise<ApiKey[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from svc."__svc.auth.api_keys"
+      where user_id = $1 and ($2::uuid is null or id < $2)
+      order by id desc
+      limit $3`,
+    [userId, after ?? null, limit ?? null],
+  )
+  return rows.map(asApiKey)
+}
+
+/** The digest of the key, `undefined` where there is no such key or it is revoked already. */
+export async function revokeApiKey(db: Db, id: string): Promise<string | undefined> {
+  const { rows } = await db.query(
+    `update svc."__svc.auth.api_keys" set revoked_at = now()
+      where id = $1 and revoked_at is null
+     returning key_hash as digest`,
+    [id],
+  )
+  return rows[0]?.digest
+}
+
+/** The digests of the keys that were not revoked before. */
+export async function revokeKeysOfUser(db: Db, userId: string): Promise<string[]> {
+  const { rows } = await db.query(
+    `update svc."__svc.auth.api_keys" set revoked_at = now()
+      where user_id = $1 and revoked_at is null
+     returning key_hash as digest`,
+    [userId],
+  )
+  return rows.map((row: { digest: string }) => row.digest)
+}
+
+/**
+ * Passes over rows that somebody else holds: it is written every few seconds anyway, and so can
+ * never be one half of a deadlock.
+ */
+export async function writeUses(db: Db, uses: ReadonlyMap<string, Date>): Promise<void> {
+  await db.query(
+    `with free as (
+       select id from svc."__svc.auth.api_keys"
+        where id = any($1::uuid[]) for no key update skip locked
+     )
+     update svc."__svc.auth.api_keys" as keys
+        set last_used_at = greatest(keys.last_used_at, uses.at)
+       from free
+       join unnest($1::uuid[], $2::timestamptz[]) as uses (id, at) on uses.id = free.id
+      where keys.id = free.id`,
+    [[...uses.keys()], [...uses.values()]],
+  )
+}
+
+type Times = 'createdAt' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'
+
+function asApiKey(row: ApiKey & Record<Times, Date | string | null>): ApiKey {
+  return {
+    ...row,
+    createdAt: new Date(row.createdAt).toISOString(),
+    expiresAt: iso(row.expiresAt),
+    revokedAt: iso(row.revokedAt),
+    lastUsedAt: iso(row.lastUsedAt),
+  }
+}
+
+/** A host may have taught pg to leave timestamps as text. */
+const iso = (time: Date | string | null): string | null =>
+  time === null ? null : new Date(time).toISOString()

@@ -1,0 +1,85 @@
+/** The keys that this process knows of, valid or not, and the one way to learn of another. */
+import { BoundedMap } from './bounded-map.ts'
+import type { KnownKey } from './known-key.ts'
+
+/** Why a key is none; `keyId` where there is a row of it. */
+export interface Rejection {
+  readonly verdict: 'unknown' | 'revoked' | 'expired'
+  readonly keyId: string | null
+}
+
+export type Finding = KnownKey | Rejection
+
+export const isRejection = (finding: Finding): finding is Rejection => 'verdict' in finding
+
+export const UNKNOWN: Rejection = { verdict: 'unknown', keyId: null }
+
+/** Reads one key from Postgres by its digest. */
+export type LookUp = (digest: string) => Promise<Finding>
+
+const SIZE = 10_000
+
+interface Flight {
+  answer: Promise<Finding>
+  /** What it reads may be older than a change that we heard of meanwhile. */
+  isStale: boolean
+}
+
+export class Keyring {
+  #known = new BoundedMap<KnownKey>(SIZE)
+  // Apart from the valid ones: a flood of made-up keys pushes out nothing but itself.
+  #rejected = new BoundedMap<Rejection>(SIZE)
+  #flights = new Map<string, Flight>()
+  #lookUp: LookUp
+
+  constructor(lookUp: LookUp) {
+    this.#lookUp = lookUp
+  }
+
+  known(digest: string): KnownKey | undefined {
+    return this.#known.get(digest)
+  }
+
+  remember(digest: string, key: KnownKey): void {
+    this.#known.set(digest, key)
+  }
+
+  /** One query however many ask at once, and none for what was rejected lately. */
+  async find(digest: string): Promise<Finding> {
+    const remembered = this.#known.get(digest) ?? this.#rejected.get(digest)
+    if (remembered) return remembered
+    const running = this.#flights.get(digest)
+    if (running) return running.answer
+    const flight: Flight = { answer: Promise.resolve(UNKNOWN), isStale: false }
+    this.#flights.set(digest, flight)
+    flight.answer = this.#ask(digest, flight).finally(() => this.#flights.delete(digest))
+    return flight.answer
+  }
+
+  drop(digests: readonly string[]): void {
+    for (const digest of digests) {
+      this.#known.delete(digest)
+      this.#rejected.delete(digest)
+      const flight = this.#flights.get(digest)
+      if (flight) flight.isStale = true
+    }
+  }
+
+  clear(): void {
+    this.#known.clear()
+    this.#rejected.clear()
+    for (const flight of this.#flights.values()) flight.isStale = true
+  }
+
+  /** What was read before a revocation answers nobody after it, and is never remembered. */
+  async #ask(digest: string, flight: Flight): Promise<Finding> {
+    let finding: Finding
+    do {
+      flight.isStale = false
+      finding = await this.#lookUp(digest)
+    } while (flight.isStale)
+    if (isRejection(finding)) this.#rejected.set(digest, finding)
+    else this.#known.set(digest, finding)
+    return finding
+  }
+}

@@ -1,0 +1,71 @@
+/** What the guard knows of keys, put together: memory, lease, lookup, blocks and times of use. */
+import type { Core } from '@svc/core/kit'
+import type { FastifyBaseLogger } from 'fastify'
+import { findKeyByDigest, writeUses, type StoredKey } from '../api-keys.ts'
+import { KEYS_CHANGED, readChanges } from '../epoch.ts'
+import type { AuthSettings } from '../options.ts'
+import { BootstrapKey } from './bootstrap-key.ts'
+import { isRejection, Keyring, UNKNOWN, type Finding } from './keyring.ts'
+import { knownKey } from './known-key.ts'
+import { LastUsed } from './last-used.ts'
+import { Lease } from './lease.ts'
+import { MissBudget } from './miss-budget.ts'
+import { impatient } from './patience.ts'
+import { RateLimiter, unwatched } from './rate-limit.ts'
+import { Recognizer, Undecided } from './recognizer.ts'
+
+/** Longest wait for Postgres in the way of a request. */
+const PATIENCE_MS = 2000
+
+export type Keys = Awaited<ReturnType<typeof openKeys>>
+
+export async function openKeys(core: Core, settings: AuthSettings, log: FastifyBaseLogger) {
+  const { svc } = core
+  const db = impatient(svc.database, PATIENCE_MS)
+  const budget = new MissBudget()
+  const limiter = settings.rateLimit ? new RateLimiter(db, settings.rateLimit) : null
+  const lastUsed = new LastUsed((uses) => writeUses(db, uses))
+  const bootstrapKey = new BootstrapKey(svc.secrets, settings.bootstrapKeySecret, log)
+  await bootstrapKey.read()
+
+  const keyring = new Keyring(async (digest) => {
+    if (!budget.take()) throw new Undecided('too many unknown keys to look up')
+    const finding = findingOf(await findKeyByDigest(db, digest), limiter !== null)
+    if (!isRejection(finding)) budget.giveBack()
+    return finding
+  })
+  const lease = new Lease({
+    readChanges: (since) => readChanges(db, since),
+    forget: (dropped) => (dropped === null ? keyring.clear() : keyring.drop(dropped)),
+    refresh: async () => limiter?.refresh(),
+  })
+  const recognizer = new Recognizer({ keyring, lease, bootstrapKey, budget, limiter })
+
+  return {
+    log,
+    keyring,
+    lease,
+    limiter,
+    lastUsed,
+    recognizer,
+    async start() {
+      core.signals.listen(KEYS_CHANGED, () => lease.wake())
+      await lease.renew()
+      lease.start()
+      lastUsed.start()
+    },
+    async stop() {
+      lease.stop()
+      await lastUsed.stop()
+    },
+  }
+}
+
+function findingOf(key: StoredKey | undefined, isLimited: boolean): Finding {
+  if (!key) return UNKNOWN
+  const { id: keyId, userId, scopes, expiresAt } = key
+  if (key.isRevoked) return { verdict: 'revoked', keyId }
+  const auth = { userId, scopes, bootstrap: false, keyId }
+  const end = expiresAt === null ? Infinity : expiresAt.getTime()
+  return knownKey(auth, end, isLimited ? unwatched(key.keyPrefix) : null)
+}

@@ -1,0 +1,36 @@
+/** A valid key as the guard remembers it, without the key itself. */
+import type { Scope } from '../scopes.ts'
+import type { PrefixState } from './rate-limit.ts'
+
+/** Who asks: `request.auth`. Shared by all requests of a key, and therefore frozen. */
+export interface Auth {
+  /** Owner of the key; `null` for the bootstrap key. */
+  readonly userId: string | null
+  readonly scopes: readonly Scope[]
+  /** Whether the bootstrap key was used. */
+  readonly bootstrap: boolean
+  /** `null` for the bootstrap key. */
+  readonly keyId: string | null
+}
+
+export interface KnownKey {
+  readonly auth: Auth
+  /** Milliseconds since 1970; `Infinity` where it never expires. */
+  readonly expiresAt: number
+  /** Shared by the keys of one prefix; `null` without a rate limit. */
+  prefix: PrefixState | null
+  /** The round of `LastUsed` in which its last use was noted. */
+  notedIn: number
+}
+
+export function knownKey(
+  auth: Auth,
+  expiresAt: number = Infinity,
+  prefix: PrefixState | null = null,
+): KnownKey {
+  const frozen = Object.freeze({ ...auth, scopes: Object.freeze([...auth.scopes]) })
+  return { auth: frozen, expiresAt, prefix, notedIn: -1 }
+}
+
+export const isExpired = (key: KnownKey): boolean =>
+  key.expiresAt !== Infinity && key.expiresAt <= Date.now()

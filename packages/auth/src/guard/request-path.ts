@@ -1,0 +1,62 @@
+/**
+ * The path as the router reads it. Only for what the router's answer does not settle: 404s, and
+ * routes whose parameter or wildcard may swallow a protected prefix.
+ */
+
+/** How this application's router reads a target: the options of find-my-way that bear on it. */
+export interface RouterOptions {
+  caseSensitive: boolean
+  ignoreTrailingSlash: boolean
+  ignoreDuplicateSlashes: boolean
+  useSemicolonDelimiter: boolean
+}
+
+const ABSOLUTE = /^https?:\/\/[^/?#]+/i
+/** Dot segments, empty segments, backslashes, semicolons, control characters, encoding on encoding. */
+const DOUBTFUL = /(?:^|\/)\.\.?(?:\/|$)|\/\/|[\\;\p{Cc}]|%[0-9a-f]{2}/iu
+/** An encoded slash is part of a segment to the router, and parts two to whoever decodes again. */
+const ENCODED_SLASH = /%2f/i
+
+/**
+ * @returns `undefined` where the next reader (a proxy, a file system, a handler that decodes once
+ *   more) might see another path in it: such a path counts as protected.
+ */
+export function pathOf(target: string, router: RouterOptions): string | undefined {
+  const raw = withoutQuery(withoutAuthority(target), router.useSemicolonDelimiter)
+  if (raw[0] !== '/' || ENCODED_SLASH.test(raw)) return undefined
+  const path = decoded(raw)
+  if (path === undefined) return undefined
+  const plain = normalized(path, router)
+  return DOUBTFUL.test(plain) ? undefined : plain
+}
+
+/** What the router's options make of a path or of a registered pattern, before it compares them. */
+export function normalized(path: string, router: RouterOptions): string {
+  let plain = path
+  if (router.ignoreDuplicateSlashes) plain = plain.replace(/\/{2,}/g, '/')
+  if (router.ignoreTrailingSlash && plain.length > 1 && plain.endsWith('/')) {
+    plain = plain.slice(0, -1)
+  }
+  return router.caseSensitive ? plain : plain.toLowerCase()
+}
+
+function withoutAuthority(target: string): string {
+  if (target[0] === '/') return target
+  const authority = ABSOLUTE.exec(target)?.[0]
+  if (authority === undefined || target.includes('#')) return target
+  const rest = target.slice(authority.length)
+  return rest[0] === '/' ? rest : `/${rest}`
+}
+
+function withoutQuery(target: string, semicolonToo: boolean): string {
+  const end = target.search(semicolonToo ? /[?#;]/ : /[?#]/)
+  return end > 0 ? target.slice(0, end) : target
+}
+
+function decoded(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return undefined
+  }
+}

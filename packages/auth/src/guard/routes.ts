@@ -1,0 +1,69 @@
+/** Every route of the application, as its router keeps it, whenever it was registered. */
+import type { FastifyContextConfig, FastifyInstance } from 'fastify'
+import type { RouterOptions } from './request-path.ts'
+
+export interface RegisteredRoute {
+  /** The very object that requests to this route carry: the route's identity. */
+  readonly config: FastifyContextConfig
+  readonly methods: string[]
+  /** More than one where the pattern ends with an optional parameter. */
+  readonly patterns: string[]
+  /** Names of its `onRequest` hooks, in the order in which they run. */
+  readonly hooks: string[]
+}
+
+/** The options stood on the server itself before they got a place of their own. */
+export function routerOptionsOf({ initialConfig }: FastifyInstance): RouterOptions {
+  const options = { ...initialConfig, ...initialConfig.routerOptions } as Partial<RouterOptions>
+  return {
+    caseSensitive: options.caseSensitive ?? true,
+    ignoreTrailingSlash: options.ignoreTrailingSlash ?? false,
+    ignoreDuplicateSlashes: options.ignoreDuplicateSlashes ?? false,
+    useSemicolonDelimiter: options.useSemicolonDelimiter ?? false,
+  }
+}
+
+/** What find-my-way hands to `buildPrettyMeta`, as far as we look at it. */
+interface RouterEntry {
+  path: string
+  store: { config: FastifyContextConfig; onRequest: ((...args: never) => unknown)[] | null }
+}
+
+/**
+ * `onRoute` tells of later routes only, and `app.get()` right after a `register()` that nobody
+ * awaited is an earlier one. The router knows them all: its pretty-printer calls `buildPrettyMeta`
+ * with each, and takes the one that stands in its options.
+ */
+export function registeredRoutes(app: FastifyInstance): RegisteredRoute[] {
+  const routes = new Map<FastifyContextConfig, RegisteredRoute>()
+  const options = {
+    includeMeta: true as const,
+    get buildPrettyMeta() {
+      return (entry: RouterEntry) => {
+        collect(routes, entry)
+        return {}
+      }
+    },
+    set buildPrettyMeta(_replaced) {},
+  }
+  app.printRoutes(options)
+  return [...routes.values()]
+}
+
+function collect(routes: Map<FastifyContextConfig, RegisteredRoute>, entry: RouterEntry): void {
+  const { config, onRequest } = entry.store
+  const known = routes.get(config)
+  if (known) {
+    if (!known.patterns.includes(entry.path)) known.patterns.push(entry.path)
+    return
+  }
+  routes.set(config, {
+    config,
+    methods: [methodsOf(config)].flat(),
+    patterns: [entry.path],
+    hooks: (onRequest ?? []).map((hook) => hook.name.replace(/^bound /, '')),
+  })
+}
+
+const methodsOf = (config: FastifyContextConfig): string | string[] =>
+  (config as { method?: string | string[] }).method ?? []

@@ -1,0 +1,74 @@
+import { isUuid, uuidv7 } from '@svc/core/kit'
+import { insertApiKey, listApiKeys, revokeApiKey } from '../api-keys.ts'
+import {
+  ExpiryInPast,
+  KeyNotFound,
+  UngrantableScope,
+  UnknownScope,
+  UserNotFound,
+} from '../errors.ts'
+import { digestOf, mintKey, prefixOf } from '../key.ts'
+import type { ApiKey, CreatedApiKey, NewApiKey } from '../schemas.ts'
+import { DEFAULT_SCOPES, ungrantable, type Scope } from '../scopes.ts'
+import { findUser, holdUser, type Page } from '../users.ts'
+import type { Auth } from '../guard/known-key.ts'
+import { actor, type Ground } from './ground.ts'
+
+export function apiKeyOperations({ db, log, scopes: declared, changeKeys, writeUses }: Ground) {
+  return {
+    /** `caller`: whoever may not grant more than it has; code of this process may. */
+    async createApiKey(wishes: NewApiKey, caller?: Auth | null): Promise<CreatedApiKey> {
+      const { userId, label = null, scopes = [...DEFAULT_SCOPES] } = wishes
+      assertDeclared(scopes, declared)
+      if (caller !== undefined) assertGrantable(scopes, caller?.scopes ?? [])
+      const expiresAt = futureTime(wishes.expiresAt ?? null)
+      if (!isUuid(userId)) throw new UserNotFound()
+      const key = mintKey()
+      const digest = digestOf(key)
+      const { row } = await changeKeys(async (tx) => {
+        if (!(await holdUser(tx, userId))) throw new UserNotFound()
+        const keyPrefix = prefixOf(key)
+        const id = uuidv7()
+        const inserted = { id, userId, digest, keyPrefix, label, scopes, expiresAt }
+        return { row: await insertApiKey(tx, inserted), changed: [digest] }
+      })
+      log.info({ keyId: row.id, userId, scopes, by: actor(caller) }, 'key created')
+      const { revokedAt: _revokedAt, lastUsedAt: _lastUsedAt, ...created } = row
+      return { ...created, key }
+    },
+
+    async listApiKeys(userId: string, page?: Page): Promise<ApiKey[]> {
+      if (!isUuid(userId) || !(await findUser(db, userId))) throw new UserNotFound()
+      await writeUses()
+      return listApiKeys(db, userId, page)
+    },
+
+    async revokeApiKey(keyId: string, caller?: Auth | null): Promise<void> {
+      if (!isUuid(keyId)) throw new KeyNotFound()
+      await changeKeys(async (tx) => {
+        const digest = await revokeApiKey(tx, keyId)
+        if (digest === undefined) throw new KeyNotFound()
+        return { changed: [digest] }
+      })
+      log.info({ keyId, by: actor(caller) }, 'key revoked')
+    },
+  }
+}
+
+function assertDeclared(scopes: readonly Scope[], declared: readonly Scope[]): void {
+  const unknown = scopes.find((scope) => !declared.includes(scope))
+  if (unknown !== undefined) throw new UnknownScope(unknown, declared.join(', '))
+}
+
+function assertGrantable(scopes: readonly Scope[], granter: readonly Scope[]): void {
+  const withheld = ungrantable(granter, scopes)
+  if (withheld.length > 0) throw new UngrantableScope(withheld.join(', '))
+}
+
+function futureTime(text: string | null): Date | null {
+  if (text === null) return null
+  const time = new Date(text)
+  // A leap second has the right format, and no place in JavaScript's time.
+  if (!(time.getTime() > Date.now())) throw new ExpiryInPast()
+  return time
+}

@@ -1,0 +1,40 @@
+import { isUuid, uuidv7 } from '@svc/core/kit'
+import { revokeKeysOfUser } from '../api-keys.ts'
+import { EmailTaken, UserNotFound } from '../errors.ts'
+import type { NewUser, User } from '../schemas.ts'
+import { deleteUser, findUser, insertUser, listUsers, type Page } from '../users.ts'
+import type { Auth } from '../guard/known-key.ts'
+import { actor, type Ground } from './ground.ts'
+
+const DEFAULT_ROLE = 'user'
+
+export function userOperations({ db, log, changeKeys }: Ground) {
+  return {
+    async createUser(wishes: NewUser, caller?: Auth | null): Promise<User> {
+      const { email, name, role = DEFAULT_ROLE } = wishes
+      const user = await insertUser(db, { id: uuidv7(), email, name, role })
+      if (!user) throw new EmailTaken()
+      log.info({ userId: user.id, by: actor(caller) }, 'user created')
+      return user
+    },
+
+    listUsers: (page?: Page): Promise<User[]> => listUsers(db, page),
+
+    async getUser(id: string): Promise<User> {
+      const user = isUuid(id) ? await findUser(db, id) : undefined
+      if (!user) throw new UserNotFound()
+      return user
+    },
+
+    async deleteUser(id: string, caller?: Auth | null): Promise<void> {
+      if (!isUuid(id)) throw new UserNotFound()
+      const { changed } = await changeKeys(async (tx) => {
+        // The user first: it waits for keys that are being made, which are then revoked with the rest.
+        if (!(await deleteUser(tx, id))) throw new UserNotFound()
+        return { changed: await revokeKeysOfUser(tx, id) }
+      })
+      const facts = { userId: id, keysRevoked: changed.length, by: actor(caller) }
+      log.info(facts, 'user deleted')
+    },
+  }
+}

@@ -1,0 +1,120 @@
+import {
+  isBoolean,
+  isIntegerFrom,
+  isString,
+  settleOptions,
+  type OptionRule,
+  type OptionRules,
+} from '@svc/core/kit'
+import type { RateLimit } from './failures.ts'
+import { BUILT_IN_SCOPES, SCOPE_NAME, type Scope } from './scopes.ts'
+
+/** Options of `svcAuth`. */
+export interface SvcAuthOptions {
+  /**
+   * Which paths need a key: all, or those under these prefixes. A prefix ends where a segment
+   * ends: `/api` is `/api` and `/api/x`, not `/apix`.
+   * @default 'all'
+   */
+  protectedPaths?: 'all' | string[]
+  /** Whole paths that are open, for every method. @default ['/health'] */
+  excludePaths?: string[]
+  /**
+   * Name of the secret that holds the bootstrap key, at least 16 characters long.
+   * @default none
+   */
+  bootstrapKeySecret?: string
+  /** Base path of the management API; `null` disables it. @default '/_auth' */
+  managementBasePath?: string | null
+  /** Blocks key prefixes with too many failures. @default disabled */
+  rateLimit?: RateLimit
+  /** Prefixes that need the scope `webhooks:manage`. @default ['/_webhooks'] */
+  webhooksManagementPaths?: string[]
+  /** Scopes of your own, to be granted to keys and asked for in `config.scopes`. @default [] */
+  scopes?: Scope[]
+  /**
+   * Names of `onRequest` hooks that may run before the guard, beside those of
+   * `@fastify/request-context`, `@fastify/cors` and `@fastify/helmet`.
+   * @default []
+   */
+  hooksBeforeGuard?: string[]
+  /**
+   * Whether `auth.userId`, `auth.scopes` and `auth.bootstrap` stand in the request context too.
+   * @default whether `@fastify/request-context` was registered before svcAuth
+   */
+  requestContext?: boolean
+}
+
+/** {@link SvcAuthOptions} with the defaults filled in. */
+export type AuthSettings = Required<
+  Omit<SvcAuthOptions, 'bootstrapKeySecret' | 'rateLimit' | 'requestContext'>
+> &
+  Pick<SvcAuthOptions, 'bootstrapKeySecret' | 'rateLimit' | 'requestContext'>
+
+const isListOf = (is: (value: string) => boolean) => (value: unknown) =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string' && is(item))
+
+const isPath = (value: string): boolean => /^\/[^?#\s]*$/.test(value)
+const isBasePath = (value: string): boolean => /^(?:\/[^/?#:*\s]+)+$/.test(value)
+const isBuiltIn = (scope: string): boolean => BUILT_IN_SCOPES.some((builtIn) => builtIn === scope)
+
+const positive: OptionRule = {
+  expects: 'an integer of at least 1',
+  is: isIntegerFrom(1, 2 ** 31 - 1),
+  required: true,
+}
+
+const rateLimitRules: OptionRules = {
+  maxAttempts: { ...positive, is: isIntegerFrom(1, 1000), expects: 'an integer from 1 to 1000' },
+  windowMs: { ...positive, expects: 'an integer of at least 1 (milliseconds)' },
+  blockDurationMs: { ...positive, expects: 'an integer of at least 1 (milliseconds)' },
+}
+
+const rules: OptionRules = {
+  protectedPaths: {
+    expects: '"all" or a list of path prefixes such as "/api"',
+    is: (value) => value === 'all' || isListOf(isPath)(value),
+    default: 'all',
+  },
+  excludePaths: {
+    expects: 'a list of whole paths such as "/health"',
+    is: isListOf(isPath),
+    default: ['/health'],
+  },
+  bootstrapKeySecret: { expects: 'the name of a secret', is: isString },
+  managementBasePath: {
+    expects: 'a path such as "/_auth", without parameters or a slash at its end, or null',
+    is: (value) => value === null || isListOf(isBasePath)([value]),
+    default: '/_auth',
+  },
+  rateLimit: { expects: 'an object' },
+  webhooksManagementPaths: {
+    expects: 'a list of path prefixes such as "/_webhooks"',
+    is: isListOf(isPath),
+    default: ['/_webhooks'],
+  },
+  scopes: {
+    expects: 'a list of names such as "billing:read" that are not those of built-in scopes',
+    is: isListOf((scope) => SCOPE_NAME.test(scope) && !isBuiltIn(scope)),
+    default: [],
+  },
+  hooksBeforeGuard: {
+    expects: 'a list of names of functions',
+    is: isListOf((name) => name !== ''),
+    default: [],
+  },
+  requestContext: { expects: 'true or false', is: isBoolean },
+}
+
+/** @throws InvalidOption naming the option, what it was and what it must be */
+export function settleAuthOptions(given: unknown): AuthSettings {
+  const settings = settleOptions<AuthSettings>('svcAuth', rules, given)
+  if (settings.rateLimit === undefined) return settings
+  const rateLimit = settleOptions<RateLimit>(
+    'svcAuth',
+    rateLimitRules,
+    settings.rateLimit,
+    'rateLimit.',
+  )
+  return { ...settings, rateLimit }
+}

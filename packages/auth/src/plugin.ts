@@ -1,0 +1,76 @@
+import { managementApi, useCore } from '@svc/core/kit'
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import { registerActions } from './actions.ts'
+import { auditLog } from './guard/audit.ts'
+import { makeGuard } from './guard/guard.ts'
+import { openKeys } from './guard/keys.ts'
+import { pathRules } from './guard/path-rules.ts'
+import { Policies } from './guard/policies.ts'
+import { proveContexts, proveRequestContext, proveRoutes } from './guard/proof.ts'
+import { requestContextMirror } from './guard/request-context.ts'
+import { registeredRoutes, routerOptionsOf } from './guard/routes.ts'
+import { warnOfUnguardedUpgrades } from './guard/upgrades.ts'
+import { describeRoutes } from './openapi.ts'
+import { makeGround } from './operations/ground.ts'
+import { makeOperations } from './operations/index.ts'
+import { settleAuthOptions, type SvcAuthOptions } from './options.ts'
+import { apiKeyRoutes } from './routes/api-keys.ts'
+import { userRoutes } from './routes/users.ts'
+import type { Scope } from './scopes.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Scopes of which one, or `admin`, opens the route. They guard it wherever it stands. */
+    scopes?: Scope[]
+  }
+}
+
+const MIGRATIONS = new URL('../sql/', import.meta.url)
+
+/** Whether the guard asks for a key: for our other packages, which do not know this one. */
+const GUARDS = Symbol.for('@svc/auth.guards')
+
+async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> {
+  const settings = settleAuthOptions(given)
+  const core = await useCore(app)
+  await core.migrate('@svc/auth', MIGRATIONS)
+
+  const keys = await openKeys(core, settings, auditLog(app.log))
+  const router = routerOptionsOf(app)
+  const policies = new Policies(pathRules(settings, router), router)
+  const mirror = await requestContextMirror(app, settings.requestContext)
+
+  const guard = makeGuard({ ...keys, policyOf: (request) => policies.of(request), mirror })
+  app.decorateRequest('auth', null)
+  app.addHook('onRequest', guard)
+  app.decorate(GUARDS, (method: string, path: string) => policies.guards(method, path))
+
+  const ground = makeGround(core, keys, settings)
+  const operations = makeOperations(ground, keys.recognizer)
+  registerActions(core.svc, operations)
+  if (settings.managementBasePath !== null) {
+    if (app.hasDecorator('swagger')) describeRoutes(app, (...route) => policies.foresee(...route))
+    await managementApi(app, settings.managementBasePath, (api) => {
+      userRoutes(api, operations)
+      apiKeyRoutes(api, operations)
+    })
+  }
+
+  app.addHook('onReady', async () => {
+    const routes = registeredRoutes(app)
+    proveRoutes(routes, guard, settings.hooksBeforeGuard)
+    proveContexts(app, guard, settings.hooksBeforeGuard)
+    if (settings.requestContext !== false) proveRequestContext(app, guard)
+    policies.settle(routes, ground.scopes)
+    await keys.start()
+  })
+  warnOfUnguardedUpgrades(app)
+  app.addHook('onClose', () => keys.stop())
+}
+
+/**
+ * API keys: a guard before every route, scopes, brute-force blocks, and a management API for users
+ * and keys. To be registered on the root instance.
+ */
+export const svcAuth = fp(auth, { name: '@svc/auth', fastify: '5.x' })

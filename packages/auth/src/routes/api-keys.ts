@@ -1,0 +1,72 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { ErrorBody, page, pageQuery } from '@svc/core/kit'
+import type { FastifyInstance } from 'fastify'
+import type { Operations } from '../operations/index.ts'
+import { ApiKey, CreatedApiKey, KeyWishes } from '../schemas.ts'
+import { config } from './config.ts'
+
+const Id = Type.Object({ id: Type.String() })
+const UserId = Type.Object({ userId: Type.String() })
+
+export function apiKeyRoutes(app: FastifyInstance, operations: Operations): void {
+  const api = app.withTypeProvider<TypeBoxTypeProvider>()
+
+  api.post(
+    '/users/:userId/keys',
+    {
+      config,
+      schema: {
+        summary: 'Create a key; its text is in this answer and nowhere else',
+        tags: ['auth'],
+        params: UserId,
+        body: KeyWishes,
+        response: { 201: CreatedApiKey, '4xx': ErrorBody, '5xx': ErrorBody },
+      },
+      // No body at all means all defaults.
+      preValidation: async (request) => {
+        if (request.body === undefined) request.body = {}
+      },
+    },
+    async (request, reply) => {
+      const wishes = { ...request.body, userId: request.params.userId }
+      return reply.code(201).send(await operations.createApiKey(wishes, request.auth))
+    },
+  )
+
+  api.get(
+    '/users/:userId/keys',
+    {
+      config,
+      schema: {
+        summary: 'List the keys of a user, newest first',
+        tags: ['auth'],
+        params: UserId,
+        querystring: pageQuery(1000),
+        response: { 200: Type.Array(ApiKey), '4xx': ErrorBody, '5xx': ErrorBody },
+      },
+    },
+    async (request, reply) => {
+      const { limit, after } = request.query
+      const rows = await operations.listApiKeys(request.params.userId, { after, limit: limit + 1 })
+      return page(request, reply, rows, limit)
+    },
+  )
+
+  api.delete(
+    '/keys/:id',
+    {
+      config,
+      schema: {
+        summary: 'Revoke a key',
+        tags: ['auth'],
+        params: Id,
+        response: { 204: Type.Null(), '4xx': ErrorBody, '5xx': ErrorBody },
+      },
+    },
+    async (request, reply) => {
+      await operations.revokeApiKey(request.params.id, request.auth)
+      return reply.code(204).send(null)
+    },
+  )
+}

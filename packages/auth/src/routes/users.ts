@@ -1,0 +1,62 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { ErrorBody, page, pageQuery } from '@svc/core/kit'
+import type { FastifyInstance } from 'fastify'
+import type { Operations } from '../operations/index.ts'
+import { NewUser, User } from '../schemas.ts'
+import { config } from './config.ts'
+
+const Id = Type.Object({ id: Type.String() })
+
+export function userRoutes(app: FastifyInstance, operations: Operations): void {
+  const api = app.withTypeProvider<TypeBoxTypeProvider>()
+
+  api.post(
+    '/users',
+    {
+      config,
+      schema: {
+        summary: 'Create a user',
+        tags: ['auth'],
+        body: NewUser,
+        response: { 201: User, '4xx': ErrorBody, '5xx': ErrorBody },
+      },
+    },
+    async ({ body, auth }, reply) => reply.code(201).send(await operations.createUser(body, auth)),
+  )
+
+  api.get(
+    '/users',
+    {
+      config,
+      schema: {
+        summary: 'List users, newest first',
+        tags: ['auth'],
+        querystring: pageQuery(1000),
+        response: { 200: Type.Array(User), '4xx': ErrorBody, '5xx': ErrorBody },
+      },
+    },
+    async (request, reply) => {
+      const { limit, after } = request.query
+      const rows = await operations.listUsers({ after, limit: limit + 1 })
+      return page(request, reply, rows, limit)
+    },
+  )
+
+  api.delete(
+    '/users/:id',
+    {
+      config,
+      schema: {
+        summary: 'Delete a user and revoke all its keys',
+        tags: ['auth'],
+        params: Id,
+        response: { 204: Type.Null(), '4xx': ErrorBody, '5xx': ErrorBody },
+      },
+    },
+    async (request, reply) => {
+      await operations.deleteUser(request.params.id, request.auth)
+      return reply.code(204).send(null)
+    },
+  )
+}
