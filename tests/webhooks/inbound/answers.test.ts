@@ -1,10 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import t from 'tap'
-import {
-  hmac,
-  type InboundSource,
-  type Verify,
-} from '../../../packages/webhooks/src/inbound/index.ts'
+import { hmac, type InboundSource, type Verify } from '@svc/webhooks'
 import { eventsOf, hostOf, type Host } from './host.ts'
 import { sign } from './received.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { InboundSource } from '../../../packages/webhooks/src/inbound/index.ts'
+import type { InboundSource } from '@svc/webhooks'
 import { eventsOf, hostOf, type Host } from './host.ts'
 
 const source: InboundSource = {

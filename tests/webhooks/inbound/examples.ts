@@ -1,14 +1,10 @@
 // The examples of docs/inbound.md, run as they stand there.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { InboundSource, Verify } from '../../../packages/webhooks/src/inbound/index.ts'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { InboundSource, Verify } from '@svc/webhooks'
 
 const DOCUMENT = new URL('../../../packages/webhooks/docs/inbound.md', import.meta.url)
-const DOOR = fileURLToPath(
-  new URL('../../../packages/webhooks/src/inbound/index.ts', import.meta.url),
-)
-
 const HELPERS = ['basicAuth', 'bearerToken', 'headerToken', 'hmac']
 const ROW = /<tr><td>\n\n(.+)\n\n<\/td><td>\n\n```ts\n([^]+?)\n```\n/g
 const BLOCK = /^```ts\n([^]+?)\n```$/gm
@@ -48,6 +44,6 @@ export async function readExamples(folder: string): Promise<Examples> {
 async function load(folder: string, name: string, code: string): Promise<Record<string, unknown>> {
   const file = join(folder, `${name}.ts`)
   await mkdir(folder, { recursive: true })
-  await writeFile(file, code.replaceAll(`'@svc/webhooks'`, `'${relative(folder, DOOR)}'`))
+  await writeFile(file, code)
   return (await import(pathToFileURL(file).href)) as Record<string, unknown>
 }

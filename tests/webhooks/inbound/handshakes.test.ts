@@ -134,3 +134,27 @@ t.test('an answer has the status, the headers and the body that respond gives it
   t.equal((await post()).json(), null)
   t.equal((await post()).json().status, 'accepted')
 })
+
+t.test(
+  'an answer that is no reply is told to the host, and not sent as an empty one',
+  async (t) => {
+    const replies: unknown[] = ['challenge', { challenge: 'x' }, 5, undefined]
+    const { app, log } = await hostOf(t, {
+      a: {
+        path: '/hooks/a',
+        publishAs: 'a',
+        verify: () => true,
+        respond: () => replies.shift() as never,
+      },
+    })
+    const post = () => app.inject({ method: 'POST', url: '/hooks/a', body: 'x' })
+    for (const _reply of ['a string', 'other fields', 'a number']) {
+      t.equal((await post()).statusCode, 500)
+    }
+    t.match(
+      log.find(({ source }) => source === 'a'),
+      { reason: /respond must return/ },
+    )
+    t.equal((await post()).json().status, 'accepted', 'nothing at all is no answer')
+  },
+)

@@ -1,10 +1,5 @@
 import t from 'tap'
-import {
-  basicAuth,
-  bearerToken,
-  headerToken,
-  hmac,
-} from '../../../packages/webhooks/src/inbound/index.ts'
+import { basicAuth, bearerToken, headerToken, hmac } from '@svc/webhooks'
 
 const plain = { signatureHeader: 'x-signature', secretName: 'KEY' }
 

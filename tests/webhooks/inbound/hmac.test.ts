@@ -1,5 +1,5 @@
 import t from 'tap'
-import { hmac, type HmacOptions } from '../../../packages/webhooks/src/inbound/index.ts'
+import { hmac, type HmacOptions } from '@svc/webhooks'
 import { holding, received, sign } from './received.ts'
 
 const plain: HmacOptions = { signatureHeader: 'X-Signature', secretName: 'KEY' }

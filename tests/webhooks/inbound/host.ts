@@ -1,12 +1,7 @@
 // A host with inbound sources on a database of its own.
 import Fastify, { type FastifyInstance } from 'fastify'
 import { svcCore } from '@svc/core'
-import { useCore } from '@svc/core/kit'
-import {
-  registerInbound,
-  settleSources,
-  type InboundSource,
-} from '../../../packages/webhooks/src/inbound/index.ts'
+import { svcWebhooks, type InboundSource } from '@svc/webhooks'
 import { freshDatabase } from '../../support/fresh-database.ts'
 
 /** What is needed of tap's `t`. */
@@ -54,7 +49,7 @@ export async function hostOf(
     secrets: (name) => secrets[name],
     worker: { retryDelaySeconds: 0, retryBackoff: false, maxAttempts: 2 },
   })
-  registerInbound(app, await useCore(app), settleSources(inbound), { bodyLimitBytes })
+  await app.register(svcWebhooks, { allowedEvents: [], inbound, bodyLimitBytes })
   return { app, database, log, secrets }
 }
 

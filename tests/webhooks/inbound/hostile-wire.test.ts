@@ -2,13 +2,7 @@ import { once } from 'node:events'
 import { connect, type AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import {
-  basicAuth,
-  headerToken,
-  hmac,
-  type InboundSource,
-  type Verify,
-} from '../../../packages/webhooks/src/inbound/index.ts'
+import { basicAuth, headerToken, hmac, type InboundSource, type Verify } from '@svc/webhooks'
 import { eventsOf, hostOf } from './host.ts'
 import { sign } from './received.ts'
 

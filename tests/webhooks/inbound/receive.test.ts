@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import t from 'tap'
-import { hmac, type InboundSource } from '../../../packages/webhooks/src/inbound/index.ts'
+import { hmac, type InboundSource } from '@svc/webhooks'
 import { eventsOf, hostOf } from './host.ts'
 import { sign } from './received.ts'
 

@@ -1,6 +1,6 @@
 // Requests as the verify helpers see them, without a server.
 import { createHmac } from 'node:crypto'
-import type { InboundRequest, SecretLookup } from '../../../packages/webhooks/src/inbound/index.ts'
+import type { InboundRequest, SecretLookup } from '@svc/webhooks'
 
 /** A request with these header lines, in which a name may stand more than once. */
 export function received(

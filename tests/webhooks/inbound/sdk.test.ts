@@ -5,7 +5,7 @@ import { Webhook as SvixWebhook } from 'svix'
 import t from 'tap'
 import twilio from 'twilio'
 import { join } from 'node:path'
-import type { Verify } from '../../../packages/webhooks/src/inbound/index.ts'
+import type { Verify } from '@svc/webhooks'
 import { readExamples } from './examples.ts'
 import { eventsOf, hostOf } from './host.ts'
 

@@ -1,10 +1,5 @@
 import t, { type Test } from 'tap'
-import {
-  basicAuth,
-  bearerToken,
-  headerToken,
-  type Verify,
-} from '../../../packages/webhooks/src/inbound/index.ts'
+import { basicAuth, bearerToken, headerToken, type Verify } from '@svc/webhooks'
 import { holding, received } from './received.ts'
 
 const basic = (credentials: string | Buffer, scheme = 'Basic') =>

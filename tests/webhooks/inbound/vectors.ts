@@ -1,6 +1,6 @@
 // Genuine and forged requests of many providers: what each is, and how a receiver sees it.
 import { readFileSync } from 'node:fs'
-import type { InboundRequest, SecretLookup } from '../../../packages/webhooks/src/inbound/index.ts'
+import type { InboundRequest, SecretLookup } from '@svc/webhooks'
 
 export interface Vector {
   id: string

@@ -8,6 +8,7 @@ import {
   NotVerified,
   SecretMissing,
 } from './errors.ts'
+import { handshake } from './handshake.ts'
 import { payloadText } from './payload.ts'
 import { SecretsOfRequest } from './secrets-of-request.ts'
 import type { InboundReply, InboundRequest } from './source.ts'
@@ -57,7 +58,7 @@ async function take(
   try {
     await verify(source, request, body, secrets)
     const json = payloadText(request.headers['content-type'], request.rawBody)
-    const reply = (await source.respond?.(request, body, secrets.look)) ?? null
+    const reply = await handshake(source, request, body, secrets.look)
     if (reply !== null) return { outcome: 'answered', reply }
     return { json, key: deduplicationKey(source, request, body) }
   } catch (error) {
@@ -73,7 +74,7 @@ export async function receiveGet(
 ): Promise<Receipt> {
   const secrets = new SecretsOfRequest((name) => core.svc.secrets.get(name))
   try {
-    const reply = (await source.respond?.(request, '', secrets.look)) ?? null
+    const reply = await handshake(source, request, '', secrets.look)
     if (secrets.lacking !== undefined) throw new SecretMissing(secrets.lacking)
     if (reply === null) throw new NoHandshake({ cause: 'respond gave no answer' })
     return { outcome: 'answered', reply }

@@ -44,18 +44,19 @@ function answer(reply: FastifyReply, source: Source, receipt: Receipt): FastifyR
   tellOutcome(source.name, receipt.outcome)
   if (receipt.outcome !== 'answered') {
     const { outcome: status, ...rest } = receipt
-    return sendJson(reply, { status, ...rest })
+    return sendAs(reply, 'application/json; charset=utf-8', JSON.stringify({ status, ...rest }))
   }
   const { statusCode = 200, headers = {}, body } = receipt.reply
   // A handshake echoes what a stranger has sent: no browser may take it for a page.
   reply.code(statusCode).header('x-content-type-options', 'nosniff').headers(headers)
   if (body === undefined) return reply.send()
-  if (typeof body !== 'string') return sendJson(reply, body)
-  if (!reply.hasHeader('content-type')) reply.type('text/plain; charset=utf-8')
-  return reply.send(body)
+  return typeof body === 'string'
+    ? sendAs(reply, 'text/plain; charset=utf-8', body)
+    : sendAs(reply, 'application/json; charset=utf-8', JSON.stringify(body))
 }
 
-/** As text that is JSON already: a serializer that the host has set is left out of it. */
-function sendJson(reply: FastifyReply, body: unknown): FastifyReply {
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(body))
+/** As text, also where that is JSON: a serializer that the host has set knows nothing of our bodies. */
+function sendAs(reply: FastifyReply, type: string, text: string): FastifyReply {
+  if (!reply.hasHeader('content-type')) reply.type(type)
+  return reply.send(text)
 }

@@ -1,0 +1,76 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import type { Core } from '@svc/core/kit'
+import type { InboundSource } from '@svc/webhooks'
+import { registerInbound, settleSources } from '../../../packages/webhooks/src/inbound/index.ts'
+
+const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+const away = async (): Promise<never> => {
+  throw refused()
+}
+
+/** A host whose Postgres cannot be reached. */
+function hostWithout(t: Test, source: Partial<InboundSource> = {}): FastifyInstance {
+  const core = { svc: { secrets: { get: async () => 's' } }, publishText: away, transaction: away }
+  const a = { path: '/a', publishAs: 'a', verify: () => true, ...source }
+  const app = Fastify()
+  t.teardown(() => app.close())
+  registerInbound(app, core as unknown as Core, settleSources({ a }), { bodyLimitBytes: 100 })
+  return app
+}
+
+const post = (app: FastifyInstance) => app.inject({ method: 'POST', url: '/a', body: 'x' })
+
+t.test('while Postgres is away the sender is asked to come again', async (t) => {
+  for (const source of [{}, { deduplicationKey: () => 'k' }]) {
+    const answer = await post(hostWithout(t, source))
+    t.equal(answer.headers['retry-after'], '1')
+    t.match(answer.json(), {
+      statusCode: 503,
+      code: 'SVC_UNAVAILABLE',
+      error: 'Service Unavailable',
+      message: /database/,
+    })
+  }
+})
+
+t.test('a verification that reaches nobody is not taken for Postgres', async (t) => {
+  const answer = await post(hostWithout(t, { verify: away }))
+  t.match(answer.json(), { statusCode: 500, code: 'SVC_WEBHOOKS_INBOUND_FAILED' })
+})
+
+t.test('an error of the host’s own hook is answered by the host', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.addHook('onRequest', async () => {
+    throw Object.assign(new Error('slow down'), { statusCode: 429 })
+  })
+  app.setErrorHandler((error: Error, _request, reply) =>
+    reply.code(429).send({ own: error.message }),
+  )
+  const a = { path: '/a', publishAs: 'a', verify: () => true }
+  registerInbound(app, {} as Core, settleSources({ a }), { bodyLimitBytes: 100 })
+  const answer = await post(app)
+  t.equal(answer.statusCode, 429)
+  t.strictSame(answer.json(), { own: 'slow down' })
+})
+
+t.test('a host’s own validator, serializer and reply serializer are kept out of it', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.setSerializerCompiler(() => () => '"the host’s"')
+  app.setReplySerializer(() => '"the host’s"')
+  const core = {
+    svc: { secrets: { get: async () => null } },
+    publishText: async () => ({ id: 'e1', duplicate: false }),
+  }
+  const a = {
+    path: '/a',
+    publishAs: 'a',
+    verify: ({ headers }: { headers: object }) => 'x-ok' in headers,
+  }
+  registerInbound(app, core as unknown as Core, settleSources({ a }), { bodyLimitBytes: 100 })
+  const ok = await app.inject({ method: 'POST', url: '/a', headers: { 'x-ok': '' }, body: 'x' })
+  t.strictSame(ok.json(), { status: 'accepted', eventId: 'e1' })
+  t.match((await post(app)).json(), { statusCode: 401, code: 'SVC_WEBHOOKS_NOT_VERIFIED' })
+})
