@@ -7,9 +7,9 @@ import { usePostgres } from '../../tests/support/postgres.ts'
  */
 export async function openDemoDatabase(): Promise<{ url: string; close: () => Promise<void> }> {
   const given = process.env.DATABASE_URL
-  if (given !== undefined && !URL.canParse(given)) {
+  if (given && !/^postgres(ql)?:$/.test(URL.parse(given)?.protocol ?? '')) {
     throw new Error(
-      'DATABASE_URL is not a URL: it must look like postgres://user:password@host:5432/name.',
+      'DATABASE_URL is none of Postgres: it must look like postgres://user:password@host:5432/name.',
     )
   }
   const server = await usePostgres()

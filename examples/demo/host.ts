@@ -63,8 +63,13 @@ export async function startHost({ database, secrets, port }: HostOptions): Promi
       return reply.code(201).send({ id: body.id })
     },
   )
-  const url = await app.listen({ port, host: '127.0.0.1' })
-  return { app, url, heard }
+  try {
+    const url = await app.listen({ port, host: '127.0.0.1' })
+    return { app, url, heard }
+  } catch (error) {
+    await app.close()
+    throw error
+  }
 }
 
 /** The order and its event are written together, or not at all. */

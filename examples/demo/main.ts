@@ -9,6 +9,9 @@ import { startReceiver } from './receiver-process.ts'
 import { tellStory } from './story.ts'
 
 const closers: (() => Promise<void>)[] = []
+/** What an interrupt exits with: in the middle of the story as the shell expects it, 128 + SIGINT. */
+let interruptedWith = 130
+let interrupted = false
 
 async function main(): Promise<void> {
   const { stay } = readArguments()
@@ -26,7 +29,8 @@ async function main(): Promise<void> {
   await tellStory({ base: host.url, secrets, receiver, heard: host.heard })
   if (stay) {
     invite({ base: host.url, receiver: receiver.url, secrets })
-    await untilInterrupted()
+    interruptedWith = 0
+    await new Promise(() => {}) // until Ctrl-C; the listening host keeps the process alive
   }
 }
 
@@ -46,32 +50,23 @@ function readPort(): number {
   throw new Error(`PORT must be a number from 0 to 65535, got "${process.env.PORT}".`)
 }
 
-async function untilInterrupted(): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const alive = setInterval(() => {}, 60_000)
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        clearInterval(alive)
-        resolve()
-      })
-    }
-  })
-}
-
 async function closeAll(): Promise<void> {
   for (const close of closers.splice(0).toReversed()) await close().catch(() => {})
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  // Once more than --stay listens: in the middle of the story everything is put away as well.
-  process.on(signal, () => void closeAll().then(() => process.exit(130)))
+  process.once(signal, () => {
+    interrupted = true
+    void closeAll().then(() => process.exit(interruptedWith))
+  })
 }
 
 try {
   await main()
   process.exitCode = 0
 } catch (error) {
-  console.error(`\n${explain(error)}`)
+  // What was cut short complains on its way out.
+  if (!interrupted) console.error(`\n${explain(error)}`)
   process.exitCode = 1
 } finally {
   await closeAll()

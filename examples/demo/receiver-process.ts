@@ -8,8 +8,6 @@ export interface ReceiverProcess {
   trust(path: string, secret: string): void
   /** Waits until so many requests have come in at a path, and returns them. */
   received(path: string, count: number): Promise<Received[]>
-  /** How many have come in at a path so far. */
-  countAt(path: string): number
   stop(): Promise<void>
 }
 
@@ -26,7 +24,6 @@ export async function startReceiver(): Promise<ReceiverProcess> {
   return {
     url: `http://127.0.0.1:${port}`,
     trust: (path, secret) => void child.send({ path, secret }),
-    countAt: (path) => at(path).length,
     received: (path, count) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(
@@ -42,7 +39,7 @@ export async function startReceiver(): Promise<ReceiverProcess> {
         look()
       }),
     async stop() {
-      if (child.exitCode !== null) return
+      if (child.exitCode !== null || child.signalCode !== null) return
       const ended = once(child, 'exit')
       if (child.connected) child.disconnect()
       await ended

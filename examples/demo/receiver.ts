@@ -22,6 +22,8 @@ export interface Received {
 process.on('message', ({ path, secret }: { path: string; secret: string }) => {
   secrets.set(path, secret)
 })
+// A terminal's Ctrl-C reaches the whole group; the teller says when it is over.
+process.on('SIGINT', () => {})
 // The story is over, or its teller is gone.
 process.on('disconnect', () => process.exit(0))
 
