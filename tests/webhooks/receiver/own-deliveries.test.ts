@@ -1,0 +1,39 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { verifyDelivery } from '@svc/webhooks/receiver'
+import { deliveryBody, signedHeaders } from '../../../packages/webhooks/src/outbound/sign.ts'
+import { readExamples } from '../inbound/examples.ts'
+import { holding, received } from '../inbound/received.ts'
+
+const { rows } = await readExamples(join(t.testdir(), 'examples'))
+
+const payload = '{"id":12345678901234567890,"text":"Zürich 🔑"}'
+const body = deliveryBody('order.created', payload, '0199')
+const message = { event: 'order.created', deliveryId: '0199', attempt: 1, body }
+
+/** The header lines of a delivery that is sent now. */
+const sent = (previousSecret: string | null): [string, string][] => {
+  const signing = { secret: 'whsec_new', previousSecret, standardWebhooks: true }
+  const flat = signedHeaders(message, signing, Math.floor(Date.now() / 1000))
+  return Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at]!, flat[2 * at + 1]!])
+}
+
+t.test('what we send, a receiver verifies with the secret and with the one before', async (t) => {
+  const headers = new Headers(sent('whsec_old'))
+  for (const secret of ['whsec_new', 'whsec_old']) {
+    t.match(verifyDelivery({ headers, body, secret }), {
+      event: 'order.created',
+      deliveryId: '0199',
+    })
+  }
+  t.throws(() => verifyDelivery({ headers: new Headers(sent(null)), body, secret: 'whsec_old' }), {
+    code: 'SVC_DELIVERY_SIGNATURE_MISMATCH',
+  })
+})
+
+t.test('what we send, another host takes in as a source', async (t) => {
+  const verify = rows.get('`svcWebhooks` of another host')
+  const request = received(sent(null), body)
+  t.equal(await verify?.(request, body.toString(), holding('whsec_new')), true)
+  t.equal(await verify?.(request, body.toString(), holding('whsec_old')), false)
+})
