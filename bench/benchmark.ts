@@ -21,7 +21,7 @@ export interface Bench {
   /** A value for whole runs, and one for smoke runs. */
   size(whole: number, quick: number): number
   /** Says what is under way. */
-  tell(text: string): void
+  tell: (text: string) => void
   /** A new database, gone when the benchmark ends. */
   database(): Promise<string>
   /** Something to be ended with the benchmark, last one first, however it ends. */

@@ -9,7 +9,7 @@ export interface RunOptions {
   long: boolean
   statements: boolean
   rounds: number | undefined
-  tell(text: string): void
+  tell: (text: string) => void
 }
 
 export interface Outcome {

@@ -44,10 +44,16 @@ const methods = {
     return ids
   },
   /** Publishes events as fast as so many concurrent callers can. */
-  async publish(event: string, count: number, inFlight: number): Promise<{ startedAt: number }> {
+  publish: (event: string, count: number, inFlight: number) =>
+    methods.publishInTurn([event], count, inFlight),
+  async publishInTurn(
+    events: string[],
+    count: number,
+    inFlight: number,
+  ): Promise<{ startedAt: number }> {
     const startedAt = now()
     await withMostInFlight(count, inFlight, (index) =>
-      app.svc.events.publish(event, payloadOf(index)),
+      app.svc.events.publish(events[index % events.length] ?? '', payloadOf(index)),
     )
     return { startedAt }
   },

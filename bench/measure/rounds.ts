@@ -10,7 +10,7 @@ export interface Plan {
   /** Turns of each contender that are thrown away: caches, plans and the compiler warm up. */
   warmUps: number
   rounds: number
-  tell?(text: string): void
+  tell?: (text: string) => void
 }
 
 /**

@@ -5,8 +5,8 @@ export class CountingClient {
   queries = 0
   #client: pg.Client
 
-  constructor(config: pg.ClientConfig) {
-    this.#client = new pg.Client(config)
+  constructor(connectionString: string) {
+    this.#client = new pg.Client({ connectionString })
   }
 
   connect = () => this.#client.connect()

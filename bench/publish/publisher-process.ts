@@ -1,6 +1,5 @@
 /** Publishes and delivers nothing: our events on one side, pg-boss alone on the other. */
 import Fastify, { type FastifyInstance } from 'fastify'
-import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
@@ -18,9 +17,11 @@ const BATCH = 1000
 
 let app: FastifyInstance
 let boss: PgBoss
+let url: string
 
 const methods = {
   async start(database: string): Promise<void> {
+    url = database
     app = Fastify()
     await app.register(svcCore, { database, worker: { enabled: false } })
     await app.register(svcWebhooks, {
@@ -57,7 +58,7 @@ const methods = {
     count: number,
     contender: 'publish' | 'inserts',
   ): Promise<{ perSecond: number; roundTrips: number }> {
-    const client = new CountingClient(app.svc.database.options as pg.ClientConfig)
+    const client = new CountingClient(url)
     await client.connect()
     const rate = await perSecond(count, async () => {
       for (let i = 0; i < count; i++) {

@@ -6,8 +6,7 @@ const SENT_AT = Buffer.from('"sentAt":')
 /** What has come in since the last reset. */
 export class Arrivals {
   count = 0
-  #latencies = new Map<string, number[]>()
-  #counts = new Map<string, number>()
+  #lines = new Map<string, { count: number; lastAt: number; latencies: number[] }>()
   #firstAt = Number.NaN
   #lastAt = Number.NaN
   #awaited: { count: number; reached: () => void } | undefined
@@ -17,9 +16,11 @@ export class Arrivals {
     if (this.count === 0) this.#firstAt = at
     this.#lastAt = at
     this.count++
-    this.#counts.set(path, (this.#counts.get(path) ?? 0) + 1)
+    const line = this.#lineAt(path)
+    line.count++
+    line.lastAt = at
     const sentAt = sentAtIn(body)
-    if (sentAt !== undefined) this.#latenciesAt(path).push(at - sentAt)
+    if (sentAt !== undefined) line.latencies.push(at - sentAt)
     if (this.#awaited && this.count >= this.#awaited.count) this.#awaited.reached()
   }
 
@@ -42,21 +43,24 @@ export class Arrivals {
     })
   }
 
-  countsByPath(): Record<string, number> {
-    return Object.fromEntries(this.#counts)
+  /** How many have come in at some of the paths, and when the last did. */
+  at(paths: string[]): { count: number; lastAt: number } {
+    const lines = paths.map((path) => this.#lineAt(path))
+    return {
+      count: lines.reduce((sum, { count }) => sum + count, 0),
+      lastAt: Math.max(...lines.map(({ lastAt }) => lastAt)),
+    }
   }
 
-  /** Milliseconds from publish to arrival, of the paths that are given. */
-  latencyOf(paths: string[] | undefined): Spread {
-    return spreadOf(
-      (paths ?? [...this.#latencies.keys()]).flatMap((path) => this.#latenciesAt(path)),
-    )
+  /** Milliseconds from publish to arrival, at some of the paths or at all. */
+  latencyOf(paths: string[] = [...this.#lines.keys()]): Spread {
+    return spreadOf(paths.flatMap((path) => this.#lineAt(path).latencies))
   }
 
-  #latenciesAt(path: string): number[] {
-    let latencies = this.#latencies.get(path)
-    if (!latencies) this.#latencies.set(path, (latencies = []))
-    return latencies
+  #lineAt(path: string) {
+    let line = this.#lines.get(path)
+    if (!line) this.#lines.set(path, (line = { count: 0, lastAt: Number.NaN, latencies: [] }))
+    return line
   }
 }
 

@@ -25,7 +25,7 @@ const methods = {
   },
   count: (): number => arrivals.count,
   reached: (count: number, withinSeconds: number) => arrivals.reached(count, withinSeconds),
-  countsByPath: (): Record<string, number> => arrivals.countsByPath(),
+  arrivals: (paths: string[]) => arrivals.at(paths),
   latency: (paths?: string[]): Spread => arrivals.latencyOf(paths),
   /** Arrivals a second over some seconds from now. */
   async ratePerSecond(seconds: number): Promise<number> {

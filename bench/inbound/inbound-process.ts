@@ -1,0 +1,79 @@
+/** Who takes in webhooks, in a process of its own: svcWebhooks, or what one writes by hand. */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import Fastify, { type FastifyInstance } from 'fastify'
+import pg from 'pg'
+import { svcCore } from '@svc/core'
+import { hmac, svcWebhooks } from '@svc/webhooks'
+import { serve } from '../processes/serve.ts'
+import { usageOfThisProcess } from '../processes/usage.ts'
+import { PATH, SECRET } from './signed-request.ts'
+
+export type InboundName = 'by hand' | 'svcWebhooks' | 'svcWebhooks without deduplication'
+
+let app: FastifyInstance | undefined
+let pool: pg.Pool | undefined
+
+const methods = {
+  async start(name: InboundName, database: string): Promise<number> {
+    app = Fastify()
+    if (name === 'by hand') await byHand(app, database)
+    else await withPlugin(app, database, name === 'svcWebhooks')
+    return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
+  },
+  usage: usageOfThisProcess,
+  async stop(): Promise<void> {
+    await app?.close()
+    await pool?.end()
+  },
+}
+export type InboundMethods = typeof methods
+serve(methods)
+
+async function withPlugin(to: FastifyInstance, database: string, deduplicates: boolean) {
+  await to.register(svcCore, {
+    database,
+    secrets: () => SECRET,
+    worker: { enabled: false },
+  })
+  await to.register(svcWebhooks, {
+    allowedEvents: [],
+    inbound: {
+      github: {
+        path: PATH,
+        publishAs: 'github.push',
+        verify: hmac({
+          signatureHeader: 'x-hub-signature-256',
+          secretName: 'GITHUB_SECRET',
+          prefix: 'sha256=',
+        }),
+        ...(deduplicates
+          ? { deduplicationKey: ({ headers }) => String(headers['x-github-delivery']) }
+          : {}),
+      },
+    },
+  })
+}
+
+async function byHand(to: FastifyInstance, database: string): Promise<void> {
+  const client = (pool = new pg.Pool({ connectionString: database, max: 10 }))
+  await client.query(
+    'create table if not exists hooks (id text primary key, payload text not null, at timestamptz default now())',
+  )
+  to.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  )
+  to.post<{ Body: Buffer }>(PATH, async ({ headers, body }, reply) => {
+    const given = Buffer.from(String(headers['x-hub-signature-256']))
+    const right = Buffer.from(`sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`)
+    if (given.length !== right.length || !timingSafeEqual(given, right)) {
+      return reply.code(401).send({ error: 'bad signature' })
+    }
+    JSON.parse(body.toString())
+    await client.query({
+      name: 'hook',
+      text: 'insert into hooks (id, payload) values ($1, $2) on conflict do nothing',
+      values: [headers['x-github-delivery'], body.toString()],
+    })
+    return { status: 'accepted' }
+  })
+}
