@@ -136,3 +136,30 @@ t.test('a function that takes a header apart may throw at junk, or find nothing'
   const numeric = { extractSignature: () => ({ timestamp: NOW, signature: ['x', signed(NOW)] }) }
   t.equal(await ask('any', numeric), true, 'a number, and a list')
 })
+
+t.test('a function may answer with a list, as long as it holds one timestamp', async (t) => {
+  const good = signed(NOW)
+  const entry = (signature: string, timestamp: string | number = NOW) => ({ signature, timestamp })
+  const lists: [what: string, list: (string | ReturnType<typeof entry>)[], verdict: boolean][] = [
+    ['objects', [entry('x'), entry(good)], true],
+    ['one timestamp in two types', [entry('x'), entry(good, String(NOW))], true],
+    ['an object and texts', [entry('x'), 'y', good], true],
+    ['two timestamps', [entry(good), entry(good, NOW + 1)], false],
+    ['nothing', [], false],
+    ['texts without a timestamp', [good], false],
+  ]
+  for (const [what, list, verdict] of lists) {
+    t.equal(await ask('any', { extractSignature: () => list }), verdict, what)
+  }
+  const verify = hmac({
+    signatureHeader: 'x-signature',
+    secretName: 'KEY',
+    extractSignature: (header) => header.split(' '),
+  })
+  const bare = received([['x-signature', `x ${sign(body).toString('hex')}`]], body)
+  t.equal(
+    await verify(bare, body, holding('a key')),
+    true,
+    'texts, where no timestamp is asked for',
+  )
+})

@@ -3,7 +3,7 @@ import { isString, settleOptions, type OptionRules } from '@svc/core/kit'
 import type { InboundRequest } from '../source.ts'
 import { isHeaderName } from './header-name.ts'
 import type { SignatureEncoding } from './signature.ts'
-import type { ExtractedSignature, SignatureFields } from './signed-header.ts'
+import type { Extracted, SignatureFields } from './signed-header.ts'
 import type { TimestampUnit } from './timestamp.ts'
 
 const DIGESTS = { 'SHA-1': 'sha1', 'SHA-256': 'sha256', 'SHA-384': 'sha384', 'SHA-512': 'sha512' }
@@ -22,12 +22,10 @@ export interface HmacOptions {
   prefix?: string
   /**
    * Takes the header apart where it holds more than one signature: a function, or the names of the
-   * fields of a `name=value` list. One signature of several must match.
+   * fields of a `name=value` list. Of several signatures one must match.
    * @default the header is the signature
    */
-  extractSignature?:
-    | ((headerValue: string) => ExtractedSignature | null | undefined)
-    | SignatureFields
+  extractSignature?: ((headerValue: string) => Extracted) | SignatureFields
   /** Header that holds the timestamp, where that is one of its own. @default none */
   timestampHeader?: string
   /** @default "seconds" */

@@ -33,21 +33,39 @@ export function readFields(header: string, fields: SignatureFields): SignedHeade
   return { signatures: valuesOf(fields.signature), timestamp: timestamps[0] }
 }
 
+/** What a host's function may make of a header; nothing, where it cannot be read. */
+export type Extracted =
+  | ExtractedSignature
+  | string
+  | readonly (ExtractedSignature | string)[]
+  | null
+  | undefined
+
 /** Reads with a host's function, which may throw at, or get nothing out of, what a stranger sent. */
 export function readWith(
-  extract: (header: string) => ExtractedSignature | null | undefined,
+  extract: (header: string) => Extracted,
   header: string,
 ): SignedHeader | undefined {
-  let found: ExtractedSignature | null | undefined
+  let found: Extracted
   try {
     found = extract(header)
   } catch {
     return undefined
   }
-  if (typeof found !== 'object' || found === null) return undefined
-  const { signature, timestamp } = found
-  return {
-    signatures: [signature].flat().filter((one) => typeof one === 'string'),
-    timestamp: typeof timestamp === 'number' ? String(timestamp) : (timestamp ?? undefined),
-  }
+  const entries = [found ?? []]
+    .flat()
+    .map((one) => (typeof one === 'string' ? { signature: one } : one))
+  const signatures = entries
+    .flatMap((entry) => entry?.signature ?? [])
+    .filter((one) => typeof one === 'string')
+  const timestamps = new Set(
+    entries
+      .map((entry) => entry?.timestamp ?? undefined)
+      .filter(isTimestamp)
+      .map(String),
+  )
+  if (entries.length === 0 || timestamps.size > 1) return undefined
+  return { signatures, timestamp: [...timestamps][0] }
 }
+
+const isTimestamp = (value: unknown) => typeof value === 'string' || typeof value === 'number'
