@@ -17,7 +17,8 @@ export const UNKNOWN: Rejection = { verdict: 'unknown', keyId: null }
 /** Reads one key from Postgres by its digest. */
 export type LookUp = (digest: string) => Promise<Finding>
 
-const SIZE = 10_000
+const KNOWN_KEYS = 50_000
+const REJECTED_KEYS = 10_000
 
 interface Flight {
   answer: Promise<Finding>
@@ -26,9 +27,9 @@ interface Flight {
 }
 
 export class Keyring {
-  #known = new BoundedMap<KnownKey>(SIZE)
+  #known = new BoundedMap<KnownKey>(KNOWN_KEYS)
   // Apart from the valid ones: a flood of made-up keys pushes out nothing but itself.
-  #rejected = new BoundedMap<Rejection>(SIZE)
+  #rejected = new BoundedMap<Rejection>(REJECTED_KEYS)
   #flights = new Map<string, Flight>()
   #lookUp: LookUp
 

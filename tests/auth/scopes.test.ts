@@ -1,0 +1,60 @@
+import t from 'tap'
+import {
+  isReading,
+  satisfies,
+  SCOPE_NAME,
+  scopesForMethod,
+  ungrantable,
+} from '../../packages/auth/src/scopes.ts'
+
+t.test('any one of the required scopes is enough, and admin always is', (t) => {
+  const cases: [held: string[], required: string[], is: boolean][] = [
+    [['read'], ['read', 'write'], true],
+    [['write'], ['read', 'write'], true],
+    [['read'], ['write'], false],
+    [['admin'], ['write'], true],
+    [['admin'], ['billing:read'], true],
+    [['admin'], [], true],
+    [['read', 'write'], ['auth:manage'], false],
+    [['auth:manage'], ['webhooks:manage'], false],
+    [[], ['read'], false],
+    [['read'], [], false],
+    [['Admin'], ['read'], false],
+  ]
+  for (const [held, required, is] of cases) {
+    t.equal(satisfies(held, required), is, `${held} for ${required}`)
+  }
+  t.end()
+})
+
+t.test('GET, HEAD and OPTIONS read, everything else writes', (t) => {
+  for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+    t.ok(isReading(method))
+    t.same(scopesForMethod(method), ['read', 'write'])
+  }
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'TRACE', 'PROPFIND', 'get']) {
+    t.notOk(isReading(method))
+    t.same(scopesForMethod(method), ['write'])
+  }
+  t.end()
+})
+
+t.test('without admin only read, write and scopes of its own can be handed on', (t) => {
+  const cases: [held: string[], wanted: string[], withheld: string[]][] = [
+    [['auth:manage'], ['read', 'write'], []],
+    [['auth:manage'], ['auth:manage'], []],
+    [['auth:manage'], ['admin'], ['admin']],
+    [['auth:manage'], ['read', 'webhooks:manage', 'x'], ['webhooks:manage', 'x']],
+    [['auth:manage', 'x'], ['x'], []],
+    [['admin'], ['admin', 'auth:manage', 'x'], []],
+    [[], [], []],
+  ]
+  for (const [held, wanted, withheld] of cases) t.same(ungrantable(held, wanted), withheld)
+  t.end()
+})
+
+t.test('a scope is named by words with colons between them', (t) => {
+  for (const name of ['billing:read', 'a', 'A.b_c-d~e', 'a:b:c']) t.match(name, SCOPE_NAME)
+  for (const name of ['', ':', 'a:', ':a', 'a b', 'a,b', 'ä', 'a"']) t.notMatch(name, SCOPE_NAME)
+  t.end()
+})

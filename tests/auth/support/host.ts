@@ -1,0 +1,121 @@
+/** A host application with svcAuth, on a database of its own, closed when the test ends. */
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import { svcAuth, type SvcAuthOptions } from '@svc/auth'
+import { svcCore, type SvcCoreOptions } from '@svc/core'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import type { Test as Tap } from 'tap'
+
+export const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
+
+export interface HostOptions {
+  /** Connection string; a fresh database where it is not given. */
+  database?: string
+  auth?: SvcAuthOptions
+  core?: SvcCoreOptions
+  fastify?: FastifyServerOptions
+  /** Before svcAuth. */
+  before?: (app: FastifyInstance) => void | Promise<void>
+  /** After svcAuth. */
+  after?: (app: FastifyInstance) => void | Promise<void>
+}
+
+export interface Answer {
+  status: number
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into bodies of many shapes
+  body: any
+  headers: Record<string, unknown>
+}
+
+export interface Ask {
+  (method: string, path: string, options?: AskOptions): Promise<Answer>
+}
+
+export interface AskOptions {
+  /** The bootstrap key unless told; `null` sends none. */
+  key?: string | null
+  body?: object
+  headers?: Record<string, string | string[]>
+}
+
+export interface Host {
+  app: FastifyInstance
+  database: string
+  ask: Ask
+  /** A user with an email of its own. */
+  makeUser: () => Promise<{ id: string }>
+  /** A key with these scopes, of a user of its own unless told. */
+  makeKey: (wishes?: KeyWishes) => Promise<MadeKey>
+}
+
+export interface KeyWishes {
+  userId?: string
+  scopes?: string[]
+  expiresAt?: string
+}
+
+export interface MadeKey {
+  id: string
+  userId: string
+  key: string
+  keyPrefix: string
+}
+
+export async function startHost(t: Tap, options: HostOptions = {}): Promise<Host> {
+  const { database = await freshDatabase(t) } = options
+  const app = await prepareHost(t, { ...options, database })
+  await app.ready()
+  return { app, database, ...conversation(app) }
+}
+
+/** A host that is not booted yet. */
+export async function prepareHost(
+  t: Tap,
+  { database, auth, core, fastify, before, after }: HostOptions & { database: string },
+): Promise<FastifyInstance> {
+  const app = Fastify(fastify ?? {})
+  t.teardown(() => app.close())
+  await before?.(app)
+  await app.register(svcCore, {
+    database: { connectionString: database, max: 5 },
+    secrets: (name) => (name === 'BOOTSTRAP_KEY' ? BOOTSTRAP_KEY : null),
+    worker: { enabled: false },
+    ...core,
+  })
+  await app.register(svcAuth, { bootstrapKeySecret: 'BOOTSTRAP_KEY', ...auth })
+  await after?.(app)
+  return app
+}
+
+function conversation(app: FastifyInstance) {
+  const ask: Ask = async (method, path, { key = BOOTSTRAP_KEY, body, headers } = {}) => {
+    const answer = await app.inject({
+      method: method as 'GET',
+      url: path,
+      headers: { ...(key === null ? {} : { 'x-api-key': key }), ...headers },
+      ...(body === undefined ? {} : { payload: body }),
+    })
+    return { status: answer.statusCode, body: parsed(answer.body), headers: answer.headers }
+  }
+  let users = 0
+  const { actions } = app.svc
+  const makeUser = () =>
+    actions.call('__svc.auth.createUser', {
+      email: `user-${process.pid}-${Date.now()}-${users++}@example.com`,
+      name: 'User',
+    })
+  const makeKey = async ({ userId, ...wishes }: KeyWishes = {}) =>
+    actions.call('__svc.auth.createApiKey', {
+      userId: userId ?? (await makeUser()).id,
+      ...wishes,
+    })
+  return { ask, makeUser, makeKey }
+}
+
+function parsed(body: string): unknown {
+  if (body === '') return undefined
+  try {
+    return JSON.parse(body)
+  } catch {
+    return body
+  }
+}
