@@ -1,0 +1,63 @@
+import t from 'tap'
+import type { Finding } from '../../bench/benchmark.ts'
+import { asJson, asMarkdown } from '../../bench/report/document.ts'
+import { goalText, isReached } from '../../bench/report/goal.ts'
+import { figure, ratio } from '../../bench/report/numbers.ts'
+import { tableText } from '../../bench/report/table.ts'
+
+const finding: Finding = {
+  title: 'Guard',
+  unit: 'µs per request',
+  better: 'less',
+  settings: { connections: 64 },
+  rows: [
+    { name: 'no guard', samples: [20, 22, 21] },
+    { name: 'svcAuth', samples: [25, 22, 21], against: 'no guard', goal: { ratioAtLeast: 0.92 } },
+  ],
+}
+
+t.test('a table shows medians, quartiles, the ratio round by round, and the goal', async (t) => {
+  t.equal(
+    tableText(finding),
+    [
+      'Guard: µs per request, less is better',
+      'connections 64',
+      '',
+      '          median  quartiles  ratio  quartiles  goal',
+      'no guard    21.0  20.5–21.5',
+      'svcAuth     22.0  21.5–23.5   1.00  0.90–1.00  ratio ≥ 0.92: reached',
+    ].join('\n'),
+  )
+})
+
+t.test('JSON holds every sample beside what they come to', async (t) => {
+  const report = {
+    startedAt: '2026-01-01T00:00:00.000Z',
+    machine: { cores: '2' },
+    benchmarks: [{ name: 'guard', title: 'G.', seconds: 1, postgres: {}, findings: [finding] }],
+  }
+  const row = JSON.parse(asJson(report)).benchmarks[0].findings[0].rows[1]
+  t.match(row, { samples: [25, 22, 21], median: 22, ratio: { median: 1 }, reached: true })
+  t.match(asMarkdown(report), '| svcAuth | 22.0 | 21.5–23.5 | 1.00 | 0.90–1.00 |')
+})
+
+t.test('a goal is judged by the median', async (t) => {
+  t.ok(isReached({ ratioAtLeast: 0.9 }, 0, 0.9))
+  t.notOk(isReached({ ratioAtLeast: 0.9 }, 0, undefined))
+  t.ok(isReached({ ratioAtMost: 0.05 }, 0, 0.01))
+  t.ok(isReached({ atMost: 5 }, 4.9, undefined))
+  t.notOk(isReached({ atLeast: 1 }, 0.99, undefined))
+  t.equal(goalText({ ratioAtLeast: 0.25, aim: 0.4 }), 'ratio ≥ 0.25, aim 0.4')
+})
+
+t.test('figures keep three digits that mean something', async (t) => {
+  t.same([1234567, 123.4, 12.34, 1.234, 0.1234].map(figure), [
+    '1 234 567',
+    '123',
+    '12.3',
+    '1.23',
+    '0.123',
+  ])
+  t.equal(figure(Number.NaN), '–')
+  t.same([23.456, 1.234, 0.0123].map(ratio), ['23.5', '1.23', '0.012'])
+})
