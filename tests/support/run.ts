@@ -6,15 +6,14 @@ import { availableParallelism, constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import { whenOrphaned } from './orphan.ts'
 import { startRun } from './start-run.ts'
 import { RUN_VARIABLE } from './test-run.ts'
 
 let interrupted: NodeJS.Signals | undefined
 let group: number | undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
-// The shell between pnpm and us passes nothing on when it is killed itself.
-const parent = process.ppid
-setInterval(() => process.ppid !== parent && !interrupted && interrupt('SIGTERM'), 250).unref()
+await whenOrphaned(() => interrupted || interrupt('SIGTERM'))
 
 try {
   const { run, end } = await startRun()

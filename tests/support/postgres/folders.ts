@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
 import { chown, mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 
+import { commandLine } from './processes.ts'
 import type { User } from './user.ts'
 
 const OURS = /^svc-postgres-(\d+)-/
@@ -32,15 +31,6 @@ async function removeLeftover(folder: string): Promise<void> {
   // The number may be another process's by now, perhaps another Postgres: only the folder tells.
   if (server && (await commandLine(server)).includes(folder)) process.kill(server, 'SIGQUIT')
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
-}
-
-/** What a process was started with; empty if there is none of that number. */
-async function commandLine(pid: number): Promise<string> {
-  if (process.platform === 'linux') {
-    return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-  }
-  const ps = promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)])
-  return ps.then(({ stdout }) => stdout).catch(() => '')
 }
 
 /** The temporary folder, unless it is closed to the user whom the server runs as. */
