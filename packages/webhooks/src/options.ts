@@ -2,7 +2,6 @@ import {
   isBoolean,
   isEventName,
   isIntegerFrom,
-  isString,
   settleOptions,
   type OptionRules,
 } from '@svc/core/kit'
@@ -53,7 +52,7 @@ const days = { expects: 'an integer from 1 to 36500 (days)', is: isIntegerFrom(1
 const rules: OptionRules = {
   allowedEvents: {
     expects: 'a list of event names: each 1 to 200 letters, digits, "_", ".", "-" or "/"',
-    is: isListOf((name) => isString(name) && isEventName(name as string)),
+    is: isListOf(isEventName),
     required: true,
   },
   inbound: { expects: 'an object of sources by their names' },

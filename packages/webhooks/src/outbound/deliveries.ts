@@ -115,7 +115,7 @@ async function queue(
   await core.transaction(async (db) => {
     const startAfter = await startOf(db, webhookId)
     const { event, eventId, payload } = await find(db)
-    const inline = payload == null ? {} : { payload }
+    const inline = typeof payload === 'string' ? { payload } : {}
     const data: DeliveryJob = { event, eventId, target: webhookId, deliveryId, ...inline }
     const job = { id: deliveryId, data, group: webhookId, ...startAfter }
     await core.queues.insert(QUEUE, [job], db)

@@ -20,8 +20,9 @@ export type Api = FastifyInstance<
 >
 
 /** What `@svc/auth` guards these routes by, wherever their base path is. */
-export const managed = (more: object = {}): FastifyContextConfig =>
-  ({ scopes: ['webhooks:manage'], ...more }) as FastifyContextConfig
+const guarded = { scopes: ['webhooks:manage'] }
+
+export const managed = (more: object = {}): FastifyContextConfig => ({ ...guarded, ...more })
 
 export const Params = Type.Object({ id: Type.String({ description: 'Id of the webhook.' }) })
 
