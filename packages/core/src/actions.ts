@@ -1,4 +1,5 @@
-import { ActionTaken, ActionUnknown } from './errors.ts'
+import { ActionTaken, ActionUnknown, InvalidAction } from './errors.ts'
+import { isFunction, kindOf } from './options.ts'
 import type { SvcActions } from './svc-actions.ts'
 
 type Handler<Name extends keyof SvcActions> = SvcActions[Name] extends (
@@ -9,14 +10,14 @@ type Handler<Name extends keyof SvcActions> = SvcActions[Name] extends (
 
 export interface Actions {
   /**
-   * Calls an operation in this process. Rejects with the same errors as the operation's route.
-   * @throws ActionUnknown
+   * Calls an operation in this process. Rejects with the same errors as the operation's route, and
+   * with ActionUnknown.
    */
   call<Name extends keyof SvcActions>(
     name: Name,
     ...args: Parameters<Handler<Name>>
   ): ReturnType<Handler<Name>>
-  /** @throws ActionTaken */
+  /** @throws ActionTaken, InvalidAction */
   register<Name extends keyof SvcActions>(name: Name, handler: Handler<Name>): void
   names(): string[]
 }
@@ -26,11 +27,16 @@ export function makeActions(): Actions {
   return {
     call(name, ...args) {
       const handler = handlers.get(name)
-      if (!handler) throw new ActionUnknown(String(name), [...handlers.keys()].join(', ') || 'none')
-      return handler(...(args as never)) as never
+      if (handler) return handler(...(args as never)) as never
+      const known = [...handlers.keys()].join(', ') || 'none'
+      // A caller waits for a promise, and would not catch what is thrown instead.
+      return Promise.reject(new ActionUnknown(String(name), known)) as never
     },
     register(name, handler) {
       if (handlers.has(name)) throw new ActionTaken(String(name))
+      if (typeof name !== 'string' || !isFunction(handler)) {
+        throw new InvalidAction(kindOf(name), kindOf(handler))
+      }
       handlers.set(name, handler)
     },
     names: () => [...handlers.keys()],

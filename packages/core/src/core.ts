@@ -1,7 +1,7 @@
 /** The inner side of core: `fastify.svc`, and what the packages on top of it build with. */
 import type { FastifyBaseLogger } from 'fastify'
 import { makeActions, type Actions } from './actions.ts'
-import { openDatabase, transaction, type Database, type Db } from './database.ts'
+import { openDatabase, type Database, type Db } from './database.ts'
 import { EventBus } from './event-bus.ts'
 import { sweepEvents } from './event-log.ts'
 import type { Events, PublishOptions, PublishResult } from './events.ts'
@@ -14,7 +14,9 @@ import { startBoss, type PgBoss } from './queue.ts'
 import { BoundQueues, WAKE_CHANNEL, type Queues } from './queues.ts'
 import { makeSecrets, type Secrets } from './secrets.ts'
 import { SignalLine, type Signals } from './signals.ts'
-import { declareSubscription, setTarget } from './subscriptions.ts'
+import { sweepRetired } from './job-table.ts'
+import { SUBSCRIPTION_QUEUES } from './subscriber.ts'
+import { declareSubscription, setKeepDays, setTarget } from './subscriptions.ts'
 import { Sweeps } from './sweeps.ts'
 import type { Worker } from './worker.ts'
 
@@ -43,6 +45,7 @@ export interface Core {
   settings: CoreSettings
   log: FastifyBaseLogger
   migrate(owner: string, folder: URL): Promise<void>
+  /** What is published in it is delivered at once after its commit. */
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T>
   signals: Signals
   queues: Queues
@@ -72,8 +75,10 @@ export class RunningCore implements Core {
   #sweeps: Sweeps
   #pumps = new Map<string, Pump>()
   #eventDays: number
+  #fannedOut = new Set<string>()
   #drained: (() => Promise<void>)[] = []
   #ready = false
+  #hears = false
 
   static async start(settings: CoreSettings, log: FastifyBaseLogger): Promise<RunningCore> {
     const secrets = makeSecrets(settings.secrets)
@@ -82,7 +87,7 @@ export class RunningCore implements Core {
     try {
       await migrate(database.pool, '@svc/core', MIGRATIONS)
       const boss = await startBoss(database.pool, settings.worker.enabled, {
-        error: (error) => log.error({ err: error }, 'pg-boss reports an error'),
+        error: (error) => log.warn({ err: error }, 'pg-boss reports an error'),
         warn: (warning) => log.warn({ warning }, 'pg-boss warns'),
       })
       return new RunningCore(settings, log, database, boss, secrets)
@@ -103,7 +108,7 @@ export class RunningCore implements Core {
     this.log = log
     this.#database = database
     this.#eventDays = settings.eventRetentionDays
-    this.signals = new SignalLine(database.listener, (error) =>
+    this.signals = new SignalLine(database.listener, !database.pooled, (error) =>
       log.debug({ err: error }, 'the signal line was lost, polling goes on'),
     )
     this.queues = new BoundQueues(boss, database, settings.worker, this.signals)
@@ -127,6 +132,9 @@ export class RunningCore implements Core {
     this.#sweeps = new Sweeps(log)
     this.every(60, 'expired entries', () => sweepExpired(database.pool))
     this.every(3600, 'old events', () => sweepEvents(database.pool, this.#eventDays))
+    this.every(3600, 'jobs of retired subscriptions', () =>
+      sweepRetired(database.pool, SUBSCRIPTION_QUEUES),
+    )
   }
 
   migrate(owner: string, folder: URL): Promise<void> {
@@ -134,18 +142,20 @@ export class RunningCore implements Core {
   }
 
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
-    return transaction(this.#database.pool, run)
+    return this.#bus.transaction(run)
   }
 
   fanOut: FanOut = {
-    declare: (subscription, queue, events) =>
-      declareSubscription(this.#database.pool, {
+    declare: (subscription, queue, events) => {
+      this.#fannedOut.add(subscription)
+      return declareSubscription(this.#database.pool, {
         subscription,
         queue,
         events,
         idempotent: true,
         targeted: true,
-      }),
+      })
+    },
     setTarget,
   }
 
@@ -167,32 +177,47 @@ export class RunningCore implements Core {
 
   work<Prepared, Note>(worker: Worker<Prepared, Note>): void {
     if (!this.settings.worker.enabled) return
-    const pump = new Pump(worker as unknown as Worker, this.svc.jobs, this.#database.hot, this.log)
+    const pump = new Pump(worker, this.svc.jobs, this.#database.hot, this.log)
     this.#pumps.set(worker.queue, pump)
     if (this.#ready) this.#startPump(pump)
   }
 
   async ready(): Promise<void> {
     await this.#bus.ready()
-    if (this.#pumps.size > 0)
-      this.signals.listen(WAKE_CHANNEL, (queue) => this.queues.wakeHere(queue))
+    await setKeepDays(this.#database.pool, [...this.#fannedOut], this.#eventDays)
     this.#ready = true
     for (const pump of this.#pumps.values()) this.#startPump(pump)
     this.#sweeps.start()
   }
 
+  /** What works ends first, then what it works with; a step that fails keeps no other from its turn. */
   async close(): Promise<void> {
-    this.#bus.close()
-    this.queues.close()
-    await this.#sweeps.stop()
-    await Promise.all([...this.#pumps.values()].map((pump) => pump.stop()))
-    for (const task of this.#drained) await task()
-    await this.svc.jobs.stop({ graceful: true, timeout: 10_000 })
-    await this.signals.close()
-    await this.#database.close()
+    const steps = [
+      () => this.#sweeps.stop(),
+      () => Promise.all([...this.#pumps.values()].map((pump) => pump.stop())),
+      ...this.#drained,
+      () => this.#bus.close(),
+      () => this.queues.close(),
+      () => this.svc.jobs.stop({ graceful: true, timeout: 10_000 }),
+      () => this.signals.close(),
+      () => this.#database.close(),
+    ]
+    for (const step of steps) {
+      try {
+        await step()
+      } catch (error) {
+        this.log.error({ err: error }, 'something could not be closed')
+      }
+    }
   }
 
   #startPump(pump: Pump): void {
+    if (!this.#hears) {
+      this.signals.listen(WAKE_CHANNEL, (queue, fromHere) => {
+        if (!fromHere) this.queues.wakeHere(queue)
+      })
+    }
+    this.#hears = true
     this.queues.attach(pump)
     pump.start()
   }

@@ -27,6 +27,13 @@ export const ActionTaken = createError<[string]>(
   500,
 )
 
+/** `actions.register` was called with something that is not a name or not a handler. */
+export const InvalidAction = createError<[string, string]>(
+  'SVC_CORE_INVALID_ACTION',
+  'actions.register takes a name and a function, got %s and %s',
+  500,
+)
+
 /** Input that the schema of an action or a route refuses. */
 export const InvalidInput = createError<[string]>('SVC_INVALID_INPUT', '%s', 400)
 
@@ -40,7 +47,7 @@ export const InvalidEventName = createError<[string]>(
 /** A publish `id` that is not a string of 1 to 255 characters. */
 export const InvalidEventId = createError<[string]>(
   'SVC_CORE_INVALID_EVENT_ID',
-  'the id of an event is a string of 1 to 255 characters without NUL, got %s',
+  'the id of an event is a string of 1 to 255 characters, without NUL or half a surrogate pair, got %s',
   400,
 )
 
@@ -51,6 +58,13 @@ export const InvalidPayload = createError<[string]>(
   400,
 )
 
+/** The option `db` of a publish is not a client inside a transaction. */
+export const NoTransaction = createError<[string]>(
+  'SVC_CORE_NO_TRANSACTION',
+  'events.publish: the option "db" must be a client inside a transaction, got %s: begin first, or leave it out',
+  500,
+)
+
 /** A second subscription of one name in a process. */
 export const SubscriptionTaken = createError<[string]>(
   'SVC_CORE_SUBSCRIPTION_TAKEN',
@@ -58,8 +72,11 @@ export const SubscriptionTaken = createError<[string]>(
   500,
 )
 
+/** `svcCore` was registered where it, or something else called `svc`, stands already. */
+export const AlreadyRegistered = createError<[string]>('SVC_CORE_ALREADY_REGISTERED', '%s', 500)
+
 /** `events.subscribe` was called with something that is not a handler, a name or an option. */
 export const InvalidSubscription = createError<[string]>('SVC_CORE_INVALID_SUBSCRIPTION', '%s', 500)
 
-/** A key of the key-value store that is not a string of 1 to 1024 characters, or a TTL that is not above 0. */
+/** A key, value, TTL or number that the key-value store cannot take. */
 export const InvalidEntry = createError<[string]>('SVC_CORE_INVALID_ENTRY', '%s', 500)

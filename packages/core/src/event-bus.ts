@@ -1,8 +1,8 @@
 /** `svc.events`, and the subscriptions of this process with their pumps. */
-import type { Database, Db } from './database.ts'
-import { transaction } from './database.ts'
 import { CommitWatch } from './commit-watch.ts'
+import { transaction, type Database, type Db } from './database.ts'
 import {
+  checkedDb,
   checkedEventId,
   checkedEventName,
   payloadText,
@@ -15,9 +15,10 @@ import {
   type SettledSubscribeOptions,
   type SubscribeOptions,
 } from './events.ts'
-import { MicroBatch } from './micro-batch.ts'
+import type { EventRow } from './event-log.ts'
 import type { CoreSettings } from './options.ts'
 import { publishEvents } from './publish.ts'
+import { Publisher } from './publisher.ts'
 import { defineQueue, emptyQueue, type PgBoss } from './queue.ts'
 import type { BoundQueues } from './queues.ts'
 import { makeSubscriber, queueOfSubscription } from './subscriber.ts'
@@ -47,8 +48,10 @@ const EXPIRY_MARGIN_SECONDS = 15
 
 export class EventBus implements Events {
   #parts: Parts
-  #batch: MicroBatch
+  #publisher: Publisher
   #commits: CommitWatch
+  /** The queues that have new jobs once a transaction of ours is committed. */
+  #transactions = new WeakMap<Db, Set<string>>()
   #subscribed = new Map<string, Subscribed>()
   #undeclared: Subscribed[] = []
   #declaring: Promise<void> = Promise.resolve()
@@ -57,12 +60,11 @@ export class EventBus implements Events {
   constructor(parts: Parts) {
     this.#parts = parts
     const { boss, database, queues } = parts
-    this.#commits = new CommitWatch(database.pool, (queue) => queues.wake(queue))
-    this.#batch = new MicroBatch(async (events) => {
-      const published = await transaction(database.pool, (db) => publishEvents(boss, db, events))
-      for (const queue of published.queues) queues.wake(queue)
-      return published.results
-    })
+    const wake = (names: string[]) => {
+      for (const name of names) queues.wake(name)
+    }
+    this.#commits = new CommitWatch(database.pool, wake)
+    this.#publisher = new Publisher(boss, database, wake)
   }
 
   async publish(name: string, payload: unknown, options: PublishOptions = {}) {
@@ -76,14 +78,28 @@ export class EventBus implements Events {
     { id, db }: PublishOptions = {},
   ): Promise<PublishResult> {
     const event = { name: checkedEventName(name), id: checkedEventId(id), payload }
-    await this.declare()
-    return db ? this.#publishWithin(db, event) : this.#batch.publish(event)
+    // Whoever holds a connection must not wait here for another one.
+    if (!db || !this.#ready) await this.declare()
+    return db ? this.#publishWithin(checkedDb(db), event) : this.#publisher.publish(event)
   }
 
-  async #publishWithin(db: Db, event: { name: string; id: string; payload: string }) {
-    const { results, queues } = await publishEvents(this.#parts.boss, db, [event])
-    this.#commits.expect(event, queues)
-    return results[0] ?? { id: event.id, duplicate: false }
+  async #publishWithin(db: Db, event: EventRow): Promise<PublishResult> {
+    const published = await publishEvents(this.#parts.boss, db, [event])
+    const ours = this.#transactions.get(db)
+    if (ours) for (const queue of published.queues) ours.add(queue)
+    else this.#commits.expect(published.transactionId, published.queues)
+    return published.results[0] as PublishResult
+  }
+
+  /** A transaction of our own: nobody has to look for its commit. */
+  async transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
+    const queues = new Set<string>()
+    const result = await transaction(this.#parts.database.pool, (db) => {
+      this.#transactions.set(db, queues)
+      return run(db).finally(() => this.#transactions.delete(db))
+    })
+    for (const queue of queues) this.#parts.queues.wake(queue)
+    return result
   }
 
   subscribe(name: string, handler: EventHandler, options?: SubscribeOptions): Promise<void> {
@@ -137,7 +153,7 @@ export class EventBus implements Events {
   async #declareOne(event: string, options: SettledSubscribeOptions): Promise<void> {
     const { boss, database, settings } = this.#parts
     const queue = queueOfSubscription(options.subscription)
-    await defineQueue(boss, queue, settings.worker, {
+    await defineQueue(boss, database.pool, queue, settings.worker, {
       expireInSeconds: options.timeoutSeconds + EXPIRY_MARGIN_SECONDS,
       deadLetterRetentionDays: SUBSCRIPTION_DEAD_LETTER_DAYS,
       ownTable: false,
@@ -157,7 +173,9 @@ export class EventBus implements Events {
     await this.declare()
   }
 
-  close(): void {
+  /** Every publish that was asked for is committed or refused. */
+  async close(): Promise<void> {
+    await this.#publisher.idle()
     this.#commits.close()
   }
 }

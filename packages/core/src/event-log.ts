@@ -1,6 +1,6 @@
 /** The table of events, and what a publish asks of it. */
 import type { Db } from './database.ts'
-import { NO_JOB_NEEDS_EVENT } from './queue.ts'
+import { NO_JOB_NEEDS_EVENT } from './job-table.ts'
 
 export interface EventRow {
   name: string
@@ -18,6 +18,7 @@ export interface Want {
   queue: string | null
   targeted: boolean | null
   target: string | null
+  transactionId: string
 }
 
 /**
@@ -36,7 +37,8 @@ export async function insertEvents(db: Db, events: EventRow[]): Promise<Want[]> 
        returning name, id
      )
      select given.name, given.id, published.id is not null as fresh,
-            wants.subscription, wants.queue, wants.targeted, target.target
+            wants.subscription, wants.queue, wants.targeted, target.target,
+            pg_current_xact_id()::text as "transactionId"
        from given
        left join published on published.name = given.name and published.id = given.id
        left join svc."__svc.subscriptions" as wants
@@ -53,42 +55,59 @@ export async function insertEvents(db: Db, events: EventRow[]): Promise<Want[]> 
   return rows
 }
 
+export interface StoredEvent extends EventRow {
+  publishedAt: Date
+}
+
 /** The payload texts and publish times of events, by `name` and `id`. */
 export async function findPayloads(
   db: Db,
   events: { name: string; id: string }[],
-): Promise<{ name: string; id: string; payload: string; publishedAt: Date }[]> {
+): Promise<StoredEvent[]> {
   const { rows } = await db.query(
     `select event.name, event.id, event.payload, event.published_at as "publishedAt"
        from unnest($1::text[], $2::text[]) as wanted (name, id)
        join svc."__svc.events" as event on event.name = wanted.name and event.id = wanted.id`,
     [events.map(({ name }) => name), events.map(({ id }) => id)],
   )
-  return rows
+  // A host may have taught pg to read timestamps as something else.
+  return rows.map((row: StoredEvent) => ({ ...row, publishedAt: new Date(row.publishedAt) }))
 }
 
-/** Which of these events are committed. */
-export async function findCommitted(
+/**
+ * Something that came of these events is kept for `days` from now on, and shows them: they are kept
+ * as long. Those of the last day are left as they are, sweeps leave a day's margin.
+ */
+export async function keepEvents(
   db: Db,
   events: { name: string; id: string }[],
-): Promise<{ name: string; id: string }[]> {
-  const { rows } = await db.query(
-    `select event.name, event.id
-       from unnest($1::text[], $2::text[]) as wanted (name, id)
-       join svc."__svc.events" as event on event.name = wanted.name and event.id = wanted.id`,
-    [events.map(({ name }) => name), events.map(({ id }) => id)],
+  days: number,
+): Promise<void> {
+  if (events.length === 0) return
+  await db.query(
+    `update svc."__svc.events" as event set keep_until = now() + make_interval(days => $3)
+       from unnest($1::text[], $2::text[]) as needed (name, id)
+      where event.name = needed.name and event.id = needed.id
+        and coalesce(event.keep_until, event.published_at + make_interval(days => $3))
+            < now() + make_interval(days => $3 - 1)`,
+    [events.map(({ name }) => name), events.map(({ id }) => id), days],
   )
-  return rows
 }
 
-/** Deletes events older than `days` that no job needs, in portions that hold no lock for long. */
+/**
+ * Deletes events older than `days`, and than any subscription asks for, that no job needs; in
+ * portions that hold no lock for long.
+ */
 export async function sweepEvents(db: Db, days: number): Promise<void> {
   const portion = 5000
   for (;;) {
     const { rowCount } = await db.query(
       `delete from svc."__svc.events" as event where (event.name, event.id) in (
          select event.name, event.id from svc."__svc.events" as event
-          where event.published_at < now() - make_interval(days => $1) and ${NO_JOB_NEEDS_EVENT}
+          where event.published_at < now() - make_interval(days => 1 + greatest($1::int,
+                  (select max(keep_days) from svc."__svc.subscriptions")))
+            and (event.keep_until is null or event.keep_until < now())
+            and ${NO_JOB_NEEDS_EVENT}
           limit $2 for update skip locked)`,
       [days, portion],
     )

@@ -1,12 +1,14 @@
+import type { Client, Pool } from 'pg'
 import type { Db } from './database.ts'
 import {
   InvalidEventId,
   InvalidEventName,
   InvalidPayload,
   InvalidSubscription,
+  NoTransaction,
   SubscriptionTaken,
 } from './errors.ts'
-import { uuidv7 } from './ids.ts'
+import { isText, uuidv7 } from './ids.ts'
 import { isBoolean, isFunction, isIntegerFrom, kindOf, settleOptions } from './options.ts'
 
 export interface PublishOptions {
@@ -55,14 +57,15 @@ export interface Events {
    * Writes the event and the jobs of everybody who wants it in one transaction: the caller's with
    * `db`, else one of its own, which is committed when the promise resolves.
    *
-   * @throws InvalidEventName, InvalidEventId, InvalidPayload
+   * @throws InvalidEventName, InvalidEventId, InvalidPayload, NoTransaction
    */
   publish(name: string, payload: unknown, options?: PublishOptions): Promise<PublishResult>
   /**
    * A durable subscription: over all processes each event reaches it once, within milliseconds of
    * its commit, and again after a throw until it succeeds or its attempts are used up.
    *
-   * @throws InvalidEventName, InvalidSubscription, SubscriptionTaken (at once, not by the promise)
+   * @throws InvalidEventName, InvalidSubscription, InvalidOption, SubscriptionTaken (at once, not by
+   *   the promise)
    */
   subscribe(name: string, handler: EventHandler, options?: SubscribeOptions): Promise<void>
   /** Retires a subscription: it is told of no event any more, in any process. */
@@ -85,8 +88,22 @@ export function checkedEventName(name: unknown): string {
 /** @throws InvalidEventId */
 export function checkedEventId(id: unknown): string {
   if (id === undefined) return uuidv7()
-  if (typeof id === 'string' && id.length >= 1 && id.length <= 255 && !id.includes('\0')) return id
+  if (isText(id, 255)) return id
   throw new InvalidEventId(typeof id === 'string' ? `one of ${id.length}` : kindOf(id))
+}
+
+/**
+ * A publish is two statements or more. Outside a transaction they would stand alone: an event
+ * without its jobs, where the process ends between them.
+ *
+ * @throws NoTransaction
+ */
+export function checkedDb(db: Db): Db {
+  const { query, totalCount, getTransactionStatus } = db as Partial<Pool & Client>
+  if (typeof query !== 'function') throw new NoTransaction(kindOf(db))
+  if (totalCount !== undefined) throw new NoTransaction('a pool')
+  if (getTransactionStatus?.call(db) === 'I') throw new NoTransaction('one outside a transaction')
+  return db
 }
 
 /** @throws InvalidPayload */
@@ -103,7 +120,7 @@ export function payloadText(payload: unknown): string {
 
 export type SettledSubscribeOptions = Required<SubscribeOptions>
 
-/** @throws InvalidEventName, InvalidSubscription */
+/** @throws InvalidEventName, InvalidSubscription, InvalidOption */
 export function settleSubscription(
   name: unknown,
   handler: unknown,
@@ -115,28 +132,34 @@ export function settleSubscription(
       `events.subscribe: the handler of "${eventName}" must be a function, got ${kindOf(handler)}`,
     )
   }
-  return settleOptions<SettledSubscribeOptions>(
+  const settled = settleOptions<SettledSubscribeOptions>(
     'events.subscribe',
     {
-      subscription: {
-        expects: 'a name of 1 to 200 letters, digits, "_", ".", "-" or "/"',
-        is: isEventName,
-        default: eventName,
-      },
+      subscription: { expects: SUBSCRIPTION_NAME, is: isEventName, default: eventName },
       idempotent: { expects: 'true or false', is: isBoolean, default: true },
       timeoutSeconds: {
-        expects: 'an integer of at least 1 (seconds)',
+        expects: 'an integer from 1 to 86400 (seconds)',
         is: isIntegerFrom(1, 86_400),
         default: 300,
       },
       concurrency: {
-        expects: 'an integer of at least 1',
+        expects: 'an integer from 1 to 10000',
         is: isIntegerFrom(1, 10_000),
         default: 10,
       },
     },
     options,
   )
+  // Its queue would be the dead-letter queue of another.
+  if (settled.subscription.endsWith('.dlq')) {
+    throw new InvalidSubscription(
+      `events.subscribe: the option "subscription" must be ${SUBSCRIPTION_NAME}, got "${settled.subscription}"`,
+    )
+  }
+  return settled
 }
+
+const SUBSCRIPTION_NAME =
+  'a name of 1 to 200 letters, digits, "_", ".", "-" or "/" that does not end in ".dlq"'
 
 export { SubscriptionTaken }

@@ -4,9 +4,9 @@
  * leaves the fresh lane, where every fetch would have to step over it, and is tried in the slow
  * lane with a small cap until it answers again.
  */
-import type { Lane } from './queue.ts'
+import type { Lane } from './job.ts'
 
-export interface Group {
+interface Group {
   inFlight: number
   failuresInARow: number
   tripped: boolean
@@ -21,63 +21,73 @@ export interface Caps {
   failuresToTrip: number
 }
 
+/** Groups with nothing in flight of which so many are remembered; then the oldest are forgotten. */
+const MOST_AT_REST = 10_000
+
 export class Fairness {
-  #caps: Caps
+  readonly caps: Caps
   #groups = new Map<string, Group>()
 
   constructor(caps: Caps) {
-    this.#caps = caps
+    this.caps = caps
   }
 
   started(name: string | null): void {
     if (name === null) return
-    this.#group(name).inFlight++
+    const group = this.#groups.get(name) ?? { inFlight: 0, failuresInARow: 0, tripped: false }
+    group.inFlight++
+    // Last in, so that the map is in the order of the last use.
+    this.#groups.delete(name)
+    this.#groups.set(name, group)
+    this.#forgetOldest()
   }
 
-  /** Says what the outcome changed: a group that was tripped by it, or has recovered through it. */
+  /**
+   * Says what the outcome changed: a group that was tripped by it, or has recovered through it.
+   * `null` stands for an outcome that says nothing about the group.
+   */
   ended(name: string | null, succeeded: boolean | null): 'tripped' | 'recovered' | undefined {
-    if (name === null) return undefined
-    const group = this.#group(name)
+    const group = name === null ? undefined : this.#groups.get(name)
+    if (name === null || !group) return undefined
     group.inFlight--
-    if (succeeded === null) return this.#forget(name, group)
-    group.failuresInARow = succeeded ? 0 : group.failuresInARow + 1
-    if (!group.tripped && group.failuresInARow >= this.#caps.failuresToTrip) {
-      group.tripped = true
-      return 'tripped'
-    }
-    const recovers = group.tripped && succeeded
-    if (recovers) group.tripped = false
-    this.#forget(name, group)
-    return recovers ? 'recovered' : undefined
+    const wasTripped = group.tripped
+    if (succeeded === true) Object.assign(group, { failuresInARow: 0, tripped: false })
+    if (succeeded === false) group.failuresInARow++
+    if (group.failuresInARow >= this.caps.failuresToTrip) group.tripped = true
+    if (group.inFlight === 0 && group.failuresInARow === 0) this.#groups.delete(name)
+    if (group.tripped === wasTripped) return undefined
+    return group.tripped ? 'tripped' : 'recovered'
   }
 
-  /** The groups that a fetch in this lane must pass over. */
-  passedOver(lane: Lane): string[] {
+  /** The groups that a fetch in this lane must pass over, and whether the end of a job will change that. */
+  passedOver(lane: Lane): { names: string[]; capped: boolean } {
     const names: string[] = []
+    let capped = false
     for (const [name, group] of this.#groups) {
-      const cap = group.tripped ? this.#caps.perTrippedGroup : this.#caps.perGroup
-      if (group.inFlight >= cap || (lane === 'fresh' && group.tripped)) names.push(name)
+      const cap = group.tripped ? this.caps.perTrippedGroup : this.caps.perGroup
+      const isElsewhere = lane === 'fresh' && group.tripped
+      if (!isElsewhere && group.inFlight < cap) continue
+      names.push(name)
+      capped ||= !isElsewhere
     }
-    return names
+    return { names, capped }
   }
 
   tripped(): string[] {
     return [...this.#groups].filter(([, group]) => group.tripped).map(([name]) => name)
   }
 
-  #group(name: string): Group {
-    let group = this.#groups.get(name)
-    if (!group) {
-      group = { inFlight: 0, failuresInARow: 0, tripped: false }
-      this.#groups.set(name, group)
-    }
-    return group
+  /** How many groups are remembered. */
+  get size(): number {
+    return this.#groups.size
   }
 
-  /** A group about which there is nothing to remember costs no memory. */
-  #forget(name: string, group: Group): undefined {
-    if (group.inFlight === 0 && group.failuresInARow === 0 && !group.tripped) {
+  #forgetOldest(): void {
+    if (this.#groups.size <= MOST_AT_REST) return
+    for (const [name, { inFlight }] of this.#groups) {
+      if (inFlight > 0) continue
       this.#groups.delete(name)
+      if (this.#groups.size <= MOST_AT_REST) return
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { Db } from './database.ts'
 import { InvalidEntry } from './errors.ts'
+import { isText } from './ids.ts'
 
 /** `db`: a client inside a transaction, which the change then belongs to. */
 export interface EntryOptions {
@@ -33,7 +34,7 @@ export function makeKeyValueStore(pool: Db): KeyValueStore {
     setIfAbsent: async (key, value, { ttlSeconds, db = pool } = {}) =>
       claimKey(db, checkedKey(key), asJson(value), checkedTtl(ttlSeconds)),
     increment: async (key, { by = 1, ttlSeconds, db = pool } = {}) =>
-      addToValue(db, checkedKey(key), by, checkedTtl(ttlSeconds)),
+      addToValue(db, checkedKey(key), checkedNumber(by), checkedTtl(ttlSeconds)),
   }
 }
 
@@ -47,7 +48,8 @@ async function findValue(db: Db, key: string): Promise<unknown> {
 }
 
 async function putValue(db: Db, key: string, json: string, ttl: number | null): Promise<void> {
-  await db.query(
+  await asking(
+    db,
     `insert into svc."__svc.kv" (key, value, expires_at)
      values ($1, $2, clock_timestamp() + make_interval(secs => $3))
      on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at`,
@@ -56,7 +58,8 @@ async function putValue(db: Db, key: string, json: string, ttl: number | null): 
 }
 
 async function claimKey(db: Db, key: string, json: string, ttl: number | null): Promise<boolean> {
-  const { rows } = await db.query(
+  const { rows } = await asking(
+    db,
     `insert into svc."__svc.kv" as kv (key, value, expires_at)
      values ($1, $2, clock_timestamp() + make_interval(secs => $3))
      on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
@@ -68,7 +71,8 @@ async function claimKey(db: Db, key: string, json: string, ttl: number | null): 
 }
 
 async function addToValue(db: Db, key: string, by: number, ttl: number | null): Promise<number> {
-  const { rows } = await db.query(
+  const { rows } = await asking(
+    db,
     `insert into svc."__svc.kv" as kv (key, value, expires_at)
      values ($1, to_jsonb($2::numeric), clock_timestamp() + make_interval(secs => $3))
      on conflict (key) do update set
@@ -91,37 +95,62 @@ async function deleteValue(db: Db, key: string): Promise<boolean> {
   return rows[0]?.alive ?? false
 }
 
-/** Deletes what has expired, in portions that hold no lock for long. Returns how many were left out. */
+/** Deletes what has expired, in portions that hold no lock for long. */
 export async function sweepExpired(db: Db): Promise<void> {
   const portion = 5000
   for (;;) {
+    // `now()`, since the index cannot be asked for what changes while it is read.
     const { rowCount } = await db.query(
       `delete from svc."__svc.kv" where key in (
-         select key from svc."__svc.kv" where expires_at <= clock_timestamp()
-          limit $1 for update skip locked)`,
+         select key from svc."__svc.kv" where expires_at <= now() limit $1 for update skip locked)`,
       [portion],
     )
     if ((rowCount ?? 0) < portion) return
   }
 }
 
-function checkedKey(key: unknown): string {
-  if (typeof key === 'string' && key.length >= 1 && key.length <= 1024 && !key.includes('\0')) {
-    return key
+/** What JSON may hold and Postgres may not, and a sum with something that is no number. */
+async function asking(db: Db, text: string, values: unknown[]): ReturnType<Db['query']> {
+  try {
+    return await db.query(text, values)
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    if (code?.startsWith('22')) throw new InvalidEntry(`Postgres cannot keep that: ${message}`)
+    throw error
   }
-  throw new InvalidEntry('a key is a string of 1 to 1024 characters without NUL')
 }
+
+function checkedKey(key: unknown): string {
+  if (isText(key, 1024)) return key
+  throw new InvalidEntry(
+    'a key is a string of 1 to 1024 characters, without NUL or half a surrogate pair',
+  )
+}
+
+const CENTURY_IN_SECONDS = 100 * 365 * 24 * 3600
 
 function checkedTtl(ttlSeconds: unknown): number | null {
   if (ttlSeconds === undefined) return null
-  if (typeof ttlSeconds === 'number' && Number.isFinite(ttlSeconds) && ttlSeconds > 0) {
+  if (typeof ttlSeconds === 'number' && ttlSeconds > 0 && ttlSeconds <= CENTURY_IN_SECONDS) {
     return ttlSeconds
   }
-  throw new InvalidEntry('ttlSeconds must be a number above 0')
+  throw new InvalidEntry('ttlSeconds must be a number above 0 and of at most 100 years')
+}
+
+function checkedNumber(by: unknown): number {
+  if (typeof by === 'number' && Number.isFinite(by)) return by
+  throw new InvalidEntry('by must be a number')
 }
 
 function asJson(value: unknown): string {
-  const json = JSON.stringify(value)
+  let json: string | undefined
+  try {
+    json = JSON.stringify(value)
+  } catch (error) {
+    throw new InvalidEntry(
+      `a value must be something that JSON can write: ${(error as Error).message}`,
+    )
+  }
   if (json === undefined) throw new InvalidEntry('a value must be something that JSON can write')
   return json
 }

@@ -2,10 +2,11 @@
  * Publishes of the same moment share one transaction: single ones manage one or two thousand a
  * second, batches twenty times that. Each promise resolves after the commit that holds its event.
  */
+import { isAway } from './database.ts'
 import type { EventRow } from './event-log.ts'
 import { keyOf, type Published } from './publish.ts'
 
-type Result = Published['results'][number]
+export type Result = Published['results'][number]
 
 interface Waiting {
   event: EventRow
@@ -14,13 +15,15 @@ interface Waiting {
 }
 
 const LARGEST = 1000
+/** Characters of payload in a batch, save where one event alone has more. */
+const LARGEST_TEXT = 4_000_000
 /** Two, so that one batch fills while another commits. */
 const IN_FLIGHT = 2
 
 export class MicroBatch {
   #commit: (events: EventRow[]) => Promise<Result[]>
   #waiting: Waiting[] = []
-  #inFlight = 0
+  #inFlight = new Set<Promise<void>>()
 
   /** `commit` publishes a batch in a transaction of its own. */
   constructor(commit: (events: EventRow[]) => Promise<Result[]>) {
@@ -28,56 +31,60 @@ export class MicroBatch {
   }
 
   publish(event: EventRow): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ event, resolve, reject })
-      if (this.#waiting.length === 1) setImmediate(() => this.#flush())
-    })
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    this.#waiting.push({ event, resolve, reject })
+    if (this.#waiting.length === 1) setImmediate(() => this.#flush())
+    return promise
+  }
+
+  async idle(): Promise<void> {
+    while (this.#waiting.length + this.#inFlight.size > 0) {
+      this.#flush()
+      await Promise.all(this.#inFlight)
+    }
   }
 
   #flush(): void {
-    if (this.#waiting.length === 0 || this.#inFlight >= IN_FLIGHT) return
-    const batch = this.#takeDistinct()
-    this.#inFlight++
-    void this.#send(batch).finally(() => {
-      this.#inFlight--
-      this.#flush()
-    })
-    if (this.#waiting.length > 0) this.#flush()
+    while (this.#waiting.length > 0 && this.#inFlight.size < IN_FLIGHT) {
+      const sent = this.#send(this.#takeDistinct()).finally(() => {
+        this.#inFlight.delete(sent)
+        this.#flush()
+      })
+      this.#inFlight.add(sent)
+    }
   }
 
   /** An event that stands in the batch already waits for the next one, which finds it a replay. */
   #takeDistinct(): Waiting[] {
     const batch = new Map<string, Waiting>()
     const later: Waiting[] = []
-    for (const one of this.#waiting.splice(0, LARGEST)) {
+    let text = 0
+    let taken = 0
+    for (const one of this.#waiting) {
+      text += one.event.payload.length
+      if (taken === LARGEST || (text > LARGEST_TEXT && taken > 0)) break
+      taken++
       const key = keyOf(one.event)
       if (batch.has(key)) later.push(one)
       else batch.set(key, one)
     }
-    this.#waiting.unshift(...later)
+    this.#waiting.splice(0, taken, ...later)
     return [...batch.values()]
   }
 
   async #send(batch: Waiting[]): Promise<void> {
     try {
-      this.#settle(batch, await this.#commit(batch.map(({ event }) => event)))
+      const results = await this.#commit(batch.map(({ event }) => event))
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
     } catch (error) {
-      const [only] = batch
-      if (batch.length === 1 && only) only.reject(error)
-      // One bad row must not hurt the others: each for itself.
-      else if (isAboutRows(error)) await Promise.all(batch.map((one) => this.#send([one])))
-      else for (const one of batch) one.reject(error)
-    }
-  }
-
-  #settle(batch: Waiting[], results: Result[]): void {
-    for (const [index, { resolve }] of batch.entries()) {
-      const result = results[index]
-      if (result) resolve(result)
+      const middle = batch.length >> 1
+      if (middle === 0 || isAway(error)) {
+        for (const { reject } of batch) reject(error)
+        return
+      }
+      // One bad row must not hurt the others: the half without it goes through.
+      await this.#send(batch.slice(0, middle))
+      await this.#send(batch.slice(middle))
     }
   }
 }
-
-/** SQLSTATE classes 22 (data), 23 (constraints), 40 (deadlocks), 54 (limits): not the server itself. */
-const isAboutRows = (error: unknown): boolean =>
-  /^(22|23|40|54)/.test(String((error as { code?: unknown })?.code ?? ''))

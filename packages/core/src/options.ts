@@ -1,4 +1,4 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { InvalidOption } from './errors.ts'
 
 /** What one option may be: the one door through which the options of every plugin pass. */

@@ -2,16 +2,19 @@
 import type { Db } from './database.ts'
 import { insertEvents, type EventRow, type Want } from './event-log.ts'
 import { derivedId, uuidv7 } from './ids.ts'
-import { insertJobs, type FanOutJob, type NewJob, type PgBoss } from './queue.ts'
+import type { FanOutJob, NewJob } from './job.ts'
+import { insertJobs, type PgBoss } from './queue.ts'
 
 export interface Published {
   /** One for each event given, in that order. */
   results: { id: string; duplicate: boolean }[]
   /** The queues that have new jobs once this is committed. */
   queues: string[]
+  /** The transaction that it stands in. */
+  transactionId: string | undefined
 }
 
-/** Two events of one batch must not share name and id: see `distinct` in the micro-batch. */
+/** Two events of one batch must not share name and id: the micro-batch sees to that. */
 export async function publishEvents(boss: PgBoss, db: Db, events: EventRow[]): Promise<Published> {
   const wants = await insertEvents(db, events)
   const jobs = Map.groupBy(wants.filter(isWanted), ({ queue }) => queue)
@@ -20,6 +23,7 @@ export async function publishEvents(boss: PgBoss, db: Db, events: EventRow[]): P
   return {
     results: events.map((event) => ({ id: event.id, duplicate: !fresh.has(keyOf(event)) })),
     queues: [...jobs.keys()],
+    transactionId: wants[0]?.transactionId,
   }
 }
 

@@ -3,21 +3,10 @@ import type { Database, Db } from './database.ts'
 import { transaction } from './database.ts'
 import type { WorkerSettings } from './options.ts'
 import type { Pump } from './pump.ts'
-import {
-  deadLetterQueueOf,
-  deferGroup,
-  defineQueue,
-  discardGroup,
-  insertJobs,
-  listDeadLetters,
-  takeDeadLetters,
-  type DeadLetter,
-  type FanOutJob,
-  type Job,
-  type NewJob,
-  type PgBoss,
-  type QueueOptions,
-} from './queue.ts'
+import { listDeadLetters, takeDeadLetters } from './dead-letters.ts'
+import type { DeadLetter, FanOutJob, Job, NewJob } from './job.ts'
+import { deferGroup, discardGroup } from './job-table.ts'
+import { defineQueue, insertJobs, type PgBoss, type QueueOptions } from './queue.ts'
 import type { Signals } from './signals.ts'
 
 export interface Queues {
@@ -67,7 +56,8 @@ export class BoundQueues implements Queues {
   }
 
   async define(queue: string, options: QueueOptions): Promise<void> {
-    await defineQueue(this.#boss, queue, this.#worker, { ...options, ownTable: true })
+    const db = this.#database.pool
+    await defineQueue(this.#boss, db, queue, this.#worker, { ...options, ownTable: true })
   }
 
   insert(queue: string, jobs: NewJob[], db: Db = this.#database.pool): Promise<void> {
@@ -77,7 +67,7 @@ export class BoundQueues implements Queues {
   wake(queue: string): void {
     this.wakeHere(queue)
     this.#toTell.add(queue)
-    this.#telling ??= setTimeout(() => this.#tell(), DEBOUNCE_MS)
+    this.#telling ??= setTimeout(() => void this.#tell(), DEBOUNCE_MS)
     this.#telling.unref()
   }
 
@@ -124,9 +114,9 @@ export class BoundQueues implements Queues {
   }
 
   /** The last wakes still go out. */
-  close(): void {
+  async close(): Promise<void> {
     clearTimeout(this.#telling)
-    this.#tell()
+    await this.#tell()
   }
 
   async #redrive(
@@ -146,10 +136,11 @@ export class BoundQueues implements Queues {
     return letters.length
   }
 
-  #tell(): void {
+  async #tell(): Promise<void> {
     this.#telling = undefined
-    for (const queue of this.#toTell) void this.#signals.send(WAKE_CHANNEL, queue)
+    const queues = [...this.#toTell]
     this.#toTell.clear()
+    await Promise.all(queues.map((queue) => this.#signals.send(WAKE_CHANNEL, queue)))
   }
 }
 
@@ -157,5 +148,3 @@ const attemptsKept = ({ data, attempts }: DeadLetter): FanOutJob => ({
   ...data,
   attemptsBefore: (data.attemptsBefore ?? 0) + attempts,
 })
-
-export { deadLetterQueueOf }

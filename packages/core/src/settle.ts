@@ -1,11 +1,15 @@
 /** Writes what became of a batch of jobs, in one transaction: theirs, and the rows that record them. */
 import type { Db } from './database.ts'
-import { failJobs, makeLastAttempt, postponeJobs, removeJobs, slowDown } from './queue.ts'
-import type { Job, PgBoss } from './queue.ts'
+import type { Hot } from './hot.ts'
+import type { Job } from './job.ts'
+import { makeLastAttempt, postponeJobs, slowDown } from './job-table.ts'
+import { failJobs, removeJobs, type PgBoss } from './queue.ts'
 import type { Outcome, Performed, Settled, Worker } from './worker.ts'
 
-type OutcomeOf<Kind extends Outcome['kind']> = Extract<Outcome, { kind: Kind }>
-type PerformedAs<Kind extends Outcome['kind']> = { job: Job; outcome: OutcomeOf<Kind> }
+type PerformedAs<Kind extends Outcome['kind']> = {
+  job: Job
+  outcome: Extract<Outcome, { kind: Kind }>
+}
 
 /**
  * A job whose claim has lapsed meanwhile (it expired, another process has it) is not ours to
@@ -13,37 +17,35 @@ type PerformedAs<Kind extends Outcome['kind']> = { job: Job; outcome: OutcomeOf<
  */
 export async function settleJobs(
   boss: PgBoss,
-  db: Db,
-  worker: Worker,
+  hot: Pick<Hot, 'query' | 'transaction'>,
+  worker: Pick<Worker, 'queue' | 'record'>,
   performed: Performed[],
-): Promise<Settled[]> {
-  const settled = [
-    ...(await settleGone(boss, db, worker.queue, performed)),
-    ...(await settleFailed(boss, db, worker.queue, performed)),
-    ...(await settlePostponed(db, worker.queue, performed)),
-  ]
-  if (settled.length > 0) await worker.record?.(db, settled)
-  return settled
+): Promise<void> {
+  // One statement is a transaction of its own.
+  if (!worker.record && performed.every(isGone)) {
+    await settleGone(boss, hot, worker.queue, performed)
+    return
+  }
+  await hot.transaction(async (db) => {
+    const settled = [
+      ...(await settleGone(boss, db, worker.queue, performed.filter(isGone))),
+      ...(await settleFailed(boss, db, worker.queue, performed)),
+      ...(await settlePostponed(db, worker.queue, performed.filter(isPostponed))),
+    ]
+    if (settled.length > 0) await worker.record?.(db, settled)
+  })
 }
 
 async function settleGone(
   boss: PgBoss,
   db: Db,
   queue: string,
-  performed: Performed[],
+  gone: PerformedAs<'done' | 'dropped'>[],
 ): Promise<Settled[]> {
-  const gone = performed.filter(
-    ({ outcome }) => outcome.kind === 'done' || outcome.kind === 'dropped',
-  )
   const ours = new Set(await removeJobs(boss, db, queue, jobsOf(gone)))
   return gone
     .filter(({ job }) => ours.has(job.id))
-    .map(({ job, outcome }) => ({
-      job,
-      outcome,
-      became: outcome.kind === 'done' ? 'done' : 'dropped',
-      nextAttemptAt: null,
-    }))
+    .map(({ job, outcome }) => ({ job, outcome, became: outcome.kind, nextAttemptAt: null }))
 }
 
 async function settleFailed(
@@ -53,18 +55,15 @@ async function settleFailed(
   performed: Performed[],
 ): Promise<Settled[]> {
   const dying = performed.filter(isDying)
-  const retried = performed.filter(
-    (one): one is PerformedAs<'failed'> => one.outcome.kind === 'failed' && !one.job.isLastAttempt,
-  )
-  await makeLastAttempt(
-    db,
-    queue,
-    dying.filter(({ outcome }) => outcome.kind === 'dead').map(({ job }) => job.id),
-  )
+  const retried = performed.filter(isRetried)
+  const cutShort = dying.filter(({ outcome }) => outcome.kind === 'dead')
+  await makeLastAttempt(db, queue, jobsOf(cutShort))
   const ours = new Set(await failJobs(boss, db, queue, jobsOf(retried), {}))
   // pg-boss takes one output a call, and a dead letter keeps its own.
-  for (const { job, outcome } of dying) {
-    for (const id of await failJobs(boss, db, queue, [job], outcome.output ?? {})) ours.add(id)
+  const byOutput = Map.groupBy(dying, ({ outcome }) => JSON.stringify(outcome.output ?? {}))
+  for (const [output, those] of byOutput) {
+    const died = await failJobs(boss, db, queue, jobsOf(those), JSON.parse(output) as object)
+    for (const id of died) ours.add(id)
   }
   const nextAttempts = await slowDown(
     db,
@@ -81,20 +80,13 @@ async function settleFailed(
     })
 }
 
-const isDying = (one: Performed): one is PerformedAs<'failed' | 'dead'> =>
-  one.outcome.kind === 'dead' || (one.outcome.kind === 'failed' && one.job.isLastAttempt)
-
-async function settlePostponed(db: Db, queue: string, performed: Performed[]): Promise<Settled[]> {
-  const postponed = performed.filter(
-    (one): one is PerformedAs<'postponed'> => one.outcome.kind === 'postponed',
-  )
-  const ours = new Set(
-    await postponeJobs(
-      db,
-      queue,
-      postponed.map(({ job, outcome }) => ({ job, until: outcome.until })),
-    ),
-  )
+async function settlePostponed(
+  db: Db,
+  queue: string,
+  postponed: PerformedAs<'postponed'>[],
+): Promise<Settled[]> {
+  const waits = postponed.map(({ job, outcome }) => ({ job, until: outcome.until }))
+  const ours = new Set(await postponeJobs(db, queue, waits))
   return postponed
     .filter(({ job }) => ours.has(job.id))
     .map(({ job, outcome }) => ({
@@ -104,5 +96,17 @@ async function settlePostponed(db: Db, queue: string, performed: Performed[]): P
       nextAttemptAt: outcome.until,
     }))
 }
+
+const isGone = (one: Performed): one is PerformedAs<'done' | 'dropped'> =>
+  one.outcome.kind === 'done' || one.outcome.kind === 'dropped'
+
+const isRetried = (one: Performed): one is PerformedAs<'failed'> =>
+  one.outcome.kind === 'failed' && !one.job.isLastAttempt
+
+const isDying = (one: Performed): one is PerformedAs<'failed' | 'dead'> =>
+  one.outcome.kind === 'dead' || (one.outcome.kind === 'failed' && one.job.isLastAttempt)
+
+const isPostponed = (one: Performed): one is PerformedAs<'postponed'> =>
+  one.outcome.kind === 'postponed'
 
 const jobsOf = (performed: { job: Job }[]): Job[] => performed.map(({ job }) => job)

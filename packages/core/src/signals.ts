@@ -7,41 +7,50 @@ import type { Db } from './database.ts'
  * nothing may depend on it.
  */
 export interface Signals {
-  /** Returns the function that stops listening. */
-  listen(channel: string, heard: (payload: string) => void): () => void
+  /**
+   * Returns the function that stops listening. `fromHere`: this process sent it, with no
+   * transaction given.
+   */
+  listen(channel: string, heard: (payload: string, fromHere: boolean) => void): () => void
   /** With `db`: sent when that transaction commits. Without: at once, and lost where it cannot be. */
   send(channel: string, payload: string, db?: Db): Promise<void>
 }
 
+type Heard = Parameters<Signals['listen']>[1]
+
 const LONGEST_PAUSE_MS = 5000
+const GOODBYE_MS = 1000
 
 export class SignalLine implements Signals {
   #config: pg.ClientConfig
+  /** Behind a pooler a LISTEN stays with a connection that is somebody else's a moment later. */
+  #canListen: boolean
   #logError: (error: Error) => void
-  #listeners = new Map<string, Set<(payload: string) => void>>()
+  #listeners = new Map<string, Set<Heard>>()
   #client: pg.Client | undefined
   #opening: Promise<void> | undefined
   #retry: NodeJS.Timeout | undefined
+  #said: Promise<void> = Promise.resolve()
   #failures = 0
   #closed = false
 
-  constructor(config: pg.ClientConfig, logError: (error: Error) => void) {
+  constructor(config: pg.ClientConfig, canListen: boolean, logError: (error: Error) => void) {
     this.#config = config
+    this.#canListen = canListen
     this.#logError = logError
   }
 
-  listen(channel: string, heard: (payload: string) => void): () => void {
+  listen(channel: string, heard: Heard): () => void {
     const listeners = this.#listeners.get(channel) ?? new Set()
-    const isNew = listeners.size === 0
-    listeners.add(heard)
-    this.#listeners.set(channel, listeners)
-    if (!this.#client) void this.#open()
-    else if (isNew) this.#say(`listen ${pg.escapeIdentifier(channel)}`)
+    this.#listeners.set(channel, listeners.add(heard))
+    if (this.#canListen) {
+      if (!this.#client) void this.#open()
+      else if (listeners.size === 1) void this.#say(`listen ${pg.escapeIdentifier(channel)}`)
+    }
     return () => {
-      listeners.delete(heard)
-      if (listeners.size > 0) return
+      if (!listeners.delete(heard) || listeners.size > 0) return
       this.#listeners.delete(channel)
-      this.#say(`unlisten ${pg.escapeIdentifier(channel)}`)
+      if (this.#canListen) void this.#say(`unlisten ${pg.escapeIdentifier(channel)}`)
     }
   }
 
@@ -51,16 +60,25 @@ export class SignalLine implements Signals {
       return
     }
     if (!this.#client) await this.#open()
-    await this.#client?.query('select pg_notify($1, $2)', [channel, payload]).catch(this.#logError)
+    // A signal says nothing that a crash could make untrue: its commit need not wait for the disk.
+    await this.#say(`select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, [
+      channel,
+      payload,
+    ])
   }
 
+  /** What was to be said is said, or a second has passed. */
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#retry)
     await this.#opening
     const client = this.#client
     this.#client = undefined
-    await client?.end().catch(this.#logError)
+    if (!client) return
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, GOODBYE_MS)
+    await Promise.race([this.#said.then(() => client.end()).catch(this.#logError), late.promise])
+    clearTimeout(timer)
   }
 
   #open(): Promise<void> {
@@ -75,20 +93,28 @@ export class SignalLine implements Signals {
     const client = new pg.Client(this.#config)
     client.on('error', (error) => this.#lost(client, error))
     client.on('end', () => this.#lost(client))
-    client.on('notification', ({ channel, payload }) => {
-      for (const heard of this.#listeners.get(channel) ?? []) heard(payload ?? '')
-    })
+    client.on('notification', ({ channel, payload = '', processId }) =>
+      this.#hear(channel, payload, processId === processIdOf(client)),
+    )
     try {
       await client.connect()
-      // A signal says nothing that a crash could make untrue: its commit need not wait for the disk.
-      await client.query('set synchronous_commit = off')
-      for (const channel of this.#listeners.keys()) {
+      for (const channel of this.#canListen ? this.#listeners.keys() : []) {
         await client.query(`listen ${pg.escapeIdentifier(channel)}`)
       }
       this.#client = client
       this.#failures = 0
     } catch (error) {
       this.#lost(client, error as Error)
+    }
+  }
+
+  #hear(channel: string, payload: string, fromHere: boolean): void {
+    for (const heard of this.#listeners.get(channel) ?? []) {
+      try {
+        heard(payload, fromHere)
+      } catch (error) {
+        this.#logError(error as Error)
+      }
     }
   }
 
@@ -100,7 +126,7 @@ export class SignalLine implements Signals {
     client.end().catch(() => {})
     if (error && !this.#closed) this.#logError(error)
     if (this.#closed || this.#retry) return
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, 100 * 2 ** this.#failures++)
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, 100 * 2 ** Math.min(this.#failures++, 10))
     this.#retry = setTimeout(() => {
       this.#retry = undefined
       void this.#open()
@@ -108,7 +134,15 @@ export class SignalLine implements Signals {
     this.#retry.unref()
   }
 
-  #say(statement: string): void {
-    this.#client?.query(statement).catch(this.#logError)
+  /** One after the other: a connection does one thing at a time. */
+  #say(statement: string, values?: unknown[]): Promise<void> {
+    const client = this.#client
+    this.#said = this.#said.then(async () => {
+      if (client) await client.query(statement, values).catch(this.#logError)
+    })
+    return this.#said
   }
 }
+
+const processIdOf = (client: pg.Client): number | undefined =>
+  (client as unknown as { processID?: number }).processID

@@ -3,12 +3,14 @@ import type { Db } from './database.ts'
 import type { EventHandler, SettledSubscribeOptions } from './events.ts'
 import { findPayloads } from './event-log.ts'
 import { keyOf } from './publish.ts'
-import type { Job } from './queue.ts'
+import type { Job } from './job.ts'
 import type { Outcome, Worker } from './worker.ts'
 
 type Event = { payload: string; publishedAt: Date } | undefined
 
-export const queueOfSubscription = (subscription: string): string => `__svc.sub/${subscription}`
+export const SUBSCRIPTION_QUEUES = '__svc.sub/'
+export const queueOfSubscription = (subscription: string): string =>
+  `${SUBSCRIPTION_QUEUES}${subscription}`
 
 export function makeSubscriber(
   handler: EventHandler,

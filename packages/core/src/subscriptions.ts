@@ -25,8 +25,20 @@ export async function declareSubscription(db: Db, wanted: Subscription): Promise
   )
 }
 
+/** One that fans out is not anybody's to retire. */
 export async function retireSubscription(db: Db, subscription: string): Promise<void> {
-  await db.query(`delete from svc."__svc.subscriptions" where subscription = $1`, [subscription])
+  await db.query(`delete from svc."__svc.subscriptions" where subscription = $1 and not targeted`, [
+    subscription,
+  ])
+}
+
+/** What comes of the events of these subscriptions is kept so long, and they with it. */
+export async function setKeepDays(db: Db, subscriptions: string[], days: number): Promise<void> {
+  await db.query(
+    `update svc."__svc.subscriptions" set keep_days = $2
+      where subscription = any($1::text[]) and keep_days <> $2`,
+    [subscriptions, days],
+  )
 }
 
 /** Which events of a subscription one target wants; `*` stands for all, an empty list for none. */

@@ -18,12 +18,12 @@ export class Sweeps {
 
   add(sweep: Sweep): void {
     this.#sweeps.push(sweep)
-    if (this.#started) this.#later(sweep)
+    if (this.#started) this.#soon(sweep)
   }
 
   start(): void {
     this.#started = true
-    for (const sweep of this.#sweeps) this.#later(sweep)
+    for (const sweep of this.#sweeps) this.#soon(sweep)
   }
 
   async stop(): Promise<void> {
@@ -32,9 +32,17 @@ export class Sweeps {
     await Promise.all(this.#running)
   }
 
+  /** The first time within a minute: a process may not live for an hour. */
+  #soon(sweep: Sweep): void {
+    this.#after(Math.min(sweep.seconds, 60) * 1000 * Math.random(), sweep)
+  }
+
   /** Up to a tenth early or late, so that processes that boot together do not sweep together. */
   #later(sweep: Sweep): void {
-    const ms = sweep.seconds * 1000 * (0.9 + Math.random() * 0.2)
+    this.#after(sweep.seconds * 1000 * (0.9 + Math.random() * 0.2), sweep)
+  }
+
+  #after(ms: number, sweep: Sweep): void {
     const timer = setTimeout(() => {
       const running = this.#run(sweep).finally(() => this.#running.delete(running))
       this.#running.add(running)

@@ -39,8 +39,17 @@ export function checkedInput<Schema extends TSchema>(
   const validate = compileFor('body', schema)
   return (input) => {
     // Defaults are filled in: not into the caller's own object.
-    const copy: unknown = structuredClone(input)
-    if (validate(copy)) return copy as Static<Schema>
+    const copy = copyOf(input)
+    if (validate(copy)) return copy
     throw new InvalidInput(wordingOf(validate.errors, 'input'))
+  }
+}
+
+/** @throws InvalidInput */
+function copyOf(input: unknown): unknown {
+  try {
+    return structuredClone(input)
+  } catch {
+    throw new InvalidInput('input holds something that is no data, like a function')
   }
 }

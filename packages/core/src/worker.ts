@@ -1,6 +1,6 @@
 /** How a package tells the pump what to do with the jobs of a queue. */
 import type { Db } from './database.ts'
-import type { Job } from './queue.ts'
+import type { Job } from './job.ts'
 
 export interface Worker<Prepared = unknown, Note = unknown> {
   queue: string

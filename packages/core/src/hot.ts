@@ -1,0 +1,63 @@
+/**
+ * The connections that fetch and settle jobs. Generic plans that were made while the queue's table
+ * was empty collapse once it is not. The queue's statements have one right plan, a walk along its
+ * index, so every other is taken away.
+ */
+import pg from 'pg'
+import { withServerOptions } from './connection.ts'
+import { transaction, type Db } from './transaction.ts'
+
+const OFF = ['enable_sort', 'enable_bitmapscan', 'enable_seqscan', 'jit']
+const AT_START = OFF.map((setting) => `-c ${setting}=off`).join(' ')
+const IN_TRANSACTION = ['begin', ...OFF.map((setting) => `set local ${setting} = off`)].join('; ')
+
+export class Hot implements Db {
+  readonly pool: pg.Pool
+  /** A pooler refuses, or forgets, settings of a session: they are made within each transaction. */
+  readonly pooled: boolean
+
+  constructor(pool: pg.Pool, pooled: boolean) {
+    this.pool = pool
+    this.pooled = pooled
+  }
+
+  query(text: string, values?: unknown[]): ReturnType<Db['query']> {
+    if (!this.pooled) return this.pool.query(text, values)
+    return this.transaction((db) => db.query(text, values))
+  }
+
+  transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
+    return transaction(this.pool, run, this.pooled ? IN_TRANSACTION : 'begin')
+  }
+}
+
+/**
+ * Finds out, once, whether the server takes the settings at the start of a connection: PgBouncer
+ * refuses them with an error, or is told by its own settings to swallow them.
+ */
+export async function openHot(
+  config: pg.PoolConfig,
+  logError: (error: Error) => void,
+): Promise<Hot> {
+  const direct = watched(withServerOptions(config, AT_START), logError)
+  const taken = await direct
+    .query(`select current_setting('enable_seqscan') = 'off' as taken`)
+    .then(({ rows }) => rows[0].taken as boolean)
+    .catch(() => false)
+  if (taken) return new Hot(direct, false)
+  void direct.end()
+  const plain = watched(config, logError)
+  try {
+    await plain.query('select 1')
+  } catch (error) {
+    void plain.end()
+    throw error
+  }
+  return new Hot(plain, true)
+}
+
+function watched(config: pg.PoolConfig, logError: (error: Error) => void): pg.Pool {
+  const pool = new pg.Pool(config)
+  pool.on('error', logError)
+  return pool
+}

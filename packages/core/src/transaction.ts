@@ -1,0 +1,37 @@
+import type pg from 'pg'
+
+/** Anything that answers a statement: a pool, a client inside a transaction, an adapter of an ORM. */
+export interface Db {
+  // oxlint-disable-next-line typescript/no-explicit-any -- a row is what its statement says
+  query(text: string, values?: unknown[]): Promise<{ rows: any[]; rowCount?: number | null }>
+}
+
+/** Runs `run` on one connection between `begin` and `commit`; what it throws rolls back. */
+export async function transaction<T>(
+  pool: pg.Pool,
+  run: (db: Db) => Promise<T>,
+  begin = 'begin',
+): Promise<T> {
+  const client = await pool.connect()
+  let broken: Error | undefined
+  // pg-pool takes its own listener off a client that is out: without this one a connection that
+  // drops in the middle would end the process.
+  const onError = (error: Error) => {
+    broken = error
+  }
+  client.on('error', onError)
+  try {
+    await client.query(begin)
+    const result = await run(client)
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback').catch((rollbackError: Error) => {
+      broken = rollbackError
+    })
+    throw error
+  } finally {
+    client.off('error', onError)
+    client.release(broken)
+  }
+}
