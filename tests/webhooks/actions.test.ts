@@ -2,6 +2,11 @@ import t from 'tap'
 import { startHost } from './support/host.ts'
 import { startReceiver } from './support/receiver.ts'
 
+/** For input that would not compile. */
+interface Untyped {
+  call(name: string, input?: unknown): Promise<unknown>
+}
+
 const UNKNOWN = '0190a1b2-0000-7000-8000-000000000000'
 
 t.test('there is an action for each operation', async (t) => {
@@ -25,24 +30,25 @@ t.test('there is an action for each operation', async (t) => {
 
 t.test('actions and routes show the same', async (t) => {
   const { app, ask } = await startHost(t)
-  const { call } = app.svc.actions
-  const made = await call('__svc.webhooks.register', {
+  const { actions } = app.svc
+  const made = await actions.call('__svc.webhooks.register', {
     url: 'https://receiver.example/',
     events: ['*'],
     label: 'mine',
   })
   t.same((await ask('GET', `/${made.id}`)).body, made)
-  t.same(await call('__svc.webhooks.get', made.id), made)
-  t.same(await call('__svc.webhooks.list'), (await ask('GET', '')).body)
-  const updated = await call('__svc.webhooks.update', { id: made.id, active: false })
+  t.same(await actions.call('__svc.webhooks.get', made.id), made)
+  t.same(await actions.call('__svc.webhooks.list'), (await ask('GET', '')).body)
+  const updated = await actions.call('__svc.webhooks.update', { id: made.id, active: false })
   t.same((await ask('GET', '')).body, [updated])
-  t.equal(await call('__svc.webhooks.delete', made.id), undefined)
-  t.same(await call('__svc.webhooks.list'), [])
+  t.equal(await actions.call('__svc.webhooks.delete', made.id), undefined)
+  t.same(await actions.call('__svc.webhooks.list'), [])
 })
 
 t.test('an action refuses what its route refuses, with the same errors', async (t) => {
   const { app } = await startHost(t)
-  const call = app.svc.actions.call as (name: string, input?: unknown) => Promise<unknown>
+  const { actions } = app.svc as unknown as { actions: Untyped }
+  const call = (name: string, input?: unknown) => actions.call(name, input)
   const url = 'https://receiver.example/'
   const refused: [string, unknown, { code: string; statusCode?: number }][] = [
     ['register', { url }, { statusCode: 400, code: 'SVC_INVALID_INPUT' }],

@@ -15,9 +15,13 @@ export interface Host {
   app: FastifyInstance
   database: string
   /** Registers a webhook. */
-  register(url: string, events?: string[]): Promise<WebhookWithSecret>
+  register: (url: string, events?: string[]) => Promise<WebhookWithSecret>
   /** Asks the management API. */
-  ask(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Answer>
+  ask: (
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: unknown,
+  ) => Promise<Answer>
 }
 
 export interface Answer {

@@ -16,7 +16,7 @@ export interface Receiver {
   url: string
   requests: Received[]
   /** Resolves once so many requests have come. */
-  got(count: number): Promise<Received[]>
+  got: (count: number) => Promise<Received[]>
 }
 
 /** Answers 200 unless `answer` says otherwise: a status, or whatever it does with the response. */

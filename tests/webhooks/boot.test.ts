@@ -1,0 +1,89 @@
+import Fastify from 'fastify'
+import t, { type Test } from 'tap'
+import { svcCore } from '@svc/core'
+import { svcWebhooks } from '@svc/webhooks'
+import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
+
+const OPEN = /stand open to everybody: register svcAuth/
+
+async function boot(t: Test, options: unknown, guards?: unknown): Promise<string[]> {
+  const lines: string[] = []
+  const stream = { write: (line: string) => void lines.push(JSON.parse(line).msg) }
+  const database = await freshDatabase(t)
+  const app = Fastify({ logger: { level: 'warn', stream } })
+  t.teardown(() => app.close())
+  await app.register(svcCore, { database: { connectionString: database, max: 2 } })
+  if (guards !== undefined) app.decorate(Symbol.for('@svc/auth.guards') as never, guards as never)
+  await app.register(svcWebhooks, options as never)
+  await app.ready()
+  return lines
+}
+
+t.test('without a guard a warning says that the management routes stand open', async (t) => {
+  const lines = await boot(t, { allowedEvents: [], managementBasePath: '/hooks/manage' })
+  t.match(lines, [OPEN])
+  t.match(lines[0], '/hooks/manage')
+})
+
+t.test('with a guard there is no such warning', async (t) => {
+  const lines = await boot(t, { allowedEvents: [] }, () => true)
+  t.same(
+    lines.filter((line) => OPEN.test(line)),
+    [],
+  )
+})
+
+t.test('each management route asks for the scope webhooks:manage', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const scopes = new Map<string, unknown>()
+  app.addHook('onRoute', ({ method, url, config }) => {
+    scopes.set(`${String(method)} ${url}`, Reflect.get(config ?? {}, 'scopes'))
+  })
+  await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 2 } })
+  await app.register(svcWebhooks, { allowedEvents: [], managementBasePath: '/m' })
+  await app.ready()
+  for (const route of [
+    'POST /m',
+    'GET /m',
+    'GET /m/:id',
+    'PATCH /m/:id',
+    'DELETE /m/:id',
+    'POST /m/:id/rotate-secret',
+    'GET /m/:id/deliveries',
+    'POST /m/:id/deliveries/:deliveryId/redeliver',
+    'POST /m/:id/test',
+    'GET /m/:id/dead-letters',
+    'POST /m/:id/redrive',
+  ]) {
+    t.same(scopes.get(route), ['webhooks:manage'], route)
+  }
+})
+
+t.test('core is registered where the host has not done it', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const before = process.env['DATABASE_URL']
+  process.env['DATABASE_URL'] = await emptyDatabase(t)
+  t.teardown(() => {
+    if (before === undefined) delete process.env['DATABASE_URL']
+    else process.env['DATABASE_URL'] = before
+  })
+  await app.register(svcWebhooks, { allowedEvents: ['order.created'] })
+  await app.ready()
+  t.equal((await app.inject('/_webhooks')).statusCode, 200)
+})
+
+t.test('ten hosts that boot at once on an empty database all come up', async (t) => {
+  const connectionString = await emptyDatabase(t)
+  const apps = Array.from({ length: 10 }, () => Fastify())
+  t.teardown(() => Promise.all(apps.map((app) => app.close())))
+  await Promise.all(
+    apps.map(async (app) => {
+      await app.register(svcCore, { database: { connectionString, max: 1 } })
+      await app.register(svcWebhooks, { allowedEvents: ['order.created'] })
+      await app.ready()
+    }),
+  )
+  for (const app of apps) t.equal((await app.inject('/_webhooks')).statusCode, 200)
+})

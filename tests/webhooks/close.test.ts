@@ -1,0 +1,72 @@
+import t from 'tap'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { startHost, until } from './support/host.ts'
+import { startReceiver } from './support/receiver.ts'
+
+t.test('close() waits for the deliveries under way, and starts no more', async (t) => {
+  const database = await freshDatabase(t)
+  const host = await startHost(t, { database })
+  let finish: (() => void)[] = []
+  const receiver = await startReceiver(t, (_request, reply) => {
+    finish.push(() => reply.writeHead(200).end())
+  })
+  const { id } = await host.register(receiver.url)
+  for (let n = 0; n < 3; n++) await host.app.svc.events.publish('order.created', { n })
+  await receiver.got(3)
+
+  const closed = host.app.close()
+  for (const answer of finish) answer()
+  await closed
+
+  finish = []
+  const later = await startHost(t, { database })
+  const { body } = await later.ask('GET', `/${id}/deliveries`)
+  t.same(
+    body.map(({ status, attempt }: { status: string; attempt: number }) => [status, attempt]),
+    [
+      ['delivered', 1],
+      ['delivered', 1],
+      ['delivered', 1],
+    ],
+  )
+  t.equal(receiver.requests.length, 3)
+})
+
+t.test('what was published while no worker ran is delivered by the next one', async (t) => {
+  const database = await freshDatabase(t)
+  const host = await startHost(t, { database })
+  const receiver = await startReceiver(t)
+  await host.register(receiver.url)
+  await host.app.close()
+
+  const publisher = await startHost(t, { database, core: { worker: { enabled: false } } })
+  for (let n = 0; n < 5; n++) await publisher.app.svc.events.publish('order.created', { n })
+  await publisher.app.close()
+  t.equal(receiver.requests.length, 0)
+
+  await startHost(t, { database })
+  await receiver.got(5)
+})
+
+t.test('close() in the middle of a flood loses nothing and sends nothing twice', async (t) => {
+  const database = await freshDatabase(t)
+  const host = await startHost(t, { database })
+  const receiver = await startReceiver(t)
+  const { id } = await host.register(receiver.url)
+  const published = Array.from({ length: 300 }, (_, n) =>
+    host.app.svc.events.publish('order.created', { n }),
+  )
+  await receiver.got(50)
+  await Promise.all(published)
+  await host.app.close()
+
+  const later = await startHost(t, { database })
+  const list = async () => (await later.ask('GET', `/${id}/deliveries?limit=1000`)).body
+  const rows = await until(list, (found) => found.length >= 300)
+  t.equal(rows.length, 300)
+  const numbers = receiver.requests.map(({ body }) => JSON.parse(body).payload.n)
+  t.same(
+    numbers.toSorted((a, b) => a - b),
+    [...Array(300).keys()],
+  )
+})

@@ -1,0 +1,45 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import t, { type Test } from 'tap'
+import { startHost, until } from './support/host.ts'
+import { startReceiver } from './support/receiver.ts'
+
+async function startWorker(t: Test, database: string): Promise<{ kill(): void }> {
+  const child = fork(new URL('./support/worker-process.ts', import.meta.url), [database])
+  t.teardown(() => void child.kill('SIGKILL'))
+  await once(child, 'message')
+  return { kill: () => void child.kill('SIGKILL') }
+}
+
+t.test(
+  'what a killed worker had under way is done by another, and its attempt is recorded',
+  async (t) => {
+    const { app, ask, register, database } = await startHost(t, {
+      core: { worker: { enabled: false } },
+    })
+    let killed = false
+    const receiver = await startReceiver(t, () => (killed ? 200 : undefined))
+    const { id } = await register(receiver.url)
+    const first = await startWorker(t, database)
+    for (let n = 0; n < 5; n++) await app.svc.events.publish('order.created', { n })
+    await receiver.got(5)
+
+    killed = true
+    first.kill()
+    await startWorker(t, database)
+    // As if the time that an attempt may take had passed.
+    await app.svc.database.query(
+      `update svc_jobs.job set started_on = started_on - interval '1 minute' where state = 'active'`,
+    )
+
+    const list = async () => (await ask('GET', `/${id}/deliveries`)).body
+    const rows = await until(list, (found) => found.length === 10)
+    const of = (status: string) => rows.filter((row: { status: string }) => row.status === status)
+    t.equal(of('delivered').length, 5)
+    for (const row of of('delivered')) t.match(row, { attempt: 2, statusCode: 200 })
+    for (const row of of('failed')) t.match(row, { attempt: 1, statusCode: null, error: 'lost' })
+    const ids = (from: number, to: number) =>
+      receiver.requests.slice(from, to).map(({ headers }) => headers['x-svc-delivery-id'])
+    t.same(ids(0, 5).toSorted(), ids(5, 10).toSorted())
+  },
+)

@@ -1,0 +1,149 @@
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import {
+  dropLogDays,
+  insertLogRows,
+  listLogRows,
+  makeLogDays,
+  type NewLogRow,
+} from '../../packages/webhooks/src/delivery-log.ts'
+import { startHost } from './support/host.ts'
+
+const DAY_MS = 24 * 3600 * 1000
+const WEBHOOK = '0190a1b2-0000-7000-8000-000000000000'
+
+let count = 0
+
+/** A row whose id is as old as its attempt. */
+function rowOf(daysAgo: number): NewLogRow {
+  const ms = Date.now() - daysAgo * DAY_MS
+  const time = ms.toString(16).padStart(12, '0')
+  return {
+    id: `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${(++count).toString(16).padStart(12, '0')}`,
+    webhookId: WEBHOOK,
+    event: 'order.created',
+    eventId: null,
+    payload: `${daysAgo}`,
+    deliveryId: WEBHOOK,
+    attempt: 1,
+    status: 'delivered',
+    statusCode: 200,
+    error: null,
+    durationMs: 1,
+    responseBody: '',
+    attemptedAt: new Date(ms),
+    nextAttemptAt: null,
+  }
+}
+
+async function logOf(t: Test) {
+  const { database } = await startHost(t, { core: { worker: { enabled: false } } })
+  const db = new pg.Client({ connectionString: database })
+  await db.connect()
+  t.teardown(() => db.end())
+  const within = async (work: () => Promise<void>) => {
+    await db.query('begin')
+    await work()
+    await db.query('commit')
+  }
+  return {
+    db,
+    database,
+    make: () => within(() => makeLogDays(db)),
+    drop: (days: number) => within(() => dropLogDays(db, days)),
+    /** How many rows stand in which partition. */
+    async places(): Promise<Record<string, number>> {
+      const { rows } = await db.query<{ place: string; count: number }>(
+        `select c.relname as place, count(l.id)::int
+           from pg_inherits join pg_class c on c.oid = inhrelid
+           left join svc."__svc.webhooks.delivery_log" l on l.tableoid = c.oid
+          where inhparent = 'svc."__svc.webhooks.delivery_log"'::regclass group by 1 order by 1`,
+      )
+      const start = '__svc.webhooks.delivery_log.'
+      return Object.fromEntries(rows.map((row) => [row.place.slice(start.length), row.count]))
+    },
+  }
+}
+
+const dayOf = (daysAgo: number): string =>
+  new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 10)
+
+t.test('at boot there are partitions for today and the next three days', async (t) => {
+  const log = await logOf(t)
+  t.same(await log.places(), {
+    [dayOf(0)]: 0,
+    [dayOf(-1)]: 0,
+    [dayOf(-2)]: 0,
+    [dayOf(-3)]: 0,
+    rest: 0,
+  })
+  await log.make()
+  t.equal(Object.keys(await log.places()).length, 5, 'made once')
+})
+
+t.test(
+  'a row whose day has no partition is kept, and moves into it once there is one',
+  async (t) => {
+    const log = await logOf(t)
+    await log.db.query(`drop table svc."__svc.webhooks.delivery_log.${dayOf(0)}"`)
+    await insertLogRows(log.db, [rowOf(0), rowOf(-10), rowOf(-1)])
+    t.match(await log.places(), { [dayOf(-1)]: 1, rest: 2 })
+    await log.make()
+    t.match(await log.places(), { [dayOf(0)]: 1, [dayOf(-1)]: 1, rest: 1 })
+  },
+)
+
+t.test('days that are too old are dropped whole, with what stands in the rest', async (t) => {
+  const log = await logOf(t)
+  for (const day of [10, 31, 45]) {
+    // As it was made when that day came.
+    const name = `__svc.webhooks.delivery_log.${dayOf(day)}`
+    await log.db.query(
+      `create table svc."${name}" partition of svc."__svc.webhooks.delivery_log"
+       for values from ('${firstId(day)}') to ('${firstId(day - 1)}')`,
+    )
+    await insertLogRows(log.db, [rowOf(day)])
+  }
+  await insertLogRows(log.db, [rowOf(0), rowOf(20), rowOf(40)])
+  t.match(await log.places(), { [dayOf(45)]: 1, [dayOf(31)]: 1, [dayOf(10)]: 1, rest: 2 })
+
+  await log.drop(30)
+  const places = await log.places()
+  t.match(places, { [dayOf(10)]: 1, [dayOf(0)]: 1, rest: 1 })
+  t.notOk(dayOf(31) in places)
+  t.notOk(dayOf(45) in places)
+})
+
+t.test(
+  'rows older than what is kept are not listed, even before their day is dropped',
+  async (t) => {
+    const log = await logOf(t)
+    await insertLogRows(log.db, [rowOf(0), rowOf(29.9), rowOf(30.1)])
+    const rows = await listLogRows(log.db, WEBHOOK, 30, {})
+    t.same(
+      rows.map(({ payload }) => payload),
+      ['0', '29.9'],
+    )
+  },
+)
+
+t.test('the sweep gives up soon where somebody holds the table', async (t) => {
+  const log = await logOf(t)
+  const name = `__svc.webhooks.delivery_log.${dayOf(99)}`
+  await log.db.query(
+    `create table svc."${name}" partition of svc."__svc.webhooks.delivery_log"
+     for values from ('${firstId(99)}') to ('${firstId(98)}')`,
+  )
+  const reader = new pg.Client({ connectionString: log.database })
+  await reader.connect()
+  t.teardown(() => reader.end())
+  await reader.query('begin; lock table svc."__svc.webhooks.delivery_log" in access share mode')
+  await t.rejects(log.drop(30), { code: '55P03' })
+})
+
+/** The smallest id of a day. */
+function firstId(daysAgo: number): string {
+  const ms = Date.parse(dayOf(daysAgo))
+  const time = ms.toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`
+}

@@ -1,0 +1,52 @@
+import t from 'tap'
+import { settleWebhooksOptions } from '../../packages/webhooks/src/options.ts'
+
+t.test('what is not given has its default', async (t) => {
+  t.same(settleWebhooksOptions({ allowedEvents: ['order.created'] }), {
+    allowedEvents: ['order.created'],
+    sources: [],
+    managementBasePath: '/_webhooks',
+    deliveryTimeoutMs: 10_000,
+    allowedNetworks: [],
+    standardWebhooks: false,
+    deactivateOnGone: false,
+    deliveryLogRetentionDays: 30,
+    deadLetterRetentionDays: 90,
+    bodyLimitBytes: 1_048_576,
+  })
+})
+
+t.test('a wrong option is named, with what it must be', async (t) => {
+  const cases: [unknown, RegExp][] = [
+    [undefined, /the options must be an object, got a?n? ?undefined/],
+    [{}, /"allowedEvents" is missing.*list of event names/],
+    [{ allowedEvents: 'order.created' }, /"allowedEvents" must be a list of event names/],
+    [{ allowedEvents: ['*'] }, /"allowedEvents"/],
+    [{ allowedEvents: ['two words'] }, /"allowedEvents"/],
+    [{ allowedEvents: [5] }, /"allowedEvents"/],
+    [{ allowedEvents: [], managementBasePath: 'hooks' }, /"managementBasePath" must be a URL path/],
+    [{ allowedEvents: [], managementBasePath: '/' }, /"managementBasePath"/],
+    [{ allowedEvents: [], managementBasePath: '/hooks/' }, /"managementBasePath"/],
+    [{ allowedEvents: [], managementBasePath: '/:x' }, /"managementBasePath"/],
+    [{ allowedEvents: [], managementBasePath: null }, /"managementBasePath".*got null/],
+    [{ allowedEvents: [], deliveryTimeoutMs: 0 }, /"deliveryTimeoutMs" must be an integer.*got 0/],
+    [{ allowedEvents: [], deliveryTimeoutMs: '10' }, /"deliveryTimeoutMs".*got a string/],
+    [
+      { allowedEvents: [], allowedNetworks: '10.0.0.0/8' },
+      /"allowedNetworks" must be a list of CIDRs/,
+    ],
+    [{ allowedEvents: [], allowedNetworks: ['10.0.0.1'] }, /"allowedNetworks"/],
+    [{ allowedEvents: [], allowedNetworks: ['10.0.0.0/33'] }, /"allowedNetworks"/],
+    [{ allowedEvents: [], standardWebhooks: 1 }, /"standardWebhooks" must be true or false, got 1/],
+    [{ allowedEvents: [], deactivateOnGone: 'no' }, /"deactivateOnGone"/],
+    [{ allowedEvents: [], deliveryLogRetentionDays: 0 }, /"deliveryLogRetentionDays".*days/],
+    [{ allowedEvents: [], deadLetterRetentionDays: 1.5 }, /"deadLetterRetentionDays"/],
+    [{ allowedEvents: [], bodyLimitBytes: -1 }, /"bodyLimitBytes"/],
+    [{ allowedEvents: [], inbound: [] }, /"inbound"/],
+    [{ allowedEvents: [], inbound: { github: {} } }, /"inbound\.github\.path" is missing/],
+    [{ allowedEvents: [], retries: 5 }, /no option "retries".*allowedEvents/],
+  ]
+  for (const [options, message] of cases) {
+    t.throws(() => settleWebhooksOptions(options), { message }, JSON.stringify(options))
+  }
+})

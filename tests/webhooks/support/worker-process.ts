@@ -1,0 +1,17 @@
+/** A host in a process of its own, to be killed: `node worker-process.ts <database>`. Says when it is ready. */
+import Fastify from 'fastify'
+import { svcCore } from '@svc/core'
+import { svcWebhooks } from '@svc/webhooks'
+
+const app = Fastify()
+await app.register(svcCore, {
+  database: { connectionString: process.argv[2]!, max: 4 },
+  worker: { retryDelaySeconds: 1, retryBackoff: false },
+})
+await app.register(svcWebhooks, {
+  allowedEvents: ['order.created', 'order.shipped'],
+  allowedNetworks: ['127.0.0.0/8'],
+  deliveryTimeoutMs: 5000,
+})
+await app.ready()
+process.send!('ready')
