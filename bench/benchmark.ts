@@ -24,6 +24,8 @@ export interface Bench {
   tell: (text: string) => void
   /** A new database, gone when the benchmark ends. */
   database(): Promise<string>
+  /** CPU time that Postgres has used up so far, in microseconds; not a number where nobody tells. */
+  postgresCpu(): Promise<number>
   /** Something to be ended with the benchmark, last one first, however it ends. */
   owns<Thing extends { stop(): Promise<void> }>(thing: Thing): Thing
 }

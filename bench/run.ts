@@ -1,5 +1,6 @@
 import type { Bench, Benchmark, Finding } from './benchmark.ts'
 import { createDatabase } from './postgres/databases.ts'
+import { cpuOfServer } from './postgres/server-cpu.ts'
 import { openServer } from './postgres/server.ts'
 import { topStatements } from './postgres/statements.ts'
 import { Scope } from './scope.ts'
@@ -37,6 +38,7 @@ export async function runBenchmark(benchmark: Benchmark, options: RunOptions): P
       size: (whole, small) => (quick ? small : whole),
       tell,
       owns: (thing) => users.owns(thing),
+      postgresCpu: () => cpuOfServer(server.url),
       async database() {
         const database = await createDatabase(server.url)
         databases.owns({ stop: () => database.drop() })

@@ -4,6 +4,7 @@ import { Pool } from 'undici'
 import { withMostInFlight } from '../load/paced.ts'
 import { now } from '../measure/clock.ts'
 import { serve } from '../processes/serve.ts'
+import { usageOfThisProcess } from '../processes/usage.ts'
 import { payloadOf } from './payload.ts'
 
 const CONNECTIONS = 64
@@ -31,6 +32,7 @@ const methods = {
     })
     return { startedAt }
   },
+  usage: usageOfThisProcess,
   stop: () => pool?.close(),
 }
 export type BarePostsMethods = typeof methods

@@ -3,6 +3,7 @@ import { PgBoss, type Job } from 'pg-boss'
 import { atRate, withMostInFlight } from '../load/paced.ts'
 import { now } from '../measure/clock.ts'
 import { serve } from '../processes/serve.ts'
+import { usageOfThisProcess } from '../processes/usage.ts'
 import { payloadOf, type Payload } from './payload.ts'
 
 export interface WorkOptions {
@@ -45,7 +46,8 @@ const methods = {
   },
   publishAtRate: (rate: number, seconds: number): Promise<void> =>
     atRate({ rate, seconds }, (index) => boss.send(QUEUE, payloadOf(index))),
-  stop: () => boss.stop({ graceful: true, timeout: 5000 }),
+  usage: usageOfThisProcess,
+  stop: () => boss?.stop({ graceful: true, timeout: 5000 }),
 }
 export type BossWorkMethods = typeof methods
 serve(methods)

@@ -1,6 +1,7 @@
 import type { Bench, Benchmark, Finding } from '../benchmark.ts'
 import { interleave, samplesOf } from '../measure/rounds.ts'
 import { startProcess } from '../processes/process.ts'
+import type { Usage } from '../processes/usage.ts'
 import type { BarePostsMethods } from './bare-posts-process.ts'
 import { startHost, startReceiver } from './stage.ts'
 import { FASTEST, FIRST, startBossWork } from './work-settings.ts'
@@ -29,6 +30,7 @@ export const deliveryThroughput: Benchmark = {
 
     const contender = (
       name: string,
+      process: { call(method: 'usage'): Promise<Usage> },
       count: number,
       start: (count: number) => Promise<{ startedAt: number }>,
     ) => ({
@@ -36,18 +38,34 @@ export const deliveryThroughput: Benchmark = {
       count,
       async measure() {
         await receiver.call('reset')
+        const before = await used(process)
         const [{ startedAt }, { lastAt }] = await Promise.all([
           start(count),
           receiver.call('reached', count, 60),
         ])
-        return { rate: count / ((lastAt - startedAt) / 1000) }
+        const after = await used(process)
+        return {
+          rate: count / ((lastAt - startedAt) / 1000),
+          sender: (after.sender - before.sender) / count,
+          postgres: (after.postgres - before.postgres) / count,
+          receiver: (after.receiver - before.receiver) / count,
+        }
       },
     })
+    const used = async (process: { call(method: 'usage'): Promise<Usage> }) => ({
+      sender: (await process.call('usage')).cpuMicroseconds,
+      postgres: await bench.postgresCpu(),
+      receiver: (await receiver.call('usage')).cpuMicroseconds,
+    })
     const contenders = [
-      contender(BARE, bench.size(60_000, 4000), (n) => bare.call('post', '/bare', n)),
-      contender(SVC, bench.size(30_000, 2000), (n) => host.call('publish', EVENT, n, CALLERS)),
-      contender(WORK_FIRST, bench.size(1000, 200), (n) => first.call('publish', n, 100)),
-      contender(WORK_FASTEST, bench.size(5000, 500), (n) => fastest.call('publish', n, 100)),
+      contender(BARE, bare, bench.size(60_000, 4000), (n) => bare.call('post', '/bare', n)),
+      contender(SVC, host, bench.size(30_000, 2000), (n) =>
+        host.call('publish', EVENT, n, CALLERS),
+      ),
+      contender(WORK_FIRST, first, bench.size(1000, 200), (n) => first.call('publish', n, 100)),
+      contender(WORK_FASTEST, fastest, bench.size(5000, 500), (n) =>
+        fastest.call('publish', n, 100),
+      ),
     ]
     const measured = await interleave(contenders, {
       warmUps: 2,
@@ -78,6 +96,18 @@ export const deliveryThroughput: Benchmark = {
           { ...row(WORK_FASTEST), against: WORK_FIRST },
           { ...row(SVC), against: WORK_FIRST, goal: { ratioAtLeast: 5 } },
         ],
+      },
+      {
+        title: 'Who works for a delivery',
+        unit: 'µs of CPU per delivery',
+        better: 'less',
+        settings: {},
+        rows: [BARE, SVC, WORK_FASTEST].flatMap((name) =>
+          ['sender', 'postgres', 'receiver'].map((figure) => ({
+            name: `${name}: ${figure}`,
+            samples: samplesOf(measured, name, figure),
+          })),
+        ),
       },
     ]
   },
