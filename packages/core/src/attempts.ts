@@ -26,7 +26,8 @@ interface Parts {
   lanes: Lanes
   pace: Pace
   log: { error(details: object, message: string): void }
-  ended(job: Job, outcome: Outcome): void
+  /** `tookMs`: 0 where the attempt did not run to its end. */
+  ended(job: Job, outcome: Outcome, tookMs: number): void
 }
 
 const LANES = ['fresh', 'slow'] as const
@@ -116,16 +117,17 @@ export class Attempts {
       log.error({ err: error, queue: worker.queue, jobId: claim.job.id }, 'a job failed')
       outcome = { kind: 'failed', output: { message: String((error as Error)?.message ?? error) } }
     }
-    pace.note(performance.now() - startedAt)
-    this.#end(claim, outcome)
+    const tookMs = performance.now() - startedAt
+    pace.note(tookMs)
+    this.#end(claim, outcome, tookMs)
   }
 
-  #end(claim: Claim, outcome: Outcome): void {
+  #end(claim: Claim, outcome: Outcome, tookMs = 0): void {
     // Whoever comes second (the attempt, or the end of the drain) is too late.
     if (claim.ended) return
     claim.ended = true
     this.#parts.lanes.end(claim.lane, this.#running.delete(claim))
-    this.#parts.ended(claim.job, outcome)
+    this.#parts.ended(claim.job, outcome, tookMs)
     if (this.#parts.lanes.claimed === 0) this.#idle?.()
     if (!this.#stopping) this.#start()
   }

@@ -5,6 +5,7 @@ import {
   checkedDb,
   checkedEventId,
   checkedEventName,
+  checkedPublishOptions,
   payloadText,
   settleSubscription,
   SubscriptionTaken,
@@ -75,8 +76,9 @@ export class EventBus implements Events {
   async publishText(
     name: string,
     payload: string,
-    { id, db }: PublishOptions = {},
+    options: PublishOptions = {},
   ): Promise<PublishResult> {
+    const { id, db } = checkedPublishOptions(options)
     const event = { name: checkedEventName(name), id: checkedEventId(id), payload }
     // Whoever holds a connection must not wait here for another one.
     if (!db || !this.#ready) await this.declare()

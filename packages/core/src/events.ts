@@ -3,6 +3,7 @@ import type { Db } from './database.ts'
 import {
   InvalidEventId,
   InvalidEventName,
+  InvalidOption,
   InvalidPayload,
   InvalidSubscription,
   NoTransaction,
@@ -57,7 +58,7 @@ export interface Events {
    * Writes the event and the jobs of everybody who wants it in one transaction: the caller's with
    * `db`, else one of its own, which is committed when the promise resolves.
    *
-   * @throws InvalidEventName, InvalidEventId, InvalidPayload, NoTransaction
+   * @throws InvalidEventName, InvalidEventId, InvalidPayload, InvalidOption, NoTransaction
    */
   publish(name: string, payload: unknown, options?: PublishOptions): Promise<PublishResult>
   /**
@@ -90,6 +91,16 @@ export function checkedEventId(id: unknown): string {
   if (id === undefined) return uuidv7()
   if (isText(id, 255)) return id
   throw new InvalidEventId(typeof id === 'string' ? `one of ${id.length}` : kindOf(id))
+}
+
+/** A misspelt `id` would publish twice in silence. @throws InvalidOption */
+export function checkedPublishOptions(options: PublishOptions): PublishOptions {
+  for (const name in options) {
+    if (name !== 'id' && name !== 'db') {
+      throw new InvalidOption(`events.publish: there is no option "${name}"; there are: id, db`)
+    }
+  }
+  return options
 }
 
 /**

@@ -1,29 +1,24 @@
-/** The groups that a queue's jobs belong to: which are passed over, and their backlogs' way between the lanes. */
-import { Fairness } from './fairness.ts'
+/** The groups that a queue's jobs belong to: who may have more in flight, and whose backlog is set back. */
+import { Fairness, type Allowance } from './fairness.ts'
 import type { Lane } from './job.ts'
 import type { Lanes } from './lanes.ts'
 import type { Outcome } from './worker.ts'
 
-/** Fresh jobs of a tripped group follow the others into the slow lane so often. */
+/** Fresh jobs of a tripped group follow its backlog so often. */
 const SWEEP_MS = 1000
-const FAILURES_TO_TRIP = 10
 
 export class Groups {
   #fairness: Fairness
-  /** Moves the waiting jobs of groups to a lane; never rejects. */
-  #move: (groups: string[], lane: Lane) => Promise<void>
-  #moving = new Set<Promise<void>>()
+  /** Sets a portion of what groups have waiting back, and says whether there is more. Never rejects. */
+  #setBack: (groups: string[]) => Promise<boolean>
+  #setting: Promise<void> | undefined
   #sweep: NodeJS.Timeout | undefined
   #stopped = false
   #exist = false
 
-  constructor(lanes: Lanes, move: (groups: string[], lane: Lane) => Promise<void>) {
-    this.#move = move
-    this.#fairness = new Fairness({
-      perGroup: Math.max(1, Math.floor(lanes.concurrency / 4)),
-      perTrippedGroup: Math.max(1, Math.floor(lanes.windows.slow / 8)),
-      failuresToTrip: FAILURES_TO_TRIP,
-    })
+  constructor(lanes: Lanes, setBack: (groups: string[]) => Promise<boolean>) {
+    this.#setBack = setBack
+    this.#fairness = new Fairness(lanes.windows)
   }
 
   /** Whether this queue's jobs have any. */
@@ -31,48 +26,54 @@ export class Groups {
     return this.#exist
   }
 
-  /** Within one fetch nothing holds a group at its cap: it may exceed it by one portion. */
-  get portion(): number {
-    return this.#exist ? this.#fairness.caps.perGroup : Infinity
+  allow(lane: Lane, room: number): Allowance {
+    return this.#fairness.allow(lane, room, Date.now())
   }
 
-  passedOver(lane: Lane): { names: string[]; capped: boolean } {
-    return this.#fairness.passedOver(lane)
+  /** A fetch in the fresh lane took so long, with these groups passed over for their caps. */
+  walked(capped: string[], tookMs: number): void {
+    if (this.#fairness.walked(capped, tookMs).length > 0) this.#setBackNow()
   }
 
   started(group: string | null): void {
     if (group !== null) this.#exist = true
-    this.#fairness.started(group)
+    this.#fairness.started(group, Date.now())
   }
 
-  ended(group: string | null, outcome: Outcome): void {
-    const change = this.#fairness.ended(group, successOf(outcome))
-    if (!change || group === null) return
-    void this.#start([group], change === 'tripped' ? 'slow' : 'fresh')
-    if (change === 'tripped') this.#sweepLater()
+  /** What a group that recovers has in the slow lane is done there, without a cap of its own. */
+  ended(group: string | null, outcome: Outcome, tookMs: number): void {
+    const change = this.#fairness.ended(group, successOf(outcome), tookMs, Date.now())
+    if (change === 'tripped') this.#setBackNow()
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#sweep)
-    await Promise.all(this.#moving)
+    await this.#setting
+  }
+
+  #setBackNow(): void {
+    this.#setting ??= this.#setBackAll().finally(() => {
+      this.#setting = undefined
+      this.#sweepLater()
+    })
+  }
+
+  async #setBackAll(): Promise<void> {
+    let more = true
+    while (more && !this.#stopped) {
+      const tripped = this.#fairness.tripped()
+      more = tripped.length > 0 && (await this.#setBack(tripped))
+    }
   }
 
   #sweepLater(): void {
-    if (this.#stopped) return
+    if (this.#stopped || this.#fairness.tripped().length === 0) return
     this.#sweep ??= setTimeout(() => {
       this.#sweep = undefined
-      const tripped = this.#fairness.tripped()
-      if (tripped.length === 0) return
-      void this.#start(tripped, 'slow').then(() => this.#sweepLater())
+      this.#setBackNow()
     }, SWEEP_MS)
     this.#sweep.unref()
-  }
-
-  #start(groups: string[], lane: Lane): Promise<void> {
-    const moved = this.#move(groups, lane).finally(() => this.#moving.delete(moved))
-    this.#moving.add(moved)
-    return moved
   }
 }
 

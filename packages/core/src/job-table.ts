@@ -3,7 +3,7 @@
  * times) or nothing of the kind. They name columns of its schema: each is tested on the real one.
  */
 import type { Db } from './database.ts'
-import { asJob, PRIORITY, type FanOutJob, type Job, type JobRow, type Lane } from './job.ts'
+import { asJob, PRIORITY, type FanOutJob, type Job, type JobRow } from './job.ts'
 
 /**
  * Sends jobs that were just failed to the slow lane, not before `notBefore` where the receiver
@@ -22,7 +22,7 @@ export async function slowDown(
        from unnest($2::uuid[], $3::timestamptz[]) as delay (id, not_before)
       where job.name = $1 and job.id = delay.id and job.state = 'retry'
      returning job.id, job.start_after as "startAfter"`,
-    [queue, jobs.map(({ id }) => id), jobs.map(({ notBefore }) => notBefore), PRIORITY.slow],
+    [queue, jobs.map(({ id }) => id), jobs.map(({ notBefore }) => notBefore), PRIORITY.retry],
   )
   return new Map(rows.map((row) => [row.id as string, new Date(row.startAfter)]))
 }
@@ -67,16 +67,26 @@ export async function postponeJobs(
   return rows.map((row: { id: string }) => row.id)
 }
 
-/** Moves the waiting jobs of groups to a lane. Retries that wait for their time stay. */
-export async function moveGroups(db: Db, queue: string, groups: string[], lane: Lane) {
-  if (groups.length === 0) return
-  const from = lane === 'fresh' ? PRIORITY.slow : PRIORITY.fresh
-  await db.query(
-    `update svc_jobs.job set priority = $3
-      where name = $1 and singleton_key = any($2::text[]) and state < 'active' and not blocked
-        and priority = $4 and (state = 'created' or start_after <= now())`,
-    [queue, groups, PRIORITY[lane], from],
+/** Jobs that one statement moves: the row locks of a million would keep everybody waiting. */
+const PORTION = 2000
+
+/**
+ * Puts what groups have waiting behind everything else. Retries that wait for their time stay.
+ * Returns whether there is more of it.
+ */
+export async function setBack(db: Db, queue: string, groups: string[]): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update svc_jobs.job as job set priority = $3
+      where job.name = $1 and job.id in (
+        select waiting.id from svc_jobs.job as waiting
+         where waiting.name = $1 and waiting.singleton_key = any($2::text[])
+           and waiting.state < 'active' and not waiting.blocked and waiting.priority > $3
+           and waiting.start_after <= now()
+         limit $4
+         for update skip locked)`,
+    [queue, groups, PRIORITY.backlog, PORTION],
   )
+  return rowCount === PORTION
 }
 
 /** The waiting jobs of a group start no earlier than `until`; with a moment that has passed, now. */

@@ -45,9 +45,9 @@ export interface DeadLetter<Data = FanOutJob> {
   deadAt: Date
 }
 
-/** Fresh jobs go first; retries and the jobs of a tripped group wait in the slow lane. */
+/** Fresh jobs go first; retries, and then the backlogs of tripped groups, are done in the slow lane. */
 export type Lane = 'fresh' | 'slow'
-export const PRIORITY: Record<Lane, number> = { fresh: 0, slow: -1 }
+export const PRIORITY = { fresh: 0, retry: -1, backlog: -2 } as const
 
 export const deadLetterQueueOf = (queue: string): string => `${queue}.dlq`
 

@@ -1,5 +1,7 @@
 /** How fast a worker is, and what follows from it for how much is fetched, and how often. */
 
+import type { Lane } from './job.ts'
+
 const BATCH = 200
 /** Jobs may be claimed so much earlier than they start. */
 const AHEAD_MS = 10
@@ -35,8 +37,12 @@ export class Pace {
   }
 }
 
+/** After so long without a job a queue rests. */
+export const RESTS_AFTER_MS = 5000
+
 /** Wakes come by signal; the poll is the floor, and a queue that rests is asked less often. */
-export function pollMsAfter(restingMs: number): number {
-  if (restingMs < 5000) return 100
-  return restingMs < 60_000 ? 500 : 2000
+export function pollMsAfter(restingMs: number, lane: Lane): number {
+  if (restingMs < RESTS_AFTER_MS) return 100
+  if (restingMs < 60_000) return 500
+  return lane === 'fresh' ? 2000 : 5000
 }

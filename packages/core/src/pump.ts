@@ -8,9 +8,9 @@ import { Attempts } from './attempts.ts'
 import { Groups } from './groups.ts'
 import type { Hot } from './hot.ts'
 import type { Job, Lane } from './job.ts'
-import { moveGroups } from './job-table.ts'
+import { setBack } from './job-table.ts'
 import { Lanes } from './lanes.ts'
-import { Pace, pollMsAfter } from './pace.ts'
+import { Pace, pollMsAfter, RESTS_AFTER_MS } from './pace.ts'
 import { fetchJobs, type PgBoss } from './queue.ts'
 import { settleJobs } from './settle.ts'
 import { Settler } from './settler.ts'
@@ -27,6 +27,10 @@ const MOST_UNSETTLED = 400
 /** How long to wait for room before another look at it. */
 const NO_ROOM_MS = 100
 const LONGEST_PAUSE_MS = 5000
+/** A fetch of the slow lane that takes longer walks along backlogs that it may not touch: it rests. */
+const LONG_FETCH_MS = 5
+/** So many times as long as it took, which leaves the fresh lane four fifths of the time. */
+const REST = 4
 const DRAIN_SECONDS = 10
 
 export class Pump {
@@ -42,6 +46,7 @@ export class Pump {
   #alarms: Record<Lane, Alarm>
   /** Whether the last look into a lane left jobs for lack of room. */
   #left: Record<Lane, boolean> = { fresh: false, slow: false }
+  #restUntil: Record<Lane, number> = { fresh: 0, slow: 0 }
   #lastJobAt = Date.now()
   #loops: Promise<void>[] = []
   #stopping = false
@@ -53,7 +58,7 @@ export class Pump {
     this.#log = log
     this.#lanes = new Lanes(worker.concurrency)
     this.#pace = new Pace(worker.concurrency)
-    this.#groups = new Groups(this.#lanes, (groups, lane) => this.#move(groups, lane))
+    this.#groups = new Groups(this.#lanes, (groups) => this.#setBack(groups))
     this.#settler = new Settler({
       settle: (batch) => settleJobs(boss, hot, worker, batch),
       settled: () => this.#ringWhereLeft(),
@@ -65,7 +70,7 @@ export class Pump {
       lanes: this.#lanes,
       pace: this.#pace,
       log,
-      ended: (job, outcome) => this.#ended(job, outcome),
+      ended: (job, outcome, tookMs) => this.#ended(job, outcome, tookMs),
     })
     const fresh = new Alarm()
     this.#alarms = { fresh, slow: worker.concurrency === 1 ? fresh : new Alarm() }
@@ -81,6 +86,8 @@ export class Pump {
   /** There may be jobs: look now. */
   wake(): void {
     this.#alarms.fresh.ring()
+    // What was brought back stands in the slow lane, which is asked rarely by then.
+    if (Date.now() - this.#lastJobAt > RESTS_AFTER_MS) this.#alarms.slow.ring()
   }
 
   /**
@@ -119,29 +126,42 @@ export class Pump {
 
   /** Fetches what the lane has room for. Returns how long to wait, if nothing rings, before the next. */
   async #refill(lane: Lane): Promise<number> {
+    const restMs = this.#restUntil[lane] - performance.now()
+    if (restMs > 0) return restMs
     const room = this.#roomIn(lane)
-    if (room === 0) {
+    const { limit, passedOver, capped } = this.#groups.allow(lane, Math.min(room, LARGEST_FETCH))
+    if (limit === 0) {
       this.#left[lane] = true
       return NO_ROOM_MS
     }
-    const { names, capped } = this.#groups.passedOver(lane)
-    const limit = Math.min(room, LARGEST_FETCH, this.#groups.portion)
-    this.#lanes.claim(lane, limit)
-    let jobs: Job[] = []
-    try {
-      const wanted = { limit, lane, ignoreGroups: names }
-      jobs = await fetchJobs(this.#boss, this.#hot, this.worker.queue, wanted)
-    } finally {
-      this.#lanes.claim(lane, jobs.length - limit)
-    }
+    const startedAt = performance.now()
+    const jobs = await this.#fetch(lane, limit, [...passedOver, ...capped])
+    const tookMs = performance.now() - startedAt
+    if (lane === 'fresh') this.#groups.walked(capped, tookMs)
+    else if (tookMs > LONG_FETCH_MS) this.#restUntil[lane] = performance.now() + REST * tookMs
     const isFull = jobs.length === limit
-    this.#left[lane] = isFull || capped
+    this.#left[lane] = isFull || capped.length > 0
     if (jobs.length > 0) {
       this.#lastJobAt = Date.now()
       for (const { group } of jobs) this.#groups.started(group)
       this.#attempts.take(lane, jobs)
     }
-    return isFull ? 0 : pollMsAfter(Date.now() - this.#lastJobAt)
+    return isFull ? 0 : pollMsAfter(Date.now() - this.#lastJobAt, lane)
+  }
+
+  async #fetch(lane: Lane, limit: number, ignoreGroups: string[]): Promise<Job[]> {
+    this.#lanes.claim(lane, limit)
+    let jobs: Job[] = []
+    try {
+      jobs = await fetchJobs(this.#boss, this.#hot, this.worker.queue, {
+        limit,
+        lane,
+        ignoreGroups,
+      })
+    } finally {
+      this.#lanes.claim(lane, jobs.length - limit)
+    }
+    return jobs
   }
 
   #roomIn(lane: Lane): number {
@@ -150,9 +170,9 @@ export class Pump {
     return this.#lanes.room(lane, this.#groups.exist ? 0 : this.#pace.ahead())
   }
 
-  #ended(job: Job, outcome: Outcome): void {
+  #ended(job: Job, outcome: Outcome, tookMs: number): void {
     this.#settler.add({ job, outcome })
-    this.#groups.ended(job.group, outcome)
+    this.#groups.ended(job.group, outcome, tookMs)
     this.#ringWhereLeft()
   }
 
@@ -162,12 +182,14 @@ export class Pump {
     }
   }
 
-  async #move(groups: string[], lane: Lane): Promise<void> {
+  async #setBack(groups: string[]): Promise<boolean> {
     try {
-      await moveGroups(this.#hot, this.worker.queue, groups, lane)
-      this.#alarms[lane].ring()
+      const hasMore = await setBack(this.#hot, this.worker.queue, groups)
+      this.#alarms.slow.ring()
+      return hasMore
     } catch (error) {
-      this.#log.error({ err: error, queue: this.worker.queue }, 'groups could not change lanes')
+      this.#log.error({ err: error, queue: this.worker.queue }, 'a backlog could not be set back')
+      return false
     }
   }
 }

@@ -115,7 +115,7 @@ export async function fetchJobs<Data>(
       ...options,
       batchSize: limit,
       includeMetadata: true,
-      ...(lane === 'fresh' ? { minPriority: PRIORITY.fresh } : { maxPriority: PRIORITY.slow }),
+      ...(lane === 'fresh' ? { minPriority: PRIORITY.fresh } : { maxPriority: PRIORITY.retry }),
       ...(ignoreGroups.length > 0 ? { ignoreGroups } : {}),
     }),
   )
