@@ -40,6 +40,6 @@ t.test(
     for (const row of of('failed')) t.match(row, { attempt: 1, statusCode: null, error: 'lost' })
     const ids = (from: number, to: number) =>
       receiver.requests.slice(from, to).map(({ headers }) => headers['x-svc-delivery-id'])
-    t.same(ids(0, 5).toSorted(), ids(5, 10).toSorted())
+    t.same(new Set(ids(0, 5)), new Set(ids(5, 10)))
   },
 )

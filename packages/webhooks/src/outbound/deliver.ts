@@ -1,6 +1,7 @@
 /** How the jobs of the delivery queue are done: an attempt each, and its row in the log. */
 import {
   findPayloads,
+  keepEvents,
   type Core,
   type Db,
   type Job,
@@ -30,17 +31,21 @@ export interface Note {
   gone?: true
 }
 
+export interface WorkerSettings extends AttemptSettings {
+  deliveryLogRetentionDays: number
+}
+
 export function deliveryWorker(
   core: Core,
   post: Post,
-  settings: AttemptSettings,
+  settings: WorkerSettings,
 ): Worker<Prepared, Note> {
   return {
     queue: QUEUE,
     concurrency: core.settings.worker.concurrency,
     prepare,
     perform: (job, prepared, signal) => perform(post, settings, job, prepared, signal),
-    record: (db, settled) => record(core, db, settled),
+    record: (db, settled) => record(core, settings, db, settled),
   }
 }
 
@@ -94,7 +99,12 @@ async function perform(
   }
 }
 
-async function record(core: Core, db: Db, settled: Settled<Note>[]): Promise<void> {
+async function record(
+  core: Core,
+  { deliveryLogRetentionDays }: WorkerSettings,
+  db: Db,
+  settled: Settled<Note>[],
+): Promise<void> {
   const rows: NewLogRow[] = []
   const gone = new Set<string>()
   const postponed = new Set<string>()
@@ -109,6 +119,22 @@ async function record(core: Core, db: Db, settled: Settled<Note>[]): Promise<voi
     if (outcome.note?.gone) gone.add(target)
   }
   await insertLogRows(db, rows)
+  await keepEvents(db, olderEventsOf(settled), deliveryLogRetentionDays)
   await pauseGone(core, db, [...gone])
   await reconsider(core, db, [...postponed])
+}
+
+const DAY_MS = 24 * 3600 * 1000
+
+/**
+ * The events that a row of the log may outlive: those of deliveries that took days, or were redriven.
+ * All others are kept as long as the log by themselves.
+ */
+function olderEventsOf(settled: Settled<Note>[]): { name: string; id: string }[] {
+  const yesterday = Date.now() - DAY_MS
+  return settled.flatMap(({ job }) => {
+    const { event: name, eventId: id, attemptsBefore } = deliveryJobOf(job)
+    const isOld = attemptsBefore !== undefined || job.createdAt.getTime() < yesterday
+    return isOld && id !== null ? [{ name, id }] : []
+  })
 }

@@ -1,5 +1,5 @@
 /** The operations on deliveries: what routes and actions do. */
-import { isUuid, uuidv7, type Core, type Db } from '@svc/core/kit'
+import { isUuid, keepEvents, uuidv7, type Core, type Db } from '@svc/core/kit'
 import { insertLogRows, listLogRows, type LogFilter, type NewLogRow } from '../delivery-log.ts'
 import { DeliveryNotFound, WebhookInactive, WebhookNotFound } from '../errors.ts'
 import { findRegistration, findTargets, holdRegistrations } from '../registrations.ts'
@@ -79,6 +79,9 @@ export function deliveriesOf(core: Core, post: Post, settings: DeliveriesSetting
         const [row] = await listLogRows(db, webhookId, days, { deliveryId, limit: 1 })
         const source = row ?? (await findDead(core, db, webhookId, deliveryId))
         if (source === undefined) throw new DeliveryNotFound(deliveryId)
+        // The log will show its payload for as long again.
+        const { event: name, eventId } = source
+        if (eventId !== null) await keepEvents(db, [{ name, id: eventId }], days)
         return source
       })
     },
