@@ -1,0 +1,80 @@
+// What a host writes with outbound webhooks compiles, and what it gets wrong does not.
+import type { FastifyInstance } from 'fastify'
+import defaultExport, {
+  svcWebhooks,
+  WebhookNotFound,
+  type DeliveryRecord,
+  type SvcWebhooksOptions,
+  type Webhook,
+  type WebhookWithSecret,
+} from '@svc/webhooks'
+
+export const options: SvcWebhooksOptions = {
+  allowedEvents: ['order.created'],
+  managementBasePath: '/_webhooks',
+  deliveryTimeoutMs: 5000,
+  allowedNetworks: ['10.0.0.0/8', 'fd00::/8'],
+  standardWebhooks: true,
+  deactivateOnGone: true,
+  deliveryLogRetentionDays: 7,
+  deadLetterRetentionDays: 30,
+}
+
+export async function hostOf(app: FastifyInstance): Promise<void> {
+  await app.register(svcWebhooks, options)
+  await app.register(defaultExport, { allowedEvents: [] })
+
+  // @ts-expect-error -- the events must be said
+  await app.register(svcWebhooks, {})
+  // @ts-expect-error -- there is no such option
+  await app.register(svcWebhooks, { allowedEvents: [], retries: 5 })
+}
+
+export async function callsOf({ svc: { actions } }: FastifyInstance): Promise<void> {
+  const made: WebhookWithSecret = await actions.call('__svc.webhooks.register', {
+    url: 'https://receiver.example/',
+    events: ['*'],
+    label: null,
+  })
+  const all: Webhook[] = await actions.call('__svc.webhooks.list')
+  const id: string = made.id + all.length
+  const secret: string = (await actions.call('__svc.webhooks.get', id)).secret
+  await actions.call('__svc.webhooks.update', { id, active: false })
+  await actions.call('__svc.webhooks.rotateSecret', { id })
+  const { deliveryId } = await actions.call('__svc.webhooks.test', id)
+  const again: { deliveryId: string } = await actions.call('__svc.webhooks.redeliver', {
+    webhookId: id,
+    deliveryId,
+  })
+  const record: DeliveryRecord = await actions.call('__svc.webhooks.deliver', {
+    webhookId: id,
+    event: 'order.created',
+    payload: { secret },
+    deliveryId: again.deliveryId,
+    attempt: 1,
+  })
+  const failed: 'delivered' | 'failed' | 'dead' | 'skipped' = record.status
+  await actions.call('__svc.webhooks.listDeliveries', id)
+  await actions.call('__svc.webhooks.listDeliveries', { webhookId: id, status: failed, limit: 10 })
+  const dead: DeliveryRecord[] = await actions.call('__svc.webhooks.listDeadLetters', id)
+  const count: number = (await actions.call('__svc.webhooks.redrive', id)).redriven + dead.length
+  const nothing: void = await actions.call('__svc.webhooks.delete', `${id}${count}`)
+  return nothing
+}
+
+export async function mistakesOf({ svc: { actions } }: FastifyInstance): Promise<unknown> {
+  // @ts-expect-error -- there is no such action
+  await actions.call('__svc.webhooks.remove', 'id')
+  // @ts-expect-error -- the events are missing
+  await actions.call('__svc.webhooks.register', { url: 'https://receiver.example/' })
+  // @ts-expect-error -- an id is a string
+  await actions.call('__svc.webhooks.get', 5)
+  // @ts-expect-error -- there is no such status
+  await actions.call('__svc.webhooks.listDeliveries', { webhookId: 'id', status: 'lost' })
+  // @ts-expect-error -- a list shows no secret
+  return (await actions.call('__svc.webhooks.list'))[0]?.secret
+}
+
+export function statusOf(error: unknown): number | undefined {
+  return error instanceof WebhookNotFound ? error.statusCode : undefined
+}
