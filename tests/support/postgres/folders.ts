@@ -16,6 +16,7 @@ export async function makeFolder(user: User): Promise<string> {
 
 /** Removes what keepers left that were killed: their folders, and servers that still run there. */
 export async function sweepFolders(): Promise<void> {
+  if (process.platform === 'win32') return // nothing there tells who lives
   for (const room of new Set([tmpdir(), '/tmp'])) {
     for (const name of await readdir(room).catch(() => [])) {
       const keeper = Number(OURS.exec(name)?.[1])

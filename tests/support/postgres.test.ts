@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { access, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import pg from 'pg'
+import t from 'tap'
+
+import { startPostgres } from './postgres.ts'
+import { sweepFolders } from './postgres/folders.ts'
+
+t.test('a server takes settings, answers, and is gone when it is stopped', async (t) => {
+  const postgres = await startPostgres({ max_connections: '20' })
+
+  t.same(await ask(postgres.url, 'show max_connections'), [{ max_connections: '20' }])
+  await postgres.stop()
+
+  await t.rejects(ask(postgres.url, 'select 1'), { code: 'ECONNREFUSED' })
+})
+
+t.test('a server that cannot start says why', async (t) => {
+  await t.rejects(startPostgres({ max_connections: 'many' }), /max_connections/)
+})
+
+t.test('a server ends with its owner, even if that one is killed', async (t) => {
+  const script = `
+    import { startPostgres } from ${JSON.stringify(import.meta.resolve('./postgres.ts'))}
+    console.log((await startPostgres()).url)
+    setInterval(() => {}, 1000)`
+  const owner = spawn(process.execPath, ['--input-type=module', '--eval', script])
+  const [url] = (await once(owner.stdout.setEncoding('utf8'), 'data')) as [string]
+  const [{ data_directory: data }] = await ask(url, 'show data_directory')
+  owner.kill('SIGKILL')
+
+  await until(async () => !(await exists(join(String(data), '..'))))
+
+  await t.rejects(ask(url, 'select 1'), { code: 'ECONNREFUSED' })
+})
+
+t.test('what a killed keeper left is swept, and what a living one keeps is not', async (t) => {
+  const postgres = await startPostgres()
+  t.teardown(() => postgres.stop())
+  const [{ data_directory: data }] = await ask(postgres.url, 'show data_directory')
+  const ended = spawn(process.execPath, ['--version'])
+  await once(ended, 'exit')
+  const leftover = await mkdtemp(join(tmpdir(), `svc-postgres-${ended.pid}-`))
+  await mkdir(join(leftover, 'data'))
+  // A number that is a process's again, but not a Postgres of that folder: it must live.
+  await writeFile(join(leftover, 'data', 'postmaster.pid'), `${process.pid}\n`)
+
+  await sweepFolders()
+
+  t.notOk(await exists(leftover))
+  t.ok(await exists(String(data)))
+})
+
+async function ask(url: string, question: string): Promise<[Record<string, unknown>]> {
+  const client = new pg.Client(url.trim())
+  await client.connect()
+  try {
+    return (await client.query(question)).rows as [Record<string, unknown>]
+  } finally {
+    await client.end()
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await pause(20)
+}
