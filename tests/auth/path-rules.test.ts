@@ -1,5 +1,9 @@
 import t from 'tap'
-import { pathRules, type Demand, type PathOptions } from '../../packages/auth/src/guard/path-rules.ts'
+import {
+  pathRules,
+  type Demand,
+  type PathOptions,
+} from '../../packages/auth/src/guard/path-rules.ts'
 
 const router = {
   caseSensitive: true,

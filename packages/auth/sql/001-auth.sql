@@ -28,10 +28,10 @@ create table svc."__svc.auth.api_keys" (
 
 create index on svc."__svc.auth.api_keys" (user_id, id desc);
 
--- One row, which every change of keys raises in its own transaction: the lock on it puts the
--- commits in order, so that a process that has seen a number has missed nothing below it.
--- `dropped` are the hashes that the last changes were about, newest last: what others may not
--- remember any more.
+-- One row, which every revocation raises in its own transaction: the lock on it puts the commits in
+-- order, so that a process that has seen a number has missed nothing below it.
+-- `dropped` are the hashes of the keys that were revoked last, newest last: what nobody may remember
+-- any more.
 create table svc."__svc.auth.epoch" (
   is_only boolean primary key default true check (is_only),
   epoch bigint not null default 0,

@@ -17,15 +17,21 @@ export interface NewRow {
   expiresAt: Date | null
 }
 
-export async function insertApiKey(db: Db, row: NewRow): Promise<ApiKey> {
+/**
+ * `undefined` where there is no such user. The user is held until the key is there: whoever deletes
+ * it meanwhile waits, and revokes this key with the others.
+ */
+export async function insertApiKey(db: Db, row: NewRow): Promise<ApiKey | undefined> {
   const { rows } = await db.query(
     `insert into svc."__svc.auth.api_keys"
        (id, user_id, key_hash, key_prefix, label, scopes, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7)
+     select $1, users.id, $3, $4, $5, $6, $7
+       from svc."__svc.auth.users" as users
+      where users.id = $2 for key share
      returning ${COLUMNS}`,
     [row.id, row.userId, row.digest, row.keyPrefix, row.label, row.scopes, row.expiresAt],
   )
-  return asApiKey(rows[0])
+  return rows.map(asApiKey)[0]
 }
 
 /** A key as the guard needs it. */

@@ -1,9 +1,9 @@
-/** The one row that every change of keys raises. */
+/** The one row that every revocation raises. */
 import type { Db } from '@svc/core/kit'
 import type { Changes } from './guard/lease.ts'
 
 /** The signal by which other processes read the epoch at once, rather than in a moment. */
-export const KEYS_CHANGED = '__svc.auth.keys_changed'
+export const KEYS_REVOKED = '__svc.auth.keys_revoked'
 
 /** Who is further behind forgets everything. */
 const CHANGES_KEPT = 256

@@ -2,7 +2,7 @@
  * Where the host has registered @fastify/swagger before us: the two ways to present a key, and on
  * each route the scopes that open it.
  */
-import type { FastifyContextConfig, FastifyInstance } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify'
 import type { Decision } from './guard/policy.ts'
 import { isReading, type Scope } from './scopes.ts'
 
@@ -10,6 +10,13 @@ type Schemes = Record<string, object>
 
 interface Document {
   components?: { securitySchemes?: Schemes }
+}
+
+interface DescribedRoute {
+  schema: FastifySchema
+  url: string
+  openapiObject?: Document
+  swaggerObject?: { securityDefinitions?: Schemes }
 }
 
 const API_KEY = {
@@ -24,9 +31,7 @@ const API_KEY = {
  * route whose schemes it does not know. So it must stand on the first route that names them: that
  * is why the management routes are registered before any other can be.
  */
-export function declareSchemes<Route extends { schema: unknown; url: string }>(
-  route: Route & { openapiObject?: Document; swaggerObject?: { securityDefinitions?: Schemes } },
-): { schema: unknown; url: string } {
+export function declareSchemes(route: DescribedRoute): { schema: FastifySchema; url: string } {
   const { openapiObject, swaggerObject } = route
   if (openapiObject) {
     const bearer = { type: 'http', scheme: 'bearer', description: API_KEY.description }

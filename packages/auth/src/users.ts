@@ -44,18 +44,6 @@ export async function listUsers(db: Db, { after, limit }: Page = {}): Promise<Us
   return rows.map(asUser)
 }
 
-/**
- * Whether there is such a user, which then stays until the transaction ends: a key that is made
- * meanwhile cannot outlive its user.
- */
-export async function holdUser(db: Db, id: string): Promise<boolean> {
-  const { rows } = await db.query(
-    `select 1 from svc."__svc.auth.users" where id = $1 for key share`,
-    [id],
-  )
-  return rows.length === 1
-}
-
 /** Whether there was such a user. */
 export async function deleteUser(db: Db, id: string): Promise<boolean> {
   const { rowCount } = await db.query(`delete from svc."__svc.auth.users" where id = $1`, [id])

@@ -2,7 +2,7 @@
 import type { Core } from '@svc/core/kit'
 import type { FastifyBaseLogger } from 'fastify'
 import { findKeyByDigest, writeUses, type StoredKey } from '../api-keys.ts'
-import { KEYS_CHANGED, readChanges } from '../epoch.ts'
+import { KEYS_REVOKED, readChanges } from '../epoch.ts'
 import type { AuthSettings } from '../options.ts'
 import { BootstrapKey } from './bootstrap-key.ts'
 import { isRejection, Keyring, UNKNOWN, type Finding } from './keyring.ts'
@@ -49,7 +49,7 @@ export async function openKeys(core: Core, settings: AuthSettings, log: FastifyB
     lastUsed,
     recognizer,
     async start() {
-      core.signals.listen(KEYS_CHANGED, () => lease.wake())
+      core.signals.listen(KEYS_REVOKED, () => lease.wake())
       await lease.renew()
       lease.start()
       lastUsed.start()

@@ -36,7 +36,14 @@ export function refuse(reply: FastifyReply, refusal: Refusal, retryAfterSeconds?
   reply.code(refusal.statusCode).header('content-type', 'application/json; charset=utf-8')
   if (refusal.statusCode === 401) reply.header('www-authenticate', 'Bearer')
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  if (reply.request.raw.headers.upgrade !== undefined) endConnection(reply)
   reply.send(refusal.body)
+}
+
+/** The connection of an upgrade is no longer Node's to time out: whoever is refused must not keep it. */
+function endConnection(reply: FastifyReply): void {
+  const { socket } = reply.request.raw
+  reply.header('connection', 'close').raw.once('finish', () => socket.end())
 }
 
 interface CodedError {

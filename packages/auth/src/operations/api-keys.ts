@@ -10,11 +10,11 @@ import {
 import { digestOf, mintKey, prefixOf } from '../key.ts'
 import type { ApiKey, CreatedApiKey, NewApiKey } from '../schemas.ts'
 import { DEFAULT_SCOPES, ungrantable, type Scope } from '../scopes.ts'
-import { findUser, holdUser, type Page } from '../users.ts'
+import { findUser, type Page } from '../users.ts'
 import type { Auth } from '../guard/known-key.ts'
 import { actor, type Ground } from './ground.ts'
 
-export function apiKeyOperations({ db, log, scopes: declared, changeKeys, writeUses }: Ground) {
+export function apiKeyOperations({ db, log, scopes: declared, revokeKeys, writeUses }: Ground) {
   return {
     /** `caller`: whoever may not grant more than it has; code of this process may. */
     async createApiKey(wishes: NewApiKey, caller?: Auth | null): Promise<CreatedApiKey> {
@@ -24,14 +24,17 @@ export function apiKeyOperations({ db, log, scopes: declared, changeKeys, writeU
       const expiresAt = futureTime(wishes.expiresAt ?? null)
       if (!isUuid(userId)) throw new UserNotFound()
       const key = mintKey()
-      const digest = digestOf(key)
-      const { row } = await changeKeys(async (tx) => {
-        if (!(await holdUser(tx, userId))) throw new UserNotFound()
-        const keyPrefix = prefixOf(key)
-        const id = uuidv7()
-        const inserted = { id, userId, digest, keyPrefix, label, scopes, expiresAt }
-        return { row: await insertApiKey(tx, inserted), changed: [digest] }
+      // No epoch: nobody can remember anything of a text that did not exist.
+      const row = await insertApiKey(db, {
+        id: uuidv7(),
+        userId,
+        digest: digestOf(key),
+        keyPrefix: prefixOf(key),
+        label,
+        scopes,
+        expiresAt,
       })
+      if (!row) throw new UserNotFound()
       log.info({ keyId: row.id, userId, scopes, by: actor(caller) }, 'key created')
       const { revokedAt: _revokedAt, lastUsedAt: _lastUsedAt, ...created } = row
       return { ...created, key }
@@ -45,10 +48,10 @@ export function apiKeyOperations({ db, log, scopes: declared, changeKeys, writeU
 
     async revokeApiKey(keyId: string, caller?: Auth | null): Promise<void> {
       if (!isUuid(keyId)) throw new KeyNotFound()
-      await changeKeys(async (tx) => {
+      await revokeKeys(async (tx) => {
         const digest = await revokeApiKey(tx, keyId)
         if (digest === undefined) throw new KeyNotFound()
-        return { changed: [digest] }
+        return [digest]
       })
       log.info({ keyId, by: actor(caller) }, 'key revoked')
     },

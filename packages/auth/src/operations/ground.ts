@@ -1,7 +1,7 @@
 /** What the operations stand on. */
 import type { Core, Db } from '@svc/core/kit'
 import type { FastifyBaseLogger } from 'fastify'
-import { KEYS_CHANGED, raiseEpoch } from '../epoch.ts'
+import { KEYS_REVOKED, raiseEpoch } from '../epoch.ts'
 import type { Keys } from '../guard/keys.ts'
 import type { Auth } from '../guard/known-key.ts'
 import type { AuthSettings } from '../options.ts'
@@ -13,12 +13,10 @@ export interface Ground {
   /** Scopes that may be granted. */
   scopes: readonly Scope[]
   /**
-   * Runs a change of keys in one transaction with the epoch that tells of it. When it resolves, this
-   * process has forgotten what it knew of the keys that changed.
+   * Revokes keys, told by their digests, in one transaction with the epoch that tells of it. When it
+   * resolves, this process has forgotten what it knew of them.
    */
-  changeKeys: <Result extends { changed: readonly string[] }>(
-    change: (tx: Db) => Promise<Result>,
-  ) => Promise<Result>
+  revokeKeys: (revoke: (tx: Db) => Promise<string[]>) => Promise<string[]>
   /** Writes the times of use that this process has noted. */
   writeUses: () => Promise<void>
 }
@@ -29,17 +27,17 @@ export function makeGround(core: Core, keys: Keys, settings: AuthSettings): Grou
     log: keys.log,
     scopes: [...BUILT_IN_SCOPES, ...settings.scopes],
     writeUses: () => keys.lastUsed.flush(),
-    async changeKeys(change) {
-      const result = await core.transaction(async (tx) => {
-        const done = await change(tx)
-        if (done.changed.length > 0) {
-          await core.signals.send(KEYS_CHANGED, '', tx)
-          await raiseEpoch(tx, done.changed)
+    async revokeKeys(revoke) {
+      const digests = await core.transaction(async (tx) => {
+        const revoked = await revoke(tx)
+        if (revoked.length > 0) {
+          await core.signals.send(KEYS_REVOKED, '', tx)
+          await raiseEpoch(tx, revoked)
         }
-        return done
+        return revoked
       })
-      keys.keyring.drop(result.changed)
-      return result
+      keys.keyring.drop(digests)
+      return digests
     },
   }
 }

@@ -8,7 +8,7 @@ import { actor, type Ground } from './ground.ts'
 
 const DEFAULT_ROLE = 'user'
 
-export function userOperations({ db, log, changeKeys }: Ground) {
+export function userOperations({ db, log, revokeKeys }: Ground) {
   return {
     async createUser(wishes: NewUser, caller?: Auth | null): Promise<User> {
       const { email, name, role = DEFAULT_ROLE } = wishes
@@ -28,12 +28,12 @@ export function userOperations({ db, log, changeKeys }: Ground) {
 
     async deleteUser(id: string, caller?: Auth | null): Promise<void> {
       if (!isUuid(id)) throw new UserNotFound()
-      const { changed } = await changeKeys(async (tx) => {
+      const revoked = await revokeKeys(async (tx) => {
         // The user first: it waits for keys that are being made, which are then revoked with the rest.
         if (!(await deleteUser(tx, id))) throw new UserNotFound()
-        return { changed: await revokeKeysOfUser(tx, id) }
+        return revokeKeysOfUser(tx, id)
       })
-      const facts = { userId: id, keysRevoked: changed.length, by: actor(caller) }
+      const facts = { userId: id, keysRevoked: revoked.length, by: actor(caller) }
       log.info(facts, 'user deleted')
     },
   }

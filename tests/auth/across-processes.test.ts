@@ -1,0 +1,124 @@
+import type { Test as Tap } from 'tap'
+import t from 'tap'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { startHost, type Host, type HostOptions } from './support/host.ts'
+import { until } from './support/until.ts'
+
+const after = (app: { get(path: string, handler: () => Promise<string>): unknown }) =>
+  void app.get('/me', async () => 'me')
+
+const rateLimit = { maxAttempts: 5, windowMs: 60_000, blockDurationMs: 60_000 }
+
+/** Two hosts that know nothing of each other but their database. */
+async function twoHosts(t: Tap, options: HostOptions = {}) {
+  const database = await freshDatabase(t)
+  const here = await startHost(t, { after, ...options, database })
+  const there = await startHost(t, { after, ...options, database })
+  return { here, there }
+}
+
+const me = async (host: Host, key: string): Promise<number> =>
+  (await host.ask('GET', '/me', { key })).status
+
+/** Asks without a pause; whatever passes after the bound was let through too late. */
+async function holdsWithinASecond(t: Tap, host: Host, key: string, status: number): Promise<void> {
+  const deadline = performance.now() + 1000
+  await until(async () => (await me(host, key)) === status || performance.now() > deadline)
+  t.equal(await me(host, key), status, `${status} within a second`)
+}
+
+t.test('a revocation holds elsewhere within a second', async (t) => {
+  const { here, there } = await twoHosts(t)
+  const { id, key } = await here.makeKey()
+  t.equal(await me(there, key), 200)
+
+  await here.ask('DELETE', `/_auth/keys/${id}`)
+  t.equal(await me(here, key), 401, 'at once where it was made')
+  await holdsWithinASecond(t, there, key, 401)
+})
+
+t.test('so it does where no signal is heard', async (t) => {
+  const { here, there } = await twoHosts(t)
+  const { id, key } = await here.makeKey()
+  t.equal(await me(there, key), 200)
+  // Behind a pooler NOTIFY reaches nobody: here the table is changed as the action would, unsaid.
+  await here.app.svc.database.query(
+    `with revoked as (
+       update svc."__svc.auth.api_keys" set revoked_at = now() where id = $1 returning key_hash
+     )
+     update svc."__svc.auth.epoch" set epoch = epoch + 1, dropped = dropped || key_hash from revoked`,
+    [id],
+  )
+  await holdsWithinASecond(t, there, key, 401)
+})
+
+t.test(
+  'with their user many keys are revoked elsewhere, more than are named one by one',
+  async (t) => {
+    const { here, there } = await twoHosts(t)
+    const first = await here.makeKey()
+    const { userId } = first
+    const more = Array.from({ length: 260 }, () => here.makeKey({ userId }))
+    const keys = [first, ...(await Promise.all(more))]
+    const other = await here.makeKey()
+    const seen = await Promise.all([...keys, other].map(({ key }) => me(there, key)))
+    t.ok(seen.every((status) => status === 200))
+
+    await here.ask('DELETE', `/_auth/users/${userId}`)
+    await holdsWithinASecond(t, there, first.key, 401)
+    const after = await Promise.all(keys.map(({ key }) => me(there, key)))
+    t.ok(after.every((status) => status === 401))
+    t.equal(await me(there, other.key), 200)
+  },
+)
+
+t.test('failures count together, and a block holds elsewhere within a second', async (t) => {
+  const { here, there } = await twoHosts(t, { auth: { rateLimit } })
+  const { key, keyPrefix } = await here.makeKey()
+  t.equal(await me(here, key), 200)
+  t.equal(await me(there, key), 200)
+
+  const wrong = Array.from({ length: 50 }, (_, i) => me(i % 2 ? here : there, `${keyPrefix}${i}`))
+  const statuses = await Promise.all(wrong)
+  t.equal(statuses.filter((status) => status === 401).length, 5)
+  t.equal(statuses.filter((status) => status === 429).length, 45)
+  await holdsWithinASecond(t, here, key, 429)
+  await holdsWithinASecond(t, there, key, 429)
+})
+
+t.test('a success forgets the failures that were counted elsewhere', async (t) => {
+  const { here, there } = await twoHosts(t, { auth: { rateLimit } })
+  const { app } = here
+  const { key, keyPrefix } = await here.makeKey()
+  t.equal(await me(there, key), 200)
+  for (let i = 0; i < 4; i++) t.equal(await me(here, `${keyPrefix}${i}`), 401)
+
+  const failures = 'select key from svc."__svc.kv"'
+  await until(async () => {
+    t.equal(await me(there, key), 200)
+    return (await app.svc.database.query(failures)).rows.length === 0
+  })
+  for (let i = 0; i < 4; i++) t.equal(await me(here, `${keyPrefix}${i}`), 401)
+})
+
+t.test('a key is good elsewhere as soon as it is made', async (t) => {
+  const { here, there } = await twoHosts(t)
+  for (let i = 0; i < 20; i++) t.equal(await me(there, (await here.makeKey()).key), 200)
+})
+
+t.test('under load no row that was read before a revocation is remembered after it', async (t) => {
+  const { here, there } = await twoHosts(t)
+  for (let round = 0; round < 5; round++) {
+    const { id, key } = await here.makeKey()
+    let isOver = false
+    const asking = Array.from({ length: 8 }, async () => {
+      while (!isOver) await me(there, key)
+    })
+    await until(async () => (await me(there, key)) === 200)
+    await here.ask('DELETE', `/_auth/keys/${id}`)
+    await holdsWithinASecond(t, there, key, 401)
+    isOver = true
+    await Promise.all(asking)
+    for (let i = 0; i < 20; i++) t.equal(await me(there, key), 401)
+  }
+})

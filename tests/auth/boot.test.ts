@@ -1,0 +1,157 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import cors from '@fastify/cors'
+import helmet from '@fastify/helmet'
+import requestContext from '@fastify/request-context'
+import websocket from '@fastify/websocket'
+import { svcAuth, type SvcAuthOptions } from '@svc/auth'
+import { svcCore } from '@svc/core'
+import t, { type Test as Tap } from 'tap'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { prepareHost, type HostOptions } from './support/host.ts'
+
+/** What a host says at boot, `undefined` where it boots. */
+async function bootOf(
+  t: Tap,
+  options: HostOptions,
+): Promise<{ code?: string; message: string } | undefined> {
+  const database = await freshDatabase(t)
+  try {
+    const app = await prepareHost(t, { ...options, database })
+    await app.ready()
+    return undefined
+  } catch (error) {
+    return error as Error
+  }
+}
+
+const hook = (name: string) => ({ [name]: async () => {} })[name] as () => Promise<void>
+
+t.test('a hook before the guard keeps the host from booting', async (t) => {
+  const before = (app: FastifyInstance) => {
+    app.addHook('onRequest', hook('answersOptions'))
+    app.get('/early', async () => 'early')
+  }
+  t.match(await bootOf(t, { before }), {
+    code: 'SVC_AUTH_HOOK_BEFORE_GUARD',
+    message: /on the route GET \/early the onRequest hook "answersOptions" .*hooksBeforeGuard/,
+  })
+  const auth = { hooksBeforeGuard: ['answersOptions'] }
+  t.equal(await bootOf(t, { before, auth }), undefined, 'unless it is listed')
+  t.match(await bootOf(t, { before: (app) => void app.addHook('onRequest', async () => {}) }), {
+    code: 'SVC_AUTH_HOOK_BEFORE_GUARD',
+    message: /it has no name/,
+  })
+})
+
+t.test(
+  'so does one in a context that was loaded before, even if it has but a 404 handler',
+  async (t) => {
+    const before = async (app: FastifyInstance) => {
+      await app.register(
+        async (child) => {
+          child.addHook('onRequest', hook('early'))
+          child.setNotFoundHandler(async () => 'nothing')
+        },
+        { prefix: '/child' },
+      )
+    }
+    t.match(await bootOf(t, { before }), {
+      code: 'SVC_AUTH_HOOK_BEFORE_GUARD',
+      message: /404s below "\/child" .*"early"/,
+    })
+  },
+)
+
+t.test('hooks after the guard, and of routes, are nobody else’s concern', async (t) => {
+  const boot = await bootOf(t, {
+    before: (app) => void app.get('/early', { onRequest: hook('ofRoute') }, async () => 'early'),
+    after(app) {
+      app.addHook('onRequest', hook('late'))
+      app.register(async (child) => {
+        child.addHook('onRequest', async () => {})
+        child.get('/child', async () => 'child')
+      })
+    },
+  })
+  t.equal(boot, undefined)
+})
+
+t.test('CORS, helmet and the request context may come first', async (t) => {
+  const boot = await bootOf(t, {
+    async before(app) {
+      await app.register(cors, { origin: 'https://example.com' })
+      await app.register(helmet)
+      await app.register(requestContext)
+    },
+    after: async (app) => {
+      await app.register(websocket)
+    },
+  })
+  t.equal(boot, undefined)
+})
+
+t.test('inside another plugin the guard does not reach everything', async (t) => {
+  const database = await freshDatabase(t)
+  for (const route of [true, false]) {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    if (route) app.get('/sibling', async () => 'unguarded')
+    app.register(async (child) => {
+      await child.register(svcCore, {
+        database: { connectionString: database, max: 3 },
+        worker: { enabled: false },
+      })
+      await child.register(svcAuth, {})
+    })
+    const where = route
+      ? /does not reach the route GET \/sibling/
+      : /does not reach 404s below "\/"/
+    await t.rejects(async () => await app.ready(), { code: 'SVC_AUTH_UNGUARDED', message: where })
+  }
+})
+
+t.test('a scope that nobody declared keeps the host from booting', async (t) => {
+  const route = (scopes: unknown) => (app: FastifyInstance) =>
+    void app.get('/x', { config: { scopes: scopes as string[] } }, async () => 'x')
+
+  const undeclared = {
+    code: 'SVC_AUTH_INVALID_ROUTE_SCOPES',
+    message: /route GET \/x .*"billing:read".*option "scopes"/,
+  }
+  t.match(await bootOf(t, { after: route(['billing:read']) }), undeclared)
+  t.match(await bootOf(t, { before: route(['billing:read']) }), undeclared, 'also on early routes')
+  t.equal(
+    await bootOf(t, { after: route(['billing:read']), auth: { scopes: ['billing:read'] } }),
+    undefined,
+  )
+  for (const scopes of ['read', null, {}, [5], [['read']]]) {
+    t.match(await bootOf(t, { after: route(scopes) }), { code: 'SVC_AUTH_INVALID_ROUTE_SCOPES' })
+  }
+})
+
+t.test('a wrong option is named', async (t) => {
+  const rows: [options: object, message: RegExp][] = [
+    [{ protectedPath: ['/api'] }, /no option "protectedPath".*protectedPaths/],
+    [{ protectedPaths: '/api' }, /"protectedPaths" must be "all" or a list/],
+    [{ protectedPaths: ['api'] }, /"protectedPaths"/],
+    [{ excludePaths: '/health' }, /"excludePaths"/],
+    [{ excludePaths: ['/health?x'] }, /"excludePaths"/],
+    [{ bootstrapKeySecret: '' }, /"bootstrapKeySecret"/],
+    [{ managementBasePath: '/' }, /"managementBasePath"/],
+    [{ managementBasePath: '/_auth/' }, /"managementBasePath"/],
+    [{ managementBasePath: undefined, webhooksManagementPaths: null }, /"webhooksManagementPaths"/],
+    [{ rateLimit: true }, /"rateLimit" must be an object/],
+    [{ rateLimit: { maxAttempts: 5, windowMs: 1000 } }, /"rateLimit.blockDurationMs" is missing/],
+    [{ rateLimit: { maxAttempts: 0, windowMs: 1, blockDurationMs: 1 } }, /"rateLimit.maxAttempts"/],
+    [{ rateLimit: { maxAttempts: 1, windowMs: 1.5, blockDurationMs: 1 } }, /"rateLimit.windowMs"/],
+    [{ scopes: ['read'] }, /"scopes"/],
+    [{ scopes: ['a b'] }, /"scopes"/],
+    [{ hooksBeforeGuard: [''] }, /"hooksBeforeGuard"/],
+    [{ requestContext: 'yes' }, /"requestContext"/],
+  ]
+  for (const [options, message] of rows) {
+    const app = Fastify()
+    const refused = app.register(svcAuth, options as SvcAuthOptions).ready()
+    await t.rejects(Promise.resolve(refused), { code: 'SVC_CORE_INVALID_OPTION', message })
+  }
+})

@@ -1,0 +1,84 @@
+import t from 'tap'
+import { startHost } from './support/host.ts'
+import { watchStatements } from './support/statements.ts'
+
+const after = (app: { get(path: string, handler: () => Promise<string>): unknown }) =>
+  void app.get('/me', async () => 'me')
+const keyLookups = (texts: string[]) => texts.filter((text) => text.includes('key_hash = $1'))
+
+t.test('a key that was seen is decided without a query', async (t) => {
+  const { app, ask, makeKey } = await startHost(t, { after })
+  const { key } = await makeKey()
+  await ask('GET', '/me', { key })
+  await ask('GET', '/me')
+
+  const { texts } = watchStatements(app)
+  for (let i = 0; i < 20; i++) {
+    t.equal((await ask('GET', '/me', { key })).status, 200)
+    t.equal((await ask('GET', '/me')).status, 200)
+    t.equal((await ask('GET', '/_auth/x', { key })).status, 404)
+  }
+  t.same(texts, [])
+})
+
+t.test('so it is with a rate limit, as long as nothing failed', async (t) => {
+  const rateLimit = { maxAttempts: 3, windowMs: 60_000, blockDurationMs: 60_000 }
+  const { app, ask, makeKey } = await startHost(t, { auth: { rateLimit }, after })
+  const { key } = await makeKey()
+  await ask('GET', '/me', { key })
+
+  const { texts } = watchStatements(app)
+  for (let i = 0; i < 20; i++) t.equal((await ask('GET', '/me', { key })).status, 200)
+  const inTheWay = texts.filter((text) => !text.includes('expires_at > clock_timestamp()'))
+  t.same(inTheWay, [], 'only the poll looks for failures of others')
+})
+
+t.test('many who present one new key at once make one query', async (t) => {
+  const { app, ask, makeKey } = await startHost(t, { after })
+  const { key } = await makeKey()
+  const { texts } = watchStatements(app)
+  const answers = await Promise.all(Array.from({ length: 50 }, () => ask('GET', '/me', { key })))
+  t.ok(answers.every(({ status }) => status === 200))
+  t.equal(keyLookups(texts).length, 1)
+})
+
+t.test('a key that was refused is refused without a query', async (t) => {
+  const { app, ask } = await startHost(t, { after })
+  const { texts } = watchStatements(app)
+  for (let i = 0; i < 10; i++) {
+    t.equal((await ask('GET', '/me', { key: 'no-such-key' })).status, 401)
+  }
+  t.equal(keyLookups(texts).length, 1)
+})
+
+t.test('what cannot be a key is refused without a query', async (t) => {
+  const { app, ask, makeKey } = await startHost(t, { after })
+  const { key } = await makeKey()
+  const mistyped = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a')
+  const { texts } = watchStatements(app)
+  for (const text of [mistyped, 'a b', 'ü'.repeat(9), 'x'.repeat(513)]) {
+    t.equal((await ask('GET', '/me', { key: text })).status, 401, text)
+  }
+  t.same(texts, [])
+})
+
+t.test('a flood of unknown keys is turned away, and known keys are not', async (t) => {
+  const { app, ask, makeKey } = await startHost(t, { after })
+  const { key } = await makeKey()
+  await ask('GET', '/me', { key })
+
+  const { texts } = watchStatements(app)
+  const statuses = new Map<number, number>()
+  for (let wave = 0; wave < 30; wave++) {
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => ask('GET', '/me', { key: `made-up-${wave}-${i}` })),
+    )
+    for (const { status, headers } of answers) {
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      if (status === 503) t.match(headers, { 'retry-after': '1' })
+    }
+    t.equal((await ask('GET', '/me', { key })).status, 200)
+  }
+  t.same([...statuses.keys()].toSorted(), [401, 503])
+  t.equal(keyLookups(texts).length, statuses.get(401))
+})

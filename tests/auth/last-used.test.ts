@@ -1,0 +1,52 @@
+import t from 'tap'
+import { LastUsed } from '../../packages/auth/src/guard/last-used.ts'
+import { knownKey } from '../../packages/auth/src/guard/known-key.ts'
+import { startHost } from './support/host.ts'
+
+const key = (keyId: string | null) =>
+  knownKey({ userId: 'u', scopes: [], bootstrap: keyId === null, keyId })
+
+t.test('uses are gathered, once a round and key, and written together', async (t) => {
+  const written: string[][] = []
+  const lastUsed = new LastUsed(async (uses) => void written.push([...uses.keys()]))
+  lastUsed.note(key('a'))
+  lastUsed.note(key('b'))
+  lastUsed.note(key('a'))
+  lastUsed.note(key(null))
+  await lastUsed.flush()
+  await lastUsed.flush()
+  t.same(written, [['a', 'b']])
+})
+
+t.test('uses that could not be written stand in the next batch', async (t) => {
+  const written: string[][] = []
+  let isAway = true
+  const lastUsed = new LastUsed(async (uses) => {
+    if (isAway) throw new Error('away')
+    written.push([...uses.keys()])
+  })
+  lastUsed.note(key('a'))
+  await t.rejects(lastUsed.flush(), { message: 'away' })
+  lastUsed.note(key('b'))
+  isAway = false
+  await lastUsed.flush()
+  t.same(written, [['a', 'b']])
+})
+
+t.test('a host writes what it noted when it closes', async (t) => {
+  const first = await startHost(t, { after: (app) => void app.get('/me', async () => 'me') })
+  const used = await first.makeKey()
+  const unused = await first.makeKey({ userId: used.userId })
+  const before = new Date().toISOString()
+  await first.ask('GET', '/me', { key: used.key })
+  await first.app.close()
+
+  const { database } = first
+  const { ask } = await startHost(t, { database })
+  const { body } = await ask('GET', `/_auth/users/${used.userId}/keys`)
+  t.match(body, [
+    { id: unused.id, lastUsedAt: null },
+    { id: used.id, lastUsedAt: String },
+  ])
+  t.ok(body[1].lastUsedAt >= before)
+})

@@ -1,0 +1,85 @@
+import t from 'tap'
+import { Lease, type Changes } from '../../packages/auth/src/guard/lease.ts'
+
+/** Postgres as a lease sees it: readings that the test answers one by one. */
+function makeLease() {
+  const readings: { since: number; answer: (changes: Changes) => void; fail: () => void }[] = []
+  const forgotten: (readonly string[] | null)[] = []
+  const lease = new Lease({
+    readChanges: (since) =>
+      new Promise((resolve, reject) => {
+        readings.push({ since, answer: resolve, fail: () => reject(new Error('away')) })
+      }),
+    forget: (dropped) => void forgotten.push(dropped),
+    refresh: async () => {},
+  })
+  return { lease, readings, forgotten }
+}
+
+t.test('a lease is held for a moment from when the reading was sent', async (t) => {
+  const { lease, readings } = makeLease()
+  t.notOk(lease.isHeld())
+  const sentAt = performance.now()
+  const renewed = lease.renew()
+  readings[0]?.answer({ epoch: 7, dropped: null })
+  await renewed
+  t.ok(lease.isHeld())
+  while (performance.now() < sentAt + 1000) await new Promise((resolve) => setImmediate(resolve))
+  t.notOk(lease.isHeld())
+})
+
+t.test('a reading that fails prolongs nothing', async (t) => {
+  const { lease, readings } = makeLease()
+  const renewed = lease.renew()
+  readings[0]?.fail()
+  await t.rejects(renewed, { message: 'away' })
+  t.notOk(lease.isHeld())
+})
+
+t.test('those who ask at once share one reading', async (t) => {
+  const { lease, readings } = makeLease()
+  const all = Promise.all([lease.renew(), lease.renew(), lease.renew()])
+  readings[0]?.answer({ epoch: 1, dropped: [] })
+  await all
+  t.equal(readings.length, 1)
+})
+
+t.test('each change is forgotten once, in whatever order readings arrive', async (t) => {
+  const { lease, readings, forgotten } = makeLease()
+  const read = async (changes: Changes) => {
+    const renewed = lease.renew()
+    readings.at(-1)?.answer(changes)
+    await renewed
+  }
+  await read({ epoch: 5, dropped: null })
+  await read({ epoch: 5, dropped: [] })
+  await read({ epoch: 6, dropped: ['a'] })
+  t.same(forgotten, [null, ['a']])
+  t.equal(readings.at(-1)?.since, 5)
+
+  lease.start()
+  t.teardown(() => lease.stop())
+  lease.wake()
+  lease.wake()
+  const [slow, quick] = readings.slice(-2)
+  quick?.answer({ epoch: 8, dropped: ['b', 'c'] })
+  await new Promise((resolve) => setImmediate(resolve))
+  slow?.answer({ epoch: 7, dropped: ['b'] })
+  await new Promise((resolve) => setImmediate(resolve))
+  t.same(forgotten, [null, ['a'], ['b', 'c']])
+})
+
+t.test('too far behind, or a database that was set back: everything is forgotten', async (t) => {
+  const { lease, readings, forgotten } = makeLease()
+  for (const changes of [
+    { epoch: 5, dropped: null },
+    { epoch: 900, dropped: null },
+    { epoch: 3, dropped: [] },
+  ]) {
+    const renewed = lease.renew()
+    readings.at(-1)?.answer(changes)
+    await renewed
+  }
+  t.same(forgotten, [null, null, null])
+  t.equal(readings.at(-1)?.since, 900)
+})
