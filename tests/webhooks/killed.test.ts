@@ -1,11 +1,14 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
+import { useCore } from '@svc/core/kit'
+import { recordLost } from '../../packages/webhooks/src/outbound/lost.ts'
 import { startHost, until } from './support/host.ts'
 import { startReceiver } from './support/receiver.ts'
 
-async function startWorker(t: Test, database: string): Promise<{ kill(): void }> {
-  const child = fork(new URL('./support/worker-process.ts', import.meta.url), [database])
+async function startWorker(t: Test, database: string, maxAttempts = 5): Promise<{ kill(): void }> {
+  const process = new URL('./support/worker-process.ts', import.meta.url)
+  const child = fork(process, [database, String(maxAttempts)])
   t.teardown(() => void child.kill('SIGKILL'))
   await once(child, 'message')
   return { kill: () => void child.kill('SIGKILL') }
@@ -27,10 +30,7 @@ t.test(
     killed = true
     first.kill()
     await startWorker(t, database)
-    // As if the time that an attempt may take had passed.
-    await app.svc.database.query(
-      `update svc_jobs.job set started_on = started_on - interval '1 minute' where state = 'active'`,
-    )
+    await timePasses(app.svc.database)
 
     const list = async () => (await ask('GET', `/${id}/deliveries`)).body
     const rows = await until(list, (found) => found.length === 10)
@@ -43,3 +43,36 @@ t.test(
     t.same(new Set(ids(0, 5)), new Set(ids(5, 10)))
   },
 )
+
+t.test('an attempt that was the last one is recorded too', async (t) => {
+  const { app, ask, register, database } = await startHost(t, {
+    core: { worker: { enabled: false, maxAttempts: 1 } },
+  })
+  const receiver = await startReceiver(t, () => {})
+  const { id } = await register(receiver.url)
+  const worker = await startWorker(t, database, 1)
+  const event = await app.svc.events.publish('order.created', { n: 1 })
+  await receiver.got(1)
+  worker.kill()
+  await startWorker(t, database, 1)
+  await timePasses(app.svc.database)
+  const [letter] = await until(
+    async () => (await ask('GET', `/${id}/dead-letters`)).body,
+    (letters) => letters.length === 1,
+  )
+  t.match(letter, { status: 'dead', error: 'lost', attempt: 1, payload: { n: 1 } })
+
+  const core = await useCore(app)
+  await Promise.all([recordLost(core), recordLost(core)])
+  const rows = (await ask('GET', `/${id}/deliveries`)).body
+  t.equal(rows.length, 1, 'once')
+  const { id: _, ...shown } = letter
+  t.match(rows[0], { ...shown, eventId: event.id })
+})
+
+/** As if the time that an attempt may take had passed. */
+async function timePasses(database: { query(text: string): Promise<unknown> }): Promise<void> {
+  await database.query(
+    `update svc_jobs.job set started_on = started_on - interval '1 minute' where state = 'active'`,
+  )
+}

@@ -5,7 +5,7 @@ import {
   insertLogRows,
   listLogRows,
   makeLogDays,
-  type NewLogRow,
+  type LogRow,
 } from '../../packages/webhooks/src/delivery-log.ts'
 import { startHost } from './support/host.ts'
 
@@ -15,7 +15,7 @@ const WEBHOOK = '0190a1b2-0000-7000-8000-000000000000'
 let count = 0
 
 /** A row whose id is as old as its attempt. */
-function rowOf(daysAgo: number): NewLogRow {
+function rowOf(daysAgo: number): LogRow {
   const ms = Date.now() - daysAgo * DAY_MS
   const time = ms.toString(16).padStart(12, '0')
   return {
@@ -31,7 +31,7 @@ function rowOf(daysAgo: number): NewLogRow {
     error: null,
     durationMs: 1,
     responseBody: '',
-    attemptedAt: new Date(ms),
+    attemptedAt: new Date(ms).toISOString(),
     nextAttemptAt: null,
   }
 }

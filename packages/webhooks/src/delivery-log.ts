@@ -17,11 +17,10 @@ export interface LogRow {
   error: string | null
   durationMs: number | null
   responseBody: string | null
-  attemptedAt: Date
-  nextAttemptAt: Date | null
+  /** ISO 8601, as all times here. */
+  attemptedAt: string
+  nextAttemptAt: string | null
 }
-
-export type NewLogRow = Omit<LogRow, 'attemptedAt'> & { attemptedAt: Date | string }
 
 export interface LogFilter {
   limit?: number
@@ -37,9 +36,9 @@ const COLUMNS = `id, webhook_id as "webhookId", event, event_id as "eventId", pa
   duration_ms as "durationMs", response_body as "responseBody",
   attempted_at as "attemptedAt", next_attempt_at as "nextAttemptAt"`
 
-export async function insertLogRows(db: Db, rows: NewLogRow[]): Promise<void> {
+export async function insertLogRows(db: Db, rows: LogRow[]): Promise<void> {
   if (rows.length === 0) return
-  const column = <Name extends keyof NewLogRow>(name: Name) => rows.map((row) => row[name])
+  const column = <Name extends keyof LogRow>(name: Name) => rows.map((row) => row[name])
   await db.query(
     `insert into svc."__svc.webhooks.delivery_log"
        (id, webhook_id, event, event_id, payload, delivery_id, attempt, status, status_code, error,
@@ -93,7 +92,36 @@ export async function listLogRows(
       limit ?? null,
     ],
   )
+  return rows.map(asLogRow)
+}
+
+/** A host may have taught pg to read timestamps as something else than dates. */
+function asLogRow({ attemptedAt, nextAttemptAt, ...row }: LogRow): LogRow {
+  return {
+    ...row,
+    attemptedAt: isoOf(attemptedAt),
+    nextAttemptAt: nextAttemptAt && isoOf(nextAttemptAt),
+  }
+}
+
+const isoOf = (time: Date | string): string => new Date(time).toISOString()
+
+/** Which attempts of these deliveries have a row. */
+export async function findLoggedAttempts(
+  db: Db,
+  deliveryIds: string[],
+): Promise<{ deliveryId: string; attempt: number }[]> {
+  const { rows } = await db.query(
+    `select delivery_id as "deliveryId", attempt from svc."__svc.webhooks.delivery_log"
+      where delivery_id = any($1::uuid[])`,
+    [deliveryIds],
+  )
   return rows
+}
+
+/** Until the transaction ends no other process does what is to be done once. */
+export async function takeLogTurn(db: Db): Promise<void> {
+  await db.query('select pg_advisory_xact_lock(7763003)')
 }
 
 /** The smallest UUIDv7 of a moment. */

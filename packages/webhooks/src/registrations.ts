@@ -8,8 +8,9 @@ export interface Registration {
   label: string | null
   active: boolean
   secret: string
-  createdAt: Date
-  updatedAt: Date
+  /** ISO 8601. */
+  createdAt: string
+  updatedAt: string
 }
 
 /** What a delivery needs to know of its webhook. */
@@ -47,7 +48,7 @@ export async function insertRegistration(
      returning ${COLUMNS}`,
     [id, url, events, label, secret],
   )
-  return rows[0]
+  return asRegistration(rows[0])
 }
 
 /** Newest first; all of them without a `limit`. */
@@ -61,7 +62,7 @@ export async function listRegistrations(
       order by id desc limit $2`,
     [after ?? null, limit ?? null],
   )
-  return rows
+  return rows.map(asRegistration)
 }
 
 export async function findRegistration(db: Db, id: string): Promise<Registration | undefined> {
@@ -69,7 +70,7 @@ export async function findRegistration(db: Db, id: string): Promise<Registration
     `select ${COLUMNS} from svc."__svc.webhooks.registrations" where id = $1`,
     [id],
   )
-  return rows[0]
+  return rows[0] && asRegistration(rows[0])
 }
 
 /** Nobody can change them until the transaction ends. Those that are gone are left out. */
@@ -107,7 +108,7 @@ export async function updateRegistration(
      returning ${COLUMNS}`,
     [id, url ?? null, events ?? null, active ?? null, label !== undefined, label ?? null],
   )
-  return { before: found[0], after: rows[0] }
+  return { before: asRegistration(found[0]), after: asRegistration(rows[0]) }
 }
 
 /** The old secret signs along for `overlapSeconds`. */
@@ -127,7 +128,7 @@ export async function replaceSecret(
      returning ${COLUMNS}`,
     [id, secret, overlapSeconds],
   )
-  return rows[0]
+  return rows[0] && asRegistration(rows[0])
 }
 
 /** Returns the ids of those that were active until now. */
@@ -159,3 +160,10 @@ export async function findTargets(db: Db, ids: string[]): Promise<Target[]> {
   )
   return rows
 }
+
+/** A host may have taught pg to read timestamps as something else than dates. */
+const asRegistration = (row: Registration): Registration => ({
+  ...row,
+  createdAt: new Date(row.createdAt).toISOString(),
+  updatedAt: new Date(row.updatedAt).toISOString(),
+})

@@ -1,4 +1,4 @@
-/** A host in a process of its own, to be killed: `node worker-process.ts <database>`. Says when it is ready. */
+/** A host in a process of its own, to be killed: `node worker-process.ts <database> <attempts>`. Says when it is ready. */
 import Fastify from 'fastify'
 import { svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
@@ -6,7 +6,7 @@ import { svcWebhooks } from '@svc/webhooks'
 const app = Fastify()
 await app.register(svcCore, {
   database: { connectionString: process.argv[2]!, max: 4 },
-  worker: { retryDelaySeconds: 1, retryBackoff: false },
+  worker: { retryDelaySeconds: 1, retryBackoff: false, maxAttempts: Number(process.argv[3]) },
 })
 await app.register(svcWebhooks, {
   allowedEvents: ['order.created', 'order.shipped'],

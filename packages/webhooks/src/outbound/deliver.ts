@@ -9,7 +9,7 @@ import {
   type Settled,
   type Worker,
 } from '@svc/core/kit'
-import { insertLogRows, type NewLogRow } from '../delivery-log.ts'
+import { insertLogRows, type LogRow } from '../delivery-log.ts'
 import { findTargets, type Target } from '../registrations.ts'
 import { attempt, skippedAttempt, type Attempt, type AttemptSettings } from './attempt.ts'
 import { attemptOf, deliveryJobOf } from './job.ts'
@@ -105,7 +105,7 @@ async function record(
   db: Db,
   settled: Settled<Note>[],
 ): Promise<void> {
-  const rows: NewLogRow[] = []
+  const rows: LogRow[] = []
   const gone = new Set<string>()
   const postponed = new Set<string>()
   for (const one of settled) {

@@ -1,14 +1,15 @@
 /** The operations on deliveries: what routes and actions do. */
 import { isUuid, keepEvents, uuidv7, type Core, type Db } from '@svc/core/kit'
-import { insertLogRows, listLogRows, type LogFilter, type NewLogRow } from '../delivery-log.ts'
+import { insertLogRows, listLogRows, type LogFilter } from '../delivery-log.ts'
 import { DeliveryNotFound, WebhookInactive, WebhookNotFound } from '../errors.ts'
 import { findRegistration, findTargets, holdRegistrations } from '../registrations.ts'
 import type { OneAttempt, Queued, Redelivery, Redriven } from '../schemas.ts'
 import { attempt, type AttemptSettings } from './attempt.ts'
 import { deliveryJobOf, type DeliveryJob } from './job.ts'
+import { rowOf } from './log-rows.ts'
 import { QUEUE, TEST_EVENT, UNTIL_ACTIVE } from './names.ts'
 import type { Post } from './post.ts'
-import { recordsOf, recordsOfDead, type TextRecord } from './record.ts'
+import { recordsOfDead, withPayloads, type TextRecord } from './record.ts'
 import { assertUuid, found } from './webhooks.ts'
 
 export interface Page {
@@ -44,25 +45,16 @@ export function deliveriesOf(core: Core, post: Post, settings: DeliveriesSetting
       const text = JSON.stringify(payload)
       const delivery = { event, payload: text, deliveryId, attempt: number }
       const { step, attempt: made } = await attempt(post, settings, found, delivery, NEVER)
-      const row: NewLogRow = {
-        id: uuidv7(),
-        webhookId,
-        event,
-        eventId: null,
-        payload: text,
-        deliveryId,
-        ...made,
-        status: step.kind === 'delivered' ? 'delivered' : 'failed',
-        nextAttemptAt: null,
-      }
+      const job = { event, eventId: null, target: webhookId, deliveryId, payload: text }
+      const row = rowOf(job, made, step.kind === 'delivered' ? 'delivered' : 'failed', null)
       await insertLogRows(database, [row])
-      return { ...row, attemptedAt: made.attemptedAt, nextAttemptAt: null }
+      return row
     },
 
     async list(webhookId, filter = {}) {
       await assertExists(database, webhookId)
       const days = settings.deliveryLogRetentionDays
-      return await recordsOf(database, await listLogRows(database, webhookId, days, filter))
+      return await withPayloads(database, await listLogRows(database, webhookId, days, filter))
     },
 
     async listDead(webhookId, page = {}) {

@@ -1,4 +1,4 @@
-import type { FanOutJob, Job } from '@svc/core/kit'
+import type { DeadLetter, FanOutJob, Job } from '@svc/core/kit'
 
 /** What a job of the delivery queue holds. */
 export interface DeliveryJob extends Omit<FanOutJob, 'eventId'> {
@@ -15,3 +15,7 @@ export const deliveryJobOf = ({ data }: { data: object }): DeliveryJob => data a
 /** Which attempt of its delivery a job makes: a redriven one goes on counting. */
 export const attemptOf = (job: Job): number =>
   (deliveryJobOf(job).attemptsBefore ?? 0) + job.attempt
+
+/** How many attempts a dead letter's delivery has had. */
+export const attemptsOf = (letter: DeadLetter): number =>
+  (deliveryJobOf(letter).attemptsBefore ?? 0) + letter.attempts

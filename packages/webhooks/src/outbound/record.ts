@@ -4,44 +4,20 @@ import type { Db } from '@svc/core'
 import type { LogRow } from '../delivery-log.ts'
 import type { DeliveryRecord } from '../schemas.ts'
 import { lostAttempt, type Attempt } from './attempt.ts'
-import { deliveryJobOf } from './job.ts'
+import { attemptsOf, deliveryJobOf } from './job.ts'
+import { rowOf } from './log-rows.ts'
 
 /** A record whose payload is JSON text yet: parsed, big numbers would not come out as they went in. */
-export type TextRecord = Omit<DeliveryRecord, 'payload'> & { payload: string | null }
-
-/** Fills in the payloads that stand in events. */
-export async function recordsOf(db: Db, rows: LogRow[]): Promise<TextRecord[]> {
-  return await withPayloads(
-    db,
-    rows.map((row) => ({
-      ...row,
-      attemptedAt: row.attemptedAt.toISOString(),
-      nextAttemptAt: row.nextAttemptAt?.toISOString() ?? null,
-    })),
-  )
-}
+export type TextRecord = LogRow
 
 /** A dead letter has the shape of a record, that of its last attempt, under its own id. */
 export async function recordsOfDead(db: Db, letters: DeadLetter[]): Promise<TextRecord[]> {
-  return await withPayloads(
-    db,
-    letters.map(({ id, data, output, attempts, deadAt }) => {
-      const { target, event, eventId, deliveryId, payload = null } = deliveryJobOf({ data })
-      const number = (data.attemptsBefore ?? 0) + attempts
-      const last = isAttempt(output) ? output : lostAttempt(number, deadAt)
-      return {
-        id,
-        webhookId: target,
-        event,
-        eventId,
-        payload,
-        deliveryId,
-        ...last,
-        status: 'dead' as const,
-        nextAttemptAt: null,
-      }
-    }),
-  )
+  const rows = letters.map((letter) => {
+    const { output, deadAt } = letter
+    const last = isAttempt(output) ? output : lostAttempt(attemptsOf(letter), deadAt)
+    return { ...rowOf(deliveryJobOf(letter), last, 'dead', null), id: letter.id }
+  })
+  return await withPayloads(db, rows)
 }
 
 export const parsed = ({ payload, ...record }: TextRecord): DeliveryRecord => ({
@@ -53,7 +29,8 @@ export const parsed = ({ payload, ...record }: TextRecord): DeliveryRecord => ({
 export const jsonOf = ({ payload, ...record }: TextRecord): string =>
   `${JSON.stringify(record).slice(0, -1)},"payload":${payload ?? 'null'}}`
 
-async function withPayloads(db: Db, records: TextRecord[]): Promise<TextRecord[]> {
+/** Fills in the payloads that stand in events. */
+export async function withPayloads(db: Db, records: TextRecord[]): Promise<TextRecord[]> {
   // Each once: the attempts of one event may be many.
   const wanted = new Map(
     records.flatMap(({ event: name, eventId: id }) =>

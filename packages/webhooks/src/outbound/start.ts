@@ -5,6 +5,7 @@ import type { WebhooksSettings } from '../options.ts'
 import { addressGuard } from './address.ts'
 import { deliveryWorker } from './deliver.ts'
 import { deliveriesOf, type Deliveries } from './deliveries.ts'
+import { recordLost } from './lost.ts'
 import { QUEUE, SUBSCRIPTION } from './names.ts'
 import { openPost } from './post.ts'
 import { webhooksOf, type Webhooks } from './webhooks.ts'
@@ -17,6 +18,7 @@ export interface Outbound {
 const MIGRATIONS = new URL('../../sql/', import.meta.url)
 /** Beyond a delivery's own time, for the settle that follows. */
 const EXPIRY_MARGIN_SECONDS = 15
+const MINUTE_IN_SECONDS = 60
 const HOUR_IN_SECONDS = 3600
 
 /** Tables, queue, fan-out, worker and sweeps; returns the operations. */
@@ -38,6 +40,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   const post = openPost({ timeoutMs, refuses, userAgent: userAgent() })
   core.onDrained(() => post.close())
   core.work(deliveryWorker(core, post, settings))
+  core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () => recordLost(core))
   return {
     webhooks: webhooksOf(core, { allowedEvents: settings.allowedEvents, refuses }),
     deliveries: deliveriesOf(core, post, settings),

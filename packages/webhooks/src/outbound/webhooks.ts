@@ -57,7 +57,7 @@ export function webhooksOf(
       return await core.transaction(async (db) => {
         const made = await insertRegistration(db, { id, url, events, label, secret: newSecret() })
         await core.fanOut.setTarget(db, SUBSCRIPTION, id, events)
-        return withSecret(made)
+        return made
       })
     },
 
@@ -66,7 +66,7 @@ export function webhooksOf(
     },
 
     async get(id) {
-      return withSecret(found(id, isUuid(id) ? await findRegistration(database, id) : undefined))
+      return found(id, isUuid(id) ? await findRegistration(database, id) : undefined)
     },
 
     async update(id, { events, ...changes }) {
@@ -98,7 +98,7 @@ export function webhooksOf(
 
     async rotateSecret({ id, overlapSeconds = 86_400 }) {
       assertUuid(id)
-      return withSecret(found(id, await replaceSecret(database, id, newSecret(), overlapSeconds)))
+      return found(id, await replaceSecret(database, id, newSecret(), overlapSeconds))
     },
   }
 }
@@ -117,19 +117,4 @@ export function found<Value>(id: string, value: Value | undefined): Value {
   return value
 }
 
-function withoutSecret({ id, url, events, label, active, createdAt, updatedAt }: Registration) {
-  return {
-    id,
-    url,
-    events,
-    label,
-    active,
-    createdAt: createdAt.toISOString(),
-    updatedAt: updatedAt.toISOString(),
-  }
-}
-
-const withSecret = (registration: Registration): WebhookWithSecret => ({
-  ...withoutSecret(registration),
-  secret: registration.secret,
-})
+const withoutSecret = ({ secret: _, ...shown }: Registration): Webhook => shown
