@@ -30,7 +30,6 @@ t.test('a path is told by whole segments, exclusions by the whole path', (t) => 
     [all, '/_auth', 'auth:manage'],
     [all, '/_auth/users', 'auth:manage'],
     [all, '/_authx', 'method'],
-    [all, '/_Auth', 'method'],
     [all, '/_webhooks/1', 'webhooks:manage'],
     [some, '/api', 'method'],
     [some, '/api/', 'method'],
@@ -53,6 +52,17 @@ t.test('a path is told by whole segments, exclusions by the whole path', (t) => 
   t.end()
 })
 
+t.test('a route is told by its own case, the path of a request by any', (t) => {
+  const rules = pathRules(some, router)
+  for (const path of ['/API', '/Api/x']) {
+    t.equal(rules.ofPattern(path), 'open')
+    t.equal(rules.ofPath(path), 'method')
+  }
+  t.equal(rules.ofPath('/_AUTH/users'), 'auth:manage')
+  t.equal(pathRules(all, router).ofPath('/Health'), 'method', 'exclusions are exact')
+  t.end()
+})
+
 t.test('a pattern with a parameter is told at boot only where every path agrees', (t) => {
   const cases: [PathOptions, string, Demand | undefined][] = [
     [all, '/users/:id', 'method'],
@@ -72,6 +82,8 @@ t.test('a pattern with a parameter is told at boot only where every path agrees'
     [some, '/api*', undefined],
     [some, '/public/*', 'open'],
     [some, '/ap:x', undefined],
+    [some, '/AP:x', undefined],
+    [some, '/API/:x', 'open'],
     [some, '/:version(^v\\d+$)/x', undefined],
     [none, '/public/*', 'open'],
   ]

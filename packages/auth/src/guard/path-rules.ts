@@ -12,6 +12,10 @@ export interface PathOptions {
 }
 
 export interface PathRules {
+  /**
+   * Of a path that no route was registered for as it stands: prefixes hold in any case, as whoever
+   * reads it next, a proxy or a file system, may not mind the case. Exclusions are exact.
+   */
   ofPath(path: string): Demand
   /** `undefined` where it depends on the path of the request. */
   ofPattern(pattern: string): Demand | undefined
@@ -29,7 +33,10 @@ export function pathRules(options: PathOptions, router: RouterOptions): PathRule
   const rules = rulesOf(options, router)
   const otherwise: Demand = options.protectedPaths === 'all' ? 'method' : 'open'
   return {
-    ofPath: (path) => rules.find((rule) => covers(rule, path))?.demand ?? otherwise,
+    ofPath(path) {
+      const lower = path.toLowerCase()
+      return rules.find((rule) => coversInAnyCase(rule, path, lower))?.demand ?? otherwise
+    },
     ofPattern(pattern) {
       const { head, isWhole } = fixedHead(pattern, router)
       for (const rule of rules) {
@@ -62,11 +69,15 @@ function rulesOf(options: PathOptions, router: RouterOptions): Rule[] {
 const covers = (rule: Rule, path: string): boolean =>
   path === rule.path || (!rule.whole && path.startsWith(`${rule.path}/`))
 
+const coversInAnyCase = (rule: Rule, path: string, lower: string): boolean =>
+  rule.whole ? path === rule.path : covers({ ...rule, path: rule.path.toLowerCase() }, lower)
+
 function coversAllUnder(rule: Rule, head: string): Verdict {
   if (rule.whole) return rule.path.startsWith(head) ? 'sometimes' : 'never'
   const below = `${rule.path}/`
   if (head.startsWith(below)) return 'always'
-  return below.startsWith(head) ? 'sometimes' : 'never'
+  if (head.length >= below.length) return 'never'
+  return below.toLowerCase().startsWith(head.toLowerCase()) ? 'sometimes' : 'never'
 }
 
 const certain = (covered: boolean): Verdict => (covered ? 'always' : 'never')

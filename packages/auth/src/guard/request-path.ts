@@ -12,8 +12,12 @@ export interface RouterOptions {
 }
 
 const ABSOLUTE = /^https?:\/\/[^/?#]+/i
-/** Dot segments, empty segments, backslashes, semicolons, control characters, encoding on encoding. */
-const DOUBTFUL = /(?:^|\/)\.\.?(?:\/|$)|\/\/|[\\;\p{Cc}]|%[0-9a-f]{2}/iu
+/**
+ * Dot segments, empty segments, backslashes, semicolons, encoded delimiters, control characters,
+ * spaces at a segment's edge, encoding on encoding.
+ */
+const DOUBTFUL =
+  /\/\.\.?(?:\/|$)|\/\/|[\\;?#\p{Cc}]|\/\p{White_Space}|\p{White_Space}(?:\/|$)|%[0-9a-f]{2}/iu
 /** An encoded slash is part of a segment to the router, and parts two to whoever decodes again. */
 const ENCODED_SLASH = /%2f/i
 
