@@ -7,7 +7,7 @@ import { sweepEvents } from './event-log.ts'
 import type { Events, PublishOptions, PublishResult } from './events.ts'
 import { InvalidOption } from './errors.ts'
 import { makeKeyValueStore, sweepExpired, type KeyValueStore } from './kv.ts'
-import { migrate } from './migrate.ts'
+import { inTurn, migrate } from './migrate.ts'
 import type { CoreSettings } from './options.ts'
 import { Pump } from './pump.ts'
 import { startBoss, type PgBoss } from './queue.ts'
@@ -86,10 +86,13 @@ export class RunningCore implements Core {
     const database = await openDatabase(await whichDatabase(settings, secrets), logError)
     try {
       await migrate(database.pool, '@svc/core', MIGRATIONS)
-      const boss = await startBoss(database.pool, settings.worker.enabled, {
-        error: (error) => log.warn({ err: error }, 'pg-boss reports an error'),
-        warn: (warning) => log.warn({ warning }, 'pg-boss warns'),
-      })
+      // Its own lock comes too late for the schema: two that make it at once, and one fails.
+      const boss = await inTurn(database.hot, () =>
+        startBoss(database.pool, settings.worker.enabled, {
+          error: (error) => log.warn({ err: error }, 'pg-boss reports an error'),
+          warn: (warning) => log.warn({ warning }, 'pg-boss warns'),
+        }),
+      )
       return new RunningCore(settings, log, database, boss, secrets)
     } catch (error) {
       await database.close()

@@ -9,8 +9,9 @@ import {
   NoTransaction,
   SubscriptionTaken,
 } from './errors.ts'
-import { isText, uuidv7 } from './ids.ts'
+import { uuidv7 } from './ids.ts'
 import { isBoolean, isFunction, isIntegerFrom, kindOf, settleOptions } from './options.ts'
+import { isText } from './text.ts'
 
 export interface PublishOptions {
   /**

@@ -1,6 +1,6 @@
 import type { Db } from './database.ts'
 import { InvalidEntry } from './errors.ts'
-import { isText } from './ids.ts'
+import { isText } from './text.ts'
 
 /** `db`: a client inside a transaction, which the change then belongs to. */
 export interface EntryOptions {

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type pg from 'pg'
 import { transaction, type Db } from './database.ts'
+import type { Hot } from './hot.ts'
 
 /** One lock for all packages: ten processes that boot at once on an empty database take turns. */
 const LOCK = 7_763_001
@@ -13,9 +14,7 @@ export async function migrate(pool: pg.Pool, owner: string, folder: URL): Promis
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted()
   if ((await pendingOf(pool, owner, names)).length === 0) return
   await transaction(pool, async (db) => {
-    // A host's limits are for its requests: here a process waits for its turn.
-    await db.query('set local statement_timeout = 0; set local lock_timeout = 0')
-    await db.query('select pg_advisory_xact_lock($1)', [LOCK])
+    await waitForTurn(db)
     await makeRoom(db)
     for (const name of await pendingOf(db, owner, names)) {
       await db.query(await readFile(new URL(name, folder), 'utf8'))
@@ -25,6 +24,23 @@ export async function migrate(pool: pg.Pool, owner: string, folder: URL): Promis
       ])
     }
   })
+}
+
+/** Runs `run`, which asks on other connections, while no other process migrates. */
+export function inTurn<T>(hot: Pick<Hot, 'transaction'>, run: () => Promise<T>): Promise<T> {
+  return hot.transaction(async (db) => {
+    await waitForTurn(db)
+    return run()
+  })
+}
+
+/** Until the end of the transaction. A host's time limits are for its requests. */
+async function waitForTurn(db: Db): Promise<void> {
+  await db.query(
+    `set local statement_timeout = 0; set local lock_timeout = 0;
+     set local idle_in_transaction_session_timeout = 0`,
+  )
+  await db.query('select pg_advisory_xact_lock($1)', [LOCK])
 }
 
 async function pendingOf(db: Db, owner: string, names: string[]): Promise<string[]> {

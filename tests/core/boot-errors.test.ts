@@ -1,0 +1,106 @@
+import { EventEmitter, once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { svcCore, type SvcCoreOptions } from '@svc/core'
+import { useCore } from '@svc/core/kit'
+import Fastify from 'fastify'
+import t, { type Test } from 'tap'
+import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
+
+const advice = 'check the option "database" (by default the secret DATABASE_URL)'
+
+async function boot(t: Test, options: SvcCoreOptions): Promise<void> {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(svcCore, options)
+}
+
+t.test('no database at all', async (t) => {
+  const secrets = () => null
+  await t.rejects(boot(t, { secrets }), {
+    code: 'SVC_CORE_INVALID_OPTION',
+    message:
+      'svcCore: there is no database: give the option "database", or set the secret DATABASE_URL',
+  })
+})
+
+t.test('a DATABASE_URL that is no URL', async (t) => {
+  const secrets = (name: string) => (name === 'DATABASE_URL' ? 'localhost/app' : null)
+  await t.rejects(boot(t, { secrets }), {
+    code: 'SVC_CORE_INVALID_OPTION',
+    message: `svcCore: the connection string must be a URL like postgres://user:password@host:5432/name, with the special characters of the password percent-encoded: ${advice}`,
+  })
+})
+
+t.test('nobody who listens', async (t) => {
+  const database = 'postgres://user:hunter2@127.0.0.1:1/app'
+  await t.rejects(boot(t, { database }), {
+    code: 'SVC_CORE_DATABASE_UNREACHABLE',
+    message: `svcCore: Postgres cannot be reached at 127.0.0.1:1 (connect ECONNREFUSED 127.0.0.1:1): start it, or ${advice}`,
+  })
+})
+
+t.test('somebody who listens and says nothing', async (t) => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => silent.close())
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const database = { host: '127.0.0.1', port, connectionTimeoutMillis: 50 }
+  await t.rejects(boot(t, { database }), {
+    code: 'SVC_CORE_DATABASE_UNREACHABLE',
+    message: new RegExp(
+      `^svcCore: Postgres cannot be reached at 127.0.0.1:${port} \\(.*timeout\\): start it`,
+    ),
+  })
+})
+
+t.test('a database that does not exist', async (t) => {
+  const url = new URL(await emptyDatabase(t))
+  url.pathname = '/nowhere'
+  await t.rejects(boot(t, { database: url.href }), {
+    code: 'SVC_CORE_DATABASE_UNREACHABLE',
+    message: `svcCore: Postgres at ${url.host} answers, but refuses: database "nowhere" does not exist: ${advice}`,
+  })
+})
+
+t.test('a user that does not exist', async (t) => {
+  const url = new URL(await emptyDatabase(t))
+  url.username = 'nobody'
+  url.password = 'hunter2'
+  await t.rejects(boot(t, { database: url.href }), {
+    code: 'SVC_CORE_DATABASE_UNREACHABLE',
+    message: new RegExp(`^svcCore: Postgres at ${url.host} answers, but refuses: .*"nobody"`),
+  })
+})
+
+t.test('a Postgres that is too old', async (t) => {
+  const old = Object.assign(new EventEmitter(), {
+    options: { max: 1 },
+    connect() {},
+    query: async () => ({ rows: [{ number: 130_012, text: '13.12' }] }),
+  })
+  await t.rejects(boot(t, { database: old as never }), {
+    code: 'SVC_CORE_DATABASE_TOO_OLD',
+    message:
+      'svcCore needs Postgres 14 or newer, this server is 13.12: upgrade it, or point the option "database" at a newer one',
+  })
+  t.equal(old.listenerCount('error'), 0, 'the pool is left as it was')
+})
+
+t.test('svcCore twice', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const database = { connectionString: await freshDatabase(t), max: 2 }
+  await app.register(svcCore, { database })
+  await t.rejects(async () => app.register(svcCore, { database }), {
+    code: 'SVC_CORE_ALREADY_REGISTERED',
+    message: /^svcCore is registered already: register it once, and before/,
+  })
+})
+
+t.test('a decorator "svc" of the host', async (t) => {
+  const app = Fastify().decorate('svc', {} as never)
+  await t.rejects(useCore(app), {
+    code: 'SVC_CORE_ALREADY_REGISTERED',
+    message: 'svcCore: the host has a decorator "svc" of its own: rename it',
+  })
+})

@@ -1,0 +1,70 @@
+import { svcCore } from '@svc/core'
+import { useCore } from '@svc/core/kit'
+import Fastify from 'fastify'
+import pg from 'pg'
+import t from 'tap'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { startHost } from './support/host.ts'
+import { until } from './support/until.ts'
+
+t.test('where the host has not, a package registers core with its defaults', async (t) => {
+  process.env['DATABASE_URL'] = await freshDatabase(t)
+  t.teardown(() => delete process.env['DATABASE_URL'])
+  const app = Fastify()
+  t.teardown(() => app.close())
+
+  const core = await useCore(app)
+
+  t.equal(await useCore(app), core, 'once')
+  t.equal(app.svc, core.svc)
+  t.match(core.settings, {
+    worker: {
+      enabled: true,
+      maxAttempts: 17,
+      retryDelaySeconds: 5,
+      retryBackoff: true,
+      retryDelayMaxSeconds: 43_200,
+      concurrency: 256,
+    },
+    eventRetentionDays: 30,
+  })
+})
+
+t.test('the database is a pool, and jobs a pg-boss that was started', async (t) => {
+  const { app } = await startHost(t)
+  t.ok(app.svc.database instanceof pg.Pool)
+  await app.svc.jobs.createQueue('own')
+  const id = await app.svc.jobs.send('own', { a: 1 })
+  const [job] = await app.svc.jobs.fetch('own')
+  t.match(job, { id, data: { a: 1 } })
+})
+
+t.test('a secret is looked up by its name, and an empty one is none', async (t) => {
+  const secrets = async (name: string) => ({ A: 'a', EMPTY: '' })[name]
+  const { app } = await startHost(t, { core: { secrets } })
+  t.equal(await app.svc.secrets.get('A'), 'a')
+  t.equal(await app.svc.secrets.get('EMPTY'), null)
+  t.equal(await app.svc.secrets.get('B'), null)
+})
+
+t.test('when another plugin fails at boot, closing the host closes everything', async (t) => {
+  const database = await freshDatabase(t)
+  const app = Fastify()
+  await app.register(svcCore, { database: { connectionString: database, max: 2 } })
+  await app.svc.events.subscribe('a', () => {})
+  app.register(async () => {
+    throw new Error('another plugin')
+  })
+  await t.rejects(async () => app.ready(), { message: 'another plugin' })
+
+  await app.close()
+
+  const client = new pg.Client(database)
+  await client.connect()
+  t.teardown(() => client.end())
+  const others = () =>
+    client.query(
+      `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+    )
+  await until(others, ({ rowCount }) => rowCount === 0)
+})

@@ -1,0 +1,107 @@
+import { svcCore } from '@svc/core'
+import { settleOptions, type OptionRules } from '@svc/core/kit'
+import Fastify from 'fastify'
+import t from 'tap'
+
+const complaints: [title: string, options: object, message: string][] = [
+  [
+    'an unknown option',
+    { databse: 'x' },
+    'svcCore: there is no option "databse"; there are: database, secrets, worker, eventRetentionDays',
+  ],
+  [
+    'an unknown option of the worker',
+    { worker: { retries: 3 } },
+    'svcCore: there is no option "worker.retries"; there are: enabled, maxAttempts, retryDelaySeconds, retryBackoff, retryDelayMaxSeconds, concurrency',
+  ],
+  [
+    'a number where a database belongs',
+    { database: 5 },
+    'svcCore: the option "database" must be a connection string, a pg.PoolConfig or a pg.Pool, got 5',
+  ],
+  [
+    'an empty connection string',
+    { database: '' },
+    'svcCore: the option "database" must be a connection string, a pg.PoolConfig or a pg.Pool, got an empty string',
+  ],
+  [
+    'secrets that are no function',
+    { secrets: { A: 'b' } },
+    'svcCore: the option "secrets" must be a function (name) => string or null, got an object',
+  ],
+  [
+    'a worker that is no object',
+    { worker: [] },
+    'svcCore: the option "worker" must be an object, got an array',
+  ],
+  [
+    'no attempt at all',
+    { worker: { maxAttempts: 0 } },
+    'svcCore: the option "worker.maxAttempts" must be an integer from 1 to 1000, got 0',
+  ],
+  [
+    'a negative delay',
+    { worker: { retryDelaySeconds: -1 } },
+    'svcCore: the option "worker.retryDelaySeconds" must be an integer of at least 0 (seconds, at most 7 days), got -1',
+  ],
+  [
+    'text for a switch',
+    { worker: { enabled: 'no' } },
+    'svcCore: the option "worker.enabled" must be true or false, got a string',
+  ],
+  [
+    'half a day',
+    { eventRetentionDays: 0.5 },
+    'svcCore: the option "eventRetentionDays" must be an integer of at least 1 (days), got 0.5',
+  ],
+  [
+    'null',
+    { eventRetentionDays: null },
+    'svcCore: the option "eventRetentionDays" must be an integer of at least 1 (days), got null',
+  ],
+]
+
+for (const [title, options, message] of complaints) {
+  t.test(`${title} is an error at boot that says what would be right`, async (t) => {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    await t.rejects(async () => app.register(svcCore, options), {
+      code: 'SVC_CORE_INVALID_OPTION',
+      message,
+    })
+  })
+}
+
+const rules: OptionRules = {
+  name: { expects: 'a name', is: (value) => typeof value === 'string', required: true },
+  size: { expects: 'a size', default: 3 },
+  box: { expects: 'an object', fields: { color: { expects: 'a color', default: 'red' } } },
+  lid: { expects: 'an object', fields: {}, default: null },
+}
+
+t.test('what is left out takes its default, fields of fields too', async (t) => {
+  const settled = settleOptions('plugin', rules, { name: 'a', size: undefined })
+  t.strictSame(settled, { name: 'a', size: 3, box: { color: 'red' }, lid: null })
+})
+
+t.test('a value that is a secret is never repeated', async (t) => {
+  const settle = () =>
+    settleOptions(
+      'plugin',
+      { key: { expects: 'a number', is: Number.isInteger } },
+      { key: 'hunter2' },
+    )
+  t.throws(settle, { message: 'plugin: the option "key" must be a number, got a string' })
+})
+
+t.test('a missing option is named', async (t) => {
+  t.throws(() => settleOptions('plugin', rules, {}), {
+    message: 'plugin: the option "name" is missing, it must be a name',
+  })
+  t.throws(() => settleOptions('plugin', rules, 'x'), {
+    message: 'plugin: the options must be an object, got a string',
+  })
+  t.throws(() => settleOptions('plugin', rules, { name: 'a', box: true }), {
+    message: 'plugin: the option "box" must be an object, got true',
+  })
+})

@@ -1,0 +1,10 @@
+// One process of an application: says that it is ready, and closes when its standard input ends.
+import Fastify from 'fastify'
+import { svcCore } from '@svc/core'
+
+const app = Fastify()
+await app.register(svcCore, { database: { connectionString: process.argv[2], max: 3 } })
+await app.svc.events.subscribe('booted', () => {})
+await app.ready()
+process.stdout.write('ready\n')
+process.stdin.on('end', () => void app.close()).resume()

@@ -1,0 +1,41 @@
+/** A host with core alone, on a database of its own. */
+import Fastify, { type FastifyInstance } from 'fastify'
+import { svcCore, type SvcCoreOptions } from '@svc/core'
+import { useCore, type Core } from '@svc/core/kit'
+import type { Test } from 'tap'
+import { freshDatabase } from '../../support/fresh-database.ts'
+
+export interface Host {
+  app: FastifyInstance
+  core: Core
+  /** Its connection string. */
+  database: string
+  /** What was logged, one object a line. */
+  log: Record<string, unknown>[]
+}
+
+export interface HostOptions {
+  /** @default a new one */
+  database?: string
+  core?: SvcCoreOptions
+  /** Runs before the host is ready. */
+  setUp?: (app: FastifyInstance, core: Core) => unknown
+}
+
+/** Retries come at once, unless told otherwise. */
+export async function startHost(t: Test, options: HostOptions = {}): Promise<Host> {
+  const database = options.database ?? (await freshDatabase(t))
+  const log: Record<string, unknown>[] = []
+  const stream = { write: (line: string) => void log.push(JSON.parse(line)) }
+  const app = Fastify({ logger: { level: 'debug', stream } })
+  t.teardown(() => app.close())
+  await app.register(svcCore, {
+    database: { connectionString: database, max: 4 },
+    ...options.core,
+    worker: { retryDelaySeconds: 0, maxAttempts: 3, ...options.core?.worker },
+  })
+  const core = await useCore(app)
+  await options.setUp?.(app, core)
+  await app.ready()
+  return { app, core, database, log }
+}

@@ -1,0 +1,76 @@
+/** Stands between a host and its Postgres: cuts the line, or behaves like a pooler. */
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import type { Test } from 'tap'
+
+export interface PostgresProxy {
+  /** The connection string to use instead. */
+  url: string
+  /** Breaks all connections; new ones are refused until `mend`. */
+  cut(): void
+  mend(): void
+  connections(): number
+}
+
+export interface ProxyOptions {
+  /** As PgBouncer: an error for the startup parameter `options`. */
+  refusesOptions?: boolean
+}
+
+export async function proxyPostgres(
+  t: Test,
+  database: string,
+  { refusesOptions = false }: ProxyOptions = {},
+): Promise<PostgresProxy> {
+  const target = new URL(database)
+  const sockets = new Set<Socket>()
+  let isCut = false
+  const server = createServer((client) => {
+    if (isCut) return client.destroy()
+    const upstream = connect(Number(target.port), target.hostname)
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+    upstream.pipe(client)
+    if (!refusesOptions) return client.pipe(upstream)
+    client.once('data', (startup: Buffer) => {
+      if (startup.includes('\0options\0')) return client.end(refusal)
+      upstream.write(startup)
+      client.pipe(upstream)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const cut = () => {
+    isCut = true
+    for (const socket of sockets) socket.destroy()
+  }
+  t.teardown(() => {
+    cut()
+    server.close()
+  })
+  const url = new URL(database)
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url: String(url),
+    cut,
+    mend() {
+      isCut = false
+    },
+    connections: () => sockets.size / 2,
+  }
+}
+
+/** An ErrorResponse of the wire protocol. */
+const refusal = ((fields: string) => {
+  const body = Buffer.from(`${fields}\0`)
+  const head = Buffer.from('E\0\0\0\0')
+  head.writeInt32BE(body.length + 4, 1)
+  return Buffer.concat([head, body])
+})('SFATAL\0C08P01\0Munsupported startup parameter: options\0')
