@@ -15,11 +15,11 @@ export interface Request {
  * One HTTP exchange, printed. The story holds the host to what it tells: another status than the
  * expected one ends it.
  */
-export async function exchange(
+export async function exchange<Answer = unknown>(
   base: string,
   { method, path, key, as, body, headers = {} }: Request,
   expected: number,
-): Promise<any> {
+): Promise<Answer> {
   const text =
     typeof body === 'string' ? body : body === undefined ? undefined : JSON.stringify(body)
   sent(
@@ -34,8 +34,8 @@ export async function exchange(
     },
     ...(text === undefined ? {} : { body: text }),
   })
-  const answer = response.status === 204 ? null : await response.json()
-  cameBack(`${response.status} ${answer === null ? '' : brief(answer)}`)
+  const answer = (await response.json()) as Answer
+  cameBack(`${response.status} ${brief(answer)}`)
   if (response.status !== expected) {
     throw new Error(`${method} ${path} was to answer ${expected} and answered ${response.status}.`)
   }

@@ -50,7 +50,7 @@ export async function startHost({ database, secrets, port }: HostOptions): Promi
     },
   })
 
-  app.svc.events.subscribe('github.push', (payload, { id, name }) => {
+  await app.svc.events.subscribe('github.push', (payload, { id, name }) => {
     heard.push({ name, id, payload })
   })
   await app.svc.database.query('create table orders (id int primary key, item text not null)')

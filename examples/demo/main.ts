@@ -7,6 +7,7 @@ import { openDemoDatabase } from './demo-database.ts'
 import { invite } from './invite.ts'
 import { startReceiver } from './receiver-process.ts'
 import { tellStory } from './story.ts'
+import { whenOrphaned } from '../../tests/support/orphan.ts'
 
 const closers: (() => Promise<void>)[] = []
 /** What an interrupt exits with: in the middle of the story as the shell expects it, 128 + SIGINT. */
@@ -20,9 +21,9 @@ async function main(): Promise<void> {
     GITHUB_SECRET: randomBytes(24).toString('base64url'),
   }
   const database = await openDemoDatabase()
-  closers.push(database.close)
+  closers.push(() => database.close())
   const receiver = await startReceiver()
-  closers.push(receiver.stop)
+  closers.push(() => receiver.stop())
   const host = await startHost({ database: database.url, secrets, port: readPort() })
   closers.push(() => host.app.close())
 
@@ -54,12 +55,13 @@ async function closeAll(): Promise<void> {
   for (const close of closers.splice(0).toReversed()) await close().catch(() => {})
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    interrupted = true
-    void closeAll().then(() => process.exit(interruptedWith))
-  })
+function interrupt(): void {
+  interrupted = true
+  void closeAll().then(() => process.exit(interruptedWith))
 }
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, interrupt)
+void whenOrphaned(interrupt)
 
 try {
   await main()

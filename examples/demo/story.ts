@@ -12,6 +12,15 @@ interface Stage {
   heard: Host['heard']
 }
 
+/** A record of the delivery log, as far as the story tells of it. */
+interface Attempt {
+  attempt: number
+  status: string
+  error: string | null
+  durationMs: number
+  nextAttemptAt: string | null
+}
+
 export async function tellStory(stage: Stage): Promise<void> {
   const key = await keysAreIssuedAndGuard(stage)
   await anEventIsDelivered(stage, key)
@@ -27,7 +36,7 @@ async function keysAreIssuedAndGuard({ base, secrets }: Stage): Promise<string> 
   await exchange(base, { method: 'GET', path: '/orders' }, 401)
 
   step('The bootstrap key makes a user, and an API key for it')
-  const user = await exchange(
+  const user = await exchange<{ id: string }>(
     base,
     {
       method: 'POST',
@@ -37,7 +46,7 @@ async function keysAreIssuedAndGuard({ base, secrets }: Stage): Promise<string> 
     },
     201,
   )
-  const { key } = await exchange(
+  const { key } = await exchange<{ key: string }>(
     base,
     { method: 'POST', path: `/_auth/users/${user.id}/keys`, ...admin, body: { label: 'laptop' } },
     201,
@@ -80,14 +89,14 @@ async function aSilentReceiverEndsInTheDeadLetters(stage: Stage, key: string): P
   await tellOf(receiver, '/silent', 3)
   const admin = { key: secrets.BOOTSTRAP_KEY }
   const letters = `${base}/_webhooks/${id}/dead-letters`
-  await until(async () => (await readJson(letters, admin.key)).length === 1)
-  const [letter] = await exchange(
+  await until(async () => (await readAttempts(letters, admin.key)).length === 1)
+  const [letter] = await exchange<Attempt[]>(
     base,
     { method: 'GET', path: `/_webhooks/${id}/dead-letters`, ...admin, as: 'bootstrap key' },
     200,
   )
-  note(`dead after attempt ${letter.attempt}: ${letter.error}`)
-  const log = await readJson(`${base}/_webhooks/${id}/deliveries`, admin.key)
+  note(`dead after attempt ${letter?.attempt}: ${letter?.error}`)
+  const log = await readAttempts(`${base}/_webhooks/${id}/deliveries`, admin.key)
   note('the delivery log, newest first:')
   for (const { attempt, status, error, durationMs, nextAttemptAt } of log) {
     note(brief({ attempt, status, error, durationMs, nextAttemptAt }))
@@ -123,7 +132,7 @@ async function register(
   path: string,
   event: string,
 ): Promise<{ id: string }> {
-  const webhook = await exchange(
+  const webhook = await exchange<{ id: string; secret: string }>(
     base,
     {
       method: 'POST',
@@ -162,8 +171,9 @@ async function tellOf(
   }
 }
 
-async function readJson(url: string, key: string): Promise<any> {
-  return (await fetch(url, { headers: { 'x-api-key': key } })).json()
+async function readAttempts(url: string, key: string): Promise<Attempt[]> {
+  const response = await fetch(url, { headers: { 'x-api-key': key } })
+  return (await response.json()) as Attempt[]
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
