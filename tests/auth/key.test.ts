@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { checksumOf, digestOf, isMistyped, mintKey, prefixOf } from '../../packages/auth/src/key.ts'
+import {
+  checksumOf,
+  digestOf,
+  digestOfHex,
+  hexOf,
+  isMistyped,
+  mintKey,
+  prefixOf,
+} from '../../packages/auth/src/key.ts'
 
 t.test('the checksum is CRC-32 in base62, padded to six digits', (t) => {
   // Made with Python: zlib.crc32, then division by 62 with the digits 0-9A-Za-z.
@@ -49,7 +57,9 @@ t.test('only what has our shape and a wrong checksum is mistyped', (t) => {
 
 t.test('a key is known by its SHA-256, and shown by its first eight characters', (t) => {
   const key = mintKey()
-  t.equal(digestOf(key), createHash('sha256').update(key).digest('hex'))
+  const hex = createHash('sha256').update(key).digest('hex')
+  t.equal(hexOf(digestOf(key)), hex)
+  t.equal(digestOfHex(hex), digestOf(key))
   t.equal(prefixOf(key), key.slice(0, 8))
   t.equal(prefixOf('short'), 'short')
   t.end()

@@ -1,4 +1,5 @@
 import type { Db } from '@svc/core/kit'
+import { digestOfHex, hexOf } from './key.ts'
 import type { ApiKey } from './schemas.ts'
 import type { Page } from './users.ts'
 
@@ -9,7 +10,6 @@ const COLUMNS = `id, user_id as "userId", key_prefix as "keyPrefix", label, scop
 export interface NewRow {
   id: string
   userId: string
-  /** SHA-256 of the key, in hexadecimal. */
   digest: string
   keyPrefix: string
   label: string | null
@@ -29,7 +29,7 @@ export async function insertApiKey(db: Db, row: NewRow): Promise<ApiKey | undefi
        from svc."__svc.auth.users" as users
       where users.id = $2 for key share
      returning ${COLUMNS}`,
-    [row.id, row.userId, row.digest, row.keyPrefix, row.label, row.scopes, row.expiresAt],
+    [row.id, row.userId, hexOf(row.digest), row.keyPrefix, row.label, row.scopes, row.expiresAt],
   )
   return rows.map(asApiKey)[0]
 }
@@ -49,7 +49,7 @@ export async function findKeyByDigest(db: Db, digest: string): Promise<StoredKey
     `select id, user_id as "userId", key_prefix as "keyPrefix", scopes,
             expires_at as "expiresAt", revoked_at is not null as "isRevoked"
        from svc."__svc.auth.api_keys" where key_hash = $1`,
-    [digest],
+    [hexOf(digest)],
   )
   return rows[0]
 }
@@ -75,10 +75,10 @@ export async function revokeApiKey(db: Db, id: string): Promise<string | undefin
   const { rows } = await db.query(
     `update svc."__svc.auth.api_keys" set revoked_at = now()
       where id = $1 and revoked_at is null
-     returning key_hash as digest`,
+     returning key_hash as hex`,
     [id],
   )
-  return rows[0]?.digest
+  return rows.map(digestOfRow)[0]
 }
 
 /** The digests of the keys that were not revoked before. */
@@ -86,10 +86,10 @@ export async function revokeKeysOfUser(db: Db, userId: string): Promise<string[]
   const { rows } = await db.query(
     `update svc."__svc.auth.api_keys" set revoked_at = now()
       where user_id = $1 and revoked_at is null
-     returning key_hash as digest`,
+     returning key_hash as hex`,
     [userId],
   )
-  return rows.map((row: { digest: string }) => row.digest)
+  return rows.map(digestOfRow)
 }
 
 /**
@@ -110,6 +110,8 @@ export async function writeUses(db: Db, uses: ReadonlyMap<string, Date>): Promis
     [[...uses.keys()], [...uses.values()]],
   )
 }
+
+const digestOfRow = ({ hex }: { hex: string }): string => digestOfHex(hex)
 
 type Times = 'createdAt' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'
 

@@ -1,6 +1,7 @@
 /** The one row that every revocation raises. */
 import type { Db } from '@svc/core/kit'
 import type { Changes } from './guard/lease.ts'
+import { digestOfHex, hexOf } from './key.ts'
 
 /** The signal by which other processes read the epoch at once, rather than in a moment. */
 export const KEYS_REVOKED = '__svc.auth.keys_revoked'
@@ -15,7 +16,7 @@ export async function raiseEpoch(db: Db, digests: readonly string[]): Promise<vo
         set epoch = epoch + cardinality($1::text[]),
             dropped = (dropped || $1::text[])
               [greatest(1, cardinality(dropped) + cardinality($1::text[]) - $2::int + 1):]`,
-    [digests, CHANGES_KEPT],
+    [digests.map(hexOf), CHANGES_KEPT],
   )
 }
 
@@ -29,5 +30,6 @@ export async function readChanges(db: Db, since: number): Promise<Changes> {
   )
   const [changes] = rows
   if (!changes) throw new Error('the row of svc."__svc.auth.epoch" is gone')
-  return changes
+  const { epoch, dropped } = changes as { epoch: number; dropped: string[] | null }
+  return { epoch, dropped: dropped && dropped.map(digestOfHex) }
 }

@@ -37,8 +37,16 @@ export function isMistyped(key: string): boolean {
   return checksumOf(key.slice(HEAD.length, end)) !== key.slice(end)
 }
 
-/** The only form in which a key is stored, cached or compared. */
-export const digestOf = (key: string): string => hash('sha256', key, 'hex')
+/**
+ * SHA-256, the only form in which a key is stored, remembered or compared. As 32 one-byte characters:
+ * a map finds them in half the time that it takes for hexadecimal.
+ */
+export const digestOf = (key: string): string => hash('sha256', key, 'binary')
+
+/** A digest as it stands in tables. */
+export const hexOf = (digest: string): string => Buffer.from(digest, 'latin1').toString('hex')
+
+export const digestOfHex = (hex: string): string => Buffer.from(hex, 'hex').toString('latin1')
 
 /** The only part of a key that is ever shown again. A shorter text is its own prefix. */
 export const prefixOf = (key: string): string => key.slice(0, PREFIX_LENGTH)

@@ -1,11 +1,11 @@
 /** The guard: one synchronous hook before every route. What it cannot tell, it refuses. */
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { digestOf, prefixOf } from '../key.ts'
-import { isReading, satisfies } from '../scopes.ts'
+import { isReading } from '../scopes.ts'
 import { logRefusal, type Facts } from './audit.ts'
 import { NO_KEY, presentedKey } from './credentials.ts'
 import type { Keyring, Rejection } from './keyring.ts'
-import { isExpired, type Auth, type KnownKey } from './known-key.ts'
+import { isExpired, meets, type Auth, type KnownKey } from './known-key.ts'
 import type { LastUsed } from './last-used.ts'
 import type { Lease } from './lease.ts'
 import type { Decision, Guarded } from './policy.ts'
@@ -88,10 +88,10 @@ export function makeGuard(parts: GuardParts) {
     if (limiter !== null && known.prefix !== null) known.prefix.usedIn = limiter.round
     if (known.notedIn !== lastUsed.round) lastUsed.note(known)
     const { auth } = known
-    const { scopes, refusal } = isReading(request.method) ? policy.reading : policy.other
-    if (scopes !== null && !satisfies(auth.scopes, scopes)) {
+    const required = isReading(request.method) ? policy.reading : policy.other
+    if (!meets(known, required)) {
       const { keyId, userId } = auth
-      deny(request, reply, refusal, { verdict: 'insufficient scope', keyId, userId })
+      deny(request, reply, required.refusal, { verdict: 'insufficient scope', keyId, userId })
       return
     }
     request.auth = auth

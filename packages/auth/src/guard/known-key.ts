@@ -1,5 +1,6 @@
 /** A valid key as the guard remembers it, without the key itself. */
-import type { Scope } from '../scopes.ts'
+import { satisfies, type Scope } from '../scopes.ts'
+import type { Requirement } from './policy.ts'
 import type { PrefixState } from './rate-limit.ts'
 
 /** Who asks: `request.auth`. Shared by all requests of a key, and therefore frozen. */
@@ -21,6 +22,8 @@ export interface KnownKey {
   prefix: PrefixState | null
   /** The round of `LastUsed` in which its last use was noted. */
   notedIn: number
+  /** The requirement that it was last found to satisfy: most keys meet the same one again. */
+  met: Requirement | null
 }
 
 export function knownKey(
@@ -29,7 +32,14 @@ export function knownKey(
   prefix: PrefixState | null = null,
 ): KnownKey {
   const frozen = Object.freeze({ ...auth, scopes: Object.freeze([...auth.scopes]) })
-  return { auth: frozen, expiresAt, prefix, notedIn: -1 }
+  return { auth: frozen, expiresAt, prefix, notedIn: -1, met: null }
+}
+
+export function meets(key: KnownKey, required: Requirement): boolean {
+  if (key.met === required) return true
+  if (required.scopes !== null && !satisfies(key.auth.scopes, required.scopes)) return false
+  key.met = required
+  return true
 }
 
 export const isExpired = (key: KnownKey): boolean =>
