@@ -6,6 +6,7 @@ import {
   checkedEventId,
   checkedEventName,
   checkedPublishOptions,
+  checkedSubscriptionName,
   payloadText,
   settleSubscription,
   SubscriptionTaken,
@@ -119,6 +120,7 @@ export class EventBus implements Events {
   }
 
   async unsubscribe(subscription: string): Promise<void> {
+    checkedSubscriptionName(subscription)
     await this.declare()
     await retireSubscription(this.#parts.database.pool, subscription)
     this.#subscribed.delete(subscription)

@@ -162,13 +162,17 @@ export function settleSubscription(
     },
     options,
   )
-  // Its queue would be the dead-letter queue of another.
-  if (settled.subscription.endsWith('.dlq')) {
-    throw new InvalidSubscription(
-      `events.subscribe: the option "subscription" must be ${SUBSCRIPTION_NAME}, got "${settled.subscription}"`,
-    )
-  }
+  checkedSubscriptionName(settled.subscription)
   return settled
+}
+
+/** @throws InvalidSubscription */
+export function checkedSubscriptionName(name: unknown): void {
+  // Its queue would be the dead-letter queue of another.
+  if (isEventName(name) && !name.endsWith('.dlq')) return
+  throw new InvalidSubscription(
+    `a subscription must have ${SUBSCRIPTION_NAME}, got ${typeof name === 'string' ? JSON.stringify(name) : kindOf(name)}: give it one with the option "subscription"`,
+  )
 }
 
 const SUBSCRIPTION_NAME =

@@ -79,7 +79,7 @@ export const isFunction = (value: unknown): boolean => typeof value === 'functio
 
 /** Numbers and booleans are told as they are; anything else by its kind alone. */
 export function kindOf(value: unknown): string {
-  if (value === null) return 'null'
+  if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (value === '') return 'an empty string'

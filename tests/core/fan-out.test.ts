@@ -1,0 +1,83 @@
+import type { Core } from '@svc/core/kit'
+import t from 'tap'
+import { startHost } from './support/host.ts'
+import { until } from './support/until.ts'
+import { QUEUE, testWorker } from './support/worker.ts'
+
+const A = '00000000-0000-4000-8000-00000000000a'
+const B = '00000000-0000-4000-8000-00000000000b'
+const want = (core: Core, target: string, events: string[]) =>
+  core.fanOut.setTarget(core.svc.database, 'test', target, events)
+
+t.test('an event becomes one job for each target that wants it', async (t) => {
+  const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
+  await core.queues.define(QUEUE, { expireInSeconds: 30, deadLetterRetentionDays: 90 })
+  await core.fanOut.declare('test', QUEUE, ['a', 'b'])
+  await want(core, A, ['a', 'a'])
+  await want(core, B, ['*', 'a'])
+  const jobs = async () => {
+    const { rows } = await app.svc.database.query(
+      `delete from svc_jobs.job where name = $1 returning data ->> 'event' as event, group_id as target, id, data`,
+      [QUEUE],
+    )
+    t.ok(rows.every(({ id, data, target }) => data.deliveryId === id && data.target === target))
+    return rows.map(({ event, target }) => `${event} ${target === A ? 'A' : 'B'}`).toSorted()
+  }
+
+  for (const name of ['a', 'b', 'undeclared']) await app.svc.events.publish(name, 1, { id: '1' })
+  t.strictSame(await jobs(), ['a A', 'a B', 'b B'])
+
+  await app.svc.events.publish('a', 1, { id: '1' })
+  t.strictSame(await jobs(), [], 'a replay makes none')
+
+  await want(core, A, [])
+  await want(core, B, ['b'])
+  for (const name of ['a', 'b']) await app.svc.events.publish(name, 1, { id: '2' })
+  t.strictSame(await jobs(), ['b B'])
+
+  await core.fanOut.declare('test', QUEUE, ['a'])
+  await app.svc.events.publish('b', 1, { id: '3' })
+  t.strictSame(await jobs(), [], 'what is declared no more fans out no more')
+})
+
+t.test('a change of targets that is rolled back never was', async (t) => {
+  const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
+  await t.rejects(
+    core.transaction(async (db) => {
+      await core.fanOut.setTarget(db, 'test', A, ['*'])
+      throw new Error('no')
+    }),
+  )
+  const { rowCount } = await app.svc.database.query(`select from svc."__svc.targets"`)
+  t.equal(rowCount, 0)
+})
+
+t.test('a group that keeps failing does not keep the others waiting, and recovers', async (t) => {
+  let isBroken = true
+  const done = { A: 0, B: 0 }
+  const { core, app } = await startHost(t, {
+    core: { worker: { maxAttempts: 1000 } },
+    async setUp(_app, core) {
+      await testWorker(core, async (_name, { group }) => {
+        await new Promise(setImmediate)
+        if (group === A && isBroken) return { kind: 'failed' }
+        done[group === A ? 'A' : 'B']++
+        return { kind: 'done' }
+      })
+      await core.fanOut.declare('test', QUEUE, ['a', 'b'])
+      await want(core, A, ['a'])
+      await want(core, B, ['b'])
+    },
+  })
+  const publish = (name: string, n: number) =>
+    Promise.all(Array.from({ length: n }, () => app.svc.events.publish(name, 1)))
+  await publish('a', 300)
+  await publish('b', 100)
+  await until(() => done.B === 100)
+  t.equal(done.A, 0)
+  isBroken = false
+  await until(() => done.A === 300)
+  await publish('a', 10)
+  await until(() => done.A === 310)
+  t.ok(core)
+})

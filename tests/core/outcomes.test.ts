@@ -1,0 +1,169 @@
+import t from 'tap'
+import type { Outcome } from '@svc/core/kit'
+import { startHost } from './support/host.ts'
+import { until } from './support/until.ts'
+import { idOf, QUEUE, testWorker, type TestWorker } from './support/worker.ts'
+
+const HOUR_MS = 3_600_000
+const soon = () => new Date(Date.now() + HOUR_MS)
+
+/** A host whose jobs, by their names, come to these outcomes. */
+async function hostWith(
+  t: Parameters<typeof startHost>[0],
+  outcomes: Record<string, () => Outcome>,
+) {
+  let worker: TestWorker | undefined
+  const host = await startHost(t, {
+    setUp: async (_app, core) => {
+      worker = await testWorker(core, (name) => outcomes[name]?.() ?? { kind: 'done' })
+    },
+  })
+  const stateOf = async (name: string) => {
+    const { rows } = await host.app.svc.database.query(
+      `select state, retry_count as "retryCount", start_after > now() + interval '50 minutes' as later, priority
+         from svc_jobs.job where name = $1 and id = $2`,
+      [QUEUE, idOf(name)],
+    )
+    return rows[0]
+  }
+  return { ...host, worker: worker as TestWorker, stateOf }
+}
+
+t.test('each outcome is settled and recorded as what it became', async (t) => {
+  const retryAt = soon()
+  const until2 = soon()
+  const { worker, core, stateOf } = await hostWith(t, {
+    done: () => ({ kind: 'done', note: 1 }),
+    dropped: () => ({ kind: 'dropped', note: 2 }),
+    later: () => ({ kind: 'failed', retryAt, note: 3 }),
+    dead: () => ({ kind: 'dead', note: 4, output: { why: 'gone' } }),
+    postponed: () => ({ kind: 'postponed', until: until2 }),
+  })
+  await worker.insert(['done', 'dropped', 'later', 'dead', 'postponed'])
+  await until(() => worker.settled.length === 5)
+
+  const became = Object.fromEntries(
+    worker.settled.map(({ job, became, nextAttemptAt }) => [
+      job.data.eventId,
+      [became, nextAttemptAt],
+    ]),
+  )
+  t.strictSame(became, {
+    done: ['done', null],
+    dropped: ['dropped', null],
+    later: ['retry', retryAt],
+    dead: ['dead', null],
+    postponed: ['postponed', until2],
+  })
+  t.equal(await stateOf('done'), undefined)
+  t.equal(await stateOf('dropped'), undefined)
+  t.match(await stateOf('later'), { state: 'retry', later: true, priority: -1 })
+  t.match(await stateOf('dead'), { state: 'failed' })
+  t.match(await stateOf('postponed'), { state: 'created', retryCount: 0, later: true })
+  t.match(await core.queues.deadLetters(QUEUE, {}), [
+    { data: { eventId: 'dead' }, output: { why: 'gone' }, attempts: 1 },
+  ])
+})
+
+t.test('a postponed retry keeps the count of its attempts', async (t) => {
+  let calls = 0
+  const { worker, stateOf } = await hostWith(t, {
+    a: () => (calls++ === 0 ? { kind: 'failed' } : { kind: 'postponed', until: soon() }),
+  })
+  await worker.insert(['a'])
+  await until(() => worker.settled.length === 2)
+  t.strictSame(
+    worker.jobs.map(({ attempt }) => attempt),
+    [1, 2],
+  )
+  t.match(await stateOf('a'), { state: 'retry', retryCount: 0 })
+})
+
+t.test('the last attempt knows that it is, and its output goes with the dead letter', async (t) => {
+  const { worker, core } = await hostWith(t, {
+    a: () => ({ kind: 'failed', output: { code: 500 } }),
+  })
+  await worker.insert(['a'])
+  await until(() => worker.settled.length === 3)
+  t.strictSame(
+    worker.jobs.map(({ attempt, isLastAttempt }) => [attempt, isLastAttempt]),
+    [
+      [1, false],
+      [2, false],
+      [3, true],
+    ],
+  )
+  t.strictSame(
+    worker.settled.map(({ became }) => became),
+    ['retry', 'retry', 'dead'],
+  )
+  t.match(await core.queues.deadLetters(QUEUE, {}), [{ output: { code: 500 }, attempts: 3 }])
+})
+
+t.test('what perform throws is a failed attempt', async (t) => {
+  const { worker, core } = await hostWith(t, {
+    a: () => {
+      throw new Error('a bug')
+    },
+  })
+  await worker.insert(['a'])
+  const letters = await until(
+    () => core.queues.deadLetters(QUEUE, {}),
+    ({ length }) => length === 1,
+  )
+  t.match(letters, [{ output: { message: 'a bug' } }])
+})
+
+t.test('many that die at once keep their own outputs', async (t) => {
+  const names = Array.from({ length: 20 }, (_, i) => `job ${i}`)
+  const { worker, core } = await hostWith(
+    t,
+    Object.fromEntries(
+      names.map((name, i) => [name, () => ({ kind: 'dead', output: { i: i % 3 } })]),
+    ),
+  )
+  await worker.insert(names)
+  const letters = await until(
+    () => core.queues.deadLetters(QUEUE, {}),
+    ({ length }) => length === 20,
+  )
+  for (const { data, output } of letters) {
+    t.strictSame(output, { i: names.indexOf(data.eventId) % 3 })
+  }
+})
+
+t.test('where Postgres refuses what a job is recorded with, the others are settled', async (t) => {
+  const settled: string[] = []
+  const { core } = await startHost(t, {
+    async setUp(_app, core) {
+      await core.queues.define(QUEUE, { expireInSeconds: 30, deadLetterRetentionDays: 90 })
+      core.work({
+        queue: QUEUE,
+        concurrency: 8,
+        prepare:
+          async () =>
+          ({ data }) =>
+            data.eventId,
+        perform: async () => ({ kind: 'done' }),
+        async record(db, batch) {
+          const names = batch.map(({ job }) => job.data.eventId)
+          await db.query('select $1::int[]', [
+            names.map((name) => (name === 'bad' ? 'no number' : 1)),
+          ])
+          settled.push(...names)
+        },
+      })
+    },
+  })
+  const names = ['a', 'b', 'bad', 'c']
+  await core.queues.insert(
+    QUEUE,
+    names.map((name) => ({
+      id: idOf(name),
+      data: { event: 'e', eventId: name, deliveryId: name },
+    })),
+  )
+  core.queues.wake(QUEUE)
+  await until(() => settled.length === 3)
+  t.strictSame(settled.toSorted(), ['a', 'b', 'c'])
+})

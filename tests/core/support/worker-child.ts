@@ -1,0 +1,28 @@
+// A process with one subscription, "work", that says what it is told to do: it writes `start <n>`
+// and, for `slow` payloads, never comes to an end; else `done <n>`. Closes at the end of its input.
+import Fastify from 'fastify'
+import { svcCore } from '@svc/core'
+
+const [database = '', drainless] = process.argv.slice(2)
+const say = (line: string) => process.stdout.write(`${line}\n`)
+
+const app = Fastify()
+await app.register(svcCore, {
+  database: { connectionString: database, max: 3 },
+  worker: { retryDelaySeconds: 0, maxAttempts: 10 },
+})
+await app.svc.events.subscribe(
+  'work',
+  async ({ n, ms = 0 }: { n: number; ms?: number }, { attempt }) => {
+    say(`start ${n} ${attempt}`)
+    if (ms > 0) {
+      await new Promise((resolve) => {
+        setTimeout(resolve, ms)
+      })
+    }
+    say(`done ${n} ${attempt}`)
+  },
+)
+await app.ready()
+say('ready')
+if (!drainless) process.stdin.on('end', () => void app.close()).resume()

@@ -1,0 +1,55 @@
+/** A queue of a package's own, whose jobs come to the outcomes that a test asks for. */
+import type { Core, Job, Outcome, Settled } from '@svc/core/kit'
+import { derivedId } from '@svc/core/kit'
+
+export interface TestWorker {
+  /** Jobs in the order in which they were begun. */
+  jobs: Job[]
+  settled: Settled[]
+  insert(names: string[], group?: string, startAfter?: Date): Promise<void>
+}
+
+export const QUEUE = 'test.work'
+export const GROUP = '00000000-0000-4000-8000-000000000001'
+
+/** A job's id follows from its name. */
+export const idOf = (name: string): string => derivedId('test', name)
+
+export async function testWorker(
+  core: Core,
+  perform: (name: string, job: Job) => Outcome | Promise<Outcome>,
+  concurrency = 8,
+): Promise<TestWorker> {
+  const jobs: Job[] = []
+  const settled: Settled[] = []
+  await core.queues.define(QUEUE, { expireInSeconds: 30, deadLetterRetentionDays: 90 })
+  core.work({
+    queue: QUEUE,
+    concurrency,
+    prepare: async () => (job) => job.data.eventId,
+    perform: async (job, name) => {
+      jobs.push(job)
+      return perform(name, job)
+    },
+    async record(db, batch) {
+      await db.query('select 1')
+      settled.push(...batch)
+    },
+  })
+  return {
+    jobs,
+    settled,
+    async insert(names, group, startAfter) {
+      await core.queues.insert(
+        QUEUE,
+        names.map((name) => ({
+          id: idOf(name),
+          data: { event: 'test', eventId: name, deliveryId: idOf(name) },
+          ...(group ? { group } : {}),
+          ...(startAfter ? { startAfter } : {}),
+        })),
+      )
+      core.queues.wake(QUEUE)
+    },
+  }
+}
