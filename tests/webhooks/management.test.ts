@@ -9,6 +9,7 @@ t.test('a registration is created, shown, listed, changed and deleted', async (t
 
   const created = await ask('POST', '', { url: URL_, events: ['order.created'], label: 'Orders' })
   t.equal(created.status, 201)
+  t.equal(created.headers['cache-control'], 'no-store')
   const { id, secret } = created.body
   t.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/)
   t.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)

@@ -1,4 +1,4 @@
-import swagger from '@fastify/swagger'
+import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { svcCore } from '@svc/core'
@@ -6,10 +6,10 @@ import { svcWebhooks } from '@svc/webhooks'
 import { freshDatabase } from '../support/fresh-database.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a document of many shapes
-async function documentOf(t: Test, openapi: string): Promise<any> {
+async function documentOf(t: Test, options: FastifyDynamicSwaggerOptions): Promise<any> {
   const app = Fastify()
   t.teardown(() => app.close())
-  await app.register(swagger, { openapi: { openapi, info: { title: 'host', version: '1' } } })
+  await app.register(swagger, options)
   await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 2 } })
   await app.register(svcWebhooks, { allowedEvents: [] })
   await app.ready()
@@ -17,7 +17,7 @@ async function documentOf(t: Test, openapi: string): Promise<any> {
 }
 
 t.test('the document has all routes, and the request that we send as a webhook', async (t) => {
-  const document = await documentOf(t, '3.1.0')
+  const document = await documentOf(t, { openapi: { openapi: '3.1.0' } })
   t.same(Object.keys(document.paths).toSorted(), [
     '/_webhooks',
     '/_webhooks/{id}',
@@ -44,7 +44,13 @@ t.test('the document has all routes, and the request that we send as a webhook',
 })
 
 t.test('a document of OpenAPI 3.0, which knows no webhooks, is left without', async (t) => {
-  const document = await documentOf(t, '3.0.3')
+  const document = await documentOf(t, { openapi: { openapi: '3.0.3' } })
   t.notOk('webhooks' in document)
+  t.ok(document.paths['/_webhooks'].post)
+})
+
+t.test('a document of Swagger 2 is made as well', async (t) => {
+  const document = await documentOf(t, { swagger: {} })
+  t.equal(document.swagger, '2.0')
   t.ok(document.paths['/_webhooks'].post)
 })

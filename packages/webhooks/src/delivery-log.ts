@@ -1,25 +1,11 @@
 /** The table of delivery attempts. */
 import type { Db } from '@svc/core'
-import type { DeliveryStatus } from './schemas.ts'
+import type { DeliveryRecord, DeliveryStatus } from './schemas.ts'
 
-/** One attempt. */
-export interface LogRow {
-  id: string
-  webhookId: string
-  event: string
-  eventId: string | null
+/** A record as it is stored. */
+export interface LogRow extends Omit<DeliveryRecord, 'payload'> {
   /** JSON text; null where it stands in the event. */
   payload: string | null
-  deliveryId: string
-  attempt: number
-  status: DeliveryStatus
-  statusCode: number | null
-  error: string | null
-  durationMs: number | null
-  responseBody: string | null
-  /** ISO 8601, as all times here. */
-  attemptedAt: string
-  nextAttemptAt: string | null
 }
 
 export interface LogFilter {

@@ -12,7 +12,7 @@ import {
 import { insertLogRows, type LogRow } from '../delivery-log.ts'
 import { findTargets, type Target } from '../registrations.ts'
 import { attempt, skippedAttempt, type Attempt, type AttemptSettings } from './attempt.ts'
-import { attemptOf, deliveryJobOf } from './job.ts'
+import { attemptOf, deliveryJobOf, keyOf } from './job.ts'
 import { rowsOf } from './log-rows.ts'
 import { QUEUE, UNTIL_ACTIVE } from './names.ts'
 import { pauseGone, reconsider } from './pause.ts'
@@ -68,9 +68,6 @@ async function prepare(db: Db, jobs: Job[]): Promise<(job: Job) => Prepared> {
     }
   }
 }
-
-/** No event name holds a line break. */
-const keyOf = (name: string, id: string): string => `${name}\n${id}`
 
 async function perform(
   post: Post,

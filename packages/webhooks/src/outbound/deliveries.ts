@@ -1,6 +1,6 @@
 /** The operations on deliveries: what routes and actions do. */
 import { isUuid, keepEvents, uuidv7, type Core, type Db } from '@svc/core/kit'
-import { insertLogRows, listLogRows, type LogFilter } from '../delivery-log.ts'
+import { insertLogRows, listLogRows, type LogFilter, type LogRow } from '../delivery-log.ts'
 import { DeliveryNotFound, WebhookInactive, WebhookNotFound } from '../errors.ts'
 import { findRegistration, findTargets, holdRegistrations } from '../registrations.ts'
 import type { OneAttempt, Queued, Redelivery, Redriven } from '../schemas.ts'
@@ -9,7 +9,7 @@ import { deliveryJobOf, type DeliveryJob } from './job.ts'
 import { rowOf } from './log-rows.ts'
 import { QUEUE, TEST_EVENT, UNTIL_ACTIVE } from './names.ts'
 import type { Post } from './post.ts'
-import { recordsOfDead, withPayloads, type TextRecord } from './record.ts'
+import { recordsOfDead, withPayloads } from './record.ts'
 import { assertUuid, found } from './webhooks.ts'
 
 export interface Page {
@@ -19,9 +19,9 @@ export interface Page {
 
 export interface Deliveries {
   /** One attempt, now. What comes of it is recorded, and nothing is retried. */
-  deliver(input: OneAttempt): Promise<TextRecord>
-  list(webhookId: string, filter?: LogFilter): Promise<TextRecord[]>
-  listDead(webhookId: string, page?: Page): Promise<TextRecord[]>
+  deliver(input: OneAttempt): Promise<LogRow>
+  list(webhookId: string, filter?: LogFilter): Promise<LogRow[]>
+  listDead(webhookId: string, page?: Page): Promise<LogRow[]>
   redeliver(input: Redelivery): Promise<Queued>
   redrive(webhookId: string): Promise<Redriven>
   test(webhookId: string): Promise<Queued>

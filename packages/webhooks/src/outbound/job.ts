@@ -19,3 +19,6 @@ export const attemptOf = (job: Job): number =>
 /** How many attempts a dead letter's delivery has had. */
 export const attemptsOf = (letter: DeadLetter): number =>
   (deliveryJobOf(letter).attemptsBefore ?? 0) + letter.attempts
+
+/** Of an event in a map: no name holds a line break. */
+export const keyOf = (name: string, id: string | null): string => `${name}\n${id}`

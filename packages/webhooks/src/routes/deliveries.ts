@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { page, pageQuery } from '@svc/core/kit'
 import type { FastifyReply } from 'fastify'
 import type { Deliveries } from '../outbound/deliveries.ts'
-import { jsonOf, type TextRecord } from '../outbound/record.ts'
+import { jsonOf } from '../outbound/record.ts'
 import { deliveryFilter, DeliveryRecord, Queued, Redriven } from '../schemas.ts'
 import { errors, managed, Params, tags, type Api } from './management.ts'
 
@@ -27,7 +27,7 @@ export function serveDeliveries(api: Api, deliveries: Deliveries): void {
     async (request, reply) => {
       const { limit, ...filter } = request.query
       const records = await deliveries.list(request.params.id, { ...filter, limit: limit + 1 })
-      return sendRecords(reply, page(request, reply, records, limit))
+      return sendJson(reply, page(request, reply, records, limit).map(jsonOf))
     },
   )
 
@@ -76,7 +76,7 @@ export function serveDeliveries(api: Api, deliveries: Deliveries): void {
       const { limit, after } = request.query
       const asked = { limit: limit + 1, ...(after && { after }) }
       const records = await deliveries.listDead(request.params.id, asked)
-      return sendRecords(reply, page(request, reply, records, limit))
+      return sendJson(reply, page(request, reply, records, limit).map(jsonOf))
     },
   )
 
@@ -96,7 +96,6 @@ export function serveDeliveries(api: Api, deliveries: Deliveries): void {
 }
 
 /** As text that is JSON already: a serializer would round the big numbers of a payload. */
-function sendRecords(reply: FastifyReply, records: TextRecord[]): never {
-  const json = `[${records.map(jsonOf).join(',')}]`
-  return reply.type('application/json; charset=utf-8').send(json) as never
+function sendJson(reply: FastifyReply, items: string[]): never {
+  return reply.type('application/json; charset=utf-8').send(`[${items.join(',')}]`) as never
 }

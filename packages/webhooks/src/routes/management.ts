@@ -29,3 +29,10 @@ export const Params = Type.Object({ id: Type.String({ description: 'Id of the we
 export const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
 
 export const tags = ['webhooks']
+
+/** Answers hold secrets and payloads. */
+export function keepOutOfCaches(api: FastifyInstance): void {
+  api.addHook('onSend', async (_request, reply) => {
+    reply.header('cache-control', 'no-store')
+  })
+}

@@ -3,7 +3,8 @@
 interface Described {
   schema: object
   url: string
-  openapiObject: { openapi: string; webhooks?: Record<string, unknown> }
+  /** Undefined where the host asks for Swagger 2. */
+  openapiObject?: { openapi: string; webhooks?: Record<string, unknown> }
 }
 
 /**
@@ -11,7 +12,7 @@ interface Described {
  * `@fastify/swagger` for the route it stands at, which comes out as it is.
  */
 export function describeDeliveries({ schema, url, openapiObject }: Described) {
-  if (!openapiObject.openapi.startsWith('3.0.')) {
+  if (openapiObject && !openapiObject.openapi.startsWith('3.0.')) {
     openapiObject.webhooks = { ...openapiObject.webhooks, delivery: { post: DELIVERY } }
   }
   return { schema, url }
