@@ -28,10 +28,10 @@ create table svc."__svc.auth.api_keys" (
 
 create index on svc."__svc.auth.api_keys" (user_id, id desc);
 
--- One row, which every revocation raises in its own transaction: the lock on it puts the commits in
--- order, so that a process that has seen a number has missed nothing below it.
--- `dropped` are the hashes of the keys that were revoked last, newest last: what nobody may remember
--- any more.
+-- One row, which every change of keys raises in its own transaction: the lock on it puts the commits
+-- in order, so that a process that has seen a number has missed nothing below it.
+-- `dropped` are the hashes of the keys that were changed last, newest last: what nobody may remember
+-- any more. Who is further behind than they reach forgets everything.
 create table svc."__svc.auth.epoch" (
   is_only boolean primary key default true check (is_only),
   epoch bigint not null default 0,
@@ -39,3 +39,36 @@ create table svc."__svc.auth.epoch" (
 );
 
 insert into svc."__svc.auth.epoch" default values;
+
+-- A trigger, so that no statement can revoke a key and forget to say so, not even one that somebody
+-- types at night. A new key needs none: nobody can remember anything of a text that did not exist.
+create function svc."__svc.auth.tell_changed_keys"() returns trigger language plpgsql as $$
+declare
+  changed text[];
+begin
+  if tg_op = 'UPDATE' then
+    select array_agg(was.key_hash) into changed
+      from was join now using (id)
+     where (was.key_hash, was.user_id, was.scopes, was.expires_at, was.revoked_at)
+        is distinct from (now.key_hash, now.user_id, now.scopes, now.expires_at, now.revoked_at);
+  else
+    select array_agg(was.key_hash) into changed from was;
+  end if;
+  if changed is not null then
+    update svc."__svc.auth.epoch"
+       set epoch = epoch + cardinality(changed),
+           dropped = (dropped || changed)
+             [greatest(1, cardinality(dropped) + cardinality(changed) - 255):];
+    perform pg_notify('__svc.auth.keys_changed', '');
+  end if;
+  return null;
+end
+$$;
+
+create trigger tell_updated after update on svc."__svc.auth.api_keys"
+  referencing old table as was new table as now
+  for each statement execute function svc."__svc.auth.tell_changed_keys"();
+
+create trigger tell_deleted after delete on svc."__svc.auth.api_keys"
+  referencing old table as was
+  for each statement execute function svc."__svc.auth.tell_changed_keys"();

@@ -40,14 +40,16 @@ export interface StoredKey {
   userId: string
   keyPrefix: string
   scopes: string[]
-  expiresAt: Date | null
+  /** Since 1970; `null` where it never expires. */
+  expiresAtMs: number | null
   isRevoked: boolean
 }
 
 export async function findKeyByDigest(db: Db, digest: string): Promise<StoredKey | undefined> {
   const { rows } = await db.query(
     `select id, user_id as "userId", key_prefix as "keyPrefix", scopes,
-            expires_at as "expiresAt", revoked_at is not null as "isRevoked"
+            extract(epoch from expires_at)::float8 * 1000 as "expiresAtMs",
+            revoked_at is not null as "isRevoked"
        from svc."__svc.auth.api_keys" where key_hash = $1`,
     [hexOf(digest)],
   )

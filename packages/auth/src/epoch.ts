@@ -1,24 +1,10 @@
-/** The one row that every revocation raises. */
+/** The one row that every change of keys raises, by a trigger on their table. */
 import type { Db } from '@svc/core/kit'
 import type { Changes } from './guard/lease.ts'
-import { digestOfHex, hexOf } from './key.ts'
+import { digestOfHex } from './key.ts'
 
-/** The signal by which other processes read the epoch at once, rather than in a moment. */
-export const KEYS_REVOKED = '__svc.auth.keys_revoked'
-
-/** Who is further behind forgets everything. */
-const CHANGES_KEPT = 256
-
-/** Last in its transaction: the row's lock is held until the commit. */
-export async function raiseEpoch(db: Db, digests: readonly string[]): Promise<void> {
-  await db.query(
-    `update svc."__svc.auth.epoch"
-        set epoch = epoch + cardinality($1::text[]),
-            dropped = (dropped || $1::text[])
-              [greatest(1, cardinality(dropped) + cardinality($1::text[]) - $2::int + 1):]`,
-    [digests.map(hexOf), CHANGES_KEPT],
-  )
-}
+/** The channel on which the trigger tells of a change. */
+export const KEYS_CHANGED = '__svc.auth.keys_changed'
 
 export async function readChanges(db: Db, since: number): Promise<Changes> {
   const { rows } = await db.query(

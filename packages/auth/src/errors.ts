@@ -90,10 +90,10 @@ export const Unguarded = createError<[string]>(
   500,
 )
 
-/** This Fastify cannot be asked which hooks run before the guard. Thrown at boot. */
+/** This Fastify cannot be asked for all routes and their hooks. Thrown at boot. */
 export const Unprovable = createError<[string]>(
   'SVC_AUTH_UNPROVABLE',
-  'svcAuth: Fastify %s does not show its hooks in the way of the versions that svcAuth knows, so nothing proves that the guard is first: use another version',
+  'svcAuth: Fastify %s does not show its routes and hooks in the way that svcAuth knows, so nothing proves that the guard comes first: use another version',
   500,
 )
 

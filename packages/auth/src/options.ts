@@ -65,7 +65,7 @@ const positive: OptionRule = {
 }
 
 const rateLimitRules: OptionRules = {
-  maxAttempts: { ...positive, is: isIntegerFrom(1, 1000), expects: 'an integer from 1 to 1000' },
+  maxAttempts: { ...positive, is: isIntegerFrom(1, 10_000), expects: 'an integer from 1 to 10000' },
   windowMs: { ...positive, expects: 'an integer of at least 1 (milliseconds)' },
   blockDurationMs: { ...positive, expects: 'an integer of at least 1 (milliseconds)' },
 }

@@ -3,13 +3,14 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { registerActions } from './actions.ts'
 import { auditLog } from './guard/audit.ts'
+import { warnOfVainExclusions } from './guard/exclusions.ts'
 import { makeGuard } from './guard/guard.ts'
 import { openKeys } from './guard/keys.ts'
 import { pathRules } from './guard/path-rules.ts'
 import { Policies } from './guard/policies.ts'
 import { proveContexts, proveRequestContext, proveRoutes } from './guard/proof.ts'
 import { requestContextMirror } from './guard/request-context.ts'
-import { registeredRoutes, routerOptionsOf } from './guard/routes.ts'
+import { routerOptionsOf, watchRoutes } from './guard/routes.ts'
 import { warnOfUnguardedUpgrades } from './guard/upgrades.ts'
 import { describeRoutes } from './openapi.ts'
 import { makeGround } from './operations/ground.ts'
@@ -38,6 +39,7 @@ async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> 
 
   const keys = await openKeys(core, settings, auditLog(app.log))
   const router = routerOptionsOf(app)
+  const allRoutes = watchRoutes(app)
   const policies = new Policies(pathRules(settings, router), router)
   const mirror = await requestContextMirror(app, settings.requestContext)
 
@@ -58,11 +60,12 @@ async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> 
   }
 
   app.addHook('onReady', async () => {
-    const routes = registeredRoutes(app)
+    const routes = allRoutes()
     proveRoutes(routes, guard, settings.hooksBeforeGuard)
     proveContexts(app, guard, settings.hooksBeforeGuard)
     if (settings.requestContext !== false) proveRequestContext(app, guard)
     policies.settle(routes, ground.scopes)
+    warnOfVainExclusions(app.log, settings.excludePaths, routes)
     await keys.start()
   })
   warnOfUnguardedUpgrades(app)

@@ -17,10 +17,6 @@ export const isReading = (method: string): boolean => READING.has(method)
 export const satisfies = (held: readonly Scope[], required: readonly Scope[]): boolean =>
   held.includes('admin') || required.some((scope) => held.includes(scope))
 
-/** `write` includes `read`. */
-export const scopesForMethod = (method: string): readonly Scope[] =>
-  isReading(method) ? ['read', 'write'] : ['write']
-
 /** Those of `wanted` that a caller without `admin` may not hand on: it never gains by granting. */
 export const ungrantable = (held: readonly Scope[], wanted: readonly Scope[]): Scope[] =>
   held.includes('admin')

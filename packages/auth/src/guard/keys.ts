@@ -2,7 +2,7 @@
 import type { Core } from '@svc/core/kit'
 import type { FastifyBaseLogger } from 'fastify'
 import { findKeyByDigest, writeUses, type StoredKey } from '../api-keys.ts'
-import { KEYS_REVOKED, readChanges } from '../epoch.ts'
+import { KEYS_CHANGED, readChanges } from '../epoch.ts'
 import type { AuthSettings } from '../options.ts'
 import { BootstrapKey } from './bootstrap-key.ts'
 import { isRejection, Keyring, UNKNOWN, type Finding } from './keyring.ts'
@@ -49,7 +49,7 @@ export async function openKeys(core: Core, settings: AuthSettings, log: FastifyB
     lastUsed,
     recognizer,
     async start() {
-      core.signals.listen(KEYS_REVOKED, () => lease.wake())
+      core.signals.listen(KEYS_CHANGED, () => lease.wake())
       await lease.renew()
       lease.start()
       lastUsed.start()
@@ -63,9 +63,8 @@ export async function openKeys(core: Core, settings: AuthSettings, log: FastifyB
 
 function findingOf(key: StoredKey | undefined, isLimited: boolean): Finding {
   if (!key) return UNKNOWN
-  const { id: keyId, userId, scopes, expiresAt } = key
+  const { id: keyId, userId, scopes, expiresAtMs } = key
   if (key.isRevoked) return { verdict: 'revoked', keyId }
   const auth = { userId, scopes, bootstrap: false, keyId }
-  const end = expiresAt === null ? Infinity : expiresAt.getTime()
-  return knownKey(auth, end, isLimited ? unwatched(key.keyPrefix) : null)
+  return knownKey(auth, expiresAtMs ?? Infinity, isLimited ? unwatched(key.keyPrefix) : null)
 }

@@ -42,5 +42,6 @@ export function meets(key: KnownKey, required: Requirement): boolean {
   return true
 }
 
+/** What is no time at all is past. */
 export const isExpired = (key: KnownKey): boolean =>
-  key.expiresAt !== Infinity && key.expiresAt <= Date.now()
+  key.expiresAt !== Infinity && !(key.expiresAt > Date.now())

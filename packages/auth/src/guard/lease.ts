@@ -1,7 +1,7 @@
 /**
- * How long this process may trust what it remembers. Every revocation, in whatever process, raises
- * one number in Postgres, the epoch, and names the keys to forget. The number is read again and
- * again; for a moment after it was asked for, nothing can have been missed.
+ * How long this process may trust what it remembers. Every change of keys, by whomever, raises one
+ * number in Postgres, the epoch, and names the keys to forget. The number is read again and again;
+ * for a moment after it was asked for, nothing can have been missed.
  */
 
 /** What one reading of the epoch tells. */

@@ -23,6 +23,7 @@ export interface PathRules {
 
 interface Rule {
   path: string
+  lower: string
   whole: boolean
   demand: Demand
 }
@@ -51,11 +52,10 @@ export function pathRules(options: PathOptions, router: RouterOptions): PathRule
 
 /** The first that covers a path decides. */
 function rulesOf(options: PathOptions, router: RouterOptions): Rule[] {
-  const rule = (demand: Demand, whole: boolean) => (path: string) => ({
-    path: whole ? normalized(path, router) : normalized(path, router).replace(/\/+$/, ''),
-    whole,
-    demand,
-  })
+  const rule = (demand: Demand, whole: boolean) => (given: string) => {
+    const path = whole ? normalized(given, router) : normalized(given, router).replace(/\/+$/, '')
+    return { path, lower: path.toLowerCase(), whole, demand }
+  }
   const { protectedPaths, excludePaths, managementBasePath, webhooksManagementPaths } = options
   return [
     ...excludePaths.map(rule('open', true)),
@@ -65,19 +65,22 @@ function rulesOf(options: PathOptions, router: RouterOptions): Rule[] {
   ]
 }
 
-/** Prefixes end where a segment ends: `/api` is `/api` and `/api/x`, not `/apix`. */
-const covers = (rule: Rule, path: string): boolean =>
-  path === rule.path || (!rule.whole && path.startsWith(`${rule.path}/`))
+const covers = ({ whole, path: own }: Rule, path: string): boolean =>
+  whole ? path === own : isUnder(path, own)
 
 const coversInAnyCase = (rule: Rule, path: string, lower: string): boolean =>
-  rule.whole ? path === rule.path : covers({ ...rule, path: rule.path.toLowerCase() }, lower)
+  rule.whole ? path === rule.path : isUnder(lower, rule.lower)
+
+/** Prefixes end where a segment ends: `/api` is `/api` and `/api/x`, not `/apix`. */
+const isUnder = (path: string, prefix: string): boolean =>
+  path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/')
 
 function coversAllUnder(rule: Rule, head: string): Verdict {
   if (rule.whole) return rule.path.startsWith(head) ? 'sometimes' : 'never'
   const below = `${rule.path}/`
   if (head.startsWith(below)) return 'always'
   if (head.length >= below.length) return 'never'
-  return below.toLowerCase().startsWith(head.toLowerCase()) ? 'sometimes' : 'never'
+  return `${rule.lower}/`.startsWith(head.toLowerCase()) ? 'sometimes' : 'never'
 }
 
 const certain = (covered: boolean): Verdict => (covered ? 'always' : 'never')

@@ -7,6 +7,7 @@ import { InvalidRouteScopes } from '../errors.ts'
 import type { Scope } from '../scopes.ts'
 import type { PathRules } from './path-rules.ts'
 import {
+  ADMIN_ONLY,
   policyOfNotFound,
   policyOfPath,
   policyOfRoute,
@@ -41,10 +42,7 @@ export class Policies {
     if (policy !== undefined && policy.kind !== 'by path') return policy
     const path = pathOf(request.raw.url ?? '', this.#router)
     if (policy !== undefined) return policyOfPath(path, this.#rules)
-    // A route that the router did not tell of at boot should not be there: it is guarded.
-    return request.is404
-      ? policyOfNotFound(path, this.#rules)
-      : policyOfPath(undefined, this.#rules)
+    return request.is404 ? policyOfNotFound(path, this.#rules) : ADMIN_ONLY
   }
 
   /** The same before the router knows of the route: where it depends on the path, it is guarded. */

@@ -1,5 +1,5 @@
 /** What a route asks of a key. Settled once, from the route's registered pattern and config. */
-import { scopesForMethod, type Scope } from '../scopes.ts'
+import type { Scope } from '../scopes.ts'
 import type { Demand, PathRules } from './path-rules.ts'
 import { insufficientScope, type Refusal } from './refusals.ts'
 
@@ -31,11 +31,13 @@ const BY_PATH: Policy = { kind: 'by path' }
 
 const BY_METHOD: Guarded = {
   kind: 'guarded',
-  reading: requirement(scopesForMethod('GET')),
-  other: requirement(scopesForMethod('POST')),
+  reading: requirement(['read']),
+  other: requirement(['write']),
 }
 const AUTH_MANAGE = anyOf(['auth:manage'])
 const WEBHOOKS_MANAGE = anyOf(['webhooks:manage'])
+/** What should not be there is for those alone who may do everything. */
+export const ADMIN_ONLY = anyOf([])
 /** A protected 404: it tells which paths exist to those alone who hold a key. */
 const ANY_KEY = guarded({ scopes: null, refusal: insufficientScope([]) })
 
@@ -79,7 +81,9 @@ function guarded(required: Requirement): Guarded {
   return { kind: 'guarded', reading: required, other: required }
 }
 
-function requirement(scopes: readonly Scope[]): Requirement {
-  // A copy: the list in the route's config is shared with whoever can reach the config.
-  return { scopes: Object.freeze([...scopes]), refusal: insufficientScope(scopes) }
+/** The list of a route's config is shared with whoever can reach the config: this is a copy. */
+function requirement(asked: readonly Scope[]): Requirement {
+  const scopes = new Set(asked)
+  if (scopes.has('read')) scopes.add('write') // which includes it
+  return { scopes: [...scopes], refusal: insufficientScope([...scopes]) }
 }

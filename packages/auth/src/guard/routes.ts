@@ -1,5 +1,6 @@
 /** Every route of the application, as its router keeps it, whenever it was registered. */
 import type { FastifyContextConfig, FastifyInstance } from 'fastify'
+import { Unprovable } from '../errors.ts'
 import type { RouterOptions } from './request-path.ts'
 
 export interface RegisteredRoute {
@@ -30,11 +31,27 @@ interface RouterEntry {
 }
 
 /**
- * `onRoute` tells of later routes only, and `app.get()` right after a `register()` that nobody
+ * Every route of the application, to be asked for when all are there.
+ *
+ * @throws Unprovable where the router does not tell of a route that Fastify has told of
+ */
+export function watchRoutes(app: FastifyInstance): () => RegisteredRoute[] {
+  const announced = new Set<string>()
+  app.addHook('onRoute', ({ url }) => void announced.add(url))
+  return () => {
+    const routes = readRouter(app)
+    const told = new Set(routes.map(({ config }) => urlOf(config)))
+    if ([...announced].some((url) => !told.has(url))) throw new Unprovable(app.version)
+    return routes
+  }
+}
+
+/**
+ * `onRoute` tells of later routes only, and an `app.get()` right after a `register()` that nobody
  * awaited is an earlier one. The router knows them all: its pretty-printer calls `buildPrettyMeta`
  * with each, and takes the one that stands in its options.
  */
-export function registeredRoutes(app: FastifyInstance): RegisteredRoute[] {
+function readRouter(app: FastifyInstance): RegisteredRoute[] {
   const routes = new Map<FastifyContextConfig, RegisteredRoute>()
   const options = {
     includeMeta: true as const,
@@ -65,5 +82,8 @@ function collect(routes: Map<FastifyContextConfig, RegisteredRoute>, entry: Rout
   })
 }
 
+/** Fastify adds both to the config of every route. */
 const methodsOf = (config: FastifyContextConfig): string | string[] =>
   (config as { method?: string | string[] }).method ?? []
+
+const urlOf = (config: FastifyContextConfig): string => (config as { url?: string }).url ?? ''

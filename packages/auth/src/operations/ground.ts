@@ -1,7 +1,6 @@
 /** What the operations stand on. */
 import type { Core, Db } from '@svc/core/kit'
 import type { FastifyBaseLogger } from 'fastify'
-import { KEYS_REVOKED, raiseEpoch } from '../epoch.ts'
 import type { Keys } from '../guard/keys.ts'
 import type { Auth } from '../guard/known-key.ts'
 import type { AuthSettings } from '../options.ts'
@@ -13,8 +12,8 @@ export interface Ground {
   /** Scopes that may be granted. */
   scopes: readonly Scope[]
   /**
-   * Revokes keys, told by their digests, in one transaction with the epoch that tells of it. When it
-   * resolves, this process has forgotten what it knew of them.
+   * Revokes keys, told by their digests, in one transaction. When it resolves, this process has
+   * forgotten what it knew of them; the others hear of it by the epoch.
    */
   revokeKeys: (revoke: (tx: Db) => Promise<string[]>) => Promise<string[]>
   /** Writes the times of use that this process has noted. */
@@ -28,14 +27,7 @@ export function makeGround(core: Core, keys: Keys, settings: AuthSettings): Grou
     scopes: [...BUILT_IN_SCOPES, ...settings.scopes],
     writeUses: () => keys.lastUsed.flush(),
     async revokeKeys(revoke) {
-      const digests = await core.transaction(async (tx) => {
-        const revoked = await revoke(tx)
-        if (revoked.length > 0) {
-          await core.signals.send(KEYS_REVOKED, '', tx)
-          await raiseEpoch(tx, revoked)
-        }
-        return revoked
-      })
+      const digests = await core.transaction(revoke)
       keys.keyring.drop(digests)
       return digests
     },
