@@ -1,0 +1,101 @@
+import t from 'tap'
+import { SignalLine } from '../../packages/core/src/signals.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { startHost } from './support/host.ts'
+import { proxyPostgres } from './support/postgres-proxy.ts'
+import { until } from './support/until.ts'
+
+t.test('a signal is heard by every process, and each knows its own', async (t) => {
+  const heard: string[] = []
+  const listenAs = (who: string) => (_app: unknown, core: { signals: SignalLine }) => {
+    core.signals.listen(
+      'keys',
+      (payload, fromHere) => void heard.push(`${who} ${payload} ${fromHere}`),
+    )
+  }
+  const one = await startHost(t, { setUp: listenAs('one') as never })
+  const other = await startHost(t, { database: one.database, setUp: listenAs('other') as never })
+  await until(async () => {
+    await other.core.signals.send('keys', 'warm')
+    return (
+      heard.some((line) => line.startsWith('one')) && heard.some((line) => line.startsWith('other'))
+    )
+  })
+  await one.core.signals.send('keys', "it's")
+  await until(() => heard.includes("one it's true") && heard.includes("other it's false"))
+  t.ok(heard.includes('other warm true'))
+})
+
+t.test(
+  'a signal of a transaction is heard after its commit, and not of one that is rolled back',
+  async (t) => {
+    const heard: string[] = []
+    const { core } = await startHost(t)
+    core.signals.listen('a', (payload) => void heard.push(payload))
+    await until(async () => {
+      await core.signals.send('a', 'warm')
+      return heard.length > 0
+    })
+    await t.rejects(
+      core.transaction(async (db) => {
+        await core.signals.send('a', 'never', db)
+        throw new Error('no')
+      }),
+    )
+    await core.transaction((db) => core.signals.send('a', 'committed', db))
+    await until(() => heard.includes('committed'))
+    t.notOk(heard.includes('never'))
+  },
+)
+
+t.test('who stops listening hears no more, and a listener that throws harms nobody', async (t) => {
+  const heard: string[] = []
+  const { core, log } = await startHost(t)
+  const stopA = core.signals.listen('a', (payload) => void heard.push(`a ${payload}`))
+  const stopToo = core.signals.listen('a', () => {
+    throw new Error('a bug')
+  })
+  core.signals.listen('b', (payload) => void heard.push(`b ${payload}`))
+  await until(async () => {
+    await core.signals.send('a', 'x')
+    await core.signals.send('b', 'x')
+    return heard.includes('a x') && heard.includes('b x')
+  })
+  stopA()
+  stopA()
+  stopToo()
+  await core.signals.send('a', 'y')
+  await core.signals.send('b', 'y')
+  await until(() => heard.includes('b y'))
+  t.notOk(heard.includes('a y'))
+  t.ok(log.some(({ err }) => (err as Error | undefined)?.message === 'a bug'))
+})
+
+t.test('a line that breaks comes back, with all that is listened to', async (t) => {
+  const proxy = await proxyPostgres(t, await freshDatabase(t))
+  const errors: Error[] = []
+  const line = new SignalLine({ connectionString: proxy.url }, true, (error) => errors.push(error))
+  t.teardown(() => line.close())
+  const heard: string[] = []
+  line.listen('a', (payload) => void heard.push(`a ${payload}`))
+  line.listen('b', (payload) => void heard.push(`b ${payload}`))
+  for (const round of ['1', '2', '3']) {
+    await until(async () => {
+      await line.send('a', round)
+      await line.send('b', round)
+      return heard.includes(`a ${round}`) && heard.includes(`b ${round}`)
+    })
+    proxy.cut()
+    await t.resolves(line.send('a', 'lost'), 'nobody is told that a signal is lost')
+    proxy.mend()
+  }
+  t.ok(errors.length > 0)
+})
+
+t.test('a line to nowhere closes at once', async (t) => {
+  const line = new SignalLine({ host: '127.0.0.1', port: 1 }, true, () => {})
+  line.listen('a', () => {})
+  await line.send('a', 'x')
+  await line.close()
+  await t.resolves(line.send('a', 'y'))
+})

@@ -1,0 +1,69 @@
+import t from 'tap'
+import { Sweeps } from '../../packages/core/src/sweeps.ts'
+import { startHost } from './support/host.ts'
+import { until } from './support/until.ts'
+
+t.test('a sweep comes again and again, never twice at once, and survives its errors', async (t) => {
+  const errors: unknown[] = []
+  const sweeps = new Sweeps({ error: (details) => void errors.push(details) })
+  let running = 0
+  let most = 0
+  let runs = 0
+  sweeps.add({
+    name: 'test',
+    seconds: 0.01,
+    async task() {
+      most = Math.max(most, ++running)
+      await new Promise(setImmediate)
+      running--
+      if (++runs % 2) throw new Error(`run ${runs}`)
+    },
+  })
+  await new Promise(setImmediate)
+  t.equal(runs, 0, 'not before it is started')
+  sweeps.start()
+  await until(() => runs >= 4)
+  await sweeps.stop()
+  const stoppedAt = runs
+  await new Promise((resolve) => {
+    setTimeout(resolve, 30)
+  })
+  t.equal(runs, stoppedAt)
+  t.equal(most, 1)
+  t.match(errors, [{ sweep: 'test', err: { message: 'run 1' } }])
+})
+
+t.test('stopping waits for the sweep that runs', async (t) => {
+  const sweeps = new Sweeps({ error() {} })
+  let hasBegun = false
+  let isDone = false
+  sweeps.start()
+  sweeps.add({
+    name: 'slow',
+    seconds: 0.001,
+    async task() {
+      hasBegun = true
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20)
+      })
+      isDone = true
+    },
+  })
+  await until(() => hasBegun)
+  await sweeps.stop()
+  t.ok(isDone)
+})
+
+t.test('a process that does no work sweeps nothing', async (t) => {
+  let runs = 0
+  const task = async () => void runs++
+  await startHost(t, {
+    core: { worker: { enabled: false } },
+    setUp: (_app, core) => core.every(0.001, 'never', task),
+  })
+  await startHost(t, {
+    setUp: (_app, core) => core.every(0.001, 'often', async () => void (runs += 1000)),
+  })
+  await until(() => runs >= 1000)
+  t.equal(runs % 1000, 0)
+})
