@@ -16,8 +16,7 @@ import { describeRoutes } from './openapi.ts'
 import { makeGround } from './operations/ground.ts'
 import { makeOperations } from './operations/index.ts'
 import { settleAuthOptions, type SvcAuthOptions } from './options.ts'
-import { apiKeyRoutes } from './routes/api-keys.ts'
-import { userRoutes } from './routes/users.ts'
+import { managementRoutes } from './routes/management.ts'
 import type { Scope } from './scopes.ts'
 
 declare module 'fastify' {
@@ -53,10 +52,9 @@ async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> 
   registerActions(core.svc, operations)
   if (settings.managementBasePath !== null) {
     if (app.hasDecorator('swagger')) describeRoutes(app, (...route) => policies.foresee(...route))
-    await managementApi(app, settings.managementBasePath, (api) => {
-      userRoutes(api, operations)
-      apiKeyRoutes(api, operations)
-    })
+    await managementApi(app, settings.managementBasePath, (api) =>
+      managementRoutes(api, operations),
+    )
   }
 
   app.addHook('onReady', async () => {
