@@ -73,6 +73,25 @@ t.test('a change of url and events holds for the next publish', async (t) => {
   t.equal(await quiet(() => Promise.resolve(first.requests.length + second.requests.length)), 2)
 })
 
+t.test('no worker looks at the jobs of a paused webhook', async (t) => {
+  const { app, ask, register } = await startHost(t, { core: { worker: { enabled: false } } })
+  const { id } = await register('https://receiver.example/')
+  await app.svc.events.publish('order.created', {})
+  const due = async () => {
+    const { rows } = await app.svc.database.query(
+      `select start_after <= now() as due from svc_jobs.job where singleton_key = $1`,
+      [id],
+    )
+    return rows.map((row: { due: boolean }) => row.due)
+  }
+  t.same(await due(), [true])
+  await ask('PATCH', `/${id}`, { active: false })
+  await ask('POST', `/${id}/test`)
+  t.same(await due(), [false, false])
+  await ask('PATCH', `/${id}`, { active: true })
+  t.same(await due(), [true, true])
+})
+
 /** The value once it has not changed for a while: what should not happen has had the time to. */
 async function quiet(ask: () => Promise<number>): Promise<number> {
   let value = await ask()
