@@ -5,10 +5,12 @@ const cases: [concurrency: number, ms: number, ahead: number][] = [
   [10, 0.01, 200],
   [10, 1, 100],
   [10, 5, 20],
-  [10, 6, 0],
+  [10, 20, 5],
+  [10, 100, 1],
+  [10, 101, 0],
   [1, 1, 10],
   [1, 0, 100],
-  [256, 50, 0],
+  [256, 50, 51],
 ]
 for (const [concurrency, ms, ahead] of cases) {
   t.test(

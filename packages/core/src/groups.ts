@@ -26,18 +26,19 @@ export class Groups {
     return this.#exist
   }
 
-  allow(lane: Lane, room: number): Allowance {
-    return this.#fairness.allow(lane, room, Date.now())
+  allow(lane: Lane, room: number, generous: boolean): Allowance {
+    return this.#fairness.allow(lane, room, Date.now(), generous)
   }
 
   /** A fetch in the fresh lane took so long, with these groups passed over for their caps. */
   walked(capped: string[], tookMs: number): void {
-    if (this.#fairness.walked(capped, tookMs).length > 0) this.#setBackNow()
+    if (this.#fairness.walked(capped, tookMs, Date.now()).length > 0) this.#setBackNow()
   }
 
-  started(group: string | null): void {
+  /** Whether a job that was fetched may begin; else it goes back. */
+  admit(group: string | null, lane: Lane, generous: boolean): boolean {
     if (group !== null) this.#exist = true
-    this.#fairness.started(group, Date.now())
+    return this.#fairness.admit(group, lane, Date.now(), generous)
   }
 
   /** What a group that recovers has in the slow lane is done there, without a cap of its own. */

@@ -5,8 +5,8 @@ import type { Lane } from './job.ts'
 const BATCH = 200
 /** Jobs may be claimed so much earlier than they start. */
 const AHEAD_MS = 10
-/** A worker that is slower than this has all that it can use in its window. */
-const QUICK_MS = 5
+/** With a worker that is slower than this no round trip counts. */
+const QUICK_MS = 100
 const WEIGHT_OF_ONE = 0.1
 
 export class Pace {

@@ -128,25 +128,39 @@ export class Pump {
   async #refill(lane: Lane): Promise<number> {
     const restMs = this.#restUntil[lane] - performance.now()
     if (restMs > 0) return restMs
-    const room = this.#roomIn(lane)
-    const { limit, passedOver, capped } = this.#groups.allow(lane, Math.min(room, LARGEST_FETCH))
-    if (limit === 0) {
-      this.#left[lane] = true
-      return NO_ROOM_MS
-    }
+    const first = await this.#take(lane, false)
+    this.#left[lane] = first.isFull || first.capped
+    if (first.mustWait) return NO_ROOM_MS
+    if (first.isFull) return 0
+    // Where nobody else waits, who answers slowly may have more.
+    if (first.capped && (await this.#take(lane, true)).isFull) return 0
+    return pollMsAfter(Date.now() - this.#lastJobAt, lane)
+  }
+
+  /** One fetch, and what it brings on its way. */
+  async #take(lane: Lane, generous: boolean) {
+    const room = Math.min(this.#roomIn(lane), LARGEST_FETCH)
+    const { limit, passedOver, capped } = this.#groups.allow(lane, room, generous)
+    if (limit === 0) return { isFull: false, capped: true, mustWait: true }
     const startedAt = performance.now()
     const jobs = await this.#fetch(lane, limit, [...passedOver, ...capped])
     const tookMs = performance.now() - startedAt
     if (lane === 'fresh') this.#groups.walked(capped, tookMs)
     else if (tookMs > LONG_FETCH_MS) this.#restUntil[lane] = performance.now() + REST * tookMs
-    const isFull = jobs.length === limit
-    this.#left[lane] = isFull || capped.length > 0
-    if (jobs.length > 0) {
-      this.#lastJobAt = Date.now()
-      for (const { group } of jobs) this.#groups.started(group)
-      this.#attempts.take(lane, jobs)
-    }
-    return isFull ? 0 : pollMsAfter(Date.now() - this.#lastJobAt, lane)
+    if (jobs.length > 0) this.#begin(lane, jobs, generous)
+    return { isFull: jobs.length === limit, capped: capped.length > 0, mustWait: false }
+  }
+
+  /** What a group has no place for goes back at once, no attempt used up. */
+  #begin(lane: Lane, jobs: Job[], generous: boolean): void {
+    this.#lastJobAt = Date.now()
+    const admitted = jobs.filter((job) => {
+      if (this.#groups.admit(job.group, lane, generous)) return true
+      this.#lanes.claim(lane, -1)
+      this.#settler.add({ job, outcome: { kind: 'postponed', until: new Date() } })
+      return false
+    })
+    if (admitted.length > 0) this.#attempts.take(lane, admitted)
   }
 
   async #fetch(lane: Lane, limit: number, ignoreGroups: string[]): Promise<Job[]> {
