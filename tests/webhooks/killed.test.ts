@@ -44,6 +44,30 @@ t.test(
   },
 )
 
+t.test('every attempt is recorded whose process died, however many in a row', async (t) => {
+  const { app, ask, register, database } = await startHost(t, {
+    core: { worker: { enabled: false } },
+  })
+  const receiver = await startReceiver(t, () => (receiver.requests.length > 2 ? 200 : undefined))
+  const { id } = await register(receiver.url)
+  await app.svc.events.publish('order.created', { n: 1 })
+  for (const attempt of [1, 2]) {
+    const worker = await startWorker(t, database)
+    await receiver.got(attempt)
+    worker.kill()
+    await timePasses(app.svc.database)
+  }
+  await startWorker(t, database)
+
+  const list = async () => (await ask('GET', `/${id}/deliveries`)).body
+  const rows = await until(list, (found) => found.length === 3)
+  t.match(rows, [
+    { attempt: 3, status: 'delivered', error: null },
+    { attempt: 2, status: 'failed', error: 'lost' },
+    { attempt: 1, status: 'failed', error: 'lost' },
+  ])
+})
+
 t.test('an attempt that was the last one is recorded too', async (t) => {
   const { app, ask, register, database } = await startHost(t, {
     core: { worker: { enabled: false, maxAttempts: 1 } },

@@ -14,6 +14,7 @@ import { findTargets, type Target } from '../registrations.ts'
 import { attempt, skippedAttempt, type Attempt, type AttemptSettings } from './attempt.ts'
 import { attemptOf, deliveryJobOf, keyOf } from './job.ts'
 import { rowsOf } from './log-rows.ts'
+import { lostBefore } from './lost.ts'
 import { QUEUE, UNTIL_ACTIVE } from './names.ts'
 import { pauseGone, reconsider } from './pause.ts'
 import type { Post } from './post.ts'
@@ -102,7 +103,11 @@ async function record(
   db: Db,
   settled: Settled<Note>[],
 ): Promise<void> {
-  const rows: LogRow[] = []
+  const made = settled.filter(({ became }) => became !== 'postponed')
+  const rows: LogRow[] = await lostBefore(
+    db,
+    made.map(({ job }) => job),
+  )
   const gone = new Set<string>()
   const postponed = new Set<string>()
   for (const one of settled) {
