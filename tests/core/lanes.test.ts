@@ -53,3 +53,20 @@ t.test('what is claimed ahead does not run, and leaves the other lane its window
   t.equal(lanes.claimed, 0)
   t.equal(lanes.room('slow', 0), 2)
 })
+
+t.test('where nothing waits in the slow lane the fresh one may have its places', async (t) => {
+  const lanes = new Lanes(8)
+  lanes.reserved = false
+  t.equal(lanes.room('fresh', 0), 8)
+  for (let i = 0; i < 8; i++) {
+    lanes.claim('fresh', 1)
+    t.ok(lanes.mayStart('fresh'))
+    lanes.start('fresh')
+  }
+  t.equal(lanes.room('slow', 0), 0)
+  lanes.reserved = true
+  lanes.end('fresh', true)
+  lanes.end('fresh', true)
+  t.notOk(lanes.mayStart('fresh'), 'and gives them back when something does')
+  t.equal(lanes.room('slow', 0), 2)
+})

@@ -23,7 +23,8 @@ async function mostConnections(database: string, option: string | pg.PoolConfig 
     while (!isDone) {
       const { rows } = await watcher.query(
         `select count(*)::int as n from pg_stat_activity
-          where datname = current_database() and pid <> pg_backend_pid()`,
+          where datname = current_database() and pid <> pg_backend_pid()
+            and backend_type = 'client backend'`,
       )
       most = Math.max(most, rows[0].n)
     }

@@ -1,3 +1,9 @@
+// What these declare for others (`request.auth`, the actions, the context keys) reaches a host only
+// through a line that the compiler keeps.
+import './actions.ts'
+import './guard/guard.ts'
+import './guard/request-context.ts'
+
 export { svcAuth, svcAuth as default } from './plugin.ts'
 export type { SvcAuthOptions } from './options.ts'
 export type { RateLimit } from './failures.ts'

@@ -54,7 +54,9 @@ export type AuthSettings = Required<
 const isListOf = (is: (value: string) => boolean) => (value: unknown) =>
   Array.isArray(value) && value.every((item) => typeof item === 'string' && is(item))
 
-const isPath = (value: string): boolean => /^\/[^?#\s]*$/.test(value)
+/** As the router reads it, decoded: a pattern or an encoded path would protect nothing, in silence. */
+const isPath = (value: string): boolean =>
+  /^\/[^?#*%\\\s]*$/.test(value) && !/\/\/|\/:|\/\.\.?(?:\/|$)/.test(value)
 const isBasePath = (value: string): boolean => /^(?:\/[^/?#:*\s]+)+$/.test(value)
 const isBuiltIn = (scope: string): boolean => BUILT_IN_SCOPES.some((builtIn) => builtIn === scope)
 
@@ -72,12 +74,13 @@ const rateLimitRules: OptionRules = {
 
 const rules: OptionRules = {
   protectedPaths: {
-    expects: '"all" or a list of path prefixes such as "/api"',
+    expects:
+      '"all" or a list of path prefixes such as "/api", decoded, without parameters or wildcards',
     is: (value) => value === 'all' || isListOf(isPath)(value),
     default: 'all',
   },
   excludePaths: {
-    expects: 'a list of whole paths such as "/health"',
+    expects: 'a list of whole paths such as "/health", decoded, without parameters or wildcards',
     is: isListOf(isPath),
     default: ['/health'],
   },
@@ -89,7 +92,8 @@ const rules: OptionRules = {
   },
   rateLimit: { expects: 'an object' },
   webhooksManagementPaths: {
-    expects: 'a list of path prefixes such as "/_webhooks"',
+    expects:
+      'a list of path prefixes such as "/_webhooks", decoded, without parameters or wildcards',
     is: isListOf(isPath),
     default: ['/_webhooks'],
   },

@@ -1,4 +1,5 @@
-import { ActionTaken, ActionUnknown, InvalidAction } from './errors.ts'
+import { ActionTaken, ActionUnknown, InvalidAction, Unavailable } from './errors.ts'
+import { isAway } from './unreachable.ts'
 import { isFunction, kindOf } from './options.ts'
 import type { SvcActions } from './svc-actions.ts'
 
@@ -27,7 +28,7 @@ export function makeActions(): Actions {
   return {
     call(name, ...args) {
       const handler = handlers.get(name)
-      if (handler) return handler(...(args as never)) as never
+      if (handler) return typed(handler(...(args as never))) as never
       const known = [...handlers.keys()].join(', ') || 'none'
       // A caller waits for a promise, and would not catch what is thrown instead.
       return Promise.reject(new ActionUnknown(String(name), known)) as never
@@ -41,4 +42,12 @@ export function makeActions(): Actions {
     },
     names: () => [...handlers.keys()],
   }
+}
+
+/** An action rejects with what its route would answer, also where Postgres is away. */
+function typed(result: unknown): unknown {
+  if (!(result instanceof Promise)) return result
+  return result.catch((error: unknown) => {
+    throw isAway(error) ? new Unavailable({ cause: error }) : error
+  })
 }

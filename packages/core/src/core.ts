@@ -9,6 +9,7 @@ import { InvalidOption } from './errors.ts'
 import { makeKeyValueStore, sweepExpired, type KeyValueStore } from './kv.ts'
 import { inTurn, migrate } from './migrate.ts'
 import type { CoreSettings } from './options.ts'
+import { bounded } from './patience.ts'
 import { Pump } from './pump.ts'
 import { startBoss, type PgBoss } from './queue.ts'
 import { BoundQueues, WAKE_CHANNEL, type Queues } from './queues.ts'
@@ -42,6 +43,8 @@ export interface FanOut {
 
 export interface Core {
   svc: Svc
+  /** `svc.database`, with statements that end: a silent server is a rejection after 15 seconds. */
+  db: Db
   settings: CoreSettings
   log: FastifyBaseLogger
   migrate(owner: string, folder: URL): Promise<void>
@@ -62,10 +65,13 @@ export interface Core {
   every(seconds: number, name: string, task: () => Promise<void>): void
 }
 
+/** Among pg-boss's statements are some that tend whole tables. */
+const BOSS_PATIENCE_MS = 120_000
 const MIGRATIONS = new URL('../sql/', import.meta.url)
 
 export class RunningCore implements Core {
   readonly svc: Svc
+  readonly db: Db
   readonly settings: CoreSettings
   readonly log: FastifyBaseLogger
   readonly signals: SignalLine
@@ -88,7 +94,7 @@ export class RunningCore implements Core {
       await migrate(database.pool, '@svc/core', MIGRATIONS)
       // Its own lock comes too late for the schema: two that make it at once, and one fails.
       const boss = await inTurn(database.hot, () =>
-        startBoss(database.pool, settings.worker.enabled, {
+        startBoss(bounded(database.pool, BOSS_PATIENCE_MS), settings.worker.enabled, {
           error: (error) => log.warn({ err: error }, 'pg-boss reports an error'),
           warn: (warning) => log.warn({ warning }, 'pg-boss warns'),
         }),
@@ -110,6 +116,7 @@ export class RunningCore implements Core {
     this.settings = settings
     this.log = log
     this.#database = database
+    this.db = database.db
     this.#eventDays = settings.eventRetentionDays
     this.signals = new SignalLine(database.listener, !database.pooled, (error) =>
       log.debug({ err: error }, 'the signal line was lost, polling goes on'),
@@ -127,16 +134,16 @@ export class RunningCore implements Core {
     this.svc = {
       actions: makeActions(),
       events: this.#bus,
-      kv: makeKeyValueStore(database.pool),
+      kv: makeKeyValueStore(database.db),
       secrets,
       database: database.pool,
       jobs: boss,
     }
     this.#sweeps = new Sweeps(log)
-    this.every(60, 'expired entries', () => sweepExpired(database.pool))
-    this.every(3600, 'old events', () => sweepEvents(database.pool, this.#eventDays))
+    this.every(60, 'expired entries', () => sweepExpired(database.db))
+    this.every(3600, 'old events', () => sweepEvents(database.db, this.#eventDays))
     this.every(3600, 'jobs of retired subscriptions', () =>
-      sweepRetired(database.pool, SUBSCRIPTION_QUEUES),
+      sweepRetired(database.db, SUBSCRIPTION_QUEUES),
     )
   }
 
@@ -151,7 +158,7 @@ export class RunningCore implements Core {
   fanOut: FanOut = {
     declare: (subscription, queue, events) => {
       this.#fannedOut.add(subscription)
-      return declareSubscription(this.#database.pool, {
+      return declareSubscription(this.#database.db, {
         subscription,
         queue,
         events,
@@ -187,7 +194,7 @@ export class RunningCore implements Core {
 
   async ready(): Promise<void> {
     await this.#bus.ready()
-    await setKeepDays(this.#database.pool, [...this.#fannedOut], this.#eventDays)
+    await setKeepDays(this.#database.db, [...this.#fannedOut], this.#eventDays)
     this.#ready = true
     for (const pump of this.#pumps.values()) this.#startPump(pump)
     this.#sweeps.start()

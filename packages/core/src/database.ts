@@ -1,8 +1,10 @@
 import pg from 'pg'
 import { configOf, isPool } from './connection.ts'
-import { DatabaseTooOld, DatabaseUnreachable, InvalidOption } from './errors.ts'
+import { DatabaseTooOld, DatabaseUnreachable } from './errors.ts'
 import { openHot, type Hot } from './hot.ts'
 import type { SvcCoreOptions } from './options.ts'
+import { bounded } from './patience.ts'
+import type { Db } from './transaction.ts'
 import { whyUnreachable } from './unreachable.ts'
 
 export { isAway } from './unreachable.ts'
@@ -15,6 +17,8 @@ export { transaction, type Db } from './transaction.ts'
  */
 export interface Database {
   pool: pg.Pool
+  /** The same pool, with statements that end: for all that is ours. */
+  db: Db
   hot: Hot
   /** For the one connection that listens. */
   listener: pg.ClientConfig
@@ -44,13 +48,14 @@ export async function openDatabase(
   const max = config.max ?? 10
   const spared = given || max === 1 ? 0 : 1
 
-  const pool = given ?? makePool({ ...config, max: max - spared })
+  const pool = given ?? new pg.Pool({ ...config, max: max - spared })
   pool.on('error', logError)
   try {
     await assertUsable(pool)
     const hot = await openHot({ ...config, max: 1 + spared }, logError)
     return {
       pool,
+      db: bounded(pool),
       hot,
       pooled: hot.pooled,
       listener: config,
@@ -66,16 +71,6 @@ export async function openDatabase(
     else void pool.end()
     if (error instanceof DatabaseTooOld) throw error
     throw new DatabaseUnreachable(whyUnreachable(error, config))
-  }
-}
-
-function makePool(config: pg.PoolConfig): pg.Pool {
-  try {
-    return new pg.Pool(config)
-  } catch (error) {
-    throw new InvalidOption(
-      `svcCore: the option "database" cannot be used: ${(error as Error).message}`,
-    )
   }
 }
 

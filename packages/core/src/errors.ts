@@ -13,6 +13,13 @@ export const DatabaseTooOld = createError<[string]>(
   500,
 )
 
+/** Postgres cannot be asked at the moment. */
+export const Unavailable = createError<[{ cause: unknown }]>(
+  'SVC_UNAVAILABLE',
+  'the database cannot be reached, try again',
+  503,
+)
+
 /** `actions.call` was given a name that nobody registered. */
 export const ActionUnknown = createError<[string, string]>(
   'SVC_CORE_ACTION_UNKNOWN',

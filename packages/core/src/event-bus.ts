@@ -65,7 +65,7 @@ export class EventBus implements Events {
     const wake = (names: string[]) => {
       for (const name of names) queues.wake(name)
     }
-    this.#commits = new CommitWatch(database.pool, wake)
+    this.#commits = new CommitWatch(database.db, wake)
     this.#publisher = new Publisher(boss, database, wake)
   }
 
@@ -122,7 +122,7 @@ export class EventBus implements Events {
   async unsubscribe(subscription: string): Promise<void> {
     checkedSubscriptionName(subscription)
     await this.declare()
-    await retireSubscription(this.#parts.database.pool, subscription)
+    await retireSubscription(this.#parts.database.db, subscription)
     this.#subscribed.delete(subscription)
     await this.#parts.rest(queueOfSubscription(subscription))
     await emptyQueue(this.#parts.boss, queueOfSubscription(subscription))
@@ -157,12 +157,12 @@ export class EventBus implements Events {
   async #declareOne(event: string, options: SettledSubscribeOptions): Promise<void> {
     const { boss, database, settings } = this.#parts
     const queue = queueOfSubscription(options.subscription)
-    await defineQueue(boss, database.pool, queue, settings.worker, {
+    await defineQueue(boss, database.db, queue, settings.worker, {
       expireInSeconds: options.timeoutSeconds + EXPIRY_MARGIN_SECONDS,
       deadLetterRetentionDays: SUBSCRIPTION_DEAD_LETTER_DAYS,
       ownTable: false,
     })
-    await declareSubscription(database.pool, {
+    await declareSubscription(database.db, {
       subscription: options.subscription,
       queue,
       events: [event],

@@ -168,14 +168,14 @@ export function settleSubscription(
 
 /** @throws InvalidSubscription */
 export function checkedSubscriptionName(name: unknown): void {
-  // Its queue would be the dead-letter queue of another.
-  if (isEventName(name) && !name.endsWith('.dlq')) return
+  // Its queue would be the dead-letter queue of another, or its rows those of a plugin of ours.
+  if (isEventName(name) && !name.endsWith('.dlq') && !name.startsWith('__svc.')) return
   throw new InvalidSubscription(
     `a subscription must have ${SUBSCRIPTION_NAME}, got ${typeof name === 'string' ? JSON.stringify(name) : kindOf(name)}: give it one with the option "subscription"`,
   )
 }
 
 const SUBSCRIPTION_NAME =
-  'a name of 1 to 200 letters, digits, "_", ".", "-" or "/" that does not end in ".dlq"'
+  'a name of 1 to 200 letters, digits, "_", ".", "-" or "/" that does not end in ".dlq" or begin with "__svc."'
 
 export { SubscriptionTaken }

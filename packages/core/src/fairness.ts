@@ -178,7 +178,7 @@ function capsOf(window: number): Caps {
   return {
     quick: Math.max(1, Math.floor((window * 3) / 4)),
     slow: Math.max(1, Math.floor(window / 4)),
-    small: Math.max(1, Math.floor(window / 8)),
+    small: Math.min(window, Math.max(2, Math.floor(window / 8))),
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import pg from 'pg'
 import { withServerOptions } from './connection.ts'
+import { bounded } from './patience.ts'
 import { transaction, type Db } from './transaction.ts'
 
 const OFF = ['enable_sort', 'enable_bitmapscan', 'enable_seqscan', 'jit']
@@ -22,12 +23,13 @@ export class Hot implements Db {
   }
 
   query(text: string, values?: unknown[]): ReturnType<Db['query']> {
-    if (!this.pooled) return this.pool.query(text, values)
+    if (!this.pooled) return bounded(this.pool).query(text, values)
     return this.transaction((db) => db.query(text, values))
   }
 
-  transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
-    return transaction(this.pool, run, this.pooled ? IN_TRANSACTION : 'begin')
+  transaction<T>(run: (db: Db) => Promise<T>, patience: { patienceMs?: number } = {}): Promise<T> {
+    const begin = this.pooled ? { begin: IN_TRANSACTION } : {}
+    return transaction(this.pool, run, { ...begin, ...patience })
   }
 }
 

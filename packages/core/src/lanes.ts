@@ -19,6 +19,12 @@ export class Lanes {
     slow: { claimed: 0, running: 0 },
   }
 
+  /**
+   * Whether the slow lane's places are kept free for it. Where nothing waits in it the fresh lane
+   * may have them too.
+   */
+  reserved = true
+
   constructor(concurrency: number) {
     this.concurrency = concurrency
     // With a concurrency of one both lanes take turns in it.
@@ -32,19 +38,24 @@ export class Lanes {
    */
   room(lane: Lane, ahead: number): number {
     const claimed = this.#counts.fresh.claimed + this.#counts.slow.claimed
+    const window = this.#windowOf(lane)
     const room = Math.min(
-      this.windows[lane] + ahead - this.#counts[lane].claimed,
+      window + ahead - this.#counts[lane].claimed,
       this.concurrency + ahead - claimed,
     )
-    return room >= (this.windows[lane] + ahead) / 4 ? room : 0
+    return room >= (window + ahead) / 4 ? room : 0
   }
 
   mayStart(lane: Lane): boolean {
     const { fresh, slow } = this.#counts
     return (
-      this.#counts[lane].running < this.windows[lane] &&
+      this.#counts[lane].running < this.#windowOf(lane) &&
       fresh.running + slow.running < this.concurrency
     )
+  }
+
+  #windowOf(lane: Lane): number {
+    return lane === 'fresh' && !this.reserved ? this.concurrency : this.windows[lane]
   }
 
   claim(lane: Lane, jobs: number): void {

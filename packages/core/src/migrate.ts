@@ -3,6 +3,8 @@ import type pg from 'pg'
 import { transaction, type Db } from './database.ts'
 import type { Hot } from './hot.ts'
 
+/** A migration may rewrite a table, and waits for those that boot at the same time. */
+const PATIENCE_MS = 600_000
 /** One lock for all packages: ten processes that boot at once on an empty database take turns. */
 const LOCK = 7_763_001
 
@@ -13,25 +15,32 @@ const LOCK = 7_763_001
 export async function migrate(pool: pg.Pool, owner: string, folder: URL): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted()
   if ((await pendingOf(pool, owner, names)).length === 0) return
-  await transaction(pool, async (db) => {
-    await waitForTurn(db)
-    await makeRoom(db)
-    for (const name of await pendingOf(db, owner, names)) {
-      await db.query(await readFile(new URL(name, folder), 'utf8'))
-      await db.query(`insert into svc."__svc.migrations" (owner, name) values ($1, $2)`, [
-        owner,
-        name,
-      ])
-    }
-  })
+  await transaction(
+    pool,
+    async (db) => {
+      await waitForTurn(db)
+      await makeRoom(db)
+      for (const name of await pendingOf(db, owner, names)) {
+        await db.query(await readFile(new URL(name, folder), 'utf8'))
+        await db.query(`insert into svc."__svc.migrations" (owner, name) values ($1, $2)`, [
+          owner,
+          name,
+        ])
+      }
+    },
+    { patienceMs: PATIENCE_MS },
+  )
 }
 
 /** Runs `run`, which asks on other connections, while no other process migrates. */
 export function inTurn<T>(hot: Pick<Hot, 'transaction'>, run: () => Promise<T>): Promise<T> {
-  return hot.transaction(async (db) => {
-    await waitForTurn(db)
-    return run()
-  })
+  return hot.transaction(
+    async (db) => {
+      await waitForTurn(db)
+      return run()
+    },
+    { patienceMs: PATIENCE_MS },
+  )
 }
 
 /** Until the end of the transaction. A host's time limits are for its requests. */

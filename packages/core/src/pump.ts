@@ -141,6 +141,7 @@ export class Pump {
   async #take(lane: Lane, generous: boolean) {
     const room = Math.min(this.#roomIn(lane), LARGEST_FETCH)
     const { limit, passedOver, capped } = this.#groups.allow(lane, room, generous)
+    if (limit === 0 && lane === 'slow') this.#lanes.reserved = true
     if (limit === 0) return { isFull: false, capped: true, mustWait: true }
     const startedAt = performance.now()
     const jobs = await this.#fetch(lane, limit, [...passedOver, ...capped])
@@ -148,6 +149,11 @@ export class Pump {
     if (lane === 'fresh') this.#groups.walked(capped, tookMs)
     else if (tookMs > LONG_FETCH_MS) this.#restUntil[lane] = performance.now() + REST * tookMs
     if (jobs.length > 0) this.#begin(lane, jobs, generous)
+    // An endpoint may hang: the places of groups that answer are always kept free.
+    if (lane === 'slow') {
+      this.#lanes.reserved = this.#groups.exist || jobs.length > 0
+      this.#ringWhereLeft()
+    }
     return { isFull: jobs.length === limit, capped: capped.length > 0, mustWait: false }
   }
 

@@ -56,11 +56,11 @@ export class BoundQueues implements Queues {
   }
 
   async define(queue: string, options: QueueOptions): Promise<void> {
-    const db = this.#database.pool
+    const db = this.#database.db
     await defineQueue(this.#boss, db, queue, this.#worker, { ...options, ownTable: true })
   }
 
-  insert(queue: string, jobs: NewJob[], db: Db = this.#database.pool): Promise<void> {
+  insert(queue: string, jobs: NewJob[], db: Db = this.#database.db): Promise<void> {
     return insertJobs(this.#boss, db, queue, jobs)
   }
 
@@ -83,18 +83,18 @@ export class BoundQueues implements Queues {
     if (this.#pumps.get(pump.worker.queue) === pump) this.#pumps.delete(pump.worker.queue)
   }
 
-  defer(queue: string, group: string, until: Date, db: Db = this.#database.pool): Promise<number> {
+  defer(queue: string, group: string, until: Date, db: Db = this.#database.db): Promise<number> {
     return deferGroup(db, queue, group, until)
   }
 
-  discard(queue: string, group: string, db: Db = this.#database.pool): Promise<Job[]> {
+  discard(queue: string, group: string, db: Db = this.#database.db): Promise<Job[]> {
     return discardGroup(db, queue, group)
   }
 
   deadLetters(
     queue: string,
     filter: { group?: string; limit?: number; after?: string; ids?: string[] },
-    db: Db = this.#database.pool,
+    db: Db = this.#database.db,
   ): Promise<DeadLetter[]> {
     return listDeadLetters(db, queue, filter)
   }
@@ -109,7 +109,7 @@ export class BoundQueues implements Queues {
       : transaction(this.#database.pool, (tx) => this.#redrive(tx, queue, filter))
   }
 
-  async discardDeadLetters(queue: string, group: string, db: Db = this.#database.pool) {
+  async discardDeadLetters(queue: string, group: string, db: Db = this.#database.db) {
     return (await takeDeadLetters(db, queue, { group })).length
   }
 

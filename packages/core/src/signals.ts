@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Db } from './database.ts'
+import { bounded } from './patience.ts'
 
 /**
  * LISTEN and NOTIFY over one connection that comes back when it breaks. A signal may be lost at
@@ -20,6 +21,7 @@ type Heard = Parameters<Signals['listen']>[1]
 
 const LONGEST_PAUSE_MS = 5000
 const GOODBYE_MS = 1000
+const PATIENCE_MS = 5000
 
 export class SignalLine implements Signals {
   #config: pg.ClientConfig
@@ -99,7 +101,7 @@ export class SignalLine implements Signals {
     try {
       await client.connect()
       for (const channel of this.#canListen ? this.#listeners.keys() : []) {
-        await client.query(`listen ${pg.escapeIdentifier(channel)}`)
+        await bounded(client, PATIENCE_MS).query(`listen ${pg.escapeIdentifier(channel)}`)
       }
       this.#client = client
       this.#failures = 0
@@ -138,7 +140,11 @@ export class SignalLine implements Signals {
   #say(statement: string, values?: unknown[]): Promise<void> {
     const client = this.#client
     this.#said = this.#said.then(async () => {
-      if (client) await client.query(statement, values).catch(this.#logError)
+      if (!client) return
+      await bounded(client, PATIENCE_MS)
+        .query(statement, values)
+        // A line that does not answer is cut, and drawn anew.
+        .catch((error: Error) => this.#lost(client, error))
     })
     return this.#said
   }

@@ -1,4 +1,6 @@
 import type pg from 'pg'
+import { bounded } from './patience.ts'
+import { isAway } from './unreachable.ts'
 
 /** Anything that answers a statement: a pool, a client inside a transaction, an adapter of an ORM. */
 export interface Db {
@@ -6,11 +8,14 @@ export interface Db {
   query(text: string, values?: unknown[]): Promise<{ rows: any[]; rowCount?: number | null }>
 }
 
-/** Runs `run` on one connection between `begin` and `commit`; what it throws rolls back. */
+/**
+ * Runs `run` on one connection between `begin` and `commit`; what it throws rolls back. No
+ * statement takes longer than `patienceMs`.
+ */
 export async function transaction<T>(
   pool: pg.Pool,
   run: (db: Db) => Promise<T>,
-  begin = 'begin',
+  { begin = 'begin', patienceMs }: { begin?: string; patienceMs?: number } = {},
 ): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
@@ -20,15 +25,19 @@ export async function transaction<T>(
     broken = error
   }
   client.on('error', onError)
+  const db = bounded(client, patienceMs)
   try {
-    await client.query(begin)
-    const result = await run(client)
-    await client.query('commit')
+    await db.query(begin)
+    const result = await run(db)
+    await db.query('commit')
     return result
   } catch (error) {
-    await client.query('rollback').catch((rollbackError: Error) => {
-      broken = rollbackError
-    })
+    if (isAway(error)) broken = error as Error
+    else {
+      await db.query('rollback').catch((rollbackError: Error) => {
+        broken = rollbackError
+      })
+    }
     throw error
   } finally {
     client.off('error', onError)

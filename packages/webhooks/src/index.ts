@@ -1,3 +1,6 @@
+// The actions that it declares reach a host only through a line that the compiler keeps.
+import './actions.ts'
+
 export { svcWebhooks, svcWebhooks as default } from './plugin.ts'
 export type { SvcWebhooksOptions } from './options.ts'
 export {

@@ -22,7 +22,7 @@ export interface Ground {
 
 export function makeGround(core: Core, keys: Keys, settings: AuthSettings): Ground {
   return {
-    db: core.svc.database,
+    db: core.db,
     log: keys.log,
     scopes: [...BUILT_IN_SCOPES, ...settings.scopes],
     writeUses: () => keys.lastUsed.flush(),

@@ -1,0 +1,47 @@
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { makeActions } from '../../packages/core/src/actions.ts'
+import { isAway } from '../../packages/core/src/database.ts'
+import { bounded } from '../../packages/core/src/patience.ts'
+import { transaction } from '../../packages/core/src/transaction.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+
+async function poolOf(t: Test): Promise<pg.Pool> {
+  const pool = new pg.Pool({ connectionString: await freshDatabase(t), max: 1 })
+  pool.on('error', () => {})
+  t.teardown(() => pool.end())
+  return pool
+}
+
+t.test('a statement that gets no answer ends, and gives its place in the pool back', async (t) => {
+  const pool = await poolOf(t)
+  const error = await bounded(pool, 50)
+    .query('select pg_sleep(60)')
+    .catch((reason: unknown) => reason)
+  t.ok(isAway(error), 'as if the server were away')
+  t.same((await bounded(pool).query('select $1::int as n', [7])).rows, [{ n: 7 }])
+})
+
+t.test('so does a transaction', async (t) => {
+  const pool = await poolOf(t)
+  const silent = transaction(pool, (db) => db.query('select pg_sleep(60)'), { patienceMs: 50 })
+  t.ok(isAway(await silent.catch((reason: unknown) => reason)))
+  const { rows } = await transaction(pool, (db) => db.query('select 1 as n'))
+  t.same(rows, [{ n: 1 }])
+})
+
+t.test('an action rejects with what its route would answer where Postgres is away', async (t) => {
+  const actions = makeActions() as unknown as {
+    register(name: string, handler: () => Promise<never>): void
+    call(name: string): Promise<never>
+  }
+  const away = Object.assign(new Error('no'), { code: 'ECONNREFUSED' })
+  actions.register('test.away', async () => Promise.reject(away))
+  actions.register('test.wrong', async () => Promise.reject(new Error('x')))
+  await t.rejects(actions.call('test.away'), {
+    code: 'SVC_UNAVAILABLE',
+    statusCode: 503,
+    cause: away,
+  })
+  await t.rejects(actions.call('test.wrong'), { message: 'x' })
+})
