@@ -193,7 +193,13 @@ const refused: [title: string, args: unknown[], code: string, message: RegExp][]
     'the name of a dead-letter queue',
     ['a.dlq', () => {}],
     'INVALID_SUBSCRIPTION',
-    /that does not end in ".dlq", got "a.dlq": give it one with the option "subscription"/,
+    /that does not end in ".dlq" .*, got "a.dlq": give it one with the option "subscription"/,
+  ],
+  [
+    "a name that is a plugin's of ours",
+    ['a', () => {}, { subscription: '__svc.webhooks' }],
+    'INVALID_SUBSCRIPTION',
+    /or begin with "__svc.", got "__svc.webhooks"/,
   ],
   [
     'a second one of that name',
