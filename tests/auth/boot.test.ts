@@ -7,7 +7,9 @@ import { svcAuth, type SvcAuthOptions } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import t, { type Test as Tap } from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
-import { prepareHost, type HostOptions } from './support/host.ts'
+import { prepareHost, startHost, type HostOptions } from './support/host.ts'
+
+type Hook = (...args: unknown[]) => unknown
 
 /** What a host says at boot, `undefined` where it boots. */
 async function bootOf(
@@ -74,6 +76,27 @@ t.test('hooks after the guard, and of routes, are nobody else’s concern', asyn
     },
   })
   t.equal(boot, undefined)
+})
+
+t.test('a tracing tool may wrap the guard, and name the hooks that it adds itself', async (t) => {
+  const before = (app: FastifyInstance) => {
+    const addHook = app.addHook.bind(app) as (event: string, hook: Hook) => FastifyInstance
+    const wrapping = (event: string, hook: Hook) =>
+      addHook(event, function traced(this: unknown, ...args: unknown[]) {
+        return hook.apply(this, args)
+      })
+    wrapping('onRequest', function startSpan(_request, _reply, done) {
+      ;(done as () => void)()
+    })
+    Object.assign(app, { addHook: wrapping })
+  }
+  const after = (app: FastifyInstance) => void app.get('/me', async (request) => request.auth)
+  const options = { before, after, auth: { hooksBeforeGuard: ['traced'] } }
+  t.match(await bootOf(t, { before, after }), { message: /onRequest hook "traced"/ })
+
+  const { ask } = await startHost(t, options)
+  t.equal((await ask('GET', '/me', { key: null })).status, 401)
+  t.match(await ask('GET', '/me'), { status: 200, body: { bootstrap: true } })
 })
 
 t.test('CORS, helmet and the request context may come first', async (t) => {

@@ -1,5 +1,5 @@
 import { managementApi, useCore } from '@svc/core/kit'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { registerActions } from './actions.ts'
 import { auditLog } from './guard/audit.ts'
@@ -8,7 +8,7 @@ import { makeGuard } from './guard/guard.ts'
 import { openKeys } from './guard/keys.ts'
 import { pathRules } from './guard/path-rules.ts'
 import { Policies } from './guard/policies.ts'
-import { proveContexts, proveRequestContext, proveRoutes } from './guard/proof.ts'
+import { addFirstHook, proveFirst, proveRequestContext } from './guard/proof.ts'
 import { requestContextMirror } from './guard/request-context.ts'
 import { routerOptionsOf, watchRoutes } from './guard/routes.ts'
 import { warnOfUnguardedUpgrades } from './guard/upgrades.ts'
@@ -42,9 +42,9 @@ async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> 
   const policies = new Policies(pathRules(settings, router), router)
   const mirror = await requestContextMirror(app, settings.requestContext)
 
-  const guard = makeGuard({ ...keys, policyOf: (request) => policies.of(request), mirror })
   app.decorateRequest('auth', null)
-  app.addHook('onRequest', guard)
+  const policyOf = (request: FastifyRequest) => policies.of(request)
+  const guard = await addFirstHook(app, makeGuard({ ...keys, policyOf, mirror }))
   app.decorate(GUARDS, (method: string, path: string) => policies.guards(method, path))
 
   const ground = makeGround(core, keys, settings)
@@ -59,8 +59,7 @@ async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> 
 
   app.addHook('onReady', async () => {
     const routes = allRoutes()
-    proveRoutes(routes, guard, settings.hooksBeforeGuard)
-    proveContexts(app, guard, settings.hooksBeforeGuard)
+    proveFirst(app, guard, routes, settings.hooksBeforeGuard)
     if (settings.requestContext !== false) proveRequestContext(app, guard)
     policies.settle(routes, ground.scopes)
     warnOfVainExclusions(app.log, settings.excludePaths, routes)

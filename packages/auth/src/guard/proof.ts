@@ -1,5 +1,5 @@
 /** The proof that nothing runs before the guard: a host in which something would does not boot. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 import { HookBeforeGuard, RequestContextTooLate, Unguarded, Unprovable } from '../errors.ts'
 import type { RegisteredRoute } from './routes.ts'
 
@@ -13,36 +13,48 @@ const KNOWN_HOOKS = [
   'helmetApplyHeaders',
 ]
 
-type Hook = (...args: never) => unknown
+export type Hook = (...args: never) => unknown
 
 /**
- * @throws HookBeforeGuard naming the route and the hook
- * @throws Unguarded naming the route
+ * Adds the guard.
+ *
+ * @returns what Fastify keeps of it: tracing tools wrap every hook in a function of their own
  */
-export function proveRoutes(
-  routes: readonly RegisteredRoute[],
-  guard: Hook,
-  mayRunBefore: readonly string[],
-): void {
-  for (const { methods, patterns, hooks } of routes) {
-    prove(`the route ${methods.join(', ')} ${patterns[0]}`, hooks, guard.name, mayRunBefore)
-  }
+export async function addFirstHook(
+  app: FastifyInstance,
+  guard: onRequestHookHandler,
+): Promise<Hook> {
+  const before = hooksOf(app).onRequest.length
+  app.addHook('onRequest', guard)
+  await app.after()
+  const [kept, ...others] = hooksOf(app).onRequest.slice(before)
+  if (kept === undefined || others.length > 0) throw new Unprovable(app.version)
+  return kept
 }
 
 /**
- * The same of every encapsulated context, with or without routes: a 404 handler is no route, and
- * runs the hooks of its context.
+ * The hooks of a route are those of its context and then its own, and a 404 handler, which is no
+ * route, has those of its context: so every context is looked at, with or without routes.
  *
- * @throws Unprovable
+ * @throws HookBeforeGuard naming the route and the hook
+ * @throws Unguarded naming the route
  */
-export function proveContexts(
+export function proveFirst(
   app: FastifyInstance,
   guard: Hook,
+  routes: readonly RegisteredRoute[],
   mayRunBefore: readonly string[],
 ): void {
-  for (const { prefix, hooks } of contextsOf(app)) {
-    const names = hooks.onRequest.map((hook) => (hook === guard ? guard.name : hook.name))
-    prove(`404s below "${prefix || '/'}"`, names, guard.name, mayRunBefore)
+  const allowed = [...KNOWN_HOOKS, ...mayRunBefore]
+  for (const context of contextsOf(app)) {
+    const hooks = hooksOf(context).onRequest
+    const position = hooks.indexOf(guard)
+    if (position === -1) throw new Unguarded(nameOf(context, routes))
+    const early = hooks.slice(0, position).find((hook) => !allowed.includes(hook.name))
+    if (early) {
+      const hook = early.name === '' ? '(it has no name)' : `"${early.name}"`
+      throw new HookBeforeGuard(nameOf(context, routes), hook)
+    }
   }
 }
 
@@ -52,7 +64,8 @@ export function proveContexts(
  * @throws RequestContextTooLate
  */
 export function proveRequestContext(app: FastifyInstance, guard: Hook): void {
-  for (const { hooks } of contextsOf(app)) {
+  for (const context of contextsOf(app)) {
+    const hooks = hooksOf(context)
     const early = hooks.onRequest.slice(0, hooks.onRequest.indexOf(guard))
     const opens = Object.values(hooks)
       .flat()
@@ -61,36 +74,22 @@ export function proveRequestContext(app: FastifyInstance, guard: Hook): void {
   }
 }
 
-function prove(
-  where: string,
-  hooks: readonly string[],
-  guard: string,
-  mayRunBefore: readonly string[],
-): void {
-  const position = hooks.indexOf(guard)
-  if (position === -1) throw new Unguarded(where)
-  const early = hooks
-    .slice(0, position)
-    .find((hook) => !KNOWN_HOOKS.includes(hook) && !mayRunBefore.includes(hook))
-  if (early === undefined) return
-  throw new HookBeforeGuard(where, early === '' ? '(it has no name)' : `"${early}"`)
+function nameOf(context: FastifyInstance, routes: readonly RegisteredRoute[]): string {
+  const route = routes.find(({ instance }) => instance === context)
+  return route
+    ? `the route ${route.methods.join(', ')} ${route.patterns[0]}`
+    : `404s below "${context.prefix || '/'}"`
 }
 
-interface Context {
-  prefix: string
-  hooks: Record<string, Hook[]> & { onRequest: Hook[] }
-}
+type Hooks = Record<string, Hook[]> & { onRequest: Hook[] }
 
-/** Fastify keeps its contexts and their hooks under symbols that it shows to nobody. */
-function contextsOf(app: FastifyInstance): Context[] {
-  const root = rootOf(app)
-  const hooks = symbolOf(root, 'fastify.hooks')
-  const children = symbolOf(root, 'fastify.children')
-  const contexts: Context[] = []
-  const queue = [root]
-  for (const instance of queue) {
-    contexts.push({ prefix: instance.prefix, hooks: read(instance, hooks) as Context['hooks'] })
-    queue.push(...(read(instance, children) as FastifyInstance[]))
+/** Fastify keeps hooks and contexts under symbols that it shows to nobody. */
+const hooksOf = (instance: FastifyInstance): Hooks => read(instance, 'fastify.hooks') as Hooks
+
+function contextsOf(app: FastifyInstance): FastifyInstance[] {
+  const contexts = [rootOf(app)]
+  for (const context of contexts) {
+    contexts.push(...(read(context, 'fastify.children') as FastifyInstance[]))
   }
   return contexts
 }
@@ -105,11 +104,10 @@ function rootOf(app: FastifyInstance): FastifyInstance {
   }
 }
 
-function symbolOf(root: FastifyInstance, description: string): symbol {
-  const symbol = Object.getOwnPropertySymbols(root).find((own) => own.description === description)
-  if (symbol === undefined) throw new Unprovable(root.version)
-  return symbol
+function read(instance: FastifyInstance, description: string): unknown {
+  const symbol = Object.getOwnPropertySymbols(instance).find(
+    (own) => own.description === description,
+  )
+  if (symbol === undefined) throw new Unprovable(instance.version)
+  return (instance as unknown as Record<symbol, unknown>)[symbol]
 }
-
-const read = (instance: FastifyInstance, symbol: symbol): unknown =>
-  (instance as unknown as Record<symbol, unknown>)[symbol]

@@ -9,8 +9,8 @@ export interface RegisteredRoute {
   readonly methods: string[]
   /** More than one where the pattern ends with an optional parameter. */
   readonly patterns: string[]
-  /** Names of its `onRequest` hooks, in the order in which they run. */
-  readonly hooks: string[]
+  /** The context that it was registered in. */
+  readonly instance: FastifyInstance
 }
 
 /** The options stood on the server itself before they got a place of their own. */
@@ -27,7 +27,7 @@ export function routerOptionsOf({ initialConfig }: FastifyInstance): RouterOptio
 /** What find-my-way hands to `buildPrettyMeta`, as far as we look at it. */
 interface RouterEntry {
   path: string
-  store: { config: FastifyContextConfig; onRequest: ((...args: never) => unknown)[] | null }
+  store: { config: FastifyContextConfig; server: FastifyInstance }
 }
 
 /**
@@ -68,7 +68,7 @@ function readRouter(app: FastifyInstance): RegisteredRoute[] {
 }
 
 function collect(routes: Map<FastifyContextConfig, RegisteredRoute>, entry: RouterEntry): void {
-  const { config, onRequest } = entry.store
+  const { config, server } = entry.store
   const known = routes.get(config)
   if (known) {
     if (!known.patterns.includes(entry.path)) known.patterns.push(entry.path)
@@ -78,7 +78,7 @@ function collect(routes: Map<FastifyContextConfig, RegisteredRoute>, entry: Rout
     config,
     methods: [methodsOf(config)].flat(),
     patterns: [entry.path],
-    hooks: (onRequest ?? []).map((hook) => hook.name.replace(/^bound /, '')),
+    instance: server,
   })
 }
 
