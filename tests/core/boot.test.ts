@@ -68,3 +68,22 @@ t.test('when another plugin fails at boot, closing the host closes everything', 
     )
   await until(others, ({ rowCount }) => rowCount === 0)
 })
+
+t.test('where pg-boss cannot start, nothing is left running', async (t) => {
+  const pool = new pg.Pool({ connectionString: await freshDatabase(t), max: 2 })
+  t.teardown(() => pool.end())
+  // pg-pool's end resolves before its sockets are closed, and the database is dropped then.
+  pool.on('error', () => {})
+  const query = pool.query.bind(pool) as (statement: unknown, values?: unknown) => unknown
+  pool.query = ((statement: unknown, values?: unknown) =>
+    JSON.stringify(statement).includes('svc_jobs')
+      ? Promise.reject(new Error('permission denied for schema svc_jobs'))
+      : query(statement, values)) as never
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await t.rejects(async () => app.register(svcCore, { database: pool }), {
+    message: 'permission denied for schema svc_jobs',
+  })
+  await app.close()
+  t.equal(pool.listenerCount('error'), 1, 'no listener of core is left on it')
+})

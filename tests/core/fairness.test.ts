@@ -121,6 +121,17 @@ t.test('ten failures in a row trip a group', async (t) => {
   })
 })
 
+t.test('failures that let others wait trip a group sooner', async (t) => {
+  const stranger = new Fairness(WINDOWS)
+  begin(stranger, 'a', 2)
+  t.equal(stranger.ended('a', false, 3000, 3000), 'tripped', 'at once where it has never answered')
+
+  const known = withAnswers(20)
+  begin(known, 'a', 3, 21)
+  t.equal(known.ended('a', false, 3000, 3000), undefined)
+  t.equal(known.ended('a', false, 3000, 3000), 'tripped')
+})
+
 t.test('an outcome that says nothing about the endpoint counts for nothing', async (t) => {
   const fairness = new Fairness(WINDOWS)
   for (let i = 0; i < 20; i++) {

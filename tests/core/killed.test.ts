@@ -1,8 +1,10 @@
+import type { Outcome } from '@svc/core/kit'
 import t from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startChild } from './support/child.ts'
 import { startHost } from './support/host.ts'
 import { until } from './support/until.ts'
+import { testWorker, type TestWorker } from './support/worker.ts'
 
 t.test(
   'the jobs of a process that was killed come back, and the attempt that it took with it counts',
@@ -58,4 +60,32 @@ t.test('a worker whose claim has lapsed settles nothing', async (t) => {
     ({ rowCount }) => rowCount === 1,
   )
   t.strictSame(rows, [{ name: '__svc.sub/a.dlq' }], 'what the others settled stands')
+})
+
+t.test('an attempt knows that the one before it was lost', async (t) => {
+  const stuck = Promise.withResolvers<Outcome>()
+  const worker = Promise.withResolvers<TestWorker>()
+  const { app } = await startHost(t, {
+    setUp: async (_app, core) =>
+      worker.resolve(
+        await testWorker(core, (_name, { attempt }) =>
+          attempt === 1 ? stuck.promise : { kind: 'done' },
+        ),
+      ),
+  })
+  const { jobs, insert } = await worker.promise
+  await insert(['a'])
+  await until(() => jobs.length === 1)
+  await app.svc.database.query(
+    `update svc_jobs.job set started_on = started_on - interval '1 hour'`,
+  )
+  await until(() => jobs.length === 2)
+  stuck.resolve({ kind: 'done' })
+  t.strictSame(
+    jobs.map(({ attempt, lost }) => [attempt, lost]),
+    [
+      [1, false],
+      [2, true],
+    ],
+  )
 })
