@@ -1,5 +1,6 @@
 import t from 'tap'
 import { startHost } from './support/host.ts'
+import { logOf } from './support/log.ts'
 
 const forbidden = (message: RegExp) => ({
   status: 403,
@@ -71,7 +72,9 @@ t.test(
 )
 
 t.test('a route is opened by any one of its own scopes, wherever it stands', async (t) => {
+  const log = logOf()
   const { ask, makeKey } = await startHost(t, {
+    fastify: { logger: { level: 'warn', stream: log } },
     auth: {
       protectedPaths: ['/api'],
       excludePaths: ['/health', '/invoices'],
@@ -98,6 +101,8 @@ t.test('a route is opened by any one of its own scopes, wherever it stands', asy
     t.match(refused, forbidden(/billing:read, billing:write, admin/), path)
   }
   t.equal((await ask('HEAD', '/outside', { key: null })).status, 401)
+  const warning = 'excludePaths does not open a route that asks for scopes of its own'
+  t.match(log.entries(warning), [{ path: '/invoices' }])
   t.equal((await ask('GET', '/health', { key: null })).status, 200)
   t.equal((await ask('GET', '/closed', { key: billing })).status, 403)
   t.equal((await ask('GET', '/closed', { key: admin })).status, 200)

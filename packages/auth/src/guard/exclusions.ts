@@ -7,12 +7,10 @@ export function warnOfVainExclusions(
   excludePaths: readonly string[],
   routes: readonly RegisteredRoute[],
 ): void {
+  const withScopes = routes.filter(({ config }) => config.scopes !== undefined)
+  const guarded = new Set(withScopes.flatMap(({ patterns }) => patterns))
   for (const path of excludePaths) {
-    if (/[:*]/.test(path)) {
-      log.warn({ path }, 'excludePaths takes whole paths: a parameter or wildcard opens nothing')
-    }
-    if (routes.some(({ config, patterns }) => config.scopes && patterns.includes(path))) {
-      log.warn({ path }, 'excludePaths does not open a route that asks for scopes of its own')
-    }
+    if (!guarded.has(path)) continue
+    log.warn({ path }, 'excludePaths does not open a route that asks for scopes of its own')
   }
 }
