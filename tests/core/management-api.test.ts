@@ -155,6 +155,18 @@ t.test("the host's validator, parsers and error handler are left alone", async (
   t.equal((await app.inject({ method: 'POST', url: '/host', payload: {} })).body, 'mine')
 })
 
+t.test("the host's serializers and validator do not reach our answers", async (t) => {
+  const app = Fastify()
+  app.setReplySerializer(() => 'theirs')
+  app.setSerializerCompiler(() => () => 'theirs')
+  app.setValidatorCompiler(() => () => true)
+  await host(t, app)
+  const made = await app.inject({ method: 'POST', url: '/_items', payload: { name: 'a' } })
+  t.strictSame(made.json(), { name: 'made' })
+  const refused = await app.inject({ method: 'POST', url: '/_items', payload: { name: 5 } })
+  t.match(refused.json(), { statusCode: 400, code: 'SVC_INVALID_INPUT' })
+})
+
 t.test(
   'a host that has registered sensible at its root, before or after, is no trouble',
   async (t) => {

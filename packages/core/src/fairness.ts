@@ -36,6 +36,9 @@ const QUICK_MS = 50
 /** A group that is not heard of for so many times what it takes has stopped answering. */
 const PATIENCE = 4
 const FAILURES_TO_TRIP = 10
+/** A failure that held its place for so long counts as several: others have waited for it. */
+const LONG_FAILURE_MS = 1000
+const LONG_FAILURE_COUNTS = 5
 /** A fetch that takes longer walks along the backlog of groups that it passes over. */
 const LONG_WALK_MS = 20
 /** After so long a group that was tripped for its slowness may try again: its backlog stays behind. */
@@ -190,7 +193,7 @@ function capOf(group: Group, caps: Caps, now: number, generous: boolean): number
 }
 
 function judge(group: Group, succeeded: boolean, tookMs: number): void {
-  group.failuresInARow = succeeded ? 0 : group.failuresInARow + 1
+  group.failuresInARow = succeeded ? 0 : group.failuresInARow + weightOf(group, tookMs)
   if (succeeded) {
     group.meanMs ??= tookMs
     group.meanMs += (tookMs - group.meanMs) * WEIGHT_OF_ONE
@@ -200,6 +203,12 @@ function judge(group: Group, succeeded: boolean, tookMs: number): void {
   else if (group.tripped === 'slow' && (group.meanMs ?? Infinity) < QUICK_MS) {
     group.tripped = undefined
   }
+}
+
+/** Whoever lets us wait and has never answered is tripped at once. */
+function weightOf({ meanMs }: Group, tookMs: number): number {
+  if (tookMs < LONG_FAILURE_MS) return 1
+  return meanMs === undefined ? FAILURES_TO_TRIP : LONG_FAILURE_COUNTS
 }
 
 const isQuick = ({ meanMs, lastHeardAt }: Group, now: number): boolean =>

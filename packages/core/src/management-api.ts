@@ -34,6 +34,8 @@ export async function managementApi(
       api.setSerializerCompiler(({ schema }) =>
         fastJsonStringify(schema as object, { schema: api.getSchemas() as never }),
       )
+      // One that the host has set would stand in for the serializers of the schemas.
+      api.setReplySerializer(undefined as never)
       acceptOnlyJson(api)
       api.setErrorHandler(answerError)
       await routes(api)
