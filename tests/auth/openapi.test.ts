@@ -12,6 +12,7 @@ const after = (app: FastifyInstance) => {
   app.get('/things', async () => 'read')
   app.post('/things', { schema: { summary: 'Make one' } }, async () => 'write')
   app.get('/invoices', { config: { scopes: ['billing:read', 'write'] } }, async () => 'own')
+  app.get('/closed', { config: { scopes: [] } }, async () => 'for admins')
   app.get('/own', { schema: { security: [] } }, async () => 'the host knows better')
 }
 
@@ -33,6 +34,7 @@ t.test('the document tells how to present a key, and which scopes open a route',
   t.match(paths['/things'].post, { summary: 'Make one', security: anyOf('write') })
   t.same(paths['/invoices'].get.security, anyOf('billing:read', 'write'))
   t.same(paths['/own'].get.security, [])
+  t.same(paths['/closed'].get.security, anyOf('admin'))
   for (const path of ['/users', '/users/{id}', '/users/{userId}/keys', '/keys/{id}']) {
     for (const operation of Object.values<{ security: object }>(paths[`/_auth${path}`])) {
       t.same(operation.security, anyOf('auth:manage'), path)

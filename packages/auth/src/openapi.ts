@@ -69,5 +69,8 @@ export function describeRoutes(
 }
 
 /** Any one requirement of the list is enough: each scope, presented in either way. */
-const alternatives = (scopes: readonly Scope[]): Record<string, Scope[]>[] =>
-  scopes.flatMap((scope) => [{ apiKey: [scope] }, { bearer: [scope] }])
+function alternatives(scopes: readonly Scope[]): Record<string, Scope[]>[] {
+  // An empty list would mean that the route is open.
+  const named = scopes.length > 0 ? scopes : ['admin']
+  return named.flatMap((scope) => [{ apiKey: [scope] }, { bearer: [scope] }])
+}

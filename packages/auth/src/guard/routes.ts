@@ -40,7 +40,7 @@ export function watchRoutes(app: FastifyInstance): () => RegisteredRoute[] {
   app.addHook('onRoute', ({ url }) => void announced.add(url))
   return () => {
     const routes = readRouter(app)
-    const told = new Set(routes.map(({ config }) => urlOf(config)))
+    const told = new Set(routes.flatMap(({ config, patterns }) => [urlOf(config), ...patterns]))
     if ([...announced].some((url) => !told.has(url))) throw new Unprovable(app.version)
     return routes
   }
