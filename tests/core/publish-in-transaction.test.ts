@@ -110,6 +110,14 @@ t.test('outside a transaction an event could lose its jobs: that is refused', as
     code,
     message: /got an object/,
   })
+  await t.rejects(app.svc.events.publish('a', 1, { db: null as never }), {
+    code,
+    message: /got null/,
+  })
+  await t.rejects(app.svc.events.publish('a', 1, null as never), {
+    code: 'SVC_CORE_INVALID_OPTION',
+    message: /must be an object, got null/,
+  })
 })
 
 t.test(

@@ -10,7 +10,14 @@ import {
   SubscriptionTaken,
 } from './errors.ts'
 import { uuidv7 } from './ids.ts'
-import { isBoolean, isFunction, isIntegerFrom, kindOf, settleOptions } from './options.ts'
+import {
+  isBoolean,
+  isFunction,
+  isPlainObject,
+  isIntegerFrom,
+  kindOf,
+  settleOptions,
+} from './options.ts'
 import { isText } from './text.ts'
 
 export interface PublishOptions {
@@ -94,8 +101,17 @@ export function checkedEventId(id: unknown): string {
   throw new InvalidEventId(typeof id === 'string' ? `one of ${id.length}` : kindOf(id))
 }
 
-/** A misspelt `id` would publish twice in silence. @throws InvalidOption */
+/**
+ * A misspelt `id` would publish twice in silence, and `db: null` is a transaction that somebody forgot to begin: without it the event would be
+ * committed at once.
+ *
+ * @throws InvalidOption, NoTransaction
+ */
 export function checkedPublishOptions(options: PublishOptions): PublishOptions {
+  if (!isPlainObject(options)) {
+    throw new InvalidOption(`events.publish: the options must be an object, got ${kindOf(options)}`)
+  }
+  if (options.db === null) throw new NoTransaction('null')
   for (const name in options) {
     if (name !== 'id' && name !== 'db') {
       throw new InvalidOption(`events.publish: there is no option "${name}"; there are: id, db`)
