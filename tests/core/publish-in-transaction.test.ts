@@ -73,6 +73,9 @@ t.test('an adapter that only knows query(text, values) is enough', async (t) => 
   const host = await startHost(t, {
     setUp: ({ svc }) => svc.events.subscribe('a', (payload) => void got.push(payload)),
   })
+  // pg-boss looks a queue up once, and remembers it.
+  await host.app.svc.events.publish('a', 0)
+  await until(() => got.length === 1)
   const statements: string[] = []
   await inTransaction(
     host,
@@ -89,7 +92,7 @@ t.test('an adapter that only knows query(text, values) is enough', async (t) => 
     'commit',
   )
   t.equal(statements.length, 2, 'one for the event, one for the jobs of the queue')
-  await until(() => got.length === 1)
+  await until(() => got.length === 2)
 })
 
 t.test('outside a transaction an event could lose its jobs: that is refused', async (t) => {
