@@ -54,8 +54,9 @@ export type AuthSettings = Required<
 const isListOf = (is: (value: string) => boolean) => (value: unknown) =>
   Array.isArray(value) && value.every((item) => typeof item === 'string' && is(item))
 
+const isPath = (value: string): boolean => /^\/[^?#\s]*$/.test(value)
 /** As the router reads it, decoded: a pattern or an encoded path would protect nothing, in silence. */
-const isPath = (value: string): boolean =>
+const isPrefix = (value: string): boolean =>
   /^\/[^?#*%\\\s]*$/.test(value) && !/\/\/|\/:|\/\.\.?(?:\/|$)/.test(value)
 const isBasePath = (value: string): boolean => /^(?:\/[^/?#:*\s]+)+$/.test(value)
 const isBuiltIn = (scope: string): boolean => BUILT_IN_SCOPES.some((builtIn) => builtIn === scope)
@@ -76,11 +77,11 @@ const rules: OptionRules = {
   protectedPaths: {
     expects:
       '"all" or a list of path prefixes such as "/api", decoded, without parameters or wildcards',
-    is: (value) => value === 'all' || isListOf(isPath)(value),
+    is: (value) => value === 'all' || isListOf(isPrefix)(value),
     default: 'all',
   },
   excludePaths: {
-    expects: 'a list of whole paths such as "/health", decoded, without parameters or wildcards',
+    expects: 'a list of whole paths such as "/health"',
     is: isListOf(isPath),
     default: ['/health'],
   },
@@ -94,7 +95,7 @@ const rules: OptionRules = {
   webhooksManagementPaths: {
     expects:
       'a list of path prefixes such as "/_webhooks", decoded, without parameters or wildcards',
-    is: isListOf(isPath),
+    is: isListOf(isPrefix),
     default: ['/_webhooks'],
   },
   scopes: {
