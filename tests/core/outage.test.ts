@@ -13,7 +13,10 @@ t.test(
     const { app, core, log } = await startHost(t, {
       database: proxy.url,
       setUp(app, core) {
-        void app.svc.events.subscribe('a', (payload: number) => void handled.add(payload))
+        // A claim whose answer is lost on its way comes back when its time is over: 15 seconds more.
+        void app.svc.events.subscribe('a', (payload: number) => void handled.add(payload), {
+          timeoutSeconds: 1,
+        })
         core.signals.listen('channel', (payload) => void heard.push(payload))
       },
     })

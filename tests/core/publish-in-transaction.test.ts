@@ -76,6 +76,7 @@ t.test('an adapter that only knows query(text, values) is enough', async (t) => 
   // pg-boss looks a queue up once, and remembers it.
   await host.app.svc.events.publish('a', 0)
   await until(() => got.length === 1)
+  await host.app.svc.events.publish('a', 'so that it is known where the queue is')
   const statements: string[] = []
   await inTransaction(
     host,
