@@ -67,15 +67,19 @@ t.test('a flood of unknown keys is turned away, and known keys are not', async (
   const { key } = await makeKey()
   await ask('GET', '/me', { key })
 
-  const { texts } = watchStatements(app)
   const validate = (i: number) =>
     app.svc.actions.call('__svc.auth.validateApiKey', `made-up-key-${i}`)
   const flood = Promise.allSettled(Array.from({ length: 4000 }, (_, i) => validate(i)))
   t.equal((await ask('GET', '/me', { key })).status, 200)
+  const { key: unseen } = await makeKey()
+  t.equal(
+    (await ask('GET', '/me', { key: unseen })).status,
+    200,
+    'its shape has a budget of its own',
+  )
 
   const answers = await flood
   const turnedAway = answers.filter(({ status }) => status === 'rejected')
   t.ok(turnedAway.length > 0)
   t.match(turnedAway, Array(turnedAway.length).fill({ reason: { code: 'SVC_AUTH_UNAVAILABLE' } }))
-  t.equal(keyLookups(texts).length, answers.length - turnedAway.length)
 })

@@ -5,9 +5,10 @@ import {
   digestOf,
   digestOfHex,
   hexOf,
-  isMistyped,
   mintKey,
   prefixOf,
+  shapeOf,
+  type Shape,
 } from '../../packages/auth/src/key.ts'
 
 t.test('the checksum is CRC-32 in base62, padded to six digits', (t) => {
@@ -41,17 +42,17 @@ t.test('only what has our shape and a wrong checksum is mistyped', (t) => {
   const key = mintKey()
   const swapped = `${key.slice(0, 10)}${key[11]}${key[10]}${key.slice(12)}`
   const other = key.endsWith('0') ? '1' : '0'
-  const cases: [string, boolean][] = [
-    [key, false],
-    [key.slice(0, -1) + other, true],
-    [swapped, key[10] !== key[11]],
-    [key.slice(0, -1), false],
-    [`${key}0`, false],
-    ['svc_live_READread00123456789abcdef', false],
-    [key.replace('svc_', 'SVC_'), false],
-    ['', false],
+  const cases: [string, Shape][] = [
+    [key, 'minted'],
+    [key.slice(0, -1) + other, 'mistyped'],
+    [swapped, key[10] === key[11] ? 'minted' : 'mistyped'],
+    [key.slice(0, -1), 'foreign'],
+    [`${key}0`, 'foreign'],
+    ['svc_live_READread00123456789abcdef', 'foreign'],
+    [key.replace('svc_', 'SVC_'), 'foreign'],
+    ['', 'foreign'],
   ]
-  for (const [text, mistyped] of cases) t.equal(isMistyped(text), mistyped, text)
+  for (const [text, shape] of cases) t.equal(shapeOf(text), shape, text)
   t.end()
 })
 

@@ -116,3 +116,16 @@ async function only(answer: Promise<{ status: number; body: unknown }>) {
   const { status, body } = await answer
   return { status, body }
 }
+
+t.test('a request that needs no body takes none but an empty one', async (t) => {
+  const { ask, register } = await startHost(t)
+  const { id } = await register('https://example.com/')
+  for (const path of [`/${id}/test`, `/${id}/redrive`]) {
+    t.equal((await ask('POST', path)).status, 202, path)
+    t.equal((await ask('POST', path, {})).status, 202, path)
+    t.match(await ask('POST', path, { unknown: 1 }), {
+      status: 400,
+      body: { code: 'SVC_INVALID_INPUT', message: /must NOT have additional properties/ },
+    })
+  }
+})

@@ -30,11 +30,13 @@ export function checksumOf(body: string): string {
   return digits
 }
 
-/** Whether it has the shape of our keys and a checksum that is not theirs: no such key exists. */
-export function isMistyped(key: string): boolean {
-  if (!MINTED.test(key)) return false
+/** `mistyped` has the shape of our keys and a checksum that is not theirs: no such key exists. */
+export type Shape = 'minted' | 'mistyped' | 'foreign'
+
+export function shapeOf(key: string): Shape {
+  if (!MINTED.test(key)) return 'foreign'
   const end = HEAD.length + RANDOM_LENGTH
-  return checksumOf(key.slice(HEAD.length, end)) !== key.slice(end)
+  return checksumOf(key.slice(HEAD.length, end)) === key.slice(end) ? 'minted' : 'mistyped'
 }
 
 /**

@@ -67,6 +67,8 @@ const rotation = {
   }),
 }
 export const Rotation = Type.Object(rotation, strict)
+/** Of a request that needs no body: an empty object, and nothing unknown in it. */
+export const Nothing = Type.Object({}, strict)
 export const RotateSecret = Type.Object({ id: Type.String(), ...rotation }, strict)
 export type RotateSecret = { id: string; overlapSeconds?: number }
 

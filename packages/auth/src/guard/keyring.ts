@@ -1,4 +1,5 @@
 /** The keys that this process knows of, valid or not, and the one way to learn of another. */
+import type { Shape } from '../key.ts'
 import { BoundedMap } from './bounded-map.ts'
 import type { KnownKey } from './known-key.ts'
 
@@ -15,7 +16,7 @@ export const isRejection = (finding: Finding): finding is Rejection => 'verdict'
 export const UNKNOWN: Rejection = { verdict: 'unknown', keyId: null }
 
 /** Reads one key from Postgres by its digest. */
-export type LookUp = (digest: string) => Promise<Finding>
+export type LookUp = (digest: string, shape: Shape) => Promise<Finding>
 
 const KNOWN_KEYS = 50_000
 const REJECTED_KEYS = 10_000
@@ -46,14 +47,14 @@ export class Keyring {
   }
 
   /** One query however many ask at once, and none for what was rejected lately. */
-  async find(digest: string): Promise<Finding> {
+  async find(digest: string, shape: Shape): Promise<Finding> {
     const remembered = this.#known.get(digest) ?? this.#rejected.get(digest)
     if (remembered) return remembered
     const running = this.#flights.get(digest)
     if (running) return running.answer
     const flight: Flight = { answer: Promise.resolve(UNKNOWN), isStale: false }
     this.#flights.set(digest, flight)
-    flight.answer = this.#ask(digest, flight).finally(() => this.#flights.delete(digest))
+    flight.answer = this.#ask(digest, shape, flight).finally(() => this.#flights.delete(digest))
     return flight.answer
   }
 
@@ -73,11 +74,11 @@ export class Keyring {
   }
 
   /** What was read before a revocation answers nobody after it, and is never remembered. */
-  async #ask(digest: string, flight: Flight): Promise<Finding> {
+  async #ask(digest: string, shape: Shape, flight: Flight): Promise<Finding> {
     let finding: Finding
     do {
       flight.isStale = false
-      finding = await this.#lookUp(digest)
+      finding = await this.#lookUp(digest, shape)
     } while (flight.isStale)
     if (isRejection(finding)) this.#rejected.set(digest, finding)
     else this.#known.set(digest, finding)

@@ -9,28 +9,32 @@ import { isRejection, Keyring, UNKNOWN, type Finding } from './keyring.ts'
 import { knownKey } from './known-key.ts'
 import { LastUsed } from './last-used.ts'
 import { Lease } from './lease.ts'
-import { MissBudget } from './miss-budget.ts'
-import { impatient } from './patience.ts'
+import { missBudgets } from './miss-budget.ts'
+import { impatient, narrow } from './patience.ts'
 import { RateLimiter, unwatched } from './rate-limit.ts'
 import { Recognizer, Undecided } from './recognizer.ts'
 
 /** Longest wait for Postgres in the way of a request. */
 const PATIENCE_MS = 2000
+/** Connections that strangers can keep busy. */
+const WIDTH_FOR_STRANGERS = 4
 
 export type Keys = Awaited<ReturnType<typeof openKeys>>
 
 export async function openKeys(core: Core, settings: AuthSettings, log: FastifyBaseLogger) {
   const { svc } = core
   const db = impatient(svc.database, PATIENCE_MS)
-  const budget = new MissBudget()
-  const limiter = settings.rateLimit ? new RateLimiter(db, settings.rateLimit) : null
+  const forStrangers = narrow(db, WIDTH_FOR_STRANGERS, PATIENCE_MS)
+  const budgets = missBudgets()
+  const limiter = settings.rateLimit ? new RateLimiter(db, forStrangers, settings.rateLimit) : null
   const lastUsed = new LastUsed((uses) => writeUses(db, uses))
   const bootstrapKey = new BootstrapKey(svc.secrets, settings.bootstrapKeySecret, log)
   await bootstrapKey.read()
 
-  const keyring = new Keyring(async (digest) => {
+  const keyring = new Keyring(async (digest, shape) => {
+    const budget = budgets[shape]
     if (!budget.take()) throw new Undecided('too many unknown keys to look up')
-    const finding = findingOf(await findKeyByDigest(db, digest), limiter !== null)
+    const finding = findingOf(await findKeyByDigest(forStrangers, digest), limiter !== null)
     if (!isRejection(finding)) budget.giveBack()
     return finding
   })
@@ -39,7 +43,7 @@ export async function openKeys(core: Core, settings: AuthSettings, log: FastifyB
     forget: (dropped) => (dropped === null ? keyring.clear() : keyring.drop(dropped)),
     refresh: async () => limiter?.refresh(),
   })
-  const recognizer = new Recognizer({ keyring, lease, bootstrapKey, budget, limiter })
+  const recognizer = new Recognizer({ keyring, lease, bootstrapKey, budgets, limiter })
 
   return {
     log,

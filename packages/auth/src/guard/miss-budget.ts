@@ -1,3 +1,16 @@
+import type { Shape } from '../key.ts'
+
+/**
+ * One for each shape: who makes up keys of another shape than ours takes nothing away from ours.
+ */
+export type MissBudgets = Readonly<Record<Shape, MissBudget>>
+
+export const missBudgets = (): MissBudgets => ({
+  minted: new MissBudget(),
+  mistyped: new MissBudget(),
+  foreign: new MissBudget(),
+})
+
 /**
  * How often Postgres may be asked about keys that nobody knows. What is spent on a key that turns
  * out to be valid is given back, so that only made-up keys use it up.

@@ -32,12 +32,15 @@ export class RateLimiter {
   /** Goes up with each reading of the watched prefixes. */
   round = 0
   #db: Db
+  #forStrangers: Db
   #limit: RateLimit
   #watched = new Map<string, PrefixState>()
   #blocks = new BoundedMap<number>(BLOCKS_KEPT)
 
-  constructor(db: Db, limit: RateLimit) {
+  /** `forStrangers`: where whoever has no good key waits for the others who have none. */
+  constructor(db: Db, forStrangers: Db, limit: RateLimit) {
     this.#db = db
+    this.#forStrangers = forStrangers
     this.#limit = limit
   }
 
@@ -52,7 +55,12 @@ export class RateLimiter {
    * @returns 0 where it counted, else how long the prefix was blocked already, in milliseconds
    */
   async fail(prefix: string): Promise<number> {
-    const { isCounted, blockedForMs } = await countFailure(this.#db, prefix, uuidv7(), this.#limit)
+    const { isCounted, blockedForMs } = await countFailure(
+      this.#forStrangers,
+      prefix,
+      uuidv7(),
+      this.#limit,
+    )
     this.#learnBlock(prefix, blockedForMs)
     const state = this.#watched.get(prefix)
     if (state) {

@@ -2,12 +2,12 @@
  * From the text of a key to who holds it: the way that may ask Postgres, for keys that this process
  * does not remember, or cannot trust itself about at the moment.
  */
-import { isMistyped, prefixOf } from '../key.ts'
+import { prefixOf, shapeOf, type Shape } from '../key.ts'
 import type { BootstrapKey } from './bootstrap-key.ts'
 import { isRejection, UNKNOWN, type Finding, type Keyring, type Rejection } from './keyring.ts'
 import { isExpired, knownKey, type KnownKey } from './known-key.ts'
 import type { Lease } from './lease.ts'
-import type { MissBudget } from './miss-budget.ts'
+import type { MissBudgets } from './miss-budget.ts'
 import { unwatched, type RateLimiter } from './rate-limit.ts'
 
 /** The prefix is blocked; the key was not looked at. */
@@ -21,7 +21,7 @@ export interface RecognizerParts {
   keyring: Keyring
   lease: Lease
   bootstrapKey: BootstrapKey
-  budget: MissBudget
+  budgets: MissBudgets
   /** `null` without a rate limit. */
   limiter: RateLimiter | null
 }
@@ -51,7 +51,7 @@ export class Recognizer {
     if (blockedForMs > 0) return block(blockedForMs)
     const finding = await this.find(key, digest)
     const forMs = isRejection(finding)
-      ? await this.#fail(limiter, prefix)
+      ? await this.#fail(limiter, prefix, shapeOf(key))
       : await this.#succeed(limiter, prefix, finding)
     return forMs > 0 ? block(forMs) : finding
   }
@@ -74,7 +74,8 @@ export class Recognizer {
       keyring.remember(digest, known)
       return known
     }
-    const finding = isMistyped(key) ? UNKNOWN : await keyring.find(digest)
+    const shape = shapeOf(key)
+    const finding = shape === 'mistyped' ? UNKNOWN : await keyring.find(digest, shape)
     if (isRejection(finding) && isBootstrap === undefined) {
       throw new Undecided('the bootstrap key cannot be read')
     }
@@ -82,8 +83,8 @@ export class Recognizer {
   }
 
   /** How long the prefix was blocked already. */
-  async #fail(limiter: RateLimiter, prefix: string): Promise<number> {
-    if (!this.#parts.budget.take()) throw new Undecided('too many failed attempts to count')
+  async #fail(limiter: RateLimiter, prefix: string, shape: Shape): Promise<number> {
+    if (!this.#parts.budgets[shape].take()) throw new Undecided('too many failed attempts to count')
     return limiter.fail(prefix)
   }
 

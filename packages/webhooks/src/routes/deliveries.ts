@@ -3,7 +3,7 @@ import { page, pageQuery } from '@svc/core/kit'
 import type { FastifyReply } from 'fastify'
 import type { Deliveries } from '../outbound/deliveries.ts'
 import { jsonOf } from '../outbound/record.ts'
-import { deliveryFilter, DeliveryRecord, Queued, Redriven } from '../schemas.ts'
+import { deliveryFilter, DeliveryRecord, Nothing, orNull, Queued, Redriven } from '../schemas.ts'
 import { errors, managed, Params, tags, type Api } from './management.ts'
 
 const LogQuery = Type.Composite([pageQuery(100), Type.Object(deliveryFilter)], {
@@ -39,6 +39,7 @@ export function serveDeliveries(api: Api, deliveries: Deliveries): void {
         tags,
         summary: 'Deliver once more, as a delivery of its own',
         params: DeliveryParams,
+        body: orNull(Nothing),
         response: { 202: Queued, ...errors },
       },
     },
@@ -54,6 +55,7 @@ export function serveDeliveries(api: Api, deliveries: Deliveries): void {
         tags,
         summary: 'Send a webhook.test event to this webhook alone',
         params: Params,
+        body: orNull(Nothing),
         response: { 202: Queued, ...errors },
       },
     },
@@ -88,6 +90,7 @@ export function serveDeliveries(api: Api, deliveries: Deliveries): void {
         tags,
         summary: 'Give its dead letters all their attempts again',
         params: Params,
+        body: orNull(Nothing),
         response: { 202: Redriven, ...errors },
       },
     },

@@ -1,0 +1,61 @@
+import t from 'tap'
+import type { Db } from '@svc/core'
+import { narrow, within } from '../../packages/auth/src/guard/patience.ts'
+
+/** A database whose answers the test gives one by one. */
+function pending() {
+  const running: { text: string; answer: () => void; fail: () => void }[] = []
+  const db: Db = {
+    query: (text) =>
+      new Promise((resolve, reject) => {
+        running.push({
+          text,
+          answer: () => resolve({ rows: [text] }),
+          fail: () => reject(new Error('refused')),
+        })
+      }),
+  }
+  return { db, running, texts: () => running.map(({ text }) => text) }
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+t.test('no more than so many statements run at once, the others in their order', async (t) => {
+  const { db, running, texts } = pending()
+  const narrowed = narrow(db, 2, 60_000)
+  const answers = ['a', 'b', 'c', 'd'].map((text) => narrowed.query(text))
+  await settle()
+  t.same(texts(), ['a', 'b'])
+  running[0]?.fail()
+  await t.rejects(answers[0] ?? t.fail(), { message: 'refused' })
+  await settle()
+  t.same(texts(), ['a', 'b', 'c'])
+  running[1]?.answer()
+  running[2]?.answer()
+  await settle()
+  running[3]?.answer()
+  t.same(
+    (await Promise.all(answers.slice(1))).map(({ rows }) => rows[0]),
+    ['b', 'c', 'd'],
+  )
+})
+
+t.test('who has waited too long is turned away, and takes nobody’s turn', async (t) => {
+  const { db, running, texts } = pending()
+  const narrowed = narrow(db, 1, 30)
+  const first = narrowed.query('a')
+  await t.rejects(narrowed.query('b'), { message: /no turn within 30 ms/ })
+  running[0]?.answer()
+  await first
+  const third = narrowed.query('c')
+  await settle()
+  t.same(texts(), ['a', 'c'])
+  running[1]?.answer()
+  await third
+})
+
+t.test('a wait ends', async (t) => {
+  await t.rejects(within(10, new Promise(() => {})), { message: 'no answer within 10 ms' })
+  t.equal(await within(60_000, Promise.resolve(5)), 5)
+  await t.rejects(within(60_000, Promise.reject(new Error('no'))), { message: 'no' })
+})
