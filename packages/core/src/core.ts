@@ -17,7 +17,7 @@ import { makeSecrets, type Secrets } from './secrets.ts'
 import { SignalLine, type Signals } from './signals.ts'
 import { sweepRetired } from './job-table.ts'
 import { SUBSCRIPTION_QUEUES } from './subscriber.ts'
-import { declareSubscription, setKeepDays, setTarget } from './subscriptions.ts'
+import { addSubscription, dropOtherEvents, setKeepDays, setTarget } from './subscriptions.ts'
 import { Sweeps } from './sweeps.ts'
 import type { Worker } from './worker.ts'
 
@@ -35,7 +35,10 @@ export interface Svc {
 
 /** A subscription with many targets: each gets a job of its own for each event that it wants. */
 export interface FanOut {
-  /** Which events of the application fan out; replaces what the subscription declared before. */
+  /**
+   * Which events of the application fan out. What the subscription declared before and does not now
+   * is dropped when this host is up.
+   */
   declare(subscription: string, queue: string, events: string[]): Promise<void>
   /** Which of them one target wants: `*` for all, none for none. */
   setTarget(db: Db, subscription: string, target: string, events: string[]): Promise<void>
@@ -65,8 +68,8 @@ export interface Core {
   every(seconds: number, name: string, task: () => Promise<void>): void
 }
 
-/** Among pg-boss's statements are some that tend whole tables. */
-const BOSS_PATIENCE_MS = 120_000
+/** Sweeps, and some of pg-boss's statements, go through whole tables. */
+const TENDING_PATIENCE_MS = 120_000
 const MIGRATIONS = new URL('../sql/', import.meta.url)
 
 export class RunningCore implements Core {
@@ -81,7 +84,8 @@ export class RunningCore implements Core {
   #sweeps: Sweeps
   #pumps = new Map<string, Pump>()
   #eventDays: number
-  #fannedOut = new Set<string>()
+  /** The events of each subscription that fans out. */
+  #fannedOut = new Map<string, string[]>()
   #drained: (() => Promise<void>)[] = []
   #ready = false
   #hears = false
@@ -94,7 +98,7 @@ export class RunningCore implements Core {
       await migrate(database.pool, '@svc/core', MIGRATIONS)
       // Its own lock comes too late for the schema: two that make it at once, and one fails.
       const boss = await inTurn(database.hot, () =>
-        startBoss(bounded(database.pool, BOSS_PATIENCE_MS), settings.worker.enabled, {
+        startBoss(bounded(database.pool, TENDING_PATIENCE_MS), settings.worker.enabled, {
           error: (error) => log.warn({ err: error }, 'pg-boss reports an error'),
           warn: (warning) => log.warn({ warning }, 'pg-boss warns'),
         }),
@@ -140,10 +144,11 @@ export class RunningCore implements Core {
       jobs: boss,
     }
     this.#sweeps = new Sweeps(log)
-    this.every(60, 'expired entries', () => sweepExpired(database.db))
-    this.every(3600, 'old events', () => sweepEvents(database.db, this.#eventDays))
+    const patient = bounded(database.pool, TENDING_PATIENCE_MS)
+    this.every(60, 'expired entries', () => sweepExpired(patient))
+    this.every(3600, 'old events', () => sweepEvents(patient, this.#eventDays))
     this.every(3600, 'jobs of retired subscriptions', () =>
-      sweepRetired(database.db, SUBSCRIPTION_QUEUES),
+      sweepRetired(patient, SUBSCRIPTION_QUEUES),
     )
   }
 
@@ -156,15 +161,11 @@ export class RunningCore implements Core {
   }
 
   fanOut: FanOut = {
-    declare: (subscription, queue, events) => {
-      this.#fannedOut.add(subscription)
-      return declareSubscription(this.#database.db, {
-        subscription,
-        queue,
-        events,
-        idempotent: true,
-        targeted: true,
-      })
+    declare: async (subscription, queue, events) => {
+      this.#fannedOut.set(subscription, events)
+      const wanted = { subscription, queue, events, idempotent: true, targeted: true }
+      await addSubscription(this.#database.db, wanted)
+      if (this.#ready) await dropOtherEvents(this.#database.db, wanted)
     },
     setTarget,
   }
@@ -194,7 +195,11 @@ export class RunningCore implements Core {
 
   async ready(): Promise<void> {
     await this.#bus.ready()
-    await setKeepDays(this.#database.db, [...this.#fannedOut], this.#eventDays)
+    // Not before this host is up: one that fails to boot must not take from those that run.
+    for (const [subscription, events] of this.#fannedOut) {
+      await dropOtherEvents(this.#database.db, { subscription, events })
+    }
+    await setKeepDays(this.#database.db, [...this.#fannedOut.keys()], this.#eventDays)
     this.#ready = true
     for (const pump of this.#pumps.values()) this.#startPump(pump)
     this.#sweeps.start()

@@ -24,7 +24,7 @@ import { Publisher } from './publisher.ts'
 import { defineQueue, emptyQueue, type PgBoss } from './queue.ts'
 import type { BoundQueues } from './queues.ts'
 import { makeSubscriber, queueOfSubscription } from './subscriber.ts'
-import { declareSubscription, retireSubscription } from './subscriptions.ts'
+import { addSubscription, dropOtherEvents, retireSubscription } from './subscriptions.ts'
 import type { Worker } from './worker.ts'
 
 interface Parts {
@@ -162,13 +162,15 @@ export class EventBus implements Events {
       deadLetterRetentionDays: SUBSCRIPTION_DEAD_LETTER_DAYS,
       ownTable: false,
     })
-    await declareSubscription(database.db, {
+    const wanted = {
       subscription: options.subscription,
       queue,
       events: [event],
       idempotent: options.idempotent,
       targeted: false,
-    })
+    }
+    await addSubscription(database.db, wanted)
+    await dropOtherEvents(database.db, wanted)
   }
 
   /** From now on a subscription is written as soon as it is made. */

@@ -10,18 +10,26 @@ export interface Subscription {
   targeted: boolean
 }
 
-/** Makes the rows of a subscription these; what it wanted before and does not now is gone. */
-export async function declareSubscription(db: Db, wanted: Subscription): Promise<void> {
+/** Adds the rows of a subscription; those that it had for other events stay. */
+export async function addSubscription(db: Db, wanted: Subscription): Promise<void> {
   await db.query(
-    `with declared as (
-       insert into svc."__svc.subscriptions" (event_name, subscription, queue, idempotent, targeted)
-       select event_name, $2, $3, $4, $5 from unnest($1::text[]) as event_name order by event_name
-       on conflict (event_name, subscription) do update
-         set queue = excluded.queue, idempotent = excluded.idempotent, targeted = excluded.targeted
-     )
-     delete from svc."__svc.subscriptions"
-      where subscription = $2 and event_name <> all($1::text[])`,
+    `insert into svc."__svc.subscriptions" (event_name, subscription, queue, idempotent, targeted)
+     select event_name, $2, $3, $4, $5 from unnest($1::text[]) as event_name order by event_name
+     on conflict (event_name, subscription) do update
+       set queue = excluded.queue, idempotent = excluded.idempotent, targeted = excluded.targeted`,
     [wanted.events, wanted.subscription, wanted.queue, wanted.idempotent, wanted.targeted],
+  )
+}
+
+/** Drops the rows of a subscription for all but these events. */
+export async function dropOtherEvents(
+  db: Db,
+  { subscription, events }: Pick<Subscription, 'subscription' | 'events'>,
+): Promise<void> {
+  await db.query(
+    `delete from svc."__svc.subscriptions"
+      where subscription = $1 and event_name <> all($2::text[])`,
+    [subscription, events],
   )
 }
 
