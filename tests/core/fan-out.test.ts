@@ -81,3 +81,26 @@ t.test('a group that keeps failing does not keep the others waiting, and recover
   await until(() => done.A === 310)
   t.ok(core)
 })
+
+t.test('a host that fails to boot takes nothing from those that run', async (t) => {
+  const { app, core, database } = await startHost(t, { core: { worker: { enabled: false } } })
+  await core.queues.define(QUEUE, { expireInSeconds: 30, deadLetterRetentionDays: 90 })
+  await core.fanOut.declare('test', QUEUE, ['a', 'b'])
+  await want(core, A, ['*'])
+
+  const other = startHost(t, {
+    database,
+    async setUp(_app, { fanOut }) {
+      await fanOut.declare('test', QUEUE, ['b', 'c'])
+      throw new Error('another plugin fails')
+    },
+  })
+  await t.rejects(other, { message: 'another plugin fails' })
+
+  await app.svc.events.publish('a', 1)
+  const { rows } = await app.svc.database.query(
+    `select data ->> 'event' as event from svc_jobs.job where name = $1`,
+    [QUEUE],
+  )
+  t.strictSame(rows, [{ event: 'a' }])
+})
