@@ -73,8 +73,9 @@ t.test('an attempt knows that the one before it was lost', async (t) => {
         ),
       ),
   })
-  const { jobs, insert } = await worker.promise
-  await insert(['a'])
+  const testing = await worker.promise
+  const { jobs } = testing
+  await testing.insert(['a'])
   await until(() => jobs.length === 1)
   await app.svc.database.query(
     `update svc_jobs.job set started_on = started_on - interval '1 hour'`,
