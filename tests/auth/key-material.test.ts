@@ -1,5 +1,6 @@
 import pg from 'pg'
 import t from 'tap'
+import { auditLog } from '../../packages/auth/src/guard/audit.ts'
 import { mintKey } from '../../packages/auth/src/key.ts'
 import { startHost } from './support/host.ts'
 import { logOf } from './support/log.ts'
@@ -84,6 +85,15 @@ t.test('the log tells which key was refused, and who made and revoked keys', asy
   t.match(log.entries('user created'), [{ userId, by: 'an action' }])
   t.match(log.entries('key created'), [{ keyId, userId, by: 'the bootstrap key' }])
   t.match(log.entries('key revoked'), [{ keyId, by: 'the bootstrap key' }])
+})
+
+t.test('should a secret slip into what we log, it is redacted', async (t) => {
+  const log = logOf()
+  const { app } = await startHost(t, { fastify: { logger: { level: 'info', stream: log } } })
+  const headers = { authorization: 'Bearer swordfish' }
+  auditLog(app.log).info({ key: 'swordfish', headers, some: { key: 'swordfish' } }, 'slipped')
+  t.notMatch(log.text(), 'swordfish')
+  t.match(log.entries('slipped'), [{ key: '[Redacted]', headers: '[Redacted]' }])
 })
 
 /** Every row of every table of a database, as text. */
