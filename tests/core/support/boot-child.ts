@@ -2,7 +2,8 @@
 import Fastify from 'fastify'
 import { svcCore } from '@svc/core'
 
-const app = Fastify()
+// How long ten of them take on a busy machine is not the question.
+const app = Fastify({ pluginTimeout: 0 })
 await app.register(svcCore, { database: { connectionString: process.argv[2], max: 3 } })
 await app.svc.events.subscribe('booted', () => {})
 await app.ready()
