@@ -1,6 +1,7 @@
 import type { Bench, Benchmark, Finding, Row } from '../benchmark.ts'
 import type { LoadMethods } from '../load/load-process.ts'
-import { interleave, samplesOf } from '../measure/rounds.ts'
+import { rotated, samplesOf, type Figures } from '../measure/rounds.ts'
+import { summaryOf } from '../measure/statistics.ts'
 import { startProcess, type Process } from '../processes/process.ts'
 import type { Goal } from '../report/goal.ts'
 import { withKeys } from './bearer.ts'
@@ -11,6 +12,7 @@ import { keyTexts } from './key-texts.ts'
 
 const LIVE_KEYS = 10_000
 const CONNECTIONS = 64
+const PORTIONS = 12
 
 /** How far the others should be behind svcAuth. */
 const behind: Partial<Record<string, { goal: Goal }>> = {
@@ -56,13 +58,12 @@ export const guardCpu: Benchmark = {
         ...few,
       },
     ]
-    const measured = await interleave(
-      contenders.map((contender) => ({
-        name: contender.name,
-        measure: () => inFreshProcess(load, database, contender),
-      })),
-      { warmUps: 0, rounds: bench.rounds, tell: bench.tell },
-    )
+    const measured = new Map<string, Figures[]>(contenders.map(({ name }) => [name, []]))
+    for (let round = 0; round < bench.rounds; round++) {
+      bench.tell(`round ${round + 1} of ${bench.rounds}`)
+      const figures = await inFreshProcesses(load, database, rotated(contenders, round))
+      for (const [name, figure] of figures) measured.get(name)?.push(figure)
+    }
     const rows = (figure: string, more: Partial<Record<string, Partial<Row>>>): Row[] =>
       contenders.map(({ name }) => ({
         name,
@@ -110,28 +111,71 @@ export const guardCpu: Benchmark = {
   },
 }
 
-async function inFreshProcess(
+/**
+ * All contenders of a round in fresh processes, which are then measured by turns in small portions:
+ * a machine that is slow for a second is slow for all of them.
+ */
+async function inFreshProcesses(
   load: Process<LoadMethods>,
   database: string,
-  { guard, keys, requests }: Measured,
-) {
-  const server = await startProcess<GuardedMethods>(new URL('guarded-process.ts', import.meta.url))
+  contenders: Measured[],
+): Promise<Map<string, Figures>> {
+  const servers: GuardedServer[] = []
   try {
-    const port = await server.call('start', guard, { database, keys })
-    await load.call('aim', port, CONNECTIONS, withKeys(keys))
-    // Each key once at least: what is measured is the way of a key that is known.
-    await load.call('closedLoop', Math.max(keys.length, Math.ceil(requests / 3)))
-    const before = await server.call('usage')
-    const { statuses, perSecond } = await load.call('closedLoop', requests)
-    const after = await server.call('usage')
-    if (statuses[200] !== requests) {
-      throw new Error(`${guard} answered ${JSON.stringify(statuses)}`)
+    for (const contender of contenders) servers.push(await startGuarded(database, contender))
+    for (const server of servers) await warmUp(load, server)
+    const portions = new Map(servers.map((server) => [server, [] as Figures[]]))
+    for (let turn = 0; turn < PORTIONS; turn++) {
+      for (const server of rotated(servers, turn)) {
+        portions.get(server)?.push(await measurePortion(load, server))
+      }
     }
-    return {
-      cpu: (after.cpuMicroseconds - before.cpuMicroseconds) / requests,
-      rate: perSecond,
-    }
+    return new Map(
+      [...portions].map(([{ contender }, figures]) => [contender.name, mediansOf(figures)]),
+    )
   } finally {
-    await server.stop()
+    for (const { process } of servers) await process.stop()
   }
 }
+
+interface GuardedServer {
+  contender: Measured
+  process: Process<GuardedMethods>
+  port: number
+}
+
+async function startGuarded(database: string, contender: Measured): Promise<GuardedServer> {
+  const process = await startProcess<GuardedMethods>(new URL('guarded-process.ts', import.meta.url))
+  const { guard, keys } = contender
+  return { contender, process, port: await process.call('start', guard, { database, keys }) }
+}
+
+/** Each key once at least: what is measured is the way of a key that is known. */
+async function warmUp(load: Process<LoadMethods>, { contender, port }: GuardedServer) {
+  const { keys, requests } = contender
+  await load.call('aim', port, CONNECTIONS, withKeys(keys))
+  await load.call('closedLoop', Math.max(keys.length, Math.ceil(requests / 3)))
+}
+
+async function measurePortion(
+  load: Process<LoadMethods>,
+  { contender, process, port }: GuardedServer,
+): Promise<Figures> {
+  const requests = Math.ceil(contender.requests / PORTIONS)
+  await load.call('aim', port, CONNECTIONS, withKeys(contender.keys))
+  const before = await process.call('usage')
+  const { statuses, perSecond } = await load.call('closedLoop', requests)
+  const after = await process.call('usage')
+  if (statuses[200] !== requests) {
+    throw new Error(`${contender.name} answered ${JSON.stringify(statuses)}`)
+  }
+  return {
+    cpu: (after.cpuMicroseconds - before.cpuMicroseconds) / requests,
+    rate: perSecond,
+  }
+}
+
+const mediansOf = (figures: Figures[]): Figures => ({
+  cpu: summaryOf(figures.map(({ cpu }) => cpu ?? Number.NaN)).median,
+  rate: summaryOf(figures.map(({ rate }) => rate ?? Number.NaN)).median,
+})
