@@ -19,15 +19,18 @@ export class Connections {
     return connections
   }
 
-  /** Sends a request on a free connection; `false` where none is free. */
-  send(request: Buffer, answered: (status: number) => void): boolean {
+  get hasFree(): boolean {
+    return this.#free.length > 0
+  }
+
+  /** Sends a request on a free connection. */
+  send(request: Buffer, answered: (status: number) => void): void {
     const connection = this.#free.pop()
-    if (!connection) return false
+    if (!connection) throw new Error('no connection is free')
     connection.send(request, (status) => {
       this.#free.push(connection)
       answered(status)
     })
-    return true
   }
 
   close(): void {

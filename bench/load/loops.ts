@@ -22,14 +22,13 @@ export async function closedLoop(
   await new Promise<void>((resolve) => {
     let sent = 0
     const send = (): void => {
-      while (sent < requests) {
+      while (sent < requests && connections.hasFree) {
         const sentAt = now()
-        const wasSent = connections.send(next(), (status) => {
+        connections.send(next(), (status) => {
           tally.add(status, now() - sentAt)
           if (tally.count === requests) resolve()
           else send()
         })
-        if (!wasSent) return
         sent++
       }
     }
@@ -40,8 +39,8 @@ export async function closedLoop(
 
 /**
  * So many requests a second, whether the server keeps up or not. A request that finds no free
- * connection is waiting already: a slow server cannot hide behind the client. How late the client's
- * own timer is does not count.
+ * connection is waiting from the moment when it was due: a slow server cannot hide behind the
+ * client. How late the client's own timer is does not count.
  */
 export async function openLoop(
   connections: Connections,
@@ -52,18 +51,20 @@ export async function openLoop(
   const tally = new Tally(requests)
   const startedAt = now()
   await new Promise<void>((resolve) => {
+    const dueSince: number[] = []
     let sent = 0
-    let waiting: { request: Buffer; since: number } | undefined
     const send = (): void => {
-      while (sent < requests && startedAt + (sent * 1000) / rate <= now()) {
-        const { request, since } = (waiting ??= { request: next(), since: now() })
-        const wasSent = connections.send(request, (status) => {
+      const at = now()
+      while (dueSince.length < requests && startedAt + (dueSince.length * 1000) / rate <= at) {
+        dueSince.push(at)
+      }
+      while (sent < dueSince.length && connections.hasFree) {
+        const since = dueSince[sent++] as number
+        connections.send(next(), (status) => {
           tally.add(status, now() - since)
           if (tally.count === requests) done()
+          else send()
         })
-        if (!wasSent) return
-        waiting = undefined
-        sent++
       }
     }
     const timer = setInterval(send, 1)
