@@ -37,8 +37,8 @@ const methods = {
     requests = pattern.variants.map((variant) => requestOf(pattern, variant))
     turn = 0
   },
-  async closedLoop(count: number): Promise<Loaded> {
-    return summary(await closedLoop(aimed(), next, count))
+  async closedLoop(count: number, how?: { sleepless: boolean }): Promise<Loaded> {
+    return summary(await closedLoop(aimed(), next, count, how))
   },
   async openLoop(rate: number, seconds: number): Promise<Loaded> {
     return summary(await openLoop(aimed(), next, { rate, seconds }))

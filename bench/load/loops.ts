@@ -11,16 +11,25 @@ export interface Run {
   latencies: Float64Array
 }
 
-/** As many requests as there are connections, the next as soon as one is answered. */
+/**
+ * As many requests as there are connections, the next as soon as one is answered. `sleepless`: this
+ * process keeps its core busy all the time. Whoever writes to a process that sleeps pays for waking
+ * it, and a slower server finds it asleep more often: that would be measured as CPU of the server.
+ */
 export async function closedLoop(
   connections: Connections,
   next: NextRequest,
   requests: number,
+  { sleepless = false }: { sleepless?: boolean } = {},
 ): Promise<Run> {
   const tally = new Tally(requests)
   const startedAt = now()
   await new Promise<void>((resolve) => {
     let sent = 0
+    const stayAwake = (): void => {
+      if (tally.count < requests) setImmediate(stayAwake)
+    }
+    if (sleepless) stayAwake()
     const send = (): void => {
       while (sent < requests && connections.hasFree) {
         const sentAt = now()

@@ -22,11 +22,14 @@ export const profiling: { folder?: string } = {}
 
 const SECONDS_TO_END = 20
 
-/** Starts a module that calls `serve`. */
-export async function startProcess<Served extends Methods>(module: URL): Promise<Process<Served>> {
+/** Starts a module that calls `serve`. `flags` are Node's. */
+export async function startProcess<Served extends Methods>(
+  module: URL,
+  flags: string[] = [],
+): Promise<Process<Served>> {
   const child = fork(module, {
     serialization: 'advanced',
-    execArgv: ['--disable-warning=ExperimentalWarning', ...profileFlags()],
+    execArgv: ['--disable-warning=ExperimentalWarning', ...flags, ...profileFlags()],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const name = module.pathname.split('/').at(-1)

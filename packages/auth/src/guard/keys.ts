@@ -70,5 +70,5 @@ function findingOf(key: StoredKey | undefined, isLimited: boolean): Finding {
   const { id: keyId, userId, scopes, expiresAtMs } = key
   if (key.isRevoked) return { verdict: 'revoked', keyId }
   const auth = { userId, scopes, bootstrap: false, keyId }
-  return knownKey(auth, expiresAtMs ?? Infinity, isLimited ? unwatched(key.keyPrefix) : null)
+  return knownKey(auth, expiresAtMs, isLimited ? unwatched(key.keyPrefix) : null)
 }

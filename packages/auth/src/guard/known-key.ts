@@ -16,8 +16,8 @@ export interface Auth {
 
 export interface KnownKey {
   readonly auth: Auth
-  /** Milliseconds since 1970; `Infinity` where it never expires. */
-  readonly expiresAt: number
+  /** Milliseconds since 1970; `null` where it never expires. */
+  readonly expiresAt: number | null
   /** Shared by the keys of one prefix; `null` without a rate limit. */
   prefix: PrefixState | null
   /** The round of `LastUsed` in which its last use was noted. */
@@ -28,7 +28,7 @@ export interface KnownKey {
 
 export function knownKey(
   auth: Auth,
-  expiresAt: number = Infinity,
+  expiresAt: number | null = null,
   prefix: PrefixState | null = null,
 ): KnownKey {
   const frozen = Object.freeze({ ...auth, scopes: Object.freeze([...auth.scopes]) })
@@ -44,4 +44,4 @@ export function meets(key: KnownKey, required: Requirement): boolean {
 
 /** What is no time at all is past. */
 export const isExpired = (key: KnownKey): boolean =>
-  key.expiresAt !== Infinity && !(key.expiresAt > Date.now())
+  key.expiresAt !== null && !(key.expiresAt > Date.now())

@@ -70,7 +70,7 @@ export class Recognizer {
     const { keyring, bootstrapKey, limiter } = this.#parts
     const isBootstrap = await bootstrapKey.matches(key)
     if (isBootstrap) {
-      const known = knownKey(BOOTSTRAP, Infinity, limiter && unwatched(prefixOf(key)))
+      const known = knownKey(BOOTSTRAP, null, limiter && unwatched(prefixOf(key)))
       keyring.remember(digest, known)
       return known
     }
