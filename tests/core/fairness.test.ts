@@ -42,8 +42,10 @@ t.test('a group that answers quickly gets three quarters', async (t) => {
 
   t.test('and at its cap the next fetch waits for it', async (t) => {
     t.same(fairness.allow('fresh', ROOM, 4), { limit: 0, passedOver: [], capped: [] })
-    answer(fairness, 'a', 44, 2, 5)
-    t.equal(fairness.allow('fresh', ROOM, 6).limit, 44)
+    answer(fairness, 'a', 71, 2, 5)
+    t.equal(fairness.allow('fresh', ROOM, 6).limit, 0, 'until half of its places are free')
+    answer(fairness, 'a', 1, 2, 6)
+    t.equal(fairness.allow('fresh', ROOM, 6).limit, 72)
   })
   t.test('until it is not heard of', async (t) => {
     t.same(fairness.allow('fresh', ROOM, 60), { limit: ROOM, passedOver: [], capped: ['a'] })

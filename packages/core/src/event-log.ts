@@ -65,12 +65,14 @@ export async function findPayloads(
   events: { name: string; id: string }[],
 ): Promise<StoredEvent[]> {
   const { rows } = await db.query(
-    `select event.name, event.id, event.payload, event.published_at as "publishedAt"
+    `select event.name, event.id, event.payload,
+            extract(epoch from event.published_at)::float8 * 1000 as "publishedAt"
        from unnest($1::text[], $2::text[]) as wanted (name, id)
        join svc."__svc.events" as event on event.name = wanted.name and event.id = wanted.id`,
     [events.map(({ name }) => name), events.map(({ id }) => id)],
   )
-  // A host may have taught pg to read timestamps as something else.
+  // A timestamp takes pg longer to read than the rest of the row, and a host may have taught it to
+  // read another thing.
   return rows.map((row: StoredEvent) => ({ ...row, publishedAt: new Date(row.publishedAt) }))
 }
 

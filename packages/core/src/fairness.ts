@@ -115,7 +115,7 @@ export class Fairness {
       if (group.tripped === 'failing') {
         atMost(caps.small)
         if (left <= 0) allowance.capped.push(name)
-      } else if (isQuick(group, now)) atMost(left >= portion ? left : 0)
+      } else if (isQuick(group, now)) atMost(left >= halfOf(cap) ? left : 0)
       else if (left < portion) allowance.capped.push(name)
       else if (group.inFlight >= portion) atMost(left)
     }
@@ -184,6 +184,9 @@ function capsOf(window: number): Caps {
     small: Math.min(window, Math.max(2, Math.floor(window / 8))),
   }
 }
+
+/** What a quick group has given back before it is worth a fetch: few large ones cost less. */
+const halfOf = (cap: number): number => Math.max(1, Math.floor(cap / 2))
 
 function capOf(group: Group, caps: Caps, now: number, generous: boolean): number {
   if (group.tripped === 'failing') return caps.small

@@ -58,7 +58,8 @@ export interface JobRow<Data> {
   retryCount: number
   retryLimit: number
   groupId?: string | null
-  createdOn: Date
+  /** Or milliseconds since 1970. */
+  createdOn: Date | number
   output?: unknown
 }
 

@@ -110,9 +110,10 @@ export async function fetchJobs<Data>(
   queue: string,
   { limit, lane, ignoreGroups }: { limit: number; lane: Lane; ignoreGroups: string[] },
 ): Promise<Job<Data>[]> {
-  const rows = await on(db, (options) =>
+  const slimDb: BossDb = { executeSql: (text, values) => db.query(slim(text), values) }
+  const rows = await on(db, () =>
     boss.fetch<Data>(queue, {
-      ...options,
+      db: slimDb,
       batchSize: limit,
       includeMetadata: true,
       ...(lane === 'fresh' ? { minPriority: PRIORITY.fresh } : { maxPriority: PRIORITY.retry }),
@@ -121,6 +122,14 @@ export async function fetchJobs<Data>(
   )
   return rows.map(asJob)
 }
+
+/** pg-boss returns thirty-five columns of a job, eight of them times, to be parsed: we read seven. */
+const slim = (fetch: string): string => `
+  with fetched as (${fetch})
+  select id, data, "retryCount", "retryLimit", "groupId",
+         extract(epoch from "createdOn")::float8 * 1000 as "createdOn",
+         case when "retryCount" > 0 then output end as output
+    from fetched`
 
 /** Deletes jobs that are done. Returns the ids that were still ours to settle. */
 export async function removeJobs(boss: PgBoss, db: Db, queue: string, jobs: Job<unknown>[]) {
