@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { EventRow } from '../../packages/core/src/event-log.ts'
 import { MicroBatch } from '../../packages/core/src/micro-batch.ts'
+import { keyOf } from '../../packages/core/src/publish.ts'
 
 const event = (id: string, payload = '1'): EventRow => ({ name: 'n', id, payload })
 
@@ -8,7 +9,7 @@ const event = (id: string, payload = '1'): EventRow => ({ name: 'n', id, payload
 function makeBatch(refuse: (events: EventRow[]) => Error | undefined = () => undefined) {
   const batches: string[][] = []
   const known = new Set<string>()
-  const batch = new MicroBatch(async (events) => {
+  const batch = new MicroBatch(async (events: EventRow[]) => {
     await new Promise(setImmediate)
     const error = refuse(events)
     if (error) throw error
@@ -18,7 +19,7 @@ function makeBatch(refuse: (events: EventRow[]) => Error | undefined = () => und
       known.add(id)
       return { id, duplicate }
     })
-  })
+  }, keyOf)
   return { batch, batches }
 }
 

@@ -93,7 +93,7 @@ t.test('an adapter that only knows query(text, values) is enough', async (t) => 
     'commit',
   )
   t.equal(statements.length, 2, 'one for the event, one for the jobs of the queue')
-  await until(() => got.length === 2)
+  await until(() => got.includes(1))
 })
 
 t.test('outside a transaction an event could lose its jobs: that is refused', async (t) => {

@@ -6,7 +6,7 @@ import { EventBus } from './event-bus.ts'
 import { sweepEvents } from './event-log.ts'
 import type { Events, PublishOptions, PublishResult } from './events.ts'
 import { InvalidOption } from './errors.ts'
-import { makeKeyValueStore, sweepExpired, type KeyValueStore } from './kv.ts'
+import { makeKeyValueStore, sweepExpired, type Claim, type KeyValueStore } from './kv.ts'
 import { inTurn, migrate } from './migrate.ts'
 import type { CoreSettings } from './options.ts'
 import { bounded } from './patience.ts'
@@ -60,6 +60,8 @@ export interface Core {
   work<Prepared, Note>(worker: Worker<Prepared, Note>): void
   /** As `svc.events.publish`, with the payload as JSON text, kept byte for byte. */
   publishText(name: string, json: string, options?: PublishOptions): Promise<PublishResult>
+  /** The same, once for each key: `null` where it is taken. The claim and the event stand or fall together. */
+  publishOnce(name: string, json: string, claim: Claim): Promise<PublishResult | null>
   /** Something refers to events for so many days: they are kept as long. */
   keepEventsAtLeast(days: number): void
   /** Runs when all workers have come to rest, before the database is closed. */
@@ -172,6 +174,10 @@ export class RunningCore implements Core {
 
   publishText(name: string, json: string, options?: PublishOptions): Promise<PublishResult> {
     return this.#bus.publishText(name, json, options)
+  }
+
+  publishOnce(name: string, json: string, claim: Claim): Promise<PublishResult | null> {
+    return this.#bus.publishOnce(name, json, claim)
   }
 
   keepEventsAtLeast(days: number): void {

@@ -18,6 +18,7 @@ import {
   type SubscribeOptions,
 } from './events.ts'
 import type { EventRow } from './event-log.ts'
+import type { Claim } from './kv.ts'
 import type { CoreSettings } from './options.ts'
 import { publishEvents } from './publish.ts'
 import { Publisher } from './publisher.ts'
@@ -84,6 +85,13 @@ export class EventBus implements Events {
     // Whoever holds a connection must not wait here for another one.
     if (!db || !this.#ready) await this.declare()
     return db ? this.#publishWithin(checkedDb(db), event) : this.#publisher.publish(event)
+  }
+
+  /** As `publishText`, unless the key of the claim is taken, then `null`. */
+  async publishOnce(name: string, payload: string, claim: Claim): Promise<PublishResult | null> {
+    const event = { name: checkedEventName(name), id: checkedEventId(undefined), payload, claim }
+    await this.declare()
+    return this.#publisher.publishClaiming(event)
   }
 
   async #publishWithin(db: Db, event: EventRow): Promise<PublishResult> {

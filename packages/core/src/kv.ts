@@ -70,6 +70,30 @@ async function claimKey(db: Db, key: string, json: string, ttl: number | null): 
   return rows.length === 1
 }
 
+/** A key to be claimed: it is taken for `ttlSeconds`. */
+export interface Claim {
+  key: string
+  ttlSeconds: number
+}
+
+/**
+ * Claims many keys in one statement and returns those that were free. They go in by their order:
+ * two batches that share keys would deadlock in any other.
+ */
+export async function claimKeys(db: Db, claims: readonly Claim[]): Promise<Set<string>> {
+  const { rows } = await db.query(
+    `insert into svc."__svc.kv" as kv (key, value, expires_at)
+     select key, 'true', clock_timestamp() + make_interval(secs => ttl)
+       from unnest($1::text[], $2::float8[]) as given (key, ttl)
+      order by key collate "C"
+     on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
+      where kv.expires_at <= clock_timestamp()
+     returning key`,
+    [claims.map(({ key }) => key), claims.map(({ ttlSeconds }) => ttlSeconds)],
+  )
+  return new Set(rows.map(({ key }) => key as string))
+}
+
 async function addToValue(db: Db, key: string, by: number, ttl: number | null): Promise<number> {
   const { rows } = await asking(
     db,

@@ -4,12 +4,9 @@
  */
 import { isAway } from './database.ts'
 import type { EventRow } from './event-log.ts'
-import { keyOf, type Published } from './publish.ts'
 
-export type Result = Published['results'][number]
-
-interface Waiting {
-  event: EventRow
+interface Waiting<Event, Result> {
+  event: Event
   resolve: (result: Result) => void
   reject: (error: unknown) => void
 }
@@ -20,17 +17,22 @@ const LARGEST_TEXT = 4_000_000
 /** Two, so that one batch fills while another commits. */
 const IN_FLIGHT = 2
 
-export class MicroBatch {
-  #commit: (events: EventRow[]) => Promise<Result[]>
-  #waiting: Waiting[] = []
+export class MicroBatch<Event extends EventRow, Result> {
+  #commit: (events: Event[]) => Promise<Result[]>
+  #keyOf: (event: Event) => string
+  #waiting: Waiting<Event, Result>[] = []
   #inFlight = new Set<Promise<void>>()
 
-  /** `commit` publishes a batch in a transaction of its own. */
-  constructor(commit: (events: EventRow[]) => Promise<Result[]>) {
+  /**
+   * `commit` publishes a batch in a transaction of its own; two events of one batch never share the
+   * key that `keyOf` gives.
+   */
+  constructor(commit: (events: Event[]) => Promise<Result[]>, keyOf: (event: Event) => string) {
     this.#commit = commit
+    this.#keyOf = keyOf
   }
 
-  publish(event: EventRow): Promise<Result> {
+  publish(event: Event): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     this.#waiting.push({ event, resolve, reject })
     if (this.#waiting.length === 1) setImmediate(() => this.#flush())
@@ -55,16 +57,16 @@ export class MicroBatch {
   }
 
   /** An event that stands in the batch already waits for the next one, which finds it a replay. */
-  #takeDistinct(): Waiting[] {
-    const batch = new Map<string, Waiting>()
-    const later: Waiting[] = []
+  #takeDistinct(): Waiting<Event, Result>[] {
+    const batch = new Map<string, Waiting<Event, Result>>()
+    const later: Waiting<Event, Result>[] = []
     let text = 0
     let taken = 0
     for (const one of this.#waiting) {
       text += one.event.payload.length
       if (taken === LARGEST || (text > LARGEST_TEXT && taken > 0)) break
       taken++
-      const key = keyOf(one.event)
+      const key = this.#keyOf(one.event)
       if (batch.has(key)) later.push(one)
       else batch.set(key, one)
     }
@@ -72,7 +74,7 @@ export class MicroBatch {
     return [...batch.values()]
   }
 
-  async #send(batch: Waiting[]): Promise<void> {
+  async #send(batch: Waiting<Event, Result>[]): Promise<void> {
     try {
       const results = await this.#commit(batch.map(({ event }) => event))
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)

@@ -3,6 +3,7 @@ import type { Db } from './database.ts'
 import { insertEvents, type EventRow, type Want } from './event-log.ts'
 import { derivedId, uuidv7 } from './ids.ts'
 import type { FanOutJob, NewJob } from './job.ts'
+import { claimKeys, type Claim } from './kv.ts'
 import { insertJobs, type PgBoss } from './queue.ts'
 
 export interface Published {
@@ -16,7 +17,7 @@ export interface Published {
 
 /** Two events of one batch must not share name and id: the micro-batch sees to that. */
 export async function publishEvents(boss: PgBoss, db: Db, events: EventRow[]): Promise<Published> {
-  const wants = await insertEvents(db, events)
+  const wants = events.length === 0 ? [] : await insertEvents(db, events)
   const jobs = Map.groupBy(wants.filter(isWanted), ({ queue }) => queue)
   for (const [queue, wanted] of jobs) await insertJobs(boss, db, queue, wanted.map(jobOf))
   const fresh = new Set(wants.filter((want) => want.fresh).map(keyOf))
@@ -24,6 +25,35 @@ export async function publishEvents(boss: PgBoss, db: Db, events: EventRow[]): P
     results: events.map((event) => ({ id: event.id, duplicate: !fresh.has(keyOf(event)) })),
     queues: [...jobs.keys()],
     transactionId: wants[0]?.transactionId,
+  }
+}
+
+/** An event that is published if its key is free. */
+export interface ClaimingEvent extends EventRow {
+  claim: Claim
+}
+
+export interface PublishedOnce extends Omit<Published, 'results'> {
+  /** `null` where the key was taken. */
+  results: (Published['results'][number] | null)[]
+}
+
+/** The claims and the events stand or fall together. Two events of one batch must not share a key. */
+export async function publishClaiming(
+  boss: PgBoss,
+  db: Db,
+  events: ClaimingEvent[],
+): Promise<PublishedOnce> {
+  const free = await claimKeys(
+    db,
+    events.map(({ claim }) => claim),
+  )
+  const isFirst = ({ claim }: ClaimingEvent) => free.has(claim.key)
+  const published = await publishEvents(boss, db, events.filter(isFirst))
+  const results = published.results.values()
+  return {
+    ...published,
+    results: events.map((event) => (isFirst(event) ? (results.next().value ?? null) : null)),
   }
 }
 

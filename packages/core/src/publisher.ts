@@ -1,16 +1,24 @@
 /** Publishes that have no transaction of a caller: in one of their own, shared with their neighbours. */
-import { transaction, type Database } from './database.ts'
+import { transaction, type Database, type Db } from './database.ts'
 import type { EventRow } from './event-log.ts'
-import { MicroBatch, type Result } from './micro-batch.ts'
+import { MicroBatch } from './micro-batch.ts'
 import { hasLostStatements, preparing } from './prepared.ts'
-import { publishEvents } from './publish.ts'
+import {
+  keyOf,
+  publishClaiming,
+  publishEvents,
+  type ClaimingEvent,
+  type Published,
+  type PublishedOnce,
+} from './publish.ts'
 import type { PgBoss } from './queue.ts'
 
 export class Publisher {
-  #boss: PgBoss
   #database: Pick<Database, 'pool' | 'pooled'>
   #committed: (queues: string[]) => void
-  #batch = new MicroBatch((events) => this.#commit(events))
+  #batch: MicroBatch<EventRow, Published['results'][number]>
+  // Apart from the others: a key that somebody else is just claiming keeps its whole batch waiting.
+  #claiming: MicroBatch<ClaimingEvent, PublishedOnce['results'][number]>
   #prepares: boolean
 
   constructor(
@@ -18,32 +26,46 @@ export class Publisher {
     database: Pick<Database, 'pool' | 'pooled'>,
     committed: (queues: string[]) => void,
   ) {
-    this.#boss = boss
     this.#database = database
     this.#committed = committed
     this.#prepares = !database.pooled
+    this.#batch = new MicroBatch(
+      (events) => this.#commit((db) => publishEvents(boss, db, events)),
+      keyOf,
+    )
+    this.#claiming = new MicroBatch(
+      (events) => this.#commit((db) => publishClaiming(boss, db, events)),
+      ({ claim }) => claim.key,
+    )
   }
 
-  publish(event: EventRow): Promise<Result> {
+  publish(event: EventRow): Promise<Published['results'][number]> {
     return this.#batch.publish(event)
   }
 
-  /** Until every publish that was asked for has been committed or refused. */
-  idle(): Promise<void> {
-    return this.#batch.idle()
+  /** `null` where the event's key is taken. */
+  publishClaiming(event: ClaimingEvent): Promise<PublishedOnce['results'][number]> {
+    return this.#claiming.publish(event)
   }
 
-  async #commit(events: EventRow[]): Promise<Result[]> {
+  /** Until every publish that was asked for has been committed or refused. */
+  async idle(): Promise<void> {
+    await Promise.all([this.#batch.idle(), this.#claiming.idle()])
+  }
+
+  async #commit<Result>(
+    publish: (db: Db) => Promise<{ results: Result[]; queues: string[] }>,
+  ): Promise<Result[]> {
     try {
       const { results, queues } = await transaction(this.#database.pool, (db) =>
-        publishEvents(this.#boss, this.#prepares ? preparing(db) : db, events),
+        publish(this.#prepares ? preparing(db) : db),
       )
       this.#committed(queues)
       return results
     } catch (error) {
       if (!this.#prepares || !hasLostStatements(error)) throw error
       this.#prepares = false
-      return this.#commit(events)
+      return this.#commit(publish)
     }
   }
 }

@@ -11,7 +11,7 @@ const away = async (): Promise<never> => {
 
 /** A host whose Postgres cannot be reached. */
 function hostWithout(t: Test, source: Partial<InboundSource> = {}): FastifyInstance {
-  const core = { svc: { secrets: { get: async () => 's' } }, publishText: away, transaction: away }
+  const core = { svc: { secrets: { get: async () => 's' } }, publishText: away, publishOnce: away }
   const a = { path: '/a', publishAs: 'a', verify: () => true, ...source }
   const app = Fastify()
   t.teardown(() => app.close())

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Db, Svc } from '@svc/core'
+import type { Claim } from '@svc/core/kit'
 import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
 
@@ -28,11 +28,8 @@ export function deduplicationKey(
   return key === '' ? null : key
 }
 
-/**
- * Claims a key in the transaction of `db`; `false` where it is taken. A second claim at the same
- * time waits for the first one's transaction, and gets the key where that one rolls back.
- */
-export function claim(svc: Svc, db: Db, source: Source, key: string): Promise<boolean> {
-  const ttlSeconds = source.deduplicationTtlSeconds
-  return svc.kv.setIfAbsent(claimName(source.name, key), true, { ttlSeconds, db })
-}
+/** What a request claims: of two at the same time the second waits, and gets the key where the first fails. */
+export const claimOf = (source: Source, key: string): Claim => ({
+  key: claimName(source.name, key),
+  ttlSeconds: source.deduplicationTtlSeconds,
+})

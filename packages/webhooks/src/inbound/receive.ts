@@ -1,5 +1,5 @@
 import { isAway, type Core } from '@svc/core/kit'
-import { claim, deduplicationKey } from './deduplicate.ts'
+import { claimOf, deduplicationKey } from './deduplicate.ts'
 import {
   BodyNotJson,
   InboundFailed,
@@ -103,11 +103,9 @@ async function publishOnce(core: Core, source: Source, { json, key }: Taken): Pr
     const { id } = await core.publishText(source.publishAs, json)
     return { outcome: 'accepted', eventId: id }
   }
-  return core.transaction(async (db) => {
-    if (!(await claim(core.svc, db, source, key))) return { outcome: 'duplicate' }
-    const { id } = await core.publishText(source.publishAs, json, { db })
-    return { outcome: 'accepted', eventId: id }
-  })
+  const published = await core.publishOnce(source.publishAs, json, claimOf(source, key))
+  if (published === null) return { outcome: 'duplicate' }
+  return { outcome: 'accepted', eventId: published.id }
 }
 
 /** What is not the sender's fault is a 500, so that it tries again. */
