@@ -24,7 +24,9 @@ export interface Want {
 /**
  * Writes events and says who wants them, in one statement. An event that exists is left as it is
  * and wanted only by subscriptions that ask for replays. The rows go in by the order of their key:
- * two batches that share events would deadlock in any other.
+ * two batches that share events would deadlock in any other. The targets are asked for in the order
+ * of their index: the planner cannot know that ten of a hundred thousand want an event, and reads
+ * all of them where it need not sort.
  */
 export async function insertEvents(db: Db, events: EventRow[]): Promise<Want[]> {
   const { rows } = await db.query(
@@ -43,9 +45,15 @@ export async function insertEvents(db: Db, events: EventRow[]): Promise<Want[]> 
        left join published on published.name = given.name and published.id = given.id
        left join svc."__svc.subscriptions" as wants
          on wants.event_name = given.name and (published.id is not null or not wants.idempotent)
-       left join svc."__svc.targets" as target
-         on wants.targeted and target.subscription = wants.subscription
-        and target.event_name in (given.name, '*')`,
+       left join lateral (
+         (select target from svc."__svc.targets"
+           where wants.targeted and subscription = wants.subscription
+             and event_name = given.name order by target)
+          union all
+         (select target from svc."__svc.targets"
+           where wants.targeted and subscription = wants.subscription
+             and event_name = '*' order by target)
+       ) as target on true`,
     [
       events.map(({ name }) => name),
       events.map(({ id }) => id),
