@@ -20,7 +20,7 @@ export interface Outcome {
   statements?: string
 }
 
-const WHOLE_ROUNDS = 7
+const WHOLE_ROUNDS = 3
 
 /** Runs one benchmark on a server of its own, and leaves nothing behind, whatever happens. */
 export async function runBenchmark(benchmark: Benchmark, options: RunOptions): Promise<Outcome> {

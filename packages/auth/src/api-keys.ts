@@ -45,15 +45,19 @@ export interface StoredKey {
   isRevoked: boolean
 }
 
-export async function findKeyByDigest(db: Db, digest: string): Promise<StoredKey | undefined> {
+/** Those that are there, by their digests. */
+export async function findKeysByDigest(
+  db: Db,
+  digests: readonly string[],
+): Promise<Map<string, StoredKey>> {
   const { rows } = await db.query(
-    `select id, user_id as "userId", key_prefix as "keyPrefix", scopes,
+    `select key_hash as hex, id, user_id as "userId", key_prefix as "keyPrefix", scopes,
             extract(epoch from expires_at)::float8 * 1000 as "expiresAtMs",
             revoked_at is not null as "isRevoked"
-       from svc."__svc.auth.api_keys" where key_hash = $1`,
-    [hexOf(digest)],
+       from svc."__svc.auth.api_keys" where key_hash = any($1::text[])`,
+    [digests.map(hexOf)],
   )
-  return rows[0]
+  return new Map(rows.map(({ hex, ...key }) => [digestOfHex(hex), key]))
 }
 
 /** Newest first, revoked ones among them. */

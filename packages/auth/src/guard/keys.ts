@@ -1,10 +1,11 @@
 /** What the guard knows of keys, put together: memory, lease, lookup, blocks and times of use. */
 import type { Core } from '@svc/core/kit'
 import type { FastifyBaseLogger } from 'fastify'
-import { findKeyByDigest, writeUses, type StoredKey } from '../api-keys.ts'
+import { findKeysByDigest, writeUses, type StoredKey } from '../api-keys.ts'
 import { KEYS_CHANGED, readChanges } from '../epoch.ts'
 import type { AuthSettings } from '../options.ts'
 import { BootstrapKey } from './bootstrap-key.ts'
+import { gathered } from './gathered.ts'
 import { isRejection, Keyring, UNKNOWN, type Finding } from './keyring.ts'
 import { knownKey } from './known-key.ts'
 import { LastUsed } from './last-used.ts'
@@ -31,10 +32,11 @@ export async function openKeys(core: Core, settings: AuthSettings, log: FastifyB
   const bootstrapKey = new BootstrapKey(svc.secrets, settings.bootstrapKeySecret, log)
   await bootstrapKey.read()
 
+  const findKey = gathered((digests) => findKeysByDigest(forStrangers, digests))
   const keyring = new Keyring(async (digest, shape) => {
     const budget = budgets[shape]
     if (!budget.take()) throw new Undecided('too many unknown keys to look up')
-    const finding = findingOf(await findKeyByDigest(forStrangers, digest), limiter !== null)
+    const finding = findingOf(await findKey(digest), limiter !== null)
     if (!isRejection(finding)) budget.giveBack()
     return finding
   })
