@@ -33,6 +33,23 @@ t.test('uses that could not be written stand in the next batch', async (t) => {
   t.same(written, [['a', 'b']])
 })
 
+t.test('many are written in portions, and those that fail stand in the next round', async (t) => {
+  const written: string[] = []
+  let portions = 0
+  const lastUsed = new LastUsed(async (uses) => {
+    portions++
+    if (portions === 2) throw new Error('away')
+    written.push(...uses.keys())
+  })
+  const ids = Array.from({ length: 1200 }, (_, n) => String(n))
+  for (const id of ids) lastUsed.note(key(id))
+  await t.rejects(lastUsed.flush(), { message: 'away' })
+  t.equal(written.length, 500)
+  await lastUsed.flush()
+  t.equal(portions, 4)
+  t.same(written.toSorted(), ids.toSorted(), 'each once')
+})
+
 t.test('a host writes what it noted when it closes', async (t) => {
   const first = await startHost(t, { after: (app) => void app.get('/me', async () => 'me') })
   const used = await first.makeKey()

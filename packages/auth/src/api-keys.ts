@@ -109,11 +109,12 @@ export async function writeUses(db: Db, uses: ReadonlyMap<string, Date>): Promis
         where id = any($1::uuid[]) for no key update skip locked
      )
      update svc."__svc.auth.api_keys" as keys
-        set last_used_at = greatest(keys.last_used_at, uses.at)
+        set last_used_at = greatest(keys.last_used_at, to_timestamp(uses.ms / 1000))
        from free
-       join unnest($1::uuid[], $2::timestamptz[]) as uses (id, at) on uses.id = free.id
+       join unnest($1::uuid[], $2::float8[]) as uses (id, ms) on uses.id = free.id
       where keys.id = free.id`,
-    [[...uses.keys()], [...uses.values()]],
+    // As numbers: a Date takes pg five times as long to write.
+    [[...uses.keys()], Array.from(uses.values(), (at) => at.getTime())],
   )
 }
 

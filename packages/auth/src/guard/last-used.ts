@@ -4,6 +4,8 @@ import type { KnownKey } from './known-key.ts'
 export type Uses = ReadonlyMap<string, Date>
 
 const ROUND_MS = 10_000
+/** To write ten thousand in one go keeps every request waiting for ten milliseconds. */
+const PORTION = 500
 
 export class LastUsed {
   /** Goes up with each batch: a key is noted once a round, which is the accuracy of the time. */
@@ -25,10 +27,13 @@ export class LastUsed {
   async flush(): Promise<void> {
     this.round++
     if (this.#uses.size === 0) return
-    const uses = this.#uses
+    const uses = [...this.#uses]
     this.#uses = new Map()
     try {
-      await this.#write(uses)
+      while (uses.length > 0) {
+        await this.#write(new Map(uses.slice(-PORTION)))
+        uses.length = Math.max(0, uses.length - PORTION)
+      }
     } catch (error) {
       this.#uses = new Map([...uses, ...this.#uses])
       throw error
