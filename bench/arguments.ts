@@ -20,7 +20,7 @@ A name is that of a benchmark, or the beginning of several: "guard" runs them al
   --list           the benchmarks, and what each measures
   --quick          a smoke run: seconds instead of minutes, figures that mean nothing
   --long           endurance for ten minutes instead of one
-  --rounds N       measured rounds, 7 unless told
+  --rounds N       measured rounds, 3 unless told
   --json FILE      everything that was measured, with every sample
   --markdown FILE  the tables for a document
   --profile DIR    a CPU profile of each process

@@ -1,5 +1,6 @@
 import type { Finding } from '../benchmark.ts'
 import { digestOf } from './digest.ts'
+import { goalsMarkdown } from './goals.ts'
 import { tableMarkdown } from './table.ts'
 
 export interface Report {
@@ -27,6 +28,7 @@ export function asMarkdown(report: Report): string {
     Object.entries(facts).map(([name, value]) => `${name} ${value}`)
   return [
     `Measured ${report.startedAt.slice(0, 10)}: ${lines(report.machine).join(', ')}.`,
+    ...goalsMarkdown(report.benchmarks.flatMap(({ findings }) => findings)),
     ...report.benchmarks.flatMap(({ name, title, postgres, findings }) => [
       `## ${name}`,
       `${title} Postgres: ${lines(postgres).join(', ')}.`,

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { Finding } from '../../bench/benchmark.ts'
 import { asJson, asMarkdown } from '../../bench/report/document.ts'
+import { goalsMarkdown } from '../../bench/report/goals.ts'
 import { goalText, isReached } from '../../bench/report/goal.ts'
 import { figure, ratio } from '../../bench/report/numbers.ts'
 import { tableText } from '../../bench/report/table.ts'
@@ -39,6 +40,15 @@ t.test('JSON holds every sample beside what they come to', async (t) => {
   const row = JSON.parse(asJson(report)).benchmarks[0].findings[0].rows[1]
   t.match(row, { samples: [25, 22, 21], median: 22, ratio: { median: 1 }, reached: true })
   t.match(asMarkdown(report), '| svcAuth | 22.0 | 21.5–23.5 | 1.00 | 0.90–1.00 |')
+})
+
+t.test('the goals of all findings stand together', async (t) => {
+  t.same(goalsMarkdown([{ ...finding, rows: finding.rows.slice(0, 1) }]), [])
+  const [table] = goalsMarkdown([finding])
+  t.match(
+    table,
+    '| Guard: svcAuth | 22.0 µs per request | 21.0 (no guard) | 1.00 | ratio ≥ 0.92 | reached |',
+  )
 })
 
 t.test('a goal is judged by the median', async (t) => {
