@@ -58,16 +58,7 @@ async function putValue(db: Db, key: string, json: string, ttl: number | null): 
 }
 
 async function claimKey(db: Db, key: string, json: string, ttl: number | null): Promise<boolean> {
-  const { rows } = await asking(
-    db,
-    `insert into svc."__svc.kv" as kv (key, value, expires_at)
-     values ($1, $2, clock_timestamp() + make_interval(secs => $3))
-     on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
-      where kv.expires_at <= clock_timestamp()
-     returning key`,
-    [key, json, ttl],
-  )
-  return rows.length === 1
+  return (await claimEntries(db, [{ key, json, ttl }])).has(key)
 }
 
 /** A key to be claimed: it is taken for `ttlSeconds`. */
@@ -76,20 +67,28 @@ export interface Claim {
   ttlSeconds: number
 }
 
-/**
- * Claims many keys in one statement and returns those that were free. They go in by their order:
- * two batches that share keys would deadlock in any other.
- */
-export async function claimKeys(db: Db, claims: readonly Claim[]): Promise<Set<string>> {
-  const { rows } = await db.query(
+/** Claims many keys, each of them once, and returns those that were free. */
+export const claimKeys = (db: Db, claims: readonly Claim[]): Promise<ReadonlySet<string>> =>
+  claimEntries(
+    db,
+    claims.map(({ key, ttlSeconds }) => ({ key, json: 'true', ttl: ttlSeconds })),
+  )
+
+/** They go in by the order of their keys: two batches that share some would deadlock in any other. */
+async function claimEntries(
+  db: Db,
+  entries: { key: string; json: string; ttl: number | null }[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await asking(
+    db,
     `insert into svc."__svc.kv" as kv (key, value, expires_at)
-     select key, 'true', clock_timestamp() + make_interval(secs => ttl)
-       from unnest($1::text[], $2::float8[]) as given (key, ttl)
+     select key, json::jsonb, clock_timestamp() + make_interval(secs => ttl)
+       from unnest($1::text[], $2::text[], $3::float8[]) as given (key, json, ttl)
       order by key collate "C"
      on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
       where kv.expires_at <= clock_timestamp()
      returning key`,
-    [claims.map(({ key }) => key), claims.map(({ ttlSeconds }) => ttlSeconds)],
+    [entries.map(({ key }) => key), entries.map(({ json }) => json), entries.map(({ ttl }) => ttl)],
   )
   return new Set(rows.map(({ key }) => key as string))
 }
