@@ -1,5 +1,6 @@
 import type { Core } from '@svc/core/kit'
 import t from 'tap'
+import { insertEvents } from '../../packages/core/src/event-log.ts'
 import { startHost } from './support/host.ts'
 import { until } from './support/until.ts'
 import { QUEUE, testWorker } from './support/worker.ts'
@@ -103,4 +104,44 @@ t.test('a host that fails to boot takes nothing from those that run', async (t) 
     [QUEUE],
   )
   t.strictSame(rows, [{ event: 'a' }])
+})
+
+t.test('the few targets that want an event are found by their index, not among all', async (t) => {
+  const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
+  const { database } = app.svc
+  await core.queues.define(QUEUE, { expireInSeconds: 30, deadLetterRetentionDays: 90 })
+  await core.fanOut.declare('test', QUEUE, ['rare', 'common'])
+  await want(core, A, ['rare'])
+  await database.query(
+    `insert into svc."__svc.targets" (subscription, event_name, target)
+     select 'test', 'common', md5(n::text)::uuid from generate_series(1, 20000) as n`,
+  )
+  await database.query('analyze svc."__svc.targets"')
+
+  const plans: string[] = []
+  const explaining = {
+    query: async (text: string, values?: unknown[]) => {
+      const { rows } = await database.query(`explain ${text}`, values)
+      plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'))
+      return { rows: [] }
+    },
+  }
+  await insertEvents(explaining, [{ name: 'rare', id: '1', payload: '1' }])
+  t.match(plans[0], '__svc.targets_pkey')
+  t.notMatch(plans[0], /(Seq|Bitmap Heap) Scan on "__svc.targets"/)
+})
+
+t.test('events that claim a key share a transaction, and each key lets one through', async (t) => {
+  const { app, core } = await startHost(t)
+  const claim = (key: string) => core.publishOnce('a', '1', { key, ttlSeconds: 60 })
+  const keys = Array.from({ length: 40 }, (_, n) => `key ${n % 20}`)
+  const published = await Promise.all(keys.map(claim))
+  t.equal(published.filter((result) => result !== null).length, 20)
+  t.equal(await claim('key 0'), null, 'also later')
+
+  const { rows } = await app.svc.database.query(
+    `select count(*)::int as events, count(distinct xmin::text)::int as transactions
+       from svc."__svc.events" where name = 'a'`,
+  )
+  t.same(rows, [{ events: 20, transactions: 1 }])
 })
