@@ -12,7 +12,7 @@ const want = (core: Core, target: string, events: string[]) =>
 
 t.test('an event becomes one job for each target that wants it', async (t) => {
   const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
-  await core.queues.define(QUEUE, { expireInSeconds: 30, deadLetterRetentionDays: 90 })
+  await core.queues.define(QUEUE)
   await core.fanOut.declare('test', QUEUE, ['a', 'b'])
   await want(core, A, ['a', 'a'])
   await want(core, B, ['*', 'a'])
@@ -85,7 +85,7 @@ t.test('a group that keeps failing does not keep the others waiting, and recover
 
 t.test('a host that fails to boot takes nothing from those that run', async (t) => {
   const { app, core, database } = await startHost(t, { core: { worker: { enabled: false } } })
-  await core.queues.define(QUEUE, { expireInSeconds: 30, deadLetterRetentionDays: 90 })
+  await core.queues.define(QUEUE)
   await core.fanOut.declare('test', QUEUE, ['a', 'b'])
   await want(core, A, ['*'])
 
@@ -109,7 +109,7 @@ t.test('a host that fails to boot takes nothing from those that run', async (t) 
 t.test('the few targets that want an event are found by their index, not among all', async (t) => {
   const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
   const { database } = app.svc
-  await core.queues.define(QUEUE, { expireInSeconds: 30, deadLetterRetentionDays: 90 })
+  await core.queues.define(QUEUE)
   await core.fanOut.declare('test', QUEUE, ['rare', 'common'])
   await want(core, A, ['rare'])
   await database.query(

@@ -6,7 +6,10 @@ import { keyOf } from '../../packages/core/src/publish.ts'
 const event = (id: string, payload = '1'): EventRow => ({ name: 'n', id, payload })
 
 /** Keeps what it commits, unless `refuse` says why not. */
-function makeBatch(refuse: (events: EventRow[]) => Error | undefined = () => undefined) {
+function makeBatch(
+  refuse: (events: EventRow[]) => Error | undefined = () => undefined,
+  jobsOfOne = 1,
+) {
   const batches: string[][] = []
   const known = new Set<string>()
   const batch = new MicroBatch(async (events: EventRow[]) => {
@@ -14,17 +17,20 @@ function makeBatch(refuse: (events: EventRow[]) => Error | undefined = () => und
     const error = refuse(events)
     if (error) throw error
     batches.push(events.map(({ id }) => id))
-    return events.map(({ id }) => {
+    const results = events.map(({ id }) => {
       const duplicate = known.has(id)
       known.add(id)
       return { id, duplicate }
     })
+    return { results, jobs: events.length * jobsOfOne }
   }, keyOf)
   return { batch, batches }
 }
 
 t.test('publishes of the same moment share a transaction, up to a thousand', async (t) => {
   const { batch, batches } = makeBatch()
+  await batch.publish(event('first'))
+  batches.length = 0
   const ids = Array.from({ length: 2500 }, (_, i) => String(i))
   const results = await Promise.all(ids.map((id) => batch.publish(event(id))))
   t.strictSame(
@@ -34,6 +40,24 @@ t.test('publishes of the same moment share a transaction, up to a thousand', asy
   t.strictSame(
     batches.map(({ length }) => length),
     [1000, 1000, 500],
+  )
+})
+
+t.test('a batch is bounded by the jobs that follow from its events', async (t) => {
+  const { batch, batches } = makeBatch(undefined, 2000)
+  const publish = (from: number, count: number) =>
+    Promise.all(Array.from({ length: count }, (_, i) => batch.publish(event(String(from + i)))))
+  await publish(0, 40)
+  t.strictSame(
+    batches.map(({ length }) => length),
+    [20, 20],
+    'of a name that is not known yet few are taken together',
+  )
+  batches.length = 0
+  await publish(100, 12)
+  t.strictSame(
+    batches.map(({ length }) => length),
+    [5, 5, 2],
   )
 })
 

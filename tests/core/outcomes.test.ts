@@ -2,10 +2,9 @@ import t from 'tap'
 import type { Outcome } from '@svc/core/kit'
 import { startHost } from './support/host.ts'
 import { until } from './support/until.ts'
-import { idOf, QUEUE, testWorker, type TestWorker } from './support/worker.ts'
+import { GROUP, idOf, QUEUE, testWorker, type TestWorker } from './support/worker.ts'
 
 const HOUR_MS = 3_600_000
-const soon = () => new Date(Date.now() + HOUR_MS)
 
 /** A host whose jobs, by their names, come to these outcomes. */
 async function hostWith(
@@ -20,7 +19,7 @@ async function hostWith(
   })
   const stateOf = async (name: string) => {
     const { rows } = await host.app.svc.database.query(
-      `select state, retry_count as "retryCount", start_after > now() + interval '50 minutes' as later, priority
+      `select state, retry_count as "retryCount", start_after > now() + interval '50 minutes' as later, priority, blocked
          from svc_jobs.job where name = $1 and id = $2`,
       [QUEUE, idOf(name)],
     )
@@ -30,37 +29,38 @@ async function hostWith(
 }
 
 t.test('each outcome is settled and recorded as what it became', async (t) => {
-  const retryAt = soon()
-  const until2 = soon()
   const { worker, core, stateOf } = await hostWith(t, {
     done: () => ({ kind: 'done', note: 1 }),
     dropped: () => ({ kind: 'dropped', note: 2 }),
-    later: () => ({ kind: 'failed', retryAt, note: 3 }),
+    later: () => ({ kind: 'failed', retryAfterMs: HOUR_MS, note: 3 }),
     dead: () => ({ kind: 'dead', note: 4, output: { why: 'gone' } }),
-    postponed: () => ({ kind: 'postponed', until: until2 }),
+    postponed: () => ({ kind: 'postponed', delayMs: HOUR_MS }),
+    parked: () => ({ kind: 'parked' }),
   })
   await worker.insert(['done', 'dropped', 'later', 'dead', 'postponed'])
-  await until(() => worker.settled.length === 5)
+  await worker.insert(['parked'], GROUP)
+  await until(async () => (await stateOf('parked'))?.blocked && worker.settled.length >= 6)
 
   const became = Object.fromEntries(
     worker.settled.map(({ job, became, nextAttemptAt }) => [
       job.data.eventId,
-      [became, nextAttemptAt],
+      [became, nextAttemptAt === null ? null : 'later'],
     ]),
   )
   t.strictSame(became, {
     done: ['done', null],
     dropped: ['dropped', null],
-    later: ['retry', retryAt],
+    later: ['retry', 'later'],
     dead: ['dead', null],
-    postponed: ['postponed', until2],
+    postponed: ['postponed', 'later'],
+    parked: ['parked', null],
   })
   t.equal(await stateOf('done'), undefined)
   t.equal(await stateOf('dropped'), undefined)
   t.match(await stateOf('later'), { state: 'retry', later: true, priority: -1 })
   t.match(await stateOf('dead'), { state: 'failed' })
   t.match(await stateOf('postponed'), { state: 'created', retryCount: 0, later: true })
-  t.match(await core.queues.deadLetters(QUEUE, {}), [
+  t.match(await core.queues.deadLetters(core.db, QUEUE, {}), [
     { data: { eventId: 'dead' }, output: { why: 'gone' }, attempts: 1 },
   ])
 })
@@ -68,7 +68,7 @@ t.test('each outcome is settled and recorded as what it became', async (t) => {
 t.test('a postponed retry keeps the count of its attempts', async (t) => {
   let calls = 0
   const { worker, stateOf } = await hostWith(t, {
-    a: () => (calls++ === 0 ? { kind: 'failed' } : { kind: 'postponed', until: soon() }),
+    a: () => (calls++ === 0 ? { kind: 'failed' } : { kind: 'postponed', delayMs: HOUR_MS }),
   })
   await worker.insert(['a'])
   await until(() => worker.settled.length === 2)
@@ -97,7 +97,7 @@ t.test('the last attempt knows that it is, and its output goes with the dead let
     worker.settled.map(({ became }) => became),
     ['retry', 'retry', 'dead'],
   )
-  t.match(await core.queues.deadLetters(QUEUE, {}), [{ output: { code: 500 }, attempts: 3 }])
+  t.match(await core.queues.deadLetters(core.db, QUEUE, {}), [{ output: { code: 500 }, attempts: 3 }])
 })
 
 t.test('what perform throws is a failed attempt', async (t) => {
@@ -108,7 +108,7 @@ t.test('what perform throws is a failed attempt', async (t) => {
   })
   await worker.insert(['a'])
   const letters = await until(
-    () => core.queues.deadLetters(QUEUE, {}),
+    () => core.queues.deadLetters(core.db, QUEUE, {}),
     ({ length }) => length === 1,
   )
   t.match(letters, [{ output: { message: 'a bug' } }])
@@ -124,7 +124,7 @@ t.test('many that die at once keep their own outputs', async (t) => {
   )
   await worker.insert(names)
   const letters = await until(
-    () => core.queues.deadLetters(QUEUE, {}),
+    () => core.queues.deadLetters(core.db, QUEUE, {}),
     ({ length }) => length === 20,
   )
   for (const { data, output } of letters) {
@@ -136,7 +136,7 @@ t.test('where Postgres refuses what a job is recorded with, the others are settl
   const settled: string[] = []
   const { core } = await startHost(t, {
     async setUp(_app, core) {
-      await core.queues.define(QUEUE, { expireInSeconds: 30, deadLetterRetentionDays: 90 })
+      await core.queues.define(QUEUE)
       core.work({
         queue: QUEUE,
         concurrency: 8,
@@ -157,6 +157,7 @@ t.test('where Postgres refuses what a job is recorded with, the others are settl
   })
   const names = ['a', 'b', 'bad', 'c']
   await core.queues.insert(
+    core.db,
     QUEUE,
     names.map((name) => ({
       id: idOf(name),

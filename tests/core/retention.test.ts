@@ -45,7 +45,7 @@ t.test('an event stays while a job waits for it, or a dead letter tells of it', 
   await events.publish('dies', 1, { id: 'dead' })
   await events.publish('nobody', 1, { id: 'unwanted' })
   await until(
-    () => host.core.queues.deadLetters('__svc.sub/dies', {}),
+    () => host.core.queues.deadLetters(host.core.db, '__svc.sub/dies', {}),
     ({ length }) => length === 1,
   )
   await age(host, 1000)

@@ -11,6 +11,7 @@ function makeSettler(refuse: (ids: string[]) => Error | undefined = () => undefi
   const settled: string[] = []
   const batches: number[] = []
   const errors: string[] = []
+  const forgotten: string[] = []
   const settler = new Settler({
     async settle(batch) {
       const ids = batch.map(({ job }) => job.id)
@@ -20,16 +21,18 @@ function makeSettler(refuse: (ids: string[]) => Error | undefined = () => undefi
       settled.push(...ids)
     },
     settled() {},
+    forget: (jobs) => void forgotten.push(...jobs.map(({ id }) => id)),
     log: { error: (_details, message) => void errors.push(message) },
   })
-  return { settler, settled, batches, errors }
+  return { settler, settled, batches, errors, forgotten }
 }
 
 t.test('outcomes of the same moment are settled together, up to 200', async (t) => {
-  const { settler, settled, batches } = makeSettler()
+  const { settler, settled, batches, forgotten } = makeSettler()
   for (let i = 0; i < 450; i++) settler.add(performed(String(i)))
   await settler.close()
   t.equal(settled.length, 450)
+  t.equal(forgotten.length, 450)
   t.strictSame(batches, [200, 200, 50])
 })
 

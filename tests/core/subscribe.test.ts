@@ -14,7 +14,7 @@ t.test('a handler that throws is called again, then its event is dead-lettered',
   await app.svc.events.publish('a', 1, { id: 'x' })
 
   const letters = await until(
-    () => core.queues.deadLetters('__svc.sub/a', {}),
+    () => core.queues.deadLetters(core.db, '__svc.sub/a', {}),
     ({ length }) => length > 0,
   )
   t.strictSame(attempts, [1, 2, 3])
@@ -42,13 +42,13 @@ t.test('dead letters go back to work by the redrive of pg-boss', async (t) => {
   })
   await app.svc.events.publish('a', 1)
   await until(
-    () => core.queues.deadLetters('__svc.sub/a', {}),
+    () => core.queues.deadLetters(core.db, '__svc.sub/a', {}),
     ({ length }) => length === 1,
   )
   isBroken = false
   t.equal(await app.svc.jobs.redrive('__svc.sub/a.dlq'), 1)
   await until(() => attempts.length === 2)
-  t.strictSame(await core.queues.deadLetters('__svc.sub/a', {}), [])
+  t.strictSame(await core.queues.deadLetters(core.db, '__svc.sub/a', {}), [])
 })
 
 t.test('a handler that recovers is called until it does', async (t) => {
@@ -85,7 +85,7 @@ t.test('an attempt that takes too long is aborted and fails', async (t) => {
   })
   await app.svc.events.publish('a', 1)
   const letters = await until(
-    () => core.queues.deadLetters('__svc.sub/a', {}),
+    () => core.queues.deadLetters(core.db, '__svc.sub/a', {}),
     ({ length }) => length > 0,
   )
   t.match(letters, [{ output: { message: 'took longer than timeoutSeconds (1)' } }])

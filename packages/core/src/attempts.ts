@@ -49,6 +49,7 @@ export class Attempts {
   }
 
   take(lane: Lane, jobs: Job[]): void {
+    if (jobs.length === 0) return
     const claims = jobs.map((job): Claim => ({ job, lane, at: Date.now(), ended: false }))
     const taken = this.#prepare(lane, claims).finally(() => this.#preparing.delete(taken))
     this.#preparing.add(taken)
@@ -64,7 +65,7 @@ export class Attempts {
     this.#putBack(0)
     await this.#untilIdle(withinMs)
     for (const claim of this.#running) {
-      this.#end(claim, { kind: 'postponed', until: new Date() })
+      this.#end(claim, { kind: 'postponed', delayMs: 0 })
       claim.abort?.abort(new Error('the process closes'))
     }
     await Promise.all(this.#preparing)
@@ -78,8 +79,9 @@ export class Attempts {
       this.#ready[lane].push(...claims.map((claim) => ({ claim, prepared })))
     } catch (error) {
       log.error({ err: error, queue: worker.queue }, 'jobs could not be prepared')
-      const until = new Date(Date.now() + PREPARE_AGAIN_MS)
-      for (const claim of claims) this.#end(claim, { kind: 'postponed', until })
+      for (const claim of claims) {
+        this.#end(claim, { kind: 'postponed', delayMs: PREPARE_AGAIN_MS })
+      }
     }
     if (this.#stopping) this.#putBack(0)
     else this.#start()
@@ -146,7 +148,7 @@ export class Attempts {
       const ready = this.#ready[lane]
       const firstToStay = ready.findIndex(({ claim }) => now - claim.at < forMs)
       const overdue = ready.splice(0, firstToStay === -1 ? ready.length : firstToStay)
-      for (const { claim } of overdue) this.#end(claim, { kind: 'postponed', until: new Date() })
+      for (const { claim } of overdue) this.#end(claim, { kind: 'postponed', delayMs: 0 })
     }
   }
 

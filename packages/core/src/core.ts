@@ -2,6 +2,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { makeActions, type Actions } from './actions.ts'
 import { openDatabase, type Database, type Db } from './database.ts'
+import { sweepDeadLettersOf } from './dead-letters.ts'
 import { EventBus } from './event-bus.ts'
 import { sweepEvents } from './event-log.ts'
 import type { Events, PublishOptions, PublishResult } from './events.ts'
@@ -9,10 +10,11 @@ import { InvalidOption } from './errors.ts'
 import { makeKeyValueStore, sweepExpired, type Claim, type KeyValueStore } from './kv.ts'
 import { inTurn, migrate } from './migrate.ts'
 import type { CoreSettings } from './options.ts'
-import { bounded } from './patience.ts'
+import { HEARTBEAT_SECONDS } from './heartbeats.ts'
+import { JobMover } from './job-mover.ts'
 import { Pump } from './pump.ts'
-import { startBoss, type PgBoss } from './queue.ts'
-import { BoundQueues, WAKE_CHANNEL, type Queues } from './queues.ts'
+import { retrySettingsOf, startBoss, supervise, type PgBoss } from './queue.ts'
+import { BoundQueues, GROUPS_CHANNEL, WAKE_CHANNEL, type Queues } from './queues.ts'
 import { makeSecrets, type Secrets } from './secrets.ts'
 import { SignalLine, type Signals } from './signals.ts'
 import { sweepRetired } from './job-table.ts'
@@ -70,9 +72,9 @@ export interface Core {
   every(seconds: number, name: string, task: () => Promise<void>): void
 }
 
-/** Sweeps, and some of pg-boss's statements, go through whole tables. */
-const TENDING_PATIENCE_MS = 120_000
 const MIGRATIONS = new URL('../sql/', import.meta.url)
+const SUPERVISE_SECONDS = 5
+const SUBSCRIPTION_DEAD_LETTER_DAYS = 90
 
 export class RunningCore implements Core {
   readonly svc: Svc
@@ -84,6 +86,9 @@ export class RunningCore implements Core {
   #database: Database
   #bus: EventBus
   #sweeps: Sweeps
+  #mover: JobMover
+  /** When a process last could not ask Postgres, by the monotonic clock. */
+  #failedAt = -Infinity
   #pumps = new Map<string, Pump>()
   #eventDays: number
   /** The events of each subscription that fans out. */
@@ -100,7 +105,7 @@ export class RunningCore implements Core {
       await migrate(database.pool, '@svc/core', MIGRATIONS)
       // Its own lock comes too late for the schema: two that make it at once, and one fails.
       const boss = await inTurn(database.hot, () =>
-        startBoss(bounded(database.pool, TENDING_PATIENCE_MS), settings.worker.enabled, {
+        startBoss(database.maintenance, {
           error: (error) => log.warn({ err: error }, 'pg-boss reports an error'),
           warn: (warning) => log.warn({ warning }, 'pg-boss warns'),
         }),
@@ -127,12 +132,14 @@ export class RunningCore implements Core {
     this.signals = new SignalLine(database.listener, !database.pooled, (error) =>
       log.debug({ err: error }, 'the signal line was lost, polling goes on'),
     )
-    this.queues = new BoundQueues(boss, database, settings.worker, this.signals)
+    const retry = retrySettingsOf(settings.worker)
+    this.#mover = new JobMover(database, retry, log)
+    this.queues = new BoundQueues(boss, database, retry, this.signals, this.#mover)
     this.#bus = new EventBus({
       boss,
       database,
       queues: this.queues,
-      settings,
+      retry,
       log,
       work: (worker) => this.work(worker),
       rest: (queue) => this.#rest(queue),
@@ -146,12 +153,17 @@ export class RunningCore implements Core {
       jobs: boss,
     }
     this.#sweeps = new Sweeps(log)
-    const patient = bounded(database.pool, TENDING_PATIENCE_MS)
+    const patient = database.maintenance
     this.every(60, 'expired entries', () => sweepExpired(patient))
     this.every(3600, 'old events', () => sweepEvents(patient, this.#eventDays))
-    this.every(3600, 'jobs of retired subscriptions', () =>
-      sweepRetired(patient, SUBSCRIPTION_QUEUES),
+    this.every(3600, 'jobs of retired subscriptions', async () => {
+      while (await sweepRetired(patient, SUBSCRIPTION_QUEUES));
+    })
+    this.every(3600, 'old dead letters of subscriptions', () =>
+      sweepDeadLettersOf(patient, SUBSCRIPTION_QUEUES, SUBSCRIPTION_DEAD_LETTER_DAYS),
     )
+    this.every(30, 'moves of jobs', () => this.#mover.work())
+    this.every(SUPERVISE_SECONDS, 'jobs of processes that died', () => this.#supervise())
   }
 
   migrate(owner: string, folder: URL): Promise<void> {
@@ -193,8 +205,16 @@ export class RunningCore implements Core {
   }
 
   work<Prepared, Note>(worker: Worker<Prepared, Note>): void {
+    this.#mover.know(worker)
     if (!this.settings.worker.enabled) return
-    const pump = new Pump(worker, this.svc.jobs, this.#database.hot, this.log)
+    const pump = new Pump({
+      worker,
+      boss: this.svc.jobs,
+      database: this.#database,
+      log: this.log,
+      groupsChanged: () => this.queues.groupsChanged(worker.queue),
+      failed: () => this.#noteFailure(),
+    })
     this.#pumps.set(worker.queue, pump)
     if (this.#ready) this.#startPump(pump)
   }
@@ -217,6 +237,7 @@ export class RunningCore implements Core {
       () => this.#sweeps.stop(),
       () => Promise.all([...this.#pumps.values()].map((pump) => pump.stop())),
       ...this.#drained,
+      () => this.#mover.close(),
       () => this.#bus.close(),
       () => this.queues.close(),
       () => this.svc.jobs.stop({ graceful: true, timeout: 10_000 }),
@@ -237,10 +258,31 @@ export class RunningCore implements Core {
       this.signals.listen(WAKE_CHANNEL, (queue, fromHere) => {
         if (!fromHere) this.queues.wakeHere(queue)
       })
+      this.signals.listen(GROUPS_CHANNEL, (queue, fromHere) => {
+        if (!fromHere) this.queues.groupsChangedHere(queue)
+      })
     }
     this.#hears = true
     this.queues.attach(pump)
     pump.start()
+  }
+
+  /**
+   * Takes claims back that were not heard of for a while. After an outage that says nothing: the
+   * living could not make themselves heard either, and have that time once more.
+   */
+  async #supervise(): Promise<void> {
+    if (performance.now() - this.#failedAt < HEARTBEAT_SECONDS * 1000) return
+    try {
+      await supervise(this.svc.jobs)
+    } catch (error) {
+      this.#noteFailure()
+      throw error
+    }
+  }
+
+  #noteFailure(): void {
+    this.#failedAt = performance.now()
   }
 
   async #rest(queue: string): Promise<void> {

@@ -1,10 +1,10 @@
 import pg from 'pg'
 import { configOf, isPool } from './connection.ts'
 import { DatabaseTooOld, DatabaseUnreachable } from './errors.ts'
-import { openHot, type Hot } from './hot.ts'
+import { openHot, WITH_HOT_PLANS, type Hot } from './hot.ts'
 import type { SvcCoreOptions } from './options.ts'
-import { bounded } from './patience.ts'
-import type { Db } from './transaction.ts'
+import { boundedPool } from './patience.ts'
+import { transaction, type Db } from './transaction.ts'
 import { whyUnreachable } from './unreachable.ts'
 
 export { isAway } from './unreachable.ts'
@@ -19,7 +19,11 @@ export interface Database {
   pool: pg.Pool
   /** The same pool, with statements that end: for all that is ours. */
   db: Db
+  /** The same, with more time for what goes through whole tables. */
+  maintenance: Db
   hot: Hot
+  /** A transaction on `pool`, with the plans of `hot`: for what moves jobs in the background. */
+  background<T>(run: (db: Db) => Promise<T>): Promise<T>
   /** For the one connection that listens. */
   listener: pg.ClientConfig
   /** Whether a pooler stands between: what a session sets, prepares or listens to there is lost. */
@@ -31,6 +35,8 @@ const OLDEST = 140_000
 /** Below the ten seconds that Fastify gives a plugin. */
 const ANSWER_WITHIN_MS = 8000
 const CLOSED_WITHIN_MS = 5000
+/** Sweeps, and some of pg-boss's statements, go through whole tables. */
+const MAINTENANCE_TIMEOUT_MS = 120_000
 
 /**
  * Opens the pools and makes sure that a server answers that is new enough.
@@ -55,8 +61,10 @@ export async function openDatabase(
     const hot = await openHot({ ...config, max: 1 + spared }, logError)
     return {
       pool,
-      db: bounded(pool),
+      db: hot.pooled ? inTransactions(pool) : cancelling(pool, hot),
+      maintenance: cancelling(pool, hot, MAINTENANCE_TIMEOUT_MS),
       hot,
+      background: (run) => transaction(pool, run, { begin: WITH_HOT_PLANS }),
       pooled: hot.pooled,
       listener: config,
       async close() {
@@ -73,6 +81,19 @@ export async function openDatabase(
     throw new DatabaseUnreachable(whyUnreachable(error, config))
   }
 }
+
+/** Behind a pooler a process id says nothing: there a single statement is a transaction as well. */
+const inTransactions = (pool: pg.Pool): Db => ({
+  query: (text, values) => transaction(pool, (db) => db.query(text, values)),
+})
+
+const cancelling = (pool: pg.Pool, hot: Hot, ms?: number): Db =>
+  boundedPool(
+    pool,
+    async (processId) =>
+      hot.pooled ? undefined : hot.query('select pg_cancel_backend($1)', [processId]),
+    ms,
+  )
 
 async function assertUsable(pool: pg.Pool): Promise<void> {
   const version = await answerOf(pool)

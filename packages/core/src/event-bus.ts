@@ -1,6 +1,7 @@
 /** `svc.events`, and the subscriptions of this process with their pumps. */
 import { CommitWatch } from './commit-watch.ts'
 import { transaction, type Database, type Db } from './database.ts'
+import type { RetrySettings } from './dead-letters.ts'
 import {
   checkedDb,
   checkedEventId,
@@ -19,7 +20,6 @@ import {
 } from './events.ts'
 import type { EventRow } from './event-log.ts'
 import type { Claim } from './kv.ts'
-import type { CoreSettings } from './options.ts'
 import { publishEvents } from './publish.ts'
 import { Publisher } from './publisher.ts'
 import { defineQueue, emptyQueue, type PgBoss } from './queue.ts'
@@ -32,7 +32,7 @@ interface Parts {
   boss: PgBoss
   database: Database
   queues: BoundQueues
-  settings: CoreSettings
+  retry: RetrySettings
   log: { error(details: object, message: string): void }
   /** Starts the pump of a worker as soon as the host is ready. */
   work(worker: Worker): void
@@ -45,9 +45,6 @@ interface Subscribed {
   options: SettledSubscribeOptions
 }
 
-const SUBSCRIPTION_DEAD_LETTER_DAYS = 90
-/** Beyond a handler's own time, for the settle that follows. */
-const EXPIRY_MARGIN_SECONDS = 15
 
 export class EventBus implements Events {
   #parts: Parts
@@ -67,7 +64,7 @@ export class EventBus implements Events {
       for (const name of names) queues.wake(name)
     }
     this.#commits = new CommitWatch(database.db, wake)
-    this.#publisher = new Publisher(boss, database, wake)
+    this.#publisher = new Publisher(boss, database, parts.retry, wake)
   }
 
   async publish(name: string, payload: unknown, options: PublishOptions = {}) {
@@ -95,7 +92,7 @@ export class EventBus implements Events {
   }
 
   async #publishWithin(db: Db, event: EventRow): Promise<PublishResult> {
-    const published = await publishEvents(this.#parts.boss, db, [event])
+    const published = await publishEvents(this.#parts.boss, db, [event], this.#parts.retry)
     const ours = this.#transactions.get(db)
     if (ours) for (const queue of published.queues) ours.add(queue)
     else this.#commits.expect(published.transactionId, published.queues)
@@ -163,13 +160,9 @@ export class EventBus implements Events {
   }
 
   async #declareOne(event: string, options: SettledSubscribeOptions): Promise<void> {
-    const { boss, database, settings } = this.#parts
+    const { boss, database } = this.#parts
     const queue = queueOfSubscription(options.subscription)
-    await defineQueue(boss, database.db, queue, settings.worker, {
-      expireInSeconds: options.timeoutSeconds + EXPIRY_MARGIN_SECONDS,
-      deadLetterRetentionDays: SUBSCRIPTION_DEAD_LETTER_DAYS,
-      ownTable: false,
-    })
+    await defineQueue(boss, database.db, queue, { ownTable: false })
     const wanted = {
       subscription: options.subscription,
       queue,

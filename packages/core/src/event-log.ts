@@ -113,13 +113,16 @@ export async function sweepEvents(db: Db, days: number): Promise<void> {
   const portion = 20_000
   for (;;) {
     const { rowCount } = await db.query(
-      `delete from svc."__svc.events" as event where (event.name, event.id) in (
+      `with portion as materialized (
          select event.name, event.id from svc."__svc.events" as event
           where event.published_at < now() - make_interval(days => 1 + greatest($1::int,
                   (select max(keep_days) from svc."__svc.subscriptions")))
             and (event.keep_until is null or event.keep_until < now())
             and ${NO_JOB_NEEDS_EVENT}
-          limit $2 for update skip locked)`,
+          limit $2 for update skip locked
+       )
+       delete from svc."__svc.events" as event using portion
+        where event.name = portion.name and event.id = portion.id`,
       [days, portion],
     )
     if ((rowCount ?? 0) < portion) return

@@ -9,12 +9,15 @@
  */
 import pg from 'pg'
 import { withServerOptions } from './connection.ts'
-import { bounded } from './patience.ts'
+import { bounded, STATEMENT_TIMEOUT_MS } from './patience.ts'
 import { transaction, type Db } from './transaction.ts'
 
 const OFF = ['enable_sort', 'enable_bitmapscan', 'enable_seqscan', 'jit', 'synchronous_commit']
-const AT_START = OFF.map((setting) => `-c ${setting}=off`).join(' ')
-const IN_TRANSACTION = ['begin', ...OFF.map((setting) => `set local ${setting} = off`)].join('; ')
+const AT_START = [
+  ...OFF.map((setting) => `-c ${setting}=off`),
+  `-c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
+].join(' ')
+export const WITH_HOT_PLANS = ['begin', ...OFF.map((setting) => `set local ${setting} = off`)].join('; ')
 
 export class Hot implements Db {
   readonly pool: pg.Pool
@@ -32,7 +35,7 @@ export class Hot implements Db {
   }
 
   transaction<T>(run: (db: Db) => Promise<T>, patience: { patienceMs?: number } = {}): Promise<T> {
-    const begin = this.pooled ? { begin: IN_TRANSACTION } : {}
+    const begin = this.pooled ? { begin: WITH_HOT_PLANS } : {}
     return transaction(this.pool, run, { ...begin, ...patience })
   }
 }

@@ -3,26 +3,29 @@
  * times) or nothing of the kind. They name columns of its schema: each is tested on the real one.
  */
 import type { Db } from './database.ts'
-import { asJob, PRIORITY, type FanOutJob, type Job, type JobRow } from './job.ts'
+import { PRIORITY, type Job } from './job.ts'
+
+/** Rows that one statement deletes. */
+const PORTION = 5000
 
 /**
- * Sends jobs that were just failed to the slow lane, not before `notBefore` where the receiver
- * asked for that. Returns when each will be tried again.
+ * Sends jobs that were just failed to the slow lane, and waits longer than pg-boss's back-off where
+ * the receiver asked for that, never shorter. Returns when each will be tried again.
  */
 export async function slowDown(
   db: Db,
   queue: string,
-  jobs: { id: string; notBefore: Date | null }[],
+  jobs: { id: string; atLeastMs: number }[],
 ): Promise<Map<string, Date>> {
   if (jobs.length === 0) return new Map()
   const { rows } = await db.query(
     `update svc_jobs.job as job
         set priority = $4,
-            start_after = coalesce(delay.not_before, job.start_after)
-       from unnest($2::uuid[], $3::timestamptz[]) as delay (id, not_before)
+            start_after = greatest(job.start_after, now() + delay.ms * interval '1 millisecond')
+       from unnest($2::uuid[], $3::float8[]) as delay (id, ms)
       where job.name = $1 and job.id = delay.id and job.state = 'retry'
      returning job.id, job.start_after as "startAfter"`,
-    [queue, jobs.map(({ id }) => id), jobs.map(({ notBefore }) => notBefore), PRIORITY.retry],
+    [queue, jobs.map(({ id }) => id), jobs.map(({ atLeastMs }) => atLeastMs), PRIORITY.retry],
   )
   return new Map(rows.map((row) => [row.id as string, new Date(row.startAfter)]))
 }
@@ -39,97 +42,70 @@ export async function makeLastAttempt(db: Db, queue: string, jobs: Job[]): Promi
   )
 }
 
-/** Puts claimed jobs back without using an attempt up. */
+/** Takes a claim back: pg-boss counts the next one as the same attempt. */
+export const UNCLAIMED = `
+  state = case when job.retry_count = 0 then 'created' else 'retry' end::svc_jobs.job_state,
+  retry_count = greatest(job.retry_count - 1, 0),
+  started_on = case when job.retry_count = 0 then null else job.started_on end`
+
+/** Puts claimed jobs back without using an attempt up. Returns when each is tried again. */
 export async function postponeJobs(
   db: Db,
   queue: string,
-  jobs: { job: Job<unknown>; until: Date }[],
-): Promise<string[]> {
-  if (jobs.length === 0) return []
+  jobs: { job: Job<unknown>; delayMs: number }[],
+): Promise<Map<string, Date>> {
+  if (jobs.length === 0) return new Map()
+  // A count that is given back names no claim: the fence is the moment of the claim.
   const { rows } = await db.query(
     `update svc_jobs.job as job
-        set state = case when job.retry_count = 0 then 'created' else 'retry' end::svc_jobs.job_state,
-            retry_count = greatest(job.retry_count - 1, 0),
-            started_on = case when job.retry_count = 0 then null else job.started_on end,
-            start_after = wait.until,
-            keep_until = wait.until + (job.keep_until - job.start_after)
-       from unnest($2::uuid[], $3::int[], $4::timestamptz[]) as wait (id, retry_count, until)
+        set ${UNCLAIMED},
+            start_after = now() + wait.ms * interval '1 millisecond',
+            keep_until = now() + wait.ms * interval '1 millisecond' + (job.keep_until - job.start_after)
+       from unnest($2::uuid[], $3::timestamptz[], $4::float8[]) as wait (id, started_on, ms)
       where job.name = $1 and job.id = wait.id
-        and job.state = 'active' and job.retry_count = wait.retry_count
-     returning job.id`,
+        and job.state = 'active' and job.started_on = wait.started_on
+     returning job.id, job.start_after as "startAfter"`,
     [
       queue,
       jobs.map(({ job }) => job.id),
-      jobs.map(({ job }) => job.retryCount),
-      jobs.map(({ until }) => until),
+      jobs.map(({ job }) => job.startedOn),
+      jobs.map(({ delayMs }) => delayMs),
     ],
   )
-  return rows.map((row: { id: string }) => row.id)
+  return new Map(rows.map((row) => [row.id as string, new Date(row.startAfter)]))
 }
 
-/** Jobs that one statement moves: the row locks of a million would keep everybody waiting. */
-const PORTION = 2000
+/** The process of these claims lives: pg-boss takes a claim back that has not said so for a while. */
+export async function touchJobs(db: Db, queue: string, jobs: Job<unknown>[]): Promise<void> {
+  await db.query(
+    `update svc_jobs.job as job set heartbeat_on = now()
+       from unnest($2::uuid[], $3::timestamptz[]) as claim (id, started_on)
+      where job.name = $1 and job.id = claim.id
+        and job.state = 'active' and job.started_on = claim.started_on`,
+    [queue, jobs.map(({ id }) => id), jobs.map(({ startedOn }) => startedOn)],
+  )
+}
 
 /**
- * Puts what groups have waiting behind everything else. Retries that wait for their time stay.
- * Returns whether there is more of it.
+ * Deletes a portion of what waits in queues under `prefix` whose subscription has been retired
+ * since. Returns whether there may be more.
  */
-export async function setBack(db: Db, queue: string, groups: string[]): Promise<boolean> {
+export async function sweepRetired(db: Db, prefix: string): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update svc_jobs.job as job set priority = $3
-      where job.name = $1 and job.id in (
-        select waiting.id from svc_jobs.job as waiting
-         where waiting.name = $1 and waiting.singleton_key = any($2::text[])
-           and waiting.state < 'active' and not waiting.blocked and waiting.priority > $3
-           and waiting.start_after <= now()
-         limit $4
-         for update skip locked)`,
-    [queue, groups, PRIORITY.backlog, PORTION],
+    `with retired as materialized (
+       select queue.name from svc_jobs.queue
+        where starts_with(queue.name, $1) and queue.dead_letter is not null
+          and not exists (
+            select from svc."__svc.subscriptions" as wants where wants.queue = queue.name)
+     ), portion as materialized (
+       select job.name, job.id from svc_jobs.job as job join retired on retired.name = job.name
+        where job.state < 'active' limit $2 for update of job skip locked
+     )
+     delete from svc_jobs.job as job using portion
+      where job.name = portion.name and job.id = portion.id`,
+    [prefix, PORTION],
   )
   return rowCount === PORTION
-}
-
-/** The waiting jobs of a group start no earlier than `until`; with a moment that has passed, now. */
-export async function deferGroup(db: Db, queue: string, group: string, until: Date) {
-  const { rowCount } = await db.query(
-    `update svc_jobs.job
-        set start_after = $3::timestamptz,
-            keep_until = $3::timestamptz + (keep_until - start_after)
-      where name = $1 and singleton_key = $2 and state < 'active'`,
-    [queue, group, until],
-  )
-  return rowCount ?? 0
-}
-
-/** Deletes the waiting jobs of a group and returns them. */
-export async function discardGroup(db: Db, queue: string, group: string): Promise<Job[]> {
-  const { rows } = await db.query(
-    `delete from svc_jobs.job
-      where name = $1 and singleton_key = $2 and state < 'active'
-     returning id, data, retry_count as "retryCount", retry_limit as "retryLimit",
-               group_id as "groupId", created_on as "createdOn", output,
-               started_on is not null as started`,
-    [queue, group],
-  )
-  // The attempt that a waiting job would have made next: pg-boss counts when it claims.
-  return rows.map((row: JobRow<FanOutJob> & { started: boolean }) => {
-    const job = asJob(row)
-    return row.started ? { ...job, attempt: job.attempt + 1 } : job
-  })
-}
-
-/** Deletes what waits in queues under `prefix` whose subscription has been retired since. */
-export async function sweepRetired(db: Db, prefix: string): Promise<void> {
-  await db.query(
-    `delete from svc_jobs.job
-      where state < 'active'
-        and name in (
-          select queue.name from svc_jobs.queue
-           where starts_with(queue.name, $1) and queue.dead_letter is not null
-             and not exists (
-               select from svc."__svc.subscriptions" as wants where wants.queue = queue.name))`,
-    [prefix],
-  )
 }
 
 /** A condition for `delete from "__svc.events" as event`: no job, waiting, running or dead, points at it. */
@@ -137,27 +113,3 @@ export const NO_JOB_NEEDS_EVENT = `not exists (
   select from svc_jobs.job
    where job.data ->> 'eventId' = event.id and job.data ->> 'event' = event.name)`
 
-/** Jobs come and go all day, and the planner must know about how many there are. */
-const SETTINGS = {
-  autovacuum_vacuum_scale_factor: 0.02,
-  autovacuum_vacuum_threshold: 500,
-  autovacuum_analyze_scale_factor: 0.05,
-  autovacuum_analyze_threshold: 500,
-}
-
-/** Has a queue's table vacuumed and analyzed more often; once, after it is made. */
-export async function tendTable(db: Db, queue: string): Promise<void> {
-  const { rows } = await db.query(
-    `select class.oid::regclass::text as name
-       from svc_jobs.queue
-       join pg_class as class
-         on class.oid = to_regclass('svc_jobs.' || quote_ident(queue.table_name))
-      where queue.name = $1 and class.reloptions is null`,
-    [queue],
-  )
-  const [table] = rows
-  if (!table) return
-  const settings = Object.entries(SETTINGS).map(([name, value]) => `${name} = ${value}`)
-  await db.query(`alter table ${table.name} set (${settings.join(', ')})`)
-  await db.query(`analyze ${table.name}`)
-}

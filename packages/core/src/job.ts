@@ -14,6 +14,8 @@ export interface Job<Data = FanOutJob> {
   lost: boolean
   /** Fences a settle off whose claim has lapsed: pg-boss compares it. */
   retryCount: number
+  /** When it was claimed, as Postgres writes it: names this claim, also where the count does not. */
+  startedOn: string | null
 }
 
 /** What a job that came of an event holds: the payload stays in the event. */
@@ -31,7 +33,8 @@ export interface NewJob {
   id: string
   data: object
   group?: string
-  startAfter?: Date
+  /** It waits apart from the others until its group's jobs go on: that of an inactive webhook. */
+  parked?: boolean
 }
 
 export interface DeadLetter<Data = FanOutJob> {
@@ -45,22 +48,29 @@ export interface DeadLetter<Data = FanOutJob> {
   deadAt: Date
 }
 
-/** Fresh jobs go first; retries, and then the backlogs of tripped groups, are done in the slow lane. */
+/** First attempts are made in the fresh lane; retries, and parked jobs, in the slow one. */
 export type Lane = 'fresh' | 'slow'
-export const PRIORITY = { fresh: 0, retry: -1, backlog: -2 } as const
+export const PRIORITY = { fresh: 0, retry: -1 } as const
 
 export const deadLetterQueueOf = (queue: string): string => `${queue}.dlq`
 
-/** The columns of a job's row that make a {@link Job}. */
+/** The columns of a job's row that make a {@link Job}, of a table or part named `job`. */
+export const JOB_COLUMNS = `job.id, job.data, job.retry_count as "retryCount",
+  job.retry_limit as "retryLimit", job.group_id as "groupId",
+  extract(epoch from job.created_on)::float8 * 1000 as "createdOn",
+  job.started_on::text as "startedOn",
+  case when job.retry_count > 0 then job.output end as output`
+
 export interface JobRow<Data> {
   id: string
   data: Data
   retryCount: number
   retryLimit: number
-  groupId?: string | null
-  /** Or milliseconds since 1970. */
-  createdOn: Date | number
-  output?: unknown
+  groupId: string | null
+  /** Milliseconds since 1970. */
+  createdOn: number
+  startedOn: string | null
+  output: unknown
 }
 
 export function asJob<Data>(row: JobRow<Data>): Job<Data> {
@@ -69,16 +79,18 @@ export function asJob<Data>(row: JobRow<Data>): Job<Data> {
     data: row.data,
     attempt: row.retryCount + 1,
     isLastAttempt: row.retryCount >= row.retryLimit,
-    group: row.groupId ?? null,
-    // A host may have taught pg to read timestamps as something else.
+    group: row.groupId,
     createdAt: new Date(row.createdOn),
-    lost: row.retryCount > 0 && hasTimedOut(row.output),
+    lost: row.retryCount > 0 && isLost(row.output),
     retryCount: row.retryCount,
+    startedOn: row.startedOn,
   }
 }
 
-/** What pg-boss leaves in a job whose worker did not settle it in time. */
-export function hasTimedOut(output: unknown): boolean {
+/** What pg-boss leaves in a job whose process did not settle it, and died or took too long. */
+export const LOST_MESSAGES = ['job timed out', 'job heartbeat timeout'] as const
+
+export function isLost(output: unknown): boolean {
   const value = (output as { value?: { message?: unknown } } | null)?.value
-  return value?.message === 'job timed out'
+  return LOST_MESSAGES.some((message) => message === value?.message)
 }

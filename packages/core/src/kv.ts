@@ -124,8 +124,10 @@ export async function sweepExpired(db: Db): Promise<void> {
   for (;;) {
     // `now()`, since the index cannot be asked for what changes while it is read.
     const { rowCount } = await db.query(
-      `delete from svc."__svc.kv" where key in (
-         select key from svc."__svc.kv" where expires_at <= now() limit $1 for update skip locked)`,
+      `with portion as materialized (
+         select key from svc."__svc.kv" where expires_at <= now() limit $1 for update skip locked
+       )
+       delete from svc."__svc.kv" as kv using portion where kv.key = portion.key`,
       [portion],
     )
     if ((rowCount ?? 0) < portion) return

@@ -46,6 +46,14 @@ export class Lanes {
     return room >= (window + ahead) / 4 ? room : 0
   }
 
+  /** Places that are free, be they worth a fetch of their own or not. */
+  places(lane: Lane): number {
+    return Math.min(
+      this.#windowOf(lane) - this.#counts[lane].claimed,
+      this.concurrency - this.claimed,
+    )
+  }
+
   mayStart(lane: Lane): boolean {
     const { fresh, slow } = this.#counts
     return (

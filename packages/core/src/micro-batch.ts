@@ -12,22 +12,34 @@ interface Waiting<Event, Result> {
 }
 
 const LARGEST = 1000
+/**
+ * Jobs that follow from a batch. How many follow from an event is known from the last batch that
+ * held its name; an event that has not been seen may have so many.
+ */
+const MOST_JOBS = 10_000
+const JOBS_OF_UNKNOWN = 500
+const MOST_NAMES = 10_000
 /** Characters of payload in a batch, save where one event alone has more. */
 const LARGEST_TEXT = 4_000_000
 /** Two, so that one batch fills while another commits. */
 const IN_FLIGHT = 2
 
 export class MicroBatch<Event extends EventRow, Result> {
-  #commit: (events: Event[]) => Promise<Result[]>
+  #commit: (events: Event[]) => Promise<{ results: Result[]; jobs: number }>
   #keyOf: (event: Event) => string
   #waiting: Waiting<Event, Result>[] = []
   #inFlight = new Set<Promise<void>>()
+  /** Jobs that followed from the last events of a name, for each. */
+  #jobsOf = new Map<string, number>()
 
   /**
    * `commit` publishes a batch in a transaction of its own; two events of one batch never share the
    * key that `keyOf` gives.
    */
-  constructor(commit: (events: Event[]) => Promise<Result[]>, keyOf: (event: Event) => string) {
+  constructor(
+    commit: (events: Event[]) => Promise<{ results: Result[]; jobs: number }>,
+    keyOf: (event: Event) => string,
+  ) {
     this.#commit = commit
     this.#keyOf = keyOf
   }
@@ -61,10 +73,13 @@ export class MicroBatch<Event extends EventRow, Result> {
     const batch = new Map<string, Waiting<Event, Result>>()
     const later: Waiting<Event, Result>[] = []
     let text = 0
+    let jobs = 0
     let taken = 0
     for (const one of this.#waiting) {
       text += one.event.payload.length
-      if (taken === LARGEST || (text > LARGEST_TEXT && taken > 0)) break
+      jobs += this.#jobsOf.get(one.event.name) ?? JOBS_OF_UNKNOWN
+      const isLarge = text > LARGEST_TEXT || jobs > MOST_JOBS
+      if (taken === LARGEST || (isLarge && taken > 0)) break
       taken++
       const key = this.#keyOf(one.event)
       if (batch.has(key)) later.push(one)
@@ -76,7 +91,8 @@ export class MicroBatch<Event extends EventRow, Result> {
 
   async #send(batch: Waiting<Event, Result>[]): Promise<void> {
     try {
-      const results = await this.#commit(batch.map(({ event }) => event))
+      const { results, jobs } = await this.#commit(batch.map(({ event }) => event))
+      this.#learn(batch, jobs)
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
     } catch (error) {
       const middle = batch.length >> 1
@@ -88,5 +104,16 @@ export class MicroBatch<Event extends EventRow, Result> {
       await this.#send(batch.slice(0, middle))
       await this.#send(batch.slice(middle))
     }
+  }
+
+  /** Of a batch of several names the jobs are shared out evenly: the next batches correct that. */
+  #learn(batch: Waiting<Event, Result>[], jobs: number): void {
+    const each = Math.ceil(jobs / batch.length)
+    for (const name of new Set(batch.map(({ event }) => event.name))) {
+      this.#jobsOf.delete(name)
+      this.#jobsOf.set(name, each)
+    }
+    const [oldest] = this.#jobsOf.keys()
+    if (this.#jobsOf.size > MOST_NAMES && oldest !== undefined) this.#jobsOf.delete(oldest)
   }
 }

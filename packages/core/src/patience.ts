@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import type { Db } from './transaction.ts'
 
 /** A pool or a client of pg. */
@@ -5,19 +6,62 @@ export interface Client {
   query(statement: object): ReturnType<Db['query']>
 }
 
-/** A statement of ours takes milliseconds; what takes so long has no server at its other end. */
-const PATIENCE_MS = 15_000
+/** Longest duration of a statement of ours, unless told otherwise. */
+export const STATEMENT_TIMEOUT_MS = 15_000
+/** The server ends a statement first: its error says that Postgres is there, and nothing runs on. */
+const CLIENT_MARGIN_MS = 1000
 
 /**
- * The same, with statements that end. A connection whose peer has fallen silent (a paused server, a
- * firewall that forgot it) would hold its caller, and its place in the pool, for as long as TCP is
- * patient. pg gives such a connection up.
+ * The same client with a time-out on each statement. It is the client's alone: it notices a server
+ * that has fallen silent (a paused machine, a firewall that dropped the connection). The server
+ * needs a `statement_timeout` of its own, which connections and transactions of ours set.
  */
-export function bounded(client: Client, ms = PATIENCE_MS): Db {
+export function bounded(client: Client, ms = STATEMENT_TIMEOUT_MS): Db {
   return {
-    query(statement: string | object, values?: unknown[]) {
-      const given = typeof statement === 'string' ? { text: statement } : statement
-      return client.query({ ...given, ...(values ? { values } : {}), query_timeout: ms })
+    query: (statement: string | object, values?: unknown[]) =>
+      client.query(timed(statement, values, ms)),
+  }
+}
+
+/**
+ * The same for a pool that the application uses as well: its sessions cannot be given a
+ * `statement_timeout`. A statement that timed out here is cancelled in the server.
+ */
+export function boundedPool(
+  pool: pg.Pool,
+  cancel: (processId: number) => Promise<unknown>,
+  ms = STATEMENT_TIMEOUT_MS,
+): Db {
+  return {
+    async query(statement: string | object, values?: unknown[]) {
+      const client = await pool.connect()
+      let broken: Error | undefined
+      const onError = (error: Error) => {
+        broken = error
+      }
+      client.on('error', onError)
+      try {
+        return await client.query(timed(statement, values, ms) as never)
+      } catch (error) {
+        if (isClientTimeout(error)) {
+          broken = error as Error
+          const { processID } = client as unknown as { processID?: number }
+          if (processID) void cancel(processID).catch(() => {})
+        }
+        throw error
+      } finally {
+        client.off('error', onError)
+        client.release(broken)
+      }
     },
   }
 }
+
+const timed = (statement: string | object, values: unknown[] | undefined, ms: number): object => ({
+  ...(typeof statement === 'string' ? { text: statement } : statement),
+  ...(values ? { values } : {}),
+  query_timeout: ms + CLIENT_MARGIN_MS,
+})
+
+const isClientTimeout = (error: unknown): boolean =>
+  (error as Error | undefined)?.message === 'Query read timeout'

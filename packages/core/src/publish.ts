@@ -1,5 +1,6 @@
 /** From a publish to the jobs that follow from it, in one transaction. */
 import type { Db } from './database.ts'
+import type { RetrySettings } from './dead-letters.ts'
 import { insertEvents, type EventRow, type Want } from './event-log.ts'
 import { derivedId, uuidv7 } from './ids.ts'
 import type { FanOutJob, NewJob } from './job.ts'
@@ -9,6 +10,8 @@ import { insertJobs, type PgBoss } from './queue.ts'
 export interface Published {
   /** One for each event given, in that order. */
   results: { id: string; duplicate: boolean }[]
+  /** The jobs that followed from them. */
+  jobs: number
   /** The queues that have new jobs once this is committed. */
   queues: string[]
   /** The transaction that it stands in. */
@@ -16,13 +19,19 @@ export interface Published {
 }
 
 /** Two events of one batch must not share name and id: the micro-batch sees to that. */
-export async function publishEvents(boss: PgBoss, db: Db, events: EventRow[]): Promise<Published> {
+export async function publishEvents(
+  boss: PgBoss,
+  db: Db,
+  events: EventRow[],
+  retry: RetrySettings,
+): Promise<Published> {
   const wants = events.length === 0 ? [] : await insertEvents(db, events)
   const jobs = Map.groupBy(wants.filter(isWanted), ({ queue }) => queue)
-  for (const [queue, wanted] of jobs) await insertJobs(boss, db, queue, wanted.map(jobOf))
+  for (const [queue, wanted] of jobs) await insertJobs(boss, db, queue, wanted.map(jobOf), retry)
   const fresh = new Set(wants.filter((want) => want.fresh).map(keyOf))
   return {
     results: events.map((event) => ({ id: event.id, duplicate: !fresh.has(keyOf(event)) })),
+    jobs: wants.length,
     queues: [...jobs.keys()],
     transactionId: wants[0]?.transactionId,
   }
@@ -43,13 +52,14 @@ export async function publishClaiming(
   boss: PgBoss,
   db: Db,
   events: ClaimingEvent[],
+  retry: RetrySettings,
 ): Promise<PublishedOnce> {
   const free = await claimKeys(
     db,
     events.map(({ claim }) => claim),
   )
   const isFirst = ({ claim }: ClaimingEvent) => free.has(claim.key)
-  const published = await publishEvents(boss, db, events.filter(isFirst))
+  const published = await publishEvents(boss, db, events.filter(isFirst), retry)
   const results = published.results.values()
   return {
     ...published,

@@ -1,5 +1,6 @@
 /** Publishes that have no transaction of a caller: in one of their own, shared with their neighbours. */
 import { transaction, type Database, type Db } from './database.ts'
+import type { RetrySettings } from './dead-letters.ts'
 import type { EventRow } from './event-log.ts'
 import { MicroBatch } from './micro-batch.ts'
 import { hasLostStatements, preparing } from './prepared.ts'
@@ -24,17 +25,18 @@ export class Publisher {
   constructor(
     boss: PgBoss,
     database: Pick<Database, 'pool' | 'pooled'>,
+    retry: RetrySettings,
     committed: (queues: string[]) => void,
   ) {
     this.#database = database
     this.#committed = committed
     this.#prepares = !database.pooled
     this.#batch = new MicroBatch(
-      (events) => this.#commit((db) => publishEvents(boss, db, events)),
+      (events) => this.#commit((db) => publishEvents(boss, db, events, retry)),
       keyOf,
     )
     this.#claiming = new MicroBatch(
-      (events) => this.#commit((db) => publishClaiming(boss, db, events)),
+      (events) => this.#commit((db) => publishClaiming(boss, db, events, retry)),
       ({ claim }) => claim.key,
     )
   }
@@ -54,14 +56,14 @@ export class Publisher {
   }
 
   async #commit<Result>(
-    publish: (db: Db) => Promise<{ results: Result[]; queues: string[] }>,
-  ): Promise<Result[]> {
+    publish: (db: Db) => Promise<{ results: Result[]; jobs: number; queues: string[] }>,
+  ): Promise<{ results: Result[]; jobs: number }> {
     try {
-      const { results, queues } = await transaction(this.#database.pool, (db) =>
+      const { results, jobs, queues } = await transaction(this.#database.pool, (db) =>
         publish(this.#prepares ? preparing(db) : db),
       )
       this.#committed(queues)
-      return results
+      return { results, jobs }
     } catch (error) {
       if (!this.#prepares || !hasLostStatements(error)) throw error
       this.#prepares = false

@@ -5,10 +5,10 @@
  */
 import { Alarm } from './alarm.ts'
 import { Attempts } from './attempts.ts'
-import { Groups } from './groups.ts'
-import type { Hot } from './hot.ts'
+import type { Database } from './database.ts'
+import { GroupScheduler } from './group-scheduler.ts'
 import type { Job, Lane } from './job.ts'
-import { setBack } from './job-table.ts'
+import { Heartbeats } from './heartbeats.ts'
 import { Lanes } from './lanes.ts'
 import { Pace, pollMsAfter, RESTS_AFTER_MS } from './pace.ts'
 import { fetchJobs, type PgBoss } from './queue.ts'
@@ -31,37 +31,71 @@ const LONGEST_PAUSE_MS = 5000
 const LONG_FETCH_MS = 5
 /** So many times as long as it took, which leaves the fresh lane four fifths of the time. */
 const REST = 4
+/** A fetch that takes longer walks along the backlog of groups that it passes over. */
+const LONG_WALK_MS = 20
+/** How often a fetch looks past the groups that fill the lane, and how much it may bring. */
+const LOOK_PAST_EVERY_MS = 25
+const LOOK_PAST_FETCH = 50
+/** A look past that brought nothing is repeated after so many times as long as it took. */
+const LOOK_PAST_REST = 10
+/** How often retries are looked for while parked jobs take all the room and none were there. */
+const RETRIES_EVERY_MS = 50
 const DRAIN_SECONDS = 10
+const LANES = ['fresh', 'slow'] as const
+
+interface Parts {
+  worker: Worker
+  boss: PgBoss
+  database: Pick<Database, 'hot' | 'background'>
+  log: PumpLog
+  /** The table of groups has changed: other processes read it again. */
+  groupsChanged(): void
+  /** A fetch failed: nothing is known of Postgres for the moment. */
+  failed(): void
+}
 
 export class Pump {
   readonly worker: Worker
-  #boss: PgBoss
-  #hot: Hot
-  #log: PumpLog
+  #parts: Parts
   #lanes: Lanes
   #pace: Pace
-  #groups: Groups
+  #groups: GroupScheduler
   #attempts: Attempts
   #settler: Settler
+  #heartbeats: Heartbeats
   #alarms: Record<Lane, Alarm>
   /** Whether the last look into a lane left jobs for lack of room. */
   #left: Record<Lane, boolean> = { fresh: false, slow: false }
   #restUntil: Record<Lane, number> = { fresh: 0, slow: 0 }
+  #lookPastAt = 0
+  /** Retries and parked jobs take turns, where there is room for one of them. */
+  #parkedFirst = false
+  /** Whether the last look into the slow lane left retries for lack of room. */
+  #retriesWait = false
   #lastJobAt = Date.now()
   #loops: Promise<void>[] = []
   #stopping = false
 
-  constructor(worker: Worker, boss: PgBoss, hot: Hot, log: PumpLog) {
+  constructor(parts: Parts) {
+    const { worker, boss, database, log } = parts
+    const { hot } = database
     this.worker = worker
-    this.#boss = boss
-    this.#hot = hot
-    this.#log = log
+    this.#parts = parts
     this.#lanes = new Lanes(worker.concurrency)
     this.#pace = new Pace(worker.concurrency)
-    this.#groups = new Groups(this.#lanes, (groups) => this.#setBack(groups))
+    this.#groups = new GroupScheduler({
+      queue: worker.queue,
+      windows: this.#lanes.windows,
+      database,
+      log,
+      changed: () => parts.groupsChanged(),
+      wake: () => this.#alarms.slow.ring(),
+    })
+    this.#heartbeats = new Heartbeats(hot, worker.queue, log)
     this.#settler = new Settler({
       settle: (batch) => settleJobs(boss, hot, worker, batch),
       settled: () => this.#ringWhereLeft(),
+      forget: (jobs) => this.#heartbeats.forget(jobs),
       log,
     })
     this.#attempts = new Attempts({
@@ -90,6 +124,11 @@ export class Pump {
     if (Date.now() - this.#lastJobAt > RESTS_AFTER_MS) this.#alarms.slow.ring()
   }
 
+  /** The table of groups has changed. */
+  groupsChanged(): void {
+    this.#groups.stale()
+  }
+
   /**
    * Fetches no more, gives what is in flight `drainSeconds` to end, aborts the rest and puts it
    * back for another process, no attempt used up.
@@ -102,9 +141,11 @@ export class Pump {
     await this.#attempts.stop((this.worker.drainSeconds ?? DRAIN_SECONDS) * 1000)
     await this.#groups.stop()
     await this.#settler.close()
+    await this.#heartbeats.stop()
   }
 
   async #run(lanes: Lane[]): Promise<void> {
+    const { log, failed } = this.#parts
     const alarm = this.#alarms[lanes[0] ?? 'fresh']
     let failures = 0
     while (!this.#stopping) {
@@ -112,12 +153,13 @@ export class Pump {
         let waitMs = Infinity
         for (const lane of lanes) waitMs = Math.min(waitMs, await this.#refill(lane))
         lanes.reverse()
-        if (failures > 0) this.#log.info({ queue: this.worker.queue }, 'jobs are fetched again')
+        if (failures > 0) log.info({ queue: this.worker.queue }, 'jobs are fetched again')
         failures = 0
         if (waitMs > 0) await alarm.wait(waitMs)
       } catch (error) {
+        failed()
         const about = { err: error, queue: this.worker.queue }
-        if (failures === 0) this.#log.error(about, 'jobs could not be fetched')
+        if (failures === 0) log.error(about, 'jobs could not be fetched')
         const pauseMs = NO_ROOM_MS * 2 ** Math.min(failures++, 10)
         await alarm.wait(Math.min(LONGEST_PAUSE_MS, pauseMs))
       }
@@ -125,67 +167,152 @@ export class Pump {
   }
 
   /** Fetches what the lane has room for. Returns how long to wait, if nothing rings, before the next. */
-  async #refill(lane: Lane): Promise<number> {
-    const restMs = this.#restUntil[lane] - performance.now()
-    if (restMs > 0) return restMs
+  #refill(lane: Lane): Promise<number> {
+    return lane === 'fresh' ? this.#refillFresh() : this.#refillSlow()
+  }
+
+  async #refillFresh(): Promise<number> {
+    await this.#lookPast()
+    const waitMs = await this.#refillFrom('fresh')
+    return this.#groups.dominant('fresh').length > 0 ? Math.min(waitMs, LOOK_PAST_EVERY_MS) : waitMs
+  }
+
+  /** Retries, and parked jobs of groups in turns. Each has half of the room while both wait. */
+  async #refillSlow(): Promise<number> {
+    await this.#groups.refresh()
+    const claimed = await this.#claimParked()
+    const restMs = this.#restUntil.slow - performance.now()
+    const waitMs = restMs > 0 ? restMs : await this.#refillFrom('slow')
+    // Without retries the parked jobs need no turn in between.
+    if (restMs <= 0 && waitMs > 0 && claimed > 0) {
+      this.#restUntil.slow = performance.now() + RETRIES_EVERY_MS
+    }
+    this.#retriesWait = waitMs === 0
+    if (claimed > 0) this.#left.slow = true
+    return claimed > 0 ? 0 : Math.min(waitMs, Math.max(50, this.#groups.claimableInMs()))
+  }
+
+  async #refillFrom(lane: Lane): Promise<number> {
     const first = await this.#take(lane, false)
-    this.#left[lane] = first.isFull || first.capped
+    this.#left[lane] = first.isFull || first.isCapped
     if (first.mustWait) return NO_ROOM_MS
     if (first.isFull) return 0
-    // Where nobody else waits, who answers slowly may have more.
-    if (first.capped && (await this.#take(lane, true)).isFull) return 0
+    // Where nothing else waits, a slow group may have more.
+    if (first.isCapped && (await this.#take(lane, true)).isFull) return 0
     return pollMsAfter(Date.now() - this.#lastJobAt, lane)
   }
 
   /** One fetch, and what it brings on its way. */
-  async #take(lane: Lane, generous: boolean) {
+  async #take(lane: Lane, uncontended: boolean) {
     const room = Math.min(this.#roomIn(lane), LARGEST_FETCH)
-    const { limit, passedOver, capped } = this.#groups.allow(lane, room, generous)
+    const { limit, passedOver, capped } = this.#groups.allow(lane, room, uncontended)
     if (limit === 0 && lane === 'slow') this.#lanes.reserved = true
-    if (limit === 0) return { isFull: false, capped: true, mustWait: true }
+    if (limit === 0) return { isFull: false, isCapped: true, mustWait: true }
     const startedAt = performance.now()
-    const jobs = await this.#fetch(lane, limit, [...passedOver, ...capped])
+    const jobs = await this.#fetch(lane, limit, passedOver)
     const tookMs = performance.now() - startedAt
-    if (lane === 'fresh') this.#groups.walked(capped, tookMs)
-    else if (tookMs > LONG_FETCH_MS) this.#restUntil[lane] = performance.now() + REST * tookMs
-    if (jobs.length > 0) this.#begin(lane, jobs, generous)
+    if (lane === 'fresh' && tookMs > LONG_WALK_MS) this.#groups.park(capped)
+    if (lane === 'slow' && tookMs > LONG_FETCH_MS) {
+      this.#restUntil.slow = performance.now() + REST * tookMs
+    }
+    if (jobs.length > 0) this.#begin(lane, jobs, uncontended)
     // An endpoint may hang: the places of groups that answer are always kept free.
     if (lane === 'slow') {
       this.#lanes.reserved = this.#groups.exist || jobs.length > 0
       this.#ringWhereLeft()
     }
-    return { isFull: jobs.length === limit, capped: capped.length > 0, mustWait: false }
+    return { isFull: jobs.length === limit, isCapped: capped.length > 0, mustWait: false }
+  }
+
+  /**
+   * A quick group's backlog is fetched oldest first: jobs of others wait behind it. A short fetch
+   * passes over it now and then, and where that walk is long the backlog is parked.
+   */
+  async #lookPast(): Promise<void> {
+    const now = performance.now()
+    if (now < this.#lookPastAt) return
+    const dominant = this.#groups.dominant('fresh')
+    const room = this.#lanes.places('fresh')
+    if (dominant.length === 0 || room < 1 || this.#isBehind()) return
+    const { passedOver } = this.#groups.allow('fresh', room, false)
+    const limit = Math.min(room, LOOK_PAST_FETCH)
+    const jobs = await this.#fetch('fresh', limit, [...new Set([...passedOver, ...dominant])])
+    const tookMs = performance.now() - now
+    const restMs = jobs.length > 0 ? REST * tookMs : LOOK_PAST_REST * tookMs
+    this.#lookPastAt = performance.now() + Math.max(LOOK_PAST_EVERY_MS, restMs)
+    if (jobs.length === 0) return
+    this.#begin('fresh', jobs, false)
+    if (tookMs > LONG_WALK_MS) this.#groups.park(dominant)
+  }
+
+  /** Parked jobs have places of the fresh lane as well, while nothing waits there. */
+  async #claimParked(): Promise<number> {
+    const room = { slow: this.#roomForParked(), fresh: this.#sparePlaces() }
+    if (room.slow + room.fresh === 0) return 0
+    for (const lane of LANES) this.#lanes.claim(lane, room[lane])
+    let jobs: Job[] = []
+    try {
+      jobs = await this.#groups.claimParked(room)
+    } finally {
+      const slow = Math.min(jobs.length, room.slow)
+      this.#lanes.claim('slow', slow - room.slow)
+      this.#lanes.claim('fresh', jobs.length - slow - room.fresh)
+    }
+    if (jobs.length === 0) return 0
+    this.#lastJobAt = Date.now()
+    this.#heartbeats.add(jobs)
+    this.#attempts.take('slow', jobs.slice(0, room.slow))
+    this.#attempts.take('fresh', jobs.slice(room.slow))
+    return jobs.length
+  }
+
+  #roomForParked(): number {
+    const room = Math.min(this.#roomIn('slow'), LARGEST_FETCH)
+    if (!this.#retriesWait) return room
+    if (room !== 1) return Math.ceil(room / 2)
+    this.#parkedFirst = !this.#parkedFirst
+    return this.#parkedFirst ? 1 : 0
+  }
+
+  /** A quarter of the fresh lane stays free for jobs that come meanwhile. */
+  #sparePlaces(): number {
+    if (this.#left.fresh || this.#isBehind() || this.worker.concurrency === 1) return 0
+    const reserve = Math.ceil(this.#lanes.windows.fresh / 4)
+    return Math.min(LARGEST_FETCH, Math.max(0, this.#lanes.places('fresh') - reserve))
   }
 
   /** What a group has no place for goes back at once, no attempt used up. */
-  #begin(lane: Lane, jobs: Job[], generous: boolean): void {
+  #begin(lane: Lane, jobs: Job[], uncontended: boolean): void {
     this.#lastJobAt = Date.now()
+    this.#heartbeats.add(jobs)
     const admitted = jobs.filter((job) => {
-      if (this.#groups.admit(job.group, lane, generous)) return true
+      if (this.#groups.admit(job.group, lane, uncontended)) return true
       this.#lanes.claim(lane, -1)
-      this.#settler.add({ job, outcome: { kind: 'postponed', until: new Date() } })
+      this.#settler.add({ job, outcome: { kind: 'postponed', delayMs: 0 } })
       return false
     })
     if (admitted.length > 0) this.#attempts.take(lane, admitted)
   }
 
   async #fetch(lane: Lane, limit: number, ignoreGroups: string[]): Promise<Job[]> {
+    const { boss, database } = this.#parts
     this.#lanes.claim(lane, limit)
     let jobs: Job[] = []
     try {
-      jobs = await fetchJobs(this.#boss, this.#hot, this.worker.queue, {
-        limit,
-        lane,
-        ignoreGroups,
-      })
+      jobs = await fetchJobs(boss, database.hot, this.worker.queue, { limit, lane, ignoreGroups })
     } finally {
       this.#lanes.claim(lane, jobs.length - limit)
     }
     return jobs
   }
 
+  /** Whether more outcomes wait to be settled than should. */
+  #isBehind(): boolean {
+    return this.#settler.size > Math.max(this.worker.concurrency, MOST_UNSETTLED)
+  }
+
   #roomIn(lane: Lane): number {
-    if (this.#settler.size > Math.max(this.worker.concurrency, MOST_UNSETTLED)) return 0
+    if (this.#isBehind()) return 0
     // How long a group takes says nothing about the next one's.
     return this.#lanes.room(lane, this.#groups.exist ? 0 : this.#pace.ahead())
   }
@@ -197,19 +324,8 @@ export class Pump {
   }
 
   #ringWhereLeft(): void {
-    for (const lane of ['fresh', 'slow'] as const) {
+    for (const lane of LANES) {
       if (this.#left[lane] && this.#roomIn(lane) > 0) this.#alarms[lane].ring()
-    }
-  }
-
-  async #setBack(groups: string[]): Promise<boolean> {
-    try {
-      const hasMore = await setBack(this.#hot, this.worker.queue, groups)
-      this.#alarms.slow.ring()
-      return hasMore
-    } catch (error) {
-      this.#log.error({ err: error, queue: this.worker.queue }, 'a backlog could not be set back')
-      return false
     }
   }
 }

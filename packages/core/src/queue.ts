@@ -2,21 +2,46 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { PgBoss } from 'pg-boss'
 import type { Db } from './database.ts'
-import { asJob, deadLetterQueueOf, PRIORITY, type Job, type Lane, type NewJob } from './job.ts'
-import { tendTable } from './job-table.ts'
+import type { RetrySettings } from './dead-letters.ts'
+import { HEARTBEAT_SECONDS } from './heartbeats.ts'
+import { noteParked } from './job-groups.ts'
+import {
+  asJob,
+  deadLetterQueueOf,
+  PRIORITY,
+  type Job,
+  type JobRow,
+  type Lane,
+  type NewJob,
+} from './job.ts'
+import { setUpDeadLetters, setUpQueueTable } from './job-table-setup.ts'
+import { parkJobs } from './parked-jobs.ts'
 import type { WorkerSettings } from './options.ts'
 
 export const JOBS_SCHEMA = 'svc_jobs'
 
-export interface QueueOptions {
-  /** A job that is not settled by then counts as lost and is tried again. */
-  expireInSeconds: number
-  deadLetterRetentionDays: number
+/**
+ * The same for every queue and every process: no host that boots changes what the jobs of others
+ * live by. Attempts and delays are written into each job by the process that publishes it.
+ */
+const QUEUE_SETTINGS = {
+  retryLimit: 16,
+  retryDelay: 5,
+  retryBackoff: true,
+  retryDelayMax: 43_200,
+  // The longest that pg-boss takes. An attempt is bounded by whoever makes it, and a process that
+  // dies is noticed by its heartbeat.
+  expireInSeconds: 24 * 3600 - 1,
+  heartbeatSeconds: HEARTBEAT_SECONDS,
+  // pg-boss deletes a waiting job that is older than this without dead-lettering it: far beyond any
+  // pause.
+  retentionSeconds: 10 * 365 * 24 * 3600,
+  // What has died stands in the dead-letter queue: the row that it leaves behind serves nothing.
+  deleteAfterSeconds: 60,
 }
 
-/** pg-boss deletes a waiting job that is older than this without dead-lettering it: far beyond any pause. */
-const TEN_YEARS_IN_SECONDS = 10 * 365 * 24 * 3600
-const DAY_IN_SECONDS = 24 * 3600
+/** How long dead letters are kept is for a sweep of ours, see dead-letters.ts. */
+const DEAD_LETTER_SETTINGS = { retentionSeconds: 60 * 365 * 24 * 3600, retryLimit: 0 }
 
 /**
  * What pg-boss asks besides (where a queue lives, once for each) it asks on the connection of the
@@ -26,7 +51,6 @@ const connectionOfCall = new AsyncLocalStorage<Db>()
 
 export async function startBoss(
   pool: Db,
-  supervise: boolean,
   log: { error(error: unknown): void; warn(warning: unknown): void },
 ): Promise<PgBoss> {
   const boss = new PgBoss({
@@ -35,7 +59,8 @@ export async function startBoss(
     },
     schema: JOBS_SCHEMA,
     schedule: false,
-    supervise,
+    // By a task of ours, which knows whether Postgres has been there long enough.
+    supervise: false,
     // The sweep that brings the jobs of a killed worker back: with the defaults it takes 15 minutes.
     superviseIntervalSeconds: 5,
     monitorIntervalSeconds: 5,
@@ -55,52 +80,84 @@ export async function startBoss(
   return boss
 }
 
-/** Makes the queue and its dead-letter queue, or brings both to these settings. */
+/** Makes the queue and its dead-letter queue where they are not there; writes nothing else. */
 export async function defineQueue(
   boss: PgBoss,
   db: Db,
   queue: string,
-  worker: WorkerSettings,
-  options: QueueOptions & { ownTable: boolean },
+  { ownTable }: { ownTable: boolean },
 ): Promise<void> {
-  const deadLetterQueue = deadLetterQueueOf(queue)
-  const retentionSeconds = options.deadLetterRetentionDays * DAY_IN_SECONDS
-  const dead = { retentionSeconds, retryLimit: 0 }
-  // Twice nothing is nothing, where pg-boss would make a second of it.
-  const retryBackoff = worker.retryBackoff && worker.retryDelaySeconds > 0
-  const alive = {
-    expireInSeconds: options.expireInSeconds,
-    retentionSeconds: TEN_YEARS_IN_SECONDS,
-    // What has died stands in the dead-letter queue: the row it leaves behind serves nobody.
-    deleteAfterSeconds: 60,
-    retryLimit: worker.maxAttempts - 1,
-    retryDelay: worker.retryDelaySeconds,
-    retryBackoff,
-    ...(retryBackoff ? { retryDelayMax: worker.retryDelayMaxSeconds } : {}),
-    deadLetter: deadLetterQueue,
-  }
-  await boss.createQueue(deadLetterQueue, dead)
-  await boss.updateQueue(deadLetterQueue, dead)
-  await boss.createQueue(queue, { ...alive, partition: options.ownTable })
-  // `createQueue` leaves a queue that exists as it is.
-  await boss.updateQueue(queue, alive)
-  await tendTable(db, queue)
+  const deadLetter = deadLetterQueueOf(queue)
+  const alive = { ...QUEUE_SETTINGS, deadLetter }
+  await bringTo(boss, deadLetter, DEAD_LETTER_SETTINGS, {})
+  await bringTo(boss, queue, alive, { partition: ownTable })
+  await setUpDeadLetters(db)
+  if (ownTable) await setUpQueueTable(db, queue)
 }
+
+async function bringTo(
+  boss: PgBoss,
+  name: string,
+  settings: Record<string, unknown>,
+  once: { partition?: boolean },
+): Promise<void> {
+  const found = (await boss.getQueue(name)) as Record<string, unknown> | null
+  if (!found) await boss.createQueue(name, { ...settings, ...once })
+  // `createQueue` leaves a queue that exists as it is: one of another process, or an older version.
+  const known = found ?? ((await boss.getQueue(name)) as Record<string, unknown> | null) ?? {}
+  const isAsWanted = Object.entries(settings).every(([key, value]) => known[key] === value)
+  if (!isAsWanted) await boss.updateQueue(name, settings)
+}
+
+/** Attempts and delays of the jobs that this process publishes. */
+export function retrySettingsOf(worker: WorkerSettings): RetrySettings {
+  const { maxAttempts, retryDelaySeconds, retryDelayMaxSeconds } = worker
+  // Twice nothing is nothing, where pg-boss would make a second of it.
+  const retryBackoff = worker.retryBackoff && retryDelaySeconds > 0
+  return { maxAttempts, retryDelaySeconds, retryBackoff, retryDelayMaxSeconds }
+}
+
+/** What differs from the settings of the queue: most jobs carry nothing of it. */
+function retryColumnsOf(retry: RetrySettings) {
+  const { retryLimit, retryDelay, retryBackoff, retryDelayMax } = QUEUE_SETTINGS
+  return {
+    ...(retry.maxAttempts - 1 === retryLimit ? {} : { retryLimit: retry.maxAttempts - 1 }),
+    ...(retry.retryDelaySeconds === retryDelay ? {} : { retryDelay: retry.retryDelaySeconds }),
+    ...(retry.retryBackoff === retryBackoff ? {} : { retryBackoff: retry.retryBackoff }),
+    ...(retry.retryDelayMaxSeconds === retryDelayMax
+      ? {}
+      : { retryDelayMax: retry.retryDelayMaxSeconds }),
+  }
+}
+
+/** Jobs that one statement inserts: an event may fan out to a hundred thousand. */
+const INSERT_PORTION = 5000
 
 export async function insertJobs(
   boss: PgBoss,
   db: Db,
   queue: string,
   jobs: NewJob[],
+  retry: RetrySettings,
 ): Promise<void> {
-  if (jobs.length === 0) return
-  const rows = jobs.map(({ id, data, group, startAfter }) => ({
-    id,
-    data,
-    ...(group === undefined ? {} : { group: { id: group }, singletonKey: group }),
-    ...(startAfter === undefined ? {} : { startAfter: startAfter.toISOString() }),
-  }))
-  await on(db, (options) => boss.insert(queue, rows, options))
+  const columns = retryColumnsOf(retry)
+  for (let start = 0; start < jobs.length; start += INSERT_PORTION) {
+    const rows = jobs.slice(start, start + INSERT_PORTION).map(({ id, data, group }) => ({
+      id,
+      data,
+      ...(group === undefined ? {} : { group: { id: group }, singletonKey: group }),
+      ...columns,
+    }))
+    await on(db, (options) => boss.insert(queue, rows, options))
+  }
+  // pg-boss keeps this column to itself.
+  const parked = jobs.filter((job) => job.parked)
+  await parkJobs(
+    db,
+    queue,
+    parked.map(({ id }) => id),
+  )
+  await noteParked(db, queue, [...new Set(parked.flatMap(({ group }) => group ?? []))].toSorted())
 }
 
 /** Claims jobs that may start now. `ignoreGroups` are passed over. */
@@ -120,14 +177,15 @@ export async function fetchJobs<Data>(
       ...(ignoreGroups.length > 0 ? { ignoreGroups } : {}),
     }),
   )
-  return rows.map(asJob)
+  return rows.map((row) => asJob(row as unknown as JobRow<Data>))
 }
 
-/** pg-boss returns thirty-five columns of a job, eight of them times, to be parsed: we read seven. */
+/** pg-boss returns thirty-five columns of a job, eight of them times, to be parsed: we read eight. */
 const slim = (fetch: string): string => `
   with fetched as (${fetch})
   select id, data, "retryCount", "retryLimit", "groupId",
          extract(epoch from "createdOn")::float8 * 1000 as "createdOn",
+         "startedOn"::text as "startedOn",
          case when "retryCount" > 0 then output end as output
     from fetched`
 
@@ -151,6 +209,9 @@ export async function failJobs(
 
 const settledOf = (response: unknown): string[] =>
   (response as { settled?: string[] | null }).settled ?? []
+
+/** Brings the jobs of processes that died back, and deletes what has had its time. */
+export const supervise = (boss: PgBoss): Promise<void> => boss.supervise()
 
 /** Deletes what waits in the queue; its dead letters stay. */
 export async function emptyQueue(boss: PgBoss, queue: string): Promise<void> {

@@ -1,78 +1,103 @@
 /** What the packages on top of core may do with queues, bound to the database and the pumps of this process. */
 import type { Database, Db } from './database.ts'
-import { transaction } from './database.ts'
-import type { WorkerSettings } from './options.ts'
+import {
+  buryLetters,
+  countDeadLetters,
+  listDeadLetters,
+  redriveLetters,
+  type DeadLetterFilter,
+  type RetrySettings,
+} from './dead-letters.ts'
+import { noteParked, setHeld } from './job-groups.ts'
+import { insertMove } from './job-moves.ts'
+import type { DeadLetter, Job, NewJob } from './job.ts'
+import { discardParked, parkHead } from './parked-jobs.ts'
 import type { Pump } from './pump.ts'
-import { listDeadLetters, takeDeadLetters } from './dead-letters.ts'
-import type { DeadLetter, FanOutJob, Job, NewJob } from './job.ts'
-import { deferGroup, discardGroup } from './job-table.ts'
-import { defineQueue, insertJobs, type PgBoss, type QueueOptions } from './queue.ts'
+import { defineQueue, insertJobs, type PgBoss } from './queue.ts'
 import type { Signals } from './signals.ts'
 
 export interface Queues {
-  /** Makes the queue and `<queue>.dlq`, or brings both to these settings and those of the worker. */
-  define(queue: string, options: QueueOptions): Promise<void>
-  insert(queue: string, jobs: NewJob[], db?: Db): Promise<void>
+  /** Makes the queue and `<queue>.dlq` where they are not there. */
+  define(queue: string): Promise<void>
+  insert(db: Db, queue: string, jobs: NewJob[]): Promise<void>
   /** There are new jobs, committed: workers look at once, here and in other processes. */
   wake(queue: string): void
-  /** The waiting jobs of a group start no earlier than `until`; `new Date()` brings them back. */
-  defer(queue: string, group: string, until: Date, db?: Db): Promise<number>
-  /** Deletes the waiting jobs of a group. */
-  discard(queue: string, group: string, db?: Db): Promise<Job[]>
-  /** Newest first. `after`: the id of the last one seen. */
-  deadLetters(
-    queue: string,
-    filter: { group?: string; limit?: number; after?: string; ids?: string[] },
-    db?: Db,
-  ): Promise<DeadLetter[]>
-  /** Puts dead letters back to work, with all their attempts; they go on counting. Returns how many. */
-  redrive(
-    queue: string,
-    filter: { group: string; ids?: string[]; startAfter?: Date },
-    db?: Db,
-  ): Promise<number>
-  /** Deletes the dead letters of a group. */
-  discardDeadLetters(queue: string, group: string, db?: Db): Promise<number>
+  /** From the commit on no job of the group is started, however many wait. */
+  hold(db: Db, queue: string, group: string): Promise<void>
+  /** The jobs of the group go on. */
+  release(db: Db, queue: string, group: string): Promise<void>
+  /** The state of groups has changed, and is committed: every process reads it at once. */
+  groupsChanged(queue: string): void
+  /**
+   * Deletes what a group has waiting, and its dead letters. A first portion is deleted in the
+   * transaction, and returned; more than that follows in the background, by `Worker.discarded`.
+   */
+  discard(db: Db, queue: string, group: string): Promise<Job[]>
+  /** Newest first. */
+  deadLetters(db: Db, queue: string, filter: DeadLetterFilter): Promise<DeadLetter[]>
+  /**
+   * Puts dead letters of a group back to work, with all their attempts; they go on counting. A first
+   * portion is moved in the transaction, more follows in the background. Returns how many in all.
+   */
+  redrive(db: Db, queue: string, group: string, ids?: string[]): Promise<number>
 }
 
 export const WAKE_CHANNEL = 'svc.wake'
+export const GROUPS_CHANNEL = 'svc.groups'
 /** Wakes of the same moment share a NOTIFY: it takes a lock over the whole cluster at its commit. */
 const DEBOUNCE_MS = 3
+/** Rows that are moved before an operator is answered. */
+const FIRST_PORTION = 500
 
 export class BoundQueues implements Queues {
   #boss: PgBoss
   #database: Database
-  #worker: WorkerSettings
+  #retry: RetrySettings
   #signals: Signals
+  #moves: { work(): Promise<void> }
   #pumps = new Map<string, Pump>()
-  #toTell = new Set<string>()
+  #toTell = new Map<string, Set<string>>()
   #telling: NodeJS.Timeout | undefined
 
-  constructor(boss: PgBoss, database: Database, worker: WorkerSettings, signals: Signals) {
+  constructor(
+    boss: PgBoss,
+    database: Database,
+    retry: RetrySettings,
+    signals: Signals,
+    moves: { work(): Promise<void> },
+  ) {
     this.#boss = boss
     this.#database = database
-    this.#worker = worker
+    this.#retry = retry
     this.#signals = signals
+    this.#moves = moves
   }
 
-  async define(queue: string, options: QueueOptions): Promise<void> {
-    const db = this.#database.db
-    await defineQueue(this.#boss, db, queue, this.#worker, { ...options, ownTable: true })
+  define(queue: string): Promise<void> {
+    return defineQueue(this.#boss, this.#database.db, queue, { ownTable: true })
   }
 
-  insert(queue: string, jobs: NewJob[], db: Db = this.#database.db): Promise<void> {
-    return insertJobs(this.#boss, db, queue, jobs)
+  insert(db: Db, queue: string, jobs: NewJob[]): Promise<void> {
+    return insertJobs(this.#boss, db, queue, jobs, this.#retry)
   }
 
   wake(queue: string): void {
     this.wakeHere(queue)
-    this.#toTell.add(queue)
-    this.#telling ??= setTimeout(() => void this.#tell(), DEBOUNCE_MS)
-    this.#telling.unref()
+    this.#tellLater(WAKE_CHANNEL, queue)
   }
 
   wakeHere(queue: string): void {
     this.#pumps.get(queue)?.wake()
+  }
+
+  groupsChanged(queue: string): void {
+    this.groupsChangedHere(queue)
+    this.#tellLater(GROUPS_CHANNEL, queue)
+  }
+
+  groupsChangedHere(queue: string): void {
+    this.#pumps.get(queue)?.groupsChanged()
+    void this.#moves.work()
   }
 
   attach(pump: Pump): void {
@@ -83,68 +108,59 @@ export class BoundQueues implements Queues {
     if (this.#pumps.get(pump.worker.queue) === pump) this.#pumps.delete(pump.worker.queue)
   }
 
-  defer(queue: string, group: string, until: Date, db: Db = this.#database.db): Promise<number> {
-    return deferGroup(db, queue, group, until)
+  hold(db: Db, queue: string, group: string): Promise<void> {
+    return setHeld(db, queue, group, true)
   }
 
-  discard(queue: string, group: string, db: Db = this.#database.db): Promise<Job[]> {
-    return discardGroup(db, queue, group)
+  release(db: Db, queue: string, group: string): Promise<void> {
+    return setHeld(db, queue, group, false)
   }
 
-  deadLetters(
-    queue: string,
-    filter: { group?: string; limit?: number; after?: string; ids?: string[] },
-    db: Db = this.#database.db,
-  ): Promise<DeadLetter[]> {
+  async discard(db: Db, queue: string, group: string): Promise<Job[]> {
+    await setHeld(db, queue, group, true)
+    await parkHead(db, queue, group)
+    const jobs: Job[] = await discardParked(db, queue, group, FIRST_PORTION)
+    await insertMove(db, queue, group, 'discard')
+    const buried = await buryLetters(db, queue, { group }, FIRST_PORTION)
+    if (buried === FIRST_PORTION) await insertMove(db, queue, group, 'bury')
+    return jobs
+  }
+
+  deadLetters(db: Db, queue: string, filter: DeadLetterFilter): Promise<DeadLetter[]> {
     return listDeadLetters(db, queue, filter)
   }
 
-  redrive(
-    queue: string,
-    filter: { group: string; ids?: string[]; startAfter?: Date },
-    db?: Db,
-  ): Promise<number> {
-    return db
-      ? this.#redrive(db, queue, filter)
-      : transaction(this.#database.pool, (tx) => this.#redrive(tx, queue, filter))
+  async redrive(db: Db, queue: string, group: string, ids?: string[]): Promise<number> {
+    const letters = { group, ...(ids ? { ids } : {}) }
+    const moved = await redriveLetters(db, queue, letters, this.#retry, FIRST_PORTION)
+    if (moved > 0) await noteParked(db, queue, [group])
+    if (moved < FIRST_PORTION || ids) return moved
+    const more = await countDeadLetters(db, queue, group)
+    if (more > 0) await insertMove(db, queue, group, 'redrive')
+    return moved + more
   }
 
-  async discardDeadLetters(queue: string, group: string, db: Db = this.#database.db) {
-    return (await takeDeadLetters(db, queue, { group })).length
-  }
-
-  /** The last wakes still go out. */
+  /** The last notifications still go out. */
   async close(): Promise<void> {
     clearTimeout(this.#telling)
     await this.#tell()
   }
 
-  async #redrive(
-    db: Db,
-    queue: string,
-    { startAfter, ...filter }: { group: string; ids?: string[]; startAfter?: Date },
-  ): Promise<number> {
-    const letters = await takeDeadLetters(db, queue, filter)
-    const jobs = letters.map((letter) => ({
-      // The row that died may stand for a minute yet under the id it had.
-      id: letter.id,
-      data: attemptsKept(letter),
-      group: filter.group,
-      ...(startAfter ? { startAfter } : {}),
-    }))
-    await insertJobs(this.#boss, db, queue, jobs)
-    return letters.length
+  #tellLater(channel: string, queue: string): void {
+    const queues = this.#toTell.get(channel) ?? new Set()
+    this.#toTell.set(channel, queues.add(queue))
+    this.#telling ??= setTimeout(() => void this.#tell(), DEBOUNCE_MS)
+    this.#telling.unref()
   }
 
   async #tell(): Promise<void> {
     this.#telling = undefined
-    const queues = [...this.#toTell]
+    const toTell = [...this.#toTell]
     this.#toTell.clear()
-    await Promise.all(queues.map((queue) => this.#signals.send(WAKE_CHANNEL, queue)))
+    await Promise.all(
+      toTell.flatMap(([channel, queues]) =>
+        [...queues].map((queue) => this.#signals.send(channel, queue)),
+      ),
+    )
   }
 }
-
-const attemptsKept = ({ data, attempts }: DeadLetter): FanOutJob => ({
-  ...data,
-  attemptsBefore: (data.attemptsBefore ?? 0) + attempts,
-})

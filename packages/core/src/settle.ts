@@ -2,7 +2,9 @@
 import type { Db } from './database.ts'
 import type { Hot } from './hot.ts'
 import type { Job } from './job.ts'
+import { noteParked } from './job-groups.ts'
 import { makeLastAttempt, postponeJobs, slowDown } from './job-table.ts'
+import { parkClaimed } from './parked-jobs.ts'
 import { failJobs, removeJobs, type PgBoss } from './queue.ts'
 import type { Outcome, Performed, Settled, Worker } from './worker.ts'
 
@@ -18,7 +20,7 @@ type PerformedAs<Kind extends Outcome['kind']> = {
 export async function settleJobs(
   boss: PgBoss,
   hot: Pick<Hot, 'query' | 'transaction'>,
-  worker: Pick<Worker, 'queue' | 'record'>,
+  worker: Pick<Worker, 'queue' | 'record' | 'recorded'>,
   performed: Performed[],
 ): Promise<void> {
   // One statement is a transaction of its own.
@@ -26,14 +28,17 @@ export async function settleJobs(
     await settleGone(boss, hot, worker.queue, performed)
     return
   }
-  await hot.transaction(async (db) => {
-    const settled = [
+  const settled = await hot.transaction(async (db) => {
+    const all = [
       ...(await settleGone(boss, db, worker.queue, performed.filter(isGone))),
       ...(await settleFailed(boss, db, worker.queue, performed)),
       ...(await settlePostponed(db, worker.queue, performed.filter(isPostponed))),
+      ...(await settleParked(db, worker.queue, performed.filter(isParked))),
     ]
-    if (settled.length > 0) await worker.record?.(db, settled)
+    if (all.length > 0) await worker.record?.(db, all)
+    return all
   })
+  worker.recorded?.(settled)
 }
 
 async function settleGone(
@@ -70,7 +75,7 @@ async function settleFailed(
     queue,
     retried
       .filter(({ job }) => ours.has(job.id))
-      .map(({ job, outcome }) => ({ id: job.id, notBefore: outcome.retryAt ?? null })),
+      .map(({ job, outcome }) => ({ id: job.id, atLeastMs: outcome.retryAfterMs ?? 0 })),
   )
   return [...retried, ...dying]
     .filter(({ job }) => ours.has(job.id))
@@ -85,16 +90,26 @@ async function settlePostponed(
   queue: string,
   postponed: PerformedAs<'postponed'>[],
 ): Promise<Settled[]> {
-  const waits = postponed.map(({ job, outcome }) => ({ job, until: outcome.until }))
-  const ours = new Set(await postponeJobs(db, queue, waits))
-  return postponed
+  const waits = postponed.map(({ job, outcome }) => ({ job, delayMs: outcome.delayMs }))
+  const nextAttempts = await postponeJobs(db, queue, waits)
+  return postponed.flatMap(({ job, outcome }) => {
+    const nextAttemptAt = nextAttempts.get(job.id)
+    return nextAttemptAt ? [{ job, outcome, became: 'postponed', nextAttemptAt }] : []
+  })
+}
+
+async function settleParked(
+  db: Db,
+  queue: string,
+  parked: PerformedAs<'parked'>[],
+): Promise<Settled[]> {
+  if (parked.length === 0) return []
+  // First: a group's row may not go while jobs of it are being parked.
+  await noteParked(db, queue, [...new Set(parked.flatMap(({ job }) => job.group ?? []))].toSorted())
+  const ours = new Set(await parkClaimed(db, queue, jobsOf(parked)))
+  return parked
     .filter(({ job }) => ours.has(job.id))
-    .map(({ job, outcome }) => ({
-      job,
-      outcome,
-      became: 'postponed',
-      nextAttemptAt: outcome.until,
-    }))
+    .map(({ job, outcome }) => ({ job, outcome, became: 'parked', nextAttemptAt: null }))
 }
 
 const isGone = (one: Performed): one is PerformedAs<'done' | 'dropped'> =>
@@ -108,5 +123,7 @@ const isDying = (one: Performed): one is PerformedAs<'failed' | 'dead'> =>
 
 const isPostponed = (one: Performed): one is PerformedAs<'postponed'> =>
   one.outcome.kind === 'postponed'
+
+const isParked = (one: Performed): one is PerformedAs<'parked'> => one.outcome.kind === 'parked'
 
 const jobsOf = (performed: { job: Job }[]): Job[] => performed.map(({ job }) => job)

@@ -6,12 +6,15 @@
 import { setImmediate } from 'node:timers/promises'
 import { Alarm } from './alarm.ts'
 import { isAway } from './database.ts'
+import type { Job } from './job.ts'
 import type { Performed } from './worker.ts'
 
 interface Parts {
   settle(batch: Performed[]): Promise<unknown>
   /** Called after each batch. */
   settled(): void
+  /** These jobs are settled, or left to others. */
+  forget(jobs: Job[]): void
   log: { error(details: object, message: string): void }
 }
 
@@ -79,6 +82,7 @@ export class Settler {
     for (let piece = pieces.shift(); piece; piece = pieces.shift()) {
       try {
         await this.#parts.settle(piece)
+        this.#parts.forget(piece.map(({ job }) => job))
       } catch (error) {
         if (isAway(error)) {
           this.#waiting.unshift(...piece, ...pieces.flat())
@@ -99,6 +103,7 @@ export class Settler {
       this.#waiting.push(one)
       return true
     }
+    this.#parts.forget([one.job])
     this.#parts.log.error(
       { err: error, jobId: one.job.id },
       'the outcome of a job cannot be settled: it will be tried again when its claim lapses',

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { bounded } from './patience.ts'
+import { bounded, STATEMENT_TIMEOUT_MS } from './patience.ts'
 import { isAway } from './unreachable.ts'
 
 /** Anything that answers a statement: a pool, a client inside a transaction, an adapter of an ORM. */
@@ -10,12 +10,15 @@ export interface Db {
 
 /**
  * Runs `run` on one connection between `begin` and `commit`; what it throws rolls back. No
- * statement takes longer than `patienceMs`.
+ * statement takes longer than `patienceMs`, neither here nor in the server.
  */
 export async function transaction<T>(
   pool: pg.Pool,
   run: (db: Db) => Promise<T>,
-  { begin = 'begin', patienceMs }: { begin?: string; patienceMs?: number } = {},
+  {
+    begin = 'begin',
+    patienceMs = STATEMENT_TIMEOUT_MS,
+  }: { begin?: string; patienceMs?: number } = {},
 ): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
@@ -27,7 +30,8 @@ export async function transaction<T>(
   client.on('error', onError)
   const db = bounded(client, patienceMs)
   try {
-    await db.query(begin)
+    // One round trip for both.
+    await db.query(`${begin}; set local statement_timeout = ${patienceMs}`)
     const result = await run(db)
     await db.query('commit')
     return result

@@ -14,17 +14,23 @@ export interface Worker<Prepared = unknown, Note = unknown> {
   perform(job: Job, prepared: Prepared, signal: AbortSignal): Promise<Outcome<Note>>
   /** Writes the rows that belong to the outcomes, in the transaction that settles them. */
   record?(db: Db, settled: Settled<Note>[]): Promise<void>
+  /** Called when that transaction is committed. */
+  recorded?(settled: Settled<Note>[]): void
+  /** Writes the rows of jobs that are deleted because their group is gone, in that transaction. */
+  discarded?(db: Db, jobs: Job[]): Promise<void>
 }
 
 /** `note` is for `record`; `output` is kept with a dead letter. */
 export type Outcome<Note = unknown> =
   | { kind: 'done'; note?: Note }
-  /** Tried again after pg-boss's back-off, or not before `retryAt`. */
-  | { kind: 'failed'; note?: Note; retryAt?: Date; output?: object }
+  /** Tried again after pg-boss's back-off, and not before `retryAfterMs` have passed. */
+  | { kind: 'failed'; note?: Note; retryAfterMs?: number; output?: object }
   /** No further attempt: to the dead-letter queue. */
   | { kind: 'dead'; note?: Note; output?: object }
   /** Waits again, without an attempt used up. */
-  | { kind: 'postponed'; until: Date }
+  | { kind: 'postponed'; delayMs: number }
+  /** Waits apart, without an attempt used up, until its group's jobs go on. */
+  | { kind: 'parked' }
   /** Nobody wants it any more. */
   | { kind: 'dropped'; note?: Note }
 
@@ -34,7 +40,7 @@ export interface Performed<Note = unknown> {
 }
 
 export interface Settled<Note = unknown> extends Performed<Note> {
-  became: 'done' | 'retry' | 'dead' | 'postponed' | 'dropped'
+  became: 'done' | 'retry' | 'dead' | 'postponed' | 'parked' | 'dropped'
   /** When it will be tried again, where it will. */
   nextAttemptAt: Date | null
 }

@@ -1,12 +1,12 @@
 /** A queue of a package's own, whose jobs come to the outcomes that a test asks for. */
-import type { Core, Job, Outcome, Settled } from '@svc/core/kit'
+import type { Core, Job, Outcome, Settled, Worker } from '@svc/core/kit'
 import { derivedId } from '@svc/core/kit'
 
 export interface TestWorker {
   /** Jobs in the order in which they were begun. */
   jobs: Job[]
   settled: Settled[]
-  insert(names: string[], group?: string, startAfter?: Date): Promise<void>
+  insert(names: string[], group?: string, parked?: boolean): Promise<void>
 }
 
 export const QUEUE = 'test.work'
@@ -18,11 +18,11 @@ export const idOf = (name: string): string => derivedId('test', name)
 export async function testWorker(
   core: Core,
   perform: (name: string, job: Job) => Outcome | Promise<Outcome>,
-  concurrency = 8,
+  { concurrency = 8, discarded }: { concurrency?: number; discarded?: Worker['discarded'] } = {},
 ): Promise<TestWorker> {
   const jobs: Job[] = []
   const settled: Settled[] = []
-  await core.queues.define(QUEUE, { expireInSeconds: 30, deadLetterRetentionDays: 90 })
+  await core.queues.define(QUEUE)
   core.work({
     queue: QUEUE,
     concurrency,
@@ -31,6 +31,7 @@ export async function testWorker(
       jobs.push(job)
       return perform(name, job)
     },
+    ...(discarded ? { discarded } : {}),
     async record(db, batch) {
       await db.query('select 1')
       settled.push(...batch)
@@ -39,14 +40,15 @@ export async function testWorker(
   return {
     jobs,
     settled,
-    async insert(names, group, startAfter) {
+    async insert(names, group, parked) {
       await core.queues.insert(
+        core.db,
         QUEUE,
         names.map((name) => ({
           id: idOf(name),
           data: { event: 'test', eventId: name, deliveryId: idOf(name) },
           ...(group ? { group } : {}),
-          ...(startAfter ? { startAfter } : {}),
+          ...(parked ? { parked } : {}),
         })),
       )
       core.queues.wake(QUEUE)

@@ -13,10 +13,10 @@ import { insertLogRows, type LogRow } from '../delivery-log.ts'
 import { findTargets, type Target } from '../registrations.ts'
 import { attempt, skippedAttempt, type Attempt, type AttemptSettings } from './attempt.ts'
 import { attemptOf, deliveryJobOf, keyOf } from './job.ts'
-import { rowsOf } from './log-rows.ts'
+import { rowsOf, skippedRow } from './log-rows.ts'
 import { lostBefore } from './lost.ts'
-import { QUEUE, UNTIL_ACTIVE } from './names.ts'
-import { pauseGone, reconsider } from './pause.ts'
+import { QUEUE } from './names.ts'
+import { pauseGone } from './pause.ts'
 import type { Post } from './post.ts'
 
 export interface Prepared {
@@ -47,6 +47,10 @@ export function deliveryWorker(
     prepare,
     perform: (job, prepared, signal) => perform(post, settings, job, prepared, signal),
     record: (db, settled) => record(core, settings, db, settled),
+    recorded(settled) {
+      if (settled.some(isGone)) core.queues.groupsChanged(QUEUE)
+    },
+    discarded: (db, jobs) => insertLogRows(db, jobs.map(skippedRow)),
   }
 }
 
@@ -82,7 +86,7 @@ async function perform(
   if (target === undefined || payload === undefined) {
     return { kind: 'dropped', note: { attempt: skippedAttempt(number) } }
   }
-  if (!target.active) return { kind: 'postponed', until: UNTIL_ACTIVE }
+  if (!target.active) return { kind: 'parked' }
   const delivery = { event, payload, deliveryId, attempt: number }
   const { step, attempt: made } = await attempt(post, settings, target, delivery, signal)
   switch (step.kind) {
@@ -92,7 +96,9 @@ async function perform(
       return { kind: 'dead', note: { attempt: made, gone: true }, output: made }
     case 'failed': {
       const failed = { kind: 'failed', note: { attempt: made }, output: made } as const
-      return step.retryAt === undefined ? failed : { ...failed, retryAt: step.retryAt }
+      return step.retryAfterMs === undefined
+        ? failed
+        : { ...failed, retryAfterMs: step.retryAfterMs }
     }
   }
 }
@@ -103,28 +109,25 @@ async function record(
   db: Db,
   settled: Settled<Note>[],
 ): Promise<void> {
-  const made = settled.filter(({ became }) => became !== 'postponed')
+  const made = settled.filter(({ became }) => became !== 'postponed' && became !== 'parked')
   const rows: LogRow[] = await lostBefore(
     db,
     made.map(({ job }) => job),
   )
   const gone = new Set<string>()
-  const postponed = new Set<string>()
-  for (const one of settled) {
-    const { target } = deliveryJobOf(one.job)
-    const { outcome } = one
-    if (outcome.kind === 'postponed') {
-      if (outcome.until === UNTIL_ACTIVE) postponed.add(target)
-      continue
-    }
-    rows.push(...rowsOf(one, outcome.note?.attempt))
-    if (outcome.note?.gone) gone.add(target)
+  for (const one of made) {
+    rows.push(...rowsOf(one, noteOf(one)?.attempt))
+    if (isGone(one)) gone.add(deliveryJobOf(one.job).target)
   }
   await insertLogRows(db, rows)
   await keepEvents(db, olderEventsOf(settled), deliveryLogRetentionDays)
   await pauseGone(core, db, [...gone])
-  await reconsider(core, db, [...postponed])
 }
+
+const noteOf = ({ outcome }: Settled<Note>): Note | undefined =>
+  'note' in outcome ? outcome.note : undefined
+
+const isGone = (one: Settled<Note>): boolean => noteOf(one)?.gone === true
 
 const DAY_MS = 24 * 3600 * 1000
 

@@ -7,7 +7,7 @@ import type { OneAttempt, Queued, Redelivery, Redriven } from '../schemas.ts'
 import { attempt, type AttemptSettings } from './attempt.ts'
 import { deliveryJobOf, type DeliveryJob } from './job.ts'
 import { rowOf } from './log-rows.ts'
-import { QUEUE, TEST_EVENT, UNTIL_ACTIVE } from './names.ts'
+import { QUEUE, TEST_EVENT } from './names.ts'
 import type { Post } from './post.ts'
 import { recordsOfDead, withPayloads } from './record.ts'
 import { assertUuid, found } from './webhooks.ts'
@@ -34,17 +34,17 @@ export interface DeliveriesSettings extends AttemptSettings {
 const NEVER = new AbortController().signal
 
 export function deliveriesOf(core: Core, post: Post, settings: DeliveriesSettings): Deliveries {
-  const { database } = core.svc
+  const { db: database } = core
 
   return {
     async deliver({ webhookId, event, payload, deliveryId, attempt: number }) {
       assertUuid(webhookId)
-      const [found] = await findTargets(database, [webhookId])
-      if (found === undefined) throw new WebhookNotFound(webhookId)
-      if (!found.active) throw new WebhookInactive(webhookId)
+      const [target] = await findTargets(database, [webhookId])
+      if (target === undefined) throw new WebhookNotFound(webhookId)
+      if (!target.active) throw new WebhookInactive(webhookId)
       const text = JSON.stringify(payload)
       const delivery = { event, payload: text, deliveryId, attempt: number }
-      const { step, attempt: made } = await attempt(post, settings, found, delivery, NEVER)
+      const { step, attempt: made } = await attempt(post, settings, target, delivery, NEVER)
       const job = { event, eventId: null, target: webhookId, deliveryId, payload: text }
       const row = rowOf(job, made, step.kind === 'delivered' ? 'delivered' : 'failed', null)
       await insertLogRows(database, [row])
@@ -59,7 +59,7 @@ export function deliveriesOf(core: Core, post: Post, settings: DeliveriesSetting
 
     async listDead(webhookId, page = {}) {
       await assertExists(database, webhookId)
-      const letters = await core.queues.deadLetters(QUEUE, { group: webhookId, ...page })
+      const letters = await core.queues.deadLetters(database, QUEUE, { group: webhookId, ...page })
       return await recordsOfDead(database, letters)
     },
 
@@ -81,10 +81,10 @@ export function deliveriesOf(core: Core, post: Post, settings: DeliveriesSetting
     async redrive(webhookId) {
       assertUuid(webhookId)
       const redriven = await core.transaction(async (db) => {
-        const startAfter = await startOf(db, webhookId)
-        return await core.queues.redrive(QUEUE, { group: webhookId, ...startAfter }, db)
+        found(webhookId, (await holdRegistrations(db, [webhookId]))[0])
+        return await core.queues.redrive(db, QUEUE, webhookId)
       })
-      core.queues.wake(QUEUE)
+      core.queues.groupsChanged(QUEUE)
       return { redriven }
     },
 
@@ -108,21 +108,21 @@ async function queue(
 ): Promise<Queued> {
   const deliveryId = uuidv7()
   await core.transaction(async (db) => {
-    const startAfter = await startOf(db, webhookId)
+    const parked = !(await isActive(db, webhookId))
     const { event, eventId, payload } = await find(db)
     const inline = typeof payload === 'string' ? { payload } : {}
     const data: DeliveryJob = { event, eventId, target: webhookId, deliveryId, ...inline }
-    const job = { id: deliveryId, data, group: webhookId, ...startAfter }
-    await core.queues.insert(QUEUE, [job], db)
+    const job = { id: deliveryId, data, group: webhookId, parked }
+    await core.queues.insert(db, QUEUE, [job])
   })
   core.queues.wake(QUEUE)
   return { deliveryId }
 }
 
-/** Holds the webhook as it is, so that whoever pauses or resumes it finds the jobs made meanwhile. */
-async function startOf(db: Db, webhookId: string): Promise<{ startAfter?: Date }> {
+/** Locks the webhook as it is until the transaction ends. */
+async function isActive(db: Db, webhookId: string): Promise<boolean> {
   const [held] = await holdRegistrations(db, [webhookId])
-  return found(webhookId, held).active ? {} : { startAfter: UNTIL_ACTIVE }
+  return found(webhookId, held).active
 }
 
 /** Dead letters are kept longer than the log. */
@@ -132,14 +132,9 @@ async function findDead(
   webhookId: string,
   deliveryId: string,
 ): Promise<Source | undefined> {
-  let after: string | undefined
-  for (;;) {
-    const page = { group: webhookId, limit: 1000, ...(after && { after }) }
-    const letters = await core.queues.deadLetters(QUEUE, page, db)
-    const dead = letters.map(deliveryJobOf).find((job) => job.deliveryId === deliveryId)
-    after = letters.at(-1)?.id
-    if (dead !== undefined || after === undefined) return dead
-  }
+  const filter = { group: webhookId, deliveryId, limit: 1 }
+  const [letter] = await core.queues.deadLetters(db, QUEUE, filter)
+  return letter && deliveryJobOf(letter)
 }
 
 async function assertExists(db: Db, webhookId: string): Promise<void> {

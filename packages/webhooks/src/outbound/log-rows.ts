@@ -4,7 +4,7 @@ import type { DeliveryStatus } from '../schemas.ts'
 import { skippedAttempt, type Attempt } from './attempt.ts'
 import { attemptOf, deliveryJobOf, type DeliveryJob } from './job.ts'
 
-const STATUS: Record<Exclude<Settled['became'], 'postponed'>, DeliveryStatus> = {
+const STATUS: Record<Exclude<Settled['became'], 'postponed' | 'parked'>, DeliveryStatus> = {
   done: 'delivered',
   retry: 'failed',
   dead: 'dead',
@@ -16,7 +16,7 @@ export function rowsOf(
   { job, became, nextAttemptAt }: Settled,
   made: Attempt | undefined,
 ): LogRow[] {
-  if (made === undefined || became === 'postponed') return []
+  if (made === undefined || became === 'postponed' || became === 'parked') return []
   return [rowOf(deliveryJobOf(job), made, STATUS[became], nextAttemptAt)]
 }
 

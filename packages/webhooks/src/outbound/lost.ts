@@ -42,7 +42,7 @@ export function lostBefore(db: Db, jobs: Job[]): Promise<LogRow[]> {
 export async function recordLost(core: Core): Promise<void> {
   await core.transaction(async (db) => {
     await takeLogTurn(db)
-    const letters = await core.queues.deadLetters(QUEUE, { limit: LOOKED_AT }, db)
+    const letters = await core.queues.deadLetters(db, QUEUE, { limit: LOOKED_AT })
     const lost = letters.filter(({ output }) => output === undefined).map(attemptsOfDead)
     await insertLogRows(db, await missingRows(db, lost))
   })

@@ -6,6 +6,3 @@ export const QUEUE = '__svc.webhooks.deliver'
 
 /** The event that a webhook's owner asks for to see whether it arrives. */
 export const TEST_EVENT = 'webhook.test'
-
-/** Until when the jobs of an inactive webhook wait: whoever makes it active brings them back. */
-export const UNTIL_ACTIVE = new Date('9999-01-01T00:00:00Z')

@@ -28,7 +28,7 @@ export interface Rules {
 
 export type NextStep =
   | { kind: 'delivered' }
-  | { kind: 'failed'; error: Failure; retryAt?: Date }
+  | { kind: 'failed'; error: Failure; retryAfterMs?: number }
   /** The receiver said that it is gone for good. */
   | { kind: 'gone'; error: Failure }
 
@@ -44,14 +44,14 @@ export function nextStep(
   if (statusCode >= 300 && statusCode < 400) return { kind: 'failed', error: 'redirect' }
   if (statusCode === 410 && rules.deactivateOnGone) return { kind: 'gone', error: 'http' }
   const asksToWait = statusCode === 429 || statusCode === 503
-  const waitMs = asksToWait && retryAfter !== null ? retryAfterMs(retryAfter, now) : 0
+  const waitMs = asksToWait && retryAfter !== null ? waitMsOf(retryAfter, now) : 0
   if (waitMs <= 0) return { kind: 'failed', error: 'http' }
-  const boundedMs = Math.min(waitMs, rules.retryDelayMaxSeconds * 1000)
-  return { kind: 'failed', error: 'http', retryAt: new Date(now.getTime() + boundedMs) }
+  const retryAfterMs = Math.min(waitMs, rules.retryDelayMaxSeconds * 1000)
+  return { kind: 'failed', error: 'http', retryAfterMs }
 }
 
 /** `Retry-After` of RFC 9110, section 10.2.3: whole seconds, or an HTTP date. Anything else asks for nothing. */
-function retryAfterMs(value: string, now: Date): number {
+function waitMsOf(value: string, now: Date): number {
   const text = value.trim()
   if (/^\d+$/.test(text)) return Number(text) * 1000
   if (!HTTP_DATE.test(text)) return 0

@@ -1,33 +1,25 @@
-/** Where the jobs of a webhook stand when it is paused, resumed or gone. In one transaction with that. */
+/** What follows for the deliveries of a webhook that becomes inactive, or active again. */
 import type { Core, Db } from '@svc/core/kit'
-import { deactivateRegistrations, holdRegistrations } from '../registrations.ts'
-import { QUEUE, SUBSCRIPTION, UNTIL_ACTIVE } from './names.ts'
+import { deactivateRegistrations } from '../registrations.ts'
+import { QUEUE, SUBSCRIPTION } from './names.ts'
 
-/** No event makes a job for it any more, and what it has waits. */
+/**
+ * No event makes a delivery for it any more, and no waiting one is started, however many there are.
+ * Tell the queue after the commit: `core.queues.groupsChanged(QUEUE)`.
+ */
 export async function pause(core: Core, db: Db, id: string): Promise<void> {
   await core.fanOut.setTarget(db, SUBSCRIPTION, id, [])
-  await core.queues.defer(QUEUE, id, UNTIL_ACTIVE, db)
+  await core.queues.hold(db, QUEUE, id)
 }
 
-/** Wake the queue after the commit. */
+/** Events make deliveries for it again, and those that waited go on. Tell the queue as above. */
 export async function resume(core: Core, db: Db, id: string, events: string[]): Promise<void> {
   await core.fanOut.setTarget(db, SUBSCRIPTION, id, events)
-  await core.queues.defer(QUEUE, id, new Date(), db)
+  await core.queues.release(db, QUEUE, id)
 }
 
-/** Receivers that said that they are gone for good. */
+/** Webhooks whose receivers said that they are gone for good. */
 export async function pauseGone(core: Core, db: Db, ids: string[]): Promise<void> {
   if (ids.length === 0) return
   for (const id of await deactivateRegistrations(db, ids)) await pause(core, db, id)
-}
-
-/**
- * Jobs that were postponed because their webhook was not active. It may have become active, or have
- * been deleted, since that was read: then nobody would ever bring them back, and they go on now.
- */
-export async function reconsider(core: Core, db: Db, ids: string[]): Promise<void> {
-  if (ids.length === 0) return
-  const held = await holdRegistrations(db, ids)
-  const paused = new Set(held.filter(({ active }) => !active).map(({ id }) => id))
-  for (const id of ids) if (!paused.has(id)) await core.queues.defer(QUEUE, id, new Date(), db)
 }

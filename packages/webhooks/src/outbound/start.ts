@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { Core } from '@svc/core/kit'
+import { sweepDeadLettersOf, type Core } from '@svc/core/kit'
 import { dropLogDays, makeLogDays } from '../delivery-log.ts'
 import type { WebhooksSettings } from '../options.ts'
 import { addressGuard } from './address.ts'
@@ -16,8 +16,6 @@ export interface Outbound {
 }
 
 const MIGRATIONS = new URL('../../sql/', import.meta.url)
-/** Beyond a delivery's own time, for the settle that follows. */
-const EXPIRY_MARGIN_SECONDS = 15
 const MINUTE_IN_SECONDS = 60
 const HOUR_IN_SECONDS = 3600
 
@@ -29,10 +27,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   const timeoutMs = settings.deliveryTimeoutMs
 
   await core.migrate('@svc/webhooks', MIGRATIONS)
-  await core.queues.define(QUEUE, {
-    expireInSeconds: Math.ceil(timeoutMs / 1000) + EXPIRY_MARGIN_SECONDS,
-    deadLetterRetentionDays: settings.deadLetterRetentionDays,
-  })
+  await core.queues.define(QUEUE)
   await core.fanOut.declare(SUBSCRIPTION, QUEUE, settings.allowedEvents)
   core.keepEventsAtLeast(settings.deliveryLogRetentionDays)
   await keepLog(core, settings.deliveryLogRetentionDays)
@@ -40,6 +35,9 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   const post = openPost({ timeoutMs, refuses, userAgent: userAgent() })
   core.onDrained(() => post.close())
   core.work(deliveryWorker(core, post, settings))
+  core.every(HOUR_IN_SECONDS, 'old dead letters of webhooks', () =>
+    sweepDeadLettersOf(core.db, QUEUE, settings.deadLetterRetentionDays),
+  )
   core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () => recordLost(core))
   return {
     webhooks: webhooksOf(core, { allowedEvents: settings.allowedEvents, refuses }),

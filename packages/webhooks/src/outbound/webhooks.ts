@@ -38,7 +38,7 @@ export function webhooksOf(
   core: Core,
   { allowedEvents, refuses }: { allowedEvents: string[]; refuses: Refuses },
 ): Webhooks {
-  const { database } = core.svc
+  const { db: database } = core
 
   function check({ url, events }: WebhookChanges): void {
     const why = url === undefined ? null : whyNot(url, refuses)
@@ -81,7 +81,7 @@ export function webhooksOf(
         else if (after.active) await core.fanOut.setTarget(db, SUBSCRIPTION, id, after.events)
         return states
       })
-      if (!before.active && after.active) core.queues.wake(QUEUE)
+      if (before.active !== after.active) core.queues.groupsChanged(QUEUE)
       return withoutSecret(after)
     },
 
@@ -90,10 +90,10 @@ export function webhooksOf(
       await core.transaction(async (db) => {
         if (!(await deleteRegistration(db, id))) throw new WebhookNotFound(id)
         await core.fanOut.setTarget(db, SUBSCRIPTION, id, [])
-        const dropped = await core.queues.discard(QUEUE, id, db)
+        const dropped = await core.queues.discard(db, QUEUE, id)
         await insertLogRows(db, dropped.map(skippedRow))
-        await core.queues.discardDeadLetters(QUEUE, id, db)
       })
+      core.queues.groupsChanged(QUEUE)
     },
 
     async rotateSecret({ id, overlapSeconds = 86_400 }) {
