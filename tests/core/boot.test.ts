@@ -74,11 +74,13 @@ t.test('where pg-boss cannot start, nothing is left running', async (t) => {
   t.teardown(() => pool.end())
   // pg-pool's end resolves before its sockets are closed, and the database is dropped then.
   pool.on('error', () => {})
-  const query = pool.query.bind(pool) as (statement: unknown, values?: unknown) => unknown
-  pool.query = ((statement: unknown, values?: unknown) =>
-    JSON.stringify(statement).includes('svc_jobs')
-      ? Promise.reject(new Error('permission denied for schema svc_jobs'))
-      : query(statement, values)) as never
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...given: unknown[]) => unknown
+    client.query = ((statement: unknown, ...rest: unknown[]) =>
+      JSON.stringify(statement).includes('svc_jobs')
+        ? Promise.reject(new Error('permission denied for schema svc_jobs'))
+        : query(statement, ...rest)) as never
+  })
   const app = Fastify()
   t.teardown(() => app.close())
   await t.rejects(async () => app.register(svcCore, { database: pool }), {

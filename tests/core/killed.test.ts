@@ -18,9 +18,9 @@ t.test(
     killed.kill('SIGKILL')
     t.match(await killed.exited, { signal: 'SIGKILL' })
 
-    // The attempts' time passes.
+    // The process has not been heard of for a while.
     await app.svc.database.query(
-      `update svc_jobs.job set started_on = started_on - interval '1 hour'`,
+      `update svc_jobs.job set heartbeat_on = heartbeat_on - interval '1 hour'`,
     )
     const seen: unknown[] = []
     await startHost(t, {
@@ -50,9 +50,7 @@ t.test('a worker whose claim has lapsed settles nothing', async (t) => {
   })
   await app.svc.events.publish('a', 1)
   await until(() => attempts.length === 1)
-  await app.svc.database.query(
-    `update svc_jobs.job set started_on = started_on - interval '1 hour'`,
-  )
+  await app.svc.database.query(`update svc_jobs.job set heartbeat_seconds = 0`)
   await until(() => attempts.length === 3)
   go.resolve()
   const { rows } = await until(
@@ -77,9 +75,7 @@ t.test('an attempt knows that the one before it was lost', async (t) => {
   const { jobs } = testing
   await testing.insert(['a'])
   await until(() => jobs.length === 1)
-  await app.svc.database.query(
-    `update svc_jobs.job set started_on = started_on - interval '1 hour'`,
-  )
+  await app.svc.database.query(`update svc_jobs.job set heartbeat_seconds = 0`)
   await until(() => jobs.length === 2)
   stuck.resolve({ kind: 'done' })
   t.strictSame(
@@ -89,4 +85,40 @@ t.test('an attempt knows that the one before it was lost', async (t) => {
       [2, true],
     ],
   )
+})
+
+t.test('a process that lives keeps its claims, however long an attempt takes', async (t) => {
+  const done = Promise.withResolvers<void>()
+  const attempts: number[] = []
+  const { app } = await startHost(t, {
+    setUp: ({ svc }) =>
+      svc.events.subscribe('a', async (_payload, { attempt }) => {
+        attempts.push(attempt)
+        await done.promise
+      }),
+  })
+  await app.svc.events.publish('a', 1)
+  await until(() => attempts.length === 1)
+  await app.svc.database.query(
+    `update svc_jobs.job set heartbeat_on = now() - interval '15 seconds',
+                             started_on = started_on - interval '1 hour'`,
+  )
+  // The claim is another one now, by its moment: its own process does not renew it.
+  await until(() => attempts.length === 2)
+  await app.svc.database.query(
+    `update svc_jobs.job set heartbeat_on = now() - interval '15 seconds' where state = 'active'`,
+  )
+  await until(async () => {
+    const { rows } = await app.svc.database.query(
+      `select heartbeat_on > now() - interval '10 seconds' as "isRenewed" from svc_jobs.job
+        where state = 'active'`,
+    )
+    return rows[0]?.isRenewed
+  })
+  done.resolve()
+  await until(async () => {
+    const { rowCount } = await app.svc.database.query(`select from svc_jobs.job`)
+    return rowCount === 0
+  })
+  t.strictSame(attempts, [1, 2])
 })

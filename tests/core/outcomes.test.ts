@@ -97,7 +97,9 @@ t.test('the last attempt knows that it is, and its output goes with the dead let
     worker.settled.map(({ became }) => became),
     ['retry', 'retry', 'dead'],
   )
-  t.match(await core.queues.deadLetters(core.db, QUEUE, {}), [{ output: { code: 500 }, attempts: 3 }])
+  t.match(await core.queues.deadLetters(core.db, QUEUE, {}), [
+    { output: { code: 500 }, attempts: 3 },
+  ])
 })
 
 t.test('what perform throws is a failed attempt', async (t) => {

@@ -2,9 +2,10 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { makeActions } from '../../packages/core/src/actions.ts'
 import { isAway } from '../../packages/core/src/database.ts'
-import { bounded } from '../../packages/core/src/patience.ts'
+import { bounded, boundedPool } from '../../packages/core/src/patience.ts'
 import { transaction } from '../../packages/core/src/transaction.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { until } from './support/until.ts'
 
 async function poolOf(t: Test): Promise<pg.Pool> {
   const pool = new pg.Pool({ connectionString: await freshDatabase(t), max: 1 })
@@ -22,12 +23,35 @@ t.test('a statement that gets no answer ends, and gives its place in the pool ba
   t.same((await bounded(pool).query('select $1::int as n', [7])).rows, [{ n: 7 }])
 })
 
-t.test('so does a transaction', async (t) => {
+t.test('in a transaction the server ends it, which is no outage', async (t) => {
   const pool = await poolOf(t)
-  const silent = transaction(pool, (db) => db.query('select pg_sleep(60)'), { patienceMs: 50 })
-  t.ok(isAway(await silent.catch((reason: unknown) => reason)))
+  const late = transaction(pool, (db) => db.query('select pg_sleep(60)'), { patienceMs: 50 })
+  const error = await late.catch((reason: unknown) => reason)
+  t.match(error, { code: '57014' })
+  t.notOk(isAway(error))
   const { rows } = await transaction(pool, (db) => db.query('select 1 as n'))
   t.same(rows, [{ n: 1 }])
+})
+
+t.test('a statement that a shared pool gives up is cancelled in the server', async (t) => {
+  const pool = await poolOf(t)
+  const other = await poolOf(t)
+  const cancelled: number[] = []
+  const db = boundedPool(
+    pool,
+    async (processId) => {
+      cancelled.push(processId)
+      await other.query('select pg_cancel_backend($1)', [processId])
+    },
+    50,
+  )
+  t.ok(isAway(await db.query('select pg_sleep(60)').catch((reason: unknown) => reason)))
+  t.equal(cancelled.length, 1)
+  await until(async () => {
+    const { rows } = await other.query('select from pg_stat_activity where pid = $1', cancelled)
+    return rows.length === 0
+  })
+  t.same((await db.query('select 1 as n')).rows, [{ n: 1 }])
 })
 
 t.test('an action rejects with what its route would answer where Postgres is away', async (t) => {

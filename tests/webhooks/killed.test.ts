@@ -94,9 +94,9 @@ t.test('an attempt that was the last one is recorded too', async (t) => {
   t.match(rows[0], { ...shown, eventId: event.id })
 })
 
-/** As if the time that an attempt may take had passed. */
+/** As if nothing had been heard of the processes of these attempts for a while. */
 async function timePasses(database: { query(text: string): Promise<unknown> }): Promise<void> {
   await database.query(
-    `update svc_jobs.job set started_on = started_on - interval '1 minute' where state = 'active'`,
+    `update svc_jobs.job set heartbeat_on = heartbeat_on - interval '1 hour' where state = 'active'`,
   )
 }

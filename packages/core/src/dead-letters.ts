@@ -166,7 +166,7 @@ export async function sweepDeadLettersOf(db: Db, prefix: string, days: number): 
     [prefix],
   )
   for (const { name } of rows as { name: string }[]) {
-    for (let more = true; more; ) {
+    for (let more = true; more;) {
       const { rowCount } = await db.query(
         `with portion as materialized (
            select letter.id from svc_jobs.job as letter

@@ -45,7 +45,6 @@ interface Subscribed {
   options: SettledSubscribeOptions
 }
 
-
 export class EventBus implements Events {
   #parts: Parts
   #publisher: Publisher

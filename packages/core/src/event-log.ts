@@ -65,23 +65,45 @@ export async function insertEvents(db: Db, events: EventRow[]): Promise<Want[]> 
 
 export interface StoredEvent extends EventRow {
   publishedAt: Date
+  /** Of the payload's text in UTF-8. */
+  bytes: number
 }
 
-/** The payload texts and publish times of events, by `name` and `id`. */
+/**
+ * The payload texts and publish times of events, by `name` and `id`. The text of a payload with more
+ * than `atMostBytes` is left out: an empty string.
+ */
 export async function findPayloads(
   db: Db,
   events: { name: string; id: string }[],
+  atMostBytes: number | null = null,
 ): Promise<StoredEvent[]> {
   const { rows } = await db.query(
-    `select event.name, event.id, event.payload,
+    `select event.name, event.id, octet_length(event.payload) as bytes,
+            case when $3::int is null or octet_length(event.payload) <= $3 then event.payload else '' end
+              as payload,
             extract(epoch from event.published_at)::float8 * 1000 as "publishedAt"
        from unnest($1::text[], $2::text[]) as wanted (name, id)
        join svc."__svc.events" as event on event.name = wanted.name and event.id = wanted.id`,
-    [events.map(({ name }) => name), events.map(({ id }) => id)],
+    [events.map(({ name }) => name), events.map(({ id }) => id), atMostBytes],
   )
   // A timestamp takes pg longer to read than the rest of the row, and a host may have taught it to
   // read another thing.
   return rows.map((row: StoredEvent) => ({ ...row, publishedAt: new Date(row.publishedAt) }))
+}
+
+/** How long the payload texts of events are, in bytes, by `name` and `id`. */
+export async function findPayloadSizes(
+  db: Db,
+  events: { name: string; id: string }[],
+): Promise<{ name: string; id: string; bytes: number }[]> {
+  const { rows } = await db.query(
+    `select event.name, event.id, octet_length(event.payload) as bytes
+       from unnest($1::text[], $2::text[]) as wanted (name, id)
+       join svc."__svc.events" as event on event.name = wanted.name and event.id = wanted.id`,
+    [events.map(({ name }) => name), events.map(({ id }) => id)],
+  )
+  return rows
 }
 
 /**

@@ -89,7 +89,6 @@ export class GroupScheduler {
     const passedOver = new Set([
       ...allowance.open,
       ...this.#states.passedOver(),
-      ...this.#parking,
       ...allowance.capped,
     ])
     return { ...allowance, passedOver: [...passedOver] }
@@ -115,10 +114,14 @@ export class GroupScheduler {
     this.#workInBackground()
   }
 
-  /** The backlogs of these groups keep others waiting: they are parked, and claimed in turns. */
+  /**
+   * The backlogs of these groups make fetches long: they are parked, and claimed in turns. Not while
+   * others are being parked: what makes fetches long then is on its way out.
+   */
   park(groups: readonly string[]): void {
+    if (groups.length === 0 || this.#background) return
     for (const group of groups) this.#parking.add(group)
-    if (groups.length > 0) this.#workInBackground()
+    this.#workInBackground()
   }
 
   /** When there may be parked jobs to claim, in milliseconds from now. */
@@ -247,7 +250,7 @@ export class GroupScheduler {
   async #parkAll(walk: Walk): Promise<number> {
     const { queue, database } = this.#parts
     let parked = 0
-    for (let place: Place | null = WALK_BEGINS; place && !this.#stopped; ) {
+    for (let place: Place | null = WALK_BEGINS; place && !this.#stopped;) {
       const from: Place = place
       const portion = await database.background(async (db: Db) => {
         const moved = await parkWaiting(db, queue, walk, from)

@@ -20,9 +20,7 @@ function stateOf({ held, circuitOpen, parkedAt }: JobGroup, before: State | unde
   // A change says that there may be something to do.
   const isSame =
     before?.held === held && before.isOpen === circuitOpen && before.parkedAt === parkedAt
-  const { emptyUntil, emptyForMs } = isSame
-    ? before
-    : { emptyUntil: 0, emptyForMs: FIRST_PAUSE_MS }
+  const { emptyUntil, emptyForMs } = isSame ? before : { emptyUntil: 0, emptyForMs: FIRST_PAUSE_MS }
   return { held, isOpen: circuitOpen, parkedAt, isWalked, emptyUntil, emptyForMs }
 }
 

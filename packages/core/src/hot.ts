@@ -17,7 +17,9 @@ const AT_START = [
   ...OFF.map((setting) => `-c ${setting}=off`),
   `-c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
 ].join(' ')
-export const WITH_HOT_PLANS = ['begin', ...OFF.map((setting) => `set local ${setting} = off`)].join('; ')
+export const WITH_HOT_PLANS = ['begin', ...OFF.map((setting) => `set local ${setting} = off`)].join(
+  '; ',
+)
 
 export class Hot implements Db {
   readonly pool: pg.Pool

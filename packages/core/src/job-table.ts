@@ -112,4 +112,3 @@ export async function sweepRetired(db: Db, prefix: string): Promise<boolean> {
 export const NO_JOB_NEEDS_EVENT = `not exists (
   select from svc_jobs.job
    where job.data ->> 'eventId' = event.id and job.data ->> 'event' = event.name)`
-

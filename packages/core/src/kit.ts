@@ -10,12 +10,12 @@ export type { Signals } from './signals.ts'
 export type { Outcome, Settled, Worker } from './worker.ts'
 export { isUuid, uuidv7, derivedId } from './ids.ts'
 export { isEventName } from './events.ts'
-export { findPayloads, keepEvents } from './event-log.ts'
+export { findPayloadSizes, findPayloads, keepEvents } from './event-log.ts'
 export { isAway } from './database.ts'
 export { defineAction } from './define-action.ts'
 export { checkedInput } from './validation.ts'
 export { ErrorBody, managementApi } from './management-api.ts'
-export { page, pageQuery, type PageQuery } from './pagination.ts'
+export { linkNext, page, pageQuery, type PageQuery } from './pagination.ts'
 export {
   isBoolean,
   isFunction,

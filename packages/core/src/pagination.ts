@@ -25,11 +25,21 @@ export function page<Row extends { id: string }>(
 ): Row[] {
   const last = rows[limit - 1]
   if (rows.length <= limit || !last) return rows
+  linkNext(request, reply, limit, last.id)
+  return rows.slice(0, limit)
+}
+
+/** Says in a `Link` header (RFC 8288) where the page is that follows the row `after`. */
+export function linkNext(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  limit: number,
+  after: string,
+): void {
   const query = new URLSearchParams(request.url.split('?')[1])
   query.set('limit', String(limit))
-  query.set('after', last.id)
+  query.set('after', after)
   void reply.header('link', `<${pathOf(request.url)}?${query}>; rel="next"`)
-  return rows.slice(0, limit)
 }
 
 /** Without a foreign origin: a target may be given as `http://other/path` or `//other/path`. */

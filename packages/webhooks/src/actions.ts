@@ -69,11 +69,11 @@ export function registerActions(svc: Svc, webhooks: Webhooks, deliveries: Delive
   )
   defineAction(svc, '__svc.webhooks.listDeliveries', ListDeliveries, async (webhook) => {
     const { webhookId, ...filter } = typeof webhook === 'string' ? { webhookId: webhook } : webhook
-    return (await deliveries.list(webhookId, filter)).map(parsed)
+    return (await deliveries.list(webhookId, filter)).records.map(parsed)
   })
   defineAction(svc, '__svc.webhooks.redeliver', Redelivery, (input) => deliveries.redeliver(input))
   defineAction(svc, '__svc.webhooks.listDeadLetters', Id, async (id) =>
-    (await deliveries.listDead(id)).map(parsed),
+    (await deliveries.listDead(id)).records.map(parsed),
   )
   defineAction(svc, '__svc.webhooks.redrive', Id, (id) => deliveries.redrive(id))
 }

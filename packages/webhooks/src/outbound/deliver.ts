@@ -12,6 +12,7 @@ import {
 import { insertLogRows, type LogRow } from '../delivery-log.ts'
 import { findTargets, type Target } from '../registrations.ts'
 import { attempt, skippedAttempt, type Attempt, type AttemptSettings } from './attempt.ts'
+import { ByteBudget } from './byte-budget.ts'
 import { attemptOf, deliveryJobOf, keyOf } from './job.ts'
 import { rowsOf, skippedRow } from './log-rows.ts'
 import { lostBefore } from './lost.ts'
@@ -24,7 +25,14 @@ export interface Prepared {
   target: Target | undefined
   /** JSON text; undefined where the event is gone. */
   payload: string | undefined
+  /** Set where the payload is large: it is read when its attempt begins. */
+  largeBytes?: number
 }
+
+/** Smaller payloads are read with their batch of jobs. */
+const LARGE_BYTES = 64 * 1024
+/** Large payloads in memory at once: each is there as text and as the body that is sent. */
+const LARGE_BYTES_AT_ONCE = 32 * 1024 * 1024
 
 export interface Note {
   attempt: Attempt
@@ -41,11 +49,15 @@ export function deliveryWorker(
   post: Post,
   settings: WorkerSettings,
 ): Worker<Prepared, Note> {
+  const budget = new ByteBudget(LARGE_BYTES_AT_ONCE)
   return {
     queue: QUEUE,
     concurrency: core.settings.worker.concurrency,
     prepare,
-    perform: (job, prepared, signal) => perform(post, settings, job, prepared, signal),
+    perform: (job, prepared, signal) =>
+      prepared.largeBytes === undefined
+        ? perform(post, settings, job, prepared, signal)
+        : performLarge(core.db, budget, post, settings, job, prepared, signal),
     record: (db, settled) => record(core, settings, db, settled),
     recorded(settled) {
       if (settled.some(isGone)) core.queues.groupsChanged(QUEUE)
@@ -61,16 +73,35 @@ async function prepare(db: Db, jobs: Job[]): Promise<(job: Job) => Prepared> {
   }
   const [targets, events] = await Promise.all([
     findTargets(db, [...new Set(jobs.map((job) => deliveryJobOf(job).target))]),
-    wanted.size === 0 ? [] : findPayloads(db, [...wanted.values()]),
+    wanted.size === 0 ? [] : findPayloads(db, [...wanted.values()], LARGE_BYTES),
   ])
   const targetOf = new Map(targets.map((target) => [target.id, target]))
-  const payloadOf = new Map(events.map(({ name, id, payload }) => [keyOf(name, id), payload]))
+  const eventOf = new Map(events.map((event) => [keyOf(event.name, event.id), event]))
   return (job) => {
     const { target, event, eventId, payload } = deliveryJobOf(job)
-    return {
-      target: targetOf.get(target),
-      payload: eventId === null ? payload : payloadOf.get(keyOf(event, eventId)),
-    }
+    const stored = eventId === null ? undefined : eventOf.get(keyOf(event, eventId))
+    const largeBytes = stored && stored.bytes > LARGE_BYTES ? { largeBytes: stored.bytes } : {}
+    return { target: targetOf.get(target), payload: stored?.payload ?? payload, ...largeBytes }
+  }
+}
+
+/** As `perform`, with a payload that is read when there is room for it. */
+async function performLarge(
+  db: Db,
+  budget: ByteBudget,
+  post: Post,
+  settings: AttemptSettings,
+  job: Job,
+  { target, largeBytes = 0 }: Prepared,
+  signal: AbortSignal,
+): Promise<Outcome<Note>> {
+  const { target: webhookId, event: name, eventId } = deliveryJobOf(job)
+  const hold = await budget.take(webhookId, largeBytes, signal)
+  try {
+    const [event] = eventId === null ? [] : await findPayloads(db, [{ name, id: eventId }])
+    return await perform(post, settings, job, { target, payload: event?.payload }, signal)
+  } finally {
+    hold.release()
   }
 }
 

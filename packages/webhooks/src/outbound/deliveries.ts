@@ -9,7 +9,7 @@ import { deliveryJobOf, type DeliveryJob } from './job.ts'
 import { rowOf } from './log-rows.ts'
 import { QUEUE, TEST_EVENT } from './names.ts'
 import type { Post } from './post.ts'
-import { recordsOfDead, withPayloads } from './record.ts'
+import { fittingPage, recordsOfDead, withPayloads } from './record.ts'
 import { assertUuid, found } from './webhooks.ts'
 
 export interface Page {
@@ -17,11 +17,19 @@ export interface Page {
   after?: string
 }
 
+/** A page of records with their payloads. */
+export interface Shown {
+  records: LogRow[]
+  /** Whether the list goes on: a page is bounded by its bytes as well. */
+  hasMore: boolean
+}
+
 export interface Deliveries {
   /** One attempt, now. What comes of it is recorded, and nothing is retried. */
   deliver(input: OneAttempt): Promise<LogRow>
-  list(webhookId: string, filter?: LogFilter): Promise<LogRow[]>
-  listDead(webhookId: string, page?: Page): Promise<LogRow[]>
+  /** All of them without a `limit`; with `pageBytes` fewer where their payloads have more bytes. */
+  list(webhookId: string, filter?: LogFilter, pageBytes?: number): Promise<Shown>
+  listDead(webhookId: string, page?: Page, pageBytes?: number): Promise<Shown>
   redeliver(input: Redelivery): Promise<Queued>
   redrive(webhookId: string): Promise<Redriven>
   test(webhookId: string): Promise<Queued>
@@ -35,6 +43,17 @@ const NEVER = new AbortController().signal
 
 export function deliveriesOf(core: Core, post: Post, settings: DeliveriesSettings): Deliveries {
   const { db: database } = core
+
+  async function shown(
+    limit: number | undefined,
+    pageBytes: number | undefined,
+    list: (limit: { limit?: number }) => Promise<LogRow[]>,
+  ): Promise<Shown> {
+    const found = await list(limit === undefined ? {} : { limit: limit + 1 })
+    const asked = limit === undefined ? found : found.slice(0, limit)
+    const rows = pageBytes === undefined ? asked : await fittingPage(database, asked, pageBytes)
+    return { records: await withPayloads(database, rows), hasMore: rows.length < found.length }
+  }
 
   return {
     async deliver({ webhookId, event, payload, deliveryId, attempt: number }) {
@@ -51,16 +70,21 @@ export function deliveriesOf(core: Core, post: Post, settings: DeliveriesSetting
       return row
     },
 
-    async list(webhookId, filter = {}) {
+    async list(webhookId, filter = {}, pageBytes = undefined) {
       await assertExists(database, webhookId)
       const days = settings.deliveryLogRetentionDays
-      return await withPayloads(database, await listLogRows(database, webhookId, days, filter))
+      return await shown(filter.limit, pageBytes, (limit) =>
+        listLogRows(database, webhookId, days, { ...filter, ...limit }),
+      )
     },
 
-    async listDead(webhookId, page = {}) {
+    async listDead(webhookId, page = {}, pageBytes = undefined) {
       await assertExists(database, webhookId)
-      const letters = await core.queues.deadLetters(database, QUEUE, { group: webhookId, ...page })
-      return await recordsOfDead(database, letters)
+      return await shown(page.limit, pageBytes, async (limit) =>
+        recordsOfDead(
+          await core.queues.deadLetters(database, QUEUE, { group: webhookId, ...page, ...limit }),
+        ),
+      )
     },
 
     async redeliver({ webhookId, deliveryId }) {

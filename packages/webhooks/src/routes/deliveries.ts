@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { page, pageQuery } from '@svc/core/kit'
-import type { FastifyReply } from 'fastify'
-import type { Deliveries } from '../outbound/deliveries.ts'
+import { linkNext, pageQuery } from '@svc/core/kit'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Deliveries, Shown } from '../outbound/deliveries.ts'
 import { jsonOf } from '../outbound/record.ts'
 import { deliveryFilter, DeliveryRecord, Nothing, orNull, Queued, Redriven } from '../schemas.ts'
 import { errors, managed, Params, tags, type Api } from './management.ts'
@@ -10,6 +10,9 @@ const LogQuery = Type.Composite([pageQuery(100), Type.Object(deliveryFilter)], {
   additionalProperties: false,
 })
 const DeliveryParams = Type.Object({ ...Params.properties, deliveryId: Type.String() })
+
+/** Payloads of one page, in bytes: a thousand of a few megabytes would be more than memory holds. */
+const PAGE_BYTES = 16 * 1024 * 1024
 
 export function serveDeliveries(api: Api, deliveries: Deliveries): void {
   api.get(
@@ -25,9 +28,13 @@ export function serveDeliveries(api: Api, deliveries: Deliveries): void {
       },
     },
     async (request, reply) => {
-      const { limit, ...filter } = request.query
-      const records = await deliveries.list(request.params.id, { ...filter, limit: limit + 1 })
-      return sendJson(reply, page(request, reply, records, limit).map(jsonOf))
+      const { limit } = request.query
+      return sendPage(
+        request,
+        reply,
+        limit,
+        await deliveries.list(request.params.id, request.query, PAGE_BYTES),
+      )
     },
   )
 
@@ -76,9 +83,13 @@ export function serveDeliveries(api: Api, deliveries: Deliveries): void {
     },
     async (request, reply) => {
       const { limit, after } = request.query
-      const asked = { limit: limit + 1, ...(after && { after }) }
-      const records = await deliveries.listDead(request.params.id, asked)
-      return sendJson(reply, page(request, reply, records, limit).map(jsonOf))
+      const asked = { limit, ...(after && { after }) }
+      return sendPage(
+        request,
+        reply,
+        limit,
+        await deliveries.listDead(request.params.id, asked, PAGE_BYTES),
+      )
     },
   )
 
@@ -99,6 +110,15 @@ export function serveDeliveries(api: Api, deliveries: Deliveries): void {
 }
 
 /** As text that is JSON already: a serializer would round the big numbers of a payload. */
-function sendJson(reply: FastifyReply, items: string[]): never {
-  return reply.type('application/json; charset=utf-8').send(`[${items.join(',')}]`) as never
+function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  limit: number,
+  { records, hasMore }: Shown,
+): never {
+  const last = records.at(-1)
+  if (hasMore && last) linkNext(request, reply, limit, last.id)
+  return reply
+    .type('application/json; charset=utf-8')
+    .send(`[${records.map(jsonOf).join(',')}]`) as never
 }

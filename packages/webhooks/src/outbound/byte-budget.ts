@@ -1,0 +1,90 @@
+/**
+ * How many bytes of large payloads may be in memory at once. A webhook may hold a quarter of them,
+ * so that large deliveries to an endpoint that hangs leave room for those to others. A payload that
+ * is larger than the budget is let in alone.
+ */
+export interface Hold {
+  /** Gives the bytes back; a second call does nothing. */
+  release(): void
+}
+
+interface Waiting {
+  owner: string
+  bytes: number
+  enter(): void
+}
+
+export class ByteBudget {
+  #total: number
+  #used = 0
+  #usedBy = new Map<string, number>()
+  #waiting: Waiting[] = []
+
+  constructor(total: number) {
+    this.#total = total
+  }
+
+  /** Waits until there is room. Rejects where `signal` aborts. */
+  async take(owner: string, bytes: number, signal: AbortSignal): Promise<Hold> {
+    if (!this.#fits(owner, bytes)) await this.#turn(owner, bytes, signal)
+    else this.#add(owner, bytes)
+    let isHeld = true
+    return {
+      release: () => {
+        if (!isHeld) return
+        isHeld = false
+        this.#add(owner, -bytes)
+        this.#letIn()
+      },
+    }
+  }
+
+  get used(): number {
+    return this.#used
+  }
+
+  #turn(owner: string, bytes: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiting)
+        reject(signal.reason as Error)
+      }
+      const waiting: Waiting = {
+        owner,
+        bytes,
+        enter: () => {
+          signal.removeEventListener('abort', onAbort)
+          resolve()
+        },
+      }
+      if (signal.aborted) return onAbort()
+      signal.addEventListener('abort', onAbort)
+      this.#waiting.push(waiting)
+    })
+  }
+
+  /** In the order in which they came; those whose webhook has its share are passed over. */
+  #letIn(): void {
+    for (const waiting of [...this.#waiting]) {
+      const { owner, bytes } = waiting
+      if (!this.#fits(owner, bytes)) continue
+      this.#waiting = this.#waiting.filter((other) => other !== waiting)
+      this.#add(owner, bytes)
+      waiting.enter()
+    }
+  }
+
+  #fits(owner: string, bytes: number): boolean {
+    if (this.#used === 0) return true
+    const own = this.#usedBy.get(owner) ?? 0
+    const share = this.#total / 4
+    return this.#used + bytes <= this.#total && (own === 0 || own + bytes <= share)
+  }
+
+  #add(owner: string, bytes: number): void {
+    this.#used += bytes
+    const own = (this.#usedBy.get(owner) ?? 0) + bytes
+    if (own > 0) this.#usedBy.set(owner, own)
+    else this.#usedBy.delete(owner)
+  }
+}
