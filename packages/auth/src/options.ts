@@ -24,13 +24,22 @@ export interface SvcAuthOptions {
    */
   excludePaths?: string[]
   /**
-   * Name of the secret that holds the bootstrap key, at least 16 characters long.
+   * Name of the secret that holds the bootstrap key, 16 to 512 characters long. It is read again every
+   * 5 seconds.
    * @default none
    */
   bootstrapKeySecret?: string
-  /** Base path of the management API; `null` disables it. @default '/_auth' */
+  /**
+   * Base path of the management API; `null` disables it. Its scope, `auth:manage`, can make keys with
+   * `read` and `write` for any user.
+   * @default '/_auth'
+   */
   managementBasePath?: string | null
-  /** Blocks key prefixes with too many failures. @default disabled */
+  /**
+   * Blocks key prefixes with too many failures. It blocks the right key with them: anyone who knows
+   * the first 8 characters of a key can have it blocked.
+   * @default disabled
+   */
   rateLimit?: RateLimit
   /** Prefixes that need the scope `webhooks:manage`. @default ['/_webhooks'] */
   webhooksManagementPaths?: string[]
