@@ -133,7 +133,9 @@ t.test('svcAuth registered twice is an error that says so', async (t) => {
     },
     async (app) => {
       app.register(async (child) => guard(child))
-      app.register(async (child) => void (await child.register(svcAuth)))
+      app.register(async (child) => {
+        await child.register(svcAuth)
+      })
     },
   ]
   for (const plugin of twice) {

@@ -22,9 +22,10 @@ export class ArrivalWatch {
     this.#parts = parts
   }
 
-  start(): void {
+  /** Resolves after the first reading, which forgets every refusal. */
+  start(): Promise<void> {
     this.#isStarted = true
-    void this.#poll()
+    return this.#poll()
   }
 
   stop(): void {

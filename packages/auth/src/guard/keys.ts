@@ -58,7 +58,7 @@ export async function openKeys(core: Core, settings: AuthSettings, log: FastifyB
     refresh: async () => limiter?.refresh(),
   })
   const arrivals = new ArrivalWatch({
-    findArrivals: (since) => findArrivals(db, since),
+    findArrivals: (since) => findArrivals(own, since),
     welcome: (digests) => (digests === null ? keyring.welcomeAll() : keyring.welcome(digests)),
   })
   const recognizer = new Recognizer({ keyring, lease, bootstrapKey, budgets, limiter })
@@ -76,7 +76,7 @@ export async function openKeys(core: Core, settings: AuthSettings, log: FastifyB
       core.signals.listen(KEYS_CHANGED, () => lease.wake())
       await lease.renew()
       lease.start()
-      arrivals.start()
+      await arrivals.start()
       lastUsed.start()
       bootstrapKey.start()
       if (!limiter) return

@@ -14,7 +14,10 @@ export interface Changes {
 export interface LeaseParts {
   readChanges: (since: number) => Promise<Changes>
   forget: (dropped: readonly string[] | null) => void
-  /** Anything else that has to be fresh as well. */
+  /**
+   * Anything else that has to be fresh as well, or no request may be decided from memory. It reads
+   * from tables of svcAuth alone: the lease must not wait for a table that the application uses.
+   */
   refresh: () => Promise<void>
   /** Milliseconds of a monotonic clock. @default performance.now */
   now?: () => number
