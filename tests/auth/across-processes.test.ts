@@ -20,11 +20,22 @@ async function twoHosts(t: Tap, options: HostOptions = {}) {
 const me = async (host: Host, key: string): Promise<number> =>
   (await host.ask('GET', '/me', { key })).status
 
-/** Asks without a pause; whatever passes after the bound was let through too late. */
+/**
+ * Asks without a pause until the answer is the one that is due. What was asked more than a second
+ * after the change must not pass, however slow this machine is; it may have no answer (503) where
+ * Postgres is slow.
+ */
 async function holdsWithinASecond(t: Tap, host: Host, key: string, status: number): Promise<void> {
   const deadline = performance.now() + 1000
-  await until(async () => (await me(host, key)) === status || performance.now() > deadline)
-  t.equal(await me(host, key), status, `${status} within a second`)
+  let isLate = false
+  let answer: number
+  do {
+    const askedAt = performance.now()
+    answer = await me(host, key)
+    isLate ||= answer === 200 && askedAt > deadline
+  } while (answer !== status)
+  t.notOk(isLate, `none that was asked after a second is let through`)
+  t.equal(await me(host, key), status)
 }
 
 t.test('a revocation holds elsewhere within a second', async (t) => {

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { BOOTSTRAP_KEY, startHost, type HostOptions } from './support/host.ts'
 import { logOf } from './support/log.ts'
+import { until } from './support/until.ts'
 
 const after: NonNullable<HostOptions['after']> = (app) =>
   void app.get('/me', async (request) => request.auth)
@@ -18,22 +19,26 @@ t.test('the bootstrap key is an admin without a user', async (t) => {
 })
 
 t.test('without a good secret there is none, and the log says why', async (t) => {
-  const rows: [secret: string | null, reason: RegExp][] = [
+  const rows: [secret: unknown, reason: RegExp][] = [
     [null, /is not set/],
     ['', /is not set/],
     ['fifteen letters', /shorter than 16/],
     ['with a line break\n', /no header can carry/],
+    ['x'.repeat(513), /longer than 512 characters/],
+    [Buffer.from('sixteen characters at least'), /is not a string/],
+    [1_234_567_890_123_456, /is not a string/],
   ]
   for (const [secret, reason] of rows) {
     const log = logOf()
     const { ask } = await startHost(t, {
       after,
-      core: { secrets: () => secret },
+      core: { secrets: () => secret as string },
       fastify: { logger: { level: 'warn', stream: log } },
     })
     t.match(log.text(), reason)
-    if (secret) t.notMatch(log.text(), secret.trim())
-    t.equal((await ask('GET', '/me', { key: secret?.trim() || 'x' })).status, 401)
+    const text = typeof secret === 'string' ? secret.trim() : ''
+    if (text) t.notMatch(log.text(), text)
+    t.equal((await ask('GET', '/me', { key: text || 'x' })).status, 401)
   }
 })
 
@@ -64,4 +69,37 @@ t.test('a secret store that is away lets nobody in, but known keys', async (t) =
     })(),
   )
   t.equal((await ask('GET', '/me', { key: 'no-such-key' })).status, 401)
+})
+
+t.test('a secret that is rotated opens without a restart, and the old one no more', async (t) => {
+  const log = logOf()
+  let secret: string | null = BOOTSTRAP_KEY
+  let isAway = false
+  const { ask } = await startHost(t, {
+    after,
+    core: {
+      secrets() {
+        if (isAway) throw new Error('the vault is sealed')
+        return secret
+      },
+    },
+    fastify: { logger: { level: 'warn', stream: log } },
+  })
+  const next = 'the-next-bootstrap-key'
+  const status = async (key: string) => (await ask('GET', '/me', { key })).status
+  t.equal(await status(BOOTSTRAP_KEY), 200)
+  t.equal(await status(next), 401)
+
+  isAway = true
+  secret = next
+  await until(() => log.text().includes('the vault is sealed'))
+  t.equal(await status(BOOTSTRAP_KEY), 200, 'while nothing else is known')
+
+  isAway = false
+  await until(async () => (await status(next)) === 200)
+  t.equal(await status(BOOTSTRAP_KEY), 401)
+
+  secret = null
+  await until(async () => (await status(next)) === 401)
+  t.match(log.text(), /there is no bootstrap key: its secret is not set/)
 })

@@ -1,19 +1,48 @@
-import { setTimeout } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test as Tap } from 'tap'
 import { RateLimiter } from '../../packages/auth/src/guard/rate-limit.ts'
+import { countFailure, sweepFailures } from '../../packages/auth/src/failures.ts'
 import { startHost } from './support/host.ts'
 import { watchStatements } from './support/statements.ts'
 
 const limit = { maxAttempts: 2, windowMs: 60_000, blockDurationMs: 60_000 }
+const PREFIX = 'svc_abcd'
+
+/** Two processes on one database, with a clock that the test sets. */
+async function twoLimiters(t: Tap) {
+  const { app } = await startHost(t)
+  const { database } = app.svc
+  const clock = { ms: 1000 }
+  const now = () => clock.ms
+  const here = new RateLimiter(database, database, limit, { now })
+  const there = new RateLimiter(database, database, limit, { now })
+  await here.refresh()
+  /** What was counted becomes so much older. */
+  const age = async (seconds: number) => {
+    clock.ms += seconds * 1000
+    await database.query(
+      `update svc."__svc.kv" set expires_at = expires_at - make_interval(secs => $1),
+         value = case when value ? 'failures' then jsonb_build_object('failures', (
+           select jsonb_agg(to_jsonb(failure::float8 - $1))
+             from jsonb_array_elements(value -> 'failures') as failure)) else value end`,
+      [seconds],
+    )
+    await database.query(
+      `update svc."__svc.auth.failing_prefixes"
+          set expires_at = expires_at - make_interval(secs => $1)`,
+      [seconds],
+    )
+  }
+  return { app, database, here, there, age }
+}
 
 t.test('a prefix is watched from the first use of its key until it is used no more', async (t) => {
   const { app } = await startHost(t)
   const { database } = app.svc
-  const { texts } = watchStatements(app)
   const limiter = new RateLimiter(database, database, limit)
-  const state = await limiter.care('svc_abcd')
+  await limiter.refresh()
+  const state = await limiter.care(PREFIX)
   t.equal(state.needsCare, false)
-  t.equal(await limiter.care('svc_abcd'), state, 'one state for all keys of a prefix')
+  t.equal(await limiter.care(PREFIX), state, 'one state for all keys of a prefix')
 
   for (let i = 0; i < 100; i++) await limiter.refresh()
   state.usedIn = limiter.round
@@ -22,36 +51,131 @@ t.test('a prefix is watched from the first use of its key until it is used no mo
   for (let i = 0; i < 100; i++) await limiter.refresh()
   t.equal(state.needsCare, true, 'its keys have to ask again')
 
-  const asked = texts.length
-  await limiter.refresh()
-  t.equal(texts.length, asked, 'and nobody asks about it any more')
-  const anew = await limiter.care('svc_abcd')
+  const anew = await limiter.care(PREFIX)
   t.not(anew, state)
   t.equal(anew.needsCare, false)
 })
 
 t.test('what another process counted is heard of, a block and its end too', async (t) => {
-  const { app } = await startHost(t)
-  const { database } = app.svc
-  const here = new RateLimiter(database, database, { ...limit, blockDurationMs: 200 })
-  const there = new RateLimiter(database, database, { ...limit, blockDurationMs: 200 })
-  const state = await here.care('svc_abcd')
+  const { here, there, age } = await twoLimiters(t)
+  const state = await here.care(PREFIX)
 
-  t.equal(await there.fail('svc_abcd'), 0)
+  t.equal(await there.fail(PREFIX), 0)
   await here.refresh()
   t.match(state, { needsCare: true, hasFailures: true })
-  t.equal(here.blockedForMs('svc_abcd'), 0)
+  t.equal(here.blockedForMs(PREFIX), 0)
 
-  t.equal(await there.fail('svc_abcd'), 0)
-  t.ok((await there.fail('svc_abcd')) > 0)
+  t.equal(await there.fail(PREFIX), 0)
+  t.ok((await there.fail(PREFIX)) > 0)
   await here.refresh()
-  t.ok(here.blockedForMs('svc_abcd') > 0)
-  await here.care('svc_abcd')
-  t.ok(here.blockedForMs('svc_abcd') > 0, 'a good key does not end a block')
+  t.ok(here.blockedForMs(PREFIX) > 0)
+  await here.care(PREFIX)
+  t.ok(here.blockedForMs(PREFIX) > 0, 'a good key does not end a block')
 
-  // Not by rounds of refresh(): a quick machine makes enough of them in 200 ms to let the prefix go.
-  while (here.blockedForMs('svc_abcd') > 0) await setTimeout(here.blockedForMs('svc_abcd'))
-  await here.refresh()
-  await here.care('svc_abcd')
+  await age(61)
+  t.equal(here.blockedForMs(PREFIX), 0)
+  await here.care(PREFIX)
   t.match(state, { needsCare: false, hasFailures: false })
+  t.equal(await there.fail(PREFIX), 0, 'counting starts anew')
+  t.equal(there.blockedForMs(PREFIX), 0)
+})
+
+t.test('failures count as long as they are in the window that slides', async (t) => {
+  const { here, age } = await twoLimiters(t)
+  t.equal(await here.fail(PREFIX), 0)
+  await age(40)
+  t.equal(await here.fail(PREFIX), 0)
+  t.ok((await here.fail(PREFIX)) > 0, 'both were in the window: blocked')
+
+  t.equal(await here.fail('svc_efgh'), 0)
+  await age(61)
+  t.equal(await here.fail('svc_efgh'), 0)
+  t.equal(here.blockedForMs('svc_efgh'), 0, 'the first has left the window')
+})
+
+t.test('a change is heard of however late its transaction commits', async (t) => {
+  const { app, database, here } = await twoLimiters(t)
+  const state = await here.care(PREFIX)
+  const slow = await database.connect()
+  await slow.query('begin')
+  await countFailure(slow, PREFIX, 'a', limit)
+  // Later transactions commit, and polls pass, while the first is open.
+  await countFailure(app.svc.database, 'svc_efgh', 'b', limit)
+  await here.refresh()
+  await here.refresh()
+  t.equal(state.needsCare, false)
+  await slow.query('commit')
+  slow.release()
+  await here.refresh()
+  t.match(state, { needsCare: true, hasFailures: true })
+})
+
+t.test('a change that arrives while a prefix is read or forgotten is not lost', async (t) => {
+  const { app, here, there } = await twoLimiters(t)
+  const { promise: until, resolve: release } = Promise.withResolvers<void>()
+  const watched = watchStatements(app)
+  watched.held = { matching: /where prefix = any/, until }
+  const first = here.care(PREFIX)
+  while (!watched.texts.some((text) => text.includes('where prefix = any'))) await here.refresh()
+  await there.fail(PREFIX)
+  await here.refresh()
+  watched.held = undefined
+  release()
+  // Its failure is forgotten at once: the key is good.
+  const state = await first
+  t.match(state, { needsCare: false, changes: 1 })
+
+  await there.fail(PREFIX)
+  await here.refresh()
+  const late = Promise.withResolvers<void>()
+  watched.held = { matching: /with forgotten/, until: late.promise }
+  const asked = watched.texts.length
+  const forgetting = here.care(PREFIX)
+  while (!watched.texts.slice(asked).some((text) => text.includes('with forgotten'))) {
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  while (state.changes < 3) {
+    await there.fail(PREFIX)
+    await here.refresh()
+  }
+  watched.held = undefined
+  late.resolve()
+  await forgetting
+  t.equal(state.needsCare, true)
+})
+
+t.test('a poll reads what changed, however many prefixes are watched', async (t) => {
+  const { app, here, there } = await twoLimiters(t)
+  const prefixes = Array.from({ length: 3000 }, (_, n) => `k${n}`)
+  await Promise.all(prefixes.map((prefix) => here.care(prefix)))
+  const read: number[] = []
+  const { database } = app.svc
+  const query = database.query.bind(database) as (
+    ...args: unknown[]
+  ) => Promise<{ rows: unknown[] }>
+  Object.assign(database, {
+    async query(...args: unknown[]) {
+      const answer = await query(...args)
+      read.push(JSON.stringify(args).length, answer.rows.length)
+      return answer
+    },
+  })
+  await here.refresh()
+  t.equal(read.length, 2, 'one statement')
+  t.ok((read[0] ?? Infinity) < 2000, 'that names no prefix')
+  t.equal(read[1], 1, 'and answers with the snapshot alone')
+  await there.fail('k2000')
+  await here.refresh()
+  t.equal((await here.care('k2000')).changes, 1)
+})
+
+t.test('rows whose block or window has ended are swept', async (t) => {
+  const { database, here, age } = await twoLimiters(t)
+  const prefixes = async () =>
+    (await database.query('select prefix from svc."__svc.auth.failing_prefixes"')).rows
+  await here.fail('svc_old1')
+  await age(61)
+  await here.fail('svc_new1')
+  await sweepFailures(database)
+  t.same(await prefixes(), [{ prefix: 'svc_new1' }])
 })

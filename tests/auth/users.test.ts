@@ -92,7 +92,17 @@ t.test('an id that is no UUID is a 404 that asks no database', async (t) => {
       return query(statement as string, ...rest)
     },
   })
-  for (const id of ['x', 'constructor', '..', '%20', '%00', `${UNKNOWN}0`, "'", '']) {
+  for (const id of [
+    'x',
+    'constructor',
+    '..',
+    '%20',
+    '%00',
+    `${UNKNOWN}0`,
+    `urn:uuid:${UNKNOWN}`,
+    "'",
+    '',
+  ]) {
     for (const path of [`users/${id}`, `keys/${id}`]) {
       t.equal((await ask('DELETE', `/_auth/${path}`)).status, 404, path)
     }

@@ -40,11 +40,15 @@ t.test('the database is a pool, and jobs a pg-boss that was started', async (t) 
 })
 
 t.test('a secret is looked up by its name, and an empty one is none', async (t) => {
-  const secrets = async (name: string) => ({ A: 'a', EMPTY: '' })[name]
+  const secrets = async (name: string) => ({ A: 'a', EMPTY: '', NUMBER: 5 as never })[name]
   const { app } = await startHost(t, { core: { secrets } })
   t.equal(await app.svc.secrets.get('A'), 'a')
   t.equal(await app.svc.secrets.get('EMPTY'), null)
   t.equal(await app.svc.secrets.get('B'), null)
+  await t.rejects(app.svc.secrets.get('NUMBER'), {
+    code: 'SVC_CORE_INVALID_SECRET',
+    message: 'the secret "NUMBER" must be a string or null, the option "secrets" gave a number',
+  })
 })
 
 t.test('when another plugin fails at boot, closing the host closes everything', async (t) => {

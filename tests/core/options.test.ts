@@ -52,12 +52,12 @@ const complaints: [title: string, options: object, message: string][] = [
   [
     'half a day',
     { eventRetentionDays: 0.5 },
-    'svcCore: the option "eventRetentionDays" must be an integer of at least 1 (days), got 0.5',
+    'svcCore: the option "eventRetentionDays" must be an integer from 1 to 36500 (days), got 0.5',
   ],
   [
     'null',
     { eventRetentionDays: null },
-    'svcCore: the option "eventRetentionDays" must be an integer of at least 1 (days), got null',
+    'svcCore: the option "eventRetentionDays" must be an integer from 1 to 36500 (days), got null',
   ],
 ]
 
@@ -104,4 +104,25 @@ t.test('a missing option is named', async (t) => {
   t.throws(() => settleOptions('plugin', rules, { name: 'a', box: true }), {
     message: 'plugin: the option "box" must be an object, got true',
   })
+})
+
+t.test('a wrong element of a list is told by its index and its value', async (t) => {
+  const list: OptionRules = {
+    names: { expects: 'a list of names', each: (name) => typeof name === 'string' && name !== 'x' },
+    all: { expects: '"all" or a list', is: (value) => value === 'all', each: Number.isInteger },
+  }
+  const settle = (options: object) => () => settleOptions('plugin', list, options)
+  t.same(settle({ names: ['a'], all: 'all' })(), { names: ['a'], all: 'all' })
+  t.same(settle({ names: [], all: [1] })(), { names: [], all: [1] })
+  const rows: [options: object, complaint: string][] = [
+    [{ names: ['a', 'x'] }, '"names" must be a list of names, but its element [1] is "x"'],
+    [{ names: ['a', 5] }, '"names" must be a list of names, but its element [1] is 5'],
+    [{ names: [{}] }, '"names" must be a list of names, but its element [0] is an object'],
+    [{ names: 'a' }, '"names" must be a list of names, got a string'],
+    [{ all: 'none' }, '"all" must be "all" or a list, got a string'],
+    [{ all: [1, 2.5] }, '"all" must be "all" or a list, but its element [1] is 2.5'],
+  ]
+  for (const [options, complaint] of rows) {
+    t.throws(settle(options), { message: `plugin: the option ${complaint}` })
+  }
 })

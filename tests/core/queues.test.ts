@@ -1,39 +1,14 @@
-import type { Core, Worker } from '@svc/core/kit'
-import t, { type Test } from 'tap'
+import type { Core } from '@svc/core/kit'
+import t from 'tap'
 import { startHost } from './support/host.ts'
 import { until } from './support/until.ts'
-import { GROUP, idOf, QUEUE, testWorker, type TestWorker } from './support/worker.ts'
+import { GROUP, idOf, QUEUE } from './support/worker.ts'
+import { namesOf, startWorkedHost } from './support/worked-host.ts'
 
 const OTHER = '00000000-0000-4000-8000-000000000002'
 
-interface HostOf {
-  isDying?: () => boolean
-  enabled?: boolean
-  maxAttempts?: number
-  discarded?: Worker['discarded']
-}
-
-async function hostOf(t: Test, { isDying = () => false, discarded, ...options }: HostOf = {}) {
-  let worker: TestWorker | undefined
-  const host = await startHost(t, {
-    core: { worker: options },
-    setUp: async (_app, core) => {
-      worker = await testWorker(
-        core,
-        () => (isDying() ? { kind: 'dead', output: { why: 'told to' } } : { kind: 'done' }),
-        discarded ? { discarded } : {},
-      )
-    },
-  })
-  t.context.database = host.database
-  return { ...host, worker: worker as TestWorker, queues: host.core.queues }
-}
-
-const namesOf = (jobs: { data: { eventId: string } }[]) =>
-  jobs.map(({ data }) => data.eventId).toSorted()
-
 t.test('jobs of a group that is held wait, and go on when it is released', async (t) => {
-  const { worker, queues, core } = await hostOf(t)
+  const { worker, queues, core } = await startWorkedHost(t)
   await queues.hold(core.db, QUEUE, GROUP)
   queues.groupsChanged(QUEUE)
   await worker.insert(['a', 'b'], GROUP, true)
@@ -48,7 +23,7 @@ t.test('jobs of a group that is held wait, and go on when it is released', async
 })
 
 t.test('what a group has waiting is discarded, parked or not', async (t) => {
-  const { core, queues } = await hostOf(t, { enabled: false })
+  const { core, queues } = await startWorkedHost(t, { enabled: false })
   const jobs = ['a', 'b', 'c'].map((name, index) => ({
     id: idOf(name),
     data: { event: 'test', eventId: name, deliveryId: idOf(name) },
@@ -67,7 +42,7 @@ t.test('what a group has waiting is discarded, parked or not', async (t) => {
 
 t.test('what is too much for one transaction is discarded in the background', async (t) => {
   const discarded: string[] = []
-  const { core, queues } = await hostOf(t, {
+  const { core, queues } = await startWorkedHost(t, {
     enabled: false,
     discarded: async (_db, jobs) => void discarded.push(...jobs.map(({ id }) => id)),
   })
@@ -90,141 +65,11 @@ t.test('what is too much for one transaction is discarded in the background', as
   t.equal(new Set([...first.map(({ id }) => id), ...discarded]).size, count)
 })
 
-t.test(
-  'a thousand dead letters are redriven in the background, and are there no more',
-  async (t) => {
-    let isDying = true
-    const { worker, core, queues } = await hostOf(t, { isDying: () => isDying })
-    const names = Array.from({ length: 1300 }, (_, n) => String(n))
-    await worker.insert(names, GROUP)
-    await until(
-      () => queues.deadLetters(core.db, QUEUE, {}),
-      ({ length }) => length === names.length,
-    )
-    isDying = false
-    await core.transaction(async (db) => {
-      t.equal(await queues.redrive(db, QUEUE, GROUP), names.length)
-      t.strictSame(await queues.deadLetters(db, QUEUE, { group: GROUP }), [])
-      t.equal(await queues.redrive(db, QUEUE, GROUP), 0, 'they are counted once')
-    })
-    queues.groupsChanged(QUEUE)
-    const done = () => worker.settled.filter(({ became }) => became === 'done')
-    await until(() => done().length === names.length)
-    t.equal(new Set(done().map(({ job }) => job.data.eventId)).size, names.length)
-    t.ok(done().every(({ job }) => job.data.attemptsBefore === 1))
-  },
-)
-
-t.test('a page of dead letters may begin after a letter that is gone', async (t) => {
-  const { worker, core, queues } = await hostOf(t, { isDying: () => true })
-  for (const name of ['a', 'b', 'c']) {
-    await worker.insert([name], GROUP)
-    await until(
-      () => queues.deadLetters(core.db, QUEUE, { group: GROUP }),
-      (letters) => namesOf(letters).includes(name),
-    )
-  }
-  const [newest] = await queues.deadLetters(core.db, QUEUE, { group: GROUP, limit: 1 })
-  const after = newest?.id ?? ''
-  const ids = [after]
-  await core.transaction((db) => queues.redrive(db, QUEUE, GROUP, ids))
-  t.strictSame(
-    (await queues.deadLetters(core.db, QUEUE, { group: GROUP, after })).map(
-      ({ data }) => data.eventId,
-    ),
-    ['b', 'a'],
-  )
-})
-
-t.test('dead letters are listed newest first, by group and in pages', async (t) => {
-  const { worker, queues, core } = await hostOf(t, { isDying: () => true })
-  for (const name of ['a', 'b', 'c']) {
-    await worker.insert([name], GROUP)
-    await until(
-      () => queues.deadLetters(core.db, QUEUE, { group: GROUP }),
-      (letters) => namesOf(letters).includes(name),
-    )
-  }
-  await worker.insert(['other'], OTHER)
-  await until(
-    () => queues.deadLetters(core.db, QUEUE, {}),
-    ({ length }) => length === 4,
-  )
-
-  const all = await queues.deadLetters(core.db, QUEUE, { group: GROUP })
-  t.strictSame(
-    all.map(({ data }) => data.eventId),
-    ['c', 'b', 'a'],
-  )
-  const [first] = await queues.deadLetters(core.db, QUEUE, { group: GROUP, limit: 1 })
-  t.strictSame(first, all[0])
-  const rest = await queues.deadLetters(core.db, QUEUE, { group: GROUP, after: first?.id ?? '' })
-  t.strictSame(rest, all.slice(1))
-  t.strictSame(await queues.deadLetters(core.db, QUEUE, { ids: [rest[0]?.id ?? ''] }), [rest[0]])
-})
-
-t.test('redriven dead letters have all their attempts again, and go on counting', async (t) => {
-  let isDying = true
-  const { worker, queues, core } = await hostOf(t, { isDying: () => isDying })
-  await worker.insert(['a', 'b'], GROUP)
-  const letters = await until(
-    () => queues.deadLetters(core.db, QUEUE, {}),
-    ({ length }) => length === 2,
-  )
-  isDying = false
-
-  const [letter] = letters
-  t.equal(await queues.redrive(core.db, QUEUE, GROUP, [letter?.id ?? '']), 1)
-  t.equal(await queues.redrive(core.db, QUEUE, OTHER), 0)
-  queues.groupsChanged(QUEUE)
-  await until(() => worker.settled.some(({ became }) => became === 'done'))
-
-  t.match(worker.jobs.at(-1), {
-    attempt: 1,
-    isLastAttempt: false,
-    group: GROUP,
-    data: { ...letter?.data, attemptsBefore: 1 },
-  })
-  t.equal((await queues.deadLetters(core.db, QUEUE, {})).length, 1)
-  await core.transaction((db) => queues.discard(db, QUEUE, GROUP))
-  t.strictSame(await queues.deadLetters(core.db, QUEUE, {}), [])
-})
-
-t.test('a redrive is rolled back with its transaction', async (t) => {
-  const { worker, queues, core } = await hostOf(t, { isDying: () => true })
-  await worker.insert(['a'], GROUP)
-  await until(
-    () => queues.deadLetters(core.db, QUEUE, {}),
-    ({ length }) => length === 1,
-  )
-  await t.rejects(
-    core.transaction(async (db) => {
-      t.equal(await queues.redrive(db, QUEUE, GROUP), 1)
-      throw new Error('no')
-    }),
-  )
-  t.equal((await queues.deadLetters(core.db, QUEUE, {})).length, 1)
-})
-
-t.test('two who redrive at once share the letters', async (t) => {
-  let isDying = true
-  const { worker, queues, core } = await hostOf(t, { isDying: () => isDying })
-  const names = Array.from({ length: 20 }, (_, i) => String(i))
-  await worker.insert(names, GROUP)
-  await until(
-    () => queues.deadLetters(core.db, QUEUE, {}),
-    ({ length }) => length === 20,
-  )
-  isDying = false
-  const counts = await Promise.all([1, 2].map(() => queues.redrive(core.db, QUEUE, GROUP)))
-  t.equal(counts[0]! + counts[1]!, 20)
-})
-
 t.test('every boot gives a queue the same settings, and its table is tended', async (t) => {
-  const { app, core } = await hostOf(t, { maxAttempts: 3 })
+  const { app, core, database } = await startWorkedHost(t, { maxAttempts: 3 })
   const before = await queueRows(core)
   await startHost(t, {
-    database: t.context.database as string,
+    database,
     core: { worker: { enabled: false, maxAttempts: 7, retryDelaySeconds: 99 } },
     setUp: (_app, other) => other.queues.define(QUEUE),
   })
@@ -239,10 +84,10 @@ t.test('every boot gives a queue the same settings, and its table is tended', as
 })
 
 t.test('attempts and delays of a job are those of the process that published it', async (t) => {
-  const { app, core } = await hostOf(t, { enabled: false, maxAttempts: 3 })
+  const { app, core, database } = await startWorkedHost(t, { enabled: false, maxAttempts: 3 })
   await core.queues.insert(core.db, QUEUE, [{ id: idOf('a'), data: {}, group: GROUP }])
   await startHost(t, {
-    database: t.context.database as string,
+    database,
     core: {
       worker: {
         enabled: false,
@@ -266,7 +111,7 @@ t.test('attempts and delays of a job are those of the process that published it'
 })
 
 t.test('a job is inserted once under its id', async (t) => {
-  const { core, queues } = await hostOf(t, { enabled: false })
+  const { core, queues } = await startWorkedHost(t, { enabled: false })
   const job = { id: idOf('a'), data: {}, group: GROUP }
   await queues.insert(core.db, QUEUE, [job])
   await queues.insert(core.db, QUEUE, [job])

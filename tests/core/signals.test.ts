@@ -99,3 +99,73 @@ t.test('a line to nowhere closes at once', async (t) => {
   await line.close()
   await t.resolves(line.send('a', 'y'))
 })
+
+const TIMEOUT = { timeoutMs: 60_000 }
+
+for (const canListen of [true, false]) {
+  t.test(`a line answers small statements, listening or not: ${canListen}`, async (t) => {
+    const proxy = await proxyPostgres(t, await freshDatabase(t))
+    const line = new SignalLine({ connectionString: proxy.url }, canListen, () => {})
+    t.teardown(() => line.close())
+    const ask = async (n: number) =>
+      (await line.ask('select $1::int as n', [n], TIMEOUT)).rows[0].n as number
+    t.equal(line.isResponsive(1000), false, 'before it is there')
+    t.equal(await ask(1), 1)
+    t.equal(line.isResponsive(1000), true)
+    await t.rejects(line.ask('select 1/0', [], TIMEOUT), { message: /division by zero/ })
+    t.equal(line.isResponsive(1000), true, 'a statement that fails costs no connection')
+
+    proxy.cut()
+    await t.rejects(ask(2))
+    t.equal(line.isResponsive(1000), false)
+    proxy.mend()
+    await until(() =>
+      ask(3).then(
+        (n) => n === 3,
+        () => false,
+      ),
+    )
+    t.equal(line.isResponsive(1000), true)
+  })
+}
+
+t.test('urgent statements come before those that wait, and a late one is not run', async (t) => {
+  const database = await freshDatabase(t)
+  const line = new SignalLine({ connectionString: database }, false, () => {})
+  t.teardown(() => line.close())
+  const { core } = await startHost(t, { database })
+  await core.db.query('create table noted (text text, at serial)')
+  const note = (text: string, options: object = {}) =>
+    line.ask('insert into noted (text) values ($1)', [text], { ...TIMEOUT, ...options })
+  await note('first')
+
+  const locker = await core.svc.database.connect()
+  await locker.query('begin; lock table noted in access exclusive mode')
+  const running = note('running')
+  await until(() => !line.isResponsive(1))
+  const late = note('late', { timeoutMs: 1 })
+  const rest = [note('a'), note('b'), note('urgent', { isUrgent: true }), note('c')]
+  await t.rejects(late, { message: /no answer within 1 ms/ })
+  await locker.query('commit')
+  locker.release()
+  await Promise.all([running, ...rest])
+  const { rows } = await core.db.query('select text from noted order by at')
+  t.same(
+    rows.map(({ text }) => text),
+    ['first', 'running', 'urgent', 'a', 'b', 'c'],
+  )
+})
+
+t.test('a line that does not answer in time is given up and made anew', async (t) => {
+  const database = await freshDatabase(t)
+  const line = new SignalLine({ connectionString: database }, false, () => {})
+  t.teardown(() => line.close())
+  await line.ask('select 1', [], TIMEOUT)
+  await t.rejects(line.ask('select pg_sleep(600)', [], { timeoutMs: 50 }), { message: /50 ms/ })
+  await until(() =>
+    line.ask('select 1', [], TIMEOUT).then(
+      () => true,
+      () => false,
+    ),
+  )
+})

@@ -1,11 +1,13 @@
 import type { Db } from '@svc/core/kit'
 import { digestOfHex, hexOf } from './key.ts'
 import type { ApiKey } from './schemas.ts'
+import { committedSince } from './snapshots.ts'
+import { isoOf } from './times.ts'
 import type { Page } from './users.ts'
 
 const COLUMNS = `id, user_id as "userId", key_prefix as "keyPrefix", label, scopes,
-  created_at as "createdAt", expires_at as "expiresAt",
-  revoked_at as "revokedAt", last_used_at as "lastUsedAt"`
+  ${isoOf('created_at')} as "createdAt", ${isoOf('expires_at')} as "expiresAt",
+  ${isoOf('revoked_at')} as "revokedAt", ${isoOf('last_used_at')} as "lastUsedAt"`
 
 export interface NewRow {
   id: string
@@ -31,7 +33,7 @@ export async function insertApiKey(db: Db, row: NewRow): Promise<ApiKey | undefi
      returning ${COLUMNS}`,
     [row.id, row.userId, hexOf(row.digest), row.keyPrefix, row.label, row.scopes, row.expiresAt],
   )
-  return rows.map(asApiKey)[0]
+  return rows[0]
 }
 
 /** A key as the guard needs it. */
@@ -60,6 +62,33 @@ export async function findKeysByDigest(
   return new Map(rows.map(({ hex, ...key }) => [digestOfHex(hex), key]))
 }
 
+/** What was inserted since a snapshot. */
+export interface Arrivals {
+  /** The snapshot of this reading, for the next one. */
+  snapshot: string
+  /** Digests of the rows; `null`: too many to name, or the database was set back. */
+  digests: string[] | null
+}
+
+const MOST_ARRIVALS = 1000
+
+/** With `null` no row is read, and the first snapshot is returned. */
+export async function findArrivals(db: Db, since: string | null): Promise<Arrivals> {
+  const { rows } = await db.query(
+    `select snapshot::text, snapshot_xmax < pg_snapshot_xmax($1::pg_snapshot) as "isSetBack",
+            key_hash as hex
+       from (select pg_current_snapshot() as snapshot,
+                    pg_snapshot_xmax(pg_current_snapshot()) as snapshot_xmax) as moment
+       left join svc."__svc.auth.api_keys" on ${committedSince('inserted_in', '$1')}
+      limit $2`,
+    [since, MOST_ARRIVALS + 1],
+  )
+  const { snapshot, isSetBack } = rows[0]
+  const isNamed = since !== null && !isSetBack && rows.length <= MOST_ARRIVALS
+  const digests = rows.filter(({ hex }) => hex !== null).map(digestOfRow)
+  return { snapshot, digests: isNamed ? digests : null }
+}
+
 /** Newest first, revoked ones among them. */
 export async function listApiKeys(
   db: Db,
@@ -73,7 +102,7 @@ export async function listApiKeys(
       limit $3`,
     [userId, after ?? null, limit ?? null],
   )
-  return rows.map(asApiKey)
+  return rows
 }
 
 /** The digest of the key, `undefined` where there is no such key or it is revoked already. */
@@ -119,19 +148,3 @@ export async function writeUses(db: Db, uses: ReadonlyMap<string, Date>): Promis
 }
 
 const digestOfRow = ({ hex }: { hex: string }): string => digestOfHex(hex)
-
-type Times = 'createdAt' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'
-
-function asApiKey(row: ApiKey & Record<Times, Date | string | null>): ApiKey {
-  return {
-    ...row,
-    createdAt: new Date(row.createdAt).toISOString(),
-    expiresAt: iso(row.expiresAt),
-    revokedAt: iso(row.revokedAt),
-    lastUsedAt: iso(row.lastUsedAt),
-  }
-}
-
-/** A host may have taught pg to leave timestamps as text. */
-const iso = (time: Date | string | null): string | null =>
-  time === null ? null : new Date(time).toISOString()

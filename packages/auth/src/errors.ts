@@ -55,6 +55,20 @@ export const ExpiryInPast = createError(
   400,
 )
 
+/** A time that four digits of a year cannot write. */
+export const ExpiryTooLate = createError(
+  'SVC_AUTH_EXPIRY_TOO_LATE',
+  'expiresAt must be at most 9999-12-31T23:59:59Z, in UTC; null means that the key never expires',
+  400,
+)
+
+/** A leap second, or a time that is none. */
+export const InvalidExpiry = createError(
+  'SVC_AUTH_INVALID_EXPIRY',
+  'expiresAt must be a time such as "2030-01-31T12:00:00Z" that exists',
+  400,
+)
+
 /** A scope that is neither built in nor declared with the option `scopes`. */
 export const UnknownScope = createError<[string, string]>(
   'SVC_AUTH_UNKNOWN_SCOPE',
@@ -76,6 +90,20 @@ export const InvalidRouteScopes = createError<[string, string]>(
   500,
 )
 
+/** An exclusion with a wildcard reaches into management paths. Thrown at boot. */
+export const ExclusionOpensManagement = createError<[string, string]>(
+  'SVC_AUTH_EXCLUSION_OPENS_MANAGEMENT',
+  'svcAuth: the exclusion "%s" in the option "excludePaths" has paths in common with the management path "%s", which a wildcard cannot open: exclude narrower paths, or list the paths that need a key in "protectedPaths"',
+  500,
+)
+
+/** `svcAuth` was registered before in this host. Thrown at boot. */
+export const AuthAlreadyRegistered = createError(
+  'SVC_AUTH_ALREADY_REGISTERED',
+  'svcAuth is registered already in this host: register it once',
+  500,
+)
+
 /** An `onRequest` hook would run, and could answer, before the guard. Thrown at boot. */
 export const HookBeforeGuard = createError<[string, string]>(
   'SVC_AUTH_HOOK_BEFORE_GUARD',
@@ -86,7 +114,7 @@ export const HookBeforeGuard = createError<[string, string]>(
 /** A route or a 404 handler that the guard does not reach. Thrown at boot. */
 export const Unguarded = createError<[string]>(
   'SVC_AUTH_UNGUARDED',
-  'svcAuth: the guard does not reach %s: register svcAuth on the root instance, not inside another plugin',
+  'svcAuth: the guard does not reach %s: register svcAuth on the root instance, or in the one plugin that all routes are registered in; a plugin that only registers svcAuth must be exported with fastify-plugin (or have the property Symbol.for("skip-override") set to true)',
   500,
 )
 

@@ -13,6 +13,9 @@ const MINTED = /^svc_[0-9A-Za-z]{38}$/
 
 export const PREFIX_LENGTH = 8
 
+/** What is longer is no key, and is not hashed. */
+export const LONGEST_KEY = 512
+
 export function mintKey(): string {
   const random = Array.from({ length: RANDOM_LENGTH }, () => DIGITS[randomInt(DIGITS.length)])
   const body = random.join('')

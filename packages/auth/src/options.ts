@@ -17,16 +17,29 @@ export interface SvcAuthOptions {
    * @default 'all'
    */
   protectedPaths?: 'all' | string[]
-  /** Whole paths that are open, for every method. @default ['/health'] */
+  /**
+   * Paths that are open, for every method: whole paths, and with `/*` at the end all paths below one,
+   * which is not itself among them.
+   * @default ['/health']
+   */
   excludePaths?: string[]
   /**
-   * Name of the secret that holds the bootstrap key, at least 16 characters long.
+   * Name of the secret that holds the bootstrap key, 16 to 512 characters long. It is read again every
+   * 5 seconds.
    * @default none
    */
   bootstrapKeySecret?: string
-  /** Base path of the management API; `null` disables it. @default '/_auth' */
+  /**
+   * Base path of the management API; `null` disables it. Its scope, `auth:manage`, can make keys with
+   * `read` and `write` for any user.
+   * @default '/_auth'
+   */
   managementBasePath?: string | null
-  /** Blocks key prefixes with too many failures. @default disabled */
+  /**
+   * Blocks key prefixes with too many failures. It blocks the right key with them: anyone who knows
+   * the first 8 characters of a key can have it blocked.
+   * @default disabled
+   */
   rateLimit?: RateLimit
   /** Prefixes that need the scope `webhooks:manage`. @default ['/_webhooks'] */
   webhooksManagementPaths?: string[]
@@ -51,61 +64,75 @@ export type AuthSettings = Required<
 > &
   Pick<SvcAuthOptions, 'bootstrapKeySecret' | 'rateLimit' | 'requestContext'>
 
-const isListOf = (is: (value: string) => boolean) => (value: unknown) =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string' && is(item))
+const text = (is: (value: string) => boolean) => (value: unknown) =>
+  typeof value === 'string' && is(value)
 
-const isPath = (value: string): boolean => /^\/[^?#\s]*$/.test(value)
 /** As the router reads it, decoded: a pattern or an encoded path would protect nothing, in silence. */
 const isPrefix = (value: string): boolean =>
   /^\/[^?#*%\\\s]*$/.test(value) && !/\/\/|\/:|\/\.\.?(?:\/|$)/.test(value)
+/**
+ * A whole path, or `/*` behind one. A colon begins a parameter, and two stand for a colon, as in a
+ * route's pattern. Dot segments and empty segments never reach a route as such.
+ */
+const isExclusion = (value: string): boolean =>
+  /^\/[^?#*:%\\\s]*$/.test(value.replace(/\/\*$/, '/').replaceAll('::', '')) &&
+  !/\/\/|\/\.\.?(?:\/|$)/.test(value)
 const isBasePath = (value: string): boolean => /^(?:\/[^/?#:*\s]+)+$/.test(value)
 const isBuiltIn = (scope: string): boolean => BUILT_IN_SCOPES.some((builtIn) => builtIn === scope)
 
-const positive: OptionRule = {
-  expects: 'an integer of at least 1',
-  is: isIntegerFrom(1, 2 ** 31 - 1),
+const LONGEST_MS = 2 ** 31 - 1
+
+const milliseconds: OptionRule = {
+  expects: `an integer from 1 to ${LONGEST_MS} (milliseconds)`,
+  is: isIntegerFrom(1, LONGEST_MS),
   required: true,
 }
 
 const rateLimitRules: OptionRules = {
-  maxAttempts: { ...positive, is: isIntegerFrom(1, 10_000), expects: 'an integer from 1 to 10000' },
-  windowMs: { ...positive, expects: 'an integer of at least 1 (milliseconds)' },
-  blockDurationMs: { ...positive, expects: 'an integer of at least 1 (milliseconds)' },
+  maxAttempts: {
+    expects: 'an integer from 1 to 10000',
+    is: isIntegerFrom(1, 10_000),
+    required: true,
+  },
+  windowMs: milliseconds,
+  blockDurationMs: milliseconds,
 }
 
 const rules: OptionRules = {
   protectedPaths: {
     expects:
       '"all" or a list of path prefixes such as "/api", decoded, without parameters or wildcards',
-    is: (value) => value === 'all' || isListOf(isPrefix)(value),
+    is: (value) => value === 'all',
+    each: text(isPrefix),
     default: 'all',
   },
   excludePaths: {
-    expects: 'a list of whole paths such as "/health"',
-    is: isListOf(isPath),
+    expects:
+      'a list of whole paths such as "/health", or with "/*" at the end all paths below one, such as "/public/*", decoded, without parameters or any other wildcard',
+    each: text(isExclusion),
     default: ['/health'],
   },
   bootstrapKeySecret: { expects: 'the name of a secret', is: isString },
   managementBasePath: {
     expects: 'a path such as "/_auth", without parameters or a slash at its end, or null',
-    is: (value) => value === null || isListOf(isBasePath)([value]),
+    is: (value) => value === null || text(isBasePath)(value),
     default: '/_auth',
   },
   rateLimit: { expects: 'an object' },
   webhooksManagementPaths: {
     expects:
       'a list of path prefixes such as "/_webhooks", decoded, without parameters or wildcards',
-    is: isListOf(isPrefix),
+    each: text(isPrefix),
     default: ['/_webhooks'],
   },
   scopes: {
     expects: 'a list of names such as "billing:read" that are not those of built-in scopes',
-    is: isListOf((scope) => SCOPE_NAME.test(scope) && !isBuiltIn(scope)),
+    each: text((scope) => SCOPE_NAME.test(scope) && !isBuiltIn(scope)),
     default: [],
   },
   hooksBeforeGuard: {
     expects: 'a list of names of functions',
-    is: isListOf((name) => name !== ''),
+    each: isString,
     default: [],
   },
   requestContext: { expects: 'true or false', is: isBoolean },

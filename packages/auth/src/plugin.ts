@@ -3,19 +3,26 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { registerActions } from './actions.ts'
 import { auditLog } from './guard/audit.ts'
-import { warnOfVainExclusions } from './guard/exclusions.ts'
+import { refuseOpenManagement, warnOfVainExclusions } from './guard/exclusions.ts'
 import { makeGuard } from './guard/guard.ts'
 import { openKeys } from './guard/keys.ts'
 import { pathRules } from './guard/path-rules.ts'
 import { Policies } from './guard/policies.ts'
-import { addFirstHook, proveFirst, proveRequestContext } from './guard/proof.ts'
+import {
+  addFirstHook,
+  proveEnclosed,
+  proveFirst,
+  proveRequestContext,
+  rootOf,
+} from './guard/proof.ts'
 import { requestContextMirror } from './guard/request-context.ts'
 import { routerOptionsOf, watchRoutes } from './guard/routes.ts'
 import { warnOfUnguardedUpgrades } from './guard/upgrades.ts'
+import { AuthAlreadyRegistered } from './errors.ts'
 import { describeRoutes } from './openapi.ts'
 import { makeGround } from './operations/ground.ts'
 import { makeOperations } from './operations/index.ts'
-import { settleAuthOptions, type SvcAuthOptions } from './options.ts'
+import { settleAuthOptions, type AuthSettings, type SvcAuthOptions } from './options.ts'
 import { managementRoutes } from './routes/management.ts'
 import type { Scope } from './scopes.ts'
 
@@ -32,17 +39,20 @@ const MIGRATIONS = new URL('../sql/', import.meta.url)
 const GUARDS = Symbol.for('@svc/auth.guards')
 
 async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> {
+  assertFirst(app)
   const settings = settleAuthOptions(given)
+  refuseOpenManagement(withPrefix(settings, app.prefix))
   const core = await useCore(app)
   await core.migrate('@svc/auth', MIGRATIONS)
 
   const keys = await openKeys(core, settings, auditLog(app.log))
   const router = routerOptionsOf(app)
   const allRoutes = watchRoutes(app)
-  const policies = new Policies(pathRules(settings, router), router)
+  const policies = new Policies(pathRules(withPrefix(settings, app.prefix), router), router)
   const mirror = await requestContextMirror(app, settings.requestContext)
 
-  app.decorateRequest('auth', null)
+  // A context has the decorators that its parent had when it was made: one for each.
+  for (const context of new Set([rootOf(app), app])) context.decorateRequest('auth', null)
   const policyOf = (request: FastifyRequest) => policies.of(request)
   const guard = await addFirstHook(app, makeGuard({ ...keys, policyOf, mirror }))
   app.decorate(GUARDS, (method: string, path: string) => policies.guards(method, path))
@@ -59,6 +69,7 @@ async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> 
 
   app.addHook('onReady', async () => {
     const routes = allRoutes()
+    proveEnclosed(app, routes)
     proveFirst(app, guard, routes, settings.hooksBeforeGuard)
     if (settings.requestContext !== false) proveRequestContext(app, guard)
     policies.settle(routes, ground.scopes)
@@ -69,8 +80,25 @@ async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> 
   app.addHook('onClose', () => keys.stop())
 }
 
+const HOSTS = new WeakSet<FastifyInstance>()
+
+/** @throws AuthAlreadyRegistered */
+function assertFirst(app: FastifyInstance): void {
+  const root = rootOf(app)
+  // The symbol tells of another copy of this package.
+  if (HOSTS.has(root) || app.hasDecorator(GUARDS)) throw new AuthAlreadyRegistered()
+  HOSTS.add(root)
+}
+
+/** Paths in options are those of requests, save the base path, which our routes are registered under. */
+const withPrefix = (settings: AuthSettings, prefix: string): AuthSettings => ({
+  ...settings,
+  managementBasePath:
+    settings.managementBasePath === null ? null : `${prefix}${settings.managementBasePath}`,
+})
+
 /**
  * API keys: a guard before every route, scopes, brute-force blocks, and a management API for users
- * and keys. To be registered on the root instance.
+ * and keys. To be registered on the root instance, or in the one plugin that holds all routes.
  */
 export const svcAuth = fp(auth, { name: '@svc/auth', fastify: '5.x' })

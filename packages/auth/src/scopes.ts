@@ -1,4 +1,7 @@
-/** Scopes that need no declaration. */
+/**
+ * Scopes that need no declaration. `auth:manage` reaches further than its name: its holder can make
+ * keys with `read` and `write` for any user, which never expire, and so act as any user.
+ */
 export const BUILT_IN_SCOPES = ['admin', 'read', 'write', 'auth:manage', 'webhooks:manage'] as const
 
 /** A scope: one of ours, or one that the host declares with the option `scopes`. */
@@ -17,7 +20,11 @@ export const isReading = (method: string): boolean => READING.has(method)
 export const satisfies = (held: readonly Scope[], required: readonly Scope[]): boolean =>
   held.includes('admin') || required.some((scope) => held.includes(scope))
 
-/** Those of `wanted` that a caller without `admin` may not hand on: it never gains by granting. */
+/**
+ * Those of `wanted` that a caller without `admin` may not grant: scopes beyond `read` and `write` that
+ * it does not hold itself. `read` and `write` it may grant without holding them, to a key of any user
+ * and without an expiry.
+ */
 export const ungrantable = (held: readonly Scope[], wanted: readonly Scope[]): Scope[] =>
   held.includes('admin')
     ? []

@@ -1,7 +1,8 @@
 import type { Db } from '@svc/core/kit'
 import type { User } from './schemas.ts'
+import { isoOf } from './times.ts'
 
-const COLUMNS = 'id, email, name, role, created_at as "createdAt"'
+const COLUMNS = `id, email, name, role, ${isoOf('created_at')} as "createdAt"`
 
 export interface Page {
   /** The id of the row that the page follows. */
@@ -22,14 +23,14 @@ export async function insertUser(
      returning ${COLUMNS}`,
     [user.id, user.email, user.name, user.role],
   )
-  return rows.map(asUser)[0]
+  return rows[0]
 }
 
 export async function findUser(db: Db, id: string): Promise<User | undefined> {
   const { rows } = await db.query(`select ${COLUMNS} from svc."__svc.auth.users" where id = $1`, [
     id,
   ])
-  return rows.map(asUser)[0]
+  return rows[0]
 }
 
 /** Newest first. */
@@ -41,15 +42,11 @@ export async function listUsers(db: Db, { after, limit }: Page = {}): Promise<Us
       limit $2`,
     [after ?? null, limit ?? null],
   )
-  return rows.map(asUser)
+  return rows
 }
 
 /** Whether there was such a user. */
 export async function deleteUser(db: Db, id: string): Promise<boolean> {
   const { rowCount } = await db.query(`delete from svc."__svc.auth.users" where id = $1`, [id])
   return rowCount === 1
-}
-
-function asUser(row: User & { createdAt: string | Date }): User {
-  return { ...row, createdAt: new Date(row.createdAt).toISOString() }
 }

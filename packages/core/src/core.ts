@@ -10,16 +10,16 @@ import { InvalidOption } from './errors.ts'
 import { makeKeyValueStore, sweepExpired, type Claim, type KeyValueStore } from './kv.ts'
 import { inTurn, migrate } from './migrate.ts'
 import type { CoreSettings } from './options.ts'
-import { HEARTBEAT_SECONDS } from './heartbeats.ts'
 import { JobMover } from './job-mover.ts'
 import { Pump } from './pump.ts'
-import { retrySettingsOf, startBoss, supervise, type PgBoss } from './queue.ts'
+import { retrySettingsOf, startBoss, type PgBoss } from './queue.ts'
 import { BoundQueues, GROUPS_CHANNEL, WAKE_CHANNEL, type Queues } from './queues.ts'
 import { makeSecrets, type Secrets } from './secrets.ts'
 import { SignalLine, type Signals } from './signals.ts'
 import { sweepRetired } from './job-table.ts'
 import { SUBSCRIPTION_QUEUES } from './subscriber.ts'
 import { addSubscription, dropOtherEvents, setKeepDays, setTarget } from './subscriptions.ts'
+import { Supervisor, SUPERVISE_SECONDS } from './supervisor.ts'
 import { Sweeps } from './sweeps.ts'
 import type { Worker } from './worker.ts'
 
@@ -73,7 +73,6 @@ export interface Core {
 }
 
 const MIGRATIONS = new URL('../sql/', import.meta.url)
-const SUPERVISE_SECONDS = 5
 const SUBSCRIPTION_DEAD_LETTER_DAYS = 90
 
 export class RunningCore implements Core {
@@ -87,8 +86,7 @@ export class RunningCore implements Core {
   #bus: EventBus
   #sweeps: Sweeps
   #mover: JobMover
-  /** When a process last could not ask Postgres, by the monotonic clock. */
-  #failedAt = -Infinity
+  #supervisor: Supervisor
   #pumps = new Map<string, Pump>()
   #eventDays: number
   /** The events of each subscription that fans out. */
@@ -133,6 +131,7 @@ export class RunningCore implements Core {
       log.debug({ err: error }, 'the signal line was lost, polling goes on'),
     )
     const retry = retrySettingsOf(settings.worker)
+    this.#supervisor = new Supervisor(boss)
     this.#mover = new JobMover(database, retry, log)
     this.queues = new BoundQueues(boss, database, retry, this.signals, this.#mover)
     this.#bus = new EventBus({
@@ -163,7 +162,7 @@ export class RunningCore implements Core {
       sweepDeadLettersOf(patient, SUBSCRIPTION_QUEUES, SUBSCRIPTION_DEAD_LETTER_DAYS),
     )
     this.every(30, 'moves of jobs', () => this.#mover.work())
-    this.every(SUPERVISE_SECONDS, 'jobs of processes that died', () => this.#supervise())
+    this.every(SUPERVISE_SECONDS, 'jobs of processes that died', () => this.#supervisor.run())
   }
 
   migrate(owner: string, folder: URL): Promise<void> {
@@ -213,7 +212,7 @@ export class RunningCore implements Core {
       database: this.#database,
       log: this.log,
       groupsChanged: () => this.queues.groupsChanged(worker.queue),
-      failed: () => this.#noteFailure(),
+      failed: () => this.#supervisor.failed(),
     })
     this.#pumps.set(worker.queue, pump)
     if (this.#ready) this.#startPump(pump)
@@ -265,24 +264,6 @@ export class RunningCore implements Core {
     this.#hears = true
     this.queues.attach(pump)
     pump.start()
-  }
-
-  /**
-   * Takes claims back that were not heard of for a while. After an outage that says nothing: the
-   * living could not make themselves heard either, and have that time once more.
-   */
-  async #supervise(): Promise<void> {
-    if (performance.now() - this.#failedAt < HEARTBEAT_SECONDS * 1000) return
-    try {
-      await supervise(this.svc.jobs)
-    } catch (error) {
-      this.#noteFailure()
-      throw error
-    }
-  }
-
-  #noteFailure(): void {
-    this.#failedAt = performance.now()
   }
 
   async #rest(queue: string): Promise<void> {

@@ -87,3 +87,10 @@ export const InvalidSubscription = createError<[string]>('SVC_CORE_INVALID_SUBSC
 
 /** A key, value, TTL or number that the key-value store cannot take. */
 export const InvalidEntry = createError<[string]>('SVC_CORE_INVALID_ENTRY', '%s', 500)
+
+/** The option `secrets` gave a secret that is neither text nor null. */
+export const InvalidSecret = createError<[string, string]>(
+  'SVC_CORE_INVALID_SECRET',
+  'the secret "%s" must be a string or null, the option "secrets" gave %s',
+  500,
+)

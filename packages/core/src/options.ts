@@ -6,6 +6,11 @@ export interface OptionRule {
   /** Ends the sentence "must be …". */
   expects: string
   is?: (value: unknown) => boolean
+  /**
+   * For a list: whether an element may stand in it. A message names a wrong element by its index and
+   * its value, so that no list of secrets may have this.
+   */
+  each?: (element: unknown) => boolean
   /** Rules of the fields, for an option that is an object. */
   fields?: OptionRules
   default?: unknown
@@ -17,8 +22,8 @@ export type OptionRules = Record<string, OptionRule>
 /**
  * Checks what a host gave against the rules and fills in the defaults.
  *
- * @throws InvalidOption naming the option, what it was and what it must be. A string is never
- *   repeated in the message: it may be a secret.
+ * @throws InvalidOption naming the option, what it was and what it must be. A string is not
+ *   repeated in the message, as it may be a secret, save elements of lists.
  */
 export function settleOptions<Settled>(
   plugin: string,
@@ -57,13 +62,24 @@ function settleOne(plugin: string, path: string, rule: OptionRule, value: unknow
       : rule.default
   }
   if (rule.fields) return settleOptions(plugin, rule.fields, value, `${path}.`)
-  if (rule.is && !rule.is(value)) {
-    throw new InvalidOption(
-      `${plugin}: the option "${path}" must be ${rule.expects}, got ${kindOf(value)}`,
-    )
-  }
-  return value
+  const flaw = flawOf(rule, value)
+  if (flaw === undefined) return value
+  throw new InvalidOption(`${plugin}: the option "${path}" must be ${rule.expects}, ${flaw}`)
 }
+
+function flawOf({ is, each }: OptionRule, value: unknown): string | undefined {
+  if (each && Array.isArray(value)) {
+    const index = value.findIndex((element) => !each(element))
+    return index === -1 ? undefined : `but its element [${index}] is ${quoted(value[index])}`
+  }
+  const isRight = is ? is(value) : !each
+  return isRight ? undefined : `got ${kindOf(value)}`
+}
+
+const LONGEST_QUOTE = 100
+
+const quoted = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value.slice(0, LONGEST_QUOTE)) : kindOf(value)
 
 export const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -170,7 +186,7 @@ const rules: OptionRules = {
     },
   },
   eventRetentionDays: {
-    expects: 'an integer of at least 1 (days)',
+    expects: 'an integer from 1 to 36500 (days)',
     is: isIntegerFrom(1, 36_500),
     default: 30,
   },

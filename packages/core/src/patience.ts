@@ -41,7 +41,7 @@ export function boundedPool(
       }
       client.on('error', onError)
       try {
-        return await client.query(timed(statement, values, ms) as never)
+        return await (client as Client).query(timed(statement, values, ms))
       } catch (error) {
         if (isClientTimeout(error)) {
           broken = error as Error

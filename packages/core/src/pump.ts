@@ -11,6 +11,7 @@ import type { Job, Lane } from './job.ts'
 import { Heartbeats } from './heartbeats.ts'
 import { Lanes } from './lanes.ts'
 import { Pace, pollMsAfter, RESTS_AFTER_MS } from './pace.ts'
+import { ParkedClaims } from './parked-claims.ts'
 import { fetchJobs, type PgBoss } from './queue.ts'
 import { settleJobs } from './settle.ts'
 import { Settler } from './settler.ts'
@@ -22,14 +23,14 @@ export interface PumpLog {
 }
 
 const LARGEST_FETCH = 200
-/** Outcomes that wait to be settled, beyond which nothing is fetched; or the concurrency, if that is more. */
+/** Outcomes that may wait to be settled while more is fetched; or the concurrency, if that is more. */
 const MOST_UNSETTLED = 400
 /** How long to wait for room before another look at it. */
 const NO_ROOM_MS = 100
 const LONGEST_PAUSE_MS = 5000
 /** A fetch of the slow lane that takes longer walks along backlogs that it may not touch: it rests. */
 const LONG_FETCH_MS = 5
-/** So many times as long as it took, which leaves the fresh lane four fifths of the time. */
+/** So many times as long as it took. */
 const REST = 4
 /** A fetch that takes longer walks along the backlog of groups that it passes over. */
 const LONG_WALK_MS = 20
@@ -43,7 +44,7 @@ const RETRIES_EVERY_MS = 50
 const DRAIN_SECONDS = 10
 const LANES = ['fresh', 'slow'] as const
 
-interface Parts {
+export interface PumpParts {
   worker: Worker
   boss: PgBoss
   database: Pick<Database, 'hot' | 'background'>
@@ -56,10 +57,11 @@ interface Parts {
 
 export class Pump {
   readonly worker: Worker
-  #parts: Parts
+  #parts: PumpParts
   #lanes: Lanes
   #pace: Pace
   #groups: GroupScheduler
+  #parked: ParkedClaims
   #attempts: Attempts
   #settler: Settler
   #heartbeats: Heartbeats
@@ -68,15 +70,13 @@ export class Pump {
   #left: Record<Lane, boolean> = { fresh: false, slow: false }
   #restUntil: Record<Lane, number> = { fresh: 0, slow: 0 }
   #lookPastAt = 0
-  /** Retries and parked jobs take turns, where there is room for one of them. */
-  #parkedFirst = false
   /** Whether the last look into the slow lane left retries for lack of room. */
   #retriesWait = false
   #lastJobAt = Date.now()
   #loops: Promise<void>[] = []
   #stopping = false
 
-  constructor(parts: Parts) {
+  constructor(parts: PumpParts) {
     const { worker, boss, database, log } = parts
     const { hot } = database
     this.worker = worker
@@ -90,6 +90,13 @@ export class Pump {
       log,
       changed: () => parts.groupsChanged(),
       wake: () => this.#alarms.slow.ring(),
+    })
+    this.#parked = new ParkedClaims({
+      lanes: this.#lanes,
+      groups: this.#groups,
+      largest: LARGEST_FETCH,
+      roomInSlow: () => this.#roomIn('slow'),
+      freshWaits: () => this.#left.fresh || worker.concurrency === 1,
     })
     this.#heartbeats = new Heartbeats(hot, worker.queue, log)
     this.#settler = new Settler({
@@ -135,8 +142,7 @@ export class Pump {
    */
   async stop(): Promise<void> {
     this.#stopping = true
-    this.#alarms.fresh.ring()
-    this.#alarms.slow.ring()
+    for (const lane of LANES) this.#alarms[lane].ring()
     await Promise.all(this.#loops)
     await this.#attempts.stop((this.worker.drainSeconds ?? DRAIN_SECONDS) * 1000)
     await this.#groups.stop()
@@ -145,19 +151,19 @@ export class Pump {
   }
 
   async #run(lanes: Lane[]): Promise<void> {
-    const { log, failed } = this.#parts
+    const { log } = this.#parts
     const alarm = this.#alarms[lanes[0] ?? 'fresh']
     let failures = 0
     while (!this.#stopping) {
       try {
         let waitMs = Infinity
-        for (const lane of lanes) waitMs = Math.min(waitMs, await this.#refill(lane))
+        for (const lane of lanes) waitMs = Math.min(waitMs, await this.#refill[lane]())
         lanes.reverse()
         if (failures > 0) log.info({ queue: this.worker.queue }, 'jobs are fetched again')
         failures = 0
         if (waitMs > 0) await alarm.wait(waitMs)
       } catch (error) {
-        failed()
+        this.#parts.failed()
         const about = { err: error, queue: this.worker.queue }
         if (failures === 0) log.error(about, 'jobs could not be fetched')
         const pauseMs = NO_ROOM_MS * 2 ** Math.min(failures++, 10)
@@ -166,9 +172,10 @@ export class Pump {
     }
   }
 
-  /** Fetches what the lane has room for. Returns how long to wait, if nothing rings, before the next. */
-  #refill(lane: Lane): Promise<number> {
-    return lane === 'fresh' ? this.#refillFresh() : this.#refillSlow()
+  /** Fetch what a lane has room for. Return how long to wait, if nothing rings, before the next. */
+  #refill: Record<Lane, () => Promise<number>> = {
+    fresh: () => this.#refillFresh(),
+    slow: () => this.#refillSlow(),
   }
 
   async #refillFresh(): Promise<number> {
@@ -240,45 +247,19 @@ export class Pump {
     const tookMs = performance.now() - now
     const restMs = jobs.length > 0 ? REST * tookMs : LOOK_PAST_REST * tookMs
     this.#lookPastAt = performance.now() + Math.max(LOOK_PAST_EVERY_MS, restMs)
-    if (jobs.length === 0) return
-    this.#begin('fresh', jobs, false)
-    if (tookMs > LONG_WALK_MS) this.#groups.park(dominant)
+    if (jobs.length > 0) this.#begin('fresh', jobs, false)
+    if (jobs.length > 0 && tookMs > LONG_WALK_MS) this.#groups.park(dominant)
   }
 
-  /** Parked jobs have places of the fresh lane as well, while nothing waits there. */
   async #claimParked(): Promise<number> {
-    const room = { slow: this.#roomForParked(), fresh: this.#sparePlaces() }
-    if (room.slow + room.fresh === 0) return 0
-    for (const lane of LANES) this.#lanes.claim(lane, room[lane])
-    let jobs: Job[] = []
-    try {
-      jobs = await this.#groups.claimParked(room)
-    } finally {
-      const slow = Math.min(jobs.length, room.slow)
-      this.#lanes.claim('slow', slow - room.slow)
-      this.#lanes.claim('fresh', jobs.length - slow - room.fresh)
+    const jobs = await this.#parked.claim(this.#retriesWait)
+    const count = jobs.slow.length + jobs.fresh.length
+    if (count > 0) this.#lastJobAt = Date.now()
+    for (const lane of LANES) {
+      this.#heartbeats.add(jobs[lane])
+      this.#attempts.take(lane, jobs[lane])
     }
-    if (jobs.length === 0) return 0
-    this.#lastJobAt = Date.now()
-    this.#heartbeats.add(jobs)
-    this.#attempts.take('slow', jobs.slice(0, room.slow))
-    this.#attempts.take('fresh', jobs.slice(room.slow))
-    return jobs.length
-  }
-
-  #roomForParked(): number {
-    const room = Math.min(this.#roomIn('slow'), LARGEST_FETCH)
-    if (!this.#retriesWait) return room
-    if (room !== 1) return Math.ceil(room / 2)
-    this.#parkedFirst = !this.#parkedFirst
-    return this.#parkedFirst ? 1 : 0
-  }
-
-  /** A quarter of the fresh lane stays free for jobs that come meanwhile. */
-  #sparePlaces(): number {
-    if (this.#left.fresh || this.#isBehind() || this.worker.concurrency === 1) return 0
-    const reserve = Math.ceil(this.#lanes.windows.fresh / 4)
-    return Math.min(LARGEST_FETCH, Math.max(0, this.#lanes.places('fresh') - reserve))
+    return count
   }
 
   /** What a group has no place for goes back at once, no attempt used up. */

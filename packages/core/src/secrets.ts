@@ -1,16 +1,24 @@
-import type { SvcCoreOptions } from './options.ts'
+import { InvalidSecret } from './errors.ts'
+import { kindOf, type SvcCoreOptions } from './options.ts'
 
 /** Looks secrets up by name. */
 export interface Secrets {
-  /** The secret, or `null` where there is none; an empty one counts as none. */
+  /**
+   * The secret, or `null` where there is none; an empty one counts as none.
+   *
+   * @throws InvalidSecret where the option `secrets` gave something else than text
+   */
   get(name: string): Promise<string | null>
 }
 
 export function makeSecrets(lookUp: NonNullable<SvcCoreOptions['secrets']>): Secrets {
   return {
     async get(name) {
-      const value = await lookUp(name)
-      return typeof value === 'string' && value !== '' ? value : null
+      const value: unknown = await lookUp(name)
+      if (value === undefined || value === null || value === '') return null
+      if (typeof value === 'string') return value
+      // Its kind and not its value: a number may be the secret.
+      throw new InvalidSecret(name, typeof value === 'object' ? kindOf(value) : `a ${typeof value}`)
     },
   }
 }

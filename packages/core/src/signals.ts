@@ -1,11 +1,16 @@
 import pg from 'pg'
 import type { Db } from './database.ts'
 import { bounded } from './patience.ts'
+import { Turns } from './turns.ts'
+import { isAway } from './unreachable.ts'
 
 /**
  * LISTEN and NOTIFY over one connection that comes back when it breaks. A signal may be lost at
  * any time (a pooler, a half-open connection, a restart): it only ever makes a poll come early,
  * nothing may depend on it.
+ *
+ * The connection also answers small statements, which therefore need no place in the application's
+ * pool.
  */
 export interface Signals {
   /**
@@ -15,11 +20,25 @@ export interface Signals {
   listen(channel: string, heard: (payload: string, fromHere: boolean) => void): () => void
   /** With `db`: sent when that transaction commits. Without: at once, and lost where it cannot be. */
   send(channel: string, payload: string, db?: Db): Promise<void>
+  /** Runs one small statement on the connection, which is made where it is not there. */
+  ask(text: string, values: unknown[], options: AskOptions): ReturnType<Db['query']>
+  /**
+   * Whether the connection is there and its current statement, if any, has been running for less
+   * than `ms`. Starts to connect where it is not there.
+   */
+  isResponsive(ms: number): boolean
+}
+
+export interface AskOptions {
+  /** Rejects after so long, waiting for its turn included. */
+  timeoutMs: number
+  /** Before all statements that wait and are not urgent. */
+  isUrgent?: boolean
 }
 
 type Heard = Parameters<Signals['listen']>[1]
 
-const LONGEST_PAUSE_MS = 5000
+const LONGEST_PAUSE_MS = 1000
 const GOODBYE_MS = 1000
 const PATIENCE_MS = 5000
 
@@ -32,7 +51,7 @@ export class SignalLine implements Signals {
   #client: pg.Client | undefined
   #opening: Promise<void> | undefined
   #retry: NodeJS.Timeout | undefined
-  #said: Promise<void> = Promise.resolve()
+  #turns = new Turns()
   #failures = 0
   #closed = false
 
@@ -69,6 +88,39 @@ export class SignalLine implements Signals {
     ])
   }
 
+  async ask(
+    text: string,
+    values: unknown[],
+    { timeoutMs, isUrgent = false }: AskOptions,
+  ): ReturnType<Db['query']> {
+    const late = Promise.withResolvers<never>()
+    const deadline = performance.now() + timeoutMs
+    const timer = setTimeout(
+      () => late.reject(new Error(`Query read timeout: no answer within ${timeoutMs} ms`)),
+      timeoutMs,
+    )
+    const answer = this.#turns.run(
+      async () => {
+        if (!this.#client) await Promise.race([this.#open(), late.promise])
+        const client = this.#client
+        if (!client) throw new Error('Connection terminated: it is being made anew')
+        return this.#queryOn(client, text, values, deadline - performance.now())
+      },
+      { isUrgent },
+    )
+    try {
+      return await Promise.race([answer, late.promise])
+    } finally {
+      clearTimeout(timer)
+      answer.catch(() => {})
+    }
+  }
+
+  isResponsive(ms: number): boolean {
+    if (!this.#client) void this.#open()
+    return this.#client !== undefined && this.#turns.takenForMs < ms
+  }
+
   /** What was to be said is said, or a second has passed. */
   async close(): Promise<void> {
     this.#closed = true
@@ -79,7 +131,8 @@ export class SignalLine implements Signals {
     if (!client) return
     const late = Promise.withResolvers<void>()
     const timer = setTimeout(late.resolve, GOODBYE_MS)
-    await Promise.race([this.#said.then(() => client.end()).catch(this.#logError), late.promise])
+    const goodbye = this.#turns.run(() => client.end()).catch(this.#logError)
+    await Promise.race([goodbye, late.promise])
     clearTimeout(timer)
   }
 
@@ -136,17 +189,29 @@ export class SignalLine implements Signals {
     this.#retry.unref()
   }
 
-  /** One after the other: a connection does one thing at a time. */
-  #say(statement: string, values?: unknown[]): Promise<void> {
+  async #say(statement: string, values?: unknown[]): Promise<void> {
     const client = this.#client
-    this.#said = this.#said.then(async () => {
-      if (!client) return
-      await bounded(client, PATIENCE_MS)
-        .query(statement, values)
-        // A line that does not answer is cut, and drawn anew.
-        .catch((error: Error) => this.#lost(client, error))
-    })
-    return this.#said
+    if (!client) return
+    await this.#turns
+      .run(() => this.#queryOn(client, statement, values, PATIENCE_MS))
+      .catch((error: Error) => this.#client === client && this.#lost(client, error))
+  }
+
+  /** A connection that does not answer in time is given up, and made anew. */
+  async #queryOn(
+    client: pg.Client,
+    text: string,
+    values: unknown[] | undefined,
+    timeoutMs: number,
+  ): ReturnType<Db['query']> {
+    // The time was used up by waiting: that says nothing of the connection.
+    if (timeoutMs <= 0) throw new Error('Query read timeout: its turn came too late')
+    try {
+      return await bounded(client, Math.ceil(timeoutMs)).query(text, values)
+    } catch (error) {
+      if (isAway(error)) this.#lost(client, error as Error)
+      throw error
+    }
   }
 }
 

@@ -25,11 +25,16 @@ export function compileFor(httpPart: string | undefined, schema: object): Valida
 export function wordingOf(errors: ErrorObject[] | null | undefined, where: string): string {
   const [first] = errors ?? []
   if (!first) return `${where} is not valid`
-  const extra =
-    first.keyword === 'additionalProperties'
-      ? ` ("${(first.params as { additionalProperty: string }).additionalProperty}")`
-      : ''
-  return `${where}${first.instancePath} ${first.message}${extra}`
+  return `${where}${first.instancePath} ${first.message}${explanationOf(first)}`
+}
+
+function explanationOf({ keyword, params }: ErrorObject): string {
+  if (keyword === 'additionalProperties') return ` ("${params.additionalProperty}")`
+  // The offset is what is missing most.
+  if (keyword === 'format' && params.format === 'date-time') {
+    return ', with an offset such as "Z" or "+02:00"'
+  }
+  return ''
 }
 
 /** @throws InvalidInput */

@@ -44,15 +44,12 @@ export type WebhooksSettings = Required<Omit<SvcWebhooksOptions, 'inbound'>> & {
   sources: Source[]
 }
 
-const isListOf = (is: (value: unknown) => boolean) => (value: unknown) =>
-  Array.isArray(value) && value.every(is)
-
 const days = { expects: 'an integer from 1 to 36500 (days)', is: isIntegerFrom(1, 36_500) }
 
 const rules: OptionRules = {
   allowedEvents: {
     expects: 'a list of event names: each 1 to 200 letters, digits, "_", ".", "-" or "/"',
-    is: isListOf(isEventName),
+    each: isEventName,
     required: true,
   },
   inbound: { expects: 'an object of sources by their names' },
@@ -68,7 +65,7 @@ const rules: OptionRules = {
   },
   allowedNetworks: {
     expects: 'a list of CIDRs such as "10.0.0.0/8" or "fd00::/8"',
-    is: isListOf((cidr) => typeof cidr === 'string' && parseNetwork(cidr) !== null),
+    each: (cidr) => typeof cidr === 'string' && parseNetwork(cidr) !== null,
     default: [],
   },
   standardWebhooks: { expects: 'true or false', is: isBoolean, default: false },

@@ -1,11 +1,14 @@
 /** The one key that stands in no table: the value of a secret, for the first steps of a new host. */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
+import { LONGEST_KEY } from '../key.ts'
 import { within } from './patience.ts'
 
 const SHORTEST = 16
 const WAIT_MS = 2000
 const PAUSE_MS = 1000
+/** How often the secret is read again: so long the old one opens after a rotation. */
+const REREAD_MS = 5000
 /** What a header can carry as one token. */
 const SENDABLE = /^[\x21-\x7e]+$/
 
@@ -13,35 +16,61 @@ export interface SecretSource {
   get(name: string): Promise<string | null>
 }
 
+export interface BootstrapKeyParts {
+  secrets: SecretSource
+  /** Name of the secret; without one there is no bootstrap key. */
+  name: string | undefined
+  log: FastifyBaseLogger
+  /** The secret has changed: keys with these digests may have been remembered as what they were. */
+  forget: (digests: readonly string[]) => void
+}
+
 export class BootstrapKey {
+  #parts: BootstrapKeyParts
   #digest: Buffer | undefined
-  #secrets: SecretSource
-  #log: FastifyBaseLogger
-  /** The secret that is still to be read. */
-  #unread: string | undefined
+  /** What was said of the secret last: it is said once. */
+  #said: string | undefined
+  #isRead = false
   #attempt: Promise<void> | undefined
   #nextAttemptAt = 0
+  #timer: NodeJS.Timeout | undefined
 
-  constructor(secrets: SecretSource, name: string | undefined, log: FastifyBaseLogger) {
-    this.#secrets = secrets
-    this.#unread = name
-    this.#log = log
+  constructor(parts: BootstrapKeyParts) {
+    this.#parts = parts
+    this.#isRead = parts.name === undefined
+  }
+
+  /** Reads the secret where that has not succeeded yet. Does not reject. */
+  async settled(): Promise<void> {
+    if (!this.#isRead && performance.now() >= this.#nextAttemptAt) await this.read()
   }
 
   /**
-   * Compares in constant time. `undefined` while the secret cannot be read: then nobody can say
-   * which key it is.
+   * Compares in constant time. `undefined` as long as the secret could not be read: then it is not
+   * known which key it is.
    */
-  async matches(key: string): Promise<boolean | undefined> {
-    await this.read()
-    if (this.#unread !== undefined) return undefined
+  matches(key: string): boolean | undefined {
+    if (!this.#isRead) return undefined
     return this.#digest !== undefined && timingSafeEqual(this.#digest, bytesOf(key))
   }
 
-  /** Does not reject: a host whose secrets are away still serves its other keys. */
+  start(): void {
+    if (this.#parts.name === undefined) return
+    this.#timer = setInterval(() => void this.read(), REREAD_MS)
+    this.#timer.unref()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  /**
+   * Does not reject: a host whose secrets are away still serves its other keys, and the bootstrap
+   * key that was read before.
+   */
   read(): Promise<void> {
-    const name = this.#unread
-    if (name === undefined || performance.now() < this.#nextAttemptAt) return DONE
+    const { name } = this.#parts
+    if (name === undefined) return Promise.resolve()
     this.#attempt ??= this.#read(name).finally(() => {
       this.#attempt = undefined
     })
@@ -50,27 +79,45 @@ export class BootstrapKey {
 
   async #read(name: string): Promise<void> {
     try {
-      const secret = await within(WAIT_MS, this.#secrets.get(name))
-      this.#unread = undefined
-      const flaw = flawOf(secret)
-      if (flaw)
-        this.#log.warn({ secretName: name }, `there is no bootstrap key: its secret ${flaw}`)
-      else this.#digest = bytesOf(secret as string)
+      const secret = await within(WAIT_MS, this.#parts.secrets.get(name))
+      this.#settle(flawOf(secret), secret)
     } catch (error) {
+      const { message, code } = error as Error & { code?: string }
+      if (code === 'SVC_CORE_INVALID_SECRET') {
+        this.#settle('is not a string', null)
+        return
+      }
       this.#nextAttemptAt = performance.now() + PAUSE_MS
-      const { message } = error as Error
-      this.#log.warn({ secretName: name, reason: message }, 'the bootstrap key cannot be read yet')
+      const facts = { secretName: name, reason: message }
+      const now = this.#isRead ? 'again, the last one stays valid' : 'yet'
+      this.#say(`the bootstrap key cannot be read ${now}`, facts)
     }
   }
-}
 
-const DONE = Promise.resolve()
+  #settle(flaw: string | undefined, secret: string | null): void {
+    this.#isRead = true
+    if (flaw === undefined) this.#said = undefined
+    else this.#say(`there is no bootstrap key: its secret ${flaw}`)
+    const digest = flaw === undefined ? bytesOf(secret as string) : undefined
+    const changed = [this.#digest, digest].filter((one) => one !== undefined)
+    if (this.#digest && digest && timingSafeEqual(this.#digest, digest)) return
+    this.#digest = digest
+    if (changed.length > 0) this.#parts.forget(changed.map((bytes) => bytes.toString('latin1')))
+  }
+
+  #say(message: string, facts: object = { secretName: this.#parts.name }): void {
+    if (this.#said === message) return
+    this.#said = message
+    this.#parts.log.warn(facts, message)
+  }
+}
 
 const bytesOf = (key: string): Buffer => hash('sha256', key, 'buffer')
 
 function flawOf(secret: string | null): string | undefined {
   if (secret === null) return 'is not set'
   if (secret.length < SHORTEST) return `is shorter than ${SHORTEST} characters`
+  if (secret.length > LONGEST_KEY) return `is longer than ${LONGEST_KEY} characters`
   if (!SENDABLE.test(secret)) return 'has a character that no header can carry in a key'
   return undefined
 }

@@ -1,6 +1,14 @@
 /** Exclusions that do not do what they look like. */
 import type { FastifyBaseLogger } from 'fastify'
+import { ExclusionOpensManagement } from '../errors.ts'
+import { exclusionsOf, openedManagement, type PathOptions } from './path-rules.ts'
 import type { RegisteredRoute } from './routes.ts'
+
+/** @throws ExclusionOpensManagement */
+export function refuseOpenManagement(options: PathOptions): void {
+  const opened = openedManagement(options)
+  if (opened) throw new ExclusionOpensManagement(opened.exclusion, opened.path)
+}
 
 export function warnOfVainExclusions(
   log: FastifyBaseLogger,
@@ -8,9 +16,13 @@ export function warnOfVainExclusions(
   routes: readonly RegisteredRoute[],
 ): void {
   const withScopes = routes.filter(({ config }) => config.scopes !== undefined)
-  const guarded = new Set(withScopes.flatMap(({ patterns }) => patterns))
-  for (const path of excludePaths) {
-    if (!guarded.has(path)) continue
+  const guarded = [...new Set(withScopes.flatMap(({ patterns }) => patterns))]
+  const { whole, below } = exclusionsOf(excludePaths)
+  const vain = [
+    ...whole.filter((path) => guarded.includes(path)),
+    ...guarded.filter((path) => below.some((prefix) => path.startsWith(`${prefix}/`))),
+  ]
+  for (const path of vain) {
     log.warn({ path }, 'excludePaths does not open a route that asks for scopes of its own')
   }
 }

@@ -1,6 +1,6 @@
 /** The guard: one synchronous hook before every route. What it cannot tell, it refuses. */
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
-import { digestOf, prefixOf } from '../key.ts'
+import { digestOf, LONGEST_KEY, prefixOf } from '../key.ts'
 import { isReading } from '../scopes.ts'
 import { logRefusal, type Facts } from './audit.ts'
 import { NO_KEY, presentedKey } from './credentials.ts'
@@ -10,7 +10,7 @@ import type { LastUsed } from './last-used.ts'
 import type { Lease } from './lease.ts'
 import type { Decision, Guarded } from './policy.ts'
 import type { RateLimiter } from './rate-limit.ts'
-import { LONGEST_KEY, type Block, type Recognizer } from './recognizer.ts'
+import type { Block, Recognizer } from './recognizer.ts'
 import {
   BLOCKED,
   INVALID_KEY,

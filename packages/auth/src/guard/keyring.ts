@@ -25,6 +25,8 @@ interface Flight {
   answer: Promise<Finding>
   /** What it reads may be older than a change that we heard of meanwhile. */
   isStale: boolean
+  /** The row may have been inserted after it was read. */
+  isNew: boolean
 }
 
 export class Keyring {
@@ -52,7 +54,7 @@ export class Keyring {
     if (remembered) return remembered
     const running = this.#flights.get(digest)
     if (running) return running.answer
-    const flight: Flight = { answer: Promise.resolve(UNKNOWN), isStale: false }
+    const flight: Flight = { answer: Promise.resolve(UNKNOWN), isStale: false, isNew: false }
     this.#flights.set(digest, flight)
     flight.answer = this.#ask(digest, shape, flight).finally(() => this.#flights.delete(digest))
     return flight.answer
@@ -73,13 +75,29 @@ export class Keyring {
     for (const flight of this.#flights.values()) flight.isStale = true
   }
 
+  /** Rows of these digests were inserted: they are looked up again where they were not found. */
+  welcome(digests: readonly string[]): void {
+    for (const digest of digests) {
+      this.#rejected.delete(digest)
+      const flight = this.#flights.get(digest)
+      if (flight) flight.isNew = true
+    }
+  }
+
+  /** The same where it is not known which rows were inserted. */
+  welcomeAll(): void {
+    this.#rejected.clear()
+    for (const flight of this.#flights.values()) flight.isNew = true
+  }
+
   /** What was read before a revocation answers nobody after it, and is never remembered. */
   async #ask(digest: string, shape: Shape, flight: Flight): Promise<Finding> {
     let finding: Finding
     do {
       flight.isStale = false
+      flight.isNew = false
       finding = await this.#lookUp(digest, shape)
-    } while (flight.isStale)
+    } while (flight.isStale || (flight.isNew && finding === UNKNOWN))
     if (isRejection(finding)) this.#rejected.set(digest, finding)
     else this.#known.set(digest, finding)
     return finding

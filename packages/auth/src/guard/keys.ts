@@ -1,17 +1,20 @@
 /** What the guard knows of keys, put together: memory, lease, lookup, blocks and times of use. */
 import type { Core } from '@svc/core/kit'
 import type { FastifyBaseLogger } from 'fastify'
-import { findKeysByDigest, writeUses, type StoredKey } from '../api-keys.ts'
+import { findArrivals, findKeysByDigest, writeUses, type StoredKey } from '../api-keys.ts'
 import { KEYS_CHANGED, readChanges } from '../epoch.ts'
+import { sweepFailures } from '../failures.ts'
 import type { AuthSettings } from '../options.ts'
+import { ArrivalWatch } from './arrivals.ts'
 import { BootstrapKey } from './bootstrap-key.ts'
+import { preferringLine, preferringPool } from './connections.ts'
 import { gathered } from './gathered.ts'
 import { isRejection, Keyring, UNKNOWN, type Finding } from './keyring.ts'
 import { knownKey } from './known-key.ts'
 import { LastUsed } from './last-used.ts'
 import { Lease } from './lease.ts'
 import { missBudgets } from './miss-budget.ts'
-import { impatient, narrow } from './patience.ts'
+import { narrow } from './patience.ts'
 import { RateLimiter, unwatched } from './rate-limit.ts'
 import { Recognizer, Undecided } from './recognizer.ts'
 
@@ -19,19 +22,21 @@ import { Recognizer, Undecided } from './recognizer.ts'
 const PATIENCE_MS = 2000
 /** Connections that strangers can keep busy. */
 const WIDTH_FOR_STRANGERS = 4
+/** How often expired rows of failures are deleted. */
+const SWEEP_MS = 60_000
 
 export type Keys = Awaited<ReturnType<typeof openKeys>>
 
 export async function openKeys(core: Core, settings: AuthSettings, log: FastifyBaseLogger) {
   const { svc } = core
-  const db = impatient(svc.database, PATIENCE_MS)
+  const db = preferringPool(svc.database, core.signals, PATIENCE_MS)
+  const own = preferringLine(svc.database, core.signals, PATIENCE_MS)
   const forStrangers = narrow(db, WIDTH_FOR_STRANGERS, PATIENCE_MS)
   const budgets = missBudgets()
-  const limiter = settings.rateLimit ? new RateLimiter(db, forStrangers, settings.rateLimit) : null
+  const limiter = settings.rateLimit
+    ? new RateLimiter(db, forStrangers, settings.rateLimit, { forPoll: own })
+    : null
   const lastUsed = new LastUsed((uses) => writeUses(db, uses))
-  const bootstrapKey = new BootstrapKey(svc.secrets, settings.bootstrapKeySecret, log)
-  await bootstrapKey.read()
-
   const findKey = gathered((digests) => findKeysByDigest(forStrangers, digests))
   const keyring = new Keyring(async (digest, shape) => {
     const budget = budgets[shape]
@@ -40,12 +45,25 @@ export async function openKeys(core: Core, settings: AuthSettings, log: FastifyB
     if (!isRejection(finding)) budget.giveBack()
     return finding
   })
+  const bootstrapKey = new BootstrapKey({
+    secrets: svc.secrets,
+    name: settings.bootstrapKeySecret,
+    log,
+    forget: (digests) => keyring.drop(digests),
+  })
+  await bootstrapKey.read()
   const lease = new Lease({
-    readChanges: (since) => readChanges(db, since),
+    readChanges: (since) => readChanges(own, since),
     forget: (dropped) => (dropped === null ? keyring.clear() : keyring.drop(dropped)),
     refresh: async () => limiter?.refresh(),
   })
+  const arrivals = new ArrivalWatch({
+    findArrivals: (since) => findArrivals(own, since),
+    welcome: (digests) => (digests === null ? keyring.welcomeAll() : keyring.welcome(digests)),
+  })
   const recognizer = new Recognizer({ keyring, lease, bootstrapKey, budgets, limiter })
+
+  let sweep: NodeJS.Timeout | undefined
 
   return {
     log,
@@ -58,10 +76,18 @@ export async function openKeys(core: Core, settings: AuthSettings, log: FastifyB
       core.signals.listen(KEYS_CHANGED, () => lease.wake())
       await lease.renew()
       lease.start()
+      await arrivals.start()
       lastUsed.start()
+      bootstrapKey.start()
+      if (!limiter) return
+      sweep = setInterval(() => void sweepFailures(core.db).catch(() => {}), SWEEP_MS)
+      sweep.unref()
     },
     async stop() {
+      clearInterval(sweep)
       lease.stop()
+      arrivals.stop()
+      bootstrapKey.stop()
       await lastUsed.stop()
     },
   }

@@ -12,15 +12,18 @@ export class LastUsed {
   round = 0
   #uses = new Map<string, Date>()
   #write: (uses: Uses) => Promise<void>
+  #now: () => number
   #timer: NodeJS.Timeout | undefined
 
-  constructor(write: (uses: Uses) => Promise<void>) {
+  /** `now`: milliseconds since 1970. */
+  constructor(write: (uses: Uses) => Promise<void>, now: () => number = Date.now) {
     this.#write = write
+    this.#now = now
   }
 
   note(key: KnownKey): void {
     key.notedIn = this.round
-    if (key.auth.keyId !== null) this.#uses.set(key.auth.keyId, new Date())
+    if (key.auth.keyId !== null) this.#uses.set(key.auth.keyId, new Date(this.#now()))
   }
 
   /** Uses that could not be written stand in the next batch. */

@@ -14,8 +14,13 @@ export interface Changes {
 export interface LeaseParts {
   readChanges: (since: number) => Promise<Changes>
   forget: (dropped: readonly string[] | null) => void
-  /** Anything else that has to be fresh as well. */
+  /**
+   * Anything else that has to be fresh as well, or no request may be decided from memory. It reads
+   * from tables of svcAuth alone: the lease must not wait for a table that the application uses.
+   */
   refresh: () => Promise<void>
+  /** Milliseconds of a monotonic clock. @default performance.now */
+  now?: () => number
 }
 
 const POLL_MS = 400
@@ -24,6 +29,7 @@ const LEASE_MS = 900
 
 export class Lease {
   #parts: LeaseParts
+  #now: () => number
   #epoch = -1
   #trustedUntil = 0
   #sentAt = -Infinity
@@ -33,16 +39,17 @@ export class Lease {
 
   constructor(parts: LeaseParts) {
     this.#parts = parts
+    this.#now = parts.now ?? (() => performance.now())
   }
 
   /** A monotonic clock: setting the wall clock back prolongs nothing. */
   isHeld(): boolean {
-    return performance.now() < this.#trustedUntil
+    return this.#now() < this.#trustedUntil
   }
 
   /** Asks Postgres at once, together with all others who ask now. Rejects where it does not answer. */
   renew(): Promise<void> {
-    if (this.#reading && performance.now() - this.#sentAt < POLL_MS) return this.#reading
+    if (this.#reading && this.#now() - this.#sentAt < POLL_MS) return this.#reading
     const reading = this.#read().finally(() => {
       if (this.#reading === reading) this.#reading = undefined
     })
@@ -82,7 +89,7 @@ export class Lease {
   }
 
   async #read(): Promise<void> {
-    const sentAt = performance.now()
+    const sentAt = this.#now()
     this.#sentAt = sentAt
     const since = this.#epoch
     const [changes] = await Promise.all([this.#parts.readChanges(since), this.#parts.refresh()])

@@ -21,10 +21,13 @@ export interface PathRules {
   ofPattern(pattern: string): Demand | undefined
 }
 
+/** `whole`: that path alone. `under`: it and what is below it. `below`: only what is below it. */
+type Reach = 'whole' | 'under' | 'below'
+
 interface Rule {
   path: string
   lower: string
-  whole: boolean
+  reach: Reach
   demand: Demand
 }
 
@@ -50,35 +53,88 @@ export function pathRules(options: PathOptions, router: RouterOptions): PathRule
   }
 }
 
-/** The first that covers a path decides. */
+/**
+ * The first that covers a path decides. Management paths come before wildcards, so that a wildcard
+ * opens none of them, in whatever case they are written.
+ */
 function rulesOf(options: PathOptions, router: RouterOptions): Rule[] {
-  const rule = (demand: Demand, whole: boolean) => (given: string) => {
-    const path = whole ? normalized(given, router) : normalized(given, router).replace(/\/+$/, '')
-    return { path, lower: path.toLowerCase(), whole, demand }
+  const rule = (demand: Demand, reach: Reach) => (given: string) => {
+    const plain = normalized(given, router)
+    const path = reach === 'whole' ? plain : plain.replace(/\/+$/, '')
+    return { path, lower: path.toLowerCase(), reach, demand }
   }
   const { protectedPaths, excludePaths, managementBasePath, webhooksManagementPaths } = options
+  const { whole, below } = exclusionsOf(excludePaths)
   return [
-    ...excludePaths.map(rule('open', true)),
-    ...(managementBasePath === null ? [] : [managementBasePath]).map(rule('auth:manage', false)),
-    ...webhooksManagementPaths.map(rule('webhooks:manage', false)),
-    ...(protectedPaths === 'all' ? [] : protectedPaths).map(rule('method', false)),
+    ...whole.map(rule('open', 'whole')),
+    ...(managementBasePath === null ? [] : [managementBasePath]).map(rule('auth:manage', 'under')),
+    ...webhooksManagementPaths.map(rule('webhooks:manage', 'under')),
+    ...below.map(rule('open', 'below')),
+    ...(protectedPaths === 'all' ? [] : protectedPaths).map(rule('method', 'under')),
   ]
 }
 
-const covers = ({ whole, path: own }: Rule, path: string): boolean =>
-  whole ? path === own : isUnder(path, own)
+const WILDCARD = '/*'
 
+/** What the option `excludePaths` lists: whole paths, and those below which all is open. */
+export function exclusionsOf(excludePaths: readonly string[]): {
+  whole: string[]
+  below: string[]
+} {
+  const plain = excludePaths.map((path) => path.replaceAll('::', ':'))
+  return {
+    whole: plain.filter((path) => !path.endsWith(WILDCARD)),
+    below: plain
+      .filter((path) => path.endsWith(WILDCARD))
+      .map((path) => path.slice(0, -WILDCARD.length)),
+  }
+}
+
+/**
+ * The first exclusion with a wildcard that has paths in common with a management path, in whatever
+ * case, and that path.
+ */
+export function openedManagement({
+  excludePaths,
+  managementBasePath,
+  webhooksManagementPaths,
+}: Omit<PathOptions, 'protectedPaths'>): { exclusion: string; path: string } | undefined {
+  const bases = [
+    ...(managementBasePath === null ? [] : [managementBasePath]),
+    ...webhooksManagementPaths,
+  ]
+  for (const below of exclusionsOf(excludePaths).below) {
+    const exclusion = below.toLowerCase()
+    const path = bases.find((given) => {
+      const base = given.toLowerCase().replace(/\/+$/, '')
+      return isUnder(base, exclusion) || isUnder(exclusion, base)
+    })
+    if (path !== undefined) return { exclusion: `${below}${WILDCARD}`, path }
+  }
+  return undefined
+}
+
+const covers = ({ reach, path: own }: Rule, path: string): boolean =>
+  reach === 'whole' ? path === own : reach === 'under' ? isUnder(path, own) : isBelow(path, own)
+
+/** What opens a path is exact. */
 const coversInAnyCase = (rule: Rule, path: string, lower: string): boolean =>
-  rule.whole ? path === rule.path : isUnder(lower, rule.lower)
+  rule.reach === 'under' ? isUnder(lower, rule.lower) : covers(rule, path)
 
 /** Prefixes end where a segment ends: `/api` is `/api` and `/api/x`, not `/apix`. */
 const isUnder = (path: string, prefix: string): boolean =>
   path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/')
 
+/** An empty segment is none: `/public/` is not below `/public`. */
+const isBelow = (path: string, prefix: string): boolean =>
+  path.startsWith(`${prefix}/`) && path.length > prefix.length + 1
+
 function coversAllUnder(rule: Rule, head: string): Verdict {
-  if (rule.whole) return rule.path.startsWith(head) ? 'sometimes' : 'never'
+  if (rule.reach === 'whole') return rule.path.startsWith(head) ? 'sometimes' : 'never'
   const below = `${rule.path}/`
-  if (head.startsWith(below)) return 'always'
+  // What a parameter or wildcard holds may lead elsewhere (`..%2f`), so an exclusion looks at the
+  // path of each request.
+  if (head.startsWith(below)) return rule.reach === 'below' ? 'sometimes' : 'always'
   if (head.length >= below.length) return 'never'
   return `${rule.lower}/`.startsWith(head.toLowerCase()) ? 'sometimes' : 'never'
 }

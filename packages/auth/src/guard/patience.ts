@@ -1,5 +1,4 @@
 /** Waiting that ends: a Postgres that is silent, and not gone, would hold requests for minutes. */
-import type { Svc } from '@svc/core'
 import type { Db } from '@svc/core/kit'
 
 /** Rejects after `ms`. What it waited for goes on, and is heard by nobody. */
@@ -15,19 +14,8 @@ export async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
   }
 }
 
-/** The same pool for one who cannot wait. */
-export function impatient(pool: Svc['database'], ms: number): Db {
-  return {
-    query(text, values = []) {
-      // With this pg gives up the connection as well, so that the pool gets its place back.
-      const statement = { text, values, query_timeout: ms }
-      return within(ms, pool.query(statement))
-    },
-  }
-}
-
 /**
- * The same with at most `width` statements at once: a flood queues here, and not in the pool, where
+ * The same database with at most `width` statements at once: a flood queues here, and not in the pool, where
  * the application waits. Who has waited `ms` for its turn is turned away.
  */
 export function narrow(db: Db, width: number, ms: number): Db {

@@ -16,7 +16,9 @@ const KNOWN_HOOKS = [
 export type Hook = (...args: never) => unknown
 
 /**
- * Adds the guard.
+ * Adds the guard to every context of the host, those that exist already and those to come. svcAuth
+ * may stand inside another plugin (the `app.js` of fastify-cli): the 404s of the root instance are to
+ * be guarded all the same.
  *
  * @returns what Fastify keeps of it: tracing tools wrap every hook in a function of their own
  */
@@ -24,10 +26,11 @@ export async function addFirstHook(
   app: FastifyInstance,
   guard: onRequestHookHandler,
 ): Promise<Hook> {
-  const before = hooksOf(app).onRequest.length
-  app.addHook('onRequest', guard)
+  const root = rootOf(app)
+  const before = hooksOf(root).onRequest.length
+  root.addHook('onRequest', guard)
   await app.after()
-  const [kept, ...others] = hooksOf(app).onRequest.slice(before)
+  const [kept, ...others] = hooksOf(root).onRequest.slice(before)
   if (kept === undefined || others.length > 0) throw new Unprovable(app.version)
   return kept
 }
@@ -56,6 +59,19 @@ export function proveFirst(
       throw new HookBeforeGuard(nameOf(context, routes), hook)
     }
   }
+}
+
+/**
+ * Routes outside of the plugin that registered svcAuth have neither `request.auth` nor the rules that
+ * the plugin's author had in mind.
+ *
+ * @throws Unguarded naming the route
+ */
+export function proveEnclosed(app: FastifyInstance, routes: readonly RegisteredRoute[]): void {
+  const outside = routes.find(
+    ({ instance }) => instance !== app && !Object.prototype.isPrototypeOf.call(app, instance),
+  )
+  if (outside) throw new Unguarded(nameOf(outside.instance, [outside]))
 }
 
 /**
@@ -95,7 +111,7 @@ function contextsOf(app: FastifyInstance): FastifyInstance[] {
 }
 
 /** A context's prototype is the context around it. */
-function rootOf(app: FastifyInstance): FastifyInstance {
+export function rootOf(app: FastifyInstance): FastifyInstance {
   let root = app
   for (;;) {
     const around = Object.getPrototypeOf(root) as FastifyInstance | null

@@ -2,7 +2,7 @@
  * From the text of a key to who holds it: the way that may ask Postgres, for keys that this process
  * does not remember, or cannot trust itself about at the moment.
  */
-import { prefixOf, shapeOf, type Shape } from '../key.ts'
+import { LONGEST_KEY, prefixOf, shapeOf, type Shape } from '../key.ts'
 import type { BootstrapKey } from './bootstrap-key.ts'
 import { isRejection, UNKNOWN, type Finding, type Keyring, type Rejection } from './keyring.ts'
 import { isExpired, knownKey, type KnownKey } from './known-key.ts'
@@ -29,7 +29,6 @@ export interface RecognizerParts {
 /** Why nothing can be said of a key at the moment. */
 export class Undecided extends Error {}
 
-export const LONGEST_KEY = 512
 /** Visible ASCII: nobody's key has anything else. */
 const KEY_TEXT = /^[\x21-\x7e]+$/
 
@@ -68,7 +67,9 @@ export class Recognizer {
 
   async #ask(key: string, digest: string): Promise<Finding> {
     const { keyring, bootstrapKey, limiter } = this.#parts
-    const isBootstrap = await bootstrapKey.matches(key)
+    await bootstrapKey.settled()
+    // Nothing is awaited from here to `remember`: a secret that was replaced meanwhile would stay.
+    const isBootstrap = bootstrapKey.matches(key)
     if (isBootstrap) {
       const known = knownKey(BOOTSTRAP, null, limiter && unwatched(prefixOf(key)))
       keyring.remember(digest, known)

@@ -28,6 +28,8 @@ export async function requestContextMirror(
   if (!isThere) await app.register(fastifyRequestContext)
   return (request, auth) => {
     const { requestContext } = request
+    // A 404 of the root instance, where the host registered both plugins inside another one.
+    if (requestContext === undefined) return
     requestContext.set('auth.userId', auth.userId)
     requestContext.set('auth.scopes', auth.scopes)
     requestContext.set('auth.bootstrap', auth.bootstrap)

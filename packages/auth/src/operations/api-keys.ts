@@ -2,6 +2,8 @@ import { isUuid, uuidv7 } from '@svc/core/kit'
 import { insertApiKey, listApiKeys, revokeApiKey } from '../api-keys.ts'
 import {
   ExpiryInPast,
+  ExpiryTooLate,
+  InvalidExpiry,
   KeyNotFound,
   UngrantableScope,
   UnknownScope,
@@ -68,10 +70,15 @@ function assertGrantable(scopes: readonly Scope[], granter: readonly Scope[]): v
   if (withheld.length > 0) throw new UngrantableScope(withheld.join(', '))
 }
 
+/** The first instant that ISO 8601 cannot write with four digits of a year. */
+const END_OF_TIME = Date.UTC(10_000, 0, 1)
+
 function futureTime(text: string | null): Date | null {
   if (text === null) return null
   const time = new Date(text)
   // A leap second has the right format, and no place in JavaScript's time.
-  if (!(time.getTime() > Date.now())) throw new ExpiryInPast()
+  if (Number.isNaN(time.getTime())) throw new InvalidExpiry()
+  if (time.getTime() >= END_OF_TIME) throw new ExpiryTooLate()
+  if (time.getTime() <= Date.now()) throw new ExpiryInPast()
   return time
 }

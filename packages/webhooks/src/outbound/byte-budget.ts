@@ -65,9 +65,10 @@ export class ByteBudget {
 
   /** In the order in which they came; those whose webhook has its share are passed over. */
   #letIn(): void {
-    for (const waiting of [...this.#waiting]) {
+    for (const waiting of this.#waiting) {
       const { owner, bytes } = waiting
       if (!this.#fits(owner, bytes)) continue
+      // A new list: this loop goes along the old one.
       this.#waiting = this.#waiting.filter((other) => other !== waiting)
       this.#add(owner, bytes)
       waiting.enter()

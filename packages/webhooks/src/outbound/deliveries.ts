@@ -70,7 +70,7 @@ export function deliveriesOf(core: Core, post: Post, settings: DeliveriesSetting
       return row
     },
 
-    async list(webhookId, filter = {}, pageBytes = undefined) {
+    async list(webhookId, filter = {}, pageBytes) {
       await assertExists(database, webhookId)
       const days = settings.deliveryLogRetentionDays
       return await shown(filter.limit, pageBytes, (limit) =>
@@ -78,7 +78,7 @@ export function deliveriesOf(core: Core, post: Post, settings: DeliveriesSetting
       )
     },
 
-    async listDead(webhookId, page = {}, pageBytes = undefined) {
+    async listDead(webhookId, page = {}, pageBytes) {
       await assertExists(database, webhookId)
       return await shown(page.limit, pageBytes, async (limit) =>
         recordsOfDead(
