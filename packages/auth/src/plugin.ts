@@ -1,4 +1,4 @@
-import { managementApi, useCore } from '@svc/core/kit'
+import { bootOnCore, managementApi, type Core } from '@svc/core/kit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { registerActions } from './actions.ts'
@@ -15,7 +15,7 @@ import { warnOfUnguardedUpgrades } from './guard/upgrades.ts'
 import { describeRoutes } from './openapi.ts'
 import { makeGround } from './operations/ground.ts'
 import { makeOperations } from './operations/index.ts'
-import { settleAuthOptions, type SvcAuthOptions } from './options.ts'
+import { settleAuthOptions, type AuthSettings, type SvcAuthOptions } from './options.ts'
 import { managementRoutes } from './routes/management.ts'
 import type { Scope } from './scopes.ts'
 
@@ -33,9 +33,15 @@ const GUARDS = Symbol.for('@svc/auth.guards')
 
 async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> {
   const settings = settleAuthOptions(given)
-  const core = await useCore(app)
-  await core.migrate('@svc/auth', MIGRATIONS)
+  bootOnCore(
+    app,
+    '@svc/auth',
+    (core) => core.migrate('@svc/auth', MIGRATIONS),
+    (core) => mount(app, core, settings),
+  )
+}
 
+async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): Promise<void> {
   const keys = await openKeys(core, settings, auditLog(app.log))
   const router = routerOptionsOf(app)
   const allRoutes = watchRoutes(app)

@@ -6,19 +6,24 @@ import { EventBus } from './event-bus.ts'
 import { sweepEvents } from './event-log.ts'
 import type { Events, PublishOptions, PublishResult } from './events.ts'
 import { InvalidOption } from './errors.ts'
+import { ProcessLease } from './lease.ts'
+import { loggable } from './loggable.ts'
 import { makeKeyValueStore, sweepExpired, type Claim, type KeyValueStore } from './kv.ts'
-import { inTurn, migrate } from './migrate.ts'
+import { migrate, type MigrationBoot } from './migrate.ts'
 import type { CoreSettings } from './options.ts'
 import { bounded } from './patience.ts'
 import { Pump } from './pump.ts'
-import { startBoss, type PgBoss } from './queue.ts'
+import { longestDays, sweepProcesses } from './processes.ts'
+import { isBossInstalled, startBoss, type PgBoss } from './queue.ts'
 import { BoundQueues, WAKE_CHANNEL, type Queues } from './queues.ts'
+import { explainingRights } from './rights.ts'
 import { makeSecrets, type Secrets } from './secrets.ts'
 import { SignalLine, type Signals } from './signals.ts'
 import { sweepRetired } from './job-table.ts'
 import { SUBSCRIPTION_QUEUES } from './subscriber.ts'
-import { addSubscription, dropOtherEvents, setKeepDays, setTarget } from './subscriptions.ts'
+import { setKeepDays, setTarget } from './subscriptions.ts'
 import { Sweeps } from './sweeps.ts'
+import { inTurn } from './turn.ts'
 import type { Worker } from './worker.ts'
 
 /** What `fastify.svc` offers. */
@@ -36,8 +41,8 @@ export interface Svc {
 /** A subscription with many targets: each gets a job of its own for each event that it wants. */
 export interface FanOut {
   /**
-   * Which events of the application fan out. What the subscription declared before and does not now
-   * is dropped when this host is up.
+   * Which events of the application fan out. An event that no living process declares for the
+   * subscription ends when this host is up.
    */
   declare(subscription: string, queue: string, events: string[]): Promise<void>
   /** Which of them one target wants: `*` for all, none for none. */
@@ -50,6 +55,9 @@ export interface Core {
   db: Db
   settings: CoreSettings
   log: FastifyBaseLogger
+  /** This process among those on the database. */
+  lease: ProcessLease
+  /** Runs what is left of a package's migrations; may wait long: see `bootOnCore`. */
   migrate(owner: string, folder: URL): Promise<void>
   /** What is published in it is delivered at once after its commit. */
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T>
@@ -72,6 +80,8 @@ export interface Core {
 
 /** Sweeps, and some of pg-boss's statements, go through whole tables. */
 const TENDING_PATIENCE_MS = 120_000
+/** Data is kept as the longest setting says, also that of a process that ended within a day. */
+const DAY_IN_SECONDS = 24 * 3600
 const MIGRATIONS = new URL('../sql/', import.meta.url)
 
 export class RunningCore implements Core {
@@ -81,31 +91,40 @@ export class RunningCore implements Core {
   readonly log: FastifyBaseLogger
   readonly signals: SignalLine
   readonly queues: BoundQueues
+  readonly lease: ProcessLease
+  #boot: MigrationBoot
   #database: Database
   #bus: EventBus
   #sweeps: Sweeps
   #pumps = new Map<string, Pump>()
-  #eventDays: number
-  /** The events of each subscription that fans out. */
-  #fannedOut = new Map<string, string[]>()
+  #fannedOut = new Set<string>()
   #drained: (() => Promise<void>)[] = []
   #ready = false
   #hears = false
 
-  static async start(settings: CoreSettings, log: FastifyBaseLogger): Promise<RunningCore> {
+  static async start(
+    settings: CoreSettings,
+    log: FastifyBaseLogger,
+    signal: AbortSignal,
+  ): Promise<RunningCore> {
     const secrets = makeSecrets(settings.secrets)
-    const logError = (error: Error) => log.warn({ err: error }, 'a connection to Postgres was lost')
+    const logError = (error: Error) =>
+      log.warn({ err: loggable(error) }, 'a connection to Postgres was lost')
     const database = await openDatabase(await whichDatabase(settings, secrets), logError)
     try {
-      await migrate(database.pool, '@svc/core', MIGRATIONS)
-      // Its own lock comes too late for the schema: two that make it at once, and one fails.
-      const boss = await inTurn(database.hot, () =>
-        startBoss(bounded(database.pool, TENDING_PATIENCE_MS), settings.worker.enabled, {
-          error: (error) => log.warn({ err: error }, 'pg-boss reports an error'),
-          warn: (warning) => log.warn({ warning }, 'pg-boss warns'),
-        }),
-      )
-      return new RunningCore(settings, log, database, boss, secrets)
+      const boot = { pool: database.pool, hot: database.hot, log, signal }
+      return await explainingRights(database.db, async () => {
+        await migrate(boot, '@svc/core', MIGRATIONS)
+        const start = () =>
+          startBoss(bounded(database.pool, TENDING_PATIENCE_MS), settings.worker.enabled, {
+            error: (error) => log.warn({ err: loggable(error) }, 'pg-boss reports an error'),
+            warn: (warning) => log.warn({ warning }, 'pg-boss warns'),
+          })
+        // Its own lock comes too late for the schema: two that make it at once, and one fails.
+        const installed = await isBossInstalled(database.db)
+        const boss = installed ? await start() : await inTurn(boot, start)
+        return new RunningCore(settings, boot, database, boss, secrets)
+      })
     } catch (error) {
       await database.close()
       throw error
@@ -114,24 +133,28 @@ export class RunningCore implements Core {
 
   private constructor(
     settings: CoreSettings,
-    log: FastifyBaseLogger,
+    boot: MigrationBoot & { log: FastifyBaseLogger },
     database: Database,
     boss: PgBoss,
     secrets: Secrets,
   ) {
+    const { log } = boot
     this.settings = settings
     this.log = log
+    this.#boot = boot
     this.#database = database
     this.db = database.db
-    this.#eventDays = settings.eventRetentionDays
+    this.lease = new ProcessLease(database.hot, log)
+    this.lease.declareDays('eventRetentionDays', settings.eventRetentionDays)
     this.signals = new SignalLine(database.listener, !database.pooled, (error) =>
-      log.debug({ err: error }, 'the signal line was lost, polling goes on'),
+      log.debug({ err: loggable(error) }, 'the signal line was lost, polling goes on'),
     )
     this.queues = new BoundQueues(boss, database, settings.worker, this.signals)
     this.#bus = new EventBus({
       boss,
       database,
       queues: this.queues,
+      lease: this.lease,
       settings,
       log,
       work: (worker) => this.work(worker),
@@ -148,14 +171,17 @@ export class RunningCore implements Core {
     this.#sweeps = new Sweeps(log)
     const patient = bounded(database.pool, TENDING_PATIENCE_MS)
     this.every(60, 'expired entries', () => sweepExpired(patient))
-    this.every(3600, 'old events', () => sweepEvents(patient, this.#eventDays))
+    this.every(3600, 'old events', async () =>
+      sweepEvents(patient, await longestDays(patient, 'eventRetentionDays', DAY_IN_SECONDS)),
+    )
+    this.every(3600, 'processes that ended', () => sweepProcesses(patient))
     this.every(3600, 'jobs of retired subscriptions', () =>
       sweepRetired(patient, SUBSCRIPTION_QUEUES),
     )
   }
 
   migrate(owner: string, folder: URL): Promise<void> {
-    return migrate(this.#database.pool, owner, folder)
+    return migrate(this.#boot, owner, folder)
   }
 
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
@@ -164,10 +190,9 @@ export class RunningCore implements Core {
 
   fanOut: FanOut = {
     declare: async (subscription, queue, events) => {
-      this.#fannedOut.set(subscription, events)
+      this.#fannedOut.add(subscription)
       const wanted = { subscription, queue, events, idempotent: true, targeted: true }
-      await addSubscription(this.#database.db, wanted)
-      if (this.#ready) await dropOtherEvents(this.#database.db, wanted)
+      await this.lease.declareEvents(wanted)
     },
     setTarget,
   }
@@ -181,7 +206,7 @@ export class RunningCore implements Core {
   }
 
   keepEventsAtLeast(days: number): void {
-    this.#eventDays = Math.max(this.#eventDays, days)
+    this.lease.declareDays('eventRetentionDays', days)
   }
 
   onDrained(task: () => Promise<void>): void {
@@ -200,12 +225,13 @@ export class RunningCore implements Core {
   }
 
   async ready(): Promise<void> {
-    await this.#bus.ready()
-    // Not before this host is up: one that fails to boot must not take from those that run.
-    for (const [subscription, events] of this.#fannedOut) {
-      await dropOtherEvents(this.#database.db, { subscription, events })
-    }
-    await setKeepDays(this.#database.db, [...this.#fannedOut.keys()], this.#eventDays)
+    await explainingRights(this.db, async () => {
+      await this.#bus.ready()
+      // Not before this host is up: one that fails to boot must not take from those that run.
+      await this.lease.ready()
+      const keepDays = await longestDays(this.db, 'eventRetentionDays')
+      await setKeepDays(this.db, [...this.#fannedOut], keepDays)
+    })
     this.#ready = true
     for (const pump of this.#pumps.values()) this.#startPump(pump)
     this.#sweeps.start()
@@ -219,6 +245,7 @@ export class RunningCore implements Core {
       ...this.#drained,
       () => this.#bus.close(),
       () => this.queues.close(),
+      () => this.lease.close(),
       () => this.svc.jobs.stop({ graceful: true, timeout: 10_000 }),
       () => this.signals.close(),
       () => this.#database.close(),
@@ -227,7 +254,7 @@ export class RunningCore implements Core {
       try {
         await step()
       } catch (error) {
-        this.log.error({ err: error }, 'something could not be closed')
+        this.log.error({ err: loggable(error) }, 'something could not be closed')
       }
     }
   }

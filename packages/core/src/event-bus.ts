@@ -25,13 +25,15 @@ import { Publisher } from './publisher.ts'
 import { defineQueue, emptyQueue, type PgBoss } from './queue.ts'
 import type { BoundQueues } from './queues.ts'
 import { makeSubscriber, queueOfSubscription } from './subscriber.ts'
-import { addSubscription, dropOtherEvents, retireSubscription } from './subscriptions.ts'
+import type { ProcessLease } from './lease.ts'
+import { retireSubscription } from './subscriptions.ts'
 import type { Worker } from './worker.ts'
 
 interface Parts {
   boss: PgBoss
   database: Database
   queues: BoundQueues
+  lease: Pick<ProcessLease, 'declareEvents' | 'forget'>
   settings: CoreSettings
   log: { error(details: object, message: string): void }
   /** Starts the pump of a worker as soon as the host is ready. */
@@ -130,6 +132,7 @@ export class EventBus implements Events {
   async unsubscribe(subscription: string): Promise<void> {
     checkedSubscriptionName(subscription)
     await this.declare()
+    this.#parts.lease.forget(subscription)
     await retireSubscription(this.#parts.database.db, subscription)
     this.#subscribed.delete(subscription)
     await this.#parts.rest(queueOfSubscription(subscription))
@@ -163,22 +166,20 @@ export class EventBus implements Events {
   }
 
   async #declareOne(event: string, options: SettledSubscribeOptions): Promise<void> {
-    const { boss, database, settings } = this.#parts
+    const { boss, database, lease, settings } = this.#parts
     const queue = queueOfSubscription(options.subscription)
     await defineQueue(boss, database.db, queue, settings.worker, {
       expireInSeconds: options.timeoutSeconds + EXPIRY_MARGIN_SECONDS,
       deadLetterRetentionDays: SUBSCRIPTION_DEAD_LETTER_DAYS,
       ownTable: false,
     })
-    const wanted = {
+    await lease.declareEvents({
       subscription: options.subscription,
       queue,
       events: [event],
       idempotent: options.idempotent,
       targeted: false,
-    }
-    await addSubscription(database.db, wanted)
-    await dropOtherEvents(database.db, wanted)
+    })
   }
 
   /** From now on a subscription is written as soon as it is made. */

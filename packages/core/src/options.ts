@@ -170,7 +170,7 @@ const rules: OptionRules = {
     },
   },
   eventRetentionDays: {
-    expects: 'an integer of at least 1 (days)',
+    expects: 'an integer from 1 to 36500 (days)',
     is: isIntegerFrom(1, 36_500),
     default: 30,
   },

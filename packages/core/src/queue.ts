@@ -55,6 +55,12 @@ export async function startBoss(
   return boss
 }
 
+/** Whether its schema is there; its own lock guards the changes of later versions. */
+export async function isBossInstalled(db: Db): Promise<boolean> {
+  const { rows } = await db.query(`select to_regclass('${JOBS_SCHEMA}.version') is not null as yes`)
+  return rows[0].yes
+}
+
 /** Makes the queue and its dead-letter queue, or brings both to these settings. */
 export async function defineQueue(
   boss: PgBoss,

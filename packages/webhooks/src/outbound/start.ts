@@ -29,6 +29,8 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   const timeoutMs = settings.deliveryTimeoutMs
 
   await core.migrate('@svc/webhooks', MIGRATIONS)
+  core.lease.declareDays('deadLetterRetentionDays', settings.deadLetterRetentionDays)
+  core.lease.declareDays('deliveryLogRetentionDays', settings.deliveryLogRetentionDays)
   await core.queues.define(QUEUE, {
     expireInSeconds: Math.ceil(timeoutMs / 1000) + EXPIRY_MARGIN_SECONDS,
     deadLetterRetentionDays: settings.deadLetterRetentionDays,
