@@ -52,12 +52,12 @@ const complaints: [title: string, options: object, message: string][] = [
   [
     'half a day',
     { eventRetentionDays: 0.5 },
-    'svcCore: the option "eventRetentionDays" must be an integer of at least 1 (days), got 0.5',
+    'svcCore: the option "eventRetentionDays" must be an integer from 1 to 36500 (days), got 0.5',
   ],
   [
     'null',
     { eventRetentionDays: null },
-    'svcCore: the option "eventRetentionDays" must be an integer of at least 1 (days), got null',
+    'svcCore: the option "eventRetentionDays" must be an integer from 1 to 36500 (days), got null',
   ],
 ]
 

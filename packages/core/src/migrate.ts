@@ -6,18 +6,16 @@ import { tryOf } from './ddl-pace.ts'
 import { MigrationBlocked } from './errors.ts'
 import { bounded } from './patience.ts'
 import { pause } from './pause.ts'
-import { inTurn, secondsOf, withoutTimeLimits, type Boot } from './turn.ts'
+import { GIVE_UP_MS, inTurn, secondsOf, withoutTimeLimits, type Boot } from './turn.ts'
 
 export interface MigrationBoot extends Boot {
   pool: pg.Pool
 }
 
-/** How long a migration tries to get its locks. */
-const GIVE_UP_MS = 600_000
 /** A migration that has its locks may rewrite a large table. */
 const LONGEST_MS = 24 * 3600_000
 const SAY_EVERY_MS = 5000
-const LOOK_EVERY_MS = 200
+const LOOK_EVERY_MS = 100
 
 /**
  * Runs the files of `folder` that have not run yet, in the order of their names, each in a
@@ -35,7 +33,11 @@ export async function migrate(boot: MigrationBoot, owner: string, folder: URL): 
   await inTurn(boot, async (turn) => {
     await makeRoom(db)
     for (const name of await pendingOf(db, owner, names)) {
-      await runFile(boot, turn, { owner, name, text: await readFile(new URL(name, folder), 'utf8') })
+      await runFile(boot, turn, {
+        owner,
+        name,
+        text: await readFile(new URL(name, folder), 'utf8'),
+      })
     }
   })
 }
@@ -129,7 +131,7 @@ class LockWatch {
     await this.#looking
     const waitedSeconds = secondsOf(performance.now() - this.#beganMs)
     this.#say(WAITS, { waitedSeconds, ...this.#blocked })
-    if (performance.now() - this.#beganMs < GIVE_UP_MS) return
+    if (performance.now() - this.#beganMs < (this.#boot.giveUpMs ?? GIVE_UP_MS)) return
     const { owner, name } = this.#about
     const { table, blockers = [] } = this.#blocked ?? {}
     const by = blockers.length > 0 ? ` that is held by ${blockers.map(wordsOf).join(' and ')}` : ''

@@ -40,27 +40,24 @@ export async function explainingRights<T>(db: Db, run: () => Promise<T>): Promis
   }
 }
 
-/** What cannot be done at all comes first: rights to make tables matter only where all else is there. */
+/** Rights to make and change tables are named where a schema is to be made, or nothing else is missing. */
 export function whatIsMissing(message: string, facts: Facts | undefined): string {
   if (!facts) return `svcCore: Postgres denies what the boot needs (${message})`
-  const { role, database, schemas } = facts
-  const grantee = `"${role}"`
-  const missing = [
-    ...schemas
-      .filter(({ exists }) => !exists && !facts.mayCreateSchemas)
-      .map(({ name }) => `create on the database "${database}" (to make the schema "${name}")`),
-    ...schemas
-      .filter(({ exists, usage }) => exists && !usage)
-      .map(({ name }) => `usage on the schema "${name}"`),
-    ...schemas.flatMap(({ name, tables }) => wordsOfTables(name, tables)),
-  ]
-  const toChange = schemas.flatMap(({ name, exists, create, foreign }) => [
-    ...(exists && !create ? [`create on the schema "${name}"`] : []),
-    ...(foreign.length > 0
-      ? [`ownership of ${some(foreign)} in the schema "${name}" (to change tables)`]
-      : []),
+  const { role, database, mayCreateSchemas, schemas } = facts
+  const forRows = schemas.flatMap(({ name, exists, usage, tables }) => [
+    ...(exists && !usage ? [`usage on the schema "${name}"`] : []),
+    ...wordsOfTables(name, tables),
   ])
-  const wanted = missing.length > 0 ? missing : toChange
+  const forTables = schemas.flatMap(({ name, exists, create, foreign }) => [
+    ...(exists || mayCreateSchemas
+      ? []
+      : [`create on the database "${database}" (to make the schema "${name}")`]),
+    ...(exists && !create ? [`create on the schema "${name}"`] : []),
+    ...(foreign.length > 0 ? [`ownership of ${some(foreign)} in the schema "${name}"`] : []),
+  ])
+  const isNew = schemas.some(({ exists }) => !exists)
+  const wanted = isNew || forRows.length === 0 ? [...forRows, ...forTables] : forRows
+  const grantee = `"${role}"`
   if (wanted.length === 0) {
     return `svcCore: Postgres denies the role ${grantee} what the boot needs (${message})`
   }

@@ -7,7 +7,6 @@ import type { Db } from './transaction.ts'
 
 /** One lock for all packages: ten processes that boot at once on an empty database take turns. */
 const LOCK = 7_763_001
-const GIVE_UP_MS = 600_000
 const FIRST_LOOK_MS = 20
 const LONGEST_LOOK_MS = 500
 const SAY_EVERY_MS = 5000
@@ -23,7 +22,12 @@ export interface Boot {
   log: BootLog
   /** Aborts when the host closes. */
   signal: AbortSignal
+  /** @default ten minutes */
+  giveUpMs?: number
 }
+
+/** How long a boot waits for others before it fails. */
+export const GIVE_UP_MS = 600_000
 
 /**
  * Runs `run`, which asks on other connections, while no other process has the turn. `turn` is the
@@ -39,7 +43,8 @@ export function inTurn<T>(boot: Boot, run: (turn: Db) => Promise<T>): Promise<T>
   })
 }
 
-async function waitForTurn({ log, signal }: Boot, turn: Db): Promise<void> {
+async function waitForTurn(boot: Boot, turn: Db): Promise<void> {
+  const { log, signal, giveUpMs = GIVE_UP_MS } = boot
   const beganMs = performance.now()
   let saidMs = beganMs
   for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 2)) {
@@ -47,13 +52,15 @@ async function waitForTurn({ log, signal }: Boot, turn: Db): Promise<void> {
     if (rows[0].taken) return
     signal.throwIfAborted()
     const nowMs = performance.now()
-    if (nowMs - saidMs > SAY_EVERY_MS) {
+    const isOver = nowMs - beganMs > giveUpMs
+    if (isOver || nowMs - saidMs > SAY_EVERY_MS) {
       saidMs = nowMs
       const heldBy = await findLockHolder(turn, LOCK)
-      log.warn({ heldBy, waitedSeconds: secondsOf(nowMs - beganMs) }, WAITS)
-      if (nowMs - beganMs > GIVE_UP_MS) {
+      const waitedSeconds = secondsOf(nowMs - beganMs)
+      log.warn({ heldBy, waitedSeconds }, WAITS)
+      if (isOver) {
         throw new MigrationBlocked(
-          `svcCore: another process has been making or changing tables for ${secondsOf(nowMs - beganMs)} seconds${heldBy ? ` (${wordsOf(heldBy)})` : ''}: wait for its end, or end that session, and boot again`,
+          `svcCore: the boot has waited ${waitedSeconds} seconds for another process that makes or changes tables${heldBy ? ` (${wordsOf(heldBy)})` : ''}: wait for its end, or end that session, and boot again`,
         )
       }
     }

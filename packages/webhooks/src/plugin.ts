@@ -3,11 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { registerActions } from './actions.ts'
 import { registerInbound } from './inbound/index.ts'
-import {
-  settleWebhooksOptions,
-  type SvcWebhooksOptions,
-  type WebhooksSettings,
-} from './options.ts'
+import { settleWebhooksOptions, type SvcWebhooksOptions, type WebhooksSettings } from './options.ts'
 import { startOutbound, type Outbound } from './outbound/start.ts'
 import { serveDeliveries } from './routes/deliveries.ts'
 import { keepOutOfCaches } from './routes/management.ts'
