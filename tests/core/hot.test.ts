@@ -10,6 +10,7 @@ t.test('claims and settles do not wait for the disk, with and without a pooler',
   const connectionString = await emptyDatabase(t)
   const direct = await openHot({ connectionString, max: 1 }, () => {})
   const pooled = new Hot(new pg.Pool({ connectionString, max: 1 }), true)
+  pooled.pool.on('error', () => {})
   t.teardown(() => Promise.all([direct.pool.end(), pooled.pool.end()]))
 
   for (const hot of [direct, pooled]) {

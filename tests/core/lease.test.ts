@@ -11,6 +11,7 @@ const LEASE_MS = 30_000
 
 async function ground(t: Test) {
   const pool = new pg.Pool({ connectionString: await freshDatabase(t), max: 3 })
+  pool.on('error', () => {})
   t.teardown(() => pool.end())
   await pool.query('delete from svc."__svc.processes"')
   const clock = { nowMs: 0 }

@@ -12,6 +12,14 @@ import { freshDatabase } from '../support/fresh-database.ts'
 import { startHost } from './support/host.ts'
 import { until } from './support/until.ts'
 
+function poolOf(t: Test, connectionString: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString, max: 1 })
+  // Its end resolves before its sockets are closed, and the database is dropped then.
+  pool.on('error', () => {})
+  t.teardown(() => pool.end())
+  return pool
+}
+
 async function connect(t: Test, database: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: database, application_name: 'the test' })
   client.on('error', () => {})
@@ -97,12 +105,11 @@ t.test('a boot that is given up while its migration waits leaves nothing behind'
 
 t.test('a migration that never gets its lock says which session holds it', async (t) => {
   const database = await freshDatabase(t)
-  const pool = new pg.Pool({ connectionString: database, max: 1 })
-  const hot = new Hot(new pg.Pool({ connectionString: database, max: 1 }), false)
+  const pool = poolOf(t, database)
+  const hot = new Hot(poolOf(t, database), false)
   const said: object[] = []
   const log = { info: () => {}, warn: (details: object) => void said.push(details) }
   const holder = await connect(t, database)
-  t.teardown(() => Promise.all([pool.end(), hot.pool.end()]))
   await holder.query('create table busy ()')
   await holder.query('begin; lock table busy in access share mode')
   const { rows } = await holder.query('select pg_backend_pid() as pid')
@@ -121,10 +128,8 @@ t.test('a migration that never gets its lock says which session holds it', async
 
 t.test('a boot that never gets its turn says which session has it', async (t) => {
   const database = await freshDatabase(t)
-  const pools = [1, 2].map(() => new pg.Pool({ connectionString: database, max: 1 }))
-  t.teardown(() => Promise.all(pools.map((pool) => pool.end())))
-  const [one, other] = pools.map((pool) => ({
-    hot: new Hot(pool, false),
+  const [one, other] = [1, 2].map(() => ({
+    hot: new Hot(poolOf(t, database), false),
     log: { info() {}, warn() {} },
     signal: new AbortController().signal,
     giveUpMs: 1,

@@ -6,6 +6,18 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { whatIsMissing } from '../../packages/core/src/rights.ts'
 import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
+import { startHost } from './support/host.ts'
+
+/** A database where a host of another role has made everything. */
+async function madeDatabase(t: Test): Promise<string> {
+  const database = await freshDatabase(t)
+  const host = await startHost(t, {
+    database,
+    setUp: ({ svc }) => svc.events.subscribe('a', () => {}),
+  })
+  await host.app.close()
+  return database
+}
 
 /** A role without rights, and the way to give it some. */
 async function roleOf(t: Test, database: string) {
@@ -61,7 +73,7 @@ t.test('a role that may make no table in a schema is told so', async (t) => {
 })
 
 t.test('a role that may not ask the tables is told which rights it lacks', async (t) => {
-  const { sql, boot } = await roleOf(t, await freshDatabase(t))
+  const { sql, boot } = await roleOf(t, await madeDatabase(t))
   await t.rejects(boot(), { code, message: /lacks usage on the schema "svc"/ })
   await sql('grant usage on schema svc, svc_jobs to $role')
   await t.rejects(boot(), {
@@ -83,7 +95,7 @@ t.test('a role that may not ask the tables is told which rights it lacks', async
 })
 
 t.test('where there is nothing to make, rights on rows are enough', async (t) => {
-  const { sql, boot } = await roleOf(t, await freshDatabase(t))
+  const { sql, boot } = await roleOf(t, await madeDatabase(t))
   await sql('grant usage on schema svc, svc_jobs to $role')
   await sql('grant select, insert, update, delete on all tables in schema svc, svc_jobs to $role')
   const app = await boot()
@@ -91,7 +103,7 @@ t.test('where there is nothing to make, rights on rows are enough', async (t) =>
 })
 
 t.test('a role that may not change a table of another is told whose', async (t) => {
-  const { sql, boot } = await roleOf(t, await freshDatabase(t))
+  const { sql, boot } = await roleOf(t, await madeDatabase(t))
   await sql('grant usage, create on schema svc, svc_jobs to $role')
   await sql('grant select, insert, update, delete on all tables in schema svc, svc_jobs to $role')
   await sql(

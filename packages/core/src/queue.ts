@@ -29,7 +29,10 @@ export async function startBoss(
   supervise: boolean,
   log: { error(error: unknown): void; warn(warning: unknown): void },
 ): Promise<PgBoss> {
+  // `create schema if not exists` asks for the right to create even where the schema exists.
+  const { rows } = await pool.query(`select to_regnamespace('${JOBS_SCHEMA}') is null as is_new`)
   const boss = new PgBoss({
+    createSchema: rows[0].is_new,
     db: {
       executeSql: (text, values) => (connectionOfCall.getStore() ?? pool).query(text, values),
     },
