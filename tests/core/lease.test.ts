@@ -22,13 +22,13 @@ async function ground(t: Test) {
     clock,
     warnings,
     /** A process that has declared these events for its subscription `s`. */
-    async process(events: string[] | null, { targeted = true } = {}) {
+    process: async (events: string[] | null, { targeted = true } = {}) => {
       const lease = new ProcessLease(new Hot(pool, false), log, () => clock.nowMs)
       t.teardown(() => lease.close())
       if (events) await lease.declareEvents(wanted(events, targeted))
       return lease
     },
-    async eventsOfS() {
+    eventsOfS: async () => {
       const { rows } = await pool.query(
         `select event_name as event from svc."__svc.subscriptions" where subscription = 's' order by 1`,
       )

@@ -36,7 +36,7 @@ async function roleOf(t: Test, database: string) {
     role,
     name: url.pathname.slice(1),
     sql: (text: string) => admin.query(text.replaceAll('$role', role)),
-    async boot() {
+    boot: async () => {
       const app = Fastify()
       t.teardown(() => app.close())
       await app.register(svcCore, { database: { connectionString: url.href, max: 2 } })
