@@ -40,3 +40,10 @@ t.test('one that stays full is an error', async (t) => {
     { code: '53300' },
   )
 })
+
+t.test('a pooler that only cuts connections with settings is known by that', async (t) => {
+  const { url } = await proxyPostgres(t, await emptyDatabase(t), { cutsOptions: true })
+  const hot = await openHot({ connectionString: url, max: 1 }, () => {})
+  t.teardown(() => hot.pool.end())
+  t.equal(hot.pooled, true)
+})

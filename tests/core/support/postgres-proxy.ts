@@ -15,6 +15,8 @@ export interface PostgresProxy {
 export interface ProxyOptions {
   /** As PgBouncer: an error for the startup parameter `options`. */
   refusesOptions?: boolean
+  /** As other poolers: cuts a connection that has it. */
+  cutsOptions?: boolean
   /** So many connections that have the startup parameter `options` find the server full. */
   fullFor?: number
 }
@@ -22,7 +24,7 @@ export interface ProxyOptions {
 export async function proxyPostgres(
   t: Test,
   database: string,
-  { refusesOptions = false, fullFor = 0 }: ProxyOptions = {},
+  { refusesOptions = false, cutsOptions = false, fullFor = 0 }: ProxyOptions = {},
 ): Promise<PostgresProxy> {
   const target = new URL(database)
   const sockets = new Set<Socket>()
@@ -40,10 +42,11 @@ export async function proxyPostgres(
       })
     }
     upstream.pipe(client)
-    if (!refusesOptions && fullFor === 0) return client.pipe(upstream)
+    if (!refusesOptions && !cutsOptions && fullFor === 0) return client.pipe(upstream)
     client.once('data', (startup: Buffer) => {
       const hasOptions = startup.includes('\0options\0')
       if (hasOptions && refusesOptions) return client.end(refusal)
+      if (hasOptions && cutsOptions) return client.destroy()
       if (hasOptions && fullFor-- > 0) return client.end(full)
       upstream.write(startup)
       client.pipe(upstream)
