@@ -10,7 +10,7 @@ const count = (lines: string[], what: string) =>
 
 t.test('a process that closes while its jobs run loses none, and exits by itself', async (t) => {
   const database = await freshDatabase(t)
-  const child = startChild(t, 'worker-child.ts', database)
+  const child = startChild(t, 'worker-child.ts', database, '', '5')
   await until(() => child.lines.includes('ready'))
   const { app } = await startHost(t, { database, core: { worker: { enabled: false } } })
   const all = Array.from({ length: 60 }, (_, n) => n)

@@ -2,6 +2,7 @@ import pg from 'pg'
 import t from 'tap'
 import { Hot, openHot } from '../../packages/core/src/hot.ts'
 import { emptyDatabase } from '../support/fresh-database.ts'
+import { proxyPostgres } from './support/postgres-proxy.ts'
 
 const show = 'show synchronous_commit'
 
@@ -9,6 +10,7 @@ t.test('claims and settles do not wait for the disk, with and without a pooler',
   const connectionString = await emptyDatabase(t)
   const direct = await openHot({ connectionString, max: 1 }, () => {})
   const pooled = new Hot(new pg.Pool({ connectionString, max: 1 }), true)
+  pooled.pool.on('error', () => {})
   t.teardown(() => Promise.all([direct.pool.end(), pooled.pool.end()]))
 
   for (const hot of [direct, pooled]) {
@@ -21,4 +23,27 @@ t.test('claims and settles do not wait for the disk, with and without a pooler',
     [{ synchronous_commit: 'on' }],
     'what the pooler gives to others afterwards does',
   )
+})
+
+t.test('a server that is full for a moment is not taken for a pooler', async (t) => {
+  const { url } = await proxyPostgres(t, await emptyDatabase(t), { fullFor: 2 })
+  const hot = await openHot({ connectionString: url, max: 1 }, () => {})
+  t.teardown(() => hot.pool.end())
+  t.equal(hot.pooled, false)
+  t.same((await hot.query(show)).rows, [{ synchronous_commit: 'off' }])
+})
+
+t.test('one that stays full is an error', async (t) => {
+  const { url } = await proxyPostgres(t, await emptyDatabase(t), { fullFor: 1000 })
+  await t.rejects(
+    openHot({ connectionString: url, max: 1 }, () => {}),
+    { code: '53300' },
+  )
+})
+
+t.test('a pooler that only cuts connections with settings is known by that', async (t) => {
+  const { url } = await proxyPostgres(t, await emptyDatabase(t), { cutsOptions: true })
+  const hot = await openHot({ connectionString: url, max: 1 }, () => {})
+  t.teardown(() => hot.pool.end())
+  t.equal(hot.pooled, true)
 })

@@ -28,18 +28,23 @@ t.test('files run once, in the order of their names, and later ones when they co
   )
 })
 
-t.test('one that fails leaves nothing of its own, or of those before it', async (t) => {
-  const { core, app } = await startHost(t)
-  const folder = await folderOf(t, {
-    '001-good.sql': 'create table good ()',
-    '002-bad.sql': 'create table bad (; )',
-  })
-  await t.rejects(core.migrate('test', folder), { code: '42601' })
-  const { rows } = await app.svc.database.query(
-    `select to_regclass('good') as good, (select count(*)::int from svc."__svc.migrations" where owner = 'test') as noted`,
-  )
-  t.strictSame(rows, [{ good: null, noted: 0 }])
-})
+t.test(
+  'one that fails leaves nothing of its own, and those before it are not run again',
+  async (t) => {
+    const { core, app } = await startHost(t)
+    const folder = await folderOf(t, {
+      '001-good.sql': 'create table good ()',
+      '002-bad.sql': 'create table bad (); create table bad (; )',
+    })
+    await t.rejects(core.migrate('test', folder), { code: '42601' })
+    await t.rejects(core.migrate('test', folder), { code: '42601' })
+    const { rows } = await app.svc.database.query(
+      `select to_regclass('good')::text as good, to_regclass('bad') as bad,
+            array(select name from svc."__svc.migrations" where owner = 'test') as done`,
+    )
+    t.strictSame(rows, [{ good: 'good', bad: null, done: ['001-good.sql'] }])
+  },
+)
 
 t.test('packages do not know of each other: the same file name runs for each', async (t) => {
   const { core, app } = await startHost(t)

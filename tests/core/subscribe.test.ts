@@ -92,6 +92,13 @@ t.test('an attempt that takes too long is aborted and fails', async (t) => {
   t.strictSame(reasons, ['took longer than timeoutSeconds (1)'])
 })
 
+t.test('the longest time that is accepted is one that the queue takes', async (t) => {
+  const { core } = await startHost(t, {
+    setUp: ({ svc }) => svc.events.subscribe('a', () => {}, { timeoutSeconds: 86_385 }),
+  })
+  t.ok(await core.svc.jobs.getQueue('__svc.sub/a'))
+})
+
 t.test('no more attempts run at once than the subscription allows', async (t) => {
   let running = 0
   let most = 0
@@ -182,6 +189,12 @@ const refused: [title: string, args: unknown[], code: string, message: RegExp][]
     ['a', () => {}, { concurrency: 0 }],
     'INVALID_OPTION',
     /"concurrency" must be an integer from 1 to 10000, got 0/,
+  ],
+  [
+    'a time that no job can have',
+    ['a', () => {}, { timeoutSeconds: 86_386 }],
+    'INVALID_OPTION',
+    /"timeoutSeconds" must be an integer from 1 to 86385 \(seconds\), got 86386/,
   ],
   [
     'options that are none',

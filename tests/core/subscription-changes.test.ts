@@ -20,23 +20,65 @@ async function version(t: Test, database: string | undefined, event: string, got
   })
 }
 
-t.test(
-  'a subscription that asks for another event does so from the next boot on, and what waits is kept',
-  async (t) => {
-    const got: unknown[] = []
-    const old = await startHost(t, {
-      core: { worker: { enabled: false } },
-      setUp: ({ svc }) => svc.events.subscribe('order.made', () => {}, { subscription: 'mail' }),
-    })
-    await old.app.svc.events.publish('order.made', 'waits')
-    const next = await version(t, old.database, 'order.created', got)
-    t.strictSame(await rowsOf(next), [{ event: 'order.created', subscription: 'mail' }])
-    await old.app.svc.events.publish('order.made', 'nobody wants it')
-    await old.app.svc.events.publish('order.created', 'new')
-    await until(() => got.length === 2)
-    t.same(new Set(got.map(String)), new Set(['order.made,waits', 'order.created,new']))
-  },
-)
+t.test('a subscription that moves to another event keeps what waits for it', async (t) => {
+  const got: unknown[] = []
+  const old = await startHost(t, {
+    core: { worker: { enabled: false } },
+    setUp: ({ svc }) => svc.events.subscribe('order.made', () => {}, { subscription: 'mail' }),
+  })
+  await old.app.svc.events.publish('order.made', 'waits')
+  await old.app.close()
+  const next = await version(t, old.database, 'order.created', got)
+  t.strictSame(await rowsOf(next), [{ event: 'order.created', subscription: 'mail' }])
+  await next.app.svc.events.publish('order.made', 'nobody wants it')
+  await next.app.svc.events.publish('order.created', 'new')
+  await until(() => got.length === 2)
+  t.same(new Set(got.map(String)), new Set(['order.made,waits', 'order.created,new']))
+})
+
+t.test('it keeps the former event as long as a process of the old version lives', async (t) => {
+  const both = [
+    { event: 'order.created', subscription: 'mail' },
+    { event: 'order.made', subscription: 'mail' },
+  ]
+  const got: unknown[] = []
+  const old = await version(t, undefined, 'order.made', got)
+  const next = await version(t, old.database, 'order.created', got)
+  t.strictSame(await rowsOf(next), both)
+  await old.app.svc.events.publish('order.made', 'old')
+  await until(() => got.length === 1)
+
+  await old.app.close()
+  const later = await version(t, old.database, 'order.created', got)
+  t.strictSame(await rowsOf(later), [{ event: 'order.created', subscription: 'mail' }])
+})
+
+t.test('it moves at once where it is made while the host runs', async (t) => {
+  const host = await version(t, undefined, 'order.made', [])
+  await host.app.svc.events.unsubscribe('mail')
+  await host.app.svc.events.subscribe('order.created', () => {}, { subscription: 'mail' })
+  t.strictSame(await rowsOf(host), [{ event: 'order.created', subscription: 'mail' }])
+})
+
+t.test('a durable subscription that no process has stays', async (t) => {
+  const old = await version(t, undefined, 'order.made', [])
+  await old.app.close()
+  const { rows } = await (
+    await startHost(t, { database: old.database })
+  ).app.svc.database.query(
+    `update svc."__svc.processes" set renewed_at = now() - interval '1 year', closed_at = now() - interval '1 year'
+     returning id`,
+  )
+  t.ok(rows.length > 1)
+  const other = await startHost(t, {
+    database: old.database,
+    setUp: ({ svc }) => svc.events.subscribe('a', () => {}),
+  })
+  t.strictSame(await rowsOf(other), [
+    { event: 'a', subscription: 'a' },
+    { event: 'order.made', subscription: 'mail' },
+  ])
+})
 
 t.test('an event reaches one of the processes that have the subscription', async (t) => {
   const got: [string[], string[]] = [[], []]

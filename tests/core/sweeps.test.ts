@@ -1,9 +1,12 @@
+import { mock } from 'node:test'
 import t from 'tap'
 import { Sweeps } from '../../packages/core/src/sweeps.ts'
 import { startHost } from './support/host.ts'
 import { until } from './support/until.ts'
 
 t.test('a sweep comes again and again, never twice at once, and survives its errors', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
   const errors: unknown[] = []
   const sweeps = new Sweeps({ error: (details) => void errors.push(details) })
   let running = 0
@@ -11,7 +14,7 @@ t.test('a sweep comes again and again, never twice at once, and survives its err
   let runs = 0
   sweeps.add({
     name: 'test',
-    seconds: 0.01,
+    seconds: 10,
     async task() {
       most = Math.max(most, ++running)
       await new Promise(setImmediate)
@@ -19,16 +22,19 @@ t.test('a sweep comes again and again, never twice at once, and survives its err
       if (++runs % 2) throw new Error(`run ${runs}`)
     },
   })
-  await new Promise(setImmediate)
+  /** Longer than any pause of this sweep; then whatever has begun comes to its end. */
+  const pass = async () => {
+    mock.timers.tick(11_001)
+    for (let turns = 0; turns < 3; turns++) await new Promise(setImmediate)
+  }
+  await pass()
   t.equal(runs, 0, 'not before it is started')
   sweeps.start()
-  await until(() => runs >= 4)
+  for (let passed = 0; passed < 4; passed++) await pass()
+  t.equal(runs, 4)
   await sweeps.stop()
-  const stoppedAt = runs
-  await new Promise((resolve) => {
-    setTimeout(resolve, 30)
-  })
-  t.equal(runs, stoppedAt)
+  await pass()
+  t.equal(runs, 4)
   t.equal(most, 1)
   t.match(errors, [{ sweep: 'test', err: { message: 'run 1' } }])
 })

@@ -44,6 +44,10 @@ t.test('a wrong option is named, with what it must be', async (t) => {
     [{ allowedEvents: [], deactivateOnGone: 'no' }, /"deactivateOnGone"/],
     [{ allowedEvents: [], deliveryLogRetentionDays: 0 }, /"deliveryLogRetentionDays".*days/],
     [{ allowedEvents: [], deadLetterRetentionDays: 1.5 }, /"deadLetterRetentionDays"/],
+    [
+      { allowedEvents: [], deadLetterRetentionDays: 24_856 },
+      /"deadLetterRetentionDays" must be an integer from 1 to 24855 \(days\), got 24856/,
+    ],
     [{ allowedEvents: [], bodyLimitBytes: -1 }, /"bodyLimitBytes"/],
     [{ allowedEvents: [], inbound: [] }, /"inbound"/],
     [{ allowedEvents: [], inbound: { github: {} } }, /"inbound\.github\.path" is missing/],

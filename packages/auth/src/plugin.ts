@@ -1,4 +1,4 @@
-import { managementApi, useCore } from '@svc/core/kit'
+import { bootOnCore, managementApi, type Core } from '@svc/core/kit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { registerActions } from './actions.ts'
@@ -42,9 +42,15 @@ async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> 
   assertFirst(app)
   const settings = settleAuthOptions(given)
   refuseOpenManagement(withPrefix(settings, app.prefix))
-  const core = await useCore(app)
-  await core.migrate('@svc/auth', MIGRATIONS)
+  bootOnCore(
+    app,
+    '@svc/auth',
+    (core) => core.migrate('@svc/auth', MIGRATIONS),
+    (core) => mount(app, core, settings),
+  )
+}
 
+async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): Promise<void> {
   const keys = await openKeys(core, settings, auditLog(app.log))
   const router = routerOptionsOf(app)
   const allRoutes = watchRoutes(app)

@@ -1,26 +1,28 @@
 /** The inner side of core: `fastify.svc`, and what the packages on top of it build with. */
 import type { FastifyBaseLogger } from 'fastify'
 import { makeActions, type Actions } from './actions.ts'
+import { coreTasks } from './core-tasks.ts'
 import { openDatabase, type Database, type Db } from './database.ts'
-import { sweepDeadLettersOf } from './dead-letters.ts'
 import { EventBus } from './event-bus.ts'
-import { sweepEvents } from './event-log.ts'
 import type { Events, PublishOptions, PublishResult } from './events.ts'
 import { InvalidOption } from './errors.ts'
-import { makeKeyValueStore, sweepExpired, type Claim, type KeyValueStore } from './kv.ts'
-import { inTurn, migrate } from './migrate.ts'
+import { ProcessLease } from './lease.ts'
+import { loggable } from './loggable.ts'
+import { makeKeyValueStore, type Claim, type KeyValueStore } from './kv.ts'
+import { migrate, type MigrationBoot } from './migrate.ts'
 import type { CoreSettings } from './options.ts'
 import { JobMover } from './job-mover.ts'
 import { Pump } from './pump.ts'
-import { retrySettingsOf, startBoss, type PgBoss } from './queue.ts'
+import { longestDays } from './processes.ts'
+import { isBossInstalled, retrySettingsOf, startBoss, type PgBoss } from './queue.ts'
 import { BoundQueues, GROUPS_CHANNEL, WAKE_CHANNEL, type Queues } from './queues.ts'
+import { explainingRights } from './rights.ts'
 import { makeSecrets, type Secrets } from './secrets.ts'
 import { SignalLine, type Signals } from './signals.ts'
-import { sweepRetired } from './job-table.ts'
-import { SUBSCRIPTION_QUEUES } from './subscriber.ts'
-import { addSubscription, dropOtherEvents, setKeepDays, setTarget } from './subscriptions.ts'
+import { setKeepDays, setTarget } from './subscriptions.ts'
 import { Supervisor, SUPERVISE_SECONDS } from './supervisor.ts'
 import { Sweeps } from './sweeps.ts'
+import { inTurn } from './turn.ts'
 import type { Worker } from './worker.ts'
 
 /** What `fastify.svc` offers. */
@@ -38,8 +40,8 @@ export interface Svc {
 /** A subscription with many targets: each gets a job of its own for each event that it wants. */
 export interface FanOut {
   /**
-   * Which events of the application fan out. What the subscription declared before and does not now
-   * is dropped when this host is up.
+   * Which events of the application fan out. An event that no living process declares for the
+   * subscription ends when this host is up.
    */
   declare(subscription: string, queue: string, events: string[]): Promise<void>
   /** Which of them one target wants: `*` for all, none for none. */
@@ -52,6 +54,9 @@ export interface Core {
   db: Db
   settings: CoreSettings
   log: FastifyBaseLogger
+  /** This process among those on the database. */
+  lease: ProcessLease
+  /** Runs what is left of a package's migrations; may wait long: see `bootOnCore`. */
   migrate(owner: string, folder: URL): Promise<void>
   /** What is published in it is delivered at once after its commit. */
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T>
@@ -73,7 +78,6 @@ export interface Core {
 }
 
 const MIGRATIONS = new URL('../sql/', import.meta.url)
-const SUBSCRIPTION_DEAD_LETTER_DAYS = 90
 
 export class RunningCore implements Core {
   readonly svc: Svc
@@ -82,33 +86,42 @@ export class RunningCore implements Core {
   readonly log: FastifyBaseLogger
   readonly signals: SignalLine
   readonly queues: BoundQueues
+  readonly lease: ProcessLease
+  #boot: MigrationBoot
   #database: Database
   #bus: EventBus
   #sweeps: Sweeps
   #mover: JobMover
   #supervisor: Supervisor
   #pumps = new Map<string, Pump>()
-  #eventDays: number
-  /** The events of each subscription that fans out. */
-  #fannedOut = new Map<string, string[]>()
+  #fannedOut = new Set<string>()
   #drained: (() => Promise<void>)[] = []
   #ready = false
   #hears = false
 
-  static async start(settings: CoreSettings, log: FastifyBaseLogger): Promise<RunningCore> {
+  static async start(
+    settings: CoreSettings,
+    log: FastifyBaseLogger,
+    signal: AbortSignal,
+  ): Promise<RunningCore> {
     const secrets = makeSecrets(settings.secrets)
-    const logError = (error: Error) => log.warn({ err: error }, 'a connection to Postgres was lost')
+    const logError = (error: Error) =>
+      log.warn({ err: loggable(error) }, 'a connection to Postgres was lost')
     const database = await openDatabase(await whichDatabase(settings, secrets), logError)
     try {
-      await migrate(database.pool, '@svc/core', MIGRATIONS)
-      // Its own lock comes too late for the schema: two that make it at once, and one fails.
-      const boss = await inTurn(database.hot, () =>
-        startBoss(database.maintenance, {
-          error: (error) => log.warn({ err: error }, 'pg-boss reports an error'),
-          warn: (warning) => log.warn({ warning }, 'pg-boss warns'),
-        }),
-      )
-      return new RunningCore(settings, log, database, boss, secrets)
+      const boot = { pool: database.pool, hot: database.hot, log, signal }
+      return await explainingRights(database.db, async () => {
+        await migrate(boot, '@svc/core', MIGRATIONS)
+        const start = () =>
+          startBoss(database.maintenance, {
+            error: (error) => log.warn({ err: loggable(error) }, 'pg-boss reports an error'),
+            warn: (warning) => log.warn({ warning }, 'pg-boss warns'),
+          })
+        // Its own lock comes too late for the schema: two that make it at once, and one fails.
+        const installed = await isBossInstalled(database.db)
+        const boss = installed ? await start() : await inTurn(boot, start)
+        return new RunningCore(settings, boot, database, boss, secrets)
+      })
     } catch (error) {
       await database.close()
       throw error
@@ -117,18 +130,21 @@ export class RunningCore implements Core {
 
   private constructor(
     settings: CoreSettings,
-    log: FastifyBaseLogger,
+    boot: MigrationBoot & { log: FastifyBaseLogger },
     database: Database,
     boss: PgBoss,
     secrets: Secrets,
   ) {
+    const { log } = boot
     this.settings = settings
     this.log = log
+    this.#boot = boot
     this.#database = database
     this.db = database.db
-    this.#eventDays = settings.eventRetentionDays
+    this.lease = new ProcessLease(database.hot, log)
+    this.lease.declareDays('eventRetentionDays', settings.eventRetentionDays)
     this.signals = new SignalLine(database.listener, !database.pooled, (error) =>
-      log.debug({ err: error }, 'the signal line was lost, polling goes on'),
+      log.debug({ err: loggable(error) }, 'the signal line was lost, polling goes on'),
     )
     const retry = retrySettingsOf(settings.worker)
     this.#supervisor = new Supervisor(boss)
@@ -139,6 +155,7 @@ export class RunningCore implements Core {
       database,
       queues: this.queues,
       retry,
+      lease: this.lease,
       log,
       work: (worker) => this.work(worker),
       rest: (queue) => this.#rest(queue),
@@ -152,21 +169,14 @@ export class RunningCore implements Core {
       jobs: boss,
     }
     this.#sweeps = new Sweeps(log)
-    const patient = database.maintenance
-    this.every(60, 'expired entries', () => sweepExpired(patient))
-    this.every(3600, 'old events', () => sweepEvents(patient, this.#eventDays))
-    this.every(3600, 'jobs of retired subscriptions', async () => {
-      while (await sweepRetired(patient, SUBSCRIPTION_QUEUES));
-    })
-    this.every(3600, 'old dead letters of subscriptions', () =>
-      sweepDeadLettersOf(patient, SUBSCRIPTION_QUEUES, SUBSCRIPTION_DEAD_LETTER_DAYS),
-    )
+    const tasks = coreTasks(database.maintenance, settings.eventRetentionDays)
+    for (const { seconds, name, task } of tasks) this.every(seconds, name, task)
     this.every(30, 'moves of jobs', () => this.#mover.work())
     this.every(SUPERVISE_SECONDS, 'jobs of processes that died', () => this.#supervisor.run())
   }
 
   migrate(owner: string, folder: URL): Promise<void> {
-    return migrate(this.#database.pool, owner, folder)
+    return migrate(this.#boot, owner, folder)
   }
 
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
@@ -175,10 +185,9 @@ export class RunningCore implements Core {
 
   fanOut: FanOut = {
     declare: async (subscription, queue, events) => {
-      this.#fannedOut.set(subscription, events)
+      this.#fannedOut.add(subscription)
       const wanted = { subscription, queue, events, idempotent: true, targeted: true }
-      await addSubscription(this.#database.db, wanted)
-      if (this.#ready) await dropOtherEvents(this.#database.db, wanted)
+      await this.lease.declareEvents(wanted)
     },
     setTarget,
   }
@@ -192,7 +201,7 @@ export class RunningCore implements Core {
   }
 
   keepEventsAtLeast(days: number): void {
-    this.#eventDays = Math.max(this.#eventDays, days)
+    this.lease.declareDays('eventRetentionDays', days)
   }
 
   onDrained(task: () => Promise<void>): void {
@@ -219,12 +228,13 @@ export class RunningCore implements Core {
   }
 
   async ready(): Promise<void> {
-    await this.#bus.ready()
-    // Not before this host is up: one that fails to boot must not take from those that run.
-    for (const [subscription, events] of this.#fannedOut) {
-      await dropOtherEvents(this.#database.db, { subscription, events })
-    }
-    await setKeepDays(this.#database.db, [...this.#fannedOut.keys()], this.#eventDays)
+    await explainingRights(this.db, async () => {
+      await this.#bus.ready()
+      // Not before this host is up: one that fails to boot must not take from those that run.
+      await this.lease.ready()
+      const keepDays = await longestDays(this.db, 'eventRetentionDays')
+      await setKeepDays(this.db, [...this.#fannedOut], keepDays)
+    })
     this.#ready = true
     for (const pump of this.#pumps.values()) this.#startPump(pump)
     this.#sweeps.start()
@@ -239,6 +249,7 @@ export class RunningCore implements Core {
       () => this.#mover.close(),
       () => this.#bus.close(),
       () => this.queues.close(),
+      () => this.lease.close(),
       () => this.svc.jobs.stop({ graceful: true, timeout: 10_000 }),
       () => this.signals.close(),
       () => this.#database.close(),
@@ -247,7 +258,7 @@ export class RunningCore implements Core {
       try {
         await step()
       } catch (error) {
-        this.log.error({ err: error }, 'something could not be closed')
+        this.log.error({ err: loggable(error) }, 'something could not be closed')
       }
     }
   }

@@ -13,6 +13,12 @@ export const DatabaseTooOld = createError<[string]>(
   500,
 )
 
+/** The role may not do what the boot needs; the message names the right. Thrown at boot. */
+export const RightsMissing = createError<[string]>('SVC_CORE_RIGHTS_MISSING', '%s', 500)
+
+/** A migration could not get a lock, or its turn, for ten minutes. Thrown at boot. */
+export const MigrationBlocked = createError<[string]>('SVC_CORE_MIGRATION_BLOCKED', '%s', 500)
+
 /** Postgres cannot be asked at the moment. */
 export const Unavailable = createError<[{ cause: unknown }]>(
   'SVC_UNAVAILABLE',

@@ -25,7 +25,8 @@ import { Publisher } from './publisher.ts'
 import { defineQueue, emptyQueue, type PgBoss } from './queue.ts'
 import type { BoundQueues } from './queues.ts'
 import { makeSubscriber, queueOfSubscription } from './subscriber.ts'
-import { addSubscription, dropOtherEvents, retireSubscription } from './subscriptions.ts'
+import type { ProcessLease } from './lease.ts'
+import { retireSubscription } from './subscriptions.ts'
 import type { Worker } from './worker.ts'
 
 interface Parts {
@@ -33,6 +34,7 @@ interface Parts {
   database: Database
   queues: BoundQueues
   retry: RetrySettings
+  lease: Pick<ProcessLease, 'declareEvents' | 'forget'>
   log: { error(details: object, message: string): void }
   /** Starts the pump of a worker as soon as the host is ready. */
   work(worker: Worker): void
@@ -126,6 +128,7 @@ export class EventBus implements Events {
   async unsubscribe(subscription: string): Promise<void> {
     checkedSubscriptionName(subscription)
     await this.declare()
+    this.#parts.lease.forget(subscription)
     await retireSubscription(this.#parts.database.db, subscription)
     this.#subscribed.delete(subscription)
     await this.#parts.rest(queueOfSubscription(subscription))
@@ -159,18 +162,16 @@ export class EventBus implements Events {
   }
 
   async #declareOne(event: string, options: SettledSubscribeOptions): Promise<void> {
-    const { boss, database } = this.#parts
+    const { boss, database, lease } = this.#parts
     const queue = queueOfSubscription(options.subscription)
     await defineQueue(boss, database.db, queue, { ownTable: false })
-    const wanted = {
+    await lease.declareEvents({
       subscription: options.subscription,
       queue,
       events: [event],
       idempotent: options.idempotent,
       targeted: false,
-    }
-    await addSubscription(database.db, wanted)
-    await dropOtherEvents(database.db, wanted)
+    })
   }
 
   /** From now on a subscription is written as soon as it is made. */

@@ -55,7 +55,7 @@ export interface SubscribeOptions {
   subscription?: string
   /** `false`: called again when the event is replayed. @default true */
   idempotent?: boolean
-  /** How long one attempt may take, in seconds. @default 300 */
+  /** How long one attempt may take, in seconds; at most 86385. @default 300 */
   timeoutSeconds?: number
   /** Attempts in flight in this process. @default 10 */
   concurrency?: number
@@ -146,6 +146,9 @@ export function payloadText(payload: unknown): string {
   return text
 }
 
+/** A job expires a quarter of a minute after its attempt, and within the day that pg-boss allows. */
+const LONGEST_TIMEOUT_SECONDS = 24 * 3600 - 15
+
 export type SettledSubscribeOptions = Required<SubscribeOptions>
 
 /** @throws InvalidEventName, InvalidSubscription, InvalidOption */
@@ -166,8 +169,8 @@ export function settleSubscription(
       subscription: { expects: SUBSCRIPTION_NAME, is: isEventName, default: eventName },
       idempotent: { expects: 'true or false', is: isBoolean, default: true },
       timeoutSeconds: {
-        expects: 'an integer from 1 to 86400 (seconds)',
-        is: isIntegerFrom(1, 86_400),
+        expects: `an integer from 1 to ${LONGEST_TIMEOUT_SECONDS} (seconds)`,
+        is: isIntegerFrom(1, LONGEST_TIMEOUT_SECONDS),
         default: 300,
       },
       concurrency: {

@@ -7,10 +7,12 @@
  * forget of the last moment is a claim, then the job waits as before, or a settle, then the job is
  * attempted again under the same delivery id: nothing is lost.
  */
+import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { withServerOptions } from './connection.ts'
 import { bounded, STATEMENT_TIMEOUT_MS } from './patience.ts'
 import { transaction, type Db } from './transaction.ts'
+import { isAway } from './unreachable.ts'
 
 const OFF = ['enable_sort', 'enable_bitmapscan', 'enable_seqscan', 'jit', 'synchronous_commit']
 const AT_START = [
@@ -44,27 +46,66 @@ export class Hot implements Db {
 
 /**
  * Finds out, once, whether the server takes the settings at the start of a connection: PgBouncer
- * refuses them with an error, or is told by its own settings to swallow them.
+ * refuses them with an error, or is told by its own settings to swallow them. An error that says
+ * nothing of that (too many clients, a time-out) is no answer: the question is put again.
+ *
+ * @throws the error of the last try
  */
 export async function openHot(
   config: pg.PoolConfig,
   logError: (error: Error) => void,
 ): Promise<Hot> {
+  for (let failures = 0; ; failures++) {
+    const pauseMs = PAUSES_MS[failures]
+    try {
+      return await probe(config, logError, pauseMs === undefined)
+    } catch (error) {
+      if (pauseMs === undefined || !isAway(error)) throw error
+      await wait(pauseMs)
+    }
+  }
+}
+
+const PAUSES_MS = [250, 500, 1000, 2000]
+const ANSWER_WITHIN_MS = 5000
+
+async function probe(
+  config: pg.PoolConfig,
+  logError: (error: Error) => void,
+  isLast: boolean,
+): Promise<Hot> {
   const direct = watched(withServerOptions(config, AT_START), logError)
-  const taken = await direct
-    .query(`select current_setting('enable_seqscan') = 'off' as taken`)
-    .then(({ rows }) => rows[0].taken as boolean)
-    .catch(() => false)
-  if (taken) return new Hot(direct, false)
+  try {
+    const { rows } = await bounded(direct, ANSWER_WITHIN_MS).query(
+      `select current_setting('enable_seqscan') = 'off' as taken`,
+    )
+    if (rows[0].taken) return new Hot(direct, false)
+  } catch (error) {
+    if (!mayBeRefusal(error, isLast)) {
+      void direct.end()
+      throw error
+    }
+  }
   void direct.end()
   const plain = watched(config, logError)
   try {
-    await plain.query('select 1')
+    await bounded(plain, ANSWER_WITHIN_MS).query('select 1')
   } catch (error) {
     void plain.end()
     throw error
   }
   return new Hot(plain, true)
+}
+
+/**
+ * Poolers answer a setting that they do not take with codes of their own choice; PgBouncer with
+ * 08P01. Some only cut the connection: that counts where it is so at each try, and a connection
+ * without the settings is answered.
+ */
+function mayBeRefusal(error: unknown, isLast: boolean): boolean {
+  const { code } = (error ?? {}) as { code?: unknown }
+  if (code === '08P01' || !isAway(error)) return true
+  return isLast && (error as Error).message.startsWith('Connection terminated')
 }
 
 function watched(config: pg.PoolConfig, logError: (error: Error) => void): pg.Pool {

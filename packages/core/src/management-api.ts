@@ -5,6 +5,7 @@ import fastJsonStringify from 'fast-json-stringify'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { STATUS_CODES } from 'node:http'
 import { isAway } from './database.ts'
+import { loggable } from './loggable.ts'
 import { compileFor, wordingOf } from './validation.ts'
 
 const ERROR_SCHEMA = 'SvcHttpError'
@@ -78,7 +79,7 @@ function acceptOnlyJson(api: FastifyInstance): void {
 
 function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   if (isAway(error)) {
-    request.log.error({ err: error }, 'Postgres is away')
+    request.log.error({ err: loggable(error) }, 'Postgres is away')
     void reply
       .code(503)
       .header('retry-after', '1')
@@ -87,7 +88,7 @@ function answerError(error: FastifyError, request: FastifyRequest, reply: Fastif
   }
   const statusCode = error.statusCode && error.statusCode >= 400 ? error.statusCode : 500
   const isOurs = error.code?.startsWith('SVC_') ?? false
-  if (statusCode >= 500) request.log.error({ err: error }, 'a management request failed')
+  if (statusCode >= 500) request.log.error({ err: loggable(error) }, 'a management request failed')
   const message = statusCode < 500 ? error.message : 'something went wrong, see the log'
   void reply
     .code(statusCode)

@@ -3,6 +3,8 @@ import fp from 'fastify-plugin'
 import { RunningCore, type Core, type Svc } from './core.ts'
 import { AlreadyRegistered } from './errors.ts'
 import { settleCoreOptions, type SvcCoreOptions } from './options.ts'
+import { explainingRights } from './rights.ts'
+import { registerUntimed } from './untimed.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -15,11 +17,24 @@ const INNER = Symbol.for('@svc/core.inner')
 async function core(app: FastifyInstance, options: SvcCoreOptions): Promise<void> {
   const settings = settleCoreOptions(options)
   assertFree(app)
-  const running = await RunningCore.start(settings, app.log)
-  app.decorate('svc', running.svc)
-  app.decorate(INNER as never, running as never)
-  app.addHook('onReady', () => running.ready())
-  app.addHook('onClose', () => running.close())
+  const closing = new AbortController()
+  let started: Promise<RunningCore> | undefined
+  // Added before the start: a boot that fails while it runs closes what it makes.
+  app.addHook('onClose', async () => {
+    closing.abort()
+    const running = await started?.catch(() => undefined)
+    await running?.close()
+  })
+  registerUntimed(
+    app,
+    '@svc/core.start',
+    () => (started = RunningCore.start(settings, app.log, closing.signal)),
+    (running) => {
+      app.decorate('svc', running.svc)
+      app.decorate(INNER as never, running as never)
+      app.addHook('onReady', () => running.ready())
+    },
+  )
 }
 
 /** Actions, durable events, a key-value store, secrets and jobs, in Postgres, as `fastify.svc`. */
@@ -31,6 +46,29 @@ export async function useCore(app: FastifyInstance): Promise<Core> {
   if (known) return known
   await app.register(svcCore)
   return innerOf(app) as Core
+}
+
+/**
+ * Boots a plugin on core, which is registered with its defaults where the host has not. `start` has
+ * no time limit; `mount` adds to the instance what stands on it.
+ */
+export function bootOnCore<Made>(
+  app: FastifyInstance,
+  name: string,
+  start: (core: Core) => Promise<Made>,
+  mount: (core: Core, made: Made) => void | Promise<void>,
+): void {
+  if (!innerOf(app)) void app.register(svcCore)
+  registerUntimed(
+    app,
+    `${name}.start`,
+    async () => {
+      const core = innerOf(app)
+      // Core has failed: its error is the one that Fastify reports, and nothing is mounted.
+      return core && explainingRights(core.db, async () => ({ core, made: await start(core) }))
+    },
+    (booted) => booted && mount(booted.core, booted.made),
+  )
 }
 
 const innerOf = (app: FastifyInstance): Core | undefined =>

@@ -113,8 +113,8 @@ export class Pump {
       log,
       ended: (job, outcome, tookMs) => this.#ended(job, outcome, tookMs),
     })
-    const fresh = new Alarm()
-    this.#alarms = { fresh, slow: worker.concurrency === 1 ? fresh : new Alarm() }
+    const slow = new Alarm()
+    this.#alarms = { fresh: worker.concurrency === 1 ? slow : new Alarm(), slow }
   }
 
   start(): void {
@@ -215,9 +215,7 @@ export class Pump {
     const { limit, passedOver, capped } = this.#groups.allow(lane, room, uncontended)
     if (limit === 0 && lane === 'slow') this.#lanes.reserved = true
     if (limit === 0) return { isFull: false, isCapped: true, mustWait: true }
-    const startedAt = performance.now()
-    const jobs = await this.#fetch(lane, limit, passedOver)
-    const tookMs = performance.now() - startedAt
+    const { jobs, tookMs } = await this.#fetch(lane, limit, passedOver)
     if (lane === 'fresh' && tookMs > LONG_WALK_MS) this.#groups.park(capped)
     if (lane === 'slow' && tookMs > LONG_FETCH_MS) {
       this.#restUntil.slow = performance.now() + REST * tookMs
@@ -236,16 +234,15 @@ export class Pump {
    * passes over it now and then, and where that walk is long the backlog is parked.
    */
   async #lookPast(): Promise<void> {
-    const now = performance.now()
-    if (now < this.#lookPastAt) return
+    if (performance.now() < this.#lookPastAt) return
     const dominant = this.#groups.dominant('fresh')
     const room = this.#lanes.places('fresh')
     if (dominant.length === 0 || room < 1 || this.#isBehind()) return
     const { passedOver } = this.#groups.allow('fresh', room, false)
     const limit = Math.min(room, LOOK_PAST_FETCH)
-    const jobs = await this.#fetch('fresh', limit, [...new Set([...passedOver, ...dominant])])
-    const tookMs = performance.now() - now
-    const restMs = jobs.length > 0 ? REST * tookMs : LOOK_PAST_REST * tookMs
+    const others = [...new Set([...passedOver, ...dominant])]
+    const { jobs, tookMs } = await this.#fetch('fresh', limit, others)
+    const restMs = (jobs.length > 0 ? REST : LOOK_PAST_REST) * tookMs
     this.#lookPastAt = performance.now() + Math.max(LOOK_PAST_EVERY_MS, restMs)
     if (jobs.length > 0) this.#begin('fresh', jobs, false)
     if (jobs.length > 0 && tookMs > LONG_WALK_MS) this.#groups.park(dominant)
@@ -275,8 +272,9 @@ export class Pump {
     if (admitted.length > 0) this.#attempts.take(lane, admitted)
   }
 
-  async #fetch(lane: Lane, limit: number, ignoreGroups: string[]): Promise<Job[]> {
+  async #fetch(lane: Lane, limit: number, ignoreGroups: string[]) {
     const { boss, database } = this.#parts
+    const startedAt = performance.now()
     this.#lanes.claim(lane, limit)
     let jobs: Job[] = []
     try {
@@ -284,7 +282,7 @@ export class Pump {
     } finally {
       this.#lanes.claim(lane, jobs.length - limit)
     }
-    return jobs
+    return { jobs, tookMs: performance.now() - startedAt }
   }
 
   /** Whether more outcomes wait to be settled than should. */

@@ -53,7 +53,10 @@ export async function startBoss(
   pool: Db,
   log: { error(error: unknown): void; warn(warning: unknown): void },
 ): Promise<PgBoss> {
+  // `create schema if not exists` asks for the right to create even where the schema exists.
+  const { rows } = await pool.query(`select to_regnamespace('${JOBS_SCHEMA}') is null as is_new`)
   const boss = new PgBoss({
+    createSchema: rows[0].is_new,
     db: {
       executeSql: (text, values) => (connectionOfCall.getStore() ?? pool).query(text, values),
     },
@@ -78,6 +81,12 @@ export async function startBoss(
     throw error
   }
   return boss
+}
+
+/** Whether its schema is there; its own lock guards the changes of later versions. */
+export async function isBossInstalled(db: Db): Promise<boolean> {
+  const { rows } = await db.query(`select to_regclass('${JOBS_SCHEMA}.version') is not null as yes`)
+  return rows[0].yes
 }
 
 /** Makes the queue and its dead-letter queue where they are not there; writes nothing else. */

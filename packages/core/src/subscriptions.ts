@@ -1,5 +1,6 @@
 /** Who wants which event: the rows that every publish reads. */
 import type { Db } from './database.ts'
+import { declaredByLiving } from './processes.ts'
 
 export interface Subscription {
   subscription: string
@@ -21,16 +22,53 @@ export async function addSubscription(db: Db, wanted: Subscription): Promise<voi
   )
 }
 
-/** Drops the rows of a subscription for all but these events. */
-export async function dropOtherEvents(
+const DECLARE_LOCK = 7_763_004
+
+/** Until the end of the transaction no other process declares or drops events. */
+export async function takeDeclareTurn(db: Db): Promise<void> {
+  await db.query('select pg_advisory_xact_lock($1)', [DECLARE_LOCK])
+}
+
+/**
+ * Drops the events of these subscriptions that no process declares: none that lives, and none that
+ * closed within so many seconds.
+ */
+export async function dropUndeclaredEvents(
   db: Db,
-  { subscription, events }: Pick<Subscription, 'subscription' | 'events'>,
+  subscriptions: string[],
+  closedWithinSeconds: number,
 ): Promise<void> {
   await db.query(
-    `delete from svc."__svc.subscriptions"
-      where subscription = $1 and event_name <> all($2::text[])`,
-    [subscription, events],
+    `delete from svc."__svc.subscriptions" as wants
+      where wants.subscription = any($1::text[]) and not ${declaredByLiving('$2')}`,
+    [subscriptions, closedWithinSeconds],
   )
+}
+
+/** Whether {@link dropUndeclaredEvents} would drop any. */
+export async function hasUndeclaredEvents(
+  db: Db,
+  subscriptions: string[],
+  closedWithinSeconds: number,
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `select exists (
+       select from svc."__svc.subscriptions" as wants
+        where wants.subscription = any($1::text[]) and not ${declaredByLiving('$2')}
+     ) as found`,
+    [subscriptions, closedWithinSeconds],
+  )
+  return rows[0].found
+}
+
+/** Whether a subscription has no event at all: it was retired, or never declared. */
+export async function isRetired(db: Db, subscription: string): Promise<boolean> {
+  const { rows } = await db.query(
+    `select not exists (
+       select from svc."__svc.subscriptions" where subscription = $1) as "isRetired"`,
+    [subscription],
+  )
+  return rows[0].isRetired
 }
 
 /** One that fans out is not anybody's to retire. */

@@ -1,3 +1,5 @@
+import { loggable } from './loggable.ts'
+
 /** Work that is done now and then in the background, from ready to close. */
 export interface Sweep {
   name: string
@@ -55,7 +57,7 @@ export class Sweeps {
     try {
       await sweep.task()
     } catch (error) {
-      this.#log.error({ err: error, sweep: sweep.name }, 'a sweep failed')
+      this.#log.error({ err: loggable(error), sweep: sweep.name }, 'a sweep failed')
     }
     if (this.#started) this.#later(sweep)
   }

@@ -1,5 +1,6 @@
 /** The table of delivery attempts. */
 import type { Db } from '@svc/core'
+import { longestDays } from '@svc/core/kit'
 import type { DeliveryRecord, DeliveryStatus } from './schemas.ts'
 
 /** A record as it is stored. */
@@ -127,8 +128,14 @@ export async function makeLogDays(db: Db): Promise<void> {
   await db.query('select svc."__svc.webhooks.make_log_days"($1)', [DAYS_AHEAD])
 }
 
-/** Drops the partitions of the days before the last `days`. In a transaction. */
+const DAY_IN_SECONDS = 24 * 3600
+
+/**
+ * Drops the partitions of the days before the last `days`, or before what another process keeps,
+ * also one that ended within a day. In a transaction.
+ */
 export async function dropLogDays(db: Db, days: number): Promise<void> {
   await db.query(LOCK_TIMEOUT)
-  await db.query('select svc."__svc.webhooks.drop_log_days"($1)', [days])
+  const longest = await longestDays(db, 'deliveryLogRetentionDays', DAY_IN_SECONDS)
+  await db.query('select svc."__svc.webhooks.drop_log_days"($1)', [Math.max(days, longest)])
 }

@@ -33,7 +33,7 @@ export interface SvcWebhooksOptions {
   deactivateOnGone?: boolean
   /** How long rows of the delivery log are kept, in days. @default 30 */
   deliveryLogRetentionDays?: number
-  /** How long dead letters are kept, in days. @default 90 */
+  /** How long dead letters are kept, in days; at most 24855. @default 90 */
   deadLetterRetentionDays?: number
   /** Longest inbound body, in bytes. @default 1048576 */
   bodyLimitBytes?: number
@@ -71,7 +71,12 @@ const rules: OptionRules = {
   standardWebhooks: { expects: 'true or false', is: isBoolean, default: false },
   deactivateOnGone: { expects: 'true or false', is: isBoolean, default: false },
   deliveryLogRetentionDays: { ...days, default: 30 },
-  deadLetterRetentionDays: { ...days, default: 90 },
+  deadLetterRetentionDays: {
+    expects: 'an integer from 1 to 24855 (days)',
+    // In seconds it is a 32-bit integer of pg-boss.
+    is: isIntegerFrom(1, 24_855),
+    default: 90,
+  },
   bodyLimitBytes: {
     expects: 'an integer of at least 1 (bytes)',
     is: isIntegerFrom(1),

@@ -1,10 +1,10 @@
-import { managementApi, useCore } from '@svc/core/kit'
+import { bootOnCore, managementApi, type Core } from '@svc/core/kit'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { registerActions } from './actions.ts'
 import { registerInbound } from './inbound/index.ts'
-import { settleWebhooksOptions, type SvcWebhooksOptions } from './options.ts'
-import { startOutbound } from './outbound/start.ts'
+import { settleWebhooksOptions, type SvcWebhooksOptions, type WebhooksSettings } from './options.ts'
+import { startOutbound, type Outbound } from './outbound/start.ts'
 import { serveDeliveries } from './routes/deliveries.ts'
 import { keepOutOfCaches } from './routes/management.ts'
 import { serveRegistrations } from './routes/registrations.ts'
@@ -12,8 +12,20 @@ import { warnWhereOpen } from './routes/guard-warning.ts'
 
 async function webhooks(app: FastifyInstance, options: SvcWebhooksOptions): Promise<void> {
   const settings = settleWebhooksOptions(options)
-  const core = await useCore(app)
-  const outbound = await startOutbound(core, settings)
+  bootOnCore(
+    app,
+    '@svc/webhooks',
+    (core) => startOutbound(core, settings),
+    (core, outbound) => mount(app, core, settings, outbound),
+  )
+}
+
+async function mount(
+  app: FastifyInstance,
+  core: Core,
+  settings: WebhooksSettings,
+  outbound: Outbound,
+): Promise<void> {
   registerActions(core.svc, outbound.webhooks, outbound.deliveries)
   await managementApi(app, settings.managementBasePath, (api) => {
     keepOutOfCaches(api)

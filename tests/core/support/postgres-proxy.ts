@@ -15,12 +15,16 @@ export interface PostgresProxy {
 export interface ProxyOptions {
   /** As PgBouncer: an error for the startup parameter `options`. */
   refusesOptions?: boolean
+  /** As other poolers: cuts a connection that has it. */
+  cutsOptions?: boolean
+  /** So many connections that have the startup parameter `options` find the server full. */
+  fullFor?: number
 }
 
 export async function proxyPostgres(
   t: Test,
   database: string,
-  { refusesOptions = false }: ProxyOptions = {},
+  { refusesOptions = false, cutsOptions = false, fullFor = 0 }: ProxyOptions = {},
 ): Promise<PostgresProxy> {
   const target = new URL(database)
   const sockets = new Set<Socket>()
@@ -38,9 +42,12 @@ export async function proxyPostgres(
       })
     }
     upstream.pipe(client)
-    if (!refusesOptions) return client.pipe(upstream)
+    if (!refusesOptions && !cutsOptions && fullFor === 0) return client.pipe(upstream)
     client.once('data', (startup: Buffer) => {
-      if (startup.includes('\0options\0')) return client.end(refusal)
+      const hasOptions = startup.includes('\0options\0')
+      if (hasOptions && refusesOptions) return client.end(refusal)
+      if (hasOptions && cutsOptions) return client.destroy()
+      if (hasOptions && fullFor-- > 0) return client.end(full)
       upstream.write(startup)
       client.pipe(upstream)
     })
@@ -68,9 +75,11 @@ export async function proxyPostgres(
 }
 
 /** An ErrorResponse of the wire protocol. */
-const refusal = ((fields: string) => {
+const errorResponse = (fields: string): Buffer => {
   const body = Buffer.from(`${fields}\0`)
   const head = Buffer.from('E\0\0\0\0')
   head.writeInt32BE(body.length + 4, 1)
   return Buffer.concat([head, body])
-})('SFATAL\0C08P01\0Munsupported startup parameter: options\0')
+}
+const refusal = errorResponse('SFATAL\0C08P01\0Munsupported startup parameter: options\0')
+const full = errorResponse('SFATAL\0C53300\0Msorry, too many clients already\0')

@@ -1,9 +1,11 @@
 // A process with one subscription, "work", that says what it is told to do: it writes `start <n>`
-// and, for `slow` payloads, never comes to an end; else `done <n>`. Closes at the end of its input.
+// and, for `slow` payloads, never comes to an end; else `done <n>`. Closes at the end of its input, or
+// when so many are done.
 import Fastify from 'fastify'
 import { svcCore } from '@svc/core'
 
-const [database = '', drainless] = process.argv.slice(2)
+const [database = '', drainless, closesAfter] = process.argv.slice(2)
+let done = 0
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
 const app = Fastify()
@@ -21,6 +23,7 @@ await app.svc.events.subscribe(
       })
     }
     say(`done ${n} ${attempt}`)
+    if (++done === Number(closesAfter)) void app.close()
   },
 )
 await app.ready()

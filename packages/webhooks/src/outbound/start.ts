@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { sweepDeadLettersOf, type Core } from '@svc/core/kit'
+import { longestDays, sweepDeadLettersOf, type Core } from '@svc/core/kit'
 import { dropLogDays, makeLogDays } from '../delivery-log.ts'
 import type { WebhooksSettings } from '../options.ts'
 import { addressGuard } from './address.ts'
@@ -18,6 +18,8 @@ export interface Outbound {
 const MIGRATIONS = new URL('../../sql/', import.meta.url)
 const MINUTE_IN_SECONDS = 60
 const HOUR_IN_SECONDS = 3600
+/** Data is kept as the longest setting says, also that of a process that ended within a day. */
+const DAY_IN_SECONDS = 24 * 3600
 
 /** Tables, queue, fan-out, worker and sweeps; returns the operations. */
 export async function startOutbound(core: Core, given: WebhooksSettings): Promise<Outbound> {
@@ -27,6 +29,8 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   const timeoutMs = settings.deliveryTimeoutMs
 
   await core.migrate('@svc/webhooks', MIGRATIONS)
+  core.lease.declareDays('deadLetterRetentionDays', settings.deadLetterRetentionDays)
+  core.lease.declareDays('deliveryLogRetentionDays', settings.deliveryLogRetentionDays)
   await core.queues.define(QUEUE)
   await core.fanOut.declare(SUBSCRIPTION, QUEUE, settings.allowedEvents)
   core.keepEventsAtLeast(settings.deliveryLogRetentionDays)
@@ -35,9 +39,10 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   const post = openPost({ timeoutMs, refuses, userAgent: userAgent() })
   core.onDrained(() => post.close())
   core.work(deliveryWorker(core, post, settings))
-  core.every(HOUR_IN_SECONDS, 'old dead letters of webhooks', () =>
-    sweepDeadLettersOf(core.db, QUEUE, settings.deadLetterRetentionDays),
-  )
+  core.every(HOUR_IN_SECONDS, 'old dead letters of webhooks', async () => {
+    const longest = await longestDays(core.db, 'deadLetterRetentionDays', DAY_IN_SECONDS)
+    await sweepDeadLettersOf(core.db, QUEUE, Math.max(longest, settings.deadLetterRetentionDays))
+  })
   core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () => recordLost(core))
   return {
     webhooks: webhooksOf(core, { allowedEvents: settings.allowedEvents, refuses }),

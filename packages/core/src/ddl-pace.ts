@@ -1,0 +1,22 @@
+/** How a migration waits for its locks: what it waits for, publishes wait for behind it. */
+
+const FIRST_LOCK_MS = 500
+const LONGEST_LOCK_MS = 2000
+/** Between two tries everything that has queued up goes ahead, for twice as long as it waited. */
+const REST = 2
+
+export interface Try {
+  /** How long to wait for one lock. */
+  lockMs: number
+  /** How long to leave the tables alone after a try that failed. */
+  pauseMs: number
+}
+
+/**
+ * The first tries are shorter than the second after which Postgres looks for deadlocks and ends one
+ * of the transactions involved, which might be a publish.
+ */
+export function tryOf(failures: number, random: number = Math.random()): Try {
+  const lockMs = Math.min(LONGEST_LOCK_MS, FIRST_LOCK_MS * 2 ** Math.floor(failures / 4))
+  return { lockMs, pauseMs: REST * lockMs * (1 + random) }
+}
