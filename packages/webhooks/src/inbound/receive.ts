@@ -7,6 +7,7 @@ import {
   NoHandshake,
   NotVerified,
   SecretMissing,
+  TooManyFields,
 } from './errors.ts'
 import { handshake } from './handshake.ts'
 import { payloadText } from './payload.ts'
@@ -29,7 +30,7 @@ interface Taken {
 /**
  * A POST: verified, then deduplicated, then published. When this returns, the event is committed.
  *
- * @throws NotVerified, BodyNotJson, InboundFailed or InboundUnavailable, each with the reason as its `cause`
+ * @throws NotVerified, BodyNotJson, TooManyFields, InboundFailed or InboundUnavailable, each with the reason as its `cause`
  */
 export async function receive(
   core: Core,
@@ -113,6 +114,7 @@ function failure(error: unknown, secrets: SecretsOfRequest): Error {
   if (
     error instanceof NotVerified ||
     error instanceof BodyNotJson ||
+    error instanceof TooManyFields ||
     error instanceof NoHandshake
   ) {
     return error
