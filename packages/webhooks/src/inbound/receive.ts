@@ -6,7 +6,6 @@ import {
   InboundUnavailable,
   NoHandshake,
   NotVerified,
-  SecretMissing,
   TooManyFields,
 } from './errors.ts'
 import { handshake } from './handshake.ts'
@@ -14,7 +13,7 @@ import { payloadText } from './payload.ts'
 import { SecretsOfRequest } from './secrets-of-request.ts'
 import type { InboundReply, InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
-import { refusalOf } from './verify/refusal.ts'
+import { forgetRefusal, refusalOf } from './verify/refusal.ts'
 
 /** What became of a request that was taken. */
 export type Receipt =
@@ -59,7 +58,7 @@ async function take(
   try {
     await verify(source, request, body, secrets)
     const json = payloadText(request.headers['content-type'], request.rawBody)
-    const reply = await handshake(source, request, body, secrets.look)
+    const reply = await handshake(source, request, body, secrets)
     if (reply !== null) return { outcome: 'answered', reply }
     return { json, key: deduplicationKey(source, request, body) }
   } catch (error) {
@@ -75,8 +74,8 @@ export async function receiveGet(
 ): Promise<Receipt> {
   const secrets = new SecretsOfRequest((name) => core.svc.secrets.get(name))
   try {
-    const reply = await handshake(source, request, '', secrets.look)
-    if (secrets.lacking !== undefined) throw new SecretMissing(secrets.lacking)
+    const reply = await handshake(source, request, '', secrets)
+    secrets.assertFound()
     if (reply === null) throw new NoHandshake({ cause: 'respond gave no answer' })
     return { outcome: 'answered', reply }
   } catch (error) {
@@ -90,9 +89,12 @@ async function verify(
   body: string,
   secrets: SecretsOfRequest,
 ): Promise<void> {
-  const verdict: unknown = await source.verify(request, body, secrets.look)
+  const verdict: unknown = await secrets.call(source.verify, (secret) => {
+    forgetRefusal(request)
+    return source.verify(request, body, secret)
+  })
   // Also where the verdict is `true`: it cannot have been reached with the key that was asked for.
-  if (secrets.lacking !== undefined) throw new SecretMissing(secrets.lacking)
+  secrets.assertFound()
   if (verdict === true) return
   const answer = verdict === false ? 'false' : `a value of type ${typeof verdict}`
   throw new NotVerified({ cause: refusalOf(request) ?? `verify answered ${answer}` })
