@@ -106,6 +106,32 @@ t.test('an unknown delivery is a 404', async (t) => {
   }
 })
 
+t.test('an id that is too long for the router is a 404', async (t) => {
+  const { ask, register } = await startHost(t)
+  const { id } = await register(URL_)
+  for (const length of [101, 1000, 5000]) {
+    for (const long of ['a'.repeat(length), '%61'.repeat(length), 'a%2F'.repeat(length / 2)]) {
+      const answers = [
+        await ask('GET', `/${long}`),
+        await ask('PATCH', `/${long}`, { label: 'x' }),
+        await ask('DELETE', `/${long}`),
+        await ask('GET', `/${long}/deliveries`),
+        await ask('GET', `/${long}/dead-letters`),
+        await ask('POST', `/${long}/test`),
+        await ask('POST', `/${long}/deliveries/${UNKNOWN}/redeliver`),
+      ]
+      for (const { status, body } of answers) {
+        t.match({ status, body }, { status: 404, body: { code: 'SVC_WEBHOOKS_NOT_FOUND' } })
+      }
+      t.match(await ask('POST', `/${id}/deliveries/${long}/redeliver`), {
+        status: 404,
+        body: { code: 'SVC_WEBHOOKS_DELIVERY_NOT_FOUND' },
+      })
+    }
+  }
+  t.match((await ask('GET', `/${id}/unknown`)).body, { message: /Route GET:.* not found/ })
+})
+
 t.test('another base path is served in place of the default', async (t) => {
   const { app } = await startHost(t, { managementBasePath: '/admin/hooks' })
   t.equal((await app.inject('/admin/hooks')).statusCode, 200)

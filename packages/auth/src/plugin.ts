@@ -16,7 +16,7 @@ import { describeRoutes } from './openapi.ts'
 import { makeGround } from './operations/ground.ts'
 import { makeOperations } from './operations/index.ts'
 import { settleAuthOptions, type SvcAuthOptions } from './options.ts'
-import { managementRoutes } from './routes/management.ts'
+import { managementRoutes, unknownId } from './routes/management.ts'
 import type { Scope } from './scopes.ts'
 
 declare module 'fastify' {
@@ -52,8 +52,11 @@ async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> 
   registerActions(core.svc, operations)
   if (settings.managementBasePath !== null) {
     if (app.hasDecorator('swagger')) describeRoutes(app, (...route) => policies.foresee(...route))
-    await managementApi(app, settings.managementBasePath, (api) =>
-      managementRoutes(api, operations),
+    await managementApi(
+      app,
+      settings.managementBasePath,
+      (api) => managementRoutes(api, operations),
+      unknownId,
     )
   }
 

@@ -6,7 +6,7 @@ import { registerInbound } from './inbound/index.ts'
 import { settleWebhooksOptions, type SvcWebhooksOptions } from './options.ts'
 import { startOutbound } from './outbound/start.ts'
 import { serveDeliveries } from './routes/deliveries.ts'
-import { keepOutOfCaches } from './routes/management.ts'
+import { keepOutOfCaches, unknownId } from './routes/management.ts'
 import { serveRegistrations } from './routes/registrations.ts'
 import { warnWhereOpen } from './routes/guard-warning.ts'
 
@@ -15,11 +15,16 @@ async function webhooks(app: FastifyInstance, options: SvcWebhooksOptions): Prom
   const core = await useCore(app)
   const outbound = await startOutbound(core, settings)
   registerActions(core.svc, outbound.webhooks, outbound.deliveries)
-  await managementApi(app, settings.managementBasePath, (api) => {
-    keepOutOfCaches(api)
-    serveRegistrations(api, outbound.webhooks)
-    serveDeliveries(api, outbound.deliveries)
-  })
+  await managementApi(
+    app,
+    settings.managementBasePath,
+    (api) => {
+      keepOutOfCaches(api)
+      serveRegistrations(api, outbound.webhooks)
+      serveDeliveries(api, outbound.deliveries)
+    },
+    unknownId,
+  )
   warnWhereOpen(app, settings.managementBasePath)
   registerInbound(app, core, settings.sources, settings)
 }
