@@ -61,7 +61,10 @@ t.test('a wrong registration is a 400 that says what is wrong', async (t) => {
     [{ ...right, events: '*' }, /must be array/],
     [{ ...right, events: ['order.lost'] }, /"order\.lost" is not allowed.*order\.created/],
     [{ ...right, events: [5] }, /must be string/],
+    [{ ...right, events: Array.from({ length: 1001 }, () => '*') }, /events.* more than 1000/],
+    [{ ...right, events: ['x'.repeat(201)] }, /events\/0.* more than 200/],
     [{ ...right, label: 5 }, /body\/label/],
+    [{ ...right, label: 'x'.repeat(201) }, /body\/label.* more than 200/],
     [{ ...right, label: 'a\u0000b' }, /body\/label/],
     [{ ...right, active: 'yes' }, /active/],
     [{ ...right, secret: 'mine' }, /additional properties.*secret/],
@@ -73,6 +76,11 @@ t.test('a wrong registration is a 400 that says what is wrong', async (t) => {
     if ('url' in body && 'events' in body) t.equal((await ask('PATCH', `/${id}`, body)).status, 400)
   }
   t.equal((await ask('POST', '', { ...right, active: false })).status, 400, 'not at creation')
+  const longest = {
+    label: 'x'.repeat(200),
+    events: Array.from({ length: 1000 }, () => 'order.created'),
+  }
+  t.equal((await ask('POST', '', { ...right, ...longest })).status, 201)
   t.equal((await ask('POST', '')).status, 400)
   t.equal((await ask('PATCH', `/${id}`, { active: null })).status, 400)
 })

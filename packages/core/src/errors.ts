@@ -79,7 +79,7 @@ export const SubscriptionTaken = createError<[string]>(
   500,
 )
 
-/** `svcCore` was registered where it, or something else called `svc`, stands already. */
+/** A plugin of ours was registered twice in one host, or the host has a decorator `svc` of its own. */
 export const AlreadyRegistered = createError<[string]>('SVC_CORE_ALREADY_REGISTERED', '%s', 500)
 
 /** `events.subscribe` was called with something that is not a handler, a name or an option. */

@@ -1,4 +1,5 @@
-import { managementApi, useCore } from '@svc/core/kit'
+import { AlreadyRegistered } from '@svc/core'
+import { managementApi, useCore, type Core } from '@svc/core/kit'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { registerActions } from './actions.ts'
@@ -13,6 +14,7 @@ import { warnWhereOpen } from './routes/guard-warning.ts'
 async function webhooks(app: FastifyInstance, options: SvcWebhooksOptions): Promise<void> {
   const settings = settleWebhooksOptions(options)
   const core = await useCore(app)
+  assertFirst(core)
   const outbound = await startOutbound(core, settings)
   registerActions(core.svc, outbound.webhooks, outbound.deliveries)
   await managementApi(
@@ -27,6 +29,14 @@ async function webhooks(app: FastifyInstance, options: SvcWebhooksOptions): Prom
   )
   warnWhereOpen(app, settings.managementBasePath)
   registerInbound(app, core, settings.sources, settings)
+}
+
+/** @throws AlreadyRegistered */
+function assertFirst({ svc }: Core): void {
+  if (!svc.actions.names().includes('__svc.webhooks.register')) return
+  throw new AlreadyRegistered(
+    'svcWebhooks is registered already: register it once, with all events and all sources in its options',
+  )
 }
 
 /** Webhooks, out and in: published events to registered URLs, and senders' requests to events. */
