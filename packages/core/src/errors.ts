@@ -66,9 +66,9 @@ export const InvalidPayload = createError<[string]>(
 )
 
 /** The option `db` of a publish is not a client inside a transaction. */
-export const NoTransaction = createError<[string]>(
+export const NoTransaction = createError<[string, string]>(
   'SVC_CORE_NO_TRANSACTION',
-  'events.publish: the option "db" must be a client inside a transaction, got %s: begin first, or leave it out',
+  'events.publish: the option "db" must be a client inside a transaction, or an object with query(text, values) that runs in one, got %s: %s, or leave it out',
   500,
 )
 
