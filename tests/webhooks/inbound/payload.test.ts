@@ -67,23 +67,23 @@ const formOf = (count: number, name: (index: number) => string) =>
 
 t.test('a form with many different names is read in time that grows with its length', async (t) => {
   const before = process.cpuUsage()
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < 10; round++) {
     json(
-      formOf(20_000, (index) => index.toString(36)),
+      formOf(10_000, (index) => index.toString(36)),
       FORM,
     )
   }
-  // A tenth of a second; a reader that looks at all fields for each name takes twenty seconds.
-  t.ok(process.cpuUsage(before).user < 5_000_000)
+  // A tenth of a second; a reader that looks at all fields for each name takes ten seconds.
+  t.ok(process.cpuUsage(before).user < 3_000_000)
 })
 
 t.test('a form with too many fields is refused before it is read', async (t) => {
-  const fields = Object.keys(JSON.parse(json(formOf(20_000, String), FORM)) as object)
-  t.equal(fields.length, 20_000)
-  t.throws(() => json(formOf(20_001, String), FORM), {
+  const fields = Object.keys(JSON.parse(json(formOf(10_000, String), FORM)) as object)
+  t.equal(fields.length, 10_000)
+  t.throws(() => json(formOf(10_001, String), FORM), {
     code: 'SVC_WEBHOOKS_TOO_MANY_FIELDS',
     statusCode: 413,
-    message: /20000/,
+    message: /10000/,
   })
 })
 

@@ -33,7 +33,7 @@ function jsonText(body: Buffer, text: string): string {
 }
 
 /** Reading so many fields takes tens of milliseconds, in which the process serves no other request. */
-const MOST_FIELDS = 20_000
+const MOST_FIELDS = 10_000
 
 /** A field that comes more than once becomes an array of its values. */
 function formFields(text: string): Record<string, string | string[]> {
