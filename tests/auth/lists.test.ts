@@ -50,10 +50,20 @@ t.test('users and keys are listed newest first, page by page', async (t) => {
   t.notOk(whole.headers.link)
 })
 
+const AFTER_URN = 'after=urn:uuid:0190a1b2-0000-7000-8000-000000000000'
+
 t.test('a limit is 1 to 1000, and after is an id', async (t) => {
   const { ask, makeUser } = await startHost(t)
   const { id } = await makeUser()
-  for (const query of ['limit=0', 'limit=1001', 'limit=x', 'limit=1.5', 'after=x', 'x=1']) {
+  for (const query of [
+    'limit=0',
+    'limit=1001',
+    'limit=x',
+    'limit=1.5',
+    'after=x',
+    AFTER_URN,
+    'x=1',
+  ]) {
     t.match(await ask('GET', `/_auth/users?${query}`), {
       status: 400,
       body: { code: 'SVC_INVALID_INPUT' },

@@ -115,6 +115,44 @@ t.test('an id that is no UUID is a 404 that asks no database', async (t) => {
   )
 })
 
+const tooLong = [101, 1000, 5000].flatMap((length) => [
+  'a'.repeat(length),
+  '%61'.repeat(length),
+  'a%2F'.repeat(length / 2),
+])
+
+t.test('an id that is too long for the router is a 404, behind the guard', async (t) => {
+  const { ask, makeKey } = await startHost(t)
+  const { key } = await makeKey({ scopes: ['read', 'write'] })
+  for (const id of tooLong) {
+    const routes: [method: string, path: string, code: string][] = [
+      ['DELETE', `/_auth/users/${id}`, 'SVC_AUTH_USER_NOT_FOUND'],
+      ['GET', `/_auth/users/${id}/keys`, 'SVC_AUTH_USER_NOT_FOUND'],
+      ['POST', `/_auth/users/${id}/keys`, 'SVC_AUTH_USER_NOT_FOUND'],
+      ['DELETE', `/_auth/keys/${id}`, 'SVC_AUTH_KEY_NOT_FOUND'],
+    ]
+    for (const [method, path, code] of routes) {
+      const what = `${method} ${path.slice(0, 60)} of ${path.length}`
+      t.match(await ask(method, path), { status: 404, body: { statusCode: 404, code } }, what)
+      t.equal((await ask(method, path, { key: null })).status, 401, what)
+      t.equal((await ask(method, path, { key })).status, 403, what)
+    }
+    t.equal((await ask('HEAD', `/_auth/users/${id}/keys`)).status, 404)
+  }
+})
+
+t.test('another path beside the routes that take an id is the host’s own 404', async (t) => {
+  const { ask } = await startHost(t, {
+    after: (app) => {
+      app.setNotFoundHandler((_request, reply) => reply.code(404).send('of the host'))
+    },
+  })
+  for (const path of ['/_auth/users/x/unknown', '/_auth/users/', '/_auth/keys/x/y']) {
+    t.match(await ask('DELETE', path, { body: {} }), { status: 404 }, path)
+    t.match(await ask('GET', `${path}/z`), { status: 404, body: 'of the host' }, path)
+  }
+})
+
 t.test(
   'without a management base path there is no API, and nothing to protect there',
   async (t) => {

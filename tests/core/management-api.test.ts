@@ -85,7 +85,7 @@ const refused: [
     'name=a',
     415,
     'SVC_UNSUPPORTED_MEDIA_TYPE',
-    'Unsupported Media Type',
+    'the content type is not supported: send JSON, with the header Content-Type: application/json',
     'application/x-www-form-urlencoded',
   ],
 ]
@@ -223,6 +223,7 @@ t.test('a link keeps the other parameters', async (t) => {
     'limit=x',
     'limit=1.5',
     'after=x',
+    'after=urn:uuid:0190a1b2-0000-7000-8000-000000000000',
     'limit=1&limit=2',
     'size=1',
   ]) {

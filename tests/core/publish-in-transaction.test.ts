@@ -103,16 +103,16 @@ t.test('outside a transaction an event could lose its jobs: that is refused', as
   const code = 'SVC_CORE_NO_TRANSACTION'
   await t.rejects(app.svc.events.publish('a', 1, { db: client }), {
     code,
-    message: /one outside a transaction/,
+    message: /got a client outside a transaction: begin on it first/,
   })
   client.release()
   await t.rejects(app.svc.events.publish('a', 1, { db: app.svc.database }), {
     code,
-    message: /got a pool/,
+    message: /got a pool: begin on a client of the pool/,
   })
   await t.rejects(app.svc.events.publish('a', 1, { db: {} as never }), {
     code,
-    message: /got an object/,
+    message: /got an object: pass the client of pg/,
   })
   await t.rejects(app.svc.events.publish('a', 1, { db: null as never }), {
     code,

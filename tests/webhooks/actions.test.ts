@@ -45,6 +45,33 @@ t.test('actions and routes show the same', async (t) => {
   t.same(await actions.call('__svc.webhooks.list'), [])
 })
 
+t.test('an attempt under an id that is no UUID sends nothing', async (t) => {
+  const { app, register } = await startHost(t)
+  const receiver = await startReceiver(t)
+  const { id } = await register(receiver.url)
+  const attempt = {
+    webhookId: id,
+    event: 'order.created',
+    payload: 1,
+    deliveryId: UNKNOWN,
+    attempt: 1,
+  }
+  const deliver = (changes: object) =>
+    app.svc.actions.call('__svc.webhooks.deliver', { ...attempt, ...changes })
+  const urn = `urn:uuid:${UNKNOWN}`
+  await t.rejects(deliver({ deliveryId: urn }), {
+    code: 'SVC_INVALID_INPUT',
+    message: 'input/deliveryId must match format "uuid"',
+  })
+  await t.rejects(deliver({ webhookId: urn }), { code: 'SVC_WEBHOOKS_NOT_FOUND' })
+  await t.rejects(
+    app.svc.actions.call('__svc.webhooks.listDeliveries', { webhookId: id, after: urn }),
+    { code: 'SVC_INVALID_INPUT', message: 'input/after must match format "uuid"' },
+  )
+  await deliver({})
+  t.equal(receiver.requests.length, 1)
+})
+
 t.test('an action refuses what its route refuses, with the same errors', async (t) => {
   const { app } = await startHost(t)
   const { actions } = app.svc as unknown as { actions: Untyped }

@@ -74,6 +74,19 @@ t.test('core is registered where the host has not done it', async (t) => {
   t.equal((await app.inject('/_webhooks')).statusCode, 200)
 })
 
+t.test('a second registration in one host is an error that says so', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 2 } })
+  await app.register(svcWebhooks, { allowedEvents: ['order.created'] })
+  await t.rejects(
+    (async () => {
+      await app.register(svcWebhooks, { allowedEvents: [], managementBasePath: '/others' })
+    })(),
+    { code: 'SVC_CORE_ALREADY_REGISTERED', message: /^svcWebhooks is registered already/ },
+  )
+})
+
 t.test('ten hosts that boot at once on an empty database all come up', async (t) => {
   const connectionString = await emptyDatabase(t)
   const apps = Array.from({ length: 10 }, () => Fastify())

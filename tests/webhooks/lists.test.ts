@@ -33,17 +33,34 @@ t.test('webhooks are listed newest first, in pages that link to the next', async
   )
 })
 
+const URN = 'urn:uuid:0190a1b2-0000-7000-8000-000000000000'
+
 t.test('a page of another size than 1 to 1000, or after something else, is a 400', async (t) => {
   const { ask, register } = await startHost(t)
   const { id } = await register('https://receiver.example/')
-  for (const query of ['limit=0', 'limit=1001', 'limit=x', 'limit=1.5', 'after=x', 'page=2']) {
+  for (const query of [
+    'limit=0',
+    'limit=1001',
+    'limit=x',
+    'limit=1.5',
+    'after=x',
+    `after=${URN}`,
+    'page=2',
+  ]) {
     for (const path of ['', `/${id}/deliveries`, `/${id}/dead-letters`]) {
       t.equal((await ask('GET', `${path}?${query}`)).status, 400, `${path}?${query}`)
     }
   }
-  for (const query of ['status=lost', 'event=a%00b', 'deliveryId=x']) {
+  for (const query of ['status=lost', 'event=a%00b', 'deliveryId=x', `deliveryId=${URN}`]) {
     t.equal((await ask('GET', `/${id}/deliveries?${query}`)).status, 400, query)
   }
+  t.match((await ask('GET', `/${id}/deliveries?status=lost`)).body, {
+    message:
+      'querystring/status must be equal to one of the allowed values: "delivered", "failed", "dead", "skipped"',
+  })
+  t.match((await ask('GET', `/${id}/deliveries?after=${URN}`)).body, {
+    message: 'querystring/after must match format "uuid"',
+  })
 })
 
 t.test('the delivery log is listed newest first, by status, event and delivery', async (t) => {

@@ -61,7 +61,10 @@ t.test('a wrong registration is a 400 that says what is wrong', async (t) => {
     [{ ...right, events: '*' }, /must be array/],
     [{ ...right, events: ['order.lost'] }, /"order\.lost" is not allowed.*order\.created/],
     [{ ...right, events: [5] }, /must be string/],
+    [{ ...right, events: Array.from({ length: 1001 }, () => '*') }, /events.* more than 1000/],
+    [{ ...right, events: ['x'.repeat(201)] }, /events\/0.* more than 200/],
     [{ ...right, label: 5 }, /body\/label/],
+    [{ ...right, label: 'x'.repeat(201) }, /body\/label.* more than 200/],
     [{ ...right, label: 'a\u0000b' }, /body\/label/],
     [{ ...right, active: 'yes' }, /active/],
     [{ ...right, secret: 'mine' }, /additional properties.*secret/],
@@ -73,6 +76,11 @@ t.test('a wrong registration is a 400 that says what is wrong', async (t) => {
     if ('url' in body && 'events' in body) t.equal((await ask('PATCH', `/${id}`, body)).status, 400)
   }
   t.equal((await ask('POST', '', { ...right, active: false })).status, 400, 'not at creation')
+  const longest = {
+    label: 'x'.repeat(200),
+    events: Array.from({ length: 1000 }, () => 'order.created'),
+  }
+  t.equal((await ask('POST', '', { ...right, ...longest })).status, 201)
   t.equal((await ask('POST', '')).status, 400)
   t.equal((await ask('PATCH', `/${id}`, { active: null })).status, 400)
 })
@@ -104,6 +112,32 @@ t.test('an unknown delivery is a 404', async (t) => {
     const answer = await ask('POST', `/${id}/deliveries/${deliveryId}/redeliver`)
     t.match(answer, { status: 404, body: { code: 'SVC_WEBHOOKS_DELIVERY_NOT_FOUND' } })
   }
+})
+
+t.test('an id that is too long for the router is a 404', async (t) => {
+  const { ask, register } = await startHost(t)
+  const { id } = await register(URL_)
+  for (const length of [101, 1000, 5000]) {
+    for (const long of ['a'.repeat(length), '%61'.repeat(length), 'a%2F'.repeat(length / 2)]) {
+      const answers = [
+        await ask('GET', `/${long}`),
+        await ask('PATCH', `/${long}`, { label: 'x' }),
+        await ask('DELETE', `/${long}`),
+        await ask('GET', `/${long}/deliveries`),
+        await ask('GET', `/${long}/dead-letters`),
+        await ask('POST', `/${long}/test`),
+        await ask('POST', `/${long}/deliveries/${UNKNOWN}/redeliver`),
+      ]
+      for (const { status, body } of answers) {
+        t.match({ status, body }, { status: 404, body: { code: 'SVC_WEBHOOKS_NOT_FOUND' } })
+      }
+      t.match(await ask('POST', `/${id}/deliveries/${long}/redeliver`), {
+        status: 404,
+        body: { code: 'SVC_WEBHOOKS_DELIVERY_NOT_FOUND' },
+      })
+    }
+  }
+  t.match((await ask('GET', `/${id}/unknown`)).body, { message: /Route GET:.* not found/ })
 })
 
 t.test('another base path is served in place of the default', async (t) => {

@@ -24,6 +24,10 @@ t.test('a wrong option is named, with what it must be', async (t) => {
     [{ allowedEvents: ['*'] }, /"allowedEvents"/],
     [{ allowedEvents: ['a', 'two words'] }, /"allowedEvents".*element \[1\] is "two words"/],
     [{ allowedEvents: [5] }, /"allowedEvents"/],
+    [
+      { allowedEvents: ['a', 'b', 'a'] },
+      /"allowedEvents" must list each event once, but "a" at index 2 is at index 0 already/,
+    ],
     [{ allowedEvents: [], managementBasePath: 'hooks' }, /"managementBasePath" must be a URL path/],
     [{ allowedEvents: [], managementBasePath: '/' }, /"managementBasePath"/],
     [{ allowedEvents: [], managementBasePath: '/hooks/' }, /"managementBasePath"/],

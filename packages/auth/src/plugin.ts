@@ -23,7 +23,7 @@ import { describeRoutes } from './openapi.ts'
 import { makeGround } from './operations/ground.ts'
 import { makeOperations } from './operations/index.ts'
 import { settleAuthOptions, type AuthSettings, type SvcAuthOptions } from './options.ts'
-import { managementRoutes } from './routes/management.ts'
+import { managementRoutes, unknownId } from './routes/management.ts'
 import type { Scope } from './scopes.ts'
 
 declare module 'fastify' {
@@ -68,8 +68,11 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
   registerActions(core.svc, operations)
   if (settings.managementBasePath !== null) {
     if (app.hasDecorator('swagger')) describeRoutes(app, (...route) => policies.foresee(...route))
-    await managementApi(app, settings.managementBasePath, (api) =>
-      managementRoutes(api, operations),
+    await managementApi(
+      app,
+      settings.managementBasePath,
+      (api) => managementRoutes(api, operations),
+      unknownId,
     )
   }
 

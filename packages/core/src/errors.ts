@@ -72,9 +72,9 @@ export const InvalidPayload = createError<[string]>(
 )
 
 /** The option `db` of a publish is not a client inside a transaction. */
-export const NoTransaction = createError<[string]>(
+export const NoTransaction = createError<[string, string]>(
   'SVC_CORE_NO_TRANSACTION',
-  'events.publish: the option "db" must be a client inside a transaction, got %s: begin first, or leave it out',
+  'events.publish: the option "db" must be a client inside a transaction, or an object with query(text, values) that runs in one, got %s: %s, or leave it out',
   500,
 )
 
@@ -85,7 +85,7 @@ export const SubscriptionTaken = createError<[string]>(
   500,
 )
 
-/** `svcCore` was registered where it, or something else called `svc`, stands already. */
+/** A plugin of ours was registered twice in one host, or the host has a decorator `svc` of its own. */
 export const AlreadyRegistered = createError<[string]>('SVC_CORE_ALREADY_REGISTERED', '%s', 500)
 
 /** `events.subscribe` was called with something that is not a handler, a name or an option. */

@@ -9,6 +9,7 @@ import {
   NoTransaction,
   SubscriptionTaken,
 } from './errors.ts'
+import { foreignDb } from './foreign-db.ts'
 import { uuidv7 } from './ids.ts'
 import {
   isBoolean,
@@ -111,7 +112,7 @@ export function checkedPublishOptions(options: PublishOptions): PublishOptions {
   if (!isPlainObject(options)) {
     throw new InvalidOption(`events.publish: the options must be an object, got ${kindOf(options)}`)
   }
-  if (options.db === null) throw new NoTransaction('null')
+  if (options.db === null) throw new NoTransaction('null', BEGIN)
   for (const name in options) {
     if (name !== 'id' && name !== 'db') {
       throw new InvalidOption(`events.publish: there is no option "${name}"; there are: id, db`)
@@ -128,11 +129,19 @@ export function checkedPublishOptions(options: PublishOptions): PublishOptions {
  */
 export function checkedDb(db: Db): Db {
   const { query, totalCount, getTransactionStatus } = db as Partial<Pool & Client>
-  if (typeof query !== 'function') throw new NoTransaction(kindOf(db))
-  if (totalCount !== undefined) throw new NoTransaction('a pool')
-  if (getTransactionStatus?.call(db) === 'I') throw new NoTransaction('one outside a transaction')
+  if (typeof query !== 'function') {
+    const { what, right } = foreignDb(db) ?? { what: kindOf(db), right: PASS }
+    throw new NoTransaction(what, right)
+  }
+  if (totalCount !== undefined) throw new NoTransaction('a pool', BEGIN)
+  if (getTransactionStatus?.call(db) === 'I') {
+    throw new NoTransaction('a client outside a transaction', 'begin on it first')
+  }
   return db
 }
+
+const BEGIN = 'begin on a client of the pool, and pass that client'
+const PASS = 'pass the client of pg that your transaction runs on, or such an object'
 
 /** @throws InvalidPayload */
 export function payloadText(payload: unknown): string {

@@ -6,6 +6,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { STATUS_CODES } from 'node:http'
 import { isAway } from './database.ts'
 import { loggable } from './loggable.ts'
+import { watchIds, type UnknownId } from './long-ids.ts'
 import { compileFor, wordingOf } from './validation.ts'
 
 const ERROR_SCHEMA = 'SvcHttpError'
@@ -21,12 +22,14 @@ export const ErrorBody = Type.Unsafe<{
 /**
  * Registers `routes` in an encapsulated child under `prefix`: our validator (no coercion in bodies
  * and parameters, unknown fields refused), our error bodies, zero bytes under a JSON content type
- * counted as no body. The host's own validator, parsers and error handler are left alone.
+ * counted as no body. The host's own validator, parsers and error handler are left alone. With
+ * `unknownId`, ids that are too long for the router are answered by the error that it makes.
  */
 export async function managementApi(
   app: FastifyInstance,
   prefix: string,
   routes: (api: FastifyInstance) => void | Promise<void>,
+  unknownId?: UnknownId,
 ): Promise<void> {
   await app.register(
     async (api: FastifyInstance) => {
@@ -39,7 +42,9 @@ export async function managementApi(
       api.setReplySerializer(undefined as never)
       acceptOnlyJson(api)
       api.setErrorHandler(answerError)
+      const answerLongIds = watchIds(api)
       await routes(api)
+      if (unknownId) answerLongIds(unknownId)
     },
     { prefix },
   )
@@ -89,10 +94,14 @@ function answerError(error: FastifyError, request: FastifyRequest, reply: Fastif
   const statusCode = error.statusCode && error.statusCode >= 400 ? error.statusCode : 500
   const isOurs = error.code?.startsWith('SVC_') ?? false
   if (statusCode >= 500) request.log.error({ err: loggable(error) }, 'a management request failed')
-  const message = statusCode < 500 ? error.message : 'something went wrong, see the log'
-  void reply
-    .code(statusCode)
-    .send(bodyOf(statusCode, isOurs ? error.code : codeOf(statusCode), message))
+  const code = isOurs ? error.code : codeOf(statusCode)
+  void reply.code(statusCode).send(bodyOf(statusCode, code, messageOf(error, statusCode)))
+}
+
+function messageOf({ code, message }: FastifyError, statusCode: number): string {
+  if (statusCode >= 500) return 'something went wrong, see the log'
+  if (code !== 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return message
+  return 'the content type is not supported: send JSON, with the header Content-Type: application/json'
 }
 
 function bodyOf(statusCode: number, code: string, message: string) {

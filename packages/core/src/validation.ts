@@ -3,6 +3,7 @@ import type { TSchema, Static } from '@sinclair/typebox'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import { InvalidInput } from './errors.ts'
+import { isUuid } from './ids.ts'
 
 const common = {
   // A field that nobody declared is a mistake of the caller, and is told, not dropped.
@@ -13,9 +14,15 @@ const common = {
 } as const
 
 /** Bodies, path parameters and the arguments of actions: `name: 5` is not "5". */
-const exact = addFormats.default(new Ajv({ ...common, coerceTypes: false }))
+const exact = withFormats(new Ajv({ ...common, coerceTypes: false }))
 /** Query strings hold nothing but text. */
-const coercing = addFormats.default(new Ajv({ ...common, coerceTypes: 'array' }))
+const coercing = withFormats(new Ajv({ ...common, coerceTypes: 'array' }))
+
+function withFormats(ajv: Ajv): Ajv {
+  addFormats.default(ajv)
+  // The format of ajv-formats takes "urn:uuid:…" too, which Postgres refuses.
+  return ajv.addFormat('uuid', isUuid)
+}
 
 export function compileFor(httpPart: string | undefined, schema: object): ValidateFunction {
   return (httpPart === 'querystring' ? coercing : exact).compile(schema)
@@ -23,18 +30,23 @@ export function compileFor(httpPart: string | undefined, schema: object): Valida
 
 /** Fastify's wording: `body/email must match format "email"`. */
 export function wordingOf(errors: ErrorObject[] | null | undefined, where: string): string {
-  const [first] = errors ?? []
-  if (!first) return `${where} is not valid`
-  return `${where}${first.instancePath} ${first.message}${explanationOf(first)}`
+  // Of the branches of a union, the one that went furthest is the one that was meant.
+  const told = errors?.reduce((best, error) => (depthOf(error) > depthOf(best) ? error : best))
+  if (!told) return `${where} is not valid`
+  return `${where}${told.instancePath} ${told.message}${detailOf(told)}`
 }
 
-function explanationOf({ keyword, params }: ErrorObject): string {
-  if (keyword === 'additionalProperties') return ` ("${params.additionalProperty}")`
+const depthOf = ({ instancePath }: ErrorObject): number => instancePath.split('/').length
+
+function detailOf({ keyword, params }: ErrorObject): string {
+  if (keyword === 'additionalProperties') return ` ("${params['additionalProperty']}")`
   // The offset is what is missing most.
-  if (keyword === 'format' && params.format === 'date-time') {
+  if (keyword === 'format' && params['format'] === 'date-time') {
     return ', with an offset such as "Z" or "+02:00"'
   }
-  return ''
+  if (keyword !== 'enum') return ''
+  const allowed = params['allowedValues'] as unknown[]
+  return `: ${allowed.map((value) => JSON.stringify(value)).join(', ')}`
 }
 
 /** @throws InvalidInput */

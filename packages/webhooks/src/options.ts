@@ -1,3 +1,4 @@
+import { InvalidOption } from '@svc/core'
 import {
   isBoolean,
   isEventName,
@@ -89,5 +90,17 @@ export function settleWebhooksOptions(given: unknown): WebhooksSettings {
   const { inbound, ...settings } = settleOptions<
     Required<Omit<SvcWebhooksOptions, 'inbound'>> & { inbound: unknown }
   >('svcWebhooks', rules, given)
+  assertDistinct(settings.allowedEvents)
   return { ...settings, sources: settleSources(inbound) }
+}
+
+/** @throws InvalidOption */
+function assertDistinct(allowedEvents: string[]): void {
+  for (const [index, event] of allowedEvents.entries()) {
+    const first = allowedEvents.indexOf(event)
+    if (first === index) continue
+    throw new InvalidOption(
+      `svcWebhooks: the option "allowedEvents" must list each event once, but "${event}" at index ${index} is at index ${first} already: remove one of them`,
+    )
+  }
 }

@@ -1,3 +1,4 @@
+import { AlreadyRegistered } from '@svc/core'
 import { bootOnCore, managementApi, type Core } from '@svc/core/kit'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
@@ -6,7 +7,7 @@ import { registerInbound } from './inbound/index.ts'
 import { settleWebhooksOptions, type SvcWebhooksOptions, type WebhooksSettings } from './options.ts'
 import { startOutbound, type Outbound } from './outbound/start.ts'
 import { serveDeliveries } from './routes/deliveries.ts'
-import { keepOutOfCaches } from './routes/management.ts'
+import { keepOutOfCaches, unknownId } from './routes/management.ts'
 import { serveRegistrations } from './routes/registrations.ts'
 import { warnWhereOpen } from './routes/guard-warning.ts'
 
@@ -15,7 +16,10 @@ async function webhooks(app: FastifyInstance, options: SvcWebhooksOptions): Prom
   bootOnCore(
     app,
     '@svc/webhooks',
-    (core) => startOutbound(core, settings),
+    (core) => {
+      assertFirst(core)
+      return startOutbound(core, settings)
+    },
     (core, outbound) => mount(app, core, settings, outbound),
   )
 }
@@ -27,13 +31,26 @@ async function mount(
   outbound: Outbound,
 ): Promise<void> {
   registerActions(core.svc, outbound.webhooks, outbound.deliveries)
-  await managementApi(app, settings.managementBasePath, (api) => {
-    keepOutOfCaches(api)
-    serveRegistrations(api, outbound.webhooks)
-    serveDeliveries(api, outbound.deliveries)
-  })
+  await managementApi(
+    app,
+    settings.managementBasePath,
+    (api) => {
+      keepOutOfCaches(api)
+      serveRegistrations(api, outbound.webhooks)
+      serveDeliveries(api, outbound.deliveries)
+    },
+    unknownId,
+  )
   warnWhereOpen(app, settings.managementBasePath)
   registerInbound(app, core, settings.sources, settings)
+}
+
+/** @throws AlreadyRegistered */
+function assertFirst({ svc }: Core): void {
+  if (!svc.actions.names().includes('__svc.webhooks.register')) return
+  throw new AlreadyRegistered(
+    'svcWebhooks is registered already: register it once, with all events and all sources in its options',
+  )
 }
 
 /** Webhooks, out and in: published events to registered URLs, and senders' requests to events. */

@@ -10,16 +10,18 @@ export const orNull = <Schema extends TSchema>(schema: Schema) =>
 /** Postgres stores no NUL in a text. */
 const Label = orNull(
   Type.String({
+    maxLength: 200,
     pattern: '^[^\\u0000]*$',
-    description: 'A name of your own for it; null for none.',
+    description: 'A name of your own for it, at most 200 characters; null for none.',
   }),
 )
 const Url = Type.String({ description: 'http or https, at most 2048 characters, no credentials.' })
-const Events = Type.Array(Type.String(), {
-  minItems: 1,
-  description: 'Names of allowed events, or "*" for all of them.',
-})
 const EventName = Type.String({ pattern: '^[A-Za-z0-9_.\\-/]{1,200}$' })
+const Events = Type.Array(Type.String({ maxLength: 200 }), {
+  minItems: 1,
+  maxItems: 1000,
+  description: 'Names of allowed events, at most 1000, or "*" for all of them.',
+})
 const Time = Type.String({ format: 'date-time' })
 
 export const NewWebhook = Type.Object(

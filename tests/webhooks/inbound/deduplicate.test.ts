@@ -107,23 +107,25 @@ t.test('who waits for a publish that fails takes its place', async (t) => {
 })
 
 t.test('a key is remembered for its time, to the moment, and then forgotten', async (t) => {
-  const host = await hostOf(t, { a: { ...source, deduplicationTtlSeconds: 100 } })
+  const host = await hostOf(t, { a: { ...source, deduplicationTtlSeconds: 100_000 } })
   await post(host, '1')
   const { database } = host.app.svc
   const { rows } = await database.query<{ left: number }>(
     `select extract(epoch from expires_at - e.published_at)::float as left
        from svc."__svc.kv", svc."__svc.events" as e where key like '__svc.webhooks.inbound%'`,
   )
-  t.equal(Math.round(rows[0]?.left ?? 0), 100)
+  const { left = 0 } = rows[0] ?? {}
+  // The claim and the event are a statement apart, which takes its time on a busy machine.
+  t.ok(left >= 99_999 && left < 100_060, String(left))
   const age = (seconds: number) =>
     database.query(
       `update svc."__svc.kv" set expires_at = expires_at - make_interval(secs => $1)
         where key like '__svc.webhooks.inbound%'`,
       [seconds],
     )
-  await age(90)
+  await age(99_000)
   t.equal(await statusOf(post(host, '1')), 'duplicate')
-  await age(10)
+  await age(1000)
   t.equal(await statusOf(post(host, '1')), 'accepted')
   t.equal(await statusOf(post(host, '1')), 'duplicate')
 })

@@ -74,3 +74,47 @@ t.test('a host’s own validator, serializer and reply serializer are kept out o
   t.strictSame(ok.json(), { status: 'accepted', eventId: 'e1' })
   t.match((await post(app)).json(), { statusCode: 401, code: 'SVC_WEBHOOKS_NOT_VERIFIED' })
 })
+
+const route = { path: '/a', publishAs: 'a', verify: () => true }
+const taken: [what: string, method: 'GET' | 'POST', source: InboundSource, message: RegExp][] = [
+  [
+    'a route of the host',
+    'POST',
+    route,
+    /"inbound\.a\.path".* \/in\/a has a route for POST already/,
+  ],
+  [
+    'a GET of the host where the source answers handshakes',
+    'GET',
+    { ...route, respond: () => null },
+    /"inbound\.a\.path".* has a route for POST or GET already/,
+  ],
+  ['a route with a parameter of another name', 'POST', { ...route, path: '/:x' }, /\/in\/:x/],
+]
+for (const [what, method, a, message] of taken) {
+  t.test(`a path that is taken by ${what} is an error at boot that names the source`, async (t) => {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    const url = a.path === '/:x' ? '/in/:y' : '/in/a'
+    app.route({ method, url, handler: async () => 'the host’s' })
+    app.register(
+      async (child) =>
+        registerInbound(child, {} as Core, settleSources({ a }), { bodyLimitBytes: 100 }),
+      { prefix: '/in' },
+    )
+    await t.rejects(
+      (async () => {
+        await app.ready()
+      })(),
+      { code: 'SVC_CORE_INVALID_OPTION', message },
+    )
+  })
+}
+
+t.test('a GET of the host on the path of a source without respond stays', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.get('/a', async () => 'the host’s')
+  registerInbound(app, {} as Core, settleSources({ a: route }), { bodyLimitBytes: 100 })
+  t.equal((await app.inject('/a')).body, 'the host’s')
+})

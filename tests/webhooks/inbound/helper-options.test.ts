@@ -55,6 +55,21 @@ const mistakes: [what: string, make: () => unknown, complaint: RegExp][] = [
     /needs a timestamp/,
   ],
   [
+    'a tolerance for a timestamp that is not signed',
+    () => hmac({ ...plain, timestampHeader: 'x-time', toleranceSeconds: 5 }),
+    /"toleranceSeconds" judges a timestamp that is not signed: give the "computePayload"/,
+  ],
+  [
+    'a tolerance for a timestamp in the list of signatures that is not signed',
+    () =>
+      hmac({
+        ...plain,
+        extractSignature: { signature: 'v1', timestamp: 't' },
+        toleranceSeconds: 5,
+      }),
+    /"toleranceSeconds" judges a timestamp that is not signed/,
+  ],
+  [
     'fields without a signature',
     () => hmac({ ...plain, extractSignature: {} as never }),
     /"extractSignature"/,

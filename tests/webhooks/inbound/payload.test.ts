@@ -37,14 +37,14 @@ t.test('a byte order mark is no part of the payload', async (t) => {
 })
 
 t.test('a body that claims to be JSON and is none is told so', async (t) => {
-  for (const body of ['{', 'undefined', "{'a':1}", 'a=1', '\uFEFF', '{"a":1}\u0000', 'NaN']) {
+  for (const body of ['', '{', 'undefined', "{'a':1}", 'a=1', '\uFEFF', '{"a":1}\u0000', 'NaN']) {
     t.throws(() => json(body), { code: 'SVC_WEBHOOKS_BODY_NOT_JSON', statusCode: 400 }, body)
   }
   t.throws(() => json(Buffer.from([0x22, 0xff, 0x22])), { cause: 'the body is not UTF-8' })
 })
 
-t.test('zero bytes are an empty text, whatever they claim to be', async (t) => {
-  for (const type of [undefined, 'application/json', 'application/x-www-form-urlencoded']) {
+t.test('zero bytes are an empty text, unless they claim to be JSON', async (t) => {
+  for (const type of [undefined, 'text/plain', 'application/x-www-form-urlencoded']) {
     t.equal(payloadText(type, Buffer.alloc(0)), '""', String(type))
   }
 })
@@ -58,6 +58,33 @@ t.test('a form becomes an object, a repeated field an array', async (t) => {
   const hostile = form('__proto__=x&constructor=y&toString=z&%ff=%') as object
   t.strictSame(Object.keys(hostile), ['__proto__', 'constructor', 'toString', '\ufffd'])
   t.equal(Object.getPrototypeOf(hostile), Object.prototype)
+})
+
+const FORM = 'application/x-www-form-urlencoded'
+/** Of so many fields, each named by `name`. */
+const formOf = (count: number, name: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => name(index)).join('&')
+
+t.test('a form with many different names is read in time that grows with its length', async (t) => {
+  const before = process.cpuUsage()
+  for (let round = 0; round < 10; round++) {
+    json(
+      formOf(10_000, (index) => index.toString(36)),
+      FORM,
+    )
+  }
+  // A tenth of a second; a reader that looks at all fields for each name takes ten seconds.
+  t.ok(process.cpuUsage(before).user < 3_000_000)
+})
+
+t.test('a form with too many fields is refused before it is read', async (t) => {
+  const fields = Object.keys(JSON.parse(json(formOf(10_000, String), FORM)) as object)
+  t.equal(fields.length, 10_000)
+  t.throws(() => json(formOf(10_001, String), FORM), {
+    code: 'SVC_WEBHOOKS_TOO_MANY_FIELDS',
+    statusCode: 413,
+    message: /10000/,
+  })
 })
 
 t.test('anything else is the text', async (t) => {

@@ -19,7 +19,7 @@ export function received(
 /** Every name is that of this secret. */
 export const holding =
   (secret: string | null): SecretLookup =>
-  async () =>
+  () =>
     secret
 
 export const sign = (text: string | Buffer, key = 'a key', algorithm = 'sha256'): Buffer =>

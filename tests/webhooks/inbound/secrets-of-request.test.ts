@@ -1,35 +1,115 @@
 import t from 'tap'
 import { SecretsOfRequest } from '../../../packages/webhooks/src/inbound/secrets-of-request.ts'
+import type { SecretLookup } from '@svc/webhooks'
 
-const of = (secrets: Record<string, string | null>) =>
-  new SecretsOfRequest(async (name) => secrets[name] ?? null)
+function of(secrets: Record<string, string | null>) {
+  const lookedUp: string[] = []
+  const found = new SecretsOfRequest(async (name) => {
+    lookedUp.push(name)
+    return secrets[name] ?? null
+  })
+  return { found, lookedUp }
+}
+
+const asking =
+  (...names: string[]) =>
+  (secret: SecretLookup) =>
+    names.map((name) => secret(name))
+
+t.test('a function is given values, also where its names are not known before', async (t) => {
+  const { found, lookedUp } = of({ A: 'a secret', B: 'another' })
+  t.strictSame(await found.call({}, asking('A', 'B', 'C', 'A')), [
+    'a secret',
+    'another',
+    null,
+    'a secret',
+  ])
+  t.strictSame(lookedUp, ['A', 'B', 'C'], 'each once')
+})
+
+t.test('what a function has asked for is looked up before its next call', async (t) => {
+  const own = {}
+  const callsFor = async (...names: string[]) => {
+    let calls = 0
+    await of({}).found.call(own, (secret) => {
+      calls++
+      return asking(...names)(secret)
+    })
+    return calls
+  }
+  t.equal(await callsFor('A', 'B'), 3)
+  t.equal(await callsFor('A', 'B'), 1)
+  t.equal(await callsFor('B'), 1)
+  t.equal(await callsFor('A'), 1, 'one that the call before did not ask for')
+  const many = Array.from({ length: 10 }, (_, index) => `TENANT_${index}`)
+  t.equal(await callsFor(...many), 11)
+  t.equal(await callsFor(...many), 1)
+  for (const name of many) await callsFor(name)
+  t.equal(await callsFor('A', 'B'), 3, 'names that come from requests do not pile up')
+})
+
+t.test('the outcome of a call that lacked a secret is discarded', async (t) => {
+  const { found } = of({ KEY: 'a secret' })
+  const answer = await found.call({}, (secret) => {
+    try {
+      return secret('KEY') === 'forged'
+    } catch {
+      return true
+    }
+  })
+  t.equal(answer, false)
+})
+
+t.test(
+  'a lookup that fails is an error of the function that needs it, and of no other',
+  async (t) => {
+    const found = new SecretsOfRequest(async (name) => {
+      if (name === 'BAD') throw new Error('the vault is sealed')
+      return 'a secret'
+    })
+    const own = {}
+    await t.rejects(found.call(own, asking('BAD')), { message: 'the vault is sealed' })
+    t.throws(() => found.assertFound(), { message: 'the vault is sealed' })
+    t.strictSame(await found.call(own, asking('GOOD')), ['a secret'])
+    found.assertFound()
+  },
+)
+
+t.test('a function that makes names up is ended', async (t) => {
+  let count = 0
+  const asksForEver = (secret: SecretLookup) => secret(`NAME_${count++}`)
+  await t.rejects(of({}).found.call({}, asksForEver), { message: /more than 100 secrets/ })
+})
 
 t.test('an empty secret counts as none', async (t) => {
-  const secrets = of({ EMPTY: '' })
-  t.equal(await secrets.look('EMPTY'), null)
-  t.equal(await secrets.look('MISSING'), null)
-  t.equal(secrets.lacking, 'EMPTY, MISSING')
+  const { found } = of({ EMPTY: '' })
+  t.strictSame(await found.call({}, asking('EMPTY', 'MISSING')), [null, null])
+  t.throws(() => found.assertFound(), {
+    code: 'SVC_WEBHOOKS_SECRET_MISSING',
+    message: /EMPTY, MISSING/,
+  })
 })
 
 t.test('one secret of several may be missing, as between two rotations', async (t) => {
-  const secrets = of({ NOW: 'a secret' })
-  await secrets.look('NEXT')
-  t.equal(secrets.lacking, 'NEXT')
-  t.equal(await secrets.look('NOW'), 'a secret')
-  t.equal(secrets.lacking, undefined)
+  const { found } = of({ NOW: 'a secret' })
+  await found.call({}, asking('NEXT'))
+  t.throws(() => found.assertFound(), { message: /NEXT/ })
+  t.strictSame(await found.call({}, asking('NEXT', 'NOW')), [null, 'a secret'])
+  found.assertFound()
 })
 
 t.test('who asks for no secret lacks none', async (t) => {
-  t.equal(of({}).lacking, undefined)
+  const { found } = of({})
+  t.equal(await found.call({}, () => true), true)
+  found.assertFound()
 })
 
 t.test('a text that quotes a secret, or a stretch of one, is known', async (t) => {
-  const secrets = of({ LONG: 'whsec_MfKQ9r8GKYqrTwjU', SHORT: 'hunter2' })
-  t.equal(secrets.isQuotedIn('whsec_MfKQ9r8GKYqrTwjU'), false, 'before it was looked up')
-  await secrets.look('LONG')
-  await secrets.look('SHORT')
-  t.equal(secrets.isQuotedIn('the key whsec_MfKQ9r8GKYqrTwjU is bad'), true)
-  t.equal(secrets.isQuotedIn('Unexpected token, ..."Q9r8GKYq"... is not valid JSON'), true)
-  t.equal(secrets.isQuotedIn('no hunter2 here'), true)
-  t.equal(secrets.isQuotedIn('no hunter here, and no whsec_M'), false)
+  const { found } = of({ LONG: 'whsec_MfKQ9r8GKYqrTwjU', SHORT: 'hunter2' })
+  t.equal(found.isQuotedIn('whsec_MfKQ9r8GKYqrTwjU'), false, 'before it was looked up')
+  await found.call({}, asking('LONG', 'SHORT'))
+  t.equal(found.isQuotedIn('the key whsec_MfKQ9r8GKYqrTwjU is bad'), true)
+  t.equal(found.isQuotedIn('Unexpected token, ..."Q9r8GKYq"... is not valid JSON'), true)
+  t.equal(found.isQuotedIn('no hunter2 here'), true)
+  t.equal(found.isQuotedIn('no hunter here, and no whsec_M'), false)
 })

@@ -48,7 +48,7 @@ export function originOf({ url = 'https://example.com/hooks' }: Vector): string 
 
 /** What the receiver holds, by the kind of secret that its name tells. */
 export function secretsOf(vector: Vector): SecretLookup {
-  return async (name) => {
+  return (name) => {
     if (name.endsWith('PUBLIC_KEY')) return vector.publicKey ?? null
     if (name.endsWith('CERTIFICATE')) return vector.certificate ?? null
     if (name.endsWith('WEBHOOK_ID')) return vector.webhookId ?? null

@@ -1,7 +1,12 @@
 import type { FastifyInstance } from 'fastify'
+import { KeyNotFound, UserNotFound } from '../errors.ts'
 import type { Operations } from '../operations/index.ts'
 import { apiKeyRoutes } from './api-keys.ts'
 import { userRoutes } from './users.ts'
+
+/** Of ids that are too long for the router. */
+export const unknownId = (path: string): Error =>
+  path.startsWith('/keys/') ? new KeyNotFound() : new UserNotFound()
 
 export function managementRoutes(api: FastifyInstance, operations: Operations): void {
   // The text of a key stands in one of these answers.

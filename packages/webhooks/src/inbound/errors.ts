@@ -7,11 +7,18 @@ export const NotVerified = createError(
   401,
 )
 
-/** The content type says JSON, and the body is none. */
+/** The content type says JSON, and the body is not JSON. An empty body is not JSON either. */
 export const BodyNotJson = createError(
   'SVC_WEBHOOKS_BODY_NOT_JSON',
   'the content type says JSON, but the body is not JSON',
   400,
+)
+
+/** A form body has more fields than are read. */
+export const TooManyFields = createError<[number]>(
+  'SVC_WEBHOOKS_TOO_MANY_FIELDS',
+  'a form body may have at most %s fields',
+  413,
 )
 
 /** The body is longer than `bodyLimitBytes`. */
@@ -27,7 +34,7 @@ export const BodyUnreadable = createError(
 /** The content type has no form that a content type can have. */
 export const ContentTypeInvalid = createError(
   'SVC_WEBHOOKS_CONTENT_TYPE_INVALID',
-  'the content type is not valid',
+  'the header Content-Type is not a media type: send one, for example application/json',
   415,
 )
 

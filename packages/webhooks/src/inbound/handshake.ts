@@ -1,4 +1,5 @@
-import type { InboundReply, InboundRequest, SecretLookup } from './source.ts'
+import type { SecretsOfRequest } from './secrets-of-request.ts'
+import type { InboundReply, InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
 
 const FIELDS = new Set(['statusCode', 'headers', 'body'])
@@ -13,9 +14,11 @@ export async function handshake(
   { respond }: Source,
   request: InboundRequest,
   body: string,
-  secret: SecretLookup,
+  secrets: SecretsOfRequest,
 ): Promise<InboundReply | null> {
-  const reply: unknown = (await respond?.(request, body, secret)) ?? null
+  if (!respond) return null
+  const reply: unknown =
+    (await secrets.call(respond, (secret) => respond(request, body, secret))) ?? null
   if (reply === null) return null
   if (typeof reply !== 'object' || !Object.keys(reply).every((field) => FIELDS.has(field))) {
     throw new TypeError('respond must return { statusCode?, headers?, body? }, or null')

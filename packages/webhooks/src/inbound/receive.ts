@@ -6,14 +6,14 @@ import {
   InboundUnavailable,
   NoHandshake,
   NotVerified,
-  SecretMissing,
+  TooManyFields,
 } from './errors.ts'
 import { handshake } from './handshake.ts'
 import { payloadText } from './payload.ts'
 import { SecretsOfRequest } from './secrets-of-request.ts'
 import type { InboundReply, InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
-import { refusalOf } from './verify/refusal.ts'
+import { forgetRefusal, refusalOf } from './verify/refusal.ts'
 
 /** What became of a request that was taken. */
 export type Receipt =
@@ -29,7 +29,7 @@ interface Taken {
 /**
  * A POST: verified, then deduplicated, then published. When this returns, the event is committed.
  *
- * @throws NotVerified, BodyNotJson, InboundFailed or InboundUnavailable, each with the reason as its `cause`
+ * @throws NotVerified, BodyNotJson, TooManyFields, InboundFailed or InboundUnavailable, each with the reason as its `cause`
  */
 export async function receive(
   core: Core,
@@ -58,7 +58,7 @@ async function take(
   try {
     await verify(source, request, body, secrets)
     const json = payloadText(request.headers['content-type'], request.rawBody)
-    const reply = await handshake(source, request, body, secrets.look)
+    const reply = await handshake(source, request, body, secrets)
     if (reply !== null) return { outcome: 'answered', reply }
     return { json, key: deduplicationKey(source, request, body) }
   } catch (error) {
@@ -74,8 +74,8 @@ export async function receiveGet(
 ): Promise<Receipt> {
   const secrets = new SecretsOfRequest((name) => core.svc.secrets.get(name))
   try {
-    const reply = await handshake(source, request, '', secrets.look)
-    if (secrets.lacking !== undefined) throw new SecretMissing(secrets.lacking)
+    const reply = await handshake(source, request, '', secrets)
+    secrets.assertFound()
     if (reply === null) throw new NoHandshake({ cause: 'respond gave no answer' })
     return { outcome: 'answered', reply }
   } catch (error) {
@@ -89,9 +89,12 @@ async function verify(
   body: string,
   secrets: SecretsOfRequest,
 ): Promise<void> {
-  const verdict: unknown = await source.verify(request, body, secrets.look)
+  const verdict: unknown = await secrets.call(source.verify, (secret) => {
+    forgetRefusal(request)
+    return source.verify(request, body, secret)
+  })
   // Also where the verdict is `true`: it cannot have been reached with the key that was asked for.
-  if (secrets.lacking !== undefined) throw new SecretMissing(secrets.lacking)
+  secrets.assertFound()
   if (verdict === true) return
   const answer = verdict === false ? 'false' : `a value of type ${typeof verdict}`
   throw new NotVerified({ cause: refusalOf(request) ?? `verify answered ${answer}` })
@@ -113,6 +116,7 @@ function failure(error: unknown, secrets: SecretsOfRequest): Error {
   if (
     error instanceof NotVerified ||
     error instanceof BodyNotJson ||
+    error instanceof TooManyFields ||
     error instanceof NoHandshake
   ) {
     return error

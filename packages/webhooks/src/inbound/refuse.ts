@@ -9,6 +9,7 @@ import {
   InboundUnavailable,
   NoHandshake,
   NotVerified,
+  TooManyFields,
 } from './errors.ts'
 import { tellOutcome, type InboundOutcome } from './outcome.ts'
 
@@ -26,6 +27,7 @@ const OURS = [
   InboundUnavailable,
   NoHandshake,
   NotVerified,
+  TooManyFields,
 ]
 
 /**

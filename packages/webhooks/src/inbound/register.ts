@@ -1,5 +1,6 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import { InvalidOption } from '@svc/core'
 import type { Core } from '@svc/core/kit'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { warnWhereGuarded } from './guard-warning.ts'
 import { tellOutcome } from './outcome.ts'
 import { readRawBodies } from './raw-body.ts'
@@ -25,20 +26,33 @@ export function registerInbound(
   app.register(async (inbound) => {
     readRawBodies(inbound)
     for (const source of sources) {
-      const errorHandler = refuserOf(source.name)
-      inbound.post(
-        source.path,
-        { bodyLimit: bodyLimitBytes, errorHandler },
-        async (request, reply) =>
-          answer(reply, source, await receive(core, source, request as InboundRequest)),
-      )
-      if (!source.respond) continue
-      inbound.get(source.path, { errorHandler }, async (request, reply) =>
-        answer(reply, source, await receiveGet(core, source, request as InboundRequest)),
-      )
+      try {
+        serve(inbound, core, source, bodyLimitBytes)
+      } catch (error) {
+        throw isDuplicate(error) ? pathTaken(source, `${inbound.prefix}${source.path}`) : error
+      }
     }
   })
 }
+
+function serve(inbound: FastifyInstance, core: Core, source: Source, bodyLimit: number): void {
+  const errorHandler = refuserOf(source.name)
+  inbound.post(source.path, { bodyLimit, errorHandler }, async (request, reply) =>
+    answer(reply, source, await receive(core, source, request as InboundRequest)),
+  )
+  if (!source.respond) return
+  inbound.get(source.path, { errorHandler }, async (request, reply) =>
+    answer(reply, source, await receiveGet(core, source, request as InboundRequest)),
+  )
+}
+
+const isDuplicate = (error: unknown): boolean =>
+  error instanceof Error && Reflect.get(error, 'code') === 'FST_ERR_DUPLICATED_ROUTE'
+
+const pathTaken = ({ name, respond }: Source, url: string): Error =>
+  new InvalidOption(
+    `svcWebhooks: the option "inbound.${name}.path" must be a path of its own, ${url} has a route for POST${respond ? ' or GET' : ''} already: give the source another path, or remove that route`,
+  )
 
 function answer(reply: FastifyReply, source: Source, receipt: Receipt): FastifyReply {
   tellOutcome(source.name, receipt.outcome)

@@ -11,8 +11,13 @@ export interface InboundRequest extends FastifyRequest<{
   readonly rawHeaders: string[]
 }
 
-/** Looks a secret up by its name; `null` where it is not set or empty. */
-export type SecretLookup = (name: string) => Promise<string | null>
+/**
+ * The secret of this name, as it is when the request comes; `null` where it is not set or empty.
+ *
+ * The first time that a function of a source asks for a name, the call ends with an error, which the
+ * function must let pass: it is called again for the same request when the secret is there.
+ */
+export type SecretLookup = (name: string) => string | null
 
 /**
  * Tells whether a request is authentic. Only `true` is: any other answer is a 401. A throw is a 500,

@@ -1,6 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { ErrorBody } from '@svc/core/kit'
+import { ErrorBody, isUuid } from '@svc/core/kit'
 import type {
   FastifyBaseLogger,
   FastifyContextConfig,
@@ -9,6 +9,7 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
+import { DeliveryNotFound, WebhookNotFound } from '../errors.ts'
 
 /** The encapsulated child that the management routes stand in. */
 export type Api = FastifyInstance<
@@ -29,6 +30,15 @@ export const Params = Type.Object({ id: Type.String({ description: 'Id of the we
 export const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
 
 export const tags = ['webhooks']
+
+/** Of ids that are too long for the router. */
+export function unknownId(path: string): Error {
+  const [, id = '', , deliveryId = ''] = path.split('/')
+  if (deliveryId !== '' && isUuid(id)) return new DeliveryNotFound(shortened(deliveryId))
+  return new WebhookNotFound(shortened(id))
+}
+
+const shortened = (id: string): string => `${id.slice(0, 40)}…`
 
 /** Answers hold secrets and payloads. */
 export function keepOutOfCaches(api: FastifyInstance): void {

@@ -1,4 +1,5 @@
 import { isString, settleOptions } from '@svc/core/kit'
+import { expectSecrets } from '../expected-secrets.ts'
 import type { Verify } from '../source.ts'
 import { equalBytes } from './equal.ts'
 import { soleHeader } from './header.ts'
@@ -24,7 +25,7 @@ export function basicAuth(options: BasicAuthOptions): Verify {
     rules,
     options,
   )
-  return async (request, _body, secret) => {
+  const verify: Verify = async (request, _body, secret) => {
     const password = await neededSecret(secret, passwordSecretName)
     const header = soleHeader(request, 'authorization')
     if (header === undefined) return false
@@ -38,6 +39,7 @@ export function basicAuth(options: BasicAuthOptions): Verify {
       refuse(request, 'the credentials do not match')
     )
   }
+  return expectSecrets(verify, [passwordSecretName])
 }
 
 const rules = {

@@ -1,4 +1,5 @@
 import { isString, settleOptions } from '@svc/core/kit'
+import { expectSecrets } from '../expected-secrets.ts'
 import type { Verify } from '../source.ts'
 import { equalHeader } from './equal.ts'
 import { soleHeader } from './header.ts'
@@ -26,7 +27,7 @@ export function bearerToken(options: BearerTokenOptions): Verify {
     options,
   )
   const mayBeBare = header.toLowerCase() !== 'authorization'
-  return async (request, _body, secret) => {
+  const verify: Verify = async (request, _body, secret) => {
     const expected = await neededSecret(secret, secretName)
     const value = soleHeader(request, header)
     if (value === undefined) return false
@@ -34,6 +35,7 @@ export function bearerToken(options: BearerTokenOptions): Verify {
     if (token === undefined) return refuse(request, `the header ${header} holds no Bearer token`)
     return equalHeader(token, expected) || refuse(request, 'the token does not match')
   }
+  return expectSecrets(verify, [secretName])
 }
 
 const rules = {

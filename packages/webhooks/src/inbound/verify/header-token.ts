@@ -1,4 +1,5 @@
 import { isString, settleOptions } from '@svc/core/kit'
+import { expectSecrets } from '../expected-secrets.ts'
 import type { Verify } from '../source.ts'
 import { equalHeader } from './equal.ts'
 import { soleHeader } from './header.ts'
@@ -21,12 +22,13 @@ export interface HeaderTokenOptions {
  */
 export function headerToken(options: HeaderTokenOptions): Verify {
   const { header, secretName } = settleOptions<HeaderTokenOptions>('headerToken', rules, options)
-  return async (request, _body, secret) => {
+  const verify: Verify = async (request, _body, secret) => {
     const expected = await neededSecret(secret, secretName)
     const value = soleHeader(request, header)
     if (value === undefined) return false
     return equalHeader(value, expected) || refuse(request, 'the token does not match')
   }
+  return expectSecrets(verify, [secretName])
 }
 
 const rules = {

@@ -31,7 +31,8 @@ export interface HmacOptions {
   /** @default "seconds" */
   timestampUnit?: TimestampUnit
   /**
-   * How far the timestamp may be from now, into the past and into the future, in seconds.
+   * How far the timestamp may be from now, into the past and into the future, in seconds. Needs a
+   * `computePayload` with the timestamp in it.
    * @default the timestamp is signed, but not judged
    */
   toleranceSeconds?: number
@@ -93,16 +94,27 @@ export function settleHmac(options: HmacOptions): HmacSettings {
     rules,
     options,
   )
+  if (settled.toleranceSeconds !== undefined) assertSignedTimestamp(settled)
+  return { ...settled, digest: DIGESTS[settled.algorithm] }
+}
+
+/** @throws InvalidOption */
+function assertSignedTimestamp(settings: HmacOptions): void {
   // It would refuse every request, and nobody would know why.
-  if (settled.toleranceSeconds !== undefined && !hasTimestamp(settled)) {
+  if (!hasTimestamp(settings)) {
     throw new InvalidOption(
       'hmac: the option "toleranceSeconds" needs a timestamp to judge: give "timestampHeader", or an "extractSignature" that yields one',
     )
   }
-  return { ...settled, digest: DIGESTS[settled.algorithm] }
+  // The body alone is signed then: a recorded request passes with a new timestamp.
+  if (settings.computePayload === undefined) {
+    throw new InvalidOption(
+      'hmac: the option "toleranceSeconds" judges a timestamp that is not signed: give the "computePayload" of the scheme, which puts the timestamp into what is signed, for example (body, timestamp) => `${timestamp}.${body}`, or leave "toleranceSeconds" out',
+    )
+  }
 }
 
-function hasTimestamp({ timestampHeader, extractSignature }: HmacSettings): boolean {
+function hasTimestamp({ timestampHeader, extractSignature }: HmacOptions): boolean {
   if (timestampHeader !== undefined || typeof extractSignature === 'function') return true
   return extractSignature?.timestamp !== undefined
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { SecretMissing } from '../errors.ts'
+import { expectSecrets } from '../expected-secrets.ts'
 import type { InboundRequest, Verify } from '../source.ts'
 import { soleHeader } from './header.ts'
 import { type HmacOptions, type HmacSettings, settleHmac } from './hmac-options.ts'
@@ -18,7 +19,7 @@ import { isTimely } from './timestamp.ts'
  */
 export function hmac(options: HmacOptions): Verify {
   const settings = settleHmac(options)
-  return async (request, body, secret) => {
+  const verify: Verify = async (request, body, secret) => {
     const key = keyOf(settings, await neededSecret(secret, settings.secretName))
     const signed = readSigned(request, settings)
     if (!signed) return false
@@ -39,6 +40,7 @@ export function hmac(options: HmacOptions): Verify {
       matchesOne(signed.signatures, expected, settings) || refuse(request, 'no signature matches')
     )
   }
+  return expectSecrets(verify, [settings.secretName])
 }
 
 function keyOf({ key, secretName }: HmacSettings, secret: string): string | Uint8Array {

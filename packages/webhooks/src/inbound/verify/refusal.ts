@@ -10,4 +10,7 @@ export function refuse(request: object, reason: string): false {
   return false
 }
 
+/** Before a verification that is made again. */
+export const forgetRefusal = (request: object): void => void reasons.delete(request)
+
 export const refusalOf = (request: object): string | undefined => reasons.get(request)

@@ -1,12 +1,14 @@
 import { SecretMissing } from '../errors.ts'
-import type { SecretLookup } from '../source.ts'
+
+/** What a helper is given; a host that tries one by itself may pass a function that is async. */
+type Lookup = (name: string) => string | null | Promise<string | null>
 
 /**
- * The named secret, looked up anew for each request, so that a rotated one counts at once.
+ * The named secret.
  *
  * @throws SecretMissing for one that is not set or empty: an empty key would let anybody sign
  */
-export async function neededSecret(secret: SecretLookup, name: string): Promise<string> {
+export async function neededSecret(secret: Lookup, name: string): Promise<string> {
   const value = await secret(name)
   if (typeof value !== 'string' || value === '') throw new SecretMissing(name)
   return value

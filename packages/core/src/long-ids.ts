@@ -1,0 +1,66 @@
+/**
+ * The router takes no parameter that is longer than its option `maxParamLength` (100), and Fastify
+ * answers 414. That option is the host's, so what it leaves over is taken by wildcards.
+ */
+import type {
+  FastifyContextConfig,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchema,
+} from 'fastify'
+
+/** The 404 of a path below the prefix whose ids are too long to exist. */
+export type UnknownId = (path: string) => Error
+
+interface Group {
+  methods: Set<string>
+  config: FastifyContextConfig
+}
+
+const DEFAULT_LENGTH = 100
+
+/**
+ * Watches the routes of an API that take an id. The function that it returns adds the wildcards, which
+ * ask for the scopes of the routes that they stand in for.
+ */
+export function watchIds(api: FastifyInstance): (unknownId: UnknownId) => void {
+  const groups = new Map<string, Group>()
+  api.addHook('onRoute', ({ method, routePath, config = {} }) => {
+    const end = routePath.indexOf(':')
+    // Fastify adds the HEAD of each GET itself.
+    if (end === -1 || method === 'HEAD') return
+    const head = routePath.slice(0, end)
+    const group = groups.get(head) ?? { methods: new Set(), config }
+    for (const one of [method].flat()) group.methods.add(one)
+    groups.set(head, group)
+  })
+  return (unknownId) => {
+    for (const [head, { methods, config }] of groups) {
+      const answer = answerOf(head, longestOf(api), unknownId)
+      for (const method of methods) {
+        const schema: FastifySchema & { hide: boolean } = { hide: true }
+        // Before a body is read: whatever it is, there is nothing here.
+        api.route({ method, url: `${head}*`, config, schema, onRequest: answer, handler: answer })
+      }
+    }
+  }
+}
+
+function answerOf(head: string, longest: number, unknownId: UnknownId) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { '*': rest } = request.params as { '*': string }
+    if (rest.length > longest) throw unknownId(`${head}${rest}`)
+    // Another path below the prefix, which no route was registered for.
+    reply.callNotFound()
+    return reply
+  }
+}
+
+/** The option stood on the server itself before it got a place of its own. */
+function longestOf({ initialConfig }: FastifyInstance): number {
+  const options = { ...initialConfig, ...initialConfig.routerOptions } as {
+    maxParamLength?: number
+  }
+  return options.maxParamLength ?? DEFAULT_LENGTH
+}
