@@ -1,9 +1,10 @@
 /** The one door to pg-boss: its jobs, retries, back-off, expiry and dead-letter queues. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { PgBoss } from 'pg-boss'
+import { PgBoss as NewPgBoss } from 'pg-boss'
 import type { Db } from './database.ts'
 import { asJob, deadLetterQueueOf, PRIORITY, type Job, type Lane, type NewJob } from './job.ts'
 import { tendTable } from './job-table.ts'
+import type { Jobs as PgBoss } from './jobs.ts'
 import type { WorkerSettings } from './options.ts'
 
 export const JOBS_SCHEMA = 'svc_jobs'
@@ -29,7 +30,7 @@ export async function startBoss(
   supervise: boolean,
   log: { error(error: unknown): void; warn(warning: unknown): void },
 ): Promise<PgBoss> {
-  const boss = new PgBoss({
+  const boss = new NewPgBoss({
     db: {
       executeSql: (text, values) => (connectionOfCall.getStore() ?? pool).query(text, values),
     },
