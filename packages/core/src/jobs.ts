@@ -71,11 +71,11 @@ export interface Jobs extends EventEmitter<boss.PgBossEventMap> {
     },
   ): Promise<boss.JobWithMetadata<T>[]>
   fetch<T>(name: string, options?: boss.FetchOptions): Promise<boss.Job<T>[]>
-  work<ReqData, ResData = any>(
+  work<ReqData, ResData = unknown>(
     name: string,
     handler: boss.WorkHandler<ReqData, ResData>,
   ): Promise<string>
-  work<ReqData, ResData = any, const O extends boss.WorkOptions = boss.WorkOptions>(
+  work<ReqData, ResData = unknown, const O extends boss.WorkOptions = boss.WorkOptions>(
     name: string,
     options: O,
     handler: boss.WorkHandlerFor<O, ReqData, ResData>,
