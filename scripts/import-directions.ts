@@ -11,7 +11,10 @@ interface Refused {
 const refuse = (regex: string, message: string): Refused => ({ regex, message })
 
 // One door each, so that a change of theirs is a change of one file of ours.
-const pgBoss = refuse('^pg-boss$', "pg-boss has one door: core's queue.ts.")
+const pgBoss = refuse(
+  '^pg-boss(/|$)',
+  "pg-boss has one door: core's queue.ts; jobs.ts has its types.",
+)
 const undici = refuse(
   '^undici$',
   'undici has one door: outbound/post.ts, which vets every address.',
@@ -86,7 +89,7 @@ const pure = [...upwards, guard, http, effects, net]
 export const importDirections: OxlintOverride[] = [
   imports(['packages/core/src/**'], core, plugin),
   imports(['packages/core/src/{index,kit}.ts'], core),
-  imports(['packages/core/src/queue.ts'], undici, aboveCore, index, plugin, rulers),
+  imports(['packages/core/src/{jobs,queue}.ts'], undici, aboveCore, index, plugin, rulers),
   imports(
     ['packages/core/src/{dead-letters,event-log,job-table,kv,subscriptions}.ts'],
     core,
@@ -145,7 +148,7 @@ export const importDirections: OxlintOverride[] = [
   imports(
     [
       'packages/webhooks/src/{errors,schemas}.ts',
-      'packages/webhooks/src/outbound/{address,destination,failure,names,network,next-step,sign}.ts',
+      'packages/webhooks/src/outbound/{address,destination,failure,lane,names,network,next-step,sign}.ts',
       'packages/webhooks/src/receiver/**',
     ],
     inWebhooks,

@@ -11,6 +11,13 @@ export interface Host {
   heard: { name: string; id: string; payload: unknown }[]
 }
 
+interface NewOrder {
+  item: string
+  /** @default order.created */
+  event?: string
+  fail?: boolean
+}
+
 interface HostOptions {
   database: string
   secrets: Record<string, string>
@@ -53,15 +60,13 @@ export async function startHost({ database, secrets, port }: HostOptions): Promi
   await app.svc.events.subscribe('github.push', (payload, { id, name }) => {
     heard.push({ name, id, payload })
   })
-  await app.svc.database.query('create table orders (id int primary key, item text not null)')
+  await app.svc.database.query(
+    'create table orders (id int primary key generated always as identity, item text not null)',
+  )
   app.get('/health', () => ({ status: 'ok' }))
   app.get('/orders', async () => (await app.svc.database.query('select * from orders')).rows)
-  app.post<{ Body: { id: number; item: string; event?: string; fail?: boolean } }>(
-    '/orders',
-    async ({ body }, reply) => {
-      await placeOrder(app, body)
-      return reply.code(201).send({ id: body.id })
-    },
+  app.post<{ Body: NewOrder }>('/orders', async ({ body }, reply) =>
+    reply.code(201).send(await placeOrder(app, body)),
   )
   try {
     const url = await app.listen({ port, host: '127.0.0.1' })
@@ -75,16 +80,20 @@ export async function startHost({ database, secrets, port }: HostOptions): Promi
 /** The order and its event are written together, or not at all. */
 async function placeOrder(
   app: FastifyInstance,
-  order: { id: number; item: string; event?: string; fail?: boolean },
-): Promise<void> {
+  { item, event = 'order.created', fail = false }: NewOrder,
+): Promise<{ id: number; item: string }> {
   const client = await app.svc.database.connect()
   try {
     await client.query('begin')
-    await client.query('insert into orders (id, item) values ($1, $2)', [order.id, order.item])
-    const { id, item } = order
-    await app.svc.events.publish(order.event ?? 'order.created', { id, item }, { db: client })
-    if (order.fail) throw new Error('the card was refused')
+    const { rows } = await client.query<{ id: number; item: string }>(
+      'insert into orders (item) values ($1) returning id, item',
+      [item],
+    )
+    const order = rows[0]!
+    await app.svc.events.publish(event, order, { db: client })
+    if (fail) throw new Error('the card was refused')
     await client.query('commit')
+    return order
   } catch (error) {
     await client.query('rollback')
     throw error

@@ -1,21 +1,25 @@
-/** Lines to try while the demo stays up. */
+/** Lines to try while the demo stays up, any of them as often as one likes. */
 interface Invitation {
   base: string
   receiver: string
   secrets: { BOOTSTRAP_KEY: string }
+  /** The id of a webhook for `order.created`. */
+  webhook: string
 }
 
-export function invite({ base, receiver, secrets }: Invitation): void {
+export function invite({ base, receiver, secrets, webhook }: Invitation): void {
   const key = `-H 'X-API-Key: ${secrets.BOOTSTRAP_KEY}'`
   const json = `-H 'Content-Type: application/json'`
   console.log(`
-The host stays up at ${base}, the receiver at ${receiver}. Try:
+The host stays up at ${base}, the receiver at ${receiver}. In another terminal, try:
 
   curl -i ${base}/orders
-  curl -s ${key} ${base}/_auth/users
+  curl -s ${key} ${json} -d '{"item":"jam"}' ${base}/orders
+  curl -s ${key} '${base}/_webhooks/${webhook}/deliveries?limit=1'
+  curl -s ${key} -X POST ${base}/_webhooks/${webhook}/test
   curl -s ${key} ${base}/_webhooks
-  curl -s ${key} ${json} -d '{"url":"${receiver}/ok","events":["*"]}' ${base}/_webhooks
-  curl -s ${key} ${json} -d '{"id":6,"item":"jam"}' ${base}/orders
+  curl -s ${key} ${base}/_auth/users
 
-Ctrl-C ends it.`)
+What reaches the receiver is told here. Ctrl-C ends it.
+`)
 }

@@ -1,17 +1,17 @@
 /** The main job of both plugins, told step by step over real HTTP. `--stay` keeps it up afterwards. */
 import { randomBytes } from 'node:crypto'
+import { constants } from 'node:os'
 import { parseArgs } from 'node:util'
 import { explain } from './explain.ts'
 import { startHost } from './host.ts'
 import { openDemoDatabase } from './demo-database.ts'
 import { invite } from './invite.ts'
+import { fallSilent, tellReceived } from './print.ts'
 import { startReceiver } from './receiver-process.ts'
 import { tellStory } from './story.ts'
 import { whenOrphaned } from '../../tests/support/orphan.ts'
 
 const closers: (() => Promise<void>)[] = []
-/** What an interrupt exits with: in the middle of the story as the shell expects it, 128 + SIGINT. */
-let interruptedWith = 130
 let interrupted = false
 
 async function main(): Promise<void> {
@@ -27,10 +27,10 @@ async function main(): Promise<void> {
   const host = await startHost({ database: database.url, secrets, port: readPort() })
   closers.push(() => host.app.close())
 
-  await tellStory({ base: host.url, secrets, receiver, heard: host.heard })
+  const webhook = await tellStory({ base: host.url, secrets, receiver, heard: host.heard })
   if (stay) {
-    invite({ base: host.url, receiver: receiver.url, secrets })
-    interruptedWith = 0
+    invite({ base: host.url, receiver: receiver.url, secrets, webhook })
+    receiver.onReceived(tellReceived)
     await new Promise(() => {}) // until Ctrl-C; the listening host keeps the process alive
   }
 }
@@ -55,21 +55,32 @@ async function closeAll(): Promise<void> {
   for (const close of closers.splice(0).toReversed()) await close().catch(() => {})
 }
 
-function interrupt(): void {
+/**
+ * Ctrl-C is how the demo ends, no failure: pnpm would call any other status than 0 one, and a shell
+ * that Ctrl-C ends as well. The script in package.json makes the shells between pnpm and here ignore
+ * it; Node does not inherit that. `! trap … || node …` runs node under cmd.exe too, which has no trap.
+ */
+function interrupt(signal: NodeJS.Signals): void {
+  if (interrupted) return
   interrupted = true
-  void closeAll().then(() => process.exit(interruptedWith))
+  console.log('\nClosing.')
+  fallSilent()
+  const status = signal === 'SIGINT' ? 0 : 128 + constants.signals[signal]
+  void closeAll().then(() => process.exit(status))
 }
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, interrupt)
-void whenOrphaned(interrupt)
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
+void whenOrphaned(() => interrupt('SIGTERM'))
 
 try {
   await main()
   process.exitCode = 0
 } catch (error) {
   // What was cut short complains on its way out.
-  if (!interrupted) console.error(`\n${explain(error)}`)
-  process.exitCode = 1
+  if (!interrupted) {
+    console.error(`\n${explain(error)}`)
+    process.exitCode = 1
+  }
 } finally {
-  await closeAll()
+  if (!interrupted) await closeAll()
 }

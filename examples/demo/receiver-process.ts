@@ -8,6 +8,8 @@ export interface ReceiverProcess {
   trust(path: string, secret: string): void
   /** Waits until so many requests have come in at a path, and returns them. */
   received(path: string, count: number): Promise<Received[]>
+  /** From now on, tells of each request as it comes in. */
+  onReceived(tell: (received: Received) => void): void
   stop(): Promise<void>
 }
 
@@ -15,10 +17,12 @@ export async function startReceiver(): Promise<ReceiverProcess> {
   const child = fork(new URL('./receiver.ts', import.meta.url))
   const all: Received[] = []
   let look = () => {}
+  let tell: (received: Received) => void = () => {}
   const [{ port }] = (await once(child, 'message')) as [{ port: number }]
   child.on('message', ({ received }: { received: Received }) => {
     all.push(received)
     look()
+    tell(received)
   })
   const at = (path: string) => all.filter((received) => received.path === path)
   return {
@@ -38,6 +42,9 @@ export async function startReceiver(): Promise<ReceiverProcess> {
         }
         look()
       }),
+    onReceived(listener) {
+      tell = listener
+    },
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return
       const ended = once(child, 'exit')

@@ -1,16 +1,27 @@
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
+import { until } from '../core/support/until.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 
-const MAIN = new URL('../../examples/demo/main.ts', import.meta.url).pathname
+const ROOT = join(import.meta.dirname, '../..')
+const MAIN = join(ROOT, 'examples/demo/main.ts')
 
-/** Runs the demo as a newcomer does, without what the test runner puts into its children. */
-async function demo(args: string[], environment: Record<string, string>) {
+/** Without what the test runner puts into its children. */
+function ownEnvironment(): NodeJS.ProcessEnv {
   const { NODE_OPTIONS: _options, NODE_V8_COVERAGE: _coverage, ...rest } = process.env
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...rest, ...environment } })
+  return rest
+}
+
+/** Runs the demo as a newcomer does. */
+async function demo(args: string[], environment: Record<string, string>) {
+  const env = { ...ownEnvironment(), ...environment }
+  const child = spawn(process.execPath, [MAIN, ...args], { env })
   const output = Promise.all([text(child.stdout), text(child.stderr)])
   const [code] = (await once(child, 'exit')) as [number | null]
   const [told, complained] = await output
@@ -34,6 +45,67 @@ t.test('the demo tells the whole story and ends', async (t) => {
   ]) {
     t.match(told, expected)
   }
+})
+
+t.test(
+  'with --stay its lines work as printed, twice, show deliveries, and Ctrl-C ends it',
+  async (t) => {
+    const env = { ...ownEnvironment(), DATABASE_URL: await freshDatabase(t) }
+    const child = spawn(process.execPath, [MAIN, '--stay'], { env })
+    t.teardown(() => child.kill('SIGKILL'))
+    const exited = once(child, 'close')
+    const complaint = text(child.stderr)
+    const told: string[] = []
+    createInterface(child.stdout).on('line', (line) => told.push(line))
+    const isTold = (what: RegExp, times = 1) =>
+      until(() => {
+        if (child.exitCode !== null) throw new Error(`it ended:\n${told.join('\n')}`)
+        return told.filter((line) => what.test(line)).length >= times
+      })
+    await isTold(/Ctrl-C ends it/)
+
+    const lines = told.filter((line) => /^ +curl /.test(line))
+    const statuses = ['401', '201', '200', '202', '200', '200']
+    for (const time of ['first', 'second']) {
+      const given: string[] = []
+      for (const line of lines) {
+        given.push(
+          await said(`${line.replace('curl -i', 'curl -s')} -o /dev/null -w '%{http_code}'`),
+        )
+      }
+      t.same(given, statuses, `the ${time} time`)
+    }
+    await isTold(/the receiver got .*"item":"jam"/, 2)
+    await isTold(/the receiver got .*"event":"webhook\.test"/, 2)
+    await isTold(/verified, attempt 1, answered 204/, 6)
+
+    child.kill('SIGINT')
+    t.same(await exited, [0, null])
+    t.equal(await complaint, '')
+    t.equal(told.at(-1), 'Closing.')
+  },
+)
+
+t.test('the shells that pnpm starts it through leave Ctrl-C to it', async (t) => {
+  const script = join(ROOT, 'package.json')
+  const { scripts } = JSON.parse(await readFile(script, 'utf8')) as { scripts: { demo: string } }
+  const shell = spawn('sh', ['-c', `${scripts.demo} --stay`], {
+    cwd: ROOT,
+    env: {
+      ...ownEnvironment(),
+      PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`,
+      DATABASE_URL: await freshDatabase(t),
+    },
+    detached: true,
+  })
+  t.teardown(() => signalGroup(shell, 'SIGKILL'))
+  const exited = once(shell, 'close')
+  const told = { text: '' }
+  shell.stdout.on('data', (bytes: Buffer) => (told.text += bytes.toString()))
+  await until(() => told.text.includes('1. A request without a key'))
+  signalGroup(shell, 'SIGINT')
+  t.same(await exited, [0, null])
+  t.match(told.text, /\nClosing\.\n$/)
 })
 
 t.test('what is wrong with its surroundings it says in one sentence', async (t) => {
@@ -65,3 +137,15 @@ t.test('what is wrong with its surroundings it says in one sentence', async (t) 
     }),
   )
 })
+
+/** What a command line prints. */
+const said = (command: string): Promise<string> => text(spawn('sh', ['-c', command]).stdout)
+
+/** As a terminal does, to all that run in it. */
+function signalGroup(leader: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-leader.pid!, signal)
+  } catch {
+    // It has ended.
+  }
+}

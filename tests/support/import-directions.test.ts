@@ -15,6 +15,7 @@ const refused = [
   ['packages/webhooks/src/inbound/receive.ts', '@svc/auth'],
   ['packages/webhooks/src/inbound/receive.ts', '../../../core/src/kv.ts'],
   ['packages/core/src/pump.ts', 'pg-boss'],
+  ['packages/core/src/pump.ts', 'pg-boss/dist/types.js'],
   ['packages/webhooks/src/plugin.ts', 'pg-boss'],
   ['packages/webhooks/src/outbound/sign.ts', 'undici'],
   ['packages/core/src/plugin.ts', 'undici'],

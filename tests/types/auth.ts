@@ -1,5 +1,5 @@
 // What a host may write with auth, and what must not compile: checked by `tsc`, never run.
-import requestContext from '@fastify/request-context'
+import { requestContext } from '@fastify/request-context'
 import svcAuth, {
   Blocked,
   EmailTaken,
@@ -57,12 +57,11 @@ app.get('/invoices', { config: { scopes: ['billing:read', 'admin'] } }, async (r
 // @ts-expect-error -- a list, not one scope
 app.get('/reports', { config: { scopes: 'billing:read' } }, async () => [])
 
-const inContext: string | null | undefined = requestContext.requestContext.get('auth.userId')
-const scopesInContext: readonly Scope[] | undefined =
-  requestContext.requestContext.get('auth.scopes')
-const isBootstrap: boolean | undefined = requestContext.requestContext.get('auth.bootstrap')
+const inContext: string | null | undefined = requestContext.get('auth.userId')
+const scopesInContext: readonly Scope[] | undefined = requestContext.get('auth.scopes')
+const isBootstrap: boolean | undefined = requestContext.get('auth.bootstrap')
 // @ts-expect-error -- no such key
-requestContext.requestContext.get('auth.user')
+requestContext.get('auth.user')
 
 const { actions } = app.svc
 const wanted: NewUser = { email: 'ada@example.com', name: 'Ada', role: 'boss' }

@@ -29,6 +29,7 @@ const app = Fastify()
 await app.register(svcCore)
 await app.register(named, { database: 'postgres://localhost/app', worker: { maxAttempts: 12 } })
 await app.register(svcCore, { database: new pg.Pool() })
+await app.register(svcCore, { database: process.env.DATABASE_URL })
 await app.register(svcCore, {
   database: { host: 'db' },
   secrets: async (name) => name,

@@ -1,3 +1,4 @@
+import '@svc/core/node-version'
 // What these declare for others (`request.auth`, the actions, the context keys) reaches a host only
 // through a line that the compiler keeps.
 import './actions.ts'

@@ -15,7 +15,7 @@ import { JobMover } from './job-mover.ts'
 import { Pump } from './pump.ts'
 import { longestDays } from './processes.ts'
 import { isBossInstalled, retrySettingsOf, startBoss, type PgBoss } from './queue.ts'
-import { BoundQueues, GROUPS_CHANNEL, WAKE_CHANNEL, type Queues } from './queues.ts'
+import { BoundQueues, type Queues } from './queues.ts'
 import { explainingRights } from './rights.ts'
 import { makeSecrets, type Secrets } from './secrets.ts'
 import { SignalLine, type Signals } from './signals.ts'
@@ -264,14 +264,7 @@ export class RunningCore implements Core {
   }
 
   #startPump(pump: Pump): void {
-    if (!this.#hears) {
-      this.signals.listen(WAKE_CHANNEL, (queue, fromHere) => {
-        if (!fromHere) this.queues.wakeHere(queue)
-      })
-      this.signals.listen(GROUPS_CHANNEL, (queue, fromHere) => {
-        if (!fromHere) this.queues.groupsChangedHere(queue)
-      })
-    }
+    if (!this.#hears) this.queues.listen()
     this.#hears = true
     this.queues.attach(pump)
     pump.start()
@@ -286,9 +279,9 @@ export class RunningCore implements Core {
   }
 }
 
-async function whichDatabase(settings: CoreSettings, secrets: Secrets) {
-  const database = settings.database ?? (await secrets.get('DATABASE_URL'))
-  if (database) return database
+async function whichDatabase({ database }: CoreSettings, secrets: Secrets) {
+  const known = database ?? (await secrets.get('DATABASE_URL'))
+  if (known) return known
   throw new InvalidOption(
     'svcCore: there is no database: give the option "database", or set the secret DATABASE_URL',
   )

@@ -1,4 +1,4 @@
-import createError from '@fastify/error'
+import { createError } from '@fastify/error'
 
 /** An option of a plugin has the wrong type, is out of range or does not exist. Thrown at boot. */
 export const InvalidOption = createError<[string]>('SVC_CORE_INVALID_OPTION', '%s', 500)

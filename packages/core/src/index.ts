@@ -1,3 +1,5 @@
+import './node-version.ts'
+
 export { svcCore, svcCore as default } from './plugin.ts'
 export type { SvcCoreOptions, WorkerOptions } from './options.ts'
 export type { Svc } from './core.ts'
@@ -14,5 +16,6 @@ export type {
 } from './events.ts'
 export type { EntryOptions, KeyValueStore } from './kv.ts'
 export type { Secrets } from './secrets.ts'
+export type { Jobs } from './jobs.ts'
 export type { Db } from './database.ts'
 export * from './errors.ts'

@@ -126,7 +126,7 @@ export interface SvcCoreOptions {
    * Where the tables and the queues live. A pool that is given is never ended.
    * @default the secret `DATABASE_URL`
    */
-  database?: string | pg.PoolConfig | pg.Pool
+  database?: string | pg.PoolConfig | pg.Pool | undefined
   /** Looks a secret up by its name. @default environment variables */
   secrets?: (name: string) => string | null | undefined | Promise<string | null | undefined>
   worker?: WorkerOptions

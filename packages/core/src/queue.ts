@@ -1,6 +1,6 @@
 /** The one door to pg-boss: its jobs, retries, back-off, expiry and dead-letter queues. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { PgBoss } from 'pg-boss'
+import { PgBoss as NewPgBoss } from 'pg-boss'
 import type { Db } from './database.ts'
 import type { RetrySettings } from './dead-letters.ts'
 import { HEARTBEAT_SECONDS } from './heartbeats.ts'
@@ -16,6 +16,7 @@ import {
 } from './job.ts'
 import { setUpDeadLetters, setUpQueueTable } from './job-table-setup.ts'
 import { parkJobs } from './parked-jobs.ts'
+import type { Jobs as PgBoss } from './jobs.ts'
 import type { WorkerSettings } from './options.ts'
 
 export const JOBS_SCHEMA = 'svc_jobs'
@@ -55,7 +56,7 @@ export async function startBoss(
 ): Promise<PgBoss> {
   // `create schema if not exists` asks for the right to create even where the schema exists.
   const { rows } = await pool.query(`select to_regnamespace('${JOBS_SCHEMA}') is null as is_new`)
-  const boss = new PgBoss({
+  const boss = new NewPgBoss({
     createSchema: rows[0].is_new,
     db: {
       executeSql: (text, values) => (connectionOfCall.getStore() ?? pool).query(text, values),

@@ -42,8 +42,8 @@ export interface Queues {
   redrive(db: Db, queue: string, group: string, ids?: string[]): Promise<number>
 }
 
-export const WAKE_CHANNEL = 'svc.wake'
-export const GROUPS_CHANNEL = 'svc.groups'
+const WAKE_CHANNEL = 'svc.wake'
+const GROUPS_CHANNEL = 'svc.groups'
 /** Wakes of the same moment share a NOTIFY: it takes a lock over the whole cluster at its commit. */
 const DEBOUNCE_MS = 3
 /** Rows that are moved before an operator is answered. */
@@ -98,6 +98,16 @@ export class BoundQueues implements Queues {
   groupsChangedHere(queue: string): void {
     this.#pumps.get(queue)?.groupsChanged()
     void this.#moves.work()
+  }
+
+  /** From now on notifications of other processes wake the pumps of this one. */
+  listen(): void {
+    this.#signals.listen(WAKE_CHANNEL, (queue, fromHere) => {
+      if (!fromHere) this.wakeHere(queue)
+    })
+    this.#signals.listen(GROUPS_CHANNEL, (queue, fromHere) => {
+      if (!fromHere) this.groupsChangedHere(queue)
+    })
   }
 
   attach(pump: Pump): void {

@@ -1,3 +1,4 @@
+import '@svc/core/node-version'
 // The actions that it declares reach a host only through a line that the compiler keeps.
 import './actions.ts'
 

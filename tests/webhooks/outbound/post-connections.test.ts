@@ -4,6 +4,7 @@ import { addressGuard } from '../../../packages/webhooks/src/outbound/address.ts
 import type { Answer } from '../../../packages/webhooks/src/outbound/next-step.ts'
 import { openPost, type PostSettings } from '../../../packages/webhooks/src/outbound/post.ts'
 import type { Lookup } from '../../../packages/webhooks/src/outbound/resolver.ts'
+import { farReceiver } from '../support/far-receiver.ts'
 import {
   hastyReceiver,
   hostileReceiver,
@@ -50,6 +51,16 @@ t.test('a name is sent to where it resolves', async (t) => {
 t.test('an address that does not answer is passed over for the next one of the name', async (t) => {
   const receiver = await hostileReceiver(t, (socket) => socket.write(OK))
   const send = opened(t, { lookup: answering(() => ['127.99.99.99', '127.0.0.1']) })
+  t.same(await send(`http://receiver.test:${receiver.port}/`), DELIVERED)
+})
+
+t.test('an address that is far away is not given up for another that leads nowhere', async (t) => {
+  const receiver = await farReceiver(t)
+  const lookup: Lookup = (hostname, options, callback) => {
+    answering(() => ['127.0.0.1', '127.99.99.99'])(hostname, options, callback)
+    setImmediate(() => receiver.accept())
+  }
+  const send = opened(t, { lookup, timeoutMs: 60_000 })
   t.same(await send(`http://receiver.test:${receiver.port}/`), DELIVERED)
 })
 

@@ -1,4 +1,4 @@
-import createError from '@fastify/error'
+import { createError } from '@fastify/error'
 
 /** The request did not pass the source's `verify`. Why stands in the log alone. */
 export const NotVerified = createError(

@@ -1,0 +1,54 @@
+/**
+ * The names that the code blocks of a document take for granted, since an earlier block or the
+ * reader's own application has them, by the document: ambient declarations, or a module that
+ * declares globals. A module that is not installed here is declared as far as it is used.
+ */
+const APP = `
+import type { FastifyInstance } from 'fastify'
+declare global { const app: FastifyInstance }
+`
+
+export const NAMES: Record<string, string> = {
+  'CONTRIBUTING.md': `
+import tap from 'tap'
+declare global { const t: typeof tap }
+`,
+  'packages/auth/README.md': `${APP}
+import '@svc/auth'
+declare global { const handler: () => Promise<unknown> }
+`,
+  'packages/webhooks/README.md': `${APP}
+import '@svc/webhooks'
+`,
+  'packages/webhooks/docs/inbound.md': `
+declare const app: import('fastify').FastifyInstance
+declare const { basicAuth, headerToken, hmac, svcWebhooks }: typeof import('@svc/webhooks')
+declare module 'prom-client' {
+  export class Counter<Label extends string> {
+    constructor(settings: { name: string; help: string; labelNames: Label[] })
+    inc(labels: Record<Label, string>): void
+  }
+}
+`,
+  'packages/webhooks/docs/publishing.md': `${APP}
+import '@svc/webhooks'
+import { integer, pgTable } from 'drizzle-orm/pg-core'
+import type { Knex } from 'knex'
+import type { Kysely } from 'kysely'
+const table = pgTable('orders', { id: integer() })
+interface PrismaTransaction {
+  order: { create(input: { data: { id: number } }): Promise<unknown> }
+  $queryRawUnsafe<T = unknown>(text: string, ...values: unknown[]): Promise<T>
+}
+declare global {
+  const knex: Knex
+  const kysely: Kysely<{ orders: { id: number } }>
+  const orders: typeof table
+  const prisma: { $transaction<T>(run: (tx: PrismaTransaction) => Promise<T>): Promise<T> }
+}
+`,
+  'packages/webhooks/docs/receiving.md': `
+declare const body: string
+declare const headers: Record<string, string>
+`,
+}

@@ -1,0 +1,78 @@
+// One file, since two that pack at the same time would build into the same folders.
+import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import t from 'tap'
+import { PACKAGES, packedHost, run, WORKSPACE } from './support/packed-host.ts'
+
+const host = packedHost(t, [
+  '@fastify/request-context',
+  '@types/node',
+  '@types/pg',
+  'fastify',
+  'pg',
+])
+const tsc = join(WORKSPACE, 'node_modules/typescript/bin/tsc')
+const strictest = {
+  target: 'es2024',
+  lib: ['es2024'],
+  types: ['node'],
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  verbatimModuleSyntax: true,
+  noEmit: true,
+}
+
+// tests/types/pg-boss.ts compares with declarations of pg-boss that do not compile by themselves.
+const sources = globSync(join(WORKSPACE, 'tests/types/*.ts')).filter(
+  (file) => basename(file) !== 'pg-boss.ts',
+)
+for (const file of sources) copyFileSync(file, join(host, basename(file)))
+
+for (const moduleResolution of ['nodenext', 'bundler']) {
+  for (const skipLibCheck of [true, false]) {
+    t.test(
+      `a strict host compiles: ${moduleResolution}, skipLibCheck ${skipLibCheck}`,
+      async (t) => {
+        const module = moduleResolution === 'bundler' ? 'esnext' : 'nodenext'
+        const config = join(host, `${moduleResolution}-${skipLibCheck}.json`)
+        const compilerOptions = { ...strictest, module, moduleResolution, skipLibCheck }
+        writeFileSync(config, JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+        t.equal(run(host, process.execPath, tsc, '-p', config).output, '')
+      },
+    )
+  }
+}
+
+t.test('at import, an older Node is told which Node is needed', async (t) => {
+  for (const name of PACKAGES) {
+    const manifest = readFileSync(join(WORKSPACE, 'packages', name, 'package.json'), 'utf8')
+    const { engines } = JSON.parse(manifest) as { engines: { node: string } }
+    t.equal(engines.node, '>=22.19')
+    t.match(imported(name, '22.18.0'), {
+      status: 1,
+      output:
+        /Error: @svc\/core, @svc\/auth and @svc\/webhooks need Node 22\.19 or newer, and this process runs Node 22\.18\.0\n/,
+    })
+    t.match(imported(name, '20.20.2'), { status: 1, output: /runs Node 20\.20\.2\n/ })
+    for (const newEnough of ['22.19.0', '24.0.0']) {
+      t.match(imported(name, newEnough), { status: 0, output: 'imported\n' }, newEnough)
+    }
+  }
+})
+
+t.test('nothing of a package is evaluated before it has looked at Node', async (t) => {
+  for (const name of PACKAGES) {
+    const entry = readFileSync(join(host, 'node_modules/@svc', name, 'dist/index.js'), 'utf8')
+    const [first] = /^(?:import|export)\b.*/m.exec(entry) ?? []
+    t.match(first, name === 'core' ? "'./node-version.js'" : "'@svc/core/node-version'")
+  }
+})
+
+/** Imports the package in a Node that says it is another version. */
+function imported(name: string, version: string) {
+  const versions = `{ ...process.versions, node: '${version}' }`
+  const pretend = `Object.defineProperty(process, 'versions', { value: ${versions} })`
+  const program = `${pretend}; await import('@svc/${name}'); console.log('imported')`
+  return run(host, process.execPath, '--input-type=module', '--eval', program)
+}

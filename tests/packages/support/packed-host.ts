@@ -1,0 +1,74 @@
+/**
+ * A host's folder outside of the workspace, with the packages as they would be published: packed,
+ * and unpacked into its `node_modules`. What they depend on is linked from the workspace, so no
+ * registry is asked; each finds only what its own `package.json` names.
+ */
+import { spawnSync } from 'node:child_process'
+import {
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+
+export const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url))
+export const PACKAGES = ['core', 'auth', 'webhooks']
+
+/** Makes the folder, where `dependencies` are the host's own; it goes with the test. */
+export function packedHost(t: Test, dependencies: string[]): string {
+  const host = realpathSync(mkdtempSync(join(tmpdir(), 'svc-host-')))
+  t.teardown(() => rmSync(host, { recursive: true, force: true }))
+  const tarballs = join(host, 'tarballs')
+  ran('pnpm', '-r', '--filter', './packages/*', 'pack', '--pack-destination', tarballs)
+  for (const name of PACKAGES) unpack(join(host, 'node_modules/@svc', name), name, tarballs)
+  for (const name of dependencies) {
+    link(join(host, 'node_modules', name), join(WORKSPACE, 'node_modules', name))
+  }
+  writeFileSync(join(host, 'package.json'), '{ "type": "module" }')
+  return host
+}
+
+function unpack(folder: string, name: string, tarballs: string): void {
+  const [tarball] = globSync(join(tarballs, `svc-${name}-*.tgz`))
+  mkdirSync(folder, { recursive: true })
+  ran('tar', 'xzf', tarball!, '-C', folder, '--strip-components=1')
+  const { dependencies, peerDependencies } = JSON.parse(
+    readFileSync(join(folder, 'package.json'), 'utf8'),
+  ) as Record<'dependencies' | 'peerDependencies', Record<string, string>>
+  for (const needed of Object.keys({ ...dependencies, ...peerDependencies })) {
+    if (needed.startsWith('@svc/')) continue
+    link(
+      join(folder, 'node_modules', needed),
+      join(WORKSPACE, 'packages', name, 'node_modules', needed),
+    )
+  }
+}
+
+function link(at: string, target: string): void {
+  mkdirSync(dirname(at), { recursive: true })
+  symlinkSync(realpathSync(target), at)
+}
+
+/** Runs a program to its end, without the hooks that tap puts into each Node below it. */
+export function run(cwd: string, command: string, ...args: string[]) {
+  const { status, stdout, stderr, error } = spawnSync(
+    'env',
+    ['-u', 'NODE_OPTIONS', command, ...args],
+    { cwd, encoding: 'utf8' },
+  )
+  if (error !== undefined) throw error
+  return { status, output: stdout + stderr }
+}
+
+function ran(command: string, ...args: string[]): void {
+  const { status, output } = run(WORKSPACE, command, ...args)
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${output}`)
+}
