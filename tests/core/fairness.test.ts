@@ -29,11 +29,22 @@ t.test('where nothing is in flight a fetch may bring all that there is room for'
   t.same(fairness.allow('fresh', ROOM, 0), { limit: ROOM, open: [], capped: [] })
 })
 
-t.test('a group that has never answered gets a few places', async (t) => {
+t.test('a group that has never answered gets an eighth of the window', async (t) => {
   const fairness = new Fairness(WINDOWS)
-  t.equal(begin(fairness, 'a', 100), 4)
+  t.equal(begin(fairness, 'a', 100), 24)
   t.same(fairness.allow('fresh', ROOM, 1), { limit: ROOM, open: [], capped: ['a'] })
   t.same(fairness.allow('fresh', ROOM, 1, true).capped, ['a'], 'also where nobody else waits')
+})
+
+t.test('many groups that have never answered get less, and a hundred leave room', async (t) => {
+  const fairness = new Fairness(WINDOWS)
+  const places = Array.from({ length: 100 }, (_, n) => begin(fairness, `group ${n}`, 100))
+  t.same(places.slice(0, 3), [24, 24, 4])
+  t.equal(places.at(-1), 1)
+  const sum = places.reduce((total, count) => total + count, 0)
+  t.ok(sum < WINDOWS.fresh, `${sum} of ${WINDOWS.fresh}`)
+  for (let i = 0; i < 24; i++) fairness.ended('group 0', true, 5, 5)
+  t.equal(begin(fairness, 'group 0', 200, 6), 144, 'one that answers is known')
 })
 
 t.test('a group that answers quickly gets three quarters', async (t) => {

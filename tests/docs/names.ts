@@ -35,6 +35,7 @@ import '@svc/webhooks'
 import { integer, pgTable } from 'drizzle-orm/pg-core'
 import type { Knex } from 'knex'
 import type { Kysely } from 'kysely'
+import type { Sql } from 'postgres'
 const table = pgTable('orders', { id: integer() })
 interface PrismaTransaction {
   order: { create(input: { data: { id: number } }): Promise<unknown> }
@@ -44,6 +45,7 @@ declare global {
   const knex: Knex
   const kysely: Kysely<{ orders: { id: number } }>
   const orders: typeof table
+  const sql: Sql
   const prisma: { $transaction<T>(run: (tx: PrismaTransaction) => Promise<T>): Promise<T> }
 }
 `,

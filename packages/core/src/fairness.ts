@@ -3,8 +3,8 @@
  *
  * No group gets all of a lane's window. A group that answers quickly gets most of it, since it gives
  * its places back within milliseconds; a slow one gets a quarter, and as much as a quick one where
- * nothing else waits; a group that has stopped answering gets an eighth, and one that has not
- * answered yet a few places. A group whose circuit is open (its last attempts failed) gets none: its
+ * nothing else waits; a group that has stopped answering gets an eighth, and so does one that has not
+ * answered yet, or less where there are many of those. A group whose circuit is open (its last attempts failed) gets none: its
  * jobs are parked, and tried few at a time (see group-scheduler.ts) until one succeeds.
  */
 import type { Lane } from './job.ts'
@@ -43,6 +43,8 @@ const MOST_IDLE = 10_000
 
 export class Fairness {
   #caps: Record<Lane, Caps>
+  /** Attempts in flight of groups that have not answered yet. */
+  #unknownInFlight = 0
   #active = new Map<string, Group>()
   #idle = new Map<string, Group>()
 
@@ -68,6 +70,7 @@ export class Fairness {
       this.#active.set(name, group)
     }
     group.inFlight++
+    if (group.meanMs === undefined) this.#unknownInFlight++
   }
 
   /**
@@ -82,10 +85,12 @@ export class Fairness {
   ): 'opened' | 'closed' | undefined {
     const group = this.#active.get(name)
     if (!group) return undefined
+    const wasOpen = group.isOpen
+    if (group.meanMs === undefined) this.#unknownInFlight -= group.inFlight
     group.inFlight--
     group.lastHeardAt = now
-    const wasOpen = group.isOpen
     if (succeeded !== null) judge(group, succeeded, tookMs)
+    if (group.meanMs === undefined) this.#unknownInFlight += group.inFlight
     if (group.inFlight === 0) this.#rest(name, group)
     if (group.isOpen === wasOpen) return undefined
     return group.isOpen ? 'opened' : 'closed'
@@ -119,8 +124,8 @@ export class Fairness {
   }
 
   capOf(name: string, lane: Lane, now: number, uncontended = false): number {
-    const group = this.#of(name)
-    return group ? capOf(group, this.#caps[lane], now, uncontended) : this.#caps[lane].unknown
+    const group = this.#of(name) ?? newGroup()
+    return this.#capOf(group, lane, now, uncontended)
   }
 
   /**
@@ -128,14 +133,13 @@ export class Fairness {
    * so that a slow group may have as much as a quick one.
    */
   allow(lane: Lane, room: number, now: number, uncontended = false): Allowance {
-    const caps = this.#caps[lane]
     const allowance: Allowance = { limit: room, open: [], capped: [] }
     for (const [name, group] of this.#active) {
       if (group.isOpen) {
         allowance.open.push(name)
         continue
       }
-      const cap = capOf(group, caps, now, uncontended)
+      const cap = this.#capOf(group, lane, now, uncontended)
       const left = cap - group.inFlight
       // The least of its places that a fetch is worth.
       const portion = Math.max(1, Math.floor(cap / 4))
@@ -161,6 +165,22 @@ export class Fairness {
     return this.#active.size + this.#idle.size
   }
 
+  #capOf(group: Group, lane: Lane, now: number, uncontended: boolean): number {
+    const caps = this.#caps[lane]
+    if (group.isOpen) return 0
+    if (isQuick(group, now)) return caps.quick
+    if (group.meanMs === undefined) return this.#unknownCapOf(group, caps)
+    if (isSilent(group, group.meanMs, now)) return caps.silent
+    return uncontended ? caps.quick : caps.slow
+  }
+
+  /** The more places are held by groups that have not answered, the fewer each of them may have. */
+  #unknownCapOf({ inFlight }: Group, { window, silent, unknown }: Caps): number {
+    const others = this.#unknownInFlight - inFlight
+    if (others < window / 4) return silent
+    return others < window / 2 ? unknown : 1
+  }
+
   #of(name: string): Group | undefined {
     return this.#active.get(name) ?? this.#idle.get(name)
   }
@@ -184,6 +204,7 @@ const newGroup = (): Group => ({
 
 /** Attempts in flight of one group. */
 interface Caps {
+  window: number
   quick: number
   slow: number
   silent: number
@@ -192,24 +213,17 @@ interface Caps {
 
 function capsOf(window: number): Caps {
   return {
+    window,
     quick: Math.max(1, Math.floor((window * 3) / 4)),
     slow: Math.max(1, Math.floor(window / 4)),
     silent: Math.max(1, Math.floor(window / 8)),
-    // A hundred endpoints that hang from the start should not fill a window of 192.
+    // A hundred endpoints that hang from the start do not fill a window of 192.
     unknown: Math.max(1, Math.floor(window / 48)),
   }
 }
 
 /** What a quick group has given back before it is worth a fetch: few large ones cost less. */
 const halfOf = (cap: number): number => Math.max(1, Math.floor(cap / 2))
-
-function capOf(group: Group, caps: Caps, now: number, uncontended: boolean): number {
-  if (group.isOpen) return 0
-  if (isQuick(group, now)) return caps.quick
-  if (group.meanMs === undefined) return caps.unknown
-  if (isSilent(group, group.meanMs, now)) return caps.silent
-  return uncontended ? caps.quick : caps.slow
-}
 
 function judge(group: Group, succeeded: boolean, tookMs: number): void {
   group.failuresInARow = succeeded ? 0 : group.failuresInARow + weightOf(group, tookMs)

@@ -25,16 +25,18 @@ export async function setUpQueueTable(db: Db, queue: string): Promise<void> {
       where queue.name = $1 and (class.reloptions is null or not exists (
               select from pg_indexes
                where schemaname = 'svc_jobs' and tablename = class.relname
-                 and indexname = 'svc_parked_' || class.relname))`,
+                 and indexname = left('svc_parked_' || class.relname, 63)))`,
     [queue],
   )
   const [table] = rows as { name: string }[]
   if (!table) return
   const settings = Object.entries(STORAGE_SETTINGS).map(([name, value]) => `${name} = ${value}`)
   const bare = table.name.replace(/^svc_jobs\./, '').replaceAll('"', '')
+  // Postgres cuts longer names off.
+  const index = `svc_parked_${bare}`.slice(0, 63)
   await db.query(`alter table ${table.name} set (${settings.join(', ')})`)
   await db.query(
-    `create index if not exists "svc_parked_${bare}" on ${table.name} (singleton_key, start_after)
+    `create index if not exists "${index}" on ${table.name} (singleton_key, start_after)
       where blocked and state < 'active'`,
   )
   await db.query(`analyze ${table.name}`)

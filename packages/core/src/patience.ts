@@ -51,7 +51,8 @@ export function boundedPool(
         throw error
       } finally {
         client.off('error', onError)
-        client.release(broken)
+        // Several statements in one text may have begun a transaction that failed.
+        client.release(broken ?? isInTransaction(client))
       }
     },
   }
@@ -62,6 +63,12 @@ const timed = (statement: string | object, values: unknown[] | undefined, ms: nu
   ...(values ? { values } : {}),
   query_timeout: ms + CLIENT_MARGIN_MS,
 })
+
+function isInTransaction(client: pg.PoolClient): boolean {
+  // Older versions of pg do not have it.
+  const { getTransactionStatus } = client as { getTransactionStatus?: () => string | null }
+  return getTransactionStatus !== undefined && getTransactionStatus.call(client) !== 'I'
+}
 
 const isClientTimeout = (error: unknown): boolean =>
   (error as Error | undefined)?.message === 'Query read timeout'

@@ -11,7 +11,7 @@ await app.register(svcCore, {
 await app.register(svcWebhooks, {
   allowedEvents: ['order.created', 'order.shipped'],
   allowedNetworks: ['127.0.0.0/8'],
-  deliveryTimeoutMs: 5000,
+  deliveryTimeoutMs: 60_000,
 })
 await app.ready()
 process.send!('ready')
