@@ -54,7 +54,7 @@ t.test('a group of which nothing is due is asked less and less often', async (t)
   const pauses: number[] = []
   let now = 0
   for (let i = 0; i < 7; i++) {
-    t.ok(states.empty('a', now))
+    t.equal(states.empty('a', now), i >= 4, 'its row may go after a while')
     const from = states.claimableFrom()
     t.same(states.claimable(from - 1), [])
     pauses.push(from - now)

@@ -98,9 +98,10 @@ export class GroupStates {
   empty(group: string, now: number): boolean {
     const state = this.#states.get(group)
     if (!state) return false
+    const hasBeenFor = state.emptyForMs
     state.emptyUntil = now + state.emptyForMs
     state.emptyForMs = Math.min(LONGEST_PAUSE_MS, state.emptyForMs * 2)
-    return !state.isOpen
+    return !state.isOpen && hasBeenFor === LONGEST_PAUSE_MS
   }
 
   #namesOf(is: (state: State) => boolean): string[] {

@@ -67,10 +67,10 @@ export async function forgetJobGroups(db: Db, queue: string, groups: string[]): 
       where queue = $1 and group_id = any($2::text[]) and not held and not circuit_open
         -- A job that is being parked in another transaction is not seen below, but has written this.
         and parked_at < now() - interval '10 seconds'
-        and not exists (
-          select from svc_jobs.job
-           where job.name = $1 and job.singleton_key = job_group.group_id
-             and job.blocked and job.state < 'active')
+        -- Not as an anti-join: a plan of the empty table would look through all jobs.
+        and (select true from svc_jobs.job
+              where job.name = $1 and job.singleton_key = job_group.group_id
+                and job.blocked and job.state < 'active' limit 1) is null
      returning group_id as "group"`,
     [queue, groups],
   )

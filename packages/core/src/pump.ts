@@ -32,8 +32,8 @@ const LONGEST_PAUSE_MS = 5000
 const LONG_FETCH_MS = 5
 /** So many times as long as it took. */
 const REST = 4
-/** A fetch that takes longer walks along the backlog of groups that it passes over. */
-const LONG_WALK_MS = 20
+/** A fetch that takes longer and brings little walks along the backlog of groups that it passes over. */
+const LONG_WALK_MS = 40
 /** How often a fetch looks past the groups that fill the lane, and how much it may bring. */
 const LOOK_PAST_EVERY_MS = 25
 const LOOK_PAST_FETCH = 50
@@ -216,7 +216,8 @@ export class Pump {
     if (limit === 0 && lane === 'slow') this.#lanes.reserved = true
     if (limit === 0) return { isFull: false, isCapped: true, mustWait: true }
     const { jobs, tookMs } = await this.#fetch(lane, limit, passedOver)
-    if (lane === 'fresh' && tookMs > LONG_WALK_MS) this.#groups.park(capped)
+    const isFull = jobs.length === limit
+    if (lane === 'fresh' && !isFull && tookMs > LONG_WALK_MS) this.#groups.park(capped)
     if (lane === 'slow' && tookMs > LONG_FETCH_MS) {
       this.#restUntil.slow = performance.now() + REST * tookMs
     }
@@ -226,7 +227,7 @@ export class Pump {
       this.#lanes.reserved = this.#groups.exist || jobs.length > 0
       this.#ringWhereLeft()
     }
-    return { isFull: jobs.length === limit, isCapped: capped.length > 0, mustWait: false }
+    return { isFull, isCapped: capped.length > 0, mustWait: false }
   }
 
   /**
@@ -245,7 +246,7 @@ export class Pump {
     const restMs = (jobs.length > 0 ? REST : LOOK_PAST_REST) * tookMs
     this.#lookPastAt = performance.now() + Math.max(LOOK_PAST_EVERY_MS, restMs)
     if (jobs.length > 0) this.#begin('fresh', jobs, false)
-    if (jobs.length > 0 && tookMs > LONG_WALK_MS) this.#groups.park(dominant)
+    if (jobs.length > 0 && jobs.length < limit && tookMs > LONG_WALK_MS) this.#groups.park(dominant)
   }
 
   async #claimParked(): Promise<number> {
