@@ -10,9 +10,11 @@ const HOUR_MS = 3_600_000
 async function hostWith(
   t: Parameters<typeof startHost>[0],
   outcomes: Record<string, () => Outcome>,
+  retries: { retryDelaySeconds?: number } = {},
 ) {
   let worker: TestWorker | undefined
   const host = await startHost(t, {
+    core: { worker: retries },
     setUp: async (_app, core) => {
       worker = await testWorker(core, (name) => outcomes[name]?.() ?? { kind: 'done' })
     },
@@ -72,6 +74,28 @@ t.test('each outcome is settled and recorded as what it became', async (t) => {
   )
   t.match(letters, [{ data: { eventId: 'dead' }, output: { why: 'gone' }, attempts: 1 }])
 })
+
+t.test(
+  'a receiver may ask for a longer pause than the back-off, never for a shorter one',
+  async (t) => {
+    const { worker } = await hostWith(
+      t,
+      {
+        shorter: () => ({ kind: 'failed', retryAfterMs: 1000 }),
+        longer: () => ({ kind: 'failed', retryAfterMs: HOUR_MS }),
+      },
+      { retryDelaySeconds: 600 },
+    )
+    await worker.insert(['shorter', 'longer'])
+    await until(() => worker.settled.length === 2)
+    const waitOf = (name: string) => {
+      const one = worker.settled.find(({ job }) => job.data.eventId === name)
+      return (one?.nextAttemptAt?.getTime() ?? 0) - Date.now()
+    }
+    t.ok(waitOf('shorter') > 500_000, 'the back-off of 600 seconds holds')
+    t.ok(waitOf('longer') > 3_500_000)
+  },
+)
 
 t.test('a postponed retry keeps the count of its attempts', async (t) => {
   let calls = 0

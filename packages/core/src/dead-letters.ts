@@ -103,8 +103,8 @@ export async function redriveLetters(
         order by letter.id limit $6
         for update skip locked
      ), taken as (
-       delete from svc_jobs.job as letter using portion
-        where letter.name = $2 and letter.id = portion.id
+       delete from svc_jobs.job as letter
+        where letter.name = $2 and letter.id = any(array(select id from portion))
        returning letter.id, letter.data, letter.singleton_key, letter.source_retry_count
      )
      insert into svc_jobs.job
@@ -149,8 +149,8 @@ export async function buryLetters(
           and ($3::uuid is null or letter.id < $3)
         limit $4 for update skip locked
      )
-     delete from svc_jobs.job as letter using portion
-      where letter.name = $1 and letter.id = portion.id`,
+     delete from svc_jobs.job as letter
+      where letter.name = $1 and letter.id = any(array(select id from portion))`,
     [deadLetterQueueOf(queue), group, beforeId ?? null, portion],
   )
   return rowCount ?? 0
@@ -174,8 +174,8 @@ export async function sweepDeadLettersOf(db: Db, prefix: string, days: number): 
               and letter.id < svc."__svc.first_uuid"(now() - make_interval(days => $2))
             limit $3 for update skip locked
          )
-         delete from svc_jobs.job as letter using portion
-          where letter.name = $1 and letter.id = portion.id`,
+         delete from svc_jobs.job as letter
+          where letter.name = $1 and letter.id = any(array(select id from portion))`,
         [name, days, SWEEP_PORTION],
       )
       more = rowCount === SWEEP_PORTION

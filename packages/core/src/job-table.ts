@@ -1,6 +1,8 @@
 /**
  * Statements on pg-boss's table of jobs, where its public methods know no batch (several start
  * times) or nothing of the kind. They name columns of its schema: each is tested on the real one.
+ * The ids are given twice: as an array they are looked up by their index, whatever the planner
+ * believes of the table.
  */
 import type { Db } from './database.ts'
 import { PRIORITY, type Job } from './job.ts'
@@ -23,7 +25,7 @@ export async function slowDown(
         set priority = $4,
             start_after = greatest(job.start_after, now() + delay.ms * interval '1 millisecond')
        from unnest($2::uuid[], $3::float8[]) as delay (id, ms)
-      where job.name = $1 and job.id = delay.id and job.state = 'retry'
+      where job.name = $1 and job.id = any($2::uuid[]) and job.id = delay.id and job.state = 'retry'
      returning job.id, job.start_after as "startAfter"`,
     [queue, jobs.map(({ id }) => id), jobs.map(({ atLeastMs }) => atLeastMs), PRIORITY.retry],
   )
@@ -36,7 +38,7 @@ export async function makeLastAttempt(db: Db, queue: string, jobs: Job[]): Promi
   await db.query(
     `update svc_jobs.job as job set retry_limit = job.retry_count
        from unnest($2::uuid[], $3::int[]) as attempt (id, retry_count)
-      where job.name = $1 and job.id = attempt.id
+      where job.name = $1 and job.id = any($2::uuid[]) and job.id = attempt.id
         and job.state = 'active' and job.retry_count = attempt.retry_count`,
     [queue, jobs.map(({ id }) => id), jobs.map(({ retryCount }) => retryCount)],
   )
@@ -62,7 +64,7 @@ export async function postponeJobs(
             start_after = now() + wait.ms * interval '1 millisecond',
             keep_until = now() + wait.ms * interval '1 millisecond' + (job.keep_until - job.start_after)
        from unnest($2::uuid[], $3::timestamptz[], $4::float8[]) as wait (id, started_on, ms)
-      where job.name = $1 and job.id = wait.id
+      where job.name = $1 and job.id = any($2::uuid[]) and job.id = wait.id
         and job.state = 'active' and job.started_on = wait.started_on
      returning job.id, job.start_after as "startAfter"`,
     [
@@ -80,7 +82,7 @@ export async function touchJobs(db: Db, queue: string, jobs: Job<unknown>[]): Pr
   await db.query(
     `update svc_jobs.job as job set heartbeat_on = now()
        from unnest($2::uuid[], $3::timestamptz[]) as claim (id, started_on)
-      where job.name = $1 and job.id = claim.id
+      where job.name = $1 and job.id = any($2::uuid[]) and job.id = claim.id
         and job.state = 'active' and job.started_on = claim.started_on`,
     [queue, jobs.map(({ id }) => id), jobs.map(({ startedOn }) => startedOn)],
   )

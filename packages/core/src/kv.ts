@@ -127,7 +127,7 @@ export async function sweepExpired(db: Db): Promise<void> {
       `with portion as materialized (
          select key from svc."__svc.kv" where expires_at <= now() limit $1 for update skip locked
        )
-       delete from svc."__svc.kv" as kv using portion where kv.key = portion.key`,
+       delete from svc."__svc.kv" where key = any(array(select key from portion))`,
       [portion],
     )
     if ((rowCount ?? 0) < portion) return

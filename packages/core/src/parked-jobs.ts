@@ -2,8 +2,9 @@
  * Jobs that stand apart: `blocked` takes them out of the index that fetches walk, so that a backlog
  * of a million costs the others nothing. They are claimed by their group, see {@link claimParked}.
  *
- * Each statement selects its portion in a materialized part: a plan that ran the selection once for
- * each row of the update would lock and move far more than the portion.
+ * Each statement selects its portion in a materialized part, and changes the rows of an array of
+ * ids. Where the planner believes that the table is empty, a selection that is joined is run once
+ * for each row, or the table is read once for each row of the selection.
  */
 import type { Db } from './database.ts'
 import { asJob, JOB_COLUMNS, PRIORITY, type Job, type JobRow } from './job.ts'
@@ -43,7 +44,7 @@ export async function parkWaiting(
         for update skip locked
      ), parked as (
        update svc_jobs.job as job set blocked = true
-         from portion where job.name = $1 and job.id = portion.id
+        where job.name = $1 and job.id = any(array(select id from portion))
      )
      select count(*)::int as parked, max(created_on)::text as last,
             array_agg(distinct singleton_key) as groups
@@ -93,7 +94,7 @@ export async function claimParked<Data>(
      update svc_jobs.job as job
         set state = 'active', blocked = false, started_on = now(), heartbeat_on = now(),
             retry_count = job.retry_count + (job.started_on is not null)::int
-       from due where job.name = $1 and job.id = due.id
+      where job.name = $1 and job.id = any(array(select id from due))
      returning ${JOB_COLUMNS}`,
     [queue, limits.map(({ group }) => group), limits.map(({ limit }) => limit)],
   )
@@ -107,7 +108,7 @@ export async function parkClaimed(db: Db, queue: string, jobs: Job<unknown>[]): 
     `update svc_jobs.job as job
         set ${UNCLAIMED}, blocked = true
        from unnest($2::uuid[], $3::timestamptz[]) as claim (id, started_on)
-      where job.name = $1 and job.id = claim.id
+      where job.name = $1 and job.id = any($2::uuid[]) and job.id = claim.id
         and job.state = 'active' and job.started_on = claim.started_on
      returning job.id`,
     [queue, jobs.map(({ id }) => id), jobs.map(({ startedOn }) => startedOn)],
@@ -133,12 +134,13 @@ export async function parkHead(db: Db, queue: string, group: string): Promise<bo
          where name = $1 and state < 'active' and not blocked and priority = $4
          order by created_on limit $5)
      ), portion as materialized (
-       select job.id from svc_jobs.job as job join head on head.id = job.id
-        where job.name = $1 and head.singleton_key = $2 and job.state < 'active'
+       select job.id from svc_jobs.job as job
+        where job.name = $1 and job.state < 'active'
+          and job.id = any(array(select id from head where singleton_key = $2))
         for update of job skip locked
      ), parked as (
        update svc_jobs.job as job set blocked = true
-         from portion where job.name = $1 and job.id = portion.id
+        where job.name = $1 and job.id = any(array(select id from portion))
      )
      select count(*)::int as looked from head`,
     [queue, group, PRIORITY.fresh, PRIORITY.retry, HEAD],
@@ -159,8 +161,8 @@ export async function discardParked<Data>(
         where name = $1 and singleton_key = $2 and blocked and state < 'active'
         limit $3 for update skip locked
      )
-     delete from svc_jobs.job as job using portion
-      where job.name = $1 and job.id = portion.id
+     delete from svc_jobs.job as job
+      where job.name = $1 and job.id = any(array(select id from portion))
      returning ${JOB_COLUMNS}`,
     [queue, group, portion],
   )

@@ -1,0 +1,75 @@
+import { useCore, type Core } from '@svc/core/kit'
+import t, { type Test } from 'tap'
+import { claimParked, parkWaiting, WALK_BEGINS } from '../../packages/core/src/parked-jobs.ts'
+import type { Place } from '../../packages/core/src/parked-jobs.ts'
+import { startHost } from './support/host.ts'
+import { GROUP, idOf, QUEUE } from './support/worker.ts'
+
+const OTHER = '00000000-0000-4000-8000-000000000002'
+const PORTION = 2000
+
+/** A queue with so many jobs of each group, and no worker. */
+async function queueOf(t: Test, counts: Record<string, number>): Promise<Core> {
+  const { app } = await startHost(t, {
+    core: { worker: { enabled: false } },
+    setUp: (_app, core) => core.queues.define(QUEUE),
+  })
+  const core = await useCore(app)
+  // The planner believes that there is next to nothing: the statements may not depend on it.
+  await core.db.query('analyze')
+  for (const [group, count] of Object.entries(counts)) {
+    const jobs = Array.from({ length: count }, (_, n) => ({
+      id: idOf(`${group} ${n}`),
+      data: { n },
+      group,
+    }))
+    await core.queues.insert(core.db, QUEUE, jobs)
+  }
+  return core
+}
+
+async function countOf(core: Core, condition: string): Promise<number> {
+  const { rows } = await core.db.query(
+    `select count(*)::int as count from svc_jobs.job where name = $1 and ${condition}`,
+    [QUEUE],
+  )
+  return rows[0].count
+}
+
+t.test('a portion moves what it selects, whatever the planner believes', async (t) => {
+  const core = await queueOf(t, { [GROUP]: 2500, [OTHER]: 500 })
+  const walk = { groups: [GROUP], andNotDue: false }
+  const first = await parkWaiting(core.db, QUEUE, walk, WALK_BEGINS)
+  t.match(first, { parked: PORTION, groups: [GROUP] })
+  t.equal(await countOf(core, 'blocked'), PORTION)
+
+  let parked = first.parked
+  for (let place: Place | null = first.next; place;) {
+    const portion = await parkWaiting(core.db, QUEUE, walk, place)
+    parked += portion.parked
+    place = portion.next
+  }
+  t.equal(parked, 2500)
+  t.equal(await countOf(core, `blocked and singleton_key = '${OTHER}'`), 0)
+})
+
+t.test('parked jobs are claimed by their group, once each and the oldest first', async (t) => {
+  const core = await queueOf(t, { [GROUP]: 300, [OTHER]: 300 })
+  const walk = { groups: [GROUP, OTHER], andNotDue: false }
+  await parkWaiting(core.db, QUEUE, walk, WALK_BEGINS)
+  const claims = await Promise.all(
+    Array.from({ length: 4 }, () =>
+      claimParked<{ n: number }>(core.db, QUEUE, [
+        { group: GROUP, limit: 60 },
+        { group: OTHER, limit: 10 },
+      ]),
+    ),
+  )
+  const jobs = claims.flat()
+  t.equal(new Set(jobs.map(({ id }) => id)).size, jobs.length)
+  const count = (group: string) => jobs.filter((job) => job.group === group).length
+  t.strictSame([count(GROUP), count(OTHER)], [240, 40])
+  t.match(jobs[0], { attempt: 1, startedOn: String, lost: false })
+  t.equal(await countOf(core, `state = 'active' and not blocked`), 280)
+  t.strictSame(await claimParked(core.db, QUEUE, []), [])
+})
