@@ -100,17 +100,17 @@ t.test('a process that lives keeps its claims, however long an attempt takes', a
   await app.svc.events.publish('a', 1)
   await until(() => attempts.length === 1)
   await app.svc.database.query(
-    `update svc_jobs.job set heartbeat_on = now() - interval '15 seconds',
+    `update svc_jobs.job set heartbeat_on = now() - interval '1 hour',
                              started_on = started_on - interval '1 hour'`,
   )
   // The claim is another one now, by its moment: its own process does not renew it.
   await until(() => attempts.length === 2)
   await app.svc.database.query(
-    `update svc_jobs.job set heartbeat_on = now() - interval '15 seconds' where state = 'active'`,
+    `update svc_jobs.job set heartbeat_on = now() - interval '8 seconds' where state = 'active'`,
   )
   await until(async () => {
     const { rows } = await app.svc.database.query(
-      `select heartbeat_on > now() - interval '10 seconds' as "isRenewed" from svc_jobs.job
+      `select heartbeat_on > now() - interval '6 seconds' as "isRenewed" from svc_jobs.job
         where state = 'active'`,
     )
     return rows[0]?.isRenewed

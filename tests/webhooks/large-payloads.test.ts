@@ -35,7 +35,7 @@ t.test(
       const { body, headers } = await page(query)
       t.ok(body.length >= 1 && body.length <= 5, `${body.length} on page ${pages}`)
       seen.push(...body.map((record: { id: string }) => record.id))
-      query = /\?[^>]*/.exec(String(headers['link'] ?? ''))?.[0] ?? ''
+      query = /\?[^>]*/.exec((headers['link'] as string | undefined) ?? '')?.[0] ?? ''
     }
     t.equal(new Set(seen).size, seen.length)
     const all = await until(

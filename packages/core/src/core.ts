@@ -52,6 +52,8 @@ export interface Core {
   svc: Svc
   /** `svc.database`, with statements that end: a silent server is a rejection after 15 seconds. */
   db: Db
+  /** The same, with statements that end after so many milliseconds. */
+  dbWithin(ms: number): Db
   settings: CoreSettings
   log: FastifyBaseLogger
   /** This process among those on the database. */
@@ -173,6 +175,10 @@ export class RunningCore implements Core {
     for (const { seconds, name, task } of tasks) this.every(seconds, name, task)
     this.every(30, 'moves of jobs', () => this.#mover.work())
     this.every(SUPERVISE_SECONDS, 'jobs of processes that died', () => this.#supervisor.run())
+  }
+
+  dbWithin(ms: number): Db {
+    return this.#database.dbWithin(ms)
   }
 
   migrate(owner: string, folder: URL): Promise<void> {

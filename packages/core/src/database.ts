@@ -21,6 +21,8 @@ export interface Database {
   db: Db
   /** The same, with more time for what goes through whole tables. */
   maintenance: Db
+  /** The same, with a time-out of one's own. */
+  dbWithin(ms: number): Db
   hot: Hot
   /** A transaction on `pool`, with the plans of `hot`: for what moves jobs in the background. */
   background<T>(run: (db: Db) => Promise<T>): Promise<T>
@@ -63,6 +65,7 @@ export async function openDatabase(
       pool,
       db: hot.pooled ? inTransactions(pool) : cancelling(pool, hot),
       maintenance: cancelling(pool, hot, MAINTENANCE_TIMEOUT_MS),
+      dbWithin: (ms) => cancelling(pool, hot, ms),
       hot,
       background: (run) => transaction(pool, run, { begin: WITH_HOT_PLANS }),
       pooled: hot.pooled,

@@ -153,6 +153,8 @@ export class SignalLine implements Signals {
     )
     try {
       await client.connect()
+      // What is given up here ends in the server too. A pooler would keep it for others.
+      if (this.#canListen) await client.query(`set statement_timeout = ${PATIENCE_MS}`)
       for (const channel of this.#canListen ? this.#listeners.keys() : []) {
         await bounded(client, PATIENCE_MS).query(`listen ${pg.escapeIdentifier(channel)}`)
       }

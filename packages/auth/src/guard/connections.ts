@@ -1,6 +1,7 @@
 /**
  * Which connection the guard's statements take: the application's pool, which slow queries of the
- * application may use up, or the line, the one connection that core keeps for itself.
+ * application may use up, or the line, the one connection that core keeps for itself. `db` asks the
+ * pool, and cancels in the server what is given up here.
  */
 import type { Svc } from '@svc/core'
 import type { Db, Signals } from '@svc/core/kit'
@@ -16,24 +17,18 @@ const STUCK_MS = 300
  * The line, before whatever else waits for it, as long as it answers: what keeps the guard's
  * knowledge fresh must not wait for the application. Else the pool where that is free.
  */
-export const preferringLine = (pool: Pool, line: Line, ms: number): Db => ({
+export const preferringLine = (pool: Pool, db: Db, line: Line, ms: number): Db => ({
   query: (text, values = []) =>
     line.isResponsive(STUCK_MS) || isUsedUp(pool)
       ? line.ask(text, values, { timeoutMs: ms, isUrgent: true })
-      : askPool(pool, text, values, ms),
+      : within(ms, db.query(text, values)),
 })
 
 /** The pool as long as it has a connection to spare, else the line. */
-export const preferringPool = (pool: Pool, line: Line, ms: number): Db => ({
+export const preferringPool = (pool: Pool, db: Db, line: Line, ms: number): Db => ({
   query: (text, values = []) =>
-    isUsedUp(pool) ? line.ask(text, values, { timeoutMs: ms }) : askPool(pool, text, values, ms),
+    isUsedUp(pool) ? line.ask(text, values, { timeoutMs: ms }) : within(ms, db.query(text, values)),
 })
-
-function askPool(pool: Pool, text: string, values: unknown[], ms: number): ReturnType<Db['query']> {
-  // With `query_timeout` pg gives up the connection as well, so that the pool gets its place back.
-  const statement = { text, values, query_timeout: ms }
-  return within(ms, pool.query(statement))
-}
 
 /** A host may give a pool that does not tell its numbers: then it counts as free. */
 function isUsedUp({ idleCount, totalCount, waitingCount, options }: Pool): boolean {

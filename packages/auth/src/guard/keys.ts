@@ -29,8 +29,9 @@ export type Keys = Awaited<ReturnType<typeof openKeys>>
 
 export async function openKeys(core: Core, settings: AuthSettings, log: FastifyBaseLogger) {
   const { svc } = core
-  const db = preferringPool(svc.database, core.signals, PATIENCE_MS)
-  const own = preferringLine(svc.database, core.signals, PATIENCE_MS)
+  const asked = core.dbWithin(PATIENCE_MS)
+  const db = preferringPool(svc.database, asked, core.signals, PATIENCE_MS)
+  const own = preferringLine(svc.database, asked, core.signals, PATIENCE_MS)
   const forStrangers = narrow(db, WIDTH_FOR_STRANGERS, PATIENCE_MS)
   const budgets = missBudgets()
   const limiter = settings.rateLimit
