@@ -134,3 +134,20 @@ t.test('two who redrive at once share the letters', async (t) => {
   const counts = await Promise.all([1, 2].map(() => queues.redrive(core.db, QUEUE, GROUP)))
   t.equal(counts[0]! + counts[1]!, 20)
 })
+
+t.test('two redrives at once answer with what each of them has moved', async (t) => {
+  const { worker, core, queues } = await startWorkedHost(t, { isDying: () => true })
+  const names = Array.from({ length: 1200 }, (_, n) => String(n))
+  await worker.insert(names, GROUP)
+  await until(
+    () => queues.deadLetters(core.db, QUEUE, {}),
+    ({ length }) => length === names.length,
+  )
+  const counts = await Promise.all(
+    [1, 2].map(() => core.transaction((db) => queues.redrive(db, QUEUE, GROUP))),
+  )
+  t.strictSame(
+    counts.toSorted((a, b) => a - b),
+    [0, names.length],
+  )
+})

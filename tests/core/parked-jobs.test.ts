@@ -1,5 +1,7 @@
 import { useCore, type Core } from '@svc/core/kit'
 import t, { type Test } from 'tap'
+import { noteParked } from '../../packages/core/src/job-groups.ts'
+import { movePortion } from '../../packages/core/src/job-moves.ts'
 import { claimParked, parkWaiting, WALK_BEGINS } from '../../packages/core/src/parked-jobs.ts'
 import type { Place } from '../../packages/core/src/parked-jobs.ts'
 import { startHost } from './support/host.ts'
@@ -73,3 +75,40 @@ t.test('parked jobs are claimed by their group, once each and the oldest first',
   t.equal(await countOf(core, `state = 'active' and not blocked`), 280)
   t.strictSame(await claimParked(core.db, QUEUE, []), [])
 })
+
+t.test(
+  'jobs that are parked while the last of their group are discarded keep its row',
+  async (t) => {
+    const core = await queueOf(t, {})
+    await noteParked(core.db, QUEUE, [GROUP])
+    const move = { id: '1', queue: QUEUE, group: GROUP, kind: 'discard', beforeId: null } as const
+    const retry = {
+      maxAttempts: 1,
+      retryDelaySeconds: 0,
+      retryBackoff: false,
+      retryDelayMaxSeconds: 1,
+    }
+    let discarded: Promise<boolean> | undefined
+    await core.transaction(async (db) => {
+      await core.queues.insert(db, QUEUE, [
+        { id: idOf('late'), data: {}, group: GROUP, parked: true },
+      ])
+      // It has walked already, sees nothing parked, and ends.
+      discarded = core.transaction((other) =>
+        movePortion(other, move, {}, retry, new Map([[move.id, null]])),
+      )
+      // The lock of the group's row is waited for.
+      for (let waits = 0; waits === 0;) {
+        const { rows } = await core.svc.database.query(
+          `select count(*)::int as count from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+        waits = rows[0].count
+      }
+    })
+    t.equal(await discarded, true)
+    t.equal(await countOf(core, 'blocked'), 1)
+    const { rowCount } = await core.db.query(`select from svc."__svc.job_groups" where not held`)
+    t.equal(rowCount, 1, 'a worker will find it')
+  },
+)

@@ -73,6 +73,23 @@ t.test('a change of url and events holds for the next publish', async (t) => {
   t.equal(await quiet(() => Promise.resolve(first.requests.length + second.requests.length)), 2)
 })
 
+t.test('a new url gets at once what failed at the old one', async (t) => {
+  const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 50 } } })
+  const broken = await startReceiver(t, () => 500)
+  const { id } = await register(broken.url)
+  for (let n = 0; n < 30; n++) await app.svc.events.publish('order.created', { n })
+  const isOpen = async () => {
+    const { rowCount } = await app.svc.database.query(
+      `select from svc."__svc.job_groups" where circuit_open`,
+    )
+    return rowCount === 1
+  }
+  await until(isOpen, Boolean)
+  const healthy = await startReceiver(t)
+  await ask('PATCH', `/${id}`, { url: healthy.url })
+  t.equal((await healthy.got(30)).length >= 30, true)
+})
+
 t.test('what a paused webhook has waiting leaves the way of the fetches', async (t) => {
   const publisher = await startHost(t, { core: { worker: { enabled: false } } })
   const { app, ask, register } = publisher

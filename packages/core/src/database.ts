@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { hearClientErrors } from './client-errors.ts'
 import { configOf, isPool } from './connection.ts'
 import { DatabaseTooOld, DatabaseUnreachable } from './errors.ts'
 import { openHot, WITH_HOT_PLANS, type Hot } from './hot.ts'
@@ -58,6 +59,7 @@ export async function openDatabase(
 
   const pool = given ?? new pg.Pool({ ...config, max: max - spared })
   pool.on('error', logError)
+  const hearNoMore = hearClientErrors(pool)
   try {
     await assertUsable(pool)
     const hot = await openHot({ ...config, max: 1 + spared }, logError)
@@ -72,11 +74,13 @@ export async function openDatabase(
       listener: config,
       async close() {
         await endPool(hot.pool)
+        hearNoMore()
         if (given) pool.off('error', logError)
         else await endPool(pool)
       },
     }
   } catch (error) {
+    hearNoMore()
     if (given) pool.off('error', logError)
     // Not awaited: a connection that is still being made would hold the error up.
     else void pool.end()

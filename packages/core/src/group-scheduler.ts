@@ -26,7 +26,7 @@ const REFRESH_MS = 1000
 const REFRESH_IDLE_MS = 5000
 /** New jobs of a group with an open circuit are parked so often. */
 const PARK_EVERY_MS = 1000
-const PARK_EVERY_AT_MOST_MS = 30_000
+const PARK_EVERY_AT_MOST_MS = 5000
 /** Groups that one statement claims parked jobs of. */
 const GROUPS_PER_CLAIM = 50
 

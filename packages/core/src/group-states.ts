@@ -26,6 +26,8 @@ function stateOf({ held, circuitOpen, parkedAt }: JobGroup, before: State | unde
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 8000
+/** With an open circuit the next delivery shows whether the endpoint is well again. */
+const LONGEST_PAUSE_OPEN_MS = 1000
 
 export class GroupStates {
   #states = new Map<string, State>()
@@ -100,7 +102,8 @@ export class GroupStates {
     if (!state) return false
     const hasBeenFor = state.emptyForMs
     state.emptyUntil = now + state.emptyForMs
-    state.emptyForMs = Math.min(LONGEST_PAUSE_MS, state.emptyForMs * 2)
+    const longest = state.isOpen ? LONGEST_PAUSE_OPEN_MS : LONGEST_PAUSE_MS
+    state.emptyForMs = Math.min(longest, state.emptyForMs * 2)
     return !state.isOpen && hasBeenFor === LONGEST_PAUSE_MS
   }
 

@@ -9,6 +9,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
+import { hearClientErrors } from './client-errors.ts'
 import { withServerOptions } from './connection.ts'
 import { bounded, STATEMENT_TIMEOUT_MS } from './patience.ts'
 import { transaction, type Db } from './transaction.ts'
@@ -111,5 +112,6 @@ function mayBeRefusal(error: unknown, isLast: boolean): boolean {
 function watched(config: pg.PoolConfig, logError: (error: Error) => void): pg.Pool {
   const pool = new pg.Pool(config)
   pool.on('error', logError)
+  hearClientErrors(pool)
   return pool
 }

@@ -23,8 +23,11 @@ export async function listJobGroups(db: Db, queue: string): Promise<JobGroup[]> 
 /** From the commit on no job of the group is started, or its jobs go on. */
 export async function setHeld(db: Db, queue: string, group: string, held: boolean): Promise<void> {
   await db.query(
-    `insert into svc."__svc.job_groups" (queue, group_id, held) values ($1, $2, $3)
-     on conflict (queue, group_id) do update set held = excluded.held, parked_at = now()`,
+    `insert into svc."__svc.job_groups" as job_groups (queue, group_id, held) values ($1, $2, $3)
+     on conflict (queue, group_id) do update
+       -- A group that is released gets a new chance.
+       set held = excluded.held, parked_at = now(),
+           circuit_open = job_groups.circuit_open and excluded.held`,
     [queue, group, held],
   )
 }
@@ -75,12 +78,4 @@ export async function forgetJobGroups(db: Db, queue: string, groups: string[]): 
     [queue, groups],
   )
   return rows.map(({ group }: { group: string }) => group)
-}
-
-/** Deletes the row of a group of which nothing is left to come. */
-export async function dropJobGroup(db: Db, queue: string, group: string): Promise<void> {
-  await db.query(`delete from svc."__svc.job_groups" where queue = $1 and group_id = $2`, [
-    queue,
-    group,
-  ])
 }

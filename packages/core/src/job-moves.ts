@@ -1,7 +1,7 @@
 /** The table of work on many jobs of one group, and a portion of each kind of it. */
 import type { Db } from './database.ts'
 import { buryLetters, redriveLetters, type RetrySettings } from './dead-letters.ts'
-import { dropJobGroup, noteParked } from './job-groups.ts'
+import { noteParked, setHeld } from './job-groups.ts'
 import { discardParked, parkWaiting, WALK_BEGINS, type Place } from './parked-jobs.ts'
 import type { Worker } from './worker.ts'
 
@@ -86,6 +86,7 @@ export async function movePortion(
   await worker.discarded?.(db, jobs as never)
   if (jobs.length === PORTION) return false
   progress.delete(move.id)
-  await dropJobGroup(db, queue, group)
+  // The row stays until nothing of the group is parked: another process may be parking just now.
+  await setHeld(db, queue, group, false)
   return true
 }

@@ -142,8 +142,9 @@ export class BoundQueues implements Queues {
 
   async redrive(db: Db, queue: string, group: string, ids?: string[]): Promise<number> {
     const letters = { group, ...(ids ? { ids } : {}) }
+    // First: of two at once the second waits here, and counts what the first leaves.
+    await noteParked(db, queue, [group])
     const moved = await redriveLetters(db, queue, letters, this.#retry, FIRST_PORTION)
-    if (moved > 0) await noteParked(db, queue, [group])
     if (moved < FIRST_PORTION || ids) return moved
     const more = await countDeadLetters(db, queue, group)
     if (more > 0) await insertMove(db, queue, group, 'redrive')

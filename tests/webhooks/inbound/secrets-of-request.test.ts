@@ -48,6 +48,30 @@ t.test('what a function has asked for is looked up before its next call', async 
   t.equal(await callsFor('A', 'B'), 3, 'names that come from requests do not pile up')
 })
 
+t.test('a secret that is asked for in a callback is looked up, and ends no process', async (t) => {
+  for (const [body, answer] of [
+    ['a secret', true],
+    ['forged', false],
+  ] as const) {
+    const { found } = of({ KEY: 'a secret' })
+    const verify = (secret: SecretLookup) =>
+      new Promise<boolean>((resolve) => {
+        setTimeout(() => resolve(body === secret('KEY')), 1)
+      })
+    t.equal(await found.call({}, verify), answer)
+  }
+})
+
+t.test('a call that waits for ever without its secret is given up', async (t) => {
+  const { found } = of({ KEY: 'a secret' })
+  const answer = await found.call({}, async (secret) => {
+    await Promise.resolve()
+    if (secret('KEY') === null) await new Promise(() => {})
+    return secret('KEY')
+  })
+  t.equal(answer, 'a secret')
+})
+
 t.test('the outcome of a call that lacked a secret is discarded', async (t) => {
   const { found } = of({ KEY: 'a secret' })
   const answer = await found.call({}, (secret) => {

@@ -34,8 +34,11 @@ export class SecretsOfRequest {
     for (let calls = 1; calls <= MOST_CALLS; calls++) {
       const asked = new Set<string>()
       const unknown = new Set<string>()
-      const outcome = await outcomeOf(() => run(this.#lookup(asked, unknown)))
-      if (unknown.size === 0) {
+      const given = new GivenLookup(this.#found, asked, unknown)
+      const ended = outcomeOf(() => given.during(() => run(given.look)))
+      // A call that has asked for what is not there yet is given up: it may wait for it for ever.
+      const outcome = await Promise.race([ended, given.hasLacked])
+      if (outcome && unknown.size === 0) {
         noteSecrets(own, asked)
         for (const name of asked) this.#asked.add(name)
         return outcome()
@@ -84,19 +87,49 @@ export class SecretsOfRequest {
       return { error }
     }
   }
+}
 
-  #lookup(asked: Set<string>, unknown: Set<string>): SecretLookup {
-    return (name) => {
-      const found = this.#found.get(name)
-      if (found === undefined) {
-        unknown.add(name)
-        // Not `null`: a function that keeps the key it has made would keep one made of nothing.
-        throw new SecretNotLookedUp(name)
-      }
-      asked.add(name)
-      if ('error' in found) throw found.error
-      return found.value
+/** The `secret` of one call. */
+class GivenLookup {
+  #found: ReadonlyMap<string, Found>
+  #asked: Set<string>
+  #unknown: Set<string>
+  #lacks = Promise.withResolvers<undefined>()
+  #isCalling = false
+
+  constructor(found: ReadonlyMap<string, Found>, asked: Set<string>, unknown: Set<string>) {
+    this.#found = found
+    this.#asked = asked
+    this.#unknown = unknown
+  }
+
+  /** Resolves when a secret was asked for that has to be looked up first. */
+  get hasLacked(): Promise<undefined> {
+    return this.#lacks.promise
+  }
+
+  during<Answer>(run: () => Answer): Answer {
+    this.#isCalling = true
+    try {
+      return run()
+    } finally {
+      this.#isCalling = false
     }
+  }
+
+  readonly look: SecretLookup = (name) => {
+    const found = this.#found.get(name)
+    if (found === undefined) {
+      this.#unknown.add(name)
+      this.#lacks.resolve(undefined)
+      // Not `null`, as long as the error comes back here: a function that keeps the key it has made
+      // would keep one made of nothing. In a callback nothing might catch it.
+      if (this.#isCalling) throw new SecretNotLookedUp(name)
+      return null
+    }
+    this.#asked.add(name)
+    if ('error' in found) throw found.error
+    return found.value
   }
 }
 

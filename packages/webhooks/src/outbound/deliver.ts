@@ -31,6 +31,7 @@ export interface Prepared {
 
 /** Smaller payloads are read with their batch of jobs. */
 const LARGE_BYTES = 64 * 1024
+const READ_AGAIN_MS = 1000
 /** Large payloads in memory at once: each is there as text and as the body that is sent. */
 const LARGE_BYTES_AT_ONCE = 32 * 1024 * 1024
 
@@ -98,8 +99,10 @@ async function performLarge(
   const { target: webhookId, event: name, eventId } = deliveryJobOf(job)
   const hold = await budget.take(webhookId, largeBytes, signal)
   try {
-    const [event] = eventId === null ? [] : await findPayloads(db, [{ name, id: eventId }])
-    return await perform(post, settings, job, { target, payload: event?.payload }, signal)
+    const found = await findPayloads(db, [{ name, id: eventId ?? '' }]).catch(() => null)
+    // Postgres did not answer: that is no fault of the receiver, and no attempt.
+    if (found === null) return { kind: 'postponed', delayMs: READ_AGAIN_MS }
+    return await perform(post, settings, job, { target, payload: found[0]?.payload }, signal)
   } finally {
     hold.release()
   }

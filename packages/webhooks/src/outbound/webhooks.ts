@@ -79,9 +79,13 @@ export function webhooksOf(
         if (before.active && !after.active) await pause(core, db, id)
         else if (!before.active && after.active) await resume(core, db, id, after.events)
         else if (after.active) await core.fanOut.setTarget(db, SUBSCRIPTION, id, after.events)
+        // What failed at the old address says nothing about the new one.
+        if (after.active && before.url !== after.url) await core.queues.release(db, QUEUE, id)
         return states
       })
-      if (before.active !== after.active) core.queues.groupsChanged(QUEUE)
+      if (before.active !== after.active || before.url !== after.url) {
+        core.queues.groupsChanged(QUEUE)
+      }
       return withoutSecret(after)
     },
 

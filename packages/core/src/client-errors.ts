@@ -1,0 +1,25 @@
+import type pg from 'pg'
+
+/**
+ * Gives each client of a pool a listener of its errors for good. pg-pool takes its own off when it
+ * hands a client out, and `await pool.connect()` goes on a moment later: an error that comes in
+ * between has no listener, and would end the process.
+ *
+ * @returns the function that does so no more; clients keep the listener that they have
+ */
+export function hearClientErrors(pool: pg.Pool): () => void {
+  const heard = new WeakSet<pg.PoolClient>()
+  const hear = (client: pg.PoolClient) => {
+    if (heard.has(client)) return
+    heard.add(client)
+    // Whoever has the client out learns of it from its statements.
+    client.on('error', () => {})
+  }
+  pool.on('connect', hear)
+  // A pool that was given has clients already.
+  pool.on('acquire', hear)
+  return () => {
+    pool.off('connect', hear)
+    pool.off('acquire', hear)
+  }
+}
