@@ -43,16 +43,17 @@ export function boundedPool(
       try {
         return await (client as Client).query(timed(statement, values, ms))
       } catch (error) {
+        // As pg's own `pool.query`: what state the connection is in is not known yet. Several
+        // statements in one text may have begun a transaction that failed.
+        broken = error as Error
         if (isClientTimeout(error)) {
-          broken = error as Error
           const { processID } = client as unknown as { processID?: number }
           if (processID) void cancel(processID).catch(() => {})
         }
         throw error
       } finally {
         client.off('error', onError)
-        // Several statements in one text may have begun a transaction that failed.
-        client.release(broken ?? isInTransaction(client))
+        client.release(broken)
       }
     },
   }
@@ -63,12 +64,6 @@ const timed = (statement: string | object, values: unknown[] | undefined, ms: nu
   ...(values ? { values } : {}),
   query_timeout: ms + CLIENT_MARGIN_MS,
 })
-
-function isInTransaction(client: pg.PoolClient): boolean {
-  // Older versions of pg do not have it.
-  const { getTransactionStatus } = client as { getTransactionStatus?: () => string | null }
-  return getTransactionStatus !== undefined && getTransactionStatus.call(client) !== 'I'
-}
 
 const isClientTimeout = (error: unknown): boolean =>
   (error as Error | undefined)?.message === 'Query read timeout'

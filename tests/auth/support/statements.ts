@@ -11,10 +11,10 @@ export interface Statements {
 
 export function watchStatements(app: FastifyInstance): Statements {
   const { database } = app.svc
-  const query = database.query.bind(database) as (...args: unknown[]) => Promise<unknown>
   const seen: Statements = { texts: [] }
-  Object.assign(database, {
-    async query(...args: [string | { text: string }]) {
+  const watched =
+    (query: Query): Query =>
+    async (...args) => {
       const text = typeof args[0] === 'string' ? args[0] : args[0].text
       if (seen.broken) throw seen.broken
       if (!text.includes('__svc.auth.epoch')) seen.texts.push(text)
@@ -22,7 +22,25 @@ export function watchStatements(app: FastifyInstance): Statements {
       // Held after Postgres has answered: what it read may be old when it arrives.
       if (seen.held?.matching.test(text)) await seen.held.until
       return answer
+    }
+  const connect = database.connect.bind(database) as (...given: unknown[]) => Promise<object>
+  Object.assign(database, {
+    query: watched(database.query.bind(database) as Query),
+    async connect(...given: unknown[]) {
+      // With a callback it is the pool's own `query`, which is watched above.
+      if (given.length > 0) return connect(...given)
+      const client = (await connect()) as Record<string | symbol, unknown>
+      const query = watched((client['query'] as Query).bind(client))
+      return new Proxy(client, {
+        get(_target, name) {
+          const value = client[name]
+          if (name === 'query') return query
+          return typeof value === 'function' ? value.bind(client) : value
+        },
+      })
     },
   })
   return seen
 }
+
+type Query = (...args: [string | { text: string }, ...unknown[]]) => Promise<unknown>
