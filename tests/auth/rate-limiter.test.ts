@@ -116,7 +116,7 @@ t.test('a change that arrives while a prefix is read or forgotten is not lost', 
   const watched = watchStatements(app)
   watched.held = { matching: /where prefix = any/, until }
   const first = here.care(PREFIX)
-  while (!watched.texts.some((text) => text.includes('where prefix = any'))) await here.refresh()
+  while (!watched.answered.some((text) => text.includes('where prefix = any'))) await here.refresh()
   await there.fail(PREFIX)
   await here.refresh()
   watched.held = undefined
@@ -129,9 +129,9 @@ t.test('a change that arrives while a prefix is read or forgotten is not lost', 
   await here.refresh()
   const late = Promise.withResolvers<void>()
   watched.held = { matching: /with forgotten/, until: late.promise }
-  const asked = watched.texts.length
+  const answered = watched.answered.length
   const forgetting = here.care(PREFIX)
-  while (!watched.texts.slice(asked).some((text) => text.includes('with forgotten'))) {
+  while (!watched.answered.slice(answered).some((text) => text.includes('with forgotten'))) {
     await new Promise((resolve) => setImmediate(resolve))
   }
   while (state.changes < 3) {
@@ -149,6 +149,7 @@ t.test('a poll reads what changed, however many prefixes are watched', async (t)
   const prefixes = Array.from({ length: 3000 }, (_, n) => `k${n}`)
   await Promise.all(prefixes.map((prefix) => here.care(prefix)))
   const read: number[] = []
+  // The host's own tasks use the pool, too.
   const { database } = app.svc
   const query = database.query.bind(database) as (
     ...args: unknown[]
@@ -156,7 +157,8 @@ t.test('a poll reads what changed, however many prefixes are watched', async (t)
   Object.assign(database, {
     async query(...args: unknown[]) {
       const answer = await query(...args)
-      read.push(JSON.stringify(args).length, answer.rows.length)
+      if (String(args[0]).includes('failing_prefixes'))
+        read.push(JSON.stringify(args).length, answer.rows.length)
       return answer
     },
   })

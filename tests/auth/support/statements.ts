@@ -3,6 +3,8 @@ import type { FastifyInstance } from 'fastify'
 
 export interface Statements {
   texts: string[]
+  /** Those of them that Postgres has answered. */
+  answered: string[]
   /** While it is set each statement fails. */
   broken?: Error | undefined
   /** While it is set, each statement that matches waits for it. */
@@ -11,7 +13,7 @@ export interface Statements {
 
 export function watchStatements(app: FastifyInstance): Statements {
   const { database } = app.svc
-  const seen: Statements = { texts: [] }
+  const seen: Statements = { texts: [], answered: [] }
   const watched =
     (query: Query): Query =>
     async (...args) => {
@@ -19,6 +21,7 @@ export function watchStatements(app: FastifyInstance): Statements {
       if (seen.broken) throw seen.broken
       if (!text.includes('__svc.auth.epoch')) seen.texts.push(text)
       const answer = await query(...args)
+      seen.answered.push(text)
       // Held after Postgres has answered: what it read may be old when it arrives.
       if (seen.held?.matching.test(text)) await seen.held.until
       return answer
