@@ -11,58 +11,45 @@ interface Refused {
 const refuse = (regex: string, message: string): Refused => ({ regex, message })
 
 // One door each, so that a change of theirs is a change of one file of ours.
-const pgBoss = refuse(
-  '^pg-boss(/|$)',
-  "pg-boss has one door: core's queue.ts; jobs.ts has its types.",
-)
-const undici = refuse(
-  '^undici$',
-  'undici has one door: outbound/post.ts, which vets every address.',
-)
+const pgBoss = refuse('^pg-boss(/|$)', "pg-boss has one door: core's jobs/pg-boss.")
+const undici = refuse('^undici$', 'undici has one door: outbound/http, which judges every address.')
 
 // Packages: auth and webhooks stand side by side on core, and a host may have either without the other.
 const aboveCore = refuse(
   '^@svc/(auth|webhooks)|/(auth|webhooks)/src/',
-  'Core knows nobody above it.',
+  'Core does not know the packages that are built on it.',
 )
-const auth = refuse('^@svc/auth|/auth/src/', 'Webhooks must work without auth.')
-const webhooks = refuse('^@svc/webhooks|/webhooks/src/', 'Auth must work without webhooks.')
-const coreInside = refuse('/core/src/', 'Import @svc/core or @svc/core/kit.')
+const noAuth = refuse('^@svc/auth|/auth/src/', 'Webhooks must work without auth.')
+const noWebhooks = refuse('^@svc/webhooks|/webhooks/src/', 'Auth must work without webhooks.')
+const coreInside = refuse('/core/src/', 'Import @svc/core or @svc/core/internal.')
 
-// Within a package: index → plugin → routes → actions → guard, inbound, outbound → tables → pure modules.
-const index = refuse('^\\.\\.?/(index|kit)\\.ts$', 'The index is the way in from outside only.')
-const plugin = refuse('^\\.\\.?/plugin\\.ts$', 'Only the index imports the plugin.')
+// Within a package, from the outside to the inside: index → plugin → routes → operations → guard,
+// inbound, outbound → tables → pure modules.
+const index = refuse('^(\\.\\.?/)+(index|internal)\\.ts$', 'Only other packages import the index.')
+const plugin = refuse('^(\\.\\.?/)+plugin\\.ts$', 'Only the index imports the plugin.')
 const routes = refuse(
-  '^\\.\\.?/routes/',
-  'Only the plugin imports routes: what they do is an action.',
+  '^(\\.\\.?/)+routes/',
+  'Only the plugin imports routes: what they do is an operation.',
 )
-const actions = refuse(
-  '^\\.\\.?/(operations/.*|actions\\.ts)$',
-  'Actions are called by routes and other callers; what lies below them does not call back.',
+const operations = refuse(
+  '^(\\.\\.?/)+operations/',
+  'Routes and the plugin call operations; what operations use does not call them back.',
 )
-const guard = refuse('^\\.\\.?/guard/', 'A table does not know who asks.')
-const inbound = refuse(
-  '^\\.\\.?/inbound/',
-  'Inbound and outbound meet in the plugin, and in events.',
-)
-const outbound = refuse(
-  '^\\.\\.?/outbound/',
-  'Inbound and outbound meet in the plugin, and in events.',
-)
-const tables = refuse(
-  '^\\.\\./(users|api-keys|failures|registrations|delivery-log)\\.ts$',
-  'A route is thin over an action, which knows the tables.',
-)
-const rulers = refuse(
-  '^\\./(core|event-bus|publisher|pump)\\.ts$',
-  'A table is used by what runs core, and does not know it.',
-)
+const guard = refuse('^(\\.\\.?/)+guard/', 'A table does not know the guard.')
+const inbound = refuse('^(\\.\\.?/)+inbound/', 'Inbound and outbound meet in the plugin.')
+const outbound = refuse('^(\\.\\.?/)+outbound/', 'Inbound and outbound meet in the plugin.')
+const tables = refuse('^(\\.\\.?/)+tables/', 'A route calls operations, which call tables.')
+const assembly = refuse('^(\\.\\.?/)+core\\.ts$', 'core.ts puts the parts together.')
+const events = refuse('^(\\.\\.?/)+events/', 'Jobs know no events: events are built on jobs.')
+const jobs = refuse('^(\\.\\.?/)+(jobs|pump|groups|pg-boss)/', 'Jobs are built on this folder.')
+const pump = refuse('^(\\.\\.?/)+pump/', 'The pump uses this folder.')
+const stored = refuse('^(\\.\\.?/)+(kv|processes)/', 'What is stored is built on this folder.')
 const http = refuse(
   '^(fastify|fastify-plugin|@fastify/(sensible|type-provider-typebox|request-context))$',
   'This file knows no Fastify.',
 )
 const postgres = refuse(
-  '^(pg|@svc/core/kit)$|/(database|queue|kv)\\.ts$',
+  '^(pg|@svc/core/internal)$|/postgres/|/(kv|pg-boss)/|-table\\.ts$',
   'This file knows no Postgres.',
 )
 const effects = refuse(
@@ -74,88 +61,83 @@ const net: Refused = {
   allowImportNames: ['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'SocketAddress'],
 }
 
-/** A later entry for the same file takes the place of an earlier one: rules are not added up. */
+/** A later entry for the same file replaces an earlier one: rules are not added up. */
 const imports = (files: string[], ...refused: (Refused | Refused[])[]): OxlintOverride => ({
   files,
   rules: { 'no-restricted-imports': ['error', { patterns: refused.flat() }] },
 })
 
-const core = [pgBoss, undici, aboveCore, index]
-const inAuth = [pgBoss, undici, webhooks, coreInside, index]
-const inWebhooks = [pgBoss, undici, auth, coreInside, index]
-const upwards = [plugin, routes, actions]
-const pure = [...upwards, guard, http, effects, net]
+const everywhere = [pgBoss, undici, index]
+const core = [...everywhere, aboveCore, plugin]
+const auth = [...everywhere, noWebhooks, coreInside]
+const webhooks = [...everywhere, noAuth, coreInside]
+const upwards = [plugin, routes, operations]
+const pure = [...upwards, guard, http, effects, net, postgres]
 
 export const importDirections: OxlintOverride[] = [
-  imports(['packages/core/src/**'], core, plugin),
-  imports(['packages/core/src/{index,kit}.ts'], core),
-  imports(['packages/core/src/{jobs,queue}.ts'], undici, aboveCore, index, plugin, rulers),
-  imports(
-    ['packages/core/src/{dead-letters,event-log,job-table,kv,subscriptions}.ts'],
-    core,
-    plugin,
-    http,
-    rulers,
-  ),
-  imports(
-    ['packages/core/src/{errors,fairness,ids,job,lanes,pace,svc-actions}.ts'],
-    core,
-    pure,
-    postgres,
-    rulers,
-  ),
-
-  imports(['packages/auth/src/**'], inAuth, upwards),
-  imports(['packages/auth/src/index.ts'], inAuth),
-  imports(['packages/auth/src/plugin.ts'], inAuth),
-  imports(['packages/auth/src/routes/**'], inAuth, plugin, tables),
-  imports(['packages/auth/src/{actions,operations/*}.ts'], inAuth, plugin, routes),
-  imports(['packages/auth/src/{users,api-keys,failures}.ts'], inAuth, upwards, guard, http),
+  imports(['packages/core/src/**'], core),
+  imports(['packages/core/src/{index,internal}.ts'], pgBoss, undici, aboveCore),
+  imports(['packages/core/src/{postgres,migrations}/**'], core, assembly, events, jobs, stored),
+  imports(['packages/core/src/{kv,processes}/**'], core, assembly, jobs),
+  imports(['packages/core/src/events/**'], core, assembly),
+  imports(['packages/core/src/jobs/{*,pump/*}.ts'], core, assembly, events),
+  imports(['packages/core/src/jobs/groups/**'], core, assembly, events, pump),
+  imports(['packages/core/src/jobs/pg-boss/**'], undici, index, aboveCore, assembly, events, pump),
   imports(
     [
-      'packages/auth/src/{errors,key,schemas,scopes}.ts',
-      'packages/auth/src/guard/{bounded-map,credentials,lease,miss-budget,path-rules,policy,request-path}.ts',
+      'packages/core/src/{errors,ids}.ts',
+      'packages/core/src/jobs/{job,groups/group-limits,pump/slots,pump/poll-interval}.ts',
+      'packages/core/src/migrations/lock-retries.ts',
     ],
-    inAuth,
+    core,
+    assembly,
     pure,
-    postgres,
   ),
 
-  imports(['packages/webhooks/src/**'], inWebhooks, upwards),
-  imports(['packages/webhooks/src/index.ts'], inWebhooks),
-  imports(['packages/webhooks/src/plugin.ts'], inWebhooks),
-  imports(['packages/webhooks/src/routes/**'], inWebhooks, plugin, tables),
-  imports(['packages/webhooks/src/actions.ts'], inWebhooks, plugin, routes),
-  imports(['packages/webhooks/src/inbound/**'], inWebhooks, upwards, outbound),
-  imports(['packages/webhooks/src/outbound/**'], inWebhooks, upwards, inbound),
+  imports(['packages/auth/src/{index,plugin}.ts'], auth),
+  imports(['packages/auth/src/routes/**'], auth, plugin, tables),
+  imports(['packages/auth/src/operations/**'], auth, plugin, routes),
+  imports(['packages/auth/src/guard/**'], auth, upwards),
+  imports(['packages/auth/src/tables/**'], auth, upwards, guard, http),
   imports(
-    ['packages/webhooks/src/outbound/post.ts'],
-    pgBoss,
+    [
+      'packages/auth/src/{errors,key-format,schemas,scopes}.ts',
+      'packages/auth/src/guard/credentials.ts',
+      'packages/auth/src/guard/policy/{path-rules,request-path,route-policy}.ts',
+      'packages/auth/src/guard/keys/{bounded-map,cache-lease,token-bucket}.ts',
+    ],
     auth,
-    coreInside,
-    index,
-    upwards,
-    inbound,
+    pure,
   ),
+
+  imports(['packages/webhooks/src/{index,plugin}.ts'], webhooks),
+  imports(['packages/webhooks/src/routes/**'], webhooks, plugin, tables),
+  imports(['packages/webhooks/src/operations/**'], webhooks, plugin, routes),
+  imports(['packages/webhooks/src/inbound/**'], webhooks, upwards, outbound),
+  imports(['packages/webhooks/src/outbound/**'], webhooks, plugin, routes, inbound),
   imports(
-    ['packages/webhooks/src/{registrations,delivery-log}.ts'],
-    inWebhooks,
+    ['packages/webhooks/src/outbound/http/**'],
+    pgBoss,
+    index,
+    noAuth,
+    coreInside,
     upwards,
     inbound,
-    outbound,
-    http,
+    tables,
   ),
+  imports(['packages/webhooks/src/tables/**'], webhooks, upwards, inbound, outbound, http),
   imports(
     [
       'packages/webhooks/src/{errors,schemas}.ts',
-      'packages/webhooks/src/outbound/{address,destination,failure,lane,names,network,next-step,sign}.ts',
+      'packages/webhooks/src/outbound/constants.ts',
+      'packages/webhooks/src/outbound/delivery/{next-step,sign}.ts',
+      'packages/webhooks/src/outbound/http/{blocked-addresses,classify-error,network,single-slot,webhook-url}.ts',
       'packages/webhooks/src/receiver/**',
     ],
-    inWebhooks,
+    webhooks,
     pure,
     inbound,
-    postgres,
   ),
-  // They check their options with core's kit.
-  imports(['packages/webhooks/src/inbound/verify/**'], inWebhooks, pure, outbound),
+  // They check their options with @svc/core/internal.
+  imports(['packages/webhooks/src/inbound/verify/**'], webhooks, upwards, http, effects, outbound),
 ]

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { checksumOf } from '../../packages/auth/src/key.ts'
+import { checksumOf } from '../../packages/auth/src/key-format.ts'
 import { startHost } from './support/host.ts'
 
 const UNKNOWN = '0190a1b2-0000-7000-8000-000000000000'

@@ -4,7 +4,7 @@ import {
   pathRules,
   type Demand,
   type PathOptions,
-} from '../../packages/auth/src/guard/path-rules.ts'
+} from '../../packages/auth/src/guard/policy/path-rules.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { prepareHost, startHost } from './support/host.ts'
 import { rawRequest } from './support/raw-request.ts'

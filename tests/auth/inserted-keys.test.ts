@@ -3,10 +3,10 @@ import {
   Keyring,
   UNKNOWN,
   type Finding,
-} from '../../packages/auth/src/guard/keyring.ts'
-import { findArrivals } from '../../packages/auth/src/api-keys.ts'
-import { knownKey } from '../../packages/auth/src/guard/known-key.ts'
-import { digestOf, hexOf, mintKey } from '../../packages/auth/src/key.ts'
+} from '../../packages/auth/src/guard/keys/key-cache.ts'
+import { findArrivals } from '../../packages/auth/src/tables/api-keys.ts'
+import { knownKey } from '../../packages/auth/src/guard/keys/cached-key.ts'
+import { digestOf, hexOf, mintKey } from '../../packages/auth/src/key-format.ts'
 import t from 'tap'
 import { startHost, type HostOptions } from './support/host.ts'
 import { until } from './support/until.ts'

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t from 'tap'
-import { auditLog } from '../../packages/auth/src/guard/audit.ts'
-import { mintKey } from '../../packages/auth/src/key.ts'
+import { auditLog } from '../../packages/auth/src/guard/refusal-log.ts'
+import { mintKey } from '../../packages/auth/src/key-format.ts'
 import { startHost } from './support/host.ts'
 import { logOf } from './support/log.ts'
 

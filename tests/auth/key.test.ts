@@ -9,7 +9,7 @@ import {
   prefixOf,
   shapeOf,
   type Shape,
-} from '../../packages/auth/src/key.ts'
+} from '../../packages/auth/src/key-format.ts'
 
 t.test('the checksum is CRC-32 in base62, padded to six digits', (t) => {
   // Made with Python: zlib.crc32, then division by 62 with the digits 0-9A-Za-z.

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { BoundedMap } from '../../packages/auth/src/guard/bounded-map.ts'
-import { isRejection, Keyring, type Finding } from '../../packages/auth/src/guard/keyring.ts'
-import { knownKey } from '../../packages/auth/src/guard/known-key.ts'
-import { MissBudget } from '../../packages/auth/src/guard/miss-budget.ts'
+import { BoundedMap } from '../../packages/auth/src/guard/keys/bounded-map.ts'
+import { isRejection, Keyring, type Finding } from '../../packages/auth/src/guard/keys/key-cache.ts'
+import { knownKey } from '../../packages/auth/src/guard/keys/cached-key.ts'
+import { MissBudget } from '../../packages/auth/src/guard/keys/token-bucket.ts'
 
 const valid = knownKey({ userId: 'u', scopes: [], bootstrap: false, keyId: 'k' })
 const revoked: Finding = { verdict: 'revoked', keyId: 'k' }

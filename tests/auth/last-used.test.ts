@@ -1,6 +1,6 @@
 import t from 'tap'
-import { LastUsed } from '../../packages/auth/src/guard/last-used.ts'
-import { knownKey } from '../../packages/auth/src/guard/known-key.ts'
+import { LastUsed } from '../../packages/auth/src/guard/keys/last-used.ts'
+import { knownKey } from '../../packages/auth/src/guard/keys/cached-key.ts'
 import { startHost } from './support/host.ts'
 
 const key = (keyId: string | null) =>

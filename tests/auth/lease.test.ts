@@ -1,5 +1,6 @@
 import t from 'tap'
-import { Lease, type Changes } from '../../packages/auth/src/guard/lease.ts'
+import { Lease } from '../../packages/auth/src/guard/keys/cache-lease.ts'
+import type { KeyChanges as Changes } from '../../packages/auth/src/tables/key-changes.ts'
 
 /** Postgres as a lease sees it: readings that the test answers one by one. */
 function makeLease() {

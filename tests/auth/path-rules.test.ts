@@ -3,7 +3,7 @@ import {
   pathRules,
   type Demand,
   type PathOptions,
-} from '../../packages/auth/src/guard/path-rules.ts'
+} from '../../packages/auth/src/guard/policy/path-rules.ts'
 
 const router = {
   caseSensitive: true,

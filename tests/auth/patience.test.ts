@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Db } from '@svc/core'
-import { narrow, within } from '../../packages/auth/src/guard/patience.ts'
+import { narrow, within } from '../../packages/auth/src/guard/keys/limited-pool.ts'
 
 /** A database whose answers the test gives one by one. */
 function pending() {

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { pathRules } from '../../packages/auth/src/guard/path-rules.ts'
+import { pathRules } from '../../packages/auth/src/guard/policy/path-rules.ts'
 import {
   policyOfNotFound,
   policyOfPath,
   policyOfRoute,
   type Policy,
-} from '../../packages/auth/src/guard/policy.ts'
+} from '../../packages/auth/src/guard/policy/route-policy.ts'
 
 const rules = pathRules(
   {

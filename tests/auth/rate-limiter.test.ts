@@ -1,6 +1,6 @@
 import t, { type Test as Tap } from 'tap'
-import { RateLimiter } from '../../packages/auth/src/guard/rate-limit.ts'
-import { countFailure, sweepFailures } from '../../packages/auth/src/failures.ts'
+import { RateLimiter } from '../../packages/auth/src/guard/lockout/lockout.ts'
+import { countFailure, sweepFailures } from '../../packages/auth/src/tables/lockouts.ts'
 import { startHost } from './support/host.ts'
 import { watchStatements } from './support/statements.ts'
 

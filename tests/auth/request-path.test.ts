@@ -1,5 +1,5 @@
 import t from 'tap'
-import { pathOf, type RouterOptions } from '../../packages/auth/src/guard/request-path.ts'
+import { pathOf, type RouterOptions } from '../../packages/auth/src/guard/policy/request-path.ts'
 
 const plain: RouterOptions = {
   caseSensitive: true,

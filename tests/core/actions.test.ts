@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { defineAction } from '@svc/core/kit'
+import { defineAction } from '@svc/core/internal'
 import t from 'tap'
-import { makeActions } from '../../packages/core/src/actions.ts'
-import { checkedInput } from '../../packages/core/src/validation.ts'
+import { makeActions } from '../../packages/core/src/actions/actions.ts'
+import { checkedInput } from '../../packages/core/src/actions/validate-input.ts'
 import { startHost } from './support/host.ts'
 
 declare module '@svc/core' {

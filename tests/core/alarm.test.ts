@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Alarm } from '../../packages/core/src/alarm.ts'
+import { Alarm } from '../../packages/core/src/jobs/pump/wakeable-sleep.ts'
 
 const HOUR_MS = 3_600_000
 

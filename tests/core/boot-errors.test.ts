@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { svcCore, type SvcCoreOptions } from '@svc/core'
-import { useCore } from '@svc/core/kit'
+import { useCore } from '@svc/core/internal'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'

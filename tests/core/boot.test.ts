@@ -1,5 +1,5 @@
 import { svcCore } from '@svc/core'
-import { useCore } from '@svc/core/kit'
+import { useCore } from '@svc/core/internal'
 import Fastify from 'fastify'
 import pg from 'pg'
 import t from 'tap'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import t from 'tap'
-import { hearClientErrors } from '../../packages/core/src/client-errors.ts'
+import { hearClientErrors } from '../../packages/core/src/postgres/client-errors.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 
 t.test('a client that breaks just as it is handed out ends no process', async (t) => {

@@ -5,7 +5,7 @@ import {
   configOf,
   isPool,
   withServerOptions,
-} from '../../packages/core/src/connection.ts'
+} from '../../packages/core/src/postgres/connection-config.ts'
 
 t.test('the hidden properties of a given pool are copied', async (t) => {
   const password = () => 'rotated'

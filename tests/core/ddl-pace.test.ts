@@ -1,5 +1,5 @@
 import t from 'tap'
-import { tryOf } from '../../packages/core/src/ddl-pace.ts'
+import { tryOf } from '../../packages/core/src/migrations/lock-retries.ts'
 
 t.test(
   'tries begin short, stay within two seconds, and leave more time than they take',

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { Fairness } from '../../packages/core/src/fairness.ts'
-import type { Lane } from '../../packages/core/src/job.ts'
+import { Fairness } from '../../packages/core/src/jobs/groups/group-limits.ts'
+import type { Lane } from '../../packages/core/src/jobs/job.ts'
 
 const WINDOWS = { fresh: 192, slow: 64 }
 const ROOM = 200

@@ -1,6 +1,6 @@
-import type { Core } from '@svc/core/kit'
+import type { Core } from '@svc/core/internal'
 import t from 'tap'
-import { insertEvents } from '../../packages/core/src/event-log.ts'
+import { insertEvents } from '../../packages/core/src/events/events-table.ts'
 import { startHost } from './support/host.ts'
 import { until } from './support/until.ts'
 import { QUEUE, testWorker } from './support/worker.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { GroupStates } from '../../packages/core/src/group-states.ts'
-import type { JobGroup } from '../../packages/core/src/job-groups.ts'
+import { GroupStates } from '../../packages/core/src/jobs/groups/group-states.ts'
+import type { JobGroup } from '../../packages/core/src/jobs/groups/groups-table.ts'
 
 const row = (group: string, state: Partial<JobGroup> = {}): JobGroup => ({
   group,

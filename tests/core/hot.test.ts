@@ -1,6 +1,6 @@
 import pg from 'pg'
 import t from 'tap'
-import { Hot, openHot } from '../../packages/core/src/hot.ts'
+import { Hot, openHot } from '../../packages/core/src/postgres/worker-pool.ts'
 import { emptyDatabase } from '../support/fresh-database.ts'
 import { proxyPostgres } from './support/postgres-proxy.ts'
 

@@ -1,4 +1,4 @@
-import type { Outcome } from '@svc/core/kit'
+import type { Outcome } from '@svc/core/internal'
 import t from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startChild } from './support/child.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Lanes } from '../../packages/core/src/lanes.ts'
+import { Lanes } from '../../packages/core/src/jobs/pump/slots.ts'
 
 const windows: [concurrency: number, fresh: number, slow: number][] = [
   [1, 1, 1],

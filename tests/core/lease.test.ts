@@ -1,9 +1,9 @@
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { ProcessLease } from '../../packages/core/src/lease.ts'
-import { Hot } from '../../packages/core/src/hot.ts'
-import { longestDays, sweepProcesses } from '../../packages/core/src/processes.ts'
-import { retireSubscription } from '../../packages/core/src/subscriptions.ts'
+import { ProcessLease } from '../../packages/core/src/processes/process-lease.ts'
+import { Hot } from '../../packages/core/src/postgres/worker-pool.ts'
+import { longestDays, sweepProcesses } from '../../packages/core/src/processes/processes-table.ts'
+import { retireSubscription } from '../../packages/core/src/events/subscriptions-table.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { until } from './support/until.ts'
 

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import t from 'tap'
-import { loggable } from '../../packages/core/src/loggable.ts'
+import { loggable } from '../../packages/core/src/postgres/loggable-error.ts'
 import { startHost } from './support/host.ts'
 import { until } from './support/until.ts'
 

@@ -1,7 +1,7 @@
 import sensible from '@fastify/sensible'
 import { Type } from '@sinclair/typebox'
 import createError from '@fastify/error'
-import { ErrorBody, managementApi, page, pageQuery, type PageQuery } from '@svc/core/kit'
+import { ErrorBody, managementApi, page, pageQuery, type PageQuery } from '@svc/core/internal'
 import Fastify, { type FastifyInstance, type LightMyRequestResponse } from 'fastify'
 import t, { type Test } from 'tap'
 

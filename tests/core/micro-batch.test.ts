@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { EventRow } from '../../packages/core/src/event-log.ts'
-import { MicroBatch } from '../../packages/core/src/micro-batch.ts'
-import { keyOf } from '../../packages/core/src/publish.ts'
+import type { EventRow } from '../../packages/core/src/events/events-table.ts'
+import { MicroBatch } from '../../packages/core/src/events/micro-batch.ts'
+import { keyOf } from '../../packages/core/src/events/publish-events.ts'
 
 const event = (id: string, payload = '1'): EventRow => ({ name: 'n', id, payload })
 

@@ -1,5 +1,5 @@
 import { svcCore } from '@svc/core'
-import { settleOptions, type OptionRules } from '@svc/core/kit'
+import { settleOptions, type OptionRules } from '@svc/core/internal'
 import Fastify from 'fastify'
 import t from 'tap'
 

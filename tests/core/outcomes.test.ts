@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Outcome } from '@svc/core/kit'
+import type { Outcome } from '@svc/core/internal'
 import { startHost } from './support/host.ts'
 import { until } from './support/until.ts'
 import { GROUP, idOf, QUEUE, testWorker, type TestWorker } from './support/worker.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Pace, pollMsAfter } from '../../packages/core/src/pace.ts'
+import { Pace, pollMsAfter } from '../../packages/core/src/jobs/pump/poll-interval.ts'
 
 const cases: [concurrency: number, ms: number, ahead: number][] = [
   [10, 0.01, 200],

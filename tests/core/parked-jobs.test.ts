@@ -1,9 +1,13 @@
-import { useCore, type Core } from '@svc/core/kit'
+import { useCore, type Core } from '@svc/core/internal'
 import t, { type Test } from 'tap'
-import { noteParked } from '../../packages/core/src/job-groups.ts'
-import { movePortion } from '../../packages/core/src/job-moves.ts'
-import { claimParked, parkWaiting, WALK_BEGINS } from '../../packages/core/src/parked-jobs.ts'
-import type { Place } from '../../packages/core/src/parked-jobs.ts'
+import { noteParked } from '../../packages/core/src/jobs/groups/groups-table.ts'
+import { movePortion } from '../../packages/core/src/jobs/groups/moves-table.ts'
+import {
+  claimParked,
+  parkWaiting,
+  WALK_BEGINS,
+} from '../../packages/core/src/jobs/pg-boss/parked-jobs.ts'
+import type { Place } from '../../packages/core/src/jobs/pg-boss/parked-jobs.ts'
 import { startHost } from './support/host.ts'
 import { GROUP, idOf, QUEUE } from './support/worker.ts'
 

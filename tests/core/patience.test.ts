@@ -1,9 +1,9 @@
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { makeActions } from '../../packages/core/src/actions.ts'
-import { isAway } from '../../packages/core/src/database.ts'
-import { bounded, boundedPool } from '../../packages/core/src/patience.ts'
-import { transaction } from '../../packages/core/src/transaction.ts'
+import { makeActions } from '../../packages/core/src/actions/actions.ts'
+import { isAway } from '../../packages/core/src/postgres/pools.ts'
+import { bounded, boundedPool } from '../../packages/core/src/postgres/query-timeout.ts'
+import { transaction } from '../../packages/core/src/postgres/transaction.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { until } from './support/until.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openDatabase } from '../../packages/core/src/database.ts'
+import { openDatabase } from '../../packages/core/src/postgres/pools.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startHost } from './support/host.ts'
 import { proxyPostgres } from './support/postgres-proxy.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Job } from '@svc/core/kit'
-import { prepareJobs } from '../../packages/core/src/prepare.ts'
+import type { Job } from '@svc/core/internal'
+import { prepareJobs } from '../../packages/core/src/jobs/pump/prepare-batch.ts'
 
 const jobs = ['a', 'b', 'bad', 'c', 'd'].map((id) => ({ id }) as Job)
 const db = { query: async () => ({ rows: [] }) }

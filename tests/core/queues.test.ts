@@ -1,4 +1,4 @@
-import type { Core } from '@svc/core/kit'
+import type { Core } from '@svc/core/internal'
 import t from 'tap'
 import { startHost } from './support/host.ts'
 import { until } from './support/until.ts'

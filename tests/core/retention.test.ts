@@ -1,7 +1,7 @@
-import { keepEvents } from '@svc/core/kit'
+import { keepEvents } from '@svc/core/internal'
 import t from 'tap'
-import { sweepEvents } from '../../packages/core/src/event-log.ts'
-import { sweepRetired } from '../../packages/core/src/job-table.ts'
+import { sweepEvents } from '../../packages/core/src/events/events-table.ts'
+import { sweepRetired } from '../../packages/core/src/jobs/pg-boss/jobs-table.ts'
 import { startHost, type Host } from './support/host.ts'
 import { until } from './support/until.ts'
 

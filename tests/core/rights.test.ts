@@ -4,7 +4,7 @@ import { svcWebhooks } from '@svc/webhooks'
 import Fastify from 'fastify'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { whatIsMissing } from '../../packages/core/src/rights.ts'
+import { whatIsMissing } from '../../packages/core/src/migrations/missing-rights.ts'
 import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
 import { startHost } from './support/host.ts'
 

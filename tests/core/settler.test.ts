@@ -1,6 +1,6 @@
 import t from 'tap'
-import { Settler } from '../../packages/core/src/settler.ts'
-import type { Performed } from '../../packages/core/src/worker.ts'
+import { Settler } from '../../packages/core/src/jobs/pump/outcome-buffer.ts'
+import type { Performed } from '../../packages/core/src/jobs/worker.ts'
 import { until } from './support/until.ts'
 
 const performed = (id: string) => ({ job: { id }, outcome: { kind: 'done' } }) as Performed

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { SignalLine } from '../../packages/core/src/signals.ts'
+import { SignalLine } from '../../packages/core/src/postgres/notifications.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startHost } from './support/host.ts'
 import { proxyPostgres } from './support/postgres-proxy.ts'

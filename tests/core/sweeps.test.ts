@@ -1,6 +1,6 @@
 import { mock } from 'node:test'
 import t from 'tap'
-import { Sweeps } from '../../packages/core/src/sweeps.ts'
+import { Sweeps } from '../../packages/core/src/jobs/periodic-tasks.ts'
 import { startHost } from './support/host.ts'
 import { until } from './support/until.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isAway, whyUnreachable } from '../../packages/core/src/unreachable.ts'
+import { isAway, whyUnreachable } from '../../packages/core/src/postgres/connection-errors.ts'
 
 const failed = (message: string, code?: string) => Object.assign(new Error(message), { code })
 

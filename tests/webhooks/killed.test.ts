@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
-import { useCore } from '@svc/core/kit'
-import { recordLost } from '../../packages/webhooks/src/outbound/lost.ts'
+import { useCore } from '@svc/core/internal'
+import { recordLost } from '../../packages/webhooks/src/outbound/delivery/crashed-attempts.ts'
 import { startHost, until } from './support/host.ts'
 import { startReceiver } from './support/receiver.ts'
 

@@ -6,7 +6,7 @@ import {
   listLogRows,
   makeLogDays,
   type LogRow,
-} from '../../packages/webhooks/src/delivery-log.ts'
+} from '../../packages/webhooks/src/tables/delivery-log.ts'
 import { startHost } from './support/host.ts'
 
 const DAY_MS = 24 * 3600 * 1000

@@ -21,7 +21,7 @@ t.test('payloads arrive, and are shown in the log, as the text that was publishe
   const { app, ask, register } = await startHost(t)
   const receiver = await startReceiver(t)
   const { id } = await register(receiver.url)
-  const { useCore } = await import('@svc/core/kit')
+  const { useCore } = await import('@svc/core/internal')
   const core = await useCore(app)
   for (const text of ODD) await core.publishText('order.created', text)
 

@@ -1,14 +1,14 @@
 import '@svc/core/node-version'
 // What these declare for others (`request.auth`, the actions, the context keys) reaches a host only
 // through a line that the compiler keeps.
-import './actions.ts'
+import './operations/named-actions.ts'
 import './guard/guard.ts'
 import './guard/request-context.ts'
 
 export { svcAuth, svcAuth as default } from './plugin.ts'
 export type { SvcAuthOptions } from './options.ts'
-export type { RateLimit } from './failures.ts'
-export type { Auth } from './guard/known-key.ts'
+export type { RateLimit } from './tables/lockouts.ts'
+export type { Auth } from './guard/keys/cached-key.ts'
 export type { Scope } from './scopes.ts'
 export type { ApiKey, CreatedApiKey, NewApiKey, NewUser, User, Validation } from './schemas.ts'
 export * from './errors.ts'

@@ -5,8 +5,8 @@ import {
   settleOptions,
   type OptionRule,
   type OptionRules,
-} from '@svc/core/kit'
-import type { RateLimit } from './failures.ts'
+} from '@svc/core/internal'
+import type { RateLimit } from './tables/lockouts.ts'
 import { BUILT_IN_SCOPES, SCOPE_NAME, type Scope } from './scopes.ts'
 
 /** Options of `svcAuth`. */

@@ -1,11 +1,11 @@
 import './node-version.ts'
 
 export { svcCore, svcCore as default } from './plugin.ts'
-export type { SvcCoreOptions, WorkerOptions } from './options.ts'
+export type { SvcCoreOptions, WorkerOptions } from './options/core-options.ts'
 export type { Svc } from './core.ts'
-export type { Actions } from './actions.ts'
+export type { Actions } from './actions/actions.ts'
 // With a star, so that `declare module '@svc/core'` can extend the interface.
-export * from './svc-actions.ts'
+export * from './actions/svc-actions.ts'
 export type {
   EventContext,
   EventHandler,
@@ -13,9 +13,9 @@ export type {
   PublishOptions,
   PublishResult,
   SubscribeOptions,
-} from './events.ts'
-export type { EntryOptions, KeyValueStore } from './kv.ts'
+} from './events/event-api.ts'
+export type { EntryOptions, KeyValueStore } from './kv/key-value-store.ts'
 export type { Secrets } from './secrets.ts'
-export type { Jobs } from './jobs.ts'
-export type { Db } from './database.ts'
+export type { Jobs } from './jobs/pg-boss/boss-interface.ts'
+export type { Db } from './postgres/pools.ts'
 export * from './errors.ts'

@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { RunningCore, type Core, type Svc } from './core.ts'
 import { AlreadyRegistered } from './errors.ts'
-import { settleCoreOptions, type SvcCoreOptions } from './options.ts'
-import { explainingRights } from './rights.ts'
-import { registerUntimed } from './untimed.ts'
+import { settleCoreOptions, type SvcCoreOptions } from './options/core-options.ts'
+import { explainingRights } from './migrations/missing-rights.ts'
+import { registerUntimed } from './untimed-start.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,5 +1,5 @@
 import { InvalidSecret } from './errors.ts'
-import { kindOf, type SvcCoreOptions } from './options.ts'
+import { kindOf, type SvcCoreOptions } from './options/core-options.ts'
 
 /** Looks secrets up by name. */
 export interface Secrets {

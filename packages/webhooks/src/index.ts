@@ -1,6 +1,6 @@
 import '@svc/core/node-version'
 // The actions that it declares reach a host only through a line that the compiler keeps.
-import './actions.ts'
+import './operations/named-actions.ts'
 
 export { svcWebhooks, svcWebhooks as default } from './plugin.ts'
 export type { SvcWebhooksOptions } from './options.ts'
@@ -37,6 +37,6 @@ export type {
   WebhookUpdate,
   WebhookWithSecret,
 } from './schemas.ts'
-export type { LogFilter } from './delivery-log.ts'
+export type { LogFilter } from './tables/delivery-log.ts'
 export * from './errors.ts'
 export * from './inbound/errors.ts'

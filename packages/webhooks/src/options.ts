@@ -5,9 +5,9 @@ import {
   isIntegerFrom,
   settleOptions,
   type OptionRules,
-} from '@svc/core/kit'
+} from '@svc/core/internal'
 import { settleSources, type InboundSource, type Source } from './inbound/index.ts'
-import { parseNetwork } from './outbound/network.ts'
+import { parseNetwork } from './outbound/http/network.ts'
 
 /** Options of `svcWebhooks`. */
 export interface SvcWebhooksOptions {

@@ -1,14 +1,14 @@
 import { AlreadyRegistered } from '@svc/core'
-import { bootOnCore, managementApi, type Core } from '@svc/core/kit'
+import { bootOnCore, managementApi, type Core } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { registerActions } from './actions.ts'
+import { registerActions } from './operations/named-actions.ts'
 import { registerInbound } from './inbound/index.ts'
 import { settleWebhooksOptions, type SvcWebhooksOptions, type WebhooksSettings } from './options.ts'
 import { startOutbound, type Outbound } from './outbound/start.ts'
 import { serveDeliveries } from './routes/deliveries.ts'
 import { keepOutOfCaches, unknownId } from './routes/management.ts'
-import { serveRegistrations } from './routes/registrations.ts'
+import { serveRegistrations } from './routes/webhooks.ts'
 import { warnWhereOpen } from './routes/guard-warning.ts'
 
 async function webhooks(app: FastifyInstance, options: SvcWebhooksOptions): Promise<void> {

@@ -1,7 +1,7 @@
 /** A host with core alone, on a database of its own. */
 import Fastify, { type FastifyInstance } from 'fastify'
 import { svcCore, type SvcCoreOptions } from '@svc/core'
-import { useCore, type Core } from '@svc/core/kit'
+import { useCore, type Core } from '@svc/core/internal'
 import type { Test } from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
 

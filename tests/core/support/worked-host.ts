@@ -1,5 +1,5 @@
 /** A host with a queue of its own, whose jobs are done, or die where a test asks for that. */
-import type { Core, Worker } from '@svc/core/kit'
+import type { Core, Worker } from '@svc/core/internal'
 import type { Test } from 'tap'
 import { startHost, type Host } from './host.ts'
 import { testWorker, type TestWorker } from './worker.ts'

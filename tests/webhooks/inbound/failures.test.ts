@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import type { Core } from '@svc/core/kit'
+import type { Core } from '@svc/core/internal'
 import type { InboundSource } from '@svc/webhooks'
 import { registerInbound, settleSources } from '../../../packages/webhooks/src/inbound/index.ts'
 

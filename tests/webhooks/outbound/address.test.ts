@@ -1,5 +1,5 @@
 import t from 'tap'
-import { addressGuard } from '../../../packages/webhooks/src/outbound/address.ts'
+import { addressGuard } from '../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
 
 // First and last address of each network of IANA's special-purpose registries (IPv4 and IPv6), with multicast and what
 // lies outside of global unicast, and their neighbours that anyone may receive at.

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ByteBudget } from '../../../packages/webhooks/src/outbound/byte-budget.ts'
+import { ByteBudget } from '../../../packages/webhooks/src/outbound/delivery/byte-budget.ts'
 
 const never = new AbortController().signal
 

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import t from 'tap'
-import { fairResolver, type Lookup } from '../../../packages/webhooks/src/outbound/resolver.ts'
+import { fairResolver, type Lookup } from '../../../packages/webhooks/src/outbound/http/resolver.ts'
 
 const SECOND = 1000
 const TIMEOUT_MS = 10 * SECOND

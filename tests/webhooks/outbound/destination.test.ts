@@ -1,6 +1,6 @@
 import t from 'tap'
-import { addressGuard } from '../../../packages/webhooks/src/outbound/address.ts'
-import { whyNot } from '../../../packages/webhooks/src/outbound/destination.ts'
+import { addressGuard } from '../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
+import { whyNot } from '../../../packages/webhooks/src/outbound/http/webhook-url.ts'
 
 const refuses = addressGuard([])
 

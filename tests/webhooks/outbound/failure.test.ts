@@ -1,5 +1,5 @@
 import t from 'tap'
-import { failureOf } from '../../../packages/webhooks/src/outbound/failure.ts'
+import { failureOf } from '../../../packages/webhooks/src/outbound/http/classify-error.ts'
 
 t.test('errors of sockets, resolvers, TLS and the parser each have their class', async (t) => {
   const classes = {

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
-import { NameServers } from '../../../packages/webhooks/src/outbound/name-servers.ts'
+import { NameServers } from '../../../packages/webhooks/src/outbound/http/name-servers.ts'
 
 const A = 1
 const AAAA = 28

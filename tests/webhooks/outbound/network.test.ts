@@ -3,7 +3,7 @@ import {
   addressBytes,
   contains,
   parseNetwork,
-} from '../../../packages/webhooks/src/outbound/network.ts'
+} from '../../../packages/webhooks/src/outbound/http/network.ts'
 
 t.test('addresses are read into their bytes', async (t) => {
   const cases: [string, string | null][] = [

@@ -3,7 +3,7 @@ import {
   nextStep,
   type Answer,
   type Failure,
-} from '../../../packages/webhooks/src/outbound/next-step.ts'
+} from '../../../packages/webhooks/src/outbound/delivery/next-step.ts'
 
 const now = new Date('2024-05-01T12:00:00.000Z')
 const rules = { retryDelayMaxSeconds: 3600, deactivateOnGone: false }

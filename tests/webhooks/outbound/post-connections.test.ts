@@ -1,9 +1,9 @@
 import type { LookupAddress } from 'node:dns'
 import t, { type Test } from 'tap'
-import { addressGuard } from '../../../packages/webhooks/src/outbound/address.ts'
-import type { Answer } from '../../../packages/webhooks/src/outbound/next-step.ts'
-import { openPost, type PostSettings } from '../../../packages/webhooks/src/outbound/post.ts'
-import type { Lookup } from '../../../packages/webhooks/src/outbound/resolver.ts'
+import { addressGuard } from '../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
+import type { Answer } from '../../../packages/webhooks/src/outbound/delivery/next-step.ts'
+import { openPost, type PostSettings } from '../../../packages/webhooks/src/outbound/http/post.ts'
+import type { Lookup } from '../../../packages/webhooks/src/outbound/http/resolver.ts'
 import { farReceiver } from '../support/far-receiver.ts'
 import {
   hastyReceiver,

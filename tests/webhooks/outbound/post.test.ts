@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { addressGuard } from '../../../packages/webhooks/src/outbound/address.ts'
-import type { Answer } from '../../../packages/webhooks/src/outbound/next-step.ts'
-import { openPost, type PostSettings } from '../../../packages/webhooks/src/outbound/post.ts'
+import { addressGuard } from '../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
+import type { Answer } from '../../../packages/webhooks/src/outbound/delivery/next-step.ts'
+import { openPost, type PostSettings } from '../../../packages/webhooks/src/outbound/http/post.ts'
 import { hostileReceiver } from '../support/hostile-receiver.ts'
 
 const never = new AbortController().signal

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import t from 'tap'
-import { fairResolver, type Lookup } from '../../../packages/webhooks/src/outbound/resolver.ts'
+import { fairResolver, type Lookup } from '../../../packages/webhooks/src/outbound/http/resolver.ts'
 
 const FOUND: LookupAddress[] = [{ address: '192.0.2.1', family: 4 }]
 const NO_ANSWER = new Error('no answer')

@@ -3,7 +3,7 @@ import {
   deliveryBody,
   signedHeaders,
   type Signing,
-} from '../../../packages/webhooks/src/outbound/sign.ts'
+} from '../../../packages/webhooks/src/outbound/delivery/sign.ts'
 
 const deliveryId = '018f4e5a-7b1c-7def-8abc-0123456789ab'
 const payload = '{"id":42,"big":12345678901234567890,"text":"żółć \\u0000 😀"}'

@@ -1,7 +1,10 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { verifyDelivery } from '@svc/webhooks/receiver'
-import { deliveryBody, signedHeaders } from '../../../packages/webhooks/src/outbound/sign.ts'
+import {
+  deliveryBody,
+  signedHeaders,
+} from '../../../packages/webhooks/src/outbound/delivery/sign.ts'
 import { readExamples } from '../inbound/examples.ts'
 import { holding, received } from '../inbound/received.ts'
 

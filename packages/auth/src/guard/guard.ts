@@ -1,16 +1,16 @@
 /** The guard: one synchronous hook before every route. What it cannot tell, it refuses. */
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
-import { digestOf, LONGEST_KEY, prefixOf } from '../key.ts'
+import { digestOf, LONGEST_KEY, prefixOf } from '../key-format.ts'
 import { isReading } from '../scopes.ts'
-import { logRefusal, type Facts } from './audit.ts'
+import { logRefusal, type Facts } from './refusal-log.ts'
 import { NO_KEY, presentedKey } from './credentials.ts'
-import type { Keyring, Rejection } from './keyring.ts'
-import { isExpired, meets, type Auth, type KnownKey } from './known-key.ts'
-import type { LastUsed } from './last-used.ts'
-import type { Lease } from './lease.ts'
-import type { Decision, Guarded } from './policy.ts'
-import type { RateLimiter } from './rate-limit.ts'
-import type { Block, Recognizer } from './recognizer.ts'
+import type { Keyring, Rejection } from './keys/key-cache.ts'
+import { isExpired, meets, type Auth, type KnownKey } from './keys/cached-key.ts'
+import type { LastUsed } from './keys/last-used.ts'
+import type { Lease } from './keys/cache-lease.ts'
+import type { Decision, Guarded } from './policy/route-policy.ts'
+import type { RateLimiter } from './lockout/lockout.ts'
+import type { Block, Recognizer } from './keys/authenticator.ts'
 import {
   BLOCKED,
   INVALID_KEY,

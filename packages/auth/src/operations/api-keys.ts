@@ -1,5 +1,5 @@
-import { isUuid, uuidv7 } from '@svc/core/kit'
-import { insertApiKey, listApiKeys, revokeApiKey } from '../api-keys.ts'
+import { isUuid, uuidv7 } from '@svc/core/internal'
+import { insertApiKey, listApiKeys, revokeApiKey } from '../tables/api-keys.ts'
 import {
   ExpiryInPast,
   ExpiryTooLate,
@@ -9,12 +9,12 @@ import {
   UnknownScope,
   UserNotFound,
 } from '../errors.ts'
-import { digestOf, mintKey, prefixOf } from '../key.ts'
+import { digestOf, mintKey, prefixOf } from '../key-format.ts'
 import type { ApiKey, CreatedApiKey, NewApiKey } from '../schemas.ts'
 import { DEFAULT_SCOPES, ungrantable, type Scope } from '../scopes.ts'
-import { findUser, type Page } from '../users.ts'
-import type { Auth } from '../guard/known-key.ts'
-import { actor, type Ground } from './ground.ts'
+import { findUser, type Page } from '../tables/users.ts'
+import type { Auth } from '../guard/keys/cached-key.ts'
+import { actor, type Ground } from './context.ts'
 
 export function apiKeyOperations({ db, log, scopes: declared, revokeKeys, writeUses }: Ground) {
   return {

@@ -1,10 +1,10 @@
-import { isUuid, uuidv7 } from '@svc/core/kit'
-import { revokeKeysOfUser } from '../api-keys.ts'
+import { isUuid, uuidv7 } from '@svc/core/internal'
+import { revokeKeysOfUser } from '../tables/api-keys.ts'
 import { EmailTaken, UserNotFound } from '../errors.ts'
 import type { NewUser, User } from '../schemas.ts'
-import { deleteUser, findUser, insertUser, listUsers, type Page } from '../users.ts'
-import type { Auth } from '../guard/known-key.ts'
-import { actor, type Ground } from './ground.ts'
+import { deleteUser, findUser, insertUser, listUsers, type Page } from '../tables/users.ts'
+import type { Auth } from '../guard/keys/cached-key.ts'
+import { actor, type Ground } from './context.ts'
 
 const DEFAULT_ROLE = 'user'
 

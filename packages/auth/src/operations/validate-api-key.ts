@@ -1,7 +1,7 @@
 import { Unavailable } from '../errors.ts'
-import { isRejection } from '../guard/keyring.ts'
-import type { Recognizer } from '../guard/recognizer.ts'
-import { digestOf } from '../key.ts'
+import { isRejection } from '../guard/keys/key-cache.ts'
+import type { Recognizer } from '../guard/keys/authenticator.ts'
+import { digestOf } from '../key-format.ts'
 import type { Validation } from '../schemas.ts'
 
 const INVALID: Validation = {

@@ -1,8 +1,8 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { ErrorBody, page, pageQuery } from '@svc/core/kit'
+import { ErrorBody, page, pageQuery } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
-import type { Operations } from '../operations/index.ts'
+import type { Operations } from '../operations/operations.ts'
 import { ApiKey, CreatedApiKey, KeyWishes } from '../schemas.ts'
 import { config } from './config.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { KeyNotFound, UserNotFound } from '../errors.ts'
-import type { Operations } from '../operations/index.ts'
+import type { Operations } from '../operations/operations.ts'
 import { apiKeyRoutes } from './api-keys.ts'
 import { userRoutes } from './users.ts'
 

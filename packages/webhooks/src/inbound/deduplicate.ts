@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Claim } from '@svc/core/kit'
+import type { Claim } from '@svc/core/internal'
 import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
 

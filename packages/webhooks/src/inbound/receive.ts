@@ -1,4 +1,4 @@
-import { isAway, type Core } from '@svc/core/kit'
+import { isAway, type Core } from '@svc/core/internal'
 import { claimOf, deduplicationKey } from './deduplicate.ts'
 import {
   BodyNotJson,

@@ -1,5 +1,5 @@
 import { InvalidOption } from '@svc/core'
-import type { Core } from '@svc/core/kit'
+import type { Core } from '@svc/core/internal'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { warnWhereGuarded } from './guard-warning.ts'
 import { tellOutcome } from './outcome.ts'

@@ -1,5 +1,5 @@
 import { InvalidOption } from '@svc/core'
-import { isString, settleOptions, type OptionRules } from '@svc/core/kit'
+import { isString, settleOptions, type OptionRules } from '@svc/core/internal'
 import type { InboundSource } from './source.ts'
 
 /** One source with its name and its defaults filled in. */

@@ -1,14 +1,14 @@
 import { createRequire } from 'node:module'
-import { longestDays, sweepDeadLettersOf, type Core } from '@svc/core/kit'
-import { dropLogDays, makeLogDays } from '../delivery-log.ts'
+import { longestDays, sweepDeadLettersOf, type Core } from '@svc/core/internal'
+import { dropLogDays, makeLogDays } from '../tables/delivery-log.ts'
 import type { WebhooksSettings } from '../options.ts'
-import { addressGuard } from './address.ts'
-import { deliveryWorker } from './deliver.ts'
-import { deliveriesOf, type Deliveries } from './deliveries.ts'
-import { recordLost } from './lost.ts'
-import { QUEUE, SUBSCRIPTION } from './names.ts'
-import { openPost } from './post.ts'
-import { webhooksOf, type Webhooks } from './webhooks.ts'
+import { addressGuard } from './http/blocked-addresses.ts'
+import { deliveryWorker } from './delivery/delivery-worker.ts'
+import { deliveriesOf, type Deliveries } from '../operations/deliveries.ts'
+import { recordLost } from './delivery/crashed-attempts.ts'
+import { QUEUE, SUBSCRIPTION } from './constants.ts'
+import { openPost } from './http/post.ts'
+import { webhooksOf, type Webhooks } from '../operations/webhooks.ts'
 
 export interface Outbound {
   webhooks: Webhooks

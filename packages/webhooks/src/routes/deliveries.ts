@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { linkNext, pageQuery } from '@svc/core/kit'
+import { linkNext, pageQuery } from '@svc/core/internal'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Deliveries, Shown } from '../outbound/deliveries.ts'
-import { jsonOf } from '../outbound/record.ts'
+import type { Deliveries, Shown } from '../operations/deliveries.ts'
+import { jsonOf } from '../operations/delivery-records.ts'
 import { deliveryFilter, DeliveryRecord, Nothing, orNull, Queued, Redriven } from '../schemas.ts'
 import { errors, managed, Params, tags, type Api } from './management.ts'
 

@@ -1,6 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { ErrorBody, isUuid } from '@svc/core/kit'
+import { ErrorBody, isUuid } from '@svc/core/internal'
 import type {
   FastifyBaseLogger,
   FastifyContextConfig,

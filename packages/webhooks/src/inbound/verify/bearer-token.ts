@@ -1,4 +1,4 @@
-import { isString, settleOptions } from '@svc/core/kit'
+import { isString, settleOptions } from '@svc/core/internal'
 import { expectSecrets } from '../expected-secrets.ts'
 import type { Verify } from '../source.ts'
 import { equalHeader } from './equal.ts'

@@ -1,5 +1,5 @@
 import { InvalidOption } from '@svc/core'
-import { isString, settleOptions, type OptionRules } from '@svc/core/kit'
+import { isString, settleOptions, type OptionRules } from '@svc/core/internal'
 import type { InboundRequest } from '../source.ts'
 import { isHeaderName } from './header-name.ts'
 import type { SignatureEncoding } from './signature.ts'

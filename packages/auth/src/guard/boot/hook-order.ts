@@ -1,0 +1,129 @@
+/** The proof that nothing runs before the guard: a host in which something would does not boot. */
+import type { FastifyInstance, onRequestHookHandler } from 'fastify'
+import { HookBeforeGuard, RequestContextTooLate, Unguarded, Unprovable } from '../../errors.ts'
+import type { RegisteredRoute } from '../policy/registered-routes.ts'
+
+const REQUEST_CONTEXT_HOOK = 'requestContextHook'
+
+/** Hooks of official plugins that answer nobody, or (CORS) preflights alone, which carry no key. */
+const KNOWN_HOOKS = [
+  REQUEST_CONTEXT_HOOK,
+  'handleCors',
+  'helmetConfigureReply',
+  'helmetApplyHeaders',
+]
+
+export type Hook = (...args: never) => unknown
+
+/**
+ * Adds the guard to every context of the host, those that exist already and those to come. svcAuth
+ * may stand inside another plugin (the `app.js` of fastify-cli): the 404s of the root instance are to
+ * be guarded all the same.
+ *
+ * @returns what Fastify keeps of it: tracing tools wrap every hook in a function of their own
+ */
+export async function addFirstHook(
+  app: FastifyInstance,
+  guard: onRequestHookHandler,
+): Promise<Hook> {
+  const root = rootOf(app)
+  const before = hooksOf(root).onRequest.length
+  root.addHook('onRequest', guard)
+  await app.after()
+  const [kept, ...others] = hooksOf(root).onRequest.slice(before)
+  if (kept === undefined || others.length > 0) throw new Unprovable(app.version)
+  return kept
+}
+
+/**
+ * The hooks of a route are those of its context and then its own, and a 404 handler, which is no
+ * route, has those of its context: so every context is looked at, with or without routes.
+ *
+ * @throws HookBeforeGuard naming the route and the hook
+ * @throws Unguarded naming the route
+ */
+export function proveFirst(
+  app: FastifyInstance,
+  guard: Hook,
+  routes: readonly RegisteredRoute[],
+  mayRunBefore: readonly string[],
+): void {
+  const allowed = [...KNOWN_HOOKS, ...mayRunBefore]
+  for (const context of contextsOf(app)) {
+    const hooks = hooksOf(context).onRequest
+    const position = hooks.indexOf(guard)
+    if (position === -1) throw new Unguarded(nameOf(context, routes))
+    const early = hooks.slice(0, position).find((hook) => !allowed.includes(hook.name))
+    if (early) {
+      const hook = early.name === '' ? '(it has no name)' : `"${early.name}"`
+      throw new HookBeforeGuard(nameOf(context, routes), hook)
+    }
+  }
+}
+
+/**
+ * Routes outside of the plugin that registered svcAuth have neither `request.auth` nor the rules that
+ * the plugin's author had in mind.
+ *
+ * @throws Unguarded naming the route
+ */
+export function proveEnclosed(app: FastifyInstance, routes: readonly RegisteredRoute[]): void {
+  const outside = routes.find(
+    ({ instance }) => instance !== app && !Object.prototype.isPrototypeOf.call(app, instance),
+  )
+  if (outside) throw new Unguarded(nameOf(outside.instance, [outside]))
+}
+
+/**
+ * Where the guard is to write into the request context, the context is open by then.
+ *
+ * @throws RequestContextTooLate
+ */
+export function proveRequestContext(app: FastifyInstance, guard: Hook): void {
+  for (const context of contextsOf(app)) {
+    const hooks = hooksOf(context)
+    const early = hooks.onRequest.slice(0, hooks.onRequest.indexOf(guard))
+    const opens = Object.values(hooks)
+      .flat()
+      .filter((hook) => hook.name === REQUEST_CONTEXT_HOOK)
+    if (opens.some((hook) => !early.includes(hook))) throw new RequestContextTooLate()
+  }
+}
+
+function nameOf(context: FastifyInstance, routes: readonly RegisteredRoute[]): string {
+  const route = routes.find(({ instance }) => instance === context)
+  return route
+    ? `the route ${route.methods.join(', ')} ${route.patterns[0]}`
+    : `404s below "${context.prefix || '/'}"`
+}
+
+type Hooks = Record<string, Hook[]> & { onRequest: Hook[] }
+
+/** Fastify keeps hooks and contexts under symbols that it shows to nobody. */
+const hooksOf = (instance: FastifyInstance): Hooks => read(instance, 'fastify.hooks') as Hooks
+
+function contextsOf(app: FastifyInstance): FastifyInstance[] {
+  const contexts = [rootOf(app)]
+  for (const context of contexts) {
+    contexts.push(...(read(context, 'fastify.children') as FastifyInstance[]))
+  }
+  return contexts
+}
+
+/** A context's prototype is the context around it. */
+export function rootOf(app: FastifyInstance): FastifyInstance {
+  let root = app
+  for (;;) {
+    const around = Object.getPrototypeOf(root) as FastifyInstance | null
+    if (around === null || !('addHook' in around)) return root
+    root = around
+  }
+}
+
+function read(instance: FastifyInstance, description: string): unknown {
+  const symbol = Object.getOwnPropertySymbols(instance).find(
+    (own) => own.description === description,
+  )
+  if (symbol === undefined) throw new Unprovable(instance.version)
+  return (instance as unknown as Record<symbol, unknown>)[symbol]
+}

@@ -1,0 +1,76 @@
+/**
+ * Where the host has registered @fastify/swagger before us: the two ways to present a key, and on
+ * each route the scopes that open it.
+ */
+import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify'
+import type { Decision } from '../guard/policy/route-policy.ts'
+import { isReading, type Scope } from '../scopes.ts'
+
+type Schemes = Record<string, object>
+
+interface Document {
+  components?: { securitySchemes?: Schemes }
+}
+
+interface DescribedRoute {
+  schema: FastifySchema
+  url: string
+  openapiObject?: Document
+  swaggerObject?: { securityDefinitions?: Schemes }
+}
+
+const API_KEY = {
+  type: 'apiKey',
+  in: 'header',
+  name: 'X-API-Key',
+  description: 'The scope "admin" opens every route.',
+}
+
+/**
+ * Swagger calls this, from `config.swaggerTransform`, before it describes the route, and fails on a
+ * route whose schemes it does not know. So it must stand on the first route that names them: that
+ * is why the management routes are registered before any other can be.
+ */
+export function declareSchemes(route: DescribedRoute): { schema: FastifySchema; url: string } {
+  const { openapiObject, swaggerObject } = route
+  if (openapiObject) {
+    const bearer = { type: 'http', scheme: 'bearer', description: API_KEY.description }
+    openapiObject.components ??= {}
+    openapiObject.components.securitySchemes = {
+      apiKey: API_KEY,
+      bearer,
+      ...openapiObject.components.securitySchemes,
+    }
+  }
+  if (swaggerObject) {
+    const bearer = { ...API_KEY, name: 'Authorization' }
+    swaggerObject.securityDefinitions = {
+      apiKey: API_KEY,
+      bearer,
+      ...swaggerObject.securityDefinitions,
+    }
+  }
+  return { schema: route.schema, url: route.url }
+}
+
+/** Writes `security` into the schema of every route from now on that has none of its own. */
+export function describeRoutes(
+  app: FastifyInstance,
+  decide: (pattern: string, config: FastifyContextConfig | undefined) => Decision,
+): void {
+  app.addHook('onRoute', (route) => {
+    const decision = decide(route.url, route.config)
+    if (decision.kind === 'open') return
+    const [method = 'GET'] = [route.method].flat()
+    const { scopes } = isReading(method) ? decision.reading : decision.other
+    const schema: object = { security: alternatives(scopes ?? []), ...route.schema }
+    route.schema = schema
+  })
+}
+
+/** Any one requirement of the list is enough: each scope, presented in either way. */
+function alternatives(scopes: readonly Scope[]): Record<string, Scope[]>[] {
+  // An empty list would mean that the route is open.
+  const named = scopes.length > 0 ? scopes : ['admin']
+  return named.flatMap((scope) => [{ apiKey: [scope] }, { bearer: [scope] }])
+}

@@ -1,0 +1,162 @@
+/**
+ * Failed attempts per key prefix. The key-value store holds the times of the last ones, or the block
+ * that they led to. Each statement decides by the row as it finds it, under that row's lock and by
+ * Postgres' clock, so that any number of processes count as one. The same transaction writes the
+ * result to "__svc.auth.failing_prefixes", from which processes read it.
+ */
+import type { Db } from '@svc/core/internal'
+import { committedSince } from './snapshots.ts'
+
+export interface RateLimit {
+  /** Failures within the window that block the prefix. */
+  maxAttempts: number
+  /** Sliding window in which failures count, in milliseconds. */
+  windowMs: number
+  /** Duration of the block, in milliseconds. */
+  blockDurationMs: number
+}
+
+export interface PrefixRecord {
+  prefix: string
+  /** How long the block still lasts; 0 where failures are counted, but nothing is blocked. */
+  blockedForMs: number
+}
+
+const keyOf = (prefix: string): string => `__svc.auth.failures/${prefix}`
+
+const BLOCKED_FOR_MS = `case when is_blocked
+  then extract(epoch from expires_at - clock_timestamp())::float8 * 1000 else 0 end as "blockedForMs"`
+
+/**
+ * Counts one failure. Where the prefix is blocked already, nothing is counted.
+ *
+ * @param attempt an id of this attempt: it tells the failure that led to a block from later ones
+ */
+export async function countFailure(
+  db: Db,
+  prefix: string,
+  attempt: string,
+  limit: RateLimit,
+): Promise<{ isCounted: boolean; blockedForMs: number }> {
+  const { rows } = await db.query(
+    `with counted as (
+       insert into svc."__svc.kv" as kv (key, value, expires_at)
+       select $1::text,
+              case when $3::int > 1 then jsonb_build_object('failures', jsonb_build_array(now))
+                   else jsonb_build_object('blockedBy', $2::text) end,
+              to_timestamp(now + case when $3::int > 1 then $4::float8 else $5::float8 end)
+         from (select extract(epoch from clock_timestamp())::float8 as now) as clock
+       on conflict (key) do update set (value, expires_at) = (
+         select case when is_blocked then kv.value
+                     when count(failure) + 1 < $3::int then jsonb_build_object('failures',
+                       coalesce(jsonb_agg(failure) filter (where failure is not null), '[]') || to_jsonb(now))
+                     else jsonb_build_object('blockedBy', $2::text) end,
+                case when is_blocked then kv.expires_at
+                     when count(failure) + 1 < $3::int then to_timestamp(now + $4::float8)
+                     else to_timestamp(now + $5::float8) end
+           from (select extract(epoch from clock_timestamp())::float8 as now,
+                        kv.value ? 'blockedBy' and kv.expires_at > clock_timestamp() as is_blocked
+                ) as moment
+           left join lateral jsonb_array_elements(kv.value -> 'failures') as failure
+             on failure::float8 > now - $4::float8
+          group by now, is_blocked)
+       returning coalesce(value ->> 'blockedBy' = $2::text, true) as is_counted,
+                 value ? 'blockedBy' as is_blocked, expires_at
+     ), told as (
+       insert into svc."__svc.auth.failing_prefixes" (prefix, is_blocked, expires_at, changed_in)
+       select $6::text, is_blocked, expires_at, pg_current_xact_id() from counted where is_counted
+       on conflict (prefix) do update set is_blocked = excluded.is_blocked,
+         expires_at = excluded.expires_at, changed_in = excluded.changed_in
+     )
+     select is_counted as "isCounted", ${BLOCKED_FOR_MS} from counted`,
+    [
+      keyOf(prefix),
+      attempt,
+      limit.maxAttempts,
+      limit.windowMs / 1000,
+      limit.blockDurationMs / 1000,
+      prefix,
+    ],
+  )
+  return rows[0]
+}
+
+/** Those of the prefixes that have failures or a block. */
+export async function findFailures(
+  db: Db,
+  prefixes: readonly string[],
+): Promise<Map<string, PrefixRecord>> {
+  const { rows } = await db.query(
+    `select prefix, ${BLOCKED_FOR_MS}
+       from svc."__svc.auth.failing_prefixes"
+      where prefix = any($1::text[]) and expires_at > clock_timestamp()`,
+    [prefixes],
+  )
+  return new Map(rows.map((row: PrefixRecord) => [row.prefix, row]))
+}
+
+/** What was committed since a snapshot. */
+export interface FailureChanges {
+  /** The snapshot of this reading, for the next one. */
+  snapshot: string
+  /** Whether the database is older than the given snapshot, as after a restore. */
+  isSetBack: boolean
+  records: PrefixRecord[]
+}
+
+/** With `null` no record is read, and the first snapshot is returned. */
+export async function findFailureChanges(db: Db, since: string | null): Promise<FailureChanges> {
+  const { rows } = await db.query(
+    `select snapshot::text, snapshot_xmax < pg_snapshot_xmax($1::pg_snapshot) as "isSetBack",
+            prefix, ${BLOCKED_FOR_MS}
+       from (select pg_current_snapshot() as snapshot,
+                    pg_snapshot_xmax(pg_current_snapshot()) as snapshot_xmax) as moment
+       left join svc."__svc.auth.failing_prefixes"
+         on ${committedSince('changed_in', '$1')} and expires_at > clock_timestamp()`,
+    [since],
+  )
+  const { snapshot, isSetBack } = rows[0]
+  return {
+    snapshot,
+    isSetBack: isSetBack ?? false,
+    records: rows.filter((row) => row.prefix !== null),
+  }
+}
+
+/**
+ * Forgets the failures of a prefix; a block stays.
+ *
+ * @returns how long the block lasts, in milliseconds; 0 where there is none
+ */
+export async function forgetFailures(db: Db, prefix: string): Promise<number> {
+  const { rows } = await db.query(
+    `with forgotten as (
+       delete from svc."__svc.kv"
+        where key = $1 and (not value ? 'blockedBy' or expires_at <= clock_timestamp())
+       returning key
+     ), told as (
+       delete from svc."__svc.auth.failing_prefixes"
+        where prefix = $2 and exists (select from forgotten)
+     )
+     select ${BLOCKED_FOR_MS} from svc."__svc.auth.failing_prefixes"
+      where prefix = $2 and is_blocked and expires_at > clock_timestamp()`,
+    [keyOf(prefix), prefix],
+  )
+  return rows[0]?.blockedForMs ?? 0
+}
+
+/** Deletes what has expired, in portions that hold no lock for long. */
+export async function sweepFailures(db: Db): Promise<void> {
+  const portion = 5000
+  for (;;) {
+    const { rowCount } = await db.query(
+      `with expired as materialized (
+         select prefix from svc."__svc.auth.failing_prefixes"
+          where expires_at <= now() limit $1 for update skip locked)
+       delete from svc."__svc.auth.failing_prefixes" as failing
+        using expired where failing.prefix = expired.prefix`,
+      [portion],
+    )
+    if ((rowCount ?? 0) < portion) return
+  }
+}

@@ -1,0 +1,53 @@
+import { ActionTaken, ActionUnknown, InvalidAction, Unavailable } from '../errors.ts'
+import { isAway } from '../postgres/connection-errors.ts'
+import { isFunction, kindOf } from '../options/core-options.ts'
+import type { SvcActions } from './svc-actions.ts'
+
+type Handler<Name extends keyof SvcActions> = SvcActions[Name] extends (
+  ...args: infer Args
+) => infer Result
+  ? (...args: Args) => Result
+  : never
+
+export interface Actions {
+  /**
+   * Calls an operation in this process. Rejects with the same errors as the operation's route, and
+   * with ActionUnknown.
+   */
+  call<Name extends keyof SvcActions>(
+    name: Name,
+    ...args: Parameters<Handler<Name>>
+  ): ReturnType<Handler<Name>>
+  /** @throws ActionTaken, InvalidAction */
+  register<Name extends keyof SvcActions>(name: Name, handler: Handler<Name>): void
+  names(): string[]
+}
+
+export function makeActions(): Actions {
+  const handlers = new Map<string, (...args: never) => unknown>()
+  return {
+    call(name, ...args) {
+      const handler = handlers.get(name)
+      if (handler) return typed(handler(...(args as never))) as never
+      const known = [...handlers.keys()].join(', ') || 'none'
+      // A caller waits for a promise, and would not catch what is thrown instead.
+      return Promise.reject(new ActionUnknown(String(name), known)) as never
+    },
+    register(name, handler) {
+      if (handlers.has(name)) throw new ActionTaken(String(name))
+      if (typeof name !== 'string' || !isFunction(handler)) {
+        throw new InvalidAction(kindOf(name), kindOf(handler))
+      }
+      handlers.set(name, handler)
+    },
+    names: () => [...handlers.keys()],
+  }
+}
+
+/** An action rejects with what its route would answer, also where Postgres is away. */
+function typed(result: unknown): unknown {
+  if (!(result instanceof Promise)) return result
+  return result.catch((error: unknown) => {
+    throw isAway(error) ? new Unavailable({ cause: error }) : error
+  })
+}

@@ -1,0 +1,84 @@
+/**
+ * Nobody tells this process when a caller's transaction commits: it looks, from 5 ms on, doubling,
+ * for 2 s. What commits later is found by the workers' own polls.
+ */
+import type { Db } from '../postgres/pools.ts'
+
+interface Expected {
+  queues: Set<string>
+  giveUpAt: number
+}
+
+const FIRST_LOOK_MS = 5
+const GIVE_UP_MS = 2000
+/** Beyond this many the polls of the workers are quick enough, and memory stays bounded. */
+const MOST = 1000
+
+export class CommitWatch {
+  #db: Db
+  #committed: (queues: string[]) => void
+  /** By the id of the transaction. */
+  #expected = new Map<string, Expected>()
+  #pauseMs = FIRST_LOOK_MS
+  #timer: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(db: Db, committed: (queues: string[]) => void) {
+    this.#db = db
+    this.#committed = committed
+  }
+
+  expect(transactionId: string | undefined, queues: string[]): void {
+    if (!transactionId || queues.length === 0 || this.#closed) return
+    const known = this.#expected.get(transactionId)
+    if (!known && this.#expected.size >= MOST) return
+    this.#expected.set(transactionId, {
+      queues: new Set([...(known?.queues ?? []), ...queues]),
+      giveUpAt: Date.now() + GIVE_UP_MS,
+    })
+    this.#pauseMs = FIRST_LOOK_MS
+    this.#lookLater()
+  }
+
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    this.#expected.clear()
+  }
+
+  #lookLater(): void {
+    if (this.#timer) return
+    this.#timer = setTimeout(() => void this.#look(), this.#pauseMs)
+    this.#timer.unref()
+  }
+
+  async #look(): Promise<void> {
+    const ended = await findEnded(this.#db, [...this.#expected.keys()]).catch(() => [])
+    this.#timer = undefined
+    const queues = new Set<string>()
+    for (const { transactionId, committed } of ended) {
+      const expected = this.#expected.get(transactionId)
+      if (committed) for (const queue of expected?.queues ?? []) queues.add(queue)
+      this.#expected.delete(transactionId)
+    }
+    if (queues.size > 0) this.#committed([...queues])
+    for (const [transactionId, { giveUpAt }] of this.#expected) {
+      if (Date.now() > giveUpAt) this.#expected.delete(transactionId)
+    }
+    this.#pauseMs *= 2
+    if (this.#expected.size > 0 && !this.#closed) this.#lookLater()
+  }
+}
+
+async function findEnded(
+  db: Db,
+  transactionIds: string[],
+): Promise<{ transactionId: string; committed: boolean }[]> {
+  const { rows } = await db.query(
+    `select id as "transactionId", status = 'committed' as committed
+       from (select id, pg_xact_status(id::xid8) as status from unnest($1::text[]) as id) as looked
+      where status <> 'in progress'`,
+    [transactionIds],
+  )
+  return rows
+}

@@ -1,0 +1,188 @@
+/** `svc.events`, and the subscriptions of this process with their pumps. */
+import { CommitWatch } from './commit-poller.ts'
+import { transaction, type Database, type Db } from '../postgres/pools.ts'
+import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
+import {
+  checkedDb,
+  checkedEventId,
+  checkedEventName,
+  checkedPublishOptions,
+  checkedSubscriptionName,
+  payloadText,
+  settleSubscription,
+  SubscriptionTaken,
+  type EventHandler,
+  type Events,
+  type PublishOptions,
+  type PublishResult,
+  type SettledSubscribeOptions,
+  type SubscribeOptions,
+} from './event-api.ts'
+import type { EventRow } from './events-table.ts'
+import type { Claim } from '../kv/key-value-store.ts'
+import { publishEvents } from './publish-events.ts'
+import { Publisher } from './batch-publisher.ts'
+import { defineQueue, emptyQueue, type PgBoss } from '../jobs/pg-boss/boss.ts'
+import type { BoundQueues } from '../jobs/job-queues.ts'
+import { makeSubscriber, queueOfSubscription } from './subscription-worker.ts'
+import type { ProcessLease } from '../processes/process-lease.ts'
+import { retireSubscription } from './subscriptions-table.ts'
+import type { Worker } from '../jobs/worker.ts'
+
+interface Parts {
+  boss: PgBoss
+  database: Database
+  queues: BoundQueues
+  retry: RetrySettings
+  lease: Pick<ProcessLease, 'declareEvents' | 'forget'>
+  log: { error(details: object, message: string): void }
+  /** Starts the pump of a worker as soon as the host is ready. */
+  work(worker: Worker): void
+  /** Ends the pump of a queue. */
+  rest(queue: string): Promise<void>
+}
+
+interface Subscribed {
+  event: string
+  options: SettledSubscribeOptions
+}
+
+export class EventBus implements Events {
+  #parts: Parts
+  #publisher: Publisher
+  #commits: CommitWatch
+  /** The queues that have new jobs once a transaction of ours is committed. */
+  #transactions = new WeakMap<Db, Set<string>>()
+  #subscribed = new Map<string, Subscribed>()
+  #undeclared: Subscribed[] = []
+  #declaring: Promise<void> = Promise.resolve()
+  #ready = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    const { boss, database, queues } = parts
+    const wake = (names: string[]) => {
+      for (const name of names) queues.wake(name)
+    }
+    this.#commits = new CommitWatch(database.db, wake)
+    this.#publisher = new Publisher(boss, database, parts.retry, wake)
+  }
+
+  async publish(name: string, payload: unknown, options: PublishOptions = {}) {
+    return this.publishText(name, payloadText(payload), options)
+  }
+
+  /** As `publish`, with the payload given as JSON text, which is kept byte for byte. */
+  async publishText(
+    name: string,
+    payload: string,
+    options: PublishOptions = {},
+  ): Promise<PublishResult> {
+    const { id, db } = checkedPublishOptions(options)
+    const event = { name: checkedEventName(name), id: checkedEventId(id), payload }
+    // Whoever holds a connection must not wait here for another one.
+    if (!db || !this.#ready) await this.declare()
+    return db ? this.#publishWithin(checkedDb(db), event) : this.#publisher.publish(event)
+  }
+
+  /** As `publishText`, unless the key of the claim is taken, then `null`. */
+  async publishOnce(name: string, payload: string, claim: Claim): Promise<PublishResult | null> {
+    const event = { name: checkedEventName(name), id: checkedEventId(undefined), payload, claim }
+    await this.declare()
+    return this.#publisher.publishClaiming(event)
+  }
+
+  async #publishWithin(db: Db, event: EventRow): Promise<PublishResult> {
+    const published = await publishEvents(this.#parts.boss, db, [event], this.#parts.retry)
+    const ours = this.#transactions.get(db)
+    if (ours) for (const queue of published.queues) ours.add(queue)
+    else this.#commits.expect(published.transactionId, published.queues)
+    return published.results[0] as PublishResult
+  }
+
+  /** A transaction of our own: nobody has to look for its commit. */
+  async transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
+    const queues = new Set<string>()
+    const result = await transaction(this.#parts.database.pool, (db) => {
+      this.#transactions.set(db, queues)
+      return run(db).finally(() => this.#transactions.delete(db))
+    })
+    for (const queue of queues) this.#parts.queues.wake(queue)
+    return result
+  }
+
+  subscribe(name: string, handler: EventHandler, options?: SubscribeOptions): Promise<void> {
+    const settled = settleSubscription(name, handler, options)
+    if (this.#subscribed.has(settled.subscription)) {
+      throw new SubscriptionTaken(settled.subscription)
+    }
+    const subscribed = { event: name, options: settled }
+    this.#subscribed.set(settled.subscription, subscribed)
+    this.#undeclared.push(subscribed)
+    const worker = makeSubscriber(handler, settled, this.#parts.log)
+    if (this.#ready) return this.declare().then(() => this.#parts.work(worker))
+    this.#parts.work(worker)
+    return Promise.resolve()
+  }
+
+  async unsubscribe(subscription: string): Promise<void> {
+    checkedSubscriptionName(subscription)
+    await this.declare()
+    this.#parts.lease.forget(subscription)
+    await retireSubscription(this.#parts.database.db, subscription)
+    this.#subscribed.delete(subscription)
+    await this.#parts.rest(queueOfSubscription(subscription))
+    await emptyQueue(this.#parts.boss, queueOfSubscription(subscription))
+  }
+
+  /**
+   * Writes the subscriptions that are not in the database yet: at boot, or before the first publish
+   * that would miss them.
+   */
+  declare(): Promise<void> {
+    if (this.#undeclared.length > 0) {
+      const subscribed = this.#undeclared.splice(0)
+      this.#declaring = this.#declaring.then(() => this.#declareAll(subscribed))
+      // Whoever awaits it is told; nobody may be awaiting it yet.
+      this.#declaring.catch(() => {})
+    }
+    return this.#declaring
+  }
+
+  async #declareAll(subscribed: Subscribed[]): Promise<void> {
+    for (const [index, { event, options }] of subscribed.entries()) {
+      try {
+        await this.#declareOne(event, options)
+      } catch (error) {
+        this.#undeclared.unshift(...subscribed.slice(index))
+        this.#declaring = Promise.resolve()
+        throw error
+      }
+    }
+  }
+
+  async #declareOne(event: string, options: SettledSubscribeOptions): Promise<void> {
+    const { boss, database, lease } = this.#parts
+    const queue = queueOfSubscription(options.subscription)
+    await defineQueue(boss, database.db, queue, { ownTable: false })
+    await lease.declareEvents({
+      subscription: options.subscription,
+      queue,
+      events: [event],
+      idempotent: options.idempotent,
+      targeted: false,
+    })
+  }
+
+  /** From now on a subscription is written as soon as it is made. */
+  async ready(): Promise<void> {
+    this.#ready = true
+    await this.declare()
+  }
+
+  /** Every publish that was asked for is committed or refused. */
+  async close(): Promise<void> {
+    await this.#publisher.idle()
+    this.#commits.close()
+  }
+}

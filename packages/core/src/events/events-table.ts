@@ -1,0 +1,152 @@
+/** The table of events, and what a publish asks of it. */
+import type { Db } from '../postgres/pools.ts'
+import { NO_JOB_NEEDS_EVENT } from '../jobs/pg-boss/jobs-table.ts'
+
+export interface EventRow {
+  name: string
+  id: string
+  /** JSON text. */
+  payload: string
+}
+
+/** What follows from one published event: whether it is new, and one line for each who wants it. */
+export interface Want {
+  name: string
+  id: string
+  fresh: boolean
+  subscription: string | null
+  queue: string | null
+  targeted: boolean | null
+  target: string | null
+  transactionId: string
+}
+
+/**
+ * Writes events and says who wants them, in one statement. An event that exists is left as it is
+ * and wanted only by subscriptions that ask for replays. The rows go in by the order of their key:
+ * two batches that share events would deadlock in any other. The targets are asked for in the order
+ * of their index: the planner cannot know that ten of a hundred thousand want an event, and reads
+ * all of them where it need not sort.
+ */
+export async function insertEvents(db: Db, events: EventRow[]): Promise<Want[]> {
+  const { rows } = await db.query(
+    `with given as (
+       select name, id, payload from unnest($1::text[], $2::text[], $3::text[]) as given (name, id, payload)
+     ), published as (
+       insert into svc."__svc.events" (name, id, payload)
+       select name, id, payload from given order by name collate "C", id collate "C"
+       on conflict (name, id) do nothing
+       returning name, id
+     )
+     select given.name, given.id, published.id is not null as fresh,
+            wants.subscription, wants.queue, wants.targeted, target.target,
+            pg_current_xact_id()::text as "transactionId"
+       from given
+       left join published on published.name = given.name and published.id = given.id
+       left join svc."__svc.subscriptions" as wants
+         on wants.event_name = given.name and (published.id is not null or not wants.idempotent)
+       left join lateral (
+         (select target from svc."__svc.targets"
+           where wants.targeted and subscription = wants.subscription
+             and event_name = given.name order by target)
+          union all
+         (select target from svc."__svc.targets"
+           where wants.targeted and subscription = wants.subscription
+             and event_name = '*' order by target)
+       ) as target on true`,
+    [
+      events.map(({ name }) => name),
+      events.map(({ id }) => id),
+      events.map(({ payload }) => payload),
+    ],
+  )
+  return rows
+}
+
+export interface StoredEvent extends EventRow {
+  publishedAt: Date
+  /** Of the payload's text in UTF-8. */
+  bytes: number
+}
+
+/**
+ * The payload texts and publish times of events, by `name` and `id`. The text of a payload with more
+ * than `atMostBytes` is left out: an empty string.
+ */
+export async function findPayloads(
+  db: Db,
+  events: { name: string; id: string }[],
+  atMostBytes: number | null = null,
+): Promise<StoredEvent[]> {
+  const { rows } = await db.query(
+    `select event.name, event.id, octet_length(event.payload) as bytes,
+            case when $3::int is null or octet_length(event.payload) <= $3 then event.payload else '' end
+              as payload,
+            extract(epoch from event.published_at)::float8 * 1000 as "publishedAt"
+       from unnest($1::text[], $2::text[]) as wanted (name, id)
+       join svc."__svc.events" as event on event.name = wanted.name and event.id = wanted.id`,
+    [events.map(({ name }) => name), events.map(({ id }) => id), atMostBytes],
+  )
+  // A timestamp takes pg longer to read than the rest of the row, and a host may have taught it to
+  // read another thing.
+  return rows.map((row: StoredEvent) => ({ ...row, publishedAt: new Date(row.publishedAt) }))
+}
+
+/** How long the payload texts of events are, in bytes, by `name` and `id`. */
+export async function findPayloadSizes(
+  db: Db,
+  events: { name: string; id: string }[],
+): Promise<{ name: string; id: string; bytes: number }[]> {
+  const { rows } = await db.query(
+    `select event.name, event.id, octet_length(event.payload) as bytes
+       from unnest($1::text[], $2::text[]) as wanted (name, id)
+       join svc."__svc.events" as event on event.name = wanted.name and event.id = wanted.id`,
+    [events.map(({ name }) => name), events.map(({ id }) => id)],
+  )
+  return rows
+}
+
+/**
+ * Something that came of these events is kept for `days` from now on, and shows them: they are kept
+ * as long. Those of the last day are left as they are, sweeps leave a day's margin.
+ */
+export async function keepEvents(
+  db: Db,
+  events: { name: string; id: string }[],
+  days: number,
+): Promise<void> {
+  if (events.length === 0) return
+  await db.query(
+    `update svc."__svc.events" as event set keep_until = now() + make_interval(days => $3)
+       from unnest($1::text[], $2::text[]) as needed (name, id)
+      where event.name = needed.name and event.id = needed.id
+        and coalesce(event.keep_until, event.published_at + make_interval(days => $3))
+            < now() + make_interval(days => $3 - 1)`,
+    [events.map(({ name }) => name), events.map(({ id }) => id), days],
+  )
+}
+
+/**
+ * Deletes events older than `days`, and than any subscription asks for, that no job needs; in
+ * portions that hold no lock for long.
+ */
+export async function sweepEvents(db: Db, days: number): Promise<void> {
+  // Each looks through all jobs: rather few and large.
+  const portion = 20_000
+  for (;;) {
+    const { rowCount } = await db.query(
+      `with portion as materialized (
+         select event.name, event.id from svc."__svc.events" as event
+          where event.published_at < now() - make_interval(days => 1 + greatest($1::int,
+                  (select max(keep_days) from svc."__svc.subscriptions")))
+            and (event.keep_until is null or event.keep_until < now())
+            and ${NO_JOB_NEEDS_EVENT}
+          limit $2 for update skip locked
+       )
+       delete from svc."__svc.events" as event using portion
+        where event.name = portion.name and event.id = portion.id`,
+      [days, portion],
+    )
+    if ((rowCount ?? 0) < portion) return
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Publishes of the same moment share one transaction: single ones manage one or two thousand a
+ * second, batches twenty times that. Each promise resolves after the commit that holds its event.
+ */
+import { isAway } from '../postgres/pools.ts'
+import type { EventRow } from './events-table.ts'
+
+interface Waiting<Event, Result> {
+  event: Event
+  resolve: (result: Result) => void
+  reject: (error: unknown) => void
+}
+
+const LARGEST = 1000
+/**
+ * Jobs that follow from a batch. How many follow from an event is known from the last batch that
+ * held its name; an event that has not been seen may have so many.
+ */
+const MOST_JOBS = 10_000
+const JOBS_OF_UNKNOWN = 500
+const MOST_NAMES = 10_000
+/** Characters of payload in a batch, save where one event alone has more. */
+const LARGEST_TEXT = 4_000_000
+/** Two, so that one batch fills while another commits. */
+const IN_FLIGHT = 2
+
+export class MicroBatch<Event extends EventRow, Result> {
+  #commit: (events: Event[]) => Promise<{ results: Result[]; jobs: number }>
+  #keyOf: (event: Event) => string
+  #waiting: Waiting<Event, Result>[] = []
+  #inFlight = new Set<Promise<void>>()
+  /** Jobs that followed from the last events of a name, for each. */
+  #jobsOf = new Map<string, number>()
+
+  /**
+   * `commit` publishes a batch in a transaction of its own; two events of one batch never share the
+   * key that `keyOf` gives.
+   */
+  constructor(
+    commit: (events: Event[]) => Promise<{ results: Result[]; jobs: number }>,
+    keyOf: (event: Event) => string,
+  ) {
+    this.#commit = commit
+    this.#keyOf = keyOf
+  }
+
+  publish(event: Event): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    this.#waiting.push({ event, resolve, reject })
+    if (this.#waiting.length === 1) setImmediate(() => this.#flush())
+    return promise
+  }
+
+  async idle(): Promise<void> {
+    while (this.#waiting.length + this.#inFlight.size > 0) {
+      this.#flush()
+      await Promise.all(this.#inFlight)
+    }
+  }
+
+  #flush(): void {
+    while (this.#waiting.length > 0 && this.#inFlight.size < IN_FLIGHT) {
+      const sent = this.#send(this.#takeDistinct()).finally(() => {
+        this.#inFlight.delete(sent)
+        this.#flush()
+      })
+      this.#inFlight.add(sent)
+    }
+  }
+
+  /** An event that stands in the batch already waits for the next one, which finds it a replay. */
+  #takeDistinct(): Waiting<Event, Result>[] {
+    const batch = new Map<string, Waiting<Event, Result>>()
+    const later: Waiting<Event, Result>[] = []
+    let text = 0
+    let jobs = 0
+    let taken = 0
+    for (const one of this.#waiting) {
+      text += one.event.payload.length
+      jobs += this.#jobsOf.get(one.event.name) ?? JOBS_OF_UNKNOWN
+      const isLarge = text > LARGEST_TEXT || jobs > MOST_JOBS
+      if (taken === LARGEST || (isLarge && taken > 0)) break
+      taken++
+      const key = this.#keyOf(one.event)
+      if (batch.has(key)) later.push(one)
+      else batch.set(key, one)
+    }
+    this.#waiting.splice(0, taken, ...later)
+    return [...batch.values()]
+  }
+
+  async #send(batch: Waiting<Event, Result>[]): Promise<void> {
+    try {
+      const { results, jobs } = await this.#commit(batch.map(({ event }) => event))
+      this.#learn(batch, jobs)
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
+    } catch (error) {
+      const middle = batch.length >> 1
+      if (middle === 0 || isAway(error)) {
+        for (const { reject } of batch) reject(error)
+        return
+      }
+      // One bad row must not hurt the others: the half without it goes through.
+      await this.#send(batch.slice(0, middle))
+      await this.#send(batch.slice(middle))
+    }
+  }
+
+  /** Of a batch of several names the jobs are shared out evenly: the next batches correct that. */
+  #learn(batch: Waiting<Event, Result>[], jobs: number): void {
+    const each = Math.ceil(jobs / batch.length)
+    for (const name of new Set(batch.map(({ event }) => event.name))) {
+      this.#jobsOf.delete(name)
+      this.#jobsOf.set(name, each)
+    }
+    const [oldest] = this.#jobsOf.keys()
+    if (this.#jobsOf.size > MOST_NAMES && oldest !== undefined) this.#jobsOf.delete(oldest)
+  }
+}

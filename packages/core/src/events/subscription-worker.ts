@@ -1,0 +1,77 @@
+/** The worker of a durable subscription: reads the payloads, calls the handler, bounds its time. */
+import type { Db } from '../postgres/pools.ts'
+import type { EventHandler, SettledSubscribeOptions } from './event-api.ts'
+import { findPayloads } from './events-table.ts'
+import { keyOf } from './publish-events.ts'
+import type { Job } from '../jobs/job.ts'
+import type { Outcome, Worker } from '../jobs/worker.ts'
+
+type Event = { payload: string; publishedAt: Date } | undefined
+
+export const SUBSCRIPTION_QUEUES = '__svc.sub/'
+export const queueOfSubscription = (subscription: string): string =>
+  `${SUBSCRIPTION_QUEUES}${subscription}`
+
+export function makeSubscriber(
+  handler: EventHandler,
+  options: SettledSubscribeOptions,
+  log: { error(details: object, message: string): void },
+): Worker<Event> {
+  return {
+    queue: queueOfSubscription(options.subscription),
+    concurrency: options.concurrency,
+    prepare: readEvents,
+    async perform(job, event, signal): Promise<Outcome> {
+      const about = { subscription: options.subscription, eventId: job.data.eventId }
+      if (!event) {
+        log.error(about, 'the event of a job is gone')
+        return { kind: 'dropped' }
+      }
+      try {
+        await withinTime(options.timeoutSeconds, signal, (attemptSignal) =>
+          handler(JSON.parse(event.payload), {
+            id: job.data.eventId,
+            name: job.data.event,
+            publishedAt: event.publishedAt,
+            attempt: job.attempt + (job.data.attemptsBefore ?? 0),
+            signal: attemptSignal,
+          }),
+        )
+        return { kind: 'done' }
+      } catch (error) {
+        const { attempt, isLastAttempt } = job
+        log.error({ ...about, err: error, attempt, isLastAttempt }, 'a subscription failed')
+        return { kind: 'failed', output: { message: (error as Error)?.message ?? String(error) } }
+      }
+    },
+  }
+}
+
+async function readEvents(db: Db, jobs: Job[]): Promise<(job: Job) => Event> {
+  const refs = jobs.map(({ data }) => ({ name: data.event, id: data.eventId }))
+  const events = new Map((await findPayloads(db, refs)).map((event) => [keyOf(event), event]))
+  return ({ data }) => events.get(keyOf({ name: data.event, id: data.eventId }))
+}
+
+/** Rejects when the time is up, whether the call listens to its signal or not. */
+async function withinTime(
+  seconds: number,
+  signal: AbortSignal,
+  call: (signal: AbortSignal) => unknown,
+): Promise<void> {
+  const timeout = new AbortController()
+  const either = AbortSignal.any([signal, timeout.signal])
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      const error = new Error(`took longer than timeoutSeconds (${seconds})`)
+      timeout.abort(error)
+      reject(error)
+    }, seconds * 1000)
+  })
+  try {
+    await Promise.race([call(either), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,109 @@
+/** Who wants which event: the rows that every publish reads. */
+import type { Db } from '../postgres/pools.ts'
+import { declaredByLiving } from '../processes/processes-table.ts'
+
+export interface Subscription {
+  subscription: string
+  queue: string
+  events: string[]
+  idempotent: boolean
+  /** One job for each target, see {@link setTarget}, instead of one for the subscription. */
+  targeted: boolean
+}
+
+/** Adds the rows of a subscription; those that it had for other events stay. */
+export async function addSubscription(db: Db, wanted: Subscription): Promise<void> {
+  await db.query(
+    `insert into svc."__svc.subscriptions" (event_name, subscription, queue, idempotent, targeted)
+     select event_name, $2, $3, $4, $5 from unnest($1::text[]) as event_name order by event_name
+     on conflict (event_name, subscription) do update
+       set queue = excluded.queue, idempotent = excluded.idempotent, targeted = excluded.targeted`,
+    [wanted.events, wanted.subscription, wanted.queue, wanted.idempotent, wanted.targeted],
+  )
+}
+
+const DECLARE_LOCK = 7_763_004
+
+/** Until the end of the transaction no other process declares or drops events. */
+export async function takeDeclareTurn(db: Db): Promise<void> {
+  await db.query('select pg_advisory_xact_lock($1)', [DECLARE_LOCK])
+}
+
+/**
+ * Drops the events of these subscriptions that no process declares: none that lives, and none that
+ * closed within so many seconds.
+ */
+export async function dropUndeclaredEvents(
+  db: Db,
+  subscriptions: string[],
+  closedWithinSeconds: number,
+): Promise<void> {
+  await db.query(
+    `delete from svc."__svc.subscriptions" as wants
+      where wants.subscription = any($1::text[]) and not ${declaredByLiving('$2')}`,
+    [subscriptions, closedWithinSeconds],
+  )
+}
+
+/** Whether {@link dropUndeclaredEvents} would drop any. */
+export async function hasUndeclaredEvents(
+  db: Db,
+  subscriptions: string[],
+  closedWithinSeconds: number,
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `select exists (
+       select from svc."__svc.subscriptions" as wants
+        where wants.subscription = any($1::text[]) and not ${declaredByLiving('$2')}
+     ) as found`,
+    [subscriptions, closedWithinSeconds],
+  )
+  return rows[0].found
+}
+
+/** Whether a subscription has no event at all: it was retired, or never declared. */
+export async function isRetired(db: Db, subscription: string): Promise<boolean> {
+  const { rows } = await db.query(
+    `select not exists (
+       select from svc."__svc.subscriptions" where subscription = $1) as "isRetired"`,
+    [subscription],
+  )
+  return rows[0].isRetired
+}
+
+/** One that fans out is not anybody's to retire. */
+export async function retireSubscription(db: Db, subscription: string): Promise<void> {
+  await db.query(`delete from svc."__svc.subscriptions" where subscription = $1 and not targeted`, [
+    subscription,
+  ])
+}
+
+/** What comes of the events of these subscriptions is kept so long, and they with it. */
+export async function setKeepDays(db: Db, subscriptions: string[], days: number): Promise<void> {
+  await db.query(
+    `update svc."__svc.subscriptions" set keep_days = $2
+      where subscription = any($1::text[]) and keep_days <> $2`,
+    [subscriptions, days],
+  )
+}
+
+/** Which events of a subscription one target wants; `*` stands for all, an empty list for none. */
+export async function setTarget(
+  db: Db,
+  subscription: string,
+  target: string,
+  events: string[],
+): Promise<void> {
+  // With '*' the others say nothing more, and would give one event two jobs.
+  const wanted = events.includes('*') ? ['*'] : [...new Set(events)]
+  await db.query(
+    `with wanted as (
+       insert into svc."__svc.targets" (subscription, event_name, target)
+       select $1, event_name, $2 from unnest($3::text[]) as event_name
+       on conflict do nothing
+     )
+     delete from svc."__svc.targets"
+      where subscription = $1 and target = $2 and event_name <> all($3::text[])`,
+    [subscription, target, wanted],
+  )
+}

@@ -1,0 +1,116 @@
+/** The ground of every management API: one validation, one shape of errors, whatever the host has set. */
+import sensible from '@fastify/sensible'
+import { Type } from '@sinclair/typebox'
+import fastJsonStringify from 'fast-json-stringify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { STATUS_CODES } from 'node:http'
+import { isAway } from '../postgres/pools.ts'
+import { loggable } from '../postgres/loggable-error.ts'
+import { watchIds, type UnknownId } from './long-ids.ts'
+import { compileFor, wordingOf } from '../actions/validate-input.ts'
+
+const ERROR_SCHEMA = 'SvcHttpError'
+
+/** The body of every error, `{ statusCode, code, error, message }`, for a route's response schemas. */
+export const ErrorBody = Type.Unsafe<{
+  statusCode: number
+  code: string
+  error: string
+  message: string
+}>({ $ref: `${ERROR_SCHEMA}#` })
+
+/**
+ * Registers `routes` in an encapsulated child under `prefix`: our validator (no coercion in bodies
+ * and parameters, unknown fields refused), our error bodies, zero bytes under a JSON content type
+ * counted as no body. The host's own validator, parsers and error handler are left alone. With
+ * `unknownId`, ids that are too long for the router are answered by the error that it makes.
+ */
+export async function managementApi(
+  app: FastifyInstance,
+  prefix: string,
+  routes: (api: FastifyInstance) => void | Promise<void>,
+  unknownId?: UnknownId,
+): Promise<void> {
+  await app.register(
+    async (api: FastifyInstance) => {
+      await shareErrorSchema(api)
+      api.setValidatorCompiler(({ schema, httpPart }) => validatorOf(schema as object, httpPart))
+      api.setSerializerCompiler(({ schema }) =>
+        fastJsonStringify(schema as object, { schema: api.getSchemas() as never }),
+      )
+      // One that the host has set would stand in for the serializers of the schemas.
+      api.setReplySerializer(undefined as never)
+      acceptOnlyJson(api)
+      api.setErrorHandler(answerError)
+      const answerLongIds = watchIds(api)
+      await routes(api)
+      if (unknownId) answerLongIds(unknownId)
+    },
+    { prefix },
+  )
+}
+
+/** A host that has registered sensible at its root has the decorators here too. */
+async function shareErrorSchema(api: FastifyInstance): Promise<void> {
+  if (!api.hasDecorator('httpErrors')) {
+    await api.register(sensible, { sharedSchemaId: ERROR_SCHEMA })
+  }
+  if (api.getSchema(ERROR_SCHEMA)) return
+  const text = { type: 'string' }
+  api.addSchema({
+    $id: ERROR_SCHEMA,
+    type: 'object',
+    properties: { code: text, error: text, message: text, statusCode: { type: 'integer' } },
+  })
+}
+
+function validatorOf(schema: object, httpPart: string | undefined) {
+  const validate = compileFor(httpPart, schema)
+  return (data: unknown) => {
+    if (validate(data)) return { value: data }
+    const error = new Error(wordingOf(validate.errors, httpPart ?? 'request'))
+    return { error: Object.assign(error, { statusCode: 400, code: 'SVC_INVALID_INPUT' }) }
+  }
+}
+
+function acceptOnlyJson(api: FastifyInstance): void {
+  const parse = api.getDefaultJsonParser('error', 'error')
+  api.removeAllContentTypeParsers()
+  api.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined)
+    else void parse(request, body as string, done)
+  })
+}
+
+function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  if (isAway(error)) {
+    request.log.error({ err: loggable(error) }, 'Postgres is away')
+    void reply
+      .code(503)
+      .header('retry-after', '1')
+      .send(bodyOf(503, 'SVC_UNAVAILABLE', 'the database cannot be reached, try again'))
+    return
+  }
+  const statusCode = error.statusCode && error.statusCode >= 400 ? error.statusCode : 500
+  const isOurs = error.code?.startsWith('SVC_') ?? false
+  if (statusCode >= 500) request.log.error({ err: loggable(error) }, 'a management request failed')
+  const code = isOurs ? error.code : codeOf(statusCode)
+  void reply.code(statusCode).send(bodyOf(statusCode, code, messageOf(error, statusCode)))
+}
+
+function messageOf({ code, message }: FastifyError, statusCode: number): string {
+  if (statusCode >= 500) return 'something went wrong, see the log'
+  if (code !== 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return message
+  return 'the content type is not supported: send JSON, with the header Content-Type: application/json'
+}
+
+function bodyOf(statusCode: number, code: string, message: string) {
+  return { statusCode, code, error: STATUS_CODES[statusCode] ?? 'Error', message }
+}
+
+/** `415` is `SVC_UNSUPPORTED_MEDIA_TYPE`; what a 400 says is that the input is not valid. */
+function codeOf(statusCode: number): string {
+  if (statusCode === 400) return 'SVC_INVALID_INPUT'
+  if (statusCode === 500) return 'SVC_INTERNAL'
+  return `SVC_${(STATUS_CODES[statusCode] ?? 'ERROR').toUpperCase().replaceAll(/[^A-Z]+/g, '_')}`
+}

@@ -1,0 +1,81 @@
+/** The table of groups whose jobs are not fetched in the ordinary way. */
+import type { Db } from '../../postgres/pools.ts'
+
+export interface JobGroup {
+  group: string
+  /** No job of it is started. */
+  held: boolean
+  /** Its last attempts failed. */
+  circuitOpen: boolean
+  /** When a job of it was parked last, as text. */
+  parkedAt: string
+}
+
+export async function listJobGroups(db: Db, queue: string): Promise<JobGroup[]> {
+  const { rows } = await db.query(
+    `select group_id as "group", held, circuit_open as "circuitOpen", parked_at::text as "parkedAt"
+       from svc."__svc.job_groups" where queue = $1`,
+    [queue],
+  )
+  return rows
+}
+
+/** From the commit on no job of the group is started, or its jobs go on. */
+export async function setHeld(db: Db, queue: string, group: string, held: boolean): Promise<void> {
+  await db.query(
+    `insert into svc."__svc.job_groups" as job_groups (queue, group_id, held) values ($1, $2, $3)
+     on conflict (queue, group_id) do update
+       -- A group that is released gets a new chance.
+       set held = excluded.held, parked_at = now(),
+           circuit_open = job_groups.circuit_open and excluded.held`,
+    [queue, group, held],
+  )
+}
+
+export async function setCircuits(
+  db: Db,
+  queue: string,
+  groups: string[],
+  isOpen: boolean,
+): Promise<void> {
+  if (groups.length === 0) return
+  await db.query(
+    `insert into svc."__svc.job_groups" (queue, group_id, circuit_open)
+     select $1, group_id, $3 from unnest($2::text[]) as group_id order by group_id
+     on conflict (queue, group_id) do update
+       set circuit_open = excluded.circuit_open, parked_at = now()`,
+    [queue, groups, isOpen],
+  )
+}
+
+/**
+ * Jobs of these groups have been parked in the same transaction: their rows are there from its
+ * commit on, and stay for a while.
+ */
+export async function noteParked(db: Db, queue: string, groups: string[]): Promise<void> {
+  if (groups.length === 0) return
+  await db.query(
+    `insert into svc."__svc.job_groups" (queue, group_id)
+     select $1, group_id from unnest($2::text[]) as group_id order by group_id
+     on conflict (queue, group_id) do update set parked_at = now()`,
+    [queue, groups],
+  )
+}
+
+/** Deletes the rows of groups that say nothing any more. Returns those that are gone. */
+export async function forgetJobGroups(db: Db, queue: string, groups: string[]): Promise<string[]> {
+  if (groups.length === 0) return []
+  const { rows } = await db.query(
+    `delete from svc."__svc.job_groups" as job_group
+      where queue = $1 and group_id = any($2::text[]) and not held and not circuit_open
+        -- A job that is being parked in another transaction is not seen below, but has written this.
+        and parked_at < now() - interval '10 seconds'
+        -- Not as an anti-join: a plan of the empty table would look through all jobs.
+        and (select true from svc_jobs.job
+              where job.name = $1 and job.singleton_key = job_group.group_id
+                and job.blocked and job.state < 'active' limit 1) is null
+     returning group_id as "group"`,
+    [queue, groups],
+  )
+  return rows.map(({ group }: { group: string }) => group)
+}

@@ -1,0 +1,190 @@
+/**
+ * The jobs whose attempts are used up, which pg-boss has copied to `<queue>.dlq`. Their ids are
+ * UUIDv7: newest first is a sort by id. Letters that are about to be redriven or deleted (see
+ * job-moves.ts) are there no more for whoever lists or counts them.
+ */
+import type { Db } from '../../postgres/pools.ts'
+import { deadLetterQueueOf, isLost, type DeadLetter } from '../job.ts'
+
+const COLUMNS = `letter.id, letter.data, letter.source_output as output,
+  letter.source_retry_count + 1 as attempts,
+  extract(epoch from letter.created_on)::float8 * 1000 as "deadAt"`
+
+/** The condition of the index of dead letters, see job-table-setup.ts: with a parameter it would not be seen. */
+const IN_INDEX = `letter.name like '%.dlq'`
+
+/** For a letter of the queue `$1`. */
+const IS_MOVING = `exists (
+  select from svc."__svc.job_moves" as move
+   where move.queue = $1 and move.group_id = letter.singleton_key and letter.id < move.before_id)`
+
+/** For a letter of the queue `$1`, whose dead-letter queue is `$2`. */
+const IS_THERE = `letter.name = $2 and ${IN_INDEX} and not ${IS_MOVING}`
+
+export interface DeadLetterFilter {
+  group?: string
+  limit?: number
+  /** The id of the last one seen. */
+  after?: string
+  ids?: string[]
+  /** The id of the delivery, or whatever `deliveryId` of the job's data names. */
+  deliveryId?: string
+}
+
+/** Newest first. */
+export async function listDeadLetters(
+  db: Db,
+  queue: string,
+  { group, limit, after, ids, deliveryId }: DeadLetterFilter,
+): Promise<DeadLetter[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS}
+       from svc_jobs.job as letter
+      where ${IS_THERE}
+        and ($3::text is null or letter.singleton_key = $3)
+        and ($4::uuid[] is null or letter.id = any($4))
+        and ($5::uuid is null or letter.id < $5)
+        and ($6::text is null or letter.data ->> 'deliveryId' = $6)
+      order by letter.id desc
+      limit $7`,
+    [
+      queue,
+      deadLetterQueueOf(queue),
+      group ?? null,
+      ids ?? null,
+      after ?? null,
+      deliveryId ?? null,
+      limit ?? null,
+    ],
+  )
+  return rows.map(asDeadLetter)
+}
+
+export async function countDeadLetters(db: Db, queue: string, group: string): Promise<number> {
+  const { rows } = await db.query(
+    `select count(*)::int as count from svc_jobs.job as letter
+      where ${IS_THERE} and letter.singleton_key = $3`,
+    [queue, deadLetterQueueOf(queue), group],
+  )
+  return (rows[0] as { count: number }).count
+}
+
+/** Which letters of a group a portion takes: all, those below an id, or those named. */
+export interface Letters {
+  group: string
+  ids?: string[]
+  beforeId?: string
+}
+
+export interface RetrySettings {
+  maxAttempts: number
+  retryDelaySeconds: number
+  retryBackoff: boolean
+  retryDelayMaxSeconds: number
+}
+
+/**
+ * Puts a portion of a group's dead letters back to work, parked, with all their attempts; they go
+ * on counting. Two at once share them. Returns how many.
+ */
+export async function redriveLetters(
+  db: Db,
+  queue: string,
+  { group, ids, beforeId }: Letters,
+  retry: RetrySettings,
+  portion: number,
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `with portion as materialized (
+       select letter.id from svc_jobs.job as letter
+        where letter.name = $2 and ${IN_INDEX} and letter.singleton_key = $3
+          and ($4::uuid[] is null or letter.id = any($4))
+          and case when $5::uuid is null then not ${IS_MOVING} else letter.id < $5 end
+        order by letter.id limit $6
+        for update skip locked
+     ), taken as (
+       delete from svc_jobs.job as letter
+        where letter.name = $2 and letter.id = any(array(select id from portion))
+       returning letter.id, letter.data, letter.singleton_key, letter.source_retry_count
+     )
+     insert into svc_jobs.job
+       (id, name, priority, data, blocked, singleton_key, group_id, retry_limit, retry_delay,
+        retry_backoff, retry_delay_max, start_after, created_on, keep_until, expire_seconds,
+        deletion_seconds, heartbeat_seconds, policy, dead_letter)
+     -- The row that died may stand for a minute yet under the id that it had: this is another one.
+     select taken.id, $1, 0,
+            taken.data || jsonb_build_object('attemptsBefore',
+              coalesce((taken.data ->> 'attemptsBefore')::int, 0) + taken.source_retry_count + 1),
+            true, taken.singleton_key, taken.singleton_key, $7, $8, $9, $10, now(), now(),
+            now() + queue.retention_seconds * interval '1 second', queue.expire_seconds,
+            queue.deletion_seconds, queue.heartbeat_seconds, queue.policy, queue.dead_letter
+       from taken join svc_jobs.queue as queue on queue.name = $1`,
+    [
+      queue,
+      deadLetterQueueOf(queue),
+      group,
+      ids ?? null,
+      beforeId ?? null,
+      portion,
+      retry.maxAttempts - 1,
+      retry.retryDelaySeconds,
+      retry.retryBackoff,
+      retry.retryDelayMaxSeconds,
+    ],
+  )
+  return rowCount ?? 0
+}
+
+/** Deletes a portion of a group's dead letters. Returns how many. */
+export async function buryLetters(
+  db: Db,
+  queue: string,
+  { group, beforeId }: Letters,
+  portion: number,
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `with portion as materialized (
+       select letter.id from svc_jobs.job as letter
+        where letter.name = $1 and ${IN_INDEX} and letter.singleton_key = $2
+          and ($3::uuid is null or letter.id < $3)
+        limit $4 for update skip locked
+     )
+     delete from svc_jobs.job as letter
+      where letter.name = $1 and letter.id = any(array(select id from portion))`,
+    [deadLetterQueueOf(queue), group, beforeId ?? null, portion],
+  )
+  return rowCount ?? 0
+}
+
+/** Rows that one statement of a sweep deletes. */
+const SWEEP_PORTION = 2000
+
+/** Deletes, in portions, the letters of all queues under `prefix` that are older than so many days. */
+export async function sweepDeadLettersOf(db: Db, prefix: string, days: number): Promise<void> {
+  const { rows } = await db.query(
+    `select name from svc_jobs.queue where starts_with(name, $1) and name like '%.dlq'`,
+    [prefix],
+  )
+  for (const { name } of rows as { name: string }[]) {
+    for (let more = true; more;) {
+      const { rowCount } = await db.query(
+        `with portion as materialized (
+           select letter.id from svc_jobs.job as letter
+            where letter.name = $1
+              and letter.id < svc."__svc.first_uuid"(now() - make_interval(days => $2))
+            limit $3 for update skip locked
+         )
+         delete from svc_jobs.job as letter
+          where letter.name = $1 and letter.id = any(array(select id from portion))`,
+        [name, days, SWEEP_PORTION],
+      )
+      more = rowCount === SWEEP_PORTION
+    }
+  }
+}
+
+const asDeadLetter = (row: DeadLetter): DeadLetter => ({
+  ...row,
+  output: isLost(row.output) ? undefined : row.output,
+  deadAt: new Date(row.deadAt),
+})

@@ -1,0 +1,174 @@
+/**
+ * Jobs that stand apart: `blocked` takes them out of the index that fetches walk, so that a backlog
+ * of a million costs the others nothing. They are claimed by their group, see {@link claimParked}.
+ *
+ * Each statement selects its portion in a materialized part, and changes the rows of an array of
+ * ids. Where the planner believes that the table is empty, a selection that is joined is run once
+ * for each row, or the table is read once for each row of the selection.
+ */
+import type { Db } from '../../postgres/pools.ts'
+import { asJob, JOB_COLUMNS, PRIORITY, type Job, type JobRow } from '../job.ts'
+import { UNCLAIMED } from './jobs-table.ts'
+
+/** Rows that one statement moves: a fetch may wait for their locks. */
+const PORTION = 2000
+
+export interface Walk {
+  groups: string[]
+  /** Whether jobs that wait for their time, such as retries, are meant too. */
+  andNotDue: boolean
+}
+
+/** Where the next portion begins: the walk goes along the index of the fetches, and only once. */
+export interface Place {
+  priority: number
+  createdOn: string
+}
+
+export const WALK_BEGINS: Place = { priority: PRIORITY.fresh, createdOn: '-infinity' }
+
+/** Parks a portion. Returns of which groups, and where the next one begins: `null` for nowhere. */
+export async function parkWaiting(
+  db: Db,
+  queue: string,
+  { groups, andNotDue }: Walk,
+  place: Place,
+): Promise<{ parked: number; groups: string[]; next: Place | null }> {
+  const { rows } = await db.query(
+    `with portion as materialized (
+       select id, created_on, singleton_key from svc_jobs.job
+        where name = $1 and state < 'active' and not blocked
+          and priority = $2 and created_on >= $3::timestamptz
+          and singleton_key = any($4::text[]) and ($5 or start_after <= now())
+        order by created_on limit $6
+        for update skip locked
+     ), parked as (
+       update svc_jobs.job as job set blocked = true
+        where job.name = $1 and job.id = any(array(select id from portion))
+     )
+     select count(*)::int as parked, max(created_on)::text as last,
+            array_agg(distinct singleton_key) as groups
+       from portion`,
+    [queue, place.priority, place.createdOn, groups, andNotDue, PORTION],
+  )
+  const [moved] = rows as { parked: number; last: string | null; groups: string[] | null }[]
+  const { parked = 0, last = null, groups: parkedGroups = null } = moved ?? {}
+  return { parked, groups: parkedGroups ?? [], next: placeAfter(place, parked, last) }
+}
+
+function placeAfter(place: Place, moved: number, last: string | null): Place | null {
+  if (moved === PORTION && last !== null) return { ...place, createdOn: last }
+  return place.priority === PRIORITY.fresh
+    ? { priority: PRIORITY.retry, createdOn: '-infinity' }
+    : null
+}
+
+/** Parks jobs that were inserted in this transaction. */
+export async function parkJobs(db: Db, queue: string, ids: string[]): Promise<void> {
+  if (ids.length === 0) return
+  await db.query(
+    `update svc_jobs.job as job set blocked = true
+      where job.name = $1 and job.id = any($2::uuid[]) and job.state < 'active'`,
+    [queue, ids],
+  )
+}
+
+/** Claims parked jobs that are due: of each group at most so many, the oldest first. */
+export async function claimParked<Data>(
+  db: Db,
+  queue: string,
+  limits: { group: string; limit: number }[],
+): Promise<Job<Data>[]> {
+  if (limits.length === 0) return []
+  const { rows } = await db.query(
+    `with due as materialized (
+       select claimable.id from unnest($2::text[], $3::int[]) as wanted (group_id, most)
+        cross join lateral (
+          select id from svc_jobs.job
+           where name = $1 and singleton_key = wanted.group_id
+             and blocked and state < 'active' and start_after <= now()
+           order by start_after limit wanted.most
+           for update skip locked
+        ) as claimable
+     )
+     update svc_jobs.job as job
+        set state = 'active', blocked = false, started_on = now(), heartbeat_on = now(),
+            retry_count = job.retry_count + (job.started_on is not null)::int
+      where job.name = $1 and job.id = any(array(select id from due))
+     returning ${JOB_COLUMNS}`,
+    [queue, limits.map(({ group }) => group), limits.map(({ limit }) => limit)],
+  )
+  return rows.map((row: JobRow<Data>) => asJob(row))
+}
+
+/** Parks jobs that this process has claimed, no attempt used up. Returns those that were its own. */
+export async function parkClaimed(db: Db, queue: string, jobs: Job<unknown>[]): Promise<string[]> {
+  if (jobs.length === 0) return []
+  const { rows } = await db.query(
+    `update svc_jobs.job as job
+        set ${UNCLAIMED}, blocked = true
+       from unnest($2::uuid[], $3::timestamptz[]) as claim (id, started_on)
+      where job.name = $1 and job.id = any($2::uuid[]) and job.id = claim.id
+        and job.state = 'active' and job.started_on = claim.started_on
+     returning job.id`,
+    [queue, jobs.map(({ id }) => id), jobs.map(({ startedOn }) => startedOn)],
+  )
+  return rows.map(({ id }: { id: string }) => id)
+}
+
+/** Jobs at the head of a lane that {@link parkHead} looks at. */
+const HEAD = 5000
+
+/**
+ * Parks what a group has among the jobs that come next, in one short statement. Returns whether
+ * those were all that wait.
+ */
+export async function parkHead(db: Db, queue: string, group: string): Promise<boolean> {
+  const { rows } = await db.query(
+    `with head as materialized (
+       (select id, singleton_key from svc_jobs.job
+         where name = $1 and state < 'active' and not blocked and priority = $3
+         order by created_on limit $5)
+        union all
+       (select id, singleton_key from svc_jobs.job
+         where name = $1 and state < 'active' and not blocked and priority = $4
+         order by created_on limit $5)
+     ), portion as materialized (
+       select job.id from svc_jobs.job as job
+        where job.name = $1 and job.state < 'active'
+          and job.id = any(array(select id from head where singleton_key = $2))
+        for update of job skip locked
+     ), parked as (
+       update svc_jobs.job as job set blocked = true
+        where job.name = $1 and job.id = any(array(select id from portion))
+     )
+     select count(*)::int as looked from head`,
+    [queue, group, PRIORITY.fresh, PRIORITY.retry, HEAD],
+  )
+  return (rows[0] as { looked: number }).looked < HEAD
+}
+
+/** Deletes a portion of a group's parked jobs and returns it, each with its next attempt. */
+export async function discardParked<Data>(
+  db: Db,
+  queue: string,
+  group: string,
+  portion: number,
+): Promise<Job<Data>[]> {
+  const { rows } = await db.query(
+    `with portion as materialized (
+       select id from svc_jobs.job
+        where name = $1 and singleton_key = $2 and blocked and state < 'active'
+        limit $3 for update skip locked
+     )
+     delete from svc_jobs.job as job
+      where job.name = $1 and job.id = any(array(select id from portion))
+     returning ${JOB_COLUMNS}`,
+    [queue, group, portion],
+  )
+  return rows.map((row: JobRow<Data>) => {
+    const job = asJob(row)
+    // pg-boss counts when it claims.
+    return row.startedOn === null ? job : { ...job, attempt: job.attempt + 1 }
+  })
+}

@@ -1,0 +1,199 @@
+import { readdir, readFile } from 'node:fs/promises'
+import type pg from 'pg'
+import { findBlocked, wordsOf, type Blocked } from './lock-holders.ts'
+import { transaction, type Db } from '../postgres/pools.ts'
+import { tryOf } from './lock-retries.ts'
+import { MigrationBlocked } from '../errors.ts'
+import { bounded } from '../postgres/query-timeout.ts'
+import { pause } from './abortable-pause.ts'
+import { GIVE_UP_MS, inTurn, secondsOf, withoutTimeLimits, type Boot } from './migration-lock.ts'
+
+export interface MigrationBoot extends Boot {
+  pool: pg.Pool
+}
+
+/** A migration that has its locks may rewrite a large table. */
+const LONGEST_MS = 24 * 3600_000
+const SAY_EVERY_MS = 5000
+const LOOK_EVERY_MS = 100
+
+/**
+ * Runs the files of `folder` that have not run yet, in the order of their names, each in a
+ * transaction of its own. Forward only: a file that was shipped never changes.
+ *
+ * A file that cannot get a lock within moments is rolled back and tried again: what waits for a
+ * table keeps the publishes of running processes waiting behind it.
+ *
+ * @throws MigrationBlocked with the table and the session, where no try of ten minutes got a lock
+ */
+export async function migrate(boot: MigrationBoot, owner: string, folder: URL): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted()
+  const db = bounded(boot.pool)
+  if ((await pendingOf(db, owner, names)).length === 0) return
+  await inTurn(boot, async (turn) => {
+    await makeRoom(db)
+    for (const name of await pendingOf(db, owner, names)) {
+      await runFile(boot, turn, {
+        owner,
+        name,
+        text: await readFile(new URL(name, folder), 'utf8'),
+      })
+    }
+  })
+}
+
+interface Migration {
+  owner: string
+  name: string
+  text: string
+}
+
+async function runFile(boot: MigrationBoot, turn: Db, migration: Migration): Promise<void> {
+  const { owner, name } = migration
+  const watch = new LockWatch(boot, turn, { owner, name })
+  try {
+    for (let failures = 0; ; failures++) {
+      const { lockMs, pauseMs } = tryOf(failures)
+      try {
+        return await tryFile(boot.pool, watch, migration, lockMs)
+      } catch (error) {
+        if (!isLockConflict(error)) throw error
+        await watch.failed(error)
+      }
+      await pause(pauseMs, boot.signal)
+    }
+  } finally {
+    await watch.close()
+  }
+}
+
+async function tryFile(
+  pool: pg.Pool,
+  watch: LockWatch,
+  { owner, name, text }: Migration,
+  lockMs: number,
+): Promise<void> {
+  await transaction(
+    pool,
+    async (db) => {
+      await withoutTimeLimits(db)
+      await db.query(`select set_config('lock_timeout', $1, true)`, [`${lockMs}ms`])
+      const { rows } = await db.query('select pg_backend_pid() as pid')
+      watch.look(rows[0].pid)
+      // Where the connection that holds the turn is lost, another process takes it.
+      await db.query(`lock table svc."__svc.migrations" in share row exclusive mode`)
+      if ((await pendingOf(db, owner, [name])).length === 0) return
+      await db.query(text)
+      await db.query(`insert into svc."__svc.migrations" (owner, name) values ($1, $2)`, [
+        owner,
+        name,
+      ])
+    },
+    { patienceMs: LONGEST_MS },
+  ).finally(() => watch.rest())
+}
+
+/** A lock that was not to be had in time (55P03), or a deadlock (40P01). */
+const isLockConflict = (error: unknown): boolean =>
+  ['55P03', '40P01'].includes(String((error as { code?: unknown }).code))
+
+/** Looks at a migration from the connection that holds the turn, and says what it waits for. */
+class LockWatch {
+  #boot: Boot
+  #turn: Db
+  #about: { owner: string; name: string }
+  #beganMs = performance.now()
+  #saidMs = this.#beganMs
+  #pid: number | undefined
+  #timer: NodeJS.Timeout | undefined
+  #looking: Promise<void> = Promise.resolve()
+  #blocked: Blocked | undefined
+
+  constructor(boot: Boot, turn: Db, about: { owner: string; name: string }) {
+    this.#boot = boot
+    this.#turn = turn
+    this.#about = about
+  }
+
+  look(pid: number): void {
+    this.#pid = pid
+    this.#timer ??= setInterval(() => {
+      this.#looking = this.#looking.then(() => this.#look()).catch(() => {})
+    }, LOOK_EVERY_MS)
+  }
+
+  rest(): void {
+    this.#pid = undefined
+  }
+
+  /** @throws MigrationBlocked when there have been ten minutes of tries */
+  async failed(cause: unknown): Promise<void> {
+    await this.#looking
+    const waitedSeconds = secondsOf(performance.now() - this.#beganMs)
+    this.#say(WAITS, { waitedSeconds, ...this.#blocked })
+    if (performance.now() - this.#beganMs < (this.#boot.giveUpMs ?? GIVE_UP_MS)) return
+    const { owner, name } = this.#about
+    const { table, blockers = [] } = this.#blocked ?? {}
+    const by = blockers.length > 0 ? ` that is held by ${blockers.map(wordsOf).join(' and ')}` : ''
+    throw Object.assign(
+      new MigrationBlocked(
+        `svcCore: the migration ${name} of ${owner} has waited ${waitedSeconds} seconds for a lock${table ? ` on ${table}` : ''}${by}: end that transaction, and boot again`,
+      ),
+      { cause },
+    )
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#looking
+  }
+
+  async #look(): Promise<void> {
+    if (this.#pid === undefined) return
+    const blocked = await findBlocked(this.#turn, this.#pid)
+    if (blocked) this.#blocked = blocked
+    else this.#say(RUNS, { seconds: secondsOf(performance.now() - this.#beganMs) })
+  }
+
+  #say(message: string, details: object): void {
+    const nowMs = performance.now()
+    if (nowMs - this.#saidMs < SAY_EVERY_MS) return
+    this.#saidMs = nowMs
+    const level = message === WAITS ? 'warn' : 'info'
+    this.#boot.log[level]({ migration: this.#about, ...details }, message)
+  }
+}
+
+const RUNS = 'a migration is running'
+const WAITS =
+  'a migration waits for a lock: end the transaction that holds it; where svcCore is registered within another plugin, the time limit of that plugin (the option pluginTimeout of Fastify) must be longer than this wait'
+
+async function pendingOf(db: Db, owner: string, names: string[]): Promise<string[]> {
+  const { rows: room } = await db.query(
+    `select to_regclass('svc."__svc.migrations"') is not null as exists`,
+  )
+  if (!room[0].exists) return names
+  const { rows } = await db.query(`select name from svc."__svc.migrations" where owner = $1`, [
+    owner,
+  ])
+  const done = new Set(rows.map((row: { name: string }) => row.name))
+  return names.filter((name) => !done.has(name))
+}
+
+async function makeRoom(db: Db): Promise<void> {
+  // `create schema if not exists` asks for the right to create even where the schema exists, and
+  // `create table if not exists` likewise.
+  const { rows } = await db.query(
+    `select to_regnamespace('svc') is not null as schema,
+            to_regclass('svc."__svc.migrations"') is not null as table`,
+  )
+  if (!rows[0].schema) await db.query('create schema svc')
+  if (rows[0].table) return
+  await db.query(`
+    create table svc."__svc.migrations" (
+      owner text not null,
+      name text not null,
+      applied_at timestamptz not null default now(),
+      primary key (owner, name)
+    )`)
+}

@@ -1,0 +1,82 @@
+/** One process at a time makes or changes tables. */
+import { findLockHolder, wordsOf } from './lock-holders.ts'
+import { MigrationBlocked } from '../errors.ts'
+import type { Hot } from '../postgres/worker-pool.ts'
+import { pause } from './abortable-pause.ts'
+import type { Db } from '../postgres/transaction.ts'
+
+/** One lock for all packages: ten processes that boot at once on an empty database take turns. */
+const LOCK = 7_763_001
+const FIRST_LOOK_MS = 20
+const LONGEST_LOOK_MS = 500
+const SAY_EVERY_MS = 5000
+
+export interface BootLog {
+  info(details: object, message: string): void
+  warn(details: object, message: string): void
+}
+
+/** What a step of the boot that may wait works with. */
+export interface Boot {
+  hot: Pick<Hot, 'transaction'>
+  log: BootLog
+  /** Aborts when the host closes. */
+  signal: AbortSignal
+  /** @default ten minutes */
+  giveUpMs?: number
+}
+
+/** How long a boot waits for others before it fails. */
+export const GIVE_UP_MS = 600_000
+
+/**
+ * Runs `run`, which asks on other connections, while no other process has the turn. `turn` is the
+ * connection that holds the lock: in between it can be asked, too.
+ *
+ * @throws MigrationBlocked where another process has the turn for ten minutes
+ */
+export function inTurn<T>(boot: Boot, run: (turn: Db) => Promise<T>): Promise<T> {
+  return boot.hot.transaction(async (turn) => {
+    await withoutTimeLimits(turn)
+    await waitForTurn(boot, turn)
+    return run(turn)
+  })
+}
+
+async function waitForTurn(boot: Boot, turn: Db): Promise<void> {
+  const { log, signal, giveUpMs = GIVE_UP_MS } = boot
+  const beganMs = performance.now()
+  let saidMs = beganMs
+  for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 2)) {
+    const { rows } = await turn.query('select pg_try_advisory_xact_lock($1) as taken', [LOCK])
+    if (rows[0].taken) return
+    signal.throwIfAborted()
+    const nowMs = performance.now()
+    const isOver = nowMs - beganMs > giveUpMs
+    if (isOver || nowMs - saidMs > SAY_EVERY_MS) {
+      saidMs = nowMs
+      const heldBy = await findLockHolder(turn, LOCK)
+      const waitedSeconds = secondsOf(nowMs - beganMs)
+      log.warn({ heldBy, waitedSeconds }, WAITS)
+      if (isOver) {
+        throw new MigrationBlocked(
+          `svcCore: the boot has waited ${waitedSeconds} seconds for another process that makes or changes tables${heldBy ? ` (${wordsOf(heldBy)})` : ''}: wait for its end, or end that session, and boot again`,
+        )
+      }
+    }
+    await pause(lookMs * (0.5 + Math.random()), signal)
+  }
+}
+
+const WAITS = 'the boot waits for another process that makes or changes tables'
+
+/** Limits that a host sets for its role or database are meant for its requests. */
+export async function withoutTimeLimits(db: Db): Promise<void> {
+  await db.query(
+    `select set_config(name, '0', true) from pg_settings
+      where name in ('statement_timeout', 'lock_timeout', 'transaction_timeout',
+                     'idle_in_transaction_session_timeout')`,
+  )
+}
+
+export const secondsOf = (ms: number): number => Math.round(ms / 1000)

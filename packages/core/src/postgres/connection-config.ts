@@ -1,0 +1,79 @@
+/** What is asked of Postgres when a connection is made. */
+import pg from 'pg'
+import { InvalidOption } from '../errors.ts'
+
+const DEFAULTS: pg.PoolConfig = {
+  // Below the ten seconds that Fastify gives a plugin: an error of ours says more than its own.
+  connectionTimeoutMillis: 5000,
+  // A peer that has vanished is noticed in half a minute instead of never.
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
+}
+
+/** @throws InvalidOption */
+export function configOf(database: string | pg.PoolConfig | pg.Pool): pg.PoolConfig {
+  if (typeof database === 'string') {
+    return { ...DEFAULTS, connectionString: checkedConnectionString(database) }
+  }
+  const config: pg.PoolConfig = isPool(database) ? (database.options ?? {}) : database
+  // pg hides `password` from enumeration (and `ssl.key`, for which `ssl` stays the same object): a
+  // spread alone would lose it.
+  const { password } = config
+  return { ...DEFAULTS, ...config, ...(password === undefined ? {} : { password }) }
+}
+
+/** pg takes any text for a URL, and would look for a server called "base". */
+function checkedConnectionString(text: string): string {
+  const isUrl = /^(postgres(ql)?:\/\/|socket:|\/)/.test(text)
+  // Behind an unescaped slash the rest of a password would be taken for the database's name, and
+  // what stands before it for a host, which messages tell.
+  const path = /^postgres(?:ql)?:\/\/[^/?#]*([^?#]*)/.exec(text)?.[1]
+  if (isUrl && !path?.includes('@') && canBeRead(text)) return text
+  throw new InvalidOption(
+    'svcCore: the connection string must be a URL like postgres://user:password@host:5432/name, with the special characters of the password percent-encoded: check the option "database" (by default the secret DATABASE_URL)',
+  )
+}
+
+function canBeRead(connectionString: string): boolean {
+  try {
+    return new pg.Client({ connectionString }).host !== ''
+  } catch (error) {
+    return !(error instanceof URIError) && (error as { code?: string }).code !== 'ERR_INVALID_URL'
+  }
+}
+
+export const isPool = (database: unknown): database is pg.Pool =>
+  database instanceof pg.Pool ||
+  (typeof database === 'object' &&
+    database !== null &&
+    typeof (database as pg.Pool).connect === 'function' &&
+    typeof (database as pg.Pool).query === 'function')
+
+/**
+ * The same with more server settings. pg lets `options` in a connection string win over the field,
+ * and the field over PGOPTIONS: what stands in any of them is kept.
+ */
+export function withServerOptions(config: pg.PoolConfig, options: string): pg.PoolConfig {
+  const { connectionString } = config
+  const inUrl = connectionString && /[?&]options=([^&#]*)/.exec(connectionString)?.[1]
+  const given = inUrl
+    ? decodeURIComponent(inUrl.replaceAll('+', ' '))
+    : (config.options ?? process.env.PGOPTIONS)
+  return {
+    ...config,
+    ...(inUrl
+      ? { connectionString: connectionString.replace(/([?&])options=[^&#]*&?/, '$1') }
+      : {}),
+    options: [given, options].filter(Boolean).join(' '),
+  }
+}
+
+/** Host and port as pg would use them, for a message. */
+export function addressOf(config: pg.PoolConfig): string {
+  try {
+    const { host, port } = new pg.Client(config)
+    return host.startsWith('/') ? host : `${host}:${port}`
+  } catch {
+    return 'that address'
+  }
+}

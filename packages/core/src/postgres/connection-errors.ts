@@ -1,0 +1,47 @@
+/** What an error of pg says about the way to Postgres. */
+import type pg from 'pg'
+import { addressOf } from './connection-config.ts'
+
+/** Whether an error says that Postgres cannot be asked now, rather than that it refused a statement. */
+export function isAway(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  if (typeof code === 'string' && (AWAY_STATES.test(code) || AWAY_CODES.has(code))) return true
+  return typeof message === 'string' && AWAY_MESSAGES.test(message)
+}
+
+/**
+ * SQLSTATEs: connections (08), a server that stops or starts (57P01 to 57P05), too many clients
+ * (53300), and a server that only reads, which a failover leaves behind for a moment (25006).
+ */
+const AWAY_STATES = /^(08...|57P0[1-5]|53300|25006)$/
+
+const AWAY_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+])
+
+/** pg and pg-pool give these no code. */
+const AWAY_MESSAGES =
+  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed)|Cannot use a pool after calling end|Query read timeout)/
+
+/** One sentence for whoever starts the process: never with a password in it. */
+export function whyUnreachable(error: unknown, config: pg.PoolConfig): string {
+  const { code, message } = (error ?? {}) as { code?: string; message?: string }
+  const reason = (message || code || 'no reason given').replaceAll(/\s+/g, ' ').trim()
+  const at = addressOf(config)
+  const advice = 'check the option "database" (by default the secret DATABASE_URL)'
+  return isSqlState(code)
+    ? `svcCore: Postgres at ${at} answers, but refuses: ${reason}: ${advice}`
+    : `svcCore: Postgres cannot be reached at ${at} (${reason}): start it, or ${advice}`
+}
+
+/** Such codes come from the server; the system's own are words like ECONNREFUSED. */
+const isSqlState = (code: string | undefined): boolean =>
+  code !== undefined && /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code)

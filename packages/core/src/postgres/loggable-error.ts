@@ -1,0 +1,17 @@
+import pg from 'pg'
+import { isAway } from './connection-errors.ts'
+
+/**
+ * An error as it may stand in a log. pg hangs its client on an error of an idle connection, with
+ * user, host and the secret that cancels its statements; a refusal of Postgres quotes rows in its
+ * detail. Of an error of pg only name, message and code (and the stack) are logged.
+ */
+export function loggable(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  if (!(error instanceof pg.DatabaseError) && !('client' in error) && !isAway(error)) return error
+  const plain = new Error(error.message)
+  plain.name = error.name
+  if (error.stack !== undefined) plain.stack = error.stack
+  const { code } = error as { code?: unknown }
+  return code === undefined ? plain : Object.assign(plain, { code })
+}

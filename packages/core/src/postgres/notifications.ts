@@ -1,0 +1,221 @@
+import pg from 'pg'
+import type { Db } from './pools.ts'
+import { bounded } from './query-timeout.ts'
+import { Turns } from './statement-queue.ts'
+import { isAway } from './connection-errors.ts'
+
+/**
+ * LISTEN and NOTIFY over one connection that comes back when it breaks. A signal may be lost at
+ * any time (a pooler, a half-open connection, a restart): it only ever makes a poll come early,
+ * nothing may depend on it.
+ *
+ * The connection also answers small statements, which therefore need no place in the application's
+ * pool.
+ */
+export interface Signals {
+  /**
+   * Returns the function that stops listening. `fromHere`: this process sent it, with no
+   * transaction given.
+   */
+  listen(channel: string, heard: (payload: string, fromHere: boolean) => void): () => void
+  /** With `db`: sent when that transaction commits. Without: at once, and lost where it cannot be. */
+  send(channel: string, payload: string, db?: Db): Promise<void>
+  /** Runs one small statement on the connection, which is made where it is not there. */
+  ask(text: string, values: unknown[], options: AskOptions): ReturnType<Db['query']>
+  /**
+   * Whether the connection is there and its current statement, if any, has been running for less
+   * than `ms`. Starts to connect where it is not there.
+   */
+  isResponsive(ms: number): boolean
+}
+
+export interface AskOptions {
+  /** Rejects after so long, waiting for its turn included. */
+  timeoutMs: number
+  /** Before all statements that wait and are not urgent. */
+  isUrgent?: boolean
+}
+
+type Heard = Parameters<Signals['listen']>[1]
+
+const LONGEST_PAUSE_MS = 1000
+const GOODBYE_MS = 1000
+const PATIENCE_MS = 5000
+
+export class SignalLine implements Signals {
+  #config: pg.ClientConfig
+  /** Behind a pooler a LISTEN stays with a connection that is somebody else's a moment later. */
+  #canListen: boolean
+  #logError: (error: Error) => void
+  #listeners = new Map<string, Set<Heard>>()
+  #client: pg.Client | undefined
+  #opening: Promise<void> | undefined
+  #retry: NodeJS.Timeout | undefined
+  #turns = new Turns()
+  #failures = 0
+  #closed = false
+
+  constructor(config: pg.ClientConfig, canListen: boolean, logError: (error: Error) => void) {
+    this.#config = config
+    this.#canListen = canListen
+    this.#logError = logError
+  }
+
+  listen(channel: string, heard: Heard): () => void {
+    const listeners = this.#listeners.get(channel) ?? new Set()
+    this.#listeners.set(channel, listeners.add(heard))
+    if (this.#canListen) {
+      if (!this.#client) void this.#open()
+      else if (listeners.size === 1) void this.#say(`listen ${pg.escapeIdentifier(channel)}`)
+    }
+    return () => {
+      if (!listeners.delete(heard) || listeners.size > 0) return
+      this.#listeners.delete(channel)
+      if (this.#canListen) void this.#say(`unlisten ${pg.escapeIdentifier(channel)}`)
+    }
+  }
+
+  async send(channel: string, payload: string, db?: Db): Promise<void> {
+    if (db) {
+      await db.query('select pg_notify($1, $2)', [channel, payload])
+      return
+    }
+    if (!this.#client) await this.#open()
+    // A signal says nothing that a crash could make untrue: its commit need not wait for the disk.
+    await this.#say(`select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, [
+      channel,
+      payload,
+    ])
+  }
+
+  async ask(
+    text: string,
+    values: unknown[],
+    { timeoutMs, isUrgent = false }: AskOptions,
+  ): ReturnType<Db['query']> {
+    const late = Promise.withResolvers<never>()
+    const deadline = performance.now() + timeoutMs
+    const timer = setTimeout(
+      () => late.reject(new Error(`Query read timeout: no answer within ${timeoutMs} ms`)),
+      timeoutMs,
+    )
+    const answer = this.#turns.run(
+      async () => {
+        if (!this.#client) await Promise.race([this.#open(), late.promise])
+        const client = this.#client
+        if (!client) throw new Error('Connection terminated: it is being made anew')
+        return this.#queryOn(client, text, values, deadline - performance.now())
+      },
+      { isUrgent },
+    )
+    try {
+      return await Promise.race([answer, late.promise])
+    } finally {
+      clearTimeout(timer)
+      answer.catch(() => {})
+    }
+  }
+
+  isResponsive(ms: number): boolean {
+    if (!this.#client) void this.#open()
+    return this.#client !== undefined && this.#turns.takenForMs < ms
+  }
+
+  /** What was to be said is said, or a second has passed. */
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#retry)
+    await this.#opening
+    const client = this.#client
+    this.#client = undefined
+    if (!client) return
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, GOODBYE_MS)
+    const goodbye = this.#turns.run(() => client.end()).catch(this.#logError)
+    await Promise.race([goodbye, late.promise])
+    clearTimeout(timer)
+  }
+
+  #open(): Promise<void> {
+    this.#opening ??= this.#connect().finally(() => {
+      this.#opening = undefined
+    })
+    return this.#opening
+  }
+
+  async #connect(): Promise<void> {
+    if (this.#closed || this.#retry) return
+    const client = new pg.Client(this.#config)
+    client.on('error', (error) => this.#lost(client, error))
+    client.on('end', () => this.#lost(client))
+    client.on('notification', ({ channel, payload = '', processId }) =>
+      this.#hear(channel, payload, processId === processIdOf(client)),
+    )
+    try {
+      await client.connect()
+      // What is given up here ends in the server too. A pooler would keep it for others.
+      if (this.#canListen) await client.query(`set statement_timeout = ${PATIENCE_MS}`)
+      for (const channel of this.#canListen ? this.#listeners.keys() : []) {
+        await bounded(client, PATIENCE_MS).query(`listen ${pg.escapeIdentifier(channel)}`)
+      }
+      this.#client = client
+      this.#failures = 0
+    } catch (error) {
+      this.#lost(client, error as Error)
+    }
+  }
+
+  #hear(channel: string, payload: string, fromHere: boolean): void {
+    for (const heard of this.#listeners.get(channel) ?? []) {
+      try {
+        heard(payload, fromHere)
+      } catch (error) {
+        this.#logError(error as Error)
+      }
+    }
+  }
+
+  #lost(client: pg.Client, error?: Error): void {
+    if (this.#client === client) this.#client = undefined
+    else if (this.#client) return
+    client.removeAllListeners()
+    client.on('error', () => {})
+    client.end().catch(() => {})
+    if (error && !this.#closed) this.#logError(error)
+    if (this.#closed || this.#retry) return
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, 100 * 2 ** Math.min(this.#failures++, 10))
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined
+      void this.#open()
+    }, pauseMs)
+    this.#retry.unref()
+  }
+
+  async #say(statement: string, values?: unknown[]): Promise<void> {
+    const client = this.#client
+    if (!client) return
+    await this.#turns
+      .run(() => this.#queryOn(client, statement, values, PATIENCE_MS))
+      .catch((error: Error) => this.#client === client && this.#lost(client, error))
+  }
+
+  /** A connection that does not answer in time is given up, and made anew. */
+  async #queryOn(
+    client: pg.Client,
+    text: string,
+    values: unknown[] | undefined,
+    timeoutMs: number,
+  ): ReturnType<Db['query']> {
+    // The time was used up by waiting: that says nothing of the connection.
+    if (timeoutMs <= 0) throw new Error('Query read timeout: its turn came too late')
+    try {
+      return await bounded(client, Math.ceil(timeoutMs)).query(text, values)
+    } catch (error) {
+      if (isAway(error)) this.#lost(client, error as Error)
+      throw error
+    }
+  }
+}
+
+const processIdOf = (client: pg.Client): number | undefined =>
+  (client as unknown as { processID?: number }).processID

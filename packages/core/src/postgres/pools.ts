@@ -1,0 +1,141 @@
+import pg from 'pg'
+import { hearClientErrors } from './client-errors.ts'
+import { configOf, isPool } from './connection-config.ts'
+import { DatabaseTooOld, DatabaseUnreachable } from '../errors.ts'
+import { openHot, WITH_HOT_PLANS, type Hot } from './worker-pool.ts'
+import type { SvcCoreOptions } from '../options/core-options.ts'
+import { boundedPool } from './query-timeout.ts'
+import { transaction, type Db } from './transaction.ts'
+import { whyUnreachable } from './connection-errors.ts'
+
+export { isAway } from './connection-errors.ts'
+export { transaction, type Db } from './transaction.ts'
+
+/**
+ * The pools of a process. Together they stay within the configured `max` plus two connections:
+ * `pool` has the configured size, `hot` and the listener share the two that are added (a pool that
+ * we made gives one of its own to `hot`, so that fetching and settling need not queue).
+ */
+export interface Database {
+  pool: pg.Pool
+  /** The same pool, with statements that end: for all that is ours. */
+  db: Db
+  /** The same, with more time for what goes through whole tables. */
+  maintenance: Db
+  /** The same, with a time-out of one's own. */
+  dbWithin(ms: number): Db
+  hot: Hot
+  /** A transaction on `pool`, with the plans of `hot`: for what moves jobs in the background. */
+  background<T>(run: (db: Db) => Promise<T>): Promise<T>
+  /** For the one connection that listens. */
+  listener: pg.ClientConfig
+  /** Whether a pooler stands between: what a session sets, prepares or listens to there is lost. */
+  pooled: boolean
+  close(): Promise<void>
+}
+
+const OLDEST = 140_000
+/** Below the ten seconds that Fastify gives a plugin. */
+const ANSWER_WITHIN_MS = 8000
+const CLOSED_WITHIN_MS = 5000
+/** Sweeps, and some of pg-boss's statements, go through whole tables. */
+const MAINTENANCE_TIMEOUT_MS = 120_000
+
+/**
+ * Opens the pools and makes sure that a server answers that is new enough.
+ *
+ * @throws InvalidOption where the option cannot be read
+ * @throws DatabaseUnreachable with the address and the reason, never the password
+ * @throws DatabaseTooOld
+ */
+export async function openDatabase(
+  option: NonNullable<SvcCoreOptions['database']>,
+  logError: (error: Error) => void,
+): Promise<Database> {
+  const given = isPool(option) ? option : undefined
+  const config = configOf(option)
+  const max = config.max ?? 10
+  const spared = given || max === 1 ? 0 : 1
+
+  const pool = given ?? new pg.Pool({ ...config, max: max - spared })
+  pool.on('error', logError)
+  const hearNoMore = hearClientErrors(pool)
+  try {
+    await assertUsable(pool)
+    const hot = await openHot({ ...config, max: 1 + spared }, logError)
+    return {
+      pool,
+      db: hot.pooled ? inTransactions(pool) : cancelling(pool, hot),
+      maintenance: cancelling(pool, hot, MAINTENANCE_TIMEOUT_MS),
+      dbWithin: (ms) => cancelling(pool, hot, ms),
+      hot,
+      background: (run) => transaction(pool, run, { begin: WITH_HOT_PLANS }),
+      pooled: hot.pooled,
+      listener: config,
+      async close() {
+        await endPool(hot.pool)
+        hearNoMore()
+        if (given) pool.off('error', logError)
+        else await endPool(pool)
+      },
+    }
+  } catch (error) {
+    hearNoMore()
+    if (given) pool.off('error', logError)
+    // Not awaited: a connection that is still being made would hold the error up.
+    else void pool.end()
+    if (error instanceof DatabaseTooOld) throw error
+    throw new DatabaseUnreachable(whyUnreachable(error, config))
+  }
+}
+
+/** Behind a pooler a process id says nothing: there a single statement is a transaction as well. */
+const inTransactions = (pool: pg.Pool): Db => ({
+  query: (text, values) => transaction(pool, (db) => db.query(text, values)),
+})
+
+const cancelling = (pool: pg.Pool, hot: Hot, ms?: number): Db =>
+  boundedPool(
+    pool,
+    async (processId) =>
+      hot.pooled ? undefined : hot.query('select pg_cancel_backend($1)', [processId]),
+    ms,
+  )
+
+async function assertUsable(pool: pg.Pool): Promise<void> {
+  const version = await answerOf(pool)
+  if (version.number < OLDEST) throw new DatabaseTooOld(version.text)
+}
+
+/** A pool that was given may wait for a connection without end. */
+async function answerOf(pool: pg.Pool): Promise<{ number: number; text: string }> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => late.reject(new Error(`no answer within ${ANSWER_WITHIN_MS / 1000} seconds`)),
+    ANSWER_WITHIN_MS,
+  )
+  try {
+    const answer = pool.query(
+      `select current_setting('server_version_num')::int as number,
+              current_setting('server_version') as text`,
+    )
+    const { rows } = await Promise.race([answer, late.promise])
+    return rows[0]
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** pg-pool's own `end` resolves before the sockets are closed, and waits for who never gives back. */
+async function endPool(pool: pg.Pool): Promise<void> {
+  const closed = Promise.withResolvers<void>()
+  let open = pool.totalCount
+  if (open === 0) closed.resolve()
+  pool.on('remove', () => {
+    if (--open === 0) closed.resolve()
+  })
+  const timer = setTimeout(closed.resolve, CLOSED_WITHIN_MS)
+  void pool.end()
+  await closed.promise
+  clearTimeout(timer)
+}

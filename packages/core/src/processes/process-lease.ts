@@ -1,0 +1,181 @@
+/**
+ * The lease of this process: its row in the table of processes says that it lives, and what it
+ * declares. Processes of other versions and with other options share the database: a subscription
+ * keeps an event, and data is kept for so many days, as long as any living process declares it.
+ */
+import type { Hot } from '../postgres/worker-pool.ts'
+import { uuidv7 } from '../ids.ts'
+import { loggable } from '../postgres/loggable-error.ts'
+import {
+  closeProcess,
+  LEASE_SECONDS,
+  putProcess,
+  renewProcess,
+  type Declared,
+} from './processes-table.ts'
+import {
+  addSubscription,
+  dropUndeclaredEvents,
+  hasUndeclaredEvents,
+  isRetired,
+  takeDeclareTurn,
+  type Subscription,
+} from '../events/subscriptions-table.ts'
+import type { Db } from '../postgres/transaction.ts'
+
+/** Between two renewals: two of them may fail before the lease lapses. */
+const RENEW_MS = 10_000
+/**
+ * A restart of the only process that declares an event takes less: in the background an orderly
+ * close counts only after so long.
+ */
+const RESTART_SECONDS = 60
+
+interface LeaseLog {
+  warn(details: object, message: string): void
+}
+
+export class ProcessLease {
+  readonly id = uuidv7()
+  #hot: Pick<Hot, 'query' | 'transaction'>
+  #log: LeaseLog
+  #nowMs: () => number
+  #days: Record<string, number> = {}
+  #subscriptions = new Map<string, Subscription>()
+  /** Since when no renewal failed and none came late. */
+  #steadySinceMs = 0
+  #lastBeatMs = 0
+  #isReady = false
+  #timer: NodeJS.Timeout | undefined
+  #beating: Promise<void> = Promise.resolve()
+  #isFailing = false
+  #isClosed = false
+
+  constructor(
+    hot: Pick<Hot, 'query' | 'transaction'>,
+    log: LeaseLog,
+    /** Monotonic. */
+    nowMs: () => number = () => performance.now(),
+  ) {
+    this.#hot = hot
+    this.#log = log
+    this.#nowMs = nowMs
+  }
+
+  /** Several values for one setting: the longest. Written with the next declaration, or at ready. */
+  declareDays(setting: string, days: number): void {
+    this.#days[setting] = Math.max(this.#days[setting] ?? 0, days)
+  }
+
+  /**
+   * Writes the rows of a subscription. The events that it had before stay until the host is ready,
+   * and as long as another process declares them.
+   */
+  async declareEvents(wanted: Subscription): Promise<void> {
+    this.#subscriptions.set(wanted.subscription, wanted)
+    await this.#inTurn(async (db) => {
+      await putProcess(db, this.id, this.#declared())
+      await addSubscription(db, wanted)
+    })
+    if (this.#isReady) await this.#drop(0)
+  }
+
+  /** The subscription is retired: this process does not bring it back. */
+  forget(subscription: string): void {
+    this.#subscriptions.delete(subscription)
+  }
+
+  /**
+   * The host has booted. Events of its subscriptions that it does not declare any more, and no
+   * other living process, end. From now on the lease is renewed.
+   */
+  async ready(): Promise<void> {
+    // The boot may have taken longer than the lease that its first declaration began.
+    await this.#declareAgain()
+    await this.#drop(0)
+    this.#isReady = true
+    this.#steadySinceMs = this.#lastBeatMs = this.#nowMs()
+    if (!this.#isClosed) this.#beatLater()
+  }
+
+  /** One renewal, and what follows from it. The timer calls it; it never rejects. */
+  beat(): Promise<void> {
+    this.#beating = this.#beating.then(() => this.#beat())
+    return this.#beating
+  }
+
+  /** Gives the lease back. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    await this.#beating
+    await closeProcess(this.#hot, this.id)
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#isClosed) return
+    const beganMs = this.#nowMs()
+    const wasLate = beganMs - this.#lastBeatMs > LEASE_SECONDS * 1000
+    try {
+      const held = await renewProcess(this.#hot, this.id)
+      if (!held) await this.#declareAgain()
+      if (!held || wasLate || this.#isFailing) this.#steadySinceMs = this.#nowMs()
+      this.#isFailing = false
+      this.#lastBeatMs = beganMs
+      if (this.#isReady && this.#isSteady()) await this.#drop(RESTART_SECONDS)
+    } catch (error) {
+      if (!this.#isFailing) {
+        this.#log.warn({ err: loggable(error) }, 'the lease of this process could not be renewed')
+      }
+      this.#isFailing = true
+    }
+  }
+
+  /**
+   * After an outage of Postgres the leases of all processes have lapsed. A process drops nothing
+   * before the others have had the time of a lease to renew theirs.
+   */
+  #isSteady(): boolean {
+    return this.#nowMs() - this.#steadySinceMs >= LEASE_SECONDS * 1000
+  }
+
+  /** The lease may have lapsed, and others may have dropped what this process lives by. */
+  async #declareAgain(): Promise<void> {
+    await this.#inTurn(async (db) => {
+      await putProcess(db, this.id, this.#declared())
+      for (const wanted of this.#subscriptions.values()) {
+        // `unsubscribe` in another process has ended it meanwhile.
+        if (!wanted.targeted && (await isRetired(db, wanted.subscription))) continue
+        await addSubscription(db, wanted)
+      }
+    })
+  }
+
+  async #drop(closedWithinSeconds: number): Promise<void> {
+    const subscriptions = [...this.#subscriptions.keys()]
+    if (subscriptions.length === 0) return
+    if (!(await hasUndeclaredEvents(this.#hot, subscriptions, closedWithinSeconds))) return
+    await this.#inTurn((db) => dropUndeclaredEvents(db, subscriptions, closedWithinSeconds))
+  }
+
+  /** A declaration and a drop that overlap would each miss what the other writes. */
+  #inTurn(run: (db: Db) => Promise<void>): Promise<void> {
+    return this.#hot.transaction(async (db) => {
+      await takeDeclareTurn(db)
+      await run(db)
+    })
+  }
+
+  #declared(): Declared {
+    const events = [...this.#subscriptions].map(([name, wanted]) => [name, wanted.events] as const)
+    return { events: Object.fromEntries(events), days: this.#days }
+  }
+
+  #beatLater(): void {
+    this.#timer = setTimeout(
+      () => void this.beat().finally(() => this.#isClosed || this.#beatLater()),
+      RENEW_MS * (0.9 + Math.random() * 0.2),
+    )
+    this.#timer.unref()
+  }
+}

@@ -1,0 +1,89 @@
+/** The table of processes: who lives, and what each declares. Its times are those of Postgres. */
+import type { Db } from '../postgres/transaction.ts'
+
+export interface Declared {
+  /** The events of each subscription. */
+  events: Record<string, string[]>
+  /** Settings in days of which the longest holds, by their names. */
+  days: Record<string, number>
+}
+
+export const LEASE_SECONDS = 30
+/** Ended processes are kept for so long: {@link longestDays} may look so far back. */
+const ENDED_KEPT_SECONDS = 2 * 24 * 3600
+
+/**
+ * When the lease of `process` ends. No process can renew while the server is down, so every lease
+ * is renewed by a start of the server.
+ */
+const LEASE_ENDS = `greatest(process.renewed_at, pg_postmaster_start_time())
+  + make_interval(secs => ${LEASE_SECONDS})`
+
+/** Whether `process` lives; $n seconds after an orderly close it still counts. */
+const lives = (closedWithin: string): string =>
+  `case when process.closed_at is null then ${LEASE_ENDS} > now()
+        else process.closed_at > now() - make_interval(secs => ${closedWithin}) end`
+
+/**
+ * A condition for `svc."__svc.subscriptions" as wants`: a process that lives, or closed within so
+ * many seconds (a parameter), declares the event for this subscription.
+ */
+export const declaredByLiving = (closedWithin: string): string => `exists (
+  select from svc."__svc.processes" as process
+   where process.declares -> 'events' -> wants.subscription ? wants.event_name
+     and ${lives(closedWithin)})`
+
+/** Writes the row of a process: a new lease. */
+export async function putProcess(db: Db, id: string, declares: Declared): Promise<void> {
+  await db.query(
+    `insert into svc."__svc.processes" (id, declares) values ($1, $2)
+     on conflict (id) do update
+       set renewed_at = now(), closed_at = null, declares = excluded.declares`,
+    [id, JSON.stringify(declares)],
+  )
+}
+
+/** Returns whether the lease was still held; a lapsed one is not renewed. */
+export async function renewProcess(db: Db, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update svc."__svc.processes" as process set renewed_at = now()
+      where id = $1 and closed_at is null and ${LEASE_ENDS} > now()`,
+    [id],
+  )
+  return rowCount === 1
+}
+
+export async function closeProcess(db: Db, id: string): Promise<void> {
+  await db.query(
+    `update svc."__svc.processes" set closed_at = now() where id = $1 and closed_at is null`,
+    [id],
+  )
+}
+
+/** Deletes the rows of processes that ended days ago. */
+export async function sweepProcesses(db: Db): Promise<void> {
+  await db.query(
+    `delete from svc."__svc.processes"
+      where greatest(renewed_at, closed_at) < now() - make_interval(secs => $1)`,
+    [ENDED_KEPT_SECONDS],
+  )
+}
+
+/**
+ * The longest that any process declares for a setting in days; 0 where none does. Processes count
+ * that live, or whose last sign of life is younger than `endedWithinSeconds` (at most two days).
+ */
+export async function longestDays(
+  db: Db,
+  setting: string,
+  endedWithinSeconds = 0,
+): Promise<number> {
+  const { rows } = await db.query(
+    `select coalesce(max((process.declares -> 'days' ->> $1::text)::int), 0) as days
+       from svc."__svc.processes" as process
+      where ${lives('$2')}
+         or process.renewed_at > now() - make_interval(secs => $2)`,
+    [setting, endedWithinSeconds],
+  )
+  return rows[0].days
+}

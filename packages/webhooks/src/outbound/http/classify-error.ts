@@ -1,0 +1,35 @@
+import type { Failure } from '../delivery/next-step.ts'
+
+const BY_CODE: Record<string, Failure> = {
+  SVC_WEBHOOKS_BLOCKED: 'blocked',
+  ENOTFOUND: 'dns',
+  ENODATA: 'dns',
+  ECONNREFUSED: 'refused',
+  EHOSTUNREACH: 'refused',
+  ENETUNREACH: 'refused',
+  EHOSTDOWN: 'refused',
+  EACCES: 'refused',
+  EPERM: 'refused',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_OVERFLOW: 'too-large',
+  EPROTO: 'tls',
+}
+
+/** What OpenSSL and Node call their objections to a certificate or a handshake. */
+const TLS_CODE =
+  /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_)/
+
+/** Which class an exchange's error belongs to. */
+export function failureOf(error: Error & { code?: unknown }): Failure {
+  const code = String(error.code)
+  const known = BY_CODE[code]
+  if (known !== undefined) return known
+  if (code.startsWith('EAI_')) return 'dns'
+  if (TLS_CODE.test(code)) return 'tls'
+  // An end inside a chunk reaches the parser first.
+  if (error.name === 'HTTPParserError') return /EOF/.test(error.message) ? 'reset' : 'http'
+  // undici's words for a 100 or 101 that nobody asked for.
+  if (/^bad (?:response|upgrade)$/.test(error.message)) return 'http'
+  return 'reset'
+}

@@ -1,0 +1,141 @@
+/** The table of delivery attempts. */
+import type { Db } from '@svc/core'
+import { longestDays } from '@svc/core/internal'
+import type { DeliveryRecord, DeliveryStatus } from '../schemas.ts'
+
+/** A record as it is stored. */
+export interface LogRow extends Omit<DeliveryRecord, 'payload'> {
+  /** JSON text; null where it stands in the event. */
+  payload: string | null
+}
+
+export interface LogFilter {
+  limit?: number
+  /** The id of the last row seen. */
+  after?: string
+  status?: DeliveryStatus
+  event?: string
+  deliveryId?: string
+}
+
+const COLUMNS = `id, webhook_id as "webhookId", event, event_id as "eventId", payload,
+  delivery_id as "deliveryId", attempt, status, status_code as "statusCode", error,
+  duration_ms as "durationMs", response_body as "responseBody",
+  attempted_at as "attemptedAt", next_attempt_at as "nextAttemptAt"`
+
+export async function insertLogRows(db: Db, rows: LogRow[]): Promise<void> {
+  if (rows.length === 0) return
+  const column = <Name extends keyof LogRow>(name: Name) => rows.map((row) => row[name])
+  await db.query(
+    `insert into svc."__svc.webhooks.delivery_log"
+       (id, webhook_id, event, event_id, payload, delivery_id, attempt, status, status_code, error,
+        duration_ms, response_body, attempted_at, next_attempt_at)
+     select * from unnest(
+       $1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::integer[],
+       $8::text[], $9::smallint[], $10::text[], $11::integer[], $12::text[], $13::timestamptz[],
+       $14::timestamptz[])`,
+    [
+      column('id'),
+      column('webhookId'),
+      column('event'),
+      column('eventId'),
+      column('payload'),
+      column('deliveryId'),
+      column('attempt'),
+      column('status'),
+      column('statusCode'),
+      column('error'),
+      column('durationMs'),
+      column('responseBody'),
+      column('attemptedAt'),
+      column('nextAttemptAt'),
+    ],
+  )
+}
+
+/** Newest first, none older than `days`; all of them without a `limit`. */
+export async function listLogRows(
+  db: Db,
+  webhookId: string,
+  days: number,
+  { limit, after, status, event, deliveryId }: LogFilter,
+): Promise<LogRow[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from svc."__svc.webhooks.delivery_log"
+      where webhook_id = $1
+        and id >= $2
+        and ($3::uuid is null or id < $3)
+        and ($4::text is null or status = $4)
+        and ($5::text is null or event = $5)
+        and ($6::uuid is null or delivery_id = $6)
+      order by id desc limit $7`,
+    [
+      webhookId,
+      firstIdOf(Date.now() - days * 24 * 3600 * 1000),
+      after ?? null,
+      status ?? null,
+      event ?? null,
+      deliveryId ?? null,
+      limit ?? null,
+    ],
+  )
+  return rows.map(asLogRow)
+}
+
+/** A host may have taught pg to read timestamps as something else than dates. */
+function asLogRow({ attemptedAt, nextAttemptAt, ...row }: LogRow): LogRow {
+  return {
+    ...row,
+    attemptedAt: isoOf(attemptedAt),
+    nextAttemptAt: nextAttemptAt && isoOf(nextAttemptAt),
+  }
+}
+
+const isoOf = (time: Date | string): string => new Date(time).toISOString()
+
+/** Which attempts of these deliveries have a row. */
+export async function findLoggedAttempts(
+  db: Db,
+  deliveryIds: string[],
+): Promise<{ deliveryId: string; attempt: number }[]> {
+  const { rows } = await db.query(
+    `select delivery_id as "deliveryId", attempt from svc."__svc.webhooks.delivery_log"
+      where delivery_id = any($1::uuid[])`,
+    [deliveryIds],
+  )
+  return rows
+}
+
+/** Until the transaction ends no other process does what is to be done once. */
+export async function takeLogTurn(db: Db): Promise<void> {
+  await db.query('select pg_advisory_xact_lock(7763003)')
+}
+
+/** The smallest UUIDv7 of a moment. */
+const firstIdOf = (ms: number): string => {
+  const hex = Math.max(0, ms).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}
+
+/** Days for which partitions stand ready: so long the sweep that makes them may fail unnoticed. */
+const DAYS_AHEAD = 3
+/** Dropping a day stops every insert for a moment: rather later than behind a long query. */
+const LOCK_TIMEOUT = `set local lock_timeout = '2s'`
+
+/** Makes the partitions of today and of the next days. In a transaction. */
+export async function makeLogDays(db: Db): Promise<void> {
+  await db.query(LOCK_TIMEOUT)
+  await db.query('select svc."__svc.webhooks.make_log_days"($1)', [DAYS_AHEAD])
+}
+
+const DAY_IN_SECONDS = 24 * 3600
+
+/**
+ * Drops the partitions of the days before the last `days`, or before what another process keeps,
+ * also one that ended within a day. In a transaction.
+ */
+export async function dropLogDays(db: Db, days: number): Promise<void> {
+  await db.query(LOCK_TIMEOUT)
+  const longest = await longestDays(db, 'deliveryLogRetentionDays', DAY_IN_SECONDS)
+  await db.query('select svc."__svc.webhooks.drop_log_days"($1)', [Math.max(days, longest)])
+}
