@@ -1,14 +1,15 @@
 /** The inner side of core: `fastify.svc`, and what the packages on top of it build with. */
 import type { FastifyBaseLogger } from 'fastify'
-import { makeActions, type Actions } from './actions/actions.ts'
+import { makeActions } from './actions/actions.ts'
 import { coreTasks } from './retention-tasks.ts'
 import { openDatabase, type Database, type Db } from './postgres/pools.ts'
 import { EventBus } from './events/event-bus.ts'
-import type { Events, PublishOptions, PublishResult } from './events/event-api.ts'
+import type { Svc } from './svc.ts'
+import type { PublishOptions, PublishResult } from './events/event-api.ts'
 import { InvalidOption } from './errors.ts'
 import { ProcessLease } from './processes/process-lease.ts'
 import { loggable } from './postgres/loggable-error.ts'
-import { makeKeyValueStore, type Claim, type KeyValueStore } from './kv/key-value-store.ts'
+import { makeKeyValueStore, type Claim } from './kv/key-value-store.ts'
 import { migrate, type MigrationBoot } from './migrations/migrate.ts'
 import type { CoreSettings } from './options/core-options.ts'
 import { JobMover } from './jobs/groups/job-mover.ts'
@@ -24,18 +25,6 @@ import { Supervisor, SUPERVISE_SECONDS } from './jobs/pg-boss/supervisor.ts'
 import { Sweeps } from './jobs/periodic-tasks.ts'
 import { inTurn } from './migrations/migration-lock.ts'
 import type { Worker } from './jobs/worker.ts'
-
-/** What `fastify.svc` offers. */
-export interface Svc {
-  actions: Actions
-  events: Events
-  kv: KeyValueStore
-  secrets: Secrets
-  /** The pool of the host, or the one that was made for it. */
-  database: Database['pool']
-  /** The started pg-boss, in the schema `svc_jobs`. */
-  jobs: PgBoss
-}
 
 /** A subscription with many targets: each gets a job of its own for each event that it wants. */
 export interface FanOut {
@@ -163,6 +152,7 @@ export class RunningCore implements Core {
       rest: (queue) => this.#rest(queue),
     })
     this.svc = {
+      transaction: (run, options) => this.#bus.hostTransaction(run, options),
       actions: makeActions(),
       events: this.#bus,
       kv: makeKeyValueStore(database.db),

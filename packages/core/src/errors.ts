@@ -1,6 +1,9 @@
 import { createError } from '@fastify/error'
 
-/** An option of a plugin has the wrong type, is out of range or does not exist. Thrown at boot. */
+/**
+ * An option has the wrong type, is out of range or does not exist: of a plugin (thrown at boot), of
+ * `svc.events` or of `svc.transaction`.
+ */
 export const InvalidOption = createError<[string]>('SVC_CORE_INVALID_OPTION', '%s', 500)
 
 /** Postgres did not answer, or refused the connection. Thrown at boot. */
@@ -75,6 +78,20 @@ export const InvalidPayload = createError<[string]>(
 export const NoTransaction = createError<[string, string]>(
   'SVC_CORE_NO_TRANSACTION',
   'events.publish: the option "db" must be a client inside a transaction, or an object with query(text, values) that runs in one, got %s: %s, or leave it out',
+  500,
+)
+
+/**
+ * `svc.transaction` within another one, a use of its `db` after its end, a publish in it that was
+ * not awaited, or a `commit` or `rollback` that is not its own. Nothing of it is committed, save by
+ * such a `commit`.
+ */
+export const InvalidTransaction = createError<[string]>('SVC_CORE_INVALID_TRANSACTION', '%s', 500)
+
+/** A statement in a transaction failed, its error was caught, and Postgres refused the commit. */
+export const TransactionRolledBack = createError(
+  'SVC_CORE_TRANSACTION_ROLLED_BACK',
+  'the transaction was rolled back instead of committed, since a statement in it failed and its error was caught: rethrow the error, or put the statement behind a savepoint',
   500,
 )
 

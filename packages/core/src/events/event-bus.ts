@@ -25,6 +25,8 @@ import { Publisher } from './batch-publisher.ts'
 import { defineQueue, emptyQueue, type PgBoss } from '../jobs/pg-boss/boss.ts'
 import type { BoundQueues } from '../jobs/job-queues.ts'
 import { makeSubscriber, queueOfSubscription } from './subscription-worker.ts'
+import { InvalidTransaction } from '../errors.ts'
+import { HostTransactions, type TransactionOptions } from '../postgres/host-transactions.ts'
 import type { ProcessLease } from '../processes/process-lease.ts'
 import { retireSubscription } from './subscriptions-table.ts'
 import type { Worker } from '../jobs/worker.ts'
@@ -42,17 +44,28 @@ interface Parts {
   rest(queue: string): Promise<void>
 }
 
+const AWAIT_PUBLISHES =
+  'svc.transaction: a publish was still under way when the function ended: await every publish in it'
+
 interface Subscribed {
   event: string
   options: SettledSubscribeOptions
+}
+
+/** A transaction whose commit this process sees. */
+interface OpenTransaction {
+  /** The queues that have new jobs once it is committed. */
+  queues: Set<string>
+  /** Publishes in it that are not done. */
+  publishing: number
 }
 
 export class EventBus implements Events {
   #parts: Parts
   #publisher: Publisher
   #commits: CommitWatch
-  /** The queues that have new jobs once a transaction of ours is committed. */
-  #transactions = new WeakMap<Db, Set<string>>()
+  #transactions = new WeakMap<Db, OpenTransaction>()
+  #hostTransactions: HostTransactions
   #subscribed = new Map<string, Subscribed>()
   #undeclared: Subscribed[] = []
   #declaring: Promise<void> = Promise.resolve()
@@ -60,6 +73,7 @@ export class EventBus implements Events {
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#hostTransactions = new HostTransactions(parts.database.pool)
     const { boss, database, queues } = parts
     const wake = (names: string[]) => {
       for (const name of names) queues.wake(name)
@@ -93,21 +107,45 @@ export class EventBus implements Events {
   }
 
   async #publishWithin(db: Db, event: EventRow): Promise<PublishResult> {
-    const published = await publishEvents(this.#parts.boss, db, [event], this.#parts.retry)
-    const ours = this.#transactions.get(db)
-    if (ours) for (const queue of published.queues) ours.add(queue)
-    else this.#commits.expect(published.transactionId, published.queues)
-    return published.results[0] as PublishResult
+    const open = this.#transactions.get(db)
+    if (open) open.publishing++
+    try {
+      const published = await publishEvents(this.#parts.boss, db, [event], this.#parts.retry)
+      if (open) for (const queue of published.queues) open.queues.add(queue)
+      else this.#commits.expect(published.transactionId, published.queues)
+      return published.results[0] as PublishResult
+    } finally {
+      if (open) open.publishing--
+    }
   }
 
-  /** A transaction of our own: nobody has to look for its commit. */
-  async transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
-    const queues = new Set<string>()
-    const result = await transaction(this.#parts.database.pool, (db) => {
-      this.#transactions.set(db, queues)
-      return run(db).finally(() => this.#transactions.delete(db))
-    })
-    for (const queue of queues) this.#parts.queues.wake(queue)
+  /** A transaction of our own, whose commit needs no polling. */
+  transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
+    return this.#wakingAfter((open) =>
+      transaction(this.#parts.database.pool, (db) => {
+        this.#transactions.set(db, open)
+        return run(db)
+      }),
+    )
+  }
+
+  /** `svc.transaction`. */
+  hostTransaction<T>(run: (db: Db) => T | Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.#wakingAfter((open) =>
+      this.#hostTransactions.run(run, options, {
+        begun: (db) => void this.#transactions.set(db, open),
+        // Its event would be committed without its jobs.
+        ending: () => {
+          if (open.publishing > 0) throw new InvalidTransaction(AWAIT_PUBLISHES)
+        },
+      }),
+    )
+  }
+
+  async #wakingAfter<T>(transact: (open: OpenTransaction) => Promise<T>): Promise<T> {
+    const open: OpenTransaction = { queues: new Set(), publishing: 0 }
+    const result = await transact(open)
+    for (const queue of open.queues) this.#parts.queues.wake(queue)
     return result
   }
 

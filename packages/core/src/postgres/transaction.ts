@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { TransactionRolledBack } from '../errors.ts'
 import { bounded, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
 import { isAway } from './connection-errors.ts'
 
@@ -8,17 +9,59 @@ export interface Db {
   query(text: string, values?: unknown[]): Promise<{ rows: any[]; rowCount?: number | null }>
 }
 
+interface Terms {
+  /** @default begin */
+  begin?: string
+  /** Longest duration of a statement, here and in the server. @default STATEMENT_TIMEOUT_MS */
+  patienceMs?: number
+}
+
 /**
  * Runs `run` on one connection between `begin` and `commit`; what it throws rolls back. No
  * statement takes longer than `patienceMs`, neither here nor in the server.
  */
-export async function transaction<T>(
+export function transaction<T>(
   pool: pg.Pool,
   run: (db: Db) => Promise<T>,
-  {
-    begin = 'begin',
-    patienceMs = STATEMENT_TIMEOUT_MS,
-  }: { begin?: string; patienceMs?: number } = {},
+  { begin = 'begin', patienceMs = STATEMENT_TIMEOUT_MS }: Terms = {},
+): Promise<T> {
+  // One round trip for both.
+  const first = `${begin}; set local statement_timeout = ${patienceMs}`
+  return onConnection(pool, patienceMs, async (_client, db) => {
+    await db.query(first)
+    const result = await run(db)
+    await commit(db)
+    return result
+  })
+}
+
+/**
+ * The same for statements of the host, which may take as long as they need: only `begin` and
+ * `rollback` are bounded. `commit` is not, since deferred constraints run in it.
+ */
+export function unlimitedTransaction<T>(
+  pool: pg.Pool,
+  run: (client: pg.PoolClient) => Promise<T>,
+  begin: string,
+): Promise<T> {
+  return onConnection(pool, STATEMENT_TIMEOUT_MS, async (client, db) => {
+    await db.query(begin)
+    const result = await run(client)
+    await commit(client)
+    return result
+  })
+}
+
+/** Postgres answers the `commit` of a failed transaction with a rollback, and no error. */
+async function commit(db: Db): Promise<void> {
+  const { command } = (await db.query('commit')) as { command?: string }
+  if (command === 'ROLLBACK') throw new TransactionRolledBack()
+}
+
+async function onConnection<T>(
+  pool: pg.Pool,
+  patienceMs: number,
+  work: (client: pg.PoolClient, db: Db) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
@@ -30,11 +73,7 @@ export async function transaction<T>(
   client.on('error', onError)
   const db = bounded(client, patienceMs)
   try {
-    // One round trip for both.
-    await db.query(`${begin}; set local statement_timeout = ${patienceMs}`)
-    const result = await run(db)
-    await db.query('commit')
-    return result
+    return await work(client, db)
   } catch (error) {
     if (isAway(error)) broken = error as Error
     else {

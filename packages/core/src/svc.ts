@@ -1,0 +1,36 @@
+import type pg from 'pg'
+import type { Actions } from './actions/actions.ts'
+import type { Events } from './events/event-api.ts'
+import type { PgBoss } from './jobs/pg-boss/boss.ts'
+import type { KeyValueStore } from './kv/key-value-store.ts'
+import type { TransactionOptions } from './postgres/host-transactions.ts'
+import type { Db } from './postgres/transaction.ts'
+import type { Secrets } from './secrets.ts'
+
+/** What `fastify.svc` offers. */
+export interface Svc {
+  /**
+   * Runs `run` in a transaction: begins, commits, rolls back on a throw, which it throws again.
+   * Events that are published in it with `{ db }` are delivered at once after the commit, and never
+   * where it is rolled back. It takes a connection of `svc.database` and sets no time limit on its
+   * statements.
+   *
+   * @returns what `run` returns
+   * @throws InvalidOption, InvalidTransaction, TransactionRolledBack, and what `run` or pg throws
+   * @example
+   * const order = await app.svc.transaction(async (db) => {
+   *   const { rows } = await db.query('insert into orders (item) values ($1) returning *', ['book'])
+   *   await app.svc.events.publish('order.created', rows[0], { db })
+   *   return rows[0]
+   * })
+   */
+  transaction: <T>(run: (db: Db) => T | Promise<T>, options?: TransactionOptions) => Promise<T>
+  actions: Actions
+  events: Events
+  kv: KeyValueStore
+  secrets: Secrets
+  /** The pool of the host, or the one that was made for it. */
+  database: pg.Pool
+  /** The started pg-boss, in the schema `svc_jobs`. */
+  jobs: PgBoss
+}
