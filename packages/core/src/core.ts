@@ -68,7 +68,7 @@ export interface Core {
   queues: Queues
   fanOut: FanOut
   /** Runs a worker's pump from ready to close, where `worker.enabled` says so. */
-  work<Prepared, Note>(worker: Worker<Prepared, Note>): void
+  work<Data, Prepared, Detail>(worker: Worker<Data, Prepared, Detail>): void
   /** As `svc.events.publish`, with the payload as JSON text, kept byte for byte. */
   publishText(name: string, json: string, options?: PublishOptions): Promise<PublishResult>
   /** The same, once for each key: `null` where it is taken. The claim and the event stand or fall together. */
@@ -224,7 +224,7 @@ export class RunningCore implements Core {
     if (this.settings.worker.enabled) this.#sweeps.add({ seconds, name, task })
   }
 
-  work<Prepared, Note>(worker: Worker<Prepared, Note>): void {
+  work<Data, Prepared, Detail>(worker: Worker<Data, Prepared, Detail>): void {
     this.#workers.add(worker)
   }
 

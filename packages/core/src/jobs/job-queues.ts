@@ -29,11 +29,11 @@ export interface Queues {
   groupsChanged(queue: string): void
   /**
    * Deletes what a group has waiting, and its dead letters. A first portion is deleted in the
-   * transaction, and returned; more than that follows in the background, by `Worker.discarded`.
+   * transaction, and returned; more than that follows in the background, by `Worker.recordDiscarded`.
    */
-  discard(db: Db, queue: string, group: string): Promise<Job[]>
+  discard<Data>(db: Db, queue: string, group: string): Promise<Job<Data>[]>
   /** Newest first. */
-  deadLetters(db: Db, queue: string, filter: DeadLetterFilter): Promise<DeadLetter[]>
+  deadLetters<Data>(db: Db, queue: string, filter: DeadLetterFilter): Promise<DeadLetter<Data>[]>
   /**
    * Puts dead letters of a group back to work, with all their attempts; they go on counting. A first
    * portion is moved in the transaction, more follows in the background. Returns how many in all.
@@ -81,18 +81,18 @@ export class JobQueues implements Queues {
     return setHeld(db, queue, group, false)
   }
 
-  async discard(db: Db, queue: string, group: string): Promise<Job[]> {
+  async discard<Data>(db: Db, queue: string, group: string): Promise<Job<Data>[]> {
     await setHeld(db, queue, group, true)
     await parkHead(db, queue, group)
-    const jobs: Job[] = await discardParked(db, queue, group, FIRST_PORTION)
+    const jobs = await discardParked<Data>(db, queue, group, FIRST_PORTION)
     await insertMove(db, queue, group, 'discard')
     const buried = await buryLetters(db, queue, { group }, FIRST_PORTION)
     if (buried === FIRST_PORTION) await insertMove(db, queue, group, 'bury')
     return jobs
   }
 
-  deadLetters(db: Db, queue: string, filter: DeadLetterFilter): Promise<DeadLetter[]> {
-    return listDeadLetters(db, queue, filter)
+  deadLetters<Data>(db: Db, queue: string, filter: DeadLetterFilter): Promise<DeadLetter<Data>[]> {
+    return listDeadLetters<Data>(db, queue, filter)
   }
 
   async redrive(db: Db, queue: string, group: string, ids?: string[]): Promise<number> {

@@ -23,7 +23,9 @@ export class WorkerRegistry {
   }
 
   /** The worker's pump starts with the registry, or at once where that has started. */
-  add(worker: Worker): void {
+  add<Data, Prepared, Detail>(typed: Worker<Data, Prepared, Detail>): void {
+    // The pump hands a worker's own values back to it, and looks into none of them.
+    const worker = typed as Worker
     this.#parts.mover.know(worker)
     if (!this.#parts.enabled) return
     const pump = this.#parts.createPump(worker)
