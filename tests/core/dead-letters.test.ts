@@ -1,3 +1,4 @@
+import type { FanOutJob } from '@svc/core/internal'
 import t from 'tap'
 import { until } from './support/until.ts'
 import { GROUP, QUEUE } from './support/worker.ts'
@@ -23,7 +24,7 @@ t.test(
       t.equal(await queues.redrive(db, QUEUE, GROUP), 0, 'they are counted once')
     })
     queues.groupsChanged(QUEUE)
-    const done = () => worker.settled.filter(({ became }) => became === 'done')
+    const done = () => worker.settled.filter(({ result }) => result === 'completed')
     await until(() => done().length === names.length)
     t.equal(new Set(done().map(({ job }) => job.data.eventId)).size, names.length)
     t.ok(done().every(({ job }) => job.data.attemptsBefore === 1))
@@ -35,7 +36,7 @@ t.test('a page of dead letters may begin after a letter that is gone', async (t)
   for (const name of ['a', 'b', 'c']) {
     await worker.insert([name], GROUP)
     await until(
-      () => queues.deadLetters(core.db, QUEUE, { group: GROUP }),
+      () => queues.deadLetters<FanOutJob>(core.db, QUEUE, { group: GROUP }),
       (letters) => namesOf(letters).includes(name),
     )
   }
@@ -44,7 +45,7 @@ t.test('a page of dead letters may begin after a letter that is gone', async (t)
   const ids = [after]
   await core.transaction((db) => queues.redrive(db, QUEUE, GROUP, ids))
   t.strictSame(
-    (await queues.deadLetters(core.db, QUEUE, { group: GROUP, after })).map(
+    (await queues.deadLetters<FanOutJob>(core.db, QUEUE, { group: GROUP, after })).map(
       ({ data }) => data.eventId,
     ),
     ['b', 'a'],
@@ -56,7 +57,7 @@ t.test('dead letters are listed newest first, by group and in pages', async (t) 
   for (const name of ['a', 'b', 'c']) {
     await worker.insert([name], GROUP)
     await until(
-      () => queues.deadLetters(core.db, QUEUE, { group: GROUP }),
+      () => queues.deadLetters<FanOutJob>(core.db, QUEUE, { group: GROUP }),
       (letters) => namesOf(letters).includes(name),
     )
   }
@@ -66,7 +67,7 @@ t.test('dead letters are listed newest first, by group and in pages', async (t) 
     ({ length }) => length === 4,
   )
 
-  const all = await queues.deadLetters(core.db, QUEUE, { group: GROUP })
+  const all = await queues.deadLetters<FanOutJob>(core.db, QUEUE, { group: GROUP })
   t.strictSame(
     all.map(({ data }) => data.eventId),
     ['c', 'b', 'a'],
@@ -83,7 +84,7 @@ t.test('redriven dead letters have all their attempts again, and go on counting'
   const { worker, queues, core } = await startWorkedHost(t, { isDying: () => isDying })
   await worker.insert(['a', 'b'], GROUP)
   const letters = await until(
-    () => queues.deadLetters(core.db, QUEUE, {}),
+    () => queues.deadLetters<FanOutJob>(core.db, QUEUE, {}),
     ({ length }) => length === 2,
   )
   isDying = false
@@ -92,7 +93,7 @@ t.test('redriven dead letters have all their attempts again, and go on counting'
   t.equal(await queues.redrive(core.db, QUEUE, GROUP, [letter?.id ?? '']), 1)
   t.equal(await queues.redrive(core.db, QUEUE, OTHER), 0)
   queues.groupsChanged(QUEUE)
-  await until(() => worker.settled.some(({ became }) => became === 'done'))
+  await until(() => worker.settled.some(({ result }) => result === 'completed'))
 
   t.match(worker.jobs.at(-1), {
     attempt: 1,

@@ -63,7 +63,7 @@ t.test('a group that keeps failing does not keep the others waiting, and recover
         await new Promise(setImmediate)
         if (group === A && isBroken) return { kind: 'failed' }
         done[group === A ? 'A' : 'B']++
-        return { kind: 'done' }
+        return { kind: 'completed' }
       })
       await core.fanOut.declare('test', QUEUE, ['a', 'b'])
       await want(core, A, ['a'])

@@ -67,7 +67,7 @@ t.test('an attempt knows that the one before it was lost', async (t) => {
     setUp: async (_app, core) =>
       worker.resolve(
         await testWorker(core, (_name, { attempt }) =>
-          attempt === 1 ? stuck.promise : { kind: 'done' },
+          attempt === 1 ? stuck.promise : { kind: 'completed' },
         ),
       ),
   })
@@ -77,7 +77,7 @@ t.test('an attempt knows that the one before it was lost', async (t) => {
   await until(() => jobs.length === 1)
   await app.svc.database.query(`update svc_jobs.job set heartbeat_seconds = 0`)
   await until(() => jobs.length === 2)
-  stuck.resolve({ kind: 'done' })
+  stuck.resolve({ kind: 'completed' })
   t.strictSame(
     jobs.map(({ attempt, lost }) => [attempt, lost]),
     [

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Outcome } from '@svc/core/internal'
+import type { FanOutJob, Outcome } from '@svc/core/internal'
 import { startHost } from './support/host.ts'
 import { until } from './support/until.ts'
 import { GROUP, idOf, QUEUE, testWorker, type TestWorker } from './support/worker.ts'
@@ -16,7 +16,7 @@ async function hostWith(
   const host = await startHost(t, {
     core: { worker: retries },
     setUp: async (_app, core) => {
-      worker = await testWorker(core, (name) => outcomes[name]?.() ?? { kind: 'done' })
+      worker = await testWorker(core, (name) => outcomes[name]?.() ?? { kind: 'completed' })
     },
   })
   const stateOf = async (name: string) => {
@@ -36,35 +36,35 @@ async function hostWith(
   return { ...host, worker: worker as TestWorker, stateOf: settledStateOf }
 }
 
-t.test('each outcome is settled and recorded as what it became', async (t) => {
+t.test('each outcome is settled and recorded with its result', async (t) => {
   const { worker, core, stateOf } = await hostWith(t, {
-    done: () => ({ kind: 'done', note: 1 }),
-    dropped: () => ({ kind: 'dropped', note: 2 }),
-    later: () => ({ kind: 'failed', retryAfterMs: HOUR_MS, note: 3 }),
-    dead: () => ({ kind: 'dead', note: 4, output: { why: 'gone' } }),
+    completed: () => ({ kind: 'completed', detail: 1 }),
+    cancelled: () => ({ kind: 'cancelled', detail: 2 }),
+    later: () => ({ kind: 'failed', retryAfterMs: HOUR_MS, detail: 3 }),
+    dead: () => ({ kind: 'dead', detail: 4, output: { why: 'gone' } }),
     postponed: () => ({ kind: 'postponed', delayMs: HOUR_MS }),
     parked: () => ({ kind: 'parked' }),
   })
-  await worker.insert(['done', 'dropped', 'later', 'dead', 'postponed'])
+  await worker.insert(['completed', 'cancelled', 'later', 'dead', 'postponed'])
   await worker.insert(['parked'], GROUP)
   await until(async () => (await stateOf('parked'))?.blocked && worker.settled.length >= 6)
 
-  const became = Object.fromEntries(
-    worker.settled.map(({ job, became, nextAttemptAt }) => [
+  const results = Object.fromEntries(
+    worker.settled.map(({ job, result, nextAttemptAt }) => [
       job.data.eventId,
-      [became, nextAttemptAt === null ? null : 'later'],
+      [result, nextAttemptAt === null ? null : 'later'],
     ]),
   )
-  t.strictSame(became, {
-    done: ['done', null],
-    dropped: ['dropped', null],
+  t.strictSame(results, {
+    completed: ['completed', null],
+    cancelled: ['cancelled', null],
     later: ['retry', 'later'],
     dead: ['dead', null],
     postponed: ['postponed', 'later'],
     parked: ['parked', null],
   })
-  t.equal(await stateOf('done'), undefined)
-  t.equal(await stateOf('dropped'), undefined)
+  t.equal(await stateOf('completed'), undefined)
+  t.equal(await stateOf('cancelled'), undefined)
   t.match(await stateOf('later'), { state: 'retry', later: true, priority: -1 })
   t.match(await stateOf('dead'), { state: 'failed' })
   t.match(await stateOf('postponed'), { state: 'created', retryCount: 0, later: true })
@@ -126,7 +126,7 @@ t.test('the last attempt knows that it is, and its output goes with the dead let
     ],
   )
   t.strictSame(
-    worker.settled.map(({ became }) => became),
+    worker.settled.map(({ result }) => result),
     ['retry', 'retry', 'dead'],
   )
   const letters = await until(
@@ -160,7 +160,7 @@ t.test('many that die at once keep their own outputs', async (t) => {
   )
   await worker.insert(names)
   const letters = await until(
-    () => core.queues.deadLetters(core.db, QUEUE, {}),
+    () => core.queues.deadLetters<FanOutJob>(core.db, QUEUE, {}),
     ({ length }) => length === 20,
   )
   for (const { data, output } of letters) {
@@ -173,14 +173,14 @@ t.test('where Postgres refuses what a job is recorded with, the others are settl
   const { core } = await startHost(t, {
     async setUp(_app, core) {
       await core.queues.define(QUEUE)
-      core.work({
+      core.work<FanOutJob, string, unknown>({
         queue: QUEUE,
         concurrency: 8,
         prepare:
           async () =>
           ({ data }) =>
             data.eventId,
-        perform: async () => ({ kind: 'done' }),
+        perform: async () => ({ kind: 'completed' }),
         async record(db, batch) {
           const names = batch.map(({ job }) => job.data.eventId)
           await db.query('select $1::int[]', [

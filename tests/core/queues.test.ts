@@ -1,4 +1,4 @@
-import type { Core } from '@svc/core/internal'
+import type { Core, FanOutJob } from '@svc/core/internal'
 import t from 'tap'
 import { startHost } from './support/host.ts'
 import { until } from './support/until.ts'
@@ -32,7 +32,7 @@ t.test('what a group has waiting is discarded, parked or not', async (t) => {
   }))
   await queues.insert(core.db, QUEUE, jobs)
   await queues.insert(core.db, QUEUE, [{ id: idOf('d'), data: {}, group: OTHER }])
-  const discarded = await core.transaction((db) => queues.discard(db, QUEUE, GROUP))
+  const discarded = await core.transaction((db) => queues.discard<FanOutJob>(db, QUEUE, GROUP))
   t.strictSame(namesOf(discarded), ['a', 'b', 'c'])
   t.match(discarded, [{ attempt: 1, group: GROUP, createdAt: Date, lost: false }, {}, {}])
   t.equal(await waitingIn(core), 1)
@@ -44,7 +44,7 @@ t.test('what is too much for one transaction is discarded in the background', as
   const discarded: string[] = []
   const { core, queues } = await startWorkedHost(t, {
     enabled: false,
-    discarded: async (_db, jobs) => void discarded.push(...jobs.map(({ id }) => id)),
+    recordDiscarded: async (_db, jobs) => void discarded.push(...jobs.map(({ id }) => id)),
   })
   const count = 3200
   await queues.insert(

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { Settler } from '../../packages/core/src/jobs/pump/outcome-buffer.ts'
-import type { Performed } from '../../packages/core/src/jobs/worker.ts'
+import type { JobOutcome } from '../../packages/core/src/jobs/worker.ts'
 import { until } from './support/until.ts'
 
-const performed = (id: string) => ({ job: { id }, outcome: { kind: 'done' } }) as Performed
+const performed = (id: string) => ({ job: { id }, outcome: { kind: 'completed' } }) as JobOutcome
 const away = () => Object.assign(new Error('gone'), { code: '57P01' })
 
 /** Settles into `settled`, unless `refuse` says why not. */

@@ -16,7 +16,7 @@ import { JobMover } from './jobs/groups/job-mover.ts'
 import { Pump } from './jobs/pump/pump.ts'
 import { longestDays } from './processes/processes-table.ts'
 import { isBossInstalled, retrySettingsOf, startBoss, type PgBoss } from './jobs/pg-boss/boss.ts'
-import { BoundQueues, type Queues } from './jobs/job-queues.ts'
+import { JobQueues, type Queues } from './jobs/job-queues.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
 import { makeSecrets, type Secrets } from './secrets.ts'
 import { SignalLine, type Signals } from './postgres/notifications.ts'
@@ -25,6 +25,8 @@ import { Supervisor, SUPERVISE_SECONDS } from './jobs/pg-boss/supervisor.ts'
 import { Sweeps } from './jobs/periodic-tasks.ts'
 import { inTurn } from './migrations/migration-lock.ts'
 import type { Worker } from './jobs/worker.ts'
+import { WorkerNotifications } from './jobs/worker-notifications.ts'
+import { WorkerRegistry } from './jobs/worker-registry.ts'
 
 /** A subscription with many targets: each gets a job of its own for each event that it wants. */
 export interface FanOut {
@@ -55,7 +57,7 @@ export interface Core {
   queues: Queues
   fanOut: FanOut
   /** Runs a worker's pump from ready to close, where `worker.enabled` says so. */
-  work<Prepared, Note>(worker: Worker<Prepared, Note>): void
+  work<Data, Prepared, Detail>(worker: Worker<Data, Prepared, Detail>): void
   /** As `svc.events.publish`, with the payload as JSON text, kept byte for byte. */
   publishText(name: string, json: string, options?: PublishOptions): Promise<PublishResult>
   /** The same, once for each key: `null` where it is taken. The claim and the event stand or fall together. */
@@ -76,7 +78,7 @@ export class RunningCore implements Core {
   readonly settings: CoreSettings
   readonly log: FastifyBaseLogger
   readonly signals: SignalLine
-  readonly queues: BoundQueues
+  readonly queues: JobQueues
   readonly lease: ProcessLease
   #boot: MigrationBoot
   #database: Database
@@ -84,11 +86,10 @@ export class RunningCore implements Core {
   #sweeps: Sweeps
   #mover: JobMover
   #supervisor: Supervisor
-  #pumps = new Map<string, Pump>()
+  #notifications: WorkerNotifications
+  #workers: WorkerRegistry
   #fannedOut = new Set<string>()
   #drained: (() => Promise<void>)[] = []
-  #ready = false
-  #hears = false
 
   static async start(
     settings: CoreSettings,
@@ -140,16 +141,21 @@ export class RunningCore implements Core {
     const retry = retrySettingsOf(settings.worker)
     this.#supervisor = new Supervisor(boss)
     this.#mover = new JobMover(database, retry, log)
-    this.queues = new BoundQueues(boss, database, retry, this.signals, this.#mover)
+    this.#notifications = new WorkerNotifications(this.signals)
+    this.#workers = new WorkerRegistry({
+      enabled: settings.worker.enabled,
+      notifications: this.#notifications,
+      mover: this.#mover,
+      createPump: (worker) => this.#createPump(worker),
+    })
+    this.queues = new JobQueues(boss, database, retry, this.#workers)
     this.#bus = new EventBus({
       boss,
       database,
-      queues: this.queues,
+      workers: this.#workers,
       retry,
       lease: this.lease,
       log,
-      work: (worker) => this.work(worker),
-      rest: (queue) => this.#rest(queue),
     })
     this.svc = {
       transaction: (run, options) => this.#bus.hostTransaction(run, options),
@@ -208,19 +214,8 @@ export class RunningCore implements Core {
     if (this.settings.worker.enabled) this.#sweeps.add({ seconds, name, task })
   }
 
-  work<Prepared, Note>(worker: Worker<Prepared, Note>): void {
-    this.#mover.know(worker)
-    if (!this.settings.worker.enabled) return
-    const pump = new Pump({
-      worker,
-      boss: this.svc.jobs,
-      database: this.#database,
-      log: this.log,
-      groupsChanged: () => this.queues.groupsChanged(worker.queue),
-      failed: () => this.#supervisor.failed(),
-    })
-    this.#pumps.set(worker.queue, pump)
-    if (this.#ready) this.#startPump(pump)
+  work<Data, Prepared, Detail>(worker: Worker<Data, Prepared, Detail>): void {
+    this.#workers.add(worker)
   }
 
   async ready(): Promise<void> {
@@ -231,8 +226,7 @@ export class RunningCore implements Core {
       const keepDays = await longestDays(this.db, 'eventRetentionDays')
       await setKeepDays(this.db, [...this.#fannedOut], keepDays)
     })
-    this.#ready = true
-    for (const pump of this.#pumps.values()) this.#startPump(pump)
+    this.#workers.start()
     this.#sweeps.start()
   }
 
@@ -240,11 +234,11 @@ export class RunningCore implements Core {
   async close(): Promise<void> {
     const steps = [
       () => this.#sweeps.stop(),
-      () => Promise.all([...this.#pumps.values()].map((pump) => pump.stop())),
+      () => this.#workers.stop(),
       ...this.#drained,
       () => this.#mover.close(),
       () => this.#bus.close(),
-      () => this.queues.close(),
+      () => this.#notifications.close(),
       () => this.lease.close(),
       () => this.svc.jobs.stop({ graceful: true, timeout: 10_000 }),
       () => this.signals.close(),
@@ -259,19 +253,15 @@ export class RunningCore implements Core {
     }
   }
 
-  #startPump(pump: Pump): void {
-    if (!this.#hears) this.queues.listen()
-    this.#hears = true
-    this.queues.attach(pump)
-    pump.start()
-  }
-
-  async #rest(queue: string): Promise<void> {
-    const pump = this.#pumps.get(queue)
-    this.#pumps.delete(queue)
-    if (!pump) return
-    this.queues.detach(pump)
-    await pump.stop()
+  #createPump(worker: Worker): Pump {
+    return new Pump({
+      worker,
+      boss: this.svc.jobs,
+      database: this.#database,
+      log: this.log,
+      groupsChanged: () => this.#workers.groupsChanged(worker.queue),
+      failed: () => this.#supervisor.failed(),
+    })
   }
 }
 

@@ -13,12 +13,12 @@ export interface WorkedHostOptions {
   isDying?: () => boolean
   enabled?: boolean
   maxAttempts?: number
-  discarded?: Worker['discarded']
+  recordDiscarded?: Worker['recordDiscarded']
 }
 
 export async function startWorkedHost(
   t: Test,
-  { isDying = () => false, discarded, ...options }: WorkedHostOptions = {},
+  { isDying = () => false, recordDiscarded, ...options }: WorkedHostOptions = {},
 ): Promise<WorkedHost> {
   let worker: TestWorker | undefined
   const host = await startHost(t, {
@@ -26,8 +26,8 @@ export async function startWorkedHost(
     setUp: async (_app, core) => {
       worker = await testWorker(
         core,
-        () => (isDying() ? { kind: 'dead', output: { why: 'told to' } } : { kind: 'done' }),
-        discarded ? { discarded } : {},
+        () => (isDying() ? { kind: 'dead', output: { why: 'told to' } } : { kind: 'completed' }),
+        recordDiscarded ? { recordDiscarded } : {},
       )
     },
   })

@@ -1,11 +1,11 @@
 /** A queue of a package's own, whose jobs come to the outcomes that a test asks for. */
-import type { Core, Job, Outcome, Settled, Worker } from '@svc/core/internal'
+import type { Core, FanOutJob, Job, Outcome, Settled, Worker } from '@svc/core/internal'
 import { derivedId } from '@svc/core/internal'
 
 export interface TestWorker {
   /** Jobs in the order in which they were begun. */
-  jobs: Job[]
-  settled: Settled[]
+  jobs: Job<FanOutJob>[]
+  settled: Settled<FanOutJob>[]
   insert(names: string[], group?: string, parked?: boolean): Promise<void>
 }
 
@@ -17,13 +17,16 @@ export const idOf = (name: string): string => derivedId('test', name)
 
 export async function testWorker(
   core: Core,
-  perform: (name: string, job: Job) => Outcome | Promise<Outcome>,
-  { concurrency = 8, discarded }: { concurrency?: number; discarded?: Worker['discarded'] } = {},
+  perform: (name: string, job: Job<FanOutJob>) => Outcome | Promise<Outcome>,
+  {
+    concurrency = 8,
+    recordDiscarded,
+  }: { concurrency?: number; recordDiscarded?: Worker['recordDiscarded'] } = {},
 ): Promise<TestWorker> {
-  const jobs: Job[] = []
-  const settled: Settled[] = []
+  const jobs: Job<FanOutJob>[] = []
+  const settled: Settled<FanOutJob>[] = []
   await core.queues.define(QUEUE)
-  core.work({
+  core.work<FanOutJob, string, unknown>({
     queue: QUEUE,
     concurrency,
     prepare: async () => (job) => job.data.eventId,
@@ -31,7 +34,7 @@ export async function testWorker(
       jobs.push(job)
       return perform(name, job)
     },
-    ...(discarded ? { discarded } : {}),
+    ...(recordDiscarded ? { recordDiscarded } : {}),
     async record(db, batch) {
       await db.query('select 1')
       settled.push(...batch)

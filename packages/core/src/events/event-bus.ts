@@ -23,25 +23,20 @@ import type { Claim } from '../kv/key-value-store.ts'
 import { publishEvents } from './publish-events.ts'
 import { Publisher } from './batch-publisher.ts'
 import { defineQueue, emptyQueue, type PgBoss } from '../jobs/pg-boss/boss.ts'
-import type { BoundQueues } from '../jobs/job-queues.ts'
 import { makeSubscriber, queueOfSubscription } from './subscription-worker.ts'
 import { InvalidTransaction } from '../errors.ts'
 import { HostTransactions, type TransactionOptions } from '../postgres/host-transactions.ts'
 import type { ProcessLease } from '../processes/process-lease.ts'
 import { retireSubscription } from './subscriptions-table.ts'
-import type { Worker } from '../jobs/worker.ts'
+import type { WorkerRegistry } from '../jobs/worker-registry.ts'
 
 interface Parts {
   boss: PgBoss
   database: Database
-  queues: BoundQueues
+  workers: WorkerRegistry
   retry: RetrySettings
   lease: Pick<ProcessLease, 'declareEvents' | 'forget'>
   log: { error(details: object, message: string): void }
-  /** Starts the pump of a worker as soon as the host is ready. */
-  work(worker: Worker): void
-  /** Ends the pump of a queue. */
-  rest(queue: string): Promise<void>
 }
 
 const AWAIT_PUBLISHES =
@@ -74,9 +69,9 @@ export class EventBus implements Events {
   constructor(parts: Parts) {
     this.#parts = parts
     this.#hostTransactions = new HostTransactions(parts.database.pool)
-    const { boss, database, queues } = parts
+    const { boss, database, workers } = parts
     const wake = (names: string[]) => {
-      for (const name of names) queues.wake(name)
+      for (const name of names) workers.wake(name)
     }
     this.#commits = new CommitWatch(database.db, wake)
     this.#publisher = new Publisher(boss, database, parts.retry, wake)
@@ -145,7 +140,7 @@ export class EventBus implements Events {
   async #wakingAfter<T>(transact: (open: OpenTransaction) => Promise<T>): Promise<T> {
     const open: OpenTransaction = { queues: new Set(), publishing: 0 }
     const result = await transact(open)
-    for (const queue of open.queues) this.#parts.queues.wake(queue)
+    for (const queue of open.queues) this.#parts.workers.wake(queue)
     return result
   }
 
@@ -158,8 +153,8 @@ export class EventBus implements Events {
     this.#subscribed.set(settled.subscription, subscribed)
     this.#undeclared.push(subscribed)
     const worker = makeSubscriber(handler, settled, this.#parts.log)
-    if (this.#ready) return this.declare().then(() => this.#parts.work(worker))
-    this.#parts.work(worker)
+    if (this.#ready) return this.declare().then(() => this.#parts.workers.add(worker))
+    this.#parts.workers.add(worker)
     return Promise.resolve()
   }
 
@@ -169,7 +164,7 @@ export class EventBus implements Events {
     this.#parts.lease.forget(subscription)
     await retireSubscription(this.#parts.database.db, subscription)
     this.#subscribed.delete(subscription)
-    await this.#parts.rest(queueOfSubscription(subscription))
+    await this.#parts.workers.remove(queueOfSubscription(subscription))
     await emptyQueue(this.#parts.boss, queueOfSubscription(subscription))
   }
 

@@ -3,7 +3,7 @@ import type { Db } from '../postgres/pools.ts'
 import type { EventHandler, SettledSubscribeOptions } from './event-api.ts'
 import { findPayloads } from './events-table.ts'
 import { keyOf } from './publish-events.ts'
-import type { Job } from '../jobs/job.ts'
+import type { FanOutJob, Job } from '../jobs/job.ts'
 import type { Outcome, Worker } from '../jobs/worker.ts'
 
 type Event = { payload: string; publishedAt: Date } | undefined
@@ -16,7 +16,7 @@ export function makeSubscriber(
   handler: EventHandler,
   options: SettledSubscribeOptions,
   log: { error(details: object, message: string): void },
-): Worker<Event> {
+): Worker<FanOutJob, Event> {
   return {
     queue: queueOfSubscription(options.subscription),
     concurrency: options.concurrency,
@@ -25,7 +25,7 @@ export function makeSubscriber(
       const about = { subscription: options.subscription, eventId: job.data.eventId }
       if (!event) {
         log.error(about, 'the event of a job is gone')
-        return { kind: 'dropped' }
+        return { kind: 'cancelled' }
       }
       try {
         await withinTime(options.timeoutSeconds, signal, (attemptSignal) =>
@@ -37,7 +37,7 @@ export function makeSubscriber(
             signal: attemptSignal,
           }),
         )
-        return { kind: 'done' }
+        return { kind: 'completed' }
       } catch (error) {
         const { attempt, isLastAttempt } = job
         log.error({ ...about, err: error, attempt, isLastAttempt }, 'a subscription failed')
@@ -47,7 +47,7 @@ export function makeSubscriber(
   }
 }
 
-async function readEvents(db: Db, jobs: Job[]): Promise<(job: Job) => Event> {
+async function readEvents(db: Db, jobs: Job<FanOutJob>[]): Promise<(job: Job<FanOutJob>) => Event> {
   const refs = jobs.map(({ data }) => ({ name: data.event, id: data.eventId }))
   const events = new Map((await findPayloads(db, refs)).map((event) => [keyOf(event), event]))
   return ({ data }) => events.get(keyOf({ name: data.event, id: data.eventId }))

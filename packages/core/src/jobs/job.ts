@@ -1,7 +1,7 @@
 /** What a job is, to those who make it and those who do it. */
 
 /** A job as its worker sees it. */
-export interface Job<Data = FanOutJob> {
+export interface Job<Data = unknown> {
   id: string
   data: Data
   /** 1, 2, … of this row; a redriven job starts anew. */
@@ -37,7 +37,7 @@ export interface NewJob {
   parked?: boolean
 }
 
-export interface DeadLetter<Data = FanOutJob> {
+export interface DeadLetter<Data = unknown> {
   /** The id in the dead-letter queue. */
   id: string
   data: Data

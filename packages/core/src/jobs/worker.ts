@@ -2,45 +2,49 @@
 import type { Db } from '../postgres/pools.ts'
 import type { Job } from './job.ts'
 
-export interface Worker<Prepared = unknown, Note = unknown> {
+/** `Data` is what a job of the queue holds, `Detail` what an attempt leaves for `record`. */
+export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   queue: string
-  /** Jobs in flight in this process. */
+  /** Attempts at a time in this process. */
   concurrency: number
-  /** Seconds that the jobs in flight are given to end when the process closes. @default 10 */
+  /** Seconds that attempts have to end when the process closes. @default 10 */
   drainSeconds?: number
   /** Reads what a batch of jobs needs, in one round trip. */
-  prepare(db: Db, jobs: Job[]): Promise<(job: Job) => Prepared>
-  /** One attempt. What it throws counts as a failed one. */
-  perform(job: Job, prepared: Prepared, signal: AbortSignal): Promise<Outcome<Note>>
+  prepare(db: Db, jobs: Job<Data>[]): Promise<(job: Job<Data>) => Prepared>
+  /** One attempt. An attempt that throws has failed. */
+  perform(job: Job<Data>, prepared: Prepared, signal: AbortSignal): Promise<Outcome<Detail>>
   /** Writes the rows that belong to the outcomes, in the transaction that settles them. */
-  record?(db: Db, settled: Settled<Note>[]): Promise<void>
-  /** Called when that transaction is committed. */
-  recorded?(settled: Settled<Note>[]): void
-  /** Writes the rows of jobs that are deleted because their group is gone, in that transaction. */
-  discarded?(db: Db, jobs: Job[]): Promise<void>
+  record?(db: Db, settled: Settled<Data, Detail>[]): Promise<void>
+  /** Called after the commit of that transaction. */
+  afterRecord?(settled: Settled<Data, Detail>[]): void
+  /** Writes the rows of jobs that are deleted with their group, in the transaction of the deletion. */
+  recordDiscarded?(db: Db, jobs: Job<Data>[]): Promise<void>
 }
 
-/** `note` is for `record`; `output` is kept with a dead letter. */
-export type Outcome<Note = unknown> =
-  | { kind: 'done'; note?: Note }
+/** `detail` is for `record`; `output` is kept with a dead letter. */
+export type Outcome<Detail = unknown> =
+  | { kind: 'completed'; detail?: Detail }
   /** Tried again after pg-boss's back-off, and not before `retryAfterMs` have passed. */
-  | { kind: 'failed'; note?: Note; retryAfterMs?: number; output?: object }
-  /** No further attempt: to the dead-letter queue. */
-  | { kind: 'dead'; note?: Note; output?: object }
-  /** Waits again, without an attempt used up. */
+  | { kind: 'failed'; detail?: Detail; retryAfterMs?: number; output?: object }
+  /** No further attempt: the job becomes a dead letter. */
+  | { kind: 'dead'; detail?: Detail; output?: object }
+  /** Waits again. No attempt is used up. */
   | { kind: 'postponed'; delayMs: number }
-  /** Waits apart, without an attempt used up, until its group's jobs go on. */
+  /** Waits apart from the others until its group's jobs go on. No attempt is used up. */
   | { kind: 'parked' }
-  /** Nobody wants it any more. */
-  | { kind: 'dropped'; note?: Note }
+  /** What the job is about is gone: its event, or its webhook. */
+  | { kind: 'cancelled'; detail?: Detail }
 
-export interface Performed<Note = unknown> {
-  job: Job
-  outcome: Outcome<Note>
+export interface JobOutcome<Data = unknown, Detail = unknown> {
+  job: Job<Data>
+  outcome: Outcome<Detail>
 }
 
-export interface Settled<Note = unknown> extends Performed<Note> {
-  became: 'done' | 'retry' | 'dead' | 'postponed' | 'parked' | 'dropped'
-  /** When it will be tried again, where it will. */
+/** `failed` is either `retry` or, after the last attempt, `dead`. */
+export type Result = 'completed' | 'retry' | 'dead' | 'postponed' | 'parked' | 'cancelled'
+
+export interface Settled<Data = unknown, Detail = unknown> extends JobOutcome<Data, Detail> {
+  result: Result
+  /** `null` where there is no next attempt, or its time is not known. */
   nextAttemptAt: Date | null
 }

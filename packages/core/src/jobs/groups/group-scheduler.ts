@@ -272,6 +272,6 @@ export class GroupScheduler {
 
 /** `null`: says nothing about the endpoint. */
 function successOf(outcome: Outcome): boolean | null {
-  if (outcome.kind === 'done') return true
+  if (outcome.kind === 'completed') return true
   return outcome.kind === 'failed' || outcome.kind === 'dead' ? false : null
 }

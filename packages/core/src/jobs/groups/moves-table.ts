@@ -65,7 +65,7 @@ export type Progress = Map<string, Place | null>
 export async function movePortion(
   db: Db,
   move: JobMove,
-  worker: Pick<Worker, 'discarded'>,
+  worker: Pick<Worker, 'recordDiscarded'>,
   retry: RetrySettings,
   progress: Progress,
 ): Promise<boolean> {
@@ -83,7 +83,7 @@ export async function movePortion(
     return false
   }
   const jobs = await discardParked(db, queue, group, PORTION)
-  await worker.discarded?.(db, jobs as never)
+  await worker.recordDiscarded?.(db, jobs)
   if (jobs.length === PORTION) return false
   progress.delete(move.id)
   // The row stays until nothing of the group is parked: another process may be parking just now.

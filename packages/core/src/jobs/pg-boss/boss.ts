@@ -200,19 +200,13 @@ const slim = (fetch: string): string => `
     from fetched`
 
 /** Deletes jobs that are done. Returns the ids that were still ours to settle. */
-export async function removeJobs(boss: PgBoss, db: Db, queue: string, jobs: Job<unknown>[]) {
+export async function removeJobs(boss: PgBoss, db: Db, queue: string, jobs: Job[]) {
   if (jobs.length === 0) return []
   return settledOf(await on(db, (options) => boss.deleteJob(queue, jobs, options)))
 }
 
 /** One failed attempt each: a retry after pg-boss's back-off, or the dead-letter queue. */
-export async function failJobs(
-  boss: PgBoss,
-  db: Db,
-  queue: string,
-  jobs: Job<unknown>[],
-  output: object,
-) {
+export async function failJobs(boss: PgBoss, db: Db, queue: string, jobs: Job[], output: object) {
   if (jobs.length === 0) return []
   return settledOf(await on(db, (options) => boss.fail(queue, jobs, output, options)))
 }

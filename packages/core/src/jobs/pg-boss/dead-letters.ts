@@ -32,11 +32,11 @@ export interface DeadLetterFilter {
 }
 
 /** Newest first. */
-export async function listDeadLetters(
+export async function listDeadLetters<Data>(
   db: Db,
   queue: string,
   { group, limit, after, ids, deliveryId }: DeadLetterFilter,
-): Promise<DeadLetter[]> {
+): Promise<DeadLetter<Data>[]> {
   const { rows } = await db.query(
     `select ${COLUMNS}
        from svc_jobs.job as letter
@@ -57,7 +57,7 @@ export async function listDeadLetters(
       limit ?? null,
     ],
   )
-  return rows.map(asDeadLetter)
+  return rows.map((row: DeadLetter<Data>) => asDeadLetter(row))
 }
 
 export async function countDeadLetters(db: Db, queue: string, group: string): Promise<number> {
@@ -183,7 +183,7 @@ export async function sweepDeadLettersOf(db: Db, prefix: string, days: number): 
   }
 }
 
-const asDeadLetter = (row: DeadLetter): DeadLetter => ({
+const asDeadLetter = <Data>(row: DeadLetter<Data>): DeadLetter<Data> => ({
   ...row,
   output: isLost(row.output) ? undefined : row.output,
   deadAt: new Date(row.deadAt),

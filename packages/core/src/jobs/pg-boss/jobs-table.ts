@@ -56,7 +56,7 @@ export const UNCLAIMED = `
 export async function postponeJobs(
   db: Db,
   queue: string,
-  jobs: { job: Job<unknown>; delayMs: number }[],
+  jobs: { job: Job; delayMs: number }[],
 ): Promise<Map<string, Date>> {
   if (jobs.length === 0) return new Map()
   // A count that is given back names no claim: the fence is the moment of the claim.
@@ -80,7 +80,7 @@ export async function postponeJobs(
 }
 
 /** The process of these claims lives: pg-boss takes a claim back that has not said so for a while. */
-export async function touchJobs(db: Db, queue: string, jobs: Job<unknown>[]): Promise<void> {
+export async function touchJobs(db: Db, queue: string, jobs: Job[]): Promise<void> {
   await db.query(
     `update svc_jobs.job as job set heartbeat_on = now()
        from unnest($2::uuid[], $3::timestamptz[]) as claim (id, started_on)

@@ -102,7 +102,7 @@ export async function claimParked<Data>(
 }
 
 /** Parks jobs that this process has claimed, no attempt used up. Returns those that were its own. */
-export async function parkClaimed(db: Db, queue: string, jobs: Job<unknown>[]): Promise<string[]> {
+export async function parkClaimed(db: Db, queue: string, jobs: Job[]): Promise<string[]> {
   if (jobs.length === 0) return []
   const { rows } = await db.query(
     `update svc_jobs.job as job

@@ -7,10 +7,10 @@ import { setImmediate } from 'node:timers/promises'
 import { Alarm } from './wakeable-sleep.ts'
 import { isAway } from '../../postgres/pools.ts'
 import type { Job } from '../job.ts'
-import type { Performed } from '../worker.ts'
+import type { JobOutcome } from '../worker.ts'
 
 interface Parts {
-  settle(batch: Performed[]): Promise<unknown>
+  settle(batch: JobOutcome[]): Promise<unknown>
   /** Called after each batch. */
   settled(): void
   /** These jobs are settled, or left to others. */
@@ -26,8 +26,8 @@ const TRIES_WHEN_CLOSING = 4
 
 export class Settler {
   #parts: Parts
-  #waiting: Performed[] = []
-  #tries = new WeakMap<Performed, number>()
+  #waiting: JobOutcome[] = []
+  #tries = new WeakMap<JobOutcome, number>()
   #working: Promise<void> | undefined
   #pause = new Alarm()
   #closing = false
@@ -40,7 +40,7 @@ export class Settler {
     return this.#waiting.length
   }
 
-  add(performed: Performed): void {
+  add(performed: JobOutcome): void {
     this.#waiting.push(performed)
     this.#working ??= this.#work()
   }
@@ -76,7 +76,7 @@ export class Settler {
   }
 
   /** Returns why some of them wait again. */
-  async #settleSome(batch: Performed[]): Promise<unknown> {
+  async #settleSome(batch: JobOutcome[]): Promise<unknown> {
     const pieces = [batch]
     let trouble: unknown
     for (let piece = pieces.shift(); piece; piece = pieces.shift()) {
@@ -96,7 +96,7 @@ export class Settler {
     return trouble
   }
 
-  #mayTryAgain(one: Performed, error: unknown): boolean {
+  #mayTryAgain(one: JobOutcome, error: unknown): boolean {
     const tries = (this.#tries.get(one) ?? 0) + 1
     this.#tries.set(one, tries)
     if (tries < TRIES_OF_ONE) {

@@ -8,7 +8,7 @@ import type { Worker } from '../worker.ts'
  * returned throws for it.
  */
 export async function prepareJobs<Prepared>(
-  worker: Pick<Worker<Prepared>, 'prepare'>,
+  worker: Pick<Worker<unknown, Prepared>, 'prepare'>,
   db: Db,
   jobs: Job[],
 ): Promise<(job: Job) => Prepared> {

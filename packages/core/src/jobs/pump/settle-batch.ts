@@ -1,4 +1,4 @@
-/** Writes what became of a batch of jobs, in one transaction: theirs, and the rows that record them. */
+/** Writes what result of a batch of jobs, in one transaction: theirs, and the rows that record them. */
 import type { Db } from '../../postgres/pools.ts'
 import type { Hot } from '../../postgres/worker-pool.ts'
 import type { Job } from '../job.ts'
@@ -6,7 +6,7 @@ import { noteParked } from '../groups/groups-table.ts'
 import { makeLastAttempt, postponeJobs, slowDown } from '../pg-boss/jobs-table.ts'
 import { parkClaimed } from '../pg-boss/parked-jobs.ts'
 import { failJobs, removeJobs, type PgBoss } from '../pg-boss/boss.ts'
-import type { Outcome, Performed, Settled, Worker } from '../worker.ts'
+import type { Outcome, JobOutcome, Settled, Worker } from '../worker.ts'
 
 type PerformedAs<Kind extends Outcome['kind']> = {
   job: Job
@@ -20,8 +20,8 @@ type PerformedAs<Kind extends Outcome['kind']> = {
 export async function settleJobs(
   boss: PgBoss,
   hot: Pick<Hot, 'query' | 'transaction'>,
-  worker: Pick<Worker, 'queue' | 'record' | 'recorded'>,
-  performed: Performed[],
+  worker: Pick<Worker, 'queue' | 'record' | 'afterRecord'>,
+  performed: JobOutcome[],
 ): Promise<void> {
   // One statement is a transaction of its own.
   if (!worker.record && performed.every(isGone)) {
@@ -38,26 +38,26 @@ export async function settleJobs(
     if (all.length > 0) await worker.record?.(db, all)
     return all
   })
-  worker.recorded?.(settled)
+  worker.afterRecord?.(settled)
 }
 
 async function settleGone(
   boss: PgBoss,
   db: Db,
   queue: string,
-  gone: PerformedAs<'done' | 'dropped'>[],
+  gone: PerformedAs<'completed' | 'cancelled'>[],
 ): Promise<Settled[]> {
   const ours = new Set(await removeJobs(boss, db, queue, jobsOf(gone)))
   return gone
     .filter(({ job }) => ours.has(job.id))
-    .map(({ job, outcome }) => ({ job, outcome, became: outcome.kind, nextAttemptAt: null }))
+    .map(({ job, outcome }) => ({ job, outcome, result: outcome.kind, nextAttemptAt: null }))
 }
 
 async function settleFailed(
   boss: PgBoss,
   db: Db,
   queue: string,
-  performed: Performed[],
+  performed: JobOutcome[],
 ): Promise<Settled[]> {
   const dying = performed.filter(isDying)
   const retried = performed.filter(isRetried)
@@ -81,7 +81,7 @@ async function settleFailed(
     .filter(({ job }) => ours.has(job.id))
     .map(({ job, outcome }) => {
       const nextAttemptAt = nextAttempts.get(job.id) ?? null
-      return { job, outcome, became: nextAttemptAt ? 'retry' : 'dead', nextAttemptAt }
+      return { job, outcome, result: nextAttemptAt ? 'retry' : 'dead', nextAttemptAt }
     })
 }
 
@@ -94,7 +94,7 @@ async function settlePostponed(
   const nextAttempts = await postponeJobs(db, queue, waits)
   return postponed.flatMap(({ job, outcome }) => {
     const nextAttemptAt = nextAttempts.get(job.id)
-    return nextAttemptAt ? [{ job, outcome, became: 'postponed', nextAttemptAt }] : []
+    return nextAttemptAt ? [{ job, outcome, result: 'postponed', nextAttemptAt }] : []
   })
 }
 
@@ -109,21 +109,21 @@ async function settleParked(
   const ours = new Set(await parkClaimed(db, queue, jobsOf(parked)))
   return parked
     .filter(({ job }) => ours.has(job.id))
-    .map(({ job, outcome }) => ({ job, outcome, became: 'parked', nextAttemptAt: null }))
+    .map(({ job, outcome }) => ({ job, outcome, result: 'parked', nextAttemptAt: null }))
 }
 
-const isGone = (one: Performed): one is PerformedAs<'done' | 'dropped'> =>
-  one.outcome.kind === 'done' || one.outcome.kind === 'dropped'
+const isGone = (one: JobOutcome): one is PerformedAs<'completed' | 'cancelled'> =>
+  one.outcome.kind === 'completed' || one.outcome.kind === 'cancelled'
 
-const isRetried = (one: Performed): one is PerformedAs<'failed'> =>
+const isRetried = (one: JobOutcome): one is PerformedAs<'failed'> =>
   one.outcome.kind === 'failed' && !one.job.isLastAttempt
 
-const isDying = (one: Performed): one is PerformedAs<'failed' | 'dead'> =>
+const isDying = (one: JobOutcome): one is PerformedAs<'failed' | 'dead'> =>
   one.outcome.kind === 'dead' || (one.outcome.kind === 'failed' && one.job.isLastAttempt)
 
-const isPostponed = (one: Performed): one is PerformedAs<'postponed'> =>
+const isPostponed = (one: JobOutcome): one is PerformedAs<'postponed'> =>
   one.outcome.kind === 'postponed'
 
-const isParked = (one: Performed): one is PerformedAs<'parked'> => one.outcome.kind === 'parked'
+const isParked = (one: JobOutcome): one is PerformedAs<'parked'> => one.outcome.kind === 'parked'
 
 const jobsOf = (performed: { job: Job }[]): Job[] => performed.map(({ job }) => job)

@@ -10,7 +10,7 @@ export interface DeliveryJob extends Omit<FanOutJob, 'eventId'> {
   payload?: string
 }
 
-export const deliveryJobOf = ({ data }: { data: object }): DeliveryJob => data as DeliveryJob
+export const deliveryJobOf = ({ data }: { data: unknown }): DeliveryJob => data as DeliveryJob
 
 /** Which attempt of its delivery a job makes: a redriven one goes on counting. */
 export const attemptOf = (job: Job): number =>

@@ -35,7 +35,7 @@ const READ_AGAIN_MS = 1000
 /** Large payloads in memory at once: each is there as text and as the body that is sent. */
 const LARGE_BYTES_AT_ONCE = 32 * 1024 * 1024
 
-export interface Note {
+export interface Detail {
   attempt: Attempt
   /** The receiver said that it is gone for good. */
   gone?: true
@@ -49,7 +49,7 @@ export function deliveryWorker(
   core: Core,
   post: Post,
   settings: WorkerSettings,
-): Worker<Prepared, Note> {
+): Worker<unknown, Prepared, Detail> {
   const budget = new ByteBudget(LARGE_BYTES_AT_ONCE)
   return {
     queue: QUEUE,
@@ -60,10 +60,10 @@ export function deliveryWorker(
         ? perform(post, settings, job, prepared, signal)
         : performLarge(core.db, budget, post, settings, job, prepared, signal),
     record: (db, settled) => record(core, settings, db, settled),
-    recorded(settled) {
+    afterRecord(settled) {
       if (settled.some(isGone)) core.queues.groupsChanged(QUEUE)
     },
-    discarded: (db, jobs) => insertLogRows(db, jobs.map(skippedRow)),
+    recordDiscarded: (db, jobs) => insertLogRows(db, jobs.map(skippedRow)),
   }
 }
 
@@ -95,7 +95,7 @@ async function performLarge(
   job: Job,
   { target, largeBytes = 0 }: Prepared,
   signal: AbortSignal,
-): Promise<Outcome<Note>> {
+): Promise<Outcome<Detail>> {
   const { target: webhookId, event: name, eventId } = deliveryJobOf(job)
   const hold = await budget.take(webhookId, largeBytes, signal)
   try {
@@ -114,22 +114,22 @@ async function perform(
   job: Job,
   { target, payload }: Prepared,
   signal: AbortSignal,
-): Promise<Outcome<Note>> {
+): Promise<Outcome<Detail>> {
   const { event, deliveryId } = deliveryJobOf(job)
   const number = attemptOf(job)
   if (target === undefined || payload === undefined) {
-    return { kind: 'dropped', note: { attempt: skippedAttempt(number) } }
+    return { kind: 'cancelled', detail: { attempt: skippedAttempt(number) } }
   }
   if (!target.active) return { kind: 'parked' }
   const delivery = { event, payload, deliveryId, attempt: number }
   const { step, attempt: made } = await attempt(post, settings, target, delivery, signal)
   switch (step.kind) {
     case 'delivered':
-      return { kind: 'done', note: { attempt: made } }
+      return { kind: 'completed', detail: { attempt: made } }
     case 'gone':
-      return { kind: 'dead', note: { attempt: made, gone: true }, output: made }
+      return { kind: 'dead', detail: { attempt: made, gone: true }, output: made }
     case 'failed': {
-      const failed = { kind: 'failed', note: { attempt: made }, output: made } as const
+      const failed = { kind: 'failed', detail: { attempt: made }, output: made } as const
       return step.retryAfterMs === undefined
         ? failed
         : { ...failed, retryAfterMs: step.retryAfterMs }
@@ -141,16 +141,16 @@ async function record(
   core: Core,
   { deliveryLogRetentionDays }: WorkerSettings,
   db: Db,
-  settled: Settled<Note>[],
+  settled: Settled<unknown, Detail>[],
 ): Promise<void> {
-  const made = settled.filter(({ became }) => became !== 'postponed' && became !== 'parked')
+  const made = settled.filter(({ result }) => result !== 'postponed' && result !== 'parked')
   const rows: LogRow[] = await lostBefore(
     db,
     made.map(({ job }) => job),
   )
   const gone = new Set<string>()
   for (const one of made) {
-    rows.push(...rowsOf(one, noteOf(one)?.attempt))
+    rows.push(...rowsOf(one, detailOf(one)?.attempt))
     if (isGone(one)) gone.add(deliveryJobOf(one.job).target)
   }
   await insertLogRows(db, rows)
@@ -158,10 +158,10 @@ async function record(
   await pauseGone(core, db, [...gone])
 }
 
-const noteOf = ({ outcome }: Settled<Note>): Note | undefined =>
-  'note' in outcome ? outcome.note : undefined
+const detailOf = ({ outcome }: Settled<unknown, Detail>): Detail | undefined =>
+  'detail' in outcome ? outcome.detail : undefined
 
-const isGone = (one: Settled<Note>): boolean => noteOf(one)?.gone === true
+const isGone = (one: Settled<unknown, Detail>): boolean => detailOf(one)?.gone === true
 
 const DAY_MS = 24 * 3600 * 1000
 
@@ -169,7 +169,7 @@ const DAY_MS = 24 * 3600 * 1000
  * The events that a row of the log may outlive: those of deliveries that took days, or were redriven.
  * All others are kept as long as the log by themselves.
  */
-function olderEventsOf(settled: Settled<Note>[]): { name: string; id: string }[] {
+function olderEventsOf(settled: Settled<unknown, Detail>[]): { name: string; id: string }[] {
   const yesterday = Date.now() - DAY_MS
   return settled.flatMap(({ job }) => {
     const { event: name, eventId: id, attemptsBefore } = deliveryJobOf(job)

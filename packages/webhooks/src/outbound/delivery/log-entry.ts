@@ -1,23 +1,23 @@
-import { uuidv7, type Job, type Settled } from '@svc/core/internal'
+import { uuidv7, type Job, type Result, type Settled } from '@svc/core/internal'
 import type { LogRow } from '../../tables/delivery-log.ts'
 import type { DeliveryStatus } from '../../schemas.ts'
 import { skippedAttempt, type Attempt } from './attempt.ts'
 import { attemptOf, deliveryJobOf, type DeliveryJob } from './delivery-job.ts'
 
-const STATUS: Record<Exclude<Settled['became'], 'postponed' | 'parked'>, DeliveryStatus> = {
-  done: 'delivered',
+const STATUS: Record<Exclude<Result, 'postponed' | 'parked'>, DeliveryStatus> = {
+  completed: 'delivered',
   retry: 'failed',
   dead: 'dead',
-  dropped: 'skipped',
+  cancelled: 'skipped',
 }
 
 /** The row of an attempt. What the pump itself has failed (a fault of ours) has none to show. */
 export function rowsOf(
-  { job, became, nextAttemptAt }: Settled,
+  { job, result, nextAttemptAt }: Settled,
   made: Attempt | undefined,
 ): LogRow[] {
-  if (made === undefined || became === 'postponed' || became === 'parked') return []
-  return [rowOf(deliveryJobOf(job), made, STATUS[became], nextAttemptAt)]
+  if (made === undefined || result === 'postponed' || result === 'parked') return []
+  return [rowOf(deliveryJobOf(job), made, STATUS[result], nextAttemptAt)]
 }
 
 /** The row of a job that nobody wants any more. */

@@ -1,0 +1,83 @@
+/** The workers of this process: one pump for each queue. */
+import type { Pump } from './pump/pump.ts'
+import type { Worker } from './worker.ts'
+import type { WorkerNotifications } from './worker-notifications.ts'
+
+interface Parts {
+  /** Whether this process works on jobs at all: the option `worker.enabled`. */
+  enabled: boolean
+  notifications: WorkerNotifications
+  /** Does in the background what many jobs of a group need; asks for the workers of their queues. */
+  mover: { know(worker: Worker): void; work(): Promise<void> }
+  createPump(worker: Worker): Pump
+}
+
+export class WorkerRegistry {
+  #parts: Parts
+  #pumps = new Map<string, Pump>()
+  #started = false
+  #listening = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** The worker's pump starts with the registry, or at once where that has started. */
+  add<Data, Prepared, Detail>(typed: Worker<Data, Prepared, Detail>): void {
+    // The pump hands a worker's own values back to it, and looks into none of them.
+    const worker = typed as Worker
+    this.#parts.mover.know(worker)
+    if (!this.#parts.enabled) return
+    const pump = this.#parts.createPump(worker)
+    this.#pumps.set(worker.queue, pump)
+    if (this.#started) this.#start(pump)
+  }
+
+  start(): void {
+    this.#started = true
+    for (const pump of this.#pumps.values()) this.#start(pump)
+  }
+
+  /** Ends the worker of one queue. */
+  async remove(queue: string): Promise<void> {
+    const pump = this.#pumps.get(queue)
+    this.#pumps.delete(queue)
+    await pump?.stop()
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#pumps.values()].map((pump) => pump.stop()))
+  }
+
+  /** There are new jobs, committed: workers look at once, here and in other processes. */
+  wake(queue: string): void {
+    this.#wakeHere(queue)
+    this.#parts.notifications.wake(queue)
+  }
+
+  /** The state of groups has changed, and is committed: every process reads it at once. */
+  groupsChanged(queue: string): void {
+    this.#groupsChangedHere(queue)
+    this.#parts.notifications.groupsChanged(queue)
+  }
+
+  #start(pump: Pump): void {
+    if (!this.#listening) {
+      this.#parts.notifications.listen({
+        wake: (queue) => this.#wakeHere(queue),
+        groupsChanged: (queue) => this.#groupsChangedHere(queue),
+      })
+    }
+    this.#listening = true
+    pump.start()
+  }
+
+  #wakeHere(queue: string): void {
+    this.#pumps.get(queue)?.wake()
+  }
+
+  #groupsChangedHere(queue: string): void {
+    this.#pumps.get(queue)?.groupsChanged()
+    void this.#parts.mover.work()
+  }
+}
