@@ -18,6 +18,7 @@ import { isBossInstalled, retrySettingsOf, startBoss, type PgBoss } from './jobs
 import { BoundQueues, type Queues } from './jobs/job-queues.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
 import { makeSecrets, type Secrets } from './secrets.ts'
+import type { Svc } from './svc.ts'
 import { SignalLine, type Signals } from './postgres/notifications.ts'
 import { setKeepDays, setTarget } from './events/subscriptions-table.ts'
 import { Supervisor, SUPERVISE_SECONDS } from './jobs/pg-boss/supervisor.ts'
@@ -25,8 +26,8 @@ import { Sweeps } from './jobs/periodic-tasks.ts'
 import { inTurn } from './migrations/migration-lock.ts'
 import type { Worker } from './jobs/worker.ts'
 
-/** What `fastify.svc` offers. */
-export interface Svc {
+/** What core offers on `fastify.svc`. */
+export interface CoreServices {
   actions: Actions
   events: Events
   kv: KeyValueStore
@@ -62,6 +63,13 @@ export interface Core {
   migrate(owner: string, folder: URL): Promise<void>
   /** What is published in it is delivered at once after its commit. */
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T>
+  /** Runs `run` in the caller's transaction where `db` is one, else in a transaction of its own. */
+  within<T>(db: Db | undefined, run: (db: Db) => Promise<T>): Promise<T>
+  /**
+   * Runs `task` after the commit of a transaction of `transaction` or `within`. Where the caller began
+   * the transaction itself this process does not learn of its commit, and `task` does not run.
+   */
+  afterCommit(db: Db, task: () => void): void
   signals: Signals
   queues: Queues
   fanOut: FanOut
@@ -162,7 +170,7 @@ export class RunningCore implements Core {
       work: (worker) => this.work(worker),
       rest: (queue) => this.#rest(queue),
     })
-    this.svc = {
+    const services: CoreServices = {
       actions: makeActions(),
       events: this.#bus,
       kv: makeKeyValueStore(database.db),
@@ -170,6 +178,8 @@ export class RunningCore implements Core {
       database: database.pool,
       jobs: boss,
     }
+    // The plugins that extend the interface add what is theirs when they are mounted.
+    this.svc = services as Svc
     this.#sweeps = new Sweeps(log)
     const tasks = coreTasks(database.maintenance, settings.eventRetentionDays)
     for (const { seconds, name, task } of tasks) this.every(seconds, name, task)
@@ -187,6 +197,14 @@ export class RunningCore implements Core {
 
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
     return this.#bus.transaction(run)
+  }
+
+  within<T>(db: Db | undefined, run: (db: Db) => Promise<T>): Promise<T> {
+    return db ? run(db) : this.transaction(run)
+  }
+
+  afterCommit(db: Db, task: () => void): void {
+    this.#bus.afterCommit(db, task)
   }
 
   fanOut: FanOut = {

@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { RunningCore, type Core, type Svc } from './core.ts'
+import { RunningCore, type Core } from './core.ts'
 import { AlreadyRegistered } from './errors.ts'
 import { settleCoreOptions, type SvcCoreOptions } from './options/core-options.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
+import type { Svc } from './svc.ts'
 import { registerUntimed } from './untimed-start.ts'
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import type { TSchema, Static } from '@sinclair/typebox'
 import type { SvcActions } from './svc-actions.ts'
-import type { Svc } from '../core.ts'
+import type { Svc } from '../svc.ts'
 import { checkedInput } from './validate-input.ts'
 
 /**

@@ -1,9 +1,9 @@
 /** `svc.events`, and the subscriptions of this process with their pumps. */
+import { checkedDb } from '../postgres/checked-db.ts'
 import { CommitWatch } from './commit-poller.ts'
 import { transaction, type Database, type Db } from '../postgres/pools.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
 import {
-  checkedDb,
   checkedEventId,
   checkedEventName,
   checkedPublishOptions,
@@ -42,6 +42,12 @@ interface Parts {
   rest(queue: string): Promise<void>
 }
 
+interface AfterCommit {
+  /** The queues that have new jobs then. */
+  queues: Set<string>
+  tasks: (() => void)[]
+}
+
 interface Subscribed {
   event: string
   options: SettledSubscribeOptions
@@ -51,8 +57,8 @@ export class EventBus implements Events {
   #parts: Parts
   #publisher: Publisher
   #commits: CommitWatch
-  /** The queues that have new jobs once a transaction of ours is committed. */
-  #transactions = new WeakMap<Db, Set<string>>()
+  /** What follows the commit of a transaction of ours, while it runs. */
+  #transactions = new WeakMap<Db, AfterCommit>()
   #subscribed = new Map<string, Subscribed>()
   #undeclared: Subscribed[] = []
   #declaring: Promise<void> = Promise.resolve()
@@ -82,7 +88,7 @@ export class EventBus implements Events {
     const event = { name: checkedEventName(name), id: checkedEventId(id), payload }
     // Whoever holds a connection must not wait here for another one.
     if (!db || !this.#ready) await this.declare()
-    return db ? this.#publishWithin(checkedDb(db), event) : this.#publisher.publish(event)
+    return db ? this.#publishWithin(checkedDb(db, 'events.publish'), event) : this.#publisher.publish(event)
   }
 
   /** As `publishText`, unless the key of the claim is taken, then `null`. */
@@ -95,20 +101,26 @@ export class EventBus implements Events {
   async #publishWithin(db: Db, event: EventRow): Promise<PublishResult> {
     const published = await publishEvents(this.#parts.boss, db, [event], this.#parts.retry)
     const ours = this.#transactions.get(db)
-    if (ours) for (const queue of published.queues) ours.add(queue)
+    if (ours) for (const queue of published.queues) ours.queues.add(queue)
     else this.#commits.expect(published.transactionId, published.queues)
     return published.results[0] as PublishResult
   }
 
   /** A transaction of our own: nobody has to look for its commit. */
   async transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
-    const queues = new Set<string>()
+    const after: AfterCommit = { queues: new Set(), tasks: [] }
     const result = await transaction(this.#parts.database.pool, (db) => {
-      this.#transactions.set(db, queues)
+      this.#transactions.set(db, after)
       return run(db).finally(() => this.#transactions.delete(db))
     })
-    for (const queue of queues) this.#parts.queues.wake(queue)
+    for (const queue of after.queues) this.#parts.queues.wake(queue)
+    for (const task of after.tasks) task()
     return result
+  }
+
+  /** Runs `task` after the commit. Of a transaction that is not ours the commit is not known here. */
+  afterCommit(db: Db, task: () => void): void {
+    this.#transactions.get(db)?.tasks.push(task)
   }
 
   subscribe(name: string, handler: EventHandler, options?: SubscribeOptions): Promise<void> {
