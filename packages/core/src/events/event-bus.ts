@@ -88,7 +88,9 @@ export class EventBus implements Events {
     const event = { name: checkedEventName(name), id: checkedEventId(id), payload }
     // Whoever holds a connection must not wait here for another one.
     if (!db || !this.#ready) await this.declare()
-    return db ? this.#publishWithin(checkedDb(db, 'events.publish'), event) : this.#publisher.publish(event)
+    return db
+      ? this.#publishWithin(checkedDb(db, 'events.publish'), event)
+      : this.#publisher.publish(event)
   }
 
   /** As `publishText`, unless the key of the claim is taken, then `null`. */
