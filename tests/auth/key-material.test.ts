@@ -82,7 +82,7 @@ t.test('the log tells which key was refused, and who made and revoked keys', asy
     { verdict: 'revoked', keyId },
     { verdict: 'unknown', keyPrefix: 'unknown-' },
   ])
-  t.match(log.entries('user created'), [{ userId, by: 'an action' }])
+  t.match(log.entries('user created'), [{ userId, by: 'the application' }])
   t.match(log.entries('key created'), [{ keyId, userId, by: 'the bootstrap key' }])
   t.match(log.entries('key revoked'), [{ keyId, by: 'the bootstrap key' }])
 })

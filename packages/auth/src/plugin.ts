@@ -2,6 +2,7 @@ import { bootOnCore, managementApi, type Core } from '@svc/core/internal'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { registerActions } from './operations/named-actions.ts'
+import { createAuthOperations } from './operations/svc-auth.ts'
 import { auditLog } from './guard/refusal-log.ts'
 import { refuseOpenManagement, warnOfVainExclusions } from './guard/boot/useless-exclusions.ts'
 import { makeGuard } from './guard/guard.ts'
@@ -20,8 +21,8 @@ import { routerOptionsOf, watchRoutes } from './guard/policy/registered-routes.t
 import { warnOfUnguardedUpgrades } from './guard/boot/websocket-upgrades.ts'
 import { AuthAlreadyRegistered } from './errors.ts'
 import { describeRoutes } from './routes/openapi.ts'
-import { makeGround } from './operations/context.ts'
-import { makeOperations } from './operations/operations.ts'
+import { createOperationContext } from './operations/context.ts'
+import { createOperations } from './operations/operations.ts'
 import { settleAuthOptions, type AuthSettings, type SvcAuthOptions } from './options.ts'
 import { managementRoutes, unknownId } from './routes/management.ts'
 import type { Scope } from './scopes.ts'
@@ -63,9 +64,10 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
   const guard = await addFirstHook(app, makeGuard({ ...keys, policyOf, mirror }))
   app.decorate(GUARDS, (method: string, path: string) => policies.guards(method, path))
 
-  const ground = makeGround(core, keys, settings)
-  const operations = makeOperations(ground, keys.recognizer)
-  registerActions(core.svc, operations)
+  const context = createOperationContext(core, keys, settings)
+  const operations = createOperations(context, keys.recognizer)
+  core.svc.auth = createAuthOperations(operations)
+  registerActions(core.svc)
   if (settings.managementBasePath !== null) {
     if (app.hasDecorator('swagger')) describeRoutes(app, (...route) => policies.foresee(...route))
     await managementApi(
@@ -81,7 +83,7 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
     proveEnclosed(app, routes)
     proveFirst(app, guard, routes, settings.hooksBeforeGuard)
     if (settings.requestContext !== false) proveRequestContext(app, guard)
-    policies.settle(routes, ground.scopes)
+    policies.settle(routes, context.scopes)
     warnOfVainExclusions(app.log, settings.excludePaths, routes)
     await keys.start()
   })

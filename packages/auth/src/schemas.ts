@@ -40,6 +40,15 @@ export const KeyWishes = Type.Object(keyWishes, closed)
 
 export const NewApiKey = Type.Object({ userId: Type.String(), ...keyWishes }, closed)
 
+const page = {
+  limit: Type.Optional(Type.Integer({ minimum: 1 })),
+  after: Type.Optional(Type.String({ format: 'uuid' })),
+}
+
+export const Page = Type.Object(page, closed)
+
+export const KeyPage = Type.Object({ userId: Type.String(), ...page }, closed)
+
 const apiKey = {
   id: Type.String(),
   userId: Type.String(),
@@ -69,7 +78,10 @@ export type CreatedApiKey = Static<typeof CreatedApiKey>
 /** A key as it is listed: its prefix, never its text. */
 export type ApiKey = Static<typeof ApiKey>
 
-/** What `__svc.auth.validateApiKey` says of a key. */
+/** A part of a list: `limit` rows (all by default), those that follow the row with the id `after`. */
+export type Page = Static<typeof Page>
+
+/** What `validateApiKey` says of a key. */
 export interface Validation {
   valid: boolean
   /** Owner of the key; `null` for the bootstrap key and for one that is not valid. */

@@ -4,7 +4,7 @@ import { makeActions } from './actions/actions.ts'
 import { coreTasks } from './retention-tasks.ts'
 import { openDatabase, type Database, type Db } from './postgres/pools.ts'
 import { EventBus } from './events/event-bus.ts'
-import type { Svc } from './svc.ts'
+import type { CoreServices, Svc } from './svc.ts'
 import type { PublishOptions, PublishResult } from './events/event-api.ts'
 import { InvalidOption } from './errors.ts'
 import { ProcessLease } from './processes/process-lease.ts'
@@ -53,6 +53,13 @@ export interface Core {
   migrate(owner: string, folder: URL): Promise<void>
   /** What is published in it is delivered at once after its commit. */
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T>
+  /** Runs `run` in the caller's transaction where `db` is one, else in a transaction of its own. */
+  within<T>(db: Db | undefined, run: (db: Db) => Promise<T>): Promise<T>
+  /**
+   * Runs `task` after the commit of a transaction of `transaction` or `within`. Where the caller began
+   * the transaction itself this process does not learn of its commit, and `task` does not run.
+   */
+  afterCommit(db: Db, task: () => void): void
   signals: Signals
   queues: Queues
   fanOut: FanOut
@@ -157,7 +164,7 @@ export class RunningCore implements Core {
       lease: this.lease,
       log,
     })
-    this.svc = {
+    const services: CoreServices = {
       transaction: (run, options) => this.#bus.hostTransaction(run, options),
       actions: makeActions(),
       events: this.#bus,
@@ -166,6 +173,8 @@ export class RunningCore implements Core {
       database: database.pool,
       jobs: boss,
     }
+    // The plugins that extend the interface add what is theirs when they are mounted.
+    this.svc = services as Svc
     this.#sweeps = new Sweeps(log)
     const tasks = coreTasks(database.maintenance, settings.eventRetentionDays)
     for (const { seconds, name, task } of tasks) this.every(seconds, name, task)
@@ -183,6 +192,14 @@ export class RunningCore implements Core {
 
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
     return this.#bus.transaction(run)
+  }
+
+  within<T>(db: Db | undefined, run: (db: Db) => Promise<T>): Promise<T> {
+    return db ? run(db) : this.transaction(run)
+  }
+
+  afterCommit(db: Db, task: () => void): void {
+    this.#bus.afterCommit(db, task)
   }
 
   fanOut: FanOut = {

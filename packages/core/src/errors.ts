@@ -74,10 +74,10 @@ export const InvalidPayload = createError<[string]>(
   400,
 )
 
-/** The option `db` of a publish is not a client inside a transaction. */
-export const NoTransaction = createError<[string, string]>(
+/** The option `db` of a publish or of an operation is not a client inside a transaction. */
+export const NoTransaction = createError<[string, string, string]>(
   'SVC_CORE_NO_TRANSACTION',
-  'events.publish: the option "db" must be a client inside a transaction, or an object with query(text, values) that runs in one, got %s: %s, or leave it out',
+  '%s: the option "db" must be a client inside a transaction, or an object with query(text, values) that runs in one, got %s: %s, or leave it out',
   500,
 )
 

@@ -2,9 +2,11 @@ import './node-version.ts'
 
 export { svcCore, svcCore as default } from './plugin.ts'
 export type { SvcCoreOptions, WorkerOptions } from './options/core-options.ts'
-export type { Svc } from './svc.ts'
-export type { Actions } from './actions/actions.ts'
 // With a star, so that `declare module '@svc/core'` can extend the interface.
+export * from './svc.ts'
+export type { Actions } from './actions/actions.ts'
+export type { OperationOptions } from './actions/define-operation.ts'
+// With a star for the same reason.
 export * from './actions/svc-actions.ts'
 export type {
   EventContext,

@@ -14,6 +14,7 @@ export { findPayloadSizes, findPayloads, keepEvents } from './events/events-tabl
 export { isAway } from './postgres/pools.ts'
 export { longestDays } from './processes/processes-table.ts'
 export { defineAction } from './actions/define-action.ts'
+export { readOperation, writeOperation } from './actions/define-operation.ts'
 export { checkedInput } from './actions/validate-input.ts'
 export { ErrorBody, managementApi } from './http/management-api.ts'
 export { linkNext, page, pageQuery, type PageQuery } from './http/pagination.ts'

@@ -7,8 +7,8 @@ import type { TransactionOptions } from './postgres/host-transactions.ts'
 import type { Db } from './postgres/transaction.ts'
 import type { Secrets } from './secrets.ts'
 
-/** What `fastify.svc` offers. */
-export interface Svc {
+/** What core offers on `fastify.svc`. */
+export interface CoreServices {
   /**
    * Runs `run` in a transaction: begins, commits, rolls back on a throw, which it throws again.
    * Events that are published in it with `{ db }` are delivered at once after the commit, and never
@@ -34,3 +34,9 @@ export interface Svc {
   /** The started pg-boss, in the schema `svc_jobs`. */
   jobs: PgBoss
 }
+
+/**
+ * What `fastify.svc` offers, to be extended by the plugins that add to it:
+ * `declare module '@svc/core' { interface Svc { webhooks: WebhookOperations } }`
+ */
+export interface Svc extends CoreServices {}

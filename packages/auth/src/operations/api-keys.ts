@@ -10,52 +10,47 @@ import {
   UserNotFound,
 } from '../errors.ts'
 import { digestOf, mintKey, prefixOf } from '../key-format.ts'
-import type { ApiKey, CreatedApiKey, NewApiKey } from '../schemas.ts'
+import type { ApiKey, CreatedApiKey, NewApiKey, Page } from '../schemas.ts'
 import { DEFAULT_SCOPES, ungrantable, type Scope } from '../scopes.ts'
-import { findUser, type Page } from '../tables/users.ts'
-import type { Auth } from '../guard/keys/cached-key.ts'
-import { actor, type Ground } from './context.ts'
+import { findUser } from '../tables/users.ts'
+import { performedBy, type OperationCall, type OperationContext } from './context.ts'
 
-export function apiKeyOperations({ db, log, scopes: declared, revokeKeys, writeUses }: Ground) {
+export function createApiKeyOperations(context: OperationContext) {
+  const { db: pool, log, scopes: declared, insertKey, revokeKeys, writeLastUsed } = context
   return {
-    /** `caller`: whoever may not grant more than it has; code of this process may. */
-    async createApiKey(wishes: NewApiKey, caller?: Auth | null): Promise<CreatedApiKey> {
-      const { userId, label = null, scopes = [...DEFAULT_SCOPES] } = wishes
+    async createApiKey(input: NewApiKey, call: OperationCall = {}): Promise<CreatedApiKey> {
+      const { userId, label = null, scopes = [...DEFAULT_SCOPES] } = input
+      const { caller } = call
       assertDeclared(scopes, declared)
       if (caller !== undefined) assertGrantable(scopes, caller?.scopes ?? [])
-      const expiresAt = futureTime(wishes.expiresAt ?? null)
+      const expiresAt = futureTime(input.expiresAt ?? null)
       if (!isUuid(userId)) throw new UserNotFound()
       const key = mintKey()
-      // No epoch: nobody can remember anything of a text that did not exist.
-      const row = await insertApiKey(db, {
-        id: uuidv7(),
-        userId,
-        digest: digestOf(key),
-        keyPrefix: prefixOf(key),
-        label,
-        scopes,
-        expiresAt,
-      })
+      const digest = digestOf(key)
+      const keyPrefix = prefixOf(key)
+      const row = await insertKey(call.db, digest, (db) =>
+        insertApiKey(db, { id: uuidv7(), userId, digest, keyPrefix, label, scopes, expiresAt }),
+      )
       if (!row) throw new UserNotFound()
-      log.info({ keyId: row.id, userId, scopes, by: actor(caller) }, 'key created')
+      log.info({ keyId: row.id, userId, scopes, ...performedBy(call) }, 'key created')
       const { revokedAt: _revokedAt, lastUsedAt: _lastUsedAt, ...created } = row
       return { ...created, key }
     },
 
     async listApiKeys(userId: string, page?: Page): Promise<ApiKey[]> {
-      if (!isUuid(userId) || !(await findUser(db, userId))) throw new UserNotFound()
-      await writeUses()
-      return listApiKeys(db, userId, page)
+      if (!isUuid(userId) || !(await findUser(pool, userId))) throw new UserNotFound()
+      await writeLastUsed()
+      return listApiKeys(pool, userId, page)
     },
 
-    async revokeApiKey(keyId: string, caller?: Auth | null): Promise<void> {
+    async revokeApiKey(keyId: string, call: OperationCall = {}): Promise<void> {
       if (!isUuid(keyId)) throw new KeyNotFound()
-      await revokeKeys(async (tx) => {
+      await revokeKeys(call.db, async (tx) => {
         const digest = await revokeApiKey(tx, keyId)
         if (digest === undefined) throw new KeyNotFound()
         return [digest]
       })
-      log.info({ keyId, by: actor(caller) }, 'key revoked')
+      log.info({ keyId, ...performedBy(call) }, 'key revoked')
     },
   }
 }

@@ -1,39 +1,77 @@
-/** What the operations stand on. */
+/** What the operations need. */
 import type { Core, Db } from '@svc/core/internal'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Keys } from '../guard/keys/open-keys.ts'
 import type { Auth } from '../guard/keys/cached-key.ts'
 import type { AuthSettings } from '../options.ts'
 import { BUILT_IN_SCOPES, type Scope } from '../scopes.ts'
+import { findTransactionId } from '../tables/transactions.ts'
 
-export interface Ground {
+/** Second argument of an operation that writes. */
+export interface OperationCall {
+  /** A transaction of the caller. Without it the operation has one of its own. */
+  db?: Db | undefined
+  /**
+   * Who asks: a key may not grant more than it has. Not given where code of this process asks, which
+   * may; `null` where a request without a key does.
+   */
+  caller?: Auth | null | undefined
+}
+
+export interface OperationContext {
   db: Db
   log: FastifyBaseLogger
   /** Scopes that may be granted. */
   scopes: readonly Scope[]
   /**
-   * Revokes keys, told by their digests, in one transaction. When it resolves, this process has
-   * forgotten what it knew of them; the others hear of it by the epoch.
+   * Revokes keys in the transaction `db`, or in one of its own; `revoke` returns their hashes. From
+   * the commit on this process refuses them; the others read of it in the row of key changes.
    */
-  revokeKeys: (revoke: (tx: Db) => Promise<string[]>) => Promise<string[]>
-  /** Writes the times of use that this process has noted. */
-  writeUses: () => Promise<void>
+  revokeKeys: (db: Db | undefined, revoke: (tx: Db) => Promise<string[]>) => Promise<string[]>
+  /** Writes a key of this hash with `insert`, in the transaction `db` where there is one. */
+  insertKey: <Row>(
+    db: Db | undefined,
+    hash: string,
+    insert: (db: Db) => Promise<Row>,
+  ) => Promise<Row>
+  /** Writes the times of use that this process has recorded. */
+  writeLastUsed: () => Promise<void>
 }
 
-export function makeGround(core: Core, keys: Keys, settings: AuthSettings): Ground {
+export function createOperationContext(
+  core: Core,
+  keys: Keys,
+  settings: AuthSettings,
+): OperationContext {
   return {
     db: core.db,
     log: keys.log,
     scopes: [...BUILT_IN_SCOPES, ...settings.scopes],
-    writeUses: () => keys.lastUsed.flush(),
-    async revokeKeys(revoke) {
-      const digests = await core.transaction(revoke)
-      keys.keyring.drop(digests)
-      return digests
+    writeLastUsed: () => keys.lastUsed.flush(),
+    async revokeKeys(db, revoke) {
+      if (db === undefined) {
+        const hashes = await core.transaction(revoke)
+        keys.keyring.drop(hashes)
+        return hashes
+      }
+      const transactionId = await findTransactionId(db)
+      const hashes = await revoke(db)
+      keys.uncommitted.add(transactionId, hashes)
+      return hashes
+    },
+    async insertKey(db, hash, insert) {
+      // Without a transaction of the caller nothing is remembered of a text that did not exist.
+      if (db === undefined) return insert(core.db)
+      const transactionId = await findTransactionId(db)
+      const row = await insert(db)
+      keys.uncommitted.add(transactionId, [hash])
+      return row
     },
   }
 }
 
-/** Who did it, for the log: a key, or code of this process. */
-export const actor = (caller: Auth | null | undefined): string =>
-  caller ? (caller.keyId ?? 'the bootstrap key') : 'an action'
+/** What the log says of an operation: which key asked for it, and whether it may be rolled back. */
+export const performedBy = ({ db, caller }: OperationCall): object => ({
+  by: caller ? (caller.keyId ?? 'the bootstrap key') : 'the application',
+  ...(db === undefined ? {} : { inTransaction: true }),
+})

@@ -1,14 +1,17 @@
 import type { Recognizer } from '../guard/keys/authenticator.ts'
-import { apiKeyOperations } from './api-keys.ts'
-import type { Ground } from './context.ts'
-import { userOperations } from './users.ts'
-import { keyValidation } from './validate-api-key.ts'
+import { createApiKeyOperations } from './api-keys.ts'
+import type { OperationContext } from './context.ts'
+import { createUserOperations } from './users.ts'
+import { createKeyValidation } from './validate-api-key.ts'
 
-export type Operations = ReturnType<typeof makeOperations>
+export type Operations = ReturnType<typeof createOperations>
 
-/** What can be done with users and keys, for routes and actions alike. Ids need not be UUIDs. */
-export const makeOperations = (ground: Ground, recognizer: Recognizer) => ({
-  ...userOperations(ground),
-  ...apiKeyOperations(ground),
-  ...keyValidation(recognizer),
+/**
+ * What can be done with users and keys. Routes check the input before; `svc.auth` and the named
+ * actions add a check of their own. Ids need not be UUIDs.
+ */
+export const createOperations = (context: OperationContext, recognizer: Recognizer) => ({
+  ...createUserOperations(context),
+  ...createApiKeyOperations(context),
+  ...createKeyValidation(recognizer),
 })

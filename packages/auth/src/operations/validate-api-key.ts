@@ -12,7 +12,7 @@ const INVALID: Validation = {
   keyId: null,
 }
 
-export function keyValidation(recognizer: Recognizer) {
+export function createKeyValidation(recognizer: Recognizer) {
   return {
     async validateApiKey(rawKey: unknown): Promise<Validation> {
       if (typeof rawKey !== 'string') return { ...INVALID, scopes: [] }

@@ -29,8 +29,9 @@ export function apiKeyRoutes(app: FastifyInstance, operations: Operations): void
       },
     },
     async (request, reply) => {
-      const wishes = { ...request.body, userId: request.params.userId }
-      return reply.code(201).send(await operations.createApiKey(wishes, request.auth))
+      const input = { ...request.body, userId: request.params.userId }
+      const created = await operations.createApiKey(input, { caller: request.auth })
+      return reply.code(201).send(created)
     },
   )
 
@@ -47,8 +48,9 @@ export function apiKeyRoutes(app: FastifyInstance, operations: Operations): void
       },
     },
     async (request, reply) => {
-      const { limit, after } = request.query
-      const rows = await operations.listApiKeys(request.params.userId, { after, limit: limit + 1 })
+      const { limit } = request.query
+      const oneMore = { ...request.query, limit: limit + 1 }
+      const rows = await operations.listApiKeys(request.params.userId, oneMore)
       return page(request, reply, rows, limit)
     },
   )
@@ -65,7 +67,7 @@ export function apiKeyRoutes(app: FastifyInstance, operations: Operations): void
       },
     },
     async (request, reply) => {
-      await operations.revokeApiKey(request.params.id, request.auth)
+      await operations.revokeApiKey(request.params.id, { caller: request.auth })
       return reply.code(204).send(null)
     },
   )

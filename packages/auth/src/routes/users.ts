@@ -22,7 +22,8 @@ export function userRoutes(app: FastifyInstance, operations: Operations): void {
         response: { 201: User, '4xx': ErrorBody, '5xx': ErrorBody },
       },
     },
-    async ({ body, auth }, reply) => reply.code(201).send(await operations.createUser(body, auth)),
+    async ({ body, auth }, reply) =>
+      reply.code(201).send(await operations.createUser(body, { caller: auth })),
   )
 
   api.get(
@@ -37,8 +38,8 @@ export function userRoutes(app: FastifyInstance, operations: Operations): void {
       },
     },
     async (request, reply) => {
-      const { limit, after } = request.query
-      const rows = await operations.listUsers({ after, limit: limit + 1 })
+      const { limit } = request.query
+      const rows = await operations.listUsers({ ...request.query, limit: limit + 1 })
       return page(request, reply, rows, limit)
     },
   )
@@ -55,7 +56,7 @@ export function userRoutes(app: FastifyInstance, operations: Operations): void {
       },
     },
     async (request, reply) => {
-      await operations.deleteUser(request.params.id, request.auth)
+      await operations.deleteUser(request.params.id, { caller: request.auth })
       return reply.code(204).send(null)
     },
   )

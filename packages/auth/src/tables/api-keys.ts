@@ -1,9 +1,8 @@
 import type { Db } from '@svc/core/internal'
 import { digestOfHex, hexOf } from '../key-format.ts'
-import type { ApiKey } from '../schemas.ts'
+import type { ApiKey, Page } from '../schemas.ts'
 import { committedSince } from './snapshots.ts'
 import { isoOf } from './timestamps.ts'
-import type { Page } from './users.ts'
 
 const COLUMNS = `id, user_id as "userId", key_prefix as "keyPrefix", label, scopes,
   ${isoOf('created_at')} as "createdAt", ${isoOf('expires_at')} as "expiresAt",

@@ -1,15 +1,8 @@
 import type { Db } from '@svc/core/internal'
-import type { User } from '../schemas.ts'
+import type { Page, User } from '../schemas.ts'
 import { isoOf } from './timestamps.ts'
 
 const COLUMNS = `id, email, name, role, ${isoOf('created_at')} as "createdAt"`
-
-export interface Page {
-  /** The id of the row that the page follows. */
-  after?: string | undefined
-  /** All where it is not given. */
-  limit?: number
-}
 
 /** `undefined` where the email is taken. */
 export async function insertUser(

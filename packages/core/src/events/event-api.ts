@@ -1,4 +1,4 @@
-import type { Client, Pool } from 'pg'
+import { BEGIN } from '../postgres/checked-db.ts'
 import type { Db } from '../postgres/pools.ts'
 import {
   InvalidEventId,
@@ -9,7 +9,6 @@ import {
   NoTransaction,
   SubscriptionTaken,
 } from '../errors.ts'
-import { foreignDb } from '../postgres/other-libraries.ts'
 import { uuidv7 } from '../ids.ts'
 import {
   isBoolean,
@@ -112,7 +111,7 @@ export function checkedPublishOptions(options: PublishOptions): PublishOptions {
   if (!isPlainObject(options)) {
     throw new InvalidOption(`events.publish: the options must be an object, got ${kindOf(options)}`)
   }
-  if (options.db === null) throw new NoTransaction('null', BEGIN)
+  if (options.db === null) throw new NoTransaction('events.publish', 'null', BEGIN)
   for (const name in options) {
     if (name !== 'id' && name !== 'db') {
       throw new InvalidOption(`events.publish: there is no option "${name}"; there are: id, db`)
@@ -120,28 +119,6 @@ export function checkedPublishOptions(options: PublishOptions): PublishOptions {
   }
   return options
 }
-
-/**
- * A publish is two statements or more. Outside a transaction they would stand alone: an event
- * without its jobs, where the process ends between them.
- *
- * @throws NoTransaction
- */
-export function checkedDb(db: Db): Db {
-  const { query, totalCount, getTransactionStatus } = db as Partial<Pool & Client>
-  if (typeof query !== 'function') {
-    const { what, right } = foreignDb(db) ?? { what: kindOf(db), right: PASS }
-    throw new NoTransaction(what, right)
-  }
-  if (totalCount !== undefined) throw new NoTransaction('a pool', BEGIN)
-  if (getTransactionStatus?.call(db) === 'I') {
-    throw new NoTransaction('a client outside a transaction', 'begin on it first')
-  }
-  return db
-}
-
-const BEGIN = 'begin on a client of the pool, and pass that client'
-const PASS = 'pass the client of pg that your transaction runs on, or such an object'
 
 /** @throws InvalidPayload */
 export function payloadText(payload: unknown): string {

@@ -1,9 +1,9 @@
 /** `svc.events`, and the subscriptions of this process with their pumps. */
+import { checkedDb } from '../postgres/checked-db.ts'
 import { CommitWatch } from './commit-poller.ts'
 import { transaction, type Database, type Db } from '../postgres/pools.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
 import {
-  checkedDb,
   checkedEventId,
   checkedEventName,
   checkedPublishOptions,
@@ -53,6 +53,8 @@ interface OpenTransaction {
   queues: Set<string>
   /** Publishes in it that are not done. */
   publishing: number
+  /** What else is to be run after its commit. */
+  tasks: (() => void)[]
 }
 
 export class EventBus implements Events {
@@ -91,7 +93,9 @@ export class EventBus implements Events {
     const event = { name: checkedEventName(name), id: checkedEventId(id), payload }
     // Whoever holds a connection must not wait here for another one.
     if (!db || !this.#ready) await this.declare()
-    return db ? this.#publishWithin(checkedDb(db), event) : this.#publisher.publish(event)
+    return db
+      ? this.#publishWithin(checkedDb(db, 'events.publish'), event)
+      : this.#publisher.publish(event)
   }
 
   /** As `publishText`, unless the key of the claim is taken, then `null`. */
@@ -138,10 +142,16 @@ export class EventBus implements Events {
   }
 
   async #wakingAfter<T>(transact: (open: OpenTransaction) => Promise<T>): Promise<T> {
-    const open: OpenTransaction = { queues: new Set(), publishing: 0 }
+    const open: OpenTransaction = { queues: new Set(), publishing: 0, tasks: [] }
     const result = await transact(open)
     for (const queue of open.queues) this.#parts.workers.wake(queue)
+    for (const task of open.tasks) task()
     return result
+  }
+
+  /** Runs `task` after the commit. Of a transaction that is not ours the commit is not known here. */
+  afterCommit(db: Db, task: () => void): void {
+    this.#transactions.get(db)?.tasks.push(task)
   }
 
   subscribe(name: string, handler: EventHandler, options?: SubscribeOptions): Promise<void> {

@@ -34,6 +34,8 @@ export class Keyring {
   // Apart from the valid ones: a flood of made-up keys pushes out nothing but itself.
   #rejected = new BoundedMap<Rejection>(REJECTED_KEYS)
   #flights = new Map<string, Flight>()
+  /** How many open transactions have changed a key: nothing that is read of it is remembered. */
+  #changing = new Map<string, number>()
   #lookUp: LookUp
 
   constructor(lookUp: LookUp) {
@@ -50,6 +52,8 @@ export class Keyring {
 
   /** One query however many ask at once, and none for what was rejected lately. */
   async find(digest: string, shape: Shape): Promise<Finding> {
+    // A lookup that was sent before the commit must not answer a request that came after it.
+    if (this.#changing.has(digest)) return this.#lookUp(digest, shape)
     const remembered = this.#known.get(digest) ?? this.#rejected.get(digest)
     if (remembered) return remembered
     const running = this.#flights.get(digest)
@@ -67,6 +71,24 @@ export class Keyring {
       const flight = this.#flights.get(digest)
       if (flight) flight.isStale = true
     }
+  }
+
+  /** A transaction that is still open has changed these keys. */
+  beginChange(digests: readonly string[]): void {
+    for (const digest of digests) {
+      this.#changing.set(digest, (this.#changing.get(digest) ?? 0) + 1)
+    }
+    this.drop(digests)
+  }
+
+  /** It has ended. */
+  endChange(digests: readonly string[]): void {
+    for (const digest of digests) {
+      const others = (this.#changing.get(digest) ?? 1) - 1
+      if (others > 0) this.#changing.set(digest, others)
+      else this.#changing.delete(digest)
+    }
+    this.drop(digests)
   }
 
   clear(): void {
@@ -98,6 +120,7 @@ export class Keyring {
       flight.isNew = false
       finding = await this.#lookUp(digest, shape)
     } while (flight.isStale || (flight.isNew && finding === UNKNOWN))
+    if (this.#changing.has(digest)) return finding
     if (isRejection(finding)) this.#rejected.set(digest, finding)
     else this.#known.set(digest, finding)
     return finding

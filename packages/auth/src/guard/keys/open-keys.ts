@@ -3,6 +3,7 @@ import type { Core } from '@svc/core/internal'
 import type { FastifyBaseLogger } from 'fastify'
 import { findArrivals, findKeysByDigest, writeUses, type StoredKey } from '../../tables/api-keys.ts'
 import { KEYS_CHANGED, readChanges } from '../../tables/key-changes.ts'
+import { findEndedTransactions } from '../../tables/transactions.ts'
 import { sweepFailures } from '../../tables/lockouts.ts'
 import type { AuthSettings } from '../../options.ts'
 import { ArrivalWatch } from './inserted-keys.ts'
@@ -17,6 +18,7 @@ import { missBudgets } from './token-bucket.ts'
 import { narrow } from './limited-pool.ts'
 import { RateLimiter, unwatched } from '../lockout/lockout.ts'
 import { Recognizer, Undecided } from './authenticator.ts'
+import { UncommittedChanges } from './uncommitted-changes.ts'
 
 /** Longest wait for Postgres in the way of a request. */
 const PATIENCE_MS = 2000
@@ -62,6 +64,10 @@ export async function openKeys(core: Core, settings: AuthSettings, log: FastifyB
     findArrivals: (since) => findArrivals(own, since),
     welcome: (digests) => (digests === null ? keyring.welcomeAll() : keyring.welcome(digests)),
   })
+  const uncommitted = new UncommittedChanges({
+    findEnded: (transactionIds) => findEndedTransactions(own, transactionIds),
+    cache: keyring,
+  })
   const recognizer = new Recognizer({ keyring, lease, bootstrapKey, budgets, limiter })
 
   let sweep: NodeJS.Timeout | undefined
@@ -73,6 +79,7 @@ export async function openKeys(core: Core, settings: AuthSettings, log: FastifyB
     limiter,
     lastUsed,
     recognizer,
+    uncommitted,
     async start() {
       core.signals.listen(KEYS_CHANGED, () => lease.wake())
       await lease.renew()
@@ -88,6 +95,7 @@ export async function openKeys(core: Core, settings: AuthSettings, log: FastifyB
       clearInterval(sweep)
       lease.stop()
       arrivals.stop()
+      uncommitted.stop()
       bootstrapKey.stop()
       await lastUsed.stop()
     },

@@ -1,0 +1,63 @@
+/**
+ * Keys that were changed in transactions of callers. This process is not told when such a
+ * transaction ends. Until it knows of the end it remembers nothing of these keys and asks Postgres
+ * for every request with one of them: a revocation holds from the instant of its commit, and one
+ * that is rolled back never held.
+ */
+interface Parts {
+  /** Which of these transactions have ended. */
+  findEnded: (transactionIds: string[]) => Promise<string[]>
+  cache: {
+    beginChange(hashes: readonly string[]): void
+    endChange(hashes: readonly string[]): void
+  }
+}
+
+const FIRST_PAUSE_MS = 50
+/** Between two questions about a transaction that stays open for long. */
+const LONGEST_PAUSE_MS = 1000
+
+export class UncommittedChanges {
+  #parts: Parts
+  /** Hashes by the id of the transaction. */
+  #open = new Map<string, readonly string[]>()
+  #pauseMs = FIRST_PAUSE_MS
+  #timer: NodeJS.Timeout | undefined
+  #isStopped = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** To be called right after the statement that changed the keys, before the caller can commit. */
+  add(transactionId: string, hashes: readonly string[]): void {
+    if (hashes.length === 0) return
+    this.#parts.cache.beginChange(hashes)
+    this.#open.set(transactionId, [...(this.#open.get(transactionId) ?? []), ...hashes])
+    this.#pauseMs = FIRST_PAUSE_MS
+    this.#checkLater()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+  }
+
+  #checkLater(): void {
+    if (this.#timer !== undefined || this.#open.size === 0 || this.#isStopped) return
+    this.#timer = setTimeout(() => void this.#check(), this.#pauseMs)
+    this.#timer.unref()
+  }
+
+  async #check(): Promise<void> {
+    // Without an answer the keys stay with Postgres, which is slower and never wrong.
+    const ended = await this.#parts.findEnded([...this.#open.keys()]).catch(() => [])
+    for (const transactionId of ended) {
+      this.#parts.cache.endChange(this.#open.get(transactionId) ?? [])
+      this.#open.delete(transactionId)
+    }
+    this.#timer = undefined
+    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
+    this.#checkLater()
+  }
+}

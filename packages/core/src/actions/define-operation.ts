@@ -1,0 +1,64 @@
+/** An operation: the one function behind a method of `svc.auth` or `svc.webhooks` and a named action. */
+import type { Static, TSchema } from '@sinclair/typebox'
+import { InvalidOption, Unavailable } from '../errors.ts'
+import { isPlainObject, kindOf } from '../options/core-options.ts'
+import { checkedDb } from '../postgres/checked-db.ts'
+import { isAway } from '../postgres/connection-errors.ts'
+import type { Db } from '../postgres/transaction.ts'
+import { checkedInput } from './validate-input.ts'
+
+/** The second argument of an operation that writes. */
+export interface OperationOptions {
+  /**
+   * A client inside a transaction: what the operation writes is committed or rolled back with it.
+   * @default a transaction of its own
+   */
+  db?: Db
+}
+
+/**
+ * Makes an operation that writes. Its input is checked against the schema of its route, `db` as that
+ * of `events.publish`. It rejects with the errors that its route answers with.
+ */
+export function writeOperation<Schema extends TSchema, Result>(
+  name: string,
+  schema: Schema,
+  perform: (input: Static<Schema>, db: Db | undefined) => Promise<Result>,
+): (input: Static<Schema>, options?: OperationOptions) => Promise<Result> {
+  const checked = checkedInput(schema)
+  return async (input, options) =>
+    unavailable(perform(checked(input), checkedOptions(name, options)))
+}
+
+/** Makes an operation that reads. */
+export function readOperation<Schema extends TSchema, Result>(
+  schema: Schema,
+  perform: (input: Static<Schema>) => Promise<Result>,
+): (input: Static<Schema>) => Promise<Result> {
+  const checked = checkedInput(schema)
+  return async (input) => unavailable(perform(checked(input)))
+}
+
+/**
+ * Unknown options are errors: a misspelt `db` would commit at once what the caller means to roll back.
+ *
+ * @throws InvalidOption, NoTransaction
+ */
+function checkedOptions(name: string, options: OperationOptions = {}): Db | undefined {
+  if (!isPlainObject(options)) {
+    throw new InvalidOption(`${name}: the options must be an object, got ${kindOf(options)}`)
+  }
+  const unknown = Object.keys(options).find((option) => option !== 'db')
+  if (unknown !== undefined) {
+    throw new InvalidOption(`${name}: there is no option "${unknown}"; there is: db`)
+  }
+  return options.db === undefined ? undefined : checkedDb(options.db, name)
+}
+
+async function unavailable<Result>(result: Promise<Result>): Promise<Result> {
+  try {
+    return await result
+  } catch (error) {
+    throw isAway(error) ? new Unavailable({ cause: error }) : error
+  }
+}

@@ -1,0 +1,30 @@
+/** The check of the option `db` of `events.publish` and of every operation that writes. */
+import type { Client, Pool } from 'pg'
+import { NoTransaction } from '../errors.ts'
+import { kindOf } from '../options/core-options.ts'
+import { foreignDb } from './other-libraries.ts'
+import type { Db } from './transaction.ts'
+
+export const BEGIN = 'begin on a client of the pool, and pass that client'
+const PASS = 'pass the client of pg that your transaction runs on, or such an object'
+
+/**
+ * What is written with `db` takes two statements or more. Outside a transaction each would be
+ * committed by itself, and a process that ends between them would leave an event without its jobs.
+ *
+ * @param caller the name of the function that was given `db`, for the message
+ * @throws NoTransaction
+ */
+export function checkedDb(db: unknown, caller: string): Db {
+  if (db === null) throw new NoTransaction(caller, 'null', BEGIN)
+  const { query, totalCount, getTransactionStatus } = db as Partial<Pool & Client>
+  if (typeof query !== 'function') {
+    const { what, right } = foreignDb(db) ?? { what: kindOf(db), right: PASS }
+    throw new NoTransaction(caller, what, right)
+  }
+  if (totalCount !== undefined) throw new NoTransaction(caller, 'a pool', BEGIN)
+  if (getTransactionStatus?.call(db as Client) === 'I') {
+    throw new NoTransaction(caller, 'a client outside a transaction', 'begin on it first')
+  }
+  return db as Db
+}
