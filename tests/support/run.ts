@@ -58,7 +58,8 @@ function tapArguments(): string[] {
       ? globSync(`${argument}/**/*.test.ts`)
       : argument,
   )
-  return [`--jobs=${Math.max(2, availableParallelism())}`, ...files]
+  // One more than there are cores: many a test waits.
+  return [`--jobs=${Math.max(2, availableParallelism()) + 1}`, ...files]
 }
 
 /** The first signal asks tap to end, so that it can say what was running; the next one insists. */
