@@ -3,6 +3,7 @@ import t from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startChild } from './support/child.ts'
 import { startHost } from './support/host.ts'
+import { bringLostJobsBack } from './support/lost-jobs.ts'
 import { until } from './support/until.ts'
 import { testWorker, type TestWorker } from './support/worker.ts'
 
@@ -50,7 +51,7 @@ t.test('a worker whose claim has lapsed settles nothing', async (t) => {
   })
   await app.svc.events.publish('a', 1)
   await until(() => attempts.length === 1)
-  await app.svc.database.query(`update svc_jobs.job set heartbeat_seconds = 0`)
+  await bringLostJobsBack(app)
   await until(() => attempts.length === 3)
   go.resolve()
   const { rows } = await until(
@@ -75,7 +76,7 @@ t.test('an attempt knows that the one before it was lost', async (t) => {
   const { jobs } = testing
   await testing.insert(['a'])
   await until(() => jobs.length === 1)
-  await app.svc.database.query(`update svc_jobs.job set heartbeat_seconds = 0`)
+  await bringLostJobsBack(app)
   await until(() => jobs.length === 2)
   stuck.resolve({ kind: 'completed' })
   t.strictSame(
@@ -100,9 +101,9 @@ t.test('a process that lives keeps its claims, however long an attempt takes', a
   await app.svc.events.publish('a', 1)
   await until(() => attempts.length === 1)
   await app.svc.database.query(
-    `update svc_jobs.job set heartbeat_on = now() - interval '1 hour',
-                             started_on = started_on - interval '1 hour'`,
+    `update svc_jobs.job set started_on = started_on - interval '1 hour'`,
   )
+  await bringLostJobsBack(app)
   // The claim is another one now, by its moment: its own process does not renew it.
   await until(() => attempts.length === 2)
   await app.svc.database.query(

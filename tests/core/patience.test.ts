@@ -36,6 +36,8 @@ t.test('in a transaction the server ends it, which is no outage', async (t) => {
 t.test('a statement that a shared pool gives up is cancelled in the server', async (t) => {
   const pool = await poolOf(t)
   const other = await poolOf(t)
+  // Connected, so that the time is that of the statement.
+  await pool.query('select 1')
   const cancelled: number[] = []
   const db = boundedPool(
     pool,

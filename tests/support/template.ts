@@ -5,7 +5,7 @@ import Fastify from 'fastify'
 
 /** Boots a host with all plugins once, so that the template has every table before it is cloned. */
 export async function migrateTemplate(database: string): Promise<void> {
-  const app = Fastify()
+  const app = Fastify({ pluginTimeout: 0 })
   try {
     await app.register(svcCore, { database, worker: { enabled: false } })
     await app.register(svcAuth)

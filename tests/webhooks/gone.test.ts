@@ -15,12 +15,18 @@ t.test(
       ({ body }) => body.active === false,
     )
     t.equal(body.active, false)
-    t.match((await ask('GET', `/${id}/deliveries`)).body, [
+    const deliveries = await until(
+      () => ask('GET', `/${id}/deliveries`),
+      ({ body }) => body.length > 0,
+    )
+    t.match(deliveries.body, [
       { status: 'dead', statusCode: 410, error: 'http', attempt: 1, nextAttemptAt: null },
     ])
-    t.match((await ask('GET', `/${id}/dead-letters`)).body, [
-      { status: 'dead', statusCode: 410, attempt: 1, payload: { n: 1 } },
-    ])
+    const letters = await until(
+      () => ask('GET', `/${id}/dead-letters`),
+      ({ body }) => body.length > 0,
+    )
+    t.match(letters.body, [{ status: 'dead', statusCode: 410, attempt: 1, payload: { n: 1 } }])
     await app.svc.events.publish('order.created', { n: 2 })
     t.equal(receiver.requests.length, 1)
   },

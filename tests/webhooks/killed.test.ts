@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { useCore } from '@svc/core/internal'
 import { recordLost } from '../../packages/webhooks/src/outbound/delivery/crashed-attempts.ts'
+import { bringLostJobsBack } from '../core/support/lost-jobs.ts'
 import { startHost, until } from './support/host.ts'
 import { startReceiver } from './support/receiver.ts'
 
@@ -30,7 +31,7 @@ t.test(
     killed = true
     first.kill()
     await startWorker(t, database)
-    await timePasses(app.svc.database)
+    await bringLostJobsBack(app)
 
     const list = async () => (await ask('GET', `/${id}/deliveries`)).body
     const rows = await until(list, (found) => found.length === 10)
@@ -55,7 +56,7 @@ t.test('every attempt is recorded whose process died, however many in a row', as
     const worker = await startWorker(t, database)
     await receiver.got(attempt)
     worker.kill()
-    await timePasses(app.svc.database)
+    await bringLostJobsBack(app)
   }
   await startWorker(t, database)
 
@@ -79,7 +80,7 @@ t.test('an attempt that was the last one is recorded too', async (t) => {
   await receiver.got(1)
   worker.kill()
   await startWorker(t, database, 1)
-  await timePasses(app.svc.database)
+  await bringLostJobsBack(app)
   const [letter] = await until(
     async () => (await ask('GET', `/${id}/dead-letters`)).body,
     (letters) => letters.length === 1,
@@ -93,10 +94,3 @@ t.test('an attempt that was the last one is recorded too', async (t) => {
   const { id: _, ...shown } = letter
   t.match(rows[0], { ...shown, eventId: event.id })
 })
-
-/** As if nothing had been heard of the processes of these attempts for a while. */
-async function timePasses(database: { query(text: string): Promise<unknown> }): Promise<void> {
-  await database.query(
-    `update svc_jobs.job set heartbeat_on = heartbeat_on - interval '1 hour' where state = 'active'`,
-  )
-}

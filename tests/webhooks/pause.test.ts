@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { startHost, until } from './support/host.ts'
 import { startReceiver } from './support/receiver.ts'
@@ -13,7 +14,11 @@ t.test('while a webhook is paused its deliveries wait, and none is lost', async 
   await ask('PATCH', `/${id}`, { active: false })
   await app.svc.events.publish('order.created', { n: 'not queued while inactive' })
   const { deliveryId } = await app.svc.actions.call('__svc.webhooks.test', id)
-  const settled = await quiet(() => Promise.resolve(receiver.requests.length))
+  await until(
+    () => parkedOf(app, id),
+    (rows) => rows.length === 11 && rows.every(Boolean),
+  )
+  const settled = receiver.requests.length
   up = true
   t.equal(await quiet(() => Promise.resolve(receiver.requests.length)), settled)
 
@@ -100,18 +105,24 @@ t.test('what a paused webhook has waiting leaves the way of the fetches', async 
   await ask('POST', `/${id}/test`)
 
   await startHost(t, { database: publisher.database })
-  const parked = async () => {
-    const { rows } = await app.svc.database.query(
-      `select blocked from svc_jobs.job where singleton_key = $1`,
-      [id],
-    )
-    return rows.map((row: { blocked: boolean }) => row.blocked)
-  }
-  t.same(await until(parked, (rows) => rows.every(Boolean)), [true, true, true, true])
+  const parked = await until(
+    () => parkedOf(app, id),
+    (rows) => rows.every(Boolean),
+  )
+  t.same(parked, [true, true, true, true])
   t.equal(receiver.requests.length, 0)
   await ask('PATCH', `/${id}`, { active: true })
   t.equal((await receiver.got(4)).length, 4)
 })
+
+/** Of each job of a webhook whether it is parked. */
+async function parkedOf({ svc }: FastifyInstance, id: string): Promise<boolean[]> {
+  const { rows } = await svc.database.query(
+    `select blocked from svc_jobs.job where singleton_key = $1`,
+    [id],
+  )
+  return rows.map((row: { blocked: boolean }) => row.blocked)
+}
 
 /** The value once it has not changed for a while: what should not happen has had the time to. */
 async function quiet(ask: () => Promise<number>): Promise<number> {

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -39,11 +40,17 @@ function run(t: Test, folder: string, name: string, environment: Record<string, 
   return printed
 }
 
+/** Not one of those that systems hand out: no other test is given it before the program listens. */
 async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const port = randomInt(15_000, 30_000)
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+  } catch {
+    return freePort()
+  }
   server.close()
+  await once(server, 'close')
   return String(port)
 }
 

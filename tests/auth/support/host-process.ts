@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
 
-const app = Fastify()
+const app = Fastify({ pluginTimeout: 60_000 })
 await app.register(svcCore, {
   database: { connectionString: process.argv[2], max: 3 },
   worker: { enabled: false },

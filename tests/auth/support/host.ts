@@ -72,7 +72,8 @@ export async function prepareHost(
   t: Tap,
   { database, auth, core, fastify, before, after }: HostOptions & { database: string },
 ): Promise<FastifyInstance> {
-  const app = Fastify(fastify ?? {})
+  // A boot takes long on a busy machine.
+  const app = Fastify({ pluginTimeout: 60_000, ...fastify })
   t.teardown(() => app.close())
   await before?.(app)
   await app.register(svcCore, {

@@ -27,7 +27,8 @@ export async function startHost(t: Test, options: HostOptions = {}): Promise<Hos
   const database = options.database ?? (await freshDatabase(t))
   const log: Record<string, unknown>[] = []
   const stream = { write: (line: string) => void log.push(JSON.parse(line)) }
-  const app = Fastify({ logger: { level: 'debug', stream } })
+  // A boot takes long on a busy machine.
+  const app = Fastify({ logger: { level: 'debug', stream }, pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   await app.register(svcCore, {
     database: { connectionString: database, max: 4 },

@@ -8,7 +8,7 @@ const [database = '', drainless, closesAfter] = process.argv.slice(2)
 let done = 0
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-const app = Fastify()
+const app = Fastify({ pluginTimeout: 60_000 })
 await app.register(svcCore, {
   database: { connectionString: database, max: 3 },
   worker: { retryDelaySeconds: 0, maxAttempts: 10 },

@@ -41,7 +41,8 @@ export async function hostOf(
   const database = await freshDatabase(t)
   const log: LogLine[] = []
   const stream = { write: (line: string) => void log.push(JSON.parse(line) as LogLine) }
-  const app = Fastify({ logger: { level: 'info', stream } })
+  // A boot takes long on a busy machine.
+  const app = Fastify({ logger: { level: 'info', stream }, pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   await before?.(app)
   await app.register(svcCore, {

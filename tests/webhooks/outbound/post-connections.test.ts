@@ -18,7 +18,7 @@ const DELIVERED = { statusCode: 200, failure: null, retryAfter: null, responseBo
 
 function opened(t: Test, settings: Partial<PostSettings> = {}) {
   const post = openPost({
-    timeoutMs: 5000,
+    timeoutMs: 60_000,
     userAgent: 'test',
     refuses: addressGuard(['127.0.0.0/8']),
     ...settings,

@@ -8,7 +8,7 @@ const never = new AbortController().signal
 
 function opened(t: Test, settings: Partial<PostSettings> = {}) {
   const post = openPost({
-    timeoutMs: 5000,
+    timeoutMs: 60_000,
     userAgent: 'test',
     refuses: addressGuard(['127.0.0.0/8']),
     ...settings,

@@ -34,7 +34,10 @@ export interface Answer {
 /** Retries come a second after a failure, and deliveries may go to loopback, unless told otherwise. */
 export async function startHost(t: Test, options: HostOptions = {}): Promise<Host> {
   const { database = await freshDatabase(t), core = {}, ...webhooks } = options
-  const app = Fastify({ logger: { level: process.env['LOG_LEVEL'] ?? 'silent' } })
+  const app = Fastify({
+    logger: { level: process.env['LOG_LEVEL'] ?? 'silent' },
+    pluginTimeout: 60_000, // a boot takes long on a busy machine
+  })
   t.teardown(() => app.close())
   await app.register(svcCore, {
     ...core,

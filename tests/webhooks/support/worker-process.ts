@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 import { svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
 
-const app = Fastify()
+const app = Fastify({ pluginTimeout: 60_000 })
 await app.register(svcCore, {
   database: { connectionString: process.argv[2]!, max: 4 },
   worker: { retryDelaySeconds: 1, retryBackoff: false, maxAttempts: Number(process.argv[3]) },
