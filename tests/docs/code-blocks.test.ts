@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
-import t from 'tap'
+import { basename, join } from 'node:path'
+import t, { type Test } from 'tap'
 import { NAMES } from './names.ts'
 
 const root = join(import.meta.dirname, '../..')
 const documents = globSync(
-  ['README.md', 'CONTRIBUTING.md', 'packages/*/README.md', 'packages/*/docs/*.md'],
+  ['*.md', 'examples/README.md', 'packages/*/README.md', 'packages/*/docs/*.md'],
   { cwd: root },
 ).toSorted()
 const BLOCK = /^```(ts|js)\n([^]*?)^```$/gm
@@ -34,24 +34,19 @@ for (const document of documents) {
   if (Object.keys(blocks).length === 0) continue
 
   t.test(`each code block of ${document} compiles in a strict project`, async (t) => {
-    const folder = t.testdir({
-      'tsconfig.json': JSON.stringify({ compilerOptions, include: ['blocks'] }),
-      'package.json': '{ "type": "module" }',
-      blocks: { ...blocks, 'names.ts': NAMES[document] ?? '' },
-    })
-    // Examples of tests import it as `../support`.
-    symlinkSync(join(root, 'tests/support'), join(folder, 'support'))
-    const tsc = join(root, 'node_modules/typescript/bin/tsc')
-    // Without the hooks that tap puts into each Node below it.
-    const { status, stdout, stderr } = spawnSync(
-      'env',
-      ['-u', 'NODE_OPTIONS', process.execPath, tsc, '-p', '.'],
-      { cwd: folder, encoding: 'utf8' },
-    )
-    t.equal(stdout + stderr, '')
-    t.equal(status, 0)
+    compiles(t, { ...blocks, 'names.ts': NAMES[document] ?? '' })
   })
 }
+
+t.test('the examples compile in a strict project', async (t) => {
+  const examples = globSync('examples/*.ts', { cwd: root })
+  compiles(
+    t,
+    Object.fromEntries(
+      examples.map((file) => [basename(file), readFileSync(join(root, file), 'utf8')]),
+    ),
+  )
+})
 
 t.test('names are declared for documents that there are', async (t) => {
   t.same(
@@ -59,6 +54,25 @@ t.test('names are declared for documents that there are', async (t) => {
     [],
   )
 })
+
+function compiles(t: Test, files: Record<string, string>): void {
+  const folder = t.testdir({
+    'tsconfig.json': JSON.stringify({ compilerOptions, include: ['blocks'] }),
+    'package.json': '{ "type": "module" }',
+    blocks: files,
+  })
+  // Examples of tests import it as `../support`.
+  symlinkSync(join(root, 'tests/support'), join(folder, 'support'))
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  // Without the hooks that tap puts into each Node below it.
+  const { status, stdout, stderr } = spawnSync(
+    'env',
+    ['-u', 'NODE_OPTIONS', process.execPath, tsc, '-p', '.'],
+    { cwd: folder, encoding: 'utf8' },
+  )
+  t.equal(stdout + stderr, '')
+  t.equal(status, 0)
+}
 
 /** The blocks as modules, each named by its line. */
 function blocksOf(text: string): Record<string, string> {

@@ -164,7 +164,7 @@ export class RunningCore implements Core {
       lease: this.lease,
       log,
     })
-    const services: CoreServices = {
+    const services: object = {
       transaction: (run, options) => this.#bus.hostTransaction(run, options),
       actions: makeActions(),
       events: this.#bus,
@@ -172,7 +172,7 @@ export class RunningCore implements Core {
       secrets,
       database: database.pool,
       jobs: boss,
-    }
+    } satisfies CoreServices
     // The plugins that extend the interface add what is theirs when they are mounted.
     this.svc = services as Svc
     this.#sweeps = new Sweeps(log)

@@ -1,0 +1,516 @@
+create type svc_jobs.job_state as enum ('created', 'retry', 'active', 'completed', 'cancelled', 'failed');
+
+create table svc."__svc.auth.api_keys" (
+  id uuid not null,
+  user_id uuid not null,
+  key_hash text collate "C" not null,
+  key_prefix text collate "C" not null,
+  label text,
+  scopes text[] not null,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  inserted_in xid8,
+  constraint "__svc.auth.api_keys_key_hash_check" CHECK ((key_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint "__svc.auth.api_keys_key_prefix_check" CHECK ((length(key_prefix) <= 8)),
+  constraint "__svc.auth.api_keys_pkey" PRIMARY KEY (id),
+  constraint "__svc.auth.api_keys_key_hash_key" UNIQUE (key_hash)
+);
+CREATE INDEX "__svc.auth.api_keys_inserted_in_idx" ON svc."__svc.auth.api_keys" USING btree (inserted_in);
+CREATE INDEX "__svc.auth.api_keys_user_id_id_idx" ON svc."__svc.auth.api_keys" USING btree (user_id, id DESC);
+CREATE TRIGGER mark_inserted BEFORE INSERT OR UPDATE OF key_hash ON svc."__svc.auth.api_keys" FOR EACH ROW EXECUTE FUNCTION svc."__svc.auth.mark_new_key"();
+CREATE TRIGGER tell_deleted AFTER DELETE ON svc."__svc.auth.api_keys" REFERENCING OLD TABLE AS was FOR EACH STATEMENT EXECUTE FUNCTION svc."__svc.auth.tell_changed_keys"();
+CREATE TRIGGER tell_updated AFTER UPDATE ON svc."__svc.auth.api_keys" REFERENCING OLD TABLE AS was NEW TABLE AS now FOR EACH STATEMENT EXECUTE FUNCTION svc."__svc.auth.tell_changed_keys"();
+
+create table svc."__svc.auth.epoch" (
+  is_only boolean default true not null,
+  epoch bigint default 0 not null,
+  dropped text[] default '{}'::text[] not null,
+  constraint "__svc.auth.epoch_is_only_check" CHECK (is_only),
+  constraint "__svc.auth.epoch_pkey" PRIMARY KEY (is_only)
+);
+
+create table svc."__svc.auth.failing_prefixes" (
+  prefix text collate "C" not null,
+  is_blocked boolean not null,
+  expires_at timestamp with time zone not null,
+  changed_in xid8 not null,
+  constraint "__svc.auth.failing_prefixes_pkey" PRIMARY KEY (prefix)
+);
+CREATE INDEX "__svc.auth.failing_prefixes_changed_in_idx" ON svc."__svc.auth.failing_prefixes" USING btree (changed_in);
+CREATE INDEX "__svc.auth.failing_prefixes_expires_at_idx" ON svc."__svc.auth.failing_prefixes" USING btree (expires_at);
+
+create table svc."__svc.auth.users" (
+  id uuid not null,
+  email text not null,
+  name text not null,
+  role text not null,
+  created_at timestamp with time zone default now() not null,
+  constraint "__svc.auth.users_pkey" PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX "__svc.auth.users_lower_idx" ON svc."__svc.auth.users" USING btree (lower(email));
+
+create table svc."__svc.events" (
+  name text collate "C" not null,
+  id text collate "C" not null,
+  payload text not null,
+  published_at timestamp with time zone default now() not null,
+  keep_until timestamp with time zone,
+  constraint "__svc.events_pkey" PRIMARY KEY (name, id)
+);
+CREATE INDEX "__svc.events_published_at_idx" ON svc."__svc.events" USING brin (published_at);
+
+create table svc."__svc.job_groups" (
+  queue text collate "C" not null,
+  group_id text collate "C" not null,
+  held boolean default false not null,
+  circuit_open boolean default false not null,
+  parked_at timestamp with time zone default now() not null,
+  constraint "__svc.job_groups_pkey" PRIMARY KEY (queue, group_id)
+);
+
+create table svc."__svc.job_moves" (
+  id bigint generated always as identity not null,
+  queue text collate "C" not null,
+  group_id text collate "C" not null,
+  kind text not null,
+  before_id uuid,
+  created_at timestamp with time zone default now() not null,
+  constraint "__svc.job_moves_kind_check" CHECK ((kind = ANY (ARRAY['discard'::text, 'redrive'::text, 'bury'::text]))),
+  constraint "__svc.job_moves_pkey" PRIMARY KEY (id)
+);
+CREATE INDEX "__svc.job_moves_queue_group_id_idx" ON svc."__svc.job_moves" USING btree (queue, group_id);
+
+create table svc."__svc.kv" (
+  key text collate "C" not null,
+  value jsonb not null,
+  expires_at timestamp with time zone,
+  constraint "__svc.kv_pkey" PRIMARY KEY (key)
+);
+CREATE INDEX "__svc.kv_expires_at_idx" ON svc."__svc.kv" USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+create table svc."__svc.migrations" (
+  owner text not null,
+  name text not null,
+  applied_at timestamp with time zone default now() not null,
+  constraint "__svc.migrations_pkey" PRIMARY KEY (owner, name)
+);
+
+create table svc."__svc.processes" (
+  id uuid not null,
+  started_at timestamp with time zone default now() not null,
+  renewed_at timestamp with time zone default now() not null,
+  closed_at timestamp with time zone,
+  declares jsonb not null,
+  constraint "__svc.processes_pkey" PRIMARY KEY (id)
+) with (fillfactor=50);
+
+create table svc."__svc.subscriptions" (
+  event_name text collate "C" not null,
+  subscription text collate "C" not null,
+  queue text not null,
+  idempotent boolean default true not null,
+  targeted boolean default false not null,
+  keep_days integer default 0 not null,
+  constraint "__svc.subscriptions_pkey" PRIMARY KEY (event_name, subscription)
+);
+CREATE INDEX "__svc.subscriptions_subscription_idx" ON svc."__svc.subscriptions" USING btree (subscription);
+
+create table svc."__svc.targets" (
+  subscription text collate "C" not null,
+  event_name text collate "C" not null,
+  target uuid not null,
+  constraint "__svc.targets_pkey" PRIMARY KEY (subscription, event_name, target)
+);
+CREATE INDEX "__svc.targets_target_idx" ON svc."__svc.targets" USING btree (target);
+
+create table svc."__svc.webhooks.delivery_log" (
+  id uuid not null,
+  webhook_id uuid not null,
+  event text collate "C" not null,
+  event_id text collate "C",
+  payload text,
+  delivery_id uuid not null,
+  attempt integer not null,
+  status text not null,
+  status_code smallint,
+  error text,
+  duration_ms integer,
+  response_body text,
+  attempted_at timestamp with time zone not null,
+  next_attempt_at timestamp with time zone,
+  constraint "__svc.webhooks.delivery_log_status_check" CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'dead'::text, 'skipped'::text])))
+) partition by RANGE (id);
+CREATE INDEX "__svc.webhooks.delivery_log_delivery_id_idx" ON ONLY svc."__svc.webhooks.delivery_log" USING btree (delivery_id);
+CREATE INDEX "__svc.webhooks.delivery_log_webhook_id_id_idx" ON ONLY svc."__svc.webhooks.delivery_log" USING btree (webhook_id, id);
+CREATE INDEX "__svc.webhooks.delivery_log_webhook_id_id_idx1" ON ONLY svc."__svc.webhooks.delivery_log" USING btree (webhook_id, id) WHERE (status <> 'delivered'::text);
+
+create table svc."__svc.webhooks.delivery_log.<day>" partition of svc."__svc.webhooks.delivery_log" FOR VALUES FROM (…) TO (…);
+
+create table svc."__svc.webhooks.delivery_log.rest" partition of svc."__svc.webhooks.delivery_log" DEFAULT;
+
+create table svc."__svc.webhooks.registrations" (
+  id uuid not null,
+  url text not null,
+  events text[] not null,
+  label text,
+  active boolean default true not null,
+  secret text not null,
+  previous_secret text,
+  previous_secret_expires_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint "__svc.webhooks.registrations_pkey" PRIMARY KEY (id)
+);
+
+create table svc_jobs.bam (
+  id uuid default gen_random_uuid() not null,
+  name text not null,
+  version integer not null,
+  status text default 'pending'::text not null,
+  queue text,
+  table_name text not null,
+  command text not null,
+  error text,
+  created_on timestamp with time zone default clock_timestamp() not null,
+  started_on timestamp with time zone,
+  completed_on timestamp with time zone,
+  constraint bam_pkey PRIMARY KEY (id)
+);
+
+create table svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e partition of svc_jobs.job (
+  constraint cjc CHECK ((name = '__svc.webhooks.deliver'::text)),
+  constraint dlq_fkey FOREIGN KEY (dead_letter) REFERENCES svc_jobs.queue(name) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED,
+  constraint q_fkey FOREIGN KEY (name) REFERENCES svc_jobs.queue(name) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED
+) FOR VALUES IN ('__svc.webhooks.deliver') with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500, autovacuum_analyze_scale_factor=0.05, autovacuum_analyze_threshold=500);
+CREATE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i11 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name, priority DESC, created_on, start_after) WHERE ((state < 'active'::svc_jobs.job_state) AND (NOT blocked));
+CREATE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i12 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (source_root_id) WHERE (source_root_id IS NOT NULL);
+CREATE UNIQUE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i4 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name, singleton_on, COALESCE(singleton_key, ''::text)) WHERE ((state <> 'cancelled'::svc_jobs.job_state) AND (singleton_on IS NOT NULL));
+CREATE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i7 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name, group_id) WHERE ((state = 'active'::svc_jobs.job_state) AND (group_id IS NOT NULL));
+CREATE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i9 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name, id) WHERE (blocking AND (state = 'completed'::svc_jobs.job_state));
+CREATE INDEX svc_parked_jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0df ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (singleton_key, start_after) WHERE (blocked AND (state < 'active'::svc_jobs.job_state));
+
+create table svc_jobs.job (
+  id uuid default gen_random_uuid() not null,
+  name text not null,
+  priority integer default 0 not null,
+  data jsonb,
+  state svc_jobs.job_state default 'created'::svc_jobs.job_state not null,
+  retry_limit integer default 2 not null,
+  retry_count integer default 0 not null,
+  retry_delay integer default 0 not null,
+  retry_backoff boolean default false not null,
+  retry_delay_max integer,
+  expire_seconds integer default 900 not null,
+  deletion_seconds integer default 604800 not null,
+  singleton_key text,
+  singleton_on timestamp without time zone,
+  group_id text,
+  group_tier text,
+  start_after timestamp with time zone default now() not null,
+  created_on timestamp with time zone default now() not null,
+  started_on timestamp with time zone,
+  completed_on timestamp with time zone,
+  keep_until timestamp with time zone default (now() + '336:00:00'::interval) not null,
+  output jsonb,
+  dead_letter text,
+  policy text,
+  heartbeat_on timestamp with time zone,
+  heartbeat_seconds integer,
+  blocked boolean default false not null,
+  blocking boolean default false not null,
+  pending_dependencies integer default 0 not null,
+  source_name text,
+  source_id uuid,
+  source_created_on timestamp with time zone,
+  source_retry_count integer,
+  source_output jsonb,
+  source_root_id uuid,
+  constraint job_pkey PRIMARY KEY (name, id)
+) partition by LIST (name);
+
+create table svc_jobs.job_common partition of svc_jobs.job (
+  constraint job_key_strict_fifo_singleton_key_check CHECK ((NOT ((policy = 'key_strict_fifo'::text) AND (singleton_key IS NULL)))),
+  constraint dlq_fkey FOREIGN KEY (dead_letter) REFERENCES svc_jobs.queue(name) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED,
+  constraint q_fkey FOREIGN KEY (name) REFERENCES svc_jobs.queue(name) ON DELETE RESTRICT DEFERRABLE INITIALLY DEFERRED
+) DEFAULT;
+CREATE UNIQUE INDEX job_common_i1 ON svc_jobs.job_common USING btree (name, COALESCE(singleton_key, ''::text)) WHERE ((state = 'created'::svc_jobs.job_state) AND (policy = 'short'::text));
+CREATE INDEX job_common_i10 ON svc_jobs.job_common USING btree (name, singleton_key, state DESC, created_on, id) INCLUDE (start_after) WHERE ((state < 'active'::svc_jobs.job_state) AND (NOT blocked) AND (policy = 'key_strict_fifo'::text));
+CREATE INDEX job_common_i11 ON svc_jobs.job_common USING btree (name, priority DESC, created_on, start_after) WHERE ((state < 'active'::svc_jobs.job_state) AND (NOT blocked));
+CREATE INDEX job_common_i12 ON svc_jobs.job_common USING btree (source_root_id) WHERE (source_root_id IS NOT NULL);
+CREATE UNIQUE INDEX job_common_i2 ON svc_jobs.job_common USING btree (name, COALESCE(singleton_key, ''::text)) WHERE ((state = 'active'::svc_jobs.job_state) AND (policy = 'singleton'::text));
+CREATE UNIQUE INDEX job_common_i3 ON svc_jobs.job_common USING btree (name, state, COALESCE(singleton_key, ''::text)) WHERE ((state <= 'active'::svc_jobs.job_state) AND (policy = 'stately'::text));
+CREATE UNIQUE INDEX job_common_i4 ON svc_jobs.job_common USING btree (name, singleton_on, COALESCE(singleton_key, ''::text)) WHERE ((state <> 'cancelled'::svc_jobs.job_state) AND (singleton_on IS NOT NULL));
+CREATE UNIQUE INDEX job_common_i6 ON svc_jobs.job_common USING btree (name, COALESCE(singleton_key, ''::text)) WHERE ((state <= 'active'::svc_jobs.job_state) AND (policy = 'exclusive'::text));
+CREATE INDEX job_common_i7 ON svc_jobs.job_common USING btree (name, group_id) WHERE ((state = 'active'::svc_jobs.job_state) AND (group_id IS NOT NULL));
+CREATE UNIQUE INDEX job_common_i8 ON svc_jobs.job_common USING btree (name, singleton_key) WHERE ((state = ANY (ARRAY['active'::svc_jobs.job_state, 'retry'::svc_jobs.job_state, 'failed'::svc_jobs.job_state])) AND (policy = 'key_strict_fifo'::text));
+CREATE INDEX job_common_i9 ON svc_jobs.job_common USING btree (name, id) WHERE (blocking AND (state = 'completed'::svc_jobs.job_state));
+CREATE INDEX svc_dead_letters ON svc_jobs.job_common USING btree (name, singleton_key, id) WHERE (name ~~ '%.dlq'::text);
+CREATE TRIGGER svc_dead_letter_id BEFORE INSERT ON svc_jobs.job_common FOR EACH ROW WHEN ((new.name ~~ '%.dlq'::text)) EXECUTE FUNCTION svc."__svc.dead_letter_id"();
+
+create table svc_jobs.job_dependency (
+  child_name text not null,
+  child_id uuid not null,
+  parent_name text not null,
+  parent_id uuid not null,
+  constraint job_dependency_pkey PRIMARY KEY (child_name, child_id, parent_name, parent_id)
+);
+CREATE INDEX job_dep_parent_idx ON svc_jobs.job_dependency USING btree (parent_name, parent_id);
+
+create table svc_jobs.queue (
+  name text not null,
+  policy text not null,
+  retry_limit integer not null,
+  retry_delay integer not null,
+  retry_backoff boolean not null,
+  retry_delay_max integer,
+  expire_seconds integer not null,
+  retention_seconds integer not null,
+  deletion_seconds integer not null,
+  dead_letter text,
+  partition boolean not null,
+  table_name text not null,
+  deferred_count integer default 0 not null,
+  queued_count integer default 0 not null,
+  ready_count integer default 0 not null,
+  warning_queued integer default 0 not null,
+  active_count integer default 0 not null,
+  failed_count integer default 0 not null,
+  total_count integer default 0 not null,
+  created_delta integer default 0 not null,
+  completed_delta integer default 0 not null,
+  failed_delta integer default 0 not null,
+  delta_on timestamp with time zone,
+  delta_seconds integer,
+  ready_history integer[] default '{}'::integer[] not null,
+  heartbeat_seconds integer,
+  notify boolean default false not null,
+  singletons_active text[],
+  monitor_claim_on timestamp with time zone,
+  monitor_on timestamp with time zone,
+  maintain_on timestamp with time zone,
+  created_on timestamp with time zone default now() not null,
+  updated_on timestamp with time zone default now() not null,
+  constraint queue_check CHECK ((dead_letter IS DISTINCT FROM name)),
+  constraint queue_dead_letter_fkey FOREIGN KEY (dead_letter) REFERENCES svc_jobs.queue(name),
+  constraint queue_pkey PRIMARY KEY (name)
+);
+
+create table svc_jobs.queue_stats (
+  id uuid default gen_random_uuid() not null,
+  name text not null,
+  deferred_count integer default 0 not null,
+  queued_count integer default 0 not null,
+  ready_count integer default 0 not null,
+  active_count integer default 0 not null,
+  failed_count integer default 0 not null,
+  total_count integer default 0 not null,
+  created_delta integer,
+  completed_delta integer,
+  failed_delta integer,
+  delta_seconds integer,
+  delta_on timestamp with time zone,
+  captured_on timestamp with time zone default now() not null,
+  constraint queue_stats_pkey PRIMARY KEY (id, captured_on)
+) partition by RANGE (captured_on);
+CREATE INDEX queue_stats_i1 ON ONLY svc_jobs.queue_stats USING btree (name, captured_on DESC) INCLUDE (deferred_count, queued_count, ready_count, active_count, failed_count, total_count);
+
+create table svc_jobs.queue_stats_<day> partition of svc_jobs.queue_stats FOR VALUES FROM (…) TO (…);
+
+create table svc_jobs.schedule (
+  name text not null,
+  key text default ''::text not null,
+  kind text default 'cron'::text not null,
+  cron text not null,
+  timezone text default 'UTC'::text,
+  data jsonb,
+  options jsonb,
+  created_on timestamp with time zone default now() not null,
+  updated_on timestamp with time zone default now() not null,
+  last_job_id uuid,
+  constraint schedule_kind_check CHECK ((kind = ANY (ARRAY['cron'::text, 'rrule'::text]))),
+  constraint schedule_name_fkey FOREIGN KEY (name) REFERENCES svc_jobs.queue(name) ON DELETE CASCADE,
+  constraint schedule_pkey PRIMARY KEY (name, key)
+);
+
+create table svc_jobs.subscription (
+  event text not null,
+  name text not null,
+  created_on timestamp with time zone default now() not null,
+  updated_on timestamp with time zone default now() not null,
+  constraint subscription_name_fkey FOREIGN KEY (name) REFERENCES svc_jobs.queue(name) ON DELETE CASCADE,
+  constraint subscription_pkey PRIMARY KEY (event, name)
+);
+
+create table svc_jobs.version (
+  version integer not null,
+  cron_on timestamp with time zone,
+  bam_on timestamp with time zone,
+  flow_on timestamp with time zone,
+  reindex_on timestamp with time zone,
+  monitor_backoff_on timestamp with time zone,
+  constraint version_pkey PRIMARY KEY (version)
+);
+
+create table svc_jobs.warning (
+  id uuid default gen_random_uuid() not null,
+  type text not null,
+  message text not null,
+  data jsonb,
+  created_on timestamp with time zone default now() not null,
+  constraint warning_pkey PRIMARY KEY (id)
+);
+CREATE INDEX warning_i1 ON svc_jobs.warning USING btree (created_on DESC);
+
+CREATE OR REPLACE FUNCTION svc."__svc.auth.mark_new_key"()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.inserted_in := pg_current_xact_id();
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.auth.tell_changed_keys"()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  changed text[];
+begin
+  if tg_op = 'UPDATE' then
+    select array_agg(was.key_hash) into changed
+      from was join now using (id)
+     where (was.key_hash, was.user_id, was.scopes, was.expires_at, was.revoked_at)
+        is distinct from (now.key_hash, now.user_id, now.scopes, now.expires_at, now.revoked_at);
+  else
+    select array_agg(was.key_hash) into changed from was;
+  end if;
+  if changed is not null then
+    update svc."__svc.auth.epoch"
+       set epoch = epoch + cardinality(changed),
+           dropped = (dropped || changed)
+             [greatest(1, cardinality(dropped) + cardinality(changed) - 255):];
+    perform pg_notify('__svc.auth.keys_changed', '');
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.dead_letter_id"()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.id := overlay(
+    overlay(gen_random_uuid()::text placing left(svc."__svc.first_uuid"(new.created_on)::text, 13) from 1 for 13)
+    placing '7' from 15 for 1)::uuid;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.first_uuid"(at timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.webhooks.drop_log_days"(days_kept integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  oldest date := (now() at time zone 'utc')::date - days_kept;
+  partition regclass;
+begin
+  perform pg_advisory_xact_lock(7763002);
+  for partition in
+    select inhrelid::regclass from pg_inherits
+      join pg_class on pg_class.oid = inhrelid
+     where inhparent = 'svc."__svc.webhooks.delivery_log"'::regclass
+       -- In a `case`, since nothing else says which condition is looked at first.
+       and case when relname ~ '\.\d{4}-\d{2}-\d{2}$' then right(relname, 10)::date < oldest end
+  loop
+    execute format('drop table %s', partition);
+  end loop;
+  delete from svc."__svc.webhooks.delivery_log.rest"
+   where id < svc."__svc.webhooks.first_id"(oldest);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.webhooks.first_id"(day date)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select (lpad(to_hex((extract(epoch from day) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.webhooks.make_log_days"(days_ahead integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  today date := (now() at time zone 'utc')::date;
+  day date;
+  name text;
+begin
+  -- Processes that boot together take turns.
+  perform pg_advisory_xact_lock(7763002);
+  for step in 0..days_ahead loop
+    day := today + step;
+    name := '__svc.webhooks.delivery_log.' || day;
+    continue when to_regclass(format('svc.%I', name)) is not null;
+    -- Made on its own and then attached: `create … partition of` would stop every insert.
+    execute format(
+      'create table svc.%I (like svc."__svc.webhooks.delivery_log" including constraints)', name);
+    -- What has come for this day already stands in the rest, and moves.
+    lock table svc."__svc.webhooks.delivery_log.rest" in access exclusive mode;
+    execute format(
+      'with strays as (
+         delete from svc."__svc.webhooks.delivery_log.rest" where id >= %1$L and id < %2$L returning *
+       )
+       insert into svc.%3$I select * from strays',
+      svc."__svc.webhooks.first_id"(day), svc."__svc.webhooks.first_id"(day + 1), name);
+    execute format(
+      'alter table svc."__svc.webhooks.delivery_log" attach partition svc.%I for values from (%L) to (%L)',
+      name, svc."__svc.webhooks.first_id"(day), svc."__svc.webhooks.first_id"(day + 1));
+  end loop;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc_jobs.create_queue(queue_name text, options jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$ md5 328b3f6c74135af6a1db340df79b0067 $function$;
+
+CREATE OR REPLACE FUNCTION svc_jobs.delete_queue(queue_name text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$ md5 e977b971a280d64e5b88e1e80988c580 $function$;
+
+CREATE OR REPLACE FUNCTION svc_jobs.job_now()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+AS $function$ md5 924428d4b27942de392f0fa7d04ff3af $function$;
+
+CREATE OR REPLACE FUNCTION svc_jobs.job_table_format(command text, table_name text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$ md5 9438ba67ad022bbbbc19ec8c66b57905 $function$;
+
+CREATE OR REPLACE FUNCTION svc_jobs.job_table_run(command text, tbl_name text DEFAULT NULL::text, queue_name text DEFAULT NULL::text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$ md5 58987de59fb382e2dfc96dee4876a382 $function$;
+
+CREATE OR REPLACE FUNCTION svc_jobs.job_table_run_async(command_name text, version integer, command text, tbl_name text DEFAULT NULL::text, queue_name text DEFAULT NULL::text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$ md5 7bc69d07bf2c76199951142b3c146175 $function$;
