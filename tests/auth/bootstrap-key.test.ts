@@ -19,27 +19,45 @@ t.test('the bootstrap key is an admin without a user', async (t) => {
   t.equal((await ask('GET', '/me', { key: BOOTSTRAP_KEY.toUpperCase() })).status, 401)
 })
 
+/** The bootstrap key alone: what was said of its secret, and how often remembered keys were forgotten. */
+function keyOf(get: () => Promise<string | null>) {
+  const said: string[] = []
+  const forgotten: number[] = []
+  const key = new BootstrapKey({
+    secrets: { get },
+    name: 'BOOTSTRAP_KEY',
+    log: {
+      warn: (facts: object, text: string) => said.push(text + JSON.stringify(facts)),
+    } as never,
+    forget: (digests) => void forgotten.push(digests.length),
+  })
+  return { key, said, forgotten }
+}
+
 t.test('without a good secret there is none, and the log says why', async (t) => {
-  const rows: [secret: unknown, reason: RegExp][] = [
+  const rows: [secret: string | null, reason: RegExp][] = [
     [null, /is not set/],
-    ['', /is not set/],
     ['fifteen letters', /shorter than 16/],
     ['with a line break\n', /no header can carry/],
     ['x'.repeat(513), /longer than 512 characters/],
-    [Buffer.from('sixteen characters at least'), /is not a string/],
-    [1_234_567_890_123_456, /is not a string/],
   ]
   for (const [secret, reason] of rows) {
+    const { key, said } = keyOf(async () => secret)
+    await key.read()
+    t.match(said, [reason])
+    const text = secret?.trim()
+    if (text) t.notMatch(said[0], text)
+    t.equal(key.matches(text || 'x'), false)
+  }
+  for (const secret of ['', Buffer.from('sixteen characters at least')] as const) {
     const log = logOf()
     const { ask } = await startHost(t, {
       after,
-      core: { secrets: () => secret as string },
+      core: { secrets: () => secret as never },
       fastify: { logger: { level: 'warn', stream: log } },
     })
-    t.match(log.text(), reason)
-    const text = typeof secret === 'string' ? secret.trim() : ''
-    if (text) t.notMatch(log.text(), text)
-    t.equal((await ask('GET', '/me', { key: text || 'x' })).status, 401)
+    t.match(log.text(), secret === '' ? /is not set/ : /is not a string/)
+    t.equal((await ask('GET', '/me', { key: 'x' })).status, 401)
   }
 })
 
@@ -87,18 +105,13 @@ t.test('a secret that is rotated opens without a restart, and the old one no mor
 
 t.test('each reading of the secret holds until another one succeeds', async (t) => {
   let secret: string | null | Error = BOOTSTRAP_KEY
-  const said: string[] = []
-  const forgotten: unknown[] = []
-  const bootstrapKey = new BootstrapKey({
-    secrets: {
-      async get() {
-        if (secret instanceof Error) throw secret
-        return secret
-      },
-    },
-    name: 'BOOTSTRAP_KEY',
-    log: { warn: (_facts: object, message: string) => void said.push(message) } as never,
-    forget: (digests) => void forgotten.push(digests.length),
+  const {
+    key: bootstrapKey,
+    said,
+    forgotten,
+  } = keyOf(async () => {
+    if (secret instanceof Error) throw secret
+    return secret
   })
   t.equal(bootstrapKey.matches(BOOTSTRAP_KEY), undefined, 'nobody knows yet')
   await bootstrapKey.read()
@@ -108,11 +121,12 @@ t.test('each reading of the secret holds until another one succeeds', async (t) 
   await bootstrapKey.read()
   await bootstrapKey.read()
   t.equal(bootstrapKey.matches(BOOTSTRAP_KEY), true, 'while nothing else is known')
-  t.same(said, ['the bootstrap key cannot be read again, the last one stays valid'])
+  t.match(said, [/^the bootstrap key cannot be read again, the last one stays valid/])
+  t.equal(said.length, 1, 'once')
 
   secret = null
   await bootstrapKey.read()
   t.equal(bootstrapKey.matches(BOOTSTRAP_KEY), false)
-  t.equal(said.at(-1), 'there is no bootstrap key: its secret is not set')
+  t.match(said.at(-1), /^there is no bootstrap key: its secret is not set/)
   t.same(forgotten, [1, 1], 'what was remembered of its key, at each change')
 })
