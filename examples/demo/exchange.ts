@@ -1,30 +1,32 @@
-import { brief, cameBack, sent } from './print.ts'
+import { printAnswer, printRequest, short } from './print.ts'
 
 export interface Request {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'DELETE'
   path: string
   /** Sent as `X-API-Key`. */
   key?: string
-  /** How the key is called in print. */
+  /** Who sends it, in print. */
   as?: string
   body?: unknown
   headers?: Record<string, string>
+  /** The fields of the answer that are printed; all of it without. */
+  show?: string[]
 }
 
 /**
- * One HTTP exchange, printed. The story holds the host to what it tells: another status than the
- * expected one ends it.
+ * One HTTP exchange, printed.
+ *
+ * @throws Error where the status is another than `expected`: the demo ends there
  */
 export async function exchange<Answer = unknown>(
   base: string,
-  { method, path, key, as, body, headers = {} }: Request,
+  { method, path, key, as, body, headers = {}, show }: Request,
   expected: number,
 ): Promise<Answer> {
   const text =
     typeof body === 'string' ? body : body === undefined ? undefined : JSON.stringify(body)
-  sent(
-    `${method} ${path}${as ? `   (${as})` : ''}${text === undefined ? '' : `   ${brief(JSON.parse(text))}`}`,
-  )
+  const printed = text === undefined ? '' : ` ${short(JSON.parse(text))}`
+  printRequest(`${method} ${withoutIds(path)}${as ? ` (${as})` : ''}${printed}`)
   const response = await fetch(base + path, {
     method,
     headers: {
@@ -34,10 +36,32 @@ export async function exchange<Answer = unknown>(
     },
     ...(text === undefined ? {} : { body: text }),
   })
-  const answer = (await response.json()) as Answer
-  cameBack(`${response.status} ${brief(answer)}`)
+  const answer = (response.status === 204 ? null : await response.json()) as Answer
+  printAnswer(response.status, response.ok ? summaryOf(answer, show) : problemOf(answer))
   if (response.status !== expected) {
-    throw new Error(`${method} ${path} was to answer ${expected} and answered ${response.status}.`)
+    throw new Error(
+      `${method} ${path} should have answered ${expected} and answered ${response.status}: ${JSON.stringify(answer)}`,
+    )
   }
   return answer
+}
+
+const withoutIds = (path: string): string =>
+  path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, (id) => `${id.slice(0, 4)}…`)
+
+function summaryOf(answer: unknown, show: string[] | undefined): string {
+  if (answer === null || show === undefined) return answer === null ? '' : short(answer)
+  const fields = answer as Record<string, unknown>
+  return show.map((name) => `${name} ${masked(name, fields[name])}`).join(', ')
+}
+
+const problemOf = (answer: unknown): string => {
+  const { code, message } = answer as { code?: string; message?: string }
+  return code ?? message ?? ''
+}
+
+/** Secrets are shown by their beginning. */
+function masked(name: string, value: unknown): string {
+  if (typeof value !== 'string') return short(value)
+  return name === 'key' || name === 'secret' ? `${value.slice(0, 10)}…` : value
 }

@@ -7,8 +7,8 @@ import { hmac, svcWebhooks } from '@svc/webhooks'
 export interface Host {
   app: FastifyInstance
   url: string
-  /** What the application's own subscription was told of, in the order of arrival. */
-  heard: { name: string; id: string; payload: unknown }[]
+  /** The events that the application's own subscription has handled. */
+  handled: { name: string; id: string; payload: unknown }[]
 }
 
 interface NewOrder {
@@ -26,22 +26,23 @@ interface HostOptions {
 
 export async function startHost({ database, secrets, port }: HostOptions): Promise<Host> {
   const app = Fastify({ logger: { level: process.env.LOG_LEVEL ?? 'silent' } })
-  const heard: Host['heard'] = []
+  const handled: Host['handled'] = []
 
   await app.register(svcCore, {
     database,
     secrets: (name) => secrets[name] ?? null,
-    // The story is short: three attempts, a second apart.
+    // The demo is short: three attempts, one second apart.
     worker: { maxAttempts: 3, retryDelaySeconds: 1, retryBackoff: false },
   })
   await app.register(svcAuth, {
     bootstrapKeySecret: 'BOOTSTRAP_KEY',
+    scopes: ['orders:read', 'orders:write'],
     excludePaths: ['/health', '/hooks/github'],
   })
   await app.register(svcWebhooks, {
     allowedEvents: ['order.created', 'order.shipped', 'order.lost'],
     deliveryTimeoutMs: 500,
-    // The receiver of the demo listens on loopback, where deliveries never go unless allowed.
+    // The demo's receiver listens on loopback, which deliveries may not reach by default.
     allowedNetworks: ['127.0.0.0/8'],
     inbound: {
       github: {
@@ -58,46 +59,40 @@ export async function startHost({ database, secrets, port }: HostOptions): Promi
   })
 
   await app.svc.events.subscribe('github.push', (payload, { id, name }) => {
-    heard.push({ name, id, payload })
+    handled.push({ name, id, payload })
   })
   await app.svc.database.query(
     'create table orders (id int primary key generated always as identity, item text not null)',
   )
   app.get('/health', () => ({ status: 'ok' }))
-  app.get('/orders', async () => (await app.svc.database.query('select * from orders')).rows)
-  app.post<{ Body: NewOrder }>('/orders', async ({ body }, reply) =>
-    reply.code(201).send(await placeOrder(app, body)),
+  app.get('/orders', { config: { scopes: ['orders:read'] } }, async () => {
+    const { rows } = await app.svc.database.query('select * from orders')
+    return rows
+  })
+  app.post<{ Body: NewOrder }>(
+    '/orders',
+    { config: { scopes: ['orders:write'] } },
+    async ({ body }, reply) => reply.code(201).send(await placeOrder(app, body)),
   )
   try {
     const url = await app.listen({ port, host: '127.0.0.1' })
-    return { app, url, heard }
+    return { app, url, handled }
   } catch (error) {
     await app.close()
     throw error
   }
 }
 
-/** The order and its event are written together, or not at all. */
-async function placeOrder(
+/** The order and its event are committed together, or neither is. */
+const placeOrder = (
   app: FastifyInstance,
   { item, event = 'order.created', fail = false }: NewOrder,
-): Promise<{ id: number; item: string }> {
-  const client = await app.svc.database.connect()
-  try {
-    await client.query('begin')
-    const { rows } = await client.query<{ id: number; item: string }>(
-      'insert into orders (item) values ($1) returning id, item',
-      [item],
-    )
-    const order = rows[0]!
-    await app.svc.events.publish(event, order, { db: client })
+): Promise<{ id: number; item: string }> =>
+  app.svc.transaction(async (db) => {
+    const { rows } = await db.query('insert into orders (item) values ($1) returning id, item', [
+      item,
+    ])
+    await app.svc.events.publish(event, rows[0], { db })
     if (fail) throw new Error('the card was refused')
-    await client.query('commit')
-    return order
-  } catch (error) {
-    await client.query('rollback')
-    throw error
-  } finally {
-    client.release()
-  }
-}
+    return rows[0]
+  })

@@ -1,4 +1,4 @@
-/** Lines to try while the demo stays up, any of them as often as one likes. */
+/** Commands to try while the demo stays up; each can be run again. */
 interface Invitation {
   base: string
   receiver: string
@@ -11,7 +11,8 @@ export function invite({ base, receiver, secrets, webhook }: Invitation): void {
   const key = `-H 'X-API-Key: ${secrets.BOOTSTRAP_KEY}'`
   const json = `-H 'Content-Type: application/json'`
   console.log(`
-The host stays up at ${base}, the receiver at ${receiver}. In another terminal, try:
+The host listens at ${base}, the receiver at ${receiver}.
+In another terminal, try:
 
   curl -i ${base}/orders
   curl -s ${key} ${json} -d '{"item":"jam"}' ${base}/orders
@@ -20,6 +21,6 @@ The host stays up at ${base}, the receiver at ${receiver}. In another terminal, 
   curl -s ${key} ${base}/_webhooks
   curl -s ${key} ${base}/_auth/users
 
-What reaches the receiver is told here. Ctrl-C ends it.
+What reaches the receiver is printed here. Ctrl-C ends the demo.
 `)
 }

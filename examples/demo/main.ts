@@ -1,4 +1,4 @@
-/** The main job of both plugins, told step by step over real HTTP. `--stay` keeps it up afterwards. */
+/** The main job of both plugins, step by step over real HTTP. `--stay` keeps the host up afterwards. */
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -6,9 +6,9 @@ import { explain } from './explain.ts'
 import { startHost } from './host.ts'
 import { openDemoDatabase } from './demo-database.ts'
 import { invite } from './invite.ts'
-import { fallSilent, tellReceived } from './print.ts'
+import { printReceived, stopPrinting } from './print.ts'
 import { startReceiver } from './receiver-process.ts'
-import { tellStory } from './story.ts'
+import { showAll } from './story.ts'
 import { whenOrphaned } from '../../tests/support/orphan.ts'
 
 const closers: (() => Promise<void>)[] = []
@@ -27,10 +27,10 @@ async function main(): Promise<void> {
   const host = await startHost({ database: database.url, secrets, port: readPort() })
   closers.push(() => host.app.close())
 
-  const webhook = await tellStory({ base: host.url, secrets, receiver, heard: host.heard })
+  const webhook = await showAll({ base: host.url, secrets, receiver, handled: host.handled })
   if (stay) {
     invite({ base: host.url, receiver: receiver.url, secrets, webhook })
-    receiver.onReceived(tellReceived)
+    receiver.onReceived(printReceived)
     await new Promise(() => {}) // until Ctrl-C; the listening host keeps the process alive
   }
 }
@@ -64,7 +64,7 @@ function interrupt(signal: NodeJS.Signals): void {
   if (interrupted) return
   interrupted = true
   console.log('\nClosing.')
-  fallSilent()
+  stopPrinting()
   const status = signal === 'SIGINT' ? 0 : 128 + constants.signals[signal]
   void closeAll().then(() => process.exit(status))
 }
@@ -76,7 +76,7 @@ try {
   await main()
   process.exitCode = 0
 } catch (error) {
-  // What was cut short complains on its way out.
+  // Steps that the interruption cut short fail: that is no error of the demo.
   if (!interrupted) {
     console.error(`\n${explain(error)}`)
     process.exitCode = 1

@@ -1,47 +1,52 @@
+/** What the demo prints: short lines, at most 80 columns where ids allow it. */
 import { styleText } from 'node:util'
 import type { Received } from './receiver.ts'
 
 let steps = 0
 let isSilent = false
 
-/** Nothing is told from now on: what the end cuts short is no part of the story. */
-export function fallSilent(): void {
+/** Prints nothing from now on: the demo was interrupted. */
+export function stopPrinting(): void {
   isSilent = true
 }
 
-function say(text: string): void {
+function print(text: string): void {
   if (!isSilent) console.log(text)
 }
 
+export function chapter(title: string): void {
+  print(`\n${styleText(['bold', 'cyan'], title)}`)
+}
+
 export function step(title: string): void {
-  say(`\n${styleText('bold', `${++steps}. ${title}`)}`)
+  print(`\n${styleText('bold', `${String(++steps).padStart(2)}. ${title}`)}`)
 }
 
-export function sent(what: string): void {
-  say(`   → ${what}`)
+export function printRequest(what: string): void {
+  print(`    → ${what}`)
 }
 
-export function cameBack(what: string): void {
-  say(`   ${styleText('green', '←')} ${what}`)
+export function printAnswer(status: number, what: string): void {
+  const colour = status < 400 ? 'green' : 'yellow'
+  print(`    ← ${styleText(colour, String(status))} ${what}`.trimEnd())
 }
 
 export function note(what: string): void {
-  say(styleText('dim', `     ${what}`))
+  print(styleText('dim', `      ${what}`))
 }
 
-export function tellReceived({ delivery, verified, attempt, answered, signature }: Received): void {
-  const how = verified ? `signature ${signature.slice(0, 15)}… verified` : 'signature wrong'
-  const answer = answered === null ? 'did not answer' : `answered ${answered}`
-  cameBack(`the receiver got ${brief(delivery)}`)
-  note(`${how}, attempt ${attempt}, ${answer}`)
+/** A request that reached the receiver. */
+export function printReceived({ delivery, verified, attempt, answered }: Received): void {
+  const signature = verified
+    ? styleText('green', 'signature verified')
+    : styleText('yellow', 'signature wrong')
+  const answer = answered === null ? 'no answer' : `answered ${answered}`
+  print(`    ⇒ receiver: ${delivery?.event ?? ''} ${short(delivery?.payload)}`)
+  print(`      ${signature}, attempt ${attempt}, ${answer}`)
 }
 
-/** JSON on one line, with what must not be shown in full cut off. */
-export function brief(value: unknown): string {
-  const json = JSON.stringify(value, (key, inner) =>
-    (key === 'key' || key === 'secret') && typeof inner === 'string'
-      ? `${inner.slice(0, 10)}…`
-      : inner,
-  )
-  return json.length > 220 ? `${json.slice(0, 220)}…` : json
+/** JSON on one line, cut off at 48 characters. */
+export function short(value: unknown): string {
+  const json = JSON.stringify(value) ?? ''
+  return json.length > 48 ? `${json.slice(0, 47)}…` : json
 }

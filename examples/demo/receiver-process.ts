@@ -4,30 +4,33 @@ import type { Received } from './receiver.ts'
 
 export interface ReceiverProcess {
   url: string
-  /** Tells the receiver which secret the webhook at a path was registered with. */
+  /** Gives the receiver the secret by which it verifies requests to a path. */
   trust(path: string, secret: string): void
+  /** From now on the receiver answers requests to a path at once. */
+  repair(path: string): void
   /** Waits until so many requests have come in at a path, and returns them. */
   received(path: string, count: number): Promise<Received[]>
-  /** From now on, tells of each request as it comes in. */
-  onReceived(tell: (received: Received) => void): void
+  /** From now on calls `listener` with each request as it comes in. */
+  onReceived(listener: (received: Received) => void): void
   stop(): Promise<void>
 }
 
 export async function startReceiver(): Promise<ReceiverProcess> {
   const child = fork(new URL('./receiver.ts', import.meta.url))
   const all: Received[] = []
-  let look = () => {}
-  let tell: (received: Received) => void = () => {}
+  let check = () => {}
+  let notify: (received: Received) => void = () => {}
   const [{ port }] = (await once(child, 'message')) as [{ port: number }]
   child.on('message', ({ received }: { received: Received }) => {
     all.push(received)
-    look()
-    tell(received)
+    check()
+    notify(received)
   })
   const at = (path: string) => all.filter((received) => received.path === path)
   return {
     url: `http://127.0.0.1:${port}`,
     trust: (path, secret) => void child.send({ path, secret }),
+    repair: (path) => void child.send({ path, repaired: true }),
     received: (path, count) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(
@@ -35,15 +38,15 @@ export async function startReceiver(): Promise<ReceiverProcess> {
             reject(new Error(`Only ${at(path).length} of ${count} requests came in at ${path}.`)),
           20_000,
         )
-        look = () => {
+        check = () => {
           if (at(path).length < count) return
           clearTimeout(timer)
           resolve(at(path))
         }
-        look()
+        check()
       }),
     onReceived(listener) {
-      tell = listener
+      notify = listener
     },
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return

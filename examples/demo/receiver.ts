@@ -1,13 +1,14 @@
 /**
- * A receiver of webhooks, in a process of its own: what a customer of the host would run.
- * /ok answers at once, /flaky fails twice for each delivery, /silent never answers.
+ * A receiver of webhooks in a process of its own, as a customer of the host would run one.
+ * /ok answers at once, /flaky fails twice for each delivery, /silent does not answer until repaired.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { verifyDelivery } from '@svc/webhooks/receiver'
 
-/** Path → the secret that its webhook was registered with. */
+/** Path → the secret of its webhook. */
 const secrets = new Map<string, string>()
+const repaired = new Set<string>()
 const attempts = new Map<string, number>()
 
 export interface Received {
@@ -15,16 +16,17 @@ export interface Received {
   verified: boolean
   answered: number | null
   attempt: number
-  signature: string
   delivery: { event: string; payload: unknown; deliveryId: string } | null
 }
 
-process.on('message', ({ path, secret }: { path: string; secret: string }) => {
-  secrets.set(path, secret)
+type Message = { path: string; secret: string } | { path: string; repaired: true }
+
+process.on('message', (message: Message) => {
+  if ('secret' in message) secrets.set(message.path, message.secret)
+  else repaired.add(message.path)
 })
-// A terminal's Ctrl-C reaches the whole group; the teller says when it is over.
+// A terminal's Ctrl-C reaches every process of the group; the demo's own process ends this one.
 process.on('SIGINT', () => {})
-// The story is over, or its teller is gone.
 process.on('disconnect', () => process.exit(0))
 
 const server = createServer((request, response) => void receive(request, response))
@@ -40,12 +42,11 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   const attempt = (attempts.get(delivery?.deliveryId ?? '') ?? 0) + 1
   if (delivery) attempts.set(delivery.deliveryId, attempt)
   const status = answerTo(path, delivery !== null, attempt)
-  tell({
+  report({
     path,
     verified: delivery !== null,
     answered: status,
     attempt,
-    signature: String(request.headers['x-svc-signature']),
     delivery,
   })
   if (status !== null) response.writeHead(status).end()
@@ -61,10 +62,10 @@ function verified(request: IncomingMessage, body: string, secret: string): Recei
 
 function answerTo(path: string, isGenuine: boolean, attempt: number): number | null {
   if (!isGenuine) return 401
-  if (path === '/silent') return null
+  if (path === '/silent' && !repaired.has(path)) return null
   return path === '/flaky' && attempt <= 2 ? 500 : 204
 }
 
-function tell(received: Received): void {
+function report(received: Received): void {
   process.send?.({ received })
 }

@@ -1,43 +1,46 @@
-/** What the demo tells, chapter by chapter. */
+/** What the demo shows, chapter by chapter. */
 import { createHmac } from 'node:crypto'
 import { exchange } from './exchange.ts'
 import type { Host } from './host.ts'
-import { brief, cameBack, note, step, tellReceived } from './print.ts'
+import { chapter, note, printReceived, short, step } from './print.ts'
 import type { ReceiverProcess } from './receiver-process.ts'
 
 interface Stage {
   base: string
   secrets: { BOOTSTRAP_KEY: string; GITHUB_SECRET: string }
   receiver: ReceiverProcess
-  heard: Host['heard']
+  handled: Host['handled']
 }
 
-/** A record of the delivery log, as far as the story tells of it. */
+/** A row of the delivery log, as far as the demo shows it. */
 interface Attempt {
   attempt: number
   status: string
   error: string | null
   durationMs: number
-  nextAttemptAt: string | null
 }
 
 /** Returns the id of the webhook whose receiver answers. */
-export async function tellStory(stage: Stage): Promise<string> {
-  const key = await keysAreIssuedAndGuard(stage)
-  const webhook = await anEventIsDelivered(stage, key)
-  await aFlakyReceiverGetsItsRetries(stage, key)
-  await aSilentReceiverEndsInTheDeadLetters(stage, key)
-  await aProviderSendsAWebhook(stage)
-  console.log('\nThat is the whole story: nothing but Fastify, Postgres and HTTP took part.')
+export async function showAll(stage: Stage): Promise<string> {
+  chapter('API keys')
+  const key = await scopesAndRevocation(stage)
+  chapter('Webhooks out')
+  const webhook = await transactionalDelivery(stage, key)
+  await secretRotation(stage, key, webhook)
+  await retries(stage, key)
+  await deadLetters(stage, key)
+  chapter('Webhooks in')
+  await inbound(stage)
+  console.log('\nDone. Only Fastify, Postgres and HTTP took part.')
   return webhook
 }
 
-async function keysAreIssuedAndGuard({ base, secrets }: Stage): Promise<string> {
+async function scopesAndRevocation({ base, secrets }: Stage): Promise<string> {
   const admin = { key: secrets.BOOTSTRAP_KEY, as: 'bootstrap key' }
   step('A request without a key is refused')
   await exchange(base, { method: 'GET', path: '/orders' }, 401)
 
-  step('The bootstrap key makes a user, and an API key for it')
+  step('The bootstrap key creates a user, and a key that may read orders')
   const user = await exchange<{ id: string }>(
     base,
     {
@@ -45,68 +48,104 @@ async function keysAreIssuedAndGuard({ base, secrets }: Stage): Promise<string> 
       path: '/_auth/users',
       ...admin,
       body: { email: 'ada@example.com', name: 'Ada' },
+      show: ['email', 'role'],
     },
     201,
   )
-  const { key } = await exchange<{ key: string }>(
-    base,
-    { method: 'POST', path: `/_auth/users/${user.id}/keys`, ...admin, body: { label: 'laptop' } },
-    201,
-  )
+  const createKey = (scopes: string[]) =>
+    exchange<{ id: string; key: string }>(
+      base,
+      {
+        method: 'POST',
+        path: `/_auth/users/${user.id}/keys`,
+        ...admin,
+        body: { scopes },
+        show: ['key', 'scopes'],
+      },
+      201,
+    )
+  const reading = await createKey(['orders:read'])
 
-  step('The key is let in, and refused at the management routes')
-  await exchange(base, { method: 'GET', path: '/orders', key, as: "Ada's key" }, 200)
-  await exchange(base, { method: 'GET', path: '/_auth/users', key, as: "Ada's key" }, 403)
-  return key
+  step('That key reads orders; it may not create one')
+  const first = { key: reading.key, as: 'first key' }
+  await exchange(base, { method: 'GET', path: '/orders', ...first }, 200)
+  await exchange(base, { method: 'POST', path: '/orders', ...first, body: { item: 'tea' } }, 403)
+
+  step('A second key has both scopes; the first key is revoked')
+  const both = await createKey(['orders:read', 'orders:write'])
+  await exchange(base, { method: 'DELETE', path: `/_auth/keys/${reading.id}`, ...admin }, 204)
+  await exchange(base, { method: 'GET', path: '/orders', ...first }, 401)
+  await exchange(base, { method: 'GET', path: '/orders', key: both.key, as: 'second key' }, 200)
+  return both.key
 }
 
-async function anEventIsDelivered(stage: Stage, key: string): Promise<string> {
+async function transactionalDelivery(stage: Stage, key: string): Promise<string> {
   const { base, receiver } = stage
-  step('A webhook is registered at a receiver in another process')
+  step('A webhook is registered; its receiver is another process')
   const { id } = await register(stage, '/ok', 'order.created')
 
-  step('An event is published inside a transaction, and arrives signed')
+  step('An order and its event are committed in one transaction')
   await placeOrder(base, key, { item: 'tea' })
-  await tellOf(receiver, '/ok', 1)
+  await printDeliveries(receiver, '/ok', 1)
 
   step('A transaction that rolls back publishes nothing')
   await placeOrder(base, key, { item: 'cake', fail: true }, 500)
   await placeOrder(base, key, { item: 'milk' })
-  await tellOf(receiver, '/ok', 2, 1)
-  note('the cake was never heard of')
+  await printDeliveries(receiver, '/ok', 2, 1)
+  note('the order of cake was not delivered')
   return id
 }
 
-async function aFlakyReceiverGetsItsRetries(stage: Stage, key: string): Promise<void> {
-  step('A receiver that fails twice gets its retries')
-  await register(stage, '/flaky', 'order.shipped')
-  await placeOrder(stage.base, key, { item: 'rice', event: 'order.shipped' })
-  await tellOf(stage.receiver, '/flaky', 3)
-}
-
-async function aSilentReceiverEndsInTheDeadLetters(stage: Stage, key: string): Promise<void> {
+async function secretRotation(stage: Stage, key: string, id: string): Promise<void> {
   const { base, secrets, receiver } = stage
-  step('A receiver that never answers ends in the dead-letter queue, and shows in the delivery log')
-  const { id } = await register(stage, '/silent', 'order.lost')
-  await placeOrder(base, key, { item: 'salt', event: 'order.lost' })
-  await tellOf(receiver, '/silent', 3)
-  const admin = { key: secrets.BOOTSTRAP_KEY }
-  const letters = `${base}/_webhooks/${id}/dead-letters`
-  await until(async () => (await readAttempts(letters, admin.key)).length === 1)
-  const [letter] = await exchange<Attempt[]>(
+  step('The signing secret is rotated; for a day both secrets are valid')
+  const { secret } = await exchange<{ secret: string }>(
     base,
-    { method: 'GET', path: `/_webhooks/${id}/dead-letters`, ...admin, as: 'bootstrap key' },
+    {
+      method: 'POST',
+      path: `/_webhooks/${id}/rotate-secret`,
+      key: secrets.BOOTSTRAP_KEY,
+      as: 'bootstrap key',
+      show: ['secret'],
+    },
     200,
   )
-  note(`dead after attempt ${letter?.attempt}: ${letter?.error}`)
-  const log = await readAttempts(`${base}/_webhooks/${id}/deliveries`, admin.key)
-  note('the delivery log, newest first:')
-  for (const { attempt, status, error, durationMs, nextAttemptAt } of log) {
-    note(brief({ attempt, status, error, durationMs, nextAttemptAt }))
-  }
+  note('the receiver still has the old secret:')
+  await placeOrder(base, key, { item: 'salt' })
+  await printDeliveries(receiver, '/ok', 3, 2)
+  receiver.trust('/ok', secret)
+  note('the receiver has the new secret:')
+  await placeOrder(base, key, { item: 'jam' })
+  await printDeliveries(receiver, '/ok', 4, 3)
 }
 
-async function aProviderSendsAWebhook({ base, secrets, heard }: Stage): Promise<void> {
+async function retries(stage: Stage, key: string): Promise<void> {
+  step('A receiver that fails twice gets the delivery again')
+  await register(stage, '/flaky', 'order.shipped')
+  await placeOrder(stage.base, key, { item: 'rice', event: 'order.shipped' })
+  await printDeliveries(stage.receiver, '/flaky', 3)
+}
+
+async function deadLetters(stage: Stage, key: string): Promise<void> {
+  const { base, secrets, receiver } = stage
+  step('A delivery that fails three times is dead, and can be redriven')
+  const { id } = await register(stage, '/silent', 'order.lost')
+  await placeOrder(base, key, { item: 'corn', event: 'order.lost' })
+  await printDeliveries(receiver, '/silent', 3)
+  const admin = { key: secrets.BOOTSTRAP_KEY, as: 'bootstrap key' }
+  const deadLettersUrl = `${base}/_webhooks/${id}/dead-letters`
+  await until(async () => (await readAttempts(deadLettersUrl, admin.key)).length === 1)
+  note('the delivery log, newest first:')
+  const log = await readAttempts(`${base}/_webhooks/${id}/deliveries`, admin.key)
+  for (const { attempt, status, error, durationMs } of log) {
+    note(`attempt ${attempt}: ${status}, ${error} after ${durationMs} ms`)
+  }
+  receiver.repair('/silent')
+  await exchange(base, { method: 'POST', path: `/_webhooks/${id}/redrive`, ...admin }, 202)
+  await printDeliveries(receiver, '/silent', 4, 3)
+}
+
+async function inbound({ base, secrets, handled }: Stage): Promise<void> {
   const body = JSON.stringify({ ref: 'refs/heads/main', commits: 2 })
   const signature = `sha256=${createHmac('sha256', secrets.GITHUB_SECRET).update(body).digest('hex')}`
   const request = {
@@ -114,22 +153,23 @@ async function aProviderSendsAWebhook({ base, secrets, heard }: Stage): Promise<
     path: '/hooks/github',
     body,
     headers: { 'x-hub-signature-256': signature, 'x-github-delivery': 'd-1' },
+    show: ['status'],
   }
-  step('A request that GitHub signed is verified and reaches a subscription of the application')
+  step('A request that GitHub signed becomes an event of the application')
   await exchange(base, { ...request, as: 'signed' }, 200)
-  await until(async () => heard.length === 1)
-  cameBack(`the application heard ${brief(heard[0])}`)
+  await until(async () => handled.length === 1)
+  note(`handled: ${handled[0]?.name} ${short(handled[0]?.payload)}`)
 
-  step('Sent twice, it is one event')
-  await exchange(base, { ...request, as: 'signed, the same again' }, 200)
+  step('The same request again is a duplicate')
+  await exchange(base, { ...request, as: 'signed' }, 200)
 
-  step('A forged one is refused')
+  step('A request with a wrong signature is refused')
   const forged = { ...request.headers, 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` }
   await exchange(base, { ...request, headers: forged, as: 'forged' }, 401)
-  note(`the application has heard of ${heard.length} event in all`)
+  note(`events handled: ${handled.length}`)
 }
 
-/** Registers a webhook at a path of the receiver, which is told the secret. */
+/** Registers a webhook at a path of the receiver, which is given the secret. */
 async function register(
   { base, secrets, receiver }: Stage,
   path: string,
@@ -143,6 +183,7 @@ async function register(
       key: secrets.BOOTSTRAP_KEY,
       as: 'bootstrap key',
       body: { url: receiver.url + path, events: [event] },
+      show: ['events', 'secret'],
     },
     201,
   )
@@ -153,20 +194,20 @@ async function register(
 async function placeOrder(base: string, key: string, order: object, expected = 201): Promise<void> {
   await exchange(
     base,
-    { method: 'POST', path: '/orders', key, as: "Ada's key", body: order },
+    { method: 'POST', path: '/orders', key, as: 'second key', body: order },
     expected,
   )
 }
 
-/** Waits until `count` requests have come in at a path, and tells of those after the first `told`. */
-async function tellOf(
+/** Waits until `count` requests have come in at a path, and prints those after the first `printed`. */
+async function printDeliveries(
   receiver: ReceiverProcess,
   path: string,
   count: number,
-  told = 0,
+  printed = 0,
 ): Promise<void> {
   const received = await receiver.received(path, count)
-  received.slice(told).forEach(tellReceived)
+  received.slice(printed).forEach(printReceived)
 }
 
 async function readAttempts(url: string, key: string): Promise<Attempt[]> {
@@ -177,7 +218,7 @@ async function readAttempts(url: string, key: string): Promise<Attempt[]> {
 async function until(condition: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 20_000
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('What the story waited for did not come to pass.')
+    if (Date.now() > deadline) throw new Error('The demo waited 20 seconds in vain.')
     await new Promise((resolve) => {
       setTimeout(resolve, 50)
     })

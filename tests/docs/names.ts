@@ -9,6 +9,7 @@ declare global { const app: FastifyInstance }
 `
 
 export const NAMES: Record<string, string> = {
+  'README.md': APP,
   'CONTRIBUTING.md': `
 import tap from 'tap'
 declare global { const t: typeof tap }
