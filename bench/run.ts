@@ -1,15 +1,12 @@
-import type { Bench, Benchmark, Finding } from './benchmark.ts'
-import { createDatabase } from './postgres/databases.ts'
-import { cpuOfServer } from './postgres/server-cpu.ts'
-import { openServer } from './postgres/server.ts'
-import { topStatements } from './postgres/statements.ts'
-import { Scope } from './scope.ts'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Arguments } from './arguments.ts'
+import type { Bench, Benchmark, Checkout, Finding } from './benchmark.ts'
+import { cpuReader } from './postgres/cpu.ts'
+import { createDatabase, openServer, topStatements } from './postgres/server.ts'
+import { startProcess } from './process.ts'
 
-export interface RunOptions {
-  quick: boolean
-  long: boolean
-  statements: boolean
-  rounds: number | undefined
+export type RunOptions = Pick<Arguments, 'quick' | 'long' | 'statements' | 'rounds' | 'beside'> & {
   tell: (text: string) => void
 }
 
@@ -20,30 +17,28 @@ export interface Outcome {
   statements?: string
 }
 
-const WHOLE_ROUNDS = 3
+const DEFAULT_ROUNDS = 3
 
-/** Runs one benchmark on a server of its own, and leaves nothing behind, whatever happens. */
+/** Runs one benchmark on a server of its own, and closes everything it opened. */
 export async function runBenchmark(benchmark: Benchmark, options: RunOptions): Promise<Outcome> {
   const { quick, long, tell } = options
   const startedAt = performance.now()
-  // Whoever uses a database has to end before it does.
-  const databases = new Scope()
-  const users = new Scope()
+  // The processes end before the databases that they use.
+  const databases = new Opened()
+  const processes = new Opened()
   try {
-    const server = databases.owns(await openServer(options))
+    const server = databases.add(await openServer(options))
     const bench: Bench = {
       quick,
       long,
-      rounds: options.rounds ?? (quick ? 1 : WHOLE_ROUNDS),
+      rounds: options.rounds ?? (quick ? 1 : DEFAULT_ROUNDS),
+      checkouts: checkoutsOf(options.beside),
       size: (whole, small) => (quick ? small : whole),
       tell,
-      owns: (thing) => users.owns(thing),
-      postgresCpu: () => cpuOfServer(server.url),
-      async database() {
-        const database = await createDatabase(server.url)
-        databases.owns({ stop: () => database.drop() })
-        return database.url
-      },
+      postgresCpu: await cpuReader(server.url),
+      database: async () => databases.add(await createDatabase(server.url)).url,
+      start: async (module, { flags, checkout = THIS } = {}) =>
+        processes.add(await startProcess(new URL(module, checkout.folder), flags)),
     }
     const findings = await within(benchmark.limitSeconds * (long ? 6 : 1), benchmark.run(bench))
     return {
@@ -53,8 +48,31 @@ export async function runBenchmark(benchmark: Benchmark, options: RunOptions): P
       ...(options.statements ? { statements: await topStatements(server.url) } : {}),
     }
   } finally {
-    await users.close()
+    await processes.close()
     await databases.close()
+  }
+}
+
+const THIS: Checkout = { mark: '', folder: new URL('./', import.meta.url) }
+
+function checkoutsOf(beside: string | undefined): Checkout[] {
+  if (beside === undefined) return [THIS]
+  return [{ mark: ', other checkout', folder: pathToFileURL(resolve(beside, 'bench') + '/') }, THIS]
+}
+
+/** Closed in reverse order, each of them even if another one fails. */
+class Opened {
+  #all: { stop(): Promise<void> }[] = []
+
+  add<Thing extends { stop(): Promise<void> }>(thing: Thing): Thing {
+    this.#all.push(thing)
+    return thing
+  }
+
+  async close(): Promise<void> {
+    for (const thing of this.#all.splice(0).toReversed()) {
+      await thing.stop().catch((error: Error) => console.error(`! ${error.message}`))
+    }
   }
 }
 
@@ -67,7 +85,7 @@ async function within<Result>(seconds: number, work: Promise<Result>): Promise<R
     return await Promise.race([work, late])
   } finally {
     clearTimeout(timer)
-    // What still runs is about to lose its processes and its server: that is no news.
+    // After the time limit the rest of the work fails, because its processes are ended.
     work.catch(() => {})
   }
 }
