@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Arguments } from './arguments.ts'
-import type { Bench, Benchmark, Checkout, Finding } from './benchmark.ts'
+import type { Bench, Benchmark, Checkout, Finding, StartOptions } from './benchmark.ts'
 import { cpuReader } from './postgres/cpu.ts'
 import { createDatabase, openServer, topStatements } from './postgres/server.ts'
-import { startProcess } from './process.ts'
+import { startProcess, type Methods } from './process.ts'
 
 export type RunOptions = Pick<Arguments, 'quick' | 'long' | 'statements' | 'rounds' | 'beside'> & {
   tell: (text: string) => void
@@ -24,10 +24,11 @@ export async function runBenchmark(benchmark: Benchmark, options: RunOptions): P
   const { quick, long, tell } = options
   const startedAt = performance.now()
   // The processes end before the databases that they use.
-  const databases = new Opened()
-  const processes = new Opened()
+  const databases: Stoppable[] = []
+  const processes: Stoppable[] = []
   try {
-    const server = databases.add(await openServer(options))
+    const server = await openServer(options)
+    databases.push(server)
     const bench: Bench = {
       quick,
       long,
@@ -36,9 +37,17 @@ export async function runBenchmark(benchmark: Benchmark, options: RunOptions): P
       size: (whole, small) => (quick ? small : whole),
       tell,
       postgresCpu: await cpuReader(server.url),
-      database: async () => databases.add(await createDatabase(server.url)).url,
-      start: async (module, { flags, checkout = THIS } = {}) =>
-        processes.add(await startProcess(new URL(module, checkout.folder), flags)),
+      async database() {
+        const database = await createDatabase(server.url)
+        databases.push(database)
+        return database.url
+      },
+      async start<Served extends Methods>(module: string, how: StartOptions = {}) {
+        const { flags, checkout = THIS } = how
+        const process = await startProcess<Served>(new URL(module, checkout.folder), flags)
+        processes.push(process)
+        return process
+      },
     }
     const findings = await within(benchmark.limitSeconds * (long ? 6 : 1), benchmark.run(bench))
     return {
@@ -48,8 +57,8 @@ export async function runBenchmark(benchmark: Benchmark, options: RunOptions): P
       ...(options.statements ? { statements: await topStatements(server.url) } : {}),
     }
   } finally {
-    await processes.close()
-    await databases.close()
+    await stopAll(processes)
+    await stopAll(databases)
   }
 }
 
@@ -60,19 +69,11 @@ function checkoutsOf(beside: string | undefined): Checkout[] {
   return [{ mark: ', other checkout', folder: pathToFileURL(resolve(beside, 'bench') + '/') }, THIS]
 }
 
-/** Closed in reverse order, each of them even if another one fails. */
-class Opened {
-  #all: { stop(): Promise<void> }[] = []
+type Stoppable = { stop(): Promise<void> }
 
-  add<Thing extends { stop(): Promise<void> }>(thing: Thing): Thing {
-    this.#all.push(thing)
-    return thing
-  }
-
-  async close(): Promise<void> {
-    for (const thing of this.#all.splice(0).toReversed()) {
-      await thing.stop().catch((error: Error) => console.error(`! ${error.message}`))
-    }
+async function stopAll(things: Stoppable[]): Promise<void> {
+  for (const thing of things.toReversed()) {
+    await thing.stop().catch((error: Error) => console.error(`! ${error.message}`))
   }
 }
 

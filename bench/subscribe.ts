@@ -6,6 +6,14 @@ import { growthOf, interleave, rowsOf, type Figures } from './measure.ts'
 const CALLERS = 1000
 const RATE = 30
 
+/** Duration of the handler in ms, how many run at a time, and events of a burst. */
+const CASES = [
+  [0, 10, 20_000],
+  [0, 1, 5000],
+  [20, 10, 4000],
+  [20, 1, 300],
+] as const
+
 interface Case extends Subscription {
   name: string
   events: number
@@ -17,36 +25,13 @@ export const subscribe: Benchmark = {
   limitSeconds: 1800,
   async run(bench: Bench): Promise<Finding[]> {
     const seconds = bench.size(6, 1)
-    const cases: Case[] = [
-      {
-        name: 'handler of 0 ms, 10 at a time',
-        event: 'quick',
-        concurrency: 10,
-        takesMs: 0,
-        events: bench.size(20_000, 500),
-      },
-      {
-        name: 'handler of 0 ms, 1 at a time',
-        event: 'quick.serial',
-        concurrency: 1,
-        takesMs: 0,
-        events: bench.size(5000, 200),
-      },
-      {
-        name: 'handler of 20 ms, 10 at a time',
-        event: 'slow',
-        concurrency: 10,
-        takesMs: 20,
-        events: bench.size(4000, 100),
-      },
-      {
-        name: 'handler of 20 ms, 1 at a time',
-        event: 'slow.serial',
-        concurrency: 1,
-        takesMs: 20,
-        events: bench.size(300, 10),
-      },
-    ]
+    const cases = CASES.map(([takesMs, concurrency, events]): Case => ({
+      name: `handler of ${takesMs} ms, ${concurrency} at a time`,
+      event: `takes.${takesMs}.by.${concurrency}`,
+      takesMs,
+      concurrency,
+      events: bench.size(events, Math.ceil(events / 40)),
+    }))
     const contenders = []
     for (const checkout of bench.checkouts) {
       for (const one of cases) {

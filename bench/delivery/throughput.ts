@@ -9,13 +9,6 @@ const SVC = 'svc: publish to received'
 const WORK_FIRST = 'a first boss.work() handler'
 const WORK_FASTEST = 'boss.work() with its fastest settings'
 
-interface Sender {
-  name: string
-  process: { cpu: () => Promise<number> }
-  count: number
-  send: (count: number) => Promise<{ startedAt: number }>
-}
-
 export const deliveryThroughput: Benchmark = {
   name: 'delivery-throughput',
   title: 'Events published, delivered and received in one process, one webhook.',
@@ -28,60 +21,44 @@ export const deliveryThroughput: Benchmark = {
     await host.call('register', [{ url: receiver.at('/svc'), events: [EVENT] }])
     const first = await startBossWork(bench, receiver.at('/first'), { fastest: false })
     const fastest = await startBossWork(bench, receiver.at('/fastest'), { fastest: true })
-    const senders: Sender[] = [
-      {
-        name: BARE,
-        process: bare,
-        count: bench.size(60_000, 4000),
-        send: (count) => bare.call('post', '/bare', count),
-      },
-      {
-        name: SVC,
-        process: host,
-        count: bench.size(30_000, 2000),
-        send: (count) => host.call('publish', [EVENT], count, CALLERS),
-      },
-      {
-        name: WORK_FIRST,
-        process: first,
-        count: bench.size(1000, 200),
-        send: (count) => first.call('send', count, 100),
-      },
-      {
-        name: WORK_FASTEST,
-        process: fastest,
-        count: bench.size(5000, 500),
-        send: (count) => fastest.call('send', count, 100),
-      },
-    ]
-
-    const contenders = senders.map(({ name, process, count, send }) => ({
+    const contender = (
+      name: string,
+      process: { cpu: () => Promise<number> },
+      count: number,
+      send: () => Promise<{ startedAt: number }>,
+    ) => ({
       name,
       async measure() {
         await receiver.call('reset')
         const counters = {
-          sender: process.cpu,
+          sender: () => process.cpu(),
           Postgres: bench.postgresCpu,
           receiver: receiver.cpu,
         }
         const { result, growth } = await growthOf(counters, () =>
-          Promise.all([send(count), receiver.call('reached', count, 60)]),
+          Promise.all([send(), receiver.call('reached', count, 60)]),
         )
         const [{ startedAt }, { lastAt }] = result
-        const { sender = 0, Postgres = 0, receiver: received = 0 } = growth
-        return {
-          rate: count / ((lastAt - startedAt) / 1000),
-          sender: sender / count,
-          Postgres: Postgres / count,
-          receiver: received / count,
-        }
+        for (const [who, used] of Object.entries(growth)) growth[who] = used / count
+        return { ...growth, rate: count / ((lastAt - startedAt) / 1000) }
       },
-    }))
+    })
+    const [posts, events] = [bench.size(60_000, 4000), bench.size(30_000, 2000)]
+    const [few, more] = [bench.size(1000, 200), bench.size(5000, 500)]
+    const contenders = [
+      contender(BARE, bare, posts, () => bare.call('post', '/bare', posts)),
+      contender(SVC, host, events, () => host.call('publish', [EVENT], events, CALLERS)),
+      contender(WORK_FIRST, first, few, () => first.call('send', few, 100)),
+      contender(WORK_FASTEST, fastest, more, () => fastest.call('send', more, 100)),
+    ]
     const measured = await interleave(contenders, bench, 2)
     const settings = {
       payload: '500 bytes',
       callers: CALLERS,
-      ...Object.fromEntries(senders.map(({ name, count }) => [`${name}:`, count])),
+      [`${BARE}:`]: posts,
+      [`${SVC}:`]: events,
+      [`${WORK_FIRST}:`]: few,
+      [`${WORK_FASTEST}:`]: more,
     }
     return [
       {

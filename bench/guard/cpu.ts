@@ -3,7 +3,6 @@ import type { LoadMethods } from '../load/load-process.ts'
 import { growthOf, rotated, rowsOf, summaryOf, type Measured } from '../measure.ts'
 import type { Process } from '../process.ts'
 import type { Goal } from '../report.ts'
-import { makeBetterAuthKeys } from './better-auth.ts'
 import type { GuardedMethods, GuardName } from './guarded-process.ts'
 import { keyedDatabase, keyTexts, withKeys } from './keys.ts'
 
@@ -53,6 +52,8 @@ export const guardCpu: Benchmark = {
       { name: 'bearer-auth, 1 key', guard: 'bearer-auth', keys: keys.slice(0, 1), requests },
       { name: 'bearer-auth, 10 keys', guard: 'bearer-auth', keys: keys.slice(0, 10), requests },
     ]
+    // Loaded only here: it takes longer to load than all benchmarks together.
+    const { makeBetterAuthKeys } = await import('./better-auth.ts')
     const betterAuth: Contender = {
       name: 'better-auth',
       guard: 'better-auth',

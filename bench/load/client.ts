@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 const NOTHING = Buffer.alloc(0)
@@ -57,38 +57,28 @@ export function requestReader(received: (path: string, body: Buffer) => void): M
   )
 }
 
-/** A kept-alive connection with one request at a time. */
-export class Connection {
-  #socket: Socket
-  #answered: ((status: number) => void) | undefined
+/** Sends a request and calls back with the status; 0 means that the connection broke. */
+export type Send = (request: Buffer, answered: (status: number) => void) => void
 
-  static async open(port: number): Promise<Connection> {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-    await once(socket, 'connect')
-    return new Connection(socket)
-  }
-
-  constructor(socket: Socket) {
-    this.#socket = socket
-    const reader = answerReader((status) => this.#settle(status))
-    socket.on('data', (chunk: Buffer) => reader.read(chunk))
-    socket.on('error', () => {})
-    socket.on('close', () => this.#settle(0))
-  }
-
-  /** Status 0 means that the connection broke. */
-  send(request: Buffer, answered: (status: number) => void): void {
-    this.#answered = answered
-    this.#socket.write(request)
-  }
-
-  close(): void {
-    this.#socket.destroy()
-  }
-
-  #settle(status: number): void {
-    const answered = this.#answered
-    this.#answered = undefined
+/** Opens a kept-alive connection for one request at a time. */
+export async function openConnection(port: number): Promise<{ send: Send; close(): void }> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  await once(socket, 'connect')
+  let waiting: ((status: number) => void) | undefined
+  const settle = (status: number): void => {
+    const answered = waiting
+    waiting = undefined
     answered?.(status)
+  }
+  const reader = answerReader(settle)
+  socket.on('data', (chunk: Buffer) => reader.read(chunk))
+  socket.on('error', () => {})
+  socket.on('close', () => settle(0))
+  return {
+    send(request, answered) {
+      waiting = answered
+      socket.write(request)
+    },
+    close: () => void socket.destroy(),
   }
 }

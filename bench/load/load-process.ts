@@ -2,7 +2,7 @@
 import { spreadOf, type Spread } from '../measure.ts'
 import { serve } from '../process.ts'
 import { now } from '../traffic.ts'
-import { Connection } from './client.ts'
+import { openConnection, type Send } from './client.ts'
 
 export interface RequestPattern {
   method: 'GET' | 'POST'
@@ -20,7 +20,7 @@ export interface Loaded {
   latency: Spread
 }
 
-let connections: Connection[] = []
+let connections: Awaited<ReturnType<typeof openConnection>>[] = []
 let requests: Buffer[] = []
 let turn = 0
 
@@ -28,7 +28,7 @@ const methods = {
   async aim(port: number, count: number, pattern: RequestPattern): Promise<void> {
     for (const connection of connections) connection.close()
     connections = []
-    while (connections.length < count) connections.push(await Connection.open(port))
+    while (connections.length < count) connections.push(await openConnection(port))
     requests = pattern.variants.map((variant) => requestOf(pattern, variant))
     turn = 0
   },
@@ -47,18 +47,18 @@ const methods = {
         if (answered < count) setImmediate(stayAwake)
       }
       if (sleepless) stayAwake()
-      const sendOn = (connection: Connection): void => {
+      const sendOn = (send: Send): void => {
         if (sent === count) return
         sent++
         const sentAt = now()
-        connection.send(nextRequest(), (status) => {
+        send(nextRequest(), (status) => {
           if (status !== 200) return reject(new Error(`an answer has status ${status}`))
           latencies[answered++] = now() - sentAt
           if (answered === count) resolve()
-          else sendOn(connection)
+          else sendOn(send)
         })
       }
-      for (const connection of connections) sendOn(connection)
+      for (const { send } of connections) sendOn(send)
     })
     const seconds = (now() - startedAt) / 1000
     return { perSecond: count / seconds, latency: spreadOf(latencies) }
