@@ -7,71 +7,67 @@ export interface Arguments {
   list: boolean
   help: boolean
   statements: boolean
-  rounds: number | undefined
-  json: string | undefined
-  markdown: string | undefined
-  profile: string | undefined
+  rounds?: number | undefined
+  beside?: string | undefined
+  json?: string | undefined
+  markdown?: string | undefined
+  profile?: string | undefined
 }
 
 export const HELP = `bench [name …] [options]
 
-A name is that of a benchmark, or the beginning of several: "guard" runs them all.
+A name is that of a benchmark or of a group: "guard" runs guard-cpu and guard-cold.
 
-  --list           the benchmarks, and what each measures
-  --quick          a smoke run: seconds instead of minutes, figures that mean nothing
-  --long           endurance for ten minutes instead of one
-  --rounds N       measured rounds, 3 unless told
-  --json FILE      everything that was measured, with every sample
-  --markdown FILE  the tables for a document
+  --list           names and titles of the benchmarks
+  --quick          a smoke run: seconds instead of minutes, the figures mean nothing
+  --long           memory-soak for ten minutes instead of one
+  --rounds N       measured rounds (default 3)
+  --beside DIR     another checkout, measured in turn with this one
+                   (delivery-ordinary and subscribe)
+  --json FILE      all results with every sample
+  --markdown FILE  the tables as Markdown
   --profile DIR    a CPU profile of each process
-  --statements     what Postgres spent its time on (its own server only)
+  --statements     the statements that took most of Postgres's time (own server only)
 
-DATABASE_URL names the Postgres to use, else one is started for each benchmark.`
+Each benchmark starts a Postgres of its own, or uses the server that DATABASE_URL names.`
 
-/** @throws where an option is unknown or its value makes no sense */
+const flag = { type: 'boolean', default: false } as const
+const text = { type: 'string' } as const
+
+/** @throws if an option is unknown or its value is invalid */
 export function parseArguments(given: string[]): Arguments {
-  const { values, positionals } = parseArgs({
-    // pnpm hands the "--" of "pnpm bench -- --quick" on.
+  const { values, positionals: names } = parseArgs({
+    // pnpm passes on the "--" of "pnpm bench -- --quick".
     args: given[0] === '--' ? given.slice(1) : given,
     allowPositionals: true,
     options: {
-      quick: { type: 'boolean', default: false },
-      long: { type: 'boolean', default: false },
-      list: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-      statements: { type: 'boolean', default: false },
-      rounds: { type: 'string' },
-      json: { type: 'string' },
-      markdown: { type: 'string' },
-      profile: { type: 'string' },
+      quick: flag,
+      long: flag,
+      list: flag,
+      help: flag,
+      statements: flag,
+      rounds: text,
+      beside: text,
+      json: text,
+      markdown: text,
+      profile: text,
     },
   })
-  const rounds = values.rounds === undefined ? undefined : Number(values.rounds)
-  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= 1)) {
-    throw new Error(`--rounds must be an integer of at least 1, got "${values.rounds}"`)
+  const { rounds, ...others } = values
+  if (rounds === undefined) return { ...others, names }
+  if (!/^[1-9]\d*$/.test(rounds)) {
+    throw new Error(`--rounds must be an integer of at least 1, got "${rounds}"`)
   }
-  return {
-    ...values,
-    names: positionals,
-    rounds,
-    json: values.json,
-    markdown: values.markdown,
-    profile: values.profile,
-  }
+  return { ...others, names, rounds: Number(rounds) }
 }
 
-/** Those that were named, in the order of the list; all where none was. */
+/** The named benchmarks in the order of the list; all of them without a name. */
 export function chosen<Named extends { name: string }>(all: Named[], names: string[]): Named[] {
+  const matches = (one: Named, name: string) => one.name === name || one.name.startsWith(`${name}-`)
   for (const name of names) {
-    if (!all.some((one) => isMeant(one.name, name))) {
-      throw new Error(
-        `There is no benchmark "${name}"; there are: ${all.map((one) => one.name).join(', ')}`,
-      )
-    }
+    if (all.some((one) => matches(one, name))) continue
+    const known = all.map((one) => one.name).join(', ')
+    throw new Error(`There is no benchmark "${name}"; there are: ${known}`)
   }
-  if (names.length === 0) return all
-  return all.filter((one) => names.some((name) => isMeant(one.name, name)))
+  return names.length === 0 ? all : all.filter((one) => names.some((name) => matches(one, name)))
 }
-
-const isMeant = (name: string, given: string): boolean =>
-  name === given || name.startsWith(`${given}-`)

@@ -1,36 +1,53 @@
-import type { Goal } from './report/goal.ts'
+import type { Goal } from './report.ts'
+import type { Methods, Process } from './process.ts'
 
-/** One question about speed. Its name's part before the first dash names the family it belongs to. */
 export interface Benchmark {
+  /** The part before the first dash is the group. */
   name: string
-  /** A sentence: what is measured against what. */
+  /** One sentence: what is measured, and against what. */
   title: string
-  /** How long a whole run may take before it is given up. */
+  /** Time limit of a whole run. */
   limitSeconds: number
   run(bench: Bench): Promise<Finding[]>
 }
 
-/** What a benchmark is given. */
+/** What a benchmark works with. Everything that it opens is closed when it ends. */
 export interface Bench {
-  /** Smoke runs: everything small, the figures worthless. */
+  /** A smoke run: everything is small. */
   quick: boolean
-  /** Endurance for real: ten minutes instead of one. */
+  /** memory-soak runs ten minutes instead of one. */
   long: boolean
-  /** Measured rounds after the warm-up. */
+  /** Measured rounds, the warm-up not counted. */
   rounds: number
-  /** A value for whole runs, and one for smoke runs. */
+  /** This checkout, and the one of `--beside`. */
+  checkouts: Checkout[]
+  /** Chooses between the value of a whole run and that of a smoke run. */
   size(whole: number, quick: number): number
-  /** Says what is under way. */
-  tell: (text: string) => void
-  /** A new database, gone when the benchmark ends. */
+  /** Prints progress. */
+  tell(text: string): void
+  /** Creates a database and returns its connection string. */
   database(): Promise<string>
-  /** CPU time that Postgres has used up so far, in microseconds; not a number where nobody tells. */
-  postgresCpu(): Promise<number>
-  /** Something to be ended with the benchmark, last one first, however it ends. */
-  owns<Thing extends { stop(): Promise<void> }>(thing: Thing): Thing
+  /** CPU time that Postgres has used so far, in µs; NaN where it cannot be read. */
+  postgresCpu: () => Promise<number>
+  /** Starts a module of this folder in a process of its own. */
+  start<Served extends Methods>(module: string, how?: StartOptions): Promise<Process<Served>>
 }
 
-/** One table of the report: contenders that were measured side by side. */
+export interface Checkout {
+  /** How its rows are marked: nothing for this one. */
+  mark: string
+  /** Its `bench` folder. */
+  folder: URL
+}
+
+export interface StartOptions {
+  /** Flags of Node. */
+  flags?: string[]
+  /** This one unless given. */
+  checkout?: Checkout | undefined
+}
+
+/** One table: contenders that were measured in turn. */
 export interface Finding {
   title: string
   unit: string
@@ -44,7 +61,7 @@ export interface Row {
   name: string
   /** One for each round, in order. */
   samples: number[]
-  /** The row whose samples of the same rounds this one is set against. */
+  /** The row that this one is compared with, round by round. */
   against?: string
   goal?: Goal
 }

@@ -2,17 +2,6 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
 
-/** Where the figures come from: without it they mean nothing. */
-export async function describeMachine(): Promise<Record<string, string>> {
-  return {
-    cores: `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? 'unknown'}`,
-    memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
-    system: `${platform()} ${release()} ${arch()}`,
-    node: process.version,
-    ...(await versionsOf(COMPARED)),
-  }
-}
-
 const COMPARED = [
   'fastify',
   'pg',
@@ -23,10 +12,16 @@ const COMPARED = [
   '@better-auth/api-key',
 ]
 
-async function versionsOf(packages: string[]): Promise<Record<string, string>> {
-  const versions: Record<string, string> = {}
-  for (const name of packages) versions[name] = (await versionOf(name)) ?? 'not installed'
-  return versions
+/** The machine and the versions that the figures belong to. */
+export async function describeMachine(): Promise<Record<string, string>> {
+  const facts: Record<string, string> = {
+    cores: `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? 'unknown'}`,
+    memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
+    system: `${platform()} ${release()} ${arch()}`,
+    node: process.version,
+  }
+  for (const name of COMPARED) facts[name] = (await versionOf(name)) ?? 'not installed'
+  return facts
 }
 
 /** Through the folders of `node_modules`: most packages do not export their `package.json`. */

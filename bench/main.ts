@@ -1,13 +1,39 @@
-// The benchmarks: `pnpm bench` runs them all, `pnpm bench <name>` some. See docs/benchmarks.md.
+// The benchmarks: `pnpm bench` runs all, `pnpm bench <name>` some. See docs/benchmarks.md.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { chosen, HELP, parseArguments, type Arguments } from './arguments.ts'
 import type { Benchmark } from './benchmark.ts'
-import { benchmarks } from './catalogue.ts'
+import { deliveryFairness } from './delivery/fairness.ts'
+import { deliveryLatency } from './delivery/latency.ts'
+import { deliveryOrdinary } from './delivery/ordinary.ts'
+import { deliveryThroughput } from './delivery/throughput.ts'
+import { growthBacklog } from './growth/backlog.ts'
+import { growthKeys, guardColdKeys } from './guard/cold-keys.ts'
+import { guardCpu } from './guard/cpu.ts'
+import { inboundThroughput } from './inbound/throughput.ts'
 import { describeMachine } from './machine.ts'
-import { profiling } from './processes/process.ts'
-import { asJson, asMarkdown, type Report } from './report/document.ts'
-import { tableText } from './report/table.ts'
+import { memoryBacklog, memorySoak } from './memory.ts'
+import { profiling } from './process.ts'
+import { publishConcurrent } from './publish/concurrent.ts'
+import { asJson, asMarkdown, tableText, type Report } from './report.ts'
 import { runBenchmark } from './run.ts'
+import { subscribe } from './subscribe.ts'
+
+/** In the order in which they run. */
+const benchmarks: Benchmark[] = [
+  guardCpu,
+  guardColdKeys,
+  publishConcurrent,
+  subscribe,
+  deliveryThroughput,
+  deliveryOrdinary,
+  deliveryLatency,
+  deliveryFairness,
+  growthBacklog,
+  growthKeys,
+  inboundThroughput,
+  memoryBacklog,
+  memorySoak,
+]
 
 try {
   await main(parseArguments(process.argv.slice(2)))
@@ -19,49 +45,41 @@ try {
 async function main(args: Arguments): Promise<void> {
   if (args.help) return console.log(HELP)
   const wanted = chosen(benchmarks, args.names)
-  if (args.list) return list(wanted)
+  if (args.list) {
+    for (const { name, title } of wanted) console.log(`${name.padEnd(22)} ${title}`)
+    return
+  }
   if (args.profile !== undefined) {
     await mkdir(args.profile, { recursive: true })
     profiling.folder = args.profile
   }
-  const report: Report = {
-    startedAt: new Date().toISOString(),
-    machine: await describeMachine(),
-    benchmarks: [],
-  }
-  for (const [name, value] of Object.entries(report.machine)) console.log(`${name}: ${value}`)
+  const machine = await describeMachine()
+  const report: Report = { startedAt: new Date().toISOString(), machine, benchmarks: [] }
+  for (const [name, value] of Object.entries(machine)) console.log(`${name}: ${value}`)
   for (const benchmark of wanted) {
     await runOne(benchmark, args, report)
-    // After each: what was measured survives what goes wrong later.
+    // After each one: a later failure does not lose what was measured.
     if (args.json !== undefined) await writeFile(args.json, asJson(report))
     if (args.markdown !== undefined) await writeFile(args.markdown, asMarkdown(report))
   }
 }
 
 async function runOne(benchmark: Benchmark, args: Arguments, report: Report): Promise<void> {
-  console.log(`\n== ${benchmark.name}: ${benchmark.title}`)
+  const { name, title } = benchmark
+  console.log(`\n== ${name}: ${title}`)
   try {
-    const outcome = await runBenchmark(benchmark, {
+    const { statements, ...measured } = await runBenchmark(benchmark, {
       ...args,
-      tell: (text) => console.error(`   ${benchmark.name}: ${text}`),
+      tell: (text) => console.error(`   ${name}: ${text}`),
     })
-    const { findings, seconds, postgres, statements } = outcome
-    const { name, title } = benchmark
-    report.benchmarks.push({ name, title, seconds, postgres, findings })
-    console.log(
-      Object.entries(postgres)
-        .map(([key, value]) => `${key} ${value}`)
-        .join(', '),
-    )
-    for (const finding of findings) console.log(`\n${tableText(finding)}`)
+    report.benchmarks.push({ name, title, ...measured })
+    const settings = Object.entries(measured.postgres).map(([key, value]) => `${key} ${value}`)
+    console.log(settings.join(', '))
+    for (const finding of measured.findings) console.log(`\n${tableText(finding)}`)
     if (statements !== undefined) console.log(`\n${statements}`)
-    console.log(`\n(${Math.round(seconds)} s)`)
+    console.log(`\n(${Math.round(measured.seconds)} s)`)
   } catch (error) {
-    console.error(`!! ${benchmark.name}: ${(error as Error).stack}`)
+    console.error(`!! ${name}: ${(error as Error).stack}`)
     process.exitCode = 1
   }
-}
-
-function list(wanted: Benchmark[]): void {
-  for (const { name, title } of wanted) console.log(`${name.padEnd(22)} ${title}`)
 }

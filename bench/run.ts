@@ -1,15 +1,12 @@
-import type { Bench, Benchmark, Finding } from './benchmark.ts'
-import { createDatabase } from './postgres/databases.ts'
-import { cpuOfServer } from './postgres/server-cpu.ts'
-import { openServer } from './postgres/server.ts'
-import { topStatements } from './postgres/statements.ts'
-import { Scope } from './scope.ts'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Arguments } from './arguments.ts'
+import type { Bench, Benchmark, Checkout, Finding, StartOptions } from './benchmark.ts'
+import { cpuReader } from './postgres/cpu.ts'
+import { createDatabase, openServer, topStatements } from './postgres/server.ts'
+import { startProcess, type Methods } from './process.ts'
 
-export interface RunOptions {
-  quick: boolean
-  long: boolean
-  statements: boolean
-  rounds: number | undefined
+export type RunOptions = Pick<Arguments, 'quick' | 'long' | 'statements' | 'rounds' | 'beside'> & {
   tell: (text: string) => void
 }
 
@@ -20,29 +17,36 @@ export interface Outcome {
   statements?: string
 }
 
-const WHOLE_ROUNDS = 3
+const DEFAULT_ROUNDS = 3
 
-/** Runs one benchmark on a server of its own, and leaves nothing behind, whatever happens. */
+/** Runs one benchmark on a server of its own, and closes everything it opened. */
 export async function runBenchmark(benchmark: Benchmark, options: RunOptions): Promise<Outcome> {
   const { quick, long, tell } = options
   const startedAt = performance.now()
-  // Whoever uses a database has to end before it does.
-  const databases = new Scope()
-  const users = new Scope()
+  // The processes end before the databases that they use.
+  const databases: Stoppable[] = []
+  const processes: Stoppable[] = []
   try {
-    const server = databases.owns(await openServer(options))
+    const server = await openServer(options)
+    databases.push(server)
     const bench: Bench = {
       quick,
       long,
-      rounds: options.rounds ?? (quick ? 1 : WHOLE_ROUNDS),
+      rounds: options.rounds ?? (quick ? 1 : DEFAULT_ROUNDS),
+      checkouts: checkoutsOf(options.beside),
       size: (whole, small) => (quick ? small : whole),
       tell,
-      owns: (thing) => users.owns(thing),
-      postgresCpu: () => cpuOfServer(server.url),
+      postgresCpu: await cpuReader(server.url),
       async database() {
         const database = await createDatabase(server.url)
-        databases.owns({ stop: () => database.drop() })
+        databases.push(database)
         return database.url
+      },
+      async start<Served extends Methods>(module: string, how: StartOptions = {}) {
+        const { flags, checkout = THIS } = how
+        const process = await startProcess<Served>(new URL(module, checkout.folder), flags)
+        processes.push(process)
+        return process
       },
     }
     const findings = await within(benchmark.limitSeconds * (long ? 6 : 1), benchmark.run(bench))
@@ -53,8 +57,23 @@ export async function runBenchmark(benchmark: Benchmark, options: RunOptions): P
       ...(options.statements ? { statements: await topStatements(server.url) } : {}),
     }
   } finally {
-    await users.close()
-    await databases.close()
+    await stopAll(processes)
+    await stopAll(databases)
+  }
+}
+
+const THIS: Checkout = { mark: '', folder: new URL('./', import.meta.url) }
+
+function checkoutsOf(beside: string | undefined): Checkout[] {
+  if (beside === undefined) return [THIS]
+  return [{ mark: ', other checkout', folder: pathToFileURL(resolve(beside, 'bench') + '/') }, THIS]
+}
+
+type Stoppable = { stop(): Promise<void> }
+
+async function stopAll(things: Stoppable[]): Promise<void> {
+  for (const thing of things.toReversed()) {
+    await thing.stop().catch((error: Error) => console.error(`! ${error.message}`))
   }
 }
 
@@ -67,7 +86,7 @@ async function within<Result>(seconds: number, work: Promise<Result>): Promise<R
     return await Promise.race([work, late])
   } finally {
     clearTimeout(timer)
-    // What still runs is about to lose its processes and its server: that is no news.
+    // After the time limit the rest of the work fails, because its processes are ended.
     work.catch(() => {})
   }
 }

@@ -1,29 +1,35 @@
-/** An application with our plugins, in a process of its own. */
+/** An application with svcCore and svcWebhooks, in a process of its own. */
+import { setTimeout as pause } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
+import pg from 'pg'
 import { svcCore, type SvcCoreOptions } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
-import { atRate, withMostInFlight } from '../load/paced.ts'
-import { now } from '../measure/clock.ts'
-import { serve } from '../processes/serve.ts'
-import { usageOfThisProcess } from '../processes/usage.ts'
-import { payloadOf } from './payload.ts'
+import { serve } from '../process.ts'
+import { atRate, now, payloadOf, withMostInFlight, type Payload } from '../traffic.ts'
+import { Arrivals } from './arrivals.ts'
 
 export interface HostOptions {
   database: string
   events: string[]
   worker?: NonNullable<SvcCoreOptions['worker']>
   deliveryTimeoutMs?: number
+  subscriptions?: Subscription[]
 }
 
-export interface Registration {
-  url: string
-  events: string[]
+export interface Subscription {
+  event: string
+  concurrency: number
+  /** How long the handler waits. */
+  takesMs: number
 }
 
 let app: FastifyInstance
+let handled = new Arrivals()
+let statements = 0
 
 const methods = {
-  async start({ database, events, worker, deliveryTimeoutMs = 10_000 }: HostOptions) {
+  async start(options: HostOptions): Promise<void> {
+    const { database, events, worker, deliveryTimeoutMs = 10_000, subscriptions = [] } = options
     app = Fastify({ logger: { level: process.env.LOG_LEVEL ?? 'fatal' } })
     await app.register(svcCore, { database, ...(worker ? { worker } : {}) })
     await app.register(svcWebhooks, {
@@ -31,39 +37,58 @@ const methods = {
       allowedNetworks: ['127.0.0.0/8'],
       deliveryTimeoutMs,
     })
-    return { url: await app.listen({ port: 0, host: '127.0.0.1' }) }
+    for (const subscription of subscriptions) await subscribe(subscription)
+    await app.ready()
   },
-  async register(registrations: Registration[]): Promise<string[]> {
-    const ids: string[] = []
-    await withMostInFlight(registrations.length, 8, async (index) => {
-      const registration = registrations[index]
-      if (!registration) return
-      const { id } = await app.svc.actions.call('__svc.webhooks.register', registration)
-      ids[index] = id
+  async register(webhooks: { url: string; events: string[] }[]): Promise<void> {
+    await withMostInFlight(webhooks.length, 8, async (index) => {
+      const webhook = webhooks[index]
+      if (webhook) await app.svc.actions.call('__svc.webhooks.register', webhook)
     })
-    return ids
   },
-  /** Publishes events as fast as so many concurrent callers can. */
-  publish: (event: string, count: number, inFlight: number) =>
-    methods.publishInTurn([event], count, inFlight),
-  async publishInTurn(
-    events: string[],
-    count: number,
-    inFlight: number,
-  ): Promise<{ startedAt: number }> {
+  /** Publishes as fast as so many concurrent callers can, the events in turn. */
+  async publish(events: string[], count: number, callers: number) {
     const startedAt = now()
-    await withMostInFlight(count, inFlight, (index) =>
-      app.svc.events.publish(events[index % events.length] ?? '', payloadOf(index)),
-    )
-    return { startedAt }
+    await withMostInFlight(count, callers, (index) => publishOneOf(events, index))
+    return { startedAt, publishedAt: now() }
   },
-  /** Publishes at an even pace, the events in turn. */
-  publishAtRate: (events: string[], rate: number, seconds: number): Promise<void> =>
-    atRate({ rate, seconds }, (index) =>
-      app.svc.events.publish(events[index % events.length] ?? '', payloadOf(index)),
-    ),
-  usage: usageOfThisProcess,
+  publishAtRate: (events: string[], rate: number, seconds: number) =>
+    atRate({ rate, seconds }, (index) => publishOneOf(events, index)),
+  /** Forgets the events and deliveries of a host that runs no worker. */
+  async empty(): Promise<void> {
+    await app.svc.database.query('truncate svc."__svc.events"')
+    await app.svc.jobs.deleteAllJobs('__svc.webhooks.deliver')
+  },
+  resetHandled(): void {
+    handled = new Arrivals()
+  },
+  handled: (count: number, withinSeconds: number) => handled.reached(count, withinSeconds),
+  handledLatency: () => handled.latency(),
+  /** Statements sent to Postgres so far, by every client of this process. */
+  statements: () => statements,
   stop: () => app?.close(),
 }
 export type HostMethods = typeof methods
 serve(methods)
+
+countStatements()
+
+async function subscribe({ event, concurrency, takesMs }: Subscription): Promise<void> {
+  const handler = async (payload: unknown): Promise<void> => {
+    handled.add(event, (payload as Payload).sentAt)
+    if (takesMs > 0) await pause(takesMs)
+  }
+  await app.svc.events.subscribe(event, handler, { subscription: event, concurrency })
+}
+
+const publishOneOf = (events: string[], index: number) =>
+  app.svc.events.publish(events[index % events.length] ?? '', payloadOf(index))
+
+function countStatements(): void {
+  const client = pg.Client.prototype as { query: (...args: unknown[]) => unknown }
+  const { query } = client
+  client.query = function counted(this: pg.Client, ...args: unknown[]) {
+    statements++
+    return Reflect.apply(query, this, args)
+  }
+}

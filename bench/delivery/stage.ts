@@ -1,31 +1,43 @@
-import type { Bench } from '../benchmark.ts'
-import { startProcess, type Process } from '../processes/process.ts'
-import type { ReceiverMethods } from '../receiver/receiver-process.ts'
+/** The processes of a delivery benchmark. */
+import type { Bench, Checkout } from '../benchmark.ts'
+import type { Process } from '../process.ts'
+import type { ByHandMethods, WorkOptions } from './by-hand-process.ts'
 import type { HostMethods, HostOptions } from './host-process.ts'
+import type { ReceiverMethods } from './receiver-process.ts'
 
 export interface Receiver extends Process<ReceiverMethods> {
-  /** The address of a path at it. */
-  at(path: string, host?: string): string
+  /** The URL of a path at it. */
+  at(path: string): string
 }
 
-/** A receiver on loopback: at 127.0.0.1, or at several addresses. */
-export async function startReceiver(bench: Bench, hosts?: string[]): Promise<Receiver> {
-  const receiver = await startProcess<ReceiverMethods>(
-    new URL('../receiver/receiver-process.ts', import.meta.url),
-  )
-  bench.owns(receiver)
-  const { port } = await receiver.call('listen', hosts)
-  return { ...receiver, at: (path, host = '127.0.0.1') => `http://${host}:${port}${path}` }
+export async function startReceiver(bench: Bench): Promise<Receiver> {
+  const receiver = await bench.start<ReceiverMethods>('delivery/receiver-process.ts')
+  const port = await receiver.call('listen')
+  return { ...receiver, at: (path) => `http://127.0.0.1:${port}${path}` }
 }
 
 /** An application with the plugins, on a database of its own unless one is given. */
 export async function startHost(
   bench: Bench,
   options: Omit<HostOptions, 'database'> & { database?: string },
+  checkout?: Checkout,
 ): Promise<Process<HostMethods>> {
   const database = options.database ?? (await bench.database())
-  const host = await startProcess<HostMethods>(new URL('host-process.ts', import.meta.url))
-  bench.owns(host)
+  const host = await bench.start<HostMethods>('delivery/host-process.ts', { checkout })
   await host.call('start', { ...options, database })
   return host
+}
+
+export const startByHand = (bench: Bench): Promise<Process<ByHandMethods>> =>
+  bench.start<ByHandMethods>('delivery/by-hand-process.ts')
+
+/** pg-boss that delivers to a URL, on a database of its own. */
+export async function startBossWork(
+  bench: Bench,
+  url: string,
+  options: WorkOptions,
+): Promise<Process<ByHandMethods>> {
+  const process = await startByHand(bench)
+  await process.call('work', await bench.database(), url, options)
+  return process
 }

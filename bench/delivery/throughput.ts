@@ -1,14 +1,10 @@
 import type { Bench, Benchmark, Finding } from '../benchmark.ts'
-import { interleave, samplesOf } from '../measure/rounds.ts'
-import { startProcess } from '../processes/process.ts'
-import type { Usage } from '../processes/usage.ts'
-import type { BarePostsMethods } from './bare-posts-process.ts'
-import { startHost, startReceiver } from './stage.ts'
-import { FASTEST, FIRST, startBossWork } from './work-settings.ts'
+import { growthOf, interleave, rowsOf } from '../measure.ts'
+import { startBossWork, startByHand, startHost, startReceiver } from './stage.ts'
 
 const EVENT = 'order.created'
 const CALLERS = 1000
-const BARE = 'undici alone, POST after POST'
+const BARE = 'bare POSTs with undici'
 const SVC = 'svc: publish to received'
 const WORK_FIRST = 'a first boss.work() handler'
 const WORK_FASTEST = 'boss.work() with its fastest settings'
@@ -19,64 +15,50 @@ export const deliveryThroughput: Benchmark = {
   limitSeconds: 600,
   async run(bench: Bench): Promise<Finding[]> {
     const receiver = await startReceiver(bench)
-    const bare = bench.owns(
-      await startProcess<BarePostsMethods>(new URL('bare-posts-process.ts', import.meta.url)),
-    )
-    await bare.call('start', receiver.at(''))
+    const bare = await startByHand(bench)
+    await bare.call('openPool', receiver.at(''))
     const host = await startHost(bench, { events: [EVENT] })
     await host.call('register', [{ url: receiver.at('/svc'), events: [EVENT] }])
-    const first = await startBossWork(bench, receiver.at('/first'), FIRST)
-    const fastest = await startBossWork(bench, receiver.at('/fastest'), FASTEST)
-
+    const first = await startBossWork(bench, receiver.at('/first'), { fastest: false })
+    const fastest = await startBossWork(bench, receiver.at('/fastest'), { fastest: true })
     const contender = (
       name: string,
-      process: { call(method: 'usage'): Promise<Usage> },
+      process: { cpu: () => Promise<number> },
       count: number,
-      start: (count: number) => Promise<{ startedAt: number }>,
+      send: () => Promise<{ startedAt: number }>,
     ) => ({
       name,
-      count,
       async measure() {
         await receiver.call('reset')
-        const before = await used(process)
-        const [{ startedAt }, { lastAt }] = await Promise.all([
-          start(count),
-          receiver.call('reached', count, 60),
-        ])
-        const after = await used(process)
-        return {
-          rate: count / ((lastAt - startedAt) / 1000),
-          sender: (after.sender - before.sender) / count,
-          postgres: (after.postgres - before.postgres) / count,
-          receiver: (after.receiver - before.receiver) / count,
+        const counters = {
+          sender: () => process.cpu(),
+          Postgres: bench.postgresCpu,
+          receiver: receiver.cpu,
         }
+        const { result, growth } = await growthOf(counters, () =>
+          Promise.all([send(), receiver.call('reached', count, 60)]),
+        )
+        const [{ startedAt }, { lastAt }] = result
+        for (const [who, used] of Object.entries(growth)) growth[who] = used / count
+        return { ...growth, rate: count / ((lastAt - startedAt) / 1000) }
       },
     })
-    const used = async (process: { call(method: 'usage'): Promise<Usage> }) => ({
-      sender: (await process.call('usage')).cpuMicroseconds,
-      postgres: await bench.postgresCpu(),
-      receiver: (await receiver.call('usage')).cpuMicroseconds,
-    })
+    const [posts, events] = [bench.size(60_000, 4000), bench.size(30_000, 2000)]
+    const [few, more] = [bench.size(1000, 200), bench.size(5000, 500)]
     const contenders = [
-      contender(BARE, bare, bench.size(60_000, 4000), (n) => bare.call('post', '/bare', n)),
-      contender(SVC, host, bench.size(30_000, 2000), (n) =>
-        host.call('publish', EVENT, n, CALLERS),
-      ),
-      contender(WORK_FIRST, first, bench.size(1000, 200), (n) => first.call('publish', n, 100)),
-      contender(WORK_FASTEST, fastest, bench.size(5000, 500), (n) =>
-        fastest.call('publish', n, 100),
-      ),
+      contender(BARE, bare, posts, () => bare.call('post', '/bare', posts)),
+      contender(SVC, host, events, () => host.call('publish', [EVENT], events, CALLERS)),
+      contender(WORK_FIRST, first, few, () => first.call('send', few, 100)),
+      contender(WORK_FASTEST, fastest, more, () => fastest.call('send', more, 100)),
     ]
-    const measured = await interleave(contenders, {
-      warmUps: 2,
-      rounds: bench.rounds,
-      tell: bench.tell,
-    })
-    const row = (name: string) => ({ name, samples: samplesOf(measured, name, 'rate') })
+    const measured = await interleave(contenders, bench, 2)
     const settings = {
       payload: '500 bytes',
       callers: CALLERS,
-      ...Object.fromEntries(contenders.map(({ name, count }) => [`${name}:`, count])),
+      [`${BARE}:`]: posts,
+      [`${SVC}:`]: events,
+      [`${WORK_FIRST}:`]: few,
+      [`${WORK_FASTEST}:`]: more,
     }
     return [
       {
@@ -84,29 +66,35 @@ export const deliveryThroughput: Benchmark = {
         unit: 'per second',
         better: 'more',
         settings,
-        rows: [row(BARE), { ...row(SVC), against: BARE, goal: { ratioAtLeast: 0.25, aim: 0.4 } }],
+        rows: rowsOf(measured, 'rate', {
+          names: [BARE, SVC],
+          against: BARE,
+          goals: { [SVC]: { ratioAtLeast: 0.25, aim: 0.4 } },
+        }),
       },
       {
         title: 'Publish to received, one webhook, beside boss.work() and fetch',
         unit: 'per second',
         better: 'more',
         settings,
-        rows: [
-          row(WORK_FIRST),
-          { ...row(WORK_FASTEST), against: WORK_FIRST },
-          { ...row(SVC), against: WORK_FIRST, goal: { ratioAtLeast: 5 } },
-        ],
+        rows: rowsOf(measured, 'rate', {
+          names: [WORK_FIRST, WORK_FASTEST, SVC],
+          against: WORK_FIRST,
+          goals: { [SVC]: { ratioAtLeast: 5 } },
+        }),
       },
       {
-        title: 'Who works for a delivery',
+        title: 'CPU of a delivery, by process',
         unit: 'µs of CPU per delivery',
         better: 'less',
         settings: {},
         rows: [BARE, SVC, WORK_FASTEST].flatMap((name) =>
-          ['sender', 'postgres', 'receiver'].map((figure) => ({
-            name: `${name}: ${figure}`,
-            samples: samplesOf(measured, name, figure),
-          })),
+          ['sender', 'Postgres', 'receiver'].flatMap((process) =>
+            rowsOf(measured, process, { names: [name] }).map((row) => ({
+              ...row,
+              name: `${name}: ${process}`,
+            })),
+          ),
         ),
       },
     ]

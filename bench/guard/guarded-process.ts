@@ -1,45 +1,77 @@
 /** A hello-world server behind one guard, in a process of its own. */
+import { hash } from 'node:crypto'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { serve } from '../processes/serve.ts'
-import { usageOfThisProcess } from '../processes/usage.ts'
-import type { GuardContender, GuardSettings } from './contenders/contender.ts'
+import type pg from 'pg'
+import { serve } from '../process.ts'
 
-/** Loaded only where it is measured: what one brings along must not weigh on the others. */
-const contenders = {
-  'no guard': async () => ({ register: async () => {} }),
-  svcAuth: async () => (await import('./contenders/svc-auth.ts')).guardedBySvcAuth,
-  'svcAuth with request context': async () =>
-    (await import('./contenders/svc-auth.ts')).guardedWithRequestContext,
-  'svcAuth with rate limit': async () =>
-    (await import('./contenders/svc-auth.ts')).guardedWithRateLimit,
-  'bearer-auth': async () => (await import('./contenders/bearer-auth.ts')).guardedByBearerAuth,
-  'better-auth': async () => (await import('./contenders/better-auth.ts')).guardedByBetterAuth,
-  'a query per request': async () =>
-    (await import('./contenders/query-per-request.ts')).guardedByQuery,
-} satisfies Record<string, () => Promise<GuardContender>>
+interface Settings {
+  database: string
+  /** The texts of the valid keys, for guards that keep them in memory. */
+  keys: string[]
+}
 
-export type GuardName = keyof typeof contenders
+type Guard = (app: FastifyInstance, settings: Settings) => Promise<void>
+
+/** What a guard imports is loaded only where it is measured: it would change the others' figures. */
+const guards = {
+  'no guard': async () => {},
+  svcAuth: bySvcAuth,
+  async 'svcAuth with request context'(app, settings) {
+    await app.register((await import('@fastify/request-context')).default)
+    await bySvcAuth(app, settings)
+  },
+  async 'bearer-auth'(app, { keys }) {
+    await app.register((await import('@fastify/bearer-auth')).default, { keys: new Set(keys) })
+  },
+  async 'better-auth'(app, { database }) {
+    const { guardByBetterAuth } = await import('./better-auth.ts')
+    guardByBetterAuth(app, await poolOf(app, database))
+  },
+  /** What one writes without a cache: a hash and a prepared statement. */
+  async 'a query per request'(app, { database }) {
+    const pool = await poolOf(app, database)
+    app.addHook('onRequest', async (request, reply) => {
+      const key = request.headers.authorization?.slice('Bearer '.length) ?? ''
+      const { rows } = await pool.query({
+        name: 'key',
+        text: `select user_id, scopes, expires_at, revoked_at
+                 from svc."__svc.auth.api_keys" where key_hash = $1`,
+        values: [hash('sha256', key, 'hex')],
+      })
+      if (rows.length === 0 || rows[0].revoked_at !== null) return reply.code(401).send()
+    })
+  },
+} satisfies Record<string, Guard>
+
+export type GuardName = keyof typeof guards
+
+async function bySvcAuth(app: FastifyInstance, { database }: Settings): Promise<void> {
+  const [{ svcCore }, { svcAuth }] = await Promise.all([import('@svc/core'), import('@svc/auth')])
+  await app.register(svcCore, { database })
+  await app.register(svcAuth, {})
+}
+
+async function poolOf(app: FastifyInstance, connectionString: string): Promise<pg.Pool> {
+  const { default: postgres } = await import('pg')
+  const pool = new postgres.Pool({ connectionString, max: 10 })
+  app.addHook('onClose', () => pool.end())
+  return pool
+}
 
 let app: FastifyInstance | undefined
-let contender: GuardContender | undefined
 
 const methods = {
-  /** May be called again: the same process with everything forgotten, but compiled. */
-  async start(name: GuardName, settings: GuardSettings): Promise<number> {
+  /** Called again, it starts a new server: no key is cached, but the code is compiled. */
+  async start(name: GuardName, settings: Settings): Promise<number> {
     await methods.stop()
     app = Fastify()
-    contender = await contenders[name]()
-    await contender.register(app, settings)
+    await guards[name](app, settings)
     app.get('/', () => ({ hello: 'world' }))
-    await app.listen({ port: 0, host: '127.0.0.1' })
-    const address = app.server.address()
-    return typeof address === 'object' && address !== null ? address.port : 0
+    return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
   },
-  usage: usageOfThisProcess,
   async stop(): Promise<void> {
     await app?.close()
-    await contender?.close?.()
-    app = contender = undefined
+    app = undefined
   },
 }
 export type GuardedMethods = typeof methods

@@ -1,12 +1,11 @@
-/** Who takes in webhooks, in a process of its own: svcWebhooks, or what one writes by hand. */
+/** A server that receives webhooks, in a process of its own: svcWebhooks, or a route by hand. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import Fastify, { type FastifyInstance } from 'fastify'
 import pg from 'pg'
 import { svcCore } from '@svc/core'
 import { hmac, svcWebhooks } from '@svc/webhooks'
-import { serve } from '../processes/serve.ts'
-import { usageOfThisProcess } from '../processes/usage.ts'
-import { PATH, SECRET } from './signed-request.ts'
+import { serve } from '../process.ts'
+import { PATH, SECRET } from './throughput.ts'
 
 export type InboundName = 'by hand' | 'svcWebhooks' | 'svcWebhooks without deduplication'
 
@@ -20,7 +19,6 @@ const methods = {
     else await withPlugin(app, database, name === 'svcWebhooks')
     return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
   },
-  usage: usageOfThisProcess,
   async stop(): Promise<void> {
     await app?.close()
     await pool?.end()

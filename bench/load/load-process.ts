@@ -1,8 +1,8 @@
 /** A generator of HTTP load, in a process of its own. */
-import { spreadOf, type Spread } from '../measure/statistics.ts'
-import { serve } from '../processes/serve.ts'
-import { Connections } from './connections.ts'
-import { closedLoop, openLoop, type Run } from './loops.ts'
+import { spreadOf, type Spread } from '../measure.ts'
+import { serve } from '../process.ts'
+import { now } from '../traffic.ts'
+import { openConnection, type Send } from './client.ts'
 
 export interface RequestPattern {
   method: 'GET' | 'POST'
@@ -10,51 +10,66 @@ export interface RequestPattern {
   /** Header lines of every request. */
   headers?: string[]
   body?: string
-  /** One more header line each, taken in turn. */
+  /** One more header line each, used in turn. */
   variants: string[]
 }
 
 export interface Loaded {
-  requests: number
-  seconds: number
   perSecond: number
-  statuses: Run['statuses']
-  /** Milliseconds. */
+  /** In ms. */
   latency: Spread
 }
 
-let connections: Connections | undefined
+let connections: Awaited<ReturnType<typeof openConnection>>[] = []
 let requests: Buffer[] = []
 let turn = 0
 
 const methods = {
   async aim(port: number, count: number, pattern: RequestPattern): Promise<void> {
-    connections?.close()
-    connections = await Connections.open(port, count)
-    methods.load(pattern)
-  },
-  load(pattern: RequestPattern): void {
+    for (const connection of connections) connection.close()
+    connections = []
+    while (connections.length < count) connections.push(await openConnection(port))
     requests = pattern.variants.map((variant) => requestOf(pattern, variant))
     turn = 0
   },
-  async closedLoop(count: number, how?: { sleepless: boolean }): Promise<Loaded> {
-    return summary(await closedLoop(aimed(), next, count, how))
-  },
-  async openLoop(rate: number, seconds: number): Promise<Loaded> {
-    return summary(await openLoop(aimed(), next, { rate, seconds }))
+  /**
+   * Sends on every connection the next request as soon as the one before is answered, and fails
+   * at the first answer that is not a 200. `sleepless` keeps this process busy all the time: a write to a
+   * sleeping process pays for waking it, and a slower server would find it asleep more often. That
+   * would be measured as CPU of the server.
+   */
+  async load(count: number, { sleepless = false } = {}): Promise<Loaded> {
+    const latencies = new Float64Array(count)
+    const startedAt = now()
+    let [sent, answered] = [0, 0]
+    await new Promise<void>((resolve, reject) => {
+      const stayAwake = (): void => {
+        if (answered < count) setImmediate(stayAwake)
+      }
+      if (sleepless) stayAwake()
+      const sendOn = (send: Send): void => {
+        if (sent === count) return
+        sent++
+        const sentAt = now()
+        send(nextRequest(), (status) => {
+          if (status !== 200) return reject(new Error(`an answer has status ${status}`))
+          latencies[answered++] = now() - sentAt
+          if (answered === count) resolve()
+          else sendOn(send)
+        })
+      }
+      for (const { send } of connections) sendOn(send)
+    })
+    const seconds = (now() - startedAt) / 1000
+    return { perSecond: count / seconds, latency: spreadOf(latencies) }
   },
 }
 export type LoadMethods = typeof methods
 serve(methods)
 
-function aimed(): Connections {
-  if (!connections) throw new Error('call aim() first')
-  return connections
-}
-
-function next(): Buffer {
+function nextRequest(): Buffer {
   const request = requests[turn++ % requests.length]
-  if (!request) throw new Error('there is no request to send')
+  if (!request) throw new Error('there is no request to send: call aim() first')
   return request
 }
 
@@ -62,14 +77,4 @@ function requestOf({ method, path, headers = [], body }: RequestPattern, variant
   const lines = [`${method} ${path} HTTP/1.1`, 'host: bench', ...headers, variant]
   if (body !== undefined) lines.push(`content-length: ${Buffer.byteLength(body)}`)
   return Buffer.from(`${lines.filter(Boolean).join('\r\n')}\r\n\r\n${body ?? ''}`)
-}
-
-function summary({ seconds, statuses, latencies }: Run): Loaded {
-  return {
-    requests: latencies.length,
-    seconds,
-    perSecond: latencies.length / seconds,
-    statuses,
-    latency: spreadOf(latencies),
-  }
 }

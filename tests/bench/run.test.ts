@@ -9,16 +9,22 @@ const main = join(import.meta.dirname, '../../bench/main.ts')
 const bench = (args: string[], env: NodeJS.ProcessEnv = {}) =>
   promisify(execFile)(process.execPath, [main, ...args], { env: { ...process.env, ...env } })
 
-t.test("an event in a caller's transaction costs two round trips", async (t) => {
-  const json = join(t.testdir(), 'bench.json')
-  await bench(['publish-transaction', '--quick', '--json', json], {
-    DATABASE_URL: await freshDatabase(t),
-  })
-  const { benchmarks } = JSON.parse(await readFile(json, 'utf8'))
-  const [{ rows }] = benchmarks[0].findings
-  t.equal(rows[1].name, 'events.publish with db')
-  t.equal(rows[1].median, 2)
-})
+t.test(
+  'a benchmark runs to its end, beside another checkout, and writes its samples',
+  async (t) => {
+    const json = join(t.testdir(), 'bench.json')
+    const root = join(import.meta.dirname, '../..')
+    const { stderr } = await bench(['subscribe', '--quick', '--beside', root, '--json', json], {
+      DATABASE_URL: await freshDatabase(t),
+    })
+    t.notMatch(stderr, '!!')
+    const { benchmarks } = JSON.parse(await readFile(json, 'utf8'))
+    const [{ rows }] = benchmarks[0].findings
+    t.match(rows[0], { name: 'handler of 0 ms, 10 at a time, other checkout', samples: [Number] })
+    t.match(rows[1], { name: 'handler of 0 ms, 10 at a time', against: rows[0].name })
+    t.ok(rows.every(({ samples: [rate] }: { samples: number[] }) => rate! > 0))
+  },
+)
 
 t.test('the list names every benchmark, and an unknown one ends with an error', async (t) => {
   t.match((await bench(['--list'])).stdout, /^guard-cpu .+\n[\s\S]+memory-soak /)

@@ -5,6 +5,7 @@ import {
   insertLogRows,
   listLogRows,
   makeLogDays,
+  type LogFilter,
   type LogRow,
 } from '../../packages/webhooks/src/tables/delivery-log.ts'
 import { startHost } from './support/host.ts'
@@ -142,6 +143,52 @@ t.test('the sweep gives up soon where somebody holds the table', async (t) => {
   await reader.query('begin; lock table svc."__svc.webhooks.delivery_log" in access share mode')
   await t.rejects(log.drop(30), { code: '55P03' })
 })
+
+t.test('a page of the log is read along an index, however long the log is', async (t) => {
+  const { db } = await logOf(t)
+  await insertLogRows(db, [rowOf(0)])
+  // Half a day of attempts of two webhooks, one in a hundred of which failed.
+  await db.query(
+    `insert into svc."__svc.webhooks.delivery_log"
+       (id, webhook_id, event, delivery_id, attempt, status, attempted_at)
+     select (left(id::text, 24) || lpad(to_hex(n), 12, '0'))::uuid,
+            case when n % 2 = 0 then webhook_id else gen_random_uuid() end, event, delivery_id,
+            attempt, case when n % 100 = 0 then 'failed' else status end, attempted_at
+       from svc."__svc.webhooks.delivery_log", generate_series(100000, 120000) as n`,
+  )
+  await db.query('analyze svc."__svc.webhooks.delivery_log"')
+
+  const rowsRead = async (filter: LogFilter): Promise<number> => {
+    let count = 0
+    const explaining = {
+      query: async (text: string, values?: unknown[]) => {
+        const { rows } = await db.query(`explain (analyze, format json) ${text}`, values)
+        count = scannedRows(rows[0]['QUERY PLAN'][0].Plan)
+        return { rows: [] }
+      },
+    }
+    await listLogRows(explaining, WEBHOOK, 30, filter)
+    return count
+  }
+  t.ok((await rowsRead({ limit: 100 })) <= 100)
+  // The planner may read all 200 that failed and sort them, but none of the 10 000 others.
+  t.ok((await rowsRead({ limit: 100, status: 'failed' })) < 1000)
+})
+
+interface Plan {
+  'Node Type': string
+  'Actual Rows': number
+  'Rows Removed by Filter'?: number
+  Plans?: Plan[]
+}
+
+/** Rows that the scans of a plan read, those that they filtered out included. */
+function scannedRows({ Plans = [], ...plan }: Plan): number {
+  const own = plan['Node Type'].endsWith('Scan')
+    ? plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)
+    : 0
+  return Plans.reduce((sum, inner) => sum + scannedRows(inner), own)
+}
 
 /** The smallest id of a day. */
 function firstId(daysAgo: number): string {

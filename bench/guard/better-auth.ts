@@ -1,12 +1,10 @@
 import { apiKey } from '@better-auth/api-key'
 import { betterAuth } from 'better-auth'
 import { getMigrations } from 'better-auth/db/migration'
+import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
-import type { GuardContender } from './contender.ts'
 
-let pool: pg.Pool
-
-/** Its defaults, save for the ten requests a day that it allows a key. */
+/** Its defaults, except for the limit of ten requests a day for each key. */
 const authOn = (database: pg.Pool) =>
   betterAuth({
     database,
@@ -17,20 +15,16 @@ const authOn = (database: pg.Pool) =>
     plugins: [apiKey({ rateLimit: { enabled: false } })],
   })
 
-export const guardedByBetterAuth: GuardContender = {
-  async register(app, { database }) {
-    pool = new pg.Pool({ connectionString: database, max: 10 })
-    const auth = authOn(pool)
-    app.addHook('onRequest', async (request, reply) => {
-      const key = request.headers.authorization?.slice('Bearer '.length) ?? ''
-      const { valid } = await auth.api.verifyApiKey({ body: { key } })
-      if (!valid) return reply.code(401).send()
-    })
-  },
-  close: () => pool.end(),
+export function guardByBetterAuth(app: FastifyInstance, pool: pg.Pool): void {
+  const auth = authOn(pool)
+  app.addHook('onRequest', async (request, reply) => {
+    const key = request.headers.authorization?.slice('Bearer '.length) ?? ''
+    const { valid } = await auth.api.verifyApiKey({ body: { key } })
+    if (!valid) return reply.code(401).send()
+  })
 }
 
-/** Makes its tables and some keys, and returns their texts. */
+/** Makes its tables and some keys, and returns the texts of the keys. */
 export async function makeBetterAuthKeys(database: string, count: number): Promise<string[]> {
   const pool = new pg.Pool({ connectionString: database, max: 4 })
   try {

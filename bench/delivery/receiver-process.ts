@@ -1,0 +1,45 @@
+/** A receiver of deliveries in a process of its own. Requests to /silent are never answered. */
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { requestReader } from '../load/client.ts'
+import { serve } from '../process.ts'
+import { Arrivals } from './arrivals.ts'
+
+const OK = 'HTTP/1.1 204 No Content\r\n\r\n'
+const SENT_AT = Buffer.from('"sentAt":')
+let arrivals = new Arrivals()
+
+const methods = {
+  async listen(): Promise<number> {
+    const server = createServer({ noDelay: true }, receive).listen(0, '127.0.0.1', 4096)
+    await once(server, 'listening')
+    return (server.address() as AddressInfo).port
+  },
+  reset(): void {
+    arrivals = new Arrivals()
+  },
+  count: () => arrivals.count,
+  reached: (count: number, withinSeconds: number) => arrivals.reached(count, withinSeconds),
+  lastAt: (paths: string[]) => arrivals.lastAt(paths),
+  latency: (paths?: string[]) => arrivals.latency(paths),
+}
+export type ReceiverMethods = typeof methods
+serve(methods)
+
+function receive(socket: Socket): void {
+  const reader = requestReader((path, body) => {
+    if (path.startsWith('/silent')) return
+    arrivals.add(path, sentAtIn(body))
+    socket.write(OK)
+  })
+  socket.on('data', (chunk: Buffer) => reader.read(chunk))
+  socket.on('error', () => {})
+}
+
+/** Without parsing the body, which would cost more than receiving it. */
+function sentAtIn(body: Buffer): number | undefined {
+  const start = body.indexOf(SENT_AT)
+  if (start < 0) return undefined
+  const at = start + SENT_AT.length
+  return Number.parseFloat(body.toString('latin1', at, at + 24))
+}

@@ -1,0 +1,75 @@
+/** API keys by number: their texts, requests that present them, and databases that store them. */
+import { createHash, hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import Fastify from 'fastify'
+import pg from 'pg'
+import { svcAuth } from '@svc/auth'
+import { svcCore } from '@svc/core'
+import type { Bench } from '../benchmark.ts'
+import type { RequestPattern } from '../load/load-process.ts'
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const CHECKSUM_DIGITS = 6
+const PORTION = 20_000
+
+/** The text of key number `n` in the format of svcAuth, the same in every process. */
+export function keyText(n: number): string {
+  const body = createHash('md5').update(`key ${n}`).digest('hex')
+  let rest = crc32(body)
+  let checksum = ''
+  for (let i = 0; i < CHECKSUM_DIGITS; i++) {
+    checksum = DIGITS[rest % DIGITS.length] + checksum
+    rest = Math.floor(rest / DIGITS.length)
+  }
+  return `svc_${body}${checksum}`
+}
+
+export const keyTexts = (from: number, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => keyText(from + index))
+
+/** Requests for the guarded route that present these keys in turn. */
+export const withKeys = (keys: string[]): RequestPattern => ({
+  method: 'GET',
+  path: '/',
+  variants: keys.map((key) => `authorization: Bearer ${key}`),
+})
+
+/** A database in which one user has the keys from number 0 on. */
+export async function keyedDatabase(bench: Bench, keys: number): Promise<string> {
+  const database = await bench.database()
+  const app = Fastify()
+  await app.register(svcCore, { database, worker: { enabled: false } })
+  await app.register(svcAuth, {})
+  await app.ready()
+  const { id } = await app.svc.actions.call('__svc.auth.createUser', {
+    email: 'bench@example.com',
+    name: 'Bench',
+  })
+  await app.close()
+  await storeKeys(database, id, keys)
+  return database
+}
+
+/** Directly into the table: the API would take hours for a million keys. */
+async function storeKeys(database: string, userId: string, count: number): Promise<void> {
+  const client = new pg.Client({ connectionString: database })
+  await client.connect()
+  try {
+    for (let from = 0; from < count; from += PORTION) {
+      const texts = keyTexts(from, Math.min(PORTION, count - from))
+      await client.query(
+        `insert into svc."__svc.auth.api_keys" (id, user_id, key_hash, key_prefix, scopes)
+         select gen_random_uuid(), $1, hash, prefix, '{read,write}'
+           from unnest($2::text[], $3::text[]) as given (hash, prefix)`,
+        [
+          userId,
+          texts.map((text) => hash('sha256', text, 'hex')),
+          texts.map((text) => text.slice(0, 8)),
+        ],
+      )
+    }
+    await client.query('vacuum analyze svc."__svc.auth.api_keys"')
+  } finally {
+    await client.end()
+  }
+}

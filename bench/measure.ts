@@ -1,0 +1,142 @@
+/** Rounds in which contenders take turns, and what is computed from their samples. */
+import type { Row } from './benchmark.ts'
+import type { Goal } from './report.ts'
+
+/** What one turn of a contender gave, by the name of the figure. */
+export type Figures = Record<string, number>
+export type Measured = Map<string, Figures[]>
+
+export interface Contender {
+  name: string
+  measure(): Promise<Figures>
+}
+
+/**
+ * Lets the contenders take turns, because a machine's speed drifts over minutes; another one goes
+ * first in each round. Warm-up rounds are not counted: caches, plans and the compiler need them.
+ *
+ * @returns for each contender its figures, one entry for each round
+ */
+export async function interleave(
+  contenders: readonly Contender[],
+  { rounds, tell }: { rounds: number; tell?: (text: string) => void },
+  warmUps = 1,
+): Promise<Measured> {
+  const measured: Measured = new Map(contenders.map(({ name }) => [name, []]))
+  for (let round = -warmUps; round < rounds; round++) {
+    tell?.(round < 0 ? 'warm-up' : `round ${round + 1} of ${rounds}`)
+    for (const contender of rotated(contenders, round + warmUps)) {
+      const figures = await contender.measure()
+      if (round >= 0) measured.get(contender.name)?.push(figures)
+    }
+  }
+  return measured
+}
+
+export function samplesOf(measured: Measured, contender: string, figure: string): number[] {
+  return (measured.get(contender) ?? []).map((figures) => figures[figure] ?? Number.NaN)
+}
+
+/** The rows of one figure: of all contenders or of those named, each compared with `against`. */
+export function rowsOf(
+  measured: Measured,
+  figure: string,
+  { names, against, goals = {} }: RowOptions = {},
+): Row[] {
+  return (names ?? [...measured.keys()]).map((name) => {
+    const goal = goals[name]
+    return {
+      name,
+      samples: samplesOf(measured, name, figure),
+      ...(against === undefined || name === against ? {} : { against }),
+      ...(goal ? { goal } : {}),
+    }
+  })
+}
+
+export interface RowOptions {
+  names?: string[]
+  against?: string
+  goals?: Record<string, Goal>
+}
+
+/** How much each counter has grown while `work` ran. */
+export async function growthOf<Result>(
+  counters: Record<string, () => Promise<number>>,
+  work: () => Promise<Result>,
+): Promise<{ result: Result; growth: Figures }> {
+  const before = await readAll(counters)
+  const result = await work()
+  const growth = await readAll(counters)
+  for (const name of Object.keys(growth)) {
+    growth[name] = (growth[name] ?? Number.NaN) - (before[name] ?? Number.NaN)
+  }
+  return { result, growth }
+}
+
+async function readAll(counters: Record<string, () => Promise<number>>): Promise<Figures> {
+  const figures: Figures = {}
+  for (const [name, read] of Object.entries(counters)) figures[name] = await read()
+  return figures
+}
+
+export function rotated<Item>(items: readonly Item[], by: number): Item[] {
+  const start = items.length === 0 ? 0 : by % items.length
+  return [...items.slice(start), ...items.slice(0, start)]
+}
+
+/** No normal distribution is assumed. */
+export interface Summary {
+  median: number
+  lowerQuartile: number
+  upperQuartile: number
+}
+
+export function summaryOf(samples: readonly number[]): Summary {
+  const sorted = samples.toSorted((a, b) => a - b)
+  return {
+    median: quantile(sorted, 0.5),
+    lowerQuartile: quantile(sorted, 0.25),
+    upperQuartile: quantile(sorted, 0.75),
+  }
+}
+
+/** Interpolates between neighbours; NaN for an empty list. */
+export function quantile(sorted: ArrayLike<number>, share: number): number {
+  const place = (sorted.length - 1) * share
+  const below = sorted[Math.floor(place)] ?? Number.NaN
+  const above = sorted[Math.ceil(place)] ?? Number.NaN
+  return below + (above - below) * (place - Math.floor(place))
+}
+
+/** Round by round. Above 1 is better than the baseline, whether more or less is better. */
+export function ratiosOf(
+  samples: readonly number[],
+  baseline: readonly number[],
+  better: 'more' | 'less',
+): number[] {
+  const rounds = Math.min(samples.length, baseline.length)
+  return Array.from({ length: rounds }, (_, round) => {
+    const own = samples[round] ?? Number.NaN
+    const other = baseline[round] ?? Number.NaN
+    return better === 'more' ? own / other : other / own
+  })
+}
+
+/** Quantiles of many times, in their unit. */
+export interface Spread {
+  count: number
+  p50: number
+  p99: number
+  p999: number
+}
+
+export function spreadOf(times: Iterable<number>): Spread {
+  const sorted = Float64Array.from(times).sort()
+  return {
+    count: sorted.length,
+    p50: quantile(sorted, 0.5),
+    p99: quantile(sorted, 0.99),
+    p999: quantile(sorted, 0.999),
+  }
+}

@@ -1,0 +1,54 @@
+/** The clock, the payloads and the pace of what benchmarks send. */
+
+/** Milliseconds on a monotonic clock that all processes of the machine share. */
+export const now = (): number => Number(process.hrtime.bigint()) / 1e6
+
+/** Bytes of a payload's JSON text. */
+const PAYLOAD_BYTES = 500
+
+export interface Payload {
+  /** When it was made, for the receiver to subtract. */
+  sentAt: number
+  order: number
+  note: string
+}
+
+export function payloadOf(order: number): Payload {
+  const payload = { sentAt: now(), order, note: '' }
+  payload.note = 'x'.repeat(PAYLOAD_BYTES - JSON.stringify(payload).length)
+  return payload
+}
+
+/** Runs `count` tasks, at most `most` at a time. The first error ends it. */
+export async function withMostInFlight(
+  count: number,
+  most: number,
+  task: (index: number) => Promise<unknown>,
+): Promise<void> {
+  let started = 0
+  const lane = async (): Promise<void> => {
+    while (started < count) await task(started++)
+  }
+  await Promise.all(Array.from({ length: Math.min(count, most) }, lane))
+}
+
+/** Starts tasks at an even pace, whether earlier ones have ended or not, and waits for all. */
+export async function atRate(
+  { rate, seconds }: { rate: number; seconds: number },
+  task: (index: number) => Promise<unknown>,
+): Promise<void> {
+  const count = Math.round(rate * seconds)
+  const startedAt = now()
+  const running: Promise<unknown>[] = []
+  await new Promise<void>((resolve) => {
+    const timer = setInterval(() => {
+      while (running.length < count && startedAt + (running.length * 1000) / rate <= now()) {
+        running.push(task(running.length))
+      }
+      if (running.length < count) return
+      clearInterval(timer)
+      resolve()
+    }, 1)
+  })
+  await Promise.all(running)
+}

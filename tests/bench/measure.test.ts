@@ -1,0 +1,93 @@
+import t from 'tap'
+import {
+  growthOf,
+  interleave,
+  quantile,
+  ratiosOf,
+  rotated,
+  rowsOf,
+  samplesOf,
+  spreadOf,
+  summaryOf,
+} from '../../bench/measure.ts'
+
+t.test(
+  'contenders take turns, another first in each round, and warm-ups do not count',
+  async (t) => {
+    const turns: string[] = []
+    let count = 0
+    const contender = (name: string) => ({
+      name,
+      measure: async () => {
+        turns.push(name)
+        return { turn: ++count }
+      },
+    })
+    const measured = await interleave([contender('a'), contender('b')], { rounds: 2 }, 1)
+    t.same(turns, ['a', 'b', 'b', 'a', 'a', 'b'])
+    t.same(samplesOf(measured, 'a', 'turn'), [4, 5])
+    t.same(samplesOf(measured, 'b', 'turn'), [3, 6])
+  },
+)
+
+t.test('a figure that a contender lacks is NaN', async (t) => {
+  const contender = { name: 'a', measure: async () => ({}) }
+  const measured = await interleave([contender], { rounds: 1 }, 0)
+  t.ok(Number.isNaN(samplesOf(measured, 'a', 'rate')[0]))
+})
+
+t.test('rows are compared with one of them, which is not compared with itself', async (t) => {
+  const measured = new Map([
+    ['a', [{ rate: 1 }]],
+    ['b', [{ rate: 2 }]],
+  ])
+  const goals = { b: { ratioAtLeast: 2 } }
+  t.same(rowsOf(measured, 'rate', { against: 'a', goals }), [
+    { name: 'a', samples: [1] },
+    { name: 'b', samples: [2], against: 'a', goal: { ratioAtLeast: 2 } },
+  ])
+  t.same(rowsOf(measured, 'rate', { names: ['b'] }), [{ name: 'b', samples: [2] }])
+})
+
+t.test('a counter is read before and after the work', async (t) => {
+  let counter = 5
+  const read = async () => counter
+  const work = async () => (counter += 3)
+  t.same(await growthOf({ counter: read }, work), { result: 8, growth: { counter: 3 } })
+})
+
+t.test('a list rotates', async (t) => {
+  t.same(rotated([1, 2, 3], 4), [2, 3, 1])
+  t.same(rotated([], 1), [])
+})
+
+t.test('the median of an even number of samples lies between the two in the middle', async (t) => {
+  t.same(summaryOf([4, 1, 3, 2]), { median: 2.5, lowerQuartile: 1.75, upperQuartile: 3.25 })
+})
+
+t.test('one sample is its own median and quartiles', async (t) => {
+  t.same(summaryOf([7]), { median: 7, lowerQuartile: 7, upperQuartile: 7 })
+})
+
+t.test('an empty list has no median', async (t) => {
+  t.ok(Number.isNaN(summaryOf([]).median))
+})
+
+t.test('a quantile interpolates between its neighbours', async (t) => {
+  t.equal(quantile([0, 10], 0.25), 2.5)
+  t.equal(quantile([0, 10, 20], 1), 20)
+})
+
+t.test('a ratio compares samples of the same round, and above 1 is better', async (t) => {
+  t.same(ratiosOf([100, 50], [50, 100], 'more'), [2, 0.5])
+  t.same(ratiosOf([100, 50], [50, 100], 'less'), [0.5, 2])
+})
+
+t.test('rounds that only one of the two has are left out of the ratio', async (t) => {
+  t.same(ratiosOf([1, 2, 3], [1, 2], 'more'), [1, 1])
+})
+
+t.test('a spread has the middle and the tail', async (t) => {
+  const spread = spreadOf(Array.from({ length: 1001 }, (_, n) => 1000 - n))
+  t.same(spread, { count: 1001, p50: 500, p99: 990, p999: 999 })
+})
