@@ -1,7 +1,8 @@
 /** The attempts of this process: from the fetch that brought a job to the outcome of its attempt. */
 import type { Db } from '../../postgres/pools.ts'
-import type { Job, Lane } from '../job.ts'
+import { LANES, type Job, type Lane } from '../job.ts'
 import type { Outcome, Worker } from '../worker.ts'
+import type { FetchAhead } from './fetch-ahead.ts'
 import { prepareBatch } from './prepare-batch.ts'
 import type { Slots } from './slots.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
@@ -9,6 +10,8 @@ import { WakeableSleep } from './wakeable-sleep.ts'
 interface Attempt {
   job: Job
   lane: Lane
+  prepared: (job: Job) => unknown
+  fetchedAt: number
   abort: AbortController
 }
 
@@ -16,17 +19,23 @@ interface Parts {
   worker: Worker
   db: Db
   slots: Slots
+  fetchAhead: FetchAhead
   log: { error(details: object, message: string): void }
   /** `tookMs`: 0 where the attempt did not run to its end. */
   ended(job: Job, outcome: Outcome, tookMs: number): void
 }
 
+/** A job that was fetched ahead and has not started by then goes back for other processes. */
+const GIVE_BACK_MS = 250
 const PREPARE_AGAIN_MS = 1000
 
 export class Attempts {
   #parts: Parts
+  /** Prepared, and waiting for a slot that is free: jobs that were fetched ahead. */
+  #waiting: Record<Lane, Attempt[]> = { first: [], retry: [] }
   #running = new Set<Attempt>()
   #preparing = new Set<Promise<void>>()
+  #giveBackTimer: NodeJS.Timeout | undefined
   #stopping = false
   #idle = new WakeableSleep()
 
@@ -34,7 +43,7 @@ export class Attempts {
     this.#parts = parts
   }
 
-  /** Prepares the jobs and starts an attempt of each. Their slots are reserved already. */
+  /** Prepares the jobs and starts their attempts. Their slots are reserved already. */
   begin(lane: Lane, jobs: Job[]): void {
     if (jobs.length === 0) return
     const preparing = this.#prepare(lane, jobs).finally(() => this.#preparing.delete(preparing))
@@ -47,9 +56,11 @@ export class Attempts {
    */
   async stop(withinMs: number): Promise<void> {
     this.#stopping = true
+    clearTimeout(this.#giveBackTimer)
+    this.#giveBack(0)
     if (this.#parts.slots.used > 0) await this.#idle.sleep(withinMs)
     for (const attempt of this.#running) {
-      this.#end(attempt, { kind: 'postponed', delayMs: 0 })
+      this.#end(attempt, { kind: 'postponed', delayMs: 0 }, 0)
       attempt.abort.abort(new Error('the process closes'))
     }
     await Promise.all(this.#preparing)
@@ -57,28 +68,49 @@ export class Attempts {
 
   async #prepare(lane: Lane, jobs: Job[]): Promise<void> {
     const { worker, db, log } = this.#parts
-    let prepared: (job: Job) => unknown
+    const fetchedAt = Date.now()
     try {
-      prepared = await prepareBatch(worker, db, jobs)
+      const prepared = await prepareBatch(worker, db, jobs)
+      for (const job of jobs) {
+        this.#waiting[lane].push({ job, lane, prepared, fetchedAt, abort: new AbortController() })
+      }
     } catch (error) {
       log.error({ err: error, queue: worker.queue }, 'jobs could not be prepared')
-      this.#postpone(lane, jobs, PREPARE_AGAIN_MS)
-      return
+      for (const job of jobs) this.#postpone(lane, job, PREPARE_AGAIN_MS)
     }
-    if (this.#stopping) {
-      this.#postpone(lane, jobs, 0)
-      return
-    }
-    for (const job of jobs) {
-      const attempt = { job, lane, abort: new AbortController() }
-      this.#running.add(attempt)
-      void this.#attempt(attempt, prepared)
-    }
+    if (this.#stopping) this.#giveBack(0)
+    else this.#startWaiting()
   }
 
-  async #attempt(attempt: Attempt, prepared: (job: Job) => unknown): Promise<void> {
-    const { worker, log } = this.#parts
-    const { job, abort } = attempt
+  #startWaiting(): void {
+    for (let attempt = this.#next(); attempt; attempt = this.#next()) {
+      this.#running.add(attempt)
+      this.#parts.slots.start(attempt.lane)
+      void this.#run(attempt)
+    }
+    if (LANES.every((lane) => this.#waiting[lane].length === 0)) return
+    this.#giveBackTimer ??= setTimeout(() => {
+      this.#giveBackTimer = undefined
+      this.#parts.fetchAhead.waited(GIVE_BACK_MS)
+      this.#giveBack(GIVE_BACK_MS)
+      this.#startWaiting()
+    }, GIVE_BACK_MS)
+  }
+
+  /** The job that was fetched first, of the lanes that have a free slot. */
+  #next(): Attempt | undefined {
+    let oldest: Attempt | undefined
+    for (const lane of LANES) {
+      const [first] = this.#waiting[lane]
+      if (!first || !this.#parts.slots.mayStart(lane)) continue
+      if (!oldest || first.fetchedAt < oldest.fetchedAt) oldest = first
+    }
+    return oldest && this.#waiting[oldest.lane].shift()
+  }
+
+  async #run(attempt: Attempt): Promise<void> {
+    const { worker, fetchAhead, log } = this.#parts
+    const { job, prepared, abort } = attempt
     const startedAt = performance.now()
     let outcome: Outcome
     try {
@@ -87,20 +119,35 @@ export class Attempts {
       log.error({ err: error, queue: worker.queue, jobId: job.id }, 'the attempt of a job threw')
       outcome = { kind: 'failed', output: { message: String((error as Error)?.message ?? error) } }
     }
-    this.#end(attempt, outcome, performance.now() - startedAt)
+    const tookMs = performance.now() - startedAt
+    fetchAhead.record(tookMs)
+    this.#end(attempt, outcome, tookMs)
   }
 
-  #end(attempt: Attempt, outcome: Outcome, tookMs = 0): void {
+  #end(attempt: Attempt, outcome: Outcome, tookMs: number): void {
     // The attempt may end after `stop` has given it up.
-    if (this.#running.delete(attempt)) this.#release(attempt.lane, attempt.job, outcome, tookMs)
+    if (!this.#running.delete(attempt)) return
+    this.#parts.slots.end(attempt.lane)
+    this.#ended(attempt.job, outcome, tookMs)
+    if (!this.#stopping) this.#startWaiting()
   }
 
-  #postpone(lane: Lane, jobs: Job[], delayMs: number): void {
-    for (const job of jobs) this.#release(lane, job, { kind: 'postponed', delayMs }, 0)
+  #giveBack(waitedMs: number): void {
+    const now = Date.now()
+    for (const lane of LANES) {
+      const waiting = this.#waiting[lane]
+      const firstToStay = waiting.findIndex(({ fetchedAt }) => now - fetchedAt < waitedMs)
+      const overdue = waiting.splice(0, firstToStay === -1 ? waiting.length : firstToStay)
+      for (const { job } of overdue) this.#postpone(lane, job, 0)
+    }
   }
 
-  #release(lane: Lane, job: Job, outcome: Outcome, tookMs: number): void {
+  #postpone(lane: Lane, job: Job, delayMs: number): void {
     this.#parts.slots.release(lane, 1)
+    this.#ended(job, { kind: 'postponed', delayMs }, 0)
+  }
+
+  #ended(job: Job, outcome: Outcome, tookMs: number): void {
     this.#parts.ended(job, outcome, tookMs)
     if (this.#stopping && this.#parts.slots.used === 0) this.#idle.wake()
   }

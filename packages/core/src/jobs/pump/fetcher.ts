@@ -4,6 +4,7 @@ import type { GroupScheduler } from '../groups/group-scheduler.ts'
 import type { Job, Lane } from '../job.ts'
 import { fetchJobs, type PgBoss } from '../pg-boss/boss.ts'
 import type { Attempts } from './attempts.ts'
+import type { FetchAhead } from './fetch-ahead.ts'
 import type { Heartbeats } from './heartbeats.ts'
 import type { OutcomeBuffer } from './outcome-buffer.ts'
 import { pollMsAfter } from './poll-interval.ts'
@@ -14,6 +15,7 @@ interface Parts {
   boss: PgBoss
   db: Db
   slots: Slots
+  fetchAhead: FetchAhead
   groups: GroupScheduler
   heartbeats: Heartbeats
   attempts: Attempts
@@ -61,7 +63,10 @@ export class Fetcher {
 
   /** Slots of a lane that are worth a fetch. */
   room(lane: Lane): number {
-    return this.isBehind() ? 0 : this.#parts.slots.room(lane)
+    if (this.isBehind()) return 0
+    const { slots, groups, fetchAhead } = this.#parts
+    // How quick the attempts of one group are says nothing about those of another.
+    return slots.room(lane, groups.exist ? 0 : fetchAhead.count())
   }
 
   /** Whether too many outcomes wait to be settled. */

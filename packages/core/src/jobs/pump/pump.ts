@@ -10,6 +10,7 @@ import type { PgBoss } from '../pg-boss/boss.ts'
 import type { Outcome, Worker } from '../worker.ts'
 import { Attempts } from './attempts.ts'
 import { Fetcher } from './fetcher.ts'
+import { FetchAhead } from './fetch-ahead.ts'
 import { FirstLane } from './first-lane.ts'
 import { Heartbeats } from './heartbeats.ts'
 import { OutcomeBuffer } from './outcome-buffer.ts'
@@ -58,6 +59,7 @@ export class Pump {
     this.worker = worker
     this.#parts = parts
     const slots = new Slots(worker.concurrency)
+    const fetchAhead = new FetchAhead(worker.concurrency)
     const groups = new GroupScheduler({
       queue,
       windows: slots.windows,
@@ -77,10 +79,21 @@ export class Pump {
       worker,
       db,
       slots,
+      fetchAhead,
       log,
       ended: (job, outcome, tookMs) => this.#attemptEnded(job, outcome, tookMs),
     })
-    const fetcher = new Fetcher({ queue, boss, db, slots, groups, heartbeats, attempts, outcomes })
+    const fetcher = new Fetcher({
+      queue,
+      boss,
+      db,
+      slots,
+      fetchAhead,
+      groups,
+      heartbeats,
+      attempts,
+      outcomes,
+    })
     const parked = new ParkedClaims(slots, groups, fetcher)
     const wakeLanesWithRoom = () => this.#wakeLanesWithRoom()
     this.#groups = groups

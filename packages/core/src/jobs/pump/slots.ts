@@ -1,15 +1,24 @@
 /**
- * How many jobs a pump may fetch: pure book-keeping over its two lanes. A job holds a slot from
- * before its fetch until its attempt has ended. The retry lane has a few slots of its own, so that
- * neither a backlog of retries nor a backlog of first attempts keeps the other waiting.
+ * How many jobs a pump may fetch and start: pure book-keeping over its two lanes. A fetch reserves
+ * slots, which are held until the attempts of its jobs have ended. The retry lane has a few slots of
+ * its own, so that neither a backlog of retries nor a backlog of first attempts keeps the other
+ * waiting.
  */
 import type { Lane } from '../job.ts'
+
+interface Counts {
+  reserved: number
+  running: number
+}
 
 export class Slots {
   readonly concurrency: number
   /** Slots of each lane. */
   readonly windows: Record<Lane, number>
-  #reserved: Record<Lane, number> = { first: 0, retry: 0 }
+  #counts: Record<Lane, Counts> = {
+    first: { reserved: 0, running: 0 },
+    retry: { reserved: 0, running: 0 },
+  }
   #retryLaneKeepsSlots = true
 
   constructor(concurrency: number) {
@@ -24,26 +33,49 @@ export class Slots {
     this.#retryLaneKeepsSlots = keep
   }
 
-  /** Free slots that are worth a fetch: none below a quarter, so that a fetch brings a batch. */
-  room(lane: Lane): number {
-    const free = this.free(lane)
-    return free >= this.#windowOf(lane) / 4 ? free : 0
+  /**
+   * Free slots that are worth a fetch: none below a quarter, so that a fetch brings a batch. `ahead`
+   * jobs may be fetched before there is a slot for their attempt.
+   */
+  room(lane: Lane, ahead: number): number {
+    const window = this.#windowOf(lane)
+    const room = this.free(lane) + ahead
+    return room >= (window + ahead) / 4 ? room : 0
   }
 
   free(lane: Lane): number {
-    return Math.min(this.#windowOf(lane) - this.#reserved[lane], this.concurrency - this.used)
+    const inLane = this.#windowOf(lane) - this.#counts[lane].reserved
+    return Math.min(inLane, this.concurrency - this.used)
   }
 
   reserve(lane: Lane, count: number): void {
-    this.#reserved[lane] += count
+    this.#counts[lane].reserved += count
   }
 
+  /** Gives slots back in which no attempt has started. */
   release(lane: Lane, count: number): void {
-    this.#reserved[lane] -= count
+    this.#counts[lane].reserved -= count
   }
 
+  mayStart(lane: Lane): boolean {
+    const { first, retry } = this.#counts
+    const isFree = this.#counts[lane].running < this.#windowOf(lane)
+    return isFree && first.running + retry.running < this.concurrency
+  }
+
+  /** An attempt starts in a slot that is reserved. */
+  start(lane: Lane): void {
+    this.#counts[lane].running++
+  }
+
+  end(lane: Lane): void {
+    this.#counts[lane].running--
+    this.#counts[lane].reserved--
+  }
+
+  /** Slots that are reserved, of both lanes. */
   get used(): number {
-    return this.#reserved.first + this.#reserved.retry
+    return this.#counts.first.reserved + this.#counts.retry.reserved
   }
 
   #windowOf(lane: Lane): number {
