@@ -1,7 +1,7 @@
 /** The inner side of core: `fastify.svc`, and what the packages on top of it build with. */
 import type { FastifyBaseLogger } from 'fastify'
 import { makeActions } from './actions/actions.ts'
-import { coreTasks } from './retention-tasks.ts'
+import { retentionTasks } from './retention-tasks.ts'
 import { openDatabase, type Database, type Db } from './postgres/pools.ts'
 import { EventBus } from './events/event-bus.ts'
 import type { CoreServices, Svc } from './svc.ts'
@@ -22,7 +22,7 @@ import { makeSecrets, type Secrets } from './secrets.ts'
 import { SignalLine, type Signals } from './postgres/notifications.ts'
 import { setKeepDays, setTarget } from './events/subscriptions-table.ts'
 import { Supervisor, SUPERVISE_SECONDS } from './jobs/pg-boss/supervisor.ts'
-import { Sweeps } from './jobs/periodic-tasks.ts'
+import { PeriodicTasks } from './jobs/periodic-tasks.ts'
 import { inTurn } from './migrations/migration-lock.ts'
 import type { Worker } from './jobs/worker.ts'
 import { WorkerNotifications } from './jobs/worker-notifications.ts'
@@ -90,7 +90,7 @@ export class RunningCore implements Core {
   #boot: MigrationBoot
   #database: Database
   #bus: EventBus
-  #sweeps: Sweeps
+  #periodicTasks: PeriodicTasks
   #mover: JobMover
   #supervisor: Supervisor
   #notifications: WorkerNotifications
@@ -175,10 +175,10 @@ export class RunningCore implements Core {
     } satisfies CoreServices
     // The plugins that extend the interface add what is theirs when they are mounted.
     this.svc = services as Svc
-    this.#sweeps = new Sweeps(log)
-    const tasks = coreTasks(database.maintenance, settings.eventRetentionDays)
-    for (const { seconds, name, task } of tasks) this.every(seconds, name, task)
-    this.every(30, 'moves of jobs', () => this.#mover.work())
+    this.#periodicTasks = new PeriodicTasks(log)
+    const tasks = retentionTasks(database.maintenance, settings.eventRetentionDays)
+    for (const { seconds, name, run } of tasks) this.every(seconds, name, run)
+    this.every(30, 'moves of jobs', () => this.#mover.run())
     this.every(SUPERVISE_SECONDS, 'jobs of processes that died', () => this.#supervisor.run())
   }
 
@@ -228,7 +228,7 @@ export class RunningCore implements Core {
   }
 
   every(seconds: number, name: string, task: () => Promise<void>): void {
-    if (this.settings.worker.enabled) this.#sweeps.add({ seconds, name, task })
+    if (this.settings.worker.enabled) this.#periodicTasks.add({ seconds, name, run: task })
   }
 
   work<Data, Prepared, Detail>(worker: Worker<Data, Prepared, Detail>): void {
@@ -244,13 +244,13 @@ export class RunningCore implements Core {
       await setKeepDays(this.db, [...this.#fannedOut], keepDays)
     })
     this.#workers.start()
-    this.#sweeps.start()
+    this.#periodicTasks.start()
   }
 
   /** What works ends first, then what it works with; a step that fails keeps no other from its turn. */
   async close(): Promise<void> {
     const steps = [
-      () => this.#sweeps.stop(),
+      () => this.#periodicTasks.stop(),
       () => this.#workers.stop(),
       ...this.#drained,
       () => this.#mover.close(),
@@ -277,7 +277,7 @@ export class RunningCore implements Core {
       database: this.#database,
       log: this.log,
       groupsChanged: () => this.#workers.groupsChanged(worker.queue),
-      failed: () => this.#supervisor.failed(),
+      fetchFailed: () => this.#supervisor.databaseFailed(),
     })
   }
 }
