@@ -3,13 +3,12 @@ import type { FastifyBaseLogger } from 'fastify'
 import { makeActions } from './actions/actions.ts'
 import { coreTasks } from './retention-tasks.ts'
 import { openDatabase, type Database, type Db } from './postgres/pools.ts'
-import { EventBus } from './events/event-bus.ts'
+import { createEvents, EventBus } from './events/event-bus.ts'
 import type { CoreServices, Svc } from './svc.ts'
-import type { PublishOptions, PublishResult } from './events/event-api.ts'
 import { InvalidOption } from './errors.ts'
 import { ProcessLease } from './processes/process-lease.ts'
 import { loggable } from './postgres/loggable-error.ts'
-import { makeKeyValueStore, type Claim } from './kv/key-value-store.ts'
+import { makeKeyValueStore } from './kv/key-value-store.ts'
 import { migrate, type MigrationBoot } from './migrations/migrate.ts'
 import type { CoreSettings } from './options/core-options.ts'
 import { JobMover } from './jobs/groups/job-mover.ts'
@@ -65,10 +64,8 @@ export interface Core {
   fanOut: FanOut
   /** Runs a worker's pump from ready to close, where `worker.enabled` says so. */
   work<Data, Prepared, Detail>(worker: Worker<Data, Prepared, Detail>): void
-  /** As `svc.events.publish`, with the payload as JSON text, kept byte for byte. */
-  publishText(name: string, json: string, options?: PublishOptions): Promise<PublishResult>
-  /** The same, once for each key: `null` where it is taken. The claim and the event stand or fall together. */
-  publishOnce(name: string, json: string, claim: Claim): Promise<PublishResult | null>
+  /** Publishes payloads that are JSON text already. */
+  bus: Pick<EventBus, 'publishText' | 'publishOnce'>
   /** Something refers to events for so many days: they are kept as long. */
   keepEventsAtLeast(days: number): void
   /** Runs when all workers have come to rest, before the database is closed. */
@@ -87,9 +84,9 @@ export class RunningCore implements Core {
   readonly signals: SignalLine
   readonly queues: JobQueues
   readonly lease: ProcessLease
+  readonly bus: EventBus
   #boot: MigrationBoot
   #database: Database
-  #bus: EventBus
   #sweeps: Sweeps
   #mover: JobMover
   #supervisor: Supervisor
@@ -156,7 +153,7 @@ export class RunningCore implements Core {
       createPump: (worker) => this.#createPump(worker),
     })
     this.queues = new JobQueues(boss, database, retry, this.#workers)
-    this.#bus = new EventBus({
+    this.bus = new EventBus({
       boss,
       database,
       workers: this.#workers,
@@ -165,9 +162,9 @@ export class RunningCore implements Core {
       log,
     })
     const services: object = {
-      transaction: (run, options) => this.#bus.hostTransaction(run, options),
+      transaction: (run, options) => this.bus.hostTransaction(run, options),
       actions: makeActions(),
-      events: this.#bus,
+      events: createEvents(this.bus),
       kv: makeKeyValueStore(database.db),
       secrets,
       database: database.pool,
@@ -191,7 +188,7 @@ export class RunningCore implements Core {
   }
 
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
-    return this.#bus.transaction(run)
+    return this.bus.transaction(run)
   }
 
   within<T>(db: Db | undefined, run: (db: Db) => Promise<T>): Promise<T> {
@@ -199,7 +196,7 @@ export class RunningCore implements Core {
   }
 
   afterCommit(db: Db, task: () => void): void {
-    this.#bus.afterCommit(db, task)
+    this.bus.afterCommit(db, task)
   }
 
   fanOut: FanOut = {
@@ -209,14 +206,6 @@ export class RunningCore implements Core {
       await this.lease.declareEvents(wanted)
     },
     setTarget,
-  }
-
-  publishText(name: string, json: string, options?: PublishOptions): Promise<PublishResult> {
-    return this.#bus.publishText(name, json, options)
-  }
-
-  publishOnce(name: string, json: string, claim: Claim): Promise<PublishResult | null> {
-    return this.#bus.publishOnce(name, json, claim)
   }
 
   keepEventsAtLeast(days: number): void {
@@ -237,7 +226,7 @@ export class RunningCore implements Core {
 
   async ready(): Promise<void> {
     await explainingRights(this.db, async () => {
-      await this.#bus.ready()
+      await this.bus.ready()
       // Not before this host is up: one that fails to boot must not take from those that run.
       await this.lease.ready()
       const keepDays = await longestDays(this.db, 'eventRetentionDays')
@@ -254,7 +243,7 @@ export class RunningCore implements Core {
       () => this.#workers.stop(),
       ...this.#drained,
       () => this.#mover.close(),
-      () => this.#bus.close(),
+      () => this.bus.close(),
       () => this.#notifications.close(),
       () => this.lease.close(),
       () => this.svc.jobs.stop({ graceful: true, timeout: 10_000 }),

@@ -68,14 +68,6 @@ export function uuidv5(namespace: Buffer, name: string): string {
 const dashed = (hex: string): string =>
   `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 
-/** Text that Postgres gives back as it was. */
-export const isText = (value: unknown, longest: number): value is string =>
-  typeof value === 'string' &&
-  value.length >= 1 &&
-  value.length <= longest &&
-  !value.includes('\0') &&
-  value.isWellFormed()
-
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 export const isUuid = (text: unknown): text is string => typeof text === 'string' && UUID.test(text)

@@ -1,5 +1,6 @@
 import { InvalidSecret } from './errors.ts'
-import { kindOf, type SvcCoreOptions } from './options/core-options.ts'
+import { kindOf } from './options/check-options.ts'
+import type { SvcCoreOptions } from './options/core-options.ts'
 
 /** Looks secrets up by name. */
 export interface Secrets {
@@ -8,7 +9,7 @@ export interface Secrets {
    *
    * @throws InvalidSecret where the option `secrets` gave something else than text
    */
-  get(name: string): Promise<string | null>
+  get: (name: string) => Promise<string | null>
 }
 
 export function makeSecrets(lookUp: NonNullable<SvcCoreOptions['secrets']>): Secrets {

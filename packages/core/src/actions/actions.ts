@@ -1,6 +1,6 @@
 import { ActionTaken, ActionUnknown, InvalidAction, Unavailable } from '../errors.ts'
 import { isAway } from '../postgres/connection-errors.ts'
-import { isFunction, kindOf } from '../options/core-options.ts'
+import { isFunction, kindOf } from '../options/check-options.ts'
 import type { SvcActions } from './svc-actions.ts'
 
 type Handler<Name extends keyof SvcActions> = SvcActions[Name] extends (
@@ -14,13 +14,13 @@ export interface Actions {
    * Calls an operation in this process. Rejects with the same errors as the operation's route, and
    * with ActionUnknown.
    */
-  call<Name extends keyof SvcActions>(
+  call: <Name extends keyof SvcActions>(
     name: Name,
     ...args: Parameters<Handler<Name>>
-  ): ReturnType<Handler<Name>>
+  ) => ReturnType<Handler<Name>>
   /** @throws ActionTaken, InvalidAction */
-  register<Name extends keyof SvcActions>(name: Name, handler: Handler<Name>): void
-  names(): string[]
+  register: <Name extends keyof SvcActions>(name: Name, handler: Handler<Name>) => void
+  names: () => string[]
 }
 
 export function makeActions(): Actions {

@@ -1,8 +1,15 @@
-/** `svc.events`, and the subscriptions of this process with their pumps. */
+/** Publishes, and the subscriptions of this process with their pumps. */
 import { checkedDb } from '../postgres/checked-db.ts'
 import { CommitWatch } from './commit-poller.ts'
 import { transaction, type Database, type Db } from '../postgres/pools.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
+import type {
+  EventHandler,
+  Events,
+  PublishOptions,
+  PublishResult,
+  SubscribeOptions,
+} from './event-api.ts'
 import {
   checkedEventId,
   checkedEventName,
@@ -10,21 +17,15 @@ import {
   checkedSubscriptionName,
   payloadText,
   settleSubscription,
-  SubscriptionTaken,
-  type EventHandler,
-  type Events,
-  type PublishOptions,
-  type PublishResult,
   type SettledSubscribeOptions,
-  type SubscribeOptions,
-} from './event-api.ts'
+} from './validate-event.ts'
 import type { EventRow } from './events-table.ts'
-import type { Claim } from '../kv/key-value-store.ts'
+import type { Claim } from '../kv/kv-table.ts'
 import { publishEvents } from './publish-events.ts'
 import { Publisher } from './batch-publisher.ts'
 import { defineQueue, emptyQueue, type PgBoss } from '../jobs/pg-boss/boss.ts'
 import { makeSubscriber, queueOfSubscription } from './subscription-worker.ts'
-import { InvalidTransaction } from '../errors.ts'
+import { InvalidTransaction, SubscriptionTaken } from '../errors.ts'
 import { HostTransactions, type TransactionOptions } from '../postgres/host-transactions.ts'
 import type { ProcessLease } from '../processes/process-lease.ts'
 import { retireSubscription } from './subscriptions-table.ts'
@@ -57,7 +58,14 @@ interface OpenTransaction {
   tasks: (() => void)[]
 }
 
-export class EventBus implements Events {
+/** `svc.events`: closures, so that destructuring works and nothing else of the bus is reachable. */
+export const createEvents = (bus: EventBus): Events => ({
+  publish: async (name, payload, options) => bus.publishText(name, payloadText(payload), options),
+  subscribe: (name, handler, options) => bus.subscribe(name, handler, options),
+  unsubscribe: (subscription) => bus.unsubscribe(subscription),
+})
+
+export class EventBus {
   #parts: Parts
   #publisher: Publisher
   #commits: CommitWatch
@@ -79,11 +87,7 @@ export class EventBus implements Events {
     this.#publisher = new Publisher(boss, database, parts.retry, wake)
   }
 
-  async publish(name: string, payload: unknown, options: PublishOptions = {}) {
-    return this.publishText(name, payloadText(payload), options)
-  }
-
-  /** As `publish`, with the payload given as JSON text, which is kept byte for byte. */
+  /** As `svc.events.publish`, with the payload as JSON text, which is kept byte for byte. */
   async publishText(
     name: string,
     payload: string,
@@ -98,7 +102,10 @@ export class EventBus implements Events {
       : this.#publisher.publish(event)
   }
 
-  /** As `publishText`, unless the key of the claim is taken, then `null`. */
+  /**
+   * As `publishText`, once for each key: `null` where it is taken. Claim and event are written in one
+   * transaction.
+   */
   async publishOnce(name: string, payload: string, claim: Claim): Promise<PublishResult | null> {
     const event = { name: checkedEventName(name), id: checkedEventId(undefined), payload, claim }
     await this.declare()

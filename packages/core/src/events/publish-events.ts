@@ -4,7 +4,7 @@ import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
 import { insertEvents, type EventRow, type Want } from './events-table.ts'
 import { derivedId, uuidv7 } from '../ids.ts'
 import type { FanOutJob, NewJob } from '../jobs/job.ts'
-import { claimKeys, type Claim } from '../kv/key-value-store.ts'
+import { claimKeys, type Claim } from '../kv/kv-table.ts'
 import { insertJobs, type PgBoss } from '../jobs/pg-boss/boss.ts'
 
 export interface Published {

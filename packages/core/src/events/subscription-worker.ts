@@ -1,6 +1,7 @@
 /** The worker of a durable subscription: reads the payloads, calls the handler, bounds its time. */
 import type { Db } from '../postgres/pools.ts'
-import type { EventHandler, SettledSubscribeOptions } from './event-api.ts'
+import type { EventHandler } from './event-api.ts'
+import type { SettledSubscribeOptions } from './validate-event.ts'
 import { findPayloads } from './events-table.ts'
 import { keyOf } from './publish-events.ts'
 import type { FanOutJob, Job } from '../jobs/job.ts'

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type pg from 'pg'
 import { InvalidOption, InvalidTransaction } from '../errors.ts'
-import { isFunction, kindOf, settleOptions, type OptionRules } from '../options/core-options.ts'
+import { isFunction, kindOf, settleOptions, type OptionRules } from '../options/check-options.ts'
 import { unlimitedTransaction, type Db } from './transaction.ts'
 
 /** Options of `svc.transaction`. */

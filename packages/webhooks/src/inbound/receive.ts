@@ -103,10 +103,10 @@ async function verify(
 /** The claim of the key and the event stand or fall together: a failed publish burns no key. */
 async function publishOnce(core: Core, source: Source, { json, key }: Taken): Promise<Receipt> {
   if (key === null) {
-    const { id } = await core.publishText(source.publishAs, json)
+    const { id } = await core.bus.publishText(source.publishAs, json)
     return { outcome: 'accepted', eventId: id }
   }
-  const published = await core.publishOnce(source.publishAs, json, claimOf(source, key))
+  const published = await core.bus.publishOnce(source.publishAs, json, claimOf(source, key))
   if (published === null) return { outcome: 'duplicate' }
   return { outcome: 'accepted', eventId: published.id }
 }
