@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { makeActions } from '../../packages/core/src/actions/actions.ts'
-import { isAway } from '../../packages/core/src/postgres/pools.ts'
+import { isAway } from '../../packages/core/src/postgres/connection-errors.ts'
 import { bounded, boundedPool } from '../../packages/core/src/postgres/query-timeout.ts'
 import { transaction } from '../../packages/core/src/postgres/transaction.ts'
 import { freshDatabase } from '../support/fresh-database.ts'

@@ -26,48 +26,17 @@ t.test('a signal is heard by every process, and each knows its own', async (t) =
   t.ok(heard.includes('other warm true'))
 })
 
-t.test(
-  'a signal of a transaction is heard after its commit, and not of one that is rolled back',
-  async (t) => {
-    const heard: string[] = []
-    const { core } = await startHost(t)
-    core.signals.listen('a', (payload) => void heard.push(payload))
-    await until(async () => {
-      await core.signals.send('a', 'warm')
-      return heard.length > 0
-    })
-    await t.rejects(
-      core.transaction(async (db) => {
-        await core.signals.send('a', 'never', db)
-        throw new Error('no')
-      }),
-    )
-    await core.transaction((db) => core.signals.send('a', 'committed', db))
-    await until(() => heard.includes('committed'))
-    t.notOk(heard.includes('never'))
-  },
-)
-
-t.test('who stops listening hears no more, and a listener that throws harms nobody', async (t) => {
+t.test('a listener that throws harms no other, and is logged', async (t) => {
   const heard: string[] = []
   const { core, log } = await startHost(t)
-  const stopA = core.signals.listen('a', (payload) => void heard.push(`a ${payload}`))
-  const stopToo = core.signals.listen('a', () => {
+  core.signals.listen('a', () => {
     throw new Error('a bug')
   })
-  core.signals.listen('b', (payload) => void heard.push(`b ${payload}`))
+  core.signals.listen('a', (payload) => void heard.push(payload))
   await until(async () => {
     await core.signals.send('a', 'x')
-    await core.signals.send('b', 'x')
-    return heard.includes('a x') && heard.includes('b x')
+    return heard.includes('x')
   })
-  stopA()
-  stopA()
-  stopToo()
-  await core.signals.send('a', 'y')
-  await core.signals.send('b', 'y')
-  await until(() => heard.includes('b y'))
-  t.notOk(heard.includes('a y'))
   t.ok(log.some(({ err }) => (err as Error | undefined)?.message === 'a bug'))
 })
 

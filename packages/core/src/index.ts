@@ -19,6 +19,6 @@ export type {
 export type { EntryOptions, KeyValueStore } from './kv/key-value-store.ts'
 export type { Secrets } from './secrets.ts'
 export type { Jobs } from './jobs/pg-boss/boss-interface.ts'
-export type { Db } from './postgres/pools.ts'
+export type { Db } from './postgres/transaction.ts'
 export type { TransactionOptions } from './postgres/host-transactions.ts'
 export * from './errors.ts'

@@ -1,5 +1,5 @@
 /** What core deletes in the background: what has expired, or has been kept long enough. */
-import type { Db } from './postgres/pools.ts'
+import type { Db } from './postgres/transaction.ts'
 import { sweepDeadLettersOf } from './jobs/pg-boss/dead-letters.ts'
 import { sweepEvents } from './events/events-table.ts'
 import { sweepRetired } from './jobs/pg-boss/jobs-table.ts'

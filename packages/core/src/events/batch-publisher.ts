@@ -1,5 +1,6 @@
 /** Publishes that have no transaction of a caller: in one of their own, shared with their neighbours. */
-import { transaction, type Database, type Db } from '../postgres/pools.ts'
+import { transaction, type Db } from '../postgres/transaction.ts'
+import type { Database } from '../postgres/pools.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
 import type { EventRow } from './events-table.ts'
 import { MicroBatch } from './micro-batch.ts'

@@ -2,7 +2,7 @@
  * Nobody tells this process when a caller's transaction commits: it looks, from 5 ms on, doubling,
  * for 2 s. What commits later is found by the workers' own polls.
  */
-import type { Db } from '../postgres/pools.ts'
+import type { Db } from '../postgres/transaction.ts'
 
 interface Expected {
   queues: Set<string>

@@ -1,7 +1,8 @@
 /** Publishes, and the subscriptions of this process with their pumps. */
 import { checkedDb } from '../postgres/checked-db.ts'
 import { CommitWatch } from './commit-poller.ts'
-import { transaction, type Database, type Db } from '../postgres/pools.ts'
+import { transaction, type Db } from '../postgres/transaction.ts'
+import type { Database } from '../postgres/pools.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
 import type {
   EventHandler,

@@ -1,5 +1,5 @@
 /** The table of events, and what a publish asks of it. */
-import type { Db } from '../postgres/pools.ts'
+import type { Db } from '../postgres/transaction.ts'
 import { NO_JOB_NEEDS_EVENT } from '../jobs/pg-boss/jobs-table.ts'
 
 export interface EventRow {

@@ -2,7 +2,7 @@
  * Publishes of the same moment share one transaction: single ones manage one or two thousand a
  * second, batches twenty times that. Each promise resolves after the commit that holds its event.
  */
-import { isAway } from '../postgres/pools.ts'
+import { isAway } from '../postgres/connection-errors.ts'
 import type { EventRow } from './events-table.ts'
 
 interface Waiting<Event, Result> {

@@ -1,5 +1,5 @@
 /** From a publish to the jobs that follow from it, in one transaction. */
-import type { Db } from '../postgres/pools.ts'
+import type { Db } from '../postgres/transaction.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
 import { insertEvents, type EventRow, type Want } from './events-table.ts'
 import { derivedId, uuidv7 } from '../ids.ts'

@@ -1,5 +1,5 @@
 /** The worker of a durable subscription: reads the payloads, calls the handler, bounds its time. */
-import type { Db } from '../postgres/pools.ts'
+import type { Db } from '../postgres/transaction.ts'
 import type { EventHandler } from './event-api.ts'
 import type { SettledSubscribeOptions } from './validate-event.ts'
 import { findPayloads } from './events-table.ts'

@@ -1,5 +1,6 @@
 /** Who wants which event: the rows that every publish reads. */
-import type { Db } from '../postgres/pools.ts'
+import { ADVISORY_LOCKS } from '../postgres/advisory-locks.ts'
+import type { Db } from '../postgres/transaction.ts'
 import { declaredByLiving } from '../processes/processes-table.ts'
 
 export interface Subscription {
@@ -22,11 +23,9 @@ export async function addSubscription(db: Db, wanted: Subscription): Promise<voi
   )
 }
 
-const DECLARE_LOCK = 7_763_004
-
 /** Until the end of the transaction no other process declares or drops events. */
 export async function takeDeclareTurn(db: Db): Promise<void> {
-  await db.query('select pg_advisory_xact_lock($1)', [DECLARE_LOCK])
+  await db.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.declarations])
 }
 
 /**

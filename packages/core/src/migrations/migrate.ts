@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type pg from 'pg'
 import { findBlocked, wordsOf, type Blocked } from './lock-holders.ts'
-import { transaction, type Db } from '../postgres/pools.ts'
+import { transaction, type Db } from '../postgres/transaction.ts'
 import { tryOf } from './lock-retries.ts'
 import { MigrationBlocked } from '../errors.ts'
 import { bounded } from '../postgres/query-timeout.ts'

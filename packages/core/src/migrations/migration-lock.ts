@@ -2,11 +2,12 @@
 import { findLockHolder, wordsOf } from './lock-holders.ts'
 import { MigrationBlocked } from '../errors.ts'
 import type { Hot } from '../postgres/worker-pool.ts'
+import { ADVISORY_LOCKS } from '../postgres/advisory-locks.ts'
 import { pause } from './abortable-pause.ts'
 import type { Db } from '../postgres/transaction.ts'
 
 /** One lock for all packages: ten processes that boot at once on an empty database take turns. */
-const LOCK = 7_763_001
+const LOCK = ADVISORY_LOCKS.migrations
 const FIRST_LOOK_MS = 20
 const LONGEST_LOOK_MS = 500
 const SAY_EVERY_MS = 5000

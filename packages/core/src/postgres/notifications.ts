@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Db } from './pools.ts'
+import type { Db } from './transaction.ts'
 import { bounded } from './query-timeout.ts'
 import { Turns } from './statement-queue.ts'
 import { isAway } from './connection-errors.ts'
@@ -13,13 +13,10 @@ import { isAway } from './connection-errors.ts'
  * pool.
  */
 export interface Signals {
-  /**
-   * Returns the function that stops listening. `fromHere`: this process sent it, with no
-   * transaction given.
-   */
-  listen(channel: string, heard: (payload: string, fromHere: boolean) => void): () => void
-  /** With `db`: sent when that transaction commits. Without: at once, and lost where it cannot be. */
-  send(channel: string, payload: string, db?: Db): Promise<void>
+  /** `fromHere`: this process sent it. */
+  listen(channel: string, heard: (payload: string, fromHere: boolean) => void): void
+  /** Sends at once; lost where the connection is not there. */
+  send(channel: string, payload: string): Promise<void>
   /** Runs one small statement on the connection, which is made where it is not there. */
   ask(text: string, values: unknown[], options: AskOptions): ReturnType<Db['query']>
   /**
@@ -61,25 +58,15 @@ export class SignalLine implements Signals {
     this.#logError = logError
   }
 
-  listen(channel: string, heard: Heard): () => void {
+  listen(channel: string, heard: Heard): void {
     const listeners = this.#listeners.get(channel) ?? new Set()
     this.#listeners.set(channel, listeners.add(heard))
-    if (this.#canListen) {
-      if (!this.#client) void this.#open()
-      else if (listeners.size === 1) void this.#say(`listen ${pg.escapeIdentifier(channel)}`)
-    }
-    return () => {
-      if (!listeners.delete(heard) || listeners.size > 0) return
-      this.#listeners.delete(channel)
-      if (this.#canListen) void this.#say(`unlisten ${pg.escapeIdentifier(channel)}`)
-    }
+    if (!this.#canListen) return
+    if (!this.#client) void this.#open()
+    else if (listeners.size === 1) void this.#say(`listen ${pg.escapeIdentifier(channel)}`)
   }
 
-  async send(channel: string, payload: string, db?: Db): Promise<void> {
-    if (db) {
-      await db.query('select pg_notify($1, $2)', [channel, payload])
-      return
-    }
+  async send(channel: string, payload: string): Promise<void> {
     if (!this.#client) await this.#open()
     // A signal says nothing that a crash could make untrue: its commit need not wait for the disk.
     await this.#say(`select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, [

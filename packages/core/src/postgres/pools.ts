@@ -8,9 +8,6 @@ import { boundedPool } from './query-timeout.ts'
 import { transaction, type Db } from './transaction.ts'
 import { whyUnreachable } from './connection-errors.ts'
 
-export { isAway } from './connection-errors.ts'
-export { transaction, type Db } from './transaction.ts'
-
 /**
  * The pools of a process. Together they stay within the configured `max` plus two connections:
  * `pool` has the configured size, `hot` and the listener share the two that are added (a pool that

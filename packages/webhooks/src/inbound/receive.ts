@@ -1,13 +1,7 @@
+import { Unavailable } from '@svc/core'
 import { isAway, type Core } from '@svc/core/internal'
 import { claimOf, deduplicationKey } from './deduplicate.ts'
-import {
-  BodyNotJson,
-  InboundFailed,
-  InboundUnavailable,
-  NoHandshake,
-  NotVerified,
-  TooManyFields,
-} from './errors.ts'
+import { BodyNotJson, InboundFailed, NoHandshake, NotVerified, TooManyFields } from './errors.ts'
 import { handshake } from './handshake.ts'
 import { payloadText } from './payload.ts'
 import { SecretsOfRequest } from './secrets-of-request.ts'
@@ -29,7 +23,7 @@ interface Taken {
 /**
  * A POST: verified, then deduplicated, then published. When this returns, the event is committed.
  *
- * @throws NotVerified, BodyNotJson, TooManyFields, InboundFailed or InboundUnavailable, each with the reason as its `cause`
+ * @throws NotVerified, BodyNotJson, TooManyFields, InboundFailed or Unavailable, each with the reason as its `cause`
  */
 export async function receive(
   core: Core,
@@ -41,9 +35,7 @@ export async function receive(
   try {
     return await publishOnce(core, source, taken)
   } catch (error) {
-    throw isAway(error)
-      ? new InboundUnavailable({ cause: error })
-      : new InboundFailed({ cause: error })
+    throw isAway(error) ? new Unavailable({ cause: error }) : new InboundFailed({ cause: error })
   }
 }
 

@@ -2,7 +2,8 @@
  * Which groups' jobs this process claims next: the caps of each group, the groups that fetches pass
  * over, and the parked jobs that are claimed by their group, in turns.
  */
-import type { Database, Db } from '../../postgres/pools.ts'
+import type { Database } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import { Fairness, type Allowance } from './group-limits.ts'
 import { GroupStates } from './group-states.ts'
 import { forgetJobGroups, listJobGroups, noteParked, setCircuits } from './groups-table.ts'

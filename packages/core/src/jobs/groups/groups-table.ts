@@ -1,5 +1,5 @@
 /** The table of groups whose jobs are not fetched in the ordinary way. */
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 
 export interface JobGroup {
   group: string

@@ -1,5 +1,5 @@
 /** The table of work on many jobs of one group, and a portion of each kind of it. */
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import { buryLetters, redriveLetters, type RetrySettings } from '../pg-boss/dead-letters.ts'
 import { noteParked, setHeld } from './groups-table.ts'
 import { discardParked, parkWaiting, WALK_BEGINS, type Place } from '../pg-boss/parked-jobs.ts'

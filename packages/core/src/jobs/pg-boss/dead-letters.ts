@@ -3,7 +3,7 @@
  * UUIDv7: newest first is a sort by id. Letters that are about to be redriven or deleted (see
  * job-moves.ts) are there no more for whoever lists or counts them.
  */
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import { deadLetterQueueOf, isLost, type DeadLetter } from '../job.ts'
 
 const COLUMNS = `letter.id, letter.data, letter.source_output as output,

@@ -1,5 +1,5 @@
 /** What pg-boss's tables of jobs get from us, once, after pg-boss has made them. */
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 
 /** Jobs come and go all day, and the planner must know about how many there are. */
 const STORAGE_SETTINGS = {

@@ -4,7 +4,7 @@
  * The ids are given twice: as an array they are looked up by their index, whatever the planner
  * believes of the table.
  */
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import { PRIORITY, type Job } from '../job.ts'
 
 /** An attempt whose process has not renewed its claim for so long counts as lost. */

@@ -6,7 +6,7 @@
  * ids. Where the planner believes that the table is empty, a selection that is joined is run once
  * for each row, or the table is read once for each row of the selection.
  */
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import { asJob, JOB_COLUMNS, PRIORITY, type Job, type JobRow } from '../job.ts'
 import { UNCLAIMED } from './jobs-table.ts'
 

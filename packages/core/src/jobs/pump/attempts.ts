@@ -1,5 +1,5 @@
 /** The jobs that this process has claimed, from the fetch that brought them to their outcome. */
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import type { Job, Lane } from '../job.ts'
 import type { Lanes } from './slots.ts'
 import type { Pace } from './poll-interval.ts'

@@ -3,7 +3,7 @@
  * not been heard of for 20 seconds: how long an attempt may take plays no part in it.
  * A job that is settled within seconds costs nothing here.
  */
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import { touchJobs } from '../pg-boss/jobs-table.ts'
 import type { Job } from '../job.ts'
 

@@ -5,7 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { Alarm } from './wakeable-sleep.ts'
-import { isAway } from '../../postgres/pools.ts'
+import { isAway } from '../../postgres/connection-errors.ts'
 import type { Job } from '../job.ts'
 import type { JobOutcome } from '../worker.ts'
 

@@ -1,5 +1,5 @@
-import type { Db } from '../../postgres/pools.ts'
-import { isAway } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
+import { isAway } from '../../postgres/connection-errors.ts'
 import type { Job } from '../job.ts'
 import type { Worker } from '../worker.ts'
 

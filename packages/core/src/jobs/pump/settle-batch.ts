@@ -1,5 +1,5 @@
 /** Writes what result of a batch of jobs, in one transaction: theirs, and the rows that record them. */
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import type { Hot } from '../../postgres/worker-pool.ts'
 import type { Job } from '../job.ts'
 import { noteParked } from '../groups/groups-table.ts'
