@@ -117,7 +117,7 @@ const refused: [
     'an id that is too long',
     ['a', 1, { id: 'x'.repeat(256) }],
     'INVALID_EVENT_ID',
-    /got one of 256$/,
+    /got a string of 256 characters$/,
   ],
   ['an id with NUL', ['a', 1, { id: '\0' }], 'INVALID_EVENT_ID', /got one of 1$/],
   [

@@ -6,12 +6,12 @@ export type { DeadLetter, FanOutJob, Job } from './jobs/job.ts'
 export type { Claim } from './kv/kv-table.ts'
 export type { Queues } from './jobs/job-queues.ts'
 export { sweepDeadLettersOf } from './jobs/pg-boss/dead-letters.ts'
-export type { Signals } from './postgres/notifications.ts'
+export type { Notifications } from './postgres/notifications.ts'
 export type { Outcome, Result, Settled, Worker } from './jobs/worker.ts'
 export { isUuid, uuidv7 } from './ids.ts'
 export { isEventName } from './events/validate-event.ts'
-export { findPayloadSizes, findPayloads, keepEvents } from './events/events-table.ts'
-export { isAway } from './postgres/connection-errors.ts'
+export { findPayloadSizes, findPayloads, retainEvents } from './events/events-table.ts'
+export { isConnectionError } from './postgres/connection-errors.ts'
 export { ADVISORY_LOCKS } from './postgres/advisory-locks.ts'
 export { longestDays } from './processes/processes-table.ts'
 export { defineAction } from './actions/define-action.ts'
@@ -23,7 +23,7 @@ export {
   isFunction,
   isIntegerFrom,
   isString,
-  settleOptions,
+  resolveOptions,
   type OptionRule,
   type OptionRules,
 } from './options/check-options.ts'

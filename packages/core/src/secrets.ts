@@ -2,7 +2,7 @@ import { InvalidSecret } from './errors.ts'
 import { kindOf } from './options/check-options.ts'
 import type { SvcCoreOptions } from './options/core-options.ts'
 
-/** Looks secrets up by name. */
+/** `fastify.svc.secrets`: looks secrets up by name, each time anew. */
 export interface Secrets {
   /**
    * The secret, or `null` where there is none; an empty one counts as none.
@@ -12,7 +12,7 @@ export interface Secrets {
   get: (name: string) => Promise<string | null>
 }
 
-export function makeSecrets(lookUp: NonNullable<SvcCoreOptions['secrets']>): Secrets {
+export function createSecrets(lookUp: NonNullable<SvcCoreOptions['secrets']>): Secrets {
   return {
     async get(name) {
       const value: unknown = await lookUp(name)

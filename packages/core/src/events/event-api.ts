@@ -1,5 +1,6 @@
 import type { Db } from '../postgres/transaction.ts'
 
+/** Options of `events.publish`. */
 export interface PublishOptions {
   /**
    * Names the event together with its name, up to 255 characters: a second publish of both is a
@@ -11,25 +12,30 @@ export interface PublishOptions {
 }
 
 export interface PublishResult {
+  /** The id of the event: the option `id`, or a UUIDv7 (RFC 9562). */
   id: string
   /** Whether an event of that name and id existed. */
   duplicate: boolean
 }
 
+/** What a handler gets beside the payload. */
 export interface EventContext {
   /** The id of the event. */
   id: string
+  /** The name of the event. */
   name: string
   publishedAt: Date
-  /** 1, 2, … */
+  /** The number of this attempt: 1, 2, … */
   attempt: number
   /** Aborts when the attempt has had its time, or the process closes. */
   signal: AbortSignal
 }
 
+/** Called for each event; a throw or a rejection is a failed attempt. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the host knows what it published
 export type EventHandler<Payload = any> = (payload: Payload, event: EventContext) => unknown
 
+/** Options of `events.subscribe`. */
 export interface SubscribeOptions {
   /** The durable name of the subscription. @default the event's name */
   subscription?: string
@@ -41,22 +47,32 @@ export interface SubscribeOptions {
   concurrency?: number
 }
 
+/** `fastify.svc.events`: durable events. */
 export interface Events {
   /**
-   * Writes the event and the jobs of everybody who wants it in one transaction: the caller's with
-   * `db`, else one of its own, which is committed when the promise resolves.
+   * Writes the event and a job for each subscription in one transaction: the caller's with `db`, else
+   * one of its own, which is committed when the promise resolves.
    *
    * @throws InvalidEventName, InvalidEventId, InvalidPayload, InvalidOption, NoTransaction
+   * @example
+   * await app.svc.transaction(async (db) => {
+   *   await db.query('insert into orders (id) values ($1)', [7])
+   *   await app.svc.events.publish('order.created', { id: 7 }, { db, id: 'order-7' })
+   * })
    */
   publish: (name: string, payload: unknown, options?: PublishOptions) => Promise<PublishResult>
   /**
-   * A durable subscription: over all processes each event reaches it once, within milliseconds of
+   * A durable subscription. Over all processes each event reaches it once, within milliseconds of
    * its commit, and again after a throw until it succeeds or its attempts are used up.
    *
+   * @example
+   * await app.svc.events.subscribe('order.created', async (order, { id, signal }) => {
+   *   await ship(order, { idempotencyKey: id, signal })
+   * })
    * @throws InvalidEventName, InvalidSubscription, InvalidOption, SubscriptionTaken (at once, not by
    *   the promise)
    */
   subscribe: (name: string, handler: EventHandler, options?: SubscribeOptions) => Promise<void>
-  /** Retires a subscription: it is told of no event any more, in any process. */
+  /** Ends a subscription in all processes, and deletes its waiting jobs. @throws InvalidSubscription */
   unsubscribe: (subscription: string) => Promise<void>
 }

@@ -2,7 +2,7 @@
  * Publishes of the same moment share one transaction: single ones manage one or two thousand a
  * second, batches twenty times that. Each promise resolves after the commit that holds its event.
  */
-import { isAway } from '../postgres/connection-errors.ts'
+import { isConnectionError } from '../postgres/connection-errors.ts'
 import type { EventRow } from './events-table.ts'
 
 interface Waiting<Event, Result> {
@@ -96,7 +96,7 @@ export class MicroBatch<Event extends EventRow, Result> {
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
     } catch (error) {
       const middle = batch.length >> 1
-      if (middle === 0 || isAway(error)) {
+      if (middle === 0 || isConnectionError(error)) {
         for (const { reject } of batch) reject(error)
         return
       }

@@ -15,7 +15,7 @@ import {
   isPlainObject,
   isStorableText,
   kindOf,
-  settleOptions,
+  resolveOptions,
 } from '../options/check-options.ts'
 import { BEGIN } from '../postgres/checked-db.ts'
 import type { PublishOptions, SubscribeOptions } from './event-api.ts'
@@ -37,12 +37,14 @@ export function checkedEventName(name: unknown): string {
 export function checkedEventId(id: unknown): string {
   if (id === undefined) return uuidv7()
   if (isStorableText(id, 255)) return id
-  throw new InvalidEventId(typeof id === 'string' ? `one of ${id.length}` : kindOf(id))
+  throw new InvalidEventId(
+    typeof id === 'string' ? `a string of ${id.length} characters` : kindOf(id),
+  )
 }
 
 /**
- * A misspelt `id` would publish twice in silence, and `db: null` is a transaction that somebody forgot to begin: without it the event would be
- * committed at once.
+ * Unknown options are errors: a misspelt `id` would lose idempotency. `db: null` is an error too: it
+ * usually means that the transaction was never begun.
  *
  * @throws InvalidOption, NoTransaction
  */
@@ -74,21 +76,21 @@ export function payloadText(payload: unknown): string {
 /** A job expires a quarter of a minute after its attempt, and within the day that pg-boss allows. */
 const LONGEST_TIMEOUT_SECONDS = 24 * 3600 - 15
 
-export type SettledSubscribeOptions = Required<SubscribeOptions>
+export type ResolvedSubscribeOptions = Required<SubscribeOptions>
 
 /** @throws InvalidEventName, InvalidSubscription, InvalidOption */
-export function settleSubscription(
+export function resolveSubscribeOptions(
   name: unknown,
   handler: unknown,
   options: SubscribeOptions = {},
-): SettledSubscribeOptions {
+): ResolvedSubscribeOptions {
   const eventName = checkedEventName(name)
   if (!isFunction(handler)) {
     throw new InvalidSubscription(
       `events.subscribe: the handler of "${eventName}" must be a function, got ${kindOf(handler)}`,
     )
   }
-  const settled = settleOptions<SettledSubscribeOptions>(
+  const settled = resolveOptions<ResolvedSubscribeOptions>(
     'events.subscribe',
     {
       subscription: { expects: SUBSCRIPTION_NAME, is: isEventName, default: eventName },

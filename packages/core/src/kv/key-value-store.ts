@@ -1,23 +1,30 @@
 import type { Db } from '../postgres/transaction.ts'
 import { InvalidEntry } from '../errors.ts'
 import { isStorableText } from '../options/check-options.ts'
-import { addToValue, claimKey, deleteValue, findValue, putValue } from './kv-table.ts'
+import { addToValue, takeKeyIfFree, deleteValue, findValue, putValue } from './kv-table.ts'
 
-/** `db`: a client inside a transaction, which the change then belongs to. */
+/** Options of the methods that write. */
 export interface EntryOptions {
-  /** Seconds until the entry is gone; without it, it stays. */
+  /** Seconds until the entry expires, at most 100 years. @default it does not expire */
   ttlSeconds?: number
+  /** A client inside a transaction, which the change then belongs to. */
   db?: Db
 }
 
-/** Keys and JSON values in Postgres. An expired entry is invisible at once, and swept later. */
+/**
+ * `fastify.svc.kv`: JSON values in Postgres, under keys of 1 to 1024 characters. An expired entry is
+ * invisible at once, and deleted later. All methods reject with InvalidEntry.
+ *
+ * @example
+ * const isFirst = await app.svc.kv.setIfAbsent('report:2030-01-01', true, { ttlSeconds: 86_400 })
+ */
 export interface KeyValueStore {
   /** The value, or `undefined`. */
   get: <Value = unknown>(key: string, options?: { db?: Db }) => Promise<Value | undefined>
   set: (key: string, value: unknown, options?: EntryOptions) => Promise<void>
   /** Whether there was such an entry. */
   delete: (key: string, options?: { db?: Db }) => Promise<boolean>
-  /** Whether the entry was written: of two at once, one is told `true`. */
+  /** Whether the entry was written: of several calls at once one resolves to `true`. */
   setIfAbsent: (key: string, value: unknown, options?: EntryOptions) => Promise<boolean>
   /**
    * Adds `by` (default 1) to a number that starts at 0 and returns the sum. `ttlSeconds` counts
@@ -26,14 +33,14 @@ export interface KeyValueStore {
   increment: (key: string, options?: EntryOptions & { by?: number }) => Promise<number>
 }
 
-export function makeKeyValueStore(pool: Db): KeyValueStore {
+export function createKeyValueStore(pool: Db): KeyValueStore {
   return {
     get: async (key, { db = pool } = {}) => findValue(db, checkedKey(key)) as never,
     set: async (key, value, { ttlSeconds, db = pool } = {}) =>
       putValue(db, checkedKey(key), asJson(value), checkedTtl(ttlSeconds)),
     delete: async (key, { db = pool } = {}) => deleteValue(db, checkedKey(key)),
     setIfAbsent: async (key, value, { ttlSeconds, db = pool } = {}) =>
-      claimKey(db, checkedKey(key), asJson(value), checkedTtl(ttlSeconds)),
+      takeKeyIfFree(db, checkedKey(key), asJson(value), checkedTtl(ttlSeconds)),
     increment: async (key, { by = 1, ttlSeconds, db = pool } = {}) =>
       addToValue(db, checkedKey(key), checkedNumber(by), checkedTtl(ttlSeconds)),
   }

@@ -26,13 +26,13 @@ export async function putValue(
   )
 }
 
-export async function claimKey(
+export async function takeKeyIfFree(
   db: Db,
   key: string,
   json: string,
   ttl: number | null,
 ): Promise<boolean> {
-  return (await claimEntries(db, [{ key, json, ttl }])).has(key)
+  return (await insertFreeEntries(db, [{ key, json, ttl }])).has(key)
 }
 
 /** A key to be claimed: it is taken for `ttlSeconds`. */
@@ -42,14 +42,14 @@ export interface Claim {
 }
 
 /** Claims many keys, each of them once, and returns those that were free. */
-export const claimKeys = (db: Db, claims: readonly Claim[]): Promise<ReadonlySet<string>> =>
-  claimEntries(
+export const takeFreeKeys = (db: Db, claims: readonly Claim[]): Promise<ReadonlySet<string>> =>
+  insertFreeEntries(
     db,
     claims.map(({ key, ttlSeconds }) => ({ key, json: 'true', ttl: ttlSeconds })),
   )
 
 /** They go in by the order of their keys: two batches that share some would deadlock in any other. */
-async function claimEntries(
+async function insertFreeEntries(
   db: Db,
   entries: { key: string; json: string; ttl: number | null }[],
 ): Promise<ReadonlySet<string>> {

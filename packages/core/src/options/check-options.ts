@@ -24,7 +24,7 @@ export type OptionRules = Record<string, OptionRule>
  * @throws InvalidOption naming the option, what it was and what it must be. A string is not
  *   repeated in the message, as it may be a secret, save elements of lists.
  */
-export function settleOptions<Settled>(
+export function resolveOptions<Settled>(
   plugin: string,
   rules: OptionRules,
   given: unknown,
@@ -57,10 +57,10 @@ function settleOne(plugin: string, path: string, rule: OptionRule, value: unknow
       )
     }
     return rule.fields && rule.default === undefined
-      ? settleOptions(plugin, rule.fields, {}, `${path}.`)
+      ? resolveOptions(plugin, rule.fields, {}, `${path}.`)
       : rule.default
   }
-  if (rule.fields) return settleOptions(plugin, rule.fields, value, `${path}.`)
+  if (rule.fields) return resolveOptions(plugin, rule.fields, value, `${path}.`)
   const flaw = flawOf(rule, value)
   if (flaw === undefined) return value
   throw new InvalidOption(`${plugin}: the option "${path}" must be ${rule.expects}, ${flaw}`)

@@ -5,7 +5,7 @@ import {
   isIntegerFrom,
   isPlainObject,
   isString,
-  settleOptions,
+  resolveOptions,
   type OptionRules,
 } from './check-options.ts'
 
@@ -100,6 +100,6 @@ const rules: OptionRules = {
 }
 
 /** @throws InvalidOption */
-export function settleCoreOptions(given: unknown): CoreSettings {
-  return settleOptions<CoreSettings>('svcCore', rules, given)
+export function resolveCoreOptions(given: unknown): CoreSettings {
+  return resolveOptions<CoreSettings>('svcCore', rules, given)
 }

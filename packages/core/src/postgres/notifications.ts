@@ -1,8 +1,8 @@
 import pg from 'pg'
 import type { Db } from './transaction.ts'
-import { bounded } from './query-timeout.ts'
-import { Turns } from './statement-queue.ts'
-import { isAway } from './connection-errors.ts'
+import { withQueryTimeout } from './query-timeout.ts'
+import { StatementQueue } from './statement-queue.ts'
+import { isConnectionError } from './connection-errors.ts'
 
 /**
  * LISTEN and NOTIFY over one connection that comes back when it breaks. A signal may be lost at
@@ -12,7 +12,7 @@ import { isAway } from './connection-errors.ts'
  * The connection also answers small statements, which therefore need no place in the application's
  * pool.
  */
-export interface Signals {
+export interface Notifications {
   /** `fromHere`: this process sent it. */
   listen(channel: string, heard: (payload: string, fromHere: boolean) => void): void
   /** Sends at once; lost where the connection is not there. */
@@ -33,13 +33,13 @@ export interface AskOptions {
   isUrgent?: boolean
 }
 
-type Heard = Parameters<Signals['listen']>[1]
+type Heard = Parameters<Notifications['listen']>[1]
 
 const LONGEST_PAUSE_MS = 1000
 const GOODBYE_MS = 1000
 const PATIENCE_MS = 5000
 
-export class SignalLine implements Signals {
+export class NotificationConnection implements Notifications {
   #config: pg.ClientConfig
   /** Behind a pooler a LISTEN stays with a connection that is somebody else's a moment later. */
   #canListen: boolean
@@ -48,7 +48,7 @@ export class SignalLine implements Signals {
   #client: pg.Client | undefined
   #opening: Promise<void> | undefined
   #retry: NodeJS.Timeout | undefined
-  #turns = new Turns()
+  #turns = new StatementQueue()
   #failures = 0
   #closed = false
 
@@ -143,7 +143,7 @@ export class SignalLine implements Signals {
       // What is given up here ends in the server too. A pooler would keep it for others.
       if (this.#canListen) await client.query(`set statement_timeout = ${PATIENCE_MS}`)
       for (const channel of this.#canListen ? this.#listeners.keys() : []) {
-        await bounded(client, PATIENCE_MS).query(`listen ${pg.escapeIdentifier(channel)}`)
+        await withQueryTimeout(client, PATIENCE_MS).query(`listen ${pg.escapeIdentifier(channel)}`)
       }
       this.#client = client
       this.#failures = 0
@@ -196,9 +196,9 @@ export class SignalLine implements Signals {
     // The time was used up by waiting: that says nothing of the connection.
     if (timeoutMs <= 0) throw new Error('Query read timeout: its turn came too late')
     try {
-      return await bounded(client, Math.ceil(timeoutMs)).query(text, values)
+      return await withQueryTimeout(client, Math.ceil(timeoutMs)).query(text, values)
     } catch (error) {
-      if (isAway(error)) this.#lost(client, error as Error)
+      if (isConnectionError(error)) this.#lost(client, error as Error)
       throw error
     }
   }

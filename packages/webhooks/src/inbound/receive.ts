@@ -1,5 +1,5 @@
 import { Unavailable } from '@svc/core'
-import { isAway, type Core } from '@svc/core/internal'
+import { isConnectionError, type Core } from '@svc/core/internal'
 import { claimOf, deduplicationKey } from './deduplicate.ts'
 import { BodyNotJson, InboundFailed, NoHandshake, NotVerified, TooManyFields } from './errors.ts'
 import { handshake } from './handshake.ts'
@@ -35,7 +35,9 @@ export async function receive(
   try {
     return await publishOnce(core, source, taken)
   } catch (error) {
-    throw isAway(error) ? new Unavailable({ cause: error }) : new InboundFailed({ cause: error })
+    throw isConnectionError(error)
+      ? new Unavailable({ cause: error })
+      : new InboundFailed({ cause: error })
   }
 }
 

@@ -20,7 +20,7 @@ import type { Outcome } from '../worker.ts'
 interface Parts {
   queue: string
   windows: Record<Lane, number>
-  database: Pick<Database, 'hot' | 'background'>
+  database: Pick<Database, 'workerPool' | 'background'>
   log: { error(details: object, message: string): void }
   /** The table of groups has changed: other processes read it again. */
   changed(): void
@@ -74,7 +74,7 @@ export class GroupScheduler {
     if (now < this.#refreshAt) return
     this.#refreshAt = Infinity
     try {
-      const rows = await listJobGroups(this.#parts.database.hot, this.#parts.queue)
+      const rows = await listJobGroups(this.#parts.database.workerPool, this.#parts.queue)
       this.#states.replace(rows)
       const openHere = new Set(rows.filter((row) => row.circuitOpen).map(({ group }) => group))
       for (const group of this.#fairness.allow('slow', 0, Date.now()).open) {
@@ -144,8 +144,8 @@ export class GroupScheduler {
   async claimParked(room: Record<Lane, number>): Promise<Job[]> {
     const limits = this.#limits(room, Date.now())
     if (limits.length === 0) return []
-    const { hot } = this.#parts.database
-    const jobs: Job[] = await claimParked(hot, this.#parts.queue, limits)
+    const { workerPool } = this.#parts.database
+    const jobs: Job[] = await claimParked(workerPool, this.#parts.queue, limits)
     const counts = new Map<string, number>()
     for (const { group } of jobs) if (group) counts.set(group, (counts.get(group) ?? 0) + 1)
     const now = Date.now()
@@ -157,7 +157,7 @@ export class GroupScheduler {
     }
     for (const { group } of jobs) if (group) this.#fairness.begin(group, now)
     if (jobs.length > 0) this.#exist = true
-    await forgetJobGroups(hot, this.#parts.queue, idle)
+    await forgetJobGroups(workerPool, this.#parts.queue, idle)
     return jobs
   }
 

@@ -22,7 +22,7 @@ interface Ready {
 
 interface Parts {
   worker: Worker
-  hot: Db
+  workerPool: Db
   lanes: Lanes
   pace: Pace
   log: { error(details: object, message: string): void }
@@ -72,10 +72,10 @@ export class Attempts {
   }
 
   async #prepare(lane: Lane, claims: Claim[]): Promise<void> {
-    const { worker, hot, log } = this.#parts
+    const { worker, workerPool, log } = this.#parts
     try {
       const jobs = claims.map(({ job }) => job)
-      const prepared = await prepareJobs(worker, hot, jobs)
+      const prepared = await prepareJobs(worker, workerPool, jobs)
       this.#ready[lane].push(...claims.map((claim) => ({ claim, prepared })))
     } catch (error) {
       log.error({ err: error, queue: worker.queue }, 'jobs could not be prepared')

@@ -5,7 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { Alarm } from './wakeable-sleep.ts'
-import { isAway } from '../../postgres/connection-errors.ts'
+import { isConnectionError } from '../../postgres/connection-errors.ts'
 import type { Job } from '../job.ts'
 import type { JobOutcome } from '../worker.ts'
 
@@ -84,7 +84,7 @@ export class Settler {
         await this.#parts.settle(piece)
         this.#parts.forget(piece.map(({ job }) => job))
       } catch (error) {
-        if (isAway(error)) {
+        if (isConnectionError(error)) {
           this.#waiting.unshift(...piece, ...pieces.flat())
           return error
         }

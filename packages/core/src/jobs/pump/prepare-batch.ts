@@ -1,5 +1,5 @@
 import type { Db } from '../../postgres/transaction.ts'
-import { isAway } from '../../postgres/connection-errors.ts'
+import { isConnectionError } from '../../postgres/connection-errors.ts'
 import type { Job } from '../job.ts'
 import type { Worker } from '../worker.ts'
 
@@ -15,7 +15,7 @@ export async function prepareJobs<Prepared>(
   try {
     return await worker.prepare(db, jobs)
   } catch (error) {
-    if (isAway(error)) throw error
+    if (isConnectionError(error)) throw error
     if (jobs.length === 1) {
       return () => {
         throw error

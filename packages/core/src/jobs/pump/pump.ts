@@ -47,7 +47,7 @@ const LANES = ['fresh', 'slow'] as const
 export interface PumpParts {
   worker: Worker
   boss: PgBoss
-  database: Pick<Database, 'hot' | 'background'>
+  database: Pick<Database, 'workerPool' | 'background'>
   log: PumpLog
   /** The table of groups has changed: other processes read it again. */
   groupsChanged(): void
@@ -78,7 +78,7 @@ export class Pump {
 
   constructor(parts: PumpParts) {
     const { worker, boss, database, log } = parts
-    const { hot } = database
+    const { workerPool } = database
     this.worker = worker
     this.#parts = parts
     this.#lanes = new Lanes(worker.concurrency)
@@ -98,16 +98,16 @@ export class Pump {
       roomInSlow: () => this.#roomIn('slow'),
       freshWaits: () => this.#left.fresh || worker.concurrency === 1,
     })
-    this.#heartbeats = new Heartbeats(hot, worker.queue, log)
+    this.#heartbeats = new Heartbeats(workerPool, worker.queue, log)
     this.#settler = new Settler({
-      settle: (batch) => settleJobs(boss, hot, worker, batch),
+      settle: (batch) => settleJobs(boss, workerPool, worker, batch),
       settled: () => this.#ringWhereLeft(),
       forget: (jobs) => this.#heartbeats.forget(jobs),
       log,
     })
     this.#attempts = new Attempts({
       worker,
-      hot,
+      workerPool,
       lanes: this.#lanes,
       pace: this.#pace,
       log,
@@ -279,7 +279,11 @@ export class Pump {
     this.#lanes.claim(lane, limit)
     let jobs: Job[] = []
     try {
-      jobs = await fetchJobs(boss, database.hot, this.worker.queue, { limit, lane, ignoreGroups })
+      jobs = await fetchJobs(boss, database.workerPool, this.worker.queue, {
+        limit,
+        lane,
+        ignoreGroups,
+      })
     } finally {
       this.#lanes.claim(lane, jobs.length - limit)
     }

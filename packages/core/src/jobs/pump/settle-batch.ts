@@ -1,6 +1,6 @@
 /** Writes what result of a batch of jobs, in one transaction: theirs, and the rows that record them. */
 import type { Db } from '../../postgres/transaction.ts'
-import type { Hot } from '../../postgres/worker-pool.ts'
+import type { WorkerPool } from '../../postgres/worker-pool.ts'
 import type { Job } from '../job.ts'
 import { noteParked } from '../groups/groups-table.ts'
 import { makeLastAttempt, postponeJobs, slowDown } from '../pg-boss/jobs-table.ts'
@@ -19,16 +19,16 @@ type PerformedAs<Kind extends Outcome['kind']> = {
  */
 export async function settleJobs(
   boss: PgBoss,
-  hot: Pick<Hot, 'query' | 'transaction'>,
+  workerPool: Pick<WorkerPool, 'query' | 'transaction'>,
   worker: Pick<Worker, 'queue' | 'record' | 'afterRecord'>,
   performed: JobOutcome[],
 ): Promise<void> {
   // One statement is a transaction of its own.
   if (!worker.record && performed.every(isGone)) {
-    await settleGone(boss, hot, worker.queue, performed)
+    await settleGone(boss, workerPool, worker.queue, performed)
     return
   }
-  const settled = await hot.transaction(async (db) => {
+  const settled = await workerPool.transaction(async (db) => {
     const all = [
       ...(await settleGone(boss, db, worker.queue, performed.filter(isGone))),
       ...(await settleFailed(boss, db, worker.queue, performed)),
