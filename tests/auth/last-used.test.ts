@@ -35,15 +35,15 @@ t.test('a use has the time of its first note in the round', async (t) => {
 
 t.test('uses that could not be written stand in the next batch', async (t) => {
   const written: string[][] = []
-  let isAway = true
+  let isConnectionError = true
   const lastUsed = new LastUsed(async (uses) => {
-    if (isAway) throw new Error('away')
+    if (isConnectionError) throw new Error('away')
     written.push([...uses.keys()])
   })
   lastUsed.note(key('a'))
   await t.rejects(lastUsed.flush(), { message: 'away' })
   lastUsed.note(key('b'))
-  isAway = false
+  isConnectionError = false
   await lastUsed.flush()
   t.same(written, [['a', 'b']])
 })

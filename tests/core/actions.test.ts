@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { defineAction } from '@svc/core/internal'
 import t from 'tap'
-import { makeActions } from '../../packages/core/src/actions/actions.ts'
+import { createActions } from '../../packages/core/src/actions/actions.ts'
 import { checkedInput } from '../../packages/core/src/actions/validate-input.ts'
 import { startHost } from './support/host.ts'
 
@@ -13,14 +13,14 @@ declare module '@svc/core' {
 }
 
 t.test('an action is called by its name', async (t) => {
-  const actions = makeActions()
+  const actions = createActions()
   actions.register('test.add', async (a, b) => a + b)
   t.equal(await actions.call('test.add', 1, 2), 3)
   t.strictSame(actions.names(), ['test.add'])
 })
 
 t.test('an unknown name is told which there are, by a rejection', async (t) => {
-  const actions = makeActions()
+  const actions = createActions()
   const code = 'SVC_CORE_ACTION_UNKNOWN'
   await t.rejects(actions.call('test.add', 1, 2), {
     code,
@@ -34,7 +34,7 @@ t.test('an unknown name is told which there are, by a rejection', async (t) => {
 })
 
 t.test('a name is taken once, and what is no action is refused', async (t) => {
-  const actions = makeActions()
+  const actions = createActions()
   actions.register('test.add', async () => 0)
   t.throws(() => actions.register('test.add', async () => 1), {
     code: 'SVC_CORE_ACTION_TAKEN',

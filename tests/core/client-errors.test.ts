@@ -1,6 +1,6 @@
 import pg from 'pg'
 import t from 'tap'
-import { hearClientErrors } from '../../packages/core/src/postgres/client-errors.ts'
+import { handleClientErrors } from '../../packages/core/src/postgres/client-errors.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 
 t.test('a client that breaks just as it is handed out ends no process', async (t) => {
@@ -8,7 +8,7 @@ t.test('a client that breaks just as it is handed out ends no process', async (t
   t.teardown(() => pool.end())
   // A pool that was given has clients already.
   await pool.query('select 1')
-  const hearNoMore = hearClientErrors(pool)
+  const hearNoMore = handleClientErrors(pool)
   for (let use = 0; use < 3; use++) {
     await new Promise<void>((resolve, reject) => {
       pool.connect((error, client, release) => {

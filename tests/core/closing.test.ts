@@ -137,7 +137,7 @@ t.test('a step of the close that fails keeps no other from its turn', async (t) 
   await app.close()
   t.strictSame(turns, ['second'])
   t.match(
-    log.find(({ msg }) => msg === 'something could not be closed'),
+    log.find(({ msg }) => msg === 'shutdown step failed'),
     { err: { message: 'cannot clean up' } },
   )
 })

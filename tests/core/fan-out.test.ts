@@ -8,7 +8,7 @@ import { QUEUE, testWorker } from './support/worker.ts'
 const A = '00000000-0000-4000-8000-00000000000a'
 const B = '00000000-0000-4000-8000-00000000000b'
 const want = (core: Core, target: string, events: string[]) =>
-  core.fanOut.setTarget(core.svc.database, 'test', target, events)
+  core.fanOut.setRecipient(core.svc.database, 'test', target, events)
 
 t.test('an event becomes one job for each target that wants it', async (t) => {
   const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
@@ -45,7 +45,7 @@ t.test('a change of targets that is rolled back never was', async (t) => {
   const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
   await t.rejects(
     core.transaction(async (db) => {
-      await core.fanOut.setTarget(db, 'test', A, ['*'])
+      await core.fanOut.setRecipient(db, 'test', A, ['*'])
       throw new Error('no')
     }),
   )
@@ -133,7 +133,7 @@ t.test('the few targets that want an event are found by their index, not among a
 
 t.test('events that claim a key share a transaction, and each key lets one through', async (t) => {
   const { app, core } = await startHost(t)
-  const claim = (key: string) => core.publishOnce('a', '1', { key, ttlSeconds: 60 })
+  const claim = (key: string) => core.bus.publishOnce('a', '1', { key, ttlSeconds: 60 })
   const keys = Array.from({ length: 40 }, (_, n) => `key ${n % 20}`)
   const published = await Promise.all(keys.map(claim))
   t.equal(published.filter((result) => result !== null).length, 20)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sweepExpired } from '../../packages/core/src/kv/key-value-store.ts'
+import { sweepExpired } from '../../packages/core/src/kv/kv-table.ts'
 import { startHost } from './support/host.ts'
 import { until } from './support/until.ts'
 

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { ProcessLease } from '../../packages/core/src/processes/process-lease.ts'
-import { Hot } from '../../packages/core/src/postgres/worker-pool.ts'
+import { WorkerPool } from '../../packages/core/src/postgres/worker-pool.ts'
 import { longestDays, sweepProcesses } from '../../packages/core/src/processes/processes-table.ts'
 import { retireSubscription } from '../../packages/core/src/events/subscriptions-table.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
@@ -23,7 +23,7 @@ async function ground(t: Test) {
     warnings,
     /** A process that has declared these events for its subscription `s`. */
     process: async (events: string[] | null, { targeted = true } = {}) => {
-      const lease = new ProcessLease(new Hot(pool, false), log, () => clock.nowMs)
+      const lease = new ProcessLease(new WorkerPool(pool, false), log, () => clock.nowMs)
       t.teardown(() => lease.close())
       if (events) await lease.declareEvents(wanted(events, targeted))
       return lease
@@ -176,7 +176,7 @@ t.test('a lease that cannot be renewed is said once, and taken up again', async 
   await pool.query('alter table svc."__svc.processes" rename to away')
   await lease.beat()
   await lease.beat()
-  t.strictSame(warnings, ['the lease of this process could not be renewed'])
+  t.strictSame(warnings, ['could not renew the lease of this process'])
   await pool.query('alter table svc.away rename to "__svc.processes"')
   await t.resolves(lease.beat())
 })

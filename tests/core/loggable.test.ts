@@ -9,7 +9,7 @@ t.test('the log of a lost connection holds nothing of the client', async (t) => 
   const client = new pg.Client(host.database)
   await client.connect()
   t.teardown(() => client.end())
-  const lost = () => host.log.filter(({ msg }) => msg === 'a connection to Postgres was lost')
+  const lost = () => host.log.filter(({ msg }) => msg === 'connection to Postgres lost')
   await until(async () => {
     // The pool keeps no connection of its own accord.
     await host.app.svc.database.query('select 1').catch(() => {})

@@ -1,7 +1,8 @@
 import sensible from '@fastify/sensible'
 import { Type } from '@sinclair/typebox'
 import createError from '@fastify/error'
-import { ErrorBody, managementApi, page, pageQuery, type PageQuery } from '@svc/core/internal'
+import { ErrorBody, managementApi, page, pageQuery } from '@svc/core/internal'
+import type { PageQuery } from '../../packages/core/src/http/pagination.ts'
 import Fastify, { type FastifyInstance, type LightMyRequestResponse } from 'fastify'
 import t, { type Test } from 'tap'
 

@@ -5,9 +5,9 @@ import { svcWebhooks } from '@svc/webhooks'
 import Fastify from 'fastify'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { Hot } from '../../packages/core/src/postgres/worker-pool.ts'
+import { WorkerPool } from '../../packages/core/src/postgres/worker-pool.ts'
 import { migrate } from '../../packages/core/src/migrations/migrate.ts'
-import { inTurn } from '../../packages/core/src/migrations/migration-lock.ts'
+import { withMigrationLock } from '../../packages/core/src/migrations/migration-lock.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startHost } from './support/host.ts'
 import { until } from './support/until.ts'
@@ -106,7 +106,7 @@ t.test('a boot that is given up while its migration waits leaves nothing behind'
 t.test('a migration that never gets its lock says which session holds it', async (t) => {
   const database = await freshDatabase(t)
   const pool = poolOf(t, database)
-  const hot = new Hot(poolOf(t, database), false)
+  const workerPool = new WorkerPool(poolOf(t, database), false)
   const said: object[] = []
   const log = { info: () => {}, warn: (details: object) => void said.push(details) }
   const holder = await connect(t, database)
@@ -117,7 +117,7 @@ t.test('a migration that never gets its lock says which session holds it', async
 
   const { signal } = new AbortController()
   // Longer than one try: the session is looked up while a try waits.
-  const boot = { pool, hot, log, signal, giveUpMs: 5000 }
+  const boot = { pool, workerPool, log, signal, giveUpMs: 5000 }
   await t.rejects(migrate(boot, 'test', pathToFileURL(`${folder}/`)), {
     code: 'SVC_CORE_MIGRATION_BLOCKED',
     message: new RegExp(
@@ -129,15 +129,15 @@ t.test('a migration that never gets its lock says which session holds it', async
 t.test('a boot that never gets its turn says which session has it', async (t) => {
   const database = await freshDatabase(t)
   const [one, other] = [1, 2].map(() => ({
-    hot: new Hot(poolOf(t, database), false),
+    workerPool: new WorkerPool(poolOf(t, database), false),
     log: { info() {}, warn() {} },
     signal: new AbortController().signal,
     giveUpMs: 1,
   }))
-  await inTurn(one!, async (turn) => {
+  await withMigrationLock(one!, async (turn) => {
     const { rows } = await turn.query('select pg_backend_pid() as pid')
     await t.rejects(
-      inTurn(other!, async () => t.fail('two at once')),
+      withMigrationLock(other!, async () => t.fail('two at once')),
       {
         code: 'SVC_CORE_MIGRATION_BLOCKED',
         message: new RegExp(
@@ -146,7 +146,7 @@ t.test('a boot that never gets its turn says which session has it', async (t) =>
       },
     )
   })
-  await t.resolves(inTurn(other!, async () => {}))
+  await t.resolves(withMigrationLock(other!, async () => {}))
 })
 
 t.test('a boot that has nothing to change waits for no lock on a table', async (t) => {

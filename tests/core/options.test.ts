@@ -1,5 +1,5 @@
 import { svcCore } from '@svc/core'
-import { settleOptions, type OptionRules } from '@svc/core/internal'
+import { resolveOptions, type OptionRules } from '@svc/core/internal'
 import Fastify from 'fastify'
 import t from 'tap'
 
@@ -80,13 +80,13 @@ const rules: OptionRules = {
 }
 
 t.test('what is left out takes its default, fields of fields too', async (t) => {
-  const settled = settleOptions('plugin', rules, { name: 'a', size: undefined })
+  const settled = resolveOptions('plugin', rules, { name: 'a', size: undefined })
   t.strictSame(settled, { name: 'a', size: 3, box: { color: 'red' }, lid: null })
 })
 
 t.test('a value that is a secret is never repeated', async (t) => {
   const settle = () =>
-    settleOptions(
+    resolveOptions(
       'plugin',
       { key: { expects: 'a number', is: Number.isInteger } },
       { key: 'hunter2' },
@@ -95,13 +95,13 @@ t.test('a value that is a secret is never repeated', async (t) => {
 })
 
 t.test('a missing option is named', async (t) => {
-  t.throws(() => settleOptions('plugin', rules, {}), {
+  t.throws(() => resolveOptions('plugin', rules, {}), {
     message: 'plugin: the option "name" is missing, it must be a name',
   })
-  t.throws(() => settleOptions('plugin', rules, 'x'), {
+  t.throws(() => resolveOptions('plugin', rules, 'x'), {
     message: 'plugin: the options must be an object, got a string',
   })
-  t.throws(() => settleOptions('plugin', rules, { name: 'a', box: true }), {
+  t.throws(() => resolveOptions('plugin', rules, { name: 'a', box: true }), {
     message: 'plugin: the option "box" must be an object, got true',
   })
 })
@@ -111,7 +111,7 @@ t.test('a wrong element of a list is told by its index and its value', async (t)
     names: { expects: 'a list of names', each: (name) => typeof name === 'string' && name !== 'x' },
     all: { expects: '"all" or a list', is: (value) => value === 'all', each: Number.isInteger },
   }
-  const settle = (options: object) => () => settleOptions('plugin', list, options)
+  const settle = (options: object) => () => resolveOptions('plugin', list, options)
   t.same(settle({ names: ['a'], all: 'all' })(), { names: ['a'], all: 'all' })
   t.same(settle({ names: [], all: [1] })(), { names: [], all: [1] })
   const rows: [options: object, complaint: string][] = [

@@ -15,7 +15,7 @@ t.test(
       database: proxy.url,
       setUp(app, core) {
         void app.svc.events.subscribe('a', (payload: number) => void handled.add(payload))
-        core.signals.listen('channel', (payload) => void heard.push(payload))
+        core.notifications.listen('channel', (payload) => void heard.push(payload))
       },
     })
     const resolved = new Set<number>()
@@ -56,7 +56,7 @@ t.test(
     t.ok(rejected.length > 0)
     t.ok(resolved.size >= 3 * 20)
     await until(async () => {
-      await core.signals.send('channel', 'back')
+      await core.notifications.send('channel', 'back')
       return heard.includes('back')
     })
     await until(() => app.svc.jobs.getQueues().then((queues) => queues.length > 0))

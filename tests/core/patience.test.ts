@@ -1,8 +1,11 @@
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { makeActions } from '../../packages/core/src/actions/actions.ts'
-import { isAway } from '../../packages/core/src/postgres/pools.ts'
-import { bounded, boundedPool } from '../../packages/core/src/postgres/query-timeout.ts'
+import { createActions } from '../../packages/core/src/actions/actions.ts'
+import { isConnectionError } from '../../packages/core/src/postgres/connection-errors.ts'
+import {
+  withQueryTimeout,
+  poolWithQueryTimeout,
+} from '../../packages/core/src/postgres/query-timeout.ts'
 import { transaction } from '../../packages/core/src/postgres/transaction.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { until } from './support/until.ts'
@@ -16,19 +19,19 @@ async function poolOf(t: Test): Promise<pg.Pool> {
 
 t.test('a statement that gets no answer ends, and gives its place in the pool back', async (t) => {
   const pool = await poolOf(t)
-  const error = await bounded(pool, 50)
+  const error = await withQueryTimeout(pool, 50)
     .query('select pg_sleep(60)')
     .catch((reason: unknown) => reason)
-  t.ok(isAway(error), 'as if the server were away')
-  t.same((await bounded(pool).query('select $1::int as n', [7])).rows, [{ n: 7 }])
+  t.ok(isConnectionError(error), 'as if the server were away')
+  t.same((await withQueryTimeout(pool).query('select $1::int as n', [7])).rows, [{ n: 7 }])
 })
 
 t.test('in a transaction the server ends it, which is no outage', async (t) => {
   const pool = await poolOf(t)
-  const late = transaction(pool, (db) => db.query('select pg_sleep(60)'), { patienceMs: 50 })
+  const late = transaction(pool, (db) => db.query('select pg_sleep(60)'), { timeoutMs: 50 })
   const error = await late.catch((reason: unknown) => reason)
   t.match(error, { code: '57014' })
-  t.notOk(isAway(error))
+  t.notOk(isConnectionError(error))
   const { rows } = await transaction(pool, (db) => db.query('select 1 as n'))
   t.same(rows, [{ n: 1 }])
 })
@@ -39,7 +42,7 @@ t.test('a statement that a shared pool gives up is cancelled in the server', asy
   // Connected, so that the time is that of the statement.
   await pool.query('select 1')
   const cancelled: number[] = []
-  const db = boundedPool(
+  const db = poolWithQueryTimeout(
     pool,
     async (processId) => {
       cancelled.push(processId)
@@ -47,7 +50,7 @@ t.test('a statement that a shared pool gives up is cancelled in the server', asy
     },
     50,
   )
-  t.ok(isAway(await db.query('select pg_sleep(60)').catch((reason: unknown) => reason)))
+  t.ok(isConnectionError(await db.query('select pg_sleep(60)').catch((reason: unknown) => reason)))
   t.equal(cancelled.length, 1)
   await until(async () => {
     const { rows } = await other.query('select from pg_stat_activity where pid = $1', cancelled)
@@ -57,7 +60,7 @@ t.test('a statement that a shared pool gives up is cancelled in the server', asy
 })
 
 t.test('an action rejects with what its route would answer where Postgres is away', async (t) => {
-  const actions = makeActions() as unknown as {
+  const actions = createActions() as unknown as {
     register(name: string, handler: () => Promise<never>): void
     call(name: string): Promise<never>
   }

@@ -12,23 +12,23 @@ const fail = (error: Error) => {
 
 t.test('the queue is asked with settings that are made when a connection is', async (t) => {
   const database = await openDatabase(await freshDatabase(t), fail)
-  const { hot, pool, pooled } = database
+  const { workerPool, pool, pooled } = database
   t.teardown(() => database.close())
   t.equal(pooled, false)
-  t.strictSame((await hot.query(settings)).rows, [{ seqScan: 'off', jit: 'off' }])
+  t.strictSame((await workerPool.query(settings)).rows, [{ seqScan: 'off', jit: 'off' }])
   t.match((await pool.query(settings)).rows, [{ seqScan: 'on' }], 'the host keeps its own')
 })
 
 t.test('where a pooler refuses them, they are made within each transaction', async (t) => {
   const { url } = await proxyPostgres(t, await freshDatabase(t), { refusesOptions: true })
   const database = await openDatabase(url, fail)
-  const { hot, pooled } = database
+  const { workerPool, pooled } = database
   t.teardown(() => database.close())
   t.equal(pooled, true)
-  t.strictSame((await hot.query(settings)).rows, [{ seqScan: 'off', jit: 'off' }])
-  const { rows } = await hot.transaction((db) => db.query(settings))
+  t.strictSame((await workerPool.query(settings)).rows, [{ seqScan: 'off', jit: 'off' }])
+  const { rows } = await workerPool.transaction((db) => db.query(settings))
   t.strictSame(rows, [{ seqScan: 'off', jit: 'off' }])
-  t.match((await hot.pool.query(settings)).rows, [{ seqScan: 'on' }], 'nothing stays behind')
+  t.match((await workerPool.pool.query(settings)).rows, [{ seqScan: 'on' }], 'nothing stays behind')
 })
 
 t.test(

@@ -97,7 +97,7 @@ t.test('a payload is kept as the JSON text that was published', async (t) => {
     setUp: ({ svc }) =>
       svc.events.subscribe('a', (payload) => void texts.push(JSON.stringify(payload))),
   })
-  await core.publishText('a', '{"b":1.0,"a":12345678901234567890,"é":"\\u0000"}', { id: '1' })
+  await core.bus.publishText('a', '{"b":1.0,"a":12345678901234567890,"é":"\\u0000"}', { id: '1' })
   const { rows } = await app.svc.database.query(`select payload from svc."__svc.events"`)
   t.strictSame(rows, [{ payload: '{"b":1.0,"a":12345678901234567890,"é":"\\u0000"}' }])
   await until(() => texts.length === 1)
@@ -117,7 +117,7 @@ const refused: [
     'an id that is too long',
     ['a', 1, { id: 'x'.repeat(256) }],
     'INVALID_EVENT_ID',
-    /got one of 256$/,
+    /got a string of 256 characters$/,
   ],
   ['an id with NUL', ['a', 1, { id: '\0' }], 'INVALID_EVENT_ID', /got one of 1$/],
   [

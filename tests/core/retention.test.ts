@@ -1,4 +1,4 @@
-import { keepEvents } from '@svc/core/internal'
+import { retainEvents } from '@svc/core/internal'
 import t from 'tap'
 import { sweepEvents } from '../../packages/core/src/events/events-table.ts'
 import { deleteRetiredJobs } from '../../packages/core/src/jobs/pg-boss/jobs-table.ts'
@@ -57,8 +57,8 @@ t.test('every process keeps events as long as one of them needs them', async (t)
   const host = await startHost(t, {
     async setUp(_app, core) {
       await core.fanOut.declare('test', 'test.queue', ['a'])
-      core.keepEventsAtLeast(90)
-      core.keepEventsAtLeast(60)
+      core.retainEventsAtLeast(90)
+      core.retainEventsAtLeast(60)
     },
   })
   await host.app.svc.events.publish('b', 1, { id: 'x' })
@@ -75,14 +75,14 @@ t.test('an event of which something late is shown stays as long as that', async 
   const { events, database } = host.app.svc
   const ids = ['late', 'other']
   for (const id of ids) await events.publish('a', 1, { id })
-  await keepEvents(database, [{ name: 'a', id: 'other' }], 30)
+  await retainEvents(database, [{ name: 'a', id: 'other' }], 30)
   const { rows } = await database.query(
     `select keep_until from svc."__svc.events" where keep_until is not null`,
   )
   t.strictSame(rows, [], 'a young one is kept for long enough as it is')
   await age(host, 40)
-  await keepEvents(database, [{ name: 'a', id: 'late' }], 30)
-  await keepEvents(database, [], 30)
+  await retainEvents(database, [{ name: 'a', id: 'late' }], 30)
+  await retainEvents(database, [], 30)
   await sweepEvents(database, 30)
   t.strictSame(await idsOf(host), ['late'])
 })
@@ -116,6 +116,6 @@ t.test('a job whose event is gone is dropped, and the log says so', async (t) =>
     database: host.database,
     setUp: ({ svc }) => svc.events.subscribe('a', (payload) => void got.push(payload)),
   })
-  await until(() => log.find(({ msg }) => msg === 'the event of a job is gone'))
+  await until(() => log.find(({ msg }) => msg === 'event of a job not found'))
   t.strictSame(got, [])
 })

@@ -26,7 +26,7 @@ t.test('a handler that throws is called again, then its event is dead-lettered',
       deadAt: Date,
     },
   ])
-  t.equal(log.filter(({ msg }) => msg === 'a subscription failed').length, 3)
+  t.equal(log.filter(({ msg }) => msg === 'subscription handler failed').length, 3)
 })
 
 t.test('dead letters go back to work by the redrive of pg-boss', async (t) => {

@@ -2,6 +2,7 @@ import pg from 'pg'
 import t from 'tap'
 import type { TransactionOptions } from '@svc/core'
 import { startHost } from './support/host.ts'
+import { WorkerRegistry } from '../../packages/core/src/jobs/worker-registry.ts'
 import { proxyPostgres } from './support/postgres-proxy.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { countOf, startShop } from './support/shop.ts'
@@ -46,7 +47,7 @@ t.test('a throw rolls back, and is thrown again', async (t) => {
 })
 
 t.test('its events are delivered at once after the commit, without polling for it', async (t) => {
-  const { app, core, received } = await startShop(t)
+  const { app, received } = await startShop(t)
   const statements: string[] = []
   // oxlint-disable-next-line typescript/unbound-method -- put back below
   const { query } = pg.Client.prototype
@@ -59,11 +60,15 @@ t.test('its events are delivered at once after the commit, without polling for i
     return (query as (...given: unknown[]) => unknown).apply(this, args)
   } as typeof query
   const woken: string[] = []
-  const wake = core.queues.wake.bind(core.queues)
-  core.queues.wake = (queue) => {
+  // oxlint-disable-next-line typescript/unbound-method -- put back below
+  const { wake } = WorkerRegistry.prototype
+  WorkerRegistry.prototype.wake = function record(queue: string) {
     woken.push(`${queue} after ${statements.findLast((text) => /^(begin|commit)/.test(text))}`)
-    wake(queue)
+    wake.call(this, queue)
   }
+  t.teardown(() => {
+    WorkerRegistry.prototype.wake = wake
+  })
 
   await app.svc.transaction(async (db) => {
     await app.svc.events.publish('a', 1, { db })

@@ -1,9 +1,12 @@
 import t from 'tap'
-import { isAway, whyUnreachable } from '../../packages/core/src/postgres/connection-errors.ts'
+import {
+  isConnectionError,
+  whyUnreachable,
+} from '../../packages/core/src/postgres/connection-errors.ts'
 
 const failed = (message: string, code?: string) => Object.assign(new Error(message), { code })
 
-const away: [what: unknown, isAway: boolean][] = [
+const away: [what: unknown, isConnectionError: boolean][] = [
   [failed('terminating connection due to administrator command', '57P01'), true],
   [failed('the database system is starting up', '57P03'), true],
   [failed('sorry, too many clients already', '53300'), true],
@@ -26,7 +29,7 @@ for (const [what, expected] of away) {
   t.test(
     `${String(what)} ${expected ? 'says' : 'does not say'} that Postgres is away`,
     async (t) => {
-      t.equal(isAway(what), expected)
+      t.equal(isConnectionError(what), expected)
     },
   )
 }

@@ -2,7 +2,7 @@ import {
   isBoolean,
   isIntegerFrom,
   isString,
-  settleOptions,
+  resolveOptions,
   type OptionRule,
   type OptionRules,
 } from '@svc/core/internal'
@@ -140,9 +140,9 @@ const rules: OptionRules = {
 
 /** @throws InvalidOption naming the option, what it was and what it must be */
 export function settleAuthOptions(given: unknown): AuthSettings {
-  const settings = settleOptions<AuthSettings>('svcAuth', rules, given)
+  const settings = resolveOptions<AuthSettings>('svcAuth', rules, given)
   if (settings.rateLimit === undefined) return settings
-  const rateLimit = settleOptions<RateLimit>(
+  const rateLimit = resolveOptions<RateLimit>(
     'svcAuth',
     rateLimitRules,
     settings.rateLimit,

@@ -1,15 +1,15 @@
 /** The inner side of core: `fastify.svc`, and what the packages on top of it build with. */
 import type { FastifyBaseLogger } from 'fastify'
-import { makeActions } from './actions/actions.ts'
+import { createActions } from './actions/actions.ts'
 import { retentionTasks } from './retention-tasks.ts'
-import { openDatabase, type Database, type Db } from './postgres/pools.ts'
-import { EventBus } from './events/event-bus.ts'
+import { openDatabase, type Database } from './postgres/pools.ts'
+import type { Db } from './postgres/transaction.ts'
+import { createEvents, EventBus } from './events/event-bus.ts'
 import type { CoreServices, Svc } from './svc.ts'
-import type { PublishOptions, PublishResult } from './events/event-api.ts'
 import { InvalidOption } from './errors.ts'
 import { ProcessLease } from './processes/process-lease.ts'
 import { loggable } from './postgres/loggable-error.ts'
-import { makeKeyValueStore, type Claim } from './kv/key-value-store.ts'
+import { createKeyValueStore } from './kv/key-value-store.ts'
 import { migrate, type MigrationBoot } from './migrations/migrate.ts'
 import type { CoreSettings } from './options/core-options.ts'
 import { JobMover } from './jobs/groups/job-mover.ts'
@@ -18,32 +18,32 @@ import { longestDays } from './processes/processes-table.ts'
 import { isBossInstalled, retrySettingsOf, startBoss, type PgBoss } from './jobs/pg-boss/boss.ts'
 import { JobQueues, type Queues } from './jobs/job-queues.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
-import { makeSecrets, type Secrets } from './secrets.ts'
-import { SignalLine, type Signals } from './postgres/notifications.ts'
-import { setKeepDays, setTarget } from './events/subscriptions-table.ts'
+import { createSecrets, type Secrets } from './secrets.ts'
+import { NotificationConnection, type Notifications } from './postgres/notifications.ts'
+import { setRetentionDays, setRecipient } from './events/subscriptions-table.ts'
 import { Supervisor, SUPERVISE_SECONDS } from './jobs/pg-boss/supervisor.ts'
 import { PeriodicTasks } from './jobs/periodic-tasks.ts'
-import { inTurn } from './migrations/migration-lock.ts'
+import { withMigrationLock } from './migrations/migration-lock.ts'
 import type { Worker } from './jobs/worker.ts'
 import { WorkerNotifications } from './jobs/worker-notifications.ts'
 import { WorkerRegistry } from './jobs/worker-registry.ts'
 
-/** A subscription with many targets: each gets a job of its own for each event that it wants. */
+/** A subscription with many recipients: each gets a job of its own for each event that it wants. */
 export interface FanOut {
   /**
    * Which events of the application fan out. An event that no living process declares for the
    * subscription ends when this host is up.
    */
   declare(subscription: string, queue: string, events: string[]): Promise<void>
-  /** Which of them one target wants: `*` for all, none for none. */
-  setTarget(db: Db, subscription: string, target: string, events: string[]): Promise<void>
+  /** Which of them one recipient wants: `*` for all, an empty list for none. */
+  setRecipient(db: Db, subscription: string, recipient: string, events: string[]): Promise<void>
 }
 
 export interface Core {
   svc: Svc
-  /** `svc.database`, with statements that end: a silent server is a rejection after 15 seconds. */
+  /** `svc.database` with a time limit of 15 seconds on each statement. */
   db: Db
-  /** The same, with statements that end after so many milliseconds. */
+  /** The same with another time limit, in milliseconds. */
   dbWithin(ms: number): Db
   settings: CoreSettings
   log: FastifyBaseLogger
@@ -60,18 +60,16 @@ export interface Core {
    * the transaction itself this process does not learn of its commit, and `task` does not run.
    */
   afterCommit(db: Db, task: () => void): void
-  signals: Signals
+  notifications: Notifications
   queues: Queues
   fanOut: FanOut
   /** Runs a worker's pump from ready to close, where `worker.enabled` says so. */
   work<Data, Prepared, Detail>(worker: Worker<Data, Prepared, Detail>): void
-  /** As `svc.events.publish`, with the payload as JSON text, kept byte for byte. */
-  publishText(name: string, json: string, options?: PublishOptions): Promise<PublishResult>
-  /** The same, once for each key: `null` where it is taken. The claim and the event stand or fall together. */
-  publishOnce(name: string, json: string, claim: Claim): Promise<PublishResult | null>
-  /** Something refers to events for so many days: they are kept as long. */
-  keepEventsAtLeast(days: number): void
-  /** Runs when all workers have come to rest, before the database is closed. */
+  /** Publishes payloads that are JSON text already. */
+  bus: Pick<EventBus, 'publishText' | 'publishOnce'>
+  /** Events are kept for at least so many days, since rows refer to them as long. */
+  retainEventsAtLeast(days: number): void
+  /** Runs when all workers have stopped, before the database is closed. */
   onDrained(task: () => Promise<void>): void
   /** Background work from ready to close; errors are logged. */
   every(seconds: number, name: string, task: () => Promise<void>): void
@@ -84,16 +82,16 @@ export class RunningCore implements Core {
   readonly db: Db
   readonly settings: CoreSettings
   readonly log: FastifyBaseLogger
-  readonly signals: SignalLine
+  readonly notifications: NotificationConnection
   readonly queues: JobQueues
   readonly lease: ProcessLease
+  readonly bus: EventBus
   #boot: MigrationBoot
   #database: Database
-  #bus: EventBus
   #periodicTasks: PeriodicTasks
   #mover: JobMover
   #supervisor: Supervisor
-  #notifications: WorkerNotifications
+  #workerNotifications: WorkerNotifications
   #workers: WorkerRegistry
   #fannedOut = new Set<string>()
   #drained: (() => Promise<void>)[] = []
@@ -103,22 +101,22 @@ export class RunningCore implements Core {
     log: FastifyBaseLogger,
     signal: AbortSignal,
   ): Promise<RunningCore> {
-    const secrets = makeSecrets(settings.secrets)
+    const secrets = createSecrets(settings.secrets)
     const logError = (error: Error) =>
-      log.warn({ err: loggable(error) }, 'a connection to Postgres was lost')
+      log.warn({ err: loggable(error) }, 'connection to Postgres lost')
     const database = await openDatabase(await whichDatabase(settings, secrets), logError)
     try {
-      const boot = { pool: database.pool, hot: database.hot, log, signal }
+      const boot = { pool: database.pool, workerPool: database.workerPool, log, signal }
       return await explainingRights(database.db, async () => {
         await migrate(boot, '@svc/core', MIGRATIONS)
         const start = () =>
           startBoss(database.maintenance, {
-            error: (error) => log.warn({ err: loggable(error) }, 'pg-boss reports an error'),
-            warn: (warning) => log.warn({ warning }, 'pg-boss warns'),
+            error: (error) => log.warn({ err: loggable(error) }, 'pg-boss error'),
+            warn: (warning) => log.warn({ warning }, 'pg-boss warning'),
           })
-        // Its own lock comes too late for the schema: two that make it at once, and one fails.
+        // pg-boss takes its lock after it has made the schema: of two processes that make it at once one fails.
         const installed = await isBossInstalled(database.db)
-        const boss = installed ? await start() : await inTurn(boot, start)
+        const boss = installed ? await start() : await withMigrationLock(boot, start)
         return new RunningCore(settings, boot, database, boss, secrets)
       })
     } catch (error) {
@@ -140,23 +138,23 @@ export class RunningCore implements Core {
     this.#boot = boot
     this.#database = database
     this.db = database.db
-    this.lease = new ProcessLease(database.hot, log)
+    this.lease = new ProcessLease(database.workerPool, log)
     this.lease.declareDays('eventRetentionDays', settings.eventRetentionDays)
-    this.signals = new SignalLine(database.listener, !database.pooled, (error) =>
-      log.debug({ err: loggable(error) }, 'the signal line was lost, polling goes on'),
+    this.notifications = new NotificationConnection(database.listener, !database.pooled, (error) =>
+      log.debug({ err: loggable(error) }, 'LISTEN connection lost, falling back to polling'),
     )
     const retry = retrySettingsOf(settings.worker)
     this.#supervisor = new Supervisor(boss)
     this.#mover = new JobMover(database, retry, log)
-    this.#notifications = new WorkerNotifications(this.signals)
+    this.#workerNotifications = new WorkerNotifications(this.notifications)
     this.#workers = new WorkerRegistry({
       enabled: settings.worker.enabled,
-      notifications: this.#notifications,
+      notifications: this.#workerNotifications,
       mover: this.#mover,
       createPump: (worker) => this.#createPump(worker),
     })
     this.queues = new JobQueues(boss, database, retry, this.#workers)
-    this.#bus = new EventBus({
+    this.bus = new EventBus({
       boss,
       database,
       workers: this.#workers,
@@ -165,10 +163,10 @@ export class RunningCore implements Core {
       log,
     })
     const services: object = {
-      transaction: (run, options) => this.#bus.hostTransaction(run, options),
-      actions: makeActions(),
-      events: this.#bus,
-      kv: makeKeyValueStore(database.db),
+      transaction: (run, options) => this.bus.hostTransaction(run, options),
+      actions: createActions(),
+      events: createEvents(this.bus),
+      kv: createKeyValueStore(database.db),
       secrets,
       database: database.pool,
       jobs: boss,
@@ -191,7 +189,7 @@ export class RunningCore implements Core {
   }
 
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
-    return this.#bus.transaction(run)
+    return this.bus.transaction(run)
   }
 
   within<T>(db: Db | undefined, run: (db: Db) => Promise<T>): Promise<T> {
@@ -199,7 +197,7 @@ export class RunningCore implements Core {
   }
 
   afterCommit(db: Db, task: () => void): void {
-    this.#bus.afterCommit(db, task)
+    this.bus.afterCommit(db, task)
   }
 
   fanOut: FanOut = {
@@ -208,18 +206,10 @@ export class RunningCore implements Core {
       const wanted = { subscription, queue, events, idempotent: true, targeted: true }
       await this.lease.declareEvents(wanted)
     },
-    setTarget,
+    setRecipient,
   }
 
-  publishText(name: string, json: string, options?: PublishOptions): Promise<PublishResult> {
-    return this.#bus.publishText(name, json, options)
-  }
-
-  publishOnce(name: string, json: string, claim: Claim): Promise<PublishResult | null> {
-    return this.#bus.publishOnce(name, json, claim)
-  }
-
-  keepEventsAtLeast(days: number): void {
+  retainEventsAtLeast(days: number): void {
     this.lease.declareDays('eventRetentionDays', days)
   }
 
@@ -237,35 +227,35 @@ export class RunningCore implements Core {
 
   async ready(): Promise<void> {
     await explainingRights(this.db, async () => {
-      await this.#bus.ready()
-      // Not before this host is up: one that fails to boot must not take from those that run.
+      await this.bus.ready()
+      // Only now: a host that fails to boot must change nothing for those that run.
       await this.lease.ready()
       const keepDays = await longestDays(this.db, 'eventRetentionDays')
-      await setKeepDays(this.db, [...this.#fannedOut], keepDays)
+      await setRetentionDays(this.db, [...this.#fannedOut], keepDays)
     })
     this.#workers.start()
     this.#periodicTasks.start()
   }
 
-  /** What works ends first, then what it works with; a step that fails keeps no other from its turn. */
+  /** Workers stop before what they use. A step that fails is logged, and the next ones still run. */
   async close(): Promise<void> {
-    const steps = [
-      () => this.#periodicTasks.stop(),
-      () => this.#workers.stop(),
-      ...this.#drained,
-      () => this.#mover.close(),
-      () => this.#bus.close(),
-      () => this.#notifications.close(),
-      () => this.lease.close(),
-      () => this.svc.jobs.stop({ graceful: true, timeout: 10_000 }),
-      () => this.signals.close(),
-      () => this.#database.close(),
+    const steps: [step: string, run: () => unknown][] = [
+      ['periodic tasks', () => this.#periodicTasks.stop()],
+      ['workers', () => this.#workers.stop()],
+      ...this.#drained.map((task): [string, () => unknown] => ['tasks after the workers', task]),
+      ['moves of jobs', () => this.#mover.close()],
+      ['publishes', () => this.bus.close()],
+      ['last notifications', () => this.#workerNotifications.close()],
+      ['lease', () => this.lease.close()],
+      ['pg-boss', () => this.svc.jobs.stop({ graceful: true, timeout: 10_000 })],
+      ['notifications', () => this.notifications.close()],
+      ['pools', () => this.#database.close()],
     ]
-    for (const step of steps) {
+    for (const [step, run] of steps) {
       try {
-        await step()
+        await run()
       } catch (error) {
-        this.log.error({ err: loggable(error) }, 'something could not be closed')
+        this.log.error({ err: loggable(error), step }, 'shutdown step failed')
       }
     }
   }

@@ -29,7 +29,7 @@ export const Unavailable = createError<[{ cause: unknown }]>(
   503,
 )
 
-/** `actions.call` was given a name that nobody registered. */
+/** `actions.call` was given a name that is not registered. */
 export const ActionUnknown = createError<[string, string]>(
   'SVC_CORE_ACTION_UNKNOWN',
   'there is no action "%s"; there are: %s',

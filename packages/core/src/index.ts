@@ -19,6 +19,28 @@ export type {
 export type { EntryOptions, KeyValueStore } from './kv/key-value-store.ts'
 export type { Secrets } from './secrets.ts'
 export type { Jobs } from './jobs/pg-boss/boss-interface.ts'
-export type { Db } from './postgres/pools.ts'
+export type { Db } from './postgres/transaction.ts'
 export type { TransactionOptions } from './postgres/host-transactions.ts'
-export * from './errors.ts'
+export {
+  ActionTaken,
+  ActionUnknown,
+  AlreadyRegistered,
+  DatabaseTooOld,
+  DatabaseUnreachable,
+  InvalidAction,
+  InvalidEntry,
+  InvalidEventId,
+  InvalidEventName,
+  InvalidInput,
+  InvalidOption,
+  InvalidPayload,
+  InvalidSecret,
+  InvalidSubscription,
+  InvalidTransaction,
+  MigrationBlocked,
+  NoTransaction,
+  RightsMissing,
+  SubscriptionTaken,
+  TransactionRolledBack,
+  Unavailable,
+} from './errors.ts'

@@ -1,31 +1,29 @@
 /** What `@svc/auth` and `@svc/webhooks` build with. Not for hosts: it changes without notice. */
 export { bootOnCore, useCore } from './plugin.ts'
-export type { Core, FanOut } from './core.ts'
-export type { Db } from './postgres/pools.ts'
-export type { DeadLetter, FanOutJob, Job, NewJob } from './jobs/job.ts'
-export type { Claim } from './kv/key-value-store.ts'
+export type { Core } from './core.ts'
+export type { Db } from './postgres/transaction.ts'
+export type { DeadLetter, FanOutJob, Job } from './jobs/job.ts'
+export type { Claim } from './kv/kv-table.ts'
 export type { Queues } from './jobs/job-queues.ts'
 export { deleteOldDeadLetters } from './jobs/pg-boss/dead-letters.ts'
-export type { AskOptions, Signals } from './postgres/notifications.ts'
+export type { Notifications } from './postgres/notifications.ts'
 export type { Outcome, Result, Settled, Worker } from './jobs/worker.ts'
-export { isUuid, uuidv7, derivedId } from './ids.ts'
-export { isEventName } from './events/event-api.ts'
-export { findPayloadSizes, findPayloads, keepEvents } from './events/events-table.ts'
-export { isAway } from './postgres/pools.ts'
+export { isUuid, uuidv7 } from './ids.ts'
+export { isEventName } from './events/validate-event.ts'
+export { findPayloadSizes, findPayloads, retainEvents } from './events/events-table.ts'
+export { isConnectionError } from './postgres/connection-errors.ts'
+export { ADVISORY_LOCKS } from './postgres/advisory-locks.ts'
 export { longestDays } from './processes/processes-table.ts'
 export { defineAction } from './actions/define-action.ts'
 export { readOperation, writeOperation } from './actions/define-operation.ts'
-export { checkedInput } from './actions/validate-input.ts'
 export { ErrorBody, managementApi } from './http/management-api.ts'
-export { linkNext, page, pageQuery, type PageQuery } from './http/pagination.ts'
+export { linkNext, page, pageQuery } from './http/pagination.ts'
 export {
   isBoolean,
   isFunction,
   isIntegerFrom,
-  isPlainObject,
   isString,
-  kindOf,
-  settleOptions,
+  resolveOptions,
   type OptionRule,
   type OptionRules,
-} from './options/core-options.ts'
+} from './options/check-options.ts'

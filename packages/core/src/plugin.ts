@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import { RunningCore, type Core } from './core.ts'
 import type { Svc } from './svc.ts'
 import { AlreadyRegistered } from './errors.ts'
-import { settleCoreOptions, type SvcCoreOptions } from './options/core-options.ts'
+import { resolveCoreOptions, type SvcCoreOptions } from './options/core-options.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
 import { registerUntimed } from './untimed-start.ts'
 
@@ -16,7 +16,7 @@ declare module 'fastify' {
 const INNER = Symbol.for('@svc/core.inner')
 
 async function core(app: FastifyInstance, options: SvcCoreOptions): Promise<void> {
-  const settings = settleCoreOptions(options)
+  const settings = resolveCoreOptions(options)
   assertFree(app)
   const closing = new AbortController()
   let started: Promise<RunningCore> | undefined
@@ -38,7 +38,20 @@ async function core(app: FastifyInstance, options: SvcCoreOptions): Promise<void
   )
 }
 
-/** Actions, durable events, a key-value store, secrets and jobs, in Postgres, as `fastify.svc`. */
+/**
+ * Transactions, durable events, actions, a key-value store, secrets and jobs, in Postgres, as
+ * `fastify.svc`. The boot fails with one of
+ *
+ * - InvalidOption: an option is wrong or unknown, or no database is given
+ * - DatabaseUnreachable, DatabaseTooOld: Postgres does not answer, or is older than 14
+ * - RightsMissing: the role lacks a right, which the message names
+ * - MigrationBlocked: a migration waited ten minutes for a lock or for another process
+ * - AlreadyRegistered: svcCore is registered twice, or the host has a decorator `svc`
+ *
+ * @example
+ * await app.register(svcCore, { database: process.env.DATABASE_URL })
+ * await app.svc.events.subscribe('order.created', async (order) => ship(order))
+ */
 export const svcCore = fp(core, { name: '@svc/core', fastify: '5.x' })
 
 /** The inner side of core; registers `svcCore` with its defaults where the host has not. */

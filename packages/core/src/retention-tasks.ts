@@ -1,9 +1,9 @@
 /** The periodic tasks of core that delete old data. */
-import type { Db } from './postgres/pools.ts'
+import type { Db } from './postgres/transaction.ts'
 import { deleteOldDeadLetters } from './jobs/pg-boss/dead-letters.ts'
 import { sweepEvents } from './events/events-table.ts'
 import { deleteRetiredJobs } from './jobs/pg-boss/jobs-table.ts'
-import { sweepExpired } from './kv/key-value-store.ts'
+import { sweepExpired } from './kv/kv-table.ts'
 import { longestDays, sweepProcesses } from './processes/processes-table.ts'
 import { SUBSCRIPTION_QUEUES } from './events/subscription-worker.ts'
 import type { PeriodicTask } from './jobs/periodic-tasks.ts'

@@ -1,17 +1,18 @@
 import { InvalidSecret } from './errors.ts'
-import { kindOf, type SvcCoreOptions } from './options/core-options.ts'
+import { kindOf } from './options/check-options.ts'
+import type { SvcCoreOptions } from './options/core-options.ts'
 
-/** Looks secrets up by name. */
+/** `fastify.svc.secrets`: looks secrets up by name, each time anew. */
 export interface Secrets {
   /**
    * The secret, or `null` where there is none; an empty one counts as none.
    *
    * @throws InvalidSecret where the option `secrets` gave something else than text
    */
-  get(name: string): Promise<string | null>
+  get: (name: string) => Promise<string | null>
 }
 
-export function makeSecrets(lookUp: NonNullable<SvcCoreOptions['secrets']>): Secrets {
+export function createSecrets(lookUp: NonNullable<SvcCoreOptions['secrets']>): Secrets {
   return {
     async get(name) {
       const value: unknown = await lookUp(name)

@@ -3,7 +3,7 @@ import {
   isBoolean,
   isEventName,
   isIntegerFrom,
-  settleOptions,
+  resolveOptions,
   type OptionRules,
 } from '@svc/core/internal'
 import { settleSources, type InboundSource, type Source } from './inbound/index.ts'
@@ -87,7 +87,7 @@ const rules: OptionRules = {
 
 /** @throws InvalidOption naming the option, what it was and what it must be */
 export function settleWebhooksOptions(given: unknown): WebhooksSettings {
-  const { inbound, ...settings } = settleOptions<
+  const { inbound, ...settings } = resolveOptions<
     Required<Omit<SvcWebhooksOptions, 'inbound'>> & { inbound: unknown }
   >('svcWebhooks', rules, given)
   assertDistinct(settings.allowedEvents)

@@ -1,6 +1,6 @@
 /** A queue of a package's own, whose jobs come to the outcomes that a test asks for. */
 import type { Core, FanOutJob, Job, Outcome, Settled, Worker } from '@svc/core/internal'
-import { derivedId } from '@svc/core/internal'
+import { derivedId } from '../../../packages/core/src/ids.ts'
 
 export interface TestWorker {
   /** Jobs in the order in which they were begun. */

@@ -11,7 +11,8 @@ const away = async (): Promise<never> => {
 
 /** A host whose Postgres cannot be reached. */
 function hostWithout(t: Test, source: Partial<InboundSource> = {}): FastifyInstance {
-  const core = { svc: { secrets: { get: async () => 's' } }, publishText: away, publishOnce: away }
+  const bus = { publishText: away, publishOnce: away }
+  const core = { svc: { secrets: { get: async () => 's' } }, bus }
   const a = { path: '/a', publishAs: 'a', verify: () => true, ...source }
   const app = Fastify()
   t.teardown(() => app.close())
@@ -62,7 +63,7 @@ t.test('a host’s own validator, serializer and reply serializer are kept out o
   app.setReplySerializer(() => '"the host’s"')
   const core = {
     svc: { secrets: { get: async () => null } },
-    publishText: async () => ({ id: 'e1', duplicate: false }),
+    bus: { publishText: async () => ({ id: 'e1', duplicate: false }) },
   }
   const a = {
     path: '/a',

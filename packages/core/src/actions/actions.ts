@@ -1,6 +1,6 @@
 import { ActionTaken, ActionUnknown, InvalidAction, Unavailable } from '../errors.ts'
-import { isAway } from '../postgres/connection-errors.ts'
-import { isFunction, kindOf } from '../options/core-options.ts'
+import { isConnectionError } from '../postgres/connection-errors.ts'
+import { isFunction, kindOf } from '../options/check-options.ts'
 import type { SvcActions } from './svc-actions.ts'
 
 type Handler<Name extends keyof SvcActions> = SvcActions[Name] extends (
@@ -9,21 +9,29 @@ type Handler<Name extends keyof SvcActions> = SvcActions[Name] extends (
   ? (...args: Args) => Result
   : never
 
+/**
+ * `fastify.svc.actions`: the operations of this process by their names, typed by {@link SvcActions}.
+ *
+ * @example
+ * app.svc.actions.register('orders.create', async (item) => insertOrder(item))
+ * const order = await app.svc.actions.call('orders.create', 'book')
+ */
 export interface Actions {
   /**
    * Calls an operation in this process. Rejects with the same errors as the operation's route, and
    * with ActionUnknown.
    */
-  call<Name extends keyof SvcActions>(
+  call: <Name extends keyof SvcActions>(
     name: Name,
     ...args: Parameters<Handler<Name>>
-  ): ReturnType<Handler<Name>>
+  ) => ReturnType<Handler<Name>>
   /** @throws ActionTaken, InvalidAction */
-  register<Name extends keyof SvcActions>(name: Name, handler: Handler<Name>): void
-  names(): string[]
+  register: <Name extends keyof SvcActions>(name: Name, handler: Handler<Name>) => void
+  /** The names of all registered operations. */
+  names: () => string[]
 }
 
-export function makeActions(): Actions {
+export function createActions(): Actions {
   const handlers = new Map<string, (...args: never) => unknown>()
   return {
     call(name, ...args) {
@@ -44,10 +52,10 @@ export function makeActions(): Actions {
   }
 }
 
-/** An action rejects with what its route would answer, also where Postgres is away. */
+/** An action rejects with what its route would answer, also while the database is unavailable. */
 function typed(result: unknown): unknown {
   if (!(result instanceof Promise)) return result
   return result.catch((error: unknown) => {
-    throw isAway(error) ? new Unavailable({ cause: error }) : error
+    throw isConnectionError(error) ? new Unavailable({ cause: error }) : error
   })
 }

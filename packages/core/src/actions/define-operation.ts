@@ -1,9 +1,9 @@
 /** An operation: the one function behind a method of `svc.auth` or `svc.webhooks` and a named action. */
 import type { Static, TSchema } from '@sinclair/typebox'
 import { InvalidOption, Unavailable } from '../errors.ts'
-import { isPlainObject, kindOf } from '../options/core-options.ts'
+import { isPlainObject, kindOf } from '../options/check-options.ts'
 import { checkedDb } from '../postgres/checked-db.ts'
-import { isAway } from '../postgres/connection-errors.ts'
+import { isConnectionError } from '../postgres/connection-errors.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { checkedInput } from './validate-input.ts'
 
@@ -59,6 +59,6 @@ async function unavailable<Result>(result: Promise<Result>): Promise<Result> {
   try {
     return await result
   } catch (error) {
-    throw isAway(error) ? new Unavailable({ cause: error }) : error
+    throw isConnectionError(error) ? new Unavailable({ cause: error }) : error
   }
 }

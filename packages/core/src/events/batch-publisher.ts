@@ -1,25 +1,26 @@
 /** Publishes that have no transaction of a caller: in one of their own, shared with their neighbours. */
-import { transaction, type Database, type Db } from '../postgres/pools.ts'
+import { transaction, type Db } from '../postgres/transaction.ts'
+import type { Database } from '../postgres/pools.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
 import type { EventRow } from './events-table.ts'
 import { MicroBatch } from './micro-batch.ts'
-import { hasLostStatements, preparing } from '../postgres/prepared-statements.ts'
+import { hasLostStatements, withPreparedStatements } from '../postgres/prepared-statements.ts'
 import {
   keyOf,
-  publishClaiming,
+  publishDeduplicated,
   publishEvents,
-  type ClaimingEvent,
+  type DeduplicatedEvent,
   type Published,
   type PublishedOnce,
 } from './publish-events.ts'
 import type { PgBoss } from '../jobs/pg-boss/boss.ts'
 
-export class Publisher {
+export class BatchPublisher {
   #database: Pick<Database, 'pool' | 'pooled'>
   #committed: (queues: string[]) => void
   #batch: MicroBatch<EventRow, Published['results'][number]>
   // Apart from the others: a key that somebody else is just claiming keeps its whole batch waiting.
-  #claiming: MicroBatch<ClaimingEvent, PublishedOnce['results'][number]>
+  #claiming: MicroBatch<DeduplicatedEvent, PublishedOnce['results'][number]>
   #prepares: boolean
 
   constructor(
@@ -36,7 +37,7 @@ export class Publisher {
       keyOf,
     )
     this.#claiming = new MicroBatch(
-      (events) => this.#commit((db) => publishClaiming(boss, db, events, retry)),
+      (events) => this.#commit((db) => publishDeduplicated(boss, db, events, retry)),
       ({ claim }) => claim.key,
     )
   }
@@ -46,7 +47,7 @@ export class Publisher {
   }
 
   /** `null` where the event's key is taken. */
-  publishClaiming(event: ClaimingEvent): Promise<PublishedOnce['results'][number]> {
+  publishDeduplicated(event: DeduplicatedEvent): Promise<PublishedOnce['results'][number]> {
     return this.#claiming.publish(event)
   }
 
@@ -60,7 +61,7 @@ export class Publisher {
   ): Promise<{ results: Result[]; jobs: number }> {
     try {
       const { results, jobs, queues } = await transaction(this.#database.pool, (db) =>
-        publish(this.#prepares ? preparing(db) : db),
+        publish(this.#prepares ? withPreparedStatements(db) : db),
       )
       this.#committed(queues)
       return { results, jobs }

@@ -1,8 +1,8 @@
 /**
- * Nobody tells this process when a caller's transaction commits: it looks, from 5 ms on, doubling,
- * for 2 s. What commits later is found by the workers' own polls.
+ * Polls `pg_xact_status` after a publish with `db` (5 ms, doubling, up to 2 s) to wake the workers
+ * right after the caller's commit. A later commit is found by the workers' own polls.
  */
-import type { Db } from '../postgres/pools.ts'
+import type { Db } from '../postgres/transaction.ts'
 
 interface Expected {
   queues: Set<string>
@@ -14,7 +14,7 @@ const GIVE_UP_MS = 2000
 /** Beyond this many the polls of the workers are quick enough, and memory stays bounded. */
 const MOST = 1000
 
-export class CommitWatch {
+export class CommitPoller {
   #db: Db
   #committed: (queues: string[]) => void
   /** By the id of the transaction. */

@@ -1,25 +1,6 @@
-import { BEGIN } from '../postgres/checked-db.ts'
-import type { Db } from '../postgres/pools.ts'
-import {
-  InvalidEventId,
-  InvalidEventName,
-  InvalidOption,
-  InvalidPayload,
-  InvalidSubscription,
-  NoTransaction,
-  SubscriptionTaken,
-} from '../errors.ts'
-import { uuidv7 } from '../ids.ts'
-import {
-  isBoolean,
-  isFunction,
-  isPlainObject,
-  isIntegerFrom,
-  kindOf,
-  settleOptions,
-} from '../options/core-options.ts'
-import { isText } from '../kv/text.ts'
+import type { Db } from '../postgres/transaction.ts'
 
+/** Options of `events.publish`. */
 export interface PublishOptions {
   /**
    * Names the event together with its name, up to 255 characters: a second publish of both is a
@@ -31,25 +12,30 @@ export interface PublishOptions {
 }
 
 export interface PublishResult {
+  /** The id of the event: the option `id`, or a UUIDv7 (RFC 9562). */
   id: string
   /** Whether an event of that name and id existed. */
   duplicate: boolean
 }
 
+/** What a handler gets beside the payload. */
 export interface EventContext {
   /** The id of the event. */
   id: string
+  /** The name of the event. */
   name: string
   publishedAt: Date
-  /** 1, 2, … */
+  /** The number of this attempt: 1, 2, … */
   attempt: number
   /** Aborts when the attempt has had its time, or the process closes. */
   signal: AbortSignal
 }
 
+/** Called for each event; a throw or a rejection is a failed attempt. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the host knows what it published
 export type EventHandler<Payload = any> = (payload: Payload, event: EventContext) => unknown
 
+/** Options of `events.subscribe`. */
 export interface SubscribeOptions {
   /** The durable name of the subscription. @default the event's name */
   subscription?: string
@@ -61,126 +47,32 @@ export interface SubscribeOptions {
   concurrency?: number
 }
 
+/** `fastify.svc.events`: durable events. */
 export interface Events {
   /**
-   * Writes the event and the jobs of everybody who wants it in one transaction: the caller's with
-   * `db`, else one of its own, which is committed when the promise resolves.
+   * Writes the event and a job for each subscription in one transaction: the caller's with `db`, else
+   * one of its own, which is committed when the promise resolves.
    *
    * @throws InvalidEventName, InvalidEventId, InvalidPayload, InvalidOption, NoTransaction
+   * @example
+   * await app.svc.transaction(async (db) => {
+   *   await db.query('insert into orders (id) values ($1)', [7])
+   *   await app.svc.events.publish('order.created', { id: 7 }, { db, id: 'order-7' })
+   * })
    */
-  publish(name: string, payload: unknown, options?: PublishOptions): Promise<PublishResult>
+  publish: (name: string, payload: unknown, options?: PublishOptions) => Promise<PublishResult>
   /**
-   * A durable subscription: over all processes each event reaches it once, within milliseconds of
+   * A durable subscription. Over all processes each event reaches it once, within milliseconds of
    * its commit, and again after a throw until it succeeds or its attempts are used up.
    *
+   * @example
+   * await app.svc.events.subscribe('order.created', async (order, { id, signal }) => {
+   *   await ship(order, { idempotencyKey: id, signal })
+   * })
    * @throws InvalidEventName, InvalidSubscription, InvalidOption, SubscriptionTaken (at once, not by
    *   the promise)
    */
-  subscribe(name: string, handler: EventHandler, options?: SubscribeOptions): Promise<void>
-  /** Retires a subscription: it is told of no event any more, in any process. */
-  unsubscribe(subscription: string): Promise<void>
+  subscribe: (name: string, handler: EventHandler, options?: SubscribeOptions) => Promise<void>
+  /** Ends a subscription in all processes, and deletes its waiting jobs. @throws InvalidSubscription */
+  unsubscribe: (subscription: string) => Promise<void>
 }
-
-const EVENT_NAME = /^[A-Za-z0-9_.\-/]{1,200}$/
-
-export const isEventName = (name: unknown): name is string =>
-  typeof name === 'string' && EVENT_NAME.test(name)
-
-/** @throws InvalidEventName */
-export function checkedEventName(name: unknown): string {
-  if (isEventName(name)) return name
-  throw new InvalidEventName(
-    typeof name === 'string' ? JSON.stringify(name.slice(0, 210)) : kindOf(name),
-  )
-}
-
-/** @throws InvalidEventId */
-export function checkedEventId(id: unknown): string {
-  if (id === undefined) return uuidv7()
-  if (isText(id, 255)) return id
-  throw new InvalidEventId(typeof id === 'string' ? `one of ${id.length}` : kindOf(id))
-}
-
-/**
- * A misspelt `id` would publish twice in silence, and `db: null` is a transaction that somebody forgot to begin: without it the event would be
- * committed at once.
- *
- * @throws InvalidOption, NoTransaction
- */
-export function checkedPublishOptions(options: PublishOptions): PublishOptions {
-  if (!isPlainObject(options)) {
-    throw new InvalidOption(`events.publish: the options must be an object, got ${kindOf(options)}`)
-  }
-  if (options.db === null) throw new NoTransaction('events.publish', 'null', BEGIN)
-  for (const name in options) {
-    if (name !== 'id' && name !== 'db') {
-      throw new InvalidOption(`events.publish: there is no option "${name}"; there are: id, db`)
-    }
-  }
-  return options
-}
-
-/** @throws InvalidPayload */
-export function payloadText(payload: unknown): string {
-  let text: string | undefined
-  try {
-    text = JSON.stringify(payload)
-  } catch (error) {
-    throw new InvalidPayload((error as Error).message)
-  }
-  if (text === undefined) throw new InvalidPayload(`got ${kindOf(payload)}`)
-  return text
-}
-
-/** A job expires a quarter of a minute after its attempt, and within the day that pg-boss allows. */
-const LONGEST_TIMEOUT_SECONDS = 24 * 3600 - 15
-
-export type SettledSubscribeOptions = Required<SubscribeOptions>
-
-/** @throws InvalidEventName, InvalidSubscription, InvalidOption */
-export function settleSubscription(
-  name: unknown,
-  handler: unknown,
-  options: SubscribeOptions = {},
-): SettledSubscribeOptions {
-  const eventName = checkedEventName(name)
-  if (!isFunction(handler)) {
-    throw new InvalidSubscription(
-      `events.subscribe: the handler of "${eventName}" must be a function, got ${kindOf(handler)}`,
-    )
-  }
-  const settled = settleOptions<SettledSubscribeOptions>(
-    'events.subscribe',
-    {
-      subscription: { expects: SUBSCRIPTION_NAME, is: isEventName, default: eventName },
-      idempotent: { expects: 'true or false', is: isBoolean, default: true },
-      timeoutSeconds: {
-        expects: `an integer from 1 to ${LONGEST_TIMEOUT_SECONDS} (seconds)`,
-        is: isIntegerFrom(1, LONGEST_TIMEOUT_SECONDS),
-        default: 300,
-      },
-      concurrency: {
-        expects: 'an integer from 1 to 10000',
-        is: isIntegerFrom(1, 10_000),
-        default: 10,
-      },
-    },
-    options,
-  )
-  checkedSubscriptionName(settled.subscription)
-  return settled
-}
-
-/** @throws InvalidSubscription */
-export function checkedSubscriptionName(name: unknown): void {
-  // Its queue would be the dead-letter queue of another, or its rows those of a plugin of ours.
-  if (isEventName(name) && !name.endsWith('.dlq') && !name.startsWith('__svc.')) return
-  throw new InvalidSubscription(
-    `a subscription must have ${SUBSCRIPTION_NAME}, got ${typeof name === 'string' ? JSON.stringify(name) : kindOf(name)}: give it one with the option "subscription"`,
-  )
-}
-
-const SUBSCRIPTION_NAME =
-  'a name of 1 to 200 letters, digits, "_", ".", "-" or "/" that does not end in ".dlq" or begin with "__svc."'
-
-export { SubscriptionTaken }

@@ -1,30 +1,32 @@
-/** `svc.events`, and the subscriptions of this process with their pumps. */
+/** Publishes, and the subscriptions of this process with their pumps. */
 import { checkedDb } from '../postgres/checked-db.ts'
-import { CommitWatch } from './commit-poller.ts'
-import { transaction, type Database, type Db } from '../postgres/pools.ts'
+import { CommitPoller } from './commit-poller.ts'
+import { transaction, type Db } from '../postgres/transaction.ts'
+import type { Database } from '../postgres/pools.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
+import type {
+  EventHandler,
+  Events,
+  PublishOptions,
+  PublishResult,
+  SubscribeOptions,
+} from './event-api.ts'
 import {
   checkedEventId,
   checkedEventName,
   checkedPublishOptions,
   checkedSubscriptionName,
   payloadText,
-  settleSubscription,
-  SubscriptionTaken,
-  type EventHandler,
-  type Events,
-  type PublishOptions,
-  type PublishResult,
-  type SettledSubscribeOptions,
-  type SubscribeOptions,
-} from './event-api.ts'
+  resolveSubscribeOptions,
+  type ResolvedSubscribeOptions,
+} from './validate-event.ts'
 import type { EventRow } from './events-table.ts'
-import type { Claim } from '../kv/key-value-store.ts'
+import type { Claim } from '../kv/kv-table.ts'
 import { publishEvents } from './publish-events.ts'
-import { Publisher } from './batch-publisher.ts'
+import { BatchPublisher } from './batch-publisher.ts'
 import { defineQueue, emptyQueue, type PgBoss } from '../jobs/pg-boss/boss.ts'
-import { makeSubscriber, queueOfSubscription } from './subscription-worker.ts'
-import { InvalidTransaction } from '../errors.ts'
+import { createSubscriptionWorker, queueOfSubscription } from './subscription-worker.ts'
+import { InvalidTransaction, SubscriptionTaken } from '../errors.ts'
 import { HostTransactions, type TransactionOptions } from '../postgres/host-transactions.ts'
 import type { ProcessLease } from '../processes/process-lease.ts'
 import { retireSubscription } from './subscriptions-table.ts'
@@ -44,7 +46,7 @@ const AWAIT_PUBLISHES =
 
 interface Subscribed {
   event: string
-  options: SettledSubscribeOptions
+  options: ResolvedSubscribeOptions
 }
 
 /** A transaction whose commit this process sees. */
@@ -57,10 +59,17 @@ interface OpenTransaction {
   tasks: (() => void)[]
 }
 
-export class EventBus implements Events {
+/** `svc.events`: closures, so that destructuring works and nothing else of the bus is reachable. */
+export const createEvents = (bus: EventBus): Events => ({
+  publish: async (name, payload, options) => bus.publishText(name, payloadText(payload), options),
+  subscribe: (name, handler, options) => bus.subscribe(name, handler, options),
+  unsubscribe: (subscription) => bus.unsubscribe(subscription),
+})
+
+export class EventBus {
   #parts: Parts
-  #publisher: Publisher
-  #commits: CommitWatch
+  #publisher: BatchPublisher
+  #commits: CommitPoller
   #transactions = new WeakMap<Db, OpenTransaction>()
   #hostTransactions: HostTransactions
   #subscribed = new Map<string, Subscribed>()
@@ -75,15 +84,11 @@ export class EventBus implements Events {
     const wake = (names: string[]) => {
       for (const name of names) workers.wake(name)
     }
-    this.#commits = new CommitWatch(database.db, wake)
-    this.#publisher = new Publisher(boss, database, parts.retry, wake)
+    this.#commits = new CommitPoller(database.db, wake)
+    this.#publisher = new BatchPublisher(boss, database, parts.retry, wake)
   }
 
-  async publish(name: string, payload: unknown, options: PublishOptions = {}) {
-    return this.publishText(name, payloadText(payload), options)
-  }
-
-  /** As `publish`, with the payload given as JSON text, which is kept byte for byte. */
+  /** As `svc.events.publish`, with the payload as JSON text, which is kept byte for byte. */
   async publishText(
     name: string,
     payload: string,
@@ -91,18 +96,22 @@ export class EventBus implements Events {
   ): Promise<PublishResult> {
     const { id, db } = checkedPublishOptions(options)
     const event = { name: checkedEventName(name), id: checkedEventId(id), payload }
-    // Whoever holds a connection must not wait here for another one.
+    // With `db` the caller holds a connection already: declaring takes a second one, and can deadlock
+    // a full pool.
     if (!db || !this.#ready) await this.declare()
     return db
       ? this.#publishWithin(checkedDb(db, 'events.publish'), event)
       : this.#publisher.publish(event)
   }
 
-  /** As `publishText`, unless the key of the claim is taken, then `null`. */
+  /**
+   * As `publishText`, once for each key: `null` where it is taken. Claim and event are written in one
+   * transaction.
+   */
   async publishOnce(name: string, payload: string, claim: Claim): Promise<PublishResult | null> {
     const event = { name: checkedEventName(name), id: checkedEventId(undefined), payload, claim }
     await this.declare()
-    return this.#publisher.publishClaiming(event)
+    return this.#publisher.publishDeduplicated(event)
   }
 
   async #publishWithin(db: Db, event: EventRow): Promise<PublishResult> {
@@ -155,14 +164,14 @@ export class EventBus implements Events {
   }
 
   subscribe(name: string, handler: EventHandler, options?: SubscribeOptions): Promise<void> {
-    const settled = settleSubscription(name, handler, options)
+    const settled = resolveSubscribeOptions(name, handler, options)
     if (this.#subscribed.has(settled.subscription)) {
       throw new SubscriptionTaken(settled.subscription)
     }
     const subscribed = { event: name, options: settled }
     this.#subscribed.set(settled.subscription, subscribed)
     this.#undeclared.push(subscribed)
-    const worker = makeSubscriber(handler, settled, this.#parts.log)
+    const worker = createSubscriptionWorker(handler, settled, this.#parts.log)
     if (this.#ready) return this.declare().then(() => this.#parts.workers.add(worker))
     this.#parts.workers.add(worker)
     return Promise.resolve()
@@ -186,7 +195,7 @@ export class EventBus implements Events {
     if (this.#undeclared.length > 0) {
       const subscribed = this.#undeclared.splice(0)
       this.#declaring = this.#declaring.then(() => this.#declareAll(subscribed))
-      // Whoever awaits it is told; nobody may be awaiting it yet.
+      // Awaiters still get the error; this prevents an unhandled rejection where there are none.
       this.#declaring.catch(() => {})
     }
     return this.#declaring
@@ -204,7 +213,7 @@ export class EventBus implements Events {
     }
   }
 
-  async #declareOne(event: string, options: SettledSubscribeOptions): Promise<void> {
+  async #declareOne(event: string, options: ResolvedSubscribeOptions): Promise<void> {
     const { boss, database, lease } = this.#parts
     const queue = queueOfSubscription(options.subscription)
     await defineQueue(boss, database.db, queue, { ownTable: false })

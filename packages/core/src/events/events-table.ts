@@ -1,5 +1,5 @@
 /** The table of events, and what a publish asks of it. */
-import type { Db } from '../postgres/pools.ts'
+import type { Db } from '../postgres/transaction.ts'
 import { NO_JOB_NEEDS_EVENT } from '../jobs/pg-boss/jobs-table.ts'
 
 export interface EventRow {
@@ -24,9 +24,8 @@ export interface Want {
 /**
  * Writes events and says who wants them, in one statement. An event that exists is left as it is
  * and wanted only by subscriptions that ask for replays. The rows go in by the order of their key:
- * two batches that share events would deadlock in any other. The targets are asked for in the order
- * of their index: the planner cannot know that ten of a hundred thousand want an event, and reads
- * all of them where it need not sort.
+ * two batches that share events would deadlock in any other. `order by target` forces the
+ * index: without it the planner overestimates the matches and scans every recipient.
  */
 export async function insertEvents(db: Db, events: EventRow[]): Promise<Want[]> {
   const { rows } = await db.query(
@@ -110,7 +109,7 @@ export async function findPayloadSizes(
  * Something that came of these events is kept for `days` from now on, and shows them: they are kept
  * as long. Those of the last day are left as they are, sweeps leave a day's margin.
  */
-export async function keepEvents(
+export async function retainEvents(
   db: Db,
   events: { name: string; id: string }[],
   days: number,

@@ -1,10 +1,10 @@
 /** From a publish to the jobs that follow from it, in one transaction. */
-import type { Db } from '../postgres/pools.ts'
+import type { Db } from '../postgres/transaction.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
 import { insertEvents, type EventRow, type Want } from './events-table.ts'
 import { derivedId, uuidv7 } from '../ids.ts'
 import type { FanOutJob, NewJob } from '../jobs/job.ts'
-import { claimKeys, type Claim } from '../kv/key-value-store.ts'
+import { takeFreeKeys, type Claim } from '../kv/kv-table.ts'
 import { insertJobs, type PgBoss } from '../jobs/pg-boss/boss.ts'
 
 export interface Published {
@@ -38,7 +38,7 @@ export async function publishEvents(
 }
 
 /** An event that is published if its key is free. */
-export interface ClaimingEvent extends EventRow {
+export interface DeduplicatedEvent extends EventRow {
   claim: Claim
 }
 
@@ -48,17 +48,17 @@ export interface PublishedOnce extends Omit<Published, 'results'> {
 }
 
 /** The claims and the events stand or fall together. Two events of one batch must not share a key. */
-export async function publishClaiming(
+export async function publishDeduplicated(
   boss: PgBoss,
   db: Db,
-  events: ClaimingEvent[],
+  events: DeduplicatedEvent[],
   retry: RetrySettings,
 ): Promise<PublishedOnce> {
-  const free = await claimKeys(
+  const free = await takeFreeKeys(
     db,
     events.map(({ claim }) => claim),
   )
-  const isFirst = ({ claim }: ClaimingEvent) => free.has(claim.key)
+  const isFirst = ({ claim }: DeduplicatedEvent) => free.has(claim.key)
   const published = await publishEvents(boss, db, events.filter(isFirst), retry)
   const results = published.results.values()
   return {

@@ -1,6 +1,7 @@
 /** The worker of a durable subscription: reads the payloads, calls the handler, bounds its time. */
-import type { Db } from '../postgres/pools.ts'
-import type { EventHandler, SettledSubscribeOptions } from './event-api.ts'
+import type { Db } from '../postgres/transaction.ts'
+import type { EventHandler } from './event-api.ts'
+import type { ResolvedSubscribeOptions } from './validate-event.ts'
 import { findPayloads } from './events-table.ts'
 import { keyOf } from './publish-events.ts'
 import type { FanOutJob, Job } from '../jobs/job.ts'
@@ -12,9 +13,9 @@ export const SUBSCRIPTION_QUEUES = '__svc.sub/'
 export const queueOfSubscription = (subscription: string): string =>
   `${SUBSCRIPTION_QUEUES}${subscription}`
 
-export function makeSubscriber(
+export function createSubscriptionWorker(
   handler: EventHandler,
-  options: SettledSubscribeOptions,
+  options: ResolvedSubscribeOptions,
   log: { error(details: object, message: string): void },
 ): Worker<FanOutJob, Event> {
   return {
@@ -24,7 +25,7 @@ export function makeSubscriber(
     async perform(job, event, signal): Promise<Outcome> {
       const about = { subscription: options.subscription, eventId: job.data.eventId }
       if (!event) {
-        log.error(about, 'the event of a job is gone')
+        log.error(about, 'event of a job not found')
         return { kind: 'cancelled' }
       }
       try {
@@ -40,7 +41,7 @@ export function makeSubscriber(
         return { kind: 'completed' }
       } catch (error) {
         const { attempt, isLastAttempt } = job
-        log.error({ ...about, err: error, attempt, isLastAttempt }, 'a subscription failed')
+        log.error({ ...about, err: error, attempt, isLastAttempt }, 'subscription handler failed')
         return { kind: 'failed', output: { message: (error as Error)?.message ?? String(error) } }
       }
     },

@@ -1,5 +1,6 @@
-/** Who wants which event: the rows that every publish reads. */
-import type { Db } from '../postgres/pools.ts'
+/** The tables of subscriptions and recipients, which every publish reads. */
+import { ADVISORY_LOCKS } from '../postgres/advisory-locks.ts'
+import type { Db } from '../postgres/transaction.ts'
 import { declaredByLiving } from '../processes/processes-table.ts'
 
 export interface Subscription {
@@ -7,7 +8,7 @@ export interface Subscription {
   queue: string
   events: string[]
   idempotent: boolean
-  /** One job for each target, see {@link setTarget}, instead of one for the subscription. */
+  /** One job for each target, see {@link setRecipient}, instead of one for the subscription. */
   targeted: boolean
 }
 
@@ -22,11 +23,9 @@ export async function addSubscription(db: Db, wanted: Subscription): Promise<voi
   )
 }
 
-const DECLARE_LOCK = 7_763_004
-
 /** Until the end of the transaction no other process declares or drops events. */
-export async function takeDeclareTurn(db: Db): Promise<void> {
-  await db.query('select pg_advisory_xact_lock($1)', [DECLARE_LOCK])
+export async function lockDeclarations(db: Db): Promise<void> {
+  await db.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.declarations])
 }
 
 /**
@@ -71,7 +70,7 @@ export async function isRetired(db: Db, subscription: string): Promise<boolean> 
   return rows[0].isRetired
 }
 
-/** One that fans out is not anybody's to retire. */
+/** Fan-out subscriptions belong to plugins: `unsubscribe` does not remove them. */
 export async function retireSubscription(db: Db, subscription: string): Promise<void> {
   await db.query(`delete from svc."__svc.subscriptions" where subscription = $1 and not targeted`, [
     subscription,
@@ -79,7 +78,11 @@ export async function retireSubscription(db: Db, subscription: string): Promise<
 }
 
 /** What comes of the events of these subscriptions is kept so long, and they with it. */
-export async function setKeepDays(db: Db, subscriptions: string[], days: number): Promise<void> {
+export async function setRetentionDays(
+  db: Db,
+  subscriptions: string[],
+  days: number,
+): Promise<void> {
   await db.query(
     `update svc."__svc.subscriptions" set keep_days = $2
       where subscription = any($1::text[]) and keep_days <> $2`,
@@ -88,7 +91,7 @@ export async function setKeepDays(db: Db, subscriptions: string[], days: number)
 }
 
 /** Which events of a subscription one target wants; `*` stands for all, an empty list for none. */
-export async function setTarget(
+export async function setRecipient(
   db: Db,
   subscription: string,
   target: string,

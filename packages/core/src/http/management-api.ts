@@ -1,10 +1,10 @@
-/** The ground of every management API: one validation, one shape of errors, whatever the host has set. */
+/** What every management API is built on: one validation and one shape of errors, whatever the host has set. */
 import sensible from '@fastify/sensible'
 import { Type } from '@sinclair/typebox'
 import fastJsonStringify from 'fast-json-stringify'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { STATUS_CODES } from 'node:http'
-import { isAway } from '../postgres/pools.ts'
+import { isConnectionError } from '../postgres/connection-errors.ts'
 import { loggable } from '../postgres/loggable-error.ts'
 import { watchIds, type UnknownId } from './long-ids.ts'
 import { compileFor, wordingOf } from '../actions/validate-input.ts'
@@ -38,7 +38,7 @@ export async function managementApi(
       api.setSerializerCompiler(({ schema }) =>
         fastJsonStringify(schema as object, { schema: api.getSchemas() as never }),
       )
-      // One that the host has set would stand in for the serializers of the schemas.
+      // A reply serializer of the host would replace the serializers of the schemas.
       api.setReplySerializer(undefined as never)
       acceptOnlyJson(api)
       api.setErrorHandler(answerError)
@@ -83,8 +83,8 @@ function acceptOnlyJson(api: FastifyInstance): void {
 }
 
 function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  if (isAway(error)) {
-    request.log.error({ err: loggable(error) }, 'Postgres is away')
+  if (isConnectionError(error)) {
+    request.log.error({ err: loggable(error) }, 'database unavailable')
     void reply
       .code(503)
       .header('retry-after', '1')
@@ -93,7 +93,7 @@ function answerError(error: FastifyError, request: FastifyRequest, reply: Fastif
   }
   const statusCode = error.statusCode && error.statusCode >= 400 ? error.statusCode : 500
   const isOurs = error.code?.startsWith('SVC_') ?? false
-  if (statusCode >= 500) request.log.error({ err: loggable(error) }, 'a management request failed')
+  if (statusCode >= 500) request.log.error({ err: loggable(error) }, 'management request failed')
   const code = isOurs ? error.code : codeOf(statusCode)
   void reply.code(statusCode).send(bodyOf(statusCode, code, messageOf(error, statusCode)))
 }

@@ -1,5 +1,6 @@
 /** What the packages on top of core may do with queues. */
-import type { Database, Db } from '../postgres/pools.ts'
+import type { Database } from '../postgres/pools.ts'
+import type { Db } from '../postgres/transaction.ts'
 import {
   deleteDeadLetters,
   countDeadLetters,

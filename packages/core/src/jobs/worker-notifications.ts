@@ -1,5 +1,5 @@
 /** Notifications about queues between the processes on a database, by LISTEN and NOTIFY. */
-import type { Signals } from '../postgres/notifications.ts'
+import type { Notifications } from '../postgres/notifications.ts'
 
 const WAKE_CHANNEL = 'svc.wake'
 const GROUPS_CHANNEL = 'svc.groups'
@@ -12,12 +12,12 @@ interface Listeners {
 }
 
 export class WorkerNotifications {
-  #signals: Signals
+  #notifications: Notifications
   #pending = new Map<string, Set<string>>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(signals: Signals) {
-    this.#signals = signals
+  constructor(notifications: Notifications) {
+    this.#notifications = notifications
   }
 
   wake(queue: string): void {
@@ -30,10 +30,10 @@ export class WorkerNotifications {
 
   /** Calls back for the notifications of other processes. */
   listen({ wake, groupsChanged }: Listeners): void {
-    this.#signals.listen(WAKE_CHANNEL, (queue, fromHere) => {
+    this.#notifications.listen(WAKE_CHANNEL, (queue, fromHere) => {
       if (!fromHere) wake(queue)
     })
-    this.#signals.listen(GROUPS_CHANNEL, (queue, fromHere) => {
+    this.#notifications.listen(GROUPS_CHANNEL, (queue, fromHere) => {
       if (!fromHere) groupsChanged(queue)
     })
   }
@@ -57,7 +57,7 @@ export class WorkerNotifications {
     this.#pending.clear()
     await Promise.all(
       pending.flatMap(([channel, queues]) =>
-        [...queues].map((queue) => this.#signals.send(channel, queue)),
+        [...queues].map((queue) => this.#notifications.send(channel, queue)),
       ),
     )
   }

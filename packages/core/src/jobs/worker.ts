@@ -1,5 +1,5 @@
 /** How a package tells the pump what to do with the jobs of a queue. */
-import type { Db } from '../postgres/pools.ts'
+import type { Db } from '../postgres/transaction.ts'
 import type { Job } from './job.ts'
 
 /** `Data` is what a job of the queue holds, `Detail` what an attempt leaves for `record`. */

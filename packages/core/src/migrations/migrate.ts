@@ -1,12 +1,18 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type pg from 'pg'
 import { findBlocked, wordsOf, type Blocked } from './lock-holders.ts'
-import { transaction, type Db } from '../postgres/pools.ts'
+import { transaction, type Db } from '../postgres/transaction.ts'
 import { tryOf } from './lock-retries.ts'
 import { MigrationBlocked } from '../errors.ts'
-import { bounded } from '../postgres/query-timeout.ts'
+import { withQueryTimeout } from '../postgres/query-timeout.ts'
 import { pause } from './abortable-pause.ts'
-import { GIVE_UP_MS, inTurn, secondsOf, withoutTimeLimits, type Boot } from './migration-lock.ts'
+import {
+  GIVE_UP_MS,
+  withMigrationLock,
+  secondsOf,
+  withoutTimeLimits,
+  type Boot,
+} from './migration-lock.ts'
 
 export interface MigrationBoot extends Boot {
   pool: pg.Pool
@@ -28,10 +34,10 @@ const LOOK_EVERY_MS = 100
  */
 export async function migrate(boot: MigrationBoot, owner: string, folder: URL): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted()
-  const db = bounded(boot.pool)
+  const db = withQueryTimeout(boot.pool)
   if ((await pendingOf(db, owner, names)).length === 0) return
-  await inTurn(boot, async (turn) => {
-    await makeRoom(db)
+  await withMigrationLock(boot, async (turn) => {
+    await createMigrationsTable(db)
     for (const name of await pendingOf(db, owner, names)) {
       await runFile(boot, turn, {
         owner,
@@ -89,7 +95,7 @@ async function tryFile(
         name,
       ])
     },
-    { patienceMs: LONGEST_MS },
+    { timeoutMs: LONGEST_MS },
   ).finally(() => watch.rest())
 }
 
@@ -164,9 +170,9 @@ class LockWatch {
   }
 }
 
-const RUNS = 'a migration is running'
+const RUNS = 'migration running'
 const WAITS =
-  'a migration waits for a lock: end the transaction that holds it; where svcCore is registered within another plugin, the time limit of that plugin (the option pluginTimeout of Fastify) must be longer than this wait'
+  'migration waits for a lock: end the transaction that holds it; where svcCore is registered within another plugin, the time limit of that plugin (the option pluginTimeout of Fastify) must be longer than this wait'
 
 async function pendingOf(db: Db, owner: string, names: string[]): Promise<string[]> {
   const { rows: room } = await db.query(
@@ -180,7 +186,7 @@ async function pendingOf(db: Db, owner: string, names: string[]): Promise<string
   return names.filter((name) => !done.has(name))
 }
 
-async function makeRoom(db: Db): Promise<void> {
+async function createMigrationsTable(db: Db): Promise<void> {
   // `create schema if not exists` asks for the right to create even where the schema exists, and
   // `create table if not exists` likewise.
   const { rows } = await db.query(

@@ -1,12 +1,13 @@
 /** One process at a time makes or changes tables. */
 import { findLockHolder, wordsOf } from './lock-holders.ts'
 import { MigrationBlocked } from '../errors.ts'
-import type { Hot } from '../postgres/worker-pool.ts'
+import type { WorkerPool } from '../postgres/worker-pool.ts'
+import { ADVISORY_LOCKS } from '../postgres/advisory-locks.ts'
 import { pause } from './abortable-pause.ts'
 import type { Db } from '../postgres/transaction.ts'
 
 /** One lock for all packages: ten processes that boot at once on an empty database take turns. */
-const LOCK = 7_763_001
+const LOCK = ADVISORY_LOCKS.migrations
 const FIRST_LOOK_MS = 20
 const LONGEST_LOOK_MS = 500
 const SAY_EVERY_MS = 5000
@@ -18,7 +19,7 @@ export interface BootLog {
 
 /** What a step of the boot that may wait works with. */
 export interface Boot {
-  hot: Pick<Hot, 'transaction'>
+  workerPool: Pick<WorkerPool, 'transaction'>
   log: BootLog
   /** Aborts when the host closes. */
   signal: AbortSignal
@@ -35,15 +36,15 @@ export const GIVE_UP_MS = 600_000
  *
  * @throws MigrationBlocked where another process has the turn for ten minutes
  */
-export function inTurn<T>(boot: Boot, run: (turn: Db) => Promise<T>): Promise<T> {
-  return boot.hot.transaction(async (turn) => {
+export function withMigrationLock<T>(boot: Boot, run: (turn: Db) => Promise<T>): Promise<T> {
+  return boot.workerPool.transaction(async (turn) => {
     await withoutTimeLimits(turn)
-    await waitForTurn(boot, turn)
+    await waitForMigrationLock(boot, turn)
     return run(turn)
   })
 }
 
-async function waitForTurn(boot: Boot, turn: Db): Promise<void> {
+async function waitForMigrationLock(boot: Boot, turn: Db): Promise<void> {
   const { log, signal, giveUpMs = GIVE_UP_MS } = boot
   const beganMs = performance.now()
   let saidMs = beganMs
@@ -68,7 +69,7 @@ async function waitForTurn(boot: Boot, turn: Db): Promise<void> {
   }
 }
 
-const WAITS = 'the boot waits for another process that makes or changes tables'
+const WAITS = 'boot waits for another process that makes or changes tables'
 
 /** Limits that a host sets for its role or database are meant for its requests. */
 export async function withoutTimeLimits(db: Db): Promise<void> {

@@ -1,106 +1,13 @@
 import type pg from 'pg'
-import { InvalidOption } from '../errors.ts'
-
-/** What one option may be: the one door through which the options of every plugin pass. */
-export interface OptionRule {
-  /** Ends the sentence "must be …". */
-  expects: string
-  is?: (value: unknown) => boolean
-  /**
-   * For a list: whether an element may stand in it. A message names a wrong element by its index and
-   * its value, so that no list of secrets may have this.
-   */
-  each?: (element: unknown) => boolean
-  /** Rules of the fields, for an option that is an object. */
-  fields?: OptionRules
-  default?: unknown
-  required?: boolean
-}
-
-export type OptionRules = Record<string, OptionRule>
-
-/**
- * Checks what a host gave against the rules and fills in the defaults.
- *
- * @throws InvalidOption naming the option, what it was and what it must be. A string is not
- *   repeated in the message, as it may be a secret, save elements of lists.
- */
-export function settleOptions<Settled>(
-  plugin: string,
-  rules: OptionRules,
-  given: unknown,
-  path = '',
-): Settled {
-  if (!isPlainObject(given)) {
-    throw new InvalidOption(
-      `${plugin}: ${path ? `the option "${path.slice(0, -1)}"` : 'the options'} must be an object, got ${kindOf(given)}`,
-    )
-  }
-  for (const name of Object.keys(given)) {
-    if (!Object.hasOwn(rules, name)) {
-      throw new InvalidOption(
-        `${plugin}: there is no option "${path}${name}"; there are: ${Object.keys(rules).join(', ')}`,
-      )
-    }
-  }
-  const settled: Record<string, unknown> = {}
-  for (const [name, rule] of Object.entries(rules)) {
-    settled[name] = settleOne(plugin, `${path}${name}`, rule, given[name])
-  }
-  return settled as Settled
-}
-
-function settleOne(plugin: string, path: string, rule: OptionRule, value: unknown): unknown {
-  if (value === undefined) {
-    if (rule.required) {
-      throw new InvalidOption(
-        `${plugin}: the option "${path}" is missing, it must be ${rule.expects}`,
-      )
-    }
-    return rule.fields && rule.default === undefined
-      ? settleOptions(plugin, rule.fields, {}, `${path}.`)
-      : rule.default
-  }
-  if (rule.fields) return settleOptions(plugin, rule.fields, value, `${path}.`)
-  const flaw = flawOf(rule, value)
-  if (flaw === undefined) return value
-  throw new InvalidOption(`${plugin}: the option "${path}" must be ${rule.expects}, ${flaw}`)
-}
-
-function flawOf({ is, each }: OptionRule, value: unknown): string | undefined {
-  if (each && Array.isArray(value)) {
-    const index = value.findIndex((element) => !each(element))
-    return index === -1 ? undefined : `but its element [${index}] is ${quoted(value[index])}`
-  }
-  const isRight = is ? is(value) : !each
-  return isRight ? undefined : `got ${kindOf(value)}`
-}
-
-const LONGEST_QUOTE = 100
-
-const quoted = (value: unknown): string =>
-  typeof value === 'string' ? JSON.stringify(value.slice(0, LONGEST_QUOTE)) : kindOf(value)
-
-export const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-export const isIntegerFrom =
-  (least: number, most = Number.MAX_SAFE_INTEGER) =>
-  (value: unknown): boolean =>
-    Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
-
-export const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
-export const isString = (value: unknown): boolean => typeof value === 'string' && value !== ''
-export const isFunction = (value: unknown): boolean => typeof value === 'function'
-
-/** Numbers and booleans are told as they are; anything else by its kind alone. */
-export function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value)
-  if (Array.isArray(value)) return 'an array'
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  if (value === '') return 'an empty string'
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
-}
+import {
+  isBoolean,
+  isFunction,
+  isIntegerFrom,
+  isPlainObject,
+  isString,
+  resolveOptions,
+  type OptionRules,
+} from './check-options.ts'
 
 const SEVEN_DAYS_OF_SECONDS = 7 * 24 * 3600
 
@@ -193,6 +100,6 @@ const rules: OptionRules = {
 }
 
 /** @throws InvalidOption */
-export function settleCoreOptions(given: unknown): CoreSettings {
-  return settleOptions<CoreSettings>('svcCore', rules, given)
+export function resolveCoreOptions(given: unknown): CoreSettings {
+  return resolveOptions<CoreSettings>('svcCore', rules, given)
 }

@@ -1,7 +1,7 @@
 /** The check of the option `db` of `events.publish` and of every operation that writes. */
 import type { Client, Pool } from 'pg'
 import { NoTransaction } from '../errors.ts'
-import { kindOf } from '../options/core-options.ts'
+import { kindOf } from '../options/check-options.ts'
 import { foreignDb } from './other-libraries.ts'
 import type { Db } from './transaction.ts'
 

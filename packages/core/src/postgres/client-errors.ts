@@ -7,7 +7,7 @@ import type pg from 'pg'
  *
  * @returns the function that does so no more; clients keep the listener that they have
  */
-export function hearClientErrors(pool: pg.Pool): () => void {
+export function handleClientErrors(pool: pg.Pool): () => void {
   const heard = new WeakSet<pg.PoolClient>()
   const hear = (client: pg.PoolClient) => {
     if (heard.has(client)) return

@@ -1,5 +1,6 @@
 /** What is asked of Postgres when a connection is made. */
 import pg from 'pg'
+import { parse } from 'pg-connection-string'
 import { InvalidOption } from '../errors.ts'
 
 const DEFAULTS: pg.PoolConfig = {
@@ -51,21 +52,15 @@ export const isPool = (database: unknown): database is pg.Pool =>
 
 /**
  * The same with more server settings. pg lets `options` in a connection string win over the field,
- * and the field over PGOPTIONS: what stands in any of them is kept.
+ * and the field over PGOPTIONS: those that are given in the one that wins are kept.
  */
 export function withServerOptions(config: pg.PoolConfig, options: string): pg.PoolConfig {
-  const { connectionString } = config
-  const inUrl = connectionString && /[?&]options=([^&#]*)/.exec(connectionString)?.[1]
-  const given = inUrl
-    ? decodeURIComponent(inUrl.replaceAll('+', ' '))
-    : (config.options ?? process.env.PGOPTIONS)
-  return {
-    ...config,
-    ...(inUrl
-      ? { connectionString: connectionString.replace(/([?&])options=[^&#]*&?/, '$1') }
-      : {}),
-    options: [given, options].filter(Boolean).join(' '),
-  }
+  const { connectionString, ...fields } = config
+  // As pg does it, so that the field `options` can be replaced.
+  const parsed = connectionString ? parse(connectionString) : {}
+  const all = { ...fields, ...parsed } as pg.PoolConfig
+  const given = all.options ?? process.env['PGOPTIONS']
+  return { ...all, options: [given, options].filter(Boolean).join(' ') }
 }
 
 /** Host and port as pg would use them, for a message. */

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { addressOf } from './connection-config.ts'
 
 /** Whether an error says that Postgres cannot be asked now, rather than that it refused a statement. */
-export function isAway(error: unknown): boolean {
+export function isConnectionError(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   if (typeof code === 'string' && (AWAY_STATES.test(code) || AWAY_CODES.has(code))) return true
   return typeof message === 'string' && AWAY_MESSAGES.test(message)

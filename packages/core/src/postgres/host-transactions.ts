@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type pg from 'pg'
 import { InvalidOption, InvalidTransaction } from '../errors.ts'
-import { isFunction, kindOf, settleOptions, type OptionRules } from '../options/core-options.ts'
+import { isFunction, kindOf, resolveOptions, type OptionRules } from '../options/check-options.ts'
 import { unlimitedTransaction, type Db } from './transaction.ts'
 
 /** Options of `svc.transaction`. */
@@ -55,7 +55,7 @@ export class HostTransactions {
     if (!isFunction(run)) {
       throw new InvalidOption(`svc.transaction takes a function, got ${kindOf(run)}`)
     }
-    const { isolation } = settleOptions<TransactionOptions>('svc.transaction', rules, options)
+    const { isolation } = resolveOptions<TransactionOptions>('svc.transaction', rules, options)
     const outer = this.#current.getStore()
     if (outer && !outer.hasEnded) {
       throw new InvalidTransaction(

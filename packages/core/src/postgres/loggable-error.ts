@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { isAway } from './connection-errors.ts'
+import { isConnectionError } from './connection-errors.ts'
 
 /**
  * An error as it may stand in a log. pg hangs its client on an error of an idle connection, with
@@ -8,7 +8,8 @@ import { isAway } from './connection-errors.ts'
  */
 export function loggable(error: unknown): unknown {
   if (!(error instanceof Error)) return error
-  if (!(error instanceof pg.DatabaseError) && !('client' in error) && !isAway(error)) return error
+  if (!(error instanceof pg.DatabaseError) && !('client' in error) && !isConnectionError(error))
+    return error
   const plain = new Error(error.message)
   plain.name = error.name
   if (error.stack !== undefined) plain.stack = error.stack

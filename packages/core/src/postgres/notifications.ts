@@ -1,8 +1,8 @@
 import pg from 'pg'
-import type { Db } from './pools.ts'
-import { bounded } from './query-timeout.ts'
-import { Turns } from './statement-queue.ts'
-import { isAway } from './connection-errors.ts'
+import type { Db } from './transaction.ts'
+import { withQueryTimeout } from './query-timeout.ts'
+import { StatementQueue } from './statement-queue.ts'
+import { isConnectionError } from './connection-errors.ts'
 
 /**
  * LISTEN and NOTIFY over one connection that comes back when it breaks. A signal may be lost at
@@ -12,14 +12,11 @@ import { isAway } from './connection-errors.ts'
  * The connection also answers small statements, which therefore need no place in the application's
  * pool.
  */
-export interface Signals {
-  /**
-   * Returns the function that stops listening. `fromHere`: this process sent it, with no
-   * transaction given.
-   */
-  listen(channel: string, heard: (payload: string, fromHere: boolean) => void): () => void
-  /** With `db`: sent when that transaction commits. Without: at once, and lost where it cannot be. */
-  send(channel: string, payload: string, db?: Db): Promise<void>
+export interface Notifications {
+  /** `fromHere`: this process sent it. */
+  listen(channel: string, heard: (payload: string, fromHere: boolean) => void): void
+  /** Sends at once; lost where the connection is not there. */
+  send(channel: string, payload: string): Promise<void>
   /** Runs one small statement on the connection, which is made where it is not there. */
   ask(text: string, values: unknown[], options: AskOptions): ReturnType<Db['query']>
   /**
@@ -36,13 +33,13 @@ export interface AskOptions {
   isUrgent?: boolean
 }
 
-type Heard = Parameters<Signals['listen']>[1]
+type Heard = Parameters<Notifications['listen']>[1]
 
 const LONGEST_PAUSE_MS = 1000
 const GOODBYE_MS = 1000
 const PATIENCE_MS = 5000
 
-export class SignalLine implements Signals {
+export class NotificationConnection implements Notifications {
   #config: pg.ClientConfig
   /** Behind a pooler a LISTEN stays with a connection that is somebody else's a moment later. */
   #canListen: boolean
@@ -51,7 +48,7 @@ export class SignalLine implements Signals {
   #client: pg.Client | undefined
   #opening: Promise<void> | undefined
   #retry: NodeJS.Timeout | undefined
-  #turns = new Turns()
+  #turns = new StatementQueue()
   #failures = 0
   #closed = false
 
@@ -61,25 +58,15 @@ export class SignalLine implements Signals {
     this.#logError = logError
   }
 
-  listen(channel: string, heard: Heard): () => void {
+  listen(channel: string, heard: Heard): void {
     const listeners = this.#listeners.get(channel) ?? new Set()
     this.#listeners.set(channel, listeners.add(heard))
-    if (this.#canListen) {
-      if (!this.#client) void this.#open()
-      else if (listeners.size === 1) void this.#say(`listen ${pg.escapeIdentifier(channel)}`)
-    }
-    return () => {
-      if (!listeners.delete(heard) || listeners.size > 0) return
-      this.#listeners.delete(channel)
-      if (this.#canListen) void this.#say(`unlisten ${pg.escapeIdentifier(channel)}`)
-    }
+    if (!this.#canListen) return
+    if (!this.#client) void this.#open()
+    else if (listeners.size === 1) void this.#say(`listen ${pg.escapeIdentifier(channel)}`)
   }
 
-  async send(channel: string, payload: string, db?: Db): Promise<void> {
-    if (db) {
-      await db.query('select pg_notify($1, $2)', [channel, payload])
-      return
-    }
+  async send(channel: string, payload: string): Promise<void> {
     if (!this.#client) await this.#open()
     // A signal says nothing that a crash could make untrue: its commit need not wait for the disk.
     await this.#say(`select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, [
@@ -156,7 +143,7 @@ export class SignalLine implements Signals {
       // What is given up here ends in the server too. A pooler would keep it for others.
       if (this.#canListen) await client.query(`set statement_timeout = ${PATIENCE_MS}`)
       for (const channel of this.#canListen ? this.#listeners.keys() : []) {
-        await bounded(client, PATIENCE_MS).query(`listen ${pg.escapeIdentifier(channel)}`)
+        await withQueryTimeout(client, PATIENCE_MS).query(`listen ${pg.escapeIdentifier(channel)}`)
       }
       this.#client = client
       this.#failures = 0
@@ -209,9 +196,9 @@ export class SignalLine implements Signals {
     // The time was used up by waiting: that says nothing of the connection.
     if (timeoutMs <= 0) throw new Error('Query read timeout: its turn came too late')
     try {
-      return await bounded(client, Math.ceil(timeoutMs)).query(text, values)
+      return await withQueryTimeout(client, Math.ceil(timeoutMs)).query(text, values)
     } catch (error) {
-      if (isAway(error)) this.#lost(client, error as Error)
+      if (isConnectionError(error)) this.#lost(client, error as Error)
       throw error
     }
   }

@@ -1,20 +1,17 @@
 import pg from 'pg'
-import { hearClientErrors } from './client-errors.ts'
+import { handleClientErrors } from './client-errors.ts'
 import { configOf, isPool } from './connection-config.ts'
 import { DatabaseTooOld, DatabaseUnreachable } from '../errors.ts'
-import { openHot, WITH_HOT_PLANS, type Hot } from './worker-pool.ts'
+import { openWorkerPool, BEGIN_WITH_WORKER_PLANS, type WorkerPool } from './worker-pool.ts'
 import type { SvcCoreOptions } from '../options/core-options.ts'
-import { boundedPool } from './query-timeout.ts'
+import { poolWithQueryTimeout } from './query-timeout.ts'
 import { transaction, type Db } from './transaction.ts'
 import { whyUnreachable } from './connection-errors.ts'
 
-export { isAway } from './connection-errors.ts'
-export { transaction, type Db } from './transaction.ts'
-
 /**
  * The pools of a process. Together they stay within the configured `max` plus two connections:
- * `pool` has the configured size, `hot` and the listener share the two that are added (a pool that
- * we made gives one of its own to `hot`, so that fetching and settling need not queue).
+ * `pool` has the configured size, `workerPool` and the listener share the two that are added (a pool that
+ * we made gives one of its own to `workerPool`, so that fetching and settling need not queue).
  */
 export interface Database {
   pool: pg.Pool
@@ -24,8 +21,8 @@ export interface Database {
   maintenance: Db
   /** The same, with a time-out of one's own. */
   dbWithin(ms: number): Db
-  hot: Hot
-  /** A transaction on `pool`, with the plans of `hot`: for what moves jobs in the background. */
+  workerPool: WorkerPool
+  /** A transaction on `pool`, with the plans of `workerPool`: for what moves jobs in the background. */
   background<T>(run: (db: Db) => Promise<T>): Promise<T>
   /** For the one connection that listens. */
   listener: pg.ClientConfig
@@ -59,21 +56,21 @@ export async function openDatabase(
 
   const pool = given ?? new pg.Pool({ ...config, max: max - spared })
   pool.on('error', logError)
-  const hearNoMore = hearClientErrors(pool)
+  const hearNoMore = handleClientErrors(pool)
   try {
     await assertUsable(pool)
-    const hot = await openHot({ ...config, max: 1 + spared }, logError)
+    const workerPool = await openWorkerPool({ ...config, max: 1 + spared }, logError)
     return {
       pool,
-      db: hot.pooled ? inTransactions(pool) : cancelling(pool, hot),
-      maintenance: cancelling(pool, hot, MAINTENANCE_TIMEOUT_MS),
-      dbWithin: (ms) => cancelling(pool, hot, ms),
-      hot,
-      background: (run) => transaction(pool, run, { begin: WITH_HOT_PLANS }),
-      pooled: hot.pooled,
+      db: workerPool.pooled ? inTransactions(pool) : cancelling(pool, workerPool),
+      maintenance: cancelling(pool, workerPool, MAINTENANCE_TIMEOUT_MS),
+      dbWithin: (ms) => cancelling(pool, workerPool, ms),
+      workerPool,
+      background: (run) => transaction(pool, run, { begin: BEGIN_WITH_WORKER_PLANS }),
+      pooled: workerPool.pooled,
       listener: config,
       async close() {
-        await endPool(hot.pool)
+        await endPool(workerPool.pool)
         hearNoMore()
         if (given) pool.off('error', logError)
         else await endPool(pool)
@@ -94,11 +91,11 @@ const inTransactions = (pool: pg.Pool): Db => ({
   query: (text, values) => transaction(pool, (db) => db.query(text, values)),
 })
 
-const cancelling = (pool: pg.Pool, hot: Hot, ms?: number): Db =>
-  boundedPool(
+const cancelling = (pool: pg.Pool, workerPool: WorkerPool, ms?: number): Db =>
+  poolWithQueryTimeout(
     pool,
     async (processId) =>
-      hot.pooled ? undefined : hot.query('select pg_cancel_backend($1)', [processId]),
+      workerPool.pooled ? undefined : workerPool.query('select pg_cancel_backend($1)', [processId]),
     ms,
   )
 

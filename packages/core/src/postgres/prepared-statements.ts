@@ -12,7 +12,7 @@ const names = new Map<string, string>()
  * The same client with statements that are parsed and planned once for each connection: a single
  * publish takes half the time. Only for connections that are ours while they last.
  */
-export const preparing = (client: Db): Db => ({
+export const withPreparedStatements = (client: Db): Db => ({
   query: (text, values = []) =>
     (client as unknown as Client).query({ name: nameOf(text), text, values }),
 })
@@ -26,7 +26,7 @@ function nameOf(text: string): string {
 }
 
 /**
- * Whether somebody has thrown the prepared statements of a connection away (`discard all`, a pooler
+ * Whether the prepared statements of a connection are gone (`discard all`, a pooler
  * that gives each transaction another connection).
  */
 export const hasLostStatements = (error: unknown): boolean =>

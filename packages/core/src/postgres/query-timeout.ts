@@ -16,7 +16,7 @@ const CLIENT_MARGIN_MS = 1000
  * that has fallen silent (a paused machine, a firewall that dropped the connection). The server
  * needs a `statement_timeout` of its own, which connections and transactions of ours set.
  */
-export function bounded(client: Client, ms = STATEMENT_TIMEOUT_MS): Db {
+export function withQueryTimeout(client: Client, ms = STATEMENT_TIMEOUT_MS): Db {
   return {
     query: (statement: string | object, values?: unknown[]) =>
       client.query(timed(statement, values, ms)),
@@ -27,7 +27,7 @@ export function bounded(client: Client, ms = STATEMENT_TIMEOUT_MS): Db {
  * The same for a pool that the application uses as well: its sessions cannot be given a
  * `statement_timeout`. A statement that timed out here is cancelled in the server.
  */
-export function boundedPool(
+export function poolWithQueryTimeout(
   pool: pg.Pool,
   cancel: (processId: number) => Promise<unknown>,
   ms = STATEMENT_TIMEOUT_MS,

@@ -1,4 +1,4 @@
-import { isAway } from './connection-errors.ts'
+import { isConnectionError } from './connection-errors.ts'
 
 export interface Part<Item, Result> {
   items: Item[]
@@ -25,7 +25,7 @@ export async function splitOnError<Item, Result>(
     try {
       parts.push({ items, result: await run(items) })
     } catch (error) {
-      if (isAway(error)) {
+      if (isConnectionError(error)) {
         failed.push({ items: [...items, ...waiting.flat()], error })
         break
       }

@@ -1,5 +1,5 @@
 /** One task at a time, urgent ones before those that wait. */
-export class Turns {
+export class StatementQueue {
   #waiting: { isUrgent: boolean; start: () => void }[] = []
   #isTaken = false
   #since = -Infinity

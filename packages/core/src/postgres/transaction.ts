@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { TransactionRolledBack } from '../errors.ts'
-import { bounded, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
-import { isAway } from './connection-errors.ts'
+import { withQueryTimeout, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
+import { isConnectionError } from './connection-errors.ts'
 
 /** Anything that answers a statement: a pool, a client inside a transaction, an adapter of an ORM. */
 export interface Db {
@@ -13,21 +13,21 @@ interface Terms {
   /** @default begin */
   begin?: string
   /** Longest duration of a statement, here and in the server. @default STATEMENT_TIMEOUT_MS */
-  patienceMs?: number
+  timeoutMs?: number
 }
 
 /**
  * Runs `run` on one connection between `begin` and `commit`; what it throws rolls back. No
- * statement takes longer than `patienceMs`, neither here nor in the server.
+ * statement takes longer than `timeoutMs`, neither here nor in the server.
  */
 export function transaction<T>(
   pool: pg.Pool,
   run: (db: Db) => Promise<T>,
-  { begin = 'begin', patienceMs = STATEMENT_TIMEOUT_MS }: Terms = {},
+  { begin = 'begin', timeoutMs = STATEMENT_TIMEOUT_MS }: Terms = {},
 ): Promise<T> {
   // One round trip for both.
-  const first = `${begin}; set local statement_timeout = ${patienceMs}`
-  return onConnection(pool, patienceMs, async (_client, db) => {
+  const first = `${begin}; set local statement_timeout = ${timeoutMs}`
+  return onConnection(pool, timeoutMs, async (_client, db) => {
     await db.query(first)
     const result = await run(db)
     await commit(db)
@@ -60,7 +60,7 @@ async function commit(db: Db): Promise<void> {
 
 async function onConnection<T>(
   pool: pg.Pool,
-  patienceMs: number,
+  timeoutMs: number,
   work: (client: pg.PoolClient, db: Db) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect()
@@ -71,11 +71,11 @@ async function onConnection<T>(
     broken = error
   }
   client.on('error', onError)
-  const db = bounded(client, patienceMs)
+  const db = withQueryTimeout(client, timeoutMs)
   try {
     return await work(client, db)
   } catch (error) {
-    if (isAway(error)) broken = error as Error
+    if (isConnectionError(error)) broken = error as Error
     else {
       await db.query('rollback').catch((rollbackError: Error) => {
         broken = rollbackError

@@ -9,22 +9,23 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
-import { hearClientErrors } from './client-errors.ts'
+import { handleClientErrors } from './client-errors.ts'
 import { withServerOptions } from './connection-config.ts'
-import { bounded, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
+import { withQueryTimeout, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
 import { transaction, type Db } from './transaction.ts'
-import { isAway } from './connection-errors.ts'
+import { isConnectionError } from './connection-errors.ts'
 
 const OFF = ['enable_sort', 'enable_bitmapscan', 'enable_seqscan', 'jit', 'synchronous_commit']
 const AT_START = [
   ...OFF.map((setting) => `-c ${setting}=off`),
   `-c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
 ].join(' ')
-export const WITH_HOT_PLANS = ['begin', ...OFF.map((setting) => `set local ${setting} = off`)].join(
-  '; ',
-)
+export const BEGIN_WITH_WORKER_PLANS = [
+  'begin',
+  ...OFF.map((setting) => `set local ${setting} = off`),
+].join('; ')
 
-export class Hot implements Db {
+export class WorkerPool implements Db {
   readonly pool: pg.Pool
   /** A pooler refuses, or forgets, settings of a session: they are made within each transaction. */
   readonly pooled: boolean
@@ -35,12 +36,12 @@ export class Hot implements Db {
   }
 
   query(text: string, values?: unknown[]): ReturnType<Db['query']> {
-    if (!this.pooled) return bounded(this.pool).query(text, values)
+    if (!this.pooled) return withQueryTimeout(this.pool).query(text, values)
     return this.transaction((db) => db.query(text, values))
   }
 
-  transaction<T>(run: (db: Db) => Promise<T>, patience: { patienceMs?: number } = {}): Promise<T> {
-    const begin = this.pooled ? { begin: WITH_HOT_PLANS } : {}
+  transaction<T>(run: (db: Db) => Promise<T>, patience: { timeoutMs?: number } = {}): Promise<T> {
+    const begin = this.pooled ? { begin: BEGIN_WITH_WORKER_PLANS } : {}
     return transaction(this.pool, run, { ...begin, ...patience })
   }
 }
@@ -52,16 +53,16 @@ export class Hot implements Db {
  *
  * @throws the error of the last try
  */
-export async function openHot(
+export async function openWorkerPool(
   config: pg.PoolConfig,
   logError: (error: Error) => void,
-): Promise<Hot> {
+): Promise<WorkerPool> {
   for (let failures = 0; ; failures++) {
     const pauseMs = PAUSES_MS[failures]
     try {
       return await probe(config, logError, pauseMs === undefined)
     } catch (error) {
-      if (pauseMs === undefined || !isAway(error)) throw error
+      if (pauseMs === undefined || !isConnectionError(error)) throw error
       await wait(pauseMs)
     }
   }
@@ -74,13 +75,13 @@ async function probe(
   config: pg.PoolConfig,
   logError: (error: Error) => void,
   isLast: boolean,
-): Promise<Hot> {
+): Promise<WorkerPool> {
   const direct = watched(withServerOptions(config, AT_START), logError)
   try {
-    const { rows } = await bounded(direct, ANSWER_WITHIN_MS).query(
+    const { rows } = await withQueryTimeout(direct, ANSWER_WITHIN_MS).query(
       `select current_setting('enable_seqscan') = 'off' as taken`,
     )
-    if (rows[0].taken) return new Hot(direct, false)
+    if (rows[0].taken) return new WorkerPool(direct, false)
   } catch (error) {
     if (!mayBeRefusal(error, isLast)) {
       void direct.end()
@@ -90,12 +91,12 @@ async function probe(
   void direct.end()
   const plain = watched(config, logError)
   try {
-    await bounded(plain, ANSWER_WITHIN_MS).query('select 1')
+    await withQueryTimeout(plain, ANSWER_WITHIN_MS).query('select 1')
   } catch (error) {
     void plain.end()
     throw error
   }
-  return new Hot(plain, true)
+  return new WorkerPool(plain, true)
 }
 
 /**
@@ -105,13 +106,13 @@ async function probe(
  */
 function mayBeRefusal(error: unknown, isLast: boolean): boolean {
   const { code } = (error ?? {}) as { code?: unknown }
-  if (code === '08P01' || !isAway(error)) return true
+  if (code === '08P01' || !isConnectionError(error)) return true
   return isLast && (error as Error).message.startsWith('Connection terminated')
 }
 
 function watched(config: pg.PoolConfig, logError: (error: Error) => void): pg.Pool {
   const pool = new pg.Pool(config)
   pool.on('error', logError)
-  hearClientErrors(pool)
+  handleClientErrors(pool)
   return pool
 }

@@ -3,7 +3,7 @@
  * declares. Processes of other versions and with other options share the database: a subscription
  * keeps an event, and data is kept for so many days, as long as any living process declares it.
  */
-import type { Hot } from '../postgres/worker-pool.ts'
+import type { WorkerPool } from '../postgres/worker-pool.ts'
 import { uuidv7 } from '../ids.ts'
 import { loggable } from '../postgres/loggable-error.ts'
 import {
@@ -18,7 +18,7 @@ import {
   dropUndeclaredEvents,
   hasUndeclaredEvents,
   isRetired,
-  takeDeclareTurn,
+  lockDeclarations,
   type Subscription,
 } from '../events/subscriptions-table.ts'
 import type { Db } from '../postgres/transaction.ts'
@@ -37,7 +37,7 @@ interface LeaseLog {
 
 export class ProcessLease {
   readonly id = uuidv7()
-  #hot: Pick<Hot, 'query' | 'transaction'>
+  #workerPool: Pick<WorkerPool, 'query' | 'transaction'>
   #log: LeaseLog
   #nowMs: () => number
   #days: Record<string, number> = {}
@@ -52,12 +52,12 @@ export class ProcessLease {
   #isClosed = false
 
   constructor(
-    hot: Pick<Hot, 'query' | 'transaction'>,
+    workerPool: Pick<WorkerPool, 'query' | 'transaction'>,
     log: LeaseLog,
     /** Monotonic. */
     nowMs: () => number = () => performance.now(),
   ) {
-    this.#hot = hot
+    this.#workerPool = workerPool
     this.#log = log
     this.#nowMs = nowMs
   }
@@ -73,7 +73,7 @@ export class ProcessLease {
    */
   async declareEvents(wanted: Subscription): Promise<void> {
     this.#subscriptions.set(wanted.subscription, wanted)
-    await this.#inTurn(async (db) => {
+    await this.#whileLocked(async (db) => {
       await putProcess(db, this.id, this.#declared())
       await addSubscription(db, wanted)
     })
@@ -109,7 +109,7 @@ export class ProcessLease {
     this.#isClosed = true
     clearTimeout(this.#timer)
     await this.#beating
-    await closeProcess(this.#hot, this.id)
+    await closeProcess(this.#workerPool, this.id)
   }
 
   async #beat(): Promise<void> {
@@ -117,7 +117,7 @@ export class ProcessLease {
     const beganMs = this.#nowMs()
     const wasLate = beganMs - this.#lastBeatMs > LEASE_SECONDS * 1000
     try {
-      const held = await renewProcess(this.#hot, this.id)
+      const held = await renewProcess(this.#workerPool, this.id)
       if (!held) await this.#declareAgain()
       if (!held || wasLate || this.#isFailing) this.#steadySinceMs = this.#nowMs()
       this.#isFailing = false
@@ -125,7 +125,7 @@ export class ProcessLease {
       if (this.#isReady && this.#isSteady()) await this.#drop(RESTART_SECONDS)
     } catch (error) {
       if (!this.#isFailing) {
-        this.#log.warn({ err: loggable(error) }, 'the lease of this process could not be renewed')
+        this.#log.warn({ err: loggable(error) }, 'could not renew the lease of this process')
       }
       this.#isFailing = true
     }
@@ -141,7 +141,7 @@ export class ProcessLease {
 
   /** The lease may have lapsed, and others may have dropped what this process lives by. */
   async #declareAgain(): Promise<void> {
-    await this.#inTurn(async (db) => {
+    await this.#whileLocked(async (db) => {
       await putProcess(db, this.id, this.#declared())
       for (const wanted of this.#subscriptions.values()) {
         // `unsubscribe` in another process has ended it meanwhile.
@@ -154,14 +154,14 @@ export class ProcessLease {
   async #drop(closedWithinSeconds: number): Promise<void> {
     const subscriptions = [...this.#subscriptions.keys()]
     if (subscriptions.length === 0) return
-    if (!(await hasUndeclaredEvents(this.#hot, subscriptions, closedWithinSeconds))) return
-    await this.#inTurn((db) => dropUndeclaredEvents(db, subscriptions, closedWithinSeconds))
+    if (!(await hasUndeclaredEvents(this.#workerPool, subscriptions, closedWithinSeconds))) return
+    await this.#whileLocked((db) => dropUndeclaredEvents(db, subscriptions, closedWithinSeconds))
   }
 
   /** A declaration and a drop that overlap would each miss what the other writes. */
-  #inTurn(run: (db: Db) => Promise<void>): Promise<void> {
-    return this.#hot.transaction(async (db) => {
-      await takeDeclareTurn(db)
+  #whileLocked(run: (db: Db) => Promise<void>): Promise<void> {
+    return this.#workerPool.transaction(async (db) => {
+      await lockDeclarations(db)
       await run(db)
     })
   }

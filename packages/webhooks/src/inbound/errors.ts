@@ -52,13 +52,6 @@ export const InboundFailed = createError(
   500,
 )
 
-/** Postgres cannot be reached now. */
-export const InboundUnavailable = createError(
-  'SVC_UNAVAILABLE',
-  'the database cannot be reached, try again',
-  503,
-)
-
 /** A secret that a verification needs is not set, or empty. Nothing is ever compared with it. */
 export const SecretMissing = createError<[string]>(
   'SVC_WEBHOOKS_SECRET_MISSING',

@@ -1,13 +1,7 @@
-import { isAway, type Core } from '@svc/core/internal'
+import { Unavailable } from '@svc/core'
+import { isConnectionError, type Core } from '@svc/core/internal'
 import { claimOf, deduplicationKey } from './deduplicate.ts'
-import {
-  BodyNotJson,
-  InboundFailed,
-  InboundUnavailable,
-  NoHandshake,
-  NotVerified,
-  TooManyFields,
-} from './errors.ts'
+import { BodyNotJson, InboundFailed, NoHandshake, NotVerified, TooManyFields } from './errors.ts'
 import { handshake } from './handshake.ts'
 import { payloadText } from './payload.ts'
 import { SecretsOfRequest } from './secrets-of-request.ts'
@@ -29,7 +23,7 @@ interface Taken {
 /**
  * A POST: verified, then deduplicated, then published. When this returns, the event is committed.
  *
- * @throws NotVerified, BodyNotJson, TooManyFields, InboundFailed or InboundUnavailable, each with the reason as its `cause`
+ * @throws NotVerified, BodyNotJson, TooManyFields, InboundFailed or Unavailable, each with the reason as its `cause`
  */
 export async function receive(
   core: Core,
@@ -41,8 +35,8 @@ export async function receive(
   try {
     return await publishOnce(core, source, taken)
   } catch (error) {
-    throw isAway(error)
-      ? new InboundUnavailable({ cause: error })
+    throw isConnectionError(error)
+      ? new Unavailable({ cause: error })
       : new InboundFailed({ cause: error })
   }
 }
@@ -103,10 +97,10 @@ async function verify(
 /** The claim of the key and the event stand or fall together: a failed publish burns no key. */
 async function publishOnce(core: Core, source: Source, { json, key }: Taken): Promise<Receipt> {
   if (key === null) {
-    const { id } = await core.publishText(source.publishAs, json)
+    const { id } = await core.bus.publishText(source.publishAs, json)
     return { outcome: 'accepted', eventId: id }
   }
-  const published = await core.publishOnce(source.publishAs, json, claimOf(source, key))
+  const published = await core.bus.publishOnce(source.publishAs, json, claimOf(source, key))
   if (published === null) return { outcome: 'duplicate' }
   return { outcome: 'accepted', eventId: published.id }
 }

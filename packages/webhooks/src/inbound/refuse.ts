@@ -1,12 +1,12 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Unavailable } from '@svc/core'
 import {
   BodyNotJson,
   BodyTooLarge,
   BodyUnreadable,
   ContentTypeInvalid,
   InboundFailed,
-  InboundUnavailable,
   NoHandshake,
   NotVerified,
   TooManyFields,
@@ -24,10 +24,10 @@ const OURS = [
   BodyUnreadable,
   ContentTypeInvalid,
   InboundFailed,
-  InboundUnavailable,
   NoHandshake,
   NotVerified,
   TooManyFields,
+  Unavailable,
 ]
 
 /**

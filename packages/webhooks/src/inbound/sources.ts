@@ -1,5 +1,5 @@
 import { InvalidOption } from '@svc/core'
-import { isString, settleOptions, type OptionRules } from '@svc/core/internal'
+import { isString, resolveOptions, type OptionRules } from '@svc/core/internal'
 import type { InboundSource } from './source.ts'
 
 /** One source with its name and its defaults filled in. */
@@ -66,7 +66,7 @@ function settleSource(name: string, source: unknown): Source {
       'svcWebhooks: the name of a source in "inbound" has 1 to 100 characters',
     )
   }
-  const settled = settleOptions<Omit<Source, 'name'>>(
+  const settled = resolveOptions<Omit<Source, 'name'>>(
     'svcWebhooks',
     rules,
     source,

@@ -1,5 +1,5 @@
 /** The operations on deliveries: what routes and actions do. */
-import { isUuid, keepEvents, uuidv7, type Core, type Db } from '@svc/core/internal'
+import { isUuid, retainEvents, uuidv7, type Core, type Db } from '@svc/core/internal'
 import { insertLogRows, listLogRows, type LogFilter, type LogRow } from '../tables/delivery-log.ts'
 import { DeliveryNotFound, WebhookInactive, WebhookNotFound } from '../errors.ts'
 import { findRegistration, findTargets, holdRegistrations } from '../tables/webhooks.ts'
@@ -97,7 +97,7 @@ export function deliveriesOf(core: Core, post: Post, settings: DeliveriesSetting
         if (source === undefined) throw new DeliveryNotFound(deliveryId)
         // The log will show its payload for as long again.
         const { event: name, eventId } = source
-        if (eventId !== null) await keepEvents(db, [{ name, id: eventId }], days)
+        if (eventId !== null) await retainEvents(db, [{ name, id: eventId }], days)
         return source
       })
     },

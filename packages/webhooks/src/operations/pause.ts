@@ -8,13 +8,13 @@ import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
  * Tell the queue after the commit: `core.queues.groupsChanged(QUEUE)`.
  */
 export async function pause(core: Core, db: Db, id: string): Promise<void> {
-  await core.fanOut.setTarget(db, SUBSCRIPTION, id, [])
+  await core.fanOut.setRecipient(db, SUBSCRIPTION, id, [])
   await core.queues.hold(db, QUEUE, id)
 }
 
 /** Events make deliveries for it again, and those that waited go on. Tell the queue as above. */
 export async function resume(core: Core, db: Db, id: string, events: string[]): Promise<void> {
-  await core.fanOut.setTarget(db, SUBSCRIPTION, id, events)
+  await core.fanOut.setRecipient(db, SUBSCRIPTION, id, events)
   await core.queues.release(db, QUEUE, id)
 }
 

@@ -56,7 +56,7 @@ export function webhooksOf(
       const id = uuidv7()
       return await core.transaction(async (db) => {
         const made = await insertRegistration(db, { id, url, events, label, secret: newSecret() })
-        await core.fanOut.setTarget(db, SUBSCRIPTION, id, events)
+        await core.fanOut.setRecipient(db, SUBSCRIPTION, id, events)
         return made
       })
     },
@@ -78,7 +78,7 @@ export function webhooksOf(
         const { before, after } = states
         if (before.active && !after.active) await pause(core, db, id)
         else if (!before.active && after.active) await resume(core, db, id, after.events)
-        else if (after.active) await core.fanOut.setTarget(db, SUBSCRIPTION, id, after.events)
+        else if (after.active) await core.fanOut.setRecipient(db, SUBSCRIPTION, id, after.events)
         // What failed at the old address says nothing about the new one.
         if (after.active && before.url !== after.url) await core.queues.release(db, QUEUE, id)
         return states
@@ -93,7 +93,7 @@ export function webhooksOf(
       assertUuid(id)
       await core.transaction(async (db) => {
         if (!(await deleteRegistration(db, id))) throw new WebhookNotFound(id)
-        await core.fanOut.setTarget(db, SUBSCRIPTION, id, [])
+        await core.fanOut.setRecipient(db, SUBSCRIPTION, id, [])
         const dropped = await core.queues.discard(db, QUEUE, id)
         await insertLogRows(db, dropped.map(skippedRow))
       })

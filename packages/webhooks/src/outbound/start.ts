@@ -33,7 +33,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   core.lease.declareDays('deliveryLogRetentionDays', settings.deliveryLogRetentionDays)
   await core.queues.define(QUEUE)
   await core.fanOut.declare(SUBSCRIPTION, QUEUE, settings.allowedEvents)
-  core.keepEventsAtLeast(settings.deliveryLogRetentionDays)
+  core.retainEventsAtLeast(settings.deliveryLogRetentionDays)
   await keepLog(core, settings.deliveryLogRetentionDays)
 
   const post = openPost({ timeoutMs, refuses, userAgent: userAgent() })

@@ -1,6 +1,6 @@
 /** The table of delivery attempts. */
 import type { Db } from '@svc/core'
-import { longestDays } from '@svc/core/internal'
+import { ADVISORY_LOCKS, longestDays } from '@svc/core/internal'
 import type { DeliveryRecord, DeliveryStatus } from '../schemas.ts'
 
 /** A record as it is stored. */
@@ -108,7 +108,7 @@ export async function findLoggedAttempts(
 
 /** Until the transaction ends no other process does what is to be done once. */
 export async function takeLogTurn(db: Db): Promise<void> {
-  await db.query('select pg_advisory_xact_lock(7763003)')
+  await db.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.deliveryLogMaintenance])
 }
 
 /** The smallest UUIDv7 of a moment. */

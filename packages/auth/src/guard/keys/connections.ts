@@ -4,11 +4,11 @@
  * pool, and cancels in the server what is given up here.
  */
 import type { Svc } from '@svc/core'
-import type { Db, Signals } from '@svc/core/internal'
+import type { Db, Notifications } from '@svc/core/internal'
 import { within } from './limited-pool.ts'
 
 type Pool = Svc['database']
-type Line = Pick<Signals, 'ask' | 'isResponsive'>
+type Line = Pick<Notifications, 'ask' | 'isResponsive'>
 
 /** A statement of the guard takes a few milliseconds: after so long the line counts as stuck. */
 const STUCK_MS = 300

@@ -32,8 +32,8 @@ export type Keys = Awaited<ReturnType<typeof openKeys>>
 export async function openKeys(core: Core, settings: AuthSettings, log: FastifyBaseLogger) {
   const { svc } = core
   const asked = core.dbWithin(PATIENCE_MS)
-  const db = preferringPool(svc.database, asked, core.signals, PATIENCE_MS)
-  const own = preferringLine(svc.database, asked, core.signals, PATIENCE_MS)
+  const db = preferringPool(svc.database, asked, core.notifications, PATIENCE_MS)
+  const own = preferringLine(svc.database, asked, core.notifications, PATIENCE_MS)
   const forStrangers = narrow(db, WIDTH_FOR_STRANGERS, PATIENCE_MS)
   const budgets = missBudgets()
   const limiter = settings.rateLimit
@@ -81,7 +81,7 @@ export async function openKeys(core: Core, settings: AuthSettings, log: FastifyB
     recognizer,
     uncommitted,
     async start() {
-      core.signals.listen(KEYS_CHANGED, () => lease.wake())
+      core.notifications.listen(KEYS_CHANGED, () => lease.wake())
       await lease.renew()
       lease.start()
       await arrivals.start()

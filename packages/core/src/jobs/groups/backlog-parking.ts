@@ -3,7 +3,8 @@
  * them: of held groups, of groups with an open circuit, and of groups with a long backlog. Writes
  * circuits that have changed to the table of groups first.
  */
-import type { Database, Db } from '../../postgres/pools.ts'
+import type { Database } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import { parkWaiting, SCAN_START, type Backlog, type ScanPosition } from '../pg-boss/parked-jobs.ts'
 import type { GroupStates } from './group-states.ts'
 import { recordParked, setCircuits } from './groups-table.ts'

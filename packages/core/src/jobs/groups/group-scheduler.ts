@@ -15,7 +15,7 @@ import { deleteUnusedGroups, listJobGroups } from './groups-table.ts'
 interface Parts {
   queue: string
   windows: Record<Lane, number>
-  database: Pick<Database, 'hot' | 'background'>
+  database: Pick<Database, 'workerPool' | 'background'>
   log: { error(details: object, message: string): void }
   /** The table of groups has changed: other processes read it again. */
   changed: () => void
@@ -66,7 +66,7 @@ export class GroupScheduler {
     if (performance.now() < this.#refreshAt) return
     this.#refreshAt = Infinity
     try {
-      const rows = await listJobGroups(this.#parts.database.hot, this.#parts.queue)
+      const rows = await listJobGroups(this.#parts.database.workerPool, this.#parts.queue)
       this.#states.replace(rows)
       this.#adoptCircuits(
         new Set(rows.filter(({ circuitOpen }) => circuitOpen).map(({ group }) => group)),
@@ -118,7 +118,7 @@ export class GroupScheduler {
     const { queue, windows, database } = this.#parts
     const limits = claimLimits(this.#states, this.#limits, windows, room, Date.now())
     if (limits.length === 0) return []
-    const jobs: Job[] = await claimParked(database.hot, queue, limits)
+    const jobs: Job[] = await claimParked(database.workerPool, queue, limits)
     const counts = new Map<string, number>()
     for (const { group } of jobs) if (group) counts.set(group, (counts.get(group) ?? 0) + 1)
     const now = Date.now()
@@ -130,7 +130,7 @@ export class GroupScheduler {
     }
     for (const { group } of jobs) if (group) this.#limits.begin(group, now)
     if (jobs.length > 0) this.#exist = true
-    await deleteUnusedGroups(database.hot, queue, unused)
+    await deleteUnusedGroups(database.workerPool, queue, unused)
     return jobs
   }
 

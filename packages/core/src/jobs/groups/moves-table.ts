@@ -1,5 +1,5 @@
 /** The table of moves, each of many jobs of one group, and the portions in which they are carried out. */
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import {
   deleteDeadLetters,
   redriveDeadLetters,

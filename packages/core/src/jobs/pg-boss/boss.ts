@@ -1,7 +1,7 @@
 /** The one door to pg-boss: its jobs, retries, back-off, expiry and dead-letter queues. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { PgBoss as NewPgBoss } from 'pg-boss'
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from './dead-letters.ts'
 import { HEARTBEAT_SECONDS } from './jobs-table.ts'
 import { recordParked } from '../groups/groups-table.ts'

@@ -3,7 +3,7 @@
  * UUIDv7: newest first is a sort by id. Lists and counts leave out the dead letters that a move is
  * about to redrive or delete (see groups/moves-table.ts).
  */
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import { deadLetterQueueOf, isLost, type DeadLetter } from '../job.ts'
 
 const COLUMNS = `letter.id, letter.data, letter.source_output as output,

@@ -1,5 +1,5 @@
 /** Settings, indexes and a trigger for pg-boss's tables of jobs, made once after pg-boss made the tables. */
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 
 /** Rows come and go quickly, and the planner needs a fair estimate of how many there are. */
 const STORAGE_SETTINGS = {

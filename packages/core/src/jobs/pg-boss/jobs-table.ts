@@ -4,7 +4,7 @@
  * The ids are given twice: as an array they are looked up by the index, whatever the planner
  * estimates.
  */
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import { PRIORITY, type Job } from '../job.ts'
 
 /** A lease that has not been renewed for so long has expired: the process counts as dead. */

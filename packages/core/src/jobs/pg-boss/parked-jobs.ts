@@ -6,7 +6,7 @@
  * ids. With a join instead, and an estimate of an empty table, the planner runs the selection once
  * for each row, or reads the table once for each row of the selection.
  */
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import { asJob, JOB_COLUMNS, PRIORITY, type Job, type JobRow } from '../job.ts'
 import { LEASE_RETURNED } from './jobs-table.ts'
 

@@ -1,5 +1,5 @@
 /** The attempts of this process: from the fetch that brought a job to the outcome of its attempt. */
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import { LANES, type Job, type Lane } from '../job.ts'
 import type { Outcome, Worker } from '../worker.ts'
 import type { FetchAhead } from './fetch-ahead.ts'

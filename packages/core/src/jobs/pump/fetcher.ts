@@ -1,5 +1,5 @@
 /** Fetches jobs into free slots, as many of each group as its limits allow, and begins them. */
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import type { GroupScheduler } from '../groups/group-scheduler.ts'
 import type { Job, Lane } from '../job.ts'
 import { fetchJobs, type PgBoss } from '../pg-boss/boss.ts'

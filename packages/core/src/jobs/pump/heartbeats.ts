@@ -3,7 +3,7 @@
  * renewed for 20 seconds, however long an attempt may take.
  * A job that is settled within seconds costs nothing here.
  */
-import type { Db } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import { renewLeases } from '../pg-boss/jobs-table.ts'
 import type { Job } from '../job.ts'
 

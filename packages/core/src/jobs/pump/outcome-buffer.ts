@@ -4,7 +4,7 @@
  * are settled without it; it is tried a few times more and then left until its job's lease expires.
  */
 import { setImmediate } from 'node:timers/promises'
-import { isAway } from '../../postgres/pools.ts'
+import { isConnectionError } from '../../postgres/connection-errors.ts'
 import { splitOnError } from '../../postgres/split-batch.ts'
 import type { Job } from '../job.ts'
 import type { JobOutcome } from '../worker.ts'
@@ -84,7 +84,7 @@ export class OutcomeBuffer {
     })
     let reason: unknown
     for (const { items, error } of failed) {
-      if (isAway(error)) {
+      if (isConnectionError(error)) {
         this.#waiting.unshift(...items)
         reason = error
       } else if (this.#mayTryAgain(items[0] as JobOutcome, error)) reason = error

@@ -1,4 +1,5 @@
-import { isAway, type Db } from '../../postgres/pools.ts'
+import { isConnectionError } from '../../postgres/connection-errors.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import { splitOnError } from '../../postgres/split-batch.ts'
 import type { Job } from '../job.ts'
 import type { Worker } from '../worker.ts'
@@ -18,7 +19,7 @@ export async function prepareBatch<Prepared>(
   const preparedOf = new Map<Job, (job: Job) => Prepared>()
   for (const { items, result } of parts) for (const job of items) preparedOf.set(job, result)
   for (const { items, error } of failed) {
-    if (isAway(error)) throw error
+    if (isConnectionError(error)) throw error
     for (const job of items) {
       preparedOf.set(job, () => {
         throw error

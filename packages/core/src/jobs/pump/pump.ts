@@ -24,7 +24,7 @@ import { WakeableSleep } from './wakeable-sleep.ts'
 interface Parts {
   worker: Worker
   boss: PgBoss
-  database: Pick<Database, 'hot' | 'background'>
+  database: Pick<Database, 'workerPool' | 'background'>
   log: {
     error(details: object, message: string): void
     info(details: object, message: string): void
@@ -55,7 +55,7 @@ export class Pump {
   constructor(parts: Parts) {
     const { worker, boss, database, log } = parts
     const { queue } = worker
-    const db = database.hot
+    const db = database.workerPool
     this.worker = worker
     this.#parts = parts
     const slots = new Slots(worker.concurrency)

@@ -1,6 +1,6 @@
 /** Settles a batch of outcomes in one transaction, together with the rows that record them. */
-import type { Db } from '../../postgres/pools.ts'
-import type { Hot } from '../../postgres/worker-pool.ts'
+import type { Db } from '../../postgres/transaction.ts'
+import type { WorkerPool } from '../../postgres/worker-pool.ts'
 import type { Job } from '../job.ts'
 import { recordParked } from '../groups/groups-table.ts'
 import { makeLastAttempt, postponeJobs, delayRetries } from '../pg-boss/jobs-table.ts'
@@ -19,7 +19,7 @@ type JobOutcomeAs<Kind extends Outcome['kind']> = {
  */
 export async function settleBatch(
   boss: PgBoss,
-  pool: Pick<Hot, 'query' | 'transaction'>,
+  pool: Pick<WorkerPool, 'query' | 'transaction'>,
   worker: Pick<Worker, 'queue' | 'record' | 'afterRecord'>,
   batch: JobOutcome[],
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import { isString, settleOptions } from '@svc/core/internal'
+import { isString, resolveOptions } from '@svc/core/internal'
 import { expectSecrets } from '../expected-secrets.ts'
 import type { Verify } from '../source.ts'
 import { equalBytes } from './equal.ts'
@@ -20,7 +20,7 @@ export interface BasicAuthOptions {
  * @throws InvalidOption when it is called, which is at boot
  */
 export function basicAuth(options: BasicAuthOptions): Verify {
-  const { username, passwordSecretName } = settleOptions<BasicAuthOptions>(
+  const { username, passwordSecretName } = resolveOptions<BasicAuthOptions>(
     'basicAuth',
     rules,
     options,

@@ -1,4 +1,4 @@
-import { isString, settleOptions } from '@svc/core/internal'
+import { isString, resolveOptions } from '@svc/core/internal'
 import { expectSecrets } from '../expected-secrets.ts'
 import type { Verify } from '../source.ts'
 import { equalHeader } from './equal.ts'
@@ -21,7 +21,7 @@ export interface BearerTokenOptions {
  * @throws InvalidOption when it is called, which is at boot
  */
 export function bearerToken(options: BearerTokenOptions): Verify {
-  const { secretName, header } = settleOptions<Required<BearerTokenOptions>>(
+  const { secretName, header } = resolveOptions<Required<BearerTokenOptions>>(
     'bearerToken',
     rules,
     options,

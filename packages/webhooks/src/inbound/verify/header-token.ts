@@ -1,4 +1,4 @@
-import { isString, settleOptions } from '@svc/core/internal'
+import { isString, resolveOptions } from '@svc/core/internal'
 import { expectSecrets } from '../expected-secrets.ts'
 import type { Verify } from '../source.ts'
 import { equalHeader } from './equal.ts'
@@ -21,7 +21,7 @@ export interface HeaderTokenOptions {
  * @throws InvalidOption when it is called, which is at boot
  */
 export function headerToken(options: HeaderTokenOptions): Verify {
-  const { header, secretName } = settleOptions<HeaderTokenOptions>('headerToken', rules, options)
+  const { header, secretName } = resolveOptions<HeaderTokenOptions>('headerToken', rules, options)
   const verify: Verify = async (request, _body, secret) => {
     const expected = await neededSecret(secret, secretName)
     const value = soleHeader(request, header)

@@ -1,5 +1,5 @@
 import { InvalidOption } from '@svc/core'
-import { isString, settleOptions, type OptionRules } from '@svc/core/internal'
+import { isString, resolveOptions, type OptionRules } from '@svc/core/internal'
 import type { InboundRequest } from '../source.ts'
 import { isHeaderName } from './header-name.ts'
 import type { SignatureEncoding } from './signature.ts'
@@ -89,7 +89,7 @@ const rules: OptionRules = {
 
 /** @throws InvalidOption */
 export function settleHmac(options: HmacOptions): HmacSettings {
-  const settled = settleOptions<HmacSettings & Required<Pick<HmacOptions, 'algorithm'>>>(
+  const settled = resolveOptions<HmacSettings & Required<Pick<HmacOptions, 'algorithm'>>>(
     'hmac',
     rules,
     options,

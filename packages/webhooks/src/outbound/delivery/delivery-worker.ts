@@ -1,7 +1,7 @@
 /** How the jobs of the delivery queue are done: an attempt each, and its row in the log. */
 import {
   findPayloads,
-  keepEvents,
+  retainEvents,
   type Core,
   type Db,
   type Job,
@@ -154,7 +154,7 @@ async function record(
     if (isGone(one)) gone.add(deliveryJobOf(one.job).target)
   }
   await insertLogRows(db, rows)
-  await keepEvents(db, olderEventsOf(settled), deliveryLogRetentionDays)
+  await retainEvents(db, olderEventsOf(settled), deliveryLogRetentionDays)
   await pauseGone(core, db, [...gone])
 }
 

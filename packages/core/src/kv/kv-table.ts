@@ -1,0 +1,125 @@
+/** The table of the key-value store. */
+import type { Db } from '../postgres/transaction.ts'
+import { InvalidEntry } from '../errors.ts'
+
+export async function findValue(db: Db, key: string): Promise<unknown> {
+  const { rows } = await db.query(
+    `select value from svc."__svc.kv"
+      where key = $1 and (expires_at is null or expires_at > clock_timestamp())`,
+    [key],
+  )
+  return rows[0]?.value
+}
+
+export async function putValue(
+  db: Db,
+  key: string,
+  json: string,
+  ttl: number | null,
+): Promise<void> {
+  await asking(
+    db,
+    `insert into svc."__svc.kv" (key, value, expires_at)
+     values ($1, $2, clock_timestamp() + make_interval(secs => $3))
+     on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at`,
+    [key, json, ttl],
+  )
+}
+
+export async function takeKeyIfFree(
+  db: Db,
+  key: string,
+  json: string,
+  ttl: number | null,
+): Promise<boolean> {
+  return (await insertFreeEntries(db, [{ key, json, ttl }])).has(key)
+}
+
+/** A key to be claimed: it is taken for `ttlSeconds`. */
+export interface Claim {
+  key: string
+  ttlSeconds: number
+}
+
+/** Claims many keys, each of them once, and returns those that were free. */
+export const takeFreeKeys = (db: Db, claims: readonly Claim[]): Promise<ReadonlySet<string>> =>
+  insertFreeEntries(
+    db,
+    claims.map(({ key, ttlSeconds }) => ({ key, json: 'true', ttl: ttlSeconds })),
+  )
+
+/** They go in by the order of their keys: two batches that share some would deadlock in any other. */
+async function insertFreeEntries(
+  db: Db,
+  entries: { key: string; json: string; ttl: number | null }[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await asking(
+    db,
+    `insert into svc."__svc.kv" as kv (key, value, expires_at)
+     select key, json::jsonb, clock_timestamp() + make_interval(secs => ttl)
+       from unnest($1::text[], $2::text[], $3::float8[]) as given (key, json, ttl)
+      order by key collate "C"
+     on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
+      where kv.expires_at <= clock_timestamp()
+     returning key`,
+    [entries.map(({ key }) => key), entries.map(({ json }) => json), entries.map(({ ttl }) => ttl)],
+  )
+  return new Set(rows.map(({ key }) => key as string))
+}
+
+export async function addToValue(
+  db: Db,
+  key: string,
+  by: number,
+  ttl: number | null,
+): Promise<number> {
+  const { rows } = await asking(
+    db,
+    `insert into svc."__svc.kv" as kv (key, value, expires_at)
+     values ($1, to_jsonb($2::numeric), clock_timestamp() + make_interval(secs => $3))
+     on conflict (key) do update set
+       value = case when kv.expires_at <= clock_timestamp() then excluded.value
+                    else to_jsonb((kv.value #>> '{}')::numeric + $2::numeric) end,
+       expires_at = case when kv.expires_at <= clock_timestamp() then excluded.expires_at
+                         else kv.expires_at end
+     returning value`,
+    [key, by, ttl],
+  )
+  return rows[0].value
+}
+
+export async function deleteValue(db: Db, key: string): Promise<boolean> {
+  const { rows } = await db.query(
+    `delete from svc."__svc.kv" where key = $1
+     returning expires_at is null or expires_at > clock_timestamp() as alive`,
+    [key],
+  )
+  return rows[0]?.alive ?? false
+}
+
+/** Deletes what has expired, in portions that hold no lock for long. */
+export async function sweepExpired(db: Db): Promise<void> {
+  const portion = 5000
+  for (;;) {
+    // `now()`, since the index cannot be asked for what changes while it is read.
+    const { rowCount } = await db.query(
+      `with portion as materialized (
+         select key from svc."__svc.kv" where expires_at <= now() limit $1 for update skip locked
+       )
+       delete from svc."__svc.kv" where key = any(array(select key from portion))`,
+      [portion],
+    )
+    if ((rowCount ?? 0) < portion) return
+  }
+}
+
+/** What JSON may hold and Postgres may not, and a sum with something that is no number. */
+async function asking(db: Db, text: string, values: unknown[]): ReturnType<Db['query']> {
+  try {
+    return await db.query(text, values)
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    if (code?.startsWith('22')) throw new InvalidEntry(`Postgres cannot keep that: ${message}`)
+    throw error
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * The numbers of all advisory locks of `@svc/core` and the packages on it. They are shared by all
+ * processes on a database, of all versions: a number never changes.
+ */
+export const ADVISORY_LOCKS = {
+  /** Tables are made or changed. */
+  migrations: 7_763_001,
+  /** The number that the SQL of `@svc/webhooks` names for the partitions of its delivery log. */
+  deliveryLogPartitions: 7_763_002,
+  /** Partitions of the delivery log are made or dropped in the background. */
+  deliveryLogMaintenance: 7_763_003,
+  /** A process declares or drops events of subscriptions. */
+  declarations: 7_763_004,
+} as const
