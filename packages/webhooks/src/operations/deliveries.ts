@@ -28,13 +28,13 @@ export interface AttemptsPage {
 
 export interface DeliveryOperations {
   /** Makes one attempt now and writes it to the log; a failure is not tried again. */
-  deliver(input: DeliverInput, db?: Db): Promise<LogRow>
+  deliver: (input: DeliverInput, db?: Db) => Promise<LogRow>
   /** Without a `limit` all of them; with `pageBytes` fewer where their payloads have more bytes. */
-  list(webhookId: string, filter?: DeliveryFilter, pageBytes?: number): Promise<AttemptsPage>
-  listDead(webhookId: string, page?: Page, pageBytes?: number): Promise<AttemptsPage>
-  redeliver(input: RedeliverInput, db?: Db): Promise<QueuedDelivery>
-  redrive(webhookId: string, db?: Db): Promise<RedriveResult>
-  test(webhookId: string, db?: Db): Promise<QueuedDelivery>
+  list: (webhookId: string, filter?: DeliveryFilter, pageBytes?: number) => Promise<AttemptsPage>
+  listDead: (webhookId: string, page?: Page, pageBytes?: number) => Promise<AttemptsPage>
+  redeliver: (input: RedeliverInput, db?: Db) => Promise<QueuedDelivery>
+  redrive: (webhookId: string, db?: Db) => Promise<RedriveResult>
+  test: (webhookId: string, db?: Db) => Promise<QueuedDelivery>
 }
 
 export interface DeliverySettings extends AttemptSettings {

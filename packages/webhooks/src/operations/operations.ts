@@ -40,70 +40,70 @@ export interface SvcWebhooks {
    *
    * @throws InvalidInput, UrlRefused, EventNotAllowed
    */
-  register(input: NewWebhook, options?: OperationOptions): Promise<WebhookWithSecret>
+  register: (input: NewWebhook, options?: OperationOptions) => Promise<WebhookWithSecret>
   /** Lists webhooks, newest first; all of them where no `limit` is given. */
-  list(page?: Page): Promise<Webhook[]>
+  list: (page?: Page) => Promise<Webhook[]>
   /** @throws WebhookNotFound */
-  get(id: string): Promise<WebhookWithSecret>
+  get: (id: string) => Promise<WebhookWithSecret>
   /**
    * Changes the given fields. While `active` is `false` deliveries wait.
    *
    * @throws InvalidInput, WebhookNotFound, UrlRefused, EventNotAllowed
    */
-  update(input: WebhookUpdate, options?: OperationOptions): Promise<Webhook>
+  update: (input: WebhookUpdate, options?: OperationOptions) => Promise<Webhook>
   /**
    * Deletes a webhook, its waiting deliveries and its dead letters. The log shows them as `skipped`.
    *
    * @throws WebhookNotFound
    */
-  delete(id: string, options?: OperationOptions): Promise<void>
+  delete: (id: string, options?: OperationOptions) => Promise<void>
   /**
    * Makes a new secret. Deliveries are signed with the old one as well for `overlapSeconds` (86400
    * by default, at most 31536000).
    *
    * @throws InvalidInput, WebhookNotFound
    */
-  rotateSecret(input: RotateSecretInput, options?: OperationOptions): Promise<WebhookWithSecret>
+  rotateSecret: (input: RotateSecretInput, options?: OperationOptions) => Promise<WebhookWithSecret>
   /**
    * Queues a `webhook.test` event for this webhook alone.
    *
    * @throws WebhookNotFound
    */
-  test(id: string, options?: OperationOptions): Promise<QueuedDelivery>
+  test: (id: string, options?: OperationOptions) => Promise<QueuedDelivery>
   /**
    * Makes one attempt now and writes it to the log; a failure is not tried again. With `db` the
    * transaction stays open for as long as the receiver takes, at most `deliveryTimeoutMs`.
    *
    * @throws InvalidInput, WebhookNotFound, WebhookInactive
    */
-  deliver(input: DeliverInput, options?: OperationOptions): Promise<DeliveryAttempt>
+  deliver: (input: DeliverInput, options?: OperationOptions) => Promise<DeliveryAttempt>
   /**
    * Lists the attempts of a webhook's deliveries, newest first; all of them where only an id is given.
    *
    * @throws InvalidInput, WebhookNotFound
    */
-  listDeliveries(
+  listDeliveries: (
     webhook: string | ({ webhookId: string } & DeliveryFilter),
-  ): Promise<DeliveryAttempt[]>
+  ) => Promise<DeliveryAttempt[]>
   /**
    * Queues a delivery of the log, or a dead letter, once more, under a new delivery id.
    *
    * @throws InvalidInput, WebhookNotFound, DeliveryNotFound
    */
-  redeliver(input: RedeliverInput, options?: OperationOptions): Promise<QueuedDelivery>
+  redeliver: (input: RedeliverInput, options?: OperationOptions) => Promise<QueuedDelivery>
   /**
    * Lists the dead letters of a webhook, newest first: the last attempt of each, under the id of the
    * dead letter.
    *
    * @throws InvalidInput, WebhookNotFound
    */
-  listDeadLetters(webhook: string | ({ webhookId: string } & Page)): Promise<DeliveryAttempt[]>
+  listDeadLetters: (webhook: string | ({ webhookId: string } & Page)) => Promise<DeliveryAttempt[]>
   /**
    * Queues all dead letters of a webhook again, with all their attempts.
    *
    * @throws WebhookNotFound
    */
-  redrive(id: string, options?: OperationOptions): Promise<RedriveResult>
+  redrive: (id: string, options?: OperationOptions) => Promise<RedriveResult>
 }
 
 declare module '@svc/core' {

@@ -28,12 +28,12 @@ import {
 import { pause, resume } from './pause.ts'
 
 export interface WebhookOperations {
-  register(input: NewWebhook, db?: Db): Promise<WebhookWithSecret>
-  list(page?: Page): Promise<Webhook[]>
-  get(id: string): Promise<WebhookWithSecret>
-  update(id: string, changes: WebhookChanges, db?: Db): Promise<Webhook>
-  delete(id: string, db?: Db): Promise<void>
-  rotateSecret(input: RotateSecretInput, db?: Db): Promise<WebhookWithSecret>
+  register: (input: NewWebhook, db?: Db) => Promise<WebhookWithSecret>
+  list: (page?: Page) => Promise<Webhook[]>
+  get: (id: string) => Promise<WebhookWithSecret>
+  update: (id: string, changes: WebhookChanges, db?: Db) => Promise<Webhook>
+  delete: (id: string, db?: Db) => Promise<void>
+  rotateSecret: (input: RotateSecretInput, db?: Db) => Promise<WebhookWithSecret>
 }
 
 export function createWebhookOperations(
