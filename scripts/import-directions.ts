@@ -48,10 +48,14 @@ const http = refuse(
   '^(fastify|fastify-plugin|@fastify/(sensible|type-provider-typebox|request-context))$',
   'This file knows no Fastify.',
 )
-const postgres = refuse(
-  '^(pg|@svc/core/internal)$|/postgres/|/(kv|pg-boss)/|-table\\.ts$',
-  'This file knows no Postgres.',
-)
+const postgres: Refused = {
+  ...refuse(
+    '^(pg|@svc/core/internal)$|/postgres/|/(kv|pg-boss)/|-table\\.ts$',
+    'This file knows no Postgres.',
+  ),
+  // A piece of a schema.
+  allowImportNames: ['nullable'],
+}
 const effects = refuse(
   '^(node:)?(fs|http|https|http2|tls|dns|child_process|worker_threads|timers|process|os)(/.*)?$',
   'A pure decision has no effects: pass in what it needs.',

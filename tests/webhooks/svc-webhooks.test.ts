@@ -1,6 +1,7 @@
 /** The operations as methods of `app.svc.webhooks`. */
 import t, { type Test } from 'tap'
 import type { Db } from '@svc/core'
+import { useCore } from '@svc/core/internal'
 import { startHost, until, type Host } from './support/host.ts'
 import { startReceiver } from './support/receiver.ts'
 
@@ -141,6 +142,31 @@ t.test('nothing is sent for a transaction that is rolled back', async (t) => {
   await inTransaction(host, sent, 'commit')
   t.equal((await receiver.got(4)).length, 4)
   t.same(await webhooks.listDeadLetters(id), [])
+})
+
+t.test('workers are woken after the commit of svc.transaction, and not before', async (t) => {
+  const { app } = await startHost(t, { core: { worker: { enabled: false } } })
+  const { queues } = await useCore(app)
+  const { webhooks } = app.svc
+  const { id } = await webhooks.register({ url: URL, events: ['*'] })
+  const woken: string[] = []
+  queues.wake = (queue) => void woken.push(`wake ${queue}`)
+  queues.groupsChanged = (queue) => void woken.push(`groups ${queue}`)
+
+  const change = async (db: Db) => {
+    await webhooks.test(id, { db })
+    await webhooks.update({ id, active: false }, { db })
+    t.same(woken, [])
+  }
+  const failure = new Error('no')
+  const rolledBack = app.svc.transaction(async (db) => {
+    await change(db)
+    throw failure
+  })
+  await t.rejects(rolledBack, failure)
+  t.same(woken, [])
+  await app.svc.transaction(change)
+  t.same(woken, ['wake __svc.webhooks.deliver', 'groups __svc.webhooks.deliver'])
 })
 
 t.test('a webhook can be tried out in the transaction that registers it', async (t) => {

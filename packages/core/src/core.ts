@@ -174,7 +174,6 @@ export class RunningCore implements Core {
       jobs: boss,
     } satisfies CoreServices
     // The plugins that extend the interface add what is theirs when they are mounted.
-    // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- needed where one does
     this.svc = services as Svc
     this.#periodicTasks = new PeriodicTasks(log)
     const tasks = retentionTasks(database.maintenance, settings.eventRetentionDays)

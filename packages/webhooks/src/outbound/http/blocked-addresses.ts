@@ -1,5 +1,5 @@
 /** The addresses that deliveries may not go to. */
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, SocketAddress } from 'node:net'
 
 /** Whether deliveries may not go to an address. */
 export type IsBlocked = (address: string) => boolean
@@ -66,9 +66,9 @@ export function createAddressFilter(allowedNetworks: readonly string[]): IsBlock
     const family = familyOf(text)
     if (family === null) return true
     // A zone id (`fe80::1%eth0`) names an interface of this machine.
-    const address = text.replace(/%.*$/, '')
-    if (isAllowed(address, family)) return false
-    return isReserved(address, family) || (family === 'ipv6' && !isReachable(address, family))
+    const address = new SocketAddress({ address: text.replace(/%.*$/, ''), family })
+    if (isAllowed(address)) return false
+    return isReserved(address) || (family === 'ipv6' && !isReachable(address))
   }
 }
 
@@ -96,7 +96,8 @@ function networkOf(cidr: string): Network | null {
  * Two lists: one alone would find every IPv4 address in `::/0`. Each network of IPv4 is listed once
  * more behind the prefix of NAT64.
  */
-function matcherOf(cidrs: readonly string[]): (address: string, family: Family) => boolean {
+function matcherOf(cidrs: readonly string[]): (address: SocketAddress) => boolean {
+  if (cidrs.length === 0) return () => false
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const cidr of cidrs) {
     const network = networkOf(cidr)
@@ -105,8 +106,8 @@ function matcherOf(cidrs: readonly string[]): (address: string, family: Family) 
     lists[family].addSubnet(address, bits, family)
     if (family === 'ipv4') lists.ipv6.addSubnet(`${NAT64}${address}`, 96 + bits, 'ipv6')
   }
-  return (address, family) =>
-    lists[family].check(address, family) || (family === 'ipv6' && lists.ipv4.check(address, family))
+  return (address) =>
+    lists[address.family].check(address) || (address.family === 'ipv6' && lists.ipv4.check(address))
 }
 
 function familyOf(address: string): Family | null {
