@@ -1,5 +1,5 @@
 /**
- * Why an attempt failed. `http` is an answer that is neither 2xx nor a redirect, or one that is not
+ * Why an attempt failed. `http` is an answer that is neither 2xx nor a redirect, or an answer that is not
  * HTTP.
  */
 export type Failure =
