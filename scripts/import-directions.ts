@@ -48,10 +48,14 @@ const http = refuse(
   '^(fastify|fastify-plugin|@fastify/(sensible|type-provider-typebox|request-context))$',
   'This file knows no Fastify.',
 )
-const postgres = refuse(
-  '^(pg|@svc/core/internal)$|/postgres/|/(kv|pg-boss)/|-table\\.ts$',
-  'This file knows no Postgres.',
-)
+const postgres: Refused = {
+  ...refuse(
+    '^(pg|@svc/core/internal)$|/postgres/|/(kv|pg-boss)/|-table\\.ts$',
+    'This file knows no Postgres.',
+  ),
+  // A piece of a schema.
+  allowImportNames: ['nullable'],
+}
 const effects = refuse(
   '^(node:)?(fs|http|https|http2|tls|dns|child_process|worker_threads|timers|process|os)(/.*)?$',
   'A pure decision has no effects: pass in what it needs.',
@@ -131,7 +135,7 @@ export const importDirections: OxlintOverride[] = [
       'packages/webhooks/src/{errors,schemas}.ts',
       'packages/webhooks/src/outbound/constants.ts',
       'packages/webhooks/src/outbound/delivery/{next-step,sign}.ts',
-      'packages/webhooks/src/outbound/http/{blocked-addresses,classify-error,network,single-slot,webhook-url}.ts',
+      'packages/webhooks/src/outbound/http/{blocked-addresses,classify-error,single-slot,webhook-url}.ts',
       'packages/webhooks/src/receiver/**',
     ],
     webhooks,

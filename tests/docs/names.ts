@@ -50,6 +50,10 @@ declare global {
   const prisma: { $transaction<T>(run: (tx: PrismaTransaction) => Promise<T>): Promise<T> }
 }
 `,
+  'packages/webhooks/docs/operations.md': `${APP}
+import '@svc/webhooks'
+declare global { const webhookId: string }
+`,
   'packages/webhooks/docs/receiving.md': `
 declare const body: string
 declare const headers: Record<string, string>

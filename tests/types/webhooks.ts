@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import defaultExport, {
   svcWebhooks,
   WebhookNotFound,
-  type DeliveryRecord,
+  type DeliveryAttempt,
   type SvcWebhooksOptions,
   type Webhook,
   type WebhookWithSecret,
@@ -46,7 +46,7 @@ export async function callsOf({ svc: { actions } }: FastifyInstance): Promise<vo
     webhookId: id,
     deliveryId,
   })
-  const record: DeliveryRecord = await actions.call('__svc.webhooks.deliver', {
+  const record: DeliveryAttempt = await actions.call('__svc.webhooks.deliver', {
     webhookId: id,
     event: 'order.created',
     payload: { secret },
@@ -56,7 +56,7 @@ export async function callsOf({ svc: { actions } }: FastifyInstance): Promise<vo
   const failed: 'delivered' | 'failed' | 'dead' | 'skipped' = record.status
   await actions.call('__svc.webhooks.listDeliveries', id)
   await actions.call('__svc.webhooks.listDeliveries', { webhookId: id, status: failed, limit: 10 })
-  const dead: DeliveryRecord[] = await actions.call('__svc.webhooks.listDeadLetters', id)
+  const dead: DeliveryAttempt[] = await actions.call('__svc.webhooks.listDeadLetters', id)
   const count: number = (await actions.call('__svc.webhooks.redrive', id)).redriven + dead.length
   const nothing: void = await actions.call('__svc.webhooks.delete', `${id}${count}`)
   return nothing
@@ -73,6 +73,20 @@ export async function mistakesOf({ svc: { actions } }: FastifyInstance): Promise
   await actions.call('__svc.webhooks.listDeliveries', { webhookId: 'id', status: 'lost' })
   // @ts-expect-error -- a list shows no secret
   return (await actions.call('__svc.webhooks.list'))[0]?.secret
+}
+
+export async function methodsOf({ svc: { webhooks, database } }: FastifyInstance): Promise<void> {
+  const db = await database.connect()
+  const input = { url: 'https://receiver.example/', events: ['*'] }
+  const made: WebhookWithSecret = await webhooks.register(input, { db })
+  const dead: DeliveryAttempt[] = await webhooks.listDeadLetters({ webhookId: made.id, limit: 10 })
+  await webhooks.redeliver({ webhookId: made.id, deliveryId: dead[0]!.deliveryId }, { db })
+  const nothing: void = await webhooks.delete(made.id)
+  // @ts-expect-error -- there is no such option
+  await webhooks.register(input, { transaction: db })
+  // @ts-expect-error -- a read takes no transaction
+  await webhooks.get(made.id, { db })
+  return nothing
 }
 
 export function statusOf(error: unknown): number | undefined {

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { useCore } from '@svc/core/internal'
-import { recordLost } from '../../packages/webhooks/src/outbound/delivery/crashed-attempts.ts'
+import { recordCrashedAttempts } from '../../packages/webhooks/src/outbound/delivery/crashed-attempts.ts'
 import { bringLostJobsBack } from '../core/support/lost-jobs.ts'
 import { startHost, until } from './support/host.ts'
 import { startReceiver } from './support/receiver.ts'
@@ -88,7 +88,7 @@ t.test('an attempt that was the last one is recorded too', async (t) => {
   t.match(letter, { status: 'dead', error: 'lost', attempt: 1, payload: { n: 1 } })
 
   const core = await useCore(app)
-  await Promise.all([recordLost(core), recordLost(core)])
+  await Promise.all([recordCrashedAttempts(core), recordCrashedAttempts(core)])
   const rows = (await ask('GET', `/${id}/deliveries`)).body
   t.equal(rows.length, 1, 'once')
   const { id: _, ...shown } = letter

@@ -5,9 +5,9 @@ import {
   insertLogRows,
   listLogRows,
   makeLogDays,
-  type LogFilter,
   type LogRow,
 } from '../../packages/webhooks/src/tables/delivery-log.ts'
+import type { DeliveryFilter } from '@svc/webhooks'
 import { startHost } from './support/host.ts'
 
 const DAY_MS = 24 * 3600 * 1000
@@ -158,7 +158,7 @@ t.test('a page of the log is read along an index, however long the log is', asyn
   )
   await db.query('analyze svc."__svc.webhooks.delivery_log"')
 
-  const rowsRead = async (filter: LogFilter): Promise<number> => {
+  const rowsRead = async (filter: DeliveryFilter): Promise<number> => {
     let count = 0
     const explaining = {
       query: async (text: string, values?: unknown[]) => {

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { settleWebhooksOptions } from '../../packages/webhooks/src/options.ts'
+import { resolveWebhooksOptions } from '../../packages/webhooks/src/options.ts'
 
 t.test('what is not given has its default', async (t) => {
-  t.same(settleWebhooksOptions({ allowedEvents: ['order.created'] }), {
+  t.same(resolveWebhooksOptions({ allowedEvents: ['order.created'] }), {
     allowedEvents: ['order.created'],
     sources: [],
     managementBasePath: '/_webhooks',
@@ -58,6 +58,6 @@ t.test('a wrong option is named, with what it must be', async (t) => {
     [{ allowedEvents: [], retries: 5 }, /no option "retries".*allowedEvents/],
   ]
   for (const [options, message] of cases) {
-    t.throws(() => settleWebhooksOptions(options), { message }, JSON.stringify(options))
+    t.throws(() => resolveWebhooksOptions(options), { message }, JSON.stringify(options))
   }
 })

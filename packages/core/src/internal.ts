@@ -17,6 +17,7 @@ export { longestDays } from './processes/processes-table.ts'
 export { defineAction } from './actions/define-action.ts'
 export { readOperation, writeOperation } from './actions/define-operation.ts'
 export { ErrorBody, managementApi } from './http/management-api.ts'
+export { EmptyBody, errorResponses, nullable, optionalBody } from './http/schemas.ts'
 export { linkNext, page, pageQuery } from './http/pagination.ts'
 export {
   isBoolean,

@@ -7,24 +7,24 @@ export const WebhookNotFound = createError<[string]>(
   404,
 )
 
-/** The webhook has no delivery of this id, or none that is still kept. */
+/** The webhook has no delivery of this id, or it is no longer kept. */
 export const DeliveryNotFound = createError<[string]>(
   'SVC_WEBHOOKS_DELIVERY_NOT_FOUND',
   'there is no delivery %s of this webhook',
   404,
 )
 
-/** Deliveries cannot go to this URL. */
+/** Deliveries cannot go to this URL; the message says why. */
 export const UrlRefused = createError<[string]>('SVC_WEBHOOKS_URL_REFUSED', 'url %s', 400)
 
-/** A webhook subscribes only to what the option `allowedEvents` lists. */
+/** The option `allowedEvents` does not list this event. */
 export const EventNotAllowed = createError<[string, string]>(
   'SVC_WEBHOOKS_EVENT_NOT_ALLOWED',
-  'the event "%s" is not allowed; there are: %s',
+  'the event "%s" is not allowed: use one of %s',
   400,
 )
 
-/** Only active webhooks receive deliveries. */
+/** The webhook is not active: only active webhooks receive deliveries. */
 export const WebhookInactive = createError<[string]>(
   'SVC_WEBHOOKS_INACTIVE',
   'the webhook %s is not active',

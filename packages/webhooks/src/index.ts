@@ -1,42 +1,57 @@
 import '@svc/core/node-version'
-// The actions that it declares reach a host only through a line that the compiler keeps.
+// A host sees the actions and `svc.webhooks` only through lines that the compiler keeps.
 import './operations/named-actions.ts'
+import './operations/operations.ts'
 
 export { svcWebhooks, svcWebhooks as default } from './plugin.ts'
 export type { SvcWebhooksOptions } from './options.ts'
-export {
-  basicAuth,
-  bearerToken,
-  headerToken,
-  hmac,
-  type BasicAuthOptions,
-  type BearerTokenOptions,
-  type ExtractedSignature,
-  type HeaderTokenOptions,
-  type HmacOptions,
-  type InboundReply,
-  type InboundRequest,
-  type InboundSource,
-  type SecretLookup,
-  type SignatureEncoding,
-  type SignatureFields,
-  type TimestampUnit,
-  type Verify,
-} from './inbound/index.ts'
+export type { SvcWebhooks } from './operations/operations.ts'
 export type {
-  DeliveryRecord,
+  DeliverInput,
+  DeliveryAttempt,
+  DeliveryFilter,
   DeliveryStatus,
   NewWebhook,
-  OneAttempt,
-  Queued,
-  Redelivery,
-  Redriven,
-  RotateSecret,
+  Page,
+  QueuedDelivery,
+  RedeliverInput,
+  RedriveResult,
+  RotateSecretInput,
   Webhook,
   WebhookChanges,
   WebhookUpdate,
   WebhookWithSecret,
 } from './schemas.ts'
-export type { LogFilter } from './tables/delivery-log.ts'
-export * from './errors.ts'
-export * from './inbound/errors.ts'
+export {
+  DeliveryNotFound,
+  EventNotAllowed,
+  UrlRefused,
+  WebhookInactive,
+  WebhookNotFound,
+} from './errors.ts'
+export type {
+  InboundReply,
+  InboundRequest,
+  InboundSource,
+  SecretLookup,
+  Verify,
+} from './inbound/source.ts'
+export type { InboundOutcome } from './inbound/outcome.ts'
+export { basicAuth, type BasicAuthOptions } from './inbound/verify/basic-auth.ts'
+export { bearerToken, type BearerTokenOptions } from './inbound/verify/bearer-token.ts'
+export { headerToken, type HeaderTokenOptions } from './inbound/verify/header-token.ts'
+export { hmac } from './inbound/verify/hmac.ts'
+export type { HmacOptions } from './inbound/verify/hmac-options.ts'
+export type { ExtractedSignature, SignatureFields } from './inbound/verify/signed-header.ts'
+export type { SignatureEncoding, TimestampUnit } from './inbound/verify/signature.ts'
+export {
+  BodyNotJson,
+  BodyTooLarge,
+  BodyUnreadable,
+  ContentTypeInvalid,
+  InboundFailed,
+  NoHandshake,
+  NotVerified,
+  SecretMissing,
+  TooManyFields,
+} from './inbound/errors.ts'

@@ -6,10 +6,11 @@ import {
   resolveOptions,
   type OptionRules,
 } from '@svc/core/internal'
-import { settleSources, type InboundSource, type Source } from './inbound/index.ts'
-import { parseNetwork } from './outbound/http/network.ts'
+import type { InboundSource } from './inbound/source.ts'
+import { resolveSources, type Source } from './inbound/sources.ts'
+import { isNetwork } from './outbound/http/blocked-addresses.ts'
 
-/** Options of `svcWebhooks`. */
+/** Options of `svcWebhooks`. Each one that does not match is an {@link InvalidOption} at boot. */
 export interface SvcWebhooksOptions {
   /** Names of the events that trigger outbound webhooks. */
   allowedEvents: string[]
@@ -23,14 +24,20 @@ export interface SvcWebhooksOptions {
   /** Longest duration of one delivery, in milliseconds: connect, headers and body. @default 10000 */
   deliveryTimeoutMs?: number
   /**
-   * Networks (CIDRs, IPv4 and IPv6) that deliveries may go to although their addresses are loopback,
-   * private, link-local or otherwise reserved.
+   * Networks (CIDRs, IPv4 and IPv6) that deliveries may go to although they are loopback, private,
+   * link-local or otherwise reserved.
    * @default []
    */
   allowedNetworks?: string[]
-  /** Whether deliveries carry the headers of Standard Webhooks 1.0 as well. @default false */
+  /**
+   * Whether deliveries have the headers of Standard Webhooks 1.0 as well. @default false
+   * @see https://www.standardwebhooks.com
+   */
   standardWebhooks?: boolean
-  /** Whether a 410 makes the webhook inactive and ends its delivery at once. @default false */
+  /**
+   * Whether an answer 410 (RFC 9110, section 15.5.11) deactivates the webhook and makes the delivery a
+   * dead letter at once. @default false
+   */
   deactivateOnGone?: boolean
   /** How long rows of the delivery log are kept, in days. @default 30 */
   deliveryLogRetentionDays?: number
@@ -66,7 +73,7 @@ const rules: OptionRules = {
   },
   allowedNetworks: {
     expects: 'a list of CIDRs such as "10.0.0.0/8" or "fd00::/8"',
-    each: (cidr) => typeof cidr === 'string' && parseNetwork(cidr) !== null,
+    each: (cidr) => typeof cidr === 'string' && isNetwork(cidr),
     default: [],
   },
   standardWebhooks: { expects: 'true or false', is: isBoolean, default: false },
@@ -74,7 +81,7 @@ const rules: OptionRules = {
   deliveryLogRetentionDays: { ...days, default: 30 },
   deadLetterRetentionDays: {
     expects: 'an integer from 1 to 24855 (days)',
-    // In seconds it is a 32-bit integer of pg-boss.
+    // pg-boss stores it in seconds, as a 32-bit integer.
     is: isIntegerFrom(1, 24_855),
     default: 90,
   },
@@ -86,12 +93,12 @@ const rules: OptionRules = {
 }
 
 /** @throws InvalidOption naming the option, what it was and what it must be */
-export function settleWebhooksOptions(given: unknown): WebhooksSettings {
+export function resolveWebhooksOptions(given: unknown): WebhooksSettings {
   const { inbound, ...settings } = resolveOptions<
     Required<Omit<SvcWebhooksOptions, 'inbound'>> & { inbound: unknown }
   >('svcWebhooks', rules, given)
   assertDistinct(settings.allowedEvents)
-  return { ...settings, sources: settleSources(inbound) }
+  return { ...settings, sources: resolveSources(inbound) }
 }
 
 /** @throws InvalidOption */

@@ -3,16 +3,21 @@ import { bootOnCore, managementApi, type Core } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { registerActions } from './operations/named-actions.ts'
-import { registerInbound } from './inbound/index.ts'
-import { settleWebhooksOptions, type SvcWebhooksOptions, type WebhooksSettings } from './options.ts'
+import { createOperations } from './operations/operations.ts'
+import { warnOfGuardedSources, warnOfUnguardedManagement } from './guard-presence.ts'
+import { registerInbound } from './inbound/register.ts'
+import {
+  resolveWebhooksOptions,
+  type SvcWebhooksOptions,
+  type WebhooksSettings,
+} from './options.ts'
 import { startOutbound, type Outbound } from './outbound/start.ts'
-import { serveDeliveries } from './routes/deliveries.ts'
-import { keepOutOfCaches, unknownId } from './routes/management.ts'
-import { serveRegistrations } from './routes/webhooks.ts'
-import { warnWhereOpen } from './routes/guard-warning.ts'
+import { deliveryRoutes } from './routes/deliveries.ts'
+import { unknownId } from './routes/management.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 
 async function webhooks(app: FastifyInstance, options: SvcWebhooksOptions): Promise<void> {
-  const settings = settleWebhooksOptions(options)
+  const settings = resolveWebhooksOptions(options)
   bootOnCore(
     app,
     '@svc/webhooks',
@@ -30,18 +35,20 @@ async function mount(
   settings: WebhooksSettings,
   outbound: Outbound,
 ): Promise<void> {
-  registerActions(core.svc, outbound.webhooks, outbound.deliveries)
+  const operations = createOperations(outbound.webhooks, outbound.deliveries)
+  core.svc.webhooks = operations
+  registerActions(core.svc, operations)
   await managementApi(
     app,
     settings.managementBasePath,
     (api) => {
-      keepOutOfCaches(api)
-      serveRegistrations(api, outbound.webhooks)
-      serveDeliveries(api, outbound.deliveries)
+      webhookRoutes(api, outbound.webhooks)
+      deliveryRoutes(api, outbound.deliveries)
     },
     unknownId,
   )
-  warnWhereOpen(app, settings.managementBasePath)
+  warnOfUnguardedManagement(app, settings.managementBasePath)
+  warnOfGuardedSources(app, settings.sources)
   registerInbound(app, core, settings.sources, settings)
 }
 
@@ -53,5 +60,19 @@ function assertFirst({ svc }: Core): void {
   )
 }
 
-/** Webhooks, out and in: published events to registered URLs, and senders' requests to events. */
+/**
+ * Webhooks out and in. Published events are delivered to registered URLs, and the requests of
+ * configured senders are verified and published as events. Where the host has not registered
+ * `svcCore`, this plugin does, with its defaults.
+ *
+ * @throws InvalidOption at boot, for an option of a wrong type or value, an event that is listed
+ *   twice, or a source whose path has a route already
+ * @throws AlreadyRegistered at boot, where the host has registered it already
+ * @throws MigrationBlocked, RightsMissing at boot, where its tables cannot be made, and the boot
+ *   errors of `svcCore`
+ * @example
+ * await app.register(svcCore, { database: process.env.DATABASE_URL! })
+ * await app.register(svcWebhooks, { allowedEvents: ['order.created'] })
+ * @see https://www.standardwebhooks.com for the headers of the option `standardWebhooks`
+ */
 export const svcWebhooks = fp(webhooks, { name: '@svc/webhooks', fastify: '5.x' })

@@ -1,14 +1,11 @@
-/** What goes in and out of routes and actions. */
-import { Type, type Static, type TSchema } from '@sinclair/typebox'
+/** The input and output of the operations, for routes, named actions and `svc.webhooks`. */
+import { Type, type Static } from '@sinclair/typebox'
+import { nullable } from '@svc/core/internal'
 
 const strict = { additionalProperties: false }
 
-/** As one schema with two types: a union's complaints name only its last branch. */
-export const orNull = <Schema extends TSchema>(schema: Schema) =>
-  Type.Unsafe<Static<Schema> | null>({ ...schema, type: [schema.type, 'null'] })
-
 /** Postgres stores no NUL in a text. */
-const Label = orNull(
+const Label = nullable(
   Type.String({
     maxLength: 200,
     pattern: '^[^\\u0000]*$',
@@ -22,12 +19,14 @@ const Events = Type.Array(Type.String({ maxLength: 200 }), {
   maxItems: 1000,
   description: 'Names of allowed events, at most 1000, or "*" for all of them.',
 })
+const Uuid = Type.String({ format: 'uuid' })
 const Time = Type.String({ format: 'date-time' })
 
 export const NewWebhook = Type.Object(
   { url: Url, events: Events, label: Type.Optional(Label) },
   strict,
 )
+/** A webhook to register. */
 export type NewWebhook = Static<typeof NewWebhook>
 
 const changes = {
@@ -37,129 +36,143 @@ const changes = {
   label: Type.Optional(Label),
 }
 export const WebhookChanges = Type.Object(changes, strict)
+/** The fields of a webhook that change; the others stay as they are. */
 export type WebhookChanges = Static<typeof WebhookChanges>
 
 export const WebhookUpdate = Type.Object({ id: Type.String(), ...changes }, strict)
+/** The changes of the webhook `id`. */
 export type WebhookUpdate = Static<typeof WebhookUpdate>
 
 export const Webhook = Type.Object({
-  id: Type.String({ format: 'uuid' }),
+  id: Uuid,
   url: Type.String(),
   events: Type.Array(Type.String()),
-  label: orNull(Type.String()),
-  active: Type.Boolean(),
+  label: nullable(Type.String()),
+  active: Type.Boolean({ description: 'While it is false, deliveries wait.' }),
   createdAt: Time,
   updatedAt: Time,
 })
-/** A registration as lists and updates show it: without its secret. */
+/** A webhook as lists and updates show it: without its secret. Times are ISO 8601. */
 export type Webhook = Static<typeof Webhook>
 
 export const WebhookWithSecret = Type.Object({
   ...Webhook.properties,
   secret: Type.String({ description: 'Signs its deliveries: the HMAC key is the whole string.' }),
 })
+/** A webhook with the secret that signs its deliveries. */
 export type WebhookWithSecret = Static<typeof WebhookWithSecret>
 
-const rotation = {
-  overlapSeconds: Type.Integer({
-    minimum: 0,
-    maximum: 31_536_000,
-    default: 86_400,
-    description: 'How long the old secret signs along.',
-  }),
-}
-export const Rotation = Type.Object(rotation, strict)
-/** Of a request that needs no body: an empty object, and nothing unknown in it. */
-export const Nothing = Type.Object({}, strict)
-export const RotateSecret = Type.Object({ id: Type.String(), ...rotation }, strict)
-export type RotateSecret = { id: string; overlapSeconds?: number }
+/** How long the old secret of a webhook signs after a rotation, where the caller says nothing. */
+export const DEFAULT_OVERLAP_SECONDS = 86_400
 
+const rotation = {
+  overlapSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 31_536_000,
+      default: DEFAULT_OVERLAP_SECONDS,
+      description: 'How long, in seconds, deliveries are signed with the old secret as well.',
+    }),
+  ),
+}
+export const RotateSecretBody = Type.Object(rotation, strict)
+export const RotateSecretInput = Type.Object({ id: Type.String(), ...rotation }, strict)
+/** The webhook `id`, and for how many seconds its old secret signs as well (86400 by default). */
+export type RotateSecretInput = Static<typeof RotateSecretInput>
+
+/** The state of a delivery after an attempt; see {@link DeliveryAttempt}. */
 export type DeliveryStatus = 'delivered' | 'failed' | 'dead' | 'skipped'
 
 const Status = Type.Unsafe<DeliveryStatus>({
   type: 'string',
   enum: ['delivered', 'failed', 'dead', 'skipped'],
-  description: '"failed" will be retried, "dead" is in the dead-letter queue.',
+  description:
+    '"failed" will be tried again, "dead" is a dead letter, "skipped" was not sent: the webhook or the event is deleted.',
 })
 
 export const deliveryFilter = {
   status: Type.Optional(Status),
   event: Type.Optional(EventName),
-  deliveryId: Type.Optional(Type.String({ format: 'uuid' })),
+  deliveryId: Type.Optional(Uuid),
 }
 
+const page = {
+  limit: Type.Optional(Type.Integer({ minimum: 1 })),
+  after: Type.Optional(Uuid),
+}
+export const Page = Type.Object(page, strict)
+/** A part of a list, newest first: at most `limit` entries, those that follow the entry `after`. */
+export type Page = Static<typeof Page>
+
+const DeliveryFilter = Type.Object({ ...page, ...deliveryFilter }, strict)
+/** Which attempts of a webhook's deliveries are listed. */
+export type DeliveryFilter = Static<typeof DeliveryFilter>
+
+const ofWebhook = { webhookId: Type.String() }
 export const ListDeliveries = Type.Union([
   Type.String(),
-  Type.Object(
-    {
-      webhookId: Type.String(),
-      limit: Type.Optional(Type.Integer({ minimum: 1 })),
-      after: Type.Optional(Type.String({ format: 'uuid' })),
-      ...deliveryFilter,
-    },
-    strict,
-  ),
+  Type.Object({ ...ofWebhook, ...DeliveryFilter.properties }, strict),
+])
+export const ListDeadLetters = Type.Union([
+  Type.String(),
+  Type.Object({ ...ofWebhook, ...page }, strict),
 ])
 
-export const DeliveryRecord = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  webhookId: Type.String({ format: 'uuid' }),
+export const DeliveryAttempt = Type.Object({
+  id: Type.String({
+    format: 'uuid',
+    description: 'Of the attempt; of a dead letter its own.',
+  }),
+  webhookId: Uuid,
   event: Type.String(),
-  eventId: orNull(Type.String()),
+  eventId: nullable(Type.String({ description: 'null where no event made the delivery.' })),
   payload: Type.Unknown(),
-  deliveryId: Type.String({ format: 'uuid' }),
-  attempt: Type.Integer(),
+  deliveryId: Type.String({
+    format: 'uuid',
+    description: 'The same over all attempts of a delivery.',
+  }),
+  attempt: Type.Integer({ description: '1, 2, … over all attempts of a delivery.' }),
   status: Status,
-  statusCode: orNull(Type.Integer()),
-  error: orNull(Type.String()),
-  durationMs: orNull(Type.Integer()),
-  responseBody: orNull(Type.String()),
+  statusCode: nullable(Type.Integer({ description: 'null where no answer began.' })),
+  error: nullable(
+    Type.String({
+      description:
+        'Why it failed: dns, refused, reset, timeout, tls, blocked, redirect, too-large, http or lost.',
+    }),
+  ),
+  durationMs: nullable(Type.Integer()),
+  responseBody: nullable(Type.String({ description: 'The first KiB of the answer, as text.' })),
   attemptedAt: Time,
-  nextAttemptAt: orNull(Time),
+  nextAttemptAt: nullable(Time),
 })
-/** One attempt of one delivery. */
-export interface DeliveryRecord {
-  id: string
-  webhookId: string
-  event: string
-  /** `null` where no event made the delivery. */
-  eventId: string | null
-  payload: unknown
-  /** The same over all attempts of a delivery. */
-  deliveryId: string
-  attempt: number
-  status: DeliveryStatus
-  /** `null` where no answer began. */
-  statusCode: number | null
-  /** Why it failed: `dns`, `refused`, `reset`, `timeout`, `tls`, `blocked`, `redirect`, `too-large`, `http` or `lost`. */
-  error: string | null
-  durationMs: number | null
-  /** The first KiB of the answer, as text. */
-  responseBody: string | null
-  attemptedAt: string
-  nextAttemptAt: string | null
-}
+/**
+ * One attempt of one delivery. `error` is `null`, or why it failed: `dns`, `refused`, `reset`,
+ * `timeout`, `tls`, `blocked` (an address that deliveries may not go to), `redirect`, `too-large`
+ * (headers), `http` (any other answer) or `lost` (its process died). Times are ISO 8601.
+ */
+export type DeliveryAttempt = Static<typeof DeliveryAttempt>
 
-export const OneAttempt = Type.Object(
+export const DeliverInput = Type.Object(
   {
-    webhookId: Type.String(),
+    ...ofWebhook,
     event: EventName,
     payload: Type.Unknown(),
-    deliveryId: Type.String({ format: 'uuid' }),
+    deliveryId: Uuid,
     attempt: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
   },
   strict,
 )
-export type OneAttempt = Static<typeof OneAttempt>
+/** One attempt to make now. */
+export type DeliverInput = Static<typeof DeliverInput>
 
-export const Redelivery = Type.Object(
-  { webhookId: Type.String(), deliveryId: Type.String() },
-  strict,
-)
-export type Redelivery = Static<typeof Redelivery>
+export const RedeliverInput = Type.Object({ ...ofWebhook, deliveryId: Type.String() }, strict)
+/** A delivery of the log, or a dead letter, to send once more. */
+export type RedeliverInput = Static<typeof RedeliverInput>
 
-export const Queued = Type.Object({ deliveryId: Type.String({ format: 'uuid' }) })
-export type Queued = Static<typeof Queued>
+export const QueuedDelivery = Type.Object({ deliveryId: Uuid })
+/** A delivery that was queued. */
+export type QueuedDelivery = Static<typeof QueuedDelivery>
 
-export const Redriven = Type.Object({ redriven: Type.Integer() })
-export type Redriven = Static<typeof Redriven>
+export const RedriveResult = Type.Object({ redriven: Type.Integer() })
+/** How many dead letters were queued again. */
+export type RedriveResult = Static<typeof RedriveResult>

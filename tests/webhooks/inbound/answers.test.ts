@@ -161,8 +161,8 @@ t.test('only true is authentic', async (t) => {
   for (verdict of [true, Promise.resolve(true)]) {
     t.equal((await post(host, {})).statusCode, 200)
   }
-  t.match(refusals(host)[0], { reason: 'verify answered false' })
-  t.match(refusals(host)[1], { reason: 'verify answered a value of type undefined' })
+  t.match(refusals(host)[0], { reason: 'verify returned false' })
+  t.match(refusals(host)[1], { reason: 'verify returned a value of type undefined' })
 })
 
 t.test('a function of the host that throws is a 500, logged with what it said', async (t) => {
@@ -193,7 +193,7 @@ t.test('an error that quotes a secret is logged without its words', async (t) =>
   const verify: Verify = (_request, _body, secret) => Boolean(JSON.parse(secret('KEY') ?? ''))
   const host = await hostOf(t, { a: { ...source, verify } }, { secrets })
   t.match((await post(host, {})).json(), failed)
-  t.match(refusals(host), [{ reason: /^SyntaxError, whose message is withheld/ }])
+  t.match(refusals(host), [{ reason: /^SyntaxError: its message is withheld/ }])
   t.notMatch(JSON.stringify(host.log), 'whsec_a')
 })
 

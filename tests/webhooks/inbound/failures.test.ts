@@ -2,7 +2,8 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import type { Core } from '@svc/core/internal'
 import type { InboundSource } from '@svc/webhooks'
-import { registerInbound, settleSources } from '../../../packages/webhooks/src/inbound/index.ts'
+import { registerInbound } from '../../../packages/webhooks/src/inbound/register.ts'
+import { resolveSources } from '../../../packages/webhooks/src/inbound/sources.ts'
 
 const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 const away = async (): Promise<never> => {
@@ -16,7 +17,7 @@ function hostWithout(t: Test, source: Partial<InboundSource> = {}): FastifyInsta
   const a = { path: '/a', publishAs: 'a', verify: () => true, ...source }
   const app = Fastify()
   t.teardown(() => app.close())
-  registerInbound(app, core as unknown as Core, settleSources({ a }), { bodyLimitBytes: 100 })
+  registerInbound(app, core as unknown as Core, resolveSources({ a }), { bodyLimitBytes: 100 })
   return app
 }
 
@@ -50,7 +51,7 @@ t.test('an error of the host’s own hook is answered by the host', async (t) =>
     reply.code(429).send({ own: error.message }),
   )
   const a = { path: '/a', publishAs: 'a', verify: () => true }
-  registerInbound(app, {} as Core, settleSources({ a }), { bodyLimitBytes: 100 })
+  registerInbound(app, {} as Core, resolveSources({ a }), { bodyLimitBytes: 100 })
   const answer = await post(app)
   t.equal(answer.statusCode, 429)
   t.strictSame(answer.json(), { own: 'slow down' })
@@ -70,7 +71,7 @@ t.test('a host’s own validator, serializer and reply serializer are kept out o
     publishAs: 'a',
     verify: ({ headers }: { headers: object }) => 'x-ok' in headers,
   }
-  registerInbound(app, core as unknown as Core, settleSources({ a }), { bodyLimitBytes: 100 })
+  registerInbound(app, core as unknown as Core, resolveSources({ a }), { bodyLimitBytes: 100 })
   const ok = await app.inject({ method: 'POST', url: '/a', headers: { 'x-ok': '' }, body: 'x' })
   t.strictSame(ok.json(), { status: 'accepted', eventId: 'e1' })
   t.match((await post(app)).json(), { statusCode: 401, code: 'SVC_WEBHOOKS_NOT_VERIFIED' })
@@ -100,7 +101,7 @@ for (const [what, method, a, message] of taken) {
     app.route({ method, url, handler: async () => 'the host’s' })
     app.register(
       async (child) =>
-        registerInbound(child, {} as Core, settleSources({ a }), { bodyLimitBytes: 100 }),
+        registerInbound(child, {} as Core, resolveSources({ a }), { bodyLimitBytes: 100 }),
       { prefix: '/in' },
     )
     await t.rejects(
@@ -116,6 +117,6 @@ t.test('a GET of the host on the path of a source without respond stays', async 
   const app = Fastify()
   t.teardown(() => app.close())
   app.get('/a', async () => 'the host’s')
-  registerInbound(app, {} as Core, settleSources({ a: route }), { bodyLimitBytes: 100 })
+  registerInbound(app, {} as Core, resolveSources({ a: route }), { bodyLimitBytes: 100 })
   t.equal((await app.inject('/a')).body, 'the host’s')
 })

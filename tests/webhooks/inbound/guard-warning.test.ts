@@ -5,7 +5,7 @@ import { hostOf, type LogLine } from './host.ts'
 
 const source = (path: string): InboundSource => ({ path, publishAs: 'a', verify: () => true })
 
-/** As svcAuth tells which routes it guards. */
+/** Decorates the host as svcAuth does. */
 const guarding = (guards: unknown) => (app: FastifyInstance) =>
   app.decorate(Symbol.for('@svc/auth.guards') as never, guards as never)
 
@@ -23,7 +23,7 @@ t.test('a path that svcAuth guards is named in a warning at boot, with what to d
   await app.ready()
   t.strictSame(asked, ['POST /hooks/a', 'POST /hooks/b'])
   t.equal(warningsIn(log).length, 1)
-  t.match(warningsIn(log), [{ source: 'a', path: '/hooks/a', msg: /\/hooks\/a.*excludePaths/ }])
+  t.match(warningsIn(log), [{ source: 'a', path: '/hooks/a', msg: /excludePaths/ }])
 })
 
 t.test('without svcAuth there is nothing to warn of', async (t) => {

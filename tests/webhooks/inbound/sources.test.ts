@@ -1,14 +1,14 @@
 import t from 'tap'
-import { settleSources } from '../../../packages/webhooks/src/inbound/index.ts'
+import { resolveSources } from '../../../packages/webhooks/src/inbound/sources.ts'
 
 const source = { path: '/hooks/a', publishAs: 'a.b', verify: () => true }
 
 t.test('a source is completed with the defaults', async (t) => {
-  t.match(settleSources({ a: source }), [
+  t.match(resolveSources({ a: source }), [
     { name: 'a', path: '/hooks/a', publishAs: 'a.b', deduplicationTtlSeconds: 86_400 },
   ])
-  t.strictSame(settleSources(undefined), [])
-  t.strictSame(settleSources({}), [])
+  t.strictSame(resolveSources(undefined), [])
+  t.strictSame(resolveSources({}), [])
 })
 
 const mistakes: [what: string, inbound: unknown, complaint: RegExp][] = [
@@ -81,6 +81,6 @@ const mistakes: [what: string, inbound: unknown, complaint: RegExp][] = [
 
 for (const [what, inbound, complaint] of mistakes) {
   t.test(`${what} is an error at boot`, async (t) => {
-    t.throws(() => settleSources(inbound), { message: complaint, code: 'SVC_CORE_INVALID_OPTION' })
+    t.throws(() => resolveSources(inbound), { message: complaint, code: 'SVC_CORE_INVALID_OPTION' })
   })
 }

@@ -5,9 +5,9 @@ const never = new AbortController().signal
 
 t.test('what does not fit waits until something is given back', async (t) => {
   const budget = new ByteBudget(100)
-  const first = await budget.take('a', 60, never)
+  const first = await budget.reserve('a', 60, never)
   let entered = false
-  const second = budget.take('b', 50, never).then((hold) => {
+  const second = budget.reserve('b', 50, never).then((hold) => {
     entered = true
     return hold
   })
@@ -23,10 +23,10 @@ t.test('what does not fit waits until something is given back', async (t) => {
 
 t.test('a webhook has a quarter, or one payload: others pass it', async (t) => {
   const budget = new ByteBudget(100)
-  await budget.take('hangs', 20, never)
+  await budget.reserve('hangs', 20, never)
   const order: string[] = []
-  const waits = budget.take('hangs', 20, never).then(() => order.push('hangs'))
-  const hold = await budget.take('b', 70, never)
+  const waits = budget.reserve('hangs', 20, never).then(() => order.push('hangs'))
+  const hold = await budget.reserve('b', 70, never)
   order.push('b')
   hold.release()
   await new Promise(setImmediate)
@@ -37,21 +37,21 @@ t.test('a webhook has a quarter, or one payload: others pass it', async (t) => {
 
 t.test('a payload that is larger than the budget goes alone', async (t) => {
   const budget = new ByteBudget(100)
-  const hold = await budget.take('a', 500, never)
+  const hold = await budget.reserve('a', 500, never)
   t.equal(budget.used, 500)
-  const next = budget.take('b', 1, never)
+  const next = budget.reserve('b', 1, never)
   hold.release()
   ;(await next).release()
 })
 
 t.test('an attempt that is aborted waits no more', async (t) => {
   const budget = new ByteBudget(100)
-  const hold = await budget.take('a', 100, never)
+  const hold = await budget.reserve('a', 100, never)
   const abort = new AbortController()
-  const waiting = budget.take('b', 10, abort.signal)
+  const waiting = budget.reserve('b', 10, abort.signal)
   abort.abort(new Error('the process closes'))
   await t.rejects(waiting, { message: 'the process closes' })
-  await t.rejects(budget.take('b', 10, abort.signal), { message: 'the process closes' })
+  await t.rejects(budget.reserve('b', 10, abort.signal), { message: 'the process closes' })
   hold.release()
   t.equal(budget.used, 0)
 })

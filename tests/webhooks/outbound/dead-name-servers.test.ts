@@ -1,6 +1,9 @@
 import type { LookupAddress } from 'node:dns'
 import t from 'tap'
-import { fairResolver, type Lookup } from '../../../packages/webhooks/src/outbound/http/resolver.ts'
+import {
+  createResolver,
+  type Lookup,
+} from '../../../packages/webhooks/src/outbound/http/resolver.ts'
 
 const SECOND = 1000
 const TIMEOUT_MS = 10 * SECOND
@@ -67,7 +70,7 @@ for (const dead of [0, 4, 50]) {
         await time.wait(isDead ? 7.5 * SECOND : 20)
         return !isDead
       }
-      const resolve = fairResolver(TIMEOUT_MS, lookup, answers, () => time.now)
+      const resolve = createResolver(TIMEOUT_MS, lookup, answers, () => time.now)
       const took = async (answer: Promise<unknown>) => {
         const since = time.now
         const late = time.wait(TIMEOUT_MS).then(() => TIMEOUT_MS)

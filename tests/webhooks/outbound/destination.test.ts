@@ -1,8 +1,8 @@
 import t from 'tap'
-import { addressGuard } from '../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
-import { whyNot } from '../../../packages/webhooks/src/outbound/http/webhook-url.ts'
+import { createAddressFilter } from '../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
+import { urlProblem } from '../../../packages/webhooks/src/outbound/http/webhook-url.ts'
 
-const refuses = addressGuard([])
+const isBlocked = createAddressFilter([])
 
 t.test('http and https URLs of names and of public addresses may be registered', async (t) => {
   const urls = [
@@ -16,7 +16,7 @@ t.test('http and https URLs of names and of public addresses may be registered',
     'http://[2606:4700:4700::1111]:8443/',
     `https://example.com/${'x'.repeat(2028)}`,
   ]
-  for (const url of urls) t.equal(whyNot(url, refuses), null, url.slice(0, 60))
+  for (const url of urls) t.equal(urlProblem(url, isBlocked), null, url.slice(0, 60))
 })
 
 t.test('a URL of another shape is refused with what is wrong', async (t) => {
@@ -41,7 +41,7 @@ t.test('a URL of another shape is refused with what is wrong', async (t) => {
     ['https://example.com/\u0000', /spaces or control/],
   ]
   for (const [url, why] of cases)
-    t.match(whyNot(url, refuses), why, JSON.stringify(url.slice(0, 60)))
+    t.match(urlProblem(url, isBlocked), why, JSON.stringify(url.slice(0, 60)))
 })
 
 t.test(
@@ -81,13 +81,13 @@ t.test(
       'http://[fe80::1]/',
       'http://[fd00:ec2::254]/',
     ]
-    for (const url of urls) t.match(whyNot(url, refuses), /allowedNetworks/, url)
+    for (const url of urls) t.match(urlProblem(url, isBlocked), /allowedNetworks/, url)
   },
 )
 
 t.test('what allowedNetworks opens may be registered', async (t) => {
-  const open = addressGuard(['127.0.0.0/8', '::1/128'])
+  const open = createAddressFilter(['127.0.0.0/8', '::1/128'])
   for (const url of ['http://127.1:3000/', 'http://[::1]/', 'http://[::ffff:127.0.0.1]/'])
-    t.equal(whyNot(url, open), null)
-  t.match(whyNot('http://10.0.0.1/', open), /allowedNetworks/)
+    t.equal(urlProblem(url, open), null)
+  t.match(urlProblem('http://10.0.0.1/', open), /allowedNetworks/)
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { failureOf } from '../../../packages/webhooks/src/outbound/http/classify-error.ts'
+import { classifyError } from '../../../packages/webhooks/src/outbound/http/classify-error.ts'
 
 t.test('errors of sockets, resolvers, TLS and the parser each have their class', async (t) => {
   const classes = {
@@ -28,18 +28,23 @@ t.test('errors of sockets, resolvers, TLS and the parser each have their class',
   }
   for (const [expected, codes] of Object.entries(classes)) {
     for (const code of codes)
-      t.equal(failureOf(Object.assign(new Error('broken'), { code })), expected, code)
+      t.equal(classifyError(Object.assign(new Error('broken'), { code })), expected, code)
   }
   const unparsable = (message: string) =>
     Object.assign(new Error(message), { name: 'HTTPParserError' })
   t.equal(
-    failureOf(unparsable('Response does not match the HTTP/1.1 protocol (Invalid status code)')),
+    classifyError(
+      unparsable('Response does not match the HTTP/1.1 protocol (Invalid status code)'),
+    ),
     'http',
   )
   t.equal(
-    failureOf(unparsable('Response does not match the HTTP/1.1 protocol (Invalid EOF state)')),
+    classifyError(unparsable('Response does not match the HTTP/1.1 protocol (Invalid EOF state)')),
     'reset',
   )
-  t.equal(failureOf(Object.assign(new Error('bad upgrade'), { code: 'UND_ERR_SOCKET' })), 'http')
-  t.equal(failureOf(new Error('unheard of')), 'reset')
+  t.equal(
+    classifyError(Object.assign(new Error('bad upgrade'), { code: 'UND_ERR_SOCKET' })),
+    'http',
+  )
+  t.equal(classifyError(new Error('unheard of')), 'reset')
 })

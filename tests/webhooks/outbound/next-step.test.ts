@@ -1,29 +1,45 @@
 import t from 'tap'
 import {
+  errorOf,
   nextStep,
-  type Answer,
-  type Failure,
+  type StepRules,
 } from '../../../packages/webhooks/src/outbound/delivery/next-step.ts'
+import type {
+  Failure,
+  PostResult,
+} from '../../../packages/webhooks/src/outbound/http/post-result.ts'
 
 const now = new Date('2024-05-01T12:00:00.000Z')
 const rules = { retryDelayMaxSeconds: 3600, deactivateOnGone: false }
 
-function answer(statusCode: number | null, more: Partial<Answer> = {}): Answer {
+function answer(statusCode: number | null, more: Partial<PostResult> = {}): PostResult {
   return { statusCode, failure: null, retryAfter: null, responseBody: null, ...more }
+}
+
+const record = { attempt: 1 }
+
+/** The outcome without the record, and the class of the error. */
+function stepOf(result: PostResult, given: StepRules, at: Date) {
+  const { detail, ...step } = nextStep(result, record, given, at)
+  t.equal(detail, record)
+  const { output, ...rest } = { output: record, ...step }
+  t.equal(output, record)
+  const error = errorOf(result)
+  return error === null ? rest : { ...rest, error }
 }
 
 t.test('any 2xx is a delivery', async (t) => {
   for (const status of [200, 201, 202, 204, 299])
-    t.same(nextStep(answer(status), rules, now), { kind: 'delivered' })
+    t.same(stepOf(answer(status), rules, now), { kind: 'completed' })
 })
 
 t.test('any other answer is a failure, and a redirect is told apart', async (t) => {
   for (const status of [400, 401, 404, 410, 418, 429, 499, 500, 503, 599, 600, 999]) {
-    t.same(nextStep(answer(status), rules, now), { kind: 'failed', error: 'http' }, String(status))
+    t.same(stepOf(answer(status), rules, now), { kind: 'failed', error: 'http' }, String(status))
   }
   for (const status of [300, 301, 302, 303, 307, 308]) {
     t.same(
-      nextStep(answer(status), rules, now),
+      stepOf(answer(status), rules, now),
       { kind: 'failed', error: 'redirect' },
       String(status),
     )
@@ -42,17 +58,17 @@ t.test('what broke the exchange is its error, whatever status came before', asyn
     'http',
   ]
   for (const failure of failures) {
-    t.same(nextStep(answer(null, { failure }), rules, now), { kind: 'failed', error: failure })
-    t.same(nextStep(answer(200, { failure }), rules, now), { kind: 'failed', error: failure })
+    t.same(stepOf(answer(null, { failure }), rules, now), { kind: 'failed', error: failure })
+    t.same(stepOf(answer(200, { failure }), rules, now), { kind: 'failed', error: failure })
   }
 })
 
 t.test('a 410 ends it at once only where that is asked for', async (t) => {
-  t.same(nextStep(answer(410), { ...rules, deactivateOnGone: true }, now), {
-    kind: 'gone',
+  t.same(stepOf(answer(410), { ...rules, deactivateOnGone: true }, now), {
+    kind: 'dead',
     error: 'http',
   })
-  t.equal(nextStep(answer(404), { ...rules, deactivateOnGone: true }, now).kind, 'failed')
+  t.equal(stepOf(answer(404), { ...rules, deactivateOnGone: true }, now).kind, 'failed')
 })
 
 t.test(
@@ -88,7 +104,7 @@ t.test(
           ...(at === null ? {} : { retryAfterMs: Date.parse(at) - now.getTime() }),
         }
         t.same(
-          nextStep(answer(status, { retryAfter }), rules, now),
+          stepOf(answer(status, { retryAfter }), rules, now),
           expected,
           `${status} ${retryAfter}`,
         )
@@ -99,5 +115,5 @@ t.test(
 
 t.test('Retry-After beside any other status is ignored', async (t) => {
   for (const status of [301, 400, 500, 502])
-    t.notOk('retryAfterMs' in nextStep(answer(status, { retryAfter: '9' }), rules, now))
+    t.notOk('retryAfterMs' in stepOf(answer(status, { retryAfter: '9' }), rules, now))
 })

@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns'
 import t, { type Test } from 'tap'
-import { addressGuard } from '../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
-import type { Answer } from '../../../packages/webhooks/src/outbound/delivery/next-step.ts'
-import { openPost, type PostSettings } from '../../../packages/webhooks/src/outbound/http/post.ts'
+import { createAddressFilter } from '../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
+import type { PostResult } from '../../../packages/webhooks/src/outbound/http/post-result.ts'
+import { createPost, type PostSettings } from '../../../packages/webhooks/src/outbound/http/post.ts'
 import type { Lookup } from '../../../packages/webhooks/src/outbound/http/resolver.ts'
 import { farReceiver } from '../support/far-receiver.ts'
 import {
@@ -17,14 +17,14 @@ const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 const DELIVERED = { statusCode: 200, failure: null, retryAfter: null, responseBody: 'ok' }
 
 function opened(t: Test, settings: Partial<PostSettings> = {}) {
-  const post = openPost({
+  const post = createPost({
     timeoutMs: 60_000,
     userAgent: 'test',
-    refuses: addressGuard(['127.0.0.0/8']),
+    isBlocked: createAddressFilter(['127.0.0.0/8']),
     ...settings,
   })
   t.teardown(() => post.close())
-  return (url: string, signal = never): Promise<Answer> =>
+  return (url: string, signal = never): Promise<PostResult> =>
     post.send(new URL(url), [], Buffer.from('{}'), signal)
 }
 
@@ -98,7 +98,7 @@ t.test('an answer that changes between two connections is judged each time', asy
 t.test('literal addresses are judged without any lookup', async (t) => {
   const receiver = await hostileReceiver(t, (socket) => socket.write(OK))
   const lookup: Lookup = () => t.fail('nothing to look up')
-  const send = opened(t, { lookup, refuses: addressGuard([]) })
+  const send = opened(t, { lookup, isBlocked: createAddressFilter([]) })
   for (const host of [
     '127.0.0.1',
     '127.1',
@@ -116,7 +116,7 @@ t.test('literal addresses are judged without any lookup', async (t) => {
 })
 
 t.test('the host `localhost` is a name like others, and blocked where loopback is', async (t) => {
-  const send = opened(t, { refuses: addressGuard([]) })
+  const send = opened(t, { isBlocked: createAddressFilter([]) })
   t.equal((await send('http://localhost:9/')).failure, 'blocked')
 })
 
@@ -124,7 +124,7 @@ t.test('what the socket has at its other side in the end is judged as well', asy
   const receiver = await hostileReceiver(t, (socket) => socket.write(OK))
   let asked = 0
   // Open when the name is looked up, refused when the connection stands.
-  const send = opened(t, { lookup: answering(() => ['127.0.0.1']), refuses: () => ++asked > 1 })
+  const send = opened(t, { lookup: answering(() => ['127.0.0.1']), isBlocked: () => ++asked > 1 })
   t.equal((await send(`http://receiver.test:${receiver.port}/`)).failure, 'blocked')
   t.equal(receiver.request, '')
 })

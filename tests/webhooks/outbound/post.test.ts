@@ -1,20 +1,20 @@
 import t, { type Test } from 'tap'
-import { addressGuard } from '../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
-import type { Answer } from '../../../packages/webhooks/src/outbound/delivery/next-step.ts'
-import { openPost, type PostSettings } from '../../../packages/webhooks/src/outbound/http/post.ts'
+import { createAddressFilter } from '../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
+import type { PostResult } from '../../../packages/webhooks/src/outbound/http/post-result.ts'
+import { createPost, type PostSettings } from '../../../packages/webhooks/src/outbound/http/post.ts'
 import { hostileReceiver } from '../support/hostile-receiver.ts'
 
 const never = new AbortController().signal
 
 function opened(t: Test, settings: Partial<PostSettings> = {}) {
-  const post = openPost({
+  const post = createPost({
     timeoutMs: 60_000,
     userAgent: 'test',
-    refuses: addressGuard(['127.0.0.0/8']),
+    isBlocked: createAddressFilter(['127.0.0.0/8']),
     ...settings,
   })
   t.teardown(() => post.close())
-  return (port: number, host = '127.0.0.1'): Promise<Answer> =>
+  return (port: number, host = '127.0.0.1'): Promise<PostResult> =>
     post.send(
       new URL(`http://${host}:${port}/hook?a=1`),
       ['x-test', 'yes'],

@@ -1,6 +1,9 @@
 import type { LookupAddress } from 'node:dns'
 import t from 'tap'
-import { fairResolver, type Lookup } from '../../../packages/webhooks/src/outbound/http/resolver.ts'
+import {
+  createResolver,
+  type Lookup,
+} from '../../../packages/webhooks/src/outbound/http/resolver.ts'
 
 const FOUND: LookupAddress[] = [{ address: '192.0.2.1', family: 4 }]
 const NO_ANSWER = new Error('no answer')
@@ -36,7 +39,7 @@ const turn = () => new Promise(setImmediate)
 
 t.test('lookups of one name at the same time are one', async (t) => {
   const { lookup, answers, started, end } = held()
-  const resolve = fairResolver(1000, lookup, answers)
+  const resolve = createResolver(1000, lookup, answers)
   const both = [resolve('a.test'), resolve('a.test')]
   await end('a.test')
   t.same(await Promise.all(both), [FOUND, FOUND])
@@ -45,7 +48,7 @@ t.test('lookups of one name at the same time are one', async (t) => {
 
 t.test('each later lookup asks anew', async (t) => {
   const { lookup, answers, started, end } = held()
-  const resolve = fairResolver(1000, lookup, answers)
+  const resolve = createResolver(1000, lookup, answers)
   for (let i = 0; i < 2; i++) {
     const answer = resolve('a.test')
     await end('a.test')
@@ -56,7 +59,7 @@ t.test('each later lookup asks anew', async (t) => {
 
 t.test('a lookup while there is no other asks no name server', async (t) => {
   const { lookup, answers, asked, end } = held()
-  const answer = fairResolver(1000, lookup, answers)('a.test')
+  const answer = createResolver(1000, lookup, answers)('a.test')
   await end('a.test')
   t.same(await answer, FOUND)
   t.same(asked, [])
@@ -64,7 +67,7 @@ t.test('a lookup while there is no other asks no name server', async (t) => {
 
 t.test('beside a lookup, names are looked up whose name servers answer; others wait', async (t) => {
   const { lookup, answers, answer, started, end } = held()
-  const resolve = fairResolver(60_000, lookup, answers)
+  const resolve = createResolver(60_000, lookup, answers)
   const found = ['dead1', 'dead2', 'live1', 'dead3', 'live2'].map((name) => resolve(name))
   for (const name of ['live1', 'live2']) await answer(name, true)
   for (const name of ['dead2', 'dead3']) await answer(name, false)
@@ -85,7 +88,7 @@ t.test('beside a lookup, names are looked up whose name servers answer; others w
 
 t.test('an answer that comes when the lookup runs already starts no second one', async (t) => {
   const { lookup, answers, answer, started, end } = held()
-  const resolve = fairResolver(60_000, lookup, answers)
+  const resolve = createResolver(60_000, lookup, answers)
   const both = [resolve('a.test'), resolve('b.test')]
   await end('a.test')
   await answer('b.test', true)
@@ -100,7 +103,7 @@ t.test('an answer that comes when the lookup runs already starts no second one',
 t.test('a lookup that no attempt waits for any longer is not made', async (t) => {
   let time = 0
   const { lookup, answers, started, end } = held()
-  const resolve = fairResolver(10_000, lookup, answers, () => time)
+  const resolve = createResolver(10_000, lookup, answers, () => time)
   const first = resolve('a.test')
   const late = t.rejects(resolve('b.test'), { code: 'ETIMEDOUT' })
   await turn()
@@ -113,7 +116,7 @@ t.test('a lookup that no attempt waits for any longer is not made', async (t) =>
 t.test('an attempt that joins an older one has its own time', async (t) => {
   let time = 0
   const { lookup, answers, answer, asked, started, end } = held()
-  const resolve = fairResolver(10_000, lookup, answers, () => time)
+  const resolve = createResolver(10_000, lookup, answers, () => time)
   const dead = resolve('dead.test')
   const first = resolve('back.test')
   await answer('back.test', false)

@@ -21,8 +21,8 @@ export const ErrorBody = Type.Unsafe<{
 
 /**
  * Registers `routes` in an encapsulated child under `prefix`: our validator (no coercion in bodies
- * and parameters, unknown fields refused), our error bodies, zero bytes under a JSON content type
- * counted as no body. The host's own validator, parsers and error handler are left alone. With
+ * and parameters, unknown fields refused), our error bodies, no caching of answers, zero bytes under a
+ * JSON content type counted as no body. The host's own validator, parsers and error handler are left alone. With
  * `unknownId`, ids that are too long for the router are answered by the error that it makes.
  */
 export async function managementApi(
@@ -41,6 +41,7 @@ export async function managementApi(
       // A reply serializer of the host would replace the serializers of the schemas.
       api.setReplySerializer(undefined as never)
       acceptOnlyJson(api)
+      keepOutOfCaches(api)
       api.setErrorHandler(answerError)
       const answerLongIds = watchIds(api)
       await routes(api)
@@ -79,6 +80,13 @@ function acceptOnlyJson(api: FastifyInstance): void {
   api.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined)
     else void parse(request, body as string, done)
+  })
+}
+
+/** Answers hold keys, secrets and payloads. */
+function keepOutOfCaches(api: FastifyInstance): void {
+  api.addHook('onSend', async (_request, reply) => {
+    reply.header('cache-control', 'no-store')
   })
 }
 

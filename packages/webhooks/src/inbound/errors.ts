@@ -1,6 +1,6 @@
 import { createError } from '@fastify/error'
 
-/** The request did not pass the source's `verify`. Why stands in the log alone. */
+/** The request did not pass the source's `verify`. Only the log has the reason. */
 export const NotVerified = createError(
   'SVC_WEBHOOKS_NOT_VERIFIED',
   'the request could not be verified',
@@ -31,28 +31,28 @@ export const BodyUnreadable = createError(
   400,
 )
 
-/** The content type has no form that a content type can have. */
+/** The header Content-Type is not a media type. */
 export const ContentTypeInvalid = createError(
   'SVC_WEBHOOKS_CONTENT_TYPE_INVALID',
   'the header Content-Type is not a media type: send one, for example application/json',
   415,
 )
 
-/** A GET that the source's `respond` has no answer for. */
+/** A GET for which the source's `respond` returned `null`. */
 export const NoHandshake = createError(
   'SVC_WEBHOOKS_NO_HANDSHAKE',
   'there is no handshake to answer',
   404,
 )
 
-/** A genuine request may have come, and could not be taken: the sender shall try again. */
+/** The request may be genuine and could not be processed: the sender should try again. */
 export const InboundFailed = createError(
   'SVC_WEBHOOKS_INBOUND_FAILED',
   'the request could not be processed, try again later',
   500,
 )
 
-/** A secret that a verification needs is not set, or empty. Nothing is ever compared with it. */
+/** A secret that a verification needs is not set, or is empty. */
 export const SecretMissing = createError<[string]>(
   'SVC_WEBHOOKS_SECRET_MISSING',
   'the secret %s is not set or empty',

@@ -1,20 +1,20 @@
-/** Which secrets a function of a source will ask for: those are looked up before it is called. */
+/** The secrets that a function of a source is expected to ask for: they are looked up before the call. */
 const expected = new WeakMap<object, readonly string[]>()
 
-/** A function that asks for one secret or for another finds both, also where it asks for few. */
-const LEAST_KEPT = 4
+/** A function that asks for different secrets from call to call finds this many of them. */
+const MIN_KEPT = 4
 
-/** Declares what a function asks for. */
-export function expectSecrets<Own extends object>(own: Own, names: readonly string[]): Own {
-  expected.set(own, names)
-  return own
+/** Declares the secrets that a function asks for. */
+export function expectSecrets<Fn extends object>(fn: Fn, names: readonly string[]): Fn {
+  expected.set(fn, names)
+  return fn
 }
 
-/** What was declared, or learnt from earlier calls. */
-export const expectedSecrets = (own: object): readonly string[] => expected.get(own) ?? []
+/** The names that were declared, or that earlier calls asked for. */
+export const expectedSecrets = (fn: object): readonly string[] => expected.get(fn) ?? []
 
-/** Notes what a call has asked for. The oldest names give way, as they may come from the request. */
-export function noteSecrets(own: object, asked: ReadonlySet<string>): void {
-  const others = expectedSecrets(own).filter((name) => !asked.has(name))
-  expected.set(own, [...asked, ...others].slice(0, Math.max(LEAST_KEPT, asked.size)))
+/** Records what a call asked for. The oldest names are dropped: names may come from requests. */
+export function recordSecrets(fn: object, asked: ReadonlySet<string>): void {
+  const others = expectedSecrets(fn).filter((name) => !asked.has(name))
+  expected.set(fn, [...asked, ...others].slice(0, Math.max(MIN_KEPT, asked.size)))
 }

@@ -1,20 +1,20 @@
-import type { SecretsOfRequest } from './secrets-of-request.ts'
+import type { RequestSecrets } from './request-secrets.ts'
 import type { InboundReply, InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
 
 const FIELDS = new Set(['statusCode', 'headers', 'body'])
 
 /**
- * What the source's `respond` answers, or `null`.
+ * The reply of the source's `respond`, or `null`.
  *
- * @throws TypeError for anything that is no reply: it would be sent as an empty 200, and the sender
- *   would wait for its challenge
+ * @throws TypeError for anything else: it would be sent as an empty 200, and the sender would wait
+ *   for its challenge
  */
 export async function handshake(
   { respond }: Source,
   request: InboundRequest,
   body: string,
-  secrets: SecretsOfRequest,
+  secrets: RequestSecrets,
 ): Promise<InboundReply | null> {
   if (!respond) return null
   const reply: unknown =

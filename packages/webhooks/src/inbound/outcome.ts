@@ -1,21 +1,19 @@
 import { channel } from 'node:diagnostics_channel'
 
-/** What became of a request to an inbound path. */
+/** The message of the diagnostics channel `svc.webhooks.inbound`: one for each inbound request. */
 export interface InboundOutcome {
   source: string
   /**
-   * `accepted`: published. `duplicate`: a repeat. `answered`: a handshake. `refused`: not verified.
-   * `malformed`: could not be read. `failed`: a 5xx, the sender should try again.
+   * `accepted`: published. `duplicate`: a repeat. `answered`: a handshake. `refused`: not verified, or
+   * a GET without a handshake. `malformed`: could not be read. `failed`: a 5xx, the sender should try
+   * again.
    */
   outcome: 'accepted' | 'duplicate' | 'answered' | 'refused' | 'malformed' | 'failed'
 }
 
-/**
- * One message for each request, on the diagnostics channel `svc.webhooks.inbound`: what counts them,
- * be it Prometheus or OpenTelemetry, is the host's choice, and costs nothing where there is none.
- */
+/** Without a subscriber a message costs nothing: the host chooses what counts them. */
 const outcomes = channel('svc.webhooks.inbound')
 
-export function tellOutcome(source: string, outcome: InboundOutcome['outcome']): void {
+export function publishOutcome(source: string, outcome: InboundOutcome['outcome']): void {
   outcomes.publish({ source, outcome } satisfies InboundOutcome)
 }

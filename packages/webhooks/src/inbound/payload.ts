@@ -2,14 +2,14 @@ import { isUtf8 } from 'node:buffer'
 import { BodyNotJson, TooManyFields } from './errors.ts'
 
 /**
- * The JSON text of the event that a body becomes. A JSON body is passed on as it was written: what
- * would parse and print it again rounds big numbers.
+ * The payload of the event that a body becomes, as JSON text. A JSON body stays as the sender wrote
+ * it: a parser would round big numbers.
  *
+ * @param text the body read as UTF-8
  * @throws BodyNotJson, TooManyFields
  */
-export function payloadText(contentType: string | undefined, body: Buffer): string {
+export function payloadOf(contentType: string | undefined, body: Buffer, text: string): string {
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
-  const text = body.toString('utf8')
   if (isJson(type)) return jsonText(body, text)
   if (body.length === 0) return '""'
   if (type === 'application/x-www-form-urlencoded') return JSON.stringify(formFields(text))
@@ -21,7 +21,7 @@ function isJson(type: string): boolean {
 }
 
 function jsonText(body: Buffer, text: string): string {
-  // RFC 8259 lets a reader pass over a byte order mark; no parser after us would.
+  // RFC 8259, section 8.1: a reader may ignore a byte order mark. JSON.parse does not.
   const json = text.startsWith('\uFEFF') ? text.slice(1) : text
   if (!isUtf8(body)) throw new BodyNotJson({ cause: 'the body is not UTF-8' })
   try {
@@ -32,13 +32,13 @@ function jsonText(body: Buffer, text: string): string {
   return json
 }
 
-/** Reading so many fields takes tens of milliseconds, in which the process serves no other request. */
-const MOST_FIELDS = 10_000
+/** Reading 10,000 fields takes tens of milliseconds, in which the process serves no other request. */
+const MAX_FIELDS = 10_000
 
-/** A field that comes more than once becomes an array of its values. */
+/** A repeated field becomes an array of its values. */
 function formFields(text: string): Record<string, string | string[]> {
   assertFewFields(text)
-  // Not a Map: names that are integers hash to themselves there, so a sender can make them collide.
+  // Not a Map: it hashes integers to themselves, so that a sender can choose names that collide.
   const fields = Object.create(null) as Record<string, string | string[]>
   new URLSearchParams(text).forEach((value, name) => {
     const before = fields[name]
@@ -53,6 +53,6 @@ function assertFewFields(text: string): void {
   let fields = 1
   for (let end = text.indexOf('&'); end !== -1; end = text.indexOf('&', end + 1)) {
     fields += 1
-    if (fields > MOST_FIELDS) throw new TooManyFields(MOST_FIELDS)
+    if (fields > MAX_FIELDS) throw new TooManyFields(MAX_FIELDS)
   }
 }

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 /**
- * Reads bodies of any type as bytes in this context, and gives requests `rawBody` and `rawHeaders`.
- * A host may have declared such properties itself: then only the values are ours.
+ * Reads bodies of any type as bytes in this context, and sets `rawBody` and `rawHeaders` on requests.
+ * Where the host has decorated requests with these names, only their values are set.
  */
 export function readRawBodies(inbound: FastifyInstance): void {
   inbound.removeAllContentTypeParsers()

@@ -3,37 +3,40 @@ import { isConnectionError, type Core } from '@svc/core/internal'
 import { claimOf, deduplicationKey } from './deduplicate.ts'
 import { BodyNotJson, InboundFailed, NoHandshake, NotVerified, TooManyFields } from './errors.ts'
 import { handshake } from './handshake.ts'
-import { payloadText } from './payload.ts'
-import { SecretsOfRequest } from './secrets-of-request.ts'
+import { payloadOf } from './payload.ts'
+import { RequestSecrets } from './request-secrets.ts'
 import type { InboundReply, InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
-import { forgetRefusal, refusalOf } from './verify/refusal.ts'
+import { forgetReason, reasonOf } from './verify/checks.ts'
 
-/** What became of a request that was taken. */
-export type Receipt =
+/** What a genuine request led to. */
+export type Received =
   | { outcome: 'accepted'; eventId: string }
   | { outcome: 'duplicate' }
   | { outcome: 'answered'; reply: InboundReply }
 
-interface Taken {
+/** The payload of the event, as JSON text, and the deduplication key. */
+interface ToPublish {
   json: string
   key: string | null
 }
 
 /**
- * A POST: verified, then deduplicated, then published. When this returns, the event is committed.
+ * Receives a POST: verifies it, then publishes it unless it is a repeat. When this returns, the event
+ * is committed.
  *
- * @throws NotVerified, BodyNotJson, TooManyFields, InboundFailed or Unavailable, each with the reason as its `cause`
+ * @throws NotVerified, BodyNotJson, TooManyFields, InboundFailed or Unavailable, each with the
+ *   reason as its `cause`
  */
 export async function receive(
   core: Core,
   source: Source,
   request: InboundRequest,
-): Promise<Receipt> {
-  const taken = await take(core, source, request)
-  if ('outcome' in taken) return taken
+): Promise<Received> {
+  const checked = await check(core, source, request)
+  if ('outcome' in checked) return checked
   try {
-    return await publishOnce(core, source, taken)
+    return await publish(core, source, checked)
   } catch (error) {
     throw isConnectionError(error)
       ? new Unavailable({ cause: error })
@@ -41,17 +44,17 @@ export async function receive(
   }
 }
 
-/** A genuine request's way up to the database: what is to be published, or the answer to a handshake. */
-async function take(
+/** Everything before the database: returns what to publish, or the reply to a handshake. */
+async function check(
   core: Core,
   source: Source,
   request: InboundRequest,
-): Promise<Taken | (Receipt & { outcome: 'answered' })> {
-  const secrets = new SecretsOfRequest((name) => core.svc.secrets.get(name))
+): Promise<ToPublish | (Received & { outcome: 'answered' })> {
+  const secrets = new RequestSecrets((name) => core.svc.secrets.get(name))
   const body = request.rawBody.toString('utf8')
   try {
     await verify(source, request, body, secrets)
-    const json = payloadText(request.headers['content-type'], request.rawBody)
+    const json = payloadOf(request.headers['content-type'], request.rawBody, body)
     const reply = await handshake(source, request, body, secrets)
     if (reply !== null) return { outcome: 'answered', reply }
     return { json, key: deduplicationKey(source, request, body) }
@@ -60,17 +63,17 @@ async function take(
   }
 }
 
-/** A GET, which only a handshake is: nothing is verified but by `respond` itself. */
+/** Receives a GET, which can only be a handshake: `respond` itself verifies what needs it. */
 export async function receiveGet(
   core: Core,
   source: Source,
   request: InboundRequest,
-): Promise<Receipt> {
-  const secrets = new SecretsOfRequest((name) => core.svc.secrets.get(name))
+): Promise<Received> {
+  const secrets = new RequestSecrets((name) => core.svc.secrets.get(name))
   try {
     const reply = await handshake(source, request, '', secrets)
     secrets.assertFound()
-    if (reply === null) throw new NoHandshake({ cause: 'respond gave no answer' })
+    if (reply === null) throw new NoHandshake({ cause: 'respond returned null' })
     return { outcome: 'answered', reply }
   } catch (error) {
     throw failure(error, secrets)
@@ -81,21 +84,21 @@ async function verify(
   source: Source,
   request: InboundRequest,
   body: string,
-  secrets: SecretsOfRequest,
+  secrets: RequestSecrets,
 ): Promise<void> {
   const verdict: unknown = await secrets.call(source.verify, (secret) => {
-    forgetRefusal(request)
+    forgetReason(request)
     return source.verify(request, body, secret)
   })
-  // Also where the verdict is `true`: it cannot have been reached with the key that was asked for.
+  // Also where the verdict is `true`: without the secret it proves nothing.
   secrets.assertFound()
   if (verdict === true) return
-  const answer = verdict === false ? 'false' : `a value of type ${typeof verdict}`
-  throw new NotVerified({ cause: refusalOf(request) ?? `verify answered ${answer}` })
+  const returned = verdict === false ? 'false' : `a value of type ${typeof verdict}`
+  throw new NotVerified({ cause: reasonOf(request) ?? `verify returned ${returned}` })
 }
 
-/** The claim of the key and the event stand or fall together: a failed publish burns no key. */
-async function publishOnce(core: Core, source: Source, { json, key }: Taken): Promise<Receipt> {
+/** The deduplication key and the event are committed together: a failed publish uses up no key. */
+async function publish(core: Core, source: Source, { json, key }: ToPublish): Promise<Received> {
   if (key === null) {
     const { id } = await core.bus.publishText(source.publishAs, json)
     return { outcome: 'accepted', eventId: id }
@@ -105,8 +108,8 @@ async function publishOnce(core: Core, source: Source, { json, key }: Taken): Pr
   return { outcome: 'accepted', eventId: published.id }
 }
 
-/** What is not the sender's fault is a 500, so that it tries again. */
-function failure(error: unknown, secrets: SecretsOfRequest): Error {
+/** Anything that is not the sender's fault is a 500, so that the sender tries again. */
+function failure(error: unknown, secrets: RequestSecrets): Error {
   if (
     error instanceof NotVerified ||
     error instanceof BodyNotJson ||
@@ -115,7 +118,7 @@ function failure(error: unknown, secrets: SecretsOfRequest): Error {
   ) {
     return error
   }
-  return new InboundFailed({ cause: secrets.isQuotedIn(textOf(error)) ? withheld(error) : error })
+  return new InboundFailed({ cause: secrets.leaksInto(textOf(error)) ? withheld(error) : error })
 }
 
 const textOf = (error: unknown): string =>
@@ -123,5 +126,5 @@ const textOf = (error: unknown): string =>
 
 function withheld(error: unknown): Error {
   const kind = error instanceof Error ? error.name : typeof error
-  return new Error(`${kind}, whose message is withheld because it quotes a secret`)
+  return new Error(`${kind}: its message is withheld because it quotes a secret`)
 }

@@ -1,11 +1,10 @@
 import { InvalidOption } from '@svc/core'
 import type { Core } from '@svc/core/internal'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { warnWhereGuarded } from './guard-warning.ts'
-import { tellOutcome } from './outcome.ts'
+import { createErrorHandler } from './error-handler.ts'
+import { publishOutcome } from './outcome.ts'
 import { readRawBodies } from './raw-body.ts'
-import { receive, receiveGet, type Receipt } from './receive.ts'
-import { refuserOf } from './refuse.ts'
+import { receive, receiveGet, type Received } from './receive.ts'
 import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
 
@@ -14,7 +13,7 @@ export interface InboundSettings {
   bodyLimitBytes: number
 }
 
-/** Serves the sources in a context of their own: nothing of it touches the host's parsers and errors. */
+/** Serves the sources in a context of their own: the parsers and error handlers of the host stay. */
 export function registerInbound(
   app: FastifyInstance,
   core: Core,
@@ -22,7 +21,6 @@ export function registerInbound(
   { bodyLimitBytes }: InboundSettings,
 ): void {
   if (sources.length === 0) return
-  warnWhereGuarded(app, sources)
   app.register(async (inbound) => {
     readRawBodies(inbound)
     for (const source of sources) {
@@ -36,7 +34,7 @@ export function registerInbound(
 }
 
 function serve(inbound: FastifyInstance, core: Core, source: Source, bodyLimit: number): void {
-  const errorHandler = refuserOf(source.name)
+  const errorHandler = createErrorHandler(source.name)
   inbound.post(source.path, { bodyLimit, errorHandler }, async (request, reply) =>
     answer(reply, source, await receive(core, source, request as InboundRequest)),
   )
@@ -54,14 +52,14 @@ const pathTaken = ({ name, respond }: Source, url: string): Error =>
     `svcWebhooks: the option "inbound.${name}.path" must be a path of its own, ${url} has a route for POST${respond ? ' or GET' : ''} already: give the source another path, or remove that route`,
   )
 
-function answer(reply: FastifyReply, source: Source, receipt: Receipt): FastifyReply {
-  tellOutcome(source.name, receipt.outcome)
-  if (receipt.outcome !== 'answered') {
-    const { outcome: status, ...rest } = receipt
+function answer(reply: FastifyReply, source: Source, received: Received): FastifyReply {
+  publishOutcome(source.name, received.outcome)
+  if (received.outcome !== 'answered') {
+    const { outcome: status, ...rest } = received
     return sendAs(reply, 'application/json; charset=utf-8', JSON.stringify({ status, ...rest }))
   }
-  const { statusCode = 200, headers = {}, body } = receipt.reply
-  // A handshake echoes what a stranger has sent: no browser may take it for a page.
+  const { statusCode = 200, headers = {}, body } = received.reply
+  // A handshake echoes text of the request: a browser must not render it as a page.
   reply.code(statusCode).header('x-content-type-options', 'nosniff').headers(headers)
   if (body === undefined) return reply.send()
   return typeof body === 'string'
@@ -69,7 +67,7 @@ function answer(reply: FastifyReply, source: Source, receipt: Receipt): FastifyR
     : sendAs(reply, 'application/json; charset=utf-8', JSON.stringify(body))
 }
 
-/** As text, also where that is JSON: a serializer that the host has set knows nothing of our bodies. */
+/** Sends text, also of JSON: a serializer that the host has set does not know our bodies. */
 function sendAs(reply: FastifyReply, type: string, text: string): FastifyReply {
   if (!reply.hasHeader('content-type')) reply.type(type)
   return reply.send(text)

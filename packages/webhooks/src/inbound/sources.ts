@@ -2,13 +2,13 @@ import { InvalidOption } from '@svc/core'
 import { isString, resolveOptions, type OptionRules } from '@svc/core/internal'
 import type { InboundSource } from './source.ts'
 
-/** One source with its name and its defaults filled in. */
+/** A source with its name and its defaults filled in. */
 export interface Source extends InboundSource {
   name: string
   deduplicationTtlSeconds: number
 }
 
-const TEN_YEARS_OF_SECONDS = 10 * 365 * 24 * 3600
+const TEN_YEARS_SECONDS = 10 * 365 * 24 * 3600
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 
 const rules: OptionRules = {
@@ -31,25 +31,25 @@ const rules: OptionRules = {
   deduplicationTtlSeconds: {
     expects: 'an integer from 1 to 315360000 (seconds, at most ten years)',
     is: (value) =>
-      Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= TEN_YEARS_OF_SECONDS,
+      Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= TEN_YEARS_SECONDS,
     default: 86_400,
   },
   respond: { expects: 'a function (request, body, secret) => reply or null', is: isFunction },
 }
 
 /**
- * Checks the sources of the option `inbound`.
+ * Checks the sources of the option `inbound` and fills in their defaults.
  *
  * @throws InvalidOption naming the source and the field
  */
-export function settleSources(inbound: unknown): Source[] {
+export function resolveSources(inbound: unknown): Source[] {
   if (inbound === undefined) return []
   if (typeof inbound !== 'object' || inbound === null || Array.isArray(inbound)) {
     throw new InvalidOption(
       'svcWebhooks: the option "inbound" must be an object of sources by their names',
     )
   }
-  const sources = Object.entries(inbound).map(([name, source]) => settleSource(name, source))
+  const sources = Object.entries(inbound).map(([name, source]) => resolveSource(name, source))
   for (const [place, { name, path }] of sources.entries()) {
     const first = sources.findIndex((other) => other.path === path)
     if (first === place) continue
@@ -60,17 +60,17 @@ export function settleSources(inbound: unknown): Source[] {
   return sources
 }
 
-function settleSource(name: string, source: unknown): Source {
+function resolveSource(name: string, source: unknown): Source {
   if (!isString(name) || name.length > 100) {
     throw new InvalidOption(
       'svcWebhooks: the name of a source in "inbound" has 1 to 100 characters',
     )
   }
-  const settled = resolveOptions<Omit<Source, 'name'>>(
+  const resolved = resolveOptions<Omit<Source, 'name'>>(
     'svcWebhooks',
     rules,
     source,
     `inbound.${name}.`,
   )
-  return { ...settled, name }
+  return { ...resolved, name }
 }

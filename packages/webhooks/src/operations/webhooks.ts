@@ -1,124 +1,124 @@
-/** The operations on webhooks: what routes and actions do. */
+/** The operations on webhooks. `db`: the transaction of the caller. */
 import { randomBytes } from 'node:crypto'
-import { isUuid, uuidv7, type Core } from '@svc/core/internal'
-import { insertLogRows } from '../tables/delivery-log.ts'
+import { isUuid, uuidv7, type Core, type Db } from '@svc/core/internal'
 import { EventNotAllowed, UrlRefused, WebhookNotFound } from '../errors.ts'
-import {
-  deleteRegistration,
-  findRegistration,
-  insertRegistration,
-  listRegistrations,
-  replaceSecret,
-  updateRegistration,
-  type Registration,
-} from '../tables/webhooks.ts'
-import type {
-  NewWebhook,
-  RotateSecret,
-  Webhook,
-  WebhookChanges,
-  WebhookWithSecret,
-} from '../schemas.ts'
-import type { Refuses } from '../outbound/http/blocked-addresses.ts'
-import { whyNot } from '../outbound/http/webhook-url.ts'
-import { skippedRow } from '../outbound/delivery/log-entry.ts'
 import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
+import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
+import { skippedRow } from '../outbound/delivery/log-entry.ts'
+import type { IsBlocked } from '../outbound/http/blocked-addresses.ts'
+import { urlProblem } from '../outbound/http/webhook-url.ts'
+import {
+  DEFAULT_OVERLAP_SECONDS,
+  type NewWebhook,
+  type Page,
+  type RotateSecretInput,
+  type Webhook,
+  type WebhookChanges,
+  type WebhookWithSecret,
+} from '../schemas.ts'
+import { insertLogRows } from '../tables/delivery-log.ts'
+import {
+  deleteWebhook,
+  findWebhook,
+  insertWebhook,
+  listWebhooks,
+  replaceSecret,
+  updateWebhook,
+} from '../tables/webhooks.ts'
 import { pause, resume } from './pause.ts'
 
-export interface Webhooks {
-  register(input: NewWebhook): Promise<WebhookWithSecret>
-  list(page?: { limit?: number; after?: string }): Promise<Webhook[]>
-  get(id: string): Promise<WebhookWithSecret>
-  update(id: string, changes: WebhookChanges): Promise<Webhook>
-  remove(id: string): Promise<void>
-  rotateSecret(input: RotateSecret): Promise<WebhookWithSecret>
+export interface WebhookOperations {
+  register: (input: NewWebhook, db?: Db) => Promise<WebhookWithSecret>
+  list: (page?: Page) => Promise<Webhook[]>
+  get: (id: string) => Promise<WebhookWithSecret>
+  update: (id: string, changes: WebhookChanges, db?: Db) => Promise<Webhook>
+  delete: (id: string, db?: Db) => Promise<void>
+  rotateSecret: (input: RotateSecretInput, db?: Db) => Promise<WebhookWithSecret>
 }
 
-export function webhooksOf(
+export function createWebhookOperations(
   core: Core,
-  { allowedEvents, refuses }: { allowedEvents: string[]; refuses: Refuses },
-): Webhooks {
-  const { db: database } = core
+  { allowedEvents, isBlocked }: { allowedEvents: string[]; isBlocked: IsBlocked },
+): WebhookOperations {
+  const groupsChanged = () => core.queues.groupsChanged(QUEUE)
 
   function check({ url, events }: WebhookChanges): void {
-    const why = url === undefined ? null : whyNot(url, refuses)
-    if (why !== null) throw new UrlRefused(why)
-    const stranger = events?.find((name) => name !== '*' && !allowedEvents.includes(name))
-    if (stranger === undefined) return
-    throw new EventNotAllowed(stranger, ['*', ...allowedEvents].join(', '))
+    const problem = url === undefined ? null : urlProblem(url, isBlocked)
+    if (problem !== null) throw new UrlRefused(problem)
+    const unknown = events?.find((name) => name !== '*' && !allowedEvents.includes(name))
+    if (unknown === undefined) return
+    throw new EventNotAllowed(unknown, ['*', ...allowedEvents].join(', '))
   }
 
   return {
-    async register(input) {
+    async register(input, caller) {
       check(input)
       const { url, label = null } = input
       const events = [...new Set(input.events)]
       const id = uuidv7()
-      return await core.transaction(async (db) => {
-        const made = await insertRegistration(db, { id, url, events, label, secret: newSecret() })
+      return await core.within(caller, async (db) => {
+        const webhook = await insertWebhook(db, { id, url, events, label, secret: newSecret() })
         await core.fanOut.setRecipient(db, SUBSCRIPTION, id, events)
-        return made
+        return webhook
       })
     },
 
     async list(page) {
-      return (await listRegistrations(database, page)).map(withoutSecret)
+      return (await listWebhooks(core.db, page)).map(withoutSecret)
     },
 
     async get(id) {
-      return found(id, isUuid(id) ? await findRegistration(database, id) : undefined)
+      return existing(id, isUuid(id) ? await findWebhook(core.db, id) : undefined)
     },
 
-    async update(id, { events, ...changes }) {
+    async update(id, { events, ...changes }, caller) {
       assertUuid(id)
       check({ ...changes, ...(events && { events }) })
-      const { before, after } = await core.transaction(async (db) => {
+      return await core.within(caller, async (db) => {
         const all = events ? { ...changes, events: [...new Set(events)] } : changes
-        const states = found(id, await updateRegistration(db, id, all))
-        const { before, after } = states
+        const { before, after } = existing(id, await updateWebhook(db, id, all))
+        const isMoved = before.url !== after.url
         if (before.active && !after.active) await pause(core, db, id)
         else if (!before.active && after.active) await resume(core, db, id, after.events)
         else if (after.active) await core.fanOut.setRecipient(db, SUBSCRIPTION, id, after.events)
-        // What failed at the old address says nothing about the new one.
-        if (after.active && before.url !== after.url) await core.queues.release(db, QUEUE, id)
-        return states
+        // Failures at the old address do not count against the new one.
+        if (after.active && isMoved) await core.queues.release(db, QUEUE, id)
+        if (before.active !== after.active || isMoved) core.afterCommit(db, groupsChanged)
+        return withoutSecret(after)
       })
-      if (before.active !== after.active || before.url !== after.url) {
-        core.queues.groupsChanged(QUEUE)
-      }
-      return withoutSecret(after)
     },
 
-    async remove(id) {
+    async delete(id, caller) {
       assertUuid(id)
-      await core.transaction(async (db) => {
-        if (!(await deleteRegistration(db, id))) throw new WebhookNotFound(id)
+      await core.within(caller, async (db) => {
+        if (!(await deleteWebhook(db, id))) throw new WebhookNotFound(id)
         await core.fanOut.setRecipient(db, SUBSCRIPTION, id, [])
-        const dropped = await core.queues.discard(db, QUEUE, id)
-        await insertLogRows(db, dropped.map(skippedRow))
+        const discarded = await core.queues.discard<DeliveryData>(db, QUEUE, id)
+        await insertLogRows(db, discarded.map(skippedRow))
+        core.afterCommit(db, groupsChanged)
       })
-      core.queues.groupsChanged(QUEUE)
     },
 
-    async rotateSecret({ id, overlapSeconds = 86_400 }) {
+    async rotateSecret({ id, overlapSeconds = DEFAULT_OVERLAP_SECONDS }, caller) {
       assertUuid(id)
-      return found(id, await replaceSecret(database, id, newSecret(), overlapSeconds))
+      const db = caller ?? core.db
+      return existing(id, await replaceSecret(db, id, newSecret(), overlapSeconds))
     },
   }
 }
 
-/** The shape that Standard Webhooks gives its secrets. */
+/** 32 random bytes in the form that Standard Webhooks gives its secrets. */
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
-/** @throws WebhookNotFound: no webhook can have such an id */
+/** @throws WebhookNotFound: the id of a webhook is a UUID */
 export function assertUuid(id: string): void {
   if (!isUuid(id)) throw new WebhookNotFound(id)
 }
 
 /** @throws WebhookNotFound */
-export function found<Value>(id: string, value: Value | undefined): Value {
+export function existing<Value>(id: string, value: Value | undefined): Value {
   if (value === undefined) throw new WebhookNotFound(id)
   return value
 }
 
-const withoutSecret = ({ secret: _, ...shown }: Registration): Webhook => shown
+const withoutSecret = ({ secret: _, ...shown }: WebhookWithSecret): Webhook => shown

@@ -2,30 +2,30 @@ import { createRequire } from 'node:module'
 import { longestDays, deleteOldDeadLetters, type Core } from '@svc/core/internal'
 import { dropLogDays, makeLogDays } from '../tables/delivery-log.ts'
 import type { WebhooksSettings } from '../options.ts'
-import { addressGuard } from './http/blocked-addresses.ts'
-import { deliveryWorker } from './delivery/delivery-worker.ts'
-import { deliveriesOf, type Deliveries } from '../operations/deliveries.ts'
-import { recordLost } from './delivery/crashed-attempts.ts'
+import { createAddressFilter } from './http/blocked-addresses.ts'
+import { createDeliveryWorker } from './delivery/delivery-worker.ts'
+import { createDeliveryOperations, type DeliveryOperations } from '../operations/deliveries.ts'
+import { recordCrashedAttempts } from './delivery/crashed-attempts.ts'
 import { QUEUE, SUBSCRIPTION } from './constants.ts'
-import { openPost } from './http/post.ts'
-import { webhooksOf, type Webhooks } from '../operations/webhooks.ts'
+import { createPost } from './http/post.ts'
+import { createWebhookOperations, type WebhookOperations } from '../operations/webhooks.ts'
 
 export interface Outbound {
-  webhooks: Webhooks
-  deliveries: Deliveries
+  webhooks: WebhookOperations
+  deliveries: DeliveryOperations
 }
 
 const MIGRATIONS = new URL('../../sql/', import.meta.url)
 const MINUTE_IN_SECONDS = 60
 const HOUR_IN_SECONDS = 3600
-/** Data is kept as the longest setting says, also that of a process that ended within a day. */
+/** The longest setting of all processes counts, also that of one that ended within the last day. */
 const DAY_IN_SECONDS = 24 * 3600
 
-/** Tables, queue, fan-out, worker and sweeps; returns the operations. */
+/** Makes tables, queue and fan-out, starts the worker and the periodic tasks. Returns the operations. */
 export async function startOutbound(core: Core, given: WebhooksSettings): Promise<Outbound> {
   const { worker } = core.settings
   const settings = { ...given, retryDelayMaxSeconds: worker.retryDelayMaxSeconds }
-  const refuses = addressGuard(settings.allowedNetworks)
+  const isBlocked = createAddressFilter(settings.allowedNetworks)
   const timeoutMs = settings.deliveryTimeoutMs
 
   await core.migrate('@svc/webhooks', MIGRATIONS)
@@ -36,25 +36,27 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   core.retainEventsAtLeast(settings.deliveryLogRetentionDays)
   await keepLog(core, settings.deliveryLogRetentionDays)
 
-  const post = openPost({ timeoutMs, refuses, userAgent: userAgent() })
+  const post = createPost({ timeoutMs, isBlocked, userAgent: userAgent() })
   core.onDrained(() => post.close())
-  core.work(deliveryWorker(core, post, settings))
+  core.work(createDeliveryWorker(core, post, settings))
   core.every(HOUR_IN_SECONDS, 'old dead letters of webhooks', async () => {
     const longest = await longestDays(core.db, 'deadLetterRetentionDays', DAY_IN_SECONDS)
     await deleteOldDeadLetters(core.db, QUEUE, Math.max(longest, settings.deadLetterRetentionDays))
   })
-  core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () => recordLost(core))
+  core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () =>
+    recordCrashedAttempts(core),
+  )
   return {
-    webhooks: webhooksOf(core, { allowedEvents: settings.allowedEvents, refuses }),
-    deliveries: deliveriesOf(core, post, settings),
+    webhooks: createWebhookOperations(core, { allowedEvents: settings.allowedEvents, isBlocked }),
+    deliveries: createDeliveryOperations(core, post, settings),
   }
 }
 
 async function keepLog(core: Core, days: number): Promise<void> {
   const makeDays = () => core.transaction(makeLogDays)
   await makeDays().catch((error: Error) => {
-    // A row for which no day has been made is kept all the same: no reason not to start.
-    core.log.warn({ err: error }, 'the next days of the delivery log could not be made')
+    // The default partition takes rows of days without a partition: the host can start.
+    core.log.warn({ err: error }, 'could not make the next partitions of the delivery log')
   })
   core.every(HOUR_IN_SECONDS, 'next days of the delivery log', makeDays)
   core.every(HOUR_IN_SECONDS, 'old days of the delivery log', () =>

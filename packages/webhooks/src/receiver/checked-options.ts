@@ -8,7 +8,7 @@ export function checkedBody(body: unknown): Uint8Array {
   )
 }
 
-/** An empty secret would let anybody sign. */
+/** With an empty secret anyone could sign. */
 export function checkedSecrets(secret: unknown): string[] {
   const secrets: unknown[] = [secret].flat()
   if (secrets.length > 0 && secrets.every((one) => typeof one === 'string' && one !== '')) {

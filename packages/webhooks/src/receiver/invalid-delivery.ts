@@ -1,15 +1,15 @@
-/** Why a delivery was not taken. */
+/** Why a delivery was refused. */
 export type InvalidDeliveryCode =
   /** There is no `X-Svc-Signature`, or no `X-Svc-Timestamp`, or one of them came more than once. */
   | 'SVC_DELIVERY_HEADER_MISSING'
   /** The timestamp is not plain digits, or further from now than `toleranceSeconds`. */
   | 'SVC_DELIVERY_OUTSIDE_TOLERANCE'
-  /** No signature is one that the secret makes of this timestamp and this body. */
+  /** No signature matches the secret, this timestamp and this body. */
   | 'SVC_DELIVERY_SIGNATURE_MISMATCH'
-  /** The body is signed, and is no JSON: it is not one of our deliveries. */
+  /** The signature matches, but the body is not JSON: it is not one of our deliveries. */
   | 'SVC_DELIVERY_BODY_NOT_JSON'
 
-/** A request that is not one of our deliveries, or not one of now. Answer it with `statusCode`. */
+/** A request that is not one of our deliveries, or is too old. Answer it with `statusCode`. */
 export class InvalidDelivery extends Error {
   override readonly name = 'InvalidDelivery'
   readonly code: InvalidDeliveryCode

@@ -26,10 +26,17 @@ export interface VerifyDeliveryOptions {
 /**
  * Verifies a delivery and returns its parsed body.
  *
- * While a secret is rotated a delivery is signed with both, the new one's in `X-Svc-Signature`, the
- * old one's in `X-Svc-Signature-Previous`: either may match.
+ * For a while after a rotation a delivery is signed with both secrets: with the new one in
+ * `X-Svc-Signature`, with the old one in `X-Svc-Signature-Previous`. Either may match.
  *
- * @throws InvalidDelivery for what is not one of our deliveries, InvalidVerification for wrong options
+ * @throws InvalidDelivery for a request that is not one of our deliveries, InvalidVerification for
+ *   wrong options
+ * @example
+ * const { event, payload, deliveryId } = verifyDelivery({
+ *   headers: request.headers,
+ *   body: rawBody,
+ *   secret: process.env.WEBHOOK_SECRET!,
+ * })
  */
 export function verifyDelivery<Payload = unknown>({
   headers,
@@ -61,14 +68,14 @@ function isSigned(
   for (const secret of secrets) {
     const expected = createHmac('sha256', secret).update(start).update(body).digest()
     for (const signature of signatures) {
-      // No early return: that one matched, and which, shows in nothing.
+      // No early return: the time does not tell which one matched.
       if (timingSafeEqual(signature, expected)) matches = true
     }
   }
   return matches
 }
 
-/** The readable ones of both headers: Node's hex decoder stops at what it cannot read. */
+/** The well-formed signatures of both headers: Node's hex decoder stops at other characters. */
 function readSignatures(headers: VerifyDeliveryOptions['headers']): Buffer[] {
   const values = [
     soleHeader(headers, 'x-svc-signature'),
@@ -93,7 +100,7 @@ function missing(name: string): InvalidDelivery {
   )
 }
 
-/** Frameworks differ in how they write the names of headers, and in what they make of repeated ones. */
+/** Frameworks differ in the case of header names, and in how they show repeated headers. */
 function soleHeader(headers: VerifyDeliveryOptions['headers'], name: string): string | undefined {
   if (isHeaders(headers)) return headers.get(name) ?? undefined
   const values = Object.entries(headers)
@@ -102,7 +109,7 @@ function soleHeader(headers: VerifyDeliveryOptions['headers'], name: string): st
   return values.length === 1 ? values[0] : undefined
 }
 
-/** By what it can do: a library may bring a `Headers` of its own. */
+/** By its methods: a library may have a `Headers` class of its own. */
 function isHeaders(headers: VerifyDeliveryOptions['headers']): headers is Headers {
   return typeof headers['get'] === 'function'
 }

@@ -1,30 +1,30 @@
 import { Type } from '@sinclair/typebox'
-import { linkNext, pageQuery } from '@svc/core/internal'
+import { EmptyBody, errorResponses, linkNext, pageQuery } from '@svc/core/internal'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Deliveries, Shown } from '../operations/deliveries.ts'
-import { jsonOf } from '../operations/delivery-records.ts'
-import { deliveryFilter, DeliveryRecord, Nothing, orNull, Queued, Redriven } from '../schemas.ts'
-import { errors, managed, Params, tags, type Api } from './management.ts'
+import type { AttemptsPage, DeliveryOperations } from '../operations/deliveries.ts'
+import { jsonOf } from '../operations/delivery-attempts.ts'
+import { deliveryFilter, DeliveryAttempt, QueuedDelivery, RedriveResult } from '../schemas.ts'
+import { config, Params, tags, type Api } from './management.ts'
 
 const LogQuery = Type.Composite([pageQuery(100), Type.Object(deliveryFilter)], {
   additionalProperties: false,
 })
 const DeliveryParams = Type.Object({ ...Params.properties, deliveryId: Type.String() })
 
-/** Payloads of one page, in bytes: a thousand of a few megabytes would be more than memory holds. */
+/** Payloads of one page, in bytes: a thousand payloads of some megabytes would not fit into memory. */
 const PAGE_BYTES = 16 * 1024 * 1024
 
-export function serveDeliveries(api: Api, deliveries: Deliveries): void {
+export function deliveryRoutes(api: Api, deliveries: DeliveryOperations): void {
   api.get(
     '/:id/deliveries',
     {
-      config: managed(),
+      config,
       schema: {
         tags,
         summary: 'List the attempts of its deliveries, newest first',
         params: Params,
         querystring: LogQuery,
-        response: { 200: Type.Array(DeliveryRecord), ...errors },
+        response: { 200: Type.Array(DeliveryAttempt), ...errorResponses },
       },
     },
     async (request, reply) => {
@@ -41,13 +41,13 @@ export function serveDeliveries(api: Api, deliveries: Deliveries): void {
   api.post(
     '/:id/deliveries/:deliveryId/redeliver',
     {
-      config: managed(),
+      config,
       schema: {
         tags,
-        summary: 'Deliver once more, as a delivery of its own',
+        summary: 'Queue a delivery once more, under a new delivery id',
         params: DeliveryParams,
-        body: orNull(Nothing),
-        response: { 202: Queued, ...errors },
+        body: EmptyBody,
+        response: { 202: QueuedDelivery, ...errorResponses },
       },
     },
     async ({ params: { id: webhookId, deliveryId } }, reply) =>
@@ -57,13 +57,13 @@ export function serveDeliveries(api: Api, deliveries: Deliveries): void {
   api.post(
     '/:id/test',
     {
-      config: managed(),
+      config,
       schema: {
         tags,
         summary: 'Send a webhook.test event to this webhook alone',
         params: Params,
-        body: orNull(Nothing),
-        response: { 202: Queued, ...errors },
+        body: EmptyBody,
+        response: { 202: QueuedDelivery, ...errorResponses },
       },
     },
     async ({ params }, reply) => reply.code(202).send(await deliveries.test(params.id)),
@@ -72,23 +72,23 @@ export function serveDeliveries(api: Api, deliveries: Deliveries): void {
   api.get(
     '/:id/dead-letters',
     {
-      config: managed(),
+      config,
       schema: {
         tags,
-        summary: 'List its deliveries whose attempts are used up, newest first',
+        summary: 'List its dead letters, newest first: deliveries whose attempts are used up',
         params: Params,
         querystring: pageQuery(1000),
-        response: { 200: Type.Array(DeliveryRecord), ...errors },
+        response: { 200: Type.Array(DeliveryAttempt), ...errorResponses },
       },
     },
     async (request, reply) => {
       const { limit, after } = request.query
-      const asked = { limit, ...(after && { after }) }
+      const page = { limit, ...(after && { after }) }
       return sendPage(
         request,
         reply,
         limit,
-        await deliveries.listDead(request.params.id, asked, PAGE_BYTES),
+        await deliveries.listDead(request.params.id, page, PAGE_BYTES),
       )
     },
   )
@@ -96,29 +96,29 @@ export function serveDeliveries(api: Api, deliveries: Deliveries): void {
   api.post(
     '/:id/redrive',
     {
-      config: managed(),
+      config,
       schema: {
         tags,
-        summary: 'Give its dead letters all their attempts again',
+        summary: 'Queue its dead letters again, with all their attempts',
         params: Params,
-        body: orNull(Nothing),
-        response: { 202: Redriven, ...errors },
+        body: EmptyBody,
+        response: { 202: RedriveResult, ...errorResponses },
       },
     },
     async ({ params }, reply) => reply.code(202).send(await deliveries.redrive(params.id)),
   )
 }
 
-/** As text that is JSON already: a serializer would round the big numbers of a payload. */
+/** Sends text that is JSON already: a serializer would round the big numbers of a payload. */
 function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
   limit: number,
-  { records, hasMore }: Shown,
+  { rows, hasMore }: AttemptsPage,
 ): never {
-  const last = records.at(-1)
+  const last = rows.at(-1)
   if (hasMore && last) linkNext(request, reply, limit, last.id)
   return reply
     .type('application/json; charset=utf-8')
-    .send(`[${records.map(jsonOf).join(',')}]`) as never
+    .send(`[${rows.map(jsonOf).join(',')}]`) as never
 }

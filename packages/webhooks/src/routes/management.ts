@@ -1,9 +1,8 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { ErrorBody, isUuid } from '@svc/core/internal'
+import { isUuid } from '@svc/core/internal'
 import type {
   FastifyBaseLogger,
-  FastifyContextConfig,
   FastifyInstance,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
@@ -11,7 +10,7 @@ import type {
 } from 'fastify'
 import { DeliveryNotFound, WebhookNotFound } from '../errors.ts'
 
-/** The encapsulated child that the management routes stand in. */
+/** The encapsulated child that the management routes are registered in. */
 export type Api = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -20,18 +19,14 @@ export type Api = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-/** What `@svc/auth` guards these routes by, wherever their base path is. */
-const guarded = { scopes: ['webhooks:manage'] }
-
-export const managed = (more: object = {}): FastifyContextConfig => ({ ...guarded, ...more })
+/** The scope that `@svc/auth` asks for on these routes, wherever their base path is. */
+export const config = { scopes: ['webhooks:manage'] }
 
 export const Params = Type.Object({ id: Type.String({ description: 'Id of the webhook.' }) })
 
-export const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
-
 export const tags = ['webhooks']
 
-/** Of ids that are too long for the router. */
+/** The 404 of ids that are too long for the router. */
 export function unknownId(path: string): Error {
   const [, id = '', , deliveryId = ''] = path.split('/')
   if (deliveryId !== '' && isUuid(id)) return new DeliveryNotFound(shortened(deliveryId))
@@ -39,10 +34,3 @@ export function unknownId(path: string): Error {
 }
 
 const shortened = (id: string): string => `${id.slice(0, 40)}…`
-
-/** Answers hold secrets and payloads. */
-export function keepOutOfCaches(api: FastifyInstance): void {
-  api.addHook('onSend', async (_request, reply) => {
-    reply.header('cache-control', 'no-store')
-  })
-}

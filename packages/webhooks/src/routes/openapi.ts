@@ -1,18 +1,20 @@
-/** What `@fastify/swagger` is told of the requests that we send. */
+/** The requests that we send, as `@fastify/swagger` documents them. */
+import type { FastifySchema } from 'fastify'
 
-interface Described {
-  schema: object
+interface DescribedRoute {
+  schema: FastifySchema
   url: string
   /** Undefined where the host asks for Swagger 2. */
-  openapiObject?: { openapi: string; webhooks?: Record<string, unknown> }
+  openapiObject?: { openapi?: string; webhooks?: object }
 }
 
 /**
- * Adds the request to an OpenAPI document of 3.1 or later, the first that knows webhooks. Called by
- * `@fastify/swagger` for the route it stands at, which comes out as it is.
+ * Adds the request to an OpenAPI document of 3.1 or later, the first version with webhooks.
+ * `@fastify/swagger` calls it for the route that has it in its config; that route is not changed.
  */
-export function describeDeliveries({ schema, url, openapiObject }: Described) {
-  if (openapiObject && !openapiObject.openapi.startsWith('3.0.')) {
+export function describeDeliveries(route: DescribedRoute): { schema: FastifySchema; url: string } {
+  const { schema, url, openapiObject } = route
+  if (openapiObject && openapiObject.openapi?.startsWith('3.0.') === false) {
     openapiObject.webhooks = { ...openapiObject.webhooks, delivery: { post: DELIVERY } }
   }
   return { schema, url }
@@ -42,7 +44,7 @@ const DELIVERY = {
     ),
     header(
       'X-Svc-Signature-Previous',
-      'The same with the old secret, while it signs along after a rotation.',
+      'The same with the old secret, for a while after a rotation.',
       { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' },
       false,
     ),

@@ -1,27 +1,26 @@
 import { Type } from '@sinclair/typebox'
-import { page, pageQuery } from '@svc/core/internal'
-import type { Webhooks } from '../operations/webhooks.ts'
+import { errorResponses, optionalBody, page, pageQuery } from '@svc/core/internal'
+import type { WebhookOperations } from '../operations/webhooks.ts'
 import {
   NewWebhook,
-  orNull,
-  Rotation,
+  RotateSecretBody,
   Webhook,
   WebhookChanges,
   WebhookWithSecret,
 } from '../schemas.ts'
-import { errors, managed, Params, tags, type Api } from './management.ts'
+import { config, Params, tags, type Api } from './management.ts'
 import { describeDeliveries } from './openapi.ts'
 
-export function serveRegistrations(api: Api, webhooks: Webhooks): void {
+export function webhookRoutes(api: Api, webhooks: WebhookOperations): void {
   api.post(
     '',
     {
-      config: managed({ swaggerTransform: describeDeliveries }),
+      config: { ...config, swaggerTransform: describeDeliveries },
       schema: {
         tags,
         summary: 'Register a webhook',
         body: NewWebhook,
-        response: { 201: WebhookWithSecret, ...errors },
+        response: { 201: WebhookWithSecret, ...errorResponses },
       },
     },
     async ({ body }, reply) => reply.code(201).send(await webhooks.register(body)),
@@ -30,12 +29,12 @@ export function serveRegistrations(api: Api, webhooks: Webhooks): void {
   api.get(
     '',
     {
-      config: managed(),
+      config,
       schema: {
         tags,
         summary: 'List webhooks, newest first',
         querystring: pageQuery(1000),
-        response: { 200: Type.Array(Webhook), ...errors },
+        response: { 200: Type.Array(Webhook), ...errorResponses },
       },
     },
     async (request, reply) => {
@@ -48,12 +47,12 @@ export function serveRegistrations(api: Api, webhooks: Webhooks): void {
   api.get(
     '/:id',
     {
-      config: managed(),
+      config,
       schema: {
         tags,
         summary: 'Get a webhook with its secret',
         params: Params,
-        response: { 200: WebhookWithSecret, ...errors },
+        response: { 200: WebhookWithSecret, ...errorResponses },
       },
     },
     async ({ params }) => await webhooks.get(params.id),
@@ -62,13 +61,13 @@ export function serveRegistrations(api: Api, webhooks: Webhooks): void {
   api.patch(
     '/:id',
     {
-      config: managed(),
+      config,
       schema: {
         tags,
         summary: 'Change a webhook, pause it or resume it',
         params: Params,
-        body: orNull(WebhookChanges),
-        response: { 200: Webhook, ...errors },
+        body: optionalBody(WebhookChanges),
+        response: { 200: Webhook, ...errorResponses },
       },
     },
     async ({ params, body }) => await webhooks.update(params.id, body ?? {}),
@@ -77,16 +76,16 @@ export function serveRegistrations(api: Api, webhooks: Webhooks): void {
   api.delete(
     '/:id',
     {
-      config: managed(),
+      config,
       schema: {
         tags,
-        summary: 'Delete a webhook; its waiting deliveries are dropped',
+        summary: 'Delete a webhook and its waiting deliveries',
         params: Params,
-        response: { 204: Type.Null(), ...errors },
+        response: { 204: Type.Null(), ...errorResponses },
       },
     },
     async ({ params }, reply) => {
-      await webhooks.remove(params.id)
+      await webhooks.delete(params.id)
       return reply.code(204).send(null)
     },
   )
@@ -94,13 +93,13 @@ export function serveRegistrations(api: Api, webhooks: Webhooks): void {
   api.post(
     '/:id/rotate-secret',
     {
-      config: managed(),
+      config,
       schema: {
         tags,
-        summary: 'Make a new secret; the old one signs along for a while',
+        summary: 'Make a new secret; for a while deliveries are signed with the old one as well',
         params: Params,
-        body: orNull(Rotation),
-        response: { 200: WebhookWithSecret, ...errors },
+        body: optionalBody(RotateSecretBody),
+        response: { 200: WebhookWithSecret, ...errorResponses },
       },
     },
     async ({ params, body }) => await webhooks.rotateSecret({ ...body, id: params.id }),

@@ -1,21 +1,12 @@
 /** The table of delivery attempts. */
 import type { Db } from '@svc/core'
-import { ADVISORY_LOCKS, longestDays } from '@svc/core/internal'
-import type { DeliveryRecord, DeliveryStatus } from '../schemas.ts'
+import { longestDays } from '@svc/core/internal'
+import type { DeliveryAttempt, DeliveryFilter } from '../schemas.ts'
 
-/** A record as it is stored. */
-export interface LogRow extends Omit<DeliveryRecord, 'payload'> {
-  /** JSON text; null where it stands in the event. */
+/** An attempt as it is stored. */
+export interface LogRow extends Omit<DeliveryAttempt, 'payload'> {
+  /** JSON text; null where the event holds it. */
   payload: string | null
-}
-
-export interface LogFilter {
-  limit?: number
-  /** The id of the last row seen. */
-  after?: string
-  status?: DeliveryStatus
-  event?: string
-  deliveryId?: string
 }
 
 const COLUMNS = `id, webhook_id as "webhookId", event, event_id as "eventId", payload,
@@ -58,7 +49,7 @@ export async function listLogRows(
   db: Db,
   webhookId: string,
   days: number,
-  { limit, after, status, event, deliveryId }: LogFilter,
+  { limit, after, status, event, deliveryId }: DeliveryFilter,
 ): Promise<LogRow[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.webhooks.delivery_log"
@@ -82,7 +73,7 @@ export async function listLogRows(
   return rows.map(asLogRow)
 }
 
-/** A host may have taught pg to read timestamps as something else than dates. */
+/** A host may have set parsers in pg that turn timestamps into something else than dates. */
 function asLogRow({ attemptedAt, nextAttemptAt, ...row }: LogRow): LogRow {
   return {
     ...row,
@@ -93,7 +84,7 @@ function asLogRow({ attemptedAt, nextAttemptAt, ...row }: LogRow): LogRow {
 
 const isoOf = (time: Date | string): string => new Date(time).toISOString()
 
-/** Which attempts of these deliveries have a row. */
+/** The attempts of these deliveries that have a row. */
 export async function findLoggedAttempts(
   db: Db,
   deliveryIds: string[],
@@ -106,9 +97,9 @@ export async function findLoggedAttempts(
   return rows
 }
 
-/** Until the transaction ends no other process does what is to be done once. */
-export async function takeLogTurn(db: Db): Promise<void> {
-  await db.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.deliveryLogMaintenance])
+/** Takes an advisory lock until the transaction ends: one process at a time. */
+export async function lockLog(db: Db): Promise<void> {
+  await db.query('select pg_advisory_xact_lock(7763003)')
 }
 
 /** The smallest UUIDv7 of a moment. */
@@ -117,9 +108,9 @@ const firstIdOf = (ms: number): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }
 
-/** Days for which partitions stand ready: so long the sweep that makes them may fail unnoticed. */
+/** Partitions are made so many days ahead: for that long the hourly task may fail without effect. */
 const DAYS_AHEAD = 3
-/** Dropping a day stops every insert for a moment: rather later than behind a long query. */
+/** Dropping a partition blocks every insert while it waits for its lock: it gives up and is tried again. */
 const LOCK_TIMEOUT = `set local lock_timeout = '2s'`
 
 /** Makes the partitions of today and of the next days. In a transaction. */
@@ -131,8 +122,8 @@ export async function makeLogDays(db: Db): Promise<void> {
 const DAY_IN_SECONDS = 24 * 3600
 
 /**
- * Drops the partitions of the days before the last `days`, or before what another process keeps,
- * also one that ended within a day. In a transaction.
+ * Drops the partitions of the days before the last `days`. Where another process keeps more days, or
+ * one that ended within the last day did, its number counts. In a transaction.
  */
 export async function dropLogDays(db: Db, days: number): Promise<void> {
   await db.query(LOCK_TIMEOUT)

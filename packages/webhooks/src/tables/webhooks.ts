@@ -1,38 +1,20 @@
-/** The table of outbound webhooks. */
+/** The table of webhooks: which URL wants which events. */
 import type { Db } from '@svc/core'
+import type { Page, WebhookChanges, WebhookWithSecret } from '../schemas.ts'
 
-export interface Registration {
-  id: string
-  url: string
-  events: string[]
-  label: string | null
-  active: boolean
-  secret: string
-  /** ISO 8601. */
-  createdAt: string
-  updatedAt: string
-}
-
-/** What a delivery needs to know of its webhook. */
-export interface Target {
+/** What a delivery needs of its webhook. */
+export interface WebhookForDelivery {
   id: string
   url: string
   active: boolean
   secret: string
-  /** The secret before the last rotation, while it signs along. */
+  /** The secret before the last rotation, while deliveries are signed with it as well. */
   previousSecret: string | null
-}
-
-export interface Changes {
-  url?: string
-  events?: string[]
-  active?: boolean
-  label?: string | null
 }
 
 const COLUMNS = `id, url, events, label, active, secret, created_at as "createdAt", updated_at as "updatedAt"`
 
-export async function insertRegistration(
+export async function insertWebhook(
   db: Db,
   {
     id,
@@ -40,41 +22,41 @@ export async function insertRegistration(
     events,
     label,
     secret,
-  }: Pick<Registration, 'id' | 'url' | 'events' | 'label' | 'secret'>,
-): Promise<Registration> {
+  }: Pick<WebhookWithSecret, 'id' | 'url' | 'events' | 'label' | 'secret'>,
+): Promise<WebhookWithSecret> {
   const { rows } = await db.query(
     `insert into svc."__svc.webhooks.registrations" (id, url, events, label, secret)
      values ($1, $2, $3, $4, $5)
      returning ${COLUMNS}`,
     [id, url, events, label, secret],
   )
-  return asRegistration(rows[0])
+  return asWebhook(rows[0])
 }
 
 /** Newest first; all of them without a `limit`. */
-export async function listRegistrations(
+export async function listWebhooks(
   db: Db,
-  { limit, after }: { limit?: number; after?: string } = {},
-): Promise<Registration[]> {
+  { limit, after }: Page = {},
+): Promise<WebhookWithSecret[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.webhooks.registrations"
       where $1::uuid is null or id < $1
       order by id desc limit $2`,
     [after ?? null, limit ?? null],
   )
-  return rows.map(asRegistration)
+  return rows.map(asWebhook)
 }
 
-export async function findRegistration(db: Db, id: string): Promise<Registration | undefined> {
+export async function findWebhook(db: Db, id: string): Promise<WebhookWithSecret | undefined> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.webhooks.registrations" where id = $1`,
     [id],
   )
-  return rows[0] && asRegistration(rows[0])
+  return rows[0] && asWebhook(rows[0])
 }
 
-/** Nobody can change them until the transaction ends. Those that are gone are left out. */
-export async function holdRegistrations(
+/** No other transaction can change them until this one ends. Deleted ones are left out. */
+export async function lockWebhooks(
   db: Db,
   ids: string[],
 ): Promise<{ id: string; active: boolean }[]> {
@@ -86,12 +68,12 @@ export async function holdRegistrations(
   return rows
 }
 
-/** As it was and as it is now. */
-export async function updateRegistration(
+/** Returns the webhook before and after the change. */
+export async function updateWebhook(
   db: Db,
   id: string,
-  { url, events, active, label }: Changes,
-): Promise<{ before: Registration; after: Registration } | undefined> {
+  { url, events, active, label }: WebhookChanges,
+): Promise<{ before: WebhookWithSecret; after: WebhookWithSecret } | undefined> {
   const { rows: found } = await db.query(
     `select ${COLUMNS} from svc."__svc.webhooks.registrations" where id = $1 for update`,
     [id],
@@ -108,16 +90,16 @@ export async function updateRegistration(
      returning ${COLUMNS}`,
     [id, url ?? null, events ?? null, active ?? null, label !== undefined, label ?? null],
   )
-  return { before: asRegistration(found[0]), after: asRegistration(rows[0]) }
+  return { before: asWebhook(found[0]), after: asWebhook(rows[0]) }
 }
 
-/** The old secret signs along for `overlapSeconds`. */
+/** Deliveries are signed with the old secret as well for `overlapSeconds`. */
 export async function replaceSecret(
   db: Db,
   id: string,
   secret: string,
   overlapSeconds: number,
-): Promise<Registration | undefined> {
+): Promise<WebhookWithSecret | undefined> {
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations"
         set secret = $2,
@@ -128,11 +110,11 @@ export async function replaceSecret(
      returning ${COLUMNS}`,
     [id, secret, overlapSeconds],
   )
-  return rows[0] && asRegistration(rows[0])
+  return rows[0] && asWebhook(rows[0])
 }
 
-/** Returns the ids of those that were active until now. */
-export async function deactivateRegistrations(db: Db, ids: string[]): Promise<string[]> {
+/** Returns the ids of the webhooks that were active until now. */
+export async function deactivateWebhooks(db: Db, ids: string[]): Promise<string[]> {
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations" set active = false, updated_at = now()
       where id in (select id from svc."__svc.webhooks.registrations"
@@ -143,7 +125,7 @@ export async function deactivateRegistrations(db: Db, ids: string[]): Promise<st
   return rows.map(({ id }: { id: string }) => id)
 }
 
-export async function deleteRegistration(db: Db, id: string): Promise<boolean> {
+export async function deleteWebhook(db: Db, id: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `delete from svc."__svc.webhooks.registrations" where id = $1`,
     [id],
@@ -151,7 +133,10 @@ export async function deleteRegistration(db: Db, id: string): Promise<boolean> {
   return rowCount === 1
 }
 
-export async function findTargets(db: Db, ids: string[]): Promise<Target[]> {
+export async function findWebhooksForDelivery(
+  db: Db,
+  ids: string[],
+): Promise<WebhookForDelivery[]> {
   const { rows } = await db.query(
     `select id, url, active, secret,
             case when previous_secret_expires_at > now() then previous_secret end as "previousSecret"
@@ -161,8 +146,8 @@ export async function findTargets(db: Db, ids: string[]): Promise<Target[]> {
   return rows
 }
 
-/** A host may have taught pg to read timestamps as something else than dates. */
-const asRegistration = (row: Registration): Registration => ({
+/** A host may have set parsers in pg that turn timestamps into something else than dates. */
+const asWebhook = (row: WebhookWithSecret): WebhookWithSecret => ({
   ...row,
   createdAt: new Date(row.createdAt).toISOString(),
   updatedAt: new Date(row.updatedAt).toISOString(),

@@ -1,23 +1,23 @@
 import { isString, resolveOptions } from '@svc/core/internal'
 import { expectSecrets } from '../expected-secrets.ts'
 import type { Verify } from '../source.ts'
-import { equalBytes } from './equal.ts'
-import { soleHeader } from './header.ts'
-import { refuse } from './refusal.ts'
-import { neededSecret } from './secret.ts'
+import { equalBytes, neededSecret, reject, soleHeader } from './checks.ts'
 
 /** Options of `basicAuth`. */
 export interface BasicAuthOptions {
-  /** Expected username; it holds no colon, for there the password begins. */
+  /** Expected username, without a colon: in the header a colon separates it from the password. */
   username: string
   /** Name of the secret with the expected password. */
   passwordSecretName: string
 }
 
 /**
- * Verifies HTTP Basic credentials (RFC 7617), read as UTF-8.
+ * Makes a verification of HTTP Basic credentials, read as UTF-8.
  *
  * @throws InvalidOption when it is called, which is at boot
+ * @example
+ * basicAuth({ username: 'sender', passwordSecretName: 'SENDER_PASSWORD' })
+ * @see https://www.rfc-editor.org/rfc/rfc7617
  */
 export function basicAuth(options: BasicAuthOptions): Verify {
   const { username, passwordSecretName } = resolveOptions<BasicAuthOptions>(
@@ -31,12 +31,12 @@ export function basicAuth(options: BasicAuthOptions): Verify {
     if (header === undefined) return false
     const [, base64] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header) ?? []
     if (base64 === undefined)
-      return refuse(request, 'the header authorization holds no Basic credentials')
-    // As one text: whether it was the username that was wrong shows in nothing, not even in time.
+      return reject(request, 'the header authorization holds no Basic credentials')
+    // Compared as one text: the time does not tell whether the username was wrong.
     const expected = Buffer.from(`${username}:${password}`)
     return (
       equalBytes(Buffer.from(base64, 'base64'), expected) ||
-      refuse(request, 'the credentials do not match')
+      reject(request, 'the credentials do not match')
     )
   }
   return expectSecrets(verify, [passwordSecretName])

@@ -1,11 +1,7 @@
 import { isString, resolveOptions } from '@svc/core/internal'
 import { expectSecrets } from '../expected-secrets.ts'
 import type { Verify } from '../source.ts'
-import { equalHeader } from './equal.ts'
-import { soleHeader } from './header.ts'
-import { isHeaderName } from './header-name.ts'
-import { refuse } from './refusal.ts'
-import { neededSecret } from './secret.ts'
+import { equalHeader, isHeaderName, neededSecret, reject, soleHeader } from './checks.ts'
 
 /** Options of `headerToken`. */
 export interface HeaderTokenOptions {
@@ -16,9 +12,11 @@ export interface HeaderTokenOptions {
 }
 
 /**
- * Verifies a shared token that is the whole value of a header.
+ * Makes a verification of a shared token that is the whole value of a header.
  *
  * @throws InvalidOption when it is called, which is at boot
+ * @example
+ * headerToken({ header: 'x-gitlab-token', secretName: 'GITLAB_TOKEN' })
  */
 export function headerToken(options: HeaderTokenOptions): Verify {
   const { header, secretName } = resolveOptions<HeaderTokenOptions>('headerToken', rules, options)
@@ -26,7 +24,7 @@ export function headerToken(options: HeaderTokenOptions): Verify {
     const expected = await neededSecret(secret, secretName)
     const value = soleHeader(request, header)
     if (value === undefined) return false
-    return equalHeader(value, expected) || refuse(request, 'the token does not match')
+    return equalHeader(value, expected) || reject(request, 'the token does not match')
   }
   return expectSecrets(verify, [secretName])
 }

@@ -1,10 +1,9 @@
 import { InvalidOption } from '@svc/core'
 import { isString, resolveOptions, type OptionRules } from '@svc/core/internal'
 import type { InboundRequest } from '../source.ts'
-import { isHeaderName } from './header-name.ts'
-import type { SignatureEncoding } from './signature.ts'
+import { isHeaderName } from './checks.ts'
+import type { SignatureEncoding, TimestampUnit } from './signature.ts'
 import type { Extracted, SignatureFields } from './signed-header.ts'
-import type { TimestampUnit } from './timestamp.ts'
 
 const DIGESTS = { 'SHA-1': 'sha1', 'SHA-256': 'sha256', 'SHA-384': 'sha384', 'SHA-512': 'sha512' }
 
@@ -26,22 +25,22 @@ export interface HmacOptions {
    * @default the header is the signature
    */
   extractSignature?: ((headerValue: string) => Extracted) | SignatureFields
-  /** Header that holds the timestamp, where that is one of its own. @default none */
+  /** Header that holds the timestamp, where the sender has one for it. @default none */
   timestampHeader?: string
   /** @default "seconds" */
   timestampUnit?: TimestampUnit
   /**
    * How far the timestamp may be from now, into the past and into the future, in seconds. Needs a
    * `computePayload` with the timestamp in it.
-   * @default the timestamp is signed, but not judged
+   * @default the timestamp is part of what is signed, but its age is not checked
    */
   toleranceSeconds?: number
   /**
-   * Builds what is signed. A body that is not UTF-8 comes with one character for each of its bytes.
+   * Builds what is signed. A body that is not UTF-8 is passed with one character for each byte.
    * @default the bytes of the body
    */
   computePayload?: (body: string, timestamp: string, request: InboundRequest) => string | Uint8Array
-  /** Makes the key of the secret's text, for instance `(secret) => Buffer.from(secret, 'hex')`. @default the text */
+  /** Makes the key from the secret, for instance `(secret) => Buffer.from(secret, 'hex')`. @default its text */
   key?: (secret: string) => string | Uint8Array
 }
 
@@ -87,26 +86,26 @@ const rules: OptionRules = {
   key: { expects: 'a function', is: isFunction },
 }
 
-/** @throws InvalidOption */
-export function settleHmac(options: HmacOptions): HmacSettings {
-  const settled = resolveOptions<HmacSettings & Required<Pick<HmacOptions, 'algorithm'>>>(
+/** Fills in the defaults. @throws InvalidOption */
+export function resolveHmacOptions(options: HmacOptions): HmacSettings {
+  const resolved = resolveOptions<HmacSettings & Required<Pick<HmacOptions, 'algorithm'>>>(
     'hmac',
     rules,
     options,
   )
-  if (settled.toleranceSeconds !== undefined) assertSignedTimestamp(settled)
-  return { ...settled, digest: DIGESTS[settled.algorithm] }
+  if (resolved.toleranceSeconds !== undefined) assertSignedTimestamp(resolved)
+  return { ...resolved, digest: DIGESTS[resolved.algorithm] }
 }
 
 /** @throws InvalidOption */
 function assertSignedTimestamp(settings: HmacOptions): void {
-  // It would refuse every request, and nobody would know why.
+  // Every request would be refused without a visible reason.
   if (!hasTimestamp(settings)) {
     throw new InvalidOption(
       'hmac: the option "toleranceSeconds" needs a timestamp to judge: give "timestampHeader", or an "extractSignature" that yields one',
     )
   }
-  // The body alone is signed then: a recorded request passes with a new timestamp.
+  // Only the body is signed then: a recorded request passes with a new timestamp.
   if (settings.computePayload === undefined) {
     throw new InvalidOption(
       'hmac: the option "toleranceSeconds" judges a timestamp that is not signed: give the "computePayload" of the scheme, which puts the timestamp into what is signed, for example (body, timestamp) => `${timestamp}.${body}`, or leave "toleranceSeconds" out',

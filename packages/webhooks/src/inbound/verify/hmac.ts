@@ -3,24 +3,28 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { SecretMissing } from '../errors.ts'
 import { expectSecrets } from '../expected-secrets.ts'
 import type { InboundRequest, Verify } from '../source.ts'
-import { soleHeader } from './header.ts'
-import { type HmacOptions, type HmacSettings, settleHmac } from './hmac-options.ts'
-import { refuse } from './refusal.ts'
-import { neededSecret } from './secret.ts'
-import { signatureBytes } from './signature.ts'
+import { neededSecret, reject, soleHeader } from './checks.ts'
+import { type HmacOptions, type HmacSettings, resolveHmacOptions } from './hmac-options.ts'
+import { isTimely, signatureBytes } from './signature.ts'
 import { readFields, readWith, type SignedHeader } from './signed-header.ts'
-import { isTimely } from './timestamp.ts'
 
 /**
- * Verifies an HMAC that stands in a header, over the bytes of the body or over what
- * `computePayload` makes of it.
+ * Makes a verification of an HMAC in a header (RFC 2104), over the bytes of the body or over what
+ * `computePayload` builds.
  *
  * @throws InvalidOption when it is called, which is at boot
+ * @example
+ * hmac({
+ *   signatureHeader: 'x-hub-signature-256',
+ *   secretName: 'GITHUB_SECRET',
+ *   prefix: 'sha256=',
+ * })
+ * @see https://www.rfc-editor.org/rfc/rfc2104
  */
 export function hmac(options: HmacOptions): Verify {
-  const settings = settleHmac(options)
+  const settings = resolveHmacOptions(options)
   const verify: Verify = async (request, body, secret) => {
-    const key = keyOf(settings, await neededSecret(secret, settings.secretName))
+    const key = hmacKey(settings, await neededSecret(secret, settings.secretName))
     const signed = readSigned(request, settings)
     if (!signed) return false
     const { toleranceSeconds, timestampUnit } = settings
@@ -28,25 +32,22 @@ export function hmac(options: HmacOptions): Verify {
       toleranceSeconds !== undefined &&
       !isTimely(signed.timestamp ?? '', timestampUnit, toleranceSeconds, Date.now())
     ) {
-      return refuse(
-        request,
-        'the timestamp is missing, not plain digits, or outside of the tolerance',
-      )
+      return reject(request, 'the timestamp is missing, not plain digits, or outside the tolerance')
     }
     const expected = createHmac(settings.digest, key)
       .update(signedBytes(settings, request, body, signed.timestamp ?? ''))
       .digest()
     return (
-      matchesOne(signed.signatures, expected, settings) || refuse(request, 'no signature matches')
+      matchesOne(signed.signatures, expected, settings) || reject(request, 'no signature matches')
     )
   }
   return expectSecrets(verify, [settings.secretName])
 }
 
-function keyOf({ key, secretName }: HmacSettings, secret: string): string | Uint8Array {
-  const made = key ? key(secret) : secret
-  if (made.length === 0) throw new SecretMissing(secretName)
-  return made
+function hmacKey({ key, secretName }: HmacSettings, secret: string): string | Uint8Array {
+  const bytes = key ? key(secret) : secret
+  if (bytes.length === 0) throw new SecretMissing(secretName)
+  return bytes
 }
 
 function readSigned(request: InboundRequest, settings: HmacSettings): SignedHeader | undefined {
@@ -57,7 +58,7 @@ function readSigned(request: InboundRequest, settings: HmacSettings): SignedHead
     ? readHeader(header.slice(prefix.length), extractSignature)
     : undefined
   if (!signed) {
-    refuse(request, `the header ${signatureHeader} cannot be read`)
+    reject(request, `the header ${signatureHeader} cannot be read`)
     return undefined
   }
   if (!timestampHeader) return signed
@@ -76,8 +77,8 @@ function readHeader(
 }
 
 /**
- * A payload is computed as text, and a body need not be UTF-8: one that is not is handed over with
- * one character for each byte, and its payload read back in the same way, so that no byte is lost.
+ * `computePayload` takes text, and a body need not be UTF-8. A body that is not UTF-8 is passed with
+ * one character for each byte, and the result is read back in the same way: no byte is lost.
  */
 function signedBytes(
   { computePayload }: HmacSettings,
@@ -87,12 +88,12 @@ function signedBytes(
 ): Uint8Array {
   const bytes = request.rawBody ?? Buffer.from(body)
   if (!computePayload) return bytes
-  const encoding = isUtf8(bytes) ? 'utf8' : 'latin1'
-  const payload = computePayload(bytes.toString(encoding), timestamp, request)
-  return typeof payload === 'string' ? Buffer.from(payload, encoding) : payload
+  const isText = isUtf8(bytes)
+  const payload = computePayload(isText ? body : bytes.toString('latin1'), timestamp, request)
+  return typeof payload === 'string' ? Buffer.from(payload, isText ? 'utf8' : 'latin1') : payload
 }
 
-/** Every signature is compared, also after one that matched. */
+/** Compares every signature, also after one has matched: the time does not tell which. */
 function matchesOne(
   signatures: readonly string[],
   expected: Buffer,

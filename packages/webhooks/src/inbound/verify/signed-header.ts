@@ -1,4 +1,4 @@
-/** What stands in a signature header. A list of signatures is met by any one of them. */
+/** What a signature header holds. Of several signatures one must match. */
 export interface ExtractedSignature {
   signature: string | readonly (string | undefined)[] | undefined
   timestamp?: string | number | undefined
@@ -6,11 +6,11 @@ export interface ExtractedSignature {
 
 /** Names the fields of a header such as `t=1700000000,v1=5257a8…,v1=98b0…`. */
 export interface SignatureFields {
-  /** Name of the field that holds the signature; it may come more than once. */
+  /** Name of the field that holds the signature; the field may be repeated. */
   signature: string
   /** Name of the field that holds the timestamp. @default none */
   timestamp?: string
-  /** What stands between two fields. @default "," */
+  /** Text between two fields. @default "," */
   separator?: string
 }
 
@@ -20,7 +20,7 @@ export interface SignedHeader {
   timestamp: string | undefined
 }
 
-/** Reads `name=value` fields; what is none, or has another name, is passed over. */
+/** Reads `name=value` fields; other fields and other text are ignored. */
 export function readFields(header: string, fields: SignatureFields): SignedHeader | undefined {
   const valuesOf = (wanted: string | undefined): string[] =>
     header.split(fields.separator ?? ',').flatMap((field) => {
@@ -28,12 +28,12 @@ export function readFields(header: string, fields: SignatureFields): SignedHeade
       return end > 0 && field.slice(0, end).trim() === wanted ? [field.slice(end + 1).trim()] : []
     })
   const timestamps = valuesOf(fields.timestamp)
-  // Of two timestamps one is signed and the other judged, sooner or later.
+  // Of two timestamps one might be signed and the other be checked.
   if (timestamps.length > 1) return undefined
   return { signatures: valuesOf(fields.signature), timestamp: timestamps[0] }
 }
 
-/** What a host's function may make of a header; nothing, where it cannot be read. */
+/** What a host's function may return; `null` or `undefined` for a header that it cannot read. */
 export type Extracted =
   | ExtractedSignature
   | string
@@ -41,7 +41,7 @@ export type Extracted =
   | null
   | undefined
 
-/** Reads with a host's function, which may throw at, or get nothing out of, what a stranger sent. */
+/** Reads with a host's function, which may throw at a malformed header. */
 export function readWith(
   extract: (header: string) => Extracted,
   header: string,

@@ -1,9 +1,10 @@
-import type { Target } from '../../tables/webhooks.ts'
-import { nextStep, type Failure, type NextStep, type Rules } from './next-step.ts'
+import type { WebhookForDelivery } from '../../tables/webhooks.ts'
 import type { Post } from '../http/post.ts'
+import type { AttemptRecord } from './attempt-record.ts'
+import { errorOf, nextStep, type NextStep, type StepRules } from './next-step.ts'
 import { deliveryBody, signedHeaders } from './sign.ts'
 
-/** What is to be delivered. */
+/** What an attempt sends. */
 export interface Delivery {
   event: string
   /** JSON text. */
@@ -13,68 +14,36 @@ export interface Delivery {
   attempt: number
 }
 
-/** What an attempt left, for the log and for a dead letter. */
-export interface Attempt {
-  attempt: number
-  statusCode: number | null
-  /** `lost`: its process died. */
-  error: Failure | 'lost' | null
-  durationMs: number | null
-  responseBody: string | null
-  attemptedAt: string
-}
-
-export interface AttemptSettings extends Rules {
+export interface AttemptSettings extends StepRules {
   standardWebhooks: boolean
 }
 
-/** Signs a delivery, sends it, and says what follows. */
-export async function attempt(
+/** Signs a delivery and sends it to its webhook. */
+export async function makeAttempt(
   post: Post,
   settings: AttemptSettings,
-  target: Target,
+  webhook: WebhookForDelivery,
   delivery: Delivery,
   signal: AbortSignal,
-): Promise<{ step: NextStep; attempt: Attempt }> {
+): Promise<NextStep<AttemptRecord>> {
   const attemptedAt = new Date()
   const startedMs = performance.now()
-  const body = deliveryBody(delivery.event, delivery.payload, delivery.deliveryId)
-  const { secret, previousSecret } = target
   const { event, deliveryId, attempt } = delivery
+  const { secret, previousSecret } = webhook
+  const body = deliveryBody(event, delivery.payload, deliveryId)
   const headers = signedHeaders(
     { event, deliveryId, attempt, body },
     { secret, previousSecret, standardWebhooks: settings.standardWebhooks },
     Math.floor(attemptedAt.getTime() / 1000),
   )
-  const answer = await post.send(new URL(target.url), headers, body, signal)
-  const step = nextStep(answer, settings, new Date())
-  return {
-    step,
-    attempt: {
-      attempt,
-      statusCode: answer.statusCode,
-      error: step.kind === 'delivered' ? null : step.error,
-      durationMs: Math.round(performance.now() - startedMs),
-      responseBody: answer.responseBody,
-      attemptedAt: attemptedAt.toISOString(),
-    },
+  const result = await post.send(new URL(webhook.url), headers, body, signal)
+  const record: AttemptRecord = {
+    attempt,
+    statusCode: result.statusCode,
+    error: errorOf(result),
+    durationMs: Math.round(performance.now() - startedMs),
+    responseBody: result.responseBody,
+    attemptedAt: attemptedAt.toISOString(),
   }
+  return nextStep(result, record, settings, new Date())
 }
-
-/** The attempt of a process that died before it could tell. */
-export const lostAttempt = (attempt: number, noticedAt: Date): Attempt => ({
-  ...unsent(attempt, noticedAt),
-  error: 'lost',
-})
-
-/** The attempt that nobody wants any more. */
-export const skippedAttempt = (attempt: number): Attempt => unsent(attempt, new Date())
-
-const unsent = (attempt: number, at: Date): Attempt => ({
-  attempt,
-  statusCode: null,
-  error: null,
-  durationMs: null,
-  responseBody: null,
-  attemptedAt: at.toISOString(),
-})

@@ -1,9 +1,9 @@
 /**
- * How many bytes of large payloads may be in memory at once. A webhook may hold a quarter of them,
- * so that large deliveries to an endpoint that hangs leave room for those to others. A payload that
- * is larger than the budget is let in alone.
+ * Bounds the bytes of large payloads in memory. A webhook may hold a quarter of them, so that large
+ * deliveries to a receiver that hangs leave room for others. A payload that is larger than the whole
+ * budget is admitted alone.
  */
-export interface Hold {
+export interface Reservation {
   /** Gives the bytes back; a second call does nothing. */
   release(): void
 }
@@ -25,8 +25,8 @@ export class ByteBudget {
   }
 
   /** Waits until there is room. Rejects where `signal` aborts. */
-  async take(owner: string, bytes: number, signal: AbortSignal): Promise<Hold> {
-    if (!this.#fits(owner, bytes)) await this.#turn(owner, bytes, signal)
+  async reserve(owner: string, bytes: number, signal: AbortSignal): Promise<Reservation> {
+    if (!this.#fits(owner, bytes)) await this.#wait(owner, bytes, signal)
     else this.#add(owner, bytes)
     let isHeld = true
     return {
@@ -34,7 +34,7 @@ export class ByteBudget {
         if (!isHeld) return
         isHeld = false
         this.#add(owner, -bytes)
-        this.#letIn()
+        this.#admit()
       },
     }
   }
@@ -43,7 +43,7 @@ export class ByteBudget {
     return this.#used
   }
 
-  #turn(owner: string, bytes: number, signal: AbortSignal): Promise<void> {
+  #wait(owner: string, bytes: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         this.#waiting = this.#waiting.filter((other) => other !== waiting)
@@ -63,12 +63,12 @@ export class ByteBudget {
     })
   }
 
-  /** In the order in which they came; those whose webhook has its share are passed over. */
-  #letIn(): void {
+  /** In the order of asking; a webhook that has its share is skipped. */
+  #admit(): void {
     for (const waiting of this.#waiting) {
       const { owner, bytes } = waiting
       if (!this.#fits(owner, bytes)) continue
-      // A new list: this loop goes along the old one.
+      // A new list: the loop runs over the old one.
       this.#waiting = this.#waiting.filter((other) => other !== waiting)
       this.#add(owner, bytes)
       waiting.enter()

@@ -1,65 +1,70 @@
-/** The attempts of processes that died: nobody was there to write their rows. */
-import type { Core, Db, DeadLetter, Job } from '@svc/core/internal'
+/** The attempts of processes that died before they wrote the rows of the log. */
+import type { Core, Db, DeadLetter } from '@svc/core/internal'
 import {
   findLoggedAttempts,
   insertLogRows,
-  takeLogTurn,
+  lockLog,
   type LogRow,
 } from '../../tables/delivery-log.ts'
-import { lostAttempt } from './attempt.ts'
-import { attemptOf, attemptsOf, deliveryJobOf, type DeliveryJob } from './delivery-job.ts'
-import { rowOf } from './log-entry.ts'
 import { QUEUE } from '../constants.ts'
+import { crashedAttempt } from './attempt-record.ts'
+import {
+  attemptCountOf,
+  attemptNumberOf,
+  type DeliveryData,
+  type DeliveryJob,
+} from './delivery-job.ts'
+import { rowOf } from './log-entry.ts'
 
-/** As many of the newest dead letters are looked at; far more than die by a killed process at once. */
-const LOOKED_AT = 1000
+/** How many of the newest dead letters are read: far more than one killed process leaves at once. */
+const LETTERS_READ = 1000
 
-/** Some attempts of a delivery, any of which may have been lost. */
+/** Some attempts of a delivery, any of which may lack its row. */
 interface Attempts {
-  delivery: DeliveryJob
+  delivery: DeliveryData
   first: number
   last: number
-  /** When it was noticed. */
-  at: Date
-  /** Whether the last of them was its delivery's last. */
+  noticedAt: Date
+  /** Whether the last of them was the last of the delivery. */
   isDead: boolean
 }
 
-/** The rows that are missing before the attempts that these jobs have just made. */
-export function lostBefore(db: Db, jobs: Job[]): Promise<LogRow[]> {
-  const at = new Date()
-  return missingRows(
-    db,
-    jobs
-      .filter(({ lost }) => lost)
-      .map((job) => {
-        const delivery = deliveryJobOf(job)
-        const first = (delivery.attemptsBefore ?? 0) + 1
-        return { delivery, first, last: attemptOf(job) - 1, at, isDead: false }
-      }),
-  )
+/** The missing rows of attempts before those that these jobs have just made. */
+export function crashedAttemptsBefore(db: Db, jobs: DeliveryJob[]): Promise<LogRow[]> {
+  const noticedAt = new Date()
+  const attempts = jobs
+    .filter(({ lost }) => lost)
+    .map((job) => {
+      const last = attemptNumberOf(job) - 1
+      return { delivery: job.data, first: firstOf(job.data), last, noticedAt, isDead: false }
+    })
+  return missingRows(db, attempts)
 }
 
 /**
- * Writes the rows of deliveries whose last attempt ended with its process, and which went to the
- * dead letters when its time was up.
+ * Writes the rows of deliveries whose last attempt ended with its process: pg-boss made them dead
+ * letters when their time was up.
  */
-export async function recordLost(core: Core): Promise<void> {
+export async function recordCrashedAttempts(core: Core): Promise<void> {
   await core.transaction(async (db) => {
-    await takeLogTurn(db)
-    const letters = await core.queues.deadLetters(db, QUEUE, { limit: LOOKED_AT })
-    const lost = letters.filter(({ output }) => output === undefined).map(attemptsOfDead)
-    await insertLogRows(db, await missingRows(db, lost))
+    await lockLog(db)
+    const letters = await core.queues.deadLetters<DeliveryData>(db, QUEUE, { limit: LETTERS_READ })
+    const crashed = letters.filter(({ output }) => output === undefined).map(attemptsOfDead)
+    await insertLogRows(db, await missingRows(db, crashed))
   })
 }
 
-function attemptsOfDead(letter: DeadLetter): Attempts {
-  const delivery = deliveryJobOf(letter)
-  const first = (delivery.attemptsBefore ?? 0) + 1
-  return { delivery, first, last: attemptsOf(letter), at: letter.deadAt, isDead: true }
-}
+const attemptsOfDead = (letter: DeadLetter<DeliveryData>): Attempts => ({
+  delivery: letter.data,
+  first: firstOf(letter.data),
+  last: attemptCountOf(letter),
+  noticedAt: letter.deadAt,
+  isDead: true,
+})
 
-/** Every attempt that came to an end stands in the log: whichever does not was lost. */
+const firstOf = ({ attemptsBefore = 0 }: DeliveryData): number => attemptsBefore + 1
+
+/** Every attempt whose process lived to its end has a row. */
 async function missingRows(db: Db, deliveries: Attempts[]): Promise<LogRow[]> {
   if (deliveries.length === 0) return []
   const logged = await findLoggedAttempts(
@@ -67,13 +72,13 @@ async function missingRows(db: Db, deliveries: Attempts[]): Promise<LogRow[]> {
     deliveries.map(({ delivery }) => delivery.deliveryId),
   )
   const known = new Set(logged.map(({ deliveryId, attempt }) => `${deliveryId} ${attempt}`))
-  return deliveries.flatMap(({ delivery, first, last, at, isDead }) => {
+  return deliveries.flatMap(({ delivery, first, last, noticedAt, isDead }) => {
     const rows: LogRow[] = []
     for (let attempt = first; attempt <= last; attempt++) {
       if (known.has(`${delivery.deliveryId} ${attempt}`)) continue
-      const lost = lostAttempt(attempt, at)
+      const record = crashedAttempt(attempt, noticedAt)
       const isLast = isDead && attempt === last
-      rows.push(rowOf(delivery, lost, isLast ? 'dead' : 'failed', isLast ? null : at))
+      rows.push(rowOf(delivery, record, isLast ? 'dead' : 'failed', isLast ? null : noticedAt))
     }
     return rows
   })

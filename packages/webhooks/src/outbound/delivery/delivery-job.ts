@@ -1,8 +1,8 @@
 import type { DeadLetter, FanOutJob, Job } from '@svc/core/internal'
 
 /** What a job of the delivery queue holds. */
-export interface DeliveryJob extends Omit<FanOutJob, 'eventId'> {
-  /** The webhook. */
+export interface DeliveryData extends Omit<FanOutJob, 'eventId'> {
+  /** The id of the webhook. */
   target: string
   /** `null` where no event made the delivery. */
   eventId: string | null
@@ -10,15 +10,15 @@ export interface DeliveryJob extends Omit<FanOutJob, 'eventId'> {
   payload?: string
 }
 
-export const deliveryJobOf = ({ data }: { data: unknown }): DeliveryJob => data as DeliveryJob
+export type DeliveryJob = Job<DeliveryData>
 
-/** Which attempt of its delivery a job makes: a redriven one goes on counting. */
-export const attemptOf = (job: Job): number =>
-  (deliveryJobOf(job).attemptsBefore ?? 0) + job.attempt
+/** The number of the attempt in its delivery: a redriven job goes on counting. */
+export const attemptNumberOf = ({ data, attempt }: DeliveryJob): number =>
+  (data.attemptsBefore ?? 0) + attempt
 
-/** How many attempts a dead letter's delivery has had. */
-export const attemptsOf = (letter: DeadLetter): number =>
-  (deliveryJobOf(letter).attemptsBefore ?? 0) + letter.attempts
+/** How many attempts the delivery of a dead letter has had. */
+export const attemptCountOf = ({ data, attempts }: DeadLetter<DeliveryData>): number =>
+  (data.attemptsBefore ?? 0) + attempts
 
-/** Of an event in a map: no name holds a line break. */
-export const keyOf = (name: string, id: string | null): string => `${name}\n${id}`
+/** The key of an event in a map: no event name holds a line break. */
+export const eventKey = (name: string, id: string | null): string => `${name}\n${id}`

@@ -1,29 +1,29 @@
-/** How the jobs of the delivery queue are done: an attempt each, and its row in the log. */
+/** The worker of the delivery queue: one attempt for each job, and its row in the log. */
 import {
   findPayloads,
   retainEvents,
   type Core,
   type Db,
-  type Job,
   type Outcome,
   type Settled,
   type Worker,
 } from '@svc/core/internal'
-import { insertLogRows, type LogRow } from '../../tables/delivery-log.ts'
-import { findTargets, type Target } from '../../tables/webhooks.ts'
-import { attempt, skippedAttempt, type Attempt, type AttemptSettings } from './attempt.ts'
-import { ByteBudget } from './byte-budget.ts'
-import { attemptOf, deliveryJobOf, keyOf } from './delivery-job.ts'
-import { rowsOf, skippedRow } from './log-entry.ts'
-import { lostBefore } from './crashed-attempts.ts'
+import { deactivateGone } from '../../operations/pause.ts'
+import { insertLogRows } from '../../tables/delivery-log.ts'
+import { findWebhooksForDelivery, type WebhookForDelivery } from '../../tables/webhooks.ts'
 import { QUEUE } from '../constants.ts'
-import { pauseGone } from '../../operations/pause.ts'
 import type { Post } from '../http/post.ts'
+import { skippedAttempt, type AttemptRecord } from './attempt-record.ts'
+import { makeAttempt, type AttemptSettings } from './attempt.ts'
+import { ByteBudget } from './byte-budget.ts'
+import { crashedAttemptsBefore } from './crashed-attempts.ts'
+import { attemptNumberOf, eventKey, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
+import { rowsOf, skippedRow } from './log-entry.ts'
 
 export interface Prepared {
   /** Undefined where the webhook is deleted. */
-  target: Target | undefined
-  /** JSON text; undefined where the event is gone. */
+  webhook: WebhookForDelivery | undefined
+  /** JSON text; undefined where the event is deleted. */
   payload: string | undefined
   /** Set where the payload is large: it is read when its attempt begins. */
   largeBytes?: number
@@ -32,25 +32,21 @@ export interface Prepared {
 /** Smaller payloads are read with their batch of jobs. */
 const LARGE_BYTES = 64 * 1024
 const READ_AGAIN_MS = 1000
-/** Large payloads in memory at once: each is there as text and as the body that is sent. */
-const LARGE_BYTES_AT_ONCE = 32 * 1024 * 1024
-
-export interface Detail {
-  attempt: Attempt
-  /** The receiver said that it is gone for good. */
-  gone?: true
-}
+/** Large payloads in memory at a time: each is there as text and as the body that is sent. */
+const MAX_LARGE_BYTES = 32 * 1024 * 1024
 
 export interface WorkerSettings extends AttemptSettings {
   deliveryLogRetentionDays: number
 }
 
-export function deliveryWorker(
+type SettledDelivery = Settled<DeliveryData, AttemptRecord>
+
+export function createDeliveryWorker(
   core: Core,
   post: Post,
   settings: WorkerSettings,
-): Worker<unknown, Prepared, Detail> {
-  const budget = new ByteBudget(LARGE_BYTES_AT_ONCE)
+): Worker<DeliveryData, Prepared, AttemptRecord> {
+  const budget = new ByteBudget(MAX_LARGE_BYTES)
   return {
     queue: QUEUE,
     concurrency: core.settings.worker.concurrency,
@@ -67,113 +63,97 @@ export function deliveryWorker(
   }
 }
 
-async function prepare(db: Db, jobs: Job[]): Promise<(job: Job) => Prepared> {
+async function prepare(db: Db, jobs: DeliveryJob[]): Promise<(job: DeliveryJob) => Prepared> {
   const wanted = new Map<string, { name: string; id: string }>()
-  for (const { event: name, eventId: id } of jobs.map(deliveryJobOf)) {
-    if (id !== null) wanted.set(keyOf(name, id), { name, id })
+  const webhookIds = new Set<string>()
+  for (const { data } of jobs) {
+    const { target, event: name, eventId: id } = data
+    webhookIds.add(target)
+    if (id !== null) wanted.set(eventKey(name, id), { name, id })
   }
-  const [targets, events] = await Promise.all([
-    findTargets(db, [...new Set(jobs.map((job) => deliveryJobOf(job).target))]),
+  const [webhooks, events] = await Promise.all([
+    findWebhooksForDelivery(db, [...webhookIds]),
     wanted.size === 0 ? [] : findPayloads(db, [...wanted.values()], LARGE_BYTES),
   ])
-  const targetOf = new Map(targets.map((target) => [target.id, target]))
-  const eventOf = new Map(events.map((event) => [keyOf(event.name, event.id), event]))
-  return (job) => {
-    const { target, event, eventId, payload } = deliveryJobOf(job)
-    const stored = eventId === null ? undefined : eventOf.get(keyOf(event, eventId))
+  const webhookOf = new Map(webhooks.map((webhook) => [webhook.id, webhook]))
+  const eventOf = new Map(events.map((event) => [eventKey(event.name, event.id), event]))
+  return ({ data: { target, event, eventId, payload } }) => {
+    const stored = eventId === null ? undefined : eventOf.get(eventKey(event, eventId))
     const largeBytes = stored && stored.bytes > LARGE_BYTES ? { largeBytes: stored.bytes } : {}
-    return { target: targetOf.get(target), payload: stored?.payload ?? payload, ...largeBytes }
+    return { webhook: webhookOf.get(target), payload: stored?.payload ?? payload, ...largeBytes }
   }
 }
 
-/** As `perform`, with a payload that is read when there is room for it. */
+/** As `perform`, with a payload that is read when the budget has room for it. */
 async function performLarge(
   db: Db,
   budget: ByteBudget,
   post: Post,
   settings: AttemptSettings,
-  job: Job,
-  { target, largeBytes = 0 }: Prepared,
+  job: DeliveryJob,
+  { webhook, largeBytes = 0 }: Prepared,
   signal: AbortSignal,
-): Promise<Outcome<Detail>> {
-  const { target: webhookId, event: name, eventId } = deliveryJobOf(job)
-  const hold = await budget.take(webhookId, largeBytes, signal)
+): Promise<Outcome<AttemptRecord>> {
+  const { target, event: name, eventId } = job.data
+  const reservation = await budget.reserve(target, largeBytes, signal)
   try {
     const found = await findPayloads(db, [{ name, id: eventId ?? '' }]).catch(() => null)
-    // Postgres did not answer: that is no fault of the receiver, and no attempt.
+    // Postgres did not answer: the receiver is not to blame, and no attempt is used up.
     if (found === null) return { kind: 'postponed', delayMs: READ_AGAIN_MS }
-    return await perform(post, settings, job, { target, payload: found[0]?.payload }, signal)
+    return await perform(post, settings, job, { webhook, payload: found[0]?.payload }, signal)
   } finally {
-    hold.release()
+    reservation.release()
   }
 }
 
 async function perform(
   post: Post,
   settings: AttemptSettings,
-  job: Job,
-  { target, payload }: Prepared,
+  job: DeliveryJob,
+  { webhook, payload }: Prepared,
   signal: AbortSignal,
-): Promise<Outcome<Detail>> {
-  const { event, deliveryId } = deliveryJobOf(job)
-  const number = attemptOf(job)
-  if (target === undefined || payload === undefined) {
-    return { kind: 'cancelled', detail: { attempt: skippedAttempt(number) } }
+): Promise<Outcome<AttemptRecord>> {
+  const attempt = attemptNumberOf(job)
+  if (webhook === undefined || payload === undefined) {
+    return { kind: 'cancelled', detail: skippedAttempt(attempt) }
   }
-  if (!target.active) return { kind: 'parked' }
-  const delivery = { event, payload, deliveryId, attempt: number }
-  const { step, attempt: made } = await attempt(post, settings, target, delivery, signal)
-  switch (step.kind) {
-    case 'delivered':
-      return { kind: 'completed', detail: { attempt: made } }
-    case 'gone':
-      return { kind: 'dead', detail: { attempt: made, gone: true }, output: made }
-    case 'failed': {
-      const failed = { kind: 'failed', detail: { attempt: made }, output: made } as const
-      return step.retryAfterMs === undefined
-        ? failed
-        : { ...failed, retryAfterMs: step.retryAfterMs }
-    }
-  }
+  if (!webhook.active) return { kind: 'parked' }
+  const { event, deliveryId } = job.data
+  const delivery = { event, payload, deliveryId, attempt }
+  return makeAttempt(post, settings, webhook, delivery, signal)
 }
 
 async function record(
   core: Core,
   { deliveryLogRetentionDays }: WorkerSettings,
   db: Db,
-  settled: Settled<unknown, Detail>[],
+  settled: SettledDelivery[],
 ): Promise<void> {
-  const made = settled.filter(({ result }) => result !== 'postponed' && result !== 'parked')
-  const rows: LogRow[] = await lostBefore(
+  const ended = settled.filter(({ result }) => result !== 'postponed' && result !== 'parked')
+  const crashed = await crashedAttemptsBefore(
     db,
-    made.map(({ job }) => job),
+    ended.map(({ job }) => job),
   )
-  const gone = new Set<string>()
-  for (const one of made) {
-    rows.push(...rowsOf(one, detailOf(one)?.attempt))
-    if (isGone(one)) gone.add(deliveryJobOf(one.job).target)
-  }
-  await insertLogRows(db, rows)
+  await insertLogRows(db, [...crashed, ...ended.flatMap(rowsOf)])
   await retainEvents(db, olderEventsOf(settled), deliveryLogRetentionDays)
-  await pauseGone(core, db, [...gone])
+  const gone = new Set(ended.filter(isGone).map(({ job }) => job.data.target))
+  await deactivateGone(core, db, [...gone])
 }
 
-const detailOf = ({ outcome }: Settled<unknown, Detail>): Detail | undefined =>
-  'detail' in outcome ? outcome.detail : undefined
-
-const isGone = (one: Settled<unknown, Detail>): boolean => detailOf(one)?.gone === true
+/** Whether the receiver answered 410: the attempts that are used up end as `failed`. */
+const isGone = ({ outcome }: SettledDelivery): boolean => outcome.kind === 'dead'
 
 const DAY_MS = 24 * 3600 * 1000
 
 /**
  * The events that a row of the log may outlive: those of deliveries that took days, or were redriven.
- * All others are kept as long as the log by themselves.
+ * All other events are kept as long as the log anyway.
  */
-function olderEventsOf(settled: Settled<unknown, Detail>[]): { name: string; id: string }[] {
+function olderEventsOf(settled: SettledDelivery[]): { name: string; id: string }[] {
   const yesterday = Date.now() - DAY_MS
-  return settled.flatMap(({ job }) => {
-    const { event: name, eventId: id, attemptsBefore } = deliveryJobOf(job)
-    const isOld = attemptsBefore !== undefined || job.createdAt.getTime() < yesterday
+  return settled.flatMap(({ job: { data, createdAt } }) => {
+    const { event: name, eventId: id, attemptsBefore } = data
+    const isOld = attemptsBefore !== undefined || createdAt.getTime() < yesterday
     return isOld && id !== null ? [{ name, id }] : []
   })
 }

@@ -1,9 +1,10 @@
-import { uuidv7, type Job, type Result, type Settled } from '@svc/core/internal'
-import type { LogRow } from '../../tables/delivery-log.ts'
+import { uuidv7, type Result, type Settled } from '@svc/core/internal'
 import type { DeliveryStatus } from '../../schemas.ts'
-import { skippedAttempt, type Attempt } from './attempt.ts'
-import { attemptOf, deliveryJobOf, type DeliveryJob } from './delivery-job.ts'
+import type { LogRow } from '../../tables/delivery-log.ts'
+import { skippedAttempt, type AttemptRecord } from './attempt-record.ts'
+import { attemptNumberOf, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 
+/** The one place where core's results become the statuses of the API. */
 const STATUS: Record<Exclude<Result, 'postponed' | 'parked'>, DeliveryStatus> = {
   completed: 'delivered',
   retry: 'failed',
@@ -11,33 +12,36 @@ const STATUS: Record<Exclude<Result, 'postponed' | 'parked'>, DeliveryStatus> = 
   cancelled: 'skipped',
 }
 
-/** The row of an attempt. What the pump itself has failed (a fault of ours) has none to show. */
-export function rowsOf(
-  { job, result, nextAttemptAt }: Settled,
-  made: Attempt | undefined,
-): LogRow[] {
-  if (made === undefined || result === 'postponed' || result === 'parked') return []
-  return [rowOf(deliveryJobOf(job), made, STATUS[result], nextAttemptAt)]
+/** The row of an attempt; none where the pump itself failed it, a fault of ours. */
+export function rowsOf({
+  job,
+  outcome,
+  result,
+  nextAttemptAt,
+}: Settled<DeliveryData, AttemptRecord>): LogRow[] {
+  if (result === 'postponed' || result === 'parked') return []
+  const record = 'detail' in outcome ? outcome.detail : undefined
+  return record === undefined ? [] : [rowOf(job.data, record, STATUS[result], nextAttemptAt)]
 }
 
-/** The row of a job that nobody wants any more. */
-export const skippedRow = (job: Job): LogRow =>
-  rowOf(deliveryJobOf(job), skippedAttempt(attemptOf(job)), 'skipped', null)
+/** The row of a job that is deleted before its attempt. */
+export const skippedRow = (job: DeliveryJob): LogRow =>
+  rowOf(job.data, skippedAttempt(attemptNumberOf(job)), 'skipped', null)
 
 export function rowOf(
-  { target, event, eventId, deliveryId, payload }: DeliveryJob,
-  made: Attempt,
+  { target: webhookId, event, eventId, deliveryId, payload }: DeliveryData,
+  record: AttemptRecord,
   status: DeliveryStatus,
   nextAttemptAt: Date | null,
 ): LogRow {
   return {
     id: uuidv7(),
-    webhookId: target,
+    webhookId,
     event,
     eventId,
     payload: payload ?? null,
     deliveryId,
-    ...made,
+    ...record,
     status,
     nextAttemptAt: nextAttemptAt?.toISOString() ?? null,
   }

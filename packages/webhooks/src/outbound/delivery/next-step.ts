@@ -1,65 +1,57 @@
-/** Why an attempt failed. `http` is an answer that is neither 2xx nor a redirect, or no HTTP at all. */
-export type Failure =
-  | 'dns'
-  | 'refused'
-  | 'reset'
-  | 'timeout'
-  | 'tls'
-  | 'blocked'
-  | 'redirect'
-  | 'too-large'
-  | 'http'
+/** What follows from the result of a request. */
+import type { Failure, PostResult } from '../http/post-result.ts'
 
-/** What came of one request. */
-export interface Answer {
-  /** Null where no answer began. */
-  statusCode: number | null
-  /** What broke the exchange; null where an answer came whole, or was cut off at the limit. */
-  failure: Failure | null
-  retryAfter: string | null
-  /** The first KiB, as text. */
-  responseBody: string | null
-}
-
-export interface Rules {
+export interface StepRules {
+  /** The longest wait that a receiver can ask for with `Retry-After`. */
   retryDelayMaxSeconds: number
+  /** Whether a 410 deactivates the webhook and ends the delivery. */
   deactivateOnGone: boolean
 }
 
-export type NextStep =
-  | { kind: 'delivered' }
-  | { kind: 'failed'; error: Failure; retryAfterMs?: number }
-  /** The receiver said that it is gone for good. */
-  | { kind: 'gone'; error: Failure }
+/** An outcome of core's workers, with the record of the attempt. */
+export type NextStep<Record extends object> =
+  | { kind: 'completed'; detail: Record }
+  | { kind: 'failed'; detail: Record; output: Record; retryAfterMs?: number }
+  /** The receiver answered 410 Gone. */
+  | { kind: 'dead'; detail: Record; output: Record }
 
-/** What follows from an answer. */
-export function nextStep(
-  { statusCode, failure, retryAfter }: Answer,
-  rules: Rules,
-  now: Date,
-): NextStep {
-  if (failure !== null) return { kind: 'failed', error: failure }
-  if (statusCode === null) return { kind: 'failed', error: 'http' }
-  if (statusCode >= 200 && statusCode < 300) return { kind: 'delivered' }
-  if (statusCode >= 300 && statusCode < 400) return { kind: 'failed', error: 'redirect' }
-  if (statusCode === 410 && rules.deactivateOnGone) return { kind: 'gone', error: 'http' }
-  const asksToWait = statusCode === 429 || statusCode === 503
-  const waitMs = asksToWait && retryAfter !== null ? waitMsOf(retryAfter, now) : 0
-  if (waitMs <= 0) return { kind: 'failed', error: 'http' }
-  const retryAfterMs = Math.min(waitMs, rules.retryDelayMaxSeconds * 1000)
-  return { kind: 'failed', error: 'http', retryAfterMs }
+/** Why an attempt failed; `null` where it was a delivery. */
+export function errorOf({ statusCode, failure }: PostResult): Failure | null {
+  if (failure !== null) return failure
+  if (statusCode === null) return 'http'
+  if (statusCode >= 200 && statusCode < 300) return null
+  return statusCode >= 300 && statusCode < 400 ? 'redirect' : 'http'
 }
 
-/** `Retry-After` of RFC 9110, section 10.2.3: whole seconds, or an HTTP date. Anything else asks for nothing. */
+export function nextStep<Record extends object>(
+  result: PostResult,
+  record: Record,
+  rules: StepRules,
+  now: Date,
+): NextStep<Record> {
+  if (errorOf(result) === null) return { kind: 'completed', detail: record }
+  const { statusCode, failure, retryAfter } = result
+  // An exchange that broke says nothing reliable, whatever status it began with.
+  if (failure === null && statusCode === 410 && rules.deactivateOnGone) {
+    return { kind: 'dead', detail: record, output: record }
+  }
+  const mayAskToWait = failure === null && (statusCode === 429 || statusCode === 503)
+  const waitMs = mayAskToWait && retryAfter !== null ? waitMsOf(retryAfter, now) : 0
+  if (waitMs <= 0) return { kind: 'failed', detail: record, output: record }
+  const retryAfterMs = Math.min(waitMs, rules.retryDelayMaxSeconds * 1000)
+  return { kind: 'failed', detail: record, output: record, retryAfterMs }
+}
+
+/** `Retry-After` (RFC 9110, section 10.2.3): whole seconds, or an HTTP date; 0 for anything else. */
 function waitMsOf(value: string, now: Date): number {
   const text = value.trim()
   if (/^\d+$/.test(text)) return Number(text) * 1000
   if (!HTTP_DATE.test(text)) return 0
-  // The oldest of the three forms names no zone, and is UTC like the others.
+  // Of the three forms only the one of asctime names no zone: it is UTC as well.
   const at = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
   return Number.isNaN(at) ? 0 : at - now.getTime()
 }
 
-/** RFC 9110, section 5.6.7: IMF-fixdate, RFC 850's, and asctime's. */
+/** RFC 9110, section 5.6.7: IMF-fixdate, and the obsolete forms of RFC 850 and of asctime. */
 const HTTP_DATE =
   /^(?:[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT|[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} [\d:]{8} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4})$/

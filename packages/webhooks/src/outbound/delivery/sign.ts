@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** What is sent: the same bytes are signed. */
+/** What is sent: the bytes of the body are the ones that are signed. */
 export interface Message {
   event: string
   deliveryId: string
@@ -11,20 +11,20 @@ export interface Message {
 
 export interface Signing {
   secret: string
-  /** The secret before the last rotation, while both sign. */
+  /** The secret before the last rotation, while deliveries are signed with both. */
   previousSecret: string | null
-  /** Whether the headers of Standard Webhooks 1.0 come along. */
+  /** Whether the headers of Standard Webhooks 1.0 are sent as well. */
   standardWebhooks: boolean
 }
 
-/** The body of a delivery. The payload is JSON text already and goes in untouched: its numbers and key order survive. */
+/** The body of a delivery. The payload is inserted as JSON text: its numbers and key order survive. */
 export function deliveryBody(event: string, payload: string, deliveryId: string): Buffer {
   return Buffer.from(
     `{"event":${JSON.stringify(event)},"payload":${payload},"deliveryId":"${deliveryId}"}`,
   )
 }
 
-/** The headers that say what a delivery is and prove who sent it, as a flat list of names and values. */
+/** The headers that describe a delivery and sign it, as a flat list of names and values. */
 export function signedHeaders(message: Message, signing: Signing, timestamp: number): string[] {
   const { secret, previousSecret, standardWebhooks } = signing
   const headers = [
@@ -67,7 +67,7 @@ function standardHeaders(
   ]
 }
 
-/** Standard Webhooks keys its HMAC with the bytes that the base64 after `whsec_` stands for. */
+/** Standard Webhooks 1.0, "Signature scheme": the key is the decoded base64 after `whsec_`. */
 function standardSignature(secret: string, id: string, timestamp: number, body: Buffer): string {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`

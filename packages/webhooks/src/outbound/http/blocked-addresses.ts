@@ -1,13 +1,17 @@
-import { addressBytes, contains, parseNetwork, type Network } from './network.ts'
+/** The addresses that deliveries may not go to. */
+import { BlockList, isIP, SocketAddress } from 'node:net'
 
-/** Whether deliveries must keep away from an address. */
-export type Refuses = (address: string) => boolean
+/** Whether deliveries may not go to an address. */
+export type IsBlocked = (address: string) => boolean
 
 /**
- * Every network of IANA's special-purpose registry of IPv4, also the few that are globally reachable (nobody receives
- * webhooks there), and multicast. Azure's platform address is the one metadata service that stands outside of them all.
+ * Every network of IANA's special-purpose registry of IPv4, also the few that are globally reachable
+ * (no receiver of webhooks is there), and multicast. 168.63.129.16 is the platform address of Azure,
+ * the one metadata service outside of those networks.
+ *
+ * @see https://www.iana.org/assignments/iana-ipv4-special-registry
  */
-const REFUSED_IPV4 = [
+const BLOCKED_IPV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -29,40 +33,85 @@ const REFUSED_IPV4 = [
   '240.0.0.0/4',
 ]
 
-/** Global unicast: whatever lies outside of it (loopback, unique local, link-local, multicast, …) is refused unnamed. */
-const GLOBAL_IPV6 = '2000::/3'
+/**
+ * The special-purpose networks of IPv6 inside global unicast (2000::/3); 2001::/23 holds Teredo,
+ * 2002::/16 is 6to4.
+ *
+ * @see https://www.iana.org/assignments/iana-ipv6-special-registry
+ */
+const BLOCKED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']
 
-/** IANA's special-purpose registry of IPv6 inside global unicast. Teredo is in the first, 6to4 the third. */
-const REFUSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']
-
-/** Prefixes behind which an IPv4 address is reached: IPv4-mapped, and the well-known prefix of NAT64 (RFC 6052). */
-const EMBEDDING = ['::ffff:0:0/96', '64:ff9b::/96']
+/** Loopback, unique local, link-local, multicast and the rest lie outside of global unicast. */
+const GLOBAL_UNICAST = '2000::/3'
 
 /**
- * Tells refused addresses from others, in their usual spelling (as a URL's parser, a resolver or a socket gives them).
- * What is no address at all is refused.
+ * The prefixes of IPv6 behind which an IPv4 address is reached: IPv4-mapped, and the well-known prefix
+ * of NAT64 (RFC 6052). `BlockList` looks an IPv4-mapped address up among the IPv4 networks by itself.
  */
-export function addressGuard(allowedNetworks: readonly string[]): Refuses {
-  const allowed = networks(allowedNetworks)
-  const refused = networks([...REFUSED_IPV4, ...REFUSED_IPV6])
-  const embedding = networks(EMBEDDING)
-  const [global] = networks([GLOBAL_IPV6])
-  const within = (list: readonly Network[], address: Uint8Array) =>
-    list.some((network) => contains(network, address))
+const MAPPED = '::ffff:'
+const NAT64 = '64:ff9b::'
+
+/**
+ * Makes the check of addresses in their usual spelling, as a URL parser, a resolver or a socket gives
+ * them. Text that is not an address is blocked.
+ *
+ * @param allowedNetworks CIDRs that are open although they are listed above
+ */
+export function createAddressFilter(allowedNetworks: readonly string[]): IsBlocked {
+  const isAllowed = matcherOf(allowedNetworks)
+  const isReserved = matcherOf([...BLOCKED_IPV4, ...BLOCKED_IPV6])
+  const isReachable = matcherOf([GLOBAL_UNICAST, `${MAPPED}0:0/96`, `${NAT64}/96`])
 
   return (text) => {
-    const written = addressBytes(text)
-    if (written === null) return true
-    const reached = within(embedding, written) ? written.subarray(12) : written
-    if (within(allowed, written) || within(allowed, reached)) return false
-    return within(refused, reached) || (reached.length === 16 && !contains(global!, reached))
+    const family = familyOf(text)
+    if (family === null) return true
+    // A zone id (`fe80::1%eth0`) names an interface of this machine.
+    const address = new SocketAddress({ address: text.replace(/%.*$/, ''), family })
+    if (isAllowed(address)) return false
+    return isReserved(address) || (family === 'ipv6' && !isReachable(address))
   }
 }
 
-function networks(cidrs: readonly string[]): Network[] {
-  return cidrs.map((cidr) => {
-    const network = parseNetwork(cidr)
+/** Whether text is a network such as `10.0.0.0/8` or `fd00::/8`. */
+export const isNetwork = (cidr: string): boolean => networkOf(cidr) !== null
+
+type Family = 'ipv4' | 'ipv6'
+
+interface Network {
+  address: string
+  bits: number
+  family: Family
+}
+
+function networkOf(cidr: string): Network | null {
+  const [, address = '', length = ''] = /^([^/%]+)\/(\d{1,3})$/.exec(cidr) ?? []
+  const family = familyOf(address)
+  const bits = Number(length)
+  return family !== null && bits <= (family === 'ipv4' ? 32 : 128)
+    ? { address, bits, family }
+    : null
+}
+
+/**
+ * Two lists: one alone would find every IPv4 address in `::/0`. Each network of IPv4 is listed once
+ * more behind the prefix of NAT64.
+ */
+function matcherOf(cidrs: readonly string[]): (address: SocketAddress) => boolean {
+  if (cidrs.length === 0) return () => false
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
+  for (const cidr of cidrs) {
+    const network = networkOf(cidr)
     if (network === null) throw new TypeError(`${cidr} is not a network`)
-    return network
-  })
+    const { address, bits, family } = network
+    lists[family].addSubnet(address, bits, family)
+    if (family === 'ipv4') lists.ipv6.addSubnet(`${NAT64}${address}`, 96 + bits, 'ipv6')
+  }
+  return (address) =>
+    lists[address.family].check(address) || (address.family === 'ipv6' && lists.ipv4.check(address))
+}
+
+function familyOf(address: string): Family | null {
+  const version = isIP(address)
+  if (version === 0) return null
+  return version === 4 ? 'ipv4' : 'ipv6'
 }

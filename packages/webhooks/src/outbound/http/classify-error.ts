@@ -1,4 +1,4 @@
-import type { Failure } from '../delivery/next-step.ts'
+import type { Failure } from './post-result.ts'
 
 const BY_CODE: Record<string, Failure> = {
   SVC_WEBHOOKS_BLOCKED: 'blocked',
@@ -16,20 +16,20 @@ const BY_CODE: Record<string, Failure> = {
   EPROTO: 'tls',
 }
 
-/** What OpenSSL and Node call their objections to a certificate or a handshake. */
+/** Codes of OpenSSL and Node for a certificate or a handshake that failed. */
 const TLS_CODE =
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_)/
 
-/** Which class an exchange's error belongs to. */
-export function failureOf(error: Error & { code?: unknown }): Failure {
+/** The class of an exchange's error. */
+export function classifyError(error: Error & { code?: unknown }): Failure {
   const code = String(error.code)
   const known = BY_CODE[code]
   if (known !== undefined) return known
   if (code.startsWith('EAI_')) return 'dns'
   if (TLS_CODE.test(code)) return 'tls'
-  // An end inside a chunk reaches the parser first.
+  // A connection that ends inside a chunk is an error of the parser.
   if (error.name === 'HTTPParserError') return /EOF/.test(error.message) ? 'reset' : 'http'
-  // undici's words for a 100 or 101 that nobody asked for.
+  // undici's messages for a 100 or 101 that the request did not ask for.
   if (/^bad (?:response|upgrade)$/.test(error.message)) return 'http'
   return 'reset'
 }

@@ -1,27 +1,27 @@
 import { lookup as systemLookup } from 'node:dns'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
-import type { Refuses } from './blocked-addresses.ts'
-import { guarded, vettedLookup } from './connector.ts'
-import { failureOf } from './classify-error.ts'
+import type { IsBlocked } from './blocked-addresses.ts'
+import { guardedConnector, filteredLookup } from './connector.ts'
+import { classifyError } from './classify-error.ts'
 import { NameServers } from './name-servers.ts'
-import type { Answer, Failure } from '../delivery/next-step.ts'
-import { fairResolver, type Lookup } from './resolver.ts'
+import type { Failure, PostResult } from './post-result.ts'
+import { createResolver, type Lookup } from './resolver.ts'
 import { ResponseText } from './response-text.ts'
 
-/** An answer is read so far and then cut off. */
-const LONGEST_ANSWER = 64 * 1024
-/** Of every request. No compression is asked for: the start of an answer is kept as it came. */
-const ALWAYS = ['Content-Type', 'application/json', 'Accept-Encoding', 'identity']
+/** An answer is cut off after so many bytes. */
+const MAX_ANSWER_BYTES = 64 * 1024
+/** Headers of every request. Without compression the start of an answer is readable in the log. */
+const COMMON_HEADERS = ['Content-Type', 'application/json', 'Accept-Encoding', 'identity']
 /**
- * Above so many open connections none is kept for later: a fan-out to 10 000 hosts must not use up
- * the file handles.
+ * With more open connections than this, each is closed after its request: a fan-out to 10,000 hosts
+ * must not use up the file handles.
  */
-const KEPT_CONNECTIONS = 512
+const MAX_KEPT_CONNECTIONS = 512
 
 export interface PostSettings {
   /** For connecting, headers and body together. */
   timeoutMs: number
-  refuses: Refuses
+  isBlocked: IsBlocked
   userAgent: string
   /** @default node:dns's lookup */
   lookup?: Lookup
@@ -31,35 +31,35 @@ export interface PostSettings {
 
 export interface Post {
   /** Sends one POST; each failure is an answer. Rejects only where `signal` aborts. */
-  send(url: URL, headers: string[], body: Buffer, signal: AbortSignal): Promise<Answer>
-  /** Drops all connections, and what is still under way on them. */
+  send(url: URL, headers: string[], body: Buffer, signal: AbortSignal): Promise<PostResult>
+  /** Closes all connections; requests on them fail. */
   close(): Promise<void>
 }
 
 /**
- * How long one address of a name is given to accept a connection before the next is tried. Node's
- * 250 ms would never reach an endpoint that is farther away than that and has a second address. A
- * quarter of the time of the attempt: with the default of 10 s, a lost SYN is sent again in it, and
- * an address that swallows packets leaves time for three others. The last address has all that is left.
+ * How long one address of a name has to accept a connection before the next is tried: a quarter of
+ * the time of the attempt. Node's default of 250 ms would never reach a distant receiver that has a
+ * second address. With the default of 10 s a lost SYN is sent again in that time, and an address that
+ * drops packets leaves time for three others. The last address has all the time that is left.
  */
 const addressTimeoutMs = (timeoutMs: number): number => Math.ceil(timeoutMs / 4)
 
-/** The one way out to the world. */
-export function openPost({ timeoutMs, refuses, userAgent, lookup, ca }: PostSettings): Post {
-  const always = [...ALWAYS, 'User-Agent', userAgent]
+/** Makes the one HTTP client of deliveries. */
+export function createPost({ timeoutMs, isBlocked, userAgent, lookup, ca }: PostSettings): Post {
+  const always = [...COMMON_HEADERS, 'User-Agent', userAgent]
   let open = 0
   const nameServers = new NameServers()
   const resolve =
     lookup === undefined
-      ? fairResolver(timeoutMs, systemLookup, (hostname) => nameServers.answer(hostname))
-      : fairResolver(timeoutMs, lookup)
+      ? createResolver(timeoutMs, systemLookup, (hostname) => nameServers.answer(hostname))
+      : createResolver(timeoutMs, lookup)
   const connector = buildConnector({
     allowH2: false,
     timeout: timeoutMs,
-    lookup: vettedLookup(resolve, refuses),
+    lookup: filteredLookup(resolve, isBlocked),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: addressTimeoutMs(timeoutMs),
-    // Said aloud: NODE_TLS_REJECT_UNAUTHORIZED in somebody's environment does not turn it off.
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 cannot disable it.
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
   })
@@ -67,10 +67,10 @@ export function openPost({ timeoutMs, refuses, userAgent, lookup, ca }: PostSett
     allowH2: false,
     pipelining: 1,
     maxHeaderSize: 16 * 1024,
-    // The exchange has one deadline of its own; two more timers for each would only cost.
+    // The exchange has a deadline of its own: two more timers for each would only cost time.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: guarded(connector, refuses, (socket) => {
+    connect: guardedConnector(connector, isBlocked, (socket) => {
       open++
       socket.once('close', () => open--)
     }),
@@ -89,7 +89,10 @@ export function openPost({ timeoutMs, refuses, userAgent, lookup, ca }: PostSett
           headers: always.concat(headers),
           body,
         }
-        agent.dispatch(open > KEPT_CONNECTIONS ? { ...request, reset: true } : request, exchange)
+        agent.dispatch(
+          open > MAX_KEPT_CONNECTIONS ? { ...request, reset: true } : request,
+          exchange,
+        )
       })
     },
     close() {
@@ -99,21 +102,21 @@ export function openPost({ timeoutMs, refuses, userAgent, lookup, ca }: PostSett
   }
 }
 
-/** One request and its answer. Settles once; what undici says after that is ignored. */
+/** One request and its answer. It ends once; later callbacks of undici are ignored. */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #resolve: (answer: Answer) => void
+  readonly #resolve: (result: PostResult) => void
   readonly #reject: (reason: unknown) => void
   readonly #signal: AbortSignal
   readonly #onAbort = () => this.onAbort()
   readonly #deadline: NodeJS.Timeout
   readonly #text = new ResponseText()
   #controller: Dispatcher.DispatchController | undefined
-  #settled = false
+  #ended = false
   #statusCode: number | null = null
   #retryAfter: string | null = null
 
   constructor(
-    resolve: (answer: Answer) => void,
+    resolve: (result: PostResult) => void,
     reject: (reason: unknown) => void,
     timeoutMs: number,
     signal: AbortSignal,
@@ -127,8 +130,8 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    // Its deadline passed while it waited for a connection: it counts as failed and stays here.
-    if (this.#settled) this.#stop()
+    // Its deadline passed while it waited for a connection: the attempt has failed, nothing is sent.
+    if (this.#ended) this.#stop()
   }
 
   onResponseStart(
@@ -144,7 +147,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#text.add(chunk)
-    if (this.#text.bytes > LONGEST_ANSWER) this.#cut(null)
+    if (this.#text.bytes > MAX_ANSWER_BYTES) this.#cut(null)
   }
 
   onResponseEnd(): void {
@@ -152,11 +155,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.#finish(failureOf(error))
+    this.#finish(classifyError(error))
   }
 
   onAbort(): void {
-    if (!this.#settle()) return
+    if (!this.#end()) return
     this.#stop()
     this.#reject(this.#signal.reason)
   }
@@ -167,7 +170,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #finish(failure: Failure | null): void {
-    if (!this.#settle()) return
+    if (!this.#end()) return
     const responseBody = this.#statusCode === null ? null : this.#text.toString()
     this.#resolve({
       statusCode: this.#statusCode,
@@ -177,9 +180,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     })
   }
 
-  #settle(): boolean {
-    if (this.#settled) return false
-    this.#settled = true
+  #end(): boolean {
+    if (this.#ended) return false
+    this.#ended = true
     clearTimeout(this.#deadline)
     this.#signal.removeEventListener('abort', this.#onAbort)
     return true

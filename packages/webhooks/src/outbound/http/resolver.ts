@@ -1,5 +1,5 @@
 import type { LookupAddress } from 'node:dns'
-import { Lane } from './single-slot.ts'
+import { SingleSlot } from './single-slot.ts'
 
 /** Asks the system's resolver for all addresses of a name: `node:dns`'s `lookup`, or a test's. */
 export type Lookup = (
@@ -11,9 +11,9 @@ export type Lookup = (
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>
 
 /**
- * Whether the name servers of a name answer at all, found out without a thread. False where they
- * are silent and where that cannot be told. Never rejects. By default all count as answering: a
- * lookup that is not the system's is not known to hold a thread.
+ * Whether the name servers of a name answer at all; asking them holds no thread. False where they are
+ * silent, and where that cannot be determined. Never rejects. By default all count as answering: a
+ * lookup other than the system's is not known to hold a thread.
  */
 export type Answers = (hostname: string) => Promise<boolean>
 
@@ -29,70 +29,70 @@ export type Answers = (hostname: string) => Promise<boolean>
  *
  * The bound: names whose name servers are silent hold one thread together, however many they are and
  * from the first lookup of the process on. A name whose name servers answer waits for its turn no
- * longer than they take to answer. Two cases are outside of it: servers that fall silent between
+ * longer than they take to answer. The bound does not cover two cases: servers that fall silent between
  * that answer and the lookup (one lookup each), and names that the system resolves by other means
  * than DNS, or on a host where DNS cannot be asked: these have one thread together.
  *
- * No address is remembered: every connection asks anew.
+ * No address is cached: every connection looks its name up.
  */
-export function fairResolver(
+export function createResolver(
   timeoutMs: number,
   lookup: Lookup,
   answers: Answers = async () => true,
   now: () => number = () => performance.now(),
 ): Resolve {
-  const flights = new Map<string, Flight>()
-  const lane = new Lane()
+  const pending = new Map<string, PendingLookup>()
+  const slot = new SingleSlot()
 
-  function takeOff(hostname: string): Flight {
+  function start(hostname: string): PendingLookup {
     const { promise: admitted, resolve: admit } = Promise.withResolvers<Admission>()
-    const enter = () => admit('lane')
+    const enter = () => admit('slot')
     let isAsking = false
 
     async function askNameServers(): Promise<void> {
-      if (isAsking || !lane.isWaiting(enter)) return
+      if (isAsking || !slot.isWaiting(enter)) return
       isAsking = true
       const answered = await answers(hostname)
       isAsking = false
-      if (answered && lane.withdraw(enter)) admit('answered')
+      if (answered && slot.withdraw(enter)) admit('answered')
     }
 
-    async function fly(): Promise<LookupAddress[]> {
+    async function run(): Promise<LookupAddress[]> {
       const admission = await admitted
       try {
-        if (now() >= flight.wantedUntil) throw new LookupTimeout(hostname)
+        if (now() >= current.wantedUntil) throw new LookupTimeout(hostname)
         return await lookedUp(hostname, lookup)
       } finally {
-        flights.delete(hostname)
-        if (admission === 'lane') lane.leave()
+        pending.delete(hostname)
+        if (admission === 'slot') slot.leave()
       }
     }
 
-    lane.enter(enter)
-    const flight: Flight = { wantedUntil: Infinity, askNameServers, answer: fly() }
-    flights.set(hostname, flight)
-    return flight
+    slot.enter(enter)
+    const current: PendingLookup = { wantedUntil: Infinity, askNameServers, answer: run() }
+    pending.set(hostname, current)
+    return current
   }
 
   return (hostname) => {
-    const flight = flights.get(hostname) ?? takeOff(hostname)
+    const current = pending.get(hostname) ?? start(hostname)
     // The attempts that share a lookup have deadlines of their own: the last of them counts.
-    flight.wantedUntil = now() + timeoutMs
-    void flight.askNameServers()
-    return flight.answer
+    current.wantedUntil = now() + timeoutMs
+    void current.askNameServers()
+    return current.answer
   }
 }
 
 /** The lookup of a name, from the first attempt that asks for it to its answer. */
-interface Flight {
+interface PendingLookup {
   wantedUntil: number
-  /** While it waits for the lane: once for each attempt, since servers that were silent may be back. */
+  /** While it waits for the slot: once for each attempt, since silent servers may answer again. */
   askNameServers(): Promise<void>
   answer: Promise<LookupAddress[]>
 }
 
-/** It holds the lane, or the name servers have answered. */
-type Admission = 'lane' | 'answered'
+/** The lookup holds the slot, or the name servers have answered. */
+type Admission = 'slot' | 'answered'
 
 const lookedUp = (hostname: string, lookup: Lookup): Promise<LookupAddress[]> =>
   new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 
-/** So much of an answer is kept for the delivery log. */
+/** How much of an answer the delivery log keeps. */
 const KEPT_BYTES = 1024
 
 /** Counts an answer's bytes and keeps the first KiB of them as text. */
@@ -13,12 +13,12 @@ export class ResponseText {
     const room = KEPT_BYTES - this.bytes
     this.bytes += chunk.length
     if (room <= 0) return
-    // Across chunks and at the cut a character may be torn in two: the decoder holds back what is incomplete.
+    // A character may be split between chunks or at the cut: the decoder holds an incomplete one back.
     this.#decoder ??= new StringDecoder('utf8')
     this.#text += this.#decoder.write(chunk.subarray(0, room))
   }
 
-  /** Postgres stores no NUL in a text, so each becomes U+FFFD, like all that is not UTF-8. */
+  /** Postgres stores no NUL in a text: each becomes U+FFFD, as bytes that are not UTF-8 do. */
   toString(): string {
     return this.#text.replaceAll('\0', '\uFFFD')
   }

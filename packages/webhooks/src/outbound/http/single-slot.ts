@@ -1,9 +1,9 @@
-/** One place, handed on in the order of asking. */
-export class Lane {
+/** A slot that one holder has at a time. The others get it in the order in which they asked. */
+export class SingleSlot {
   #taken = false
   readonly #waiting = new Set<() => void>()
 
-  /** Calls `admitted` when the place is free, now or later. */
+  /** Calls `admitted` when the slot is free, now or later. */
   enter(admitted: () => void): void {
     if (this.#taken) {
       this.#waiting.add(admitted)
@@ -17,7 +17,7 @@ export class Lane {
     return this.#waiting.has(admitted)
   }
 
-  /** Stops waiting. False where it does not wait. */
+  /** Stops waiting. Returns false where it was not waiting. */
   withdraw(admitted: () => void): boolean {
     return this.#waiting.delete(admitted)
   }

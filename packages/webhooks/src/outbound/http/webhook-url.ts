@@ -1,26 +1,26 @@
 import { isIP } from 'node:net'
-import type { Refuses } from './blocked-addresses.ts'
+import type { IsBlocked } from './blocked-addresses.ts'
 
-export const LONGEST_URL = 2048
+export const MAX_URL_LENGTH = 2048
 
-/** What a URL may not be to receive deliveries, in words for whoever registers it; null where it may. */
-export function whyNot(url: string, refuses: Refuses): string | null {
-  if (url.length > LONGEST_URL) return `must be at most ${LONGEST_URL} characters`
-  // The URL parser drops these unseen: what is stored would not be what is called.
+/** Why deliveries cannot go to a URL, as the end of the sentence "url …"; null where they can. */
+export function urlProblem(url: string, isBlocked: IsBlocked): string | null {
+  if (url.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters`
+  // The URL parser removes these: the stored URL would not be the one that is called.
   if (/[\u0000-\u0020\u007f]/.test(url)) return 'must not contain spaces or control characters'
   const parsed = URL.parse(url)
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return 'must be an http or https URL'
   if (parsed.username !== '' || parsed.password !== '') return 'must not contain credentials'
   const address = literalAddress(parsed.hostname)
-  if (address !== null && refuses(address)) {
-    return `must not point at ${address}: deliveries go there only where the option allowedNetworks opens it`
+  if (address !== null && isBlocked(address)) {
+    return `must not point at ${address}: deliveries go there only where the option allowedNetworks lists its network`
   }
   return null
 }
 
 /**
- * The address that a parsed URL's host is, or null for a name. The parser has already turned every other spelling
- * (decimal, octal, hexadecimal, short, full-width) into the usual one; only a second trailing dot gets past it.
+ * The address in the host of a parsed URL, or null for a name. The parser has already normalised every
+ * other spelling (decimal, octal, hexadecimal, short, full-width), except for a second trailing dot.
  */
 export function literalAddress(hostname: string): string | null {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname.replace(/\.+$/, '')

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { SecretsOfRequest } from '../../../packages/webhooks/src/inbound/secrets-of-request.ts'
+import { RequestSecrets } from '../../../packages/webhooks/src/inbound/request-secrets.ts'
 import type { SecretLookup } from '@svc/webhooks'
 
 function of(secrets: Record<string, string | null>) {
   const lookedUp: string[] = []
-  const found = new SecretsOfRequest(async (name) => {
+  const found = new RequestSecrets(async (name) => {
     lookedUp.push(name)
     return secrets[name] ?? null
   })
@@ -87,7 +87,7 @@ t.test('the outcome of a call that lacked a secret is discarded', async (t) => {
 t.test(
   'a lookup that fails is an error of the function that needs it, and of no other',
   async (t) => {
-    const found = new SecretsOfRequest(async (name) => {
+    const found = new RequestSecrets(async (name) => {
       if (name === 'BAD') throw new Error('the vault is sealed')
       return 'a secret'
     })
@@ -130,10 +130,10 @@ t.test('who asks for no secret lacks none', async (t) => {
 
 t.test('a text that quotes a secret, or a stretch of one, is known', async (t) => {
   const { found } = of({ LONG: 'whsec_MfKQ9r8GKYqrTwjU', SHORT: 'hunter2' })
-  t.equal(found.isQuotedIn('whsec_MfKQ9r8GKYqrTwjU'), false, 'before it was looked up')
+  t.equal(found.leaksInto('whsec_MfKQ9r8GKYqrTwjU'), false, 'before it was looked up')
   await found.call({}, asking('LONG', 'SHORT'))
-  t.equal(found.isQuotedIn('the key whsec_MfKQ9r8GKYqrTwjU is bad'), true)
-  t.equal(found.isQuotedIn('Unexpected token, ..."Q9r8GKYq"... is not valid JSON'), true)
-  t.equal(found.isQuotedIn('no hunter2 here'), true)
-  t.equal(found.isQuotedIn('no hunter here, and no whsec_M'), false)
+  t.equal(found.leaksInto('the key whsec_MfKQ9r8GKYqrTwjU is bad'), true)
+  t.equal(found.leaksInto('Unexpected token, ..."Q9r8GKYq"... is not valid JSON'), true)
+  t.equal(found.leaksInto('no hunter2 here'), true)
+  t.equal(found.leaksInto('no hunter here, and no whsec_M'), false)
 })

@@ -11,9 +11,9 @@ import {
   NotVerified,
   TooManyFields,
 } from './errors.ts'
-import { tellOutcome, type InboundOutcome } from './outcome.ts'
+import { publishOutcome, type InboundOutcome } from './outcome.ts'
 
-interface Refusal extends Error {
+interface Answerable extends Error {
   code: string
   statusCode?: number
 }
@@ -31,20 +31,20 @@ const OURS = [
 ]
 
 /**
- * The error handler of a source's routes: one line in the log, one body for the sender. What a hook
- * of the host has thrown is passed on to the host's own error handler.
+ * Makes the error handler of a source's routes: it writes one log line and answers the sender. An
+ * error that a hook of the host has thrown goes to the host's own error handler.
  */
-export function refuserOf(source: string) {
+export function createErrorHandler(source: string) {
   return (error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const refusal = asRefusal(error)
-    if (!refusal) throw error
-    const statusCode = refusal.statusCode ?? 500
-    log(request, source, refusal, statusCode)
-    tellOutcome(source, outcomeOf(statusCode))
+    const own = ownError(error)
+    if (!own) throw error
+    const statusCode = own.statusCode ?? 500
+    log(request, source, own, statusCode)
+    publishOutcome(source, outcomeOf(statusCode))
     if (statusCode === 503) reply.header('retry-after', '1')
     if (statusCode === 401) reply.header('www-authenticate', 'Bearer')
-    const { code, message } = refusal
-    // Written here and not by a serializer: a host's own does not know our bodies.
+    const { code, message } = own
+    // Written here: a serializer that the host has set does not know our bodies.
     return reply
       .code(statusCode)
       .type('application/json; charset=utf-8')
@@ -52,9 +52,10 @@ export function refuserOf(source: string) {
   }
 }
 
-function asRefusal(error: Error): Refusal | undefined {
-  const { code } = error as Refusal
-  if (OURS.some((Ours) => error instanceof Ours)) return error as Refusal
+/** Undefined for an error that is neither ours nor one of Fastify's body parsers. */
+function ownError(error: Error): Answerable | undefined {
+  const { code } = error as Answerable
+  if (OURS.some((Ours) => error instanceof Ours)) return error as Answerable
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new BodyTooLarge({ cause: code })
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new ContentTypeInvalid({ cause: code })
   if (code?.startsWith('FST_ERR_CTP_')) return new BodyUnreadable({ cause: code })
@@ -66,14 +67,14 @@ function outcomeOf(statusCode: number): InboundOutcome['outcome'] {
   return statusCode === 401 || statusCode === 404 ? 'refused' : 'malformed'
 }
 
-/** Why stands here and nowhere else: whoever forges a request learns nothing from the answer. */
-function log(request: FastifyRequest, source: string, refusal: Refusal, statusCode: number): void {
-  const { cause } = refusal
+/** Only the log has the reason: the answer tells a forger nothing. */
+function log(request: FastifyRequest, source: string, error: Answerable, statusCode: number): void {
+  const { cause } = error
   if (statusCode < 500) {
     request.log.warn({ source, reason: cause, statusCode }, 'inbound webhook refused')
     return
   }
-  const { message = String(cause), stack, code } = (cause ?? {}) as Partial<Refusal>
-  // Not the error itself: a database's holds the row, and with it the payload.
+  const { message = String(cause), stack, code } = (cause ?? {}) as Partial<Answerable>
+  // Not the error itself: that of a database may hold the row, and with it the payload.
   request.log.error({ source, reason: message, code, stack, statusCode }, 'inbound webhook failed')
 }

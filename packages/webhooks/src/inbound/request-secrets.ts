@@ -1,18 +1,18 @@
 import { SecretMissing } from './errors.ts'
-import { expectedSecrets, noteSecrets } from './expected-secrets.ts'
+import { expectedSecrets, recordSecrets } from './expected-secrets.ts'
 import type { SecretLookup } from './source.ts'
 
 type Found = { value: string | null } | { error: unknown }
 
-/** A function that makes names up would be called without end. */
-const MOST_CALLS = 100
+/** A function that asks for a new name in each call would be called without end. */
+const MAX_CALLS = 100
 
 /**
- * The secrets of one request. Each is looked up once, after the request has come, so that a rotated
- * one counts for the next request. They are remembered so that a missing secret is told from a wrong
- * signature, and that none gets into a log.
+ * The secrets of one request. Each is looked up once, after the request has arrived: a rotated secret
+ * counts from the next request on. The values are kept to tell a missing secret from a wrong
+ * signature, and to keep them out of logs.
  */
-export class SecretsOfRequest {
+export class RequestSecrets {
   #found = new Map<string, Found>()
   #asked = new Set<string>()
   #get: (name: string) => Promise<string | null>
@@ -22,36 +22,36 @@ export class SecretsOfRequest {
   }
 
   /**
-   * Calls a function of a source with a `secret` that answers with values. What it is expected to ask
-   * for is looked up beforehand. Where it asks for another secret, that is looked up, the outcome of
-   * the call is discarded, and the function is called again.
+   * Calls a function of a source with a `secret` that returns values. The secrets that it is expected
+   * to ask for are looked up before. Where it asks for another secret, that is looked up, the result
+   * of the call is discarded, and the function is called again.
    */
   async call<Answer>(
-    own: object,
+    fn: object,
     run: (secret: SecretLookup) => Answer | Promise<Answer>,
   ): Promise<Answer> {
-    await this.#lookUp(expectedSecrets(own))
-    for (let calls = 1; calls <= MOST_CALLS; calls++) {
+    await this.#lookUp(expectedSecrets(fn))
+    for (let calls = 1; calls <= MAX_CALLS; calls++) {
       const asked = new Set<string>()
       const unknown = new Set<string>()
       const given = new GivenLookup(this.#found, asked, unknown)
       const ended = outcomeOf(() => given.during(() => run(given.look)))
-      // A call that has asked for what is not there yet is given up: it may wait for it for ever.
-      const outcome = await Promise.race([ended, given.hasLacked])
+      // A call that asked for a secret that is not there yet is given up: it might wait for ever.
+      const outcome = await Promise.race([ended, given.hasMissed])
       if (outcome && unknown.size === 0) {
-        noteSecrets(own, asked)
+        recordSecrets(fn, asked)
         for (const name of asked) this.#asked.add(name)
         return outcome()
       }
       await this.#lookUp(unknown)
     }
-    throw new RangeError(`a function of the source asks for more than ${MOST_CALLS} secrets`)
+    throw new RangeError(`a function of the source asks for more than ${MAX_CALLS} secrets`)
   }
 
   /**
-   * One of several secrets may be missing, as between two rotations.
+   * Of several secrets some may be missing, as between two rotations.
    *
-   * @throws SecretMissing, or the error of a lookup, where secrets were asked for and none is there
+   * @throws SecretMissing, or the error of a lookup, where secrets were asked for and none was found
    */
   assertFound(): void {
     const found = [...this.#asked].map((name) => this.#found.get(name))
@@ -60,8 +60,8 @@ export class SecretsOfRequest {
     throw new SecretMissing([...this.#asked].join(', '))
   }
 
-  /** Whether a text quotes a secret, or eight characters in a row of one, as parsers' messages do. */
-  isQuotedIn(text: string): boolean {
+  /** Whether a text quotes a secret, or 8 characters in a row of one, as messages of parsers do. */
+  leaksInto(text: string): boolean {
     return [...this.#found.values()].some((found) => {
       const value = valueOf(found)
       if (value === null) return false
@@ -83,7 +83,7 @@ export class SecretsOfRequest {
       const value = await this.#get(name)
       return { value: typeof value === 'string' && value !== '' ? value : null }
     } catch (error) {
-      // Only for the function that asks for it: not each of them needs what it is expected to need.
+      // Thrown when a function asks for the secret: it may not need every secret that it is expected to.
       return { error }
     }
   }
@@ -94,7 +94,7 @@ class GivenLookup {
   #found: ReadonlyMap<string, Found>
   #asked: Set<string>
   #unknown: Set<string>
-  #lacks = Promise.withResolvers<undefined>()
+  #missed = Promise.withResolvers<undefined>()
   #isCalling = false
 
   constructor(found: ReadonlyMap<string, Found>, asked: Set<string>, unknown: Set<string>) {
@@ -103,9 +103,9 @@ class GivenLookup {
     this.#unknown = unknown
   }
 
-  /** Resolves when a secret was asked for that has to be looked up first. */
-  get hasLacked(): Promise<undefined> {
-    return this.#lacks.promise
+  /** Resolves when the call asked for a secret that has to be looked up first. */
+  get hasMissed(): Promise<undefined> {
+    return this.#missed.promise
   }
 
   during<Answer>(run: () => Answer): Answer {
@@ -121,9 +121,9 @@ class GivenLookup {
     const found = this.#found.get(name)
     if (found === undefined) {
       this.#unknown.add(name)
-      this.#lacks.resolve(undefined)
-      // Not `null`, as long as the error comes back here: a function that keeps the key it has made
-      // would keep one made of nothing. In a callback nothing might catch it.
+      this.#missed.resolve(undefined)
+      // Thrown where the error returns to us: a function that caches the key it has made must not
+      // make one of `null`. In a callback the error might stay uncaught.
       if (this.#isCalling) throw new SecretNotLookedUp(name)
       return null
     }
@@ -136,7 +136,7 @@ class GivenLookup {
 const valueOf = (found: Found | undefined): string | null =>
   found && 'value' in found ? found.value : null
 
-/** What a call comes to, to be returned or thrown later. */
+/** The result of a call, to be returned or thrown later. */
 async function outcomeOf<Answer>(run: () => Answer | Promise<Answer>): Promise<() => Answer> {
   try {
     const answer = await run()
@@ -148,7 +148,7 @@ async function outcomeOf<Answer>(run: () => Answer | Promise<Answer>): Promise<(
   }
 }
 
-/** Ends a call that is made again when the secret is there. */
+/** Ends a call that is repeated when the secret is there. */
 class SecretNotLookedUp extends Error {
   constructor(name: string) {
     super(

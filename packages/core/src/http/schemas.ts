@@ -1,0 +1,19 @@
+/** Pieces of schemas that the routes of both plugins are described with. */
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { ErrorBody } from './management-api.ts'
+
+/** One schema with two types: of a union Ajv would name only its last branch in a message. */
+export const nullable = <Schema extends TSchema>(schema: Schema) =>
+  Type.Unsafe<Static<Schema> | null>({ ...schema, type: [schema.type, 'null'] })
+
+/**
+ * The body of a request that may come without one: Fastify validates a missing body as `null`. The
+ * handler is given `null` or `undefined` then.
+ */
+export const optionalBody = nullable
+
+/** The body of a request that takes no fields: none, or an empty object. */
+export const EmptyBody = optionalBody(Type.Object({}, { additionalProperties: false }))
+
+/** The error responses of every management route. */
+export const errorResponses = { '4xx': ErrorBody, '5xx': ErrorBody }

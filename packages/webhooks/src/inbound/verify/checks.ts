@@ -1,0 +1,87 @@
+/** What the verification helpers share: reading headers and secrets, comparing, and saying why not. */
+import { hash, timingSafeEqual } from 'node:crypto'
+import { SecretMissing } from '../errors.ts'
+import type { InboundRequest } from '../source.ts'
+
+/**
+ * Why a helper returned `false`: a verification returns a boolean, and the log line of the refusal
+ * needs the reason. The sender may be an attacker and is not told.
+ */
+const reasons = new WeakMap<object, string>()
+
+/** Records the reason, which must hold nothing of a secret nor of an expected signature. */
+export function reject(request: object, reason: string): false {
+  reasons.set(request, reason)
+  return false
+}
+
+/** Called before a verification is repeated. */
+export const forgetReason = (request: object): void => void reasons.delete(request)
+
+export const reasonOf = (request: object): string | undefined => reasons.get(request)
+
+/** The characters that a header name may have (RFC 9110, section 5.6.2). */
+export function isHeaderName(value: unknown): boolean {
+  return typeof value === 'string' && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value)
+}
+
+/**
+ * The value of a header that the request carries once. Of a repeated header Node keeps the first
+ * value or joins them, and a proxy may have checked another one: a repeated header is rejected.
+ */
+export function soleHeader(request: InboundRequest, name: string): string | undefined {
+  const wanted = name.toLowerCase()
+  const values = headerLines(request)
+    .filter(([line]) => line.toLowerCase() === wanted)
+    .map(([, value]) => value)
+  if (values.length === 1) return values[0]
+  reject(
+    request,
+    `the header ${wanted} ${values.length === 0 ? 'is missing' : 'came more than once'}`,
+  )
+  return undefined
+}
+
+/** A plain `{ headers }` is read too, so that a host can try its source without a server. */
+function headerLines(request: InboundRequest): [string, string][] {
+  const { rawHeaders, headers } = request
+  if (Array.isArray(rawHeaders)) {
+    return Array.from({ length: rawHeaders.length / 2 }, (_, line) => [
+      rawHeaders[2 * line] ?? '',
+      rawHeaders[2 * line + 1] ?? '',
+    ])
+  }
+  return Object.entries(headers as Record<string, string | string[] | undefined>).flatMap(
+    ([name, value = []]) => [value].flat().map((one): [string, string] => [name, one]),
+  )
+}
+
+/** The lookup that a helper is given. A host that calls a helper itself may pass an async function. */
+type Lookup = (name: string) => string | null | Promise<string | null>
+
+/**
+ * The secret of this name.
+ *
+ * @throws SecretMissing where it is not set or empty: with an empty key anyone could sign
+ */
+export async function neededSecret(secret: Lookup, name: string): Promise<string> {
+  const value = await secret(name)
+  if (typeof value !== 'string' || value === '') throw new SecretMissing(name)
+  return value
+}
+
+/** Compares hashes: the time tells neither where two values differ nor how long they are. */
+export function equalBytes(given: Uint8Array, expected: Uint8Array): boolean {
+  return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'))
+}
+
+/**
+ * Whether the value of a header is this text. Node reads header bytes as Latin-1: a secret with
+ * characters beyond ASCII matches whether the sender wrote it in UTF-8 or in Latin-1.
+ */
+export function equalHeader(value: string, expected: string): boolean {
+  const wanted = Buffer.from(expected)
+  const asUtf8 = equalBytes(Buffer.from(value, 'latin1'), wanted)
+  const asLatin1 = equalBytes(Buffer.from(value), wanted)
+  return asUtf8 || asLatin1
+}

@@ -1,0 +1,150 @@
+/** The operations as one object: the methods of `svc.webhooks`, which are the named actions as well. */
+import { Type } from '@sinclair/typebox'
+import type { OperationOptions } from '@svc/core'
+import { readOperation, writeOperation } from '@svc/core/internal'
+import {
+  DeliverInput,
+  ListDeadLetters,
+  ListDeliveries,
+  NewWebhook,
+  Page,
+  RedeliverInput,
+  RotateSecretInput,
+  WebhookUpdate,
+  type DeliveryAttempt,
+  type DeliveryFilter,
+  type QueuedDelivery,
+  type RedriveResult,
+  type Webhook,
+  type WebhookWithSecret,
+} from '../schemas.ts'
+import type { DeliveryOperations } from './deliveries.ts'
+import { parsed } from './delivery-attempts.ts'
+import type { WebhookOperations } from './webhooks.ts'
+
+/**
+ * The operations on webhooks and deliveries. They reject with the errors of their routes. With `db`,
+ * a client inside a transaction of the caller, an operation writes in that transaction: nothing of it
+ * is visible or sent before the commit. After a commit of `svc.transaction` the workers are woken at
+ * once; the commit of another transaction they find by polling, within seconds.
+ *
+ * @example
+ * await app.svc.transaction(async (db) => {
+ *   const { rows } = await db.query('insert into customers (name) values ($1) returning id', [name])
+ *   await app.svc.webhooks.register({ url, events: ['order.created'], label: rows[0].id }, { db })
+ * })
+ */
+export interface SvcWebhooks {
+  /**
+   * Registers a webhook.
+   *
+   * @throws InvalidInput, UrlRefused, EventNotAllowed
+   */
+  register: (input: NewWebhook, options?: OperationOptions) => Promise<WebhookWithSecret>
+  /** Lists webhooks, newest first; all of them where no `limit` is given. */
+  list: (page?: Page) => Promise<Webhook[]>
+  /** @throws WebhookNotFound */
+  get: (id: string) => Promise<WebhookWithSecret>
+  /**
+   * Changes the given fields. While `active` is `false` deliveries wait.
+   *
+   * @throws InvalidInput, WebhookNotFound, UrlRefused, EventNotAllowed
+   */
+  update: (input: WebhookUpdate, options?: OperationOptions) => Promise<Webhook>
+  /**
+   * Deletes a webhook, its waiting deliveries and its dead letters. The log shows them as `skipped`.
+   *
+   * @throws WebhookNotFound
+   */
+  delete: (id: string, options?: OperationOptions) => Promise<void>
+  /**
+   * Makes a new secret. Deliveries are signed with the old one as well for `overlapSeconds` (86400
+   * by default, at most 31536000).
+   *
+   * @throws InvalidInput, WebhookNotFound
+   */
+  rotateSecret: (input: RotateSecretInput, options?: OperationOptions) => Promise<WebhookWithSecret>
+  /**
+   * Queues a `webhook.test` event for this webhook alone.
+   *
+   * @throws WebhookNotFound
+   */
+  test: (id: string, options?: OperationOptions) => Promise<QueuedDelivery>
+  /**
+   * Makes one attempt now and writes it to the log; a failure is not tried again. With `db` the
+   * transaction stays open for as long as the receiver takes, at most `deliveryTimeoutMs`.
+   *
+   * @throws InvalidInput, WebhookNotFound, WebhookInactive
+   */
+  deliver: (input: DeliverInput, options?: OperationOptions) => Promise<DeliveryAttempt>
+  /**
+   * Lists the attempts of a webhook's deliveries, newest first; all of them where only an id is given.
+   *
+   * @throws InvalidInput, WebhookNotFound
+   */
+  listDeliveries: (
+    webhook: string | ({ webhookId: string } & DeliveryFilter),
+  ) => Promise<DeliveryAttempt[]>
+  /**
+   * Queues a delivery of the log, or a dead letter, once more, under a new delivery id.
+   *
+   * @throws InvalidInput, WebhookNotFound, DeliveryNotFound
+   */
+  redeliver: (input: RedeliverInput, options?: OperationOptions) => Promise<QueuedDelivery>
+  /**
+   * Lists the dead letters of a webhook, newest first: the last attempt of each, under the id of the
+   * dead letter.
+   *
+   * @throws InvalidInput, WebhookNotFound
+   */
+  listDeadLetters: (webhook: string | ({ webhookId: string } & Page)) => Promise<DeliveryAttempt[]>
+  /**
+   * Queues all dead letters of a webhook again, with all their attempts.
+   *
+   * @throws WebhookNotFound
+   */
+  redrive: (id: string, options?: OperationOptions) => Promise<RedriveResult>
+}
+
+declare module '@svc/core' {
+  interface Svc {
+    webhooks: SvcWebhooks
+  }
+}
+
+const Id = Type.String()
+
+export function createOperations(
+  webhooks: WebhookOperations,
+  deliveries: DeliveryOperations,
+): SvcWebhooks {
+  const name = (method: keyof SvcWebhooks) => `svc.webhooks.${method}`
+  const list = readOperation(Page, webhooks.list)
+  return {
+    register: writeOperation(name('register'), NewWebhook, webhooks.register),
+    list: (page = {}) => list(page),
+    get: readOperation(Id, webhooks.get),
+    update: writeOperation(name('update'), WebhookUpdate, ({ id, ...changes }, db) =>
+      webhooks.update(id, changes, db),
+    ),
+    delete: writeOperation(name('delete'), Id, webhooks.delete),
+    rotateSecret: writeOperation(name('rotateSecret'), RotateSecretInput, webhooks.rotateSecret),
+    test: writeOperation(name('test'), Id, deliveries.test),
+    deliver: writeOperation(name('deliver'), DeliverInput, async (input, db) =>
+      parsed(await deliveries.deliver(input, db)),
+    ),
+    listDeliveries: readOperation(ListDeliveries, async (webhook) => {
+      const { webhookId, ...filter } = withId(webhook)
+      return (await deliveries.list(webhookId, filter)).rows.map(parsed)
+    }),
+    redeliver: writeOperation(name('redeliver'), RedeliverInput, deliveries.redeliver),
+    listDeadLetters: readOperation(ListDeadLetters, async (webhook) => {
+      const { webhookId, ...page } = withId(webhook)
+      return (await deliveries.listDead(webhookId, page)).rows.map(parsed)
+    }),
+    redrive: writeOperation(name('redrive'), Id, deliveries.redrive),
+  }
+}
+
+const withId = <Filter extends { webhookId: string }>(webhook: string | Filter) =>
+  typeof webhook === 'string' ? ({ webhookId: webhook } as Filter) : webhook

@@ -1,0 +1,32 @@
+import type { Failure } from '../http/post-result.ts'
+
+/** One attempt, for the log and for a dead letter. */
+export interface AttemptRecord {
+  /** 1, 2, … over all attempts of the delivery. */
+  attempt: number
+  statusCode: number | null
+  /** `lost`: its process died. */
+  error: Failure | 'lost' | null
+  durationMs: number | null
+  responseBody: string | null
+  /** ISO 8601. */
+  attemptedAt: string
+}
+
+/** The attempt of a process that died before it recorded the result. */
+export const crashedAttempt = (attempt: number, noticedAt: Date): AttemptRecord => ({
+  ...unsent(attempt, noticedAt),
+  error: 'lost',
+})
+
+/** The attempt of a delivery whose webhook or event is deleted: nothing was sent. */
+export const skippedAttempt = (attempt: number): AttemptRecord => unsent(attempt, new Date())
+
+const unsent = (attempt: number, at: Date): AttemptRecord => ({
+  attempt,
+  statusCode: null,
+  error: null,
+  durationMs: null,
+  responseBody: null,
+  attemptedAt: at.toISOString(),
+})

@@ -1,0 +1,26 @@
+/**
+ * Why an attempt failed. `http` is an answer that is neither 2xx nor a redirect, or an answer that is not
+ * HTTP.
+ */
+export type Failure =
+  | 'dns'
+  | 'refused'
+  | 'reset'
+  | 'timeout'
+  | 'tls'
+  | 'blocked'
+  | 'redirect'
+  | 'too-large'
+  | 'http'
+
+/** The result of one HTTP request. */
+export interface PostResult {
+  /** `null` where no answer began. */
+  statusCode: number | null
+  /** What broke the exchange; `null` where an answer came whole, or was cut off at the limit. */
+  failure: Failure | null
+  /** The header `Retry-After`. */
+  retryAfter: string | null
+  /** The first KiB of the answer, as text. */
+  responseBody: string | null
+}
