@@ -86,7 +86,7 @@ export const importDirections: OxlintOverride[] = [
   imports(
     [
       'packages/core/src/{errors,ids}.ts',
-      'packages/core/src/jobs/{job,groups/group-limits,pump/slots,pump/poll-interval}.ts',
+      'packages/core/src/jobs/{job,groups/group-limits,groups/claim-limits,pump/fetch-ahead,pump/poll-interval,pump/slots}.ts',
       'packages/core/src/migrations/lock-retries.ts',
     ],
     core,

@@ -1,72 +1,63 @@
 import t from 'tap'
-import { Lanes } from '../../packages/core/src/jobs/pump/slots.ts'
+import { Slots } from '../../packages/core/src/jobs/pump/slots.ts'
 
-const windows: [concurrency: number, fresh: number, slow: number][] = [
+const windows: [concurrency: number, first: number, retry: number][] = [
   [1, 1, 1],
   [2, 1, 1],
   [4, 3, 1],
   [10, 8, 2],
   [256, 192, 64],
 ]
-for (const [concurrency, fresh, slow] of windows) {
+for (const [concurrency, first, retry] of windows) {
   t.test(
-    `a concurrency of ${concurrency} is ${fresh} and ${slow}, and never more together`,
+    `a concurrency of ${concurrency} is ${first} and ${retry}, and never more together`,
     async (t) => {
-      const lanes = new Lanes(concurrency)
-      t.strictSame(lanes.windows, { fresh, slow })
-      t.equal(lanes.room('fresh', 0), fresh)
-      t.equal(lanes.room('slow', 0), slow)
-      let running = 0
-      for (const lane of ['fresh', 'slow'] as const) {
-        while (lanes.mayStart(lane)) {
-          lanes.claim(lane, 1)
-          lanes.start(lane)
-          running++
-        }
-        t.equal(lanes.room(lane, 0), 0)
+      const slots = new Slots(concurrency)
+      t.strictSame(slots.windows, { first, retry })
+      t.equal(slots.room('first', 0), first)
+      t.equal(slots.room('retry', 0), retry)
+      for (const lane of ['first', 'retry'] as const) {
+        slots.reserve(lane, slots.room(lane, 0))
+        t.equal(slots.room(lane, 0), 0)
       }
-      t.equal(running, concurrency)
-      t.equal(lanes.claimed, concurrency)
+      t.equal(slots.used, concurrency)
     },
   )
 }
 
 t.test('less than a quarter of the window is no room', async (t) => {
-  const lanes = new Lanes(256)
-  lanes.claim('fresh', 192 - 47)
-  t.equal(lanes.room('fresh', 0), 0)
-  lanes.end('fresh', false)
-  t.equal(lanes.room('fresh', 0), 48)
+  const slots = new Slots(256)
+  slots.reserve('first', 192 - 47)
+  t.equal(slots.room('first', 0), 0)
+  t.equal(slots.free('first'), 47)
+  slots.release('first', 1)
+  t.equal(slots.room('first', 0), 48)
 })
 
-t.test('what is claimed ahead does not run, and leaves the other lane its window', async (t) => {
-  const lanes = new Lanes(10)
-  t.equal(lanes.room('fresh', 100), 108)
-  lanes.claim('fresh', 108)
+t.test('what is fetched ahead does not run, and leaves the other lane its slots', async (t) => {
+  const slots = new Slots(10)
+  t.equal(slots.room('first', 100), 108)
+  slots.reserve('first', 108)
   let running = 0
-  for (; lanes.mayStart('fresh'); running++) lanes.start('fresh')
+  for (; slots.mayStart('first'); running++) slots.start('first')
   t.equal(running, 8)
-  t.ok(lanes.mayStart('slow'))
-  t.equal(lanes.room('slow', 0), 0, 'nothing more is claimed until the quick ones are done')
-  t.equal(lanes.room('slow', 100), 0)
-  for (let i = 0; i < 108; i++) lanes.end('fresh', i < 8)
-  t.equal(lanes.claimed, 0)
-  t.equal(lanes.room('slow', 0), 2)
+  t.ok(slots.mayStart('retry'))
+  t.equal(slots.room('retry', 0), 0, 'nothing more is fetched until the quick ones have ended')
+  t.equal(slots.room('retry', 100), 0)
+  for (; running > 0; running--) slots.end('first')
+  slots.release('first', 100)
+  t.equal(slots.used, 0)
+  t.equal(slots.room('retry', 0), 2)
 })
 
-t.test('where nothing waits in the slow lane the fresh one may have its places', async (t) => {
-  const lanes = new Lanes(8)
-  lanes.reserved = false
-  t.equal(lanes.room('fresh', 0), 8)
-  for (let i = 0; i < 8; i++) {
-    lanes.claim('fresh', 1)
-    t.ok(lanes.mayStart('fresh'))
-    lanes.start('fresh')
-  }
-  t.equal(lanes.room('slow', 0), 0)
-  lanes.reserved = true
-  lanes.end('fresh', true)
-  lanes.end('fresh', true)
-  t.notOk(lanes.mayStart('fresh'), 'and gives them back when something does')
-  t.equal(lanes.room('slow', 0), 2)
+t.test('while no retries wait the first lane may have all slots', async (t) => {
+  const slots = new Slots(8)
+  slots.keepForRetries(false)
+  t.equal(slots.room('first', 0), 8)
+  slots.reserve('first', 8)
+  t.equal(slots.room('retry', 0), 0)
+  slots.keepForRetries(true)
+  slots.release('first', 2)
+  t.equal(slots.room('first', 0), 0, 'and gives slots back when retries come')
+  t.equal(slots.room('retry', 0), 2)
 })

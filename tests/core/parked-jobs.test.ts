@@ -1,13 +1,13 @@
 import { useCore, type Core } from '@svc/core/internal'
 import t, { type Test } from 'tap'
-import { noteParked } from '../../packages/core/src/jobs/groups/groups-table.ts'
+import { recordParked } from '../../packages/core/src/jobs/groups/groups-table.ts'
 import { movePortion } from '../../packages/core/src/jobs/groups/moves-table.ts'
 import {
   claimParked,
   parkWaiting,
-  WALK_BEGINS,
+  SCAN_START,
 } from '../../packages/core/src/jobs/pg-boss/parked-jobs.ts'
-import type { Place } from '../../packages/core/src/jobs/pg-boss/parked-jobs.ts'
+import type { ScanPosition } from '../../packages/core/src/jobs/pg-boss/parked-jobs.ts'
 import { startHost } from './support/host.ts'
 import { GROUP, idOf, QUEUE } from './support/worker.ts'
 
@@ -44,13 +44,13 @@ async function countOf(core: Core, condition: string): Promise<number> {
 
 t.test('a portion moves what it selects, whatever the planner believes', async (t) => {
   const core = await queueOf(t, { [GROUP]: 2500, [OTHER]: 500 })
-  const walk = { groups: [GROUP], andNotDue: false }
-  const first = await parkWaiting(core.db, QUEUE, walk, WALK_BEGINS)
+  const walk = { groups: [GROUP], includesNotDue: false }
+  const first = await parkWaiting(core.db, QUEUE, walk, SCAN_START)
   t.match(first, { parked: PORTION, groups: [GROUP] })
   t.equal(await countOf(core, 'blocked'), PORTION)
 
   let parked = first.parked
-  for (let place: Place | null = first.next; place;) {
+  for (let place: ScanPosition | null = first.next; place;) {
     const portion = await parkWaiting(core.db, QUEUE, walk, place)
     parked += portion.parked
     place = portion.next
@@ -61,8 +61,8 @@ t.test('a portion moves what it selects, whatever the planner believes', async (
 
 t.test('parked jobs are claimed by their group, once each and the oldest first', async (t) => {
   const core = await queueOf(t, { [GROUP]: 300, [OTHER]: 300 })
-  const walk = { groups: [GROUP, OTHER], andNotDue: false }
-  await parkWaiting(core.db, QUEUE, walk, WALK_BEGINS)
+  const walk = { groups: [GROUP, OTHER], includesNotDue: false }
+  await parkWaiting(core.db, QUEUE, walk, SCAN_START)
   const claims = await Promise.all(
     Array.from({ length: 4 }, () =>
       claimParked<{ n: number }>(core.db, QUEUE, [
@@ -84,7 +84,7 @@ t.test(
   'jobs that are parked while the last of their group are discarded keep its row',
   async (t) => {
     const core = await queueOf(t, {})
-    await noteParked(core.db, QUEUE, [GROUP])
+    await recordParked(core.db, QUEUE, [GROUP])
     const move = { id: '1', queue: QUEUE, group: GROUP, kind: 'discard', beforeId: null } as const
     const retry = {
       maxAttempts: 1,

@@ -1,12 +1,12 @@
 import t from 'tap'
 import type { Job } from '@svc/core/internal'
-import { prepareJobs } from '../../packages/core/src/jobs/pump/prepare-batch.ts'
+import { prepareBatch } from '../../packages/core/src/jobs/pump/prepare-batch.ts'
 
 const jobs = ['a', 'b', 'bad', 'c', 'd'].map((id) => ({ id }) as Job)
 const db = { query: async () => ({ rows: [] }) }
 
 t.test('a job that spoils its batch fails alone', async (t) => {
-  const prepared = await prepareJobs(
+  const prepared = await prepareBatch(
     {
       async prepare(_db, batch) {
         if (batch.some(({ id }) => id === 'bad')) throw new Error('cannot be read')
@@ -25,5 +25,5 @@ t.test('a job that spoils its batch fails alone', async (t) => {
 t.test('where Postgres is away no job fails', async (t) => {
   const error = Object.assign(new Error('gone'), { code: 'ECONNRESET' })
   const worker = { prepare: () => Promise.reject(error) }
-  await t.rejects(prepareJobs(worker, db, jobs), error)
+  await t.rejects(prepareBatch(worker, db, jobs), error)
 })

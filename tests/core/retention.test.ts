@@ -1,7 +1,7 @@
 import { retainEvents } from '@svc/core/internal'
 import t from 'tap'
 import { sweepEvents } from '../../packages/core/src/events/events-table.ts'
-import { sweepRetired } from '../../packages/core/src/jobs/pg-boss/jobs-table.ts'
+import { deleteRetiredJobs } from '../../packages/core/src/jobs/pg-boss/jobs-table.ts'
 import { startHost, type Host } from './support/host.ts'
 import { until } from './support/until.ts'
 
@@ -99,7 +99,7 @@ t.test('jobs that came for a subscription while it was retired go', async (t) =>
   await events.publish('kept', 1)
   await events.publish('retired', 1)
   await database.query(`delete from svc."__svc.subscriptions" where subscription = 'retired'`)
-  await sweepRetired(database, '__svc.sub/')
+  await deleteRetiredJobs(database, '__svc.sub/')
   const { rows } = await database.query('select name from svc_jobs.job')
   t.strictSame(rows, [{ name: '__svc.sub/kept' }])
 })

@@ -1,53 +1,53 @@
 import { mock } from 'node:test'
 import t from 'tap'
-import { Sweeps } from '../../packages/core/src/jobs/periodic-tasks.ts'
+import { PeriodicTasks } from '../../packages/core/src/jobs/periodic-tasks.ts'
 import { startHost } from './support/host.ts'
 import { until } from './support/until.ts'
 
-t.test('a sweep comes again and again, never twice at once, and survives its errors', async (t) => {
+t.test('a task runs again and again, never twice at once, and survives its errors', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] })
   t.teardown(() => mock.timers.reset())
   const errors: unknown[] = []
-  const sweeps = new Sweeps({ error: (details) => void errors.push(details) })
+  const tasks = new PeriodicTasks({ error: (details) => void errors.push(details) })
   let running = 0
   let most = 0
   let runs = 0
-  sweeps.add({
+  tasks.add({
     name: 'test',
     seconds: 10,
-    async task() {
+    async run() {
       most = Math.max(most, ++running)
       await new Promise(setImmediate)
       running--
       if (++runs % 2) throw new Error(`run ${runs}`)
     },
   })
-  /** Longer than any pause of this sweep; then whatever has begun comes to its end. */
+  /** Longer than any pause of this task; then whatever has begun comes to its end. */
   const pass = async () => {
     mock.timers.tick(11_001)
     for (let turns = 0; turns < 3; turns++) await new Promise(setImmediate)
   }
   await pass()
   t.equal(runs, 0, 'not before it is started')
-  sweeps.start()
+  tasks.start()
   for (let passed = 0; passed < 4; passed++) await pass()
   t.equal(runs, 4)
-  await sweeps.stop()
+  await tasks.stop()
   await pass()
   t.equal(runs, 4)
   t.equal(most, 1)
-  t.match(errors, [{ sweep: 'test', err: { message: 'run 1' } }])
+  t.match(errors, [{ task: 'test', err: { message: 'run 1' } }])
 })
 
-t.test('stopping waits for the sweep that runs', async (t) => {
-  const sweeps = new Sweeps({ error() {} })
+t.test('stopping waits for the task that runs', async (t) => {
+  const tasks = new PeriodicTasks({ error() {} })
   let hasBegun = false
   let isDone = false
-  sweeps.start()
-  sweeps.add({
+  tasks.start()
+  tasks.add({
     name: 'slow',
     seconds: 0.001,
-    async task() {
+    async run() {
       hasBegun = true
       await new Promise((resolve) => {
         setTimeout(resolve, 20)
@@ -56,11 +56,11 @@ t.test('stopping waits for the sweep that runs', async (t) => {
     },
   })
   await until(() => hasBegun)
-  await sweeps.stop()
+  await tasks.stop()
   t.ok(isDone)
 })
 
-t.test('a process that does no work sweeps nothing', async (t) => {
+t.test('a process that does no work tasks nothing', async (t) => {
   let runs = 0
   const task = async () => void runs++
   await startHost(t, {

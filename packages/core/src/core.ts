@@ -1,7 +1,7 @@
 /** The inner side of core: `fastify.svc`, and what the packages on top of it build with. */
 import type { FastifyBaseLogger } from 'fastify'
 import { createActions } from './actions/actions.ts'
-import { coreTasks } from './retention-tasks.ts'
+import { retentionTasks } from './retention-tasks.ts'
 import { openDatabase, type Database } from './postgres/pools.ts'
 import type { Db } from './postgres/transaction.ts'
 import { createEvents, EventBus } from './events/event-bus.ts'
@@ -22,7 +22,7 @@ import { createSecrets, type Secrets } from './secrets.ts'
 import { NotificationConnection, type Notifications } from './postgres/notifications.ts'
 import { setRetentionDays, setRecipient } from './events/subscriptions-table.ts'
 import { Supervisor, SUPERVISE_SECONDS } from './jobs/pg-boss/supervisor.ts'
-import { Sweeps } from './jobs/periodic-tasks.ts'
+import { PeriodicTasks } from './jobs/periodic-tasks.ts'
 import { withMigrationLock } from './migrations/migration-lock.ts'
 import type { Worker } from './jobs/worker.ts'
 import { WorkerNotifications } from './jobs/worker-notifications.ts'
@@ -88,7 +88,7 @@ export class RunningCore implements Core {
   readonly bus: EventBus
   #boot: MigrationBoot
   #database: Database
-  #sweeps: Sweeps
+  #periodicTasks: PeriodicTasks
   #mover: JobMover
   #supervisor: Supervisor
   #workerNotifications: WorkerNotifications
@@ -173,10 +173,10 @@ export class RunningCore implements Core {
     } satisfies CoreServices
     // The plugins that extend the interface add what is theirs when they are mounted.
     this.svc = services as Svc
-    this.#sweeps = new Sweeps(log)
-    const tasks = coreTasks(database.maintenance, settings.eventRetentionDays)
-    for (const { seconds, name, task } of tasks) this.every(seconds, name, task)
-    this.every(30, 'moves of jobs', () => this.#mover.work())
+    this.#periodicTasks = new PeriodicTasks(log)
+    const tasks = retentionTasks(database.maintenance, settings.eventRetentionDays)
+    for (const { seconds, name, run } of tasks) this.every(seconds, name, run)
+    this.every(30, 'moves of jobs', () => this.#mover.run())
     this.every(SUPERVISE_SECONDS, 'jobs of processes that died', () => this.#supervisor.run())
   }
 
@@ -218,7 +218,7 @@ export class RunningCore implements Core {
   }
 
   every(seconds: number, name: string, task: () => Promise<void>): void {
-    if (this.settings.worker.enabled) this.#sweeps.add({ seconds, name, task })
+    if (this.settings.worker.enabled) this.#periodicTasks.add({ seconds, name, run: task })
   }
 
   work<Data, Prepared, Detail>(worker: Worker<Data, Prepared, Detail>): void {
@@ -234,13 +234,13 @@ export class RunningCore implements Core {
       await setRetentionDays(this.db, [...this.#fannedOut], keepDays)
     })
     this.#workers.start()
-    this.#sweeps.start()
+    this.#periodicTasks.start()
   }
 
   /** Workers stop before what they use. A step that fails is logged, and the next ones still run. */
   async close(): Promise<void> {
     const steps: [step: string, run: () => unknown][] = [
-      ['periodic tasks', () => this.#sweeps.stop()],
+      ['periodic tasks', () => this.#periodicTasks.stop()],
       ['workers', () => this.#workers.stop()],
       ...this.#drained.map((task): [string, () => unknown] => ['tasks after the workers', task]),
       ['moves of jobs', () => this.#mover.close()],
@@ -267,7 +267,7 @@ export class RunningCore implements Core {
       database: this.#database,
       log: this.log,
       groupsChanged: () => this.#workers.groupsChanged(worker.queue),
-      failed: () => this.#supervisor.failed(),
+      fetchFailed: () => this.#supervisor.databaseFailed(),
     })
   }
 }

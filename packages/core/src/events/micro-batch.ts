@@ -2,7 +2,7 @@
  * Publishes of the same moment share one transaction: single ones manage one or two thousand a
  * second, batches twenty times that. Each promise resolves after the commit that holds its event.
  */
-import { isConnectionError } from '../postgres/connection-errors.ts'
+import { splitOnError } from '../postgres/split-batch.ts'
 import type { EventRow } from './events-table.ts'
 
 interface Waiting<Event, Result> {
@@ -90,20 +90,12 @@ export class MicroBatch<Event extends EventRow, Result> {
   }
 
   async #send(batch: Waiting<Event, Result>[]): Promise<void> {
-    try {
-      const { results, jobs } = await this.#commit(batch.map(({ event }) => event))
-      this.#learn(batch, jobs)
-      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
-    } catch (error) {
-      const middle = batch.length >> 1
-      if (middle === 0 || isConnectionError(error)) {
-        for (const { reject } of batch) reject(error)
-        return
-      }
-      // One bad row must not hurt the others: the half without it goes through.
-      await this.#send(batch.slice(0, middle))
-      await this.#send(batch.slice(middle))
-    }
+    const { failed } = await splitOnError(batch, async (part) => {
+      const { results, jobs } = await this.#commit(part.map(({ event }) => event))
+      this.#learn(part, jobs)
+      for (const [index, { resolve }] of part.entries()) resolve(results[index] as Result)
+    })
+    for (const { items, error } of failed) for (const { reject } of items) reject(error)
   }
 
   /** Of a batch of several names the jobs are shared out evenly: the next batches correct that. */

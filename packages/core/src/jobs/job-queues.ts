@@ -2,14 +2,14 @@
 import type { Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
 import {
-  buryLetters,
+  deleteDeadLetters,
   countDeadLetters,
   listDeadLetters,
-  redriveLetters,
+  redriveDeadLetters,
   type DeadLetterFilter,
   type RetrySettings,
 } from './pg-boss/dead-letters.ts'
-import { noteParked, setHeld } from './groups/groups-table.ts'
+import { recordParked, setHeld } from './groups/groups-table.ts'
 import { insertMove } from './groups/moves-table.ts'
 import type { DeadLetter, Job, NewJob } from './job.ts'
 import { discardParked, parkHead } from './pg-boss/parked-jobs.ts'
@@ -17,32 +17,32 @@ import { defineQueue, insertJobs, type PgBoss } from './pg-boss/boss.ts'
 import type { WorkerRegistry } from './worker-registry.ts'
 
 export interface Queues {
-  /** Makes the queue and `<queue>.dlq` where they are not there. */
+  /** Creates the queue and `<queue>.dlq` where they do not exist. */
   define(queue: string): Promise<void>
   insert(db: Db, queue: string, jobs: NewJob[]): Promise<void>
-  /** There are new jobs, committed: workers look at once, here and in other processes. */
+  /** There are new jobs, and their transaction is committed: pumps of all processes fetch at once. */
   wake(queue: string): void
-  /** From the commit on no job of the group is started, however many wait. */
+  /** From the commit on no job of the group starts, however many wait. */
   hold(db: Db, queue: string, group: string): Promise<void>
   /** The jobs of the group go on. */
   release(db: Db, queue: string, group: string): Promise<void>
-  /** The state of groups has changed, and is committed: every process reads it at once. */
+  /** Groups were held, released, discarded or redriven, and that is committed: all processes read it. */
   groupsChanged(queue: string): void
   /**
-   * Deletes what a group has waiting, and its dead letters. A first portion is deleted in the
-   * transaction, and returned; more than that follows in the background, by `Worker.recordDiscarded`.
+   * Deletes a group's waiting jobs and its dead letters. A first portion is deleted in the
+   * transaction and returned; the rest follows in the background, see `Worker.recordDiscarded`.
    */
   discard<Data>(db: Db, queue: string, group: string): Promise<Job<Data>[]>
   /** Newest first. */
   deadLetters<Data>(db: Db, queue: string, filter: DeadLetterFilter): Promise<DeadLetter<Data>[]>
   /**
-   * Puts dead letters of a group back to work, with all their attempts; they go on counting. A first
-   * portion is moved in the transaction, more follows in the background. Returns how many in all.
+   * Makes jobs of a group's dead letters, with all their attempts; the numbers of the attempts go on.
+   * A first portion is moved in the transaction, the rest in the background. Returns how many in all.
    */
   redrive(db: Db, queue: string, group: string, ids?: string[]): Promise<number>
 }
 
-/** Rows that are moved before an operator is answered. */
+/** Rows that are moved within the transaction of the call. */
 const FIRST_PORTION = 500
 
 export class JobQueues implements Queues {
@@ -87,8 +87,8 @@ export class JobQueues implements Queues {
     await parkHead(db, queue, group)
     const jobs = await discardParked<Data>(db, queue, group, FIRST_PORTION)
     await insertMove(db, queue, group, 'discard')
-    const buried = await buryLetters(db, queue, { group }, FIRST_PORTION)
-    if (buried === FIRST_PORTION) await insertMove(db, queue, group, 'bury')
+    const deleted = await deleteDeadLetters(db, queue, { group }, FIRST_PORTION)
+    if (deleted === FIRST_PORTION) await insertMove(db, queue, group, 'bury')
     return jobs
   }
 
@@ -97,10 +97,10 @@ export class JobQueues implements Queues {
   }
 
   async redrive(db: Db, queue: string, group: string, ids?: string[]): Promise<number> {
-    const letters = { group, ...(ids ? { ids } : {}) }
-    // First: of two at once the second waits here, and counts what the first leaves.
-    await noteParked(db, queue, [group])
-    const moved = await redriveLetters(db, queue, letters, this.#retry, FIRST_PORTION)
+    const selection = { group, ...(ids ? { ids } : {}) }
+    // First: of two calls at once the second waits here, and counts what the first has left.
+    await recordParked(db, queue, [group])
+    const moved = await redriveDeadLetters(db, queue, selection, this.#retry, FIRST_PORTION)
     if (moved < FIRST_PORTION || ids) return moved
     const more = await countDeadLetters(db, queue, group)
     if (more > 0) await insertMove(db, queue, group, 'redrive')

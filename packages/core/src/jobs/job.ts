@@ -1,4 +1,4 @@
-/** What a job is, to those who make it and those who do it. */
+/** What a job is to the code that inserts it, and to its worker. */
 
 /** A job as its worker sees it. */
 export interface Job<Data = unknown> {
@@ -10,19 +10,19 @@ export interface Job<Data = unknown> {
   /** Jobs of one group share its in-flight cap. */
   group: string | null
   createdAt: Date
-  /** The attempt before this one ended with its process. */
+  /** The process of the attempt before this one died. */
   lost: boolean
-  /** Fences a settle off whose claim has lapsed: pg-boss compares it. */
+  /** pg-boss compares it: an outcome is not settled after its lease has expired. */
   retryCount: number
-  /** When it was claimed, as Postgres writes it: names this claim, also where the count does not. */
+  /** When it was fetched, as text of Postgres: names this lease where `retryCount` does not. */
   startedOn: string | null
 }
 
-/** What a job that came of an event holds: the payload stays in the event. */
+/** The data of a job that was made for an event. The payload stays in the table of events. */
 export interface FanOutJob {
   event: string
   eventId: string
-  /** Set where the subscription fans out. */
+  /** The recipient, where the subscription fans out. */
   target?: string
   deliveryId: string
   /** Attempts made before the job was redriven. */
@@ -33,7 +33,7 @@ export interface NewJob {
   id: string
   data: object
   group?: string
-  /** It waits apart from the others until its group's jobs go on: that of an inactive webhook. */
+  /** Waits apart from the others until its group's jobs go on: its group is held. */
   parked?: boolean
 }
 
@@ -48,9 +48,10 @@ export interface DeadLetter<Data = unknown> {
   deadAt: Date
 }
 
-/** First attempts are made in the fresh lane; retries, and parked jobs, in the slow one. */
-export type Lane = 'fresh' | 'slow'
-export const PRIORITY = { fresh: 0, retry: -1 } as const
+/** First attempts are made in the first lane, retries and parked jobs in the retry lane. */
+export type Lane = 'first' | 'retry'
+export const LANES = ['first', 'retry'] as const
+export const PRIORITY = { first: 0, retry: -1 } as const
 
 export const deadLetterQueueOf = (queue: string): string => `${queue}.dlq`
 
@@ -87,7 +88,7 @@ export function asJob<Data>(row: JobRow<Data>): Job<Data> {
   }
 }
 
-/** What pg-boss leaves in a job whose process did not settle it, and died or took too long. */
+/** What pg-boss writes into a job whose lease has expired. */
 export const LOST_MESSAGES = ['job timed out', 'job heartbeat timeout'] as const
 
 export function isLost(output: unknown): boolean {

@@ -1,15 +1,15 @@
 import { loggable } from '../postgres/loggable-error.ts'
 
-/** Work that is done now and then in the background, from ready to close. */
-export interface Sweep {
+/** Work that is repeated in the background, from ready to close. */
+export interface PeriodicTask {
   name: string
   seconds: number
-  task: () => Promise<void>
+  run: () => Promise<void>
 }
 
-export class Sweeps {
-  #sweeps: Sweep[] = []
-  #timers = new Map<Sweep, NodeJS.Timeout>()
+export class PeriodicTasks {
+  #tasks: PeriodicTask[] = []
+  #timers = new Map<PeriodicTask, NodeJS.Timeout>()
   #running = new Set<Promise<void>>()
   #started = false
   #log: { error(details: object, message: string): void }
@@ -18,14 +18,14 @@ export class Sweeps {
     this.#log = log
   }
 
-  add(sweep: Sweep): void {
-    this.#sweeps.push(sweep)
-    if (this.#started) this.#soon(sweep)
+  add(task: PeriodicTask): void {
+    this.#tasks.push(task)
+    if (this.#started) this.#soon(task)
   }
 
   start(): void {
     this.#started = true
-    for (const sweep of this.#sweeps) this.#soon(sweep)
+    for (const task of this.#tasks) this.#soon(task)
   }
 
   async stop(): Promise<void> {
@@ -35,30 +35,30 @@ export class Sweeps {
   }
 
   /** The first time within a minute: a process may not live for an hour. */
-  #soon(sweep: Sweep): void {
-    this.#after(Math.min(sweep.seconds, 60) * 1000 * Math.random(), sweep)
+  #soon(task: PeriodicTask): void {
+    this.#after(Math.min(task.seconds, 60) * 1000 * Math.random(), task)
   }
 
-  /** Up to a tenth early or late, so that processes that boot together do not sweep together. */
-  #later(sweep: Sweep): void {
-    this.#after(sweep.seconds * 1000 * (0.9 + Math.random() * 0.2), sweep)
+  /** Up to a tenth early or late, so that processes that boot together do not run it together. */
+  #later(task: PeriodicTask): void {
+    this.#after(task.seconds * 1000 * (0.9 + Math.random() * 0.2), task)
   }
 
-  #after(ms: number, sweep: Sweep): void {
+  #after(ms: number, task: PeriodicTask): void {
     const timer = setTimeout(() => {
-      const running = this.#run(sweep).finally(() => this.#running.delete(running))
+      const running = this.#run(task).finally(() => this.#running.delete(running))
       this.#running.add(running)
     }, ms)
     timer.unref()
-    this.#timers.set(sweep, timer)
+    this.#timers.set(task, timer)
   }
 
-  async #run(sweep: Sweep): Promise<void> {
+  async #run(task: PeriodicTask): Promise<void> {
     try {
-      await sweep.task()
+      await task.run()
     } catch (error) {
-      this.#log.error({ err: loggable(error), sweep: sweep.name }, 'a sweep failed')
+      this.#log.error({ err: loggable(error), task: task.name }, 'a periodic task failed')
     }
-    if (this.#started) this.#later(sweep)
+    if (this.#started) this.#later(task)
   }
 }

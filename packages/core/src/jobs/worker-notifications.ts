@@ -1,4 +1,4 @@
-/** What the processes on a database tell each other about queues, through LISTEN and NOTIFY. */
+/** Notifications about queues between the processes on a database, by LISTEN and NOTIFY. */
 import type { Notifications } from '../postgres/notifications.ts'
 
 const WAKE_CHANNEL = 'svc.wake'

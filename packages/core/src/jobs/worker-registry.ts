@@ -7,8 +7,8 @@ interface Parts {
   /** Whether this process works on jobs at all: the option `worker.enabled`. */
   enabled: boolean
   notifications: WorkerNotifications
-  /** Does in the background what many jobs of a group need; asks for the workers of their queues. */
-  mover: { know(worker: Worker): void; work(): Promise<void> }
+  /** Moves many jobs of a group in the background. */
+  mover: { addWorker(worker: Worker): void; run(): Promise<void> }
   createPump(worker: Worker): Pump
 }
 
@@ -26,7 +26,7 @@ export class WorkerRegistry {
   add<Data, Prepared, Detail>(typed: Worker<Data, Prepared, Detail>): void {
     // The pump hands a worker's own values back to it, and looks into none of them.
     const worker = typed as Worker
-    this.#parts.mover.know(worker)
+    this.#parts.mover.addWorker(worker)
     if (!this.#parts.enabled) return
     const pump = this.#parts.createPump(worker)
     this.#pumps.set(worker.queue, pump)
@@ -49,13 +49,13 @@ export class WorkerRegistry {
     await Promise.all([...this.#pumps.values()].map((pump) => pump.stop()))
   }
 
-  /** There are new jobs, committed: workers look at once, here and in other processes. */
+  /** There are new jobs, and their transaction is committed: pumps of all processes fetch at once. */
   wake(queue: string): void {
     this.#wakeHere(queue)
     this.#parts.notifications.wake(queue)
   }
 
-  /** The state of groups has changed, and is committed: every process reads it at once. */
+  /** Groups have changed, and that is committed: all processes read it. */
   groupsChanged(queue: string): void {
     this.#groupsChangedHere(queue)
     this.#parts.notifications.groupsChanged(queue)
@@ -78,6 +78,6 @@ export class WorkerRegistry {
 
   #groupsChangedHere(queue: string): void {
     this.#pumps.get(queue)?.groupsChanged()
-    void this.#parts.mover.work()
+    void this.#parts.mover.run()
   }
 }

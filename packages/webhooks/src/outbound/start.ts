@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { longestDays, sweepDeadLettersOf, type Core } from '@svc/core/internal'
+import { longestDays, deleteOldDeadLetters, type Core } from '@svc/core/internal'
 import { dropLogDays, makeLogDays } from '../tables/delivery-log.ts'
 import type { WebhooksSettings } from '../options.ts'
 import { addressGuard } from './http/blocked-addresses.ts'
@@ -41,7 +41,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   core.work(deliveryWorker(core, post, settings))
   core.every(HOUR_IN_SECONDS, 'old dead letters of webhooks', async () => {
     const longest = await longestDays(core.db, 'deadLetterRetentionDays', DAY_IN_SECONDS)
-    await sweepDeadLettersOf(core.db, QUEUE, Math.max(longest, settings.deadLetterRetentionDays))
+    await deleteOldDeadLetters(core.db, QUEUE, Math.max(longest, settings.deadLetterRetentionDays))
   })
   core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () => recordLost(core))
   return {

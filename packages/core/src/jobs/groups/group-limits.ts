@@ -1,11 +1,13 @@
 /**
- * How many jobs of a group may be in flight: pure book-keeping (a group is a webhook).
+ * How many attempts of a group may be in flight: pure book-keeping. "Answers" are the ends of a
+ * group's attempts.
  *
- * No group gets all of a lane's window. A group that answers quickly gets most of it, since it gives
- * its places back within milliseconds; a slow one gets a quarter, and as much as a quick one where
- * nothing else waits; a group that has stopped answering gets an eighth, and so does one that has not
- * answered yet, or less where there are many of those. A group whose circuit is open (its last attempts failed) gets none: its
- * jobs are parked, and tried few at a time (see group-scheduler.ts) until one succeeds.
+ * No group may fill a lane. A quick group may use three quarters of it: its slots free up within
+ * milliseconds, so that at its cap the pump waits instead of excluding it (an exclusion makes
+ * Postgres scan its whole backlog). A slow group may use a quarter, and as much as a quick one where
+ * no other jobs wait. A group that has stopped answering may use an eighth; so may a group that has
+ * not answered yet, or less where there are many of those. A group with an open circuit gets no
+ * slot: its jobs are parked, and a few at a time are claimed until an attempt succeeds.
  */
 import type { Lane } from '../job.ts'
 
@@ -15,8 +17,8 @@ interface Group {
   isOpen: boolean
   /** Mean time of its answers, in milliseconds; `undefined` before the first. */
   meanMs: number | undefined
-  /** When one of its attempts ended last, or the first of those in flight began. */
-  lastHeardAt: number
+  /** When one of its attempts ended last, or, without one, when its first in flight began. */
+  lastProgressAt: number
 }
 
 /** What a fetch may ask for. */
@@ -25,23 +27,23 @@ export interface Allowance {
   limit: number
   /** Groups with an open circuit. */
   open: string[]
-  /** Groups that have all the places they may have: the end of an attempt changes that. */
+  /** Groups that have all the slots that they may have, until an attempt of theirs ends. */
   capped: string[]
 }
 
-/** A group that takes longer gives no places back by itself. */
+/** The mean answer of a quick group takes less. */
 const QUICK_MS = 50
-/** A group that is not heard of for so many times what it takes has stopped answering. */
+/** A group without an answer for so many times its mean has stopped answering. */
 const SILENT_AFTER_MEANS = 4
 const FAILURES_TO_OPEN = 10
-/** A failure that held its place for so long counts as several: others have waited for it. */
+/** A failure that held its slot for so long counts as several: other jobs have waited for it. */
 const LONG_FAILURE_MS = 1000
 const LONG_FAILURE_COUNTS = 5
 const WEIGHT_OF_ONE = 0.1
-/** Groups with nothing in flight of which so many are remembered; then the longest idle is forgotten. */
+/** So many groups without attempts are remembered; then the group that is idle longest is forgotten. */
 const MOST_IDLE = 10_000
 
-export class Fairness {
+export class GroupLimits {
   #caps: Record<Lane, Caps>
   /** Attempts in flight of groups that have not answered yet. */
   #unknownInFlight = 0
@@ -50,10 +52,10 @@ export class Fairness {
 
   /** `windows`: how many attempts each lane may have in flight. */
   constructor(windows: Record<Lane, number>) {
-    this.#caps = { fresh: capsOf(windows.fresh), slow: capsOf(windows.slow) }
+    this.#caps = { first: capsOf(windows.first), retry: capsOf(windows.retry) }
   }
 
-  /** Whether a job that a fetch has brought may begin: nothing holds a group back within one fetch. */
+  /** Whether a fetched job may begin: one fetch may bring more of a group than its cap. */
   admit(name: string | null, lane: Lane, now: number, uncontended = false): boolean {
     if (name === null) return true
     if (this.inFlightOf(name) >= this.capOf(name, lane, now, uncontended)) return false
@@ -61,11 +63,11 @@ export class Fairness {
     return true
   }
 
-  /** A job of the group begins, whatever its cap: whoever claimed it has counted already. */
+  /** A job of the group begins, whatever its cap: claims of parked jobs have their own limits. */
   begin(name: string, now: number): void {
     const group = this.#of(name) ?? newGroup()
     if (group.inFlight === 0) {
-      group.lastHeardAt = now
+      group.lastProgressAt = now
       this.#idle.delete(name)
       this.#active.set(name, group)
     }
@@ -74,8 +76,8 @@ export class Fairness {
   }
 
   /**
-   * Says what the outcome changed in the group's circuit. `null` stands for an outcome that says
-   * nothing about the group.
+   * Returns what the outcome has changed in the group's circuit. `succeeded` is `null` where the
+   * outcome says nothing about the receiver.
    */
   ended(
     name: string,
@@ -88,23 +90,22 @@ export class Fairness {
     const wasOpen = group.isOpen
     if (group.meanMs === undefined) this.#unknownInFlight -= group.inFlight
     group.inFlight--
-    group.lastHeardAt = now
+    group.lastProgressAt = now
     if (succeeded !== null) judge(group, succeeded, tookMs)
     if (group.meanMs === undefined) this.#unknownInFlight += group.inFlight
-    if (group.inFlight === 0) this.#rest(name, group)
+    if (group.inFlight === 0) this.#toIdle(name, group)
     if (group.isOpen === wasOpen) return undefined
     return group.isOpen ? 'opened' : 'closed'
   }
 
-  /** What another process has found out about the group. */
-  learn(name: string, isOpen: boolean): void {
+  /** Takes over what another process has found out about the group. */
+  setCircuit(name: string, isOpen: boolean): void {
     const known = this.#of(name)
     if (!known && !isOpen) return
     const group = known ?? newGroup()
     if (!known) this.#idle.set(name, group)
     if (group.isOpen === isOpen) return
     group.isOpen = isOpen
-    // Nothing is known of it but that it does not fail any more, or fails now.
     group.failuresInARow = 0
   }
 
@@ -129,7 +130,7 @@ export class Fairness {
   }
 
   /**
-   * How much a fetch in this lane may bring, and of which groups. `uncontended`: nothing else waits,
+   * How much a fetch of this lane may bring, and of which groups. `uncontended`: no other jobs wait,
    * so that a slow group may have as much as a quick one.
    */
   allow(lane: Lane, room: number, now: number, uncontended = false): Allowance {
@@ -141,7 +142,7 @@ export class Fairness {
       }
       const cap = this.#capOf(group, lane, now, uncontended)
       const left = cap - group.inFlight
-      // The least of its places that a fetch is worth.
+      // Fewer free slots are not worth a fetch.
       const portion = Math.max(1, Math.floor(cap / 4))
       if (isQuick(group, now)) {
         allowance.limit = Math.min(allowance.limit, left >= halfOf(cap) ? left : 0)
@@ -152,7 +153,7 @@ export class Fairness {
     return allowance
   }
 
-  /** The groups that fill most of a lane's window, and answer quickly: a fetch waits for them. */
+  /** Quick groups that use most of their cap in a lane. */
   dominant(lane: Lane, now: number): string[] {
     const { quick } = this.#caps[lane]
     return [...this.#active]
@@ -160,7 +161,6 @@ export class Fairness {
       .map(([name]) => name)
   }
 
-  /** How many groups are remembered. */
   get size(): number {
     return this.#active.size + this.#idle.size
   }
@@ -174,7 +174,7 @@ export class Fairness {
     return uncontended ? caps.quick : caps.slow
   }
 
-  /** The more places are held by groups that have not answered, the fewer each of them may have. */
+  /** The more slots are held by groups that have not answered, the fewer each of them may have. */
   #unknownCapOf({ inFlight }: Group, { window, silent, unknown }: Caps): number {
     const others = this.#unknownInFlight - inFlight
     if (others < window / 4) return silent
@@ -185,7 +185,7 @@ export class Fairness {
     return this.#active.get(name) ?? this.#idle.get(name)
   }
 
-  #rest(name: string, group: Group): void {
+  #toIdle(name: string, group: Group): void {
     this.#active.delete(name)
     this.#idle.set(name, group)
     if (this.#idle.size <= MOST_IDLE) return
@@ -199,7 +199,7 @@ const newGroup = (): Group => ({
   failuresInARow: 0,
   isOpen: false,
   meanMs: undefined,
-  lastHeardAt: 0,
+  lastProgressAt: 0,
 })
 
 /** Attempts in flight of one group. */
@@ -217,12 +217,12 @@ function capsOf(window: number): Caps {
     quick: Math.max(1, Math.floor((window * 3) / 4)),
     slow: Math.max(1, Math.floor(window / 4)),
     silent: Math.max(1, Math.floor(window / 8)),
-    // A hundred endpoints that hang from the start do not fill a window of 192.
+    // A hundred receivers that hang from the start do not fill a window of 192.
     unknown: Math.max(1, Math.floor(window / 48)),
   }
 }
 
-/** What a quick group has given back before it is worth a fetch: few large ones cost less. */
+/** A quick group is fetched again when so many of its slots are free: few large fetches cost less. */
 const halfOf = (cap: number): number => Math.max(1, Math.floor(cap / 2))
 
 function judge(group: Group, succeeded: boolean, tookMs: number): void {
@@ -234,14 +234,14 @@ function judge(group: Group, succeeded: boolean, tookMs: number): void {
   } else if (group.failuresInARow >= FAILURES_TO_OPEN) group.isOpen = true
 }
 
-/** A group that lets attempts wait and has never answered is opened at once. */
+/** The circuit of a group that has never answered opens at its first long failure. */
 function weightOf({ meanMs }: Group, tookMs: number): number {
   if (tookMs < LONG_FAILURE_MS) return 1
   return meanMs === undefined ? FAILURES_TO_OPEN : LONG_FAILURE_COUNTS
 }
 
-const isQuick = ({ meanMs, lastHeardAt }: Group, now: number): boolean =>
-  meanMs !== undefined && meanMs < QUICK_MS && now - lastHeardAt < QUICK_MS
+const isQuick = ({ meanMs, lastProgressAt }: Group, now: number): boolean =>
+  meanMs !== undefined && meanMs < QUICK_MS && now - lastProgressAt < QUICK_MS
 
-const isSilent = ({ lastHeardAt }: Group, meanMs: number, now: number): boolean =>
-  now - lastHeardAt > Math.max(QUICK_MS, SILENT_AFTER_MEANS * meanMs)
+const isSilent = ({ lastProgressAt }: Group, meanMs: number, now: number): boolean =>
+  now - lastProgressAt > Math.max(QUICK_MS, SILENT_AFTER_MEANS * meanMs)

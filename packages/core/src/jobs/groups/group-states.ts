@@ -1,6 +1,6 @@
 /**
- * What this process knows of the table of groups: which are held, whose circuit is open, and which
- * may have parked jobs. Pure: what is read from the table is put in, decisions come out.
+ * What this process knows from the table of groups: which groups are held, whose circuit is open,
+ * and which may have parked jobs. Pure book-keeping.
  */
 import type { JobGroup } from './groups-table.ts'
 
@@ -8,38 +8,38 @@ interface State {
   held: boolean
   isOpen: boolean
   parkedAt: string
-  /** Whether all that it had waiting has been parked since it is held. */
-  isWalked: boolean
-  /** Nothing of it was due when it was asked last: not before this moment again. */
+  /** Whether all its waiting jobs have been parked since it was held. */
+  isParked: boolean
+  /** The last claim found too few due jobs of it: no claim before this moment. */
   emptyUntil: number
   emptyForMs: number
 }
 
 function stateOf({ held, circuitOpen, parkedAt }: JobGroup, before: State | undefined): State {
-  const isWalked = held && before?.held === true && before.isWalked
-  // A change says that there may be something to do.
+  const isParked = held && before?.held === true && before.isParked
+  // After a change there may be jobs to claim.
   const isSame =
     before?.held === held && before.isOpen === circuitOpen && before.parkedAt === parkedAt
   const { emptyUntil, emptyForMs } = isSame ? before : { emptyUntil: 0, emptyForMs: FIRST_PAUSE_MS }
-  return { held, isOpen: circuitOpen, parkedAt, isWalked, emptyUntil, emptyForMs }
+  return { held, isOpen: circuitOpen, parkedAt, isParked, emptyUntil, emptyForMs }
 }
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 8000
-/** With an open circuit the next delivery shows whether the endpoint is well again. */
+/** With an open circuit the next attempt shows whether the receiver is well again. */
 const LONGEST_PAUSE_OPEN_MS = 1000
 
 export class GroupStates {
   #states = new Map<string, State>()
 
-  /** Takes over what the table says. Groups that were known keep their place in the line. */
+  /** Takes over the rows of the table. Groups that were known keep their turn. */
   replace(rows: JobGroup[]): void {
     const known = this.#states
-    const told = new Map(rows.map((row) => [row.group, row]))
-    const order = [...known.keys(), ...told.keys()]
+    const rowOf = new Map(rows.map((row) => [row.group, row]))
+    const order = [...known.keys(), ...rowOf.keys()]
     this.#states = new Map(
       order.flatMap((group) => {
-        const row = told.get(group)
+        const row = rowOf.get(group)
         return row ? [[group, stateOf(row, known.get(group))]] : []
       }),
     )
@@ -49,20 +49,20 @@ export class GroupStates {
     return this.#states.size
   }
 
-  /** Groups of which a fetch may bring nothing: their jobs are to be parked. */
-  passedOver(): string[] {
-    return this.#namesOf(({ held, isOpen, isWalked }) => isOpen || (held && !isWalked))
+  /** Groups that fetches exclude: their jobs are to be parked. */
+  excluded(): string[] {
+    return this.#namesOf(({ held, isOpen, isParked }) => isOpen || (held && !isParked))
   }
 
-  /** Held groups that may still have jobs among the others. */
-  toWalk(): string[] {
-    return this.#namesOf(({ held, isWalked }) => held && !isWalked)
+  /** Held groups that may have jobs that are not parked. */
+  toPark(): string[] {
+    return this.#namesOf(({ held, isParked }) => held && !isParked)
   }
 
-  walked(groups: readonly string[]): void {
+  parked(groups: readonly string[]): void {
     for (const group of groups) {
       const state = this.#states.get(group)
-      if (state) state.isWalked = true
+      if (state) state.isParked = true
     }
   }
 
@@ -71,14 +71,14 @@ export class GroupStates {
     return this.#namesOf(({ held, isOpen }) => isOpen && !held)
   }
 
-  /** Groups of which parked jobs may be claimed, those first that were not asked for longest. */
+  /** Groups whose parked jobs may be claimed, in their turn. */
   claimable(now: number): { group: string; isOpen: boolean }[] {
     return [...this.#states]
       .filter(([, { held, emptyUntil }]) => !held && emptyUntil <= now)
       .map(([group, { isOpen }]) => ({ group, isOpen }))
   }
 
-  /** Until when nothing can be claimed, as far as is known. */
+  /** The first moment at which there may be parked jobs to claim. */
   claimableFrom(): number {
     let first = Infinity
     for (const { held, emptyUntil } of this.#states.values()) {
@@ -87,7 +87,7 @@ export class GroupStates {
     return first
   }
 
-  /** Parked jobs of the group were claimed: it goes to the end of the line. */
+  /** Parked jobs of the group were claimed: its next turn is the last. */
   claimed(group: string): void {
     const state = this.#states.get(group)
     if (!state) return
@@ -96,7 +96,7 @@ export class GroupStates {
     this.#states.set(group, state)
   }
 
-  /** Less of the group was due than was asked for. Returns whether it has been so for a while. */
+  /** Fewer jobs of the group were due than its limit. Returns whether that has been so for a while. */
   empty(group: string, now: number): boolean {
     const state = this.#states.get(group)
     if (!state) return false

@@ -1,9 +1,9 @@
-/** The table of groups whose jobs are not fetched in the ordinary way. */
+/** The table of groups that have, or may have, parked jobs. */
 import type { Db } from '../../postgres/transaction.ts'
 
 export interface JobGroup {
   group: string
-  /** No job of it is started. */
+  /** No job of it starts. */
   held: boolean
   /** Its last attempts failed. */
   circuitOpen: boolean
@@ -20,7 +20,7 @@ export async function listJobGroups(db: Db, queue: string): Promise<JobGroup[]> 
   return rows
 }
 
-/** From the commit on no job of the group is started, or its jobs go on. */
+/** From the commit on no job of the group starts (`held`), or its jobs go on. */
 export async function setHeld(db: Db, queue: string, group: string, held: boolean): Promise<void> {
   await db.query(
     `insert into svc."__svc.job_groups" as job_groups (queue, group_id, held) values ($1, $2, $3)
@@ -49,10 +49,10 @@ export async function setCircuits(
 }
 
 /**
- * Jobs of these groups have been parked in the same transaction: their rows are there from its
- * commit on, and stay for a while.
+ * Jobs of these groups are parked in the same transaction: processes see the groups from its commit
+ * on, and their rows stay for a while.
  */
-export async function noteParked(db: Db, queue: string, groups: string[]): Promise<void> {
+export async function recordParked(db: Db, queue: string, groups: string[]): Promise<void> {
   if (groups.length === 0) return
   await db.query(
     `insert into svc."__svc.job_groups" (queue, group_id)
@@ -62,15 +62,19 @@ export async function noteParked(db: Db, queue: string, groups: string[]): Promi
   )
 }
 
-/** Deletes the rows of groups that say nothing any more. Returns those that are gone. */
-export async function forgetJobGroups(db: Db, queue: string, groups: string[]): Promise<string[]> {
+/** Deletes the rows of groups without parked jobs. Returns the groups whose row was deleted. */
+export async function deleteUnusedGroups(
+  db: Db,
+  queue: string,
+  groups: string[],
+): Promise<string[]> {
   if (groups.length === 0) return []
   const { rows } = await db.query(
     `delete from svc."__svc.job_groups" as job_group
       where queue = $1 and group_id = any($2::text[]) and not held and not circuit_open
-        -- A job that is being parked in another transaction is not seen below, but has written this.
+        -- A job that another transaction is parking is not visible below, but has set parked_at.
         and parked_at < now() - interval '10 seconds'
-        -- Not as an anti-join: a plan of the empty table would look through all jobs.
+        -- Not as an anti-join: the plan for an empty table would scan all jobs.
         and (select true from svc_jobs.job
               where job.name = $1 and job.singleton_key = job_group.group_id
                 and job.blocked and job.state < 'active' limit 1) is null

@@ -1,4 +1,4 @@
-/** Works off what stands in the table of moves, a portion a transaction, in the background. */
+/** Carries out the moves of the table of moves in the background, a portion in each transaction. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../../postgres/pools.ts'
 import type { RetrySettings } from '../pg-boss/dead-letters.ts'
@@ -10,7 +10,7 @@ interface Log {
   error(details: object, message: string): void
 }
 
-/** A pause after each portion, as long as it took: half of the time belongs to the others. */
+/** After each portion there is a pause as long as it took, so that other work gets half of the time. */
 const LONGEST_PAUSE_MS = 1000
 const LOG_EVERY_MS = 30_000
 
@@ -22,7 +22,7 @@ export class JobMover {
   #progress: Progress = new Map()
   #running: Promise<void> | undefined
   #again = false
-  /** The id of the move that was worked on last. */
+  /** The id of the move of the last portion. */
   #last = '0'
   #closed = false
 
@@ -32,27 +32,27 @@ export class JobMover {
     this.#log = log
   }
 
-  /** Only a process that knows the worker of a queue can work on its jobs. */
-  know(worker: Worker): void {
+  /** The worker of a queue writes the rows of jobs that are deleted. */
+  addWorker(worker: Worker): void {
     this.#workers.set(worker.queue, worker)
   }
 
-  /** There may be something to do. Resolves when nothing is left that this process could do. */
-  work(): Promise<void> {
+  /** There may be moves. Resolves when no move is left that this process can carry out. */
+  run(): Promise<void> {
     this.#again = true
-    this.#running ??= this.#workAll().finally(() => {
+    this.#running ??= this.#runAll().finally(() => {
       this.#running = undefined
     })
     return this.#running
   }
 
-  /** The portion under way ends; another process, or the next boot, goes on. */
+  /** The current portion ends. Another process, or this one after its next boot, goes on. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#running
   }
 
-  async #workAll(): Promise<void> {
+  async #runAll(): Promise<void> {
     let loggedAt = performance.now()
     let portions = 0
     try {
@@ -64,19 +64,19 @@ export class JobMover {
           portions++
           if (performance.now() - loggedAt > LOG_EVERY_MS) {
             loggedAt = performance.now()
-            this.#log.info({ portions }, 'jobs of a group are being moved')
+            this.#log.info({ portions }, 'still moving jobs of a group')
           }
           const tookMs = performance.now() - startedAt
           await pause(Math.min(LONGEST_PAUSE_MS, tookMs), undefined, { ref: false })
         }
       }
     } catch (error) {
-      // The moves stay in their table: the next periodic look goes on with them.
-      this.#log.error({ err: error }, 'jobs of a group could not be moved')
+      // The moves stay in their table, and a periodic task goes on with them.
+      this.#log.error({ err: error }, 'could not move jobs of a group')
     }
   }
 
-  /** Returns whether there may be more to do. */
+  /** Returns whether there may be more. */
   #portion(): Promise<boolean> {
     return this.#database.background(async (db) => {
       const move = await lockMove(db, [...this.#workers.keys()], this.#last)

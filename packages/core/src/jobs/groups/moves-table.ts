@@ -1,8 +1,17 @@
-/** The table of work on many jobs of one group, and a portion of each kind of it. */
+/** The table of moves, each of many jobs of one group, and the portions in which they are carried out. */
 import type { Db } from '../../postgres/transaction.ts'
-import { buryLetters, redriveLetters, type RetrySettings } from '../pg-boss/dead-letters.ts'
-import { noteParked, setHeld } from './groups-table.ts'
-import { discardParked, parkWaiting, WALK_BEGINS, type Place } from '../pg-boss/parked-jobs.ts'
+import {
+  deleteDeadLetters,
+  redriveDeadLetters,
+  type RetrySettings,
+} from '../pg-boss/dead-letters.ts'
+import { recordParked, setHeld } from './groups-table.ts'
+import {
+  discardParked,
+  parkWaiting,
+  SCAN_START,
+  type ScanPosition,
+} from '../pg-boss/parked-jobs.ts'
 import type { Worker } from '../worker.ts'
 
 export interface JobMove {
@@ -10,11 +19,11 @@ export interface JobMove {
   queue: string
   group: string
   kind: 'discard' | 'redrive' | 'bury'
-  /** For dead letters: those with a smaller id. */
+  /** Of dead letters: only those with a smaller id. */
   beforeId: string | null
 }
 
-/** Rows that one transaction moves: its locks and its memory stay small. */
+/** Rows that one transaction moves, so that its locks are few and short. */
 const PORTION = 1000
 
 export async function insertMove(
@@ -26,15 +35,15 @@ export async function insertMove(
   await db.query(
     `insert into svc."__svc.job_moves" (queue, group_id, kind, before_id)
      values ($1, $2, $3::text,
-       -- Of the next millisecond: letters of this one are meant too.
+       -- Of the next millisecond: dead letters of this one are included.
        case when $3::text <> 'discard' then svc."__svc.first_uuid"(now() + interval '1 millisecond') end)`,
     [queue, group, kind],
   )
 }
 
 /**
- * A move of these queues that no other process is at, locked until the transaction ends: the one
- * that follows `after`, so that they take turns.
+ * The next move of these queues after `after`, so that moves take turns. It is locked until the
+ * transaction ends; moves that other processes have locked are skipped.
  */
 export async function lockMove(
   db: Db,
@@ -55,12 +64,12 @@ export async function deleteMove(db: Db, { id }: JobMove): Promise<void> {
   await db.query(`delete from svc."__svc.job_moves" where id = $1`, [id])
 }
 
-/** How far a move has come that needs several passes. */
-export type Progress = Map<string, Place | null>
+/** Where the scan of a move goes on; `null` after its end. */
+export type Progress = Map<string, ScanPosition | null>
 
 /**
- * One portion of a move. What waits is parked first, by one walk along the index, and deleted by
- * its group then. Returns whether the move is done.
+ * One portion of a move. To discard a group, one scan of the index parks its jobs, which are then
+ * deleted by their group. Returns whether the move is done.
  */
 export async function movePortion(
   db: Db,
@@ -70,15 +79,21 @@ export async function movePortion(
   progress: Progress,
 ): Promise<boolean> {
   const { queue, group, beforeId } = move
-  const letters = { group, ...(beforeId === null ? {} : { beforeId }) }
-  if (move.kind === 'bury') return (await buryLetters(db, queue, letters, PORTION)) < PORTION
+  const selection = { group, ...(beforeId === null ? {} : { beforeId }) }
+  if (move.kind === 'bury')
+    return (await deleteDeadLetters(db, queue, selection, PORTION)) < PORTION
   if (move.kind === 'redrive') {
-    await noteParked(db, queue, [group])
-    return (await redriveLetters(db, queue, letters, retry, PORTION)) < PORTION
+    await recordParked(db, queue, [group])
+    return (await redriveDeadLetters(db, queue, selection, retry, PORTION)) < PORTION
   }
-  const place = progress.has(move.id) ? progress.get(move.id) : WALK_BEGINS
-  if (place) {
-    const { next } = await parkWaiting(db, queue, { groups: [group], andNotDue: true }, place)
+  const position = progress.has(move.id) ? progress.get(move.id) : SCAN_START
+  if (position) {
+    const { next } = await parkWaiting(
+      db,
+      queue,
+      { groups: [group], includesNotDue: true },
+      position,
+    )
     progress.set(move.id, next)
     return false
   }
@@ -86,7 +101,7 @@ export async function movePortion(
   await worker.recordDiscarded?.(db, jobs)
   if (jobs.length === PORTION) return false
   progress.delete(move.id)
-  // The row stays until nothing of the group is parked: another process may be parking just now.
+  // The row of the group stays while another process may be parking jobs of it.
   await setHeld(db, queue, group, false)
   return true
 }

@@ -4,7 +4,7 @@ import { PgBoss as NewPgBoss } from 'pg-boss'
 import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from './dead-letters.ts'
 import { HEARTBEAT_SECONDS } from './jobs-table.ts'
-import { noteParked } from '../groups/groups-table.ts'
+import { recordParked } from '../groups/groups-table.ts'
 import {
   asJob,
   deadLetterQueueOf,
@@ -22,31 +22,30 @@ import type { WorkerSettings } from '../../options/core-options.ts'
 export const JOBS_SCHEMA = 'svc_jobs'
 
 /**
- * The same for every queue and every process: no host that boots changes what the jobs of others
- * live by. Attempts and delays are written into each job by the process that publishes it.
+ * The same for every queue and every process, so that no host changes the settings of another by
+ * booting. The process that publishes a job writes attempts and delays into it.
  */
 const QUEUE_SETTINGS = {
   retryLimit: 16,
   retryDelay: 5,
   retryBackoff: true,
   retryDelayMax: 43_200,
-  // The longest that pg-boss takes. An attempt is bounded by whoever makes it, and a process that
-  // dies is noticed by its heartbeat.
+  // The longest that pg-boss accepts. The worker bounds its attempts, and the heartbeat shows that a
+  // process has died.
   expireInSeconds: 24 * 3600 - 1,
   heartbeatSeconds: HEARTBEAT_SECONDS,
-  // pg-boss deletes a waiting job that is older than this without dead-lettering it: far beyond any
-  // pause.
+  // pg-boss deletes a waiting job that is older than this, and makes no dead letter of it.
   retentionSeconds: 10 * 365 * 24 * 3600,
-  // What has died stands in the dead-letter queue: the row that it leaves behind serves nothing.
+  // pg-boss copies a dead job to the dead-letter queue, and the row that is left serves nothing.
   deleteAfterSeconds: 60,
 }
 
-/** How long dead letters are kept is for a sweep of ours, see dead-letters.ts. */
+/** Dead letters are deleted by periodic tasks, see `deleteOldDeadLetters`. */
 const DEAD_LETTER_SETTINGS = { retentionSeconds: 60 * 365 * 24 * 3600, retryLimit: 0 }
 
 /**
- * What pg-boss asks besides (where a queue lives, once for each) it asks on the connection of the
- * call: a second one, while the first is held, may never come from a pool that is all in use.
+ * pg-boss also queries where a queue's table is, once for each queue. It does so on the connection of
+ * the call: a second connection may never come from a pool that is all in use.
  */
 const connectionOfCall = new AsyncLocalStorage<Db>()
 
@@ -54,7 +53,7 @@ export async function startBoss(
   pool: Db,
   log: { error(error: unknown): void; warn(warning: unknown): void },
 ): Promise<PgBoss> {
-  // `create schema if not exists` asks for the right to create even where the schema exists.
+  // `create schema if not exists` needs the right to create even where the schema exists.
   const { rows } = await pool.query(`select to_regnamespace('${JOBS_SCHEMA}') is null as is_new`)
   const boss = new NewPgBoss({
     createSchema: rows[0].is_new,
@@ -63,14 +62,14 @@ export async function startBoss(
     },
     schema: JOBS_SCHEMA,
     schedule: false,
-    // By a task of ours, which knows whether Postgres has been there long enough.
+    // A periodic task does it: see supervisor.ts.
     supervise: false,
-    // The sweep that brings the jobs of a killed worker back: with the defaults it takes 15 minutes.
+    // How soon jobs of a killed process are retried: the defaults take 15 minutes.
     superviseIntervalSeconds: 5,
     monitorIntervalSeconds: 5,
-    // Else the rows that failed jobs leave behind are deleted once a day.
+    // The default deletes the rows of dead jobs once a day.
     maintenanceIntervalSeconds: 600,
-    // A backlog is what a queue is for.
+    // No warning about long queues: a backlog is normal.
     warningQueueSize: 2 ** 31 - 1,
   })
   boss.on('error', (error) => log.error(error))
@@ -84,13 +83,13 @@ export async function startBoss(
   return boss
 }
 
-/** Whether its schema is there; its own lock guards the changes of later versions. */
+/** Whether pg-boss's schema exists. pg-boss's own lock guards the changes of later versions. */
 export async function isBossInstalled(db: Db): Promise<boolean> {
   const { rows } = await db.query(`select to_regclass('${JOBS_SCHEMA}.version') is not null as yes`)
   return rows[0].yes
 }
 
-/** Makes the queue and its dead-letter queue where they are not there; writes nothing else. */
+/** Creates the queue and its dead-letter queue where they do not exist. */
 export async function defineQueue(
   boss: PgBoss,
   db: Db,
@@ -98,14 +97,14 @@ export async function defineQueue(
   { ownTable }: { ownTable: boolean },
 ): Promise<void> {
   const deadLetter = deadLetterQueueOf(queue)
-  const alive = { ...QUEUE_SETTINGS, deadLetter }
-  await bringTo(boss, deadLetter, DEAD_LETTER_SETTINGS, {})
-  await bringTo(boss, queue, alive, { partition: ownTable })
+  const settings = { ...QUEUE_SETTINGS, deadLetter }
+  await createOrUpdate(boss, deadLetter, DEAD_LETTER_SETTINGS, {})
+  await createOrUpdate(boss, queue, settings, { partition: ownTable })
   await setUpDeadLetters(db)
   if (ownTable) await setUpQueueTable(db, queue)
 }
 
-async function bringTo(
+async function createOrUpdate(
   boss: PgBoss,
   name: string,
   settings: Record<string, unknown>,
@@ -113,21 +112,21 @@ async function bringTo(
 ): Promise<void> {
   const found = (await boss.getQueue(name)) as Record<string, unknown> | null
   if (!found) await boss.createQueue(name, { ...settings, ...once })
-  // `createQueue` leaves a queue that exists as it is: one of another process, or an older version.
+  // `createQueue` does not change a queue that another process or an older version has made.
   const known = found ?? ((await boss.getQueue(name)) as Record<string, unknown> | null) ?? {}
-  const isAsWanted = Object.entries(settings).every(([key, value]) => known[key] === value)
-  if (!isAsWanted) await boss.updateQueue(name, settings)
+  const isUpToDate = Object.entries(settings).every(([key, value]) => known[key] === value)
+  if (!isUpToDate) await boss.updateQueue(name, settings)
 }
 
 /** Attempts and delays of the jobs that this process publishes. */
 export function retrySettingsOf(worker: WorkerSettings): RetrySettings {
   const { maxAttempts, retryDelaySeconds, retryDelayMaxSeconds } = worker
-  // Twice nothing is nothing, where pg-boss would make a second of it.
+  // With a delay of 0 pg-boss's back-off would wait for a second.
   const retryBackoff = worker.retryBackoff && retryDelaySeconds > 0
   return { maxAttempts, retryDelaySeconds, retryBackoff, retryDelayMaxSeconds }
 }
 
-/** What differs from the settings of the queue: most jobs carry nothing of it. */
+/** Only what differs from the settings of the queue, so that most jobs store none of it. */
 function retryColumnsOf(retry: RetrySettings) {
   const { retryLimit, retryDelay, retryBackoff, retryDelayMax } = QUEUE_SETTINGS
   return {
@@ -152,46 +151,49 @@ export async function insertJobs(
 ): Promise<void> {
   const columns = retryColumnsOf(retry)
   for (let start = 0; start < jobs.length; start += INSERT_PORTION) {
+    // The group is written twice: `group.id` limits fetches, `singletonKey` has the indexes.
     const rows = jobs.slice(start, start + INSERT_PORTION).map(({ id, data, group }) => ({
       id,
       data,
       ...(group === undefined ? {} : { group: { id: group }, singletonKey: group }),
       ...columns,
     }))
-    await on(db, (options) => boss.insert(queue, rows, options))
+    await onConnection(db, (options) => boss.insert(queue, rows, options))
   }
-  // pg-boss keeps this column to itself.
+  // pg-boss's `insert` cannot set `blocked`.
   const parked = jobs.filter((job) => job.parked)
   await parkJobs(
     db,
     queue,
     parked.map(({ id }) => id),
   )
-  await noteParked(db, queue, [...new Set(parked.flatMap(({ group }) => group ?? []))].toSorted())
+  await recordParked(db, queue, [...new Set(parked.flatMap(({ group }) => group ?? []))].toSorted())
 }
 
-/** Claims jobs that may start now. `ignoreGroups` are passed over. */
+/** Fetches jobs that may start now, of all but the excluded groups. */
 export async function fetchJobs<Data>(
   boss: PgBoss,
   db: Db,
   queue: string,
-  { limit, lane, ignoreGroups }: { limit: number; lane: Lane; ignoreGroups: string[] },
+  { limit, lane, excludedGroups }: { limit: number; lane: Lane; excludedGroups: string[] },
 ): Promise<Job<Data>[]> {
-  const slimDb: BossDb = { executeSql: (text, values) => db.query(slim(text), values) }
-  const rows = await on(db, () =>
+  const fewerColumnsDb: BossDb = {
+    executeSql: (text, values) => db.query(fewerColumns(text), values),
+  }
+  const rows = await onConnection(db, () =>
     boss.fetch<Data>(queue, {
-      db: slimDb,
+      db: fewerColumnsDb,
       batchSize: limit,
       includeMetadata: true,
-      ...(lane === 'fresh' ? { minPriority: PRIORITY.fresh } : { maxPriority: PRIORITY.retry }),
-      ...(ignoreGroups.length > 0 ? { ignoreGroups } : {}),
+      ...(lane === 'first' ? { minPriority: PRIORITY.first } : { maxPriority: PRIORITY.retry }),
+      ...(excludedGroups.length > 0 ? { ignoreGroups: excludedGroups } : {}),
     }),
   )
   return rows.map((row) => asJob(row as unknown as JobRow<Data>))
 }
 
-/** pg-boss returns thirty-five columns of a job, eight of them times, to be parsed: we read eight. */
-const slim = (fetch: string): string => `
+/** pg-boss returns 35 columns of a job, eight of them timestamps to parse. Eight are enough here. */
+const fewerColumns = (fetch: string): string => `
   with fetched as (${fetch})
   select id, data, "retryCount", "retryLimit", "groupId",
          extract(epoch from "createdOn")::float8 * 1000 as "createdOn",
@@ -199,30 +201,30 @@ const slim = (fetch: string): string => `
          case when "retryCount" > 0 then output end as output
     from fetched`
 
-/** Deletes jobs that are done. Returns the ids that were still ours to settle. */
+/** Deletes finished jobs. Returns the ids whose lease had not expired. */
 export async function removeJobs(boss: PgBoss, db: Db, queue: string, jobs: Job[]) {
   if (jobs.length === 0) return []
-  return settledOf(await on(db, (options) => boss.deleteJob(queue, jobs, options)))
+  return settledOf(await onConnection(db, (options) => boss.deleteJob(queue, jobs, options)))
 }
 
-/** One failed attempt each: a retry after pg-boss's back-off, or the dead-letter queue. */
+/** Records a failed attempt of each: a retry after pg-boss's back-off, or the dead-letter queue. */
 export async function failJobs(boss: PgBoss, db: Db, queue: string, jobs: Job[], output: object) {
   if (jobs.length === 0) return []
-  return settledOf(await on(db, (options) => boss.fail(queue, jobs, output, options)))
+  return settledOf(await onConnection(db, (options) => boss.fail(queue, jobs, output, options)))
 }
 
 const settledOf = (response: unknown): string[] =>
   (response as { settled?: string[] | null }).settled ?? []
 
-/** Brings the jobs of processes that died back, and deletes what has had its time. */
+/** Takes back jobs whose lease has expired, and deletes old rows. */
 export const supervise = (boss: PgBoss): Promise<void> => boss.supervise()
 
-/** Deletes what waits in the queue; its dead letters stay. */
+/** Deletes the waiting jobs of the queue; its dead letters stay. */
 export async function emptyQueue(boss: PgBoss, queue: string): Promise<void> {
   if (await boss.getQueue(queue)) await boss.deleteQueuedJobs(queue)
 }
 
-const on = <T>(db: Db, call: (options: { db: BossDb }) => Promise<T>): Promise<T> =>
+const onConnection = <T>(db: Db, call: (options: { db: BossDb }) => Promise<T>): Promise<T> =>
   connectionOfCall.run(db, () =>
     call({ db: { executeSql: (text, values) => db.query(text, values) } }),
   )

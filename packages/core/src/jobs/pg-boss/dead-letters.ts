@@ -1,7 +1,7 @@
 /**
  * The jobs whose attempts are used up, which pg-boss has copied to `<queue>.dlq`. Their ids are
- * UUIDv7: newest first is a sort by id. Letters that are about to be redriven or deleted (see
- * job-moves.ts) are there no more for whoever lists or counts them.
+ * UUIDv7: newest first is a sort by id. Lists and counts leave out the dead letters that a move is
+ * about to redrive or delete (see groups/moves-table.ts).
  */
 import type { Db } from '../../postgres/transaction.ts'
 import { deadLetterQueueOf, isLost, type DeadLetter } from '../job.ts'
@@ -10,16 +10,16 @@ const COLUMNS = `letter.id, letter.data, letter.source_output as output,
   letter.source_retry_count + 1 as attempts,
   extract(epoch from letter.created_on)::float8 * 1000 as "deadAt"`
 
-/** The condition of the index of dead letters, see job-table-setup.ts: with a parameter it would not be seen. */
+/** The condition of the index in jobs-table-setup.ts. As a parameter the planner would not see it. */
 const IN_INDEX = `letter.name like '%.dlq'`
 
-/** For a letter of the queue `$1`. */
+/** Whether a move is about to take a dead letter of the queue `$1`. */
 const IS_MOVING = `exists (
   select from svc."__svc.job_moves" as move
    where move.queue = $1 and move.group_id = letter.singleton_key and letter.id < move.before_id)`
 
-/** For a letter of the queue `$1`, whose dead-letter queue is `$2`. */
-const IS_THERE = `letter.name = $2 and ${IN_INDEX} and not ${IS_MOVING}`
+/** Whether it is a dead letter of the queue `$1`, whose dead-letter queue is `$2`. */
+const IS_LISTED = `letter.name = $2 and ${IN_INDEX} and not ${IS_MOVING}`
 
 export interface DeadLetterFilter {
   group?: string
@@ -27,7 +27,7 @@ export interface DeadLetterFilter {
   /** The id of the last one seen. */
   after?: string
   ids?: string[]
-  /** The id of the delivery, or whatever `deliveryId` of the job's data names. */
+  /** The `deliveryId` in the job's data. */
   deliveryId?: string
 }
 
@@ -40,7 +40,7 @@ export async function listDeadLetters<Data>(
   const { rows } = await db.query(
     `select ${COLUMNS}
        from svc_jobs.job as letter
-      where ${IS_THERE}
+      where ${IS_LISTED}
         and ($3::text is null or letter.singleton_key = $3)
         and ($4::uuid[] is null or letter.id = any($4))
         and ($5::uuid is null or letter.id < $5)
@@ -63,14 +63,14 @@ export async function listDeadLetters<Data>(
 export async function countDeadLetters(db: Db, queue: string, group: string): Promise<number> {
   const { rows } = await db.query(
     `select count(*)::int as count from svc_jobs.job as letter
-      where ${IS_THERE} and letter.singleton_key = $3`,
+      where ${IS_LISTED} and letter.singleton_key = $3`,
     [queue, deadLetterQueueOf(queue), group],
   )
   return (rows[0] as { count: number }).count
 }
 
-/** Which letters of a group a portion takes: all, those below an id, or those named. */
-export interface Letters {
+/** Which dead letters of a group a portion takes: all, those with smaller ids, or those named. */
+export interface DeadLetterSelection {
   group: string
   ids?: string[]
   beforeId?: string
@@ -84,13 +84,13 @@ export interface RetrySettings {
 }
 
 /**
- * Puts a portion of a group's dead letters back to work, parked, with all their attempts; they go
- * on counting. Two at once share them. Returns how many.
+ * Makes parked jobs of a portion of a group's dead letters, with all their attempts; the numbers of
+ * the attempts go on. Two calls at once share the dead letters. Returns how many.
  */
-export async function redriveLetters(
+export async function redriveDeadLetters(
   db: Db,
   queue: string,
-  { group, ids, beforeId }: Letters,
+  { group, ids, beforeId }: DeadLetterSelection,
   retry: RetrySettings,
   portion: number,
 ): Promise<number> {
@@ -111,7 +111,7 @@ export async function redriveLetters(
        (id, name, priority, data, blocked, singleton_key, group_id, retry_limit, retry_delay,
         retry_backoff, retry_delay_max, start_after, created_on, keep_until, expire_seconds,
         deletion_seconds, heartbeat_seconds, policy, dead_letter)
-     -- The row that died may stand for a minute yet under the id that it had: this is another one.
+     -- With a new id: the row that died keeps its id for up to a minute.
      select taken.id, $1, 0,
             taken.data || jsonb_build_object('attemptsBefore',
               coalesce((taken.data ->> 'attemptsBefore')::int, 0) + taken.source_retry_count + 1),
@@ -136,10 +136,10 @@ export async function redriveLetters(
 }
 
 /** Deletes a portion of a group's dead letters. Returns how many. */
-export async function buryLetters(
+export async function deleteDeadLetters(
   db: Db,
   queue: string,
-  { group, beforeId }: Letters,
+  { group, beforeId }: DeadLetterSelection,
   portion: number,
 ): Promise<number> {
   const { rowCount } = await db.query(
@@ -156,11 +156,11 @@ export async function buryLetters(
   return rowCount ?? 0
 }
 
-/** Rows that one statement of a sweep deletes. */
-const SWEEP_PORTION = 2000
+/** Rows that one statement of `deleteOldDeadLetters` deletes. */
+const OLD_PORTION = 2000
 
-/** Deletes, in portions, the letters of all queues under `prefix` that are older than so many days. */
-export async function sweepDeadLettersOf(db: Db, prefix: string, days: number): Promise<void> {
+/** Deletes, in portions, dead letters of all queues under `prefix` that are older than `days`. */
+export async function deleteOldDeadLetters(db: Db, prefix: string, days: number): Promise<void> {
   const { rows } = await db.query(
     `select name from svc_jobs.queue where starts_with(name, $1) and name like '%.dlq'`,
     [prefix],
@@ -176,9 +176,9 @@ export async function sweepDeadLettersOf(db: Db, prefix: string, days: number): 
          )
          delete from svc_jobs.job as letter
           where letter.name = $1 and letter.id = any(array(select id from portion))`,
-        [name, days, SWEEP_PORTION],
+        [name, days, OLD_PORTION],
       )
-      more = rowCount === SWEEP_PORTION
+      more = rowCount === OLD_PORTION
     }
   }
 }

@@ -1,7 +1,7 @@
-/** What pg-boss's tables of jobs get from us, once, after pg-boss has made them. */
+/** Settings, indexes and a trigger for pg-boss's tables of jobs, made once after pg-boss made the tables. */
 import type { Db } from '../../postgres/transaction.ts'
 
-/** Jobs come and go all day, and the planner must know about how many there are. */
+/** Rows come and go quickly, and the planner needs a fair estimate of how many there are. */
 const STORAGE_SETTINGS = {
   autovacuum_vacuum_scale_factor: 0.02,
   autovacuum_vacuum_threshold: 500,
@@ -13,8 +13,8 @@ const STORAGE_SETTINGS = {
 const SHARED_TABLE = 'svc_jobs.job_common'
 
 /**
- * For a queue with a table of its own: autovacuum settings, and the index of parked jobs. It holds
- * nothing but parked jobs, so that the others cost nothing more.
+ * For a queue with a table of its own: autovacuum settings, and the index of parked jobs. The index
+ * is partial, so that other jobs do not pay for it.
  */
 export async function setUpQueueTable(db: Db, queue: string): Promise<void> {
   const { rows } = await db.query(
@@ -31,9 +31,9 @@ export async function setUpQueueTable(db: Db, queue: string): Promise<void> {
   const [table] = rows as { name: string }[]
   if (!table) return
   const settings = Object.entries(STORAGE_SETTINGS).map(([name, value]) => `${name} = ${value}`)
-  const bare = table.name.replace(/^svc_jobs\./, '').replaceAll('"', '')
+  const bareName = table.name.replace(/^svc_jobs\./, '').replaceAll('"', '')
   // Postgres cuts longer names off.
-  const index = `svc_parked_${bare}`.slice(0, 63)
+  const index = `svc_parked_${bareName}`.slice(0, 63)
   await db.query(`alter table ${table.name} set (${settings.join(', ')})`)
   await db.query(
     `create index if not exists "${index}" on ${table.name} (singleton_key, start_after)
@@ -42,7 +42,7 @@ export async function setUpQueueTable(db: Db, queue: string): Promise<void> {
   await db.query(`analyze ${table.name}`)
 }
 
-/** For dead letters: ids in the order of time, and an index by their group. */
+/** For dead letters: ids in the order of time, and an index by group. */
 export async function setUpDeadLetters(db: Db): Promise<void> {
   const { rows } = await db.query(
     `select exists (select from pg_trigger

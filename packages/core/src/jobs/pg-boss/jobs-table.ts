@@ -1,22 +1,22 @@
 /**
- * Statements on pg-boss's table of jobs, where its public methods know no batch (several start
- * times) or nothing of the kind. They name columns of its schema: each is tested on the real one.
- * The ids are given twice: as an array they are looked up by their index, whatever the planner
- * believes of the table.
+ * Statements on pg-boss's table of jobs that its public methods do not offer, or not for a batch.
+ * They name columns of its schema, and tests run each of them on the real schema.
+ * The ids are given twice: as an array they are looked up by the index, whatever the planner
+ * estimates.
  */
 import type { Db } from '../../postgres/transaction.ts'
 import { PRIORITY, type Job } from '../job.ts'
 
-/** An attempt whose process has not renewed its claim for so long counts as lost. */
+/** A lease that has not been renewed for so long has expired: the process counts as dead. */
 export const HEARTBEAT_SECONDS = 20
 /** Rows that one statement deletes. */
 const PORTION = 5000
 
 /**
- * Sends jobs that were just failed to the slow lane, and waits longer than pg-boss's back-off where
- * the receiver asked for that, never shorter. Returns when each will be tried again.
+ * Sends jobs that have just failed to the retry lane. Their next attempt waits for pg-boss's back-off,
+ * or for `atLeastMs` where that is longer. Returns when it is.
  */
-export async function slowDown(
+export async function delayRetries(
   db: Db,
   queue: string,
   jobs: { id: string; atLeastMs: number }[],
@@ -34,7 +34,7 @@ export async function slowDown(
   return new Map(rows.map((row) => [row.id as string, new Date(row.startAfter)]))
 }
 
-/** Makes the attempt that runs the last one of its job; not where another process has it by now. */
+/** Makes the current attempt the last of its job, unless another process has the job by now. */
 export async function makeLastAttempt(db: Db, queue: string, jobs: Job[]): Promise<void> {
   if (jobs.length === 0) return
   await db.query(
@@ -46,23 +46,23 @@ export async function makeLastAttempt(db: Db, queue: string, jobs: Job[]): Promi
   )
 }
 
-/** Takes a claim back: pg-boss counts the next one as the same attempt. */
-export const UNCLAIMED = `
+/** Gives a lease back: pg-boss counts the next fetch as the same attempt. */
+export const LEASE_RETURNED = `
   state = case when job.retry_count = 0 then 'created' else 'retry' end::svc_jobs.job_state,
   retry_count = greatest(job.retry_count - 1, 0),
   started_on = case when job.retry_count = 0 then null else job.started_on end`
 
-/** Puts claimed jobs back without using an attempt up. Returns when each is tried again. */
+/** Puts fetched jobs back. No attempt is used up. Returns when each is tried again. */
 export async function postponeJobs(
   db: Db,
   queue: string,
   jobs: { job: Job; delayMs: number }[],
 ): Promise<Map<string, Date>> {
   if (jobs.length === 0) return new Map()
-  // A count that is given back names no claim: the fence is the moment of the claim.
+  // `retry_count` goes down again, so that only `started_on` names the lease.
   const { rows } = await db.query(
     `update svc_jobs.job as job
-        set ${UNCLAIMED},
+        set ${LEASE_RETURNED},
             start_after = now() + wait.ms * interval '1 millisecond',
             keep_until = now() + wait.ms * interval '1 millisecond' + (job.keep_until - job.start_after)
        from unnest($2::uuid[], $3::timestamptz[], $4::float8[]) as wait (id, started_on, ms)
@@ -79,8 +79,8 @@ export async function postponeJobs(
   return new Map(rows.map((row) => [row.id as string, new Date(row.startAfter)]))
 }
 
-/** The process of these claims lives: pg-boss takes a claim back that has not said so for a while. */
-export async function touchJobs(db: Db, queue: string, jobs: Job[]): Promise<void> {
+/** Heartbeat: pg-boss takes a job back whose heartbeat is too old. */
+export async function renewLeases(db: Db, queue: string, jobs: Job[]): Promise<void> {
   await db.query(
     `update svc_jobs.job as job set heartbeat_on = now()
        from unnest($2::uuid[], $3::timestamptz[]) as claim (id, started_on)
@@ -91,10 +91,10 @@ export async function touchJobs(db: Db, queue: string, jobs: Job[]): Promise<voi
 }
 
 /**
- * Deletes a portion of what waits in queues under `prefix` whose subscription has been retired
- * since. Returns whether there may be more.
+ * Deletes a portion of the waiting jobs in queues under `prefix` whose subscription is retired.
+ * Returns whether there may be more.
  */
-export async function sweepRetired(db: Db, prefix: string): Promise<boolean> {
+export async function deleteRetiredJobs(db: Db, prefix: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `with retired as materialized (
        select queue.name from svc_jobs.queue
@@ -112,7 +112,7 @@ export async function sweepRetired(db: Db, prefix: string): Promise<boolean> {
   return rowCount === PORTION
 }
 
-/** A condition for `delete from "__svc.events" as event`: no job, waiting, running or dead, points at it. */
+/** A condition for `delete from "__svc.events" as event`: no job, waiting, active or dead, refers to it. */
 export const NO_JOB_NEEDS_EVENT = `not exists (
   select from svc_jobs.job
    where job.data ->> 'eventId' = event.id and job.data ->> 'event' = event.name)`

@@ -1,39 +1,39 @@
 /**
- * Jobs that stand apart: `blocked` takes them out of the index that fetches walk, so that a backlog
- * of a million costs the others nothing. They are claimed by their group, see {@link claimParked}.
+ * Parked jobs: `blocked` takes them out of the index that fetches scan, so that a parked backlog of
+ * a million costs the other jobs nothing. They are claimed by their group, see {@link claimParked}.
  *
  * Each statement selects its portion in a materialized part, and changes the rows of an array of
- * ids. Where the planner believes that the table is empty, a selection that is joined is run once
- * for each row, or the table is read once for each row of the selection.
+ * ids. With a join instead, and an estimate of an empty table, the planner runs the selection once
+ * for each row, or reads the table once for each row of the selection.
  */
 import type { Db } from '../../postgres/transaction.ts'
 import { asJob, JOB_COLUMNS, PRIORITY, type Job, type JobRow } from '../job.ts'
-import { UNCLAIMED } from './jobs-table.ts'
+import { LEASE_RETURNED } from './jobs-table.ts'
 
 /** Rows that one statement moves: a fetch may wait for their locks. */
 const PORTION = 2000
 
-export interface Walk {
+export interface Backlog {
   groups: string[]
-  /** Whether jobs that wait for their time, such as retries, are meant too. */
-  andNotDue: boolean
+  /** Also jobs that are not due yet, such as retries. */
+  includesNotDue: boolean
 }
 
-/** Where the next portion begins: the walk goes along the index of the fetches, and only once. */
-export interface Place {
+/** Where the next portion begins: one scan of the fetches' index parks a whole backlog. */
+export interface ScanPosition {
   priority: number
   createdOn: string
 }
 
-export const WALK_BEGINS: Place = { priority: PRIORITY.fresh, createdOn: '-infinity' }
+export const SCAN_START: ScanPosition = { priority: PRIORITY.first, createdOn: '-infinity' }
 
-/** Parks a portion. Returns of which groups, and where the next one begins: `null` for nowhere. */
+/** Parks a portion. Returns of which groups, and where the next portion begins: `null` at the end. */
 export async function parkWaiting(
   db: Db,
   queue: string,
-  { groups, andNotDue }: Walk,
-  place: Place,
-): Promise<{ parked: number; groups: string[]; next: Place | null }> {
+  { groups, includesNotDue }: Backlog,
+  position: ScanPosition,
+): Promise<{ parked: number; groups: string[]; next: ScanPosition | null }> {
   const { rows } = await db.query(
     `with portion as materialized (
        select id, created_on, singleton_key from svc_jobs.job
@@ -49,16 +49,20 @@ export async function parkWaiting(
      select count(*)::int as parked, max(created_on)::text as last,
             array_agg(distinct singleton_key) as groups
        from portion`,
-    [queue, place.priority, place.createdOn, groups, andNotDue, PORTION],
+    [queue, position.priority, position.createdOn, groups, includesNotDue, PORTION],
   )
   const [moved] = rows as { parked: number; last: string | null; groups: string[] | null }[]
   const { parked = 0, last = null, groups: parkedGroups = null } = moved ?? {}
-  return { parked, groups: parkedGroups ?? [], next: placeAfter(place, parked, last) }
+  return { parked, groups: parkedGroups ?? [], next: positionAfter(position, parked, last) }
 }
 
-function placeAfter(place: Place, moved: number, last: string | null): Place | null {
-  if (moved === PORTION && last !== null) return { ...place, createdOn: last }
-  return place.priority === PRIORITY.fresh
+function positionAfter(
+  position: ScanPosition,
+  moved: number,
+  last: string | null,
+): ScanPosition | null {
+  if (moved === PORTION && last !== null) return { ...position, createdOn: last }
+  return position.priority === PRIORITY.first
     ? { priority: PRIORITY.retry, createdOn: '-infinity' }
     : null
 }
@@ -73,7 +77,7 @@ export async function parkJobs(db: Db, queue: string, ids: string[]): Promise<vo
   )
 }
 
-/** Claims parked jobs that are due: of each group at most so many, the oldest first. */
+/** Claims parked jobs that are due, of each group at most its limit, the oldest first. */
 export async function claimParked<Data>(
   db: Db,
   queue: string,
@@ -101,12 +105,12 @@ export async function claimParked<Data>(
   return rows.map((row: JobRow<Data>) => asJob(row))
 }
 
-/** Parks jobs that this process has claimed, no attempt used up. Returns those that were its own. */
-export async function parkClaimed(db: Db, queue: string, jobs: Job[]): Promise<string[]> {
+/** Parks jobs that this process has fetched. No attempt is used up. Returns those still leased to it. */
+export async function parkFetched(db: Db, queue: string, jobs: Job[]): Promise<string[]> {
   if (jobs.length === 0) return []
   const { rows } = await db.query(
     `update svc_jobs.job as job
-        set ${UNCLAIMED}, blocked = true
+        set ${LEASE_RETURNED}, blocked = true
        from unnest($2::uuid[], $3::timestamptz[]) as claim (id, started_on)
       where job.name = $1 and job.id = any($2::uuid[]) and job.id = claim.id
         and job.state = 'active' and job.started_on = claim.started_on
@@ -116,12 +120,12 @@ export async function parkClaimed(db: Db, queue: string, jobs: Job[]): Promise<s
   return rows.map(({ id }: { id: string }) => id)
 }
 
-/** Jobs at the head of a lane that {@link parkHead} looks at. */
+/** Jobs at the head of a lane that {@link parkHead} scans. */
 const HEAD = 5000
 
 /**
- * Parks what a group has among the jobs that come next, in one short statement. Returns whether
- * those were all that wait.
+ * Parks a group's jobs among those that are fetched next, in one short statement. Returns whether
+ * it has scanned all waiting jobs.
  */
 export async function parkHead(db: Db, queue: string, group: string): Promise<boolean> {
   const { rows } = await db.query(
@@ -142,13 +146,13 @@ export async function parkHead(db: Db, queue: string, group: string): Promise<bo
        update svc_jobs.job as job set blocked = true
         where job.name = $1 and job.id = any(array(select id from portion))
      )
-     select count(*)::int as looked from head`,
-    [queue, group, PRIORITY.fresh, PRIORITY.retry, HEAD],
+     select count(*)::int as scanned from head`,
+    [queue, group, PRIORITY.first, PRIORITY.retry, HEAD],
   )
-  return (rows[0] as { looked: number }).looked < HEAD
+  return (rows[0] as { scanned: number }).scanned < HEAD
 }
 
-/** Deletes a portion of a group's parked jobs and returns it, each with its next attempt. */
+/** Deletes a portion of a group's parked jobs and returns them; `attempt` is their next one. */
 export async function discardParked<Data>(
   db: Db,
   queue: string,
@@ -168,7 +172,7 @@ export async function discardParked<Data>(
   )
   return rows.map((row: JobRow<Data>) => {
     const job = asJob(row)
-    // pg-boss counts when it claims.
+    // pg-boss counts an attempt when the job is fetched.
     return row.startedOn === null ? job : { ...job, attempt: job.attempt + 1 }
   })
 }

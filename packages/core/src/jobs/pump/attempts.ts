@@ -1,165 +1,154 @@
-/** The jobs that this process has claimed, from the fetch that brought them to their outcome. */
+/** The attempts of this process: from the fetch that brought a job to the outcome of its attempt. */
 import type { Db } from '../../postgres/transaction.ts'
-import type { Job, Lane } from '../job.ts'
-import type { Lanes } from './slots.ts'
-import type { Pace } from './poll-interval.ts'
-import { prepareJobs } from './prepare-batch.ts'
+import { LANES, type Job, type Lane } from '../job.ts'
 import type { Outcome, Worker } from '../worker.ts'
+import type { FetchAhead } from './fetch-ahead.ts'
+import { prepareBatch } from './prepare-batch.ts'
+import type { Slots } from './slots.ts'
+import { WakeableSleep } from './wakeable-sleep.ts'
 
-interface Claim {
+interface Attempt {
   job: Job
   lane: Lane
-  at: number
-  /** Set when its attempt begins. */
-  abort?: AbortController
-  ended: boolean
-}
-
-interface Ready {
-  claim: Claim
   prepared: (job: Job) => unknown
+  fetchedAt: number
+  abort: AbortController
 }
 
 interface Parts {
   worker: Worker
-  workerPool: Db
-  lanes: Lanes
-  pace: Pace
+  db: Db
+  slots: Slots
+  fetchAhead: FetchAhead
   log: { error(details: object, message: string): void }
   /** `tookMs`: 0 where the attempt did not run to its end. */
   ended(job: Job, outcome: Outcome, tookMs: number): void
 }
 
-const LANES = ['fresh', 'slow'] as const
-/** A job that was claimed ahead and has not started by then goes back, for others to claim. */
+/** A job that was fetched ahead and has not started by then goes back for other processes. */
 const GIVE_BACK_MS = 250
 const PREPARE_AGAIN_MS = 1000
 
 export class Attempts {
   #parts: Parts
-  #ready: Record<Lane, Ready[]> = { fresh: [], slow: [] }
-  #running = new Set<Claim>()
+  /** Prepared, and waiting for a slot that is free: jobs that were fetched ahead. */
+  #waiting: Record<Lane, Attempt[]> = { first: [], retry: [] }
+  #running = new Set<Attempt>()
   #preparing = new Set<Promise<void>>()
-  #giveBack: NodeJS.Timeout | undefined
+  #giveBackTimer: NodeJS.Timeout | undefined
   #stopping = false
-  #idle: (() => void) | undefined
+  #idle = new WakeableSleep()
 
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  take(lane: Lane, jobs: Job[]): void {
+  /** Prepares the jobs and starts their attempts. Their slots are reserved already. */
+  begin(lane: Lane, jobs: Job[]): void {
     if (jobs.length === 0) return
-    const claims = jobs.map((job): Claim => ({ job, lane, at: Date.now(), ended: false }))
-    const taken = this.#prepare(lane, claims).finally(() => this.#preparing.delete(taken))
-    this.#preparing.add(taken)
+    const preparing = this.#prepare(lane, jobs).finally(() => this.#preparing.delete(preparing))
+    this.#preparing.add(preparing)
   }
 
   /**
-   * Begins no more attempts, gives those that run so long to end, then aborts the rest; what did
-   * not end goes back for another process, no attempt used up.
+   * Starts no more attempts, and aborts those that have not ended within `withinMs`. Their jobs go
+   * back for another process. No attempt is used up.
    */
   async stop(withinMs: number): Promise<void> {
     this.#stopping = true
-    clearTimeout(this.#giveBack)
-    this.#putBack(0)
-    await this.#untilIdle(withinMs)
-    for (const claim of this.#running) {
-      this.#end(claim, { kind: 'postponed', delayMs: 0 })
-      claim.abort?.abort(new Error('the process closes'))
+    clearTimeout(this.#giveBackTimer)
+    this.#giveBack(0)
+    if (this.#parts.slots.used > 0) await this.#idle.sleep(withinMs)
+    for (const attempt of this.#running) {
+      this.#end(attempt, { kind: 'postponed', delayMs: 0 }, 0)
+      attempt.abort.abort(new Error('the process closes'))
     }
     await Promise.all(this.#preparing)
   }
 
-  async #prepare(lane: Lane, claims: Claim[]): Promise<void> {
-    const { worker, workerPool, log } = this.#parts
+  async #prepare(lane: Lane, jobs: Job[]): Promise<void> {
+    const { worker, db, log } = this.#parts
+    const fetchedAt = Date.now()
     try {
-      const jobs = claims.map(({ job }) => job)
-      const prepared = await prepareJobs(worker, workerPool, jobs)
-      this.#ready[lane].push(...claims.map((claim) => ({ claim, prepared })))
+      const prepared = await prepareBatch(worker, db, jobs)
+      for (const job of jobs) {
+        this.#waiting[lane].push({ job, lane, prepared, fetchedAt, abort: new AbortController() })
+      }
     } catch (error) {
       log.error({ err: error, queue: worker.queue }, 'jobs could not be prepared')
-      for (const claim of claims) {
-        this.#end(claim, { kind: 'postponed', delayMs: PREPARE_AGAIN_MS })
-      }
+      for (const job of jobs) this.#postpone(lane, job, PREPARE_AGAIN_MS)
     }
-    if (this.#stopping) this.#putBack(0)
-    else this.#start()
+    if (this.#stopping) this.#giveBack(0)
+    else this.#startWaiting()
   }
 
-  #start(): void {
-    for (let next = this.#next(); next; next = this.#next()) {
-      const { claim, prepared } = next
-      claim.abort = new AbortController()
-      this.#running.add(claim)
-      this.#parts.lanes.start(claim.lane)
-      void this.#attempt(claim, claim.abort.signal, prepared)
+  #startWaiting(): void {
+    for (let attempt = this.#next(); attempt; attempt = this.#next()) {
+      this.#running.add(attempt)
+      this.#parts.slots.start(attempt.lane)
+      void this.#run(attempt)
     }
-    const waits = LANES.some((lane) => this.#ready[lane].length > 0)
-    if (waits) this.#giveBack ??= setTimeout(() => this.#giveBackNow(), GIVE_BACK_MS)
+    if (LANES.every((lane) => this.#waiting[lane].length === 0)) return
+    this.#giveBackTimer ??= setTimeout(() => {
+      this.#giveBackTimer = undefined
+      this.#parts.fetchAhead.waited(GIVE_BACK_MS)
+      this.#giveBack(GIVE_BACK_MS)
+      this.#startWaiting()
+    }, GIVE_BACK_MS)
   }
 
-  /** The one that has waited longest, of those whose lane has room. */
-  #next(): Ready | undefined {
-    let oldest: Lane | undefined
+  /** The job that was fetched first, of the lanes that have a free slot. */
+  #next(): Attempt | undefined {
+    let oldest: Attempt | undefined
     for (const lane of LANES) {
-      if (this.#ready[lane].length === 0 || !this.#parts.lanes.mayStart(lane)) continue
-      if (!oldest || claimedAt(this.#ready[lane]) < claimedAt(this.#ready[oldest])) oldest = lane
+      const [first] = this.#waiting[lane]
+      if (!first || !this.#parts.slots.mayStart(lane)) continue
+      if (!oldest || first.fetchedAt < oldest.fetchedAt) oldest = first
     }
-    return oldest && this.#ready[oldest].shift()
+    return oldest && this.#waiting[oldest.lane].shift()
   }
 
-  async #attempt(claim: Claim, signal: AbortSignal, prepared: (job: Job) => unknown) {
-    const { worker, pace, log } = this.#parts
+  async #run(attempt: Attempt): Promise<void> {
+    const { worker, fetchAhead, log } = this.#parts
+    const { job, prepared, abort } = attempt
     const startedAt = performance.now()
     let outcome: Outcome
     try {
-      outcome = await worker.perform(claim.job, prepared(claim.job), signal)
+      outcome = await worker.perform(job, prepared(job), abort.signal)
     } catch (error) {
-      log.error({ err: error, queue: worker.queue, jobId: claim.job.id }, 'a job failed')
+      log.error({ err: error, queue: worker.queue, jobId: job.id }, 'the attempt of a job threw')
       outcome = { kind: 'failed', output: { message: String((error as Error)?.message ?? error) } }
     }
     const tookMs = performance.now() - startedAt
-    pace.note(tookMs)
-    this.#end(claim, outcome, tookMs)
+    fetchAhead.record(tookMs)
+    this.#end(attempt, outcome, tookMs)
   }
 
-  #end(claim: Claim, outcome: Outcome, tookMs = 0): void {
-    // Whoever comes second (the attempt, or the end of the drain) is too late.
-    if (claim.ended) return
-    claim.ended = true
-    this.#parts.lanes.end(claim.lane, this.#running.delete(claim))
-    this.#parts.ended(claim.job, outcome, tookMs)
-    if (this.#parts.lanes.claimed === 0) this.#idle?.()
-    if (!this.#stopping) this.#start()
+  #end(attempt: Attempt, outcome: Outcome, tookMs: number): void {
+    // The attempt may end after `stop` has given it up.
+    if (!this.#running.delete(attempt)) return
+    this.#parts.slots.end(attempt.lane)
+    this.#ended(attempt.job, outcome, tookMs)
+    if (!this.#stopping) this.#startWaiting()
   }
 
-  #giveBackNow(): void {
-    this.#giveBack = undefined
-    this.#parts.pace.waited(GIVE_BACK_MS)
-    this.#putBack(GIVE_BACK_MS)
-    this.#start()
-  }
-
-  /** What was claimed so long ago and has not started. */
-  #putBack(forMs: number): void {
+  #giveBack(waitedMs: number): void {
     const now = Date.now()
     for (const lane of LANES) {
-      const ready = this.#ready[lane]
-      const firstToStay = ready.findIndex(({ claim }) => now - claim.at < forMs)
-      const overdue = ready.splice(0, firstToStay === -1 ? ready.length : firstToStay)
-      for (const { claim } of overdue) this.#end(claim, { kind: 'postponed', delayMs: 0 })
+      const waiting = this.#waiting[lane]
+      const firstToStay = waiting.findIndex(({ fetchedAt }) => now - fetchedAt < waitedMs)
+      const overdue = waiting.splice(0, firstToStay === -1 ? waiting.length : firstToStay)
+      for (const { job } of overdue) this.#postpone(lane, job, 0)
     }
   }
 
-  async #untilIdle(withinMs: number): Promise<void> {
-    if (this.#parts.lanes.claimed === 0) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#idle = resolve
-    const timer = setTimeout(resolve, withinMs)
-    await promise
-    clearTimeout(timer)
+  #postpone(lane: Lane, job: Job, delayMs: number): void {
+    this.#parts.slots.release(lane, 1)
+    this.#ended(job, { kind: 'postponed', delayMs }, 0)
+  }
+
+  #ended(job: Job, outcome: Outcome, tookMs: number): void {
+    this.#parts.ended(job, outcome, tookMs)
+    if (this.#stopping && this.#parts.slots.used === 0) this.#idle.wake()
   }
 }
-
-const claimedAt = ([first]: Ready[]): number => first?.claim.at ?? Infinity

@@ -1,24 +1,23 @@
 /**
- * Says, every few seconds, that the process of its claims lives. pg-boss takes a claim back that has
- * not been heard of for 20 seconds: how long an attempt may take plays no part in it.
+ * Renews the leases on jobs, every few seconds. pg-boss takes a job back whose lease has not been
+ * renewed for 20 seconds, however long an attempt may take.
  * A job that is settled within seconds costs nothing here.
  */
 import type { Db } from '../../postgres/transaction.ts'
-import { touchJobs } from '../pg-boss/jobs-table.ts'
+import { renewLeases } from '../pg-boss/jobs-table.ts'
 import type { Job } from '../job.ts'
 
 const EVERY_MS = 4000
-/** After one that failed. */
-const AGAIN_MS = 500
+const EVERY_MS_AFTER_FAILURE = 500
 
 export class Heartbeats {
   #db: Db
   #queue: string
   #log: { error(details: object, message: string): void }
-  /** By the id of the job; the moment is that of the claim, or of the last word. */
-  #claims = new Map<string, { job: Job; heardAt: number }>()
+  /** By the id of the job. The lease was begun or renewed at `renewedAt`. */
+  #leases = new Map<string, { job: Job; renewedAt: number }>()
   #timer: NodeJS.Timeout | undefined
-  #speaking: Promise<void> | undefined
+  #renewing: Promise<void> | undefined
   #hasFailed = false
   #stopped = false
 
@@ -29,54 +28,54 @@ export class Heartbeats {
   }
 
   add(jobs: Job[]): void {
-    const heardAt = performance.now()
-    for (const job of jobs) this.#claims.set(job.id, { job, heardAt })
-    this.#later(EVERY_MS)
+    const renewedAt = performance.now()
+    for (const job of jobs) this.#leases.set(job.id, { job, renewedAt })
+    this.#schedule(EVERY_MS)
   }
 
   forget(jobs: Job[]): void {
     for (const job of jobs) {
-      // The same job may have been claimed again meanwhile.
-      if (this.#claims.get(job.id)?.job === job) this.#claims.delete(job.id)
+      // The same job may have been fetched again meanwhile.
+      if (this.#leases.get(job.id)?.job === job) this.#leases.delete(job.id)
     }
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#timer)
-    await this.#speaking
+    await this.#renewing
   }
 
-  #later(ms: number): void {
-    if (this.#timer || this.#stopped || this.#claims.size === 0) return
+  #schedule(ms: number): void {
+    if (this.#timer || this.#stopped || this.#leases.size === 0) return
     this.#timer = setTimeout(() => {
-      this.#speaking = this.#speak()
+      this.#renewing = this.#renew()
     }, ms)
     this.#timer.unref()
   }
 
-  async #speak(): Promise<void> {
+  async #renew(): Promise<void> {
     const now = performance.now()
-    // Claims younger than half the interval are heard of in time with the next one.
-    const due = [...this.#claims.values()].filter(({ heardAt }) => now - heardAt > EVERY_MS / 2)
-    let isWell = true
+    // The next renewal is in time for leases that are younger than half the interval.
+    const due = [...this.#leases.values()].filter(({ renewedAt }) => now - renewedAt > EVERY_MS / 2)
+    let failed = false
     if (due.length > 0) {
       try {
-        await touchJobs(
+        await renewLeases(
           this.#db,
           this.#queue,
           due.map(({ job }) => job),
         )
-        for (const claim of due) claim.heardAt = now
+        for (const lease of due) lease.renewedAt = now
       } catch (error) {
-        isWell = false
+        failed = true
         if (!this.#hasFailed) {
-          this.#log.error({ err: error, queue: this.#queue }, 'the claims of jobs were not renewed')
+          this.#log.error({ err: error, queue: this.#queue }, 'leases of jobs could not be renewed')
         }
       }
     }
-    this.#hasFailed = !isWell
+    this.#hasFailed = failed
     this.#timer = undefined
-    this.#later(isWell ? EVERY_MS : AGAIN_MS)
+    this.#schedule(failed ? EVERY_MS_AFTER_FAILURE : EVERY_MS)
   }
 }

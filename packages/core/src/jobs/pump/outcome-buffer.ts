@@ -1,19 +1,20 @@
 /**
- * Settles outcomes in batches, one at a time. What Postgres cannot take now is tried again with
- * back-off: an outcome is never dropped. Where one outcome spoils its batch the others are settled
- * without it; it is tried a few times more and then left to the expiry of its claim.
+ * Settles outcomes in batches, one batch at a time. Without a database connection outcomes wait and
+ * are tried again with back-off: none is dropped. Where one outcome makes its batch fail, the others
+ * are settled without it; it is tried a few times more and then left until its job's lease expires.
  */
 import { setImmediate } from 'node:timers/promises'
-import { Alarm } from './wakeable-sleep.ts'
 import { isConnectionError } from '../../postgres/connection-errors.ts'
+import { splitOnError } from '../../postgres/split-batch.ts'
 import type { Job } from '../job.ts'
 import type { JobOutcome } from '../worker.ts'
+import { WakeableSleep } from './wakeable-sleep.ts'
 
 interface Parts {
   settle(batch: JobOutcome[]): Promise<unknown>
   /** Called after each batch. */
   settled(): void
-  /** These jobs are settled, or left to others. */
+  /** These jobs are settled, or given up. */
   forget(jobs: Job[]): void
   log: { error(details: object, message: string): void }
 }
@@ -24,12 +25,12 @@ const LONGEST_PAUSE_MS = 5000
 const TRIES_OF_ONE = 5
 const TRIES_WHEN_CLOSING = 4
 
-export class Settler {
+export class OutcomeBuffer {
   #parts: Parts
   #waiting: JobOutcome[] = []
   #tries = new WeakMap<JobOutcome, number>()
   #working: Promise<void> | undefined
-  #pause = new Alarm()
+  #pause = new WakeableSleep()
   #closing = false
 
   constructor(parts: Parts) {
@@ -40,15 +41,15 @@ export class Settler {
     return this.#waiting.length
   }
 
-  add(performed: JobOutcome): void {
-    this.#waiting.push(performed)
+  add(jobOutcome: JobOutcome): void {
+    this.#waiting.push(jobOutcome)
     this.#working ??= this.#work()
   }
 
-  /** Until all is settled, or Postgres has not taken it several times. */
+  /** Until all is settled, or several tries in a row have failed. */
   async close(): Promise<void> {
     this.#closing = true
-    this.#pause.ring()
+    this.#pause.wake()
     await this.#working
   }
 
@@ -67,33 +68,28 @@ export class Settler {
         if (failures++ === 0) this.#parts.log.error({ err: error }, 'jobs could not be settled')
         if (this.#closing && failures >= TRIES_WHEN_CLOSING) return
         const pauseMs = SHORTEST_PAUSE_MS * 2 ** Math.min(failures - 1, 10)
-        await this.#pause.wait(Math.min(LONGEST_PAUSE_MS, pauseMs))
+        await this.#pause.sleep(Math.min(LONGEST_PAUSE_MS, pauseMs))
       }
     } finally {
-      // In the same step as the last look at what waits: whoever adds next starts anew.
+      // In the same step as the last look at what waits: the next `add` starts anew.
       this.#working = undefined
     }
   }
 
   /** Returns why some of them wait again. */
   async #settleSome(batch: JobOutcome[]): Promise<unknown> {
-    const pieces = [batch]
-    let trouble: unknown
-    for (let piece = pieces.shift(); piece; piece = pieces.shift()) {
-      try {
-        await this.#parts.settle(piece)
-        this.#parts.forget(piece.map(({ job }) => job))
-      } catch (error) {
-        if (isConnectionError(error)) {
-          this.#waiting.unshift(...piece, ...pieces.flat())
-          return error
-        }
-        const [one] = piece
-        if (piece.length > 1) pieces.unshift(...halvesOf(piece))
-        else if (one && this.#mayTryAgain(one, error)) trouble = error
-      }
+    const { failed } = await splitOnError(batch, async (part) => {
+      await this.#parts.settle(part)
+      this.#parts.forget(part.map(({ job }) => job))
+    })
+    let reason: unknown
+    for (const { items, error } of failed) {
+      if (isConnectionError(error)) {
+        this.#waiting.unshift(...items)
+        reason = error
+      } else if (this.#mayTryAgain(items[0] as JobOutcome, error)) reason = error
     }
-    return trouble
+    return reason
   }
 
   #mayTryAgain(one: JobOutcome, error: unknown): boolean {
@@ -106,13 +102,8 @@ export class Settler {
     this.#parts.forget([one.job])
     this.#parts.log.error(
       { err: error, jobId: one.job.id },
-      'the outcome of a job cannot be settled: it will be tried again when its claim lapses',
+      'could not record the outcome of a job; it will run again after its lease expires',
     )
     return false
   }
-}
-
-function halvesOf<T>(list: T[]): [T[], T[]] {
-  const middle = list.length >> 1
-  return [list.slice(0, middle), list.slice(middle)]
 }

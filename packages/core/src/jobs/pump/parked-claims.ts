@@ -1,61 +1,57 @@
-/** How many parked jobs a process claims, and in which lane's places they run. */
+/** How many parked jobs a process claims, and in which lane's slots they run. */
 import type { GroupScheduler } from '../groups/group-scheduler.ts'
 import type { Job, Lane } from '../job.ts'
-import type { Lanes } from './slots.ts'
-
-interface Parts {
-  lanes: Lanes
-  groups: GroupScheduler
-  largest: number
-  /** Room of the slow lane that is worth a fetch; 0 while outcomes wait to be settled. */
-  roomInSlow(): number
-  /** Whether jobs of the fresh lane wait for room. */
-  freshWaits(): boolean
-}
+import { LARGEST_FETCH, type Fetcher } from './fetcher.ts'
+import type { Slots } from './slots.ts'
 
 export class ParkedClaims {
-  #parts: Parts
+  #slots: Slots
+  #groups: GroupScheduler
+  #fetcher: Fetcher
   /** Retries and parked jobs take turns, where there is room for one of them. */
   #isTurn = false
 
-  constructor(parts: Parts) {
-    this.#parts = parts
+  constructor(slots: Slots, groups: GroupScheduler, fetcher: Fetcher) {
+    this.#slots = slots
+    this.#groups = groups
+    this.#fetcher = fetcher
   }
 
   /**
-   * Claims what there is room for: in the slow lane, half of it while retries wait as well, and in
-   * the fresh lane while nothing waits there.
+   * Claims what there is room for: in the retry lane, half of it while retries wait as well, and in
+   * the first lane while no jobs wait there.
    */
   async claim(retriesWait: boolean): Promise<Record<Lane, Job[]>> {
-    const { lanes, groups } = this.#parts
-    const room = { slow: this.#slowRoom(retriesWait), fresh: this.#freshRoom() }
-    if (room.slow + room.fresh === 0) return { slow: [], fresh: [] }
-    lanes.claim('slow', room.slow)
-    lanes.claim('fresh', room.fresh)
+    const slots = this.#slots
+    const retryRoom = this.#fetcher.room('retry')
+    const room = { retry: this.#shareOf(retryRoom, retriesWait), first: 0 }
+    slots.reserve('retry', room.retry)
+    if (retryRoom > 0) room.first = this.#firstRoom()
+    if (room.retry + room.first === 0) return { first: [], retry: [] }
+    slots.reserve('first', room.first)
     let jobs: Job[] = []
     try {
-      jobs = await groups.claimParked(room)
+      jobs = await this.#groups.claimParked(room)
     } finally {
-      const slow = Math.min(jobs.length, room.slow)
-      lanes.claim('slow', slow - room.slow)
-      lanes.claim('fresh', jobs.length - slow - room.fresh)
+      const inRetry = Math.min(jobs.length, room.retry)
+      slots.release('retry', room.retry - inRetry)
+      slots.release('first', room.first - (jobs.length - inRetry))
     }
-    return { slow: jobs.slice(0, room.slow), fresh: jobs.slice(room.slow) }
+    return { retry: jobs.slice(0, room.retry), first: jobs.slice(room.retry) }
   }
 
-  #slowRoom(retriesWait: boolean): number {
-    const room = Math.min(this.#parts.roomInSlow(), this.#parts.largest)
+  #shareOf(retryRoom: number, retriesWait: boolean): number {
+    const room = Math.min(retryRoom, LARGEST_FETCH)
     if (!retriesWait) return room
     if (room !== 1) return Math.ceil(room / 2)
     this.#isTurn = !this.#isTurn
     return this.#isTurn ? 1 : 0
   }
 
-  /** A quarter of the fresh lane stays free for jobs that come meanwhile. */
-  #freshRoom(): number {
-    const { lanes, largest } = this.#parts
-    if (this.#parts.freshWaits() || this.#parts.roomInSlow() === 0) return 0
-    const reserve = Math.ceil(lanes.windows.fresh / 4)
-    return Math.min(largest, Math.max(0, lanes.places('fresh') - reserve))
+  /** A quarter of the first lane stays free for jobs that come meanwhile. */
+  #firstRoom(): number {
+    if (this.#fetcher.hasMore('first')) return 0
+    const kept = Math.ceil(this.#slots.windows.first / 4)
+    return Math.min(LARGEST_FETCH, Math.max(0, this.#slots.free('first') - kept))
   }
 }

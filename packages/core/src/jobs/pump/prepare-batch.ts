@@ -1,30 +1,30 @@
-import type { Db } from '../../postgres/transaction.ts'
 import { isConnectionError } from '../../postgres/connection-errors.ts'
+import type { Db } from '../../postgres/transaction.ts'
+import { splitOnError } from '../../postgres/split-batch.ts'
 import type { Job } from '../job.ts'
 import type { Worker } from '../worker.ts'
 
 /**
- * What a batch of jobs needs. Where one of them makes that impossible, it alone fails: what is
- * returned throws for it.
+ * What a batch of jobs needs. Where one job makes that impossible, it alone fails: the returned
+ * function throws for it.
  */
-export async function prepareJobs<Prepared>(
+export async function prepareBatch<Prepared>(
   worker: Pick<Worker<unknown, Prepared>, 'prepare'>,
   db: Db,
-  jobs: Job[],
+  batch: Job[],
 ): Promise<(job: Job) => Prepared> {
-  try {
-    return await worker.prepare(db, jobs)
-  } catch (error) {
+  const { parts, failed } = await splitOnError(batch, (jobs) => worker.prepare(db, jobs))
+  const [whole] = parts
+  if (whole && parts.length === 1 && failed.length === 0) return whole.result
+  const preparedOf = new Map<Job, (job: Job) => Prepared>()
+  for (const { items, result } of parts) for (const job of items) preparedOf.set(job, result)
+  for (const { items, error } of failed) {
     if (isConnectionError(error)) throw error
-    if (jobs.length === 1) {
-      return () => {
+    for (const job of items) {
+      preparedOf.set(job, () => {
         throw error
-      }
+      })
     }
-    const firstHalf = jobs.slice(0, jobs.length >> 1)
-    const first = await prepareJobs(worker, db, firstHalf)
-    const second = await prepareJobs(worker, db, jobs.slice(firstHalf.length))
-    const firsts = new Set(firstHalf)
-    return (job) => (firsts.has(job) ? first(job) : second(job))
   }
+  return (job) => (preparedOf.get(job) as (job: Job) => Prepared)(job)
 }

@@ -1,39 +1,39 @@
-/** Writes what result of a batch of jobs, in one transaction: theirs, and the rows that record them. */
+/** Settles a batch of outcomes in one transaction, together with the rows that record them. */
 import type { Db } from '../../postgres/transaction.ts'
 import type { WorkerPool } from '../../postgres/worker-pool.ts'
 import type { Job } from '../job.ts'
-import { noteParked } from '../groups/groups-table.ts'
-import { makeLastAttempt, postponeJobs, slowDown } from '../pg-boss/jobs-table.ts'
-import { parkClaimed } from '../pg-boss/parked-jobs.ts'
+import { recordParked } from '../groups/groups-table.ts'
+import { makeLastAttempt, postponeJobs, delayRetries } from '../pg-boss/jobs-table.ts'
+import { parkFetched } from '../pg-boss/parked-jobs.ts'
 import { failJobs, removeJobs, type PgBoss } from '../pg-boss/boss.ts'
 import type { Outcome, JobOutcome, Settled, Worker } from '../worker.ts'
 
-type PerformedAs<Kind extends Outcome['kind']> = {
+type JobOutcomeAs<Kind extends Outcome['kind']> = {
   job: Job
   outcome: Extract<Outcome, { kind: Kind }>
 }
 
 /**
- * A job whose claim has lapsed meanwhile (it expired, another process has it) is not ours to
- * settle: pg-boss's fence leaves it alone and it is not recorded.
+ * A job whose lease has expired may belong to another process by now: pg-boss leaves it alone, and
+ * it is not recorded.
  */
-export async function settleJobs(
+export async function settleBatch(
   boss: PgBoss,
-  workerPool: Pick<WorkerPool, 'query' | 'transaction'>,
+  pool: Pick<WorkerPool, 'query' | 'transaction'>,
   worker: Pick<Worker, 'queue' | 'record' | 'afterRecord'>,
-  performed: JobOutcome[],
+  batch: JobOutcome[],
 ): Promise<void> {
   // One statement is a transaction of its own.
-  if (!worker.record && performed.every(isGone)) {
-    await settleGone(boss, workerPool, worker.queue, performed)
+  if (!worker.record && batch.every(isFinished)) {
+    await settleFinished(boss, pool, worker.queue, batch)
     return
   }
-  const settled = await workerPool.transaction(async (db) => {
+  const settled = await pool.transaction(async (db) => {
     const all = [
-      ...(await settleGone(boss, db, worker.queue, performed.filter(isGone))),
-      ...(await settleFailed(boss, db, worker.queue, performed)),
-      ...(await settlePostponed(db, worker.queue, performed.filter(isPostponed))),
-      ...(await settleParked(db, worker.queue, performed.filter(isParked))),
+      ...(await settleFinished(boss, db, worker.queue, batch.filter(isFinished))),
+      ...(await settleFailed(boss, db, worker.queue, batch)),
+      ...(await settlePostponed(db, worker.queue, batch.filter(isPostponed))),
+      ...(await settleParked(db, worker.queue, batch.filter(isParked))),
     ]
     if (all.length > 0) await worker.record?.(db, all)
     return all
@@ -41,14 +41,14 @@ export async function settleJobs(
   worker.afterRecord?.(settled)
 }
 
-async function settleGone(
+async function settleFinished(
   boss: PgBoss,
   db: Db,
   queue: string,
-  gone: PerformedAs<'completed' | 'cancelled'>[],
+  finished: JobOutcomeAs<'completed' | 'cancelled'>[],
 ): Promise<Settled[]> {
-  const ours = new Set(await removeJobs(boss, db, queue, jobsOf(gone)))
-  return gone
+  const ours = new Set(await removeJobs(boss, db, queue, jobsOf(finished)))
+  return finished
     .filter(({ job }) => ours.has(job.id))
     .map(({ job, outcome }) => ({ job, outcome, result: outcome.kind, nextAttemptAt: null }))
 }
@@ -57,20 +57,20 @@ async function settleFailed(
   boss: PgBoss,
   db: Db,
   queue: string,
-  performed: JobOutcome[],
+  batch: JobOutcome[],
 ): Promise<Settled[]> {
-  const dying = performed.filter(isDying)
-  const retried = performed.filter(isRetried)
+  const dying = batch.filter(isDying)
+  const retried = batch.filter(isRetried)
   const cutShort = dying.filter(({ outcome }) => outcome.kind === 'dead')
   await makeLastAttempt(db, queue, jobsOf(cutShort))
   const ours = new Set(await failJobs(boss, db, queue, jobsOf(retried), {}))
-  // pg-boss takes one output a call, and a dead letter keeps its own.
+  // A call of pg-boss takes one output for all its jobs, and each dead letter keeps its own.
   const byOutput = Map.groupBy(dying, ({ outcome }) => JSON.stringify(outcome.output ?? {}))
   for (const [output, those] of byOutput) {
     const died = await failJobs(boss, db, queue, jobsOf(those), JSON.parse(output) as object)
     for (const id of died) ours.add(id)
   }
-  const nextAttempts = await slowDown(
+  const nextAttempts = await delayRetries(
     db,
     queue,
     retried
@@ -88,7 +88,7 @@ async function settleFailed(
 async function settlePostponed(
   db: Db,
   queue: string,
-  postponed: PerformedAs<'postponed'>[],
+  postponed: JobOutcomeAs<'postponed'>[],
 ): Promise<Settled[]> {
   const waits = postponed.map(({ job, outcome }) => ({ job, delayMs: outcome.delayMs }))
   const nextAttempts = await postponeJobs(db, queue, waits)
@@ -101,29 +101,33 @@ async function settlePostponed(
 async function settleParked(
   db: Db,
   queue: string,
-  parked: PerformedAs<'parked'>[],
+  parked: JobOutcomeAs<'parked'>[],
 ): Promise<Settled[]> {
   if (parked.length === 0) return []
-  // First: a group's row may not go while jobs of it are being parked.
-  await noteParked(db, queue, [...new Set(parked.flatMap(({ job }) => job.group ?? []))].toSorted())
-  const ours = new Set(await parkClaimed(db, queue, jobsOf(parked)))
+  // First: it keeps the row of a group from being deleted while jobs of it are being parked.
+  await recordParked(
+    db,
+    queue,
+    [...new Set(parked.flatMap(({ job }) => job.group ?? []))].toSorted(),
+  )
+  const ours = new Set(await parkFetched(db, queue, jobsOf(parked)))
   return parked
     .filter(({ job }) => ours.has(job.id))
     .map(({ job, outcome }) => ({ job, outcome, result: 'parked', nextAttemptAt: null }))
 }
 
-const isGone = (one: JobOutcome): one is PerformedAs<'completed' | 'cancelled'> =>
+const isFinished = (one: JobOutcome): one is JobOutcomeAs<'completed' | 'cancelled'> =>
   one.outcome.kind === 'completed' || one.outcome.kind === 'cancelled'
 
-const isRetried = (one: JobOutcome): one is PerformedAs<'failed'> =>
+const isRetried = (one: JobOutcome): one is JobOutcomeAs<'failed'> =>
   one.outcome.kind === 'failed' && !one.job.isLastAttempt
 
-const isDying = (one: JobOutcome): one is PerformedAs<'failed' | 'dead'> =>
+const isDying = (one: JobOutcome): one is JobOutcomeAs<'failed' | 'dead'> =>
   one.outcome.kind === 'dead' || (one.outcome.kind === 'failed' && one.job.isLastAttempt)
 
-const isPostponed = (one: JobOutcome): one is PerformedAs<'postponed'> =>
+const isPostponed = (one: JobOutcome): one is JobOutcomeAs<'postponed'> =>
   one.outcome.kind === 'postponed'
 
-const isParked = (one: JobOutcome): one is PerformedAs<'parked'> => one.outcome.kind === 'parked'
+const isParked = (one: JobOutcome): one is JobOutcomeAs<'parked'> => one.outcome.kind === 'parked'
 
-const jobsOf = (performed: { job: Job }[]): Job[] => performed.map(({ job }) => job)
+const jobsOf = (outcomes: { job: Job }[]): Job[] => outcomes.map(({ job }) => job)

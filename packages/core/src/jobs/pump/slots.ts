@@ -1,85 +1,84 @@
 /**
- * How many jobs may be claimed and started: pure book-keeping over the two lanes of a pump. The
- * slow lane has a small window of its own, so that neither a backlog of retries nor one of fresh
- * jobs keeps the other waiting.
+ * How many jobs a pump may fetch and start: pure book-keeping over its two lanes. A fetch reserves
+ * slots, which are held until the attempts of its jobs have ended. The retry lane has a few slots of
+ * its own, so that neither a backlog of retries nor a backlog of first attempts keeps the other
+ * waiting.
  */
 import type { Lane } from '../job.ts'
 
 interface Counts {
-  /** Claimed and not ended, or about to be claimed by a fetch under way. */
-  claimed: number
+  reserved: number
   running: number
 }
 
-export class Lanes {
+export class Slots {
   readonly concurrency: number
+  /** Slots of each lane. */
   readonly windows: Record<Lane, number>
   #counts: Record<Lane, Counts> = {
-    fresh: { claimed: 0, running: 0 },
-    slow: { claimed: 0, running: 0 },
+    first: { reserved: 0, running: 0 },
+    retry: { reserved: 0, running: 0 },
   }
-
-  /**
-   * Whether the slow lane's places are kept free for it. Where nothing waits in it the fresh lane
-   * may have them too.
-   */
-  reserved = true
+  #retryLaneKeepsSlots = true
 
   constructor(concurrency: number) {
     this.concurrency = concurrency
-    // With a concurrency of one both lanes take turns in it.
-    const slow = Math.max(1, Math.floor(concurrency / 4))
-    this.windows = { fresh: Math.max(1, concurrency - slow), slow }
+    // With a concurrency of one both lanes take turns in one slot.
+    const retry = Math.max(1, Math.floor(concurrency / 4))
+    this.windows = { first: Math.max(1, concurrency - retry), retry }
+  }
+
+  /** Whether the retry lane's slots stay free for it, or the first lane may use them too. */
+  keepForRetries(keep: boolean): void {
+    this.#retryLaneKeepsSlots = keep
   }
 
   /**
-   * How many jobs a fetch may claim, `ahead` of them beyond what can start; 0 rather than less
-   * than a quarter, so that a fetch brings a batch and not a trickle.
+   * Free slots that are worth a fetch: none below a quarter, so that a fetch brings a batch. `ahead`
+   * jobs may be fetched before there is a slot for their attempt.
    */
   room(lane: Lane, ahead: number): number {
-    const claimed = this.#counts.fresh.claimed + this.#counts.slow.claimed
     const window = this.#windowOf(lane)
-    const room = Math.min(
-      window + ahead - this.#counts[lane].claimed,
-      this.concurrency + ahead - claimed,
-    )
+    const room = this.free(lane) + ahead
     return room >= (window + ahead) / 4 ? room : 0
   }
 
-  /** Places that are free, be they worth a fetch of their own or not. */
-  places(lane: Lane): number {
-    return Math.min(
-      this.#windowOf(lane) - this.#counts[lane].claimed,
-      this.concurrency - this.claimed,
-    )
+  free(lane: Lane): number {
+    const inLane = this.#windowOf(lane) - this.#counts[lane].reserved
+    return Math.min(inLane, this.concurrency - this.used)
+  }
+
+  reserve(lane: Lane, count: number): void {
+    this.#counts[lane].reserved += count
+  }
+
+  /** Gives slots back in which no attempt has started. */
+  release(lane: Lane, count: number): void {
+    this.#counts[lane].reserved -= count
   }
 
   mayStart(lane: Lane): boolean {
-    const { fresh, slow } = this.#counts
-    return (
-      this.#counts[lane].running < this.#windowOf(lane) &&
-      fresh.running + slow.running < this.concurrency
-    )
+    const { first, retry } = this.#counts
+    const isFree = this.#counts[lane].running < this.#windowOf(lane)
+    return isFree && first.running + retry.running < this.concurrency
   }
 
-  #windowOf(lane: Lane): number {
-    return lane === 'fresh' && !this.reserved ? this.concurrency : this.windows[lane]
-  }
-
-  claim(lane: Lane, jobs: number): void {
-    this.#counts[lane].claimed += jobs
-  }
-
+  /** An attempt starts in a slot that is reserved. */
   start(lane: Lane): void {
     this.#counts[lane].running++
   }
 
-  end(lane: Lane, wasRunning: boolean): void {
-    this.#counts[lane].claimed--
-    if (wasRunning) this.#counts[lane].running--
+  end(lane: Lane): void {
+    this.#counts[lane].running--
+    this.#counts[lane].reserved--
   }
 
-  get claimed(): number {
-    return this.#counts.fresh.claimed + this.#counts.slow.claimed
+  /** Slots that are reserved, of both lanes. */
+  get used(): number {
+    return this.#counts.first.reserved + this.#counts.retry.reserved
+  }
+
+  #windowOf(lane: Lane): number {
+    return lane === 'first' && !this.#retryLaneKeepsSlots ? this.concurrency : this.windows[lane]
   }
 }

@@ -1,15 +1,15 @@
-/** A wait that can be cut short; a ring that nobody waits for is heard by the next who does. */
-export class Alarm {
-  #rung = false
+/** Interruptible sleep. `wake` ends the current sleep; without one, the next sleep returns at once. */
+export class WakeableSleep {
+  #isWoken = false
   #wake: (() => void) | undefined
 
-  ring(): void {
-    this.#rung = true
+  wake(): void {
+    this.#isWoken = true
     this.#wake?.()
   }
 
-  async wait(ms: number): Promise<void> {
-    if (!this.#rung) {
+  async sleep(ms: number): Promise<void> {
+    if (!this.#isWoken) {
       const { promise, resolve } = Promise.withResolvers<void>()
       const timer = setTimeout(resolve, ms)
       this.#wake = resolve
@@ -17,6 +17,6 @@ export class Alarm {
       clearTimeout(timer)
       this.#wake = undefined
     }
-    this.#rung = false
+    this.#isWoken = false
   }
 }

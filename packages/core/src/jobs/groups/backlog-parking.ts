@@ -1,0 +1,144 @@
+/**
+ * Parks, in the background, the waiting jobs of groups that fetches exclude, so that no fetch scans
+ * them: of held groups, of groups with an open circuit, and of groups with a long backlog. Writes
+ * circuits that have changed to the table of groups first.
+ */
+import type { Database } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
+import { parkWaiting, SCAN_START, type Backlog, type ScanPosition } from '../pg-boss/parked-jobs.ts'
+import type { GroupStates } from './group-states.ts'
+import { recordParked, setCircuits } from './groups-table.ts'
+
+interface Parts {
+  queue: string
+  background: Database['background']
+  states: GroupStates
+  log: { error(details: object, message: string): void }
+  /** The table of groups has changed: other processes read it again. */
+  changed: () => void
+  refreshSoon: () => void
+  /** There may be parked jobs to claim. */
+  wake: () => void
+}
+
+/** New jobs of groups with an open circuit are parked so often, or less often where there are none. */
+const PARK_EVERY_MS = 1000
+const PARK_EVERY_AT_MOST_MS = 5000
+
+export class BacklogParking {
+  #parts: Parts
+  /** Circuits that have changed here, and are not in the table yet. */
+  #circuits = new Map<string, boolean>()
+  /** Groups whose backlog is to be parked, so that others come to their turn. */
+  #backlogs = new Set<string>()
+  #running: Promise<void> | undefined
+  #parkAt = 0
+  #parkEveryMs = PARK_EVERY_MS
+  #stopped = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  circuitChanged(group: string, isOpen: boolean): void {
+    this.#circuits.set(group, isOpen)
+    this.run()
+  }
+
+  hasUnwritten(group: string): boolean {
+    return this.#circuits.has(group)
+  }
+
+  /** Not while something is being parked: then fetches are about to become shorter anyway. */
+  parkBacklogs(groups: readonly string[]): void {
+    if (groups.length === 0 || this.#running) return
+    for (const group of groups) this.#backlogs.add(group)
+    this.run()
+  }
+
+  run(): void {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    try {
+      await this.#writeCircuits()
+      await this.#parkHeld()
+      await this.#parkLongBacklogs()
+      await this.#parkOpen()
+    } catch (error) {
+      const about = { err: error, queue: this.#parts.queue }
+      this.#parts.log.error(about, 'could not park the backlog of a group')
+    }
+  }
+
+  async #writeCircuits(): Promise<void> {
+    const { queue, background, changed, refreshSoon } = this.#parts
+    while (this.#circuits.size > 0 && !this.#stopped) {
+      const changes = [...this.#circuits]
+      await background(async (db) => {
+        for (const isOpen of [true, false]) {
+          const groups = changes.filter(([, open]) => open === isOpen).map(([group]) => group)
+          await setCircuits(db, queue, groups.toSorted(), isOpen)
+        }
+      })
+      for (const [group, isOpen] of changes) {
+        if (this.#circuits.get(group) === isOpen) this.#circuits.delete(group)
+      }
+      this.#parkAt = 0
+      changed()
+      refreshSoon()
+    }
+  }
+
+  async #parkHeld(): Promise<void> {
+    const groups = this.#parts.states.toPark()
+    if (groups.length === 0) return
+    await this.#park({ groups, includesNotDue: true })
+    this.#parts.states.parked(groups)
+  }
+
+  async #parkLongBacklogs(): Promise<void> {
+    const groups = [...this.#backlogs]
+    if (groups.length === 0) return
+    await this.#park({ groups, includesNotDue: false })
+    for (const group of groups) this.#backlogs.delete(group)
+    this.#parts.refreshSoon()
+  }
+
+  async #parkOpen(): Promise<void> {
+    const groups = this.#parts.states.open()
+    if (groups.length === 0 || performance.now() < this.#parkAt) return
+    const startedAt = performance.now()
+    const parked = await this.#park({ groups, includesNotDue: false })
+    const tookMs = performance.now() - startedAt
+    this.#parkEveryMs =
+      parked > 0 ? PARK_EVERY_MS : Math.min(PARK_EVERY_AT_MOST_MS, this.#parkEveryMs * 2)
+    this.#parkAt = performance.now() + Math.max(this.#parkEveryMs, 20 * tookMs)
+    if (parked > 0) this.#parts.wake()
+  }
+
+  /** In portions, each in a transaction of its own. Returns how many jobs were parked. */
+  async #park(backlog: Backlog): Promise<number> {
+    const { queue, background } = this.#parts
+    let parked = 0
+    for (let position: ScanPosition | null = SCAN_START; position && !this.#stopped;) {
+      const from: ScanPosition = position
+      const portion = await background(async (db: Db) => {
+        const moved = await parkWaiting(db, queue, backlog, from)
+        await recordParked(db, queue, moved.groups.toSorted())
+        return moved
+      })
+      parked += portion.parked
+      position = portion.next
+    }
+    return parked
+  }
+}

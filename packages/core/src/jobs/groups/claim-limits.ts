@@ -1,0 +1,51 @@
+/** How many parked jobs of which groups one statement claims: pure. */
+import type { Lane } from '../job.ts'
+import type { GroupLimits } from './group-limits.ts'
+import type { GroupStates } from './group-states.ts'
+
+export interface ClaimLimit {
+  group: string
+  limit: number
+}
+
+/** Groups that one statement claims parked jobs of. */
+const GROUPS_PER_CLAIM = 50
+
+/**
+ * Groups with an open circuit have at most half of the retry lane together, and the others what
+ * those leave: neither can keep the other from its turn.
+ */
+export function claimLimits(
+  states: GroupStates,
+  groupLimits: GroupLimits,
+  windows: Record<Lane, number>,
+  room: Record<Lane, number>,
+  now: number,
+): ClaimLimit[] {
+  const claimable = states.claimable(now)
+  const open = claimable.filter(({ isOpen }) => isOpen).map(({ group }) => group)
+  const closed = claimable.filter(({ isOpen }) => !isOpen).map(({ group }) => group)
+  const limits: ClaimLimit[] = []
+  let left = room.retry + room.first
+  const add = (group: string, limit: number) => {
+    if (limit < 1 || limits.length >= GROUPS_PER_CLAIM) return 0
+    limits.push({ group, limit })
+    left -= limit
+    return limit
+  }
+  const halfOfLane = Math.max(1, Math.floor(windows.retry / 2))
+  let openLeft = Math.min(halfOfLane - groupLimits.openInFlight(), room.retry)
+  // With one slot the groups whose receivers answer come first.
+  if (closed.length > 0 && openLeft === left) openLeft--
+  const most = Math.max(1, Math.floor(windows.retry / 8))
+  const each = Math.max(1, Math.min(most, Math.floor(halfOfLane / Math.max(1, open.length))))
+  for (const group of open) {
+    openLeft -= add(group, Math.min(openLeft, each - groupLimits.inFlightOf(group)))
+  }
+  const lane = room.first > 0 ? 'first' : 'retry'
+  for (const group of closed) {
+    const cap = groupLimits.capOf(group, lane, now, closed.length === 1)
+    add(group, Math.min(left, cap - groupLimits.inFlightOf(group)))
+  }
+  return limits
+}

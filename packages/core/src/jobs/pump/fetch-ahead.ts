@@ -1,0 +1,37 @@
+/**
+ * How many jobs are fetched before there is a slot for their attempt. With a handler that takes a
+ * few milliseconds the round trips of fetches would else bound how many jobs a second are done.
+ */
+const MOST = 200
+/** Jobs may be fetched so much earlier than they start. */
+const AHEAD_MS = 10
+/** With attempts that take longer, round trips do not count. */
+const QUICK_MS = 100
+const SHORTEST_MS = 0.1
+const WEIGHT_OF_ONE = 0.1
+
+export class FetchAhead {
+  #concurrency: number
+  #meanMs = Infinity
+
+  constructor(concurrency: number) {
+    this.#concurrency = concurrency
+  }
+
+  /** An attempt took so long. */
+  record(ms: number): void {
+    this.#meanMs =
+      this.#meanMs === Infinity ? ms : this.#meanMs + (ms - this.#meanMs) * WEIGHT_OF_ONE
+  }
+
+  /** Jobs that were fetched ahead have waited so long for a slot. */
+  waited(ms: number): void {
+    this.#meanMs = Math.max(this.#meanMs, ms)
+  }
+
+  count(): number {
+    if (this.#meanMs > QUICK_MS) return 0
+    const jobs = (this.#concurrency * AHEAD_MS) / Math.max(this.#meanMs, SHORTEST_MS)
+    return Math.min(MOST, Math.floor(jobs))
+  }
+}

@@ -1,0 +1,140 @@
+/** Fetches jobs into free slots, as many of each group as its limits allow, and begins them. */
+import type { Db } from '../../postgres/transaction.ts'
+import type { GroupScheduler } from '../groups/group-scheduler.ts'
+import type { Job, Lane } from '../job.ts'
+import { fetchJobs, type PgBoss } from '../pg-boss/boss.ts'
+import type { Attempts } from './attempts.ts'
+import type { FetchAhead } from './fetch-ahead.ts'
+import type { Heartbeats } from './heartbeats.ts'
+import type { OutcomeBuffer } from './outcome-buffer.ts'
+import { pollMsAfter } from './poll-interval.ts'
+import type { Slots } from './slots.ts'
+
+interface Parts {
+  queue: string
+  boss: PgBoss
+  db: Db
+  slots: Slots
+  fetchAhead: FetchAhead
+  groups: GroupScheduler
+  heartbeats: Heartbeats
+  attempts: Attempts
+  outcomes: OutcomeBuffer
+}
+
+/** What a fetch has brought. */
+export interface Fetched {
+  /** Jobs that it could bring at most; with 0 nothing was fetched. */
+  limit: number
+  count: number
+  tookMs: number
+  /** Groups that have all the slots that they may have. */
+  capped: string[]
+}
+
+export const LARGEST_FETCH = 200
+/** Wait so long for room before the next look at it. */
+const NO_ROOM_MS = 100
+/** Outcomes that may wait to be settled while more is fetched; or the concurrency, if that is more. */
+const MOST_UNSETTLED = 400
+
+export class Fetcher {
+  #parts: Parts
+  /** Whether the last fetch of a lane left jobs for lack of room. */
+  #hasMore: Record<Lane, boolean> = { first: false, retry: false }
+  #lastJobAt = Date.now()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** By the clock of the process: `Date.now()`. */
+  get lastJobAt(): number {
+    return this.#lastJobAt
+  }
+
+  hasMore(lane: Lane): boolean {
+    return this.#hasMore[lane]
+  }
+
+  expectMore(lane: Lane): void {
+    this.#hasMore[lane] = true
+  }
+
+  /** Slots of a lane that are worth a fetch. */
+  room(lane: Lane): number {
+    if (this.isBehind()) return 0
+    const { slots, groups, fetchAhead } = this.#parts
+    // How quick the attempts of one group are says nothing about those of another.
+    return slots.room(lane, groups.exist ? 0 : fetchAhead.count())
+  }
+
+  /** Whether too many outcomes wait to be settled. */
+  isBehind(): boolean {
+    const { outcomes, slots } = this.#parts
+    return outcomes.size > Math.max(slots.concurrency, MOST_UNSETTLED)
+  }
+
+  /** Fetches what a lane has room for. Returns how long to wait before the next time. */
+  async fill(lane: Lane, after: (fetched: Fetched) => void): Promise<number> {
+    const first = await this.#fetchAllowed(lane, false)
+    after(first)
+    const isFull = first.limit > 0 && first.count === first.limit
+    const isCapped = first.limit === 0 || first.capped.length > 0
+    this.#hasMore[lane] = isFull || isCapped
+    if (first.limit === 0) return NO_ROOM_MS
+    if (isFull) return 0
+    if (isCapped) {
+      // The queue has no other jobs: a slow group may have more slots.
+      const second = await this.#fetchAllowed(lane, true)
+      after(second)
+      if (second.limit > 0 && second.count === second.limit) return 0
+    }
+    return pollMsAfter(Date.now() - this.#lastJobAt, lane)
+  }
+
+  async fetch(lane: Lane, limit: number, excludedGroups: string[]) {
+    const { boss, db, queue, slots } = this.#parts
+    const startedAt = performance.now()
+    slots.reserve(lane, limit)
+    let jobs: Job[] = []
+    try {
+      jobs = await fetchJobs(boss, db, queue, { limit, lane, excludedGroups })
+    } finally {
+      slots.release(lane, limit - jobs.length)
+    }
+    return { jobs, tookMs: performance.now() - startedAt }
+  }
+
+  /** A job whose group has no slot left goes back at once. No attempt is used up. */
+  begin(lane: Lane, jobs: Job[], uncontended: boolean): void {
+    if (jobs.length === 0) return
+    const { attempts, groups, heartbeats, outcomes, slots } = this.#parts
+    this.#lastJobAt = Date.now()
+    heartbeats.add(jobs)
+    const admitted = jobs.filter((job) => {
+      if (groups.admit(job.group, lane, uncontended)) return true
+      slots.release(lane, 1)
+      outcomes.add({ job, outcome: { kind: 'postponed', delayMs: 0 } })
+      return false
+    })
+    attempts.begin(lane, admitted)
+  }
+
+  /** Parked jobs were claimed by their group, within its limits. */
+  beginClaimed(lane: Lane, jobs: Job[]): void {
+    if (jobs.length === 0) return
+    this.#lastJobAt = Date.now()
+    this.#parts.heartbeats.add(jobs)
+    this.#parts.attempts.begin(lane, jobs)
+  }
+
+  async #fetchAllowed(lane: Lane, uncontended: boolean): Promise<Fetched> {
+    const room = Math.min(this.room(lane), LARGEST_FETCH)
+    const { limit, excluded, capped } = this.#parts.groups.allow(lane, room, uncontended)
+    if (limit === 0) return { limit, count: 0, tookMs: 0, capped }
+    const { jobs, tookMs } = await this.fetch(lane, limit, excluded)
+    this.begin(lane, jobs, uncontended)
+    return { limit, count: jobs.length, tookMs, capped }
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Fetches retries, and claims parked jobs, group by group in turns. Each has half of the room while
+ * both wait.
+ */
+import type { GroupScheduler } from '../groups/group-scheduler.ts'
+import { LANES } from '../job.ts'
+import type { Fetched, Fetcher } from './fetcher.ts'
+import type { ParkedClaims } from './parked-claims.ts'
+import type { Slots } from './slots.ts'
+
+interface Parts {
+  fetcher: Fetcher
+  groups: GroupScheduler
+  parked: ParkedClaims
+  slots: Slots
+  wakeLanesWithRoom: () => void
+}
+
+/** A fetch of retries that takes longer scans backlogs of groups that it excludes. */
+const LONG_FETCH_MS = 5
+/** Then the next fetch waits so many times as long as it took. */
+const PAUSE_AFTER_LONG = 4
+/** How often retries are fetched while parked jobs take all the room, and there were no retries. */
+const RETRIES_EVERY_MS = 50
+const SHORTEST_WAIT_MS = 50
+
+export class RetryLane {
+  #parts: Parts
+  /** No fetch of retries before this moment, by the monotonic clock. */
+  #fetchRetriesAt = 0
+  /** Whether the last fetch left retries for lack of room. */
+  #retriesWait = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Returns how long to wait before the next time, unless the lane is woken. */
+  async refill(): Promise<number> {
+    const { fetcher, groups } = this.#parts
+    await groups.refresh()
+    const hasClaimed = await this.#claimParked()
+    const pauseMs = this.#fetchRetriesAt - performance.now()
+    const isPaused = pauseMs > 0
+    const waitMs = isPaused ? pauseMs : await fetcher.fill('retry', (it) => this.#afterFetch(it))
+    if (!isPaused && waitMs > 0 && hasClaimed) {
+      this.#fetchRetriesAt = performance.now() + RETRIES_EVERY_MS
+    }
+    this.#retriesWait = waitMs === 0
+    if (hasClaimed) {
+      fetcher.expectMore('retry')
+      return 0
+    }
+    return Math.min(waitMs, Math.max(SHORTEST_WAIT_MS, groups.claimableInMs()))
+  }
+
+  #afterFetch({ limit, count, tookMs }: Fetched): void {
+    const { groups, slots, wakeLanesWithRoom } = this.#parts
+    // The receiver of a group may hang: then the retry lane needs its slots for the other groups.
+    slots.keepForRetries(limit === 0 || count > 0 || groups.exist)
+    if (limit === 0) return
+    if (tookMs > LONG_FETCH_MS) {
+      this.#fetchRetriesAt = performance.now() + PAUSE_AFTER_LONG * tookMs
+    }
+    wakeLanesWithRoom()
+  }
+
+  async #claimParked(): Promise<boolean> {
+    const jobs = await this.#parts.parked.claim(this.#retriesWait)
+    for (const lane of LANES) this.#parts.fetcher.beginClaimed(lane, jobs[lane])
+    return jobs.first.length + jobs.retry.length > 0
+  }
+}
