@@ -112,19 +112,19 @@ const refused: [
   ['a name with a blank', ['a b', 1], 'INVALID_EVENT_NAME', /got "a b"$/],
   ['no name', [undefined, 1], 'INVALID_EVENT_NAME', /got undefined$/],
   ['a name that is too long', ['a'.repeat(201), 1], 'INVALID_EVENT_NAME', /1 to 200/],
-  ['an empty id', ['a', 1, { id: '' }], 'INVALID_EVENT_ID', /got one of 0$/],
+  ['an empty id', ['a', 1, { id: '' }], 'INVALID_EVENT_ID', /got a string of 0 characters$/],
   [
     'an id that is too long',
     ['a', 1, { id: 'x'.repeat(256) }],
     'INVALID_EVENT_ID',
     /got a string of 256 characters$/,
   ],
-  ['an id with NUL', ['a', 1, { id: '\0' }], 'INVALID_EVENT_ID', /got one of 1$/],
+  ['an id with NUL', ['a', 1, { id: '\0' }], 'INVALID_EVENT_ID', /got a string of 1 characters$/],
   [
     'an id with half a surrogate pair',
     ['a', 1, { id: '\ud800' }],
     'INVALID_EVENT_ID',
-    /got one of 1$/,
+    /got a string of 1 characters$/,
   ],
   ['a number as id', ['a', 1, { id: 5 }], 'INVALID_EVENT_ID', /got 5$/],
   [
