@@ -27,9 +27,9 @@ function keyOf(get: () => Promise<string | null>) {
     secrets: { get },
     name: 'BOOTSTRAP_KEY',
     log: {
-      warn: (facts: object, text: string) => said.push(text + JSON.stringify(facts)),
+      warn: (details: object, text: string) => said.push(text + JSON.stringify(details)),
     } as never,
-    forget: (digests) => void forgotten.push(digests.length),
+    forget: (hashes) => void forgotten.push(hashes.length),
   })
   return { key, said, forgotten }
 }
@@ -121,12 +121,12 @@ t.test('each reading of the secret holds until another one succeeds', async (t) 
   await bootstrapKey.read()
   await bootstrapKey.read()
   t.equal(bootstrapKey.matches(BOOTSTRAP_KEY), true, 'while nothing else is known')
-  t.match(said, [/^the bootstrap key cannot be read again, the last one stays valid/])
+  t.match(said, [/^the bootstrap key cannot be read again: the last one stays valid/])
   t.equal(said.length, 1, 'once')
 
   secret = null
   await bootstrapKey.read()
   t.equal(bootstrapKey.matches(BOOTSTRAP_KEY), false)
-  t.match(said.at(-1), /^there is no bootstrap key: its secret is not set/)
+  t.match(said.at(-1), /^there is no bootstrap key: its secret cannot be used.*is not set/)
   t.same(forgotten, [1, 1], 'what was remembered of its key, at each change')
 })

@@ -13,7 +13,7 @@ const LARGEST = 200
  * @param findAll answers for many keys at once, those that are there
  * @returns the same for one key; asked twice in a moment, it looks twice
  */
-export function gathered<Found>(
+export function batchLookup<Found>(
   findAll: (keys: string[]) => Promise<ReadonlyMap<string, Found>>,
 ): (key: string) => Promise<Found | undefined> {
   let keys: string[] = []
