@@ -63,12 +63,12 @@ t.test('without a good secret there is none, and the log says why', async (t) =>
 
 t.test('a secret store that is away lets nobody in, but known keys', async (t) => {
   const log = logOf()
-  let isConnectionError = true
+  let isAway = true
   const { ask, makeKey } = await startHost(t, {
     after,
     core: {
       secrets() {
-        if (isConnectionError) throw new Error('the vault is sealed')
+        if (isAway) throw new Error('the vault is sealed')
         return BOOTSTRAP_KEY
       },
     },
@@ -81,7 +81,7 @@ t.test('a secret store that is away lets nobody in, but known keys', async (t) =
   t.match(await ask('GET', '/me'), { status: 503, headers: { 'retry-after': '1' } })
   t.equal((await ask('GET', '/me', { key: 'no-such-key' })).status, 503, 'it might be the one')
 
-  isConnectionError = false
+  isAway = false
   await t.resolves(
     (async () => {
       while ((await ask('GET', '/me')).status !== 200);
