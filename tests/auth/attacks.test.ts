@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { insertApiKey, revokeApiKey } from '../../packages/auth/src/tables/api-keys.ts'
-import { digestOf, prefixOf } from '../../packages/auth/src/key-format.ts'
+import { hashOf, prefixOf } from '../../packages/auth/src/key-format.ts'
 import { uuidv7 } from '@svc/core/internal'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { attackedHost, type AttackedHost } from './support/attacked-host.ts'
@@ -58,9 +58,9 @@ async function storeTestKeys({ app, userId }: AttackedHost): Promise<void> {
   const db = app.svc.database
   const store = async (key: string, scopes: string[], expiresAt: Date | null = null) => {
     const id = uuidv7()
-    const digest = digestOf(key)
+    const hash = hashOf(key)
     const keyPrefix = prefixOf(key)
-    await insertApiKey(db, { id, userId, digest, keyPrefix, label: null, scopes, expiresAt })
+    await insertApiKey(db, { id, userId, hash, keyPrefix, label: null, scopes, expiresAt })
     return id
   }
   await store(admin, ['admin'])

@@ -27,9 +27,9 @@ function keyOf(get: () => Promise<string | null>) {
     secrets: { get },
     name: 'BOOTSTRAP_KEY',
     log: {
-      warn: (facts: object, text: string) => said.push(text + JSON.stringify(facts)),
+      warn: (details: object, text: string) => said.push(text + JSON.stringify(details)),
     } as never,
-    forget: (digests) => void forgotten.push(digests.length),
+    forget: (hashes) => void forgotten.push(hashes.length),
   })
   return { key, said, forgotten }
 }
@@ -63,12 +63,12 @@ t.test('without a good secret there is none, and the log says why', async (t) =>
 
 t.test('a secret store that is away lets nobody in, but known keys', async (t) => {
   const log = logOf()
-  let isConnectionError = true
+  let isAway = true
   const { ask, makeKey } = await startHost(t, {
     after,
     core: {
       secrets() {
-        if (isConnectionError) throw new Error('the vault is sealed')
+        if (isAway) throw new Error('the vault is sealed')
         return BOOTSTRAP_KEY
       },
     },
@@ -81,7 +81,7 @@ t.test('a secret store that is away lets nobody in, but known keys', async (t) =
   t.match(await ask('GET', '/me'), { status: 503, headers: { 'retry-after': '1' } })
   t.equal((await ask('GET', '/me', { key: 'no-such-key' })).status, 503, 'it might be the one')
 
-  isConnectionError = false
+  isAway = false
   await t.resolves(
     (async () => {
       while ((await ask('GET', '/me')).status !== 200);
@@ -121,12 +121,12 @@ t.test('each reading of the secret holds until another one succeeds', async (t) 
   await bootstrapKey.read()
   await bootstrapKey.read()
   t.equal(bootstrapKey.matches(BOOTSTRAP_KEY), true, 'while nothing else is known')
-  t.match(said, [/^the bootstrap key cannot be read again, the last one stays valid/])
+  t.match(said, [/^the bootstrap key cannot be read again: the last one stays valid/])
   t.equal(said.length, 1, 'once')
 
   secret = null
   await bootstrapKey.read()
   t.equal(bootstrapKey.matches(BOOTSTRAP_KEY), false)
-  t.match(said.at(-1), /^there is no bootstrap key: its secret is not set/)
+  t.match(said.at(-1), /^there is no bootstrap key: its secret cannot be used.*is not set/)
   t.same(forgotten, [1, 1], 'what was remembered of its key, at each change')
 })

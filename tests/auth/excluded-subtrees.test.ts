@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import {
-  pathRules,
-  type Demand,
+  createPathRules,
+  type Access,
   type PathOptions,
 } from '../../packages/auth/src/guard/policy/path-rules.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
@@ -23,37 +23,37 @@ const options: PathOptions = {
 }
 
 t.test('a wildcard opens what is below its path, and not the path itself', (t) => {
-  const rules = pathRules(options, router)
-  const paths: [string, Demand][] = [
+  const rules = createPathRules(options, router)
+  const paths: [string, Access][] = [
     ['/public/x', 'open'],
     ['/public/x/y', 'open'],
     ['/public/x/', 'open'],
-    ['/public', 'method'],
-    ['/public/', 'method'],
-    ['/publicx', 'method'],
-    ['/publicx/y', 'method'],
-    ['/Public/x', 'method'],
+    ['/public', 'by method'],
+    ['/public/', 'by method'],
+    ['/publicx', 'by method'],
+    ['/publicx/y', 'by method'],
+    ['/Public/x', 'by method'],
     ['/files/open/1', 'open'],
-    ['/files/openx', 'method'],
+    ['/files/openx', 'by method'],
     ['/a:b', 'open'],
   ]
-  for (const [path, demand] of paths) {
-    t.equal(rules.ofPath(path), demand, path)
-    if (!path.includes(':')) t.equal(rules.ofPattern(path), demand, `${path} as a pattern`)
+  for (const [path, access] of paths) {
+    t.equal(rules.ofPath(path), access, path)
+    if (!path.includes(':')) t.equal(rules.ofPattern(path), access, `${path} as a pattern`)
   }
-  const patterns: [string, Demand | undefined][] = [
+  const patterns: [string, Access | undefined][] = [
     ['/public/*', undefined],
     ['/public/:id', undefined],
     ['/public/files/*', undefined],
     ['/:first/:second', undefined],
     ['/*', undefined],
     ['/files/:id', undefined],
-    ['/private/*', 'method'],
-    ['/publicx/*', 'method'],
+    ['/private/*', 'by method'],
+    ['/publicx/*', 'by method'],
     ['/a::b', 'open'],
     ['/_auth/*', 'auth:manage'],
   ]
-  for (const [pattern, demand] of patterns) t.equal(rules.ofPattern(pattern), demand, pattern)
+  for (const [pattern, access] of patterns) t.equal(rules.ofPattern(pattern), access, pattern)
   t.end()
 })
 

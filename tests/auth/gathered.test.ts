@@ -1,10 +1,10 @@
 import t from 'tap'
-import { gathered } from '../../packages/auth/src/guard/keys/batch-lookup.ts'
+import { batchLookup } from '../../packages/auth/src/guard/keys/batch-lookup.ts'
 
 /** Finds every key but `none`, and remembers what it was asked for. */
 function makeFind() {
   const asked: string[][] = []
-  const find = gathered(async (keys) => {
+  const find = batchLookup(async (keys) => {
     asked.push(keys)
     return new Map(keys.filter((key) => key !== 'none').map((key) => [key, `found ${key}`]))
   })
@@ -35,7 +35,7 @@ t.test('two hundred at most', async (t) => {
 
 t.test('what fails fails for all that shared it, and for nobody else', async (t) => {
   let fails = true
-  const find = gathered(async (keys) => {
+  const find = batchLookup(async (keys) => {
     if (fails) throw new Error('Postgres is away')
     return new Map(keys.map((key) => [key, key]))
   })

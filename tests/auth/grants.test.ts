@@ -27,7 +27,7 @@ t.test('a caller without admin hands on read, write and what it holds itself', a
   t.match(await ask('POST', path, { key: manager, body: { scopes: ['admin', 'read'] } }), {
     body: {
       statusCode: 403,
-      code: 'SVC_AUTH_UNGRANTABLE_SCOPE',
+      code: 'SVC_AUTH_SCOPE_NOT_GRANTABLE',
       error: 'Forbidden',
       message: /: admin$/,
     },

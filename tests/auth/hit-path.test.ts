@@ -53,9 +53,9 @@ t.test('a key that was refused is refused without a query', async (t) => {
 t.test('what cannot be a key is refused without a query', async (t) => {
   const { app, ask, makeKey } = await startHost(t, { after })
   const { key } = await makeKey()
-  const mistyped = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a')
+  const badChecksum = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a')
   const { texts } = watchStatements(app)
-  for (const text of [mistyped, 'a b', 'ü'.repeat(9), 'x'.repeat(513)]) {
+  for (const text of [badChecksum, 'a b', 'ü'.repeat(9), 'x'.repeat(513)]) {
     t.equal((await ask('GET', '/me', { key: text })).status, 401, text)
   }
   t.same(texts, [])
@@ -78,7 +78,7 @@ t.test('a flood of unknown keys is turned away, and known keys are not', async (
   }
   t.equal(await judged(key), 200)
   const { key: unseen } = await makeKey()
-  t.equal(await judged(unseen), 200, 'its shape has a budget of its own')
+  t.equal(await judged(unseen), 200, 'its format has a budget of its own')
 
   const answers = await flood
   const turnedAway = answers.filter(({ status }) => status === 'rejected')

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t from 'tap'
-import { auditLog } from '../../packages/auth/src/guard/refusal-log.ts'
-import { mintKey } from '../../packages/auth/src/key-format.ts'
+import { redactingLog } from '../../packages/auth/src/guard/refusal-log.ts'
+import { generateKey } from '../../packages/auth/src/key-format.ts'
 import { startHost } from './support/host.ts'
 import { logOf } from './support/log.ts'
 
@@ -28,7 +28,7 @@ t.test('after everything was done, no key stands in the log or the database', as
     `update svc."__svc.auth.api_keys" set expires_at = now() where id = $1`,
     [expiring.id],
   )
-  const unknown = [mintKey(), 'not-of-our-shape-at-all', `${mintKey()}x`]
+  const unknown = [generateKey(), 'not-of-our-format-at-all', `${generateKey()}x`]
   const keys = [made.body.key, expiring.key, ...unknown]
   for (const key of keys) {
     for (const headers of [{ 'x-api-key': key }, { authorization: `Bearer ${key}` }]) {
@@ -95,7 +95,7 @@ t.test('should a secret slip into what we log, it is redacted', async (t) => {
   const log = logOf()
   const { app } = await startHost(t, { fastify: { logger: { level: 'info', stream: log } } })
   const headers = { authorization: 'Bearer swordfish' }
-  auditLog(app.log).info({ key: 'swordfish', headers, some: { key: 'swordfish' } }, 'slipped')
+  redactingLog(app.log).info({ key: 'swordfish', headers, some: { key: 'swordfish' } }, 'slipped')
   t.notMatch(log.text(), 'swordfish')
   t.match(log.entries('slipped'), [{ key: '[Redacted]', headers: '[Redacted]' }])
 })

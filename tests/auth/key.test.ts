@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import t from 'tap'
 import {
   checksumOf,
-  digestOf,
-  digestOfHex,
+  hashOf,
+  hashOfHex,
   hexOf,
-  mintKey,
+  generateKey,
   prefixOf,
-  shapeOf,
-  type Shape,
+  formatOf,
+  type KeyFormat,
 } from '../../packages/auth/src/key-format.ts'
 
 t.test('the checksum is CRC-32 in base62, padded to six digits', (t) => {
@@ -28,7 +28,7 @@ t.test('the checksum is CRC-32 in base62, padded to six digits', (t) => {
 })
 
 t.test('a minted key is svc_, 32 random characters and their checksum', (t) => {
-  const keys = Array.from({ length: 500 }, mintKey)
+  const keys = Array.from({ length: 500 }, generateKey)
   for (const key of keys) {
     const [, body = '', checksum] = /^svc_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/.exec(key) ?? []
     t.equal(checksum, checksumOf(body))
@@ -39,28 +39,28 @@ t.test('a minted key is svc_, 32 random characters and their checksum', (t) => {
 })
 
 t.test('only what has our shape and a wrong checksum is mistyped', (t) => {
-  const key = mintKey()
+  const key = generateKey()
   const swapped = `${key.slice(0, 10)}${key[11]}${key[10]}${key.slice(12)}`
   const other = key.endsWith('0') ? '1' : '0'
-  const cases: [string, Shape][] = [
-    [key, 'minted'],
-    [key.slice(0, -1) + other, 'mistyped'],
-    [swapped, key[10] === key[11] ? 'minted' : 'mistyped'],
-    [key.slice(0, -1), 'foreign'],
-    [`${key}0`, 'foreign'],
-    ['svc_live_READread00123456789abcdef', 'foreign'],
-    [key.replace('svc_', 'SVC_'), 'foreign'],
-    ['', 'foreign'],
+  const cases: [string, KeyFormat][] = [
+    [key, 'wellFormed'],
+    [key.slice(0, -1) + other, 'badChecksum'],
+    [swapped, key[10] === key[11] ? 'wellFormed' : 'badChecksum'],
+    [key.slice(0, -1), 'otherFormat'],
+    [`${key}0`, 'otherFormat'],
+    ['svc_live_READread00123456789abcdef', 'otherFormat'],
+    [key.replace('svc_', 'SVC_'), 'otherFormat'],
+    ['', 'otherFormat'],
   ]
-  for (const [text, shape] of cases) t.equal(shapeOf(text), shape, text)
+  for (const [text, format] of cases) t.equal(formatOf(text), format, text)
   t.end()
 })
 
 t.test('a key is known by its SHA-256, and shown by its first eight characters', (t) => {
-  const key = mintKey()
+  const key = generateKey()
   const hex = createHash('sha256').update(key).digest('hex')
-  t.equal(hexOf(digestOf(key)), hex)
-  t.equal(digestOfHex(hex), digestOf(key))
+  t.equal(hexOf(hashOf(key)), hex)
+  t.equal(hashOfHex(hex), hashOf(key))
   t.equal(prefixOf(key), key.slice(0, 8))
   t.equal(prefixOf('short'), 'short')
   t.end()

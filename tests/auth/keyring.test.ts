@@ -1,66 +1,70 @@
 import t from 'tap'
 import { BoundedMap } from '../../packages/auth/src/guard/keys/bounded-map.ts'
-import { isRejection, Keyring, type Finding } from '../../packages/auth/src/guard/keys/key-cache.ts'
-import { knownKey } from '../../packages/auth/src/guard/keys/cached-key.ts'
-import { MissBudget } from '../../packages/auth/src/guard/keys/token-bucket.ts'
+import {
+  isFailure,
+  KeyCache,
+  type LookupResult,
+} from '../../packages/auth/src/guard/keys/key-cache.ts'
+import { createCachedKey } from '../../packages/auth/src/guard/keys/cached-key.ts'
+import { TokenBucket } from '../../packages/auth/src/guard/keys/token-bucket.ts'
 
-const valid = knownKey({ userId: 'u', scopes: [], bootstrap: false, keyId: 'k' })
-const revoked: Finding = { verdict: 'revoked', keyId: 'k' }
+const valid = createCachedKey({ userId: 'u', scopes: [], bootstrap: false, keyId: 'k' })
+const revoked: LookupResult = { verdict: 'revoked', keyId: 'k' }
 
 /** A lookup whose answers the test gives one by one. */
 function pendingLookUps() {
-  const waiting: ((finding: Finding) => void)[] = []
-  const keyring = new Keyring(
+  const waiting: ((result: LookupResult) => void)[] = []
+  const keyCache = new KeyCache(
     () =>
       new Promise((resolve) => {
         waiting.push(resolve)
       }),
   )
-  return { keyring, waiting }
+  return { keyCache, waiting }
 }
 
 t.test('what was read before a revocation is neither believed nor remembered', async (t) => {
-  const { keyring, waiting } = pendingLookUps()
-  const finding = keyring.find('d', 'minted')
-  keyring.drop(['d'])
+  const { keyCache, waiting } = pendingLookUps()
+  const result = keyCache.find('d', 'wellFormed')
+  keyCache.forget(['d'])
   waiting.shift()?.(valid)
   await new Promise((resolve) => setImmediate(resolve))
-  t.equal(keyring.known('d'), undefined)
+  t.equal(keyCache.validKey('d'), undefined)
   t.equal(waiting.length, 1, 'it is read once more')
   waiting.shift()?.(revoked)
-  t.equal(await finding, revoked)
-  t.equal(keyring.known('d'), undefined)
+  t.equal(await result, revoked)
+  t.equal(keyCache.validKey('d'), undefined)
 })
 
 t.test('a change of another key disturbs nobody', async (t) => {
-  const { keyring, waiting } = pendingLookUps()
-  const finding = keyring.find('d', 'minted')
-  keyring.drop(['e'])
+  const { keyCache, waiting } = pendingLookUps()
+  const result = keyCache.find('d', 'wellFormed')
+  keyCache.forget(['e'])
   waiting.shift()?.(valid)
-  t.equal(await finding, valid)
-  t.equal(keyring.known('d'), valid)
+  t.equal(await result, valid)
+  t.equal(keyCache.validKey('d'), valid)
 })
 
 t.test('after a gap everything is forgotten, and read again if under way', async (t) => {
-  const { keyring, waiting } = pendingLookUps()
-  keyring.remember('e', valid)
-  const finding = keyring.find('d', 'minted')
-  keyring.clear()
+  const { keyCache, waiting } = pendingLookUps()
+  keyCache.remember('e', valid)
+  const result = keyCache.find('d', 'wellFormed')
+  keyCache.forgetAll()
   waiting.shift()?.(valid)
   await new Promise((resolve) => setImmediate(resolve))
   waiting.shift()?.(revoked)
-  t.ok(isRejection(await finding))
-  t.equal(keyring.known('e'), undefined)
+  t.ok(isFailure(await result))
+  t.equal(keyCache.validKey('e'), undefined)
 })
 
 t.test('a lookup that failed is not remembered', async (t) => {
   let asked = 0
-  const keyring = new Keyring(async () => {
+  const keyCache = new KeyCache(async () => {
     if (asked++ === 0) throw new Error('away')
     return valid
   })
-  await t.rejects(keyring.find('d', 'minted'), { message: 'away' })
-  t.equal(await keyring.find('d', 'minted'), valid)
+  await t.rejects(keyCache.find('d', 'wellFormed'), { message: 'away' })
+  t.equal(await keyCache.find('d', 'wellFormed'), valid)
 })
 
 t.test('a bounded map forgets what was not asked for lately', (t) => {
@@ -82,8 +86,8 @@ t.test('a bounded map forgets what was not asked for lately', (t) => {
   t.end()
 })
 
-t.test('the budget of misses refills with time, and by misses that were none', (t) => {
-  const budget = new MissBudget(3, 10, 0)
+t.test('the budget of lookups refills with time, and by lookups of valid keys', (t) => {
+  const budget = new TokenBucket(3, 10, 0)
   t.same(
     [1, 2, 3, 4].map(() => budget.take(0)),
     [true, true, true, false],
@@ -91,7 +95,7 @@ t.test('the budget of misses refills with time, and by misses that were none', (
   t.equal(budget.take(99), false)
   t.equal(budget.take(100), true)
   t.equal(budget.take(100), false)
-  budget.giveBack()
+  budget.refund()
   t.equal(budget.take(100), true)
   t.same(
     [1, 2, 3, 4].map(() => budget.take(1_000_000)),

@@ -1,18 +1,20 @@
 import t from 'tap'
 import { LastUsed } from '../../packages/auth/src/guard/keys/last-used.ts'
-import { knownKey } from '../../packages/auth/src/guard/keys/cached-key.ts'
+import { createCachedKey } from '../../packages/auth/src/guard/keys/cached-key.ts'
 import { startHost } from './support/host.ts'
 
+const quiet = { info() {}, warn() {} }
+
 const key = (keyId: string | null) =>
-  knownKey({ userId: 'u', scopes: [], bootstrap: keyId === null, keyId })
+  createCachedKey({ userId: 'u', scopes: [], bootstrap: keyId === null, keyId })
 
 t.test('uses are gathered, once a round and key, and written together', async (t) => {
   const written: string[][] = []
-  const lastUsed = new LastUsed(async (uses) => void written.push([...uses.keys()]))
-  lastUsed.note(key('a'))
-  lastUsed.note(key('b'))
-  lastUsed.note(key('a'))
-  lastUsed.note(key(null))
+  const lastUsed = new LastUsed(async (uses) => void written.push([...uses.keys()]), quiet)
+  lastUsed.record(key('a'))
+  lastUsed.record(key('b'))
+  lastUsed.record(key('a'))
+  lastUsed.record(key(null))
   await lastUsed.flush()
   await lastUsed.flush()
   t.same(written, [['a', 'b']])
@@ -23,27 +25,28 @@ t.test('a use has the time of its first note in the round', async (t) => {
   const clock = { ms: 1_700_000_000_000 }
   const lastUsed = new LastUsed(
     async (uses) => void written.push(...Array.from(uses.values(), (at) => at.getTime())),
+    quiet,
     () => clock.ms,
   )
-  lastUsed.note(key('a'))
+  lastUsed.record(key('a'))
   clock.ms += 5000
   await lastUsed.flush()
-  lastUsed.note(key('a'))
+  lastUsed.record(key('a'))
   await lastUsed.flush()
   t.same(written, [1_700_000_000_000, 1_700_000_005_000])
 })
 
 t.test('uses that could not be written stand in the next batch', async (t) => {
   const written: string[][] = []
-  let isConnectionError = true
+  let isAway = true
   const lastUsed = new LastUsed(async (uses) => {
-    if (isConnectionError) throw new Error('away')
+    if (isAway) throw new Error('away')
     written.push([...uses.keys()])
-  })
-  lastUsed.note(key('a'))
+  }, quiet)
+  lastUsed.record(key('a'))
   await t.rejects(lastUsed.flush(), { message: 'away' })
-  lastUsed.note(key('b'))
-  isConnectionError = false
+  lastUsed.record(key('b'))
+  isAway = false
   await lastUsed.flush()
   t.same(written, [['a', 'b']])
 })
@@ -55,9 +58,9 @@ t.test('many are written in portions, and those that fail stand in the next roun
     portions++
     if (portions === 2) throw new Error('away')
     written.push(...uses.keys())
-  })
+  }, quiet)
   const ids = Array.from({ length: 1200 }, (_, n) => String(n))
-  for (const id of ids) lastUsed.note(key(id))
+  for (const id of ids) lastUsed.record(key(id))
   await t.rejects(lastUsed.flush(), { message: 'away' })
   t.equal(written.length, 500)
   await lastUsed.flush()

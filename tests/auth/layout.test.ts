@@ -108,7 +108,7 @@ t.test('routes outside of the plugin keep the host from booting', async (t) => {
   for (const plugin of outside) {
     const app = hostOf(t, plugin)
     await t.rejects(async () => await app.ready(), {
-      code: 'SVC_AUTH_UNGUARDED',
+      code: 'SVC_AUTH_GUARD_NOT_GLOBAL',
       message: /does not reach the route GET(, HEAD)? \/sibling.*fastify-plugin.*skip-override/,
     })
   }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Lease } from '../../packages/auth/src/guard/keys/cache-lease.ts'
+import { CacheLease } from '../../packages/auth/src/guard/keys/cache-lease.ts'
 import type { KeyChanges as Changes } from '../../packages/auth/src/tables/key-changes.ts'
 
 /** Postgres as a lease sees it: readings that the test answers one by one. */
@@ -7,16 +7,20 @@ function makeLease() {
   const readings: { since: number; answer: (changes: Changes) => void; fail: () => void }[] = []
   const forgotten: (readonly string[] | null)[] = []
   const clock = { ms: 1000 }
-  const lease = new Lease({
-    readChanges: (since) =>
+  const logged: string[] = []
+  const write = (_details: object, message: string) => void logged.push(message)
+  const log = { info: write, warn: write }
+  const lease = new CacheLease({
+    readKeyChanges: (since) =>
       new Promise((resolve, reject) => {
         readings.push({ since, answer: resolve, fail: () => reject(new Error('away')) })
       }),
-    forget: (dropped) => void forgotten.push(dropped),
+    forget: (hashes) => void forgotten.push(hashes),
     refresh: async () => {},
+    log,
     now: () => clock.ms,
   })
-  return { lease, readings, forgotten, clock }
+  return { lease, readings, forgotten, clock, logged }
 }
 
 t.test('a lease is held for a moment from when the reading was sent', async (t) => {
@@ -24,7 +28,7 @@ t.test('a lease is held for a moment from when the reading was sent', async (t) 
   t.notOk(lease.isHeld())
   const renewed = lease.renew()
   clock.ms += 300
-  readings[0]?.answer({ epoch: 7, dropped: null })
+  readings[0]?.answer({ revision: 7, changedHashes: null })
   await renewed
   t.ok(lease.isHeld())
   clock.ms += 599
@@ -37,7 +41,7 @@ t.test('a reading that was answered too late prolongs nothing', async (t) => {
   const { lease, readings, clock } = makeLease()
   const renewed = lease.renew()
   clock.ms += 900
-  readings[0]?.answer({ epoch: 7, dropped: null })
+  readings[0]?.answer({ revision: 7, changedHashes: null })
   await renewed
   t.notOk(lease.isHeld())
 })
@@ -48,7 +52,7 @@ t.test('a reading that takes long does not keep others from being sent', async (
   clock.ms += 400
   const quick = lease.renew()
   t.equal(readings.length, 2)
-  readings[1]?.answer({ epoch: 1, dropped: null })
+  readings[1]?.answer({ revision: 1, changedHashes: null })
   await quick
   t.ok(lease.isHeld())
   readings[0]?.fail()
@@ -67,7 +71,7 @@ t.test('a reading that fails prolongs nothing', async (t) => {
 t.test('those who ask at once share one reading', async (t) => {
   const { lease, readings } = makeLease()
   const all = Promise.all([lease.renew(), lease.renew(), lease.renew()])
-  readings[0]?.answer({ epoch: 1, dropped: [] })
+  readings[0]?.answer({ revision: 1, changedHashes: [] })
   await all
   t.equal(readings.length, 1)
 })
@@ -79,9 +83,9 @@ t.test('each change is forgotten once, in whatever order readings arrive', async
     readings.at(-1)?.answer(changes)
     await renewed
   }
-  await read({ epoch: 5, dropped: null })
-  await read({ epoch: 5, dropped: [] })
-  await read({ epoch: 6, dropped: ['a'] })
+  await read({ revision: 5, changedHashes: null })
+  await read({ revision: 5, changedHashes: [] })
+  await read({ revision: 6, changedHashes: ['a'] })
   t.same(forgotten, [null, ['a']])
   t.equal(readings.at(-1)?.since, 5)
 
@@ -90,9 +94,9 @@ t.test('each change is forgotten once, in whatever order readings arrive', async
   lease.wake()
   lease.wake()
   const [slow, quick] = readings.slice(-2)
-  quick?.answer({ epoch: 8, dropped: ['b', 'c'] })
+  quick?.answer({ revision: 8, changedHashes: ['b', 'c'] })
   await new Promise((resolve) => setImmediate(resolve))
-  slow?.answer({ epoch: 7, dropped: ['b'] })
+  slow?.answer({ revision: 7, changedHashes: ['b'] })
   await new Promise((resolve) => setImmediate(resolve))
   t.same(forgotten, [null, ['a'], ['b', 'c']])
 })
@@ -100,9 +104,9 @@ t.test('each change is forgotten once, in whatever order readings arrive', async
 t.test('too far behind, or a database that was set back: everything is forgotten', async (t) => {
   const { lease, readings, forgotten } = makeLease()
   for (const changes of [
-    { epoch: 5, dropped: null },
-    { epoch: 900, dropped: null },
-    { epoch: 3, dropped: [] },
+    { revision: 5, changedHashes: null },
+    { revision: 900, changedHashes: null },
+    { revision: 3, changedHashes: [] },
   ]) {
     const renewed = lease.renew()
     readings.at(-1)?.answer(changes)

@@ -1,6 +1,9 @@
 import t from 'tap'
 import type { Db } from '@svc/core'
-import { narrow, within } from '../../packages/auth/src/guard/keys/limited-pool.ts'
+import {
+  withConcurrencyLimit,
+  withTimeout,
+} from '../../packages/auth/src/guard/keys/limited-pool.ts'
 
 /** A database whose answers the test gives one by one. */
 function pending() {
@@ -22,7 +25,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 t.test('no more than so many statements run at once, the others in their order', async (t) => {
   const { db, running, texts } = pending()
-  const narrowed = narrow(db, 2, 60_000)
+  const narrowed = withConcurrencyLimit(db, 2, 60_000)
   const refused = narrowed.query('a')
   const answers = ['b', 'c', 'd'].map((text) => narrowed.query(text))
   await settle()
@@ -43,7 +46,7 @@ t.test('no more than so many statements run at once, the others in their order',
 
 t.test('who has waited too long is turned away, and takes nobody’s turn', async (t) => {
   const { db, running, texts } = pending()
-  const narrowed = narrow(db, 1, 30)
+  const narrowed = withConcurrencyLimit(db, 1, 30)
   const first = narrowed.query('a')
   await t.rejects(narrowed.query('b'), { message: /no turn within 30 ms/ })
   running[0]?.answer()
@@ -56,7 +59,7 @@ t.test('who has waited too long is turned away, and takes nobody’s turn', asyn
 })
 
 t.test('a wait ends', async (t) => {
-  await t.rejects(within(10, new Promise(() => {})), { message: 'no answer within 10 ms' })
-  t.equal(await within(60_000, Promise.resolve(5)), 5)
-  await t.rejects(within(60_000, Promise.reject(new Error('no'))), { message: 'no' })
+  await t.rejects(withTimeout(10, new Promise(() => {})), { message: 'no answer within 10 ms' })
+  t.equal(await withTimeout(60_000, Promise.resolve(5)), 5)
+  await t.rejects(withTimeout(60_000, Promise.reject(new Error('no'))), { message: 'no' })
 })

@@ -1,13 +1,13 @@
 import t from 'tap'
-import { pathRules } from '../../packages/auth/src/guard/policy/path-rules.ts'
+import { createPathRules } from '../../packages/auth/src/guard/policy/path-rules.ts'
 import {
   policyOfNotFound,
   policyOfPath,
   policyOfRoute,
-  type Policy,
+  type RoutePolicy,
 } from '../../packages/auth/src/guard/policy/route-policy.ts'
 
-const rules = pathRules(
+const rules = createPathRules(
   {
     protectedPaths: ['/api'],
     excludePaths: ['/health', '/api/open'],
@@ -23,7 +23,7 @@ const rules = pathRules(
 )
 
 /** What a policy asks for, in words. */
-function told(policy: Policy): string {
+function told(policy: RoutePolicy): string {
   if (policy.kind !== 'guarded') return policy.kind
   const [reading, other] = [policy.reading, policy.other].map(
     ({ scopes }) => scopes?.join('|') ?? 'any key',

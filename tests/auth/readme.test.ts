@@ -44,6 +44,12 @@ t.test('the example of the README runs, and does what it says', async (t) => {
   t.match(await call('/orders', plain), { status: 200, body: { for: user.body.id } })
   t.match(await call('/invoices', plain), { status: 403 })
   t.match(await call('/invoices', billing), { status: 200 })
+
+  const customer = { email: 'bea@example.com', name: 'Bea' }
+  t.match(await call('/customers', billing, customer), { status: 403 })
+  const { key: theirs } = (await call('/customers', BOOTSTRAP_KEY, customer)).body
+  t.match(await call('/orders', theirs), { status: 200, body: { for: String } })
+  t.match(await call('/customers', BOOTSTRAP_KEY, customer), { status: 409 })
 })
 
 t.test('every option and every error code stands in the README', (t) => {

@@ -89,7 +89,7 @@ t.test('whoever listens to upgrades past Fastify is warned of', async (t) => {
   t.equal(log.text(), '')
   app.server.on('upgrade', () => {})
   await app.listen({ port: 0, host: '127.0.0.1' })
-  t.match(log.text(), /upgrade.*svcAuth does not guard it/)
+  t.match(log.text(), /upgrade.*is not guarded by svcAuth/)
 })
 
 t.test('on one connection the second request is judged anew', async (t) => {

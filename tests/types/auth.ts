@@ -8,6 +8,7 @@ import svcAuth, {
   svcAuth as named,
   type ApiKey,
   type Auth,
+  type AuthOperations,
   type CreatedApiKey,
   type NewApiKey,
   type NewUser,
@@ -68,12 +69,23 @@ const wanted: NewUser = { email: 'ada@example.com', name: 'Ada', role: 'boss' }
 const user: User = await actions.call('__svc.auth.createUser', wanted)
 const users: User[] = await actions.call('__svc.auth.listUsers')
 const one: User = await actions.call('__svc.auth.getUser', user.id)
-const wishes: NewApiKey = { userId: user.id, label: null, expiresAt: null, scopes: ['read'] }
-const made: CreatedApiKey = await actions.call('__svc.auth.createApiKey', wishes)
+const input: NewApiKey = { userId: user.id, label: null, expiresAt: null, scopes: ['read'] }
+const made: CreatedApiKey = await actions.call('__svc.auth.createApiKey', input)
 const keys: ApiKey[] = await actions.call('__svc.auth.listApiKeys', user.id)
 const validation: Validation = await actions.call('__svc.auth.validateApiKey', made.key)
 await actions.call('__svc.auth.revokeApiKey', made.id)
 await actions.call('__svc.auth.deleteUser', user.id)
+const { auth } = app.svc
+const operations: AuthOperations = auth
+const both: CreatedApiKey = await app.svc.transaction(async (db) => {
+  const { id } = await operations.createUser(wanted, { db })
+  return operations.createApiKey({ userId: id }, { db })
+})
+await auth.revokeApiKey(both.id)
+// @ts-expect-error -- no such option
+await auth.createUser(wanted, { transaction: true })
+// @ts-expect-error -- a read takes no transaction
+await auth.getUser(user.id, { db: app.svc.database })
 // @ts-expect-error -- no such action
 await actions.call('__svc.auth.makeUser', wanted)
 // @ts-expect-error -- a field is missing

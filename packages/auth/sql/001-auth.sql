@@ -11,10 +11,10 @@ create table svc."__svc.auth.users" (
 -- Two people do not share a mailbox because one of them writes it in capitals.
 create unique index on svc."__svc.auth.users" (lower(email));
 
--- A key is kept as the SHA-256 of its text alone: who reads this table can use none of them.
+-- Of the text of a key only the SHA-256 is stored: a reader of this table cannot use the keys.
 create table svc."__svc.auth.api_keys" (
   id uuid primary key,
-  -- No foreign key: the rows of a deleted user stay, revoked, to tell whose key it was.
+  -- No foreign key: the revoked rows of a deleted user stay, to show whose keys they were.
   user_id uuid not null,
   key_hash text collate "C" not null unique check (key_hash ~ '^[0-9a-f]{64}$'),
   key_prefix text collate "C" not null check (length(key_prefix) <= 8),
@@ -28,10 +28,10 @@ create table svc."__svc.auth.api_keys" (
 
 create index on svc."__svc.auth.api_keys" (user_id, id desc);
 
--- One row, which every change of keys raises in its own transaction: the lock on it puts the commits
--- in order, so that a process that has seen a number has missed nothing below it.
--- `dropped` are the hashes of the keys that were changed last, newest last: what nobody may remember
--- any more. Who is further behind than they reach forgets everything.
+-- One row, which every change of keys raises in its own transaction. The lock on it puts the commits
+-- in order: a process that has read a number has missed no change below it.
+-- `dropped` are the hashes of the keys that were changed last, newest last. A process forgets those
+-- since its last reading, and all keys where the list does not reach back that far.
 create table svc."__svc.auth.epoch" (
   is_only boolean primary key default true check (is_only),
   epoch bigint not null default 0,
@@ -40,8 +40,8 @@ create table svc."__svc.auth.epoch" (
 
 insert into svc."__svc.auth.epoch" default values;
 
--- A trigger, so that no statement can revoke a key and forget to say so, not even one that somebody
--- types at night. A new key needs none: nobody can remember anything of a text that did not exist.
+-- A trigger, so that every statement that revokes a key is recorded, also one typed into psql. An
+-- insert needs none: no process can remember a key that did not exist.
 create function svc."__svc.auth.tell_changed_keys"() returns trigger language plpgsql as $$
 declare
   changed text[];

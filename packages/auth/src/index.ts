@@ -1,6 +1,6 @@
 import '@svc/core/node-version'
-// What these declare for others (`request.auth`, the actions, the context keys) reaches a host only
-// through a line that the compiler keeps.
+// The declarations of these (`request.auth`, `svc.auth`, the actions, the context keys) reach a host
+// only through an import that the compiler keeps.
 import './operations/named-actions.ts'
 import './operations/svc-auth.ts'
 import './guard/guard.ts'
@@ -21,4 +21,26 @@ export type {
   User,
   Validation,
 } from './schemas.ts'
-export * from './errors.ts'
+export {
+  AmbiguousCredentials,
+  AuthAlreadyRegistered,
+  Blocked,
+  EmailTaken,
+  ExclusionOpensManagement,
+  ExpiryInPast,
+  ExpiryTooLate,
+  GuardNotGlobal,
+  HookBeforeGuard,
+  InsufficientScope,
+  InvalidExpiry,
+  InvalidKey,
+  InvalidRouteScopes,
+  KeyNotFound,
+  MissingKey,
+  RequestContextTooLate,
+  ScopeNotGrantable,
+  Unavailable,
+  UnknownScope,
+  UnsupportedFastify,
+  UserNotFound,
+} from './errors.ts'

@@ -9,7 +9,16 @@ import {
 import type { RateLimit } from './tables/lockouts.ts'
 import { BUILT_IN_SCOPES, SCOPE_NAME, type Scope } from './scopes.ts'
 
-/** Options of `svcAuth`. */
+/**
+ * Options of `svcAuth`.
+ *
+ * @example
+ * const options: SvcAuthOptions = {
+ *   bootstrapKeySecret: 'BOOTSTRAP_KEY',
+ *   excludePaths: ['/health', '/public/*'],
+ *   scopes: ['billing:read'],
+ * }
+ */
 export interface SvcAuthOptions {
   /**
    * Which paths need a key: all, or those under these prefixes. A prefix ends where a segment
@@ -18,41 +27,44 @@ export interface SvcAuthOptions {
    */
   protectedPaths?: 'all' | string[]
   /**
-   * Paths that are open, for every method: whole paths, and with `/*` at the end all paths below one,
-   * which is not itself among them.
+   * Paths that are open, for every method: whole paths, and with `/*` at the end all paths below one
+   * but not that path itself.
    * @default ['/health']
    */
   excludePaths?: string[]
   /**
-   * Name of the secret that holds the bootstrap key, 16 to 512 characters long. It is read again every
+   * Name of the secret that holds the bootstrap key, 16 to 512 characters. It is read again every
    * 5 seconds.
    * @default none
    */
   bootstrapKeySecret?: string
   /**
-   * Base path of the management API; `null` disables it. Its scope, `auth:manage`, can make keys with
-   * `read` and `write` for any user.
+   * Base path of the management API; `null` disables it. A key with its scope, `auth:manage`, can
+   * create keys with `read` and `write` for any user.
    * @default '/_auth'
    */
   managementBasePath?: string | null
   /**
-   * Blocks key prefixes with too many failures. It blocks the right key with them: anyone who knows
-   * the first 8 characters of a key can have it blocked.
+   * A lockout, and no limit of the rate of requests: it blocks key prefixes with too many failed
+   * attempts. The right key of the prefix is blocked too, so a stranger who knows the first 8
+   * characters of a key can have it blocked.
    * @default disabled
    */
   rateLimit?: RateLimit
   /** Prefixes that need the scope `webhooks:manage`. @default ['/_webhooks'] */
   webhooksManagementPaths?: string[]
-  /** Scopes of your own, to be granted to keys and asked for in `config.scopes`. @default [] */
+  /** Scopes of the host, for keys and for `config.scopes` of routes. @default [] */
   scopes?: Scope[]
   /**
-   * Names of `onRequest` hooks that may run before the guard, beside those of
-   * `@fastify/request-context`, `@fastify/cors` and `@fastify/helmet`.
+   * Names of the functions of `onRequest` hooks that may run before the guard, beside those of
+   * `@fastify/request-context`, `@fastify/cors` and `@fastify/helmet`. A minifier changes names of
+   * functions, and the host does not boot then: keep these names (esbuild: `keepNames`).
    * @default []
    */
   hooksBeforeGuard?: string[]
   /**
-   * Whether `auth.userId`, `auth.scopes` and `auth.bootstrap` stand in the request context too.
+   * Whether the guard writes `auth.userId`, `auth.scopes` and `auth.bootstrap` into the request
+   * context.
    * @default whether `@fastify/request-context` was registered before svcAuth
    */
   requestContext?: boolean
@@ -67,12 +79,12 @@ export type AuthSettings = Required<
 const text = (is: (value: string) => boolean) => (value: unknown) =>
   typeof value === 'string' && is(value)
 
-/** As the router reads it, decoded: a pattern or an encoded path would protect nothing, in silence. */
+/** Decoded, as the router reads it: a pattern or an encoded path would protect nothing. */
 const isPrefix = (value: string): boolean =>
   /^\/[^?#*%\\\s]*$/.test(value) && !/\/\/|\/:|\/\.\.?(?:\/|$)/.test(value)
 /**
- * A whole path, or `/*` behind one. A colon begins a parameter, and two stand for a colon, as in a
- * route's pattern. Dot segments and empty segments never reach a route as such.
+ * A whole path, or one with `/*` at its end. As in a route's pattern, a colon begins a parameter and
+ * two are one colon. Dot segments and empty segments never reach a route.
  */
 const isExclusion = (value: string): boolean =>
   /^\/[^?#*:%\\\s]*$/.test(value.replace(/\/\*$/, '/').replaceAll('::', '')) &&
@@ -139,7 +151,7 @@ const rules: OptionRules = {
 }
 
 /** @throws InvalidOption naming the option, what it was and what it must be */
-export function settleAuthOptions(given: unknown): AuthSettings {
+export function resolveAuthOptions(given: unknown): AuthSettings {
   const settings = resolveOptions<AuthSettings>('svcAuth', rules, given)
   if (settings.rateLimit === undefined) return settings
   const rateLimit = resolveOptions<RateLimit>(

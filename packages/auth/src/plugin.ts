@@ -1,48 +1,51 @@
 import { bootOnCore, managementApi, type Core } from '@svc/core/internal'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { registerActions } from './operations/named-actions.ts'
-import { createAuthOperations } from './operations/svc-auth.ts'
-import { auditLog } from './guard/refusal-log.ts'
-import { refuseOpenManagement, warnOfVainExclusions } from './guard/boot/useless-exclusions.ts'
-import { makeGuard } from './guard/guard.ts'
-import { openKeys } from './guard/keys/open-keys.ts'
-import { pathRules } from './guard/policy/path-rules.ts'
-import { Policies } from './guard/policy/policy-map.ts'
+import { AuthAlreadyRegistered } from './errors.ts'
 import {
-  addFirstHook,
-  proveEnclosed,
-  proveFirst,
-  proveRequestContext,
+  addGuardHook,
+  assertGuardFirst,
+  assertRequestContextFirst,
+  assertRoutesEnclosed,
   rootOf,
 } from './guard/boot/hook-order.ts'
-import { requestContextMirror } from './guard/request-context.ts'
-import { routerOptionsOf, watchRoutes } from './guard/policy/registered-routes.ts'
+import {
+  assertManagementGuarded,
+  warnOfUselessExclusions,
+} from './guard/boot/useless-exclusions.ts'
 import { warnOfUnguardedUpgrades } from './guard/boot/websocket-upgrades.ts'
-import { AuthAlreadyRegistered } from './errors.ts'
-import { describeRoutes } from './routes/openapi.ts'
+import { createGuard } from './guard/guard.ts'
+import { createAuthentication } from './guard/keys/authentication.ts'
+import { createPathRules } from './guard/policy/path-rules.ts'
+import { PolicyMap } from './guard/policy/policy-map.ts'
+import { collectRoutes, routerOptionsOf } from './guard/policy/registered-routes.ts'
+import { redactingLog } from './guard/refusal-log.ts'
+import { createRequestContextCopy } from './guard/request-context.ts'
 import { createOperationContext } from './operations/context.ts'
+import { registerActions } from './operations/named-actions.ts'
 import { createOperations } from './operations/operations.ts'
-import { settleAuthOptions, type AuthSettings, type SvcAuthOptions } from './options.ts'
+import { createAuthOperations } from './operations/svc-auth.ts'
+import { resolveAuthOptions, type AuthSettings, type SvcAuthOptions } from './options.ts'
 import { managementRoutes, unknownId } from './routes/management.ts'
+import { describeRoutes } from './routes/openapi.ts'
 import type { Scope } from './scopes.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Scopes of which one, or `admin`, opens the route. They guard it wherever it stands. */
+    /** Scopes of which any one, or `admin`, opens the route. They guard it at any path. */
     scopes?: Scope[]
   }
 }
 
 const MIGRATIONS = new URL('../sql/', import.meta.url)
 
-/** Whether the guard asks for a key: for our other packages, which do not know this one. */
+/** Whether the guard asks for a key: for our other packages, which do not import this one. */
 const GUARDS = Symbol.for('@svc/auth.guards')
 
 async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> {
-  assertFirst(app)
-  const settings = settleAuthOptions(given)
-  refuseOpenManagement(withPrefix(settings, app.prefix))
+  assertNotRegistered(app)
+  const settings = resolveAuthOptions(given)
+  assertManagementGuarded(withPrefix(settings, app.prefix))
   bootOnCore(
     app,
     '@svc/auth',
@@ -52,24 +55,27 @@ async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> 
 }
 
 async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): Promise<void> {
-  const keys = await openKeys(core, settings, auditLog(app.log))
+  const authentication = await createAuthentication(core, settings, redactingLog(app.log))
   const router = routerOptionsOf(app)
-  const allRoutes = watchRoutes(app)
-  const policies = new Policies(pathRules(withPrefix(settings, app.prefix), router), router)
-  const mirror = await requestContextMirror(app, settings.requestContext)
+  const allRoutes = collectRoutes(app)
+  const policies = new PolicyMap(createPathRules(withPrefix(settings, app.prefix), router), router)
+  const copyToRequestContext = await createRequestContextCopy(app, settings.requestContext)
 
-  // A context has the decorators that its parent had when it was made: one for each.
+  // A context has the decorators that its parent had when it was created: one for each.
   for (const context of new Set([rootOf(app), app])) context.decorateRequest('auth', null)
-  const policyOf = (request: FastifyRequest) => policies.of(request)
-  const guard = await addFirstHook(app, makeGuard({ ...keys, policyOf, mirror }))
-  app.decorate(GUARDS, (method: string, path: string) => policies.guards(method, path))
+  const policyOf = (request: FastifyRequest) => policies.policyOf(request)
+  const guard = createGuard({ ...authentication, policyOf, copyToRequestContext })
+  const guardHook = await addGuardHook(app, guard)
+  app.decorate(GUARDS, (method: string, path: string) => policies.needsKey(method, path))
 
-  const context = createOperationContext(core, keys, settings)
-  const operations = createOperations(context, keys.recognizer)
+  const context = createOperationContext(core, authentication, settings)
+  const operations = createOperations(context, authentication.authenticator)
   core.svc.auth = createAuthOperations(operations)
   registerActions(core.svc)
   if (settings.managementBasePath !== null) {
-    if (app.hasDecorator('swagger')) describeRoutes(app, (...route) => policies.foresee(...route))
+    if (app.hasDecorator('swagger')) {
+      describeRoutes(app, (...route) => policies.policyBeforeRegistration(...route))
+    }
     await managementApi(
       app,
       settings.managementBasePath,
@@ -80,28 +86,28 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
 
   app.addHook('onReady', async () => {
     const routes = allRoutes()
-    proveEnclosed(app, routes)
-    proveFirst(app, guard, routes, settings.hooksBeforeGuard)
-    if (settings.requestContext !== false) proveRequestContext(app, guard)
-    policies.settle(routes, context.scopes)
-    warnOfVainExclusions(app.log, settings.excludePaths, routes)
-    await keys.start()
+    assertRoutesEnclosed(app, routes)
+    assertGuardFirst(app, guardHook, routes, settings.hooksBeforeGuard)
+    if (settings.requestContext !== false) assertRequestContextFirst(app, guardHook)
+    policies.addRoutes(routes, context.scopes)
+    warnOfUselessExclusions(app.log, settings.excludePaths, routes)
+    await authentication.start()
   })
   warnOfUnguardedUpgrades(app)
-  app.addHook('onClose', () => keys.stop())
+  app.addHook('onClose', () => authentication.stop())
 }
 
 const HOSTS = new WeakSet<FastifyInstance>()
 
 /** @throws AuthAlreadyRegistered */
-function assertFirst(app: FastifyInstance): void {
+function assertNotRegistered(app: FastifyInstance): void {
   const root = rootOf(app)
-  // The symbol tells of another copy of this package.
+  // The decorator is there if another copy of this package is registered.
   if (HOSTS.has(root) || app.hasDecorator(GUARDS)) throw new AuthAlreadyRegistered()
   HOSTS.add(root)
 }
 
-/** Paths in options are those of requests, save the base path, which our routes are registered under. */
+/** Paths in options are those of requests, except the base path, where our routes are registered. */
 const withPrefix = (settings: AuthSettings, prefix: string): AuthSettings => ({
   ...settings,
   managementBasePath:
@@ -109,7 +115,18 @@ const withPrefix = (settings: AuthSettings, prefix: string): AuthSettings => ({
 })
 
 /**
- * API keys: a guard before every route, scopes, brute-force blocks, and a management API for users
- * and keys. To be registered on the root instance, or in the one plugin that holds all routes.
+ * API keys: a guard before every route, scopes, a lockout after failed attempts, `svc.auth`, and a
+ * management API for users and keys. Register it on the root instance, or in the one plugin that
+ * holds all routes.
+ *
+ * Boot rejects with InvalidOption (`@svc/core`), AuthAlreadyRegistered, ExclusionOpensManagement,
+ * InvalidRouteScopes, HookBeforeGuard, GuardNotGlobal, RequestContextTooLate, UnsupportedFastify, and
+ * with the errors of `svcCore`.
+ *
+ * @example
+ * await app.register(svcAuth, { bootstrapKeySecret: 'BOOTSTRAP_KEY', scopes: ['billing:read'] })
+ * app.get('/invoices', { config: { scopes: ['billing:read'] } }, listInvoices)
+ * @see https://www.rfc-editor.org/rfc/rfc6750 for `Authorization: Bearer`
+ * @see https://www.rfc-editor.org/rfc/rfc7235 for 401 and `WWW-Authenticate`
  */
 export const svcAuth = fp(auth, { name: '@svc/auth', fastify: '5.x' })

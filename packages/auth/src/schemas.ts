@@ -1,7 +1,7 @@
-/** What goes in and out, for routes and actions alike. */
+/** Input and output of the operations, for routes, `svc.auth` and actions. */
 import { Type, type Static } from '@sinclair/typebox'
 
-/** Postgres keeps no NUL in a text. */
+/** Postgres refuses NUL in a text. */
 const text = (maxLength: number) =>
   Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000]*$' })
 const nullable = <T extends ReturnType<typeof Type.String>>(schema: T) =>
@@ -26,19 +26,19 @@ export const User = Type.Object({
   createdAt: timestamp(),
 })
 
-const keyWishes = {
-  /** For people; `null` is none. */
+const keyFields = {
+  /** For people; `null` for none. */
   label: Type.Optional(nullable(text(200))),
-  /** ISO 8601 with an offset; from this instant on the key is invalid; `null` is never. */
+  /** ISO 8601 with an offset: from this instant on the key is invalid; `null` for never. */
   expiresAt: Type.Optional(nullable(timestamp())),
   /** Default `["read", "write"]`. */
   scopes: Type.Optional(Type.Array(Type.String(), { maxItems: 100, uniqueItems: true })),
 }
 
 /** The body of a route that has the user in its path. */
-export const KeyWishes = Type.Object(keyWishes, closed)
+export const CreateApiKeyBody = Type.Object(keyFields, closed)
 
-export const NewApiKey = Type.Object({ userId: Type.String(), ...keyWishes }, closed)
+export const NewApiKey = Type.Object({ userId: Type.String(), ...keyFields }, closed)
 
 const page = {
   limit: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -67,21 +67,33 @@ export const ApiKey = Type.Object({
   lastUsedAt: nullable(timestamp()),
 })
 
-/** A user to be created. */
+/**
+ * A user to be created. `role` is `'user'` by default and means nothing to svcAuth.
+ *
+ * @example
+ * const user: NewUser = { email: 'ada@example.com', name: 'Ada' }
+ */
 export type NewUser = Static<typeof NewUser>
-/** A user; `createdAt` is ISO 8601. */
+/** A user. `id` is a UUIDv7, `createdAt` ISO 8601 in UTC. */
 export type User = Static<typeof User>
-/** A key to be created. */
+/**
+ * A key to be created. By default it has no `label`, no expiry and the scopes `read` and `write`.
+ * `expiresAt` is ISO 8601 with an offset.
+ *
+ * @example
+ * const key: NewApiKey = { userId: user.id, scopes: ['read'], expiresAt: '2030-01-31T12:00:00Z' }
+ * @see https://www.rfc-editor.org/rfc/rfc3339 for `expiresAt`
+ */
 export type NewApiKey = Static<typeof NewApiKey>
-/** A key as it is shown once, with its text. */
+/** A key with its text, which is returned only when it is created. */
 export type CreatedApiKey = Static<typeof CreatedApiKey>
-/** A key as it is listed: its prefix, never its text. */
+/** A key as it is listed, without its text. `keyPrefix` is its first 8 characters. */
 export type ApiKey = Static<typeof ApiKey>
 
 /** A part of a list: `limit` rows (all by default), those that follow the row with the id `after`. */
 export type Page = Static<typeof Page>
 
-/** What `validateApiKey` says of a key. */
+/** What `validateApiKey` returns for a text. */
 export interface Validation {
   valid: boolean
   /** Owner of the key; `null` for the bootstrap key and for one that is not valid. */

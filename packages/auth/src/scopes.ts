@@ -1,15 +1,15 @@
 /**
- * Scopes that need no declaration. `auth:manage` reaches further than its name: its holder can make
- * keys with `read` and `write` for any user, which never expire, and so act as any user.
+ * Scopes that need no declaration. The holder of `auth:manage` can create keys with `read` and `write`
+ * for any user, without an expiry, and so act as any user.
  */
 export const BUILT_IN_SCOPES = ['admin', 'read', 'write', 'auth:manage', 'webhooks:manage'] as const
 
-/** A scope: one of ours, or one that the host declares with the option `scopes`. */
+/** A scope: built in, or declared by the host with the option `scopes`. */
 export type Scope = (typeof BUILT_IN_SCOPES)[number] | (string & {})
 
 export const DEFAULT_SCOPES: readonly Scope[] = ['read', 'write']
 
-/** What a scope may be called: words of a URL's unreserved characters, parted by colons. */
+/** Names of scopes: words of a URL's unreserved characters (RFC 3986), separated by colons. */
 export const SCOPE_NAME = /^[A-Za-z0-9._~-]+(?::[A-Za-z0-9._~-]+)*$/
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -21,9 +21,8 @@ export const satisfies = (held: readonly Scope[], required: readonly Scope[]): b
   held.includes('admin') || required.some((scope) => held.includes(scope))
 
 /**
- * Those of `wanted` that a caller without `admin` may not grant: scopes beyond `read` and `write` that
- * it does not hold itself. `read` and `write` it may grant without holding them, to a key of any user
- * and without an expiry.
+ * The scopes of `wanted` that a caller without `admin` may not grant: all that it does not hold
+ * itself, except `read` and `write`, which it may grant to a key of any user and without an expiry.
  */
 export const ungrantable = (held: readonly Scope[], wanted: readonly Scope[]): Scope[] =>
   held.includes('admin')

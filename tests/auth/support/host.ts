@@ -44,10 +44,10 @@ export interface Host {
   /** A user with an email of its own. */
   makeUser: () => Promise<{ id: string }>
   /** A key with these scopes, of a user of its own unless told. */
-  makeKey: (wishes?: KeyWishes) => Promise<MadeKey>
+  makeKey: (input?: KeyInput) => Promise<MadeKey>
 }
 
-export interface KeyWishes {
+export interface KeyInput {
   userId?: string
   scopes?: string[]
   expiresAt?: string
@@ -104,10 +104,10 @@ function conversation(app: FastifyInstance) {
       email: `user-${process.pid}-${Date.now()}-${users++}@example.com`,
       name: 'User',
     })
-  const makeKey = async ({ userId, ...wishes }: KeyWishes = {}) =>
+  const makeKey = async ({ userId, ...input }: KeyInput = {}) =>
     actions.call('__svc.auth.createApiKey', {
       userId: userId ?? (await makeUser()).id,
-      ...wishes,
+      ...input,
     })
   return { ask, makeUser, makeKey }
 }

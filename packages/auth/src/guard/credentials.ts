@@ -1,33 +1,32 @@
-/** Which key a request presents, read from the headers as they came over the wire. */
+/** Which key a request presents, read from its headers as they were sent. */
+import type { CredentialsFailure } from './auth-failure.ts'
 
-/** No key at all: no such header, an empty one, or an `Authorization` of another scheme. */
-export const NO_KEY = Symbol('no key')
-/** Two headers of a kind, or both kinds with different keys: nobody can say which one is meant. */
-export const UNCLEAR_KEY = Symbol('unclear key')
-
-export type Presented = string | typeof NO_KEY | typeof UNCLEAR_KEY
+/** No such header, an empty one, or an `Authorization` of another scheme. */
+export const MISSING: CredentialsFailure = { verdict: 'missing' }
+/** Two headers of a kind, or both kinds with different keys. */
+export const AMBIGUOUS: CredentialsFailure = { verdict: 'ambiguous' }
 
 /**
- * `rawHeaders` and not `headers`: Node keeps the first of two `Authorization` headers in silence,
- * and joins two `X-API-Key` with a comma.
+ * The text of the key. It is read from `rawHeaders`, since in `headers` Node keeps only the first of
+ * two `Authorization` headers and joins two `X-API-Key` headers with a comma.
  */
-export function presentedKey(rawHeaders: readonly string[]): Presented {
+export function presentedKey(rawHeaders: readonly string[]): string | CredentialsFailure {
   let apiKey: string | undefined
   let authorization: string | undefined
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string
     if (name.length === 9 && isNamed(name, 'x-api-key')) {
-      if (apiKey !== undefined) return UNCLEAR_KEY
+      if (apiKey !== undefined) return AMBIGUOUS
       apiKey = rawHeaders[i + 1] as string
     } else if (name.length === 13 && isNamed(name, 'authorization')) {
-      if (authorization !== undefined) return UNCLEAR_KEY
+      if (authorization !== undefined) return AMBIGUOUS
       authorization = rawHeaders[i + 1] as string
     }
   }
-  if (authorization === undefined) return apiKey || NO_KEY
+  if (authorization === undefined) return apiKey || MISSING
   const token = bearerToken(authorization)
-  if (apiKey === undefined || token === undefined) return apiKey || token || NO_KEY
-  return token === apiKey ? apiKey || NO_KEY : UNCLEAR_KEY
+  if (apiKey === undefined || token === undefined) return apiKey || token || MISSING
+  return token === apiKey ? apiKey || MISSING : AMBIGUOUS
 }
 
 const isNamed = (name: string, wanted: string): boolean =>
@@ -36,8 +35,8 @@ const isNamed = (name: string, wanted: string): boolean =>
 const SPACE = 32
 
 /**
- * RFC 6750 §2.1: the scheme in any case, spaces, the token. `undefined` is another scheme. Nothing
- * is trimmed but spaces: a key with a no-break space at its end is not that key.
+ * RFC 6750 §2.1: the scheme in any case, spaces, the token. `undefined` for another scheme. Only
+ * spaces are trimmed: a key with a no-break space at its end is another key.
  */
 function bearerToken(authorization: string): string | undefined {
   if (authorization.slice(0, 6).toLowerCase() !== 'bearer') return undefined

@@ -1,50 +1,53 @@
-/** The guard: one synchronous hook before every route. What it cannot tell, it refuses. */
+/** The guard: one synchronous hook before every route. It refuses what it cannot decide. */
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
-import { digestOf, LONGEST_KEY, prefixOf } from '../key-format.ts'
+import { hashOf, LONGEST_KEY, prefixOf } from '../key-format.ts'
 import { isReading } from '../scopes.ts'
-import { logRefusal, type Facts } from './refusal-log.ts'
-import { NO_KEY, presentedKey } from './credentials.ts'
-import type { Keyring, Rejection } from './keys/key-cache.ts'
-import { isExpired, meets, type Auth, type KnownKey } from './keys/cached-key.ts'
+import type { KeyFailure, PrefixBlocked } from './auth-failure.ts'
+import { presentedKey } from './credentials.ts'
+import type { Authenticator } from './keys/authenticator.ts'
+import type { CacheLease } from './keys/cache-lease.ts'
+import { isExpired, meets, type Auth, type CachedKey } from './keys/cached-key.ts'
+import { isFailure, type KeyCache } from './keys/key-cache.ts'
 import type { LastUsed } from './keys/last-used.ts'
-import type { Lease } from './keys/cache-lease.ts'
-import type { Decision, Guarded } from './policy/route-policy.ts'
-import type { RateLimiter } from './lockout/lockout.ts'
-import type { Block, Recognizer } from './keys/authenticator.ts'
+import type { Lockout } from './lockout/lockout.ts'
+import type { GuardedPolicy, Policy } from './policy/route-policy.ts'
+import { logRefusal, type RefusalDetails } from './refusal-log.ts'
 import {
+  AMBIGUOUS_CREDENTIALS,
   BLOCKED,
   INVALID_KEY,
   MISSING_KEY,
-  refuse,
+  sendRefusal,
   UNAVAILABLE,
-  UNCLEAR_KEY,
   type Refusal,
 } from './refusals.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks; `null` on a path that needs no key. */
+    /** The caller; `null` on a path that needs no key. */
     auth: Auth | null
   }
 }
 
 export interface GuardParts {
-  policyOf: (request: FastifyRequest) => Decision
-  keyring: Keyring
-  lease: Lease
-  recognizer: Recognizer
-  limiter: RateLimiter | null
+  policyOf: (request: FastifyRequest) => Policy
+  keyCache: KeyCache
+  lease: CacheLease
+  authenticator: Authenticator
+  /** `null` without the option `rateLimit`. */
+  lockout: Lockout | null
   lastUsed: LastUsed
-  /** Tells others who asks, apart from `request.auth`. */
-  mirror: ((request: FastifyRequest, auth: Auth) => void) | null
+  /** `null` where the host does not use the request context. */
+  copyToRequestContext: ((request: FastifyRequest, auth: Auth) => void) | null
   log: FastifyBaseLogger
 }
 
 type Done = () => void
 const RETRY_AFTER_SECONDS = 1
 
-export function makeGuard(parts: GuardParts) {
-  const { policyOf, keyring, lease, recognizer, limiter, lastUsed, mirror, log } = parts
+export function createGuard(parts: GuardParts) {
+  const { policyOf, keyCache, lease, authenticator, lockout, lastUsed, log } = parts
+  const { copyToRequestContext } = parts
 
   return function svcAuthGuard(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     const policy = policyOf(request)
@@ -55,77 +58,77 @@ export function makeGuard(parts: GuardParts) {
     }
     const key = presentedKey(rawHeadersOf(request))
     if (typeof key !== 'string') {
-      if (key === NO_KEY) deny(request, reply, MISSING_KEY, { verdict: 'missing' })
-      else deny(request, reply, UNCLEAR_KEY, { verdict: 'unclear' })
+      refuse(request, reply, key.verdict === 'missing' ? MISSING_KEY : AMBIGUOUS_CREDENTIALS, key)
       return
     }
-    const digest = key.length > LONGEST_KEY ? '' : digestOf(key)
-    const known = keyring.known(digest)
-    if (known !== undefined && lease.isHeld() && !needsCare(known)) {
-      admit(known, policy, request, reply, done)
+    const hash = key.length > LONGEST_KEY ? '' : hashOf(key)
+    const cached = keyCache.validKey(hash)
+    if (cached !== undefined && lease.isHeld() && !needsDatabaseCheck(cached)) {
+      admit(cached, policy, request, reply, done)
       return
     }
-    // Two arguments, no `catch`: what `done` throws is no failure to recognize.
-    recognizer.recognize(key, digest).then(
-      (answer) => {
-        if ('auth' in answer) admit(answer, policy, request, reply, done)
-        else reject(answer, prefixOf(key), request, reply)
+    // Two arguments and no `catch`: an error that `done` throws is no failed authentication.
+    authenticator.authenticate(key, hash).then(
+      (result) => {
+        if (isFailure(result)) refuseKey(result, prefixOf(key), request, reply)
+        else admit(result, policy, request, reply, done)
       },
       (error: Error) => {
-        const facts = { verdict: 'unavailable', reason: error.message } as const
-        deny(request, reply, UNAVAILABLE, facts, RETRY_AFTER_SECONDS)
+        const details = { verdict: 'unavailable', reason: error.message } as const
+        refuse(request, reply, UNAVAILABLE, details, RETRY_AFTER_SECONDS)
       },
     )
   }
 
   function admit(
-    known: KnownKey,
-    policy: Guarded,
+    key: CachedKey,
+    policy: GuardedPolicy,
     request: FastifyRequest,
     reply: FastifyReply,
     done: Done,
   ): void {
-    if (limiter !== null && known.prefix !== null) known.prefix.usedIn = limiter.round
-    if (known.notedIn !== lastUsed.round) lastUsed.note(known)
-    const { auth } = known
-    const required = isReading(request.method) ? policy.reading : policy.other
-    if (!meets(known, required)) {
+    if (lockout !== null && key.prefix !== null) key.prefix.lastUsedTick = lockout.tick
+    if (key.recordedTick !== lastUsed.tick) lastUsed.record(key)
+    const { auth } = key
+    const requirement = isReading(request.method) ? policy.reading : policy.other
+    if (!meets(key, requirement)) {
       const { keyId, userId } = auth
-      deny(request, reply, required.refusal, { verdict: 'insufficient scope', keyId, userId })
+      const details = { verdict: 'insufficient scope', keyId, userId } as const
+      refuse(request, reply, requirement.refusal, details)
       return
     }
     request.auth = auth
-    if (mirror !== null) mirror(request, auth)
+    if (copyToRequestContext !== null) copyToRequestContext(request, auth)
     done()
   }
 
-  function reject(
-    answer: Rejection | Block,
+  function refuseKey(
+    failure: KeyFailure | PrefixBlocked,
     keyPrefix: string,
     request: FastifyRequest,
     reply: FastifyReply,
   ): void {
-    const { verdict, keyId } = answer
-    const facts = keyId === null ? { verdict, keyPrefix } : { verdict, keyId }
-    if (verdict !== 'blocked') deny(request, reply, INVALID_KEY, facts)
-    else deny(request, reply, BLOCKED, facts, Math.ceil(answer.forMs / 1000))
+    const { verdict, keyId } = failure
+    const details = keyId === null ? { verdict, keyPrefix } : { verdict, keyId }
+    if (verdict !== 'blocked') refuse(request, reply, INVALID_KEY, details)
+    else refuse(request, reply, BLOCKED, details, Math.ceil(failure.forMs / 1000))
   }
 
-  function deny(
+  function refuse(
     request: FastifyRequest,
     reply: FastifyReply,
     refusal: Refusal,
-    facts: Facts,
+    details: RefusalDetails,
     retryAfterSeconds?: number,
   ): void {
-    logRefusal(log, request, facts)
-    refuse(reply, refusal, retryAfterSeconds)
+    logRefusal(log, request, details)
+    sendRefusal(reply, refusal, retryAfterSeconds)
   }
 }
 
-const needsCare = (known: KnownKey): boolean =>
-  isExpired(known) || (known.prefix !== null && known.prefix.needsCare)
+const needsDatabaseCheck = (key: CachedKey): boolean =>
+  isExpired(key) || (key.prefix !== null && key.prefix.needsDatabaseCheck)
 
-/** A request that was made up in this process, such as an injected WebSocket, may have none. */
+/** A request that was made in this process, such as an injected WebSocket, may have no raw headers. */
 const rawHeadersOf = ({ raw }: FastifyRequest): readonly string[] =>
   raw.rawHeaders ?? Object.entries(raw.headers).flat()

@@ -1,33 +1,28 @@
-/** What the log is told of keys: which one, and what became of it. Never the key. */
+/** What the log says of refused keys: which key and why, never its text. */
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { AuthFailure } from './auth-failure.ts'
 
-export type Verdict =
-  | 'missing'
-  | 'unclear'
-  | 'unknown'
-  | 'revoked'
-  | 'expired'
-  | 'blocked'
-  | 'insufficient scope'
-  | 'unavailable'
-
-export interface Facts {
-  verdict: Verdict
+export interface RefusalDetails {
+  verdict: AuthFailure['verdict']
   keyId?: string | null
   userId?: string | null
-  /** Of a key that has no id. */
+  /** Of a key without an id. */
   keyPrefix?: string
-  /** Why it is unavailable. */
+  /** Why keys cannot be checked. */
   reason?: string
 }
 
-/** A second net below the first, which is to log no secret at all. */
+/** A second defence: no call of ours logs one of these. */
 const REDACTED = ['key', 'rawKey', 'secret', 'authorization', 'headers', '*.key', '*.headers']
 
-export const auditLog = (log: FastifyBaseLogger): FastifyBaseLogger =>
+export const redactingLog = (log: FastifyBaseLogger): FastifyBaseLogger =>
   log.child({}, { redact: REDACTED })
 
-export function logRefusal(log: FastifyBaseLogger, request: FastifyRequest, facts: Facts): void {
-  const level = facts.verdict === 'unavailable' ? 'warn' : 'info'
-  log[level]({ reqId: request.id, ...facts }, 'key refused')
+export function logRefusal(
+  log: FastifyBaseLogger,
+  request: FastifyRequest,
+  details: RefusalDetails,
+): void {
+  const level = details.verdict === 'unavailable' ? 'warn' : 'info'
+  log[level]({ reqId: request.id, ...details }, 'key refused')
 }

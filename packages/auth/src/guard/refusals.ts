@@ -2,12 +2,12 @@
 import type { FastifyReply } from 'fastify'
 import { STATUS_CODES } from 'node:http'
 import {
+  AmbiguousCredentials,
   Blocked,
   InsufficientScope,
   InvalidKey,
   MissingKey,
   Unavailable,
-  UnclearKey,
 } from '../errors.ts'
 import type { Scope } from '../scopes.ts'
 
@@ -17,7 +17,7 @@ export interface Refusal {
 }
 
 export const MISSING_KEY = refusalOf(new MissingKey())
-export const UNCLEAR_KEY = refusalOf(new UnclearKey())
+export const AMBIGUOUS_CREDENTIALS = refusalOf(new AmbiguousCredentials())
 export const INVALID_KEY = refusalOf(new InvalidKey())
 export const BLOCKED = refusalOf(new Blocked())
 export const UNAVAILABLE = refusalOf(new Unavailable())
@@ -29,18 +29,19 @@ export const insufficientScope = (scopes: readonly Scope[]): Refusal =>
   )
 
 /**
- * Ends the request. From a hook with a callback this must be the last thing that happens: calling
- * `done` as well would run the handler wherever an `onSend` hook is asynchronous.
+ * Ends the request. In a hook with a callback this must be the last call: calling `done` as well
+ * would run the handler where an `onSend` hook is asynchronous.
  */
-export function refuse(reply: FastifyReply, refusal: Refusal, retryAfterSeconds?: number): void {
+export function sendRefusal(reply: FastifyReply, refusal: Refusal, retryAfterSeconds?: number) {
   reply.code(refusal.statusCode).header('content-type', 'application/json; charset=utf-8')
+  // RFC 7235 §3.1: a 401 names the scheme that would be accepted.
   if (refusal.statusCode === 401) reply.header('www-authenticate', 'Bearer')
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   if (reply.request.raw.headers.upgrade !== undefined) endConnection(reply)
   reply.send(refusal.body)
 }
 
-/** The connection of an upgrade is no longer Node's to time out: whoever is refused must not keep it. */
+/** Node does not time out the connection of an upgrade: a refused caller must not keep it. */
 function endConnection(reply: FastifyReply): void {
   const { socket } = reply.request.raw
   reply.header('connection', 'close').raw.once('finish', () => socket.end())

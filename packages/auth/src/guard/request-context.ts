@@ -1,4 +1,4 @@
-/** The caller's identity in @fastify/request-context, for code that is not handed the request. */
+/** The caller in @fastify/request-context, for code that does not have the request at hand. */
 import fastifyRequestContext from '@fastify/request-context'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Scope } from '../scopes.ts'
@@ -13,22 +13,23 @@ declare module '@fastify/request-context' {
   }
 }
 
-export type Mirror = (request: FastifyRequest, auth: Auth) => void
+export type CopyToRequestContext = (request: FastifyRequest, auth: Auth) => void
 
 /**
- * Opens the context before the guard where the host wants it and has not. It costs more than the
- * guard itself, so nobody pays for it who did not ask.
+ * `null` where the host has not registered @fastify/request-context and `isWanted` is not set: the
+ * copy costs more than the guard itself. Where `isWanted` is set and the plugin is missing, it is
+ * registered here, before the guard.
  */
-export async function requestContextMirror(
+export async function createRequestContextCopy(
   app: FastifyInstance,
   isWanted: boolean | undefined,
-): Promise<Mirror | null> {
-  const isThere = app.hasDecorator('requestContext')
-  if (!(isWanted ?? isThere)) return null
-  if (!isThere) await app.register(fastifyRequestContext)
+): Promise<CopyToRequestContext | null> {
+  const isRegistered = app.hasDecorator('requestContext')
+  if (!(isWanted ?? isRegistered)) return null
+  if (!isRegistered) await app.register(fastifyRequestContext)
   return (request, auth) => {
     const { requestContext } = request
-    // A 404 of the root instance, where the host registered both plugins inside another one.
+    // Missing on a 404 of the root instance where the host registered both plugins in another one.
     if (requestContext === undefined) return
     requestContext.set('auth.userId', auth.userId)
     requestContext.set('auth.scopes', auth.scopes)

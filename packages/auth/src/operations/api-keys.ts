@@ -5,11 +5,11 @@ import {
   ExpiryTooLate,
   InvalidExpiry,
   KeyNotFound,
-  UngrantableScope,
+  ScopeNotGrantable,
   UnknownScope,
   UserNotFound,
 } from '../errors.ts'
-import { digestOf, mintKey, prefixOf } from '../key-format.ts'
+import { hashOf, generateKey, prefixOf } from '../key-format.ts'
 import type { ApiKey, CreatedApiKey, NewApiKey, Page } from '../schemas.ts'
 import { DEFAULT_SCOPES, ungrantable, type Scope } from '../scopes.ts'
 import { findUser } from '../tables/users.ts'
@@ -25,11 +25,11 @@ export function createApiKeyOperations(context: OperationContext) {
       if (caller !== undefined) assertGrantable(scopes, caller?.scopes ?? [])
       const expiresAt = futureTime(input.expiresAt ?? null)
       if (!isUuid(userId)) throw new UserNotFound()
-      const key = mintKey()
-      const digest = digestOf(key)
+      const key = generateKey()
+      const hash = hashOf(key)
       const keyPrefix = prefixOf(key)
-      const row = await insertKey(call.db, digest, (db) =>
-        insertApiKey(db, { id: uuidv7(), userId, digest, keyPrefix, label, scopes, expiresAt }),
+      const row = await insertKey(call.db, hash, (db) =>
+        insertApiKey(db, { id: uuidv7(), userId, hash, keyPrefix, label, scopes, expiresAt }),
       )
       if (!row) throw new UserNotFound()
       log.info({ keyId: row.id, userId, scopes, ...performedBy(call) }, 'key created')
@@ -46,9 +46,9 @@ export function createApiKeyOperations(context: OperationContext) {
     async revokeApiKey(keyId: string, call: OperationCall = {}): Promise<void> {
       if (!isUuid(keyId)) throw new KeyNotFound()
       await revokeKeys(call.db, async (tx) => {
-        const digest = await revokeApiKey(tx, keyId)
-        if (digest === undefined) throw new KeyNotFound()
-        return [digest]
+        const hash = await revokeApiKey(tx, keyId)
+        if (hash === undefined) throw new KeyNotFound()
+        return [hash]
       })
       log.info({ keyId, ...performedBy(call) }, 'key revoked')
     },
@@ -62,7 +62,7 @@ function assertDeclared(scopes: readonly Scope[], declared: readonly Scope[]): v
 
 function assertGrantable(scopes: readonly Scope[], granter: readonly Scope[]): void {
   const withheld = ungrantable(granter, scopes)
-  if (withheld.length > 0) throw new UngrantableScope(withheld.join(', '))
+  if (withheld.length > 0) throw new ScopeNotGrantable(withheld.join(', '))
 }
 
 /** The first instant that ISO 8601 cannot write with four digits of a year. */

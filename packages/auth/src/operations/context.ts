@@ -1,7 +1,7 @@
 /** What the operations need. */
 import type { Core, Db } from '@svc/core/internal'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Keys } from '../guard/keys/open-keys.ts'
+import type { Authentication } from '../guard/keys/authentication.ts'
 import type { Auth } from '../guard/keys/cached-key.ts'
 import type { AuthSettings } from '../options.ts'
 import { BUILT_IN_SCOPES, type Scope } from '../scopes.ts'
@@ -40,23 +40,24 @@ export interface OperationContext {
 
 export function createOperationContext(
   core: Core,
-  keys: Keys,
+  authentication: Authentication,
   settings: AuthSettings,
 ): OperationContext {
+  const { keyCache, lastUsed, log, uncommitted } = authentication
   return {
     db: core.db,
-    log: keys.log,
+    log,
     scopes: [...BUILT_IN_SCOPES, ...settings.scopes],
-    writeLastUsed: () => keys.lastUsed.flush(),
+    writeLastUsed: () => lastUsed.flush(),
     async revokeKeys(db, revoke) {
       if (db === undefined) {
         const hashes = await core.transaction(revoke)
-        keys.keyring.drop(hashes)
+        keyCache.forget(hashes)
         return hashes
       }
       const transactionId = await findTransactionId(db)
       const hashes = await revoke(db)
-      keys.uncommitted.add(transactionId, hashes)
+      uncommitted.add(transactionId, hashes)
       return hashes
     },
     async insertKey(db, hash, insert) {
@@ -64,7 +65,7 @@ export function createOperationContext(
       if (db === undefined) return insert(core.db)
       const transactionId = await findTransactionId(db)
       const row = await insert(db)
-      keys.uncommitted.add(transactionId, [hash])
+      uncommitted.add(transactionId, [hash])
       return row
     },
   }

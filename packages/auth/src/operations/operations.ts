@@ -1,4 +1,4 @@
-import type { Recognizer } from '../guard/keys/authenticator.ts'
+import type { Authenticator } from '../guard/keys/authenticator.ts'
 import { createApiKeyOperations } from './api-keys.ts'
 import type { OperationContext } from './context.ts'
 import { createUserOperations } from './users.ts'
@@ -10,8 +10,8 @@ export type Operations = ReturnType<typeof createOperations>
  * What can be done with users and keys. Routes check the input before; `svc.auth` and the named
  * actions add a check of their own. Ids need not be UUIDs.
  */
-export const createOperations = (context: OperationContext, recognizer: Recognizer) => ({
+export const createOperations = (context: OperationContext, authenticator: Authenticator) => ({
   ...createUserOperations(context),
   ...createApiKeyOperations(context),
-  ...createKeyValidation(recognizer),
+  ...createKeyValidation(authenticator),
 })

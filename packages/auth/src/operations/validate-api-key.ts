@@ -1,7 +1,7 @@
 import { Unavailable } from '../errors.ts'
-import { isRejection } from '../guard/keys/key-cache.ts'
-import type { Recognizer } from '../guard/keys/authenticator.ts'
-import { digestOf } from '../key-format.ts'
+import { isFailure } from '../guard/keys/key-cache.ts'
+import type { Authenticator } from '../guard/keys/authenticator.ts'
+import { hashOf } from '../key-format.ts'
 import type { Validation } from '../schemas.ts'
 
 const INVALID: Validation = {
@@ -12,15 +12,15 @@ const INVALID: Validation = {
   keyId: null,
 }
 
-export function createKeyValidation(recognizer: Recognizer) {
+export function createKeyValidation(authenticator: Authenticator) {
   return {
     async validateApiKey(rawKey: unknown): Promise<Validation> {
       if (typeof rawKey !== 'string') return { ...INVALID, scopes: [] }
-      const finding = await recognizer.find(rawKey, digestOf(rawKey)).catch(() => {
+      const result = await authenticator.find(rawKey, hashOf(rawKey)).catch(() => {
         throw new Unavailable()
       })
-      if (isRejection(finding)) return { ...INVALID, scopes: [] }
-      return { valid: true, ...finding.auth, scopes: [...finding.auth.scopes] }
+      if (isFailure(result)) return { ...INVALID, scopes: [] }
+      return { valid: true, ...result.auth, scopes: [...result.auth.scopes] }
     },
   }
 }

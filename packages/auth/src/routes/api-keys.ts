@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { ErrorBody, page, pageQuery } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import type { Operations } from '../operations/operations.ts'
-import { ApiKey, CreatedApiKey, KeyWishes } from '../schemas.ts'
+import { ApiKey, CreatedApiKey, CreateApiKeyBody } from '../schemas.ts'
 import { config } from './config.ts'
 
 const Id = Type.Object({ id: Type.String() })
@@ -20,7 +20,7 @@ export function apiKeyRoutes(app: FastifyInstance, operations: Operations): void
         summary: 'Create a key; its text is in this answer and nowhere else',
         tags: ['auth'],
         params: UserId,
-        body: KeyWishes,
+        body: CreateApiKeyBody,
         response: { 201: CreatedApiKey, '4xx': ErrorBody, '5xx': ErrorBody },
       },
       // No body at all means all defaults.

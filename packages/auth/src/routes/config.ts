@@ -1,4 +1,4 @@
 import { declareSchemes } from './openapi.ts'
 
-/** Of every management route: what the guard asks for, and how @fastify/swagger learns of it. */
+/** Of every management route: its scope, and how it declares the schemes of its document. */
 export const config = { scopes: ['auth:manage'], swaggerTransform: declareSchemes }

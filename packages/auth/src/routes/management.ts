@@ -4,12 +4,12 @@ import type { Operations } from '../operations/operations.ts'
 import { apiKeyRoutes } from './api-keys.ts'
 import { userRoutes } from './users.ts'
 
-/** Of ids that are too long for the router. */
+/** The answer to ids that are too long for the router. */
 export const unknownId = (path: string): Error =>
   path.startsWith('/keys/') ? new KeyNotFound() : new UserNotFound()
 
 export function managementRoutes(api: FastifyInstance, operations: Operations): void {
-  // The text of a key stands in one of these answers.
+  // One of these answers has the text of a key.
   api.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store')
   })

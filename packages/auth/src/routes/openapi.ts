@@ -1,9 +1,9 @@
 /**
- * Where the host has registered @fastify/swagger before us: the two ways to present a key, and on
- * each route the scopes that open it.
+ * What the document of @fastify/swagger says, where the host has registered it before svcAuth: the
+ * two ways to send a key, and for each route the scopes that open it.
  */
 import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify'
-import type { Decision } from '../guard/policy/route-policy.ts'
+import type { Policy } from '../guard/policy/route-policy.ts'
 import { isReading, type Scope } from '../scopes.ts'
 
 type Schemes = Record<string, object>
@@ -27,9 +27,9 @@ const API_KEY = {
 }
 
 /**
- * Swagger calls this, from `config.swaggerTransform`, before it describes the route, and fails on a
- * route whose schemes it does not know. So it must stand on the first route that names them: that
- * is why the management routes are registered before any other can be.
+ * @fastify/swagger calls this, from `config.swaggerTransform`, before it describes the route, and
+ * fails on a route whose schemes it does not know. The first route with such schemes must have it:
+ * therefore the management routes are registered before any other.
  */
 export function declareSchemes(route: DescribedRoute): { schema: FastifySchema; url: string } {
   const { openapiObject, swaggerObject } = route
@@ -53,22 +53,22 @@ export function declareSchemes(route: DescribedRoute): { schema: FastifySchema; 
   return { schema: route.schema, url: route.url }
 }
 
-/** Writes `security` into the schema of every route from now on that has none of its own. */
+/** Writes `security` into the schema of every later route whose own schema has none. */
 export function describeRoutes(
   app: FastifyInstance,
-  decide: (pattern: string, config: FastifyContextConfig | undefined) => Decision,
+  policyOf: (pattern: string, config: FastifyContextConfig | undefined) => Policy,
 ): void {
   app.addHook('onRoute', (route) => {
-    const decision = decide(route.url, route.config)
-    if (decision.kind === 'open') return
+    const policy = policyOf(route.url, route.config)
+    if (policy.kind === 'open') return
     const [method = 'GET'] = [route.method].flat()
-    const { scopes } = isReading(method) ? decision.reading : decision.other
+    const { scopes } = isReading(method) ? policy.reading : policy.other
     const schema: object = { security: alternatives(scopes ?? []), ...route.schema }
     route.schema = schema
   })
 }
 
-/** Any one requirement of the list is enough: each scope, presented in either way. */
+/** Any one element of the list is enough: each scope, sent in either way. */
 function alternatives(scopes: readonly Scope[]): Record<string, Scope[]>[] {
   // An empty list would mean that the route is open.
   const named = scopes.length > 0 ? scopes : ['admin']

@@ -1,5 +1,5 @@
 import type { Db } from '@svc/core/internal'
-import { digestOfHex, hexOf } from '../key-format.ts'
+import { hashOfHex, hexOf } from '../key-format.ts'
 import type { ApiKey, Page } from '../schemas.ts'
 import { committedSince } from './snapshots.ts'
 import { isoOf } from './timestamps.ts'
@@ -8,10 +8,10 @@ const COLUMNS = `id, user_id as "userId", key_prefix as "keyPrefix", label, scop
   ${isoOf('created_at')} as "createdAt", ${isoOf('expires_at')} as "expiresAt",
   ${isoOf('revoked_at')} as "revokedAt", ${isoOf('last_used_at')} as "lastUsedAt"`
 
-export interface NewRow {
+export interface NewApiKeyRow {
   id: string
   userId: string
-  digest: string
+  hash: string
   keyPrefix: string
   label: string | null
   scopes: readonly string[]
@@ -19,10 +19,10 @@ export interface NewRow {
 }
 
 /**
- * `undefined` where there is no such user. The user is held until the key is there: whoever deletes
- * it meanwhile waits, and revokes this key with the others.
+ * `undefined` where there is no such user. The row of the user is locked until the key is written: a
+ * concurrent deletion waits for it, and revokes this key with the others.
  */
-export async function insertApiKey(db: Db, row: NewRow): Promise<ApiKey | undefined> {
+export async function insertApiKey(db: Db, row: NewApiKeyRow): Promise<ApiKey | undefined> {
   const { rows } = await db.query(
     `insert into svc."__svc.auth.api_keys"
        (id, user_id, key_hash, key_prefix, label, scopes, expires_at)
@@ -30,7 +30,7 @@ export async function insertApiKey(db: Db, row: NewRow): Promise<ApiKey | undefi
        from svc."__svc.auth.users" as users
       where users.id = $2 for key share
      returning ${COLUMNS}`,
-    [row.id, row.userId, hexOf(row.digest), row.keyPrefix, row.label, row.scopes, row.expiresAt],
+    [row.id, row.userId, hexOf(row.hash), row.keyPrefix, row.label, row.scopes, row.expiresAt],
   )
   return rows[0]
 }
@@ -46,33 +46,33 @@ export interface StoredKey {
   isRevoked: boolean
 }
 
-/** Those that are there, by their digests. */
-export async function findKeysByDigest(
+/** The keys that exist, by their hashes. */
+export async function findKeysByHash(
   db: Db,
-  digests: readonly string[],
+  hashes: readonly string[],
 ): Promise<Map<string, StoredKey>> {
   const { rows } = await db.query(
     `select key_hash as hex, id, user_id as "userId", key_prefix as "keyPrefix", scopes,
             extract(epoch from expires_at)::float8 * 1000 as "expiresAtMs",
             revoked_at is not null as "isRevoked"
        from svc."__svc.auth.api_keys" where key_hash = any($1::text[])`,
-    [digests.map(hexOf)],
+    [hashes.map(hexOf)],
   )
-  return new Map(rows.map(({ hex, ...key }) => [digestOfHex(hex), key]))
+  return new Map(rows.map(({ hex, ...key }) => [hashOfHex(hex), key]))
 }
 
 /** What was inserted since a snapshot. */
-export interface Arrivals {
+export interface InsertedKeys {
   /** The snapshot of this reading, for the next one. */
   snapshot: string
-  /** Digests of the rows; `null`: too many to name, or the database was set back. */
-  digests: string[] | null
+  /** Hashes of the rows; `null`: too many to name, or an older state was restored. */
+  hashes: string[] | null
 }
 
-const MOST_ARRIVALS = 1000
+const MAX_NAMED_KEYS = 1000
 
 /** With `null` no row is read, and the first snapshot is returned. */
-export async function findArrivals(db: Db, since: string | null): Promise<Arrivals> {
+export async function findInsertedKeys(db: Db, since: string | null): Promise<InsertedKeys> {
   const { rows } = await db.query(
     `select snapshot::text, snapshot_xmax < pg_snapshot_xmax($1::pg_snapshot) as "isSetBack",
             key_hash as hex
@@ -80,15 +80,15 @@ export async function findArrivals(db: Db, since: string | null): Promise<Arriva
                     pg_snapshot_xmax(pg_current_snapshot()) as snapshot_xmax) as moment
        left join svc."__svc.auth.api_keys" on ${committedSince('inserted_in', '$1')}
       limit $2`,
-    [since, MOST_ARRIVALS + 1],
+    [since, MAX_NAMED_KEYS + 1],
   )
   const { snapshot, isSetBack } = rows[0]
-  const isNamed = since !== null && !isSetBack && rows.length <= MOST_ARRIVALS
-  const digests = rows.filter(({ hex }) => hex !== null).map(digestOfRow)
-  return { snapshot, digests: isNamed ? digests : null }
+  const isNamed = since !== null && !isSetBack && rows.length <= MAX_NAMED_KEYS
+  const hashes = rows.filter(({ hex }) => hex !== null).map(hashOfRow)
+  return { snapshot, hashes: isNamed ? hashes : null }
 }
 
-/** Newest first, revoked ones among them. */
+/** Newest first, including revoked keys. */
 export async function listApiKeys(
   db: Db,
   userId: string,
@@ -104,7 +104,7 @@ export async function listApiKeys(
   return rows
 }
 
-/** The digest of the key, `undefined` where there is no such key or it is revoked already. */
+/** The hash of the key, `undefined` where there is no such key or it is revoked already. */
 export async function revokeApiKey(db: Db, id: string): Promise<string | undefined> {
   const { rows } = await db.query(
     `update svc."__svc.auth.api_keys" set revoked_at = now()
@@ -112,10 +112,10 @@ export async function revokeApiKey(db: Db, id: string): Promise<string | undefin
      returning key_hash as hex`,
     [id],
   )
-  return rows.map(digestOfRow)[0]
+  return rows.map(hashOfRow)[0]
 }
 
-/** The digests of the keys that were not revoked before. */
+/** The hashes of the keys that were not revoked before. */
 export async function revokeKeysOfUser(db: Db, userId: string): Promise<string[]> {
   const { rows } = await db.query(
     `update svc."__svc.auth.api_keys" set revoked_at = now()
@@ -123,14 +123,14 @@ export async function revokeKeysOfUser(db: Db, userId: string): Promise<string[]
      returning key_hash as hex`,
     [userId],
   )
-  return rows.map(digestOfRow)
+  return rows.map(hashOfRow)
 }
 
 /**
- * Passes over rows that somebody else holds: it is written every few seconds anyway, and so can
- * never be one half of a deadlock.
+ * Skips rows that are locked, so that it cannot deadlock with another statement. A later batch writes
+ * them.
  */
-export async function writeUses(db: Db, uses: ReadonlyMap<string, Date>): Promise<void> {
+export async function writeLastUsed(db: Db, uses: ReadonlyMap<string, Date>): Promise<void> {
   await db.query(
     `with free as (
        select id from svc."__svc.auth.api_keys"
@@ -146,4 +146,4 @@ export async function writeUses(db: Db, uses: ReadonlyMap<string, Date>): Promis
   )
 }
 
-const digestOfRow = ({ hex }: { hex: string }): string => digestOfHex(hex)
+const hashOfRow = ({ hex }: { hex: string }): string => hashOfHex(hex)

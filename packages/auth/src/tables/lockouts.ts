@@ -1,16 +1,22 @@
 /**
- * Failed attempts per key prefix. The key-value store holds the times of the last ones, or the block
- * that they led to. Each statement decides by the row as it finds it, under that row's lock and by
- * Postgres' clock, so that any number of processes count as one. The same transaction writes the
- * result to "__svc.auth.failing_prefixes", from which processes read it.
+ * Failed attempts per key prefix. The key-value store has the times of the last ones, or the block
+ * that they led to. Each statement decides under the lock of that row and by the clock of Postgres,
+ * so that all processes count together. The same transaction writes the result to
+ * "__svc.auth.failing_prefixes", which processes poll.
  */
 import type { Db } from '@svc/core/internal'
 import { committedSince } from './snapshots.ts'
 
+/**
+ * When a key prefix is blocked: a lockout after failed attempts, and no limit of the rate of requests.
+ *
+ * @example
+ * const rateLimit: RateLimit = { maxAttempts: 10, windowMs: 60_000, blockDurationMs: 60_000 }
+ */
 export interface RateLimit {
-  /** Failures within the window that block the prefix. */
+  /** Failed attempts within the window that block the prefix, 1 to 10000. */
   maxAttempts: number
-  /** Sliding window in which failures count, in milliseconds. */
+  /** Length of the sliding window in which failed attempts count, in milliseconds. */
   windowMs: number
   /** Duration of the block, in milliseconds. */
   blockDurationMs: number
@@ -18,7 +24,7 @@ export interface RateLimit {
 
 export interface PrefixRecord {
   prefix: string
-  /** How long the block still lasts; 0 where failures are counted, but nothing is blocked. */
+  /** For how long it is still blocked; 0 where it has failures and no block. */
   blockedForMs: number
 }
 
@@ -30,7 +36,7 @@ const BLOCKED_FOR_MS = `case when is_blocked
 /**
  * Counts one failure. Where the prefix is blocked already, nothing is counted.
  *
- * @param attempt an id of this attempt: it tells the failure that led to a block from later ones
+ * @param attempt an id of this attempt, by which the one that led to the block is recognised
  */
 export async function countFailure(
   db: Db,
@@ -81,7 +87,7 @@ export async function countFailure(
   return rows[0]
 }
 
-/** Those of the prefixes that have failures or a block. */
+/** The prefixes that have failures or a block. */
 export async function findFailures(
   db: Db,
   prefixes: readonly string[],
@@ -95,11 +101,11 @@ export async function findFailures(
   return new Map(rows.map((row: PrefixRecord) => [row.prefix, row]))
 }
 
-/** What was committed since a snapshot. */
+/** The changes that were committed since a snapshot. */
 export interface FailureChanges {
   /** The snapshot of this reading, for the next one. */
   snapshot: string
-  /** Whether the database is older than the given snapshot, as after a restore. */
+  /** Whether the database is in a state before the given snapshot, as after a restore. */
   isSetBack: boolean
   records: PrefixRecord[]
 }
@@ -126,7 +132,7 @@ export async function findFailureChanges(db: Db, since: string | null): Promise<
 /**
  * Forgets the failures of a prefix; a block stays.
  *
- * @returns how long the block lasts, in milliseconds; 0 where there is none
+ * @returns for how long the prefix is blocked, in milliseconds; 0 without a block
  */
 export async function forgetFailures(db: Db, prefix: string): Promise<number> {
   const { rows } = await db.query(
@@ -145,7 +151,7 @@ export async function forgetFailures(db: Db, prefix: string): Promise<number> {
   return rows[0]?.blockedForMs ?? 0
 }
 
-/** Deletes what has expired, in portions that hold no lock for long. */
+/** Deletes expired rows, in portions that keep no lock for long. */
 export async function sweepFailures(db: Db): Promise<void> {
   const portion = 5000
   for (;;) {

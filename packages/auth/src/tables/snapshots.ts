@@ -1,6 +1,6 @@
 /**
- * The condition of rows whose transaction `column` (xid8) was committed after a snapshot was taken,
- * however early it began. The lower bound is for the index.
+ * True for rows whose transaction `column` (xid8) was committed after the snapshot was taken, even if
+ * it began before. The lower bound is for the index.
  */
 export const committedSince = (column: string, snapshot: string): string =>
   `${column} >= pg_snapshot_xmin(${snapshot}::pg_snapshot)

@@ -1,7 +1,7 @@
 /**
- * A timestamp as ISO 8601 in UTC, written by Postgres: what pg makes of a timestamp depends on the
- * host's type parsers. What no four digits of a year can write, `infinity` too, becomes the nearest
- * time that can be written, so that one odd row breaks no list.
+ * A timestamp as ISO 8601 in UTC, written by Postgres: what pg returns depends on the host's type
+ * parsers. A time that four digits of a year cannot write, such as `infinity`, becomes the nearest
+ * one that they can, so that such a row does not break a list.
  */
 export const isoOf = (column: string): string =>
   `case when ${column} is not null then

@@ -4,7 +4,7 @@ import { isoOf } from './timestamps.ts'
 
 const COLUMNS = `id, email, name, role, ${isoOf('created_at')} as "createdAt"`
 
-/** `undefined` where the email is taken. */
+/** `undefined` where another user has the email. */
 export async function insertUser(
   db: Db,
   user: { id: string; email: string; name: string; role: string },

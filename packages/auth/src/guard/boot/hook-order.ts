@@ -1,11 +1,16 @@
-/** The proof that nothing runs before the guard: a host in which something would does not boot. */
+/** Checks at boot that no hook of the host runs before the guard. */
 import type { FastifyInstance, onRequestHookHandler } from 'fastify'
-import { HookBeforeGuard, RequestContextTooLate, Unguarded, Unprovable } from '../../errors.ts'
+import {
+  GuardNotGlobal,
+  HookBeforeGuard,
+  RequestContextTooLate,
+  UnsupportedFastify,
+} from '../../errors.ts'
 import type { RegisteredRoute } from '../policy/registered-routes.ts'
 
 const REQUEST_CONTEXT_HOOK = 'requestContextHook'
 
-/** Hooks of official plugins that answer nobody, or (CORS) preflights alone, which carry no key. */
+/** Hooks of official plugins. They do not answer requests, save CORS preflights, which carry no key. */
 const KNOWN_HOOKS = [
   REQUEST_CONTEXT_HOOK,
   'handleCors',
@@ -16,13 +21,13 @@ const KNOWN_HOOKS = [
 export type Hook = (...args: never) => unknown
 
 /**
- * Adds the guard to every context of the host, those that exist already and those to come. svcAuth
- * may stand inside another plugin (the `app.js` of fastify-cli): the 404s of the root instance are to
- * be guarded all the same.
+ * Adds the guard to the root instance, and with it to every context of the host, also to those that
+ * exist already. Where svcAuth is registered inside another plugin (the `app.js` of fastify-cli),
+ * the 404s of the root instance need the guard as well.
  *
- * @returns what Fastify keeps of it: tracing tools wrap every hook in a function of their own
+ * @returns the function that Fastify keeps: tracing tools wrap every hook in one of their own
  */
-export async function addFirstHook(
+export async function addGuardHook(
   app: FastifyInstance,
   guard: onRequestHookHandler,
 ): Promise<Hook> {
@@ -31,18 +36,18 @@ export async function addFirstHook(
   root.addHook('onRequest', guard)
   await app.after()
   const [kept, ...others] = hooksOf(root).onRequest.slice(before)
-  if (kept === undefined || others.length > 0) throw new Unprovable(app.version)
+  if (kept === undefined || others.length > 0) throw new UnsupportedFastify(app.version)
   return kept
 }
 
 /**
- * The hooks of a route are those of its context and then its own, and a 404 handler, which is no
- * route, has those of its context: so every context is looked at, with or without routes.
+ * A route runs the hooks of its context first, and so does a 404 handler, which is not a route.
+ * Therefore every context is checked, also one without routes.
  *
  * @throws HookBeforeGuard naming the route and the hook
- * @throws Unguarded naming the route
+ * @throws GuardNotGlobal naming the route
  */
-export function proveFirst(
+export function assertGuardFirst(
   app: FastifyInstance,
   guard: Hook,
   routes: readonly RegisteredRoute[],
@@ -52,7 +57,7 @@ export function proveFirst(
   for (const context of contextsOf(app)) {
     const hooks = hooksOf(context).onRequest
     const position = hooks.indexOf(guard)
-    if (position === -1) throw new Unguarded(nameOf(context, routes))
+    if (position === -1) throw new GuardNotGlobal(nameOf(context, routes))
     const early = hooks.slice(0, position).find((hook) => !allowed.includes(hook.name))
     if (early) {
       const hook = early.name === '' ? '(it has no name)' : `"${early.name}"`
@@ -62,24 +67,26 @@ export function proveFirst(
 }
 
 /**
- * Routes outside of the plugin that registered svcAuth have neither `request.auth` nor the rules that
- * the plugin's author had in mind.
+ * Routes outside of the plugin that registered svcAuth have no `request.auth`.
  *
- * @throws Unguarded naming the route
+ * @throws GuardNotGlobal naming the route
  */
-export function proveEnclosed(app: FastifyInstance, routes: readonly RegisteredRoute[]): void {
+export function assertRoutesEnclosed(
+  app: FastifyInstance,
+  routes: readonly RegisteredRoute[],
+): void {
   const outside = routes.find(
     ({ instance }) => instance !== app && !Object.prototype.isPrototypeOf.call(app, instance),
   )
-  if (outside) throw new Unguarded(nameOf(outside.instance, [outside]))
+  if (outside) throw new GuardNotGlobal(nameOf(outside.instance, [outside]))
 }
 
 /**
- * Where the guard is to write into the request context, the context is open by then.
+ * The guard can write into the request context only after its hook has opened it.
  *
  * @throws RequestContextTooLate
  */
-export function proveRequestContext(app: FastifyInstance, guard: Hook): void {
+export function assertRequestContextFirst(app: FastifyInstance, guard: Hook): void {
   for (const context of contextsOf(app)) {
     const hooks = hooksOf(context)
     const early = hooks.onRequest.slice(0, hooks.onRequest.indexOf(guard))
@@ -99,7 +106,7 @@ function nameOf(context: FastifyInstance, routes: readonly RegisteredRoute[]): s
 
 type Hooks = Record<string, Hook[]> & { onRequest: Hook[] }
 
-/** Fastify keeps hooks and contexts under symbols that it shows to nobody. */
+/** Fastify keeps hooks and contexts under symbols that it does not export. */
 const hooksOf = (instance: FastifyInstance): Hooks => read(instance, 'fastify.hooks') as Hooks
 
 function contextsOf(app: FastifyInstance): FastifyInstance[] {
@@ -124,6 +131,6 @@ function read(instance: FastifyInstance, description: string): unknown {
   const symbol = Object.getOwnPropertySymbols(instance).find(
     (own) => own.description === description,
   )
-  if (symbol === undefined) throw new Unprovable(instance.version)
+  if (symbol === undefined) throw new UnsupportedFastify(instance.version)
   return (instance as unknown as Record<symbol, unknown>)[symbol]
 }

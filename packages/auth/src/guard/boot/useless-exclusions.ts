@@ -1,16 +1,16 @@
-/** Exclusions that do not do what they look like. */
+/** Exclusions that do not have the effect that they seem to have. */
 import type { FastifyBaseLogger } from 'fastify'
 import { ExclusionOpensManagement } from '../../errors.ts'
-import { exclusionsOf, openedManagement, type PathOptions } from '../policy/path-rules.ts'
+import { exclusionsOf, findOpenedManagementPath, type PathOptions } from '../policy/path-rules.ts'
 import type { RegisteredRoute } from '../policy/registered-routes.ts'
 
 /** @throws ExclusionOpensManagement */
-export function refuseOpenManagement(options: PathOptions): void {
-  const opened = openedManagement(options)
+export function assertManagementGuarded(options: PathOptions): void {
+  const opened = findOpenedManagementPath(options)
   if (opened) throw new ExclusionOpensManagement(opened.exclusion, opened.path)
 }
 
-export function warnOfVainExclusions(
+export function warnOfUselessExclusions(
   log: FastifyBaseLogger,
   excludePaths: readonly string[],
   routes: readonly RegisteredRoute[],
@@ -18,11 +18,11 @@ export function warnOfVainExclusions(
   const withScopes = routes.filter(({ config }) => config.scopes !== undefined)
   const guarded = [...new Set(withScopes.flatMap(({ patterns }) => patterns))]
   const { whole, below } = exclusionsOf(excludePaths)
-  const vain = [
+  const useless = [
     ...whole.filter((path) => guarded.includes(path)),
     ...guarded.filter((path) => below.some((prefix) => path.startsWith(`${prefix}/`))),
   ]
-  for (const path of vain) {
+  for (const path of useless) {
     log.warn({ path }, 'excludePaths does not open a route that asks for scopes of its own')
   }
 }

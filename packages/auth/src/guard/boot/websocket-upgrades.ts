@@ -1,18 +1,18 @@
-/** Upgrade requests that never reach Fastify, and so never the guard. */
+/** Warns of upgrade requests that bypass Fastify, and so the guard. */
 import type { FastifyInstance } from 'fastify'
 
-/** Looks when the host is ready, and again when it listens: some attach themselves that late. */
+/** Checks when the host is ready and again when it listens: some servers are attached that late. */
 export function warnOfUnguardedUpgrades(app: FastifyInstance): void {
-  let isTold = false
-  const look = () => {
+  let isLogged = false
+  const check = () => {
     // `@fastify/websocket` has one listener, which hands upgrades to Fastify's routes.
     const guarded = app.hasDecorator('websocketServer') ? 1 : 0
-    if (isTold || app.server.listenerCount('upgrade') <= guarded) return
-    isTold = true
+    if (isLogged || app.server.listenerCount('upgrade') <= guarded) return
+    isLogged = true
     app.log.warn(
-      'something listens to "upgrade" on the server itself (a WebSocket server, Socket.IO): svcAuth does not guard it',
+      'a listener for "upgrade" on the server itself (a WebSocket server, Socket.IO) is not guarded by svcAuth',
     )
   }
-  app.addHook('onReady', async () => look())
-  app.addHook('onListen', async () => look())
+  app.addHook('onReady', async () => check())
+  app.addHook('onListen', async () => check())
 }

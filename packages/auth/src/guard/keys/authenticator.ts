@@ -1,100 +1,94 @@
 /**
- * From the text of a key to who holds it: the way that may ask Postgres, for keys that this process
- * does not remember, or cannot trust itself about at the moment.
+ * Decides about a key where the guard cannot decide from the cache: the key is not in it, the cache
+ * may be out of date, or its prefix has failed attempts. It may ask Postgres.
  */
-import { LONGEST_KEY, prefixOf, shapeOf, type Shape } from '../../key-format.ts'
+import { formatOf, LONGEST_KEY, prefixOf, type KeyFormat } from '../../key-format.ts'
+import { CannotDecide, UNKNOWN_KEY, type KeyFailure, type PrefixBlocked } from '../auth-failure.ts'
+import { unwatchedPrefix, type Lockout } from '../lockout/lockout.ts'
 import type { BootstrapKey } from './bootstrap-key.ts'
-import { isRejection, UNKNOWN, type Finding, type Keyring, type Rejection } from './key-cache.ts'
-import { isExpired, knownKey, type KnownKey } from './cached-key.ts'
-import type { Lease } from './cache-lease.ts'
-import type { MissBudgets } from './token-bucket.ts'
-import { unwatched, type RateLimiter } from '../lockout/lockout.ts'
+import type { CacheLease } from './cache-lease.ts'
+import { createCachedKey, isExpired, type CachedKey } from './cached-key.ts'
+import { isFailure, type KeyCache, type LookupResult } from './key-cache.ts'
+import type { LookupBudgets } from './token-bucket.ts'
 
-/** The prefix is blocked; the key was not looked at. */
-export interface Block {
-  readonly verdict: 'blocked'
-  readonly keyId: null
-  readonly forMs: number
-}
-
-export interface RecognizerParts {
-  keyring: Keyring
-  lease: Lease
+export interface AuthenticatorParts {
+  keyCache: KeyCache
+  lease: CacheLease
   bootstrapKey: BootstrapKey
-  budgets: MissBudgets
-  /** `null` without a rate limit. */
-  limiter: RateLimiter | null
+  budgets: LookupBudgets
+  /** `null` without the option `rateLimit`. */
+  lockout: Lockout | null
 }
 
-/** Why nothing can be said of a key at the moment. */
-export class Undecided extends Error {}
-
-/** Visible ASCII: nobody's key has anything else. */
+/** Visible ASCII: no key has another character. */
 const KEY_TEXT = /^[\x21-\x7e]+$/
 
 export const isKeyText = (key: string): boolean => key.length <= LONGEST_KEY && KEY_TEXT.test(key)
 
-export class Recognizer {
-  #parts: RecognizerParts
+export class Authenticator {
+  #parts: AuthenticatorParts
 
-  constructor(parts: RecognizerParts) {
+  constructor(parts: AuthenticatorParts) {
     this.#parts = parts
   }
 
-  /** Counts what fails. Rejects where it cannot tell, which must never let a request pass. */
-  async recognize(key: string, digest: string): Promise<KnownKey | Rejection | Block> {
-    const { limiter } = this.#parts
-    if (limiter === null) return this.find(key, digest)
+  /** Counts failed attempts. Rejects where it cannot decide: the caller must refuse then. */
+  async authenticate(key: string, hash: string): Promise<CachedKey | KeyFailure | PrefixBlocked> {
+    const { lockout } = this.#parts
+    if (lockout === null) return this.find(key, hash)
     const prefix = prefixOf(key)
-    const blockedForMs = limiter.blockedForMs(prefix)
-    if (blockedForMs > 0) return block(blockedForMs)
-    const finding = await this.find(key, digest)
-    const forMs = isRejection(finding)
-      ? await this.#fail(limiter, prefix, shapeOf(key))
-      : await this.#succeed(limiter, prefix, finding)
-    return forMs > 0 ? block(forMs) : finding
+    const blockedForMs = lockout.blockedForMs(prefix)
+    if (blockedForMs > 0) return blocked(blockedForMs)
+    const result = await this.find(key, hash)
+    const forMs = isFailure(result)
+      ? await this.#recordFailure(lockout, prefix, formatOf(key))
+      : await this.#recordSuccess(lockout, prefix, result)
+    return forMs > 0 ? blocked(forMs) : result
   }
 
   /** The same without counting: for callers in this process. */
-  async find(key: string, digest: string): Promise<Finding> {
-    const { keyring, lease } = this.#parts
-    if (!isKeyText(key)) return UNKNOWN
+  async find(key: string, hash: string): Promise<LookupResult> {
+    const { keyCache, lease } = this.#parts
+    if (!isKeyText(key)) return UNKNOWN_KEY
     if (!lease.isHeld()) await lease.renew()
-    const finding = keyring.known(digest) ?? (await this.#ask(key, digest))
-    if (isRejection(finding) || !isExpired(finding)) return finding
-    return { verdict: 'expired', keyId: finding.auth.keyId }
+    const result = keyCache.validKey(hash) ?? (await this.#lookUp(key, hash))
+    if (isFailure(result) || !isExpired(result)) return result
+    return { verdict: 'expired', keyId: result.auth.keyId }
   }
 
-  async #ask(key: string, digest: string): Promise<Finding> {
-    const { keyring, bootstrapKey, limiter } = this.#parts
-    await bootstrapKey.settled()
-    // Nothing is awaited from here to `remember`: a secret that was replaced meanwhile would stay.
+  async #lookUp(key: string, hash: string): Promise<LookupResult> {
+    const { keyCache, bootstrapKey, lockout } = this.#parts
+    await bootstrapKey.tryRead()
+    // No await from here to `remember`: a secret that was replaced meanwhile would stay valid.
     const isBootstrap = bootstrapKey.matches(key)
     if (isBootstrap) {
-      const known = knownKey(BOOTSTRAP, null, limiter && unwatched(prefixOf(key)))
-      keyring.remember(digest, known)
-      return known
+      const prefix = lockout && unwatchedPrefix(prefixOf(key))
+      const cached = createCachedKey(BOOTSTRAP, null, prefix)
+      keyCache.remember(hash, cached)
+      return cached
     }
-    const shape = shapeOf(key)
-    const finding = shape === 'mistyped' ? UNKNOWN : await keyring.find(digest, shape)
-    if (isRejection(finding) && isBootstrap === undefined) {
-      throw new Undecided('the bootstrap key cannot be read')
+    const format = formatOf(key)
+    const result = format === 'badChecksum' ? UNKNOWN_KEY : await keyCache.find(hash, format)
+    if (isFailure(result) && isBootstrap === undefined) {
+      throw new CannotDecide('the bootstrap key cannot be read')
     }
-    return finding
+    return result
   }
 
-  /** How long the prefix was blocked already. */
-  async #fail(limiter: RateLimiter, prefix: string, shape: Shape): Promise<number> {
-    if (!this.#parts.budgets[shape].take()) throw new Undecided('too many failed attempts to count')
-    return limiter.fail(prefix)
+  /** @returns for how long the prefix was blocked already, in milliseconds */
+  async #recordFailure(lockout: Lockout, prefix: string, format: KeyFormat): Promise<number> {
+    if (!this.#parts.budgets[format].take()) {
+      throw new CannotDecide('too many failed attempts to count')
+    }
+    return lockout.recordFailure(prefix)
   }
 
-  async #succeed(limiter: RateLimiter, prefix: string, known: KnownKey): Promise<number> {
-    known.prefix = await limiter.care(prefix)
-    return limiter.blockedForMs(prefix)
+  async #recordSuccess(lockout: Lockout, prefix: string, key: CachedKey): Promise<number> {
+    key.prefix = await lockout.recordSuccess(prefix)
+    return lockout.blockedForMs(prefix)
   }
 }
 
 const BOOTSTRAP = { userId: null, scopes: ['admin'], bootstrap: true, keyId: null }
 
-const block = (forMs: number): Block => ({ verdict: 'blocked', keyId: null, forMs })
+const blocked = (forMs: number): PrefixBlocked => ({ verdict: 'blocked', keyId: null, forMs })

@@ -1,15 +1,15 @@
-/** The one key that stands in no table: the value of a secret, for the first steps of a new host. */
+/** The bootstrap key: the value of a secret and not a row, for the first steps of a new host. */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { LONGEST_KEY } from '../../key-format.ts'
-import { within } from './limited-pool.ts'
+import { withTimeout } from './limited-pool.ts'
 
 const SHORTEST = 16
-const WAIT_MS = 2000
-const PAUSE_MS = 1000
-/** How often the secret is read again: so long the old one opens after a rotation. */
+const READ_TIMEOUT_MS = 2000
+const RETRY_MS = 1000
+/** How often the secret is read again. After a rotation the old one is valid for so long. */
 const REREAD_MS = 5000
-/** What a header can carry as one token. */
+/** A header can carry it as one token. */
 const SENDABLE = /^[\x21-\x7e]+$/
 
 export interface SecretSource {
@@ -21,15 +21,15 @@ export interface BootstrapKeyParts {
   /** Name of the secret; without one there is no bootstrap key. */
   name: string | undefined
   log: FastifyBaseLogger
-  /** The secret has changed: keys with these digests may have been remembered as what they were. */
-  forget: (digests: readonly string[]) => void
+  /** Called when the secret has changed, with the hashes of the old and the new one. */
+  forget: (hashes: readonly string[]) => void
 }
 
 export class BootstrapKey {
   #parts: BootstrapKeyParts
-  #digest: Buffer | undefined
-  /** What was said of the secret last: it is said once. */
-  #said: string | undefined
+  #hash: Buffer | undefined
+  /** What the last warning was about. */
+  #warned: string | undefined
   #isRead = false
   #attempt: Promise<void> | undefined
   #nextAttemptAt = 0
@@ -41,17 +41,17 @@ export class BootstrapKey {
   }
 
   /** Reads the secret where that has not succeeded yet. Does not reject. */
-  async settled(): Promise<void> {
+  async tryRead(): Promise<void> {
     if (!this.#isRead && performance.now() >= this.#nextAttemptAt) await this.read()
   }
 
   /**
-   * Compares in constant time. `undefined` as long as the secret could not be read: then it is not
-   * known which key it is.
+   * Compares in constant time. `undefined` where the secret could not be read yet, so that the
+   * bootstrap key is not known.
    */
   matches(key: string): boolean | undefined {
     if (!this.#isRead) return undefined
-    return this.#digest !== undefined && timingSafeEqual(this.#digest, bytesOf(key))
+    return this.#hash !== undefined && timingSafeEqual(this.#hash, bytesOf(key))
   }
 
   start(): void {
@@ -65,8 +65,8 @@ export class BootstrapKey {
   }
 
   /**
-   * Does not reject: a host whose secrets are away still serves its other keys, and the bootstrap
-   * key that was read before.
+   * Does not reject: a host that cannot read its secrets still accepts its other keys, and the
+   * bootstrap key that was read before.
    */
   read(): Promise<void> {
     const { name } = this.#parts
@@ -79,38 +79,41 @@ export class BootstrapKey {
 
   async #read(name: string): Promise<void> {
     try {
-      const secret = await within(WAIT_MS, this.#parts.secrets.get(name))
-      this.#settle(flawOf(secret), secret)
+      const secret = await withTimeout(READ_TIMEOUT_MS, this.#parts.secrets.get(name))
+      this.#use(flawOf(secret), secret)
     } catch (error) {
       const { message, code } = error as Error & { code?: string }
       if (code === 'SVC_CORE_INVALID_SECRET') {
-        this.#settle('is not a string', null)
+        this.#use('is not a string', null)
         return
       }
-      this.#nextAttemptAt = performance.now() + PAUSE_MS
-      const facts = { secretName: name, reason: message }
-      const now = this.#isRead ? 'again, the last one stays valid' : 'yet'
-      this.#say(`the bootstrap key cannot be read ${now}`, facts)
+      this.#nextAttemptAt = performance.now() + RETRY_MS
+      this.#warn(this.#isRead ? NOT_READ_AGAIN : NOT_READ, message)
     }
   }
 
-  #settle(flaw: string | undefined, secret: string | null): void {
+  #use(flaw: string | undefined, secret: string | null): void {
     this.#isRead = true
-    if (flaw === undefined) this.#said = undefined
-    else this.#say(`there is no bootstrap key: its secret ${flaw}`)
-    const digest = flaw === undefined ? bytesOf(secret as string) : undefined
-    const changed = [this.#digest, digest].filter((one) => one !== undefined)
-    if (this.#digest && digest && timingSafeEqual(this.#digest, digest)) return
-    this.#digest = digest
+    if (flaw === undefined) this.#warned = undefined
+    else this.#warn(NOT_USABLE, flaw, flaw)
+    const secretHash = flaw === undefined ? bytesOf(secret as string) : undefined
+    const changed = [this.#hash, secretHash].filter((one) => one !== undefined)
+    if (this.#hash && secretHash && timingSafeEqual(this.#hash, secretHash)) return
+    this.#hash = secretHash
     if (changed.length > 0) this.#parts.forget(changed.map((bytes) => bytes.toString('latin1')))
   }
 
-  #say(message: string, facts: object = { secretName: this.#parts.name }): void {
-    if (this.#said === message) return
-    this.#said = message
-    this.#parts.log.warn(facts, message)
+  /** `what`: a warning about the same as the last one is not repeated. */
+  #warn(message: string, reason: string, what = message): void {
+    if (this.#warned === what) return
+    this.#warned = what
+    this.#parts.log.warn({ secretName: this.#parts.name, reason }, message)
   }
 }
+
+const NOT_USABLE = 'there is no bootstrap key: its secret cannot be used'
+const NOT_READ = 'the bootstrap key cannot be read yet'
+const NOT_READ_AGAIN = 'the bootstrap key cannot be read again: the last one stays valid'
 
 const bytesOf = (key: string): Buffer => hash('sha256', key, 'buffer')
 

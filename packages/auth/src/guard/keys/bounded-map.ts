@@ -1,6 +1,6 @@
 /**
- * A map that forgets what was not asked for lately. Two generations instead of a list of uses: a
- * hit in the young one costs a lookup and nothing else.
+ * A map of bounded size that drops the entries that were not used lately. It has two generations
+ * instead of a list of uses: a hit in the young one costs one lookup.
  */
 export class BoundedMap<Value> {
   #young = new Map<string, Value>()

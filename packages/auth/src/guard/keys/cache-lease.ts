@@ -1,47 +1,57 @@
 /**
- * How long this process may trust what it remembers. Every change of keys, by whomever, raises one
- * number in Postgres, the epoch, and names the keys to forget. The number is read again and again;
- * for a moment after it was asked for, nothing can have been missed.
+ * For how long this process may trust its cache of keys. Every change of keys raises one number in
+ * Postgres, the revision, and names the keys to forget. The process reads it every 400 ms. For 900 ms
+ * from when a reading was sent, the cache is at most that much out of date; after that the lease has
+ * ended, and no request is decided from the cache.
  */
 import type { KeyChanges } from '../../tables/key-changes.ts'
+import { OutageLog, type Log } from '../outage-log.ts'
 
-export interface LeaseParts {
-  readChanges: (since: number) => Promise<KeyChanges>
-  forget: (dropped: readonly string[] | null) => void
+export interface CacheLeaseParts {
+  readKeyChanges: (since: number) => Promise<KeyChanges>
+  /** `null`: all keys. */
+  forget: (changedHashes: readonly string[] | null) => void
   /**
-   * Anything else that has to be fresh as well, or no request may be decided from memory. It reads
-   * from tables of svcAuth alone: the lease must not wait for a table that the application uses.
+   * Refreshes other state that requests are decided from. It reads only from tables of svcAuth: the
+   * lease must not wait for a table that the application uses.
    */
   refresh: () => Promise<void>
+  log: Log
   /** Milliseconds of a monotonic clock. @default performance.now */
   now?: () => number
 }
 
 const POLL_MS = 400
-/** From when a reading was sent. With the poll's own time this keeps a revocation under 1 s. */
+/** From when a reading was sent. With the duration of the poll a revocation takes less than 1 s. */
 const LEASE_MS = 900
 
-export class Lease {
-  #parts: LeaseParts
+export class CacheLease {
+  #parts: CacheLeaseParts
+  #outage: OutageLog
   #now: () => number
-  #epoch = -1
+  #revision = -1
   #trustedUntil = 0
   #sentAt = -Infinity
   #reading: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
-  #started = false
+  #isStarted = false
 
-  constructor(parts: LeaseParts) {
+  constructor(parts: CacheLeaseParts) {
     this.#parts = parts
     this.#now = parts.now ?? (() => performance.now())
+    this.#outage = new OutageLog(
+      parts.log,
+      'key changes cannot be read: keys are not decided from the cache',
+      'key changes can be read again',
+    )
   }
 
-  /** A monotonic clock: setting the wall clock back prolongs nothing. */
+  /** By a monotonic clock: setting the wall clock back does not prolong a lease. */
   isHeld(): boolean {
     return this.#now() < this.#trustedUntil
   }
 
-  /** Asks Postgres at once, together with all others who ask now. Rejects where it does not answer. */
+  /** Asks Postgres at once; concurrent callers share a reading. Rejects where it does not answer. */
   renew(): Promise<void> {
     if (this.#reading && this.#now() - this.#sentAt < POLL_MS) return this.#reading
     const reading = this.#read().finally(() => {
@@ -52,50 +62,56 @@ export class Lease {
   }
 
   start(): void {
-    this.#started = true
-    this.#later()
+    this.#isStarted = true
+    this.#pollLater()
   }
 
-  /** Somebody says that there is news. Only ever makes a reading come early. */
+  /** To be called on a notification of a change. It only makes the next reading come early. */
   wake(): void {
-    if (!this.#started) return
+    if (!this.#isStarted) return
     clearTimeout(this.#timer)
-    this.#sentAt = -Infinity // a reading under way may have been sent before the news
+    this.#sentAt = -Infinity // a pending reading may have been sent before the change
     void this.#poll()
   }
 
   stop(): void {
-    this.#started = false
+    this.#isStarted = false
     clearTimeout(this.#timer)
   }
 
-  #later(): void {
-    if (!this.#started) return
+  #pollLater(): void {
+    if (!this.#isStarted) return
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => void this.#poll(), POLL_MS)
     this.#timer.unref()
   }
 
-  /** A reading that fails says so by not prolonging the lease. */
+  /** A reading that fails does not prolong the lease. */
   async #poll(): Promise<void> {
-    await this.renew().catch(() => {})
-    this.#later()
+    try {
+      await this.renew()
+      this.#outage.succeeded()
+    } catch (error) {
+      if (this.#isStarted) this.#outage.failed(error)
+    }
+    this.#pollLater()
   }
 
   async #read(): Promise<void> {
     const sentAt = this.#now()
     this.#sentAt = sentAt
-    const since = this.#epoch
-    const [changes] = await Promise.all([this.#parts.readChanges(since), this.#parts.refresh()])
+    const since = this.#revision
+    const [changes] = await Promise.all([this.#parts.readKeyChanges(since), this.#parts.refresh()])
     this.#apply(changes, since)
     this.#trustedUntil = Math.max(this.#trustedUntil, sentAt + LEASE_MS)
   }
 
-  /** Readings may overtake one another: an older one has nothing to add. */
-  #apply({ epoch, dropped }: KeyChanges, since: number): void {
-    if (epoch === this.#epoch || (epoch < this.#epoch && since < this.#epoch)) return
-    // A number below the one that was asked about: the database was set back, nothing is certain.
-    this.#parts.forget(since === -1 || epoch < since ? null : dropped)
-    this.#epoch = epoch
+  /** Readings can overtake one another: an older one has nothing to add. */
+  #apply({ revision, changedHashes }: KeyChanges, since: number): void {
+    if (revision === this.#revision) return
+    if (revision < this.#revision && since < this.#revision) return
+    // A revision below the one that was asked about: an older state of the database was restored.
+    this.#parts.forget(since === -1 || revision < since ? null : changedHashes)
+    this.#revision = revision
   }
 }

@@ -1,9 +1,9 @@
-/** A valid key as the guard remembers it, without the key itself. */
+/** A valid key as the guard remembers it, without its text. */
 import { satisfies, type Scope } from '../../scopes.ts'
-import type { Requirement } from '../policy/route-policy.ts'
 import type { PrefixState } from '../lockout/lockout.ts'
+import type { Requirement } from '../policy/route-policy.ts'
 
-/** Who asks: `request.auth`. Shared by all requests of a key, and therefore frozen. */
+/** The caller: `request.auth`. All requests of a key share it, and therefore it is frozen. */
 export interface Auth {
   /** Owner of the key; `null` for the bootstrap key. */
   readonly userId: string | null
@@ -14,34 +14,41 @@ export interface Auth {
   readonly keyId: string | null
 }
 
-export interface KnownKey {
+/**
+ * The fields that are not read-only are notes of other modules, kept here because a request with
+ * this key then finds them without a lookup of its own.
+ */
+export interface CachedKey {
   readonly auth: Auth
   /** Milliseconds since 1970; `null` where it never expires. */
   readonly expiresAt: number | null
-  /** Shared by the keys of one prefix; `null` without a rate limit. */
+  /**
+   * Written by the authenticator with the state that `Lockout` returns; the guard writes its
+   * `lastUsedTick`. Keys of one prefix share it. `null` without the option `rateLimit`.
+   */
   prefix: PrefixState | null
-  /** The round of `LastUsed` in which its last use was noted. */
-  notedIn: number
-  /** The requirement that it was last found to satisfy: most keys meet the same one again. */
+  /** Written by `LastUsed`: the tick in which it last recorded a use of this key. */
+  recordedTick: number
+  /** Written by `meets`: the requirement that the key met last. Most keys meet the same one again. */
   met: Requirement | null
 }
 
-export function knownKey(
+export function createCachedKey(
   auth: Auth,
   expiresAt: number | null = null,
   prefix: PrefixState | null = null,
-): KnownKey {
+): CachedKey {
   const frozen = Object.freeze({ ...auth, scopes: Object.freeze([...auth.scopes]) })
-  return { auth: frozen, expiresAt, prefix, notedIn: -1, met: null }
+  return { auth: frozen, expiresAt, prefix, recordedTick: -1, met: null }
 }
 
-export function meets(key: KnownKey, required: Requirement): boolean {
-  if (key.met === required) return true
-  if (required.scopes !== null && !satisfies(key.auth.scopes, required.scopes)) return false
-  key.met = required
+export function meets(key: CachedKey, requirement: Requirement): boolean {
+  if (key.met === requirement) return true
+  if (requirement.scopes !== null && !satisfies(key.auth.scopes, requirement.scopes)) return false
+  key.met = requirement
   return true
 }
 
-/** What is no time at all is past. */
-export const isExpired = (key: KnownKey): boolean =>
+/** An invalid date counts as expired. */
+export const isExpired = (key: CachedKey): boolean =>
   key.expiresAt !== null && !(key.expiresAt > Date.now())

@@ -1,36 +1,38 @@
 /**
- * Which connection the guard's statements take: the application's pool, which slow queries of the
- * application may use up, or the line, the one connection that core keeps for itself. `db` asks the
- * pool, and cancels in the server what is given up here.
+ * Which connection a statement of the guard takes: one of the application's pool, which slow queries
+ * of the application may use up, or the connection that core listens with. Statements on `db` take
+ * the pool, and are cancelled in the server where their time has run out here.
  */
 import type { Svc } from '@svc/core'
 import type { Db, Notifications } from '@svc/core/internal'
-import { within } from './limited-pool.ts'
+import { withTimeout } from './limited-pool.ts'
 
 type Pool = Svc['database']
-type Line = Pick<Notifications, 'ask' | 'isResponsive'>
+type Listener = Pick<Notifications, 'ask' | 'isResponsive'>
 
-/** A statement of the guard takes a few milliseconds: after so long the line counts as stuck. */
+/** A statement of the guard takes a few milliseconds: after 300 the listener counts as stuck. */
 const STUCK_MS = 300
 
 /**
- * The line, before whatever else waits for it, as long as it answers: what keeps the guard's
- * knowledge fresh must not wait for the application. Else the pool where that is free.
+ * The listener, ahead of all other statements that wait for it, and the pool where the listener does
+ * not answer and the pool is not used up. For polls, which must not wait for the application.
  */
-export const preferringLine = (pool: Pool, db: Db, line: Line, ms: number): Db => ({
+export const preferListener = (pool: Pool, db: Db, listener: Listener, ms: number): Db => ({
   query: (text, values = []) =>
-    line.isResponsive(STUCK_MS) || isUsedUp(pool)
-      ? line.ask(text, values, { timeoutMs: ms, isUrgent: true })
-      : within(ms, db.query(text, values)),
+    listener.isResponsive(STUCK_MS) || isUsedUp(pool)
+      ? listener.ask(text, values, { timeoutMs: ms, isUrgent: true })
+      : withTimeout(ms, db.query(text, values)),
 })
 
-/** The pool as long as it has a connection to spare, else the line. */
-export const preferringPool = (pool: Pool, db: Db, line: Line, ms: number): Db => ({
+/** The pool, and the listener where the pool is used up. */
+export const preferPool = (pool: Pool, db: Db, listener: Listener, ms: number): Db => ({
   query: (text, values = []) =>
-    isUsedUp(pool) ? line.ask(text, values, { timeoutMs: ms }) : within(ms, db.query(text, values)),
+    isUsedUp(pool)
+      ? listener.ask(text, values, { timeoutMs: ms })
+      : withTimeout(ms, db.query(text, values)),
 })
 
-/** A host may give a pool that does not tell its numbers: then it counts as free. */
+/** A pool of the host's own that does not show its numbers counts as free. */
 function isUsedUp({ idleCount, totalCount, waitingCount, options }: Pool): boolean {
   return idleCount + options?.max - totalCount <= waitingCount
 }

@@ -1,31 +1,39 @@
 /**
- * Hears of rows that were inserted after their keys were refused, as by an import or a restore. No
- * request waits for it, and the lease does not depend on it.
+ * Polls for rows that were inserted after their keys were refused, as by an import or a restore. No
+ * request waits for it, and the lease of the cache does not depend on it.
  */
-import type { Arrivals } from '../../tables/api-keys.ts'
+import type { InsertedKeys } from '../../tables/api-keys.ts'
+import { OutageLog, type Log } from '../outage-log.ts'
 
-export interface ArrivalParts {
-  findArrivals: (since: string | null) => Promise<Arrivals>
+export interface InsertedKeysPollerParts {
+  findInsertedKeys: (since: string | null) => Promise<InsertedKeys>
   /** `null`: any row may be new. */
-  welcome: (digests: readonly string[] | null) => void
+  forgetRejections: (hashes: readonly string[] | null) => void
+  log: Log
 }
 
 const POLL_MS = 400
 
-export class ArrivalWatch {
-  #parts: ArrivalParts
+export class InsertedKeysPoller {
+  #parts: InsertedKeysPollerParts
+  #outage: OutageLog
   #snapshot: string | null = null
   #timer: NodeJS.Timeout | undefined
   #isStarted = false
 
-  constructor(parts: ArrivalParts) {
+  constructor(parts: InsertedKeysPollerParts) {
     this.#parts = parts
+    this.#outage = new OutageLog(
+      parts.log,
+      'inserted keys cannot be read: a key that was refused before stays refused',
+      'inserted keys can be read again',
+    )
   }
 
-  /** Resolves after the first reading, which forgets every refusal. */
+  /** Resolves after the first poll, which forgets every rejection. */
   start(): Promise<void> {
     this.#isStarted = true
-    return this.#poll()
+    return this.#pollAgain()
   }
 
   stop(): void {
@@ -33,17 +41,22 @@ export class ArrivalWatch {
     clearTimeout(this.#timer)
   }
 
-  async look(): Promise<void> {
-    const { snapshot, digests } = await this.#parts.findArrivals(this.#snapshot)
-    this.#parts.welcome(digests)
+  async poll(): Promise<void> {
+    const { snapshot, hashes } = await this.#parts.findInsertedKeys(this.#snapshot)
+    this.#parts.forgetRejections(hashes)
     this.#snapshot = snapshot
   }
 
-  /** What a failed reading did not see is read by the next one. */
-  async #poll(): Promise<void> {
-    await this.look().catch(() => {})
+  /** The poll after a failed one reads what that one has missed. */
+  async #pollAgain(): Promise<void> {
+    try {
+      await this.poll()
+      this.#outage.succeeded()
+    } catch (error) {
+      if (this.#isStarted) this.#outage.failed(error)
+    }
     if (!this.#isStarted) return
-    this.#timer = setTimeout(() => void this.#poll(), POLL_MS)
+    this.#timer = setTimeout(() => void this.#pollAgain(), POLL_MS)
     this.#timer.unref()
   }
 }

@@ -1,40 +1,35 @@
-/** The keys that this process knows of, valid or not, and the one way to learn of another. */
-import type { Shape } from '../../key-format.ts'
+/** The keys that this process remembers, valid or not, and the lookups of others. */
+import type { KeyFormat } from '../../key-format.ts'
+import { UNKNOWN_KEY, type KeyFailure } from '../auth-failure.ts'
 import { BoundedMap } from './bounded-map.ts'
-import type { KnownKey } from './cached-key.ts'
+import type { CachedKey } from './cached-key.ts'
 
-/** Why a key is none; `keyId` where there is a row of it. */
-export interface Rejection {
-  readonly verdict: 'unknown' | 'revoked' | 'expired'
-  readonly keyId: string | null
-}
+export type LookupResult = CachedKey | KeyFailure
 
-export type Finding = KnownKey | Rejection
+export const isFailure = <Failure extends { verdict: string }>(
+  result: CachedKey | Failure,
+): result is Failure => 'verdict' in result
 
-export const isRejection = (finding: Finding): finding is Rejection => 'verdict' in finding
+/** Reads one key from Postgres by its hash. */
+export type LookUp = (hash: string, format: KeyFormat) => Promise<LookupResult>
 
-export const UNKNOWN: Rejection = { verdict: 'unknown', keyId: null }
+const MAX_VALID_KEYS = 50_000
+const MAX_REJECTED_KEYS = 10_000
 
-/** Reads one key from Postgres by its digest. */
-export type LookUp = (digest: string, shape: Shape) => Promise<Finding>
-
-const KNOWN_KEYS = 50_000
-const REJECTED_KEYS = 10_000
-
-interface Flight {
-  answer: Promise<Finding>
-  /** What it reads may be older than a change that we heard of meanwhile. */
+interface PendingLookup {
+  result: Promise<LookupResult>
+  /** The key was changed, perhaps after it was read. */
   isStale: boolean
-  /** The row may have been inserted after it was read. */
-  isNew: boolean
+  /** The row was inserted, perhaps after it was looked for. */
+  isInserted: boolean
 }
 
-export class Keyring {
-  #known = new BoundedMap<KnownKey>(KNOWN_KEYS)
-  // Apart from the valid ones: a flood of made-up keys pushes out nothing but itself.
-  #rejected = new BoundedMap<Rejection>(REJECTED_KEYS)
-  #flights = new Map<string, Flight>()
-  /** How many open transactions have changed a key: nothing that is read of it is remembered. */
+export class KeyCache {
+  #valid = new BoundedMap<CachedKey>(MAX_VALID_KEYS)
+  // Apart from the valid keys: a flood of unknown keys must not push them out.
+  #rejected = new BoundedMap<KeyFailure>(MAX_REJECTED_KEYS)
+  #pending = new Map<string, PendingLookup>()
+  /** How many open transactions have changed a key. No result about such a key is remembered. */
   #changing = new Map<string, number>()
   #lookUp: LookUp
 
@@ -42,87 +37,87 @@ export class Keyring {
     this.#lookUp = lookUp
   }
 
-  known(digest: string): KnownKey | undefined {
-    return this.#known.get(digest)
+  validKey(hash: string): CachedKey | undefined {
+    return this.#valid.get(hash)
   }
 
-  remember(digest: string, key: KnownKey): void {
-    this.#known.set(digest, key)
+  remember(hash: string, key: CachedKey): void {
+    this.#valid.set(hash, key)
   }
 
-  /** One query however many ask at once, and none for what was rejected lately. */
-  async find(digest: string, shape: Shape): Promise<Finding> {
+  /** Callers that ask for the same key at once share one query. Rejected keys need none. */
+  async find(hash: string, format: KeyFormat): Promise<LookupResult> {
     // A lookup that was sent before the commit must not answer a request that came after it.
-    if (this.#changing.has(digest)) return this.#lookUp(digest, shape)
-    const remembered = this.#known.get(digest) ?? this.#rejected.get(digest)
+    if (this.#changing.has(hash)) return this.#lookUp(hash, format)
+    const remembered = this.#valid.get(hash) ?? this.#rejected.get(hash)
     if (remembered) return remembered
-    const running = this.#flights.get(digest)
-    if (running) return running.answer
-    const flight: Flight = { answer: Promise.resolve(UNKNOWN), isStale: false, isNew: false }
-    this.#flights.set(digest, flight)
-    flight.answer = this.#ask(digest, shape, flight).finally(() => this.#flights.delete(digest))
-    return flight.answer
+    const known = this.#pending.get(hash)
+    if (known) return known.result
+    const pending = { result: NO_RESULT, isStale: false, isInserted: false }
+    this.#pending.set(hash, pending)
+    pending.result = this.#ask(hash, format, pending).finally(() => this.#pending.delete(hash))
+    return pending.result
   }
 
-  drop(digests: readonly string[]): void {
-    for (const digest of digests) {
-      this.#known.delete(digest)
-      this.#rejected.delete(digest)
-      const flight = this.#flights.get(digest)
-      if (flight) flight.isStale = true
+  forget(hashes: readonly string[]): void {
+    for (const hash of hashes) {
+      this.#valid.delete(hash)
+      this.#rejected.delete(hash)
+      const pending = this.#pending.get(hash)
+      if (pending) pending.isStale = true
     }
+  }
+
+  forgetAll(): void {
+    this.#valid.clear()
+    this.#rejected.clear()
+    for (const pending of this.#pending.values()) pending.isStale = true
   }
 
   /** A transaction that is still open has changed these keys. */
-  beginChange(digests: readonly string[]): void {
-    for (const digest of digests) {
-      this.#changing.set(digest, (this.#changing.get(digest) ?? 0) + 1)
-    }
-    this.drop(digests)
+  beginChange(hashes: readonly string[]): void {
+    for (const hash of hashes) this.#changing.set(hash, (this.#changing.get(hash) ?? 0) + 1)
+    this.forget(hashes)
   }
 
   /** It has ended. */
-  endChange(digests: readonly string[]): void {
-    for (const digest of digests) {
-      const others = (this.#changing.get(digest) ?? 1) - 1
-      if (others > 0) this.#changing.set(digest, others)
-      else this.#changing.delete(digest)
+  endChange(hashes: readonly string[]): void {
+    for (const hash of hashes) {
+      const others = (this.#changing.get(hash) ?? 1) - 1
+      if (others > 0) this.#changing.set(hash, others)
+      else this.#changing.delete(hash)
     }
-    this.drop(digests)
+    this.forget(hashes)
   }
 
-  clear(): void {
-    this.#known.clear()
-    this.#rejected.clear()
-    for (const flight of this.#flights.values()) flight.isStale = true
-  }
-
-  /** Rows of these digests were inserted: they are looked up again where they were not found. */
-  welcome(digests: readonly string[]): void {
-    for (const digest of digests) {
-      this.#rejected.delete(digest)
-      const flight = this.#flights.get(digest)
-      if (flight) flight.isNew = true
+  /** Rows of these keys were inserted. A key that was not found before is looked up again. */
+  forgetRejections(hashes: readonly string[]): void {
+    for (const hash of hashes) {
+      this.#rejected.delete(hash)
+      const pending = this.#pending.get(hash)
+      if (pending) pending.isInserted = true
     }
   }
 
   /** The same where it is not known which rows were inserted. */
-  welcomeAll(): void {
+  forgetAllRejections(): void {
     this.#rejected.clear()
-    for (const flight of this.#flights.values()) flight.isNew = true
+    for (const pending of this.#pending.values()) pending.isInserted = true
   }
 
-  /** What was read before a revocation answers nobody after it, and is never remembered. */
-  async #ask(digest: string, shape: Shape, flight: Flight): Promise<Finding> {
-    let finding: Finding
+  /** If the key changes while the query runs, the result is discarded and the query repeated. */
+  async #ask(hash: string, format: KeyFormat, pending: PendingLookup): Promise<LookupResult> {
+    let result: LookupResult
     do {
-      flight.isStale = false
-      flight.isNew = false
-      finding = await this.#lookUp(digest, shape)
-    } while (flight.isStale || (flight.isNew && finding === UNKNOWN))
-    if (this.#changing.has(digest)) return finding
-    if (isRejection(finding)) this.#rejected.set(digest, finding)
-    else this.#known.set(digest, finding)
-    return finding
+      pending.isStale = false
+      pending.isInserted = false
+      result = await this.#lookUp(hash, format)
+    } while (pending.isStale || (pending.isInserted && result === UNKNOWN_KEY))
+    if (this.#changing.has(hash)) return result
+    if (isFailure(result)) this.#rejected.set(hash, result)
+    else this.#valid.set(hash, result)
+    return result
   }
 }
+
+const NO_RESULT: Promise<LookupResult> = Promise.resolve(UNKNOWN_KEY)

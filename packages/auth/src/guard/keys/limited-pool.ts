@@ -1,39 +1,39 @@
-/** Waiting that ends: a Postgres that is silent, and not gone, would hold requests for minutes. */
+/** Limits of time and number for statements in the way of requests. */
 import type { Db } from '@svc/core/internal'
 
-/** Rejects after `ms`. What it waited for goes on, and is heard by nobody. */
-export async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
+/** Rejects after `ms`. The operation goes on, and its result is dropped. */
+export async function withTimeout<T>(ms: number, result: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
   })
   try {
-    return await Promise.race([answer, tooLate])
+    return await Promise.race([result, tooLate])
   } finally {
     clearTimeout(timer)
   }
 }
 
 /**
- * The same database with at most `width` statements at once: a flood queues here, and not in the pool, where
- * the application waits. Who has waited `ms` for its turn is turned away.
+ * The same database with at most `width` statements at once: a flood of requests queues here and not
+ * in the pool, where the application's statements wait. A statement that has waited for `ms` rejects.
  */
-export function narrow(db: Db, width: number, ms: number): Db {
+export function withConcurrencyLimit(db: Db, width: number, ms: number): Db {
   const waiting = new Set<() => void>()
   let free = width
 
   const turn = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      const come = () => {
+      const start = () => {
         clearTimeout(timer)
-        waiting.delete(come)
+        waiting.delete(start)
         resolve()
       }
       const timer = setTimeout(() => {
-        waiting.delete(come)
+        waiting.delete(start)
         reject(new Error(`no turn within ${ms} ms`))
       }, ms)
-      waiting.add(come)
+      waiting.add(start)
     })
 
   return {

@@ -1,21 +1,16 @@
-import type { Shape } from '../../key-format.ts'
+import type { KeyFormat } from '../../key-format.ts'
 
-/**
- * One for each shape: who makes up keys of another shape than ours takes nothing away from ours.
- */
-export type MissBudgets = Readonly<Record<Shape, MissBudget>>
+/** One for each format: unknown keys in another format do not use up the budget of ours. */
+export type LookupBudgets = Readonly<Record<KeyFormat, TokenBucket>>
 
-export const missBudgets = (): MissBudgets => ({
-  minted: new MissBudget(),
-  mistyped: new MissBudget(),
-  foreign: new MissBudget(),
+export const createLookupBudgets = (): LookupBudgets => ({
+  wellFormed: new TokenBucket(),
+  badChecksum: new TokenBucket(),
+  otherFormat: new TokenBucket(),
 })
 
-/**
- * How often Postgres may be asked about keys that nobody knows. What is spent on a key that turns
- * out to be valid is given back, so that only made-up keys use it up.
- */
-export class MissBudget {
+/** How often Postgres may be asked about unknown keys: 2000 times at once, then 500 a second. */
+export class TokenBucket {
   #tokens: number
   #at: number
   readonly #size: number
@@ -36,7 +31,7 @@ export class MissBudget {
     return true
   }
 
-  giveBack(): void {
+  refund(): void {
     this.#tokens = Math.min(this.#size, this.#tokens + 1)
   }
 }

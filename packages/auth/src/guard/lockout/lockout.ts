@@ -1,6 +1,7 @@
 /**
- * Blocks of key prefixes. Failures are counted in Postgres, exactly and for all processes; here
- * stands what this process knows of them, so that a request with a good key need not ask.
+ * Blocks of key prefixes after failed attempts. Failures are counted in Postgres, exactly and for all
+ * processes. This process keeps a copy of what it has read of them, so that a request with a valid
+ * key needs no query.
  */
 import { uuidv7, type Db } from '@svc/core/internal'
 import {
@@ -11,128 +12,127 @@ import {
   type PrefixRecord,
   type RateLimit,
 } from '../../tables/lockouts.ts'
+import { batchLookup } from '../keys/batch-lookup.ts'
 import { BoundedMap } from '../keys/bounded-map.ts'
-import { gathered } from '../keys/batch-lookup.ts'
 
-/** What is known of a prefix that keys in use share. */
+/** What this process has read of a prefix. The keys in use that have the prefix share it. */
 export interface PrefixState {
   readonly prefix: string
-  /** Blocked, with failures to forget, or not watched: the way without a query is closed. */
-  needsCare: boolean
+  /** It is blocked, has failures to forget, or is not watched: the guard may not decide alone. */
+  needsDatabaseCheck: boolean
   hasFailures: boolean
-  /** How many changes of it were read: what was asked before the last of them may be older. */
+  /** How many changes of it were read: a query that was sent before the last one may be outdated. */
   changes: number
-  /** End of its block, by the limiter's clock. */
+  /** End of its block, by the clock of `Lockout`. */
   blockedUntil: number
-  /** The round in which a key of it was last used. */
-  usedIn: number
+  /** Written by the guard: the tick of `Lockout` in which a key of this prefix was last used. */
+  lastUsedTick: number
 }
 
-export interface LimiterOptions {
-  /** For the reading of changes. @default db */
-  forPoll?: Db
+export interface LockoutOptions {
+  /** For the poll of changes. @default db */
+  pollDb?: Db
   /** Milliseconds of a monotonic clock. @default performance.now */
   now?: () => number
 }
 
-/** Prefixes whose keys nobody used for so many rounds of the poll (about a minute) are let go. */
-const ROUNDS_KEPT = 150
-/** How many prefixes each round looks at for that: its cost does not grow with their number. */
-const LOOKED_AT = 1000
-const BLOCKS_KEPT = 10_000
+/** A prefix is no longer watched after so many ticks without a use (about a minute). */
+const TICKS_KEPT = 150
+/** How many prefixes each tick examines for that: its cost does not grow with their number. */
+const EXAMINED_PER_TICK = 1000
+const MAX_BLOCKS = 10_000
 
-export class RateLimiter {
-  /** Goes up with each reading of the changes. */
-  round = 0
+export class Lockout {
+  /** Goes up with each poll of changes. */
+  tick = 0
   #db: Db
-  #forStrangers: Db
-  #forPoll: Db
+  #lookupDb: Db
+  #pollDb: Db
   #limit: RateLimit
   #now: () => number
   #find: (prefix: string) => Promise<PrefixRecord | undefined>
   #watched = new Map<string, PrefixState>()
-  /** First readings of prefixes that are under way. */
-  #arriving = new Map<string, { state: PrefixState; read: Promise<PrefixState> }>()
-  /** Blocks of prefixes that may have no good key. */
-  #blocks = new BoundedMap<number>(BLOCKS_KEPT)
+  /** Prefixes that are being read for the first time. */
+  #loading = new Map<string, { state: PrefixState; read: Promise<PrefixState> }>()
+  /** Blocks of prefixes that may have no valid key. */
+  #blocks = new BoundedMap<number>(MAX_BLOCKS)
   #snapshot: string | null = null
-  #unlooked: Iterator<PrefixState> | undefined
+  #examined: Iterator<PrefixState> | undefined
 
-  /** `forStrangers`: where failed attempts queue, so that good keys need not wait for them. */
+  /** `lookupDb`: a limited pool for failed attempts, so that valid keys need not wait for them. */
   constructor(
     db: Db,
-    forStrangers: Db,
+    lookupDb: Db,
     limit: RateLimit,
-    { forPoll = db, now = () => performance.now() }: LimiterOptions = {},
+    { pollDb = db, now = () => performance.now() }: LockoutOptions = {},
   ) {
     this.#db = db
-    this.#forStrangers = forStrangers
-    this.#forPoll = forPoll
+    this.#lookupDb = lookupDb
+    this.#pollDb = pollDb
     this.#limit = limit
     this.#now = now
-    this.#find = gathered((prefixes) => findFailures(db, prefixes))
+    this.#find = batchLookup((prefixes) => findFailures(db, prefixes))
   }
 
-  /** How long a prefix is blocked still, as far as this process knows, in milliseconds. */
+  /** For how long a prefix is still blocked, as far as this process knows, in milliseconds. */
   blockedForMs(prefix: string): number {
     const until = this.#watched.get(prefix)?.blockedUntil ?? 0
     return Math.max(0, Math.max(until, this.#blocks.get(prefix) ?? 0) - this.#now())
   }
 
   /**
-   * Counts a failure.
+   * Counts a failed attempt.
    *
-   * @returns 0 where it counted, else how long the prefix was blocked already, in milliseconds
+   * @returns 0 where it was counted, else for how long the prefix was blocked already, in milliseconds
    */
-  async fail(prefix: string): Promise<number> {
+  async recordFailure(prefix: string): Promise<number> {
     const { isCounted, blockedForMs } = await countFailure(
-      this.#forStrangers,
+      this.#lookupDb,
       prefix,
       uuidv7(),
       this.#limit,
     )
     if (blockedForMs > 0) this.#blocks.set(prefix, this.#now() + blockedForMs)
-    this.#tell({ prefix, blockedForMs })
+    this.#apply({ prefix, blockedForMs })
     return isCounted ? 0 : Math.max(1, blockedForMs)
   }
 
   /**
-   * For a good key that is about to pass: watches its prefix from now on and forgets the failures
-   * of it, unless it is blocked. Returns the one state that all keys of the prefix are to share.
+   * To be called before a valid key passes: watches its prefix from now on, and forgets the failures
+   * of the prefix unless it is blocked. Returns the state that all keys of the prefix share.
    */
-  async care(prefix: string): Promise<PrefixState> {
+  async recordSuccess(prefix: string): Promise<PrefixState> {
     const state = this.#watched.get(prefix) ?? (await this.#watch(prefix))
-    state.usedIn = this.round
+    state.lastUsedTick = this.tick
     if (state.hasFailures && this.blockedForMs(prefix) === 0) await this.#forget(state)
     return state
   }
 
-  /** Reads what other processes have counted since the last reading. */
+  /** Reads what other processes have counted since the last poll. */
   async refresh(): Promise<void> {
-    this.round++
-    this.#letUnusedGo()
+    this.tick++
+    this.#unwatchUnused()
     const since = this.#snapshot
-    const { snapshot, isSetBack, records } = await findFailureChanges(this.#forPoll, since)
-    // No change was read before the first snapshot, and what was read before a restore is of another
-    // database.
-    if (since === null || isSetBack) this.#letAllGo()
+    const { snapshot, isSetBack, records } = await findFailureChanges(this.#pollDb, since)
+    // Before the first snapshot no change was read, and after a restore the copy is of another state.
+    if (since === null || isSetBack) this.#unwatchAll()
     this.#snapshot = snapshot
-    for (const record of records) this.#tell(record)
+    for (const record of records) this.#apply(record)
   }
 
-  /** A reading that is under way may be older than this change: it is told, too. */
-  #tell(record: PrefixRecord): void {
+  /** A first reading that is pending may be older than this change, which applies to it as well. */
+  #apply(record: PrefixRecord): void {
     const { prefix } = record
     const state = this.#watched.get(prefix)
-    if (state) this.#learn(state, record)
-    const arriving = this.#arriving.get(prefix)
-    if (arriving) this.#learn(arriving.state, record)
+    if (state) this.#update(state, record)
+    const loading = this.#loading.get(prefix)
+    if (loading) this.#update(loading.state, record)
   }
 
-  #learn(state: PrefixState, { blockedForMs }: PrefixRecord): void {
+  #update(state: PrefixState, { blockedForMs }: PrefixRecord): void {
     state.changes++
     state.hasFailures = true
-    state.needsCare = true
+    state.needsDatabaseCheck = true
     if (blockedForMs > 0) state.blockedUntil = this.#now() + blockedForMs
   }
 
@@ -140,61 +140,65 @@ export class RateLimiter {
   async #forget(state: PrefixState): Promise<void> {
     const { changes, prefix } = state
     const blockedForMs = await forgetFailures(this.#db, prefix)
-    if (blockedForMs > 0) this.#learn(state, { prefix, blockedForMs })
+    if (blockedForMs > 0) this.#update(state, { prefix, blockedForMs })
     if (state.changes !== changes) return
     state.hasFailures = false
-    state.needsCare = false
+    state.needsDatabaseCheck = false
   }
 
   #watch(prefix: string): Promise<PrefixState> {
-    const arriving = this.#arriving.get(prefix)
-    if (arriving) return arriving.read
-    const state: PrefixState = { ...UNWATCHED, prefix, usedIn: this.round }
+    const loading = this.#loading.get(prefix)
+    if (loading) return loading.read
+    const state: PrefixState = { ...UNWATCHED, prefix, lastUsedTick: this.tick }
     const read = this.#readFirst(state).finally(() => {
-      if (this.#arriving.get(prefix)?.state === state) this.#arriving.delete(prefix)
+      if (this.#loading.get(prefix)?.state === state) this.#loading.delete(prefix)
     })
-    this.#arriving.set(prefix, { state, read })
+    this.#loading.set(prefix, { state, read })
     return read
   }
 
   async #readFirst(state: PrefixState): Promise<PrefixState> {
     const { prefix } = state
     const record = await this.#find(prefix)
-    // What was let go while it was read belongs to another snapshot.
-    if (this.#arriving.get(prefix)?.state !== state) return this.#watch(prefix)
+    // A state that was dropped while it was read belongs to an earlier snapshot.
+    if (this.#loading.get(prefix)?.state !== state) return this.#watch(prefix)
     this.#watched.set(prefix, state)
-    if (record) this.#learn(state, record)
-    else if (state.changes === 0) state.needsCare = false
+    if (record) this.#update(state, record)
+    else if (state.changes === 0) state.needsDatabaseCheck = false
     return state
   }
 
-  #letAllGo(): void {
-    for (const state of this.#watched.values()) state.needsCare = true
+  #unwatchAll(): void {
+    for (const state of this.#watched.values()) state.needsDatabaseCheck = true
     this.#watched.clear()
-    this.#arriving.clear()
+    this.#loading.clear()
   }
 
-  #letUnusedGo(): void {
-    this.#unlooked ??= this.#watched.values()
-    for (let looked = 0; looked < LOOKED_AT; looked++) {
-      const { done, value: state } = this.#unlooked.next()
+  #unwatchUnused(): void {
+    this.#examined ??= this.#watched.values()
+    for (let examined = 0; examined < EXAMINED_PER_TICK; examined++) {
+      const { done, value: state } = this.#examined.next()
       if (done) {
-        this.#unlooked = undefined
+        this.#examined = undefined
         return
       }
-      if (state.usedIn >= this.round - ROUNDS_KEPT) continue
+      if (state.lastUsedTick >= this.tick - TICKS_KEPT) continue
       this.#watched.delete(state.prefix)
-      state.needsCare = true
+      state.needsDatabaseCheck = true
     }
   }
 }
 
 const UNWATCHED = {
-  needsCare: true,
+  needsDatabaseCheck: true,
   hasFailures: false,
   changes: 0,
   blockedUntil: 0,
 }
 
-/** The state of a key that was only just read: its prefix is watched from its first use on. */
-export const unwatched = (prefix: string): PrefixState => ({ ...UNWATCHED, prefix, usedIn: 0 })
+/** Of a key that was only just read: its prefix is watched from its first use on. */
+export const unwatchedPrefix = (prefix: string): PrefixState => ({
+  ...UNWATCHED,
+  prefix,
+  lastUsedTick: 0,
+})

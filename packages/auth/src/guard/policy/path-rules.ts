@@ -1,8 +1,8 @@
-/** What the options say of paths: which are open, and what the others ask for. */
+/** What the options say of paths: which are open, and which scopes the others need. */
 import { normalized, type RouterOptions } from './request-path.ts'
 
-/** `method`: `read` or `write`, by the request's method. */
-export type Demand = 'open' | 'method' | 'auth:manage' | 'webhooks:manage'
+/** `by method`: `read` or `write`, by the request's method. */
+export type Access = 'open' | 'by method' | 'auth:manage' | 'webhooks:manage'
 
 export interface PathOptions {
   protectedPaths: 'all' | readonly string[]
@@ -13,12 +13,12 @@ export interface PathOptions {
 
 export interface PathRules {
   /**
-   * Of a path that no route was registered for as it stands: prefixes hold in any case, as whoever
-   * reads it next, a proxy or a file system, may not mind the case. Exclusions are exact.
+   * Of the path of a request. Prefixes match in any case, since the next reader of the path, a proxy
+   * or a file system, may ignore case. Exclusions are exact.
    */
-  ofPath(path: string): Demand
+  ofPath(path: string): Access
   /** `undefined` where it depends on the path of the request. */
-  ofPattern(pattern: string): Demand | undefined
+  ofPattern(pattern: string): Access | undefined
 }
 
 /** `whole`: that path alone. `under`: it and what is below it. `below`: only what is below it. */
@@ -28,40 +28,40 @@ interface Rule {
   path: string
   lower: string
   reach: Reach
-  demand: Demand
+  access: Access
 }
 
-type Verdict = 'always' | 'never' | 'sometimes'
+type Coverage = 'always' | 'never' | 'sometimes'
 
-export function pathRules(options: PathOptions, router: RouterOptions): PathRules {
+export function createPathRules(options: PathOptions, router: RouterOptions): PathRules {
   const rules = rulesOf(options, router)
-  const otherwise: Demand = options.protectedPaths === 'all' ? 'method' : 'open'
+  const fallback: Access = options.protectedPaths === 'all' ? 'by method' : 'open'
   return {
     ofPath(path) {
       const lower = path.toLowerCase()
-      return rules.find((rule) => coversInAnyCase(rule, path, lower))?.demand ?? otherwise
+      return rules.find((rule) => coversInAnyCase(rule, path, lower))?.access ?? fallback
     },
     ofPattern(pattern) {
-      const { head, isWhole } = fixedHead(pattern, router)
+      const { head, isWhole } = staticPrefix(pattern, router)
       for (const rule of rules) {
-        const verdict = isWhole ? certain(covers(rule, head)) : coversAllUnder(rule, head)
-        if (verdict === 'always') return rule.demand
-        if (verdict === 'sometimes') return undefined
+        const coverage = isWhole ? certain(covers(rule, head)) : coverageBelow(rule, head)
+        if (coverage === 'always') return rule.access
+        if (coverage === 'sometimes') return undefined
       }
-      return otherwise
+      return fallback
     },
   }
 }
 
 /**
  * The first that covers a path decides. Management paths come before wildcards, so that a wildcard
- * opens none of them, in whatever case they are written.
+ * opens none of them, whatever their case.
  */
 function rulesOf(options: PathOptions, router: RouterOptions): Rule[] {
-  const rule = (demand: Demand, reach: Reach) => (given: string) => {
+  const rule = (access: Access, reach: Reach) => (given: string) => {
     const plain = normalized(given, router)
     const path = reach === 'whole' ? plain : plain.replace(/\/+$/, '')
-    return { path, lower: path.toLowerCase(), reach, demand }
+    return { path, lower: path.toLowerCase(), reach, access }
   }
   const { protectedPaths, excludePaths, managementBasePath, webhooksManagementPaths } = options
   const { whole, below } = exclusionsOf(excludePaths)
@@ -70,7 +70,7 @@ function rulesOf(options: PathOptions, router: RouterOptions): Rule[] {
     ...(managementBasePath === null ? [] : [managementBasePath]).map(rule('auth:manage', 'under')),
     ...webhooksManagementPaths.map(rule('webhooks:manage', 'under')),
     ...below.map(rule('open', 'below')),
-    ...(protectedPaths === 'all' ? [] : protectedPaths).map(rule('method', 'under')),
+    ...(protectedPaths === 'all' ? [] : protectedPaths).map(rule('by method', 'under')),
   ]
 }
 
@@ -91,10 +91,10 @@ export function exclusionsOf(excludePaths: readonly string[]): {
 }
 
 /**
- * The first exclusion with a wildcard that has paths in common with a management path, in whatever
+ * The first exclusion with a wildcard that has paths in common with a management path, whatever their
  * case, and that path.
  */
-export function openedManagement({
+export function findOpenedManagementPath({
   excludePaths,
   managementBasePath,
   webhooksManagementPaths,
@@ -117,7 +117,7 @@ export function openedManagement({
 const covers = ({ reach, path: own }: Rule, path: string): boolean =>
   reach === 'whole' ? path === own : reach === 'under' ? isUnder(path, own) : isBelow(path, own)
 
-/** What opens a path is exact. */
+/** Exclusions are exact, prefixes are not. */
 const coversInAnyCase = (rule: Rule, path: string, lower: string): boolean =>
   rule.reach === 'under' ? isUnder(lower, rule.lower) : covers(rule, path)
 
@@ -125,24 +125,24 @@ const coversInAnyCase = (rule: Rule, path: string, lower: string): boolean =>
 const isUnder = (path: string, prefix: string): boolean =>
   path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/')
 
-/** An empty segment is none: `/public/` is not below `/public`. */
+/** `/public/` is not below `/public`: its last segment is empty. */
 const isBelow = (path: string, prefix: string): boolean =>
   path.startsWith(`${prefix}/`) && path.length > prefix.length + 1
 
-function coversAllUnder(rule: Rule, head: string): Verdict {
+function coverageBelow(rule: Rule, head: string): Coverage {
   if (rule.reach === 'whole') return rule.path.startsWith(head) ? 'sometimes' : 'never'
   const below = `${rule.path}/`
-  // What a parameter or wildcard holds may lead elsewhere (`..%2f`), so an exclusion looks at the
-  // path of each request.
+  // The value of a parameter or wildcard may lead to another path (`..%2f`), so exclusions are
+  // matched against the path of each request.
   if (head.startsWith(below)) return rule.reach === 'below' ? 'sometimes' : 'always'
   if (head.length >= below.length) return 'never'
   return `${rule.lower}/`.startsWith(head.toLowerCase()) ? 'sometimes' : 'never'
 }
 
-const certain = (covered: boolean): Verdict => (covered ? 'always' : 'never')
+const certain = (covered: boolean): Coverage => (covered ? 'always' : 'never')
 
 /** The text of a pattern before its first parameter or wildcard. `::` stands for a colon. */
-function fixedHead(pattern: string, router: RouterOptions): { head: string; isWhole: boolean } {
+function staticPrefix(pattern: string, router: RouterOptions): { head: string; isWhole: boolean } {
   const end = pattern.replaceAll('::', '..').search(/[:*]/)
   const head = (end === -1 ? pattern : pattern.slice(0, end)).replaceAll('::', ':')
   if (end === -1) return { head: normalized(head, router), isWhole: true }

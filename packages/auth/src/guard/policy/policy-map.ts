@@ -1,24 +1,24 @@
 /**
- * The policy of each route, kept by the identity of the config object that its requests carry. What
- * a handler does to that object later changes nothing, and no spelling of a URL leads past it.
+ * The policy of each route, by the identity of the config object that its requests carry. A handler
+ * that changes this object later changes no policy, and no spelling of a URL leads to another one.
  */
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import { InvalidRouteScopes } from '../../errors.ts'
 import type { Scope } from '../../scopes.ts'
 import type { PathRules } from './path-rules.ts'
+import type { RegisteredRoute } from './registered-routes.ts'
+import { pathOf, type RouterOptions } from './request-path.ts'
 import {
   ADMIN_ONLY,
   policyOfNotFound,
   policyOfPath,
   policyOfRoute,
-  type Decision,
   type Policy,
+  type RoutePolicy,
 } from './route-policy.ts'
-import { pathOf, type RouterOptions } from './request-path.ts'
-import type { RegisteredRoute } from './registered-routes.ts'
 
-export class Policies {
-  #ofConfig = new Map<FastifyContextConfig, Policy>()
+export class PolicyMap {
+  #policies = new Map<FastifyContextConfig, RoutePolicy>()
   #routes: readonly RegisteredRoute[] = []
   #rules: PathRules
   #router: RouterOptions
@@ -29,36 +29,38 @@ export class Policies {
   }
 
   /** @throws InvalidRouteScopes naming the route */
-  settle(routes: readonly RegisteredRoute[], declared: readonly Scope[]): void {
+  addRoutes(routes: readonly RegisteredRoute[], declared: readonly Scope[]): void {
     this.#routes = routes
     for (const route of routes) {
       const scopes = scopesOf(route, declared)
-      this.#ofConfig.set(route.config, policyOfRoute(route.patterns, scopes, this.#rules))
+      this.#policies.set(route.config, policyOfRoute(route.patterns, scopes, this.#rules))
     }
   }
 
-  of(request: FastifyRequest): Decision {
-    const policy = this.#ofConfig.get(request.routeOptions.config)
+  /** For the guard. */
+  policyOf(request: FastifyRequest): Policy {
+    const policy = this.#policies.get(request.routeOptions.config)
     if (policy !== undefined && policy.kind !== 'by path') return policy
     const path = pathOf(request.raw.url ?? '', this.#router)
     if (policy !== undefined) return policyOfPath(path, this.#rules)
     return request.is404 ? policyOfNotFound(path, this.#rules) : ADMIN_ONLY
   }
 
-  /** The same before the router knows of the route: where it depends on the path, it is guarded. */
-  foresee(pattern: string, config: FastifyContextConfig | undefined): Decision {
+  /** For the OpenAPI document, while routes are still being registered. */
+  policyBeforeRegistration(pattern: string, config: FastifyContextConfig | undefined): Policy {
     const policy = policyOfRoute([pattern], config?.scopes, this.#rules)
     return policy.kind === 'by path' ? policyOfPath(undefined, this.#rules) : policy
   }
 
-  /** Whether a request for a path without parameters would need a key. */
-  guards(method: string, path: string): boolean {
+  /** For other packages: whether a request for a path without parameters needs a key. */
+  needsKey(method: string, path: string): boolean {
     const route = this.#routes.find(
       ({ methods, patterns }) => methods.includes(method) && patterns.includes(path),
     )
-    const policy = route && this.#ofConfig.get(route.config)
-    if (policy !== undefined && policy.kind !== 'by path') return policy.kind === 'guarded'
-    return policyOfPath(pathOf(path, this.#router), this.#rules).kind === 'guarded'
+    const policy = route && this.#policies.get(route.config)
+    const isKnown = policy !== undefined && policy.kind !== 'by path'
+    const { kind } = isKnown ? policy : policyOfPath(pathOf(path, this.#router), this.#rules)
+    return kind === 'guarded'
   }
 }
 
@@ -73,7 +75,7 @@ function scopesOf(route: RegisteredRoute, declared: readonly Scope[]): Scope[] |
     if (declared.includes(scope)) continue
     throw new InvalidRouteScopes(
       name,
-      `nobody declared ${JSON.stringify(scope)}: list it in the option "scopes"`,
+      `unknown scope ${JSON.stringify(scope)}: declare it in the option "scopes"`,
     )
   }
   return scopes

@@ -1,10 +1,10 @@
-/** Every route of the application, as its router keeps it, whenever it was registered. */
+/** Every route of the application as its router has it, also those registered before svcAuth. */
 import type { FastifyContextConfig, FastifyInstance } from 'fastify'
-import { Unprovable } from '../../errors.ts'
+import { UnsupportedFastify } from '../../errors.ts'
 import type { RouterOptions } from './request-path.ts'
 
 export interface RegisteredRoute {
-  /** The very object that requests to this route carry: the route's identity. */
+  /** The object that requests to this route carry. It identifies the route. */
   readonly config: FastifyContextConfig
   readonly methods: string[]
   /** More than one where the pattern ends with an optional parameter. */
@@ -13,7 +13,7 @@ export interface RegisteredRoute {
   readonly instance: FastifyInstance
 }
 
-/** The options stood on the server itself before they got a place of their own. */
+/** Older versions of Fastify 5 have the options on the server itself. */
 export function routerOptionsOf({ initialConfig }: FastifyInstance): RouterOptions {
   const options = { ...initialConfig, ...initialConfig.routerOptions } as Partial<RouterOptions>
   return {
@@ -24,32 +24,32 @@ export function routerOptionsOf({ initialConfig }: FastifyInstance): RouterOptio
   }
 }
 
-/** What find-my-way hands to `buildPrettyMeta`, as far as we look at it. */
+/** The part that is used of what find-my-way passes to `buildPrettyMeta`. */
 interface RouterEntry {
   path: string
   store: { config: FastifyContextConfig; server: FastifyInstance }
 }
 
 /**
- * Every route of the application, to be asked for when all are there.
- *
- * @throws Unprovable where the router does not tell of a route that Fastify has told of
+ * Returns a function that lists every route of the application, to be called when all are registered.
+ * It throws UnsupportedFastify where the router does not show a route that Fastify has announced.
  */
-export function watchRoutes(app: FastifyInstance): () => RegisteredRoute[] {
+export function collectRoutes(app: FastifyInstance): () => RegisteredRoute[] {
   const announced = new Set<string>()
   app.addHook('onRoute', ({ url }) => void announced.add(url))
   return () => {
     const routes = readRouter(app)
-    const told = new Set(routes.flatMap(({ config, patterns }) => [urlOf(config), ...patterns]))
-    if ([...announced].some((url) => !told.has(url))) throw new Unprovable(app.version)
+    const listed = new Set(routes.flatMap(({ config, patterns }) => [urlOf(config), ...patterns]))
+    if ([...announced].some((url) => !listed.has(url))) throw new UnsupportedFastify(app.version)
     return routes
   }
 }
 
 /**
- * `onRoute` tells of later routes only, and an `app.get()` right after a `register()` that nobody
- * awaited is an earlier one. The router knows them all: its pretty-printer calls `buildPrettyMeta`
- * with each, and takes the one that stands in its options.
+ * `onRoute` reports later routes only, and an `app.get()` right after a `register()` that was not
+ * awaited is an earlier one. The router has all of them: its pretty-printer calls the option
+ * `buildPrettyMeta` with each. Fastify sets that option to a function of its own, which the setter
+ * ignores.
  */
 function readRouter(app: FastifyInstance): RegisteredRoute[] {
   const routes = new Map<FastifyContextConfig, RegisteredRoute>()

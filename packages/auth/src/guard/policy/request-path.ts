@@ -1,6 +1,6 @@
 /**
- * The path as the router reads it. Only for what the router's answer does not settle: 404s, and
- * routes whose parameter or wildcard may swallow a protected prefix.
+ * The path as the router reads it. It is needed only where the matched route does not decide: for
+ * 404s, and for routes whose parameter or wildcard may contain a protected prefix.
  */
 
 /** How this application's router reads a target: the options of find-my-way that bear on it. */
@@ -18,12 +18,12 @@ const ABSOLUTE = /^https?:\/\/[^/?#]+/i
  */
 const DOUBTFUL =
   /\/\.\.?(?:\/|$)|\/\/|[\\;?#\p{Cc}]|\/\p{White_Space}|\p{White_Space}(?:\/|$)|%[0-9a-f]{2}/iu
-/** An encoded slash is part of a segment to the router, and parts two to whoever decodes again. */
+/** The router takes an encoded slash for a part of a segment, the next decoder for a separator. */
 const ENCODED_SLASH = /%2f/i
 
 /**
- * @returns `undefined` where the next reader (a proxy, a file system, a handler that decodes once
- *   more) might see another path in it: such a path counts as protected.
+ * @returns `undefined` where another reader (a proxy, a file system, a handler that decodes once
+ *   more) may see another path: it counts as protected then
  */
 export function pathOf(target: string, router: RouterOptions): string | undefined {
   const raw = withoutQuery(withoutAuthority(target), router.useSemicolonDelimiter)

@@ -1,87 +1,87 @@
-/** What a route asks of a key. Settled once, from the route's registered pattern and config. */
+/** What the guard demands of a request to a route, from the route's registered pattern and config. */
 import type { Scope } from '../../scopes.ts'
-import type { Demand, PathRules } from './path-rules.ts'
 import { insufficientScope, type Refusal } from '../refusals.ts'
+import type { Access, PathRules } from './path-rules.ts'
 
-/** One of these scopes; `null` is satisfied by any valid key. */
+/** One of these scopes; `null` is met by any valid key. */
 export interface Requirement {
   readonly scopes: readonly Scope[] | null
   readonly refusal: Refusal
 }
 
-export interface Open {
+export interface OpenPolicy {
   readonly kind: 'open'
 }
 
-export interface Guarded {
+export interface GuardedPolicy {
   readonly kind: 'guarded'
   /** For GET, HEAD and OPTIONS. */
   readonly reading: Requirement
   readonly other: Requirement
 }
 
-/** What one request is held to. */
-export type Decision = Open | Guarded
+/** What is demanded of one request. */
+export type Policy = OpenPolicy | GuardedPolicy
 
-/** What a route is held to: for some it depends on the path of the request. */
-export type Policy = Decision | { readonly kind: 'by path' }
+/** What is demanded of a route's requests: for some routes it depends on the path of the request. */
+export type RoutePolicy = Policy | { readonly kind: 'by path' }
 
-const OPEN: Open = { kind: 'open' }
-const BY_PATH: Policy = { kind: 'by path' }
+const OPEN: OpenPolicy = { kind: 'open' }
+const BY_PATH: RoutePolicy = { kind: 'by path' }
 
-const BY_METHOD: Guarded = {
+const BY_METHOD: GuardedPolicy = {
   kind: 'guarded',
   reading: requirement(['read']),
   other: requirement(['write']),
 }
 const AUTH_MANAGE = anyOf(['auth:manage'])
 const WEBHOOKS_MANAGE = anyOf(['webhooks:manage'])
-/** What should not be there is for those alone who may do everything. */
+/** Of a route that was not there at boot. */
 export const ADMIN_ONLY = anyOf([])
-/** A protected 404: it tells which paths exist to those alone who hold a key. */
+/** Of a protected 404: only a valid key may learn which paths exist. */
 const ANY_KEY = guarded({ scopes: null, refusal: insufficientScope([]) })
 
-/** `scopes`: those that the route itself asks for. They guard it wherever it stands. */
+/** `scopes`: those of the route's own config. They guard it at any path. */
 export function policyOfRoute(
   patterns: readonly string[],
   scopes: readonly Scope[] | undefined,
   rules: PathRules,
-): Policy {
+): RoutePolicy {
   if (scopes) return anyOf(scopes)
-  const demands = new Set(patterns.map((pattern) => rules.ofPattern(pattern)))
-  const [demand] = demands
-  return demands.size === 1 && demand !== undefined ? policyFor(demand) : BY_PATH
+  const accesses = new Set(patterns.map((pattern) => rules.ofPattern(pattern)))
+  const [access] = accesses
+  return accesses.size === 1 && access !== undefined ? policyFor(access) : BY_PATH
 }
 
 /** `path`: as the router decoded it, `undefined` where it can be read in two ways. */
-export const policyOfPath = (path: string | undefined, rules: PathRules): Decision =>
-  policyFor(path === undefined ? 'method' : rules.ofPath(path))
+export const policyOfPath = (path: string | undefined, rules: PathRules): Policy =>
+  policyFor(path === undefined ? 'by method' : rules.ofPath(path))
 
-export const policyOfNotFound = (path: string | undefined, rules: PathRules): Decision =>
+export const policyOfNotFound = (path: string | undefined, rules: PathRules): Policy =>
   path !== undefined && rules.ofPath(path) === 'open' ? OPEN : ANY_KEY
 
-function policyFor(demand: Demand): Decision {
-  switch (demand) {
+function policyFor(access: Access): Policy {
+  switch (access) {
     case 'open':
       return OPEN
     case 'auth:manage':
       return AUTH_MANAGE
     case 'webhooks:manage':
       return WEBHOOKS_MANAGE
-    case 'method':
+    case 'by method':
       return BY_METHOD
   }
 }
 
-function anyOf(scopes: readonly Scope[]): Guarded {
+function anyOf(scopes: readonly Scope[]): GuardedPolicy {
   return guarded(requirement(scopes))
 }
 
-function guarded(required: Requirement): Guarded {
+function guarded(required: Requirement): GuardedPolicy {
   return { kind: 'guarded', reading: required, other: required }
 }
 
-/** The list of a route's config is shared with whoever can reach the config: this is a copy. */
+/** A copy of the scopes: a handler can change the list in the route's config. */
 function requirement(asked: readonly Scope[]): Requirement {
   const scopes = new Set(asked)
   if (scopes.has('read')) scopes.add('write') // which includes it

@@ -1,0 +1,30 @@
+/** Why a request is refused: one type from its headers to the log, which shows the `verdict`. */
+export type AuthFailure =
+  | CredentialsFailure
+  | KeyFailure
+  | PrefixBlocked
+  | { readonly verdict: 'insufficient scope' | 'unavailable' }
+
+/** No key, or more than one. */
+export interface CredentialsFailure {
+  readonly verdict: 'missing' | 'ambiguous'
+}
+
+/** The key is not valid. */
+export interface KeyFailure {
+  readonly verdict: 'unknown' | 'revoked' | 'expired'
+  /** `null` where there is no row of the key. */
+  readonly keyId: string | null
+}
+
+/** The prefix of the key is blocked; the key was not looked at. */
+export interface PrefixBlocked {
+  readonly verdict: 'blocked'
+  readonly keyId: null
+  readonly forMs: number
+}
+
+export const UNKNOWN_KEY: KeyFailure = { verdict: 'unknown', keyId: null }
+
+/** Nothing can be said of a key at the moment. The guard answers 503. */
+export class CannotDecide extends Error {}

@@ -1,0 +1,113 @@
+/** Puts the parts together that know keys: cache, lease, lookups, lockout and times of last use. */
+import type { Core } from '@svc/core/internal'
+import type { FastifyBaseLogger } from 'fastify'
+import { findInsertedKeys, writeLastUsed } from '../../tables/api-keys.ts'
+import { KEYS_CHANGED, readKeyChanges } from '../../tables/key-changes.ts'
+import { sweepFailures } from '../../tables/lockouts.ts'
+import { findEndedTransactions } from '../../tables/transactions.ts'
+import type { AuthSettings } from '../../options.ts'
+import { Lockout } from '../lockout/lockout.ts'
+import { OutageLog } from '../outage-log.ts'
+import { Authenticator } from './authenticator.ts'
+import { BootstrapKey } from './bootstrap-key.ts'
+import { CacheLease } from './cache-lease.ts'
+import { preferListener, preferPool } from './connections.ts'
+import { InsertedKeysPoller } from './inserted-keys.ts'
+import { KeyCache } from './key-cache.ts'
+import { createKeyLookup } from './key-lookup.ts'
+import { LastUsed } from './last-used.ts'
+import { withConcurrencyLimit } from './limited-pool.ts'
+import { createLookupBudgets } from './token-bucket.ts'
+import { UncommittedChanges } from './uncommitted-changes.ts'
+
+/** Longest wait of a request for Postgres. */
+const QUERY_TIMEOUT_MS = 2000
+/** Connections that requests with unknown keys can keep busy. */
+const MAX_LOOKUP_CONNECTIONS = 4
+/** How often expired rows of failures are deleted. */
+const SWEEP_MS = 60_000
+
+export type Authentication = Awaited<ReturnType<typeof createAuthentication>>
+
+export async function createAuthentication(
+  core: Core,
+  settings: AuthSettings,
+  log: FastifyBaseLogger,
+) {
+  const { svc } = core
+  const pool = core.dbWithin(QUERY_TIMEOUT_MS)
+  const db = preferPool(svc.database, pool, core.notifications, QUERY_TIMEOUT_MS)
+  const pollDb = preferListener(svc.database, pool, core.notifications, QUERY_TIMEOUT_MS)
+  const lookupDb = withConcurrencyLimit(db, MAX_LOOKUP_CONNECTIONS, QUERY_TIMEOUT_MS)
+  const budgets = createLookupBudgets()
+  const lockout = settings.rateLimit
+    ? new Lockout(db, lookupDb, settings.rateLimit, { pollDb })
+    : null
+  const lastUsed = new LastUsed((uses) => writeLastUsed(db, uses), log)
+  const keyCache = new KeyCache(createKeyLookup(lookupDb, budgets, lockout !== null))
+  const bootstrapKey = new BootstrapKey({
+    secrets: svc.secrets,
+    name: settings.bootstrapKeySecret,
+    log,
+    forget: (hashes) => keyCache.forget(hashes),
+  })
+  await bootstrapKey.read()
+  const lease = new CacheLease({
+    readKeyChanges: (since) => readKeyChanges(pollDb, since),
+    forget: (hashes) => (hashes === null ? keyCache.forgetAll() : keyCache.forget(hashes)),
+    refresh: async () => lockout?.refresh(),
+    log,
+  })
+  const insertedKeys = new InsertedKeysPoller({
+    findInsertedKeys: (since) => findInsertedKeys(pollDb, since),
+    forgetRejections: (hashes) =>
+      hashes === null ? keyCache.forgetAllRejections() : keyCache.forgetRejections(hashes),
+    log,
+  })
+  const uncommitted = new UncommittedChanges({
+    findEnded: (transactionIds) => findEndedTransactions(pollDb, transactionIds),
+    cache: keyCache,
+  })
+  const authenticator = new Authenticator({ keyCache, lease, bootstrapKey, budgets, lockout })
+
+  const sweeps = new OutageLog(
+    log,
+    'expired rows of failed attempts cannot be deleted',
+    'expired rows of failed attempts are deleted again',
+  )
+  const sweep = (): Promise<void> =>
+    sweepFailures(core.db).then(
+      () => sweeps.succeeded(),
+      (error: unknown) => sweeps.failed(error),
+    )
+  let sweepTimer: NodeJS.Timeout | undefined
+
+  return {
+    log,
+    keyCache,
+    lease,
+    lockout,
+    lastUsed,
+    authenticator,
+    uncommitted,
+    async start() {
+      core.notifications.listen(KEYS_CHANGED, () => lease.wake())
+      await lease.renew()
+      lease.start()
+      await insertedKeys.start()
+      lastUsed.start()
+      bootstrapKey.start()
+      if (!lockout) return
+      sweepTimer = setInterval(() => void sweep(), SWEEP_MS)
+      sweepTimer.unref()
+    },
+    async stop() {
+      clearInterval(sweepTimer)
+      lease.stop()
+      insertedKeys.stop()
+      uncommitted.stop()
+      bootstrapKey.stop()
+      await lastUsed.stop()
+    },
+  }
+}

@@ -1,0 +1,30 @@
+/** Logs when a repeated task begins to fail and when it works again, not every try in between. */
+export interface Log {
+  warn(details: object, message: string): void
+  info(details: object, message: string): void
+}
+
+export class OutageLog {
+  #log: Log
+  #began: string
+  #ended: string
+  #isOut = false
+
+  constructor(log: Log, began: string, ended: string) {
+    this.#log = log
+    this.#began = began
+    this.#ended = ended
+  }
+
+  failed(error: unknown): void {
+    if (this.#isOut) return
+    this.#isOut = true
+    this.#log.warn({ reason: (error as Error).message }, this.#began)
+  }
+
+  succeeded(): void {
+    if (!this.#isOut) return
+    this.#isOut = false
+    this.#log.info({}, this.#ended)
+  }
+}
