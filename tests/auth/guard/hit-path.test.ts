@@ -1,0 +1,87 @@
+import t from 'tap'
+import { startHost } from '../support/host.ts'
+import { watchStatements } from '../support/statements.ts'
+
+const after = (app: { get(path: string, handler: () => Promise<string>): unknown }) =>
+  void app.get('/me', async () => 'me')
+const keyLookups = (texts: string[]) => texts.filter((text) => text.includes('where key_hash'))
+
+t.test('a key that was seen is decided without a query', async (t) => {
+  const { app, ask, makeKey } = await startHost(t, { after })
+  const { key } = await makeKey()
+  await ask('GET', '/me', { key })
+  await ask('GET', '/me')
+
+  const { texts } = watchStatements(app)
+  for (let i = 0; i < 20; i++) {
+    t.equal((await ask('GET', '/me', { key })).status, 200)
+    t.equal((await ask('GET', '/me')).status, 200)
+    t.equal((await ask('GET', '/_auth/x', { key })).status, 404)
+  }
+  t.same(texts, [])
+})
+
+t.test('so it is with a rate limit, as long as nothing failed', async (t) => {
+  const rateLimit = { maxAttempts: 3, windowMs: 60_000, blockDurationMs: 60_000 }
+  const { app, ask, makeKey } = await startHost(t, { auth: { rateLimit }, after })
+  const { key } = await makeKey()
+  await ask('GET', '/me', { key })
+
+  const { texts } = watchStatements(app)
+  for (let i = 0; i < 20; i++) t.equal((await ask('GET', '/me', { key })).status, 200)
+  t.same(texts, [], 'only the poll looks for failures of others')
+})
+
+t.test('many who present one new key at once make one query', async (t) => {
+  const { app, ask, makeKey } = await startHost(t, { after })
+  const { key } = await makeKey()
+  const { texts } = watchStatements(app)
+  const answers = await Promise.all(Array.from({ length: 50 }, () => ask('GET', '/me', { key })))
+  t.ok(answers.every(({ status }) => status === 200))
+  t.equal(keyLookups(texts).length, 1)
+})
+
+t.test('a key that was refused is refused without a query', async (t) => {
+  const { app, ask } = await startHost(t, { after })
+  const { texts } = watchStatements(app)
+  for (let i = 0; i < 10; i++) {
+    t.equal((await ask('GET', '/me', { key: 'no-such-key' })).status, 401)
+  }
+  t.equal(keyLookups(texts).length, 1)
+})
+
+t.test('what cannot be a key is refused without a query', async (t) => {
+  const { app, ask, makeKey } = await startHost(t, { after })
+  const { key } = await makeKey()
+  const badChecksum = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a')
+  const { texts } = watchStatements(app)
+  for (const text of [badChecksum, 'a b', 'ü'.repeat(9), 'x'.repeat(513)]) {
+    t.equal((await ask('GET', '/me', { key: text })).status, 401, text)
+  }
+  t.same(texts, [])
+})
+
+t.test('a flood of unknown keys is turned away, and known keys are not', async (t) => {
+  const { app, ask, makeKey } = await startHost(t, { after })
+  const { key } = await makeKey()
+  await ask('GET', '/me', { key })
+
+  const validate = (i: number) =>
+    app.svc.actions.call('__svc.auth.validateApiKey', `made-up-key-${i}`)
+  const flood = Promise.allSettled(Array.from({ length: 4000 }, (_, i) => validate(i)))
+  /** A busy process may be late to renew what it remembers: 503 says nothing about a key. */
+  const judged = async (one: string) => {
+    for (;;) {
+      const { status } = await ask('GET', '/me', { key: one })
+      if (status !== 503) return status
+    }
+  }
+  t.equal(await judged(key), 200)
+  const { key: unseen } = await makeKey()
+  t.equal(await judged(unseen), 200, 'its format has a budget of its own')
+
+  const answers = await flood
+  const turnedAway = answers.filter(({ status }) => status === 'rejected')
+  t.ok(turnedAway.length > 0)
+  t.match(turnedAway, Array(turnedAway.length).fill({ reason: { code: 'SVC_AUTH_UNAVAILABLE' } }))
+})

@@ -1,0 +1,145 @@
+import type { Test as Tap } from 'tap'
+import t from 'tap'
+import { freshDatabase } from '../../../support/fresh-database.ts'
+import { startHost, type Host, type HostOptions } from '../../support/host.ts'
+import { until } from '../../support/until.ts'
+
+const after = (app: { get(path: string, handler: () => Promise<string>): unknown }) =>
+  void app.get('/me', async () => 'me')
+
+const rateLimit = { maxAttempts: 5, windowMs: 60_000, blockDurationMs: 60_000 }
+
+/** Two hosts that know nothing of each other but their database. */
+async function twoHosts(t: Tap, options: HostOptions = {}) {
+  const database = await freshDatabase(t)
+  const here = await startHost(t, { after, ...options, database })
+  const there = await startHost(t, { after, ...options, database })
+  return { here, there }
+}
+
+const me = async (host: Host, key: string): Promise<number> =>
+  (await host.ask('GET', '/me', { key })).status
+
+/**
+ * Asks without a pause until the answer is the one that is due. What was asked more than a second
+ * after the change must not pass, however slow this machine is; it may have no answer (503) where
+ * Postgres is slow.
+ */
+async function holdsWithinASecond(t: Tap, host: Host, key: string, status: number): Promise<void> {
+  const deadline = performance.now() + 1000
+  let isLate = false
+  let answer: number
+  do {
+    const askedAt = performance.now()
+    answer = await me(host, key)
+    isLate ||= answer === 200 && askedAt > deadline
+  } while (answer !== status)
+  t.notOk(isLate, `none that was asked after a second is let through`)
+  t.equal(await me(host, key), status)
+}
+
+t.test('a revocation holds elsewhere within a second', async (t) => {
+  const { here, there } = await twoHosts(t)
+  const { id, key } = await here.makeKey()
+  t.equal(await me(there, key), 200)
+
+  await here.ask('DELETE', `/_auth/keys/${id}`)
+  t.equal(await me(here, key), 401, 'at once where it was made')
+  await holdsWithinASecond(t, there, key, 401)
+})
+
+t.test('so does one that somebody types into psql', async (t) => {
+  const { here, there } = await twoHosts(t)
+  const [typed, deleted] = [await here.makeKey(), await here.makeKey()]
+  for (const { key } of [typed, deleted]) t.equal(await me(there, key), 200)
+
+  const { database } = here.app.svc
+  const keys = 'svc."__svc.auth.api_keys"'
+  await database.query(`update ${keys} set revoked_at = now() where id = $1`, [typed.id])
+  await database.query(`delete from ${keys} where id = $1`, [deleted.id])
+  await holdsWithinASecond(t, there, typed.key, 401)
+  await holdsWithinASecond(t, there, deleted.key, 401)
+})
+
+t.test('so does one whose signal reaches nobody', async (t) => {
+  const { here, there } = await twoHosts(t)
+  const { id, key } = await here.makeKey()
+  t.equal(await me(there, key), 200)
+  await there.app.svc.database.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and query ilike 'listen%'`,
+  )
+  await here.ask('DELETE', `/_auth/keys/${id}`)
+  await holdsWithinASecond(t, there, key, 401)
+})
+
+t.test(
+  'with their user many keys are revoked elsewhere, more than are named one by one',
+  async (t) => {
+    const { here, there } = await twoHosts(t)
+    const first = await here.makeKey()
+    const { userId } = first
+    const more = Array.from({ length: 260 }, () => here.makeKey({ userId }))
+    const keys = [first, ...(await Promise.all(more))]
+    const other = await here.makeKey()
+    const seen = await Promise.all([...keys, other].map(({ key }) => me(there, key)))
+    t.ok(seen.every((status) => status === 200))
+
+    await here.ask('DELETE', `/_auth/users/${userId}`)
+    await holdsWithinASecond(t, there, first.key, 401)
+    const after = await Promise.all(keys.map(({ key }) => me(there, key)))
+    t.ok(after.every((status) => status === 401))
+    t.equal(await me(there, other.key), 200)
+  },
+)
+
+t.test('failures count together, and a block holds elsewhere within a second', async (t) => {
+  const { here, there } = await twoHosts(t, { auth: { rateLimit } })
+  const { key, keyPrefix } = await here.makeKey()
+  t.equal(await me(here, key), 200)
+  t.equal(await me(there, key), 200)
+
+  const wrong = Array.from({ length: 20 }, (_, i) => me(i % 2 ? here : there, `${keyPrefix}${i}`))
+  const statuses = await Promise.all(wrong)
+  t.equal(statuses.filter((status) => status === 401).length, 5)
+  t.equal(statuses.filter((status) => status === 429).length, 15)
+  await holdsWithinASecond(t, here, key, 429)
+  await holdsWithinASecond(t, there, key, 429)
+})
+
+t.test('a success forgets the failures that were counted elsewhere', async (t) => {
+  const { here, there } = await twoHosts(t, { auth: { rateLimit } })
+  const { app } = here
+  const { key, keyPrefix } = await here.makeKey()
+  t.equal(await me(there, key), 200)
+  for (let i = 0; i < 4; i++) t.equal(await me(here, `${keyPrefix}${i}`), 401)
+
+  const failures = 'select key from svc."__svc.kv"'
+  await until(async () => {
+    t.equal(await me(there, key), 200)
+    return (await app.svc.database.query(failures)).rows.length === 0
+  })
+  for (let i = 0; i < 4; i++) t.equal(await me(here, `${keyPrefix}${i}`), 401)
+})
+
+t.test('a key is good elsewhere as soon as it is made', async (t) => {
+  const { here, there } = await twoHosts(t)
+  for (let i = 0; i < 20; i++) t.equal(await me(there, (await here.makeKey()).key), 200)
+})
+
+t.test('under load no row that was read before a revocation is remembered after it', async (t) => {
+  const { here, there } = await twoHosts(t)
+  for (let round = 0; round < 2; round++) {
+    const { id, key } = await here.makeKey()
+    let isOver = false
+    const asking = Array.from({ length: 3 }, async () => {
+      while (!isOver) await me(there, key)
+    })
+    await until(async () => (await me(there, key)) === 200)
+    await here.ask('DELETE', `/_auth/keys/${id}`)
+    await holdsWithinASecond(t, there, key, 401)
+    isOver = true
+    await Promise.all(asking)
+    for (let i = 0; i < 20; i++) t.equal(await me(there, key), 401)
+  }
+})

@@ -1,0 +1,117 @@
+import t from 'tap'
+import { CacheLease } from '../../../../packages/auth/src/guard/keys/cache-lease.ts'
+import type { KeyChanges as Changes } from '../../../../packages/auth/src/tables/key-changes.ts'
+
+/** Postgres as a lease sees it: readings that the test answers one by one. */
+function makeLease() {
+  const readings: { since: number; answer: (changes: Changes) => void; fail: () => void }[] = []
+  const forgotten: (readonly string[] | null)[] = []
+  const clock = { ms: 1000 }
+  const logged: string[] = []
+  const write = (_details: object, message: string) => void logged.push(message)
+  const log = { info: write, warn: write }
+  const lease = new CacheLease({
+    readKeyChanges: (since) =>
+      new Promise((resolve, reject) => {
+        readings.push({ since, answer: resolve, fail: () => reject(new Error('away')) })
+      }),
+    forget: (hashes) => void forgotten.push(hashes),
+    refresh: async () => {},
+    log,
+    now: () => clock.ms,
+  })
+  return { lease, readings, forgotten, clock, logged }
+}
+
+t.test('a lease is held for a moment from when the reading was sent', async (t) => {
+  const { lease, readings, clock } = makeLease()
+  t.notOk(lease.isHeld())
+  const renewed = lease.renew()
+  clock.ms += 300
+  readings[0]?.answer({ revision: 7, changedHashes: null })
+  await renewed
+  t.ok(lease.isHeld())
+  clock.ms += 599
+  t.ok(lease.isHeld())
+  clock.ms += 1
+  t.notOk(lease.isHeld(), '900 ms after it was sent')
+})
+
+t.test('a reading that was answered too late prolongs nothing', async (t) => {
+  const { lease, readings, clock } = makeLease()
+  const renewed = lease.renew()
+  clock.ms += 900
+  readings[0]?.answer({ revision: 7, changedHashes: null })
+  await renewed
+  t.notOk(lease.isHeld())
+})
+
+t.test('a reading that takes long does not keep others from being sent', async (t) => {
+  const { lease, readings, clock } = makeLease()
+  const slow = lease.renew()
+  clock.ms += 400
+  const quick = lease.renew()
+  t.equal(readings.length, 2)
+  readings[1]?.answer({ revision: 1, changedHashes: null })
+  await quick
+  t.ok(lease.isHeld())
+  readings[0]?.fail()
+  await t.rejects(slow)
+  t.ok(lease.isHeld())
+})
+
+t.test('a reading that fails prolongs nothing', async (t) => {
+  const { lease, readings } = makeLease()
+  const renewed = lease.renew()
+  readings[0]?.fail()
+  await t.rejects(renewed, { message: 'away' })
+  t.notOk(lease.isHeld())
+})
+
+t.test('those who ask at once share one reading', async (t) => {
+  const { lease, readings } = makeLease()
+  const all = Promise.all([lease.renew(), lease.renew(), lease.renew()])
+  readings[0]?.answer({ revision: 1, changedHashes: [] })
+  await all
+  t.equal(readings.length, 1)
+})
+
+t.test('each change is forgotten once, in whatever order readings arrive', async (t) => {
+  const { lease, readings, forgotten } = makeLease()
+  const read = async (changes: Changes) => {
+    const renewed = lease.renew()
+    readings.at(-1)?.answer(changes)
+    await renewed
+  }
+  await read({ revision: 5, changedHashes: null })
+  await read({ revision: 5, changedHashes: [] })
+  await read({ revision: 6, changedHashes: ['a'] })
+  t.same(forgotten, [null, ['a']])
+  t.equal(readings.at(-1)?.since, 5)
+
+  lease.start()
+  t.teardown(() => lease.stop())
+  lease.wake()
+  lease.wake()
+  const [slow, quick] = readings.slice(-2)
+  quick?.answer({ revision: 8, changedHashes: ['b', 'c'] })
+  await new Promise((resolve) => setImmediate(resolve))
+  slow?.answer({ revision: 7, changedHashes: ['b'] })
+  await new Promise((resolve) => setImmediate(resolve))
+  t.same(forgotten, [null, ['a'], ['b', 'c']])
+})
+
+t.test('too far behind, or a database that was set back: everything is forgotten', async (t) => {
+  const { lease, readings, forgotten } = makeLease()
+  for (const changes of [
+    { revision: 5, changedHashes: null },
+    { revision: 900, changedHashes: null },
+    { revision: 3, changedHashes: [] },
+  ]) {
+    const renewed = lease.renew()
+    readings.at(-1)?.answer(changes)
+    await renewed
+  }
+  t.same(forgotten, [null, null, null])
+  t.equal(readings.at(-1)?.since, 900)
+})

@@ -1,0 +1,105 @@
+import t from 'tap'
+import { BoundedMap } from '../../../../packages/auth/src/guard/keys/bounded-map.ts'
+import {
+  isFailure,
+  KeyCache,
+  type LookupResult,
+} from '../../../../packages/auth/src/guard/keys/key-cache.ts'
+import { createCachedKey } from '../../../../packages/auth/src/guard/keys/cached-key.ts'
+import { TokenBucket } from '../../../../packages/auth/src/guard/keys/token-bucket.ts'
+
+const valid = createCachedKey({ userId: 'u', scopes: [], bootstrap: false, keyId: 'k' })
+const revoked: LookupResult = { verdict: 'revoked', keyId: 'k' }
+
+/** A lookup whose answers the test gives one by one. */
+function pendingLookUps() {
+  const waiting: ((result: LookupResult) => void)[] = []
+  const keyCache = new KeyCache(
+    () =>
+      new Promise((resolve) => {
+        waiting.push(resolve)
+      }),
+  )
+  return { keyCache, waiting }
+}
+
+t.test('what was read before a revocation is neither believed nor remembered', async (t) => {
+  const { keyCache, waiting } = pendingLookUps()
+  const result = keyCache.find('d', 'wellFormed')
+  keyCache.forget(['d'])
+  waiting.shift()?.(valid)
+  await new Promise((resolve) => setImmediate(resolve))
+  t.equal(keyCache.validKey('d'), undefined)
+  t.equal(waiting.length, 1, 'it is read once more')
+  waiting.shift()?.(revoked)
+  t.equal(await result, revoked)
+  t.equal(keyCache.validKey('d'), undefined)
+})
+
+t.test('a change of another key disturbs nobody', async (t) => {
+  const { keyCache, waiting } = pendingLookUps()
+  const result = keyCache.find('d', 'wellFormed')
+  keyCache.forget(['e'])
+  waiting.shift()?.(valid)
+  t.equal(await result, valid)
+  t.equal(keyCache.validKey('d'), valid)
+})
+
+t.test('after a gap everything is forgotten, and read again if under way', async (t) => {
+  const { keyCache, waiting } = pendingLookUps()
+  keyCache.remember('e', valid)
+  const result = keyCache.find('d', 'wellFormed')
+  keyCache.forgetAll()
+  waiting.shift()?.(valid)
+  await new Promise((resolve) => setImmediate(resolve))
+  waiting.shift()?.(revoked)
+  t.ok(isFailure(await result))
+  t.equal(keyCache.validKey('e'), undefined)
+})
+
+t.test('a lookup that failed is not remembered', async (t) => {
+  let asked = 0
+  const keyCache = new KeyCache(async () => {
+    if (asked++ === 0) throw new Error('away')
+    return valid
+  })
+  await t.rejects(keyCache.find('d', 'wellFormed'), { message: 'away' })
+  t.equal(await keyCache.find('d', 'wellFormed'), valid)
+})
+
+t.test('a bounded map forgets what was not asked for lately', (t) => {
+  const map = new BoundedMap<number>(10)
+  map.set('used', 1)
+  for (let i = 0; i < 1000; i++) {
+    map.set(`k${i}`, i)
+    t.equal(map.get('used'), 1)
+    t.ok(map.size <= 10)
+  }
+  t.equal(map.get('k0'), undefined)
+  t.equal(map.get('k999'), 999)
+  map.set('k999', 0)
+  t.equal(map.get('k999'), 0)
+  map.delete('used')
+  t.equal(map.get('used'), undefined)
+  map.clear()
+  t.equal(map.size, 0)
+  t.end()
+})
+
+t.test('the budget of lookups refills with time, and by lookups of valid keys', (t) => {
+  const budget = new TokenBucket(3, 10, 0)
+  t.same(
+    [1, 2, 3, 4].map(() => budget.take(0)),
+    [true, true, true, false],
+  )
+  t.equal(budget.take(99), false)
+  t.equal(budget.take(100), true)
+  t.equal(budget.take(100), false)
+  budget.refund()
+  t.equal(budget.take(100), true)
+  t.same(
+    [1, 2, 3, 4].map(() => budget.take(1_000_000)),
+    [true, true, true, false],
+  )
+  t.end()
+})

@@ -1,0 +1,65 @@
+import t from 'tap'
+import type { Db } from '@svc/core'
+import {
+  withConcurrencyLimit,
+  withTimeout,
+} from '../../../../packages/auth/src/guard/keys/limited-pool.ts'
+
+/** A database whose answers the test gives one by one. */
+function pending() {
+  const running: { text: string; answer: () => void; fail: () => void }[] = []
+  const db: Db = {
+    query: (text) =>
+      new Promise((resolve, reject) => {
+        running.push({
+          text,
+          answer: () => resolve({ rows: [text] }),
+          fail: () => reject(new Error('refused')),
+        })
+      }),
+  }
+  return { db, running, texts: () => running.map(({ text }) => text) }
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+t.test('no more than so many statements run at once, the others in their order', async (t) => {
+  const { db, running, texts } = pending()
+  const narrowed = withConcurrencyLimit(db, 2, 60_000)
+  const refused = narrowed.query('a')
+  const answers = ['b', 'c', 'd'].map((text) => narrowed.query(text))
+  await settle()
+  t.same(texts(), ['a', 'b'])
+  running[0]?.fail()
+  await t.rejects(refused, { message: 'refused' })
+  await settle()
+  t.same(texts(), ['a', 'b', 'c'])
+  running[1]?.answer()
+  running[2]?.answer()
+  await settle()
+  running[3]?.answer()
+  t.same(
+    (await Promise.all(answers)).map(({ rows }) => rows[0]),
+    ['b', 'c', 'd'],
+  )
+})
+
+t.test('who has waited too long is turned away, and takes nobody’s turn', async (t) => {
+  const { db, running, texts } = pending()
+  const narrowed = withConcurrencyLimit(db, 1, 30)
+  const first = narrowed.query('a')
+  await t.rejects(narrowed.query('b'), { message: /no turn within 30 ms/ })
+  running[0]?.answer()
+  await first
+  const third = narrowed.query('c')
+  await settle()
+  t.same(texts(), ['a', 'c'])
+  running[1]?.answer()
+  await third
+})
+
+t.test('a wait ends', async (t) => {
+  await t.rejects(withTimeout(10, new Promise(() => {})), { message: 'no answer within 10 ms' })
+  t.equal(await withTimeout(60_000, Promise.resolve(5)), 5)
+  await t.rejects(withTimeout(60_000, Promise.reject(new Error('no'))), { message: 'no' })
+})

@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import { spawn } from 'node:child_process'
+import { connect, type Socket } from 'node:net'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import t, { type Test as Tap } from 'tap'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startHost } from '../../support/host.ts'
+
+t.test('a process that was stopped for a while trusts nothing it remembers', async (t) => {
+  const { database, app, makeKey } = await startHost(t)
+  const { id, key } = await makeKey()
+  const other = await startProcess(t, database)
+  t.match(await other.send(key), /^HTTP\/1.1 200/)
+
+  other.signal('SIGSTOP')
+  await app.svc.actions.call('__svc.auth.revokeApiKey', id)
+  // At least: a longer pause is the same to the other process.
+  await pause(LONGER_THAN_A_LEASE_MS)
+  // It lies in the socket when the process goes on: it may be read before any timer runs.
+  const { sent, answer } = other.start(key)
+  await sent
+  other.signal('SIGCONT')
+  // 503 where Postgres does not answer in time on a busy machine.
+  t.match(await answer, /^HTTP\/1.1 (401|503)/)
+  t.match(await settled(() => other.send(key)), /^HTTP\/1.1 401/)
+})
+
+const LONGER_THAN_A_LEASE_MS = 1100
+
+async function settled(ask: () => Promise<string>): Promise<string> {
+  for (;;) {
+    const answer = await ask()
+    if (!answer.startsWith('HTTP/1.1 503')) return answer
+  }
+}
+
+async function startProcess(t: Tap, database: string) {
+  const script = fileURLToPath(new URL('../../support/host-process.ts', import.meta.url))
+  const child = spawn(process.execPath, [script, database], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  })
+  const [port] = await once(createInterface(child.stdout), 'line')
+  const start = (key: string) => {
+    const socket = connect(Number(port), '127.0.0.1')
+    const request = `GET /me HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nConnection: close\r\n\r\n`
+    return {
+      /** The kernel has taken it: over the loopback it lies at the other process now. */
+      sent: new Promise<void>((resolve) => socket.write(request, () => resolve())),
+      answer: answerOf(socket),
+    }
+  }
+  return {
+    signal: (signal: NodeJS.Signals) => child.kill(signal),
+    start,
+    send: (key: string) => start(key).answer,
+  }
+}
+
+async function answerOf(socket: Socket): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of socket) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}

@@ -1,0 +1,101 @@
+import t from 'tap'
+import { CacheLease } from '../../../packages/auth/src/guard/keys/cache-lease.ts'
+import { InsertedKeysPoller } from '../../../packages/auth/src/guard/keys/inserted-keys.ts'
+import { createCachedKey } from '../../../packages/auth/src/guard/keys/cached-key.ts'
+import { LastUsed } from '../../../packages/auth/src/guard/keys/last-used.ts'
+import { OutageLog } from '../../../packages/auth/src/guard/outage-log.ts'
+import { until } from '../support/until.ts'
+
+function makeLog() {
+  const lines: string[] = []
+  const log = {
+    warn: (details: object, message: string) =>
+      void lines.push(`warn: ${message} ${JSON.stringify(details)}`),
+    info: (_details: object, message: string) => void lines.push(`info: ${message}`),
+  }
+  return { lines, log }
+}
+
+/** Postgres that is unavailable until the test says otherwise. */
+function makePostgres() {
+  const postgres = { isAvailable: false, asked: 0 }
+  const ask = async () => {
+    postgres.asked++
+    if (!postgres.isAvailable) throw new Error('connect ECONNREFUSED')
+  }
+  return { postgres, ask }
+}
+
+t.test('an outage is logged when it begins and when it ends', (t) => {
+  const { lines, log } = makeLog()
+  const outage = new OutageLog(log, 'it fails', 'it works again')
+  outage.succeeded()
+  for (let i = 0; i < 3; i++) outage.failed(new Error('no'))
+  for (let i = 0; i < 3; i++) outage.succeeded()
+  outage.failed(new Error('no'))
+  t.same(lines, [
+    'warn: it fails {"reason":"no"}',
+    'info: it works again',
+    'warn: it fails {"reason":"no"}',
+  ])
+  t.end()
+})
+
+t.test('a lease that cannot be renewed is logged once', async (t) => {
+  const { lines, log } = makeLog()
+  const { postgres, ask } = makePostgres()
+  const lease = new CacheLease({
+    readKeyChanges: async () => {
+      await ask()
+      return { revision: 1, changedHashes: [] }
+    },
+    forget() {},
+    refresh: async () => {},
+    log,
+  })
+  lease.start()
+  t.teardown(() => lease.stop())
+  for (let polls = 1; polls <= 3; polls++) {
+    lease.wake()
+    await until(() => postgres.asked >= polls)
+  }
+  await until(() => lines.length > 0)
+  postgres.isAvailable = true
+  lease.wake()
+  await until(() => lines.length > 1)
+  t.match(lines, [/^warn: key changes cannot be read.*ECONNREFUSED/, /^info: key changes can be/])
+  t.equal(lines.length, 2)
+})
+
+t.test('so are inserted keys that cannot be read', async (t) => {
+  const { lines, log } = makeLog()
+  const { postgres, ask } = makePostgres()
+  const poller = new InsertedKeysPoller({
+    findInsertedKeys: async () => {
+      await ask()
+      return { snapshot: '1:1:', hashes: [] }
+    },
+    forgetRejections() {},
+    log,
+  })
+  await poller.start()
+  t.teardown(() => poller.stop())
+  t.match(lines, [/^warn: inserted keys cannot be read/])
+  postgres.isAvailable = true
+  await until(() => lines.length > 1)
+  t.match(lines[1], /^info: inserted keys can be read again/)
+})
+
+t.test('and times of last use that cannot be written', async (t) => {
+  const { lines, log } = makeLog()
+  const { postgres, ask } = makePostgres()
+  const lastUsed = new LastUsed(ask, log)
+  lastUsed.record(createCachedKey({ userId: 'u', scopes: [], bootstrap: false, keyId: 'k' }))
+  await lastUsed.stop()
+  await lastUsed.stop()
+  t.match(lines, [/^warn: times of last use cannot be written/])
+  postgres.isAvailable = true
+  await lastUsed.stop()
+  t.match(lines[1], /^info: times of last use can be written again/)
+  t.equal(lines.length, 2)
+})

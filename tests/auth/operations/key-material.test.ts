@@ -1,0 +1,118 @@
+import pg from 'pg'
+import t from 'tap'
+import { redactingLog } from '../../../packages/auth/src/guard/refusal-log.ts'
+import { generateKey } from '../../../packages/auth/src/key-format.ts'
+import { startHost } from '../support/host.ts'
+import { logOf } from '../support/log.ts'
+
+const BOOTSTRAP_KEY = 'Zq8xW3vT5bN7mK9pL2sD4fG6'
+const rateLimit = { maxAttempts: 3, windowMs: 60_000, blockDurationMs: 60_000 }
+
+t.test('after everything was done, no key stands in the log or the database', async (t) => {
+  const log = logOf()
+  const { database, app, ask, makeUser, makeKey } = await startHost(t, {
+    auth: { rateLimit },
+    core: { secrets: () => BOOTSTRAP_KEY },
+    fastify: { logger: { level: 'trace', stream: log } },
+    after(app) {
+      app.get('/me', async () => 'me')
+      app.get('/fails', async () => {
+        throw new Error('boom')
+      })
+    },
+  })
+  const { id: userId } = await makeUser()
+  const made = await ask('POST', `/_auth/users/${userId}/keys`, { key: BOOTSTRAP_KEY })
+  const expiring = await makeKey({ expiresAt: '2999-01-01T00:00:00Z' })
+  await app.svc.database.query(
+    `update svc."__svc.auth.api_keys" set expires_at = now() where id = $1`,
+    [expiring.id],
+  )
+  const unknown = [generateKey(), 'not-of-our-format-at-all', `${generateKey()}x`]
+  const keys = [made.body.key, expiring.key, ...unknown]
+  for (const key of keys) {
+    for (const headers of [{ 'x-api-key': key }, { authorization: `Bearer ${key}` }]) {
+      for (const path of ['/me', '/fails', '/_auth/users', '/nothing']) {
+        await ask('GET', path, { key: null, headers })
+        await ask('POST', path, { key: null, headers, body: {} })
+      }
+    }
+    await app.svc.actions.call('__svc.auth.validateApiKey', key)
+  }
+  const key = BOOTSTRAP_KEY
+  await ask('GET', '/fails', { key })
+  await ask('DELETE', `/_auth/keys/${made.body.id}`, { key })
+  await ask('GET', '/me', { key: made.body.key })
+  await ask('DELETE', `/_auth/users/${userId}`, { key })
+  await app.close()
+
+  const stored = await everything(database)
+  t.match(stored, made.body.keyPrefix, 'the dump holds what it should')
+  t.match(log.text(), 'key refused')
+  // Nine characters are one more than the prefix.
+  const pieces = [...keys, BOOTSTRAP_KEY].flatMap((text: string) =>
+    Array.from({ length: text.length - 8 }, (_, start) => text.slice(start, start + 9)),
+  )
+  t.same(
+    pieces.filter((piece) => log.text().includes(piece)),
+    [],
+    'in the log',
+  )
+  t.same(
+    pieces.filter((piece) => stored.includes(piece)),
+    [],
+    'in the database',
+  )
+})
+
+t.test('the log tells which key was refused, and who made and revoked keys', async (t) => {
+  const log = logOf()
+  const { ask, makeUser } = await startHost(t, {
+    fastify: { logger: { level: 'info', stream: log } },
+    after: (app) => void app.get('/me', async () => 'me'),
+  })
+  const { id: userId } = await makeUser()
+  const { body } = await ask('POST', `/_auth/users/${userId}/keys`, { body: { scopes: [] } })
+  const { id: keyId, key } = body
+  await ask('GET', '/me', { key: null })
+  await ask('GET', '/me', { key })
+  await ask('DELETE', `/_auth/keys/${keyId}`)
+  await ask('GET', '/me', { key })
+  await ask('GET', '/me', { key: 'unknown-key' })
+
+  t.match(log.entries('key refused'), [
+    { verdict: 'missing', reqId: String },
+    { verdict: 'insufficient scope', keyId, userId },
+    { verdict: 'revoked', keyId },
+    { verdict: 'unknown', keyPrefix: 'unknown-' },
+  ])
+  t.match(log.entries('user created'), [{ userId, by: 'the application' }])
+  t.match(log.entries('key created'), [{ keyId, userId, by: 'the bootstrap key' }])
+  t.match(log.entries('key revoked'), [{ keyId, by: 'the bootstrap key' }])
+})
+
+t.test('should a secret slip into what we log, it is redacted', async (t) => {
+  const log = logOf()
+  const { app } = await startHost(t, { fastify: { logger: { level: 'info', stream: log } } })
+  const headers = { authorization: 'Bearer swordfish' }
+  redactingLog(app.log).info({ key: 'swordfish', headers, some: { key: 'swordfish' } }, 'slipped')
+  t.notMatch(log.text(), 'swordfish')
+  t.match(log.entries('slipped'), [{ key: '[Redacted]', headers: '[Redacted]' }])
+})
+
+/** Every row of every table of a database, as text. */
+async function everything(database: string): Promise<string> {
+  const client = new pg.Client({ connectionString: database })
+  await client.connect()
+  const { rows: tables } = await client.query<{ name: string }>(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+      where schemaname not in ('pg_catalog', 'information_schema')`,
+  )
+  const dumps: string[] = []
+  for (const { name } of tables) {
+    const { rows } = await client.query(`select t::text as row from ${name} as t`)
+    dumps.push(...rows.map(({ row }) => row))
+  }
+  await client.end()
+  return dumps.join('\n')
+}

@@ -1,0 +1,88 @@
+import t from 'tap'
+import { EmailTaken, ExpiryInPast, KeyNotFound, UnknownScope, UserNotFound } from '@svc/auth'
+import { InvalidInput } from '@svc/core'
+import { BOOTSTRAP_KEY, startHost } from '../support/host.ts'
+
+const UNKNOWN = '0190a1b2-0000-7000-8000-000000000000'
+
+t.test('an action does what its route does', async (t) => {
+  const { app, ask } = await startHost(t)
+  const { actions } = app.svc
+
+  const user = await actions.call('__svc.auth.createUser', { email: 'a@b.co', name: 'A' })
+  t.match(user, { email: 'a@b.co', name: 'A', role: 'user', createdAt: String })
+  t.same(await actions.call('__svc.auth.getUser', user.id), user)
+  t.same(await actions.call('__svc.auth.listUsers'), [user])
+  t.same((await ask('GET', '/_auth/users')).body, [user])
+
+  const { key, ...made } = await actions.call('__svc.auth.createApiKey', {
+    userId: user.id,
+    label: 'L',
+    scopes: ['admin'],
+  })
+  t.match(made, { userId: user.id, label: 'L', scopes: ['admin'], keyPrefix: key.slice(0, 8) })
+  const listed = await actions.call('__svc.auth.listApiKeys', user.id)
+  t.same(listed, [{ ...made, revokedAt: null, lastUsedAt: null }])
+  t.same((await ask('GET', `/_auth/users/${user.id}/keys`)).body, listed)
+
+  t.equal(await actions.call('__svc.auth.revokeApiKey', made.id), undefined)
+  t.equal(await actions.call('__svc.auth.deleteUser', user.id), undefined)
+  t.same(await actions.call('__svc.auth.listUsers'), [])
+})
+
+t.test('an action rejects with the error of its route', async (t) => {
+  const { app } = await startHost(t)
+  const { actions } = app.svc
+  const { id: userId } = await actions.call('__svc.auth.createUser', { email: 'a@b.co', name: 'A' })
+  const past = '2001-01-01T00:00:00Z'
+
+  const rows: [
+    call: () => Promise<unknown>,
+    error: new (...args: never) => Error,
+    status: number,
+  ][] = [
+    [() => actions.call('__svc.auth.createUser', { email: 'A@b.co', name: 'B' }), EmailTaken, 409],
+    [() => actions.call('__svc.auth.createUser', { email: 'x', name: 'B' }), InvalidInput, 400],
+    [() => actions.call('__svc.auth.createUser', { name: 'B' } as never), InvalidInput, 400],
+    [() => actions.call('__svc.auth.getUser', UNKNOWN), UserNotFound, 404],
+    [() => actions.call('__svc.auth.getUser', 'x'), UserNotFound, 404],
+    [() => actions.call('__svc.auth.getUser', 5 as never), InvalidInput, 400],
+    [() => actions.call('__svc.auth.deleteUser', UNKNOWN), UserNotFound, 404],
+    [() => actions.call('__svc.auth.createApiKey', { userId: UNKNOWN }), UserNotFound, 404],
+    [() => actions.call('__svc.auth.createApiKey', {} as never), InvalidInput, 400],
+    [() => actions.call('__svc.auth.createApiKey', { userId, scopes: ['x'] }), UnknownScope, 400],
+    [() => actions.call('__svc.auth.createApiKey', { userId, expiresAt: past }), ExpiryInPast, 400],
+    [() => actions.call('__svc.auth.listApiKeys', UNKNOWN), UserNotFound, 404],
+    [() => actions.call('__svc.auth.revokeApiKey', UNKNOWN), KeyNotFound, 404],
+  ]
+  for (const [call, error, statusCode] of rows) {
+    const reason = await call().then(
+      () => t.fail('it was accepted'),
+      (why: unknown) => why,
+    )
+    t.ok(reason instanceof error, `${reason} is ${error.name}`)
+    t.match(reason, { statusCode })
+  }
+})
+
+t.test('validateApiKey tells whose key it is, and rejects for none', async (t) => {
+  const { app, makeKey } = await startHost(t)
+  const { actions } = app.svc
+  const { id, key, userId } = await makeKey({ scopes: ['read'] })
+  const invalid = { valid: false, userId: null, bootstrap: false, scopes: [], keyId: null }
+
+  const valid = { valid: true, userId, bootstrap: false, scopes: ['read'], keyId: id }
+  t.same(await actions.call('__svc.auth.validateApiKey', key), valid)
+  t.same(await actions.call('__svc.auth.validateApiKey', BOOTSTRAP_KEY), {
+    valid: true,
+    userId: null,
+    bootstrap: true,
+    scopes: ['admin'],
+    keyId: null,
+  })
+  for (const bad of ['', 'x', `${key}0`, 'ü', 'x'.repeat(100_000), undefined, null, {}, 7]) {
+    t.same(await actions.call('__svc.auth.validateApiKey', bad as string), invalid)
+  }
+  await actions.call('__svc.auth.revokeApiKey', id)
+  t.same(await actions.call('__svc.auth.validateApiKey', key), invalid)
+})

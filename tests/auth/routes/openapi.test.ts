@@ -1,0 +1,81 @@
+import swagger from '@fastify/swagger'
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { startHost } from '../support/host.ts'
+
+const before = (openapi: object) => async (app: FastifyInstance) => {
+  await app.register(swagger, { openapi })
+}
+
+const after = (app: FastifyInstance) => {
+  app.get('/health', async () => 'open')
+  app.get('/things', async () => 'read')
+  app.post('/things', { schema: { summary: 'Make one' } }, async () => 'write')
+  app.get('/invoices', { config: { scopes: ['billing:read', 'write'] } }, async () => 'own')
+  app.get('/closed', { config: { scopes: [] } }, async () => 'for admins')
+  app.get('/own', { schema: { security: [] } }, async () => 'the host knows better')
+}
+
+const anyOf = (...scopes: string[]) =>
+  scopes.flatMap((scope) => [{ apiKey: [scope] }, { bearer: [scope] }])
+
+t.test('the document tells how to present a key, and which scopes open a route', async (t) => {
+  const auth = { scopes: ['billing:read'] }
+  const { app } = await startHost(t, { auth, before: before({ openapi: '3.1.0' }), after })
+  const document = JSON.parse(JSON.stringify(app.swagger()))
+
+  t.match(document.components.securitySchemes, {
+    apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+    bearer: { type: 'http', scheme: 'bearer' },
+  })
+  const { paths } = document
+  t.notOk('security' in paths['/health'].get)
+  t.same(paths['/things'].get.security, anyOf('read', 'write'))
+  t.match(paths['/things'].post, { summary: 'Make one', security: anyOf('write') })
+  t.same(paths['/invoices'].get.security, anyOf('billing:read', 'write'))
+  t.same(paths['/own'].get.security, [])
+  t.same(paths['/closed'].get.security, anyOf('admin'))
+  for (const path of ['/users', '/users/{id}', '/users/{userId}/keys', '/keys/{id}']) {
+    for (const operation of Object.values<{ security: object }>(paths[`/_auth${path}`])) {
+      t.same(operation.security, anyOf('auth:manage'), path)
+    }
+  }
+  t.match(app.swagger({ yaml: true }), /securitySchemes/)
+})
+
+t.test('schemes of the host stay as they are', async (t) => {
+  const mine = { type: 'apiKey', in: 'header', name: 'X-Mine' }
+  const { app } = await startHost(t, {
+    before: before({ components: { securitySchemes: { apiKey: mine, mine } } }),
+    after: (app) => void app.get('/mine', { schema: { security: [{ mine: [] }] } }, async () => 1),
+  })
+  const { components, paths } = JSON.parse(JSON.stringify(app.swagger()))
+  t.match(components.securitySchemes, { apiKey: mine, mine, bearer: { type: 'http' } })
+  t.same(paths['/mine'].get.security, [{ mine: [] }])
+})
+
+t.test('Swagger 2 has its own names for the same', async (t) => {
+  const { app } = await startHost(t, {
+    before: async (app) => {
+      await app.register(swagger, {})
+    },
+    after,
+    auth: { scopes: ['billing:read'] },
+  })
+  const document = JSON.parse(JSON.stringify(app.swagger()))
+  t.match(document.securityDefinitions, {
+    apiKey: { name: 'X-API-Key' },
+    bearer: { name: 'Authorization' },
+  })
+  t.same(document.paths['/things'].post.security, anyOf('write'))
+})
+
+t.test('registered after svcAuth it describes what it sees, without security', async (t) => {
+  const { app } = await startHost(t, {
+    async after(app) {
+      await app.register(swagger, { openapi: {} })
+      app.get('/things', async () => 'read')
+    },
+  })
+  t.match(JSON.parse(JSON.stringify(app.swagger())).paths, { '/things': { get: {} } })
+})

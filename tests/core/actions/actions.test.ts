@@ -1,0 +1,96 @@
+import { Type } from '@sinclair/typebox'
+import { defineAction } from '@svc/core/internal'
+import t from 'tap'
+import { createActions } from '../../../packages/core/src/actions/actions.ts'
+import { checkedInput } from '../../../packages/core/src/actions/validate-input.ts'
+import { startHost } from '../support/host.ts'
+
+declare module '@svc/core' {
+  interface SvcActions {
+    'test.add': (a: number, b: number) => Promise<number>
+    'test.greet': (input: { name: string; loud?: boolean }) => Promise<string>
+  }
+}
+
+t.test('an action is called by its name', async (t) => {
+  const actions = createActions()
+  actions.register('test.add', async (a, b) => a + b)
+  t.equal(await actions.call('test.add', 1, 2), 3)
+  t.strictSame(actions.names(), ['test.add'])
+})
+
+t.test('an unknown name is told which there are, by a rejection', async (t) => {
+  const actions = createActions()
+  const code = 'SVC_CORE_ACTION_UNKNOWN'
+  await t.rejects(actions.call('test.add', 1, 2), {
+    code,
+    message: 'there is no action "test.add"; there are: none',
+  })
+  actions.register('test.greet', async ({ name }) => name)
+  await t.rejects(actions.call('test.add', 1, 2), {
+    code,
+    message: 'there is no action "test.add"; there are: test.greet',
+  })
+})
+
+t.test('a name is taken once, and what is no action is refused', async (t) => {
+  const actions = createActions()
+  actions.register('test.add', async () => 0)
+  t.throws(() => actions.register('test.add', async () => 1), {
+    code: 'SVC_CORE_ACTION_TAKEN',
+    message: 'the action "test.add" is registered already',
+  })
+  const register = actions.register.bind(actions) as (...args: unknown[]) => void
+  t.throws(() => register('test.greet'), {
+    code: 'SVC_CORE_INVALID_ACTION',
+    message: 'actions.register takes a name and a function, got a string and undefined',
+  })
+  t.throws(() => register(5, () => {}), {
+    code: 'SVC_CORE_INVALID_ACTION',
+    message: /got 5 and a function/,
+  })
+})
+
+const Greeting = Type.Object(
+  { name: Type.String({ minLength: 1 }), loud: Type.Boolean({ default: true }) },
+  { additionalProperties: false },
+)
+
+t.test(
+  'the input of a defined action is checked against its schema, defaults filled in',
+  async (t) => {
+    const { app } = await startHost(t, {
+      setUp: (_app, core) =>
+        defineAction(core.svc, 'test.greet', Greeting, ({ name, loud }) =>
+          loud ? `${name}!` : name,
+        ),
+    })
+    const { actions } = app.svc
+    const input = { name: 'Ada' }
+    t.equal(await actions.call('test.greet', input), 'Ada!')
+    t.strictSame(input, { name: 'Ada' }, "the caller's object is left alone")
+    t.equal(await actions.call('test.greet', { name: 'Ada', loud: false }), 'Ada')
+
+    const code = 'SVC_INVALID_INPUT'
+    const refused: [input: unknown, message: string][] = [
+      [{ name: 5 }, 'input/name must be string'],
+      [{}, "input must have required property 'name'"],
+      [{ name: 'a', age: 1 }, 'input must NOT have additional properties ("age")'],
+      [undefined, 'input must be object'],
+      [{ name: () => {} }, 'input holds something that is no data, like a function'],
+    ]
+    for (const [given, message] of refused) {
+      await t.rejects(actions.call('test.greet', given as never), {
+        code,
+        statusCode: 400,
+        message,
+      })
+    }
+  },
+)
+
+t.test('formats are checked', async (t) => {
+  const check = checkedInput(Type.String({ format: 'email' }))
+  t.equal(check('a@b.c'), 'a@b.c')
+  t.throws(() => check('nobody'), { message: 'input must match format "email"' })
+})

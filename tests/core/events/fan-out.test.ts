@@ -1,0 +1,147 @@
+import type { Core } from '@svc/core/internal'
+import t from 'tap'
+import { insertEvents } from '../../../packages/core/src/events/events-table.ts'
+import { startHost } from '../support/host.ts'
+import { until } from '../support/until.ts'
+import { QUEUE, testWorker } from '../support/worker.ts'
+
+const A = '00000000-0000-4000-8000-00000000000a'
+const B = '00000000-0000-4000-8000-00000000000b'
+const want = (core: Core, target: string, events: string[]) =>
+  core.fanOut.setRecipient(core.svc.database, 'test', target, events)
+
+t.test('an event becomes one job for each target that wants it', async (t) => {
+  const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
+  await core.queues.define(QUEUE)
+  await core.fanOut.declare('test', QUEUE, ['a', 'b'])
+  await want(core, A, ['a', 'a'])
+  await want(core, B, ['*', 'a'])
+  const jobs = async () => {
+    const { rows } = await app.svc.database.query(
+      `delete from svc_jobs.job where name = $1 returning data ->> 'event' as event, group_id as target, id, data`,
+      [QUEUE],
+    )
+    t.ok(rows.every(({ id, data, target }) => data.deliveryId === id && data.target === target))
+    return rows.map(({ event, target }) => `${event} ${target === A ? 'A' : 'B'}`).toSorted()
+  }
+
+  for (const name of ['a', 'b', 'undeclared']) await app.svc.events.publish(name, 1, { id: '1' })
+  t.strictSame(await jobs(), ['a A', 'a B', 'b B'])
+
+  await app.svc.events.publish('a', 1, { id: '1' })
+  t.strictSame(await jobs(), [], 'a replay makes none')
+
+  await want(core, A, [])
+  await want(core, B, ['b'])
+  for (const name of ['a', 'b']) await app.svc.events.publish(name, 1, { id: '2' })
+  t.strictSame(await jobs(), ['b B'])
+
+  await core.fanOut.declare('test', QUEUE, ['a'])
+  await app.svc.events.publish('b', 1, { id: '3' })
+  t.strictSame(await jobs(), [], 'what is declared no more fans out no more')
+})
+
+t.test('a change of targets that is rolled back never was', async (t) => {
+  const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
+  await t.rejects(
+    core.transaction(async (db) => {
+      await core.fanOut.setRecipient(db, 'test', A, ['*'])
+      throw new Error('no')
+    }),
+  )
+  const { rowCount } = await app.svc.database.query(`select from svc."__svc.targets"`)
+  t.equal(rowCount, 0)
+})
+
+t.test('a group that keeps failing does not keep the others waiting, and recovers', async (t) => {
+  let isBroken = true
+  const done = { A: 0, B: 0 }
+  const { core, app } = await startHost(t, {
+    core: { worker: { maxAttempts: 1000 } },
+    async setUp(_app, core) {
+      await testWorker(core, async (_name, { group }) => {
+        await new Promise(setImmediate)
+        if (group === A && isBroken) return { kind: 'failed' }
+        done[group === A ? 'A' : 'B']++
+        return { kind: 'completed' }
+      })
+      await core.fanOut.declare('test', QUEUE, ['a', 'b'])
+      await want(core, A, ['a'])
+      await want(core, B, ['b'])
+    },
+  })
+  const publish = (name: string, n: number) =>
+    Promise.all(Array.from({ length: n }, () => app.svc.events.publish(name, 1)))
+  await publish('a', 300)
+  await publish('b', 100)
+  await until(() => done.B === 100)
+  t.equal(done.A, 0)
+  isBroken = false
+  await until(() => done.A === 300)
+  await publish('a', 10)
+  await until(() => done.A === 310)
+  t.ok(core)
+})
+
+t.test('a host that fails to boot takes nothing from those that run', async (t) => {
+  const { app, core, database } = await startHost(t, { core: { worker: { enabled: false } } })
+  await core.queues.define(QUEUE)
+  await core.fanOut.declare('test', QUEUE, ['a', 'b'])
+  await want(core, A, ['*'])
+
+  const other = startHost(t, {
+    database,
+    async setUp(_app, { fanOut }) {
+      await fanOut.declare('test', QUEUE, ['b', 'c'])
+      throw new Error('another plugin fails')
+    },
+  })
+  await t.rejects(other, { message: 'another plugin fails' })
+
+  await app.svc.events.publish('a', 1)
+  const { rows } = await app.svc.database.query(
+    `select data ->> 'event' as event from svc_jobs.job where name = $1`,
+    [QUEUE],
+  )
+  t.strictSame(rows, [{ event: 'a' }])
+})
+
+t.test('the few targets that want an event are found by their index, not among all', async (t) => {
+  const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
+  const { database } = app.svc
+  await core.queues.define(QUEUE)
+  await core.fanOut.declare('test', QUEUE, ['rare', 'common'])
+  await want(core, A, ['rare'])
+  await database.query(
+    `insert into svc."__svc.targets" (subscription, event_name, target)
+     select 'test', 'common', md5(n::text)::uuid from generate_series(1, 20000) as n`,
+  )
+  await database.query('analyze svc."__svc.targets"')
+
+  const plans: string[] = []
+  const explaining = {
+    query: async (text: string, values?: unknown[]) => {
+      const { rows } = await database.query(`explain ${text}`, values)
+      plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'))
+      return { rows: [] }
+    },
+  }
+  await insertEvents(explaining, [{ name: 'rare', id: '1', payload: '1' }])
+  t.match(plans[0], '__svc.targets_pkey')
+  t.notMatch(plans[0], /(Seq|Bitmap Heap) Scan on "__svc.targets"/)
+})
+
+t.test('events that claim a key share a transaction, and each key lets one through', async (t) => {
+  const { app, core } = await startHost(t)
+  const claim = (key: string) => core.bus.publishOnce('a', '1', { key, ttlSeconds: 60 })
+  const keys = Array.from({ length: 40 }, (_, n) => `key ${n % 20}`)
+  const published = await Promise.all(keys.map(claim))
+  t.equal(published.filter((result) => result !== null).length, 20)
+  t.equal(await claim('key 0'), null, 'also later')
+
+  const { rows } = await app.svc.database.query(
+    `select count(*)::int as events, count(distinct xmin::text)::int as transactions
+       from svc."__svc.events" where name = 'a'`,
+  )
+  t.same(rows, [{ events: 20, transactions: 1 }])
+})

@@ -1,0 +1,114 @@
+import t from 'tap'
+import type { EventRow } from '../../../packages/core/src/events/events-table.ts'
+import { MicroBatch } from '../../../packages/core/src/events/micro-batch.ts'
+import { keyOf } from '../../../packages/core/src/events/publish-events.ts'
+
+const event = (id: string, payload = '1'): EventRow => ({ name: 'n', id, payload })
+
+/** Keeps what it commits, unless `refuse` says why not. */
+function makeBatch(
+  refuse: (events: EventRow[]) => Error | undefined = () => undefined,
+  jobsOfOne = 1,
+) {
+  const batches: string[][] = []
+  const known = new Set<string>()
+  const batch = new MicroBatch(async (events: EventRow[]) => {
+    await new Promise(setImmediate)
+    const error = refuse(events)
+    if (error) throw error
+    batches.push(events.map(({ id }) => id))
+    const results = events.map(({ id }) => {
+      const duplicate = known.has(id)
+      known.add(id)
+      return { id, duplicate }
+    })
+    return { results, jobs: events.length * jobsOfOne }
+  }, keyOf)
+  return { batch, batches }
+}
+
+t.test('publishes of the same moment share a transaction, up to a thousand', async (t) => {
+  const { batch, batches } = makeBatch()
+  await batch.publish(event('first'))
+  batches.length = 0
+  const ids = Array.from({ length: 2500 }, (_, i) => String(i))
+  const results = await Promise.all(ids.map((id) => batch.publish(event(id))))
+  t.strictSame(
+    results.map(({ id }) => id),
+    ids,
+  )
+  t.strictSame(
+    batches.map(({ length }) => length),
+    [1000, 1000, 500],
+  )
+})
+
+t.test('a batch is bounded by the jobs that follow from its events', async (t) => {
+  const { batch, batches } = makeBatch(undefined, 2000)
+  const publish = (from: number, count: number) =>
+    Promise.all(Array.from({ length: count }, (_, i) => batch.publish(event(String(from + i)))))
+  await publish(0, 40)
+  t.strictSame(
+    batches.map(({ length }) => length),
+    [20, 20],
+    'of a name that is not known yet few are taken together',
+  )
+  batches.length = 0
+  await publish(100, 12)
+  t.strictSame(
+    batches.map(({ length }) => length),
+    [5, 5, 2],
+  )
+})
+
+t.test('large payloads make small batches, and one that is larger goes alone', async (t) => {
+  const { batch, batches } = makeBatch()
+  const half = 'x'.repeat(2_000_000)
+  await Promise.all([
+    ...['a', 'b', 'c'].map((id) => batch.publish(event(id, half))),
+    batch.publish(event('d', half.repeat(3))),
+    batch.publish(event('e')),
+  ])
+  t.strictSame(batches, [['a', 'b'], ['c'], ['d'], ['e']])
+})
+
+t.test('the same event twice in a moment: the second is the replay', async (t) => {
+  const { batch } = makeBatch()
+  const results = await Promise.all(['a', 'b', 'a', 'a'].map((id) => batch.publish(event(id))))
+  t.strictSame(
+    results.map(({ duplicate }) => duplicate),
+    [false, false, true, true],
+  )
+})
+
+t.test('a bad row hurts nobody else', async (t) => {
+  const { batch } = makeBatch((events) =>
+    events.some(({ id }) => id === 'bad') ? new Error('refused') : undefined,
+  )
+  const ids = [...Array.from({ length: 100 }, (_, i) => String(i)), 'bad', 'last']
+  const results = await Promise.allSettled(ids.map((id) => batch.publish(event(id))))
+  t.strictSame(
+    results.flatMap(({ status }, index) => (status === 'rejected' ? [ids[index]] : [])),
+    ['bad'],
+  )
+})
+
+t.test('where Postgres is away all are refused at once', async (t) => {
+  let commits = 0
+  const { batch } = makeBatch(() => {
+    commits++
+    return Object.assign(new Error('gone'), { code: '57P01' })
+  })
+  const results = await Promise.allSettled(['a', 'b', 'c'].map((id) => batch.publish(event(id))))
+  t.ok(results.every(({ status }) => status === 'rejected'))
+  t.equal(commits, 1)
+})
+
+t.test('it is idle when every publish has been committed or refused', async (t) => {
+  const { batch, batches } = makeBatch()
+  await batch.idle()
+  const ended = Promise.all(['a', 'b', 'a'].map((id) => batch.publish(event(id))))
+  await batch.idle()
+  t.equal(batches.flat().length, 3)
+  await ended
+})

@@ -1,0 +1,238 @@
+import sensible from '@fastify/sensible'
+import { Type } from '@sinclair/typebox'
+import createError from '@fastify/error'
+import { ErrorBody, managementApi, page, pageQuery } from '@svc/core/internal'
+import type { PageQuery } from '../../../packages/core/src/http/pagination.ts'
+import Fastify, { type FastifyInstance, type LightMyRequestResponse } from 'fastify'
+import t, { type Test } from 'tap'
+
+const Taken = createError('SVC_TEST_TAKEN', 'that name is taken', 409)
+const Item = Type.Object(
+  { name: Type.String(), size: Type.Optional(Type.Integer()) },
+  { additionalProperties: false },
+)
+
+/** An API of items, whose handler does what the test says. */
+async function host(
+  t: Test,
+  app: FastifyInstance = Fastify(),
+  act: () => unknown = () => ({ name: 'made', hash: 'secret' }),
+) {
+  t.teardown(() => app.close())
+  await managementApi(app, '/_items', (api) => {
+    const response = {
+      201: Type.Object({ name: Type.String() }),
+      '4xx': ErrorBody,
+      '5xx': ErrorBody,
+    }
+    api.post('/', { schema: { body: Item, response } }, async (_request, reply) => {
+      void reply.code(201)
+      return act()
+    })
+    api.delete('/:id', { schema: { response: { '4xx': ErrorBody } } }, async (_request, reply) =>
+      reply.code(204).send(),
+    )
+    api.get<{ Querystring: PageQuery }>(
+      '/',
+      { schema: { querystring: pageQuery(2) } },
+      async (request, reply) => {
+        const { limit, after } = request.query
+        const rows = Array.from({ length: 5 }, (_, i) => ({
+          id: `00000000-0000-4000-8000-00000000000${i}`,
+        }))
+        const from = after ? rows.findIndex(({ id }) => id === after) + 1 : 0
+        return page(request, reply, rows.slice(from, from + limit + 1), limit)
+      },
+    )
+  })
+  return app
+}
+
+const post = (app: FastifyInstance, payload: string, type = 'application/json') =>
+  app.inject({ method: 'POST', url: '/_items', payload, headers: { 'content-type': type } })
+
+t.test('an answer holds what its schema declares, and nothing else', async (t) => {
+  const reply = await post(await host(t), '{"name":"a"}')
+  t.equal(reply.statusCode, 201)
+  t.strictSame(reply.json(), { name: 'made' })
+})
+
+const refused: [
+  title: string,
+  payload: string,
+  status: number,
+  code: string,
+  message: string,
+  type?: string,
+][] = [
+  ['a number for a name', '{"name":5}', 400, 'SVC_INVALID_INPUT', 'body/name must be string'],
+  [
+    'an unknown field',
+    '{"name":"a","color":1}',
+    400,
+    'SVC_INVALID_INPUT',
+    'body must NOT have additional properties ("color")',
+  ],
+  ['no body', '', 400, 'SVC_INVALID_INPUT', 'body must be object'],
+  [
+    'a body that is no JSON',
+    '{',
+    400,
+    'SVC_INVALID_INPUT',
+    "Body is not valid JSON but content-type is set to 'application/json'",
+  ],
+  [
+    'a form',
+    'name=a',
+    415,
+    'SVC_UNSUPPORTED_MEDIA_TYPE',
+    'the content type is not supported: send JSON, with the header Content-Type: application/json',
+    'application/x-www-form-urlencoded',
+  ],
+]
+for (const [title, payload, statusCode, code, message, type] of refused) {
+  t.test(`${title} is refused`, async (t) => {
+    const reply = await post(await host(t), payload, type)
+    t.equal(reply.statusCode, statusCode)
+    t.match(reply.json(), {
+      statusCode,
+      code,
+      error: statusCode === 400 ? 'Bad Request' : 'Unsupported Media Type',
+    })
+    t.ok(reply.json<{ message: string }>().message.startsWith(message), reply.body)
+  })
+}
+
+t.test('a body that is too large is refused', async (t) => {
+  const reply = await post(await host(t, Fastify({ bodyLimit: 10 })), '{"name":"a longer name"}')
+  t.match(reply.json(), { statusCode: 413, code: 'SVC_PAYLOAD_TOO_LARGE' })
+})
+
+t.test('an error of ours keeps its code, and one of the inside tells nothing', async (t) => {
+  const errors = [
+    new Taken(),
+    Object.assign(new Error('select secret'), { code: '42601' }),
+    Object.assign(new Error('stop'), { code: '57P01' }),
+  ]
+  const app = await host(t, Fastify(), () => {
+    throw errors.shift()!
+  })
+  t.strictSame((await post(app, '{"name":"a"}')).json(), {
+    statusCode: 409,
+    code: 'SVC_TEST_TAKEN',
+    error: 'Conflict',
+    message: 'that name is taken',
+  })
+  t.strictSame((await post(app, '{"name":"a"}')).json(), {
+    statusCode: 500,
+    code: 'SVC_INTERNAL',
+    error: 'Internal Server Error',
+    message: 'something went wrong, see the log',
+  })
+  const away = await post(app, '{"name":"a"}')
+  t.equal(away.headers['retry-after'], '1')
+  t.strictSame(away.json(), {
+    statusCode: 503,
+    code: 'SVC_UNAVAILABLE',
+    error: 'Service Unavailable',
+    message: 'the database cannot be reached, try again',
+  })
+})
+
+t.test('no bytes under a JSON content type are no body', async (t) => {
+  const app = await host(t)
+  const headers = { 'content-type': 'application/json' }
+  const reply = await app.inject({ method: 'DELETE', url: '/_items/1', headers })
+  t.equal(reply.statusCode, 204)
+})
+
+t.test("the host's validator, parsers and error handler are left alone", async (t) => {
+  const app = Fastify()
+  app.setErrorHandler((_error, _request, reply) => reply.code(418).send('mine'))
+  app.post('/host', { schema: { body: Item } }, async ({ body }) => body)
+  await host(t, app)
+  const payload = { name: 5, color: 1 }
+  t.strictSame((await app.inject({ method: 'POST', url: '/host', payload })).json(), { name: '5' })
+  t.equal((await app.inject({ method: 'POST', url: '/host', payload: {} })).body, 'mine')
+})
+
+t.test("the host's serializers and validator do not reach our answers", async (t) => {
+  const app = Fastify()
+  app.setReplySerializer(() => 'theirs')
+  app.setSerializerCompiler(() => () => 'theirs')
+  app.setValidatorCompiler(() => () => true)
+  await host(t, app)
+  const made = await app.inject({ method: 'POST', url: '/_items', payload: { name: 'a' } })
+  t.strictSame(made.json(), { name: 'made' })
+  const refused = await app.inject({ method: 'POST', url: '/_items', payload: { name: 5 } })
+  t.match(refused.json(), { statusCode: 400, code: 'SVC_INVALID_INPUT' })
+})
+
+t.test(
+  'a host that has registered sensible at its root, before or after, is no trouble',
+  async (t) => {
+    for (const isBefore of [true, false]) {
+      const app = Fastify()
+      if (isBefore) await app.register(sensible)
+      await host(t, app)
+      if (!isBefore) await app.register(sensible)
+      await managementApi(app, '/_others', (api) => {
+        api.get('/', async () => [])
+      })
+      t.equal((await post(app, '{}')).statusCode, 400)
+    }
+  },
+)
+
+t.test('pages follow their links to the end', async (t) => {
+  const app = await host(t)
+  const ids: string[] = []
+  let url: string | undefined = '/_items'
+  let pages = 0
+  while (url) {
+    const reply: LightMyRequestResponse = await app.inject({ url })
+    ids.push(...reply.json<{ id: string }[]>().map(({ id }) => id.slice(-1)))
+    url = /^<([^>]+)>; rel="next"$/.exec(String(reply.headers['link'] ?? ''))?.[1]
+    pages++
+  }
+  t.strictSame(ids, ['0', '1', '2', '3', '4'])
+  t.equal(pages, 3)
+})
+
+const targets: [url: string, path: string][] = [
+  ['/_items?limit=1', '/_items'],
+  ['//evil.example/_items', '/evil.example/_items'],
+  ['http://evil.example/_items?x=1', '/_items'],
+  ['/_items#x', '/_items'],
+]
+for (const [url, path] of targets) {
+  t.test(`the page after ${url} is no other origin's`, async (t) => {
+    const links: string[] = []
+    const reply = { header: (_name: string, value: string) => links.push(value) }
+    const rows = page({ url } as never, reply as never, [{ id: 'a' }, { id: 'b' }], 1)
+    t.strictSame(rows, [{ id: 'a' }])
+    t.ok(links[0]?.startsWith(`<${path}?`), String(links[0]))
+  })
+}
+
+t.test('a link keeps the other parameters', async (t) => {
+  const app = await host(t)
+  t.match((await app.inject({ url: '/_items?limit=3' })).headers['link'], '</_items?limit=3&after=')
+  for (const query of [
+    'limit=0',
+    'limit=1001',
+    'limit=x',
+    'limit=1.5',
+    'after=x',
+    'after=urn:uuid:0190a1b2-0000-7000-8000-000000000000',
+    'limit=1&limit=2',
+    'size=1',
+  ]) {
+    const reply = await app.inject({ url: `/_items?${query}` })
+    t.match(
+      reply.json(),
+      { statusCode: 400, code: 'SVC_INVALID_INPUT', message: /^querystring/ },
+      query,
+    )
+  }
+})

@@ -1,0 +1,143 @@
+import pg from 'pg'
+import t from 'tap'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { startChild } from '../support/child.ts'
+import { startHost } from '../support/host.ts'
+import { until } from '../support/until.ts'
+
+const count = (lines: string[], what: string) =>
+  lines.filter((line) => line.startsWith(what)).length
+
+t.test('a process that closes while its jobs run loses none, and exits by itself', async (t) => {
+  const database = await freshDatabase(t)
+  const child = startChild(t, 'worker-child.ts', database, '', '5')
+  await until(() => child.lines.includes('ready'))
+  const { app } = await startHost(t, { database, core: { worker: { enabled: false } } })
+  const all = Array.from({ length: 60 }, (_, n) => n)
+  await Promise.all(all.map((n) => app.svc.events.publish('work', { n, ms: 50 })))
+  await until(() => count(child.lines, 'done') >= 5)
+
+  child.end()
+
+  const { code, complaint } = await child.exited
+  t.equal(code, 0)
+  t.equal(complaint, '')
+  t.equal(count(child.lines, 'start'), count(child.lines, 'done'), 'what had begun came to its end')
+  t.ok(count(child.lines, 'done') < 60, 'and no more was begun')
+  const second = startChild(t, 'worker-child.ts', database)
+  await until(() => count(child.lines, 'done') + count(second.lines, 'done') >= 60)
+  second.end()
+  await second.exited
+  const done = [...child.lines, ...second.lines].filter((line) => line.startsWith('done'))
+  t.strictSame(
+    done.map((line) => Number(line.split(' ')[1])).toSorted((a, b) => a - b),
+    all,
+    'each once',
+  )
+  t.ok(
+    done.every((line) => line.endsWith(' 1')),
+    'and in its first attempt',
+  )
+})
+
+t.test(
+  'an attempt that does not end in time is aborted and goes back, no attempt used up',
+  async (t) => {
+    const seen: string[] = []
+    const stuck = await startHost(t, {
+      setUp(_app, core) {
+        core.work({
+          queue: '__svc.sub/a',
+          concurrency: 10,
+          drainSeconds: 0.05,
+          prepare: async () => () => null,
+          perform: (_job, _prepared, signal) => {
+            seen.push('begun')
+            signal.addEventListener('abort', () => seen.push((signal.reason as Error).message))
+            return new Promise(() => {})
+          },
+        })
+        return core.svc.events.subscribe('b', () => {})
+      },
+    })
+    const { database } = stuck
+    const publisher = await startHost(t, {
+      database,
+      core: { worker: { enabled: false } },
+      setUp: ({ svc }) => svc.events.subscribe('a', () => {}),
+    })
+    await publisher.app.svc.events.publish('a', 1)
+    await until(() => seen.length === 1)
+    await stuck.app.close()
+    t.strictSame(seen, ['begun', 'the process closes'])
+    const attempts: number[] = []
+    await startHost(t, {
+      database,
+      setUp: ({ svc }) =>
+        svc.events.subscribe('a', (_payload, { attempt }) => void attempts.push(attempt)),
+    })
+    await until(() => attempts.length === 1)
+    t.strictSame(attempts, [1])
+  },
+)
+
+t.test('publishes that are pending when the host closes are committed or refused', async (t) => {
+  const database = await freshDatabase(t)
+  const { app } = await startHost(t, { database })
+  const pending = Array.from({ length: 500 }, (_, i) => app.svc.events.publish('a', i))
+  const [results] = await Promise.all([Promise.allSettled(pending), app.close()])
+  const client = new pg.Client(database)
+  await client.connect()
+  const { rows } = await client.query(`select count(*)::int as n from svc."__svc.events"`)
+  await client.end()
+  t.equal(rows[0].n, results.filter(({ status }) => status === 'fulfilled').length)
+  t.equal(rows[0].n, 500, 'those of before the close are committed')
+  await t.rejects(app.svc.events.publish('a', 'late'), 'later ones are refused')
+})
+
+t.test('a handler that publishes while the host closes is not cut off', async (t) => {
+  const database = await freshDatabase(t)
+  const begun = Promise.withResolvers<void>()
+  const { app } = await startHost(t, {
+    database,
+    setUp: ({ svc }) =>
+      svc.events.subscribe('a', async () => {
+        begun.resolve()
+        await new Promise(setImmediate)
+        await svc.events.publish('b', 'follows')
+      }),
+  })
+  await app.svc.events.publish('a', 1)
+  await begun.promise
+  await app.close()
+  const client = new pg.Client(database)
+  await client.connect()
+  const { rows } = await client.query(`select name from svc."__svc.events" order by name`)
+  const jobs = await client.query('select from svc_jobs.job')
+  await client.end()
+  t.strictSame(rows, [{ name: 'a' }, { name: 'b' }])
+  t.equal(jobs.rowCount, 0, 'its job is settled')
+})
+
+t.test('closing twice, and closing before ready, are closing', async (t) => {
+  const { app } = await startHost(t)
+  await Promise.all([app.close(), app.close()])
+  await app.close()
+  t.pass()
+})
+
+t.test('a step of the close that fails keeps no other from its turn', async (t) => {
+  const turns: string[] = []
+  const { app, log } = await startHost(t, {
+    setUp(_app, core) {
+      core.onDrained(() => Promise.reject(new Error('cannot clean up')))
+      core.onDrained(async () => void turns.push('second'))
+    },
+  })
+  await app.close()
+  t.strictSame(turns, ['second'])
+  t.match(
+    log.find(({ msg }) => msg === 'shutdown step failed'),
+    { err: { message: 'cannot clean up' } },
+  )
+})

@@ -1,0 +1,169 @@
+import t from 'tap'
+import { GroupLimits } from '../../../../packages/core/src/jobs/groups/group-limits.ts'
+import type { Lane } from '../../../../packages/core/src/jobs/job.ts'
+
+const WINDOWS = { first: 192, retry: 64 }
+const ROOM = 200
+
+/** How many of so many jobs of a group may begin at `now`. */
+function begin(fairness: GroupLimits, name: string, jobs: number, now = 0, lane: Lane = 'first') {
+  let admitted = 0
+  for (let i = 0; i < jobs; i++) if (fairness.admit(name, lane, now)) admitted++
+  return admitted
+}
+
+function answer(fairness: GroupLimits, name: string, answers: number, tookMs: number, now: number) {
+  for (let i = 0; i < answers; i++) fairness.ended(name, true, tookMs, now)
+}
+
+/** A group that has answered a few times, and has nothing in flight. */
+function withAnswers(tookMs: number): GroupLimits {
+  const fairness = new GroupLimits(WINDOWS)
+  for (let i = 0; i < 10; i++) fairness.begin('a', 0)
+  answer(fairness, 'a', 10, tookMs, tookMs)
+  return fairness
+}
+
+t.test('where nothing is in flight a fetch may bring all that there is room for', async (t) => {
+  const fairness = new GroupLimits(WINDOWS)
+  t.same(fairness.allow('first', ROOM, 0), { limit: ROOM, open: [], capped: [] })
+})
+
+t.test('a group that has never answered gets an eighth of the window', async (t) => {
+  const fairness = new GroupLimits(WINDOWS)
+  t.equal(begin(fairness, 'a', 100), 24)
+  t.same(fairness.allow('first', ROOM, 1), { limit: ROOM, open: [], capped: ['a'] })
+  t.same(fairness.allow('first', ROOM, 1, true).capped, ['a'], 'also where nobody else waits')
+})
+
+t.test('many groups that have never answered get less, and a hundred leave room', async (t) => {
+  const fairness = new GroupLimits(WINDOWS)
+  const places = Array.from({ length: 100 }, (_, n) => begin(fairness, `group ${n}`, 100))
+  t.same(places.slice(0, 3), [24, 24, 4])
+  t.equal(places.at(-1), 1)
+  const sum = places.reduce((total, count) => total + count, 0)
+  t.ok(sum < WINDOWS.first, `${sum} of ${WINDOWS.first}`)
+  for (let i = 0; i < 24; i++) fairness.ended('group 0', true, 5, 5)
+  t.equal(begin(fairness, 'group 0', 200, 6), 144, 'one that answers is known')
+})
+
+t.test('a group that answers quickly gets three quarters', async (t) => {
+  const fairness = withAnswers(2)
+  t.equal(begin(fairness, 'a', 200, 3), 144)
+
+  t.test('and at its cap the next fetch waits for it', async (t) => {
+    t.same(fairness.allow('first', ROOM, 4), { limit: 0, open: [], capped: [] })
+    answer(fairness, 'a', 71, 2, 5)
+    t.equal(fairness.allow('first', ROOM, 6).limit, 0, 'until half of its places are free')
+    answer(fairness, 'a', 1, 2, 6)
+    t.equal(fairness.allow('first', ROOM, 6).limit, 72)
+  })
+  t.test('until it is not heard of', async (t) => {
+    t.same(fairness.allow('first', ROOM, 60), { limit: ROOM, open: [], capped: ['a'] })
+  })
+})
+
+t.test('a group that answers slowly gets a quarter', async (t) => {
+  const fairness = withAnswers(300)
+  t.equal(begin(fairness, 'a', 200, 301), 48)
+  t.same(fairness.allow('first', ROOM, 302), { limit: ROOM, open: [], capped: ['a'] })
+
+  t.test('and three quarters where nobody else waits', async (t) => {
+    t.equal(fairness.allow('first', ROOM, 302, true).limit, 144 - 48)
+    t.ok(fairness.admit('a', 'first', 302, true))
+  })
+  t.test('but an eighth when it has stopped answering', async (t) => {
+    t.same(fairness.allow('first', ROOM, 3000, true).capped, ['a'])
+  })
+})
+
+t.test('a quick group that fills a lane is dominant until it is not heard of', async (t) => {
+  const fairness = withAnswers(2)
+  t.same(fairness.dominant('first', 3), [])
+  begin(fairness, 'a', 40, 3)
+  t.same(fairness.dominant('first', 4), ['a'])
+  t.same(fairness.dominant('first', 60), [])
+})
+
+t.test('ten failures in a row open the circuit of a group', async (t) => {
+  const fairness = new GroupLimits(WINDOWS)
+  for (let i = 0; i < 24; i++) fairness.begin('a', 0)
+  for (let i = 0; i < 9; i++) t.equal(fairness.ended('a', false, 1, 0), undefined)
+  t.equal(fairness.ended('a', true, 1, 0), undefined, 'a success begins the count anew')
+  for (let i = 0; i < 9; i++) t.equal(fairness.ended('a', false, 1, 0), undefined)
+  t.equal(fairness.ended('a', false, 1, 0), 'opened')
+  t.ok(fairness.isOpen('a'))
+  t.equal(fairness.openInFlight(), 4)
+
+  t.test('no fetch brings jobs of it', async (t) => {
+    for (const lane of ['first', 'retry'] as const) {
+      t.same(fairness.allow(lane, ROOM, 0), { limit: ROOM, open: ['a'], capped: [] })
+      t.equal(fairness.capOf('a', lane, 0), 0)
+    }
+  })
+  t.test('it stays open while nothing of it is in flight', async (t) => {
+    for (let i = 0; i < 4; i++) fairness.ended('a', false, 1, 0)
+    t.ok(fairness.isOpen('a'))
+    t.same(fairness.allow('first', ROOM, 0).open, ['a'])
+    t.equal(fairness.openInFlight(), 0)
+  })
+  t.test('one success closes it', async (t) => {
+    fairness.begin('a', 0)
+    t.equal(fairness.ended('a', true, 1, 0), 'closed')
+    t.notOk(fairness.isOpen('a'))
+  })
+})
+
+t.test('what another process has found out about a group is learnt', async (t) => {
+  const fairness = new GroupLimits(WINDOWS)
+  fairness.setCircuit('a', false)
+  t.equal(fairness.size, 0)
+  fairness.setCircuit('a', true)
+  t.ok(fairness.isOpen('a'))
+  t.same(fairness.allow('first', ROOM, 0).open, ['a'])
+  fairness.setCircuit('a', false)
+  t.notOk(fairness.isOpen('a'))
+  fairness.begin('a', 0)
+  t.equal(fairness.ended('a', false, 1, 0), undefined, 'its failures are counted anew')
+})
+
+t.test('failures that let others wait open a circuit sooner', async (t) => {
+  const stranger = new GroupLimits(WINDOWS)
+  begin(stranger, 'a', 2)
+  t.equal(stranger.ended('a', false, 3000, 3000), 'opened', 'at once where it has never answered')
+
+  const known = withAnswers(20)
+  begin(known, 'a', 3, 21)
+  t.equal(known.ended('a', false, 3000, 3000), undefined)
+  t.equal(known.ended('a', false, 3000, 3000), 'opened')
+})
+
+t.test('an outcome that says nothing about the endpoint counts for nothing', async (t) => {
+  const fairness = new GroupLimits(WINDOWS)
+  for (let i = 0; i < 20; i++) {
+    begin(fairness, 'a', 1)
+    fairness.ended('a', null, 0, 0)
+  }
+  t.notOk(fairness.isOpen('a'))
+})
+
+t.test('jobs without a group have no cap', async (t) => {
+  const fairness = new GroupLimits(WINDOWS)
+  for (let i = 0; i < 500; i++) t.ok(fairness.admit(null, 'first', 0))
+  t.equal(fairness.allow('first', ROOM, 0).limit, ROOM)
+})
+
+t.test('the smallest windows leave room for one', async (t) => {
+  const fairness = new GroupLimits({ first: 1, retry: 1 })
+  t.equal(begin(fairness, 'a', 2), 1)
+  t.same(fairness.allow('retry', 1, 100), { limit: 1, open: [], capped: ['a'] })
+})
+
+t.test('ten thousand endpoints are remembered, and no more', async (t) => {
+  const fairness = new GroupLimits(WINDOWS)
+  for (let i = 0; i < 10_100; i++) {
+    fairness.admit(`endpoint ${i}`, 'first', 0)
+    fairness.ended(`endpoint ${i}`, true, 1, 0)
+  }
+  t.equal(fairness.size, 10_000)
+})

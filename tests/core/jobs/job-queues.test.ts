@@ -1,0 +1,142 @@
+import type { Core, FanOutJob } from '@svc/core/internal'
+import t from 'tap'
+import { startHost } from '../support/host.ts'
+import { until } from '../support/until.ts'
+import { GROUP, idOf, QUEUE } from '../support/worker.ts'
+import { namesOf, startWorkedHost } from '../support/worked-host.ts'
+
+const OTHER = '00000000-0000-4000-8000-000000000002'
+
+t.test('jobs of a group that is held wait, and go on when it is released', async (t) => {
+  const { worker, queues, core } = await startWorkedHost(t)
+  await queues.hold(core.db, QUEUE, GROUP)
+  queues.groupsChanged(QUEUE)
+  await worker.insert(['a', 'b'], GROUP, true)
+  await worker.insert(['c'], OTHER)
+  await until(() => worker.settled.length === 1)
+  t.strictSame(namesOf(worker.jobs), ['c'])
+
+  await queues.release(core.db, QUEUE, GROUP)
+  queues.groupsChanged(QUEUE)
+  await until(() => worker.settled.length === 3)
+  t.strictSame(namesOf(worker.jobs), ['a', 'b', 'c'])
+})
+
+t.test('what a group has waiting is discarded, parked or not', async (t) => {
+  const { core, queues } = await startWorkedHost(t, { enabled: false })
+  const jobs = ['a', 'b', 'c'].map((name, index) => ({
+    id: idOf(name),
+    data: { event: 'test', eventId: name, deliveryId: idOf(name) },
+    group: GROUP,
+    parked: index === 0,
+  }))
+  await queues.insert(core.db, QUEUE, jobs)
+  await queues.insert(core.db, QUEUE, [{ id: idOf('d'), data: {}, group: OTHER }])
+  const discarded = await core.transaction((db) => queues.discard<FanOutJob>(db, QUEUE, GROUP))
+  t.strictSame(namesOf(discarded), ['a', 'b', 'c'])
+  t.match(discarded, [{ attempt: 1, group: GROUP, createdAt: Date, lost: false }, {}, {}])
+  t.equal(await waitingIn(core), 1)
+  await core.transaction((db) => queues.discard(db, QUEUE, OTHER))
+  t.equal(await waitingIn(core), 0)
+})
+
+t.test('what is too much for one transaction is discarded in the background', async (t) => {
+  const discarded: string[] = []
+  const { core, queues } = await startWorkedHost(t, {
+    enabled: false,
+    recordDiscarded: async (_db, jobs) => void discarded.push(...jobs.map(({ id }) => id)),
+  })
+  const count = 3200
+  await queues.insert(
+    core.db,
+    QUEUE,
+    Array.from({ length: count }, (_, n) => ({
+      id: idOf(String(n)),
+      data: { event: 'test', eventId: String(n), deliveryId: idOf(String(n)) },
+      group: GROUP,
+      parked: n % 3 === 0,
+    })),
+  )
+  const first = await core.transaction((db) => queues.discard(db, QUEUE, GROUP))
+  t.ok(first.length < count)
+  queues.groupsChanged(QUEUE)
+  await until(async () => (await waitingIn(core)) === 0)
+  await until(async () => (await movesOf(core)) === 0)
+  t.equal(new Set([...first.map(({ id }) => id), ...discarded]).size, count)
+})
+
+t.test('every boot gives a queue the same settings, and its table is tended', async (t) => {
+  const { app, core, database } = await startWorkedHost(t, { maxAttempts: 3 })
+  const before = await queueRows(core)
+  await startHost(t, {
+    database,
+    core: { worker: { enabled: false, maxAttempts: 7, retryDelaySeconds: 99 } },
+    setUp: (_app, other) => other.queues.define(QUEUE),
+  })
+  t.strictSame(await queueRows(core), before, 'another host changes nothing')
+  const queue = await app.svc.jobs.getQueue(QUEUE)
+  t.match(queue, { retryLimit: 16, deadLetter: `${QUEUE}.dlq`, partition: true })
+  const { rows } = await app.svc.database.query(
+    `select reloptions from pg_class where relname = $1`,
+    [(queue as { table?: string }).table],
+  )
+  t.match(rows[0].reloptions, ['autovacuum_vacuum_scale_factor=0.02'])
+})
+
+t.test('attempts and delays of a job are those of the process that published it', async (t) => {
+  const { app, core, database } = await startWorkedHost(t, { enabled: false, maxAttempts: 3 })
+  await core.queues.insert(core.db, QUEUE, [{ id: idOf('a'), data: {}, group: GROUP }])
+  await startHost(t, {
+    database,
+    core: {
+      worker: {
+        enabled: false,
+        maxAttempts: 17,
+        retryDelaySeconds: 40,
+        retryBackoff: false,
+      },
+    },
+    setUp: (_app, other) =>
+      other.queues.insert(other.db, QUEUE, [{ id: idOf('b'), data: {}, group: GROUP }]),
+  })
+  const { rows } = await app.svc.database.query(
+    `select retry_limit as "retryLimit", retry_delay as "retryDelay", retry_backoff as "retryBackoff"
+       from svc_jobs.job where name = $1 order by retry_limit`,
+    [QUEUE],
+  )
+  t.strictSame(rows, [
+    { retryLimit: 2, retryDelay: 0, retryBackoff: false },
+    { retryLimit: 16, retryDelay: 40, retryBackoff: false },
+  ])
+})
+
+t.test('a job is inserted once under its id', async (t) => {
+  const { core, queues } = await startWorkedHost(t, { enabled: false })
+  const job = { id: idOf('a'), data: {}, group: GROUP }
+  await queues.insert(core.db, QUEUE, [job])
+  await queues.insert(core.db, QUEUE, [job])
+  await queues.insert(core.db, QUEUE, [])
+  t.equal(await waitingIn(core), 1)
+})
+
+async function waitingIn(core: Core): Promise<number> {
+  const { rows } = await core.db.query(
+    `select count(*)::int as count from svc_jobs.job where name = $1 and state < 'active'`,
+    [QUEUE],
+  )
+  return rows[0].count
+}
+
+async function movesOf(core: Core): Promise<number> {
+  const { rows } = await core.db.query(`select count(*)::int as count from svc."__svc.job_moves"`)
+  return rows[0].count
+}
+
+async function queueRows(core: Core): Promise<unknown[]> {
+  const { rows } = await core.db.query(
+    `select name, retry_limit, retry_delay, expire_seconds, heartbeat_seconds, retention_seconds,
+            updated_on
+       from svc_jobs.queue order by name`,
+  )
+  return rows
+}

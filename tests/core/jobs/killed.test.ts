@@ -1,0 +1,125 @@
+import type { Outcome } from '@svc/core/internal'
+import t from 'tap'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { startChild } from '../support/child.ts'
+import { startHost } from '../support/host.ts'
+import { bringLostJobsBack } from '../support/lost-jobs.ts'
+import { until } from '../support/until.ts'
+import { testWorker, type TestWorker } from '../support/worker.ts'
+
+t.test(
+  'the jobs of a process that was killed come back, and the attempt that it took with it counts',
+  async (t) => {
+    const database = await freshDatabase(t)
+    const killed = startChild(t, 'worker-child.ts', database)
+    await until(() => killed.lines.includes('ready'))
+    const { app } = await startHost(t, { database, core: { worker: { enabled: false } } })
+    await Promise.all([1, 2, 3].map((n) => app.svc.events.publish('work', { n, ms: 3_600_000 })))
+    await until(() => killed.lines.filter((line) => line.startsWith('start')).length === 3)
+    killed.kill('SIGKILL')
+    t.match(await killed.exited, { signal: 'SIGKILL' })
+
+    // The process has not been heard of for a while.
+    await app.svc.database.query(
+      `update svc_jobs.job set heartbeat_on = heartbeat_on - interval '1 hour'`,
+    )
+    const seen: unknown[] = []
+    await startHost(t, {
+      database,
+      core: { worker: { maxAttempts: 10 } },
+      setUp: ({ svc }) =>
+        svc.events.subscribe(
+          'work',
+          ({ n }: { n: number }, { attempt }) => void seen.push(`${n} ${attempt}`),
+        ),
+    })
+    await until(() => seen.length === 3)
+    t.strictSame(seen.toSorted(), ['1 2', '2 2', '3 2'])
+  },
+)
+
+t.test('a worker whose claim has lapsed settles nothing', async (t) => {
+  const go = Promise.withResolvers<void>()
+  const attempts: number[] = []
+  const { app } = await startHost(t, {
+    setUp: ({ svc }) =>
+      svc.events.subscribe('a', async (_payload, { attempt }) => {
+        attempts.push(attempt)
+        if (attempt === 1) await go.promise
+        else throw new Error('the second attempt fails')
+      }),
+  })
+  await app.svc.events.publish('a', 1)
+  await until(() => attempts.length === 1)
+  await bringLostJobsBack(app)
+  await until(() => attempts.length === 3)
+  go.resolve()
+  const { rows } = await until(
+    () => app.svc.database.query(`select name from svc_jobs.job where name = '__svc.sub/a.dlq'`),
+    ({ rowCount }) => rowCount === 1,
+  )
+  t.strictSame(rows, [{ name: '__svc.sub/a.dlq' }], 'what the others settled stands')
+})
+
+t.test('an attempt knows that the one before it was lost', async (t) => {
+  const stuck = Promise.withResolvers<Outcome>()
+  const worker = Promise.withResolvers<TestWorker>()
+  const { app } = await startHost(t, {
+    setUp: async (_app, core) =>
+      worker.resolve(
+        await testWorker(core, (_name, { attempt }) =>
+          attempt === 1 ? stuck.promise : { kind: 'completed' },
+        ),
+      ),
+  })
+  const testing = await worker.promise
+  const { jobs } = testing
+  await testing.insert(['a'])
+  await until(() => jobs.length === 1)
+  await bringLostJobsBack(app)
+  await until(() => jobs.length === 2)
+  stuck.resolve({ kind: 'completed' })
+  t.strictSame(
+    jobs.map(({ attempt, lost }) => [attempt, lost]),
+    [
+      [1, false],
+      [2, true],
+    ],
+  )
+})
+
+t.test('a process that lives keeps its claims, however long an attempt takes', async (t) => {
+  const done = Promise.withResolvers<void>()
+  const attempts: number[] = []
+  const { app } = await startHost(t, {
+    setUp: ({ svc }) =>
+      svc.events.subscribe('a', async (_payload, { attempt }) => {
+        attempts.push(attempt)
+        await done.promise
+      }),
+  })
+  await app.svc.events.publish('a', 1)
+  await until(() => attempts.length === 1)
+  await app.svc.database.query(
+    `update svc_jobs.job set started_on = started_on - interval '1 hour'`,
+  )
+  await bringLostJobsBack(app)
+  // The claim is another one now, by its moment: its own process does not renew it.
+  await until(() => attempts.length === 2)
+  await app.svc.database.query(
+    `update svc_jobs.job set heartbeat_on = now() - interval '8 seconds' where state = 'active'`,
+  )
+  await until(async () => {
+    const { rows } = await app.svc.database.query(
+      `select heartbeat_on > now() - interval '6 seconds' as "isRenewed" from svc_jobs.job
+        where state = 'active'`,
+    )
+    return rows[0]?.isRenewed
+  })
+  done.resolve()
+  await until(async () => {
+    const { rowCount } = await app.svc.database.query(`select from svc_jobs.job`)
+    return rowCount === 0
+  })
+  t.strictSame(attempts, [1, 2])
+})

@@ -1,0 +1,75 @@
+import { mock } from 'node:test'
+import t from 'tap'
+import { PeriodicTasks } from '../../../packages/core/src/jobs/periodic-tasks.ts'
+import { startHost } from '../support/host.ts'
+import { until } from '../support/until.ts'
+
+t.test('a task runs again and again, never twice at once, and survives its errors', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const errors: unknown[] = []
+  const tasks = new PeriodicTasks({ error: (details) => void errors.push(details) })
+  let running = 0
+  let most = 0
+  let runs = 0
+  tasks.add({
+    name: 'test',
+    seconds: 10,
+    async run() {
+      most = Math.max(most, ++running)
+      await new Promise(setImmediate)
+      running--
+      if (++runs % 2) throw new Error(`run ${runs}`)
+    },
+  })
+  /** Longer than any pause of this task; then whatever has begun comes to its end. */
+  const pass = async () => {
+    mock.timers.tick(11_001)
+    for (let turns = 0; turns < 3; turns++) await new Promise(setImmediate)
+  }
+  await pass()
+  t.equal(runs, 0, 'not before it is started')
+  tasks.start()
+  for (let passed = 0; passed < 4; passed++) await pass()
+  t.equal(runs, 4)
+  await tasks.stop()
+  await pass()
+  t.equal(runs, 4)
+  t.equal(most, 1)
+  t.match(errors, [{ task: 'test', err: { message: 'run 1' } }])
+})
+
+t.test('stopping waits for the task that runs', async (t) => {
+  const tasks = new PeriodicTasks({ error() {} })
+  let hasBegun = false
+  let isDone = false
+  tasks.start()
+  tasks.add({
+    name: 'slow',
+    seconds: 0.001,
+    async run() {
+      hasBegun = true
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20)
+      })
+      isDone = true
+    },
+  })
+  await until(() => hasBegun)
+  await tasks.stop()
+  t.ok(isDone)
+})
+
+t.test('a process that does no work tasks nothing', async (t) => {
+  let runs = 0
+  const task = async () => void runs++
+  await startHost(t, {
+    core: { worker: { enabled: false } },
+    setUp: (_app, core) => core.every(0.001, 'never', task),
+  })
+  await startHost(t, {
+    setUp: (_app, core) => core.every(0.001, 'often', async () => void (runs += 1000)),
+  })
+  await until(() => runs >= 1000)
+  t.equal(runs % 1000, 0)
+})

@@ -1,0 +1,154 @@
+import type { FanOutJob } from '@svc/core/internal'
+import t from 'tap'
+import { until } from '../../support/until.ts'
+import { GROUP, QUEUE } from '../../support/worker.ts'
+import { namesOf, startWorkedHost } from '../../support/worked-host.ts'
+
+const OTHER = '00000000-0000-4000-8000-000000000002'
+
+t.test(
+  'a thousand dead letters are redriven in the background, and are there no more',
+  async (t) => {
+    let isDying = true
+    const { worker, core, queues } = await startWorkedHost(t, { isDying: () => isDying })
+    const names = Array.from({ length: 1300 }, (_, n) => String(n))
+    await worker.insert(names, GROUP)
+    await until(
+      () => queues.deadLetters(core.db, QUEUE, {}),
+      ({ length }) => length === names.length,
+    )
+    isDying = false
+    await core.transaction(async (db) => {
+      t.equal(await queues.redrive(db, QUEUE, GROUP), names.length)
+      t.strictSame(await queues.deadLetters(db, QUEUE, { group: GROUP }), [])
+      t.equal(await queues.redrive(db, QUEUE, GROUP), 0, 'they are counted once')
+    })
+    queues.groupsChanged(QUEUE)
+    const done = () => worker.settled.filter(({ result }) => result === 'completed')
+    await until(() => done().length === names.length)
+    t.equal(new Set(done().map(({ job }) => job.data.eventId)).size, names.length)
+    t.ok(done().every(({ job }) => job.data.attemptsBefore === 1))
+  },
+)
+
+t.test('a page of dead letters may begin after a letter that is gone', async (t) => {
+  const { worker, core, queues } = await startWorkedHost(t, { isDying: () => true })
+  for (const name of ['a', 'b', 'c']) {
+    await worker.insert([name], GROUP)
+    await until(
+      () => queues.deadLetters<FanOutJob>(core.db, QUEUE, { group: GROUP }),
+      (letters) => namesOf(letters).includes(name),
+    )
+  }
+  const [newest] = await queues.deadLetters(core.db, QUEUE, { group: GROUP, limit: 1 })
+  const after = newest?.id ?? ''
+  const ids = [after]
+  await core.transaction((db) => queues.redrive(db, QUEUE, GROUP, ids))
+  t.strictSame(
+    (await queues.deadLetters<FanOutJob>(core.db, QUEUE, { group: GROUP, after })).map(
+      ({ data }) => data.eventId,
+    ),
+    ['b', 'a'],
+  )
+})
+
+t.test('dead letters are listed newest first, by group and in pages', async (t) => {
+  const { worker, queues, core } = await startWorkedHost(t, { isDying: () => true })
+  for (const name of ['a', 'b', 'c']) {
+    await worker.insert([name], GROUP)
+    await until(
+      () => queues.deadLetters<FanOutJob>(core.db, QUEUE, { group: GROUP }),
+      (letters) => namesOf(letters).includes(name),
+    )
+  }
+  await worker.insert(['other'], OTHER)
+  await until(
+    () => queues.deadLetters(core.db, QUEUE, {}),
+    ({ length }) => length === 4,
+  )
+
+  const all = await queues.deadLetters<FanOutJob>(core.db, QUEUE, { group: GROUP })
+  t.strictSame(
+    all.map(({ data }) => data.eventId),
+    ['c', 'b', 'a'],
+  )
+  const [first] = await queues.deadLetters(core.db, QUEUE, { group: GROUP, limit: 1 })
+  t.strictSame(first, all[0])
+  const rest = await queues.deadLetters(core.db, QUEUE, { group: GROUP, after: first?.id ?? '' })
+  t.strictSame(rest, all.slice(1))
+  t.strictSame(await queues.deadLetters(core.db, QUEUE, { ids: [rest[0]?.id ?? ''] }), [rest[0]])
+})
+
+t.test('redriven dead letters have all their attempts again, and go on counting', async (t) => {
+  let isDying = true
+  const { worker, queues, core } = await startWorkedHost(t, { isDying: () => isDying })
+  await worker.insert(['a', 'b'], GROUP)
+  const letters = await until(
+    () => queues.deadLetters<FanOutJob>(core.db, QUEUE, {}),
+    ({ length }) => length === 2,
+  )
+  isDying = false
+
+  const [letter] = letters
+  t.equal(await queues.redrive(core.db, QUEUE, GROUP, [letter?.id ?? '']), 1)
+  t.equal(await queues.redrive(core.db, QUEUE, OTHER), 0)
+  queues.groupsChanged(QUEUE)
+  await until(() => worker.settled.some(({ result }) => result === 'completed'))
+
+  t.match(worker.jobs.at(-1), {
+    attempt: 1,
+    isLastAttempt: false,
+    group: GROUP,
+    data: { ...letter?.data, attemptsBefore: 1 },
+  })
+  t.equal((await queues.deadLetters(core.db, QUEUE, {})).length, 1)
+  await core.transaction((db) => queues.discard(db, QUEUE, GROUP))
+  t.strictSame(await queues.deadLetters(core.db, QUEUE, {}), [])
+})
+
+t.test('a redrive is rolled back with its transaction', async (t) => {
+  const { worker, queues, core } = await startWorkedHost(t, { isDying: () => true })
+  await worker.insert(['a'], GROUP)
+  await until(
+    () => queues.deadLetters(core.db, QUEUE, {}),
+    ({ length }) => length === 1,
+  )
+  await t.rejects(
+    core.transaction(async (db) => {
+      t.equal(await queues.redrive(db, QUEUE, GROUP), 1)
+      throw new Error('no')
+    }),
+  )
+  t.equal((await queues.deadLetters(core.db, QUEUE, {})).length, 1)
+})
+
+t.test('two who redrive at once share the letters', async (t) => {
+  let isDying = true
+  const { worker, queues, core } = await startWorkedHost(t, { isDying: () => isDying })
+  const names = Array.from({ length: 20 }, (_, i) => String(i))
+  await worker.insert(names, GROUP)
+  await until(
+    () => queues.deadLetters(core.db, QUEUE, {}),
+    ({ length }) => length === 20,
+  )
+  isDying = false
+  const counts = await Promise.all([1, 2].map(() => queues.redrive(core.db, QUEUE, GROUP)))
+  t.equal(counts[0]! + counts[1]!, 20)
+})
+
+t.test('two redrives at once answer with what each of them has moved', async (t) => {
+  const { worker, core, queues } = await startWorkedHost(t, { isDying: () => true })
+  const names = Array.from({ length: 1200 }, (_, n) => String(n))
+  await worker.insert(names, GROUP)
+  await until(
+    () => queues.deadLetters(core.db, QUEUE, {}),
+    ({ length }) => length === names.length,
+  )
+  const counts = await Promise.all(
+    [1, 2].map(() => core.transaction((db) => queues.redrive(db, QUEUE, GROUP))),
+  )
+  t.strictSame(
+    counts.toSorted((a, b) => a - b),
+    [0, names.length],
+  )
+})

@@ -1,0 +1,118 @@
+import { useCore, type Core } from '@svc/core/internal'
+import t, { type Test } from 'tap'
+import { recordParked } from '../../../../packages/core/src/jobs/groups/groups-table.ts'
+import { movePortion } from '../../../../packages/core/src/jobs/groups/moves-table.ts'
+import {
+  claimParked,
+  parkWaiting,
+  SCAN_START,
+} from '../../../../packages/core/src/jobs/pg-boss/parked-jobs.ts'
+import type { ScanPosition } from '../../../../packages/core/src/jobs/pg-boss/parked-jobs.ts'
+import { startHost } from '../../support/host.ts'
+import { GROUP, idOf, QUEUE } from '../../support/worker.ts'
+
+const OTHER = '00000000-0000-4000-8000-000000000002'
+const PORTION = 2000
+
+/** A queue with so many jobs of each group, and no worker. */
+async function queueOf(t: Test, counts: Record<string, number>): Promise<Core> {
+  const { app } = await startHost(t, {
+    core: { worker: { enabled: false } },
+    setUp: (_app, core) => core.queues.define(QUEUE),
+  })
+  const core = await useCore(app)
+  // The planner believes that there is next to nothing: the statements may not depend on it.
+  await core.db.query('analyze')
+  for (const [group, count] of Object.entries(counts)) {
+    const jobs = Array.from({ length: count }, (_, n) => ({
+      id: idOf(`${group} ${n}`),
+      data: { n },
+      group,
+    }))
+    await core.queues.insert(core.db, QUEUE, jobs)
+  }
+  return core
+}
+
+async function countOf(core: Core, condition: string): Promise<number> {
+  const { rows } = await core.db.query(
+    `select count(*)::int as count from svc_jobs.job where name = $1 and ${condition}`,
+    [QUEUE],
+  )
+  return rows[0].count
+}
+
+t.test('a portion moves what it selects, whatever the planner believes', async (t) => {
+  const core = await queueOf(t, { [GROUP]: 2500, [OTHER]: 500 })
+  const walk = { groups: [GROUP], includesNotDue: false }
+  const first = await parkWaiting(core.db, QUEUE, walk, SCAN_START)
+  t.match(first, { parked: PORTION, groups: [GROUP] })
+  t.equal(await countOf(core, 'blocked'), PORTION)
+
+  let parked = first.parked
+  for (let place: ScanPosition | null = first.next; place;) {
+    const portion = await parkWaiting(core.db, QUEUE, walk, place)
+    parked += portion.parked
+    place = portion.next
+  }
+  t.equal(parked, 2500)
+  t.equal(await countOf(core, `blocked and singleton_key = '${OTHER}'`), 0)
+})
+
+t.test('parked jobs are claimed by their group, once each and the oldest first', async (t) => {
+  const core = await queueOf(t, { [GROUP]: 300, [OTHER]: 300 })
+  const walk = { groups: [GROUP, OTHER], includesNotDue: false }
+  await parkWaiting(core.db, QUEUE, walk, SCAN_START)
+  const claims = await Promise.all(
+    Array.from({ length: 4 }, () =>
+      claimParked<{ n: number }>(core.db, QUEUE, [
+        { group: GROUP, limit: 60 },
+        { group: OTHER, limit: 10 },
+      ]),
+    ),
+  )
+  const jobs = claims.flat()
+  t.equal(new Set(jobs.map(({ id }) => id)).size, jobs.length)
+  const count = (group: string) => jobs.filter((job) => job.group === group).length
+  t.strictSame([count(GROUP), count(OTHER)], [240, 40])
+  t.match(jobs[0], { attempt: 1, startedOn: String, lost: false })
+  t.equal(await countOf(core, `state = 'active' and not blocked`), 280)
+  t.strictSame(await claimParked(core.db, QUEUE, []), [])
+})
+
+t.test(
+  'jobs that are parked while the last of their group are discarded keep its row',
+  async (t) => {
+    const core = await queueOf(t, {})
+    await recordParked(core.db, QUEUE, [GROUP])
+    const move = { id: '1', queue: QUEUE, group: GROUP, kind: 'discard', beforeId: null } as const
+    const retry = {
+      maxAttempts: 1,
+      retryDelaySeconds: 0,
+      retryBackoff: false,
+      retryDelayMaxSeconds: 1,
+    }
+    let discarded: Promise<boolean> | undefined
+    await core.transaction(async (db) => {
+      await core.queues.insert(db, QUEUE, [
+        { id: idOf('late'), data: {}, group: GROUP, parked: true },
+      ])
+      // It has walked already, sees nothing parked, and ends.
+      discarded = core.transaction((other) =>
+        movePortion(other, move, {}, retry, new Map([[move.id, null]])),
+      )
+      // The lock of the group's row is waited for.
+      for (let waits = 0; waits === 0;) {
+        const { rows } = await core.svc.database.query(
+          `select count(*)::int as count from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+        waits = rows[0].count
+      }
+    })
+    t.equal(await discarded, true)
+    t.equal(await countOf(core, 'blocked'), 1)
+    const { rowCount } = await core.db.query(`select from svc."__svc.job_groups" where not held`)
+    t.equal(rowCount, 1, 'a worker will find it')
+  },
+)

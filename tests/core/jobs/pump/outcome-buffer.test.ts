@@ -1,0 +1,101 @@
+import t from 'tap'
+import { OutcomeBuffer } from '../../../../packages/core/src/jobs/pump/outcome-buffer.ts'
+import type { JobOutcome } from '../../../../packages/core/src/jobs/worker.ts'
+import { until } from '../../support/until.ts'
+
+const performed = (id: string) => ({ job: { id }, outcome: { kind: 'completed' } }) as JobOutcome
+const away = () => Object.assign(new Error('gone'), { code: '57P01' })
+
+/** Settles into `settled`, unless `refuse` says why not. */
+function makeBuffer(refuse: (ids: string[]) => Error | undefined = () => undefined) {
+  const settled: string[] = []
+  const batches: number[] = []
+  const errors: string[] = []
+  const forgotten: string[] = []
+  const buffer = new OutcomeBuffer({
+    async settle(batch) {
+      const ids = batch.map(({ job }) => job.id)
+      const error = refuse(ids)
+      if (error) throw error
+      batches.push(ids.length)
+      settled.push(...ids)
+    },
+    settled() {},
+    forget: (jobs) => void forgotten.push(...jobs.map(({ id }) => id)),
+    log: { error: (_details, message) => void errors.push(message) },
+  })
+  return { buffer, settled, batches, errors, forgotten }
+}
+
+t.test('outcomes of the same moment are settled together, up to 200', async (t) => {
+  const { buffer, settled, batches, forgotten } = makeBuffer()
+  for (let i = 0; i < 450; i++) buffer.add(performed(String(i)))
+  await buffer.close()
+  t.equal(settled.length, 450)
+  t.equal(forgotten.length, 450)
+  t.strictSame(batches, [200, 200, 50])
+})
+
+t.test('an outcome that comes just as the last batch ends is settled too', async (t) => {
+  const { buffer, settled } = makeBuffer()
+  buffer.add(performed('0'))
+  for (let next = 1; next < 50; next++) {
+    await until(() => settled.length === next)
+    buffer.add(performed(String(next)))
+  }
+  await buffer.close()
+  t.equal(settled.length, 50)
+})
+
+t.test('while Postgres is away nothing is dropped, and the log hears of it once', async (t) => {
+  let failures = 3
+  const { buffer, settled, errors } = makeBuffer(() => (failures-- > 0 ? away() : undefined))
+  for (const id of ['a', 'b', 'c']) buffer.add(performed(id))
+  await until(() => settled.length === 3)
+  t.strictSame(settled, ['a', 'b', 'c'])
+  t.strictSame(errors, ['jobs could not be settled'])
+})
+
+t.test(
+  'one that is refused does not hold the others up, and is given up after five times',
+  async (t) => {
+    let refusals = 0
+    const { buffer, settled, errors } = makeBuffer((ids) => {
+      if (!ids.includes('bad')) return undefined
+      if (ids.length === 1) refusals++
+      return new Error('refused')
+    })
+    for (const id of ['a', 'b', 'bad', 'c', 'd']) buffer.add(performed(id))
+    await until(() => settled.length === 4)
+    t.strictSame(settled, ['a', 'b', 'c', 'd'])
+    await until(() => refusals === 5)
+    buffer.add(performed('e'))
+    await until(() => settled.includes('e'))
+    t.match(errors.at(-1), /could not record the outcome of a job/)
+    t.equal(refusals, 5)
+    t.equal(buffer.size, 0)
+  },
+)
+
+t.test(
+  'when Postgres goes away in the middle of a batch, what was settled is not settled twice',
+  async (t) => {
+    let calls = 0
+    const { buffer, settled } = makeBuffer(() => {
+      calls++
+      if (calls === 1) return new Error('refused as a whole')
+      return calls === 3 ? away() : undefined
+    })
+    for (const id of ['a', 'b', 'c', 'd']) buffer.add(performed(id))
+    await until(() => settled.length === 4)
+    t.strictSame(settled.toSorted(), ['a', 'b', 'c', 'd'])
+  },
+)
+
+t.test('closing while Postgres stays away comes to an end', async (t) => {
+  const { buffer, settled } = makeBuffer(away)
+  buffer.add(performed('a'))
+  await buffer.close()
+  t.strictSame(settled, [])
+  t.equal(buffer.size, 1, 'its lease expires')
+})

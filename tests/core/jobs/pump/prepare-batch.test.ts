@@ -1,0 +1,29 @@
+import t from 'tap'
+import type { Job } from '@svc/core/internal'
+import { prepareBatch } from '../../../../packages/core/src/jobs/pump/prepare-batch.ts'
+
+const jobs = ['a', 'b', 'bad', 'c', 'd'].map((id) => ({ id }) as Job)
+const db = { query: async () => ({ rows: [] }) }
+
+t.test('a job that spoils its batch fails alone', async (t) => {
+  const prepared = await prepareBatch(
+    {
+      async prepare(_db, batch) {
+        if (batch.some(({ id }) => id === 'bad')) throw new Error('cannot be read')
+        return ({ id }) => id.toUpperCase()
+      },
+    },
+    db,
+    jobs,
+  )
+  for (const job of jobs) {
+    if (job.id === 'bad') t.throws(() => prepared(job), { message: 'cannot be read' })
+    else t.equal(prepared(job), job.id.toUpperCase())
+  }
+})
+
+t.test('where Postgres is away no job fails', async (t) => {
+  const error = Object.assign(new Error('gone'), { code: 'ECONNRESET' })
+  const worker = { prepare: () => Promise.reject(error) }
+  await t.rejects(prepareBatch(worker, db, jobs), error)
+})

@@ -1,0 +1,30 @@
+import t from 'tap'
+import { WakeableSleep } from '../../../../packages/core/src/jobs/pump/wakeable-sleep.ts'
+
+const HOUR_MS = 3_600_000
+
+t.test('a ring ends a wait', async (t) => {
+  const sleep = new WakeableSleep()
+  const waited = sleep.sleep(HOUR_MS)
+  sleep.wake()
+  await t.resolves(waited)
+})
+
+t.test('a ring that nobody waits for is heard by the next who does, once', async (t) => {
+  const sleep = new WakeableSleep()
+  sleep.wake()
+  sleep.wake()
+  await sleep.sleep(HOUR_MS)
+  let isOver = false
+  const second = sleep.sleep(HOUR_MS).then(() => {
+    isOver = true
+  })
+  await new Promise(setImmediate)
+  t.notOk(isOver)
+  sleep.wake()
+  await second
+})
+
+t.test('without a ring the time ends a wait', async (t) => {
+  await t.resolves(new WakeableSleep().sleep(1))
+})

@@ -1,0 +1,69 @@
+import t from 'tap'
+import {
+  isConnectionError,
+  whyUnreachable,
+} from '../../../packages/core/src/postgres/connection-errors.ts'
+
+const failed = (message: string, code?: string) => Object.assign(new Error(message), { code })
+
+const away: [what: unknown, isConnectionError: boolean][] = [
+  [failed('terminating connection due to administrator command', '57P01'), true],
+  [failed('the database system is starting up', '57P03'), true],
+  [failed('sorry, too many clients already', '53300'), true],
+  [failed('connection failure', '08006'), true],
+  [failed('cannot execute INSERT in a read-only transaction', '25006'), true],
+  [failed('connect ECONNREFUSED', 'ECONNREFUSED'), true],
+  [failed('Connection terminated unexpectedly'), true],
+  [failed('timeout exceeded when trying to connect'), true],
+  [failed('timeout expired'), true],
+  [failed('Cannot use a pool after calling end on the pool'), true],
+  [failed('Client has encountered a connection error and is not queryable'), true],
+  [failed('duplicate key value violates unique constraint', '23505'), false],
+  [failed('statement timeout', '57014'), false],
+  [failed('a bug'), false],
+  ['text', false],
+  [undefined, false],
+  [null, false],
+]
+for (const [what, expected] of away) {
+  t.test(
+    `${String(what)} ${expected ? 'says' : 'does not say'} that Postgres is away`,
+    async (t) => {
+      t.equal(isConnectionError(what), expected)
+    },
+  )
+}
+
+const config = { connectionString: 'postgres://user:hunter2@db:6543/name' }
+const advice = 'check the option "database" (by default the secret DATABASE_URL)'
+const sentences: [error: unknown, sentence: string][] = [
+  [
+    failed('password authentication failed for user "user"', '28P01'),
+    `svcCore: Postgres at db:6543 answers, but refuses: password authentication failed for user "user": ${advice}`,
+  ],
+  [
+    failed('database "name" does not exist', '3D000'),
+    `svcCore: Postgres at db:6543 answers, but refuses: database "name" does not exist: ${advice}`,
+  ],
+  [
+    failed('connect ECONNREFUSED 1.2.3.4:6543', 'ECONNREFUSED'),
+    `svcCore: Postgres cannot be reached at db:6543 (connect ECONNREFUSED 1.2.3.4:6543): start it, or ${advice}`,
+  ],
+  [
+    failed('', 'ECONNREFUSED'),
+    `svcCore: Postgres cannot be reached at db:6543 (ECONNREFUSED): start it, or ${advice}`,
+  ],
+  [
+    failed('two\nlines'),
+    `svcCore: Postgres cannot be reached at db:6543 (two lines): start it, or ${advice}`,
+  ],
+  [
+    undefined,
+    `svcCore: Postgres cannot be reached at db:6543 (no reason given): start it, or ${advice}`,
+  ],
+]
+for (const [error, sentence] of sentences) {
+  t.test(`${String(error)} becomes one sentence without the password`, async (t) => {
+    t.equal(whyUnreachable(error, config), sentence)
+  })
+}

@@ -1,0 +1,81 @@
+import { drizzle } from 'drizzle-orm/node-postgres'
+import knexOf, { type Knex } from 'knex'
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { foreignDb } from '../../../packages/core/src/postgres/other-libraries.ts'
+import { startHost } from '../support/host.ts'
+
+interface Given {
+  outside: unknown
+  /** Calls with what a transaction of the library is. */
+  transaction: (use: (trx: unknown) => Promise<void>) => Promise<void>
+}
+
+/** Those that are here; of others what they look like. */
+const libraries: Record<string, (t: Test, pool: pg.Pool) => Promise<Given>> = {
+  drizzle: async (t, pool) => {
+    const client = await pool.connect()
+    t.teardown(() => client.release())
+    const outside = drizzle(client)
+    return { outside, transaction: (use) => outside.transaction(use) }
+  },
+  kysely: async (_t, pool) => {
+    const outside = new Kysely({ dialect: new PostgresDialect({ pool }) })
+    return { outside, transaction: (use) => outside.transaction().execute(use) }
+  },
+  knex: async (t, pool) => {
+    const outside = knexOf({ client: 'pg' })
+    const connection = await pool.connect()
+    t.teardown(() => connection.release())
+    t.teardown(() => outside.destroy())
+    return {
+      outside,
+      transaction: (use) =>
+        outside.transaction((trx: Knex.Transaction) => use(trx), { connection }),
+    }
+  },
+  prisma: async () => {
+    const raw = { $queryRawUnsafe() {}, $executeRawUnsafe() {} }
+    return { outside: { ...raw, $transaction() {} }, transaction: (use) => use(raw) }
+  },
+  'postgres.js': async () => {
+    const sql = () => Object.assign(() => {}, { unsafe() {}, array() {}, json() {} })
+    const inside = Object.assign(sql(), { savepoint() {} })
+    return { outside: Object.assign(sql(), { begin() {} }), transaction: (use) => use(inside) }
+  },
+}
+
+const right: Record<string, RegExp> = {
+  drizzle: /drizzle\(client\)\.transaction\(…\) on a client of pg, and pass that client/,
+  kysely:
+    /pass \{ query: \(text, values\) => trx\.executeQuery\(CompiledQuery\.raw\(text, values\)\) \}/,
+  knex: /knex\.transaction\(.+, \{ connection \}\) on a client of pg, and pass that client/,
+  prisma: /pass \{ query: .*tx\.\$queryRawUnsafe\(text, \.\.\.values\)/,
+  'postgres.js': /pass \{ query: .*sql\.unsafe\(text, values\)/,
+}
+
+for (const [name, open] of Object.entries(libraries)) {
+  t.test(`a transaction of ${name} is told what to pass in its place`, async (t) => {
+    const { app } = await startHost(t)
+    const { outside, transaction } = await open(t, app.svc.database)
+    const refused = (db: unknown, what: string) =>
+      t
+        .rejects(app.svc.events.publish('a', 1, { db: db as never }), {
+          code: 'SVC_CORE_NO_TRANSACTION',
+          message: right[name],
+        })
+        .then(() => t.match(foreignDb(db), { what }))
+    await refused(outside, `a connection of ${name} outside a transaction`)
+    await transaction(async (trx) => {
+      await refused(trx, `a transaction of ${name}`)
+    })
+  })
+}
+
+t.test('what may be passed is not taken for something else', async (t) => {
+  t.equal(foreignDb(new pg.Client()), undefined)
+  t.equal(foreignDb(new pg.Pool()), undefined)
+  t.equal(foreignDb({ query: async () => ({ rows: [] }) }), undefined)
+  for (const value of [null, undefined, 5, 'x', {}, () => {}]) t.equal(foreignDb(value), undefined)
+})

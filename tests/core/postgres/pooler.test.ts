@@ -1,0 +1,68 @@
+import t from 'tap'
+import { openDatabase } from '../../../packages/core/src/postgres/pools.ts'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { startHost } from '../support/host.ts'
+import { proxyPostgres } from '../support/postgres-proxy.ts'
+import { until } from '../support/until.ts'
+
+const settings = `select current_setting('enable_seqscan') as "seqScan", current_setting('jit') as jit`
+const fail = (error: Error) => {
+  throw error
+}
+
+t.test('the queue is asked with settings that are made when a connection is', async (t) => {
+  const database = await openDatabase(await freshDatabase(t), fail)
+  const { workerPool, pool, pooled } = database
+  t.teardown(() => database.close())
+  t.equal(pooled, false)
+  t.strictSame((await workerPool.query(settings)).rows, [{ seqScan: 'off', jit: 'off' }])
+  t.match((await pool.query(settings)).rows, [{ seqScan: 'on' }], 'the host keeps its own')
+})
+
+t.test('where a pooler refuses them, they are made within each transaction', async (t) => {
+  const { url } = await proxyPostgres(t, await freshDatabase(t), { refusesOptions: true })
+  const database = await openDatabase(url, fail)
+  const { workerPool, pooled } = database
+  t.teardown(() => database.close())
+  t.equal(pooled, true)
+  t.strictSame((await workerPool.query(settings)).rows, [{ seqScan: 'off', jit: 'off' }])
+  const { rows } = await workerPool.transaction((db) => db.query(settings))
+  t.strictSame(rows, [{ seqScan: 'off', jit: 'off' }])
+  t.match((await workerPool.pool.query(settings)).rows, [{ seqScan: 'on' }], 'nothing stays behind')
+})
+
+t.test(
+  'behind a pooler everything works by polling, and nothing is prepared or listened to',
+  async (t) => {
+    const database = await freshDatabase(t)
+    const { url } = await proxyPostgres(t, database, { refusesOptions: true })
+    const got: unknown[] = []
+    const { app } = await startHost(t, {
+      database: url,
+      core: { database: { connectionString: url, max: 2 } },
+      setUp: (app) => app.svc.events.subscribe('a', (payload) => void got.push(payload)),
+    })
+    const elsewhere = await startHost(t, {
+      database: url,
+      core: { database: { connectionString: url, max: 2 }, worker: { enabled: false } },
+    })
+
+    await app.svc.events.publish('a', 'from here')
+    await until(() => got.length === 1)
+    await elsewhere.app.svc.events.publish('a', 'from elsewhere')
+    await until(() => got.length === 2)
+
+    t.strictSame(got, ['from here', 'from elsewhere'])
+    const { rows } = await app.svc.database.query(
+      `select name from pg_prepared_statements union all select pg_listening_channels()`,
+    )
+    t.strictSame(rows, [])
+  },
+)
+
+t.test('prepared statements that somebody throws away are not missed', async (t) => {
+  const { app } = await startHost(t)
+  await app.svc.events.publish('a', 1)
+  await app.svc.database.query('discard all')
+  await t.resolves(app.svc.events.publish('a', 2))
+})

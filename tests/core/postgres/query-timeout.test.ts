@@ -1,0 +1,76 @@
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { createActions } from '../../../packages/core/src/actions/actions.ts'
+import { isConnectionError } from '../../../packages/core/src/postgres/connection-errors.ts'
+import {
+  withQueryTimeout,
+  poolWithQueryTimeout,
+} from '../../../packages/core/src/postgres/query-timeout.ts'
+import { transaction } from '../../../packages/core/src/postgres/transaction.ts'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { until } from '../support/until.ts'
+
+async function poolOf(t: Test): Promise<pg.Pool> {
+  const pool = new pg.Pool({ connectionString: await freshDatabase(t), max: 1 })
+  pool.on('error', () => {})
+  t.teardown(() => pool.end())
+  return pool
+}
+
+t.test('a statement that gets no answer ends, and gives its place in the pool back', async (t) => {
+  const pool = await poolOf(t)
+  const error = await withQueryTimeout(pool, 50)
+    .query('select pg_sleep(60)')
+    .catch((reason: unknown) => reason)
+  t.ok(isConnectionError(error), 'as if the server were away')
+  t.same((await withQueryTimeout(pool).query('select $1::int as n', [7])).rows, [{ n: 7 }])
+})
+
+t.test('in a transaction the server ends it, which is no outage', async (t) => {
+  const pool = await poolOf(t)
+  const late = transaction(pool, (db) => db.query('select pg_sleep(60)'), { timeoutMs: 50 })
+  const error = await late.catch((reason: unknown) => reason)
+  t.match(error, { code: '57014' })
+  t.notOk(isConnectionError(error))
+  const { rows } = await transaction(pool, (db) => db.query('select 1 as n'))
+  t.same(rows, [{ n: 1 }])
+})
+
+t.test('a statement that a shared pool gives up is cancelled in the server', async (t) => {
+  const pool = await poolOf(t)
+  const other = await poolOf(t)
+  // Connected, so that the time is that of the statement.
+  await pool.query('select 1')
+  const cancelled: number[] = []
+  const db = poolWithQueryTimeout(
+    pool,
+    async (processId) => {
+      cancelled.push(processId)
+      await other.query('select pg_cancel_backend($1)', [processId])
+    },
+    50,
+  )
+  t.ok(isConnectionError(await db.query('select pg_sleep(60)').catch((reason: unknown) => reason)))
+  t.equal(cancelled.length, 1)
+  await until(async () => {
+    const { rows } = await other.query('select from pg_stat_activity where pid = $1', cancelled)
+    return rows.length === 0
+  })
+  t.same((await db.query('select 1 as n')).rows, [{ n: 1 }])
+})
+
+t.test('an action rejects with what its route would answer where Postgres is away', async (t) => {
+  const actions = createActions() as unknown as {
+    register(name: string, handler: () => Promise<never>): void
+    call(name: string): Promise<never>
+  }
+  const away = Object.assign(new Error('no'), { code: 'ECONNREFUSED' })
+  actions.register('test.away', async () => Promise.reject(away))
+  actions.register('test.wrong', async () => Promise.reject(new Error('x')))
+  await t.rejects(actions.call('test.away'), {
+    code: 'SVC_UNAVAILABLE',
+    statusCode: 503,
+    cause: away,
+  })
+  await t.rejects(actions.call('test.wrong'), { message: 'x' })
+})

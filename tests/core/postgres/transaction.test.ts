@@ -1,0 +1,175 @@
+import pg from 'pg'
+import t from 'tap'
+import type { TransactionOptions } from '@svc/core'
+import { startHost } from '../support/host.ts'
+import { WorkerRegistry } from '../../../packages/core/src/jobs/worker-registry.ts'
+import { proxyPostgres } from '../support/postgres-proxy.ts'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { countOf, startShop } from '../support/shop.ts'
+import { until } from '../support/until.ts'
+
+t.test('what run does is committed, and what it returns is returned', async (t) => {
+  const host = await startShop(t)
+  const result = await host.app.svc.transaction(async (db) => {
+    const { rows } = await db.query('insert into orders values ($1) returning id', [7])
+    const published = await host.app.svc.events.publish('a', rows[0], { db })
+    return { ...rows[0], ...published }
+  })
+  t.match(result, { id: String, duplicate: false })
+  t.equal(await countOf(host, 'orders'), 1)
+  await until(() => host.received.length === 1)
+  t.strictSame(host.received, [{ id: 7 }])
+  t.equal(await host.app.svc.transaction(() => 5), 5, 'a run that is no async function')
+})
+
+t.test('a throw rolls back, and is thrown again', async (t) => {
+  const host = await startShop(t)
+  const { transaction, events } = host.app.svc
+  const mine = new Error('changed my mind')
+  const run = transaction(async (db) => {
+    await db.query('insert into orders values (1)')
+    await events.publish('a', 'never', { db })
+    throw mine
+  })
+  await t.rejects(run, mine)
+  t.equal(await run.catch((error: unknown) => error), mine, 'the very error')
+  await t.rejects(
+    transaction(() => {
+      throw mine
+    }),
+    mine,
+  )
+  t.equal(await countOf(host, 'orders'), 0)
+  t.equal(await countOf(host, 'svc."__svc.events"'), 0)
+  await events.publish('a', 'then')
+  await until(() => host.received.length === 1)
+  t.strictSame(host.received, ['then'])
+})
+
+t.test('its events are delivered at once after the commit, without polling for it', async (t) => {
+  const { app, received } = await startShop(t)
+  const statements: string[] = []
+  // oxlint-disable-next-line typescript/unbound-method -- put back below
+  const { query } = pg.Client.prototype
+  t.teardown(() => {
+    pg.Client.prototype.query = query
+  })
+  pg.Client.prototype.query = function record(this: pg.Client, ...args: unknown[]) {
+    const [first] = args as [string | { text: string }]
+    statements.push(typeof first === 'string' ? first : first.text)
+    return (query as (...given: unknown[]) => unknown).apply(this, args)
+  } as typeof query
+  const woken: string[] = []
+  // oxlint-disable-next-line typescript/unbound-method -- put back below
+  const { wake } = WorkerRegistry.prototype
+  WorkerRegistry.prototype.wake = function record(queue: string) {
+    woken.push(`${queue} after ${statements.findLast((text) => /^(begin|commit)/.test(text))}`)
+    wake.call(this, queue)
+  }
+  t.teardown(() => {
+    WorkerRegistry.prototype.wake = wake
+  })
+
+  await app.svc.transaction(async (db) => {
+    await app.svc.events.publish('a', 1, { db })
+    await app.svc.events.publish('a', 2, { db })
+    t.strictSame(woken, [], 'not before')
+  })
+
+  t.strictSame(woken, ['__svc.sub/a after commit'])
+  await until(() => received.length === 2)
+  t.notOk(statements.some((text) => text.includes('pg_xact_status')))
+})
+
+t.test('the isolation is that which was asked for', async (t) => {
+  const { app } = await startShop(t)
+  const isolationOf = (options?: TransactionOptions) =>
+    app.svc.transaction(async (db) => {
+      const { rows } = await db.query('show transaction_isolation')
+      return rows[0].transaction_isolation
+    }, options)
+  t.equal(await isolationOf(), 'read committed')
+  t.equal(await isolationOf({}), 'read committed')
+  for (const isolation of ['read committed', 'repeatable read', 'serializable'] as const) {
+    t.equal(await isolationOf({ isolation }), isolation)
+  }
+})
+
+t.test('its statements have no time limit of ours', async (t) => {
+  const { app } = await startShop(t)
+  const limits = await app.svc.transaction(async (db) => {
+    const { rows } = await db.query(
+      `select setting from pg_settings where name in ('statement_timeout', 'idle_in_transaction_session_timeout')`,
+    )
+    return rows
+  })
+  t.strictSame(limits, [{ setting: '0' }, { setting: '0' }])
+})
+
+t.test('a connection that breaks in it is its error, and leaves the pool sound', async (t) => {
+  const database = await freshDatabase(t)
+  const proxy = await proxyPostgres(t, database)
+  const host = await startHost(t, { database: proxy.url })
+  await host.app.svc.database.query('create table orders (id int primary key)')
+  for (const isUnnoticed of [false, true]) {
+    await t.rejects(
+      host.app.svc.transaction(async (db) => {
+        await db.query('insert into orders values (1)')
+        proxy.cut()
+        if (isUnnoticed) await until(() => proxy.connections() === 0)
+        else await db.query('insert into orders values (2)')
+      }),
+      { message: /terminated|not queryable|closed|ECONNRESET/ },
+    )
+    proxy.mend()
+    const { rows } = await until(() =>
+      host.app.svc.database.query('select count(*)::int as n from orders').catch(() => undefined),
+    ).then((answer) => answer as pg.QueryResult)
+    t.strictSame(rows, [{ n: 0 }])
+  }
+  t.equal(host.app.svc.database.idleCount, host.app.svc.database.totalCount, 'none is kept out')
+})
+
+t.test('a client that the server ends in it is the error of pg', async (t) => {
+  const { app } = await startShop(t)
+  await t.rejects(
+    app.svc.transaction(async (db) => {
+      const { rows } = await db.query('select pg_backend_pid() as pid')
+      await app.svc.database.query('select pg_terminate_backend($1)', [rows[0].pid])
+      await db.query('select 1')
+    }),
+    { message: /terminat/ },
+  )
+  t.equal(await app.svc.transaction(() => 'the next one works'), 'the next one works')
+})
+
+t.test('a pool without a free connection is the error of pg', async (t) => {
+  const { app } = await startHost(t, { core: { worker: { enabled: false } } })
+  const { options } = app.svc.database
+  options.connectionTimeoutMillis = 300
+  const clients = await Promise.all(
+    Array.from({ length: options.max ?? 0 }, () => app.svc.database.connect()),
+  )
+  await t.rejects(
+    app.svc.transaction(() => t.fail('has no connection to run on')),
+    { message: /timeout exceeded when trying to connect/ },
+  )
+  for (const client of clients) client.release()
+  options.connectionTimeoutMillis = 5000
+  t.equal(await app.svc.transaction(() => 1), 1)
+})
+
+t.test('many at once share the pool', async (t) => {
+  const host = await startShop(t)
+  const ids = Array.from({ length: 40 }, (_, id) => id)
+  await Promise.all(
+    ids.map((id) =>
+      host.app.svc.transaction(async (db) => {
+        await db.query('insert into orders values ($1)', [id])
+        await host.app.svc.events.publish('a', id, { db })
+      }),
+    ),
+  )
+  t.equal(await countOf(host, 'orders'), ids.length)
+  await until(() => host.received.length === ids.length)
+})

@@ -1,0 +1,219 @@
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { ProcessLease } from '../../../packages/core/src/processes/process-lease.ts'
+import { WorkerPool } from '../../../packages/core/src/postgres/worker-pool.ts'
+import {
+  longestDays,
+  sweepProcesses,
+} from '../../../packages/core/src/processes/processes-table.ts'
+import { retireSubscription } from '../../../packages/core/src/events/subscriptions-table.ts'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { until } from '../support/until.ts'
+
+const LEASE_MS = 30_000
+
+async function ground(t: Test) {
+  const pool = new pg.Pool({ connectionString: await freshDatabase(t), max: 3 })
+  pool.on('error', () => {})
+  t.teardown(() => pool.end())
+  await pool.query('delete from svc."__svc.processes"')
+  const clock = { nowMs: 0 }
+  const warnings: string[] = []
+  const log = { warn: (_details: object, message: string) => void warnings.push(message) }
+  return {
+    pool,
+    clock,
+    warnings,
+    /** A process that has declared these events for its subscription `s`. */
+    process: async (events: string[] | null, { targeted = true } = {}) => {
+      const lease = new ProcessLease(new WorkerPool(pool, false), log, () => clock.nowMs)
+      t.teardown(() => lease.close())
+      if (events) await lease.declareEvents(wanted(events, targeted))
+      return lease
+    },
+    eventsOfS: async () => {
+      const { rows } = await pool.query(
+        `select event_name as event from svc."__svc.subscriptions" where subscription = 's' order by 1`,
+      )
+      return rows.map(({ event }) => event).join(' ')
+    },
+    /** As if the process had been killed, or stopped, that long ago. */
+    lapse: (lease: ProcessLease) =>
+      pool.query(
+        `update svc."__svc.processes" set renewed_at = now() - interval '31 seconds' where id = $1`,
+        [lease.id],
+      ),
+    closedAgo: (lease: ProcessLease, seconds: number) =>
+      pool.query(
+        `update svc."__svc.processes" set closed_at = now() - make_interval(secs => $2) where id = $1`,
+        [lease.id, seconds],
+      ),
+    /** A start of the server renews all leases: it must be as long ago as a lease takes. */
+    oldServer: () =>
+      until(
+        () =>
+          pool.query(`select pg_postmaster_start_time() < now() - interval '30 seconds' as yes`),
+        ({ rows }) => rows[0].yes,
+      ),
+  }
+}
+
+const wanted = (events: string[], targeted = true) => ({
+  subscription: 's',
+  queue: 'q',
+  events,
+  idempotent: true,
+  targeted,
+})
+
+t.test('what a living process declares stays when another boots without it', async (t) => {
+  const { process, eventsOfS } = await ground(t)
+  const one = await process(['a', 'b'])
+  await one.ready()
+  const other = await process(['b', 'c'])
+  await other.ready()
+  t.equal(await eventsOfS(), 'a b c')
+
+  await one.close()
+  await (await process(['c'])).ready()
+  t.equal(await eventsOfS(), 'b c', 'and ends at the next boot after it has closed')
+})
+
+t.test('a process that has not come up takes nothing', async (t) => {
+  const { process, eventsOfS } = await ground(t)
+  const one = await process(['a'])
+  await one.ready()
+  await one.close()
+  const other = await process(['b'])
+  t.equal(await eventsOfS(), 'a b')
+  await other.close()
+})
+
+t.test('a process that was killed counts until its lease lapses', async (t) => {
+  const { process, eventsOfS, lapse, oldServer } = await ground(t)
+  const killed = await process(['a'])
+  await killed.ready()
+  await (await process(['b'])).ready()
+  t.equal(await eventsOfS(), 'a b')
+  await lapse(killed)
+  await oldServer()
+  await (await process(['c'])).ready()
+  t.equal(await eventsOfS(), 'b c')
+})
+
+t.test('a process drops in the background what the others left behind', async (t) => {
+  const { process, eventsOfS, lapse, closedAgo, clock, oldServer } = await ground(t)
+  const [killed, closed, restarts] = [
+    await process(['killed']),
+    await process(['closed']),
+    await process(['restarts']),
+  ]
+  for (const lease of [killed, closed, restarts]) await lease.ready()
+  const one = await process(['one'])
+  await one.ready()
+  for (const lease of [closed, restarts]) await lease.close()
+  await lapse(killed)
+  await closedAgo(closed, 61)
+  await closedAgo(restarts, 30)
+  await oldServer()
+
+  await one.beat()
+  t.equal(await eventsOfS(), 'closed killed one restarts', 'not before its own lease is steady')
+  clock.nowMs += LEASE_MS
+  await one.beat()
+  t.equal(await eventsOfS(), 'one restarts', 'a restart takes less than a minute')
+  await closedAgo(restarts, 61)
+  await one.beat()
+  t.equal(await eventsOfS(), 'one')
+})
+
+t.test('after an outage nothing is dropped before all had time to come back', async (t) => {
+  const { process, eventsOfS, lapse, clock, oldServer } = await ground(t)
+  const one = await process(['one'])
+  const other = await process(['other'])
+  for (const lease of [one, other]) await lease.ready()
+  clock.nowMs += LEASE_MS
+  await oldServer()
+  for (const lease of [one, other]) await lapse(lease)
+  await one.beat()
+  t.equal(await eventsOfS(), 'one other')
+  await other.beat()
+  clock.nowMs += LEASE_MS
+  await one.beat()
+  t.equal(await eventsOfS(), 'one other')
+})
+
+t.test('a process that slept declares again what it lives by', async (t) => {
+  const { process, eventsOfS, lapse, clock, oldServer } = await ground(t)
+  const asleep = await process(['a'])
+  const awake = await process(['b'])
+  for (const lease of [asleep, awake]) await lease.ready()
+  await lapse(asleep)
+  await oldServer()
+  clock.nowMs += LEASE_MS
+  await awake.beat()
+  t.equal(await eventsOfS(), 'b')
+  await asleep.beat()
+  t.equal(await eventsOfS(), 'a b')
+  clock.nowMs += LEASE_MS
+  await awake.beat()
+  t.equal(await eventsOfS(), 'a b')
+})
+
+t.test('but not a subscription that was retired meanwhile', async (t) => {
+  const { process, eventsOfS, pool } = await ground(t)
+  const asleep = await process(['a'], { targeted: false })
+  await asleep.ready()
+  await retireSubscription(pool, 's')
+  await pool.query('delete from svc."__svc.processes"')
+  await asleep.beat()
+  t.equal(await eventsOfS(), '')
+  const { rowCount } = await pool.query('select from svc."__svc.processes"')
+  t.equal(rowCount, 1, 'it lives again')
+})
+
+t.test('a lease that cannot be renewed is said once, and taken up again', async (t) => {
+  const { process, pool, warnings } = await ground(t)
+  const lease = await process(['a'])
+  await lease.ready()
+  await pool.query('alter table svc."__svc.processes" rename to away')
+  await lease.beat()
+  await lease.beat()
+  t.strictSame(warnings, ['could not renew the lease of this process'])
+  await pool.query('alter table svc.away rename to "__svc.processes"')
+  await t.resolves(lease.beat())
+})
+
+t.test('of a setting in days the longest of those that live holds', async (t) => {
+  const { process, pool, closedAgo } = await ground(t)
+  t.equal(await longestDays(pool, 'logDays'), 0)
+  const leases = []
+  for (const days of [30, 90, 60]) {
+    const lease = await process(null)
+    lease.declareDays('logDays', days)
+    lease.declareDays('logDays', 1)
+    await lease.ready()
+    leases.push(lease)
+  }
+  t.equal(await longestDays(pool, 'logDays'), 90)
+  const [, longest] = leases
+  await longest!.close()
+  t.equal(await longestDays(pool, 'logDays'), 60)
+  t.equal(await longestDays(pool, 'logDays', 60), 90, 'or of those that ended a moment ago')
+  await pool.query(`update svc."__svc.processes" set renewed_at = now() - interval '1 hour'
+     where closed_at is not null`)
+  await closedAgo(longest!, 3600)
+  t.equal(await longestDays(pool, 'logDays', 60), 60)
+})
+
+t.test('processes that ended long ago are forgotten', async (t) => {
+  const { process, pool } = await ground(t)
+  for (const lease of [await process(['a']), await process(['a'])]) await lease.ready()
+  await pool.query(
+    `update svc."__svc.processes" set renewed_at = now() - interval '3 days'
+      where id = (select id from svc."__svc.processes" limit 1)`,
+  )
+  await sweepProcesses(pool)
+  const { rowCount } = await pool.query('select from svc."__svc.processes"')
+  t.equal(rowCount, 1)
+})

@@ -1,0 +1,86 @@
+import t from 'tap'
+import { startHost, until } from '../support/host.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+t.test(
+  'the waiting deliveries of a deleted webhook are logged as skipped and dropped',
+  async (t) => {
+    const { app, ask, register } = await startHost(t, {
+      core: { worker: { retryDelaySeconds: 60 } },
+    })
+    const receiver = await startReceiver(t, () => 500)
+    const { id } = await register(receiver.url)
+    for (let n = 0; n < 3; n++) await app.svc.events.publish('order.created', { n })
+    await until(
+      () => ask('GET', `/${id}/deliveries`),
+      ({ body }) => body.length === 3,
+    )
+
+    t.equal((await ask('DELETE', `/${id}`)).status, 204)
+    await app.svc.events.publish('order.created', { n: 3 })
+
+    const { rows: log } = await app.svc.database.query(
+      `select status, attempt, error from svc."__svc.webhooks.delivery_log" order by id`,
+    )
+    t.same(
+      log,
+      [
+        { status: 'failed', attempt: 1, error: 'http' },
+        { status: 'skipped', attempt: 2, error: null },
+      ].flatMap((row) => [row, row, row]),
+    )
+    t.equal(await jobsOf(app.svc.database), 0)
+    t.equal(receiver.requests.length, 3)
+  },
+)
+
+t.test('what was under way when the webhook was deleted is not tried again', async (t) => {
+  const { app, ask, register } = await startHost(t)
+  let answer: (() => void) | undefined
+  const receiver = await startReceiver(t, (_request, reply) => {
+    answer = () => reply.writeHead(500).end()
+  })
+  const { id } = await register(receiver.url)
+  await app.svc.events.publish('order.created', {})
+  await receiver.got(1)
+  t.equal((await ask('DELETE', `/${id}`)).status, 204)
+  answer!()
+
+  const log = async () =>
+    (
+      await app.svc.database.query(
+        `select status from svc."__svc.webhooks.delivery_log" order by id`,
+      )
+    ).rows
+  t.same(await until(log, (rows) => rows.length === 2), [
+    { status: 'failed' },
+    { status: 'skipped' },
+  ])
+  t.equal(await jobsOf(app.svc.database), 0)
+  t.equal(receiver.requests.length, 1)
+})
+
+t.test('its dead letters go with it', async (t) => {
+  const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
+  const receiver = await startReceiver(t, () => 500)
+  const { id } = await register(receiver.url)
+  await app.svc.events.publish('order.created', {})
+  await until(
+    () => ask('GET', `/${id}/dead-letters`),
+    ({ body }) => body.length === 1,
+  )
+  await ask('DELETE', `/${id}`)
+  t.equal(await jobsOf(app.svc.database, '__svc.webhooks.deliver.dlq'), 0)
+})
+
+interface Queryable {
+  query(text: string, values: unknown[]): Promise<{ rows: { count: number }[] }>
+}
+
+async function jobsOf(database: Queryable, queue = '__svc.webhooks.deliver'): Promise<number> {
+  const { rows } = await database.query(
+    `select count(*)::int from svc_jobs.job where name = $1 and state < 'completed'`,
+    [queue],
+  )
+  return rows[0]!.count
+}

@@ -1,0 +1,139 @@
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { startHost, until } from '../support/host.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+t.test('while a webhook is paused its deliveries wait, and none is lost', async (t) => {
+  const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 50 } } })
+  let up = false
+  const receiver = await startReceiver(t, () => (up ? 200 : 503))
+  const { id } = await register(receiver.url)
+  for (let n = 0; n < 10; n++) await app.svc.events.publish('order.created', { n })
+  await receiver.got(10)
+
+  await ask('PATCH', `/${id}`, { active: false })
+  await app.svc.events.publish('order.created', { n: 'not queued while inactive' })
+  const { deliveryId } = await app.svc.actions.call('__svc.webhooks.test', id)
+  await until(
+    () => parkedOf(app, id),
+    (rows) => rows.length === 11 && rows.every(Boolean),
+  )
+  const settled = receiver.requests.length
+  up = true
+  t.equal(await quiet(() => Promise.resolve(receiver.requests.length)), settled)
+
+  await ask('PATCH', `/${id}`, { active: true })
+  await app.svc.events.publish('order.created', { n: 10 })
+  const list = async () => (await ask('GET', `/${id}/deliveries?status=delivered`)).body
+  const rows = await until(list, (found) => found.length >= 12)
+  const numbers = rows
+    .filter((row: { event: string }) => row.event === 'order.created')
+    .map((row: { payload: { n: number } }) => row.payload.n)
+  t.same(
+    numbers.toSorted((a: number, b: number) => a - b),
+    [...Array(11).keys()],
+  )
+  t.ok(rows.some((row: { deliveryId: string }) => row.deliveryId === deliveryId))
+})
+
+t.test('on a paused webhook redrive and redeliver are accepted, and wait', async (t) => {
+  const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
+  let status = 500
+  const receiver = await startReceiver(t, () => status)
+  const { id } = await register(receiver.url)
+  await app.svc.events.publish('order.created', { n: 1 })
+  const [dead] = await until(
+    async () => (await ask('GET', `/${id}/dead-letters`)).body,
+    (rows) => rows.length === 1,
+  )
+  await ask('PATCH', `/${id}`, { active: false })
+  status = 200
+
+  t.match(await ask('POST', `/${id}/redrive`), { status: 202, body: { redriven: 1 } })
+  const again = await ask('POST', `/${id}/deliveries/${dead.deliveryId}/redeliver`)
+  t.equal(again.status, 202)
+  t.equal(await quiet(() => Promise.resolve(receiver.requests.length)), 1)
+
+  await ask('PATCH', `/${id}`, { active: true })
+  const requests = await receiver.got(3)
+  t.same(
+    new Set(requests.map(({ headers }) => headers['x-svc-delivery-id'])),
+    new Set([dead.deliveryId, again.body.deliveryId]),
+  )
+})
+
+t.test('a change of url and events holds for the next publish', async (t) => {
+  const { app, ask, register } = await startHost(t)
+  const first = await startReceiver(t)
+  const second = await startReceiver(t)
+  const { id } = await register(first.url, ['order.created'])
+  await app.svc.events.publish('order.created', {})
+  await first.got(1)
+
+  await ask('PATCH', `/${id}`, { url: second.url, events: ['order.shipped'] })
+  await app.svc.events.publish('order.created', {})
+  await app.svc.events.publish('order.shipped', {})
+  const [request] = await second.got(1)
+  t.equal(request!.headers['x-svc-event'], 'order.shipped')
+  t.equal(await quiet(() => Promise.resolve(first.requests.length + second.requests.length)), 2)
+})
+
+t.test('a new url gets at once what failed at the old one', async (t) => {
+  const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 50 } } })
+  const broken = await startReceiver(t, () => 500)
+  const { id } = await register(broken.url)
+  for (let n = 0; n < 30; n++) await app.svc.events.publish('order.created', { n })
+  const isOpen = async () => {
+    const { rowCount } = await app.svc.database.query(
+      `select from svc."__svc.job_groups" where circuit_open`,
+    )
+    return rowCount === 1
+  }
+  await until(isOpen, Boolean)
+  const healthy = await startReceiver(t)
+  await ask('PATCH', `/${id}`, { url: healthy.url })
+  t.equal((await healthy.got(30)).length >= 30, true)
+})
+
+t.test('what a paused webhook has waiting leaves the way of the fetches', async (t) => {
+  const publisher = await startHost(t, { core: { worker: { enabled: false } } })
+  const { app, ask, register } = publisher
+  const receiver = await startReceiver(t)
+  const { id } = await register(receiver.url)
+  for (let n = 0; n < 3; n++) await app.svc.events.publish('order.created', { n })
+  await ask('PATCH', `/${id}`, { active: false })
+  await ask('POST', `/${id}/test`)
+
+  await startHost(t, { database: publisher.database })
+  const parked = await until(
+    () => parkedOf(app, id),
+    (rows) => rows.every(Boolean),
+  )
+  t.same(parked, [true, true, true, true])
+  t.equal(receiver.requests.length, 0)
+  await ask('PATCH', `/${id}`, { active: true })
+  t.equal((await receiver.got(4)).length, 4)
+})
+
+/** Of each job of a webhook whether it is parked. */
+async function parkedOf({ svc }: FastifyInstance, id: string): Promise<boolean[]> {
+  const { rows } = await svc.database.query(
+    `select blocked from svc_jobs.job where singleton_key = $1`,
+    [id],
+  )
+  return rows.map((row: { blocked: boolean }) => row.blocked)
+}
+
+/** The value once it has not changed for a while: what should not happen has had the time to. */
+async function quiet(ask: () => Promise<number>): Promise<number> {
+  let value = await ask()
+  for (let still = 0; still < 15; still++) {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50)
+    })
+    const next = await ask()
+    if (next !== value) still = 0
+    value = next
+  }
+  return value
+}

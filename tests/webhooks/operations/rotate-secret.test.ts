@@ -1,0 +1,101 @@
+import { Webhook } from 'standardwebhooks'
+import t from 'tap'
+import { verifyDelivery } from '@svc/webhooks/receiver'
+import { startHost } from '../support/host.ts'
+import { startReceiver, type Received } from '../support/receiver.ts'
+
+const opens = ({ headers, body }: Received, secret: string): boolean => {
+  try {
+    verifyDelivery({ headers, body, secret })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const opensStandard = ({ headers, body }: Received, secret: string): boolean => {
+  try {
+    new Webhook(secret).verify(body, headers as Record<string, string>)
+    return true
+  } catch {
+    return false
+  }
+}
+
+t.test('after a rotation both secrets sign for a while', async (t) => {
+  const { ask, register, app } = await startHost(t, { standardWebhooks: true })
+  const receiver = await startReceiver(t)
+  const { id, secret: old, updatedAt } = await register(receiver.url)
+
+  const { status, body } = await ask('POST', `/${id}/rotate-secret`)
+  t.equal(status, 200)
+  t.not(body.secret, old)
+  t.match(body.secret, /^whsec_/)
+  t.ok(body.updatedAt > updatedAt)
+  t.same((await ask('GET', `/${id}`)).body, body)
+  await app.svc.events.publish('order.created', { n: 1 })
+
+  const [request] = await receiver.got(1)
+  t.match(request!.headers['x-svc-signature'], /^sha256=[0-9a-f]{64}$/)
+  t.match(request!.headers['x-svc-signature-previous'], /^sha256=[0-9a-f]{64}$/)
+  t.match(request!.headers['webhook-signature'], /^v1,\S+ v1,\S+$/)
+  for (const secret of [old, body.secret]) {
+    t.ok(opens(request!, secret))
+    t.ok(opensStandard(request!, secret))
+  }
+})
+
+t.test('with an overlap of none, and after the overlap, only the new secret signs', async (t) => {
+  const { ask, register, app } = await startHost(t, { standardWebhooks: true })
+  const receiver = await startReceiver(t)
+  const { id, secret: old } = await register(receiver.url)
+  const rotated = await ask('POST', `/${id}/rotate-secret`, { overlapSeconds: 0 })
+  await app.svc.events.publish('order.created', {})
+  const [request] = await receiver.got(1)
+  t.notOk(request!.headers['x-svc-signature-previous'])
+  t.notOk(opens(request!, old))
+  t.notOk(opensStandard(request!, old))
+  t.ok(opens(request!, rotated.body.secret))
+
+  const again = await app.svc.actions.call('__svc.webhooks.rotateSecret', {
+    id,
+    overlapSeconds: 60,
+  })
+  await app.svc.database.query(
+    `update svc."__svc.webhooks.registrations" set previous_secret_expires_at = now()`,
+  )
+  await app.svc.events.publish('order.created', {})
+  const [, later] = await receiver.got(2)
+  t.notOk(opens(later!, rotated.body.secret))
+  t.ok(opens(later!, again.secret))
+})
+
+t.test('a wrong overlap is a 400', async (t) => {
+  const { ask, register } = await startHost(t)
+  const { id, secret } = await register('https://receiver.example/')
+  for (const body of [
+    { overlapSeconds: -1 },
+    { overlapSeconds: 1.5 },
+    { overlapSeconds: '60' },
+    { overlap: 1 },
+    [],
+  ]) {
+    t.equal((await ask('POST', `/${id}/rotate-secret`, body)).status, 400, JSON.stringify(body))
+  }
+  t.equal((await ask('GET', `/${id}`)).body.secret, secret)
+})
+
+t.test('the official library of Standard Webhooks verifies what is sent', async (t) => {
+  const { register, app } = await startHost(t, { standardWebhooks: true })
+  const receiver = await startReceiver(t)
+  const { secret } = await register(receiver.url)
+  await app.svc.events.publish('order.created', { text: 'żółć 😀' })
+  const [request] = await receiver.got(1)
+  const verified = new Webhook(secret).verify(
+    request!.body,
+    request!.headers as Record<string, string>,
+  )
+  t.match(verified, { event: 'order.created', payload: { text: 'żółć 😀' } })
+  t.equal(request!.headers['webhook-id'], request!.headers['x-svc-delivery-id'])
+  t.equal(request!.headers['webhook-timestamp'], request!.headers['x-svc-timestamp'])
+})

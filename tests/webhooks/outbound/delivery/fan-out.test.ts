@@ -1,0 +1,92 @@
+import Fastify from 'fastify'
+import t from 'tap'
+import { svcCore } from '@svc/core'
+import { startHost, until } from '../../support/host.ts'
+import { startReceiver } from '../../support/receiver.ts'
+
+t.test('a process that has only core publishes to the same webhooks', async (t) => {
+  const host = await startHost(t)
+  const receiver = await startReceiver(t)
+  await host.register(receiver.url, ['order.created'])
+
+  const publisher = Fastify()
+  t.teardown(() => publisher.close())
+  const database = { connectionString: host.database, max: 2 }
+  await publisher.register(svcCore, { database, worker: { enabled: false } })
+  await publisher.ready()
+  await publisher.svc.events.publish('order.created', { n: 1 })
+  const [request] = await receiver.got(1)
+  t.same(JSON.parse(request!.body).payload, { n: 1 })
+
+  const { id } = (await host.ask('GET', '')).body[0]
+  await host.ask('DELETE', `/${id}`)
+  const second = await startReceiver(t)
+  await host.register(second.url)
+  await publisher.svc.events.publish('order.created', { n: 2 })
+  await second.got(1)
+  t.equal(receiver.requests.length, 1)
+})
+
+t.test('an event that is published twice under one id is delivered once', async (t) => {
+  const { app, register } = await startHost(t)
+  const receiver = await startReceiver(t)
+  await register(receiver.url)
+  t.match(await app.svc.events.publish('order.created', { n: 1 }, { id: '42' }), {
+    duplicate: false,
+  })
+  t.match(await app.svc.events.publish('order.created', { n: 2 }, { id: '42' }), {
+    duplicate: true,
+  })
+  t.match(await app.svc.events.publish('order.shipped', { n: 3 }, { id: '42' }), {
+    duplicate: false,
+  })
+  const requests = await receiver.got(2)
+  t.same(
+    requests.map(({ body }) => JSON.parse(body).payload.n).toSorted((a, b) => a - b),
+    [1, 3],
+  )
+})
+
+t.test('events that are not allowed go nowhere, also for those that want all', async (t) => {
+  const { app, register } = await startHost(t)
+  const receiver = await startReceiver(t)
+  await register(receiver.url)
+  await app.svc.events.publish('order.lost', {})
+  await app.svc.events.publish('order.created', {})
+  await receiver.got(1)
+  const { rows } = await app.svc.database.query(
+    'select count(*)::int from svc_jobs.job where name = $1',
+    ['__svc.webhooks.deliver'],
+  )
+  t.ok(rows[0].count <= 1)
+  t.equal(receiver.requests[0]!.headers['x-svc-event'], 'order.created')
+})
+
+t.test('10 000 webhooks on one event each get it once', async (t) => {
+  const many = 10_000
+  const { app, register } = await startHost(t)
+  const receiver = await startReceiver(t)
+  const { id } = await register(receiver.url)
+  // Registered as the operation does it, but in two statements.
+  await app.svc.database.query(
+    `insert into svc."__svc.webhooks.registrations" (id, url, events, secret)
+     select gen_random_uuid(), url || n, events, secret
+       from svc."__svc.webhooks.registrations", generate_series(2, $2) as n where id = $1`,
+    [id, many],
+  )
+  await app.svc.database.query(
+    `insert into svc."__svc.targets" (subscription, event_name, target)
+     select '__svc.webhooks', '*', id from svc."__svc.webhooks.registrations"
+     on conflict do nothing`,
+  )
+  await app.svc.events.publish('order.created', { n: 1 })
+
+  await receiver.got(many)
+  t.equal(new Set(receiver.requests.map(({ path }) => path)).size, many)
+  t.equal(new Set(receiver.requests.map(({ headers }) => headers['x-svc-delivery-id'])).size, many)
+  const log = await until(
+    () => app.svc.database.query('select count(*)::int from svc."__svc.webhooks.delivery_log"'),
+    ({ rows }) => rows[0].count === many,
+  )
+  t.equal(log.rows[0].count, many)
+})

@@ -1,0 +1,43 @@
+import t from 'tap'
+import { startHost, until } from '../../support/host.ts'
+import { startReceiver } from '../../support/receiver.ts'
+
+t.test(
+  'with deactivateOnGone a 410 pauses the webhook and buries the delivery at once',
+  async (t) => {
+    const { app, ask, register } = await startHost(t, { deactivateOnGone: true })
+    const receiver = await startReceiver(t, () => 410)
+    const { id } = await register(receiver.url)
+    await app.svc.events.publish('order.created', { n: 1 })
+
+    const { body } = await until(
+      () => ask('GET', `/${id}`),
+      ({ body }) => body.active === false,
+    )
+    t.equal(body.active, false)
+    const deliveries = await until(
+      () => ask('GET', `/${id}/deliveries`),
+      ({ body }) => body.length > 0,
+    )
+    t.match(deliveries.body, [
+      { status: 'dead', statusCode: 410, error: 'http', attempt: 1, nextAttemptAt: null },
+    ])
+    const letters = await until(
+      () => ask('GET', `/${id}/dead-letters`),
+      ({ body }) => body.length > 0,
+    )
+    t.match(letters.body, [{ status: 'dead', statusCode: 410, attempt: 1, payload: { n: 1 } }])
+    await app.svc.events.publish('order.created', { n: 2 })
+    t.equal(receiver.requests.length, 1)
+  },
+)
+
+t.test('without it a 410 is a failure like others', async (t) => {
+  const { app, ask, register } = await startHost(t)
+  const answers = [410, 200]
+  const receiver = await startReceiver(t, () => answers.shift()!)
+  const { id } = await register(receiver.url)
+  await app.svc.events.publish('order.created', {})
+  await receiver.got(2)
+  t.equal((await ask('GET', `/${id}`)).body.active, true)
+})

@@ -1,0 +1,76 @@
+import t from 'tap'
+import { startHost, until } from '../../support/host.ts'
+import { startReceiver } from '../../support/receiver.ts'
+
+// What docs/fairness.md promises beside endpoints that hang, at three concurrencies.
+
+/** More than the lane of new deliveries takes of 64 in flight, and fewer than it takes of 256. */
+const HANGING = 60
+const BACKLOG = 200
+
+for (const concurrency of [32, 64, 256]) {
+  t.test(`beside ${HANGING} endpoints that hang, with ${concurrency} in flight`, async (t) => {
+    const host = await startHost(t, {
+      // In a busy process a healthy endpoint may take longer: it gets its delivery later, all the same.
+      deliveryTimeoutMs: 500,
+      core: { worker: { concurrency, maxAttempts: 50 } },
+    })
+    const { app, ask, register } = host
+    const publish = (name: string, count: number) =>
+      Promise.all(Array.from({ length: count }, (_, n) => app.svc.events.publish(name, { n })))
+    const openCircuits = async () => {
+      const { rows } = await app.svc.database.query(
+        `select count(*)::int as count from svc."__svc.job_groups" where circuit_open`,
+      )
+      return rows[0].count as number
+    }
+
+    const hanging = await startReceiver(t, () => {})
+    for (let n = 0; n < HANGING; n++) await register(`${hanging.url}/${n}`, ['order.created'])
+    await publish('order.created', 5)
+    await until(openCircuits, (count) => count >= HANGING)
+
+    const healthy = await startReceiver(t)
+    await register(healthy.url, ['order.shipped'])
+    await publish('order.shipped', 10)
+    t.ok(await healthy.got(10), 'a webhook that answers gets its deliveries')
+
+    // What a paused webhook has waiting comes when it is resumed.
+    const resumed = await startReceiver(t)
+    const { id } = await register(resumed.url, ['order.shipped'])
+    await publish('order.shipped', 1)
+    await resumed.got(1)
+    await ask('PATCH', `/${id}`, { active: false })
+    for (let n = 0; n < 20; n++) await ask('POST', `/${id}/test`)
+    await ask('PATCH', `/${id}`, { active: true })
+    t.ok(await resumed.got(21), 'so does one that was resumed')
+
+    // What an endpoint that was down has waiting comes when it is up.
+    let isUp = false
+    const recovered = await startReceiver(t, () => (isUp ? 200 : 500))
+    await register(recovered.url, ['order.shipped'])
+    await publish('order.shipped', BACKLOG)
+    await until(openCircuits, (count) => count > HANGING)
+    isUp = true
+    await until(
+      async () => (await deliveredTo(app.svc.database, recovered.url)) === BACKLOG,
+      Boolean,
+    )
+    t.pass('and one that recovered')
+  })
+}
+
+interface Queryable {
+  query(text: string, values: unknown[]): Promise<{ rows: { count: number }[] }>
+}
+
+async function deliveredTo(database: Queryable, url: string): Promise<number> {
+  const { rows } = await database.query(
+    `select count(*)::int as count
+       from svc."__svc.webhooks.delivery_log" as log
+       join svc."__svc.webhooks.registrations" as webhook on webhook.id = log.webhook_id
+      where webhook.url = $1 and log.status = 'delivered'`,
+    [url],
+  )
+  return rows[0]!.count
+}

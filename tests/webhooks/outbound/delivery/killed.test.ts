@@ -1,0 +1,96 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import t, { type Test } from 'tap'
+import { useCore } from '@svc/core/internal'
+import { recordCrashedAttempts } from '../../../../packages/webhooks/src/outbound/delivery/crashed-attempts.ts'
+import { bringLostJobsBack } from '../../../core/support/lost-jobs.ts'
+import { startHost, until } from '../../support/host.ts'
+import { startReceiver } from '../../support/receiver.ts'
+
+async function startWorker(t: Test, database: string, maxAttempts = 5): Promise<{ kill(): void }> {
+  const process = new URL('../../support/worker-process.ts', import.meta.url)
+  const child = fork(process, [database, String(maxAttempts)])
+  t.teardown(() => void child.kill('SIGKILL'))
+  await once(child, 'message')
+  return { kill: () => void child.kill('SIGKILL') }
+}
+
+t.test(
+  'what a killed worker had under way is done by another, and its attempt is recorded',
+  async (t) => {
+    const { app, ask, register, database } = await startHost(t, {
+      core: { worker: { enabled: false } },
+    })
+    let killed = false
+    const receiver = await startReceiver(t, () => (killed ? 200 : undefined))
+    const { id } = await register(receiver.url)
+    const first = await startWorker(t, database)
+    for (let n = 0; n < 5; n++) await app.svc.events.publish('order.created', { n })
+    await receiver.got(5)
+
+    killed = true
+    first.kill()
+    await startWorker(t, database)
+    await bringLostJobsBack(app)
+
+    const list = async () => (await ask('GET', `/${id}/deliveries`)).body
+    const rows = await until(list, (found) => found.length === 10)
+    const of = (status: string) => rows.filter((row: { status: string }) => row.status === status)
+    t.equal(of('delivered').length, 5)
+    for (const row of of('delivered')) t.match(row, { attempt: 2, statusCode: 200 })
+    for (const row of of('failed')) t.match(row, { attempt: 1, statusCode: null, error: 'lost' })
+    const ids = (from: number, to: number) =>
+      receiver.requests.slice(from, to).map(({ headers }) => headers['x-svc-delivery-id'])
+    t.same(new Set(ids(0, 5)), new Set(ids(5, 10)))
+  },
+)
+
+t.test('every attempt is recorded whose process died, however many in a row', async (t) => {
+  const { app, ask, register, database } = await startHost(t, {
+    core: { worker: { enabled: false } },
+  })
+  const receiver = await startReceiver(t, () => (receiver.requests.length > 2 ? 200 : undefined))
+  const { id } = await register(receiver.url)
+  await app.svc.events.publish('order.created', { n: 1 })
+  for (const attempt of [1, 2]) {
+    const worker = await startWorker(t, database)
+    await receiver.got(attempt)
+    worker.kill()
+    await bringLostJobsBack(app)
+  }
+  await startWorker(t, database)
+
+  const list = async () => (await ask('GET', `/${id}/deliveries`)).body
+  const rows = await until(list, (found) => found.length === 3)
+  t.match(rows, [
+    { attempt: 3, status: 'delivered', error: null },
+    { attempt: 2, status: 'failed', error: 'lost' },
+    { attempt: 1, status: 'failed', error: 'lost' },
+  ])
+})
+
+t.test('an attempt that was the last one is recorded too', async (t) => {
+  const { app, ask, register, database } = await startHost(t, {
+    core: { worker: { enabled: false, maxAttempts: 1 } },
+  })
+  const receiver = await startReceiver(t, () => {})
+  const { id } = await register(receiver.url)
+  const worker = await startWorker(t, database, 1)
+  const event = await app.svc.events.publish('order.created', { n: 1 })
+  await receiver.got(1)
+  worker.kill()
+  await startWorker(t, database, 1)
+  await bringLostJobsBack(app)
+  const [letter] = await until(
+    async () => (await ask('GET', `/${id}/dead-letters`)).body,
+    (letters) => letters.length === 1,
+  )
+  t.match(letter, { status: 'dead', error: 'lost', attempt: 1, payload: { n: 1 } })
+
+  const core = await useCore(app)
+  await Promise.all([recordCrashedAttempts(core), recordCrashedAttempts(core)])
+  const rows = (await ask('GET', `/${id}/deliveries`)).body
+  t.equal(rows.length, 1, 'once')
+  const { id: _, ...shown } = letter
+  t.match(rows[0], { ...shown, eventId: event.id })
+})

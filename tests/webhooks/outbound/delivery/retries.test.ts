@@ -1,0 +1,118 @@
+import t from 'tap'
+import { startHost, until } from '../../support/host.ts'
+import { startReceiver } from '../../support/receiver.ts'
+
+t.test('a receiver that fails twice gets its delivery at the third attempt', async (t) => {
+  const { app, ask, register } = await startHost(t)
+  const answers = [500, 302, 200]
+  const receiver = await startReceiver(t, () => answers.shift()!)
+  const { id } = await register(receiver.url)
+  await app.svc.events.publish('order.created', { n: 1 })
+
+  const log = await until(
+    async () => (await ask('GET', `/${id}/deliveries`)).body,
+    (rows) => rows.length === 3,
+  )
+  t.match(log, [
+    { attempt: 3, status: 'delivered', statusCode: 200, error: null },
+    { attempt: 2, status: 'failed', statusCode: 302, error: 'redirect' },
+    { attempt: 1, status: 'failed', statusCode: 500, error: 'http' },
+  ])
+  const sent = receiver.requests.map(({ headers }) => headers)
+  t.same(
+    sent.map((headers) => headers['x-svc-attempt']),
+    ['1', '2', '3'],
+  )
+  t.equal(new Set(sent.map((headers) => headers['x-svc-delivery-id'])).size, 1)
+  t.equal(new Set(receiver.requests.map(({ body }) => body)).size, 1)
+})
+
+t.test('a receiver that was down for a while gets all that was published meanwhile', async (t) => {
+  const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 20 } } })
+  let up = false
+  const receiver = await startReceiver(t, (_request, reply) => {
+    if (up) return 200
+    reply.destroy()
+  })
+  const { id } = await register(receiver.url)
+  for (let n = 0; n < 20; n++) await app.svc.events.publish('order.created', { n })
+  await receiver.got(20)
+  up = true
+
+  const list = async () => (await ask('GET', `/${id}/deliveries?status=delivered`)).body
+  const delivered = await until(list, (rows) => rows.length === 20)
+  const numbers = delivered.map((row: { payload: { n: number } }) => row.payload.n)
+  t.same(
+    numbers.toSorted((a: number, b: number) => a - b),
+    [...Array(20).keys()],
+  )
+  const [failed] = (await ask('GET', `/${id}/deliveries?status=failed`)).body
+  t.match(failed, { statusCode: null, error: 'reset', responseBody: null })
+})
+
+t.test(
+  'Retry-After puts the next attempt off, in seconds and as a date, up to the longest delay',
+  async (t) => {
+    const { app, ask, register } = await startHost(t, {
+      core: { worker: { retryDelayMaxSeconds: 600 } },
+    })
+    const date = new Date(Date.now() + 300_000).toUTCString()
+    const cases: Record<string, [status: number, retryAfter: string, seconds: number]> = {
+      '/seconds': [429, '120', 120],
+      '/date': [503, date, 300],
+      '/far': [503, '999999', 600],
+      '/ignored': [500, '120', 1],
+    }
+    const receiver = await startReceiver(t, ({ path }, reply) => {
+      const [status, retryAfter] = cases[path]!
+      reply.writeHead(status, { 'retry-after': retryAfter }).end()
+    })
+    for (const [path, [status, , seconds]] of Object.entries(cases)) {
+      const { id } = await register(new URL(path, receiver.url).href)
+      const { deliveryId } = await app.svc.actions.call('__svc.webhooks.test', id)
+      const [row] = await until(
+        async () => (await ask('GET', `/${id}/deliveries?deliveryId=${deliveryId}`)).body,
+        (rows) => rows.length > 0,
+      )
+      t.match(row, { status: 'failed', statusCode: status })
+      const waits = (Date.parse(row.nextAttemptAt) - Date.parse(row.attemptedAt)) / 1000
+      t.ok(Math.abs(waits - seconds) < 5, `${path}: ${waits} s`)
+    }
+  },
+)
+
+t.test('deliveries that cannot be made say why', async (t) => {
+  const { app, ask, register } = await startHost(t, {
+    allowedNetworks: ['127.0.0.2/32'],
+    deliveryTimeoutMs: 300,
+  })
+  const silent = await startReceiver(t, () => {})
+  const urls = {
+    blocked: silent.url.replace('127.0.0.1', 'localhost'),
+    refused: 'http://127.0.0.2:1/',
+    dns: 'http://nowhere.invalid/',
+  }
+  for (const [error, url] of Object.entries(urls)) {
+    const { id } = await register(url)
+    await app.svc.actions.call('__svc.webhooks.test', id)
+    const [row] = await until(
+      async () => (await ask('GET', `/${id}/deliveries`)).body,
+      (rows) => rows.length > 0,
+    )
+    t.match(row, { event: 'webhook.test', status: 'failed', statusCode: null, error })
+  }
+  t.equal(silent.requests.length, 0)
+})
+
+t.test('an answer that does not come in time is a timeout', async (t) => {
+  const { app, ask, register } = await startHost(t, { deliveryTimeoutMs: 200 })
+  const { url } = await startReceiver(t, () => {})
+  const { id } = await register(url)
+  await app.svc.actions.call('__svc.webhooks.test', id)
+  const [row] = await until(
+    async () => (await ask('GET', `/${id}/deliveries`)).body,
+    (rows) => rows.length > 0,
+  )
+  t.match(row, { error: 'timeout', statusCode: null })
+  t.ok(row.durationMs >= 190)
+})

@@ -1,0 +1,82 @@
+import t from 'tap'
+import {
+  deliveryBody,
+  signedHeaders,
+  type Signing,
+} from '../../../../packages/webhooks/src/outbound/delivery/sign.ts'
+
+const deliveryId = '018f4e5a-7b1c-7def-8abc-0123456789ab'
+const payload = '{"id":42,"big":12345678901234567890,"text":"żółć \\u0000 😀"}'
+const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
+const previousSecret = 'whsec_ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA='
+const body = deliveryBody('order.created', payload, deliveryId)
+const message = { event: 'order.created', deliveryId, attempt: 3, body }
+
+function headers(signing: Signing): Record<string, string> {
+  const flat = signedHeaders(message, signing, 1700000000)
+  return Object.fromEntries(
+    flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1]!]] : [])),
+  )
+}
+
+t.test('the body carries the payload as the text that it is', async (t) => {
+  t.equal(
+    body.toString(),
+    `{"event":"order.created","payload":${payload},"deliveryId":"${deliveryId}"}`,
+  )
+})
+
+// The signatures of this file were made with `openssl dgst -sha256 -hmac`, but for the last one.
+t.test('timestamp and body are signed with the whole secret', async (t) => {
+  t.same(headers({ secret, previousSecret: null, standardWebhooks: false }), {
+    'X-Svc-Signature': 'sha256=01ffc2a027fb25b2dd2d3bf95583b526cff0d1d9f2b69b1095f9032df67a9233',
+    'X-Svc-Timestamp': '1700000000',
+    'X-Svc-Delivery-Id': deliveryId,
+    'X-Svc-Event': 'order.created',
+    'X-Svc-Attempt': '3',
+  })
+})
+
+t.test('while secrets overlap the old one signs in a header of its own', async (t) => {
+  const both = headers({ secret, previousSecret, standardWebhooks: false })
+  t.equal(
+    both['X-Svc-Signature'],
+    'sha256=01ffc2a027fb25b2dd2d3bf95583b526cff0d1d9f2b69b1095f9032df67a9233',
+  )
+  t.equal(
+    both['X-Svc-Signature-Previous'],
+    'sha256=0c6130d47ba462a0285a9d88e438e19ed26ad01c59c7dc8c2e56af045930beda',
+  )
+})
+
+t.test(
+  'Standard Webhooks headers sign the id too, with the bytes of the secret, and list both secrets',
+  async (t) => {
+    const one = headers({ secret, previousSecret: null, standardWebhooks: true })
+    t.equal(one['webhook-id'], deliveryId)
+    t.equal(one['webhook-timestamp'], '1700000000')
+    t.equal(one['webhook-signature'], 'v1,WI8XarnOve2NuQEdl5Fw6ghwxexz4SzKxhUvhM+Fmqk=')
+    t.equal(
+      headers({ secret, previousSecret, standardWebhooks: true })['webhook-signature'],
+      'v1,WI8XarnOve2NuQEdl5Fw6ghwxexz4SzKxhUvhM+Fmqk= v1,WBnvZA8Qcq1upssUYFEf0ELH4Hty4XI478XenBsgLPE=',
+    )
+  },
+)
+
+t.test("the Standard Webhooks specification's own example comes out as published", async (t) => {
+  const example = {
+    event: 'x',
+    deliveryId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    attempt: 1,
+    body: Buffer.from('{"test": 2432232314}'),
+  }
+  const signing = {
+    secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    previousSecret: null,
+    standardWebhooks: true,
+  }
+  t.equal(
+    signedHeaders(example, signing, 1614265330).at(-1),
+    'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  )
+})

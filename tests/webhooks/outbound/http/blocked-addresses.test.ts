@@ -1,0 +1,203 @@
+import t from 'tap'
+import { createAddressFilter } from '../../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
+
+// First and last address of each network of IANA's special-purpose registries (IPv4 and IPv6), with multicast and what
+// lies outside of global unicast, and their neighbours that anyone may receive at.
+const REFUSED = [
+  ['this network', '0.0.0.0', '0.255.255.255'],
+  ['private', '10.0.0.0', '10.255.255.255'],
+  [
+    'shared by carriers, and the metadata of one cloud',
+    '100.64.0.0',
+    '100.127.255.255',
+    '100.100.100.200',
+  ],
+  ['loopback', '127.0.0.0', '127.0.0.1', '127.255.255.255'],
+  [
+    'link-local, and the metadata of most clouds',
+    '169.254.0.0',
+    '169.254.169.254',
+    '169.254.255.255',
+  ],
+  ['private', '172.16.0.0', '172.31.255.255'],
+  [
+    'protocol assignments, and the metadata of one cloud',
+    '192.0.0.0',
+    '192.0.0.192',
+    '192.0.0.255',
+  ],
+  [
+    'documentation',
+    '192.0.2.0',
+    '192.0.2.255',
+    '198.51.100.0',
+    '198.51.100.255',
+    '203.0.113.0',
+    '203.0.113.255',
+  ],
+  ['AS112', '192.31.196.0', '192.31.196.255', '192.175.48.0', '192.175.48.255', '2620:4f:8000::'],
+  ['AMT', '192.52.193.0', '192.52.193.255'],
+  ['6to4 relays', '192.88.99.0', '192.88.99.255'],
+  ['private', '192.168.0.0', '192.168.255.255'],
+  ['benchmarks', '198.18.0.0', '198.19.255.255'],
+  [
+    'multicast',
+    '224.0.0.0',
+    '239.255.255.255',
+    'ff00::',
+    'ff02::1',
+    'ff0e::1',
+    'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
+  ],
+  ['reserved, and broadcast', '240.0.0.0', '255.255.255.255'],
+  ['a platform address of one cloud', '168.63.129.16'],
+  ['unspecified', '::', '0:0:0:0:0:0:0:0'],
+  ['loopback', '::1', '0:0:0:0:0:0:0:1', '::1%lo'],
+  ['IPv4-compatible', '::127.0.0.1', '::7f00:1', '::8.8.8.8'],
+  [
+    'IPv4-mapped',
+    '::ffff:127.0.0.1',
+    '::ffff:7f00:1',
+    '0:0:0:0:0:ffff:10.0.0.1',
+    '::ffff:169.254.169.254',
+  ],
+  ['IPv4-translated', '::ffff:0:127.0.0.1', '::ffff:0:8.8.8.8'],
+  ['behind NAT64', '64:ff9b::127.0.0.1', '64:ff9b::a9fe:a9fe', '64:ff9b::10.1.2.3'],
+  [
+    'NAT64 for local use',
+    '64:ff9b:1::',
+    '64:ff9b:1:ffff:ffff:ffff:ffff:ffff',
+    '64:ff9b:1::8.8.8.8',
+  ],
+  ['discard-only', '100::', '100::ffff:ffff:ffff:ffff', '100:0:0:1::'],
+  [
+    'protocol assignments',
+    '2001::',
+    '2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff',
+    '2001:1::1',
+    '2001:3::',
+    '2001:4:112::',
+  ],
+  ['Teredo', '2001::1', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
+  ['benchmarks', '2001:2::', '2001:2:0:ffff:ffff:ffff:ffff:ffff'],
+  ['ORCHID', '2001:10::', '2001:20::', '2001:30::', '2001:3f:ffff:ffff:ffff:ffff:ffff:ffff'],
+  [
+    'documentation',
+    '2001:db8::',
+    '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff',
+    '3fff::',
+    '3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff',
+  ],
+  ['6to4', '2002::', '2002:7f00:1::', '2002:808:808::', '2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['segment routing', '5f00::', '5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  [
+    'unique local, and the metadata of one cloud',
+    'fc00::',
+    'fd00:ec2::254',
+    'fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
+  ],
+  ['link-local', 'fe80::', 'fe80::1%eth0', 'febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['site-local', 'fec0::', 'feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['unassigned', '1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '4000::', '8000::', 'e000::'],
+  [
+    'no address',
+    '',
+    'localhost',
+    '127.1',
+    '0x7f000001',
+    '2130706433',
+    '017700000001',
+    '127.0.0.1.',
+    '1.2.3.4.5',
+    '[::1]',
+    '1.1.1.1%eth0',
+  ],
+] as const
+
+const OPEN = [
+  '1.1.1.1',
+  '8.8.8.8',
+  '9.255.255.255',
+  '11.0.0.0',
+  '100.63.255.255',
+  '100.128.0.0',
+  '126.255.255.255',
+  '128.0.0.0',
+  '168.63.129.15',
+  '168.63.129.17',
+  '169.253.255.255',
+  '169.255.0.0',
+  '172.15.255.255',
+  '172.32.0.0',
+  '192.0.1.0',
+  '192.0.3.0',
+  '192.167.255.255',
+  '192.169.0.0',
+  '198.17.255.255',
+  '198.20.0.0',
+  '223.255.255.255',
+  '::ffff:8.8.8.8',
+  '::ffff:808:808',
+  '64:ff9b::8.8.8.8',
+  '2000::',
+  '2001:200::',
+  '2001:4860:4860::8888',
+  '2001:db7:ffff:ffff:ffff:ffff:ffff:ffff',
+  '2001:db9::',
+  '2003::',
+  '2606:4700:4700::1111',
+  '3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
+]
+
+t.test('addresses of special use are refused', async (t) => {
+  const isBlocked = createAddressFilter([])
+  for (const [what, ...addresses] of REFUSED) {
+    for (const address of addresses) t.equal(isBlocked(address), true, `${address} (${what})`)
+  }
+})
+
+t.test('addresses that anyone may receive at are open', async (t) => {
+  const isBlocked = createAddressFilter([])
+  for (const address of OPEN) t.equal(isBlocked(address), false, address)
+})
+
+t.test(
+  'an allowed network opens what lies in it, in every form that reaches it, and nothing beside it',
+  async (t) => {
+    const isBlocked = createAddressFilter([
+      '127.0.0.0/8',
+      '10.1.2.0/23',
+      'fd00::/8',
+      '::1/128',
+      '169.254.169.253/32',
+    ])
+    const open = [
+      '127.0.0.1',
+      '127.255.0.9',
+      '::ffff:127.0.0.1',
+      '64:ff9b::127.0.0.1',
+      '10.1.3.255',
+      'fd12::1',
+      '::1',
+    ]
+    for (const address of [...open, '169.254.169.253']) t.equal(isBlocked(address), false, address)
+    const shut = [
+      '10.1.4.0%eth0',
+      '10.1.4.0',
+      '10.1.1.255',
+      'fc00::1',
+      '::2',
+      '169.254.169.254',
+      '::127.0.0.1',
+      '2002:7f00:1::',
+    ]
+    for (const address of shut) t.equal(isBlocked(address), true, address)
+  },
+)
+
+t.test('a network of zero bits opens its family only', async (t) => {
+  t.equal(createAddressFilter(['0.0.0.0/0'])('127.0.0.1'), false)
+  t.equal(createAddressFilter(['0.0.0.0/0'])('::1'), true)
+  t.equal(createAddressFilter(['::/0'])('fe80::1'), false)
+  t.equal(createAddressFilter(['::/0'])('127.0.0.1'), true)
+})

@@ -1,0 +1,220 @@
+import type { LookupAddress } from 'node:dns'
+import t, { type Test } from 'tap'
+import { createAddressFilter } from '../../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
+import type { PostResult } from '../../../../packages/webhooks/src/outbound/http/post-result.ts'
+import {
+  createPost,
+  type PostSettings,
+} from '../../../../packages/webhooks/src/outbound/http/post.ts'
+import type { Lookup } from '../../../../packages/webhooks/src/outbound/http/resolver.ts'
+import { farReceiver } from '../../support/far-receiver.ts'
+import {
+  hastyReceiver,
+  hostileReceiver,
+  hostileTlsReceiver,
+  testAuthority,
+} from '../../support/hostile-receiver.ts'
+
+const never = new AbortController().signal
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+const DELIVERED = { statusCode: 200, failure: null, retryAfter: null, responseBody: 'ok' }
+
+function opened(t: Test, settings: Partial<PostSettings> = {}) {
+  const post = createPost({
+    timeoutMs: 60_000,
+    userAgent: 'test',
+    isBlocked: createAddressFilter(['127.0.0.0/8']),
+    ...settings,
+  })
+  t.teardown(() => post.close())
+  return (url: string, signal = never): Promise<PostResult> =>
+    post.send(new URL(url), [], Buffer.from('{}'), signal)
+}
+
+/** A resolver that gives these addresses, or fails with this code. */
+function answering(next: () => string[] | string): Lookup {
+  return (_hostname, _options, callback) => {
+    const found = next()
+    if (typeof found === 'string') callback(Object.assign(new Error(found), { code: found }), [])
+    else
+      callback(
+        null,
+        found.map((address): LookupAddress => ({ address, family: address.includes(':') ? 6 : 4 })),
+      )
+  }
+}
+
+t.test('a name is sent to where it resolves', async (t) => {
+  const receiver = await hostileReceiver(t, (socket) => socket.write(OK))
+  const send = opened(t, { lookup: answering(() => ['127.0.0.1']) })
+  t.same(await send(`http://receiver.test:${receiver.port}/`), DELIVERED)
+  t.match(receiver.request, `\r\nhost: receiver.test:${receiver.port}\r\n`)
+})
+
+t.test('an address that does not answer is passed over for the next one of the name', async (t) => {
+  const receiver = await hostileReceiver(t, (socket) => socket.write(OK))
+  const send = opened(t, { lookup: answering(() => ['127.99.99.99', '127.0.0.1']) })
+  t.same(await send(`http://receiver.test:${receiver.port}/`), DELIVERED)
+})
+
+t.test('an address that is far away is not given up for another that leads nowhere', async (t) => {
+  const receiver = await farReceiver(t)
+  const lookup: Lookup = (hostname, options, callback) => {
+    answering(() => ['127.0.0.1', '127.99.99.99'])(hostname, options, callback)
+    setImmediate(() => receiver.accept())
+  }
+  const send = opened(t, { lookup, timeoutMs: 60_000 })
+  t.same(await send(`http://receiver.test:${receiver.port}/`), DELIVERED)
+})
+
+t.test('a name with any refused address is blocked, and nobody connects', async (t) => {
+  const receiver = await hostileReceiver(t, (socket) => socket.write(OK))
+  const lists = [
+    ['10.0.0.1'],
+    ['127.0.0.1', '10.0.0.1'],
+    ['169.254.169.254', '127.0.0.1'],
+    ['::1'],
+    ['fe80::1%eth0'],
+    ['::ffff:10.0.0.1'],
+  ]
+  for (const addresses of lists) {
+    const send = opened(t, { lookup: answering(() => addresses) })
+    t.equal(
+      (await send(`http://receiver.test:${receiver.port}/`)).failure,
+      'blocked',
+      addresses.join(),
+    )
+  }
+  t.equal(receiver.connections, 0)
+})
+
+t.test('an answer that changes between two connections is judged each time', async (t) => {
+  const receiver = await hostileReceiver(t, (socket) => socket.end(OK))
+  const answers = [['127.0.0.1'], ['169.254.169.254'], ['127.0.0.1']]
+  const send = opened(t, { lookup: answering(() => answers.shift()!) })
+  const url = `http://receiver.test:${receiver.port}/`
+  t.equal((await send(url)).failure, null)
+  t.equal((await send(url)).failure, 'blocked')
+  t.equal((await send(url)).failure, null)
+})
+
+t.test('literal addresses are judged without any lookup', async (t) => {
+  const receiver = await hostileReceiver(t, (socket) => socket.write(OK))
+  const lookup: Lookup = () => t.fail('nothing to look up')
+  const send = opened(t, { lookup, isBlocked: createAddressFilter([]) })
+  for (const host of [
+    '127.0.0.1',
+    '127.1',
+    '0x7f000001',
+    '2130706433',
+    '１２７.0.0.1',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '10.1.1.1',
+  ]) {
+    t.equal((await send(`http://${host}:${receiver.port}/`)).failure, 'blocked', host)
+    t.equal((await send(`https://${host}:${receiver.port}/`)).failure, 'blocked', host)
+  }
+  t.equal(receiver.connections, 0)
+})
+
+t.test('the host `localhost` is a name like others, and blocked where loopback is', async (t) => {
+  const send = opened(t, { isBlocked: createAddressFilter([]) })
+  t.equal((await send('http://localhost:9/')).failure, 'blocked')
+})
+
+t.test('what the socket has at its other side in the end is judged as well', async (t) => {
+  const receiver = await hostileReceiver(t, (socket) => socket.write(OK))
+  let asked = 0
+  // Open when the name is looked up, refused when the connection stands.
+  const send = opened(t, { lookup: answering(() => ['127.0.0.1']), isBlocked: () => ++asked > 1 })
+  t.equal((await send(`http://receiver.test:${receiver.port}/`)).failure, 'blocked')
+  t.equal(receiver.request, '')
+})
+
+t.test('a name that does not resolve is a dns failure', async (t) => {
+  for (const code of ['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL']) {
+    t.equal(
+      (await opened(t, { lookup: answering(() => code) })('http://receiver.test/')).failure,
+      'dns',
+      code,
+    )
+  }
+})
+
+t.test('a resolver that never answers is a timeout', async (t) => {
+  t.equal(
+    (await opened(t, { lookup: () => {}, timeoutMs: 100 })('http://receiver.test/')).failure,
+    'timeout',
+  )
+})
+
+t.test('a port where nobody listens is refused', async (t) => {
+  const receiver = await hostileReceiver(t, () => {})
+  const send = opened(t, { lookup: answering(() => ['127.0.0.1', '127.0.0.2']) })
+  const url = `http://127.99.99.99:${receiver.port}/`
+  t.equal((await send(url)).failure, 'refused')
+  t.equal(
+    (await send(url.replace('127.99.99.99', 'receiver.test').replace(/:\d+/, ':1'))).failure,
+    'refused',
+  )
+})
+
+t.test('TLS wants a certificate that is trusted and for this name', async (t) => {
+  const receiver = await hostileTlsReceiver(t, (socket) => socket.write(OK))
+  const plain = await hastyReceiver(t, 'HTTP/1.1 400 Bad Request\r\n\r\n')
+  const lookup = answering(() => ['127.0.0.1'])
+  const trusting = opened(t, { lookup, ca: testAuthority() })
+  t.same(await trusting(`https://receiver.test:${receiver.port}/`), DELIVERED)
+  t.equal((await trusting(`https://other.test:${receiver.port}/`)).failure, 'tls')
+  t.equal((await trusting(`https://127.0.0.1:${receiver.port}/`)).failure, 'tls')
+  t.equal((await opened(t, { lookup })(`https://receiver.test:${receiver.port}/`)).failure, 'tls')
+  t.equal((await trusting(`https://receiver.test:${plain.port}/`)).failure, 'tls')
+})
+
+t.test('an environment that turns certificates off does not turn them off here', async (t) => {
+  const receiver = await hostileTlsReceiver(t, (socket) => socket.write(OK))
+  const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
+  t.teardown(() => {
+    if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+    else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before
+  })
+  const send = opened(t, { lookup: answering(() => ['127.0.0.1']) })
+  t.equal((await send(`https://receiver.test:${receiver.port}/`)).failure, 'tls')
+})
+
+t.test('an abort rejects with its reason and drops the connection', async (t) => {
+  const receiver = await hostileReceiver(t, () => abort.abort(new Error('closing')))
+  const abort = new AbortController()
+  const send = opened(t)
+  await t.rejects(send(`http://127.0.0.1:${receiver.port}/`, abort.signal), { message: 'closing' })
+  while (receiver.open.size > 0) await new Promise(setImmediate)
+  await t.rejects(send(`http://127.0.0.1:${receiver.port}/`, abort.signal), { message: 'closing' })
+})
+
+t.test('what was given up on before a connection stood is not sent afterwards', async (t) => {
+  const receiver = await hostileReceiver(t, (socket) => socket.write(OK))
+  let found: (() => void) | undefined
+  const lookup: Lookup = (_hostname, _options, callback) => {
+    found = () => callback(null, [{ address: '127.0.0.1', family: 4 }])
+  }
+  const send = opened(t, { lookup, timeoutMs: 100 })
+  t.equal((await send(`http://receiver.test:${receiver.port}/`)).failure, 'timeout')
+  found!()
+  while (receiver.connections === 0 || receiver.open.size > 0) await new Promise(setImmediate)
+  t.equal(receiver.request, '')
+})
+
+t.test('many at once each get their own answer', async (t) => {
+  let served = 0
+  const receiver = await hostileReceiver(t, (socket) => {
+    const body = String(++served)
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+  })
+  const send = opened(t)
+  const answers = await Promise.all(
+    Array.from({ length: 500 }, () => send(`http://127.0.0.1:${receiver.port}/`)),
+  )
+  t.equal(new Set(answers.map(({ responseBody }) => responseBody)).size, 500)
+})

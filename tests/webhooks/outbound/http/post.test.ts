@@ -1,0 +1,203 @@
+import t, { type Test } from 'tap'
+import { createAddressFilter } from '../../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
+import type { PostResult } from '../../../../packages/webhooks/src/outbound/http/post-result.ts'
+import {
+  createPost,
+  type PostSettings,
+} from '../../../../packages/webhooks/src/outbound/http/post.ts'
+import { hostileReceiver } from '../../support/hostile-receiver.ts'
+
+const never = new AbortController().signal
+
+function opened(t: Test, settings: Partial<PostSettings> = {}) {
+  const post = createPost({
+    timeoutMs: 60_000,
+    userAgent: 'test',
+    isBlocked: createAddressFilter(['127.0.0.0/8']),
+    ...settings,
+  })
+  t.teardown(() => post.close())
+  return (port: number, host = '127.0.0.1'): Promise<PostResult> =>
+    post.send(
+      new URL(`http://${host}:${port}/hook?a=1`),
+      ['x-test', 'yes'],
+      Buffer.from('{"a":"ż"}'),
+      never,
+    )
+}
+
+t.test(
+  'one request goes out as given, asks for no compression, and its answer comes back',
+  async (t) => {
+    const receiver = await hostileReceiver(t, (socket) => {
+      socket.end('HTTP/1.1 503 Busy\r\nretry-after: 7\r\ncontent-length: 4\r\n\r\nlate')
+    })
+    const answer = await opened(t)(receiver.port)
+    t.same(answer, { statusCode: 503, failure: null, retryAfter: '7', responseBody: 'late' })
+    t.match(receiver.request, /^POST \/hook\?a=1 HTTP\/1\.1\r\n/)
+    t.match(receiver.request, /\r\nx-test: yes\r\n/)
+    t.match(receiver.request, /\r\nContent-Type: application\/json\r\n/)
+    t.match(receiver.request, /\r\nAccept-Encoding: identity\r\n/)
+    t.equal(Buffer.from(receiver.request, 'latin1').toString().split('\r\n\r\n')[1], '{"a":"ż"}')
+  },
+)
+
+t.test('connections are kept for the next request', async (t) => {
+  const receiver = await hostileReceiver(t, (socket) =>
+    socket.write('HTTP/1.1 204 No Content\r\n\r\n'),
+  )
+  const send = opened(t)
+  for (let i = 0; i < 10; i++) t.equal((await send(receiver.port)).statusCode, 204)
+  // The second one is opened while the first waits a turn of the event loop for stray bytes.
+  t.ok(receiver.connections <= 2)
+})
+
+t.test('a redirect is an answer and nobody follows it', async (t) => {
+  const target = await hostileReceiver(t, (socket) =>
+    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
+  )
+  const receiver = await hostileReceiver(t, (socket) => {
+    socket.end(
+      `HTTP/1.1 307 Over there\r\nlocation: http://127.0.0.1:${target.port}/\r\ncontent-length: 0\r\n\r\n`,
+    )
+  })
+  t.match(await opened(t)(receiver.port), { statusCode: 307, failure: null })
+  t.equal(target.connections, 0)
+})
+
+t.test('a long answer is cut off after 64 KiB and its status counts', async (t) => {
+  const receiver = await hostileReceiver(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
+    const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
+    const pour = () => {
+      while (!socket.destroyed && socket.write(chunk));
+    }
+    socket.on('drain', pour)
+    pour()
+  })
+  const answer = await opened(t)(receiver.port)
+  t.match(answer, { statusCode: 200, failure: null, responseBody: 'x'.repeat(1024) })
+  await gone(receiver)
+})
+
+t.test('a compressed bomb stays small: nothing is unpacked', async (t) => {
+  const { gzipSync } = await import('node:zlib')
+  const bomb = gzipSync(Buffer.alloc(50_000_000))
+  const receiver = await hostileReceiver(t, (socket) => {
+    socket.write(
+      `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`,
+    )
+    socket.end(bomb)
+  })
+  const answer = await opened(t)(receiver.port)
+  t.match(answer, { statusCode: 200, failure: null })
+  t.ok(answer.responseBody!.length <= 1024)
+})
+
+t.test(
+  'an answer that drips past the deadline is a timeout, and the connection is dropped',
+  async (t) => {
+    for (const start of [
+      'HTTP/1.1 200 O',
+      'HTTP/1.1 200 OK\r\nx',
+      'HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n',
+    ]) {
+      const receiver = await hostileReceiver(t, (socket) => {
+        socket.write(start)
+        const drip = setInterval(() => socket.write('x'), 20)
+        socket.on('close', () => clearInterval(drip))
+      })
+      t.equal((await opened(t, { timeoutMs: 200 })(receiver.port)).failure, 'timeout', start)
+      await gone(receiver)
+    }
+  },
+)
+
+t.test('a receiver that accepts and says nothing is a timeout', async (t) => {
+  const receiver = await hostileReceiver(t, () => {})
+  t.match(await opened(t, { timeoutMs: 150 })(receiver.port), {
+    statusCode: null,
+    failure: 'timeout',
+    responseBody: null,
+  })
+  await gone(receiver)
+})
+
+t.test('endless headers are too large', async (t) => {
+  const receiver = await hostileReceiver(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n')
+    const more = setInterval(() => socket.write(`x-more: ${'y'.repeat(2000)}\r\n`), 1)
+    socket.on('close', () => clearInterval(more))
+  })
+  t.match(await opened(t)(receiver.port), { statusCode: null, failure: 'too-large' })
+  await gone(receiver)
+})
+
+t.test('endless trailers are too large as well', async (t) => {
+  const receiver = await hostileReceiver(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n')
+    const more = setInterval(() => socket.write(`x-more: ${'y'.repeat(2000)}\r\n`), 1)
+    socket.on('close', () => clearInterval(more))
+  })
+  t.match(await opened(t)(receiver.port), { failure: 'too-large' })
+  await gone(receiver)
+})
+
+t.test('a connection that ends too early is a reset', async (t) => {
+  const cases: Record<string, string> = {
+    'before the answer': '',
+    'in the status line': 'HTTP/1.1 20',
+    'in the headers': 'HTTP/1.1 200 OK\r\ncontent-le',
+    'in a body of known length': 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf',
+    'in a chunk': 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n10\r\nhalf',
+  }
+  for (const [where, bytes] of Object.entries(cases)) {
+    for (const ending of ['end', 'resetAndDestroy'] as const) {
+      const receiver = await hostileReceiver(t, (socket) => {
+        if (bytes === '') socket[ending]()
+        else socket.write(bytes, () => setImmediate(() => socket[ending]()))
+      })
+      t.equal((await opened(t)(receiver.port)).failure, 'reset', `${where}, by ${ending}`)
+    }
+  }
+})
+
+t.test('what is no HTTP, or switches protocols, is told as such', async (t) => {
+  const answers = [
+    'SSH-2.0-OpenSSH_9.6\r\n',
+    'HTTP/1.1 abc OK\r\n\r\n',
+    'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
+    'HTTP/1.1 100 Continue\r\n\r\n',
+    'HTTP/1.1 200 OK\r\nno header\r\n\r\n',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+  ]
+  for (const bytes of answers) {
+    const receiver = await hostileReceiver(t, (socket) => socket.write(bytes))
+    t.equal((await opened(t)(receiver.port)).failure, 'http', bytes.slice(0, 30))
+    await gone(receiver)
+  }
+})
+
+t.test('early hints are passed over', async (t) => {
+  const receiver = await hostileReceiver(t, (socket) => {
+    socket.end(
+      'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\nok',
+    )
+  })
+  t.match(await opened(t)(receiver.port), { statusCode: 201, failure: null, responseBody: 'ok' })
+})
+
+t.test('bytes that come unasked before or after an answer harm no later delivery', async (t) => {
+  const receiver = await hostileReceiver(t, (socket) => {
+    socket.write(
+      'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP/1.1 500 Never asked\r\ncontent-length: 0\r\n\r\n',
+    )
+  })
+  const send = opened(t)
+  for (let i = 0; i < 5; i++) t.equal((await send(receiver.port)).statusCode, 200)
+})
+
+/** Until the receiver has no connection left: a cut exchange leaves none behind. */
+async function gone(receiver: { open: Set<unknown> }): Promise<void> {
+  while (receiver.open.size > 0) await new Promise(setImmediate)
+}

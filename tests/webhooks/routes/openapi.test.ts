@@ -1,0 +1,56 @@
+import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
+import Fastify from 'fastify'
+import t, { type Test } from 'tap'
+import { svcCore } from '@svc/core'
+import { svcWebhooks } from '@svc/webhooks'
+import { freshDatabase } from '../../support/fresh-database.ts'
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a document of many shapes
+async function documentOf(t: Test, options: FastifyDynamicSwaggerOptions): Promise<any> {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(swagger, options)
+  await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 2 } })
+  await app.register(svcWebhooks, { allowedEvents: [] })
+  await app.ready()
+  return JSON.parse(JSON.stringify(app.swagger()))
+}
+
+t.test('the document has all routes, and the request that we send as a webhook', async (t) => {
+  const document = await documentOf(t, { openapi: { openapi: '3.1.0' } })
+  t.same(Object.keys(document.paths).toSorted(), [
+    '/_webhooks',
+    '/_webhooks/{id}',
+    '/_webhooks/{id}/dead-letters',
+    '/_webhooks/{id}/deliveries',
+    '/_webhooks/{id}/deliveries/{deliveryId}/redeliver',
+    '/_webhooks/{id}/redrive',
+    '/_webhooks/{id}/rotate-secret',
+    '/_webhooks/{id}/test',
+  ])
+  const create = document.paths['/_webhooks'].post
+  t.same(create.requestBody.content['application/json'].schema.required, ['url', 'events'])
+  t.ok('secret' in create.responses['201'].content['application/json'].schema.properties)
+  const list = document.paths['/_webhooks'].get.responses['200'].content['application/json'].schema
+  t.notOk('secret' in list.items.properties)
+
+  const { post } = document.webhooks.delivery
+  t.same(post.requestBody.content['application/json'].schema.required, [
+    'event',
+    'payload',
+    'deliveryId',
+  ])
+  t.ok(post.parameters.some(({ name }: { name: string }) => name === 'X-Svc-Signature'))
+})
+
+t.test('a document of OpenAPI 3.0, which knows no webhooks, is left without', async (t) => {
+  const document = await documentOf(t, { openapi: { openapi: '3.0.3' } })
+  t.notOk('webhooks' in document)
+  t.ok(document.paths['/_webhooks'].post)
+})
+
+t.test('a document of Swagger 2 is made as well', async (t) => {
+  const document = await documentOf(t, { swagger: {} })
+  t.equal(document.swagger, '2.0')
+  t.ok(document.paths['/_webhooks'].post)
+})

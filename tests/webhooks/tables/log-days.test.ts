@@ -1,0 +1,198 @@
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import {
+  dropLogDays,
+  insertLogRows,
+  listLogRows,
+  makeLogDays,
+  type LogRow,
+} from '../../../packages/webhooks/src/tables/delivery-log.ts'
+import type { DeliveryFilter } from '@svc/webhooks'
+import { startHost } from '../support/host.ts'
+
+const DAY_MS = 24 * 3600 * 1000
+const WEBHOOK = '0190a1b2-0000-7000-8000-000000000000'
+
+let count = 0
+
+/** A row whose id is as old as its attempt. */
+function rowOf(daysAgo: number): LogRow {
+  const ms = Date.now() - daysAgo * DAY_MS
+  const time = ms.toString(16).padStart(12, '0')
+  return {
+    id: `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${(++count).toString(16).padStart(12, '0')}`,
+    webhookId: WEBHOOK,
+    event: 'order.created',
+    eventId: null,
+    payload: `${daysAgo}`,
+    deliveryId: WEBHOOK,
+    attempt: 1,
+    status: 'delivered',
+    statusCode: 200,
+    error: null,
+    durationMs: 1,
+    responseBody: '',
+    attemptedAt: new Date(ms).toISOString(),
+    nextAttemptAt: null,
+  }
+}
+
+async function logOf(t: Test) {
+  const { database } = await startHost(t, { core: { worker: { enabled: false } } })
+  const db = new pg.Client({ connectionString: database })
+  await db.connect()
+  t.teardown(() => db.end())
+  // The template may have been made before midnight, with a day that has passed since.
+  await db.query('select svc."__svc.webhooks.drop_log_days"(0)')
+  const within = async (work: () => Promise<void>) => {
+    await db.query('begin')
+    await work()
+    await db.query('commit')
+  }
+  return {
+    db,
+    database,
+    make: () => within(() => makeLogDays(db)),
+    drop: (days: number) => within(() => dropLogDays(db, days)),
+    /** How many rows stand in which partition. */
+    async places(): Promise<Record<string, number>> {
+      const { rows } = await db.query<{ place: string; count: number }>(
+        `select c.relname as place, count(l.id)::int
+           from pg_inherits join pg_class c on c.oid = inhrelid
+           left join svc."__svc.webhooks.delivery_log" l on l.tableoid = c.oid
+          where inhparent = 'svc."__svc.webhooks.delivery_log"'::regclass group by 1 order by 1`,
+      )
+      const start = '__svc.webhooks.delivery_log.'
+      return Object.fromEntries(rows.map((row) => [row.place.slice(start.length), row.count]))
+    },
+  }
+}
+
+const dayOf = (daysAgo: number): string =>
+  new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 10)
+
+t.test('at boot there are partitions for today and the next three days', async (t) => {
+  const log = await logOf(t)
+  t.same(await log.places(), {
+    [dayOf(0)]: 0,
+    [dayOf(-1)]: 0,
+    [dayOf(-2)]: 0,
+    [dayOf(-3)]: 0,
+    rest: 0,
+  })
+  await log.make()
+  t.equal(Object.keys(await log.places()).length, 5, 'made once')
+})
+
+t.test(
+  'a row whose day has no partition is kept, and moves into it once there is one',
+  async (t) => {
+    const log = await logOf(t)
+    await log.db.query(`drop table svc."__svc.webhooks.delivery_log.${dayOf(0)}"`)
+    await insertLogRows(log.db, [rowOf(0), rowOf(-10), rowOf(-1)])
+    t.match(await log.places(), { [dayOf(-1)]: 1, rest: 2 })
+    await log.make()
+    t.match(await log.places(), { [dayOf(0)]: 1, [dayOf(-1)]: 1, rest: 1 })
+  },
+)
+
+t.test('days that are too old are dropped whole, with what stands in the rest', async (t) => {
+  const log = await logOf(t)
+  for (const day of [10, 31, 45]) {
+    // As it was made when that day came.
+    const name = `__svc.webhooks.delivery_log.${dayOf(day)}`
+    await log.db.query(
+      `create table svc."${name}" partition of svc."__svc.webhooks.delivery_log"
+       for values from ('${firstId(day)}') to ('${firstId(day - 1)}')`,
+    )
+    await insertLogRows(log.db, [rowOf(day)])
+  }
+  await insertLogRows(log.db, [rowOf(0), rowOf(20), rowOf(40)])
+  t.match(await log.places(), { [dayOf(45)]: 1, [dayOf(31)]: 1, [dayOf(10)]: 1, rest: 2 })
+
+  await log.drop(30)
+  const places = await log.places()
+  t.match(places, { [dayOf(10)]: 1, [dayOf(0)]: 1, rest: 1 })
+  t.notOk(dayOf(31) in places)
+  t.notOk(dayOf(45) in places)
+})
+
+t.test(
+  'rows older than what is kept are not listed, even before their day is dropped',
+  async (t) => {
+    const log = await logOf(t)
+    await insertLogRows(log.db, [rowOf(0), rowOf(29.9), rowOf(30.1)])
+    const rows = await listLogRows(log.db, WEBHOOK, 30, {})
+    t.same(
+      rows.map(({ payload }) => payload),
+      ['0', '29.9'],
+    )
+  },
+)
+
+t.test('the sweep gives up soon where somebody holds the table', async (t) => {
+  const log = await logOf(t)
+  const name = `__svc.webhooks.delivery_log.${dayOf(99)}`
+  await log.db.query(
+    `create table svc."${name}" partition of svc."__svc.webhooks.delivery_log"
+     for values from ('${firstId(99)}') to ('${firstId(98)}')`,
+  )
+  const reader = new pg.Client({ connectionString: log.database })
+  await reader.connect()
+  t.teardown(() => reader.end())
+  await reader.query('begin; lock table svc."__svc.webhooks.delivery_log" in access share mode')
+  await t.rejects(log.drop(30), { code: '55P03' })
+})
+
+t.test('a page of the log is read along an index, however long the log is', async (t) => {
+  const { db } = await logOf(t)
+  await insertLogRows(db, [rowOf(0)])
+  // Half a day of attempts of two webhooks, one in a hundred of which failed.
+  await db.query(
+    `insert into svc."__svc.webhooks.delivery_log"
+       (id, webhook_id, event, delivery_id, attempt, status, attempted_at)
+     select (left(id::text, 24) || lpad(to_hex(n), 12, '0'))::uuid,
+            case when n % 2 = 0 then webhook_id else gen_random_uuid() end, event, delivery_id,
+            attempt, case when n % 100 = 0 then 'failed' else status end, attempted_at
+       from svc."__svc.webhooks.delivery_log", generate_series(100000, 120000) as n`,
+  )
+  await db.query('analyze svc."__svc.webhooks.delivery_log"')
+
+  const rowsRead = async (filter: DeliveryFilter): Promise<number> => {
+    let count = 0
+    const explaining = {
+      query: async (text: string, values?: unknown[]) => {
+        const { rows } = await db.query(`explain (analyze, format json) ${text}`, values)
+        count = scannedRows(rows[0]['QUERY PLAN'][0].Plan)
+        return { rows: [] }
+      },
+    }
+    await listLogRows(explaining, WEBHOOK, 30, filter)
+    return count
+  }
+  t.ok((await rowsRead({ limit: 100 })) <= 100)
+  // The planner may read all 200 that failed and sort them, but none of the 10 000 others.
+  t.ok((await rowsRead({ limit: 100, status: 'failed' })) < 1000)
+})
+
+interface Plan {
+  'Node Type': string
+  'Actual Rows': number
+  'Rows Removed by Filter'?: number
+  Plans?: Plan[]
+}
+
+/** Rows that the scans of a plan read, those that they filtered out included. */
+function scannedRows({ Plans = [], ...plan }: Plan): number {
+  const own = plan['Node Type'].endsWith('Scan')
+    ? plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)
+    : 0
+  return Plans.reduce((sum, inner) => sum + scannedRows(inner), own)
+}
+
+/** The smallest id of a day. */
+function firstId(daysAgo: number): string {
+  const ms = Date.parse(dayOf(daysAgo))
+  const time = ms.toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`
+}

@@ -1,0 +1,69 @@
+import t from 'tap'
+import { startHost, until } from '../support/host.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+t.test(
+  'an event that is delivered once more is kept as long as that shows in the log',
+  async (t) => {
+    const { app, ask, register } = await startHost(t, { deliveryLogRetentionDays: 20 })
+    const { database } = app.svc
+    const receiver = await startReceiver(t)
+    const { id } = await register(receiver.url)
+    await app.svc.events.publish('order.created', { n: 1 })
+    const [row] = await until(
+      async () => (await ask('GET', `/${id}/deliveries`)).body,
+      (rows) => rows.length === 1,
+    )
+    await database.query(`update svc."__svc.events" set published_at = now() - interval '19 days'`)
+
+    await ask('POST', `/${id}/deliveries/${row.deliveryId}/redeliver`)
+    t.ok((await keptFor(database)) > 19.9)
+  },
+)
+
+t.test('so is that of a dead letter that is redriven', async (t) => {
+  const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
+  let status = 500
+  const receiver = await startReceiver(t, () => status)
+  const { id } = await register(receiver.url)
+  await app.svc.events.publish('order.created', { n: 1 })
+  await until(
+    async () => (await ask('GET', `/${id}/dead-letters`)).body,
+    (letters) => letters.length === 1,
+  )
+  await app.svc.database.query(
+    `update svc."__svc.events" set published_at = now() - interval '80 days'`,
+  )
+  status = 200
+  await ask('POST', `/${id}/redrive`)
+  const rows = await until(
+    async () => (await ask('GET', `/${id}/deliveries`)).body,
+    (found) => found.length === 2,
+  )
+  t.match(rows[0], { status: 'delivered', payload: { n: 1 } })
+  t.ok((await keptFor(app.svc.database)) > 29.9)
+})
+
+t.test('an event of today needs no such care', async (t) => {
+  const { app, ask, register } = await startHost(t)
+  const receiver = await startReceiver(t)
+  const { id } = await register(receiver.url)
+  await app.svc.events.publish('order.created', { n: 1 })
+  await until(
+    async () => (await ask('GET', `/${id}/deliveries`)).body,
+    (rows) => rows.length === 1,
+  )
+  t.equal(await keptFor(app.svc.database), null)
+})
+
+interface Queryable {
+  query(text: string): Promise<{ rows: { days: number | null }[] }>
+}
+
+/** How many days from now the event is kept at least; `null` where it says nothing. */
+async function keptFor(database: Queryable): Promise<number> {
+  const { rows } = await database.query(
+    `select (extract(epoch from keep_until - now()) / 86400)::float8 as days from svc."__svc.events"`,
+  )
+  return rows[0]!.days as number
+}
