@@ -135,7 +135,7 @@ export const importDirections: OxlintOverride[] = [
       'packages/webhooks/src/{errors,schemas}.ts',
       'packages/webhooks/src/outbound/constants.ts',
       'packages/webhooks/src/outbound/delivery/{next-step,sign}.ts',
-      'packages/webhooks/src/outbound/http/{blocked-addresses,classify-error,single-slot,webhook-url}.ts',
+      'packages/webhooks/src/outbound/http/{blocked-addresses,classify-error,mutex,webhook-url}.ts',
       'packages/webhooks/src/receiver/**',
     ],
     webhooks,

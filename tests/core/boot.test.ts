@@ -5,7 +5,7 @@ import pg from 'pg'
 import t from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startHost } from './support/host.ts'
-import { until } from './support/until.ts'
+import { until } from '../support/until.ts'
 
 t.test('where the host has not, a package registers core with its defaults', async (t) => {
   process.env['DATABASE_URL'] = await freshDatabase(t)

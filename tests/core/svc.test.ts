@@ -1,6 +1,6 @@
 import t from 'tap'
 import { startHost } from './support/host.ts'
-import { until } from './support/until.ts'
+import { until } from '../support/until.ts'
 
 const API = {
   events: ['publish', 'subscribe', 'unsubscribe'],

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { until } from '../core/support/until.ts'
+import { until } from '../support/until.ts'
 import { emptyDatabase } from '../support/fresh-database.ts'
 
 const readme = await readFile(new URL('../../packages/core/README.md', import.meta.url), 'utf8')

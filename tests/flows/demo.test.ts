@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
-import { until } from '../core/support/until.ts'
+import { until } from '../support/until.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

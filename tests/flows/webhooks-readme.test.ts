@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { folderOf, freePort, runProgram } from '../support/program.ts'
-import { until } from '../webhooks/support/host.ts'
+import { until } from '../support/until.ts'
 
 const readme = await readFile(
   join(import.meta.dirname, '../../packages/webhooks/README.md'),

@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { until } from '../core/support/until.ts'
+import { until } from './until.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 

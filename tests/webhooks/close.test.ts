@@ -1,6 +1,7 @@
 import t from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
-import { startHost, until } from './support/host.ts'
+import { startHost } from './support/host.ts'
+import { until } from '../support/until.ts'
 import { startReceiver } from './support/receiver.ts'
 
 t.test('close() waits for the deliveries under way, and starts no more', async (t) => {

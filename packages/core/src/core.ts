@@ -21,7 +21,7 @@ import { explainingRights } from './migrations/missing-rights.ts'
 import { createSecrets, type Secrets } from './secrets.ts'
 import { NotificationConnection, type Notifications } from './postgres/notifications.ts'
 import { setRetentionDays, setRecipient } from './events/subscriptions-table.ts'
-import { Supervisor, SUPERVISE_SECONDS } from './jobs/pg-boss/supervisor.ts'
+import { LostJobs, RECOVERY_SECONDS } from './jobs/pg-boss/recover-lost-jobs.ts'
 import { PeriodicTasks } from './jobs/periodic-tasks.ts'
 import { withMigrationLock } from './migrations/migration-lock.ts'
 import type { Worker } from './jobs/worker.ts'
@@ -90,7 +90,7 @@ export class RunningCore implements Core {
   #database: Database
   #periodicTasks: PeriodicTasks
   #mover: JobMover
-  #supervisor: Supervisor
+  #lostJobs: LostJobs
   #workerNotifications: WorkerNotifications
   #workers: WorkerRegistry
   #fannedOut = new Set<string>()
@@ -144,7 +144,7 @@ export class RunningCore implements Core {
       log.debug({ err: loggable(error) }, 'LISTEN connection lost, falling back to polling'),
     )
     const retry = retrySettingsOf(settings.worker)
-    this.#supervisor = new Supervisor(boss)
+    this.#lostJobs = new LostJobs(boss)
     this.#mover = new JobMover(database, retry, log)
     this.#workerNotifications = new WorkerNotifications(this.notifications)
     this.#workers = new WorkerRegistry({
@@ -177,7 +177,7 @@ export class RunningCore implements Core {
     const tasks = retentionTasks(database.maintenance, settings.eventRetentionDays)
     for (const { seconds, name, run } of tasks) this.every(seconds, name, run)
     this.every(30, 'moves of jobs', () => this.#mover.run())
-    this.every(SUPERVISE_SECONDS, 'jobs of processes that died', () => this.#supervisor.run())
+    this.every(RECOVERY_SECONDS, 'jobs of processes that died', () => this.#lostJobs.run())
   }
 
   dbWithin(ms: number): Db {
@@ -267,7 +267,7 @@ export class RunningCore implements Core {
       database: this.#database,
       log: this.log,
       groupsChanged: () => this.#workers.groupsChanged(worker.queue),
-      fetchFailed: () => this.#supervisor.databaseFailed(),
+      fetchFailed: () => this.#lostJobs.databaseFailed(),
     })
   }
 }

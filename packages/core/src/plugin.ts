@@ -5,7 +5,7 @@ import type { Svc } from './svc.ts'
 import { AlreadyRegistered } from './errors.ts'
 import { resolveCoreOptions, type SvcCoreOptions } from './options/core-options.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
-import { registerUntimed } from './untimed-start.ts'
+import { registerUntimed } from './start-without-timeout.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -4,7 +4,7 @@ import { InsertedKeysPoller } from '../../../packages/auth/src/guard/keys/insert
 import { createCachedKey } from '../../../packages/auth/src/guard/keys/cached-key.ts'
 import { LastUsed } from '../../../packages/auth/src/guard/keys/last-used.ts'
 import { OutageLog } from '../../../packages/auth/src/guard/outage-log.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 function makeLog() {
   const lines: string[] = []

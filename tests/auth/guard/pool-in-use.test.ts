@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test as Tap } from 'tap'
-import { proxyPostgres } from '../../core/support/postgres-proxy.ts'
+import { proxyPostgres } from '../../support/postgres-proxy.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { BOOTSTRAP_KEY, startHost, type Host, type HostOptions } from '../support/host.ts'
 

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { startHost, type Answer, type Host } from '../support/host.ts'
-import { postgresProxy } from '../support/postgres-proxy.ts'
-import { until } from '../support/until.ts'
+import { proxyPostgres } from '../../support/postgres-proxy.ts'
+import { until } from '../../support/until.ts'
 
 const after = (app: { get(path: string, handler: () => Promise<string>): unknown }) => {
   app.get('/me', async () => 'me')
@@ -17,8 +17,8 @@ const unavailable = {
 
 for (const how of ['cut', 'silence'] as const) {
   t.test(`without Postgres nobody passes, and nobody hangs: ${how}`, async (t) => {
-    const proxy = await postgresProxy(t, await freshDatabase(t))
-    const { ask, makeKey } = await startHost(t, { database: proxy.database, after })
+    const proxy = await proxyPostgres(t, await freshDatabase(t))
+    const { ask, makeKey } = await startHost(t, { database: proxy.url, after })
     const { key } = await makeKey()
     t.equal((await ask('GET', '/me', { key })).status, 200)
 
@@ -43,9 +43,9 @@ for (const how of ['cut', 'silence'] as const) {
 }
 
 t.test('where failures cannot be counted, nobody is judged', async (t) => {
-  const proxy = await postgresProxy(t, await freshDatabase(t))
+  const proxy = await proxyPostgres(t, await freshDatabase(t))
   const rateLimit = { maxAttempts: 5, windowMs: 60_000, blockDurationMs: 60_000 }
-  const host = await startHost(t, { database: proxy.database, auth: { rateLimit }, after })
+  const host = await startHost(t, { database: proxy.url, auth: { rateLimit }, after })
   const { key } = await host.makeKey()
   await host.ask('GET', '/me', { key })
   t.equal((await ask(host, 'no-such-key')).status, 401)

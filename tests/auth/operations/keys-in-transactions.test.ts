@@ -4,7 +4,7 @@ import t from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { startHost, type Host } from '../support/host.ts'
 import { watchStatements } from '../support/statements.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 const after = (app: { get(path: string, handler: () => Promise<string>): unknown }) =>
   void app.get('/me', async () => 'me')

@@ -2,7 +2,7 @@ import type { Core } from '@svc/core/internal'
 import t from 'tap'
 import { insertEvents } from '../../../packages/core/src/events/events-table.ts'
 import { startHost } from '../support/host.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 import { QUEUE, testWorker } from '../support/worker.ts'
 
 const A = '00000000-0000-4000-8000-00000000000a'

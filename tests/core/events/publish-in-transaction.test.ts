@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import t from 'tap'
 import { startHost, type Host } from '../support/host.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 const countOf = async ({ app }: Host, table: string) => {
   const { rows } = await app.svc.database.query(`select count(*)::int as n from ${table}`)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { startHost } from '../support/host.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 t.test(
   'an event reaches its subscription with its name, its id and the time of its publish',

@@ -3,7 +3,7 @@ import t from 'tap'
 import { sweepEvents } from '../../../packages/core/src/events/events-table.ts'
 import { deleteRetiredJobs } from '../../../packages/core/src/jobs/pg-boss/jobs-table.ts'
 import { startHost, type Host } from '../support/host.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 const age = ({ app }: Host, days: number) =>
   app.svc.database.query(

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { startHost } from '../support/host.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 t.test('a handler that throws is called again, then its event is dead-lettered', async (t) => {
   const attempts: number[] = []

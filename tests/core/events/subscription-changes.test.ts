@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { startHost, type Host } from '../support/host.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 const rowsOf = async ({ app }: Host) => {
   const { rows } = await app.svc.database.query(

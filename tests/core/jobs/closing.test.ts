@@ -3,7 +3,7 @@ import t from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { startChild } from '../support/child.ts'
 import { startHost } from '../support/host.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 const count = (lines: string[], what: string) =>
   lines.filter((line) => line.startsWith(what)).length

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { startHost } from '../support/host.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 t.test('a subscription has as many attempts in flight as it asks for', async (t) => {
   const { app } = await startHost(t)

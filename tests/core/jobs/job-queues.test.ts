@@ -1,7 +1,7 @@
 import type { Core, FanOutJob } from '@svc/core/internal'
 import t from 'tap'
 import { startHost } from '../support/host.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 import { GROUP, idOf, QUEUE } from '../support/worker.ts'
 import { namesOf, startWorkedHost } from '../support/worked-host.ts'
 

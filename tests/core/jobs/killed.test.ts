@@ -4,7 +4,7 @@ import { freshDatabase } from '../../support/fresh-database.ts'
 import { startChild } from '../support/child.ts'
 import { startHost } from '../support/host.ts'
 import { bringLostJobsBack } from '../support/lost-jobs.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 import { testWorker, type TestWorker } from '../support/worker.ts'
 
 t.test(

@@ -2,7 +2,7 @@ import { mock } from 'node:test'
 import t from 'tap'
 import { PeriodicTasks } from '../../../packages/core/src/jobs/periodic-tasks.ts'
 import { startHost } from '../support/host.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 t.test('a task runs again and again, never twice at once, and survives its errors', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] })

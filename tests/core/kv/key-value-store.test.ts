@@ -1,7 +1,7 @@
 import t from 'tap'
 import { sweepExpired } from '../../../packages/core/src/kv/kv-table.ts'
 import { startHost } from '../support/host.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 const values = [null, 0, -1.5, true, '', 'text', 'é 🙂', [1, [2]], { a: { b: null } }]
 

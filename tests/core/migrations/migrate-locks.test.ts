@@ -10,7 +10,7 @@ import { migrate } from '../../../packages/core/src/migrations/migrate.ts'
 import { withMigrationLock } from '../../../packages/core/src/migrations/migration-lock.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { startHost } from '../support/host.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 function poolOf(t: Test, connectionString: string): pg.Pool {
   const pool = new pg.Pool({ connectionString, max: 1 })

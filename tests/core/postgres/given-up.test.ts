@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t from 'tap'
 import { startHost } from '../support/host.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 t.test('a statement that is given up does not go on in the server', async (t) => {
   const { core, database } = await startHost(t, { core: { worker: { enabled: false } } })

@@ -2,7 +2,7 @@ import pg from 'pg'
 import t from 'tap'
 import { loggable } from '../../../packages/core/src/postgres/loggable-error.ts'
 import { startHost } from '../support/host.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 t.test('the log of a lost connection holds nothing of the client', async (t) => {
   const host = await startHost(t)

@@ -2,8 +2,8 @@ import t from 'tap'
 import { NotificationConnection } from '../../../packages/core/src/postgres/notifications.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { startHost } from '../support/host.ts'
-import { proxyPostgres } from '../support/postgres-proxy.ts'
-import { until } from '../support/until.ts'
+import { proxyPostgres } from '../../support/postgres-proxy.ts'
+import { until } from '../../support/until.ts'
 
 t.test('a signal is heard by every process, and each knows its own', async (t) => {
   const heard: string[] = []

@@ -2,8 +2,8 @@ import t from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { startHost } from '../support/host.ts'
 import { bringLostJobsBack } from '../support/lost-jobs.ts'
-import { proxyPostgres } from '../support/postgres-proxy.ts'
-import { until } from '../support/until.ts'
+import { proxyPostgres } from '../../support/postgres-proxy.ts'
+import { until } from '../../support/until.ts'
 
 t.test(
   'while Postgres is away publishes reject, then everything goes on, and nothing that resolved is lost',

@@ -2,8 +2,8 @@ import t from 'tap'
 import { openDatabase } from '../../../packages/core/src/postgres/pools.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { startHost } from '../support/host.ts'
-import { proxyPostgres } from '../support/postgres-proxy.ts'
-import { until } from '../support/until.ts'
+import { proxyPostgres } from '../../support/postgres-proxy.ts'
+import { until } from '../../support/until.ts'
 
 const settings = `select current_setting('enable_seqscan') as "seqScan", current_setting('jit') as jit`
 const fail = (error: Error) => {

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { svcCore } from '@svc/core'
 import t from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 /** Everything that a process does at once: publishes, subscriptions, wakes, sweeps; and how many connections it has at most. */
 async function mostConnections(database: string, option: string | pg.PoolConfig | pg.Pool) {

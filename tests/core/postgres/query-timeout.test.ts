@@ -8,7 +8,7 @@ import {
 } from '../../../packages/core/src/postgres/query-timeout.ts'
 import { transaction } from '../../../packages/core/src/postgres/transaction.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 async function poolOf(t: Test): Promise<pg.Pool> {
   const pool = new pg.Pool({ connectionString: await freshDatabase(t), max: 1 })

@@ -3,10 +3,10 @@ import t from 'tap'
 import type { TransactionOptions } from '@svc/core'
 import { startHost } from '../support/host.ts'
 import { WorkerRegistry } from '../../../packages/core/src/jobs/worker-registry.ts'
-import { proxyPostgres } from '../support/postgres-proxy.ts'
+import { proxyPostgres } from '../../support/postgres-proxy.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { countOf, startShop } from '../support/shop.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 t.test('what run does is committed, and what it returns is returned', async (t) => {
   const host = await startShop(t)

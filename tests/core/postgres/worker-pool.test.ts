@@ -2,7 +2,7 @@ import pg from 'pg'
 import t from 'tap'
 import { WorkerPool, openWorkerPool } from '../../../packages/core/src/postgres/worker-pool.ts'
 import { emptyDatabase } from '../../support/fresh-database.ts'
-import { proxyPostgres } from '../support/postgres-proxy.ts'
+import { proxyPostgres } from '../../support/postgres-proxy.ts'
 
 const show = 'show synchronous_commit'
 

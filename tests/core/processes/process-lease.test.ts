@@ -8,7 +8,7 @@ import {
 } from '../../../packages/core/src/processes/processes-table.ts'
 import { retireSubscription } from '../../../packages/core/src/events/subscriptions-table.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 
 const LEASE_MS = 30_000
 

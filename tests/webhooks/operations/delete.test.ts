@@ -1,5 +1,6 @@
 import t from 'tap'
-import { startHost, until } from '../support/host.ts'
+import { startHost } from '../support/host.ts'
+import { until } from '../../support/until.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 t.test(

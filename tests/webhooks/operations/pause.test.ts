@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { startHost, until } from '../support/host.ts'
+import { startHost } from '../support/host.ts'
+import { until } from '../../support/until.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 t.test('while a webhook is paused its deliveries wait, and none is lost', async (t) => {

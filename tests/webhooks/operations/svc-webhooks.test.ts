@@ -2,7 +2,8 @@
 import t, { type Test } from 'tap'
 import type { Db } from '@svc/core'
 import { useCore } from '@svc/core/internal'
-import { startHost, until, type Host } from '../support/host.ts'
+import { startHost, type Host } from '../support/host.ts'
+import { until } from '../../support/until.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const URL = 'https://receiver.example/'

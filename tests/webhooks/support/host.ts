@@ -70,17 +70,3 @@ export async function startHost(t: Test, options: HostOptions = {}): Promise<Hos
     },
   }
 }
-
-/** Asks until the answer is as wanted; the test's own timeout ends it. */
-export async function until<Value>(
-  ask: () => Promise<Value>,
-  wanted: (value: Value) => boolean,
-): Promise<Value> {
-  for (;;) {
-    const value = await ask()
-    if (wanted(value)) return value
-    await new Promise((resolve) => {
-      setTimeout(resolve, 20)
-    })
-  }
-}

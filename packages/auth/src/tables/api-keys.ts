@@ -1,7 +1,7 @@
 import type { Db } from '@svc/core/internal'
 import { hashOfHex, hexOf } from '../key-format.ts'
 import type { ApiKey, Page } from '../schemas.ts'
-import { committedSince } from './snapshots.ts'
+import { committedSince } from './transaction-snapshots.ts'
 import { isoOf } from './timestamps.ts'
 
 const COLUMNS = `id, user_id as "userId", key_prefix as "keyPrefix", label, scopes,

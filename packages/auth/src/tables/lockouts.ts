@@ -5,7 +5,7 @@
  * "__svc.auth.failing_prefixes", which processes poll.
  */
 import type { Db } from '@svc/core/internal'
-import { committedSince } from './snapshots.ts'
+import { committedSince } from './transaction-snapshots.ts'
 
 /**
  * When a key prefix is blocked: a lockout after failed attempts, and no limit of the rate of requests.

@@ -2,7 +2,7 @@
 import type { Client, Pool } from 'pg'
 import { NoTransaction } from '../errors.ts'
 import { kindOf } from '../options/check-options.ts'
-import { foreignDb } from './other-libraries.ts'
+import { foreignDb } from './foreign-clients.ts'
 import type { Db } from './transaction.ts'
 
 export const BEGIN = 'begin on a client of the pool, and pass that client'

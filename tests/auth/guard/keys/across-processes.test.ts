@@ -2,7 +2,7 @@ import type { Test as Tap } from 'tap'
 import t from 'tap'
 import { freshDatabase } from '../../../support/fresh-database.ts'
 import { startHost, type Host, type HostOptions } from '../../support/host.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../support/until.ts'
 
 const after = (app: { get(path: string, handler: () => Promise<string>): unknown }) =>
   void app.get('/me', async () => 'me')

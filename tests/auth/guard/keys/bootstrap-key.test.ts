@@ -2,7 +2,7 @@ import t from 'tap'
 import { BootstrapKey } from '../../../../packages/auth/src/guard/keys/bootstrap-key.ts'
 import { BOOTSTRAP_KEY, startHost, type HostOptions } from '../../support/host.ts'
 import { logOf } from '../../support/log.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../support/until.ts'
 
 const after: NonNullable<HostOptions['after']> = (app) =>
   void app.get('/me', async (request) => request.auth)

@@ -9,7 +9,7 @@ import { createCachedKey } from '../../../../packages/auth/src/guard/keys/cached
 import { hashOf, hexOf, generateKey } from '../../../../packages/auth/src/key-format.ts'
 import t from 'tap'
 import { startHost, type HostOptions } from '../../support/host.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../support/until.ts'
 
 const after: NonNullable<HostOptions['after']> = (app) => void app.get('/me', async () => 'me')
 const INSERT = `insert into svc."__svc.auth.api_keys"

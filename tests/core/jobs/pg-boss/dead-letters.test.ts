@@ -1,6 +1,6 @@
 import type { FanOutJob } from '@svc/core/internal'
 import t from 'tap'
-import { until } from '../../support/until.ts'
+import { until } from '../../../support/until.ts'
 import { GROUP, QUEUE } from '../../support/worker.ts'
 import { namesOf, startWorkedHost } from '../../support/worked-host.ts'
 

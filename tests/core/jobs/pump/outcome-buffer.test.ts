@@ -1,7 +1,7 @@
 import t from 'tap'
 import { OutcomeBuffer } from '../../../../packages/core/src/jobs/pump/outcome-buffer.ts'
 import type { JobOutcome } from '../../../../packages/core/src/jobs/worker.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../support/until.ts'
 
 const performed = (id: string) => ({ job: { id }, outcome: { kind: 'completed' } }) as JobOutcome
 const away = () => Object.assign(new Error('gone'), { code: '57P01' })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { FanOutJob, Outcome } from '@svc/core/internal'
 import { startHost } from '../../support/host.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../support/until.ts'
 import { GROUP, idOf, QUEUE, testWorker, type TestWorker } from '../../support/worker.ts'
 
 const HOUR_MS = 3_600_000

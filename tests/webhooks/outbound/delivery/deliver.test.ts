@@ -1,6 +1,7 @@
 import t from 'tap'
 import { verifyDelivery } from '@svc/webhooks/receiver'
-import { startHost, until } from '../../support/host.ts'
+import { startHost } from '../../support/host.ts'
+import { until } from '../../../support/until.ts'
 import { startReceiver } from '../../support/receiver.ts'
 
 t.test('a published event reaches the webhook that wants it, signed, and is logged', async (t) => {

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
-import { startHost, until } from '../../support/host.ts'
+import { startHost } from '../../support/host.ts'
+import { until } from '../../../support/until.ts'
 import { startReceiver } from '../../support/receiver.ts'
 
 for (const count of [1, 3]) {

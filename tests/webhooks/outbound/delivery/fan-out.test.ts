@@ -1,7 +1,8 @@
 import Fastify from 'fastify'
 import t from 'tap'
 import { svcCore } from '@svc/core'
-import { startHost, until } from '../../support/host.ts'
+import { startHost } from '../../support/host.ts'
+import { until } from '../../../support/until.ts'
 import { startReceiver } from '../../support/receiver.ts'
 
 t.test('a process that has only core publishes to the same webhooks', async (t) => {

@@ -4,7 +4,8 @@ import t, { type Test } from 'tap'
 import { useCore } from '@svc/core/internal'
 import { recordCrashedAttempts } from '../../../../packages/webhooks/src/outbound/delivery/crashed-attempts.ts'
 import { bringLostJobsBack } from '../../../core/support/lost-jobs.ts'
-import { startHost, until } from '../../support/host.ts'
+import { startHost } from '../../support/host.ts'
+import { until } from '../../../support/until.ts'
 import { startReceiver } from '../../support/receiver.ts'
 
 async function startWorker(t: Test, database: string, maxAttempts = 5): Promise<{ kill(): void }> {

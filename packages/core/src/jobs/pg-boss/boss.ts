@@ -62,7 +62,7 @@ export async function startBoss(
     },
     schema: JOBS_SCHEMA,
     schedule: false,
-    // A periodic task does it: see supervisor.ts.
+    // A periodic task does it: see recover-lost-jobs.ts.
     supervise: false,
     // How soon jobs of a killed process are retried: the defaults take 15 minutes.
     superviseIntervalSeconds: 5,

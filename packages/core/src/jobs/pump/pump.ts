@@ -14,7 +14,7 @@ import { FetchAhead } from './fetch-ahead.ts'
 import { FirstLane } from './first-lane.ts'
 import { Heartbeats } from './heartbeats.ts'
 import { OutcomeBuffer } from './outcome-buffer.ts'
-import { ParkedClaims } from './parked-claims.ts'
+import { ParkedJobClaims } from './claim-parked-jobs.ts'
 import { IDLE_AFTER_MS } from './poll-interval.ts'
 import { RetryLane } from './retry-lane.ts'
 import { settleBatch } from './settle-batch.ts'
@@ -94,7 +94,7 @@ export class Pump {
       attempts,
       outcomes,
     })
-    const parked = new ParkedClaims(slots, groups, fetcher)
+    const parked = new ParkedJobClaims(slots, groups, fetcher)
     const wakeLanesWithRoom = () => this.#wakeLanesWithRoom()
     this.#groups = groups
     this.#heartbeats = heartbeats

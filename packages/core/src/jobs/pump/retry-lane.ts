@@ -5,13 +5,13 @@
 import type { GroupScheduler } from '../groups/group-scheduler.ts'
 import { LANES } from '../job.ts'
 import type { Fetched, Fetcher } from './fetcher.ts'
-import type { ParkedClaims } from './parked-claims.ts'
+import type { ParkedJobClaims } from './claim-parked-jobs.ts'
 import type { Slots } from './slots.ts'
 
 interface Parts {
   fetcher: Fetcher
   groups: GroupScheduler
-  parked: ParkedClaims
+  parked: ParkedJobClaims
   slots: Slots
   wakeLanesWithRoom: () => void
 }

@@ -1,5 +1,5 @@
 import type { LookupAddress } from 'node:dns'
-import { SingleSlot } from './single-slot.ts'
+import { Mutex } from './mutex.ts'
 
 /** Asks the system's resolver for all addresses of a name: `node:dns`'s `lookup`, or a test's. */
 export type Lookup = (
@@ -42,7 +42,7 @@ export function createResolver(
   now: () => number = () => performance.now(),
 ): Resolve {
   const pending = new Map<string, PendingLookup>()
-  const slot = new SingleSlot()
+  const slot = new Mutex()
 
   function start(hostname: string): PendingLookup {
     const { promise: admitted, resolve: admit } = Promise.withResolvers<Admission>()

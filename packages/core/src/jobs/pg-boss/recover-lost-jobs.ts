@@ -2,9 +2,9 @@
 import { HEARTBEAT_SECONDS } from './jobs-table.ts'
 import { supervise, type PgBoss } from './boss.ts'
 
-export const SUPERVISE_SECONDS = 5
+export const RECOVERY_SECONDS = 5
 
-export class Supervisor {
+export class LostJobs {
   #boss: PgBoss
   /** When a query of this process failed last, by the monotonic clock. */
   #failedAt = -Infinity

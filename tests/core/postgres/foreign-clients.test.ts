@@ -3,7 +3,7 @@ import knexOf, { type Knex } from 'knex'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { foreignDb } from '../../../packages/core/src/postgres/other-libraries.ts'
+import { foreignDb } from '../../../packages/core/src/postgres/foreign-clients.ts'
 import { startHost } from '../support/host.ts'
 
 interface Given {

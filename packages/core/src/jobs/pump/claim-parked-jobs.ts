@@ -4,7 +4,7 @@ import type { Job, Lane } from '../job.ts'
 import { LARGEST_FETCH, type Fetcher } from './fetcher.ts'
 import type { Slots } from './slots.ts'
 
-export class ParkedClaims {
+export class ParkedJobClaims {
   #slots: Slots
   #groups: GroupScheduler
   #fetcher: Fetcher

@@ -1,4 +1,4 @@
-/** Stands between a host and its Postgres: cuts the line, or behaves like a pooler. */
+/** Between a host and its Postgres: breaks connections, drops all data, or behaves as a pooler. */
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import type { Test } from 'tap'
@@ -8,6 +8,8 @@ export interface PostgresProxy {
   url: string
   /** Breaks all connections; new ones are refused until `mend`. */
   cut(): void
+  /** Accepts connections and drops all data, as a network that loses packets. */
+  silence(): void
   mend(): void
   connections(): number
 }
@@ -28,10 +30,10 @@ export async function proxyPostgres(
 ): Promise<PostgresProxy> {
   const target = new URL(database)
   const sockets = new Set<Socket>()
-  let isCut = false
+  let state: 'open' | 'cut' | 'silent' = 'open'
   const server = createServer((client) => {
-    if (isCut) return client.destroy()
-    const upstream = connect(Number(target.port), target.hostname)
+    if (state === 'cut') return client.destroy()
+    const upstream = connect(Number(target.port || 5432), target.hostname)
     for (const socket of [client, upstream]) {
       sockets.add(socket)
       socket.on('error', () => {})
@@ -41,22 +43,27 @@ export async function proxyPostgres(
         upstream.destroy()
       })
     }
-    upstream.pipe(client)
-    if (!refusesOptions && !cutsOptions && fullFor === 0) return client.pipe(upstream)
+    const forward = (from: Socket, to: Socket) =>
+      from.on('data', (bytes) => state === 'silent' || to.write(bytes))
+    forward(upstream, client)
+    if (!refusesOptions && !cutsOptions && fullFor === 0) return void forward(client, upstream)
     client.once('data', (startup: Buffer) => {
       const hasOptions = startup.includes('\0options\0')
       if (hasOptions && refusesOptions) return client.end(refusal)
       if (hasOptions && cutsOptions) return client.destroy()
       if (hasOptions && fullFor-- > 0) return client.end(full)
       upstream.write(startup)
-      client.pipe(upstream)
+      forward(client, upstream)
     })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const cut = () => {
-    isCut = true
+  const endAll = () => {
     for (const socket of sockets) socket.destroy()
+  }
+  const cut = () => {
+    state = 'cut'
+    endAll()
   }
   t.teardown(() => {
     cut()
@@ -67,8 +74,13 @@ export async function proxyPostgres(
   return {
     url: String(url),
     cut,
+    silence() {
+      state = 'silent'
+    },
     mend() {
-      isCut = false
+      // A connection that has lost bytes cannot go on.
+      if (state === 'silent') endAll()
+      state = 'open'
     },
     connections: () => sockets.size / 2,
   }

@@ -1,5 +1,5 @@
 /** A slot that one holder has at a time. The others get it in the order in which they asked. */
-export class SingleSlot {
+export class Mutex {
   #taken = false
   readonly #waiting = new Set<() => void>()
 
