@@ -44,16 +44,14 @@ export async function testWorker(
     jobs,
     settled,
     async insert(names, group, parked) {
-      await core.queues.insert(
-        core.db,
-        QUEUE,
-        names.map((name) => ({
-          id: idOf(name),
-          data: { event: 'test', eventId: name, deliveryId: idOf(name) },
-          ...(group ? { group } : {}),
-          ...(parked ? { parked } : {}),
-        })),
-      )
+      const inserted = names.map((name) => ({
+        id: idOf(name),
+        data: { event: 'test', eventId: name, deliveryId: idOf(name) },
+        ...(group ? { group } : {}),
+        ...(parked ? { parked } : {}),
+      }))
+      // Outside of a transaction a pump could fetch a job before it is parked.
+      await core.transaction((db) => core.queues.insert(db, QUEUE, inserted))
       core.queues.wake(QUEUE)
     },
   }

@@ -19,6 +19,7 @@ import type { WorkerRegistry } from './worker-registry.ts'
 export interface Queues {
   /** Creates the queue and `<queue>.dlq` where they do not exist. */
   define(queue: string): Promise<void>
+  /** Parked jobs need a transaction: they are inserted first, and parked by a second statement. */
   insert(db: Db, queue: string, jobs: NewJob[]): Promise<void>
   /** There are new jobs, and their transaction is committed: pumps of all processes fetch at once. */
   wake(queue: string): void
