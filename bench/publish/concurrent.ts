@@ -39,7 +39,7 @@ export const publishConcurrent: Benchmark = {
         insert(BARE, 1),
         insert('boss.insert, two batches at a time', 2),
         publish(PUBLISH, WANTED),
-        publish('events.publish, nobody wants it', UNWANTED),
+        publish('events.publish, no webhook wants it', UNWANTED),
       ],
       bench,
       2,

@@ -1,4 +1,4 @@
--- Whoever shows events long after they were published says how long they are needed: every process
+-- A package that shows events long after they were published says how long they are needed: every process
 -- sweeps, also one that knows nothing of what needs them.
 
 -- Of all events: as many days after they were published.

@@ -6,7 +6,7 @@ import { InvalidInput } from '../errors.ts'
 import { isUuid } from '../ids.ts'
 
 const common = {
-  // A field that nobody declared is a mistake of the caller, and is told, not dropped.
+  // An unknown field is a mistake of the caller: it is an error, and is not dropped.
   removeAdditional: false,
   useDefaults: true,
   allErrors: false,

@@ -19,7 +19,7 @@ export class BatchPublisher {
   #database: Pick<Database, 'pool' | 'pooled'>
   #committed: (queues: string[]) => void
   #batch: MicroBatch<EventRow, Published['results'][number]>
-  // Apart from the others: a key that somebody else is just claiming keeps its whole batch waiting.
+  // Apart from other publishes: a key that another transaction is claiming keeps its whole batch waiting.
   #claiming: MicroBatch<DeduplicatedEvent, PublishedOnce['results'][number]>
   #prepares: boolean
 

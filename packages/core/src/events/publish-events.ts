@@ -14,7 +14,7 @@ export interface Published {
   jobs: number
   /** The queues that have new jobs once this is committed. */
   queues: string[]
-  /** The transaction that it stands in. */
+  /** The transaction in which it was written. */
   transactionId: string | undefined
 }
 

@@ -90,7 +90,7 @@ export async function setRetentionDays(
   )
 }
 
-/** Which events of a subscription one target wants; `*` stands for all, an empty list for none. */
+/** Which events of a subscription one recipient wants: `*` for all, an empty list for none. */
 export async function setRecipient(
   db: Db,
   subscription: string,

@@ -8,11 +8,11 @@ import type pg from 'pg'
  * @returns the function that does so no more; clients keep the listener that they have
  */
 export function handleClientErrors(pool: pg.Pool): () => void {
-  const heard = new WeakSet<pg.PoolClient>()
+  const listening = new WeakSet<pg.PoolClient>()
   const hear = (client: pg.PoolClient) => {
-    if (heard.has(client)) return
-    heard.add(client)
-    // Whoever has the client out learns of it from its statements.
+    if (listening.has(client)) return
+    listening.add(client)
+    // The caller that uses the client gets the error from its statements.
     client.on('error', () => {})
   }
   pool.on('connect', hear)

@@ -31,7 +31,7 @@ const AWAY_CODES = new Set([
 const AWAY_MESSAGES =
   /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed)|Cannot use a pool after calling end|Query read timeout)/
 
-/** One sentence for whoever starts the process: never with a password in it. */
+/** One sentence for the operator who starts the process. It never contains a password. */
 export function whyUnreachable(error: unknown, config: pg.PoolConfig): string {
   const { code, message } = (error ?? {}) as { code?: string; message?: string }
   const reason = (message || code || 'no reason given').replaceAll(/\s+/g, ' ').trim()

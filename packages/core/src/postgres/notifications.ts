@@ -14,7 +14,7 @@ import { isConnectionError } from './connection-errors.ts'
  */
 export interface Notifications {
   /** `fromHere`: this process sent it. */
-  listen(channel: string, heard: (payload: string, fromHere: boolean) => void): void
+  listen(channel: string, listener: (payload: string, fromHere: boolean) => void): void
   /** Sends at once; lost where the connection is not there. */
   send(channel: string, payload: string): Promise<void>
   /** Runs one small statement on the connection, which is made where it is not there. */
@@ -33,22 +33,22 @@ export interface AskOptions {
   isUrgent?: boolean
 }
 
-type Heard = Parameters<Notifications['listen']>[1]
+type Listener = Parameters<Notifications['listen']>[1]
 
 const LONGEST_PAUSE_MS = 1000
-const GOODBYE_MS = 1000
-const PATIENCE_MS = 5000
+const CLOSE_TIMEOUT_MS = 1000
+const QUERY_TIMEOUT_MS = 5000
 
 export class NotificationConnection implements Notifications {
   #config: pg.ClientConfig
-  /** Behind a pooler a LISTEN stays with a connection that is somebody else's a moment later. */
+  /** False behind a pooler: a LISTEN stays with a connection that soon serves other clients. */
   #canListen: boolean
   #logError: (error: Error) => void
-  #listeners = new Map<string, Set<Heard>>()
+  #listeners = new Map<string, Set<Listener>>()
   #client: pg.Client | undefined
   #opening: Promise<void> | undefined
   #retry: NodeJS.Timeout | undefined
-  #turns = new StatementQueue()
+  #statements = new StatementQueue()
   #failures = 0
   #closed = false
 
@@ -58,9 +58,9 @@ export class NotificationConnection implements Notifications {
     this.#logError = logError
   }
 
-  listen(channel: string, heard: Heard): void {
+  listen(channel: string, listener: Listener): void {
     const listeners = this.#listeners.get(channel) ?? new Set()
-    this.#listeners.set(channel, listeners.add(heard))
+    this.#listeners.set(channel, listeners.add(listener))
     if (!this.#canListen) return
     if (!this.#client) void this.#open()
     else if (listeners.size === 1) void this.#say(`listen ${pg.escapeIdentifier(channel)}`)
@@ -86,7 +86,7 @@ export class NotificationConnection implements Notifications {
       () => late.reject(new Error(`Query read timeout: no answer within ${timeoutMs} ms`)),
       timeoutMs,
     )
-    const answer = this.#turns.run(
+    const answer = this.#statements.run(
       async () => {
         if (!this.#client) await Promise.race([this.#open(), late.promise])
         const client = this.#client
@@ -105,7 +105,7 @@ export class NotificationConnection implements Notifications {
 
   isResponsive(ms: number): boolean {
     if (!this.#client) void this.#open()
-    return this.#client !== undefined && this.#turns.takenForMs < ms
+    return this.#client !== undefined && this.#statements.takenForMs < ms
   }
 
   /** What was to be said is said, or a second has passed. */
@@ -117,8 +117,8 @@ export class NotificationConnection implements Notifications {
     this.#client = undefined
     if (!client) return
     const late = Promise.withResolvers<void>()
-    const timer = setTimeout(late.resolve, GOODBYE_MS)
-    const goodbye = this.#turns.run(() => client.end()).catch(this.#logError)
+    const timer = setTimeout(late.resolve, CLOSE_TIMEOUT_MS)
+    const goodbye = this.#statements.run(() => client.end()).catch(this.#logError)
     await Promise.race([goodbye, late.promise])
     clearTimeout(timer)
   }
@@ -141,9 +141,11 @@ export class NotificationConnection implements Notifications {
     try {
       await client.connect()
       // What is given up here ends in the server too. A pooler would keep it for others.
-      if (this.#canListen) await client.query(`set statement_timeout = ${PATIENCE_MS}`)
+      if (this.#canListen) await client.query(`set statement_timeout = ${QUERY_TIMEOUT_MS}`)
       for (const channel of this.#canListen ? this.#listeners.keys() : []) {
-        await withQueryTimeout(client, PATIENCE_MS).query(`listen ${pg.escapeIdentifier(channel)}`)
+        await withQueryTimeout(client, QUERY_TIMEOUT_MS).query(
+          `listen ${pg.escapeIdentifier(channel)}`,
+        )
       }
       this.#client = client
       this.#failures = 0
@@ -153,9 +155,9 @@ export class NotificationConnection implements Notifications {
   }
 
   #hear(channel: string, payload: string, fromHere: boolean): void {
-    for (const heard of this.#listeners.get(channel) ?? []) {
+    for (const listener of this.#listeners.get(channel) ?? []) {
       try {
-        heard(payload, fromHere)
+        listener(payload, fromHere)
       } catch (error) {
         this.#logError(error as Error)
       }
@@ -181,8 +183,8 @@ export class NotificationConnection implements Notifications {
   async #say(statement: string, values?: unknown[]): Promise<void> {
     const client = this.#client
     if (!client) return
-    await this.#turns
-      .run(() => this.#queryOn(client, statement, values, PATIENCE_MS))
+    await this.#statements
+      .run(() => this.#queryOn(client, statement, values, QUERY_TIMEOUT_MS))
       .catch((error: Error) => this.#client === client && this.#lost(client, error))
   }
 

@@ -40,9 +40,9 @@ export class WorkerPool implements Db {
     return this.transaction((db) => db.query(text, values))
   }
 
-  transaction<T>(run: (db: Db) => Promise<T>, patience: { timeoutMs?: number } = {}): Promise<T> {
+  transaction<T>(run: (db: Db) => Promise<T>, limit: { timeoutMs?: number } = {}): Promise<T> {
     const begin = this.pooled ? { begin: BEGIN_WITH_WORKER_PLANS } : {}
-    return transaction(this.pool, run, { ...begin, ...patience })
+    return transaction(this.pool, run, { ...begin, ...limit })
   }
 }
 
