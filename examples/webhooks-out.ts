@@ -7,7 +7,7 @@ import { svcWebhooks } from '@svc/webhooks'
 import { verifyDelivery } from '@svc/webhooks/receiver'
 
 const app = Fastify({ logger: true })
-// Its management API, /_webhooks, is open to everybody until svcAuth stands beside it: api-keys.ts.
+// Its management API, /_webhooks, is open to everyone without svcAuth: see api-keys.ts.
 await app.register(svcWebhooks, {
   allowedEvents: ['order.created'],
   allowedNetworks: ['127.0.0.0/8'], // where our receiver listens: without it no delivery goes there
