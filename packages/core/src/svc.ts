@@ -29,7 +29,7 @@ export interface CoreServices {
   events: Events
   kv: KeyValueStore
   secrets: Secrets
-  /** The pool of the host, or the one that was made for it. */
+  /** The host's pool, or the pool that svcCore made from the option `database`. */
   database: pg.Pool
   /** The started pg-boss, in the schema `svc_jobs`. */
   jobs: PgBoss

@@ -36,7 +36,7 @@ const BLOCKED_FOR_MS = `case when is_blocked
 /**
  * Counts one failure. Where the prefix is blocked already, nothing is counted.
  *
- * @param attempt an id of this attempt, by which the one that led to the block is recognised
+ * @param attempt an id of this attempt: the attempt that led to the block is recognised by it
  */
 export async function countFailure(
   db: Db,

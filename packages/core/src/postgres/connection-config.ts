@@ -52,7 +52,7 @@ export const isPool = (database: unknown): database is pg.Pool =>
 
 /**
  * The same with more server settings. pg lets `options` in a connection string win over the field,
- * and the field over PGOPTIONS: those that are given in the one that wins are kept.
+ * and the field over PGOPTIONS. Only the options of the winner are kept.
  */
 export function withServerOptions(config: pg.PoolConfig, options: string): pg.PoolConfig {
   const { connectionString, ...fields } = config
