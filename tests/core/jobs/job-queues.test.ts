@@ -140,3 +140,24 @@ async function queueRows(core: Core): Promise<unknown[]> {
   )
   return rows
 }
+
+t.test('processes that define the same queue at once agree', async (t) => {
+  const { core, database } = await startHost(t, { core: { worker: { enabled: false } } })
+  const others = await Promise.all(
+    Array.from({ length: 3 }, () =>
+      startHost(t, { database, core: { worker: { enabled: false } } }),
+    ),
+  )
+  const cores = [core, ...others.map((other) => other.core)]
+  const countIndexes = async () => {
+    const { rowCount } = await core.db.query(
+      `select from pg_indexes where schemaname = 'svc_jobs' and indexname like 'svc_parked_%'`,
+    )
+    return rowCount ?? 0
+  }
+  const before = await countIndexes()
+  for (const queue of ['first', 'second', 'third', 'fourth']) {
+    await Promise.all(cores.map(({ queues }) => queues.define(queue)))
+  }
+  t.equal((await countIndexes()) - before, 4, 'each has its index')
+})

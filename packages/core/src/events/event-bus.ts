@@ -216,7 +216,7 @@ export class EventBus {
   async #declareOne(event: string, options: ResolvedSubscribeOptions): Promise<void> {
     const { boss, database, lease } = this.#parts
     const queue = queueOfSubscription(options.subscription)
-    await defineQueue(boss, database.db, queue, { ownTable: false })
+    await defineQueue(boss, database, queue, { ownTable: false })
     await lease.declareEvents({
       subscription: options.subscription,
       queue,

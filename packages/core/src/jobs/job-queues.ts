@@ -60,7 +60,7 @@ export class JobQueues implements Queues {
   }
 
   define(queue: string): Promise<void> {
-    return defineQueue(this.#boss, this.#database.db, queue, { ownTable: true })
+    return defineQueue(this.#boss, this.#database, queue, { ownTable: true })
   }
 
   insert(db: Db, queue: string, jobs: NewJob[]): Promise<void> {

@@ -11,4 +11,6 @@ export const ADVISORY_LOCKS = {
   deliveryLogMaintenance: 7_763_003,
   /** A process declares or drops events of subscriptions. */
   declarations: 7_763_004,
+  /** Indexes and a trigger are added to pg-boss's tables of jobs. */
+  jobTables: 7_763_006,
 } as const

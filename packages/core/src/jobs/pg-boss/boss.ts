@@ -14,7 +14,7 @@ import {
   type Lane,
   type NewJob,
 } from '../job.ts'
-import { setUpDeadLetters, setUpQueueTable } from './jobs-table-setup.ts'
+import { setUpDeadLetters, setUpQueueTable, type TableSetupDatabase } from './jobs-table-setup.ts'
 import { parkJobs } from './parked-jobs.ts'
 import type { Jobs as PgBoss } from './boss-interface.ts'
 import type { WorkerSettings } from '../../options/core-options.ts'
@@ -92,7 +92,7 @@ export async function isBossInstalled(db: Db): Promise<boolean> {
 /** Creates the queue and its dead-letter queue where they do not exist. */
 export async function defineQueue(
   boss: PgBoss,
-  db: Db,
+  database: TableSetupDatabase,
   queue: string,
   { ownTable }: { ownTable: boolean },
 ): Promise<void> {
@@ -100,8 +100,8 @@ export async function defineQueue(
   const settings = { ...QUEUE_SETTINGS, deadLetter }
   await createOrUpdate(boss, deadLetter, DEAD_LETTER_SETTINGS, {})
   await createOrUpdate(boss, queue, settings, { partition: ownTable })
-  await setUpDeadLetters(db)
-  if (ownTable) await setUpQueueTable(db, queue)
+  await setUpDeadLetters(database)
+  if (ownTable) await setUpQueueTable(database, queue)
 }
 
 async function createOrUpdate(

@@ -1,5 +1,9 @@
 /** Settings, indexes and a trigger for pg-boss's tables of jobs, made once after pg-boss made the tables. */
-import type { Db } from '../../postgres/transaction.ts'
+import { ADVISORY_LOCKS } from '../../postgres/advisory-locks.ts'
+import type { Database } from '../../postgres/pools.ts'
+import { transaction, type Db } from '../../postgres/transaction.ts'
+
+export type TableSetupDatabase = Pick<Database, 'db' | 'pool'>
 
 /** Rows come and go quickly, and the planner needs a fair estimate of how many there are. */
 const STORAGE_SETTINGS = {
@@ -11,12 +15,45 @@ const STORAGE_SETTINGS = {
 
 /** Dead letters of all queues are in this table, see `partition` of pg-boss's `createQueue`. */
 const SHARED_TABLE = 'svc_jobs.job_common'
+/** An index over a large table takes a while, and so does another process that makes it. */
+const LONGEST_MS = 10 * 60_000
 
 /**
  * For a queue with a table of its own: autovacuum settings, and the index of parked jobs. The index
  * is partial, so that other jobs do not pay for it.
  */
-export async function setUpQueueTable(db: Db, queue: string): Promise<void> {
+export const setUpQueueTable = (database: TableSetupDatabase, queue: string): Promise<void> =>
+  once(
+    database,
+    (db) => isQueueTableSetUp(db, queue),
+    (db) => alterQueueTable(db, queue),
+  )
+
+/** For dead letters: ids in the order of time, and an index by group. */
+export const setUpDeadLetters = (database: TableSetupDatabase): Promise<void> =>
+  once(database, areDeadLettersSetUp, alterDeadLetters)
+
+/**
+ * Makes what is not there yet. `if not exists` alone is no help between processes: of two that
+ * create one index at once, Postgres gives the second an error.
+ */
+async function once(
+  { db, pool }: TableSetupDatabase,
+  isDone: (db: Db) => Promise<boolean>,
+  alter: (db: Db) => Promise<void>,
+): Promise<void> {
+  if (await isDone(db)) return
+  await transaction(
+    pool,
+    async (locked) => {
+      await locked.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.jobTables])
+      if (!(await isDone(locked))) await alter(locked)
+    },
+    { timeoutMs: LONGEST_MS },
+  )
+}
+
+async function unfinishedTableOf(db: Db, queue: string): Promise<string | undefined> {
   const { rows } = await db.query(
     `select class.oid::regclass::text as name
        from svc_jobs.queue
@@ -28,28 +65,37 @@ export async function setUpQueueTable(db: Db, queue: string): Promise<void> {
                  and indexname = left('svc_parked_' || class.relname, 63)))`,
     [queue],
   )
-  const [table] = rows as { name: string }[]
-  if (!table) return
-  const settings = Object.entries(STORAGE_SETTINGS).map(([name, value]) => `${name} = ${value}`)
-  const bareName = table.name.replace(/^svc_jobs\./, '').replaceAll('"', '')
-  // Postgres cuts longer names off.
-  const index = `svc_parked_${bareName}`.slice(0, 63)
-  await db.query(`alter table ${table.name} set (${settings.join(', ')})`)
-  await db.query(
-    `create index if not exists "${index}" on ${table.name} (singleton_key, start_after)
-      where blocked and state < 'active'`,
-  )
-  await db.query(`analyze ${table.name}`)
+  return (rows as { name: string }[])[0]?.name
 }
 
-/** For dead letters: ids in the order of time, and an index by group. */
-export async function setUpDeadLetters(db: Db): Promise<void> {
+const isQueueTableSetUp = async (db: Db, queue: string): Promise<boolean> =>
+  (await unfinishedTableOf(db, queue)) === undefined
+
+async function alterQueueTable(db: Db, queue: string): Promise<void> {
+  const table = await unfinishedTableOf(db, queue)
+  if (table === undefined) return
+  const settings = Object.entries(STORAGE_SETTINGS).map(([name, value]) => `${name} = ${value}`)
+  const bareName = table.replace(/^svc_jobs\./, '').replaceAll('"', '')
+  // Postgres cuts longer names off.
+  const index = `svc_parked_${bareName}`.slice(0, 63)
+  await db.query(`alter table ${table} set (${settings.join(', ')})`)
+  await db.query(
+    `create index if not exists "${index}" on ${table} (singleton_key, start_after)
+      where blocked and state < 'active'`,
+  )
+  await db.query(`analyze ${table}`)
+}
+
+async function areDeadLettersSetUp(db: Db): Promise<boolean> {
   const { rows } = await db.query(
     `select exists (select from pg_trigger
                      where tgrelid = to_regclass('${SHARED_TABLE}') and tgname = 'svc_dead_letter_id')
             as "isDone"`,
   )
-  if ((rows[0] as { isDone: boolean }).isDone) return
+  return (rows[0] as { isDone: boolean }).isDone
+}
+
+async function alterDeadLetters(db: Db): Promise<void> {
   await db.query(
     `create index if not exists svc_dead_letters on ${SHARED_TABLE} (name, singleton_key, id)
       where name like '%.dlq'`,
