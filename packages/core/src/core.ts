@@ -1,5 +1,6 @@
 /** The inner side of core: `fastify.svc`, and what the packages on top of it build with. */
 import type { FastifyBaseLogger } from 'fastify'
+import { createAudit } from './audit/audit.ts'
 import { createActions } from './actions/actions.ts'
 import { retentionTasks } from './retention-tasks.ts'
 import { openDatabase, type Database } from './postgres/pools.ts'
@@ -140,6 +141,7 @@ export class RunningCore implements Core {
     this.db = database.db
     this.lease = new ProcessLease(database.workerPool, log)
     this.lease.declareDays('eventRetentionDays', settings.eventRetentionDays)
+    this.lease.declareDays('auditRetentionDays', settings.auditRetentionDays)
     this.notifications = new NotificationConnection(database.listener, !database.pooled, (error) =>
       log.debug({ err: loggable(error) }, 'LISTEN connection lost, falling back to polling'),
     )
@@ -167,6 +169,7 @@ export class RunningCore implements Core {
       actions: createActions(),
       events: createEvents(this.bus),
       kv: createKeyValueStore(database.db),
+      audit: createAudit(database.db),
       secrets,
       database: database.pool,
       jobs: boss,
@@ -174,7 +177,7 @@ export class RunningCore implements Core {
     // The plugins that extend the interface add what is theirs when they are mounted.
     this.svc = services as Svc
     this.#periodicTasks = new PeriodicTasks(log)
-    const tasks = retentionTasks(database.maintenance, settings.eventRetentionDays)
+    const tasks = retentionTasks(database.maintenance, settings)
     for (const { seconds, name, run } of tasks) this.every(seconds, name, run)
     this.every(30, 'moves of jobs', () => this.#mover.run())
     this.every(RECOVERY_SECONDS, 'jobs of processes that died', () => this.#lostJobs.run())

@@ -50,6 +50,13 @@ export const InvalidAction = createError<[string, string]>(
   500,
 )
 
+/** A key with a tenant names another one, or a key is made for another tenant than its user's. */
+export const ForeignTenant = createError(
+  'SVC_FOREIGN_TENANT',
+  'the field tenant names another tenant than that of the caller, or of the user: leave it out',
+  403,
+)
+
 /** Input that the schema of an action or a route refuses. */
 export const InvalidInput = createError<[string]>('SVC_INVALID_INPUT', '%s', 400)
 

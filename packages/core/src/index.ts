@@ -17,6 +17,8 @@ export type {
   SubscribeOptions,
 } from './events/event-api.ts'
 export type { EntryOptions, KeyValueStore } from './kv/key-value-store.ts'
+export type { Audit } from './audit/audit.ts'
+export type { AuditActor, AuditChanges, AuditEntry, AuditQuery } from './audit/audit-entry.ts'
 export type { Secrets } from './secrets.ts'
 export type { Jobs } from './jobs/pg-boss/boss-interface.ts'
 export type { Db } from './postgres/transaction.ts'
@@ -27,6 +29,7 @@ export {
   AlreadyRegistered,
   DatabaseTooOld,
   DatabaseUnreachable,
+  ForeignTenant,
   InvalidAction,
   InvalidEntry,
   InvalidEventId,

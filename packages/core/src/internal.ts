@@ -8,6 +8,17 @@ export type { Queues } from './jobs/job-queues.ts'
 export { deleteOldDeadLetters } from './jobs/pg-boss/dead-letters.ts'
 export type { Notifications } from './postgres/notifications.ts'
 export type { Outcome, Result, Settled, Worker } from './jobs/worker.ts'
+export {
+  narrowedReach,
+  reaches,
+  reachOf,
+  tenantOfNew,
+  withinReach,
+  type Reach,
+} from './tenants/tenants.ts'
+export { AuditEntry, auditFilter, changesOf, MASKED } from './audit/audit-entry.ts'
+export { BY_PROCESS, BY_SYSTEM, actorOf, originOf, type AuditOrigin } from './audit/audit-origin.ts'
+export { insertAudit, listAudit, type AuditRecord } from './audit/audit-table.ts'
 export { isUuid, uuidv7 } from './ids.ts'
 export { isEventName } from './events/validate-event.ts'
 export { findPayloadSizes, findPayloads, retainEvents } from './events/events-table.ts'
@@ -17,7 +28,7 @@ export { longestDays } from './processes/processes-table.ts'
 export { defineAction } from './actions/define-action.ts'
 export { readOperation, writeOperation } from './actions/define-operation.ts'
 export { ErrorBody, managementApi } from './http/management-api.ts'
-export { EmptyBody, errorResponses, nullable, optionalBody } from './http/schemas.ts'
+export { EmptyBody, errorResponses, nullable, optionalBody, Tenant } from './http/schemas.ts'
 export { linkNext, page, pageQuery } from './http/pagination.ts'
 export {
   isBoolean,

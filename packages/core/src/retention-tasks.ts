@@ -1,5 +1,6 @@
 /** The periodic tasks of core that delete old data. */
 import type { Db } from './postgres/transaction.ts'
+import { sweepAudit } from './audit/audit-table.ts'
 import { deleteOldDeadLetters } from './jobs/pg-boss/dead-letters.ts'
 import { sweepEvents } from './events/events-table.ts'
 import { deleteRetiredJobs } from './jobs/pg-boss/jobs-table.ts'
@@ -13,7 +14,15 @@ const HOUR = 3600
 const DAY_IN_SECONDS = 24 * 3600
 const SUBSCRIPTION_DEAD_LETTER_DAYS = 90
 
-export function retentionTasks(db: Db, eventRetentionDays: number): PeriodicTask[] {
+interface Days {
+  eventRetentionDays: number
+  auditRetentionDays: number
+}
+
+export function retentionTasks(
+  db: Db,
+  { eventRetentionDays, auditRetentionDays }: Days,
+): PeriodicTask[] {
   return [
     { name: 'expired entries', seconds: 60, run: () => sweepExpired(db) },
     {
@@ -22,6 +31,14 @@ export function retentionTasks(db: Db, eventRetentionDays: number): PeriodicTask
       async run() {
         const longest = await longestDays(db, 'eventRetentionDays', DAY_IN_SECONDS)
         await sweepEvents(db, Math.max(longest, eventRetentionDays))
+      },
+    },
+    {
+      name: 'old rows of the audit',
+      seconds: HOUR,
+      async run() {
+        const longest = await longestDays(db, 'auditRetentionDays', DAY_IN_SECONDS)
+        await sweepAudit(db, Math.max(longest, auditRetentionDays))
       },
     },
     { name: 'processes that ended', seconds: HOUR, run: () => sweepProcesses(db) },

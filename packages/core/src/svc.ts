@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Audit } from './audit/audit.ts'
 import type { Actions } from './actions/actions.ts'
 import type { Events } from './events/event-api.ts'
 import type { PgBoss } from './jobs/pg-boss/boss.ts'
@@ -28,6 +29,7 @@ export interface CoreServices {
   actions: Actions
   events: Events
   kv: KeyValueStore
+  audit: Audit
   secrets: Secrets
   /** The host's pool, or the pool that svcCore made from the option `database`. */
   database: pg.Pool

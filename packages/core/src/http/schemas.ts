@@ -1,5 +1,6 @@
 /** Pieces of schemas that the routes of both plugins are described with. */
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { TENANT_PATTERN } from '../tenants/tenants.ts'
 import { ErrorBody } from './management-api.ts'
 
 /** One schema with two types: of a union Ajv would name only its last branch in a message. */
@@ -14,6 +15,14 @@ export const optionalBody = nullable
 
 /** The body of a request that takes no fields: none, or an empty object. */
 export const EmptyBody = optionalBody(Type.Object({}, { additionalProperties: false }))
+
+/** The tenant of what is made; `null` for none. */
+export const Tenant = nullable(
+  Type.String({
+    pattern: TENANT_PATTERN,
+    description: 'A customer of the host, by a name of 1 to 64 of A-Z, a-z, 0-9, _, ., : and -.',
+  }),
+)
 
 /** The error responses of every management route. */
 export const errorResponses = { '4xx': ErrorBody, '5xx': ErrorBody }

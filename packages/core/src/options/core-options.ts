@@ -43,6 +43,8 @@ export interface SvcCoreOptions {
    * @default 30
    */
   eventRetentionDays?: number
+  /** How long the rows of the audit are kept, in days. @default 365 */
+  auditRetentionDays?: number
 }
 
 export type WorkerSettings = Required<WorkerOptions>
@@ -53,6 +55,7 @@ export interface CoreSettings {
   secrets: NonNullable<SvcCoreOptions['secrets']>
   worker: WorkerSettings
   eventRetentionDays: number
+  auditRetentionDays: number
 }
 
 const rules: OptionRules = {
@@ -96,6 +99,11 @@ const rules: OptionRules = {
     expects: 'an integer from 1 to 36500 (days)',
     is: isIntegerFrom(1, 36_500),
     default: 30,
+  },
+  auditRetentionDays: {
+    expects: 'an integer from 1 to 36500 (days)',
+    is: isIntegerFrom(1, 36_500),
+    default: 365,
   },
 }
 

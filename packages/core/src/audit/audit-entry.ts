@@ -1,0 +1,91 @@
+/** What a row of the audit says, and what its changes are. */
+import { Type, type Static } from '@sinclair/typebox'
+import { nullable } from '../http/schemas.ts'
+
+export type ActorKind = 'key' | 'bootstrap' | 'console' | 'process' | 'system'
+
+const Actor = Type.Object({
+  kind: Type.Unsafe<ActorKind>({
+    type: 'string',
+    enum: ['key', 'bootstrap', 'console', 'process', 'system'],
+    description:
+      '"process": code of the host, or a request where nothing guards the routes. "system": we ourselves.',
+  }),
+  keyId: nullable(Type.String()),
+  userId: nullable(Type.String()),
+})
+
+const Change = Type.Object({ from: Type.Unknown(), to: Type.Unknown() })
+
+export const AuditEntry = Type.Object({
+  id: Type.String(),
+  at: Type.String({ format: 'date-time' }),
+  tenant: nullable(Type.String()),
+  actor: Actor,
+  action: Type.String({ description: 'Such as "key.create", "webhook.update".' }),
+  target: Type.Object({ kind: Type.String(), id: Type.String() }),
+  changes: nullable(
+    Type.Record(Type.String(), Change, {
+      description: 'The fields that changed; secrets are "***". null once the tenant was erased.',
+    }),
+  ),
+  requestId: nullable(Type.String()),
+  ip: nullable(Type.String()),
+})
+/** A change: who made it, of what, and which fields it changed. `at` is ISO 8601 in UTC. */
+export type AuditEntry = Static<typeof AuditEntry>
+/** Who made a change. `keyId` and `userId` are `null` where it was no key. */
+export type AuditActor = Static<typeof Actor>
+/** The fields that changed. */
+export type AuditChanges = Record<string, { from: unknown; to: unknown }>
+
+const text = (description: string) =>
+  Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000]*$', description }),
+  )
+
+/** The filters that the route and `svc.audit.list` share. */
+export const auditFilter = {
+  tenant: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Changes of this tenant; empty: of none.' }),
+  ),
+  actor: text('Id of a key or of a user, or a kind such as "bootstrap".'),
+  target: text('Id of what was changed, or a kind such as "webhook".'),
+  action: text('Such as "key.create".'),
+  since: Type.Optional(Type.String({ format: 'date-time', description: 'From this time on.' })),
+  until: Type.Optional(Type.String({ format: 'date-time', description: 'Before this time.' })),
+}
+
+export const AuditQuery = Type.Object(
+  {
+    ...auditFilter,
+    limit: Type.Optional(Type.Integer({ minimum: 1 })),
+    after: Type.Optional(Type.String({ format: 'uuid' })),
+  },
+  { additionalProperties: false },
+)
+/**
+ * Which changes are listed. `actor` is the id of a key or a user, or a kind; `target` an id or a
+ * kind; `since` (from then on) and `until` (before then) are ISO 8601 with an offset.
+ */
+export type AuditQuery = Static<typeof AuditQuery>
+
+/** What stands for a secret. */
+export const MASKED = '***'
+
+/** The fields that differ. Of `secrets` neither value is shown; a missing field counts as `null`. */
+export function changesOf(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+  secrets: readonly string[] = [],
+): AuditChanges {
+  const changes: AuditChanges = {}
+  for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const from = before[field] ?? null
+    const to = after[field] ?? null
+    if (JSON.stringify(from) === JSON.stringify(to)) continue
+    const shown = (value: unknown) => (value !== null && secrets.includes(field) ? MASKED : value)
+    changes[field] = { from: shown(from), to: shown(to) }
+  }
+  return changes
+}

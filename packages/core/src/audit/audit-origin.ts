@@ -1,0 +1,45 @@
+/** Whom a change came from. */
+import type { AuditActor } from './audit-entry.ts'
+
+export interface AuditOrigin {
+  actor: AuditActor
+  /** `null` where no request asked for the change. */
+  requestId: string | null
+  ip: string | null
+}
+
+/** What `request.auth` says of the caller, whoever guards the routes. */
+export interface AuditCaller {
+  keyId?: string | null
+  userId?: string | null
+  bootstrap?: boolean
+}
+
+const withoutKey = (kind: AuditActor['kind']): AuditOrigin => ({
+  actor: { kind, keyId: null, userId: null },
+  requestId: null,
+  ip: null,
+})
+
+/** Code of this process. */
+export const BY_PROCESS: AuditOrigin = withoutKey('process')
+/** We ourselves: what nobody asked for. */
+export const BY_SYSTEM: AuditOrigin = withoutKey('system')
+
+export function actorOf(caller: AuditCaller | null | undefined): AuditActor {
+  if (!caller) return BY_PROCESS.actor
+  const { keyId = null, userId = null, bootstrap = false } = caller
+  return { kind: bootstrap ? 'bootstrap' : 'key', keyId, userId }
+}
+
+/** What is read of a request. Its `auth` is there where svcAuth of @svc/auth guards the host. */
+interface AuditedRequest {
+  id: unknown
+  ip: string
+  auth?: AuditCaller | null | undefined
+}
+
+export const originOf = (request: object): AuditOrigin => {
+  const { auth, id, ip } = request as AuditedRequest
+  return { actor: actorOf(auth), requestId: String(id), ip: ip ?? null }
+}
