@@ -28,7 +28,7 @@ t.test('the checksum is CRC-32 in base62, padded to six digits', (t) => {
 })
 
 t.test('a minted key is svc_, 32 random characters and their checksum', (t) => {
-  const keys = Array.from({ length: 500 }, generateKey)
+  const keys = Array.from({ length: 500 }, () => generateKey())
   for (const key of keys) {
     const [, body = '', checksum] = /^svc_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/.exec(key) ?? []
     t.equal(checksum, checksumOf(body))

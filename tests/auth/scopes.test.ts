@@ -1,5 +1,11 @@
 import t from 'tap'
-import { isReading, satisfies, SCOPE_NAME, ungrantable } from '../../packages/auth/src/scopes.ts'
+import {
+  createScopeNames,
+  isReading,
+  satisfies,
+  SCOPE_NAME,
+  ungrantable,
+} from '../../packages/auth/src/scopes.ts'
 
 t.test('any one of the required scopes is enough, and admin always is', (t) => {
   const cases: [held: string[], required: string[], is: boolean][] = [
@@ -46,5 +52,44 @@ t.test('without admin only read, write and scopes of its own can be handed on', 
 t.test('a scope is named by words with colons between them', (t) => {
   for (const name of ['billing:read', 'a', 'A.b_c-d~e', 'a:b:c']) t.match(name, SCOPE_NAME)
   for (const name of ['', ':', 'a:', ':a', 'a b', 'a,b', 'ä', 'a"']) t.notMatch(name, SCOPE_NAME)
+  t.end()
+})
+
+t.test('roles and namespaces are resolved to the scopes that they hold', (t) => {
+  const own = ['projects:read', 'projects:write', 'projectsx:read', 'audit:read']
+  const roles = { viewer: ['read', 'projects:*'], none: [] }
+  const names = createScopeNames(own, roles)
+  const rows: [scopes: string[], held: string[]][] = [
+    [['read'], ['read']],
+    [['role:viewer'], ['read', 'projects:*', 'projects:read', 'projects:write']],
+    [['role:none'], []],
+    [
+      ['projects:*', 'projects:read'],
+      ['projects:*', 'projects:read', 'projects:write'],
+    ],
+    // Built in scopes are in no namespace, also where the host has declared one of them.
+    [
+      ['audit:*', 'auth:*'],
+      ['audit:*', 'auth:*'],
+    ],
+    // Of a host with other options.
+    [
+      ['role:unknown', 'other:*'],
+      ['role:unknown', 'other:*'],
+    ],
+    [['role:toString'], ['role:toString']],
+  ]
+  for (const [scopes, held] of rows) t.same(names.resolve(scopes), held, scopes.join())
+  t.end()
+})
+
+t.test('a key can be given scopes, roles and namespaces that there are', (t) => {
+  const names = createScopeNames(['projects:read'], { viewer: ['read'] })
+  for (const known of ['admin', 'auth:verify', 'projects:read', 'projects:*', 'role:viewer']) {
+    t.equal(names.findUnknown(['read', known]), undefined, known)
+  }
+  for (const unknown of ['role:nobody', 'other:*', 'auth:*', '*', ':*', 'projects*', 'viewer']) {
+    t.equal(names.findUnknown(['read', unknown]), unknown, unknown)
+  }
   t.end()
 })

@@ -1,5 +1,24 @@
 create type svc_jobs.job_state as enum ('created', 'retry', 'active', 'completed', 'cancelled', 'failed');
 
+create table svc."__svc.audit" (
+  id uuid not null,
+  tenant text collate "C",
+  actor_kind text collate "C" not null,
+  actor_key_id uuid,
+  actor_user_id uuid,
+  action text collate "C" not null,
+  target_kind text collate "C" not null,
+  target_id text collate "C" not null,
+  changes jsonb,
+  request_id text,
+  ip text,
+  constraint "__svc.audit_pkey" PRIMARY KEY (id)
+);
+CREATE INDEX "__svc.audit_actor_key_id_id_idx" ON svc."__svc.audit" USING btree (actor_key_id, id DESC) WHERE (actor_key_id IS NOT NULL);
+CREATE INDEX "__svc.audit_actor_user_id_id_idx" ON svc."__svc.audit" USING btree (actor_user_id, id DESC) WHERE (actor_user_id IS NOT NULL);
+CREATE INDEX "__svc.audit_target_id_id_idx" ON svc."__svc.audit" USING btree (target_id, id DESC);
+CREATE INDEX "__svc.audit_tenant_id_idx" ON svc."__svc.audit" USING btree (tenant, id DESC);
+
 create table svc."__svc.auth.api_keys" (
   id uuid not null,
   user_id uuid not null,
@@ -12,14 +31,23 @@ create table svc."__svc.auth.api_keys" (
   revoked_at timestamp with time zone,
   last_used_at timestamp with time zone,
   inserted_in xid8,
+  tenant text collate "C",
+  enabled boolean default true not null,
+  metadata jsonb,
+  allowed_ips text[],
+  replaces uuid,
+  replaced_by uuid,
   constraint "__svc.auth.api_keys_key_hash_check" CHECK ((key_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint "__svc.auth.api_keys_key_prefix_check" CHECK ((length(key_prefix) <= 8)),
   constraint "__svc.auth.api_keys_pkey" PRIMARY KEY (id),
   constraint "__svc.auth.api_keys_key_hash_key" UNIQUE (key_hash)
 );
 CREATE INDEX "__svc.auth.api_keys_inserted_in_idx" ON svc."__svc.auth.api_keys" USING btree (inserted_in);
+CREATE INDEX "__svc.auth.api_keys_key_prefix_id_idx" ON svc."__svc.auth.api_keys" USING btree (key_prefix, id DESC);
+CREATE INDEX "__svc.auth.api_keys_tenant_id_idx" ON svc."__svc.auth.api_keys" USING btree (tenant, id DESC);
 CREATE INDEX "__svc.auth.api_keys_user_id_id_idx" ON svc."__svc.auth.api_keys" USING btree (user_id, id DESC);
 CREATE TRIGGER mark_inserted BEFORE INSERT OR UPDATE OF key_hash ON svc."__svc.auth.api_keys" FOR EACH ROW EXECUTE FUNCTION svc."__svc.auth.mark_new_key"();
+CREATE TRIGGER take_tenant BEFORE INSERT ON svc."__svc.auth.api_keys" FOR EACH ROW EXECUTE FUNCTION svc."__svc.auth.tenant_of_key"();
 CREATE TRIGGER tell_deleted AFTER DELETE ON svc."__svc.auth.api_keys" REFERENCING OLD TABLE AS was FOR EACH STATEMENT EXECUTE FUNCTION svc."__svc.auth.tell_changed_keys"();
 CREATE TRIGGER tell_updated AFTER UPDATE ON svc."__svc.auth.api_keys" REFERENCING OLD TABLE AS was NEW TABLE AS now FOR EACH STATEMENT EXECUTE FUNCTION svc."__svc.auth.tell_changed_keys"();
 
@@ -43,13 +71,19 @@ CREATE INDEX "__svc.auth.failing_prefixes_expires_at_idx" ON svc."__svc.auth.fai
 
 create table svc."__svc.auth.users" (
   id uuid not null,
-  email text not null,
+  email text,
   name text not null,
   role text not null,
   created_at timestamp with time zone default now() not null,
+  tenant text collate "C",
+  tenant_email text,
+  constraint "__svc.auth.users_tenant_check" CHECK ((tenant ~ '^[A-Za-z0-9_.:-]{1,64}$'::text)),
+  constraint one_email CHECK ((((tenant IS NULL) = (email IS NOT NULL)) AND ((tenant IS NULL) = (tenant_email IS NULL)))) NOT VALID,
   constraint "__svc.auth.users_pkey" PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX "__svc.auth.users_lower_idx" ON svc."__svc.auth.users" USING btree (lower(email));
+CREATE INDEX "__svc.auth.users_tenant_id_idx" ON svc."__svc.auth.users" USING btree (tenant, id DESC);
+CREATE UNIQUE INDEX "__svc.auth.users_tenant_lower_idx" ON svc."__svc.auth.users" USING btree (tenant, lower(tenant_email)) WHERE (tenant IS NOT NULL);
 
 create table svc."__svc.events" (
   name text collate "C" not null,
@@ -383,8 +417,10 @@ begin
   if tg_op = 'UPDATE' then
     select array_agg(was.key_hash) into changed
       from was join now using (id)
-     where (was.key_hash, was.user_id, was.scopes, was.expires_at, was.revoked_at)
-        is distinct from (now.key_hash, now.user_id, now.scopes, now.expires_at, now.revoked_at);
+     where (was.key_hash, was.user_id, was.scopes, was.expires_at, was.revoked_at,
+            was.tenant, was.enabled, was.allowed_ips)
+        is distinct from (now.key_hash, now.user_id, now.scopes, now.expires_at, now.revoked_at,
+                          now.tenant, now.enabled, now.allowed_ips);
   else
     select array_agg(was.key_hash) into changed from was;
   end if;
@@ -396,6 +432,18 @@ begin
     perform pg_notify('__svc.auth.keys_changed', '');
   end if;
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.auth.tenant_of_key"()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.tenant := coalesce(
+    (select users.tenant from svc."__svc.auth.users" as users where users.id = new.user_id),
+    new.tenant);
+  return new;
 end
 $function$;
 

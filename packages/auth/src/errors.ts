@@ -18,13 +18,27 @@ export const AmbiguousCredentials = createError(
   401,
 )
 
-/** The key is unknown, revoked or expired; only the log says which. The guard's 401. */
+/** The key is unknown, revoked, disabled or expired; only the log says which. The guard's 401. */
 export const InvalidKey = createError('SVC_AUTH_INVALID_KEY', 'the API key is not valid', 401)
 
 /** The key holds none of the scopes that the route needs. The guard's 403. */
 export const InsufficientScope = createError<[string]>(
   'SVC_AUTH_INSUFFICIENT_SCOPE',
   'the API key needs one of these scopes: %s',
+  403,
+)
+
+/** The request came from outside of the networks that the key may be used from. The guard's 403. */
+export const IpNotAllowed = createError(
+  'SVC_AUTH_IP_NOT_ALLOWED',
+  'the API key may not be used from this address',
+  403,
+)
+
+/** What a proxy sent of the request that it asks about is missing or doubled. */
+export const InvalidForwardedRequest = createError<[string]>(
+  'SVC_AUTH_INVALID_FORWARDED_REQUEST',
+  'the header %s must be sent once, with the method or the URI of the request that is asked about',
   403,
 )
 
@@ -90,10 +104,45 @@ export const ScopeNotGrantable = createError<[string]>(
   403,
 )
 
+/** A caller tried to give a key more than it has itself: a later expiry, or more addresses. */
+export const NotGrantable = createError<[string]>(
+  'SVC_AUTH_NOT_GRANTABLE',
+  'the key that asks is restricted in these fields, and can give no key more than it has: %s',
+  403,
+)
+
+/** The key was rotated already: its successor can be rotated. */
+export const AlreadyRotated = createError<[string]>(
+  'SVC_AUTH_ALREADY_ROTATED',
+  'the key was rotated already: rotate its successor, %s',
+  409,
+)
+
+/** The tenant has as many keys as the option `maxKeysPerTenant` allows. */
+export const KeyLimitReached = createError<[string]>(
+  'SVC_AUTH_LIMIT_REACHED',
+  'a tenant has at most %s keys that are neither revoked nor expired: revoke one first',
+  409,
+)
+
+/** An element of `allowedIps` is not a network. */
+export const InvalidNetwork = createError<[string]>(
+  'SVC_AUTH_INVALID_NETWORK',
+  'allowedIps must be a list of CIDRs such as "192.0.2.0/24" or "2001:db8::/32", but has "%s"',
+  400,
+)
+
 /** A route has a scope in `config.scopes` that is not declared. Thrown at boot. */
 export const InvalidRouteScopes = createError<[string, string]>(
   'SVC_AUTH_INVALID_ROUTE_SCOPES',
   'svcAuth: the route %s has a "config.scopes" that cannot be met: %s',
+  500,
+)
+
+/** A role of the option `roles` has a scope that is not declared. Thrown at boot. */
+export const InvalidRole = createError<[string, string]>(
+  'SVC_AUTH_INVALID_ROLE',
+  'svcAuth: the role "%s" in the option "roles" has the scope "%s", which is neither built in nor declared in the option "scopes"',
   500,
 )
 

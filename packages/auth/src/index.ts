@@ -7,6 +7,7 @@ import './guard/guard.ts'
 import './guard/request-context.ts'
 
 export { svcAuth, svcAuth as default } from './plugin.ts'
+export { authOf } from './auth-of.ts'
 export type { SvcAuthOptions } from './options.ts'
 export type { AuthOperations } from './operations/svc-auth.ts'
 export type { RateLimit } from './tables/lockouts.ts'
@@ -15,15 +16,23 @@ export type { Scope } from './scopes.ts'
 export type {
   ApiKey,
   CreatedApiKey,
+  KeyFilter,
+  KeyRotation,
+  KeyState,
+  KeyUpdate,
   NewApiKey,
   NewUser,
   Page,
   User,
+  UserFilter,
   Validation,
+  Verification,
+  Verified,
 } from './schemas.ts'
 export {
   AmbiguousCredentials,
   AuthAlreadyRegistered,
+  AlreadyRotated,
   Blocked,
   EmailTaken,
   ExclusionOpensManagement,
@@ -33,10 +42,16 @@ export {
   HookBeforeGuard,
   InsufficientScope,
   InvalidExpiry,
+  InvalidForwardedRequest,
   InvalidKey,
+  InvalidNetwork,
+  InvalidRole,
   InvalidRouteScopes,
+  IpNotAllowed,
+  KeyLimitReached,
   KeyNotFound,
   MissingKey,
+  NotGrantable,
   RequestContextTooLate,
   ScopeNotGrantable,
   Unavailable,

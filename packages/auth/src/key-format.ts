@@ -1,25 +1,26 @@
 /**
- * The text of a key: `svc_`, 32 random characters, 6 of a checksum. By the fixed start and the
+ * The text of a key: `svc_` (or the letters of the option `keyPrefix`), 32 random characters, 6 of a
+ * checksum. By the fixed start and the
  * checksum secret scanners find leaked keys, and typing errors are refused without a query.
  */
 import { hash as hashText, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const START = 'svc_'
+export const DEFAULT_LETTERS = 'svc'
 const RANDOM_LENGTH = 32
 const CHECKSUM_LENGTH = 6
-const FORMAT = /^svc_[0-9A-Za-z]{38}$/
+const BODY = /^[0-9A-Za-z]{38}$/
 
 export const PREFIX_LENGTH = 8
 
 /** A longer text is refused without being hashed. */
 export const LONGEST_KEY = 512
 
-export function generateKey(): string {
+export function generateKey(letters = DEFAULT_LETTERS): string {
   const random = Array.from({ length: RANDOM_LENGTH }, () => DIGITS[randomInt(DIGITS.length)])
   const body = random.join('')
-  return START + body + checksumOf(body)
+  return `${letters}_${body}${checksumOf(body)}`
 }
 
 /** CRC-32 in base62, padded with zeros. */
@@ -36,10 +37,14 @@ export function checksumOf(body: string): string {
 /** `badChecksum`: a text in our format that was never a key. `otherFormat`: e.g. the bootstrap key. */
 export type KeyFormat = 'wellFormed' | 'badChecksum' | 'otherFormat'
 
-export function formatOf(key: string): KeyFormat {
-  if (!FORMAT.test(key)) return 'otherFormat'
-  const end = START.length + RANDOM_LENGTH
-  return checksumOf(key.slice(START.length, end)) === key.slice(end) ? 'wellFormed' : 'badChecksum'
+/** `letters`: those that begin the keys of this host, beside the default ones. */
+export function formatOf(key: string, letters = DEFAULT_LETTERS): KeyFormat {
+  const start = [letters, DEFAULT_LETTERS].find((each) => key.startsWith(`${each}_`))
+  if (start === undefined) return 'otherFormat'
+  const body = key.slice(start.length + 1)
+  if (!BODY.test(body)) return 'otherFormat'
+  const random = body.slice(0, RANDOM_LENGTH)
+  return checksumOf(random) === body.slice(RANDOM_LENGTH) ? 'wellFormed' : 'badChecksum'
 }
 
 /**

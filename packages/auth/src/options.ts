@@ -7,7 +7,8 @@ import {
   type OptionRules,
 } from '@svc/core/internal'
 import type { RateLimit } from './tables/lockouts.ts'
-import { BUILT_IN_SCOPES, SCOPE_NAME, type Scope } from './scopes.ts'
+import { InvalidRole } from './errors.ts'
+import { createScopeNames, isHostScope, SCOPE_NAME, type Scope } from './scopes.ts'
 
 /**
  * Options of `svcAuth`.
@@ -56,6 +57,21 @@ export interface SvcAuthOptions {
   /** Scopes of the host, for keys and for `config.scopes` of routes. @default [] */
   scopes?: Scope[]
   /**
+   * Sets of scopes by names of the host's own. A key with the scope `role:viewer` holds the scopes of
+   * the role `viewer` as they are at the boot of each process.
+   * @default {}
+   */
+  roles?: Record<string, Scope[]>
+  /**
+   * How many keys a tenant may have that are neither revoked nor expired.
+   * @default no limit
+   */
+  maxKeysPerTenant?: number
+  /** Letters that begin the text of a key: 1 to 3 of a-z. @default 'svc' */
+  keyPrefix?: string
+  /** Whether the management routes are part of the host's OpenAPI document. @default true */
+  openapi?: boolean
+  /**
    * Names of the functions of `onRequest` hooks that may run before the guard, beside those of
    * `@fastify/request-context`, `@fastify/cors` and `@fastify/helmet`. A minifier changes names of
    * functions, and the host does not boot then: keep these names (esbuild: `keepNames`).
@@ -63,18 +79,18 @@ export interface SvcAuthOptions {
    */
   hooksBeforeGuard?: string[]
   /**
-   * Whether the guard writes `auth.userId`, `auth.scopes` and `auth.bootstrap` into the request
-   * context.
+   * Whether the guard writes `auth.userId`, `auth.scopes`, `auth.bootstrap` and `auth.tenant` into the
+   * request context.
    * @default whether `@fastify/request-context` was registered before svcAuth
    */
   requestContext?: boolean
 }
 
 /** {@link SvcAuthOptions} with the defaults filled in. */
-export type AuthSettings = Required<
-  Omit<SvcAuthOptions, 'bootstrapKeySecret' | 'rateLimit' | 'requestContext'>
-> &
-  Pick<SvcAuthOptions, 'bootstrapKeySecret' | 'rateLimit' | 'requestContext'>
+export type AuthSettings = Required<Omit<SvcAuthOptions, Unset>> & Pick<SvcAuthOptions, Unset>
+
+/** Options without a default. */
+type Unset = 'bootstrapKeySecret' | 'rateLimit' | 'requestContext' | 'maxKeysPerTenant'
 
 const text = (is: (value: string) => boolean) => (value: unknown) =>
   typeof value === 'string' && is(value)
@@ -90,7 +106,13 @@ const isExclusion = (value: string): boolean =>
   /^\/[^?#*:%\\\s]*$/.test(value.replace(/\/\*$/, '/').replaceAll('::', '')) &&
   !/\/\/|\/\.\.?(?:\/|$)/.test(value)
 const isBasePath = (value: string): boolean => /^(?:\/[^/?#:*\s]+)+$/.test(value)
-const isBuiltIn = (scope: string): boolean => BUILT_IN_SCOPES.some((builtIn) => builtIn === scope)
+const isRoles = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.entries(value).every(
+    ([name, scopes]) =>
+      SCOPE_NAME.test(name) && Array.isArray(scopes) && scopes.every((scope) => isString(scope)),
+  )
 
 const LONGEST_MS = 2 ** 31 - 1
 
@@ -139,9 +161,21 @@ const rules: OptionRules = {
   },
   scopes: {
     expects: 'a list of names such as "billing:read" that are not those of built-in scopes',
-    each: text((scope) => SCOPE_NAME.test(scope) && !isBuiltIn(scope)),
+    each: text(isHostScope),
     default: [],
   },
+  roles: {
+    expects: 'an object of lists of scopes by names such as "viewer"',
+    is: isRoles,
+    default: {},
+  },
+  maxKeysPerTenant: { expects: 'an integer of at least 1', is: isIntegerFrom(1) },
+  keyPrefix: {
+    expects: '1 to 3 letters from a to z',
+    is: text((letters) => /^[a-z]{1,3}$/.test(letters)),
+    default: 'svc',
+  },
+  openapi: { expects: 'true or false', is: isBoolean, default: true },
   hooksBeforeGuard: {
     expects: 'a list of names of functions',
     each: isString,
@@ -150,9 +184,19 @@ const rules: OptionRules = {
   requestContext: { expects: 'true or false', is: isBoolean },
 }
 
-/** @throws InvalidOption naming the option, what it was and what it must be */
+/** @throws InvalidRole: a role holds scopes and namespaces, and no other role */
+function assertRolesDeclared({ roles, scopes }: AuthSettings): void {
+  const names = createScopeNames(scopes, {})
+  for (const [role, held] of Object.entries(roles)) {
+    const unknown = names.findUnknown(held)
+    if (unknown !== undefined) throw new InvalidRole(role, unknown)
+  }
+}
+
+/** @throws InvalidOption naming the option, what it was and what it must be; InvalidRole */
 export function resolveAuthOptions(given: unknown): AuthSettings {
   const settings = resolveOptions<AuthSettings>('svcAuth', rules, given)
+  assertRolesDeclared(settings)
   if (settings.rateLimit === undefined) return settings
   const rateLimit = resolveOptions<RateLimit>(
     'svcAuth',

@@ -28,12 +28,18 @@ import { createAuthOperations } from './operations/svc-auth.ts'
 import { resolveAuthOptions, type AuthSettings, type SvcAuthOptions } from './options.ts'
 import { managementRoutes, unknownId } from './routes/management.ts'
 import { describeRoutes } from './routes/openapi.ts'
-import type { Scope } from './scopes.ts'
+import type { JudgeTarget } from './routes/services.ts'
+import { createScopeNames, type Scope } from './scopes.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Scopes of which any one, or `admin`, opens the route. They guard it at any path. */
     scopes?: Scope[]
+    /**
+     * Whether the route takes requests without a key. A valid key is known all the same, and one that
+     * is not valid is refused.
+     */
+    public?: boolean
   }
 }
 
@@ -55,7 +61,9 @@ async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> 
 }
 
 async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): Promise<void> {
-  const authentication = await createAuthentication(core, settings, redactingLog(app.log))
+  const names = createScopeNames(settings.scopes, settings.roles)
+  const log = redactingLog(app.log)
+  const authentication = await createAuthentication(core, settings, names, log)
   const router = routerOptionsOf(app)
   const allRoutes = collectRoutes(app)
   const policies = new PolicyMap(createPathRules(withPrefix(settings, app.prefix), router), router)
@@ -65,13 +73,15 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
   for (const context of new Set([rootOf(app), app])) context.decorateRequest('auth', null)
   const policyOf = (request: FastifyRequest) => policies.policyOf(request)
   const guard = createGuard({ ...authentication, policyOf, copyToRequestContext })
-  const guardHook = await addGuardHook(app, guard)
+  const guardHook = await addGuardHook(app, guard.hook)
   app.decorate(GUARDS, (method: string, path: string) => policies.needsKey(method, path))
 
-  const context = createOperationContext(core, authentication, settings)
-  const operations = createOperations(context, authentication.authenticator)
+  const context = createOperationContext(core, authentication, settings, names)
+  const operations = createOperations(context, authentication)
   core.svc.auth = createAuthOperations(operations)
   registerActions(core.svc)
+  const judgeTarget: JudgeTarget = ({ method, target }, ...request) =>
+    guard.judge(policies.policyOfTarget(target), method, ...request)
   if (settings.managementBasePath !== null) {
     if (app.hasDecorator('swagger')) {
       describeRoutes(app, (...route) => policies.policyBeforeRegistration(...route))
@@ -79,7 +89,7 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
     await managementApi(
       app,
       settings.managementBasePath,
-      (api) => managementRoutes(api, operations),
+      (api) => managementRoutes(api, operations, settings, judgeTarget),
       unknownId,
     )
   }
@@ -89,7 +99,7 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
     assertRoutesEnclosed(app, routes)
     assertGuardFirst(app, guardHook, routes, settings.hooksBeforeGuard)
     if (settings.requestContext !== false) assertRequestContextFirst(app, guardHook)
-    policies.addRoutes(routes, context.scopes)
+    policies.addRoutes(routes, names.declared)
     warnOfUselessExclusions(app.log, settings.excludePaths, routes)
     await authentication.start()
   })
@@ -120,7 +130,7 @@ const withPrefix = (settings: AuthSettings, prefix: string): AuthSettings => ({
  * holds all routes.
  *
  * Boot rejects with InvalidOption (`@svc/core`), AuthAlreadyRegistered, ExclusionOpensManagement,
- * InvalidRouteScopes, HookBeforeGuard, GuardNotGlobal, RequestContextTooLate, UnsupportedFastify, and
+ * InvalidRole, InvalidRouteScopes, HookBeforeGuard, GuardNotGlobal, RequestContextTooLate, UnsupportedFastify, and
  * with the errors of `svcCore`.
  *
  * @example

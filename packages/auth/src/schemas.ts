@@ -1,19 +1,22 @@
 /** Input and output of the operations, for routes, `svc.auth` and actions. */
 import { Type, type Static } from '@sinclair/typebox'
-
-/** Postgres refuses NUL in a text. */
-const text = (maxLength: number) =>
-  Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000]*$' })
-const nullable = <T extends ReturnType<typeof Type.String>>(schema: T) =>
-  Type.Union([schema, Type.Null()])
-const timestamp = () => Type.String({ format: 'date-time' })
-const closed = { additionalProperties: false }
+import { nullable, Tenant } from '@svc/core/internal'
+import {
+  keyChanges,
+  keyFields,
+  keyState,
+  rotation,
+  shownKeyFields,
+  type KeyState,
+} from './key-fields.ts'
+import { closed, text, timestamp } from './schema-pieces.ts'
 
 export const NewUser = Type.Object(
   {
     email: Type.String({ format: 'email', maxLength: 254 }),
     name: text(200),
     role: Type.Optional(text(100)),
+    tenant: Type.Optional(Tenant),
   },
   closed,
 )
@@ -23,22 +26,24 @@ export const User = Type.Object({
   email: Type.String(),
   name: Type.String(),
   role: Type.String(),
+  tenant: nullable(Type.String()),
   createdAt: timestamp(),
 })
 
-const keyFields = {
-  /** For people; `null` for none. */
-  label: Type.Optional(nullable(text(200))),
-  /** ISO 8601 with an offset: from this instant on the key is invalid; `null` for never. */
-  expiresAt: Type.Optional(nullable(timestamp())),
-  /** Default `["read", "write"]`. */
-  scopes: Type.Optional(Type.Array(Type.String(), { maxItems: 100, uniqueItems: true })),
-}
+const newKey = { tenant: Type.Optional(Tenant), ...keyFields }
 
 /** The body of a route that has the user in its path. */
-export const CreateApiKeyBody = Type.Object(keyFields, closed)
+export const CreateApiKeyBody = Type.Object(newKey, closed)
 
-export const NewApiKey = Type.Object({ userId: Type.String(), ...keyFields }, closed)
+export const NewApiKey = Type.Object({ userId: Type.String(), ...newKey }, closed)
+
+export const KeyChangesBody = Type.Object(keyChanges, closed)
+
+export const KeyUpdate = Type.Object({ id: Type.String(), ...keyChanges }, closed)
+
+export const RotationBody = Type.Object(rotation, closed)
+
+export const KeyRotation = Type.Object({ id: Type.String(), ...rotation }, closed)
 
 const page = {
   limit: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -47,57 +52,146 @@ const page = {
 
 export const Page = Type.Object(page, closed)
 
-export const KeyPage = Type.Object({ userId: Type.String(), ...page }, closed)
-
-const apiKey = {
-  id: Type.String(),
-  userId: Type.String(),
-  keyPrefix: Type.String(),
-  label: nullable(Type.String()),
-  scopes: Type.Array(Type.String()),
-  createdAt: timestamp(),
-  expiresAt: nullable(timestamp()),
+export const tenantFilter = {
+  tenant: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Those of this tenant; empty: of none.' }),
+  ),
 }
 
-export const CreatedApiKey = Type.Object({ ...apiKey, key: Type.String() })
+export const UserFilter = Type.Object({ ...page, ...tenantFilter }, closed)
+
+/** The filters that `GET <base>/keys` and `svc.auth.listApiKeys` share. */
+export const keyFilter = {
+  ...tenantFilter,
+  userId: Type.Optional(Type.String()),
+  prefix: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 8,
+      pattern: '^[^\\u0000]*$',
+      description: 'The first characters of the key, as far as `keyPrefix` shows them.',
+    }),
+  ),
+  state: Type.Optional(keyState),
+  unusedSince: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Not used from this time on, or never.' }),
+  ),
+}
+
+/** `userId` need not be a UUID: there are no keys of such a user. */
+export const KeyFilter = Type.Object({ ...page, ...keyFilter }, closed)
+
+export const KeysOfUser = Type.Object({ userId: Type.String(), ...page }, closed)
 
 export const ApiKey = Type.Object({
-  ...apiKey,
+  id: Type.String(),
+  userId: Type.String(),
+  tenant: nullable(Type.String()),
+  keyPrefix: Type.String(),
+  ...shownKeyFields,
+  createdAt: timestamp(),
   revokedAt: nullable(timestamp()),
   lastUsedAt: nullable(timestamp()),
+  replaces: nullable(Type.String({ description: 'The key that it was rotated from.' })),
+  replacedBy: nullable(Type.String({ description: 'The key that it was rotated to.' })),
+})
+
+export const CreatedApiKey = Type.Object({
+  ...Type.Omit(ApiKey, ['revokedAt', 'lastUsedAt', 'replacedBy']).properties,
+  key: Type.String(),
+})
+
+/** The presented key. The bootstrap key has no row: its `id` and most others are `null`. */
+export const PresentedKey = Type.Object({
+  ...ApiKey.properties,
+  id: nullable(Type.String()),
+  keyId: nullable(Type.String()),
+  userId: nullable(Type.String()),
+  keyPrefix: nullable(Type.String()),
+  createdAt: nullable(timestamp()),
+  bootstrap: Type.Boolean(),
+})
+
+export const Verification = Type.Object(
+  {
+    key: Type.String(),
+    scopes: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: 100,
+        description: 'Any one of them, or admin, is enough; none are asked for by default.',
+      }),
+    ),
+    ip: Type.Optional(
+      Type.String({ maxLength: 45, description: 'The address that presents the key.' }),
+    ),
+    cost: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+  },
+  closed,
+)
+
+export const Verified = Type.Object({
+  valid: Type.Boolean(),
+  code: nullable(Type.String({ description: 'The code that the guard would refuse it with.' })),
+  keyId: nullable(Type.String()),
+  userId: nullable(Type.String()),
+  tenant: nullable(Type.String()),
+  scopes: Type.Array(Type.String()),
+  expiresAt: nullable(timestamp()),
+  remaining: nullable(Type.Integer({ description: 'null where nothing limits the key.' })),
 })
 
 /**
- * A user to be created. `role` is `'user'` by default and means nothing to svcAuth.
+ * A user to be created. `role` is `'user'` by default and means nothing to svcAuth; `tenant` is the
+ * customer of the host that the user and its keys belong to, none by default.
  *
  * @example
- * const user: NewUser = { email: 'ada@example.com', name: 'Ada' }
+ * const user: NewUser = { email: 'ada@example.com', name: 'Ada', tenant: 'acme' }
  */
 export type NewUser = Static<typeof NewUser>
 /** A user. `id` is a UUIDv7, `createdAt` ISO 8601 in UTC. */
 export type User = Static<typeof User>
 /**
- * A key to be created. By default it has no `label`, no expiry and the scopes `read` and `write`.
- * `expiresAt` is ISO 8601 with an offset.
+ * A key to be created. By default it has no `label`, no expiry, no `metadata`, may come from every
+ * address and has the scopes `read` and `write`. `expiresAt` is ISO 8601 with an offset. Its tenant is
+ * that of its user: where `tenant` is given it must be the same.
  *
  * @example
  * const key: NewApiKey = { userId: user.id, scopes: ['read'], expiresAt: '2030-01-31T12:00:00Z' }
  * @see https://www.rfc-editor.org/rfc/rfc3339 for `expiresAt`
  */
 export type NewApiKey = Static<typeof NewApiKey>
-/** A key with its text, which is returned only when it is created. */
+/** The key `id` and the fields of it that change. */
+export type KeyUpdate = Static<typeof KeyUpdate>
+/** The fields of a key that change; the others stay as they are. */
+export type KeyChanges = Static<typeof KeyChangesBody>
+/** The key `id`, and for how many seconds it stays valid beside its successor (86400 by default). */
+export type KeyRotation = Static<typeof KeyRotation>
+/** A key with its text, which is returned only when it is created or rotated. */
 export type CreatedApiKey = Static<typeof CreatedApiKey>
 /** A key as it is listed, without its text. `keyPrefix` is its first 8 characters. */
 export type ApiKey = Static<typeof ApiKey>
+export type PresentedKey = Static<typeof PresentedKey>
 
 /** A part of a list: `limit` rows (all by default), those that follow the row with the id `after`. */
 export type Page = Static<typeof Page>
+/** Which users are listed: those of a `tenant`, with `''` those without one. */
+export type UserFilter = Static<typeof UserFilter>
+/** Which keys are listed. */
+export type KeyFilter = Static<typeof KeyFilter>
+export type { KeyState }
+
+/** A key to be verified for another service. */
+export type Verification = Static<typeof Verification>
+/** What `verifyApiKey` returns. For a key that is not valid, `code` says why. */
+export type Verified = Static<typeof Verified>
 
 /** What `validateApiKey` returns for a text. */
 export interface Validation {
   valid: boolean
   /** Owner of the key; `null` for the bootstrap key and for one that is not valid. */
   userId: string | null
+  /** That of the key; `null` for none, and for a key that is not valid. */
+  tenant: string | null
   bootstrap: boolean
   /** Empty for a key that is not valid. */
   scopes: string[]

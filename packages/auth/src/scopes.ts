@@ -1,8 +1,19 @@
 /**
  * Scopes that need no declaration. The holder of `auth:manage` can create keys with `read` and `write`
- * for any user, without an expiry, and so act as any user.
+ * for any user within its reach, and so act as any of these users.
  */
-export const BUILT_IN_SCOPES = ['admin', 'read', 'write', 'auth:manage', 'webhooks:manage'] as const
+export const BUILT_IN_SCOPES = [
+  'admin',
+  'read',
+  'write',
+  'auth:manage',
+  'auth:verify',
+  'audit:read',
+  'webhooks:manage',
+] as const
+
+/** Built in since later: a host may have declared scopes of these names, which stay its own then. */
+const LATER_SCOPES: readonly string[] = ['auth:verify', 'audit:read']
 
 /** A scope: built in, or declared by the host with the option `scopes`. */
 export type Scope = (typeof BUILT_IN_SCOPES)[number] | (string & {})
@@ -11,6 +22,19 @@ export const DEFAULT_SCOPES: readonly Scope[] = ['read', 'write']
 
 /** Names of scopes: words of a URL's unreserved characters (RFC 3986), separated by colons. */
 export const SCOPE_NAME = /^[A-Za-z0-9._~-]+(?::[A-Za-z0-9._~-]+)*$/
+
+const isBuiltIn = (scope: string): boolean => BUILT_IN_SCOPES.some((builtIn) => builtIn === scope)
+
+/** Whether a host may declare a scope of this name. */
+export const isHostScope = (scope: string): boolean =>
+  SCOPE_NAME.test(scope) && (!isBuiltIn(scope) || LATER_SCOPES.includes(scope))
+
+/**
+ * The scopes that open a route of ours. Where the host has declared one of that name itself, keys
+ * hold it for the host's routes: ours needs `admin` then.
+ */
+export const scopesOfOurs = (scope: Scope, ofHost: readonly Scope[]): Scope[] =>
+  ofHost.includes(scope) ? [] : [scope]
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -22,9 +46,50 @@ export const satisfies = (held: readonly Scope[], required: readonly Scope[]): b
 
 /**
  * The scopes of `wanted` that a caller without `admin` may not grant: all that it does not hold
- * itself, except `read` and `write`, which it may grant to a key of any user and without an expiry.
+ * itself, except `read` and `write`, which it may grant to every key within its reach.
  */
 export const ungrantable = (held: readonly Scope[], wanted: readonly Scope[]): Scope[] =>
   held.includes('admin')
     ? []
     : wanted.filter((scope) => !DEFAULT_SCOPES.includes(scope) && !held.includes(scope))
+
+const ROLE = 'role:'
+const WILDCARD = ':*'
+
+/** What the scopes of a key mean: names of scopes, of roles, and namespaces. */
+export interface ScopeNames {
+  /** The scope that a key cannot be given, since there is none of that name. */
+  findUnknown(scopes: readonly Scope[]): Scope | undefined
+  /** All that can stand in the scopes of a key, for people. */
+  readonly known: readonly string[]
+  /** Scopes that a route can ask for. */
+  readonly declared: readonly Scope[]
+  /** What the key holds: a role is replaced by its scopes, `projects:*` joined by those it opens. */
+  resolve(scopes: readonly Scope[]): Scope[]
+}
+
+export type Roles = Readonly<Record<string, readonly Scope[]>>
+
+export function createScopeNames(ofHost: readonly Scope[], roles: Roles): ScopeNames {
+  const declared = [...new Set([...BUILT_IN_SCOPES, ...ofHost])]
+  /** Of the host's own alone: no namespace opens a built-in scope. */
+  const openedBy = (scope: Scope): Scope[] =>
+    scope.endsWith(WILDCARD)
+      ? ofHost.filter((own) => own.startsWith(scope.slice(0, -1)) && !isBuiltIn(own))
+      : []
+  const roleOf = (scope: Scope): readonly Scope[] | undefined =>
+    scope.startsWith(ROLE) && Object.hasOwn(roles, scope.slice(ROLE.length))
+      ? roles[scope.slice(ROLE.length)]
+      : undefined
+  const isKnown = (scope: Scope): boolean =>
+    declared.includes(scope) || roleOf(scope) !== undefined || openedBy(scope).length > 0
+  return {
+    declared,
+    known: [...declared, ...Object.keys(roles).map((role) => ROLE + role)],
+    findUnknown: (scopes) => scopes.find((scope) => !isKnown(scope)),
+    resolve(scopes) {
+      const held = scopes.flatMap((scope) => roleOf(scope) ?? [scope])
+      return [...new Set(held.flatMap((scope) => [scope, ...openedBy(scope)]))]
+    },
+  }
+}

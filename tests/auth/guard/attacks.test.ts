@@ -52,20 +52,23 @@ for (const [name, routerOptions] of Object.entries(attacks.routerOptionSets)) {
   })
 }
 
+const NO_FIELDS = { label: null, enabled: true, metadata: null, allowedIps: null }
+
 /** Keys that we would not mint: the guard judges what is stored, whatever its shape. */
 async function storeTestKeys({ app, userId }: AttackedHost): Promise<void> {
   const { admin, read, manage, expired, revoked } = attacks.testKeys
   const db = app.svc.database
-  const store = async (key: string, scopes: string[], expiresAt: Date | null = null) => {
+  const store = async (key: string, scopes: string[], expiresAt: string | null = null) => {
     const id = uuidv7()
     const hash = hashOf(key)
     const keyPrefix = prefixOf(key)
-    await insertApiKey(db, { id, userId, hash, keyPrefix, label: null, scopes, expiresAt })
+    const fields = { ...NO_FIELDS, scopes, expiresAt }
+    await insertApiKey(db, { id, userId, hash, keyPrefix, fields, replaces: null })
     return id
   }
   await store(admin, ['admin'])
   await store(read, ['read'])
   await store(manage, ['auth:manage'])
-  await store(expired, ['admin'], new Date(0))
+  await store(expired, ['admin'], new Date(0).toISOString())
   await revokeApiKey(db, await store(revoked, ['admin']))
 }

@@ -90,7 +90,9 @@ t.test('and times of last use that cannot be written', async (t) => {
   const { lines, log } = makeLog()
   const { postgres, ask } = makePostgres()
   const lastUsed = new LastUsed(ask, log)
-  lastUsed.record(createCachedKey({ userId: 'u', scopes: [], bootstrap: false, keyId: 'k' }))
+  lastUsed.record(
+    createCachedKey({ userId: 'u', scopes: [], bootstrap: false, keyId: 'k', tenant: null }),
+  )
   await lastUsed.stop()
   await lastUsed.stop()
   t.match(lines, [/^warn: times of last use cannot be written/])

@@ -16,14 +16,16 @@ t.test('a key shows its text once', async (t) => {
   t.match(key, /^svc_[0-9A-Za-z]{38}$/)
   t.equal(key.slice(36), checksumOf(key.slice(4, 36)))
   t.equal(keyPrefix, key.slice(0, 8))
-  t.same(rest, { userId, label: null, scopes: ['read', 'write'], expiresAt: null })
+  const none = { tenant: null, label: null, metadata: null, allowedIps: null, replaces: null }
+  t.same(rest, { ...none, userId, scopes: ['read', 'write'], expiresAt: null, enabled: true })
 
   const me = await ask('GET', '/me', { key })
-  t.same(me.body, { userId, scopes: ['read', 'write'], bootstrap: false, keyId: id })
+  t.same(me.body, { userId, scopes: ['read', 'write'], bootstrap: false, keyId: id, tenant: null })
 
   const listed = await ask('GET', `/_auth/users/${userId}/keys`)
   const { lastUsedAt, ...listedKey } = listed.body[0]
-  t.same(listedKey, { ...rest, id, keyPrefix, createdAt, revokedAt: null })
+  const unchanged = { revokedAt: null, replacedBy: null }
+  t.same(listedKey, { ...rest, ...unchanged, id, keyPrefix, createdAt })
   t.ok(lastUsedAt >= createdAt)
   const { rows } = await app.svc.database.query('select * from svc."__svc.auth.api_keys"')
   t.notMatch(JSON.stringify(rows), key)

@@ -69,9 +69,16 @@ t.test('validateApiKey tells whose key it is, and rejects for none', async (t) =
   const { app, makeKey } = await startHost(t)
   const { actions } = app.svc
   const { id, key, userId } = await makeKey({ scopes: ['read'] })
-  const invalid = { valid: false, userId: null, bootstrap: false, scopes: [], keyId: null }
+  const invalid = {
+    valid: false,
+    userId: null,
+    bootstrap: false,
+    scopes: [],
+    keyId: null,
+    tenant: null,
+  }
 
-  const valid = { valid: true, userId, bootstrap: false, scopes: ['read'], keyId: id }
+  const valid = { valid: true, userId, bootstrap: false, scopes: ['read'], keyId: id, tenant: null }
   t.same(await actions.call('__svc.auth.validateApiKey', key), valid)
   t.same(await actions.call('__svc.auth.validateApiKey', BOOTSTRAP_KEY), {
     valid: true,
@@ -79,6 +86,7 @@ t.test('validateApiKey tells whose key it is, and rejects for none', async (t) =
     bootstrap: true,
     scopes: ['admin'],
     keyId: null,
+    tenant: null,
   })
   for (const bad of ['', 'x', `${key}0`, 'ü', 'x'.repeat(100_000), undefined, null, {}, 7]) {
     t.same(await actions.call('__svc.auth.validateApiKey', bad as string), invalid)

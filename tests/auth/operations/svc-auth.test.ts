@@ -17,7 +17,7 @@ t.test('svc.auth does what the routes do', async (t) => {
 
   const { key, ...created } = await auth.createApiKey({ userId: user.id, scopes: ['admin'] })
   t.match(created, { userId: user.id, scopes: ['admin'], keyPrefix: key.slice(0, 8) })
-  const valid = { valid: true, userId: user.id, bootstrap: false, scopes: ['admin'] }
+  const valid = { valid: true, userId: user.id, bootstrap: false, scopes: ['admin'], tenant: null }
   t.same(await auth.validateApiKey(key), { ...valid, keyId: created.id })
   const listed = await auth.listApiKeys(user.id)
   t.same((await ask('GET', `/_auth/users/${user.id}/keys`)).body, listed)

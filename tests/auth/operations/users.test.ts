@@ -13,7 +13,7 @@ t.test('a user is created, listed and deleted', async (t) => {
   const { id, createdAt, ...rest } = created.body
   t.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/)
   t.match(createdAt, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
-  t.same(rest, { email: 'Ada@example.com', name: 'Ada', role: 'user' })
+  t.same(rest, { email: 'Ada@example.com', name: 'Ada', role: 'user', tenant: null })
 
   const boss = { email: 'b@example.com', name: 'B', role: 'boss' }
   t.match((await ask('POST', '/_auth/users', { body: boss })).body, boss)

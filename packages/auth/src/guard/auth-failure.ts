@@ -3,7 +3,7 @@ export type AuthFailure =
   | CredentialsFailure
   | KeyFailure
   | PrefixBlocked
-  | { readonly verdict: 'insufficient scope' | 'unavailable' }
+  | { readonly verdict: 'insufficient scope' | 'address not allowed' | 'unavailable' }
 
 /** No key, or more than one. */
 export interface CredentialsFailure {
@@ -12,7 +12,7 @@ export interface CredentialsFailure {
 
 /** The key is not valid. */
 export interface KeyFailure {
-  readonly verdict: 'unknown' | 'revoked' | 'expired'
+  readonly verdict: 'unknown' | 'revoked' | 'disabled' | 'expired'
   /** `null` where there is no row of the key. */
   readonly keyId: string | null
 }

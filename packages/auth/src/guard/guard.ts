@@ -6,16 +6,23 @@ import type { KeyFailure, PrefixBlocked } from './auth-failure.ts'
 import { presentedKey } from './credentials.ts'
 import type { Authenticator } from './keys/authenticator.ts'
 import type { CacheLease } from './keys/cache-lease.ts'
-import { isExpired, meets, type Auth, type CachedKey } from './keys/cached-key.ts'
+import {
+  isExpired,
+  meets,
+  type Auth,
+  type CachedKey,
+  type RequestChecks,
+} from './keys/cached-key.ts'
 import { isFailure, type KeyCache } from './keys/key-cache.ts'
 import type { LastUsed } from './keys/last-used.ts'
 import type { Lockout } from './lockout/lockout.ts'
-import type { GuardedPolicy, Policy } from './policy/route-policy.ts'
+import type { Policy, Requirement } from './policy/route-policy.ts'
 import { logRefusal, type RefusalDetails } from './refusal-log.ts'
 import {
   AMBIGUOUS_CREDENTIALS,
   BLOCKED,
   INVALID_KEY,
+  IP_NOT_ALLOWED,
   MISSING_KEY,
   sendRefusal,
   UNAVAILABLE,
@@ -24,7 +31,7 @@ import {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The caller; `null` on a path that needs no key. */
+    /** The caller; `null` on a path that needs no key, save where a `public` route was sent one. */
     auth: Auth | null
   }
 }
@@ -45,12 +52,41 @@ export interface GuardParts {
 type Done = () => void
 const RETRY_AFTER_SECONDS = 1
 
-export function createGuard(parts: GuardParts) {
+/** The hook before every route, and what it does for one request of a policy. */
+export interface Guard {
+  hook: (request: FastifyRequest, reply: FastifyReply, done: Done) => void
+  /**
+   * Refuses the request, or writes `request.auth` and calls `done`.
+   *
+   * @param method that of the request that is decided about
+   */
+  judge: (
+    policy: Policy,
+    method: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: Done,
+  ) => void
+}
+
+export function createGuard(parts: GuardParts): Guard {
   const { policyOf, keyCache, lease, authenticator, lockout, lastUsed, log } = parts
   const { copyToRequestContext } = parts
 
-  return function svcAuthGuard(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    const policy = policyOf(request)
+  return {
+    hook: function svcAuthGuard(request, reply, done) {
+      judge(policyOf(request), request.method, request, reply, done)
+    },
+    judge,
+  }
+
+  function judge(
+    policy: Policy,
+    method: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: Done,
+  ): void {
     if (policy.kind === 'open') {
       request.auth = null
       done()
@@ -58,20 +94,26 @@ export function createGuard(parts: GuardParts) {
     }
     const key = presentedKey(rawHeadersOf(request))
     if (typeof key !== 'string') {
+      if (policy.isOptional && key.verdict === 'missing') {
+        request.auth = null
+        done()
+        return
+      }
       refuse(request, reply, key.verdict === 'missing' ? MISSING_KEY : AMBIGUOUS_CREDENTIALS, key)
       return
     }
+    const requirement = isReading(method) ? policy.reading : policy.other
     const hash = key.length > LONGEST_KEY ? '' : hashOf(key)
     const cached = keyCache.validKey(hash)
     if (cached !== undefined && lease.isHeld() && !needsDatabaseCheck(cached)) {
-      admit(cached, policy, request, reply, done)
+      admit(cached, requirement, request, reply, done)
       return
     }
     // Two arguments and no `catch`: an error that `done` throws is no failed authentication.
     authenticator.authenticate(key, hash).then(
       (result) => {
         if (isFailure(result)) refuseKey(result, prefixOf(key), request, reply)
-        else admit(result, policy, request, reply, done)
+        else admit(result, requirement, request, reply, done)
       },
       (error: Error) => {
         const details = { verdict: 'unavailable', reason: error.message } as const
@@ -82,15 +124,15 @@ export function createGuard(parts: GuardParts) {
 
   function admit(
     key: CachedKey,
-    policy: GuardedPolicy,
+    requirement: Requirement,
     request: FastifyRequest,
     reply: FastifyReply,
     done: Done,
   ): void {
+    if (key.checks !== null && !passes(key, key.checks, request, reply)) return
     if (lockout !== null && key.prefix !== null) key.prefix.lastUsedTick = lockout.tick
     if (key.recordedTick !== lastUsed.tick) lastUsed.record(key)
     const { auth } = key
-    const requirement = isReading(request.method) ? policy.reading : policy.other
     if (!meets(key, requirement)) {
       const { keyId, userId } = auth
       const details = { verdict: 'insufficient scope', keyId, userId } as const
@@ -100,6 +142,19 @@ export function createGuard(parts: GuardParts) {
     request.auth = auth
     if (copyToRequestContext !== null) copyToRequestContext(request, auth)
     done()
+  }
+
+  /** What few keys have; a request that does not pass is refused. */
+  function passes(
+    { auth: { keyId, userId } }: CachedKey,
+    { mayComeFrom }: RequestChecks,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): boolean {
+    const { ip } = request
+    if (mayComeFrom === null || mayComeFrom(ip)) return true
+    refuse(request, reply, IP_NOT_ALLOWED, { verdict: 'address not allowed', keyId, userId, ip })
+    return false
   }
 
   function refuseKey(

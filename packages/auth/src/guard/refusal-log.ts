@@ -6,6 +6,8 @@ export interface RefusalDetails {
   verdict: AuthFailure['verdict']
   keyId?: string | null
   userId?: string | null
+  /** The address that it must not be used from. */
+  ip?: string
   /** Of a key without an id. */
   keyPrefix?: string
   /** Why keys cannot be checked. */

@@ -6,6 +6,7 @@ import {
   Blocked,
   InsufficientScope,
   InvalidKey,
+  IpNotAllowed,
   MissingKey,
   Unavailable,
 } from '../errors.ts'
@@ -13,12 +14,14 @@ import type { Scope } from '../scopes.ts'
 
 export interface Refusal {
   readonly statusCode: number
+  readonly code: string
   readonly body: string
 }
 
 export const MISSING_KEY = refusalOf(new MissingKey())
 export const AMBIGUOUS_CREDENTIALS = refusalOf(new AmbiguousCredentials())
 export const INVALID_KEY = refusalOf(new InvalidKey())
+export const IP_NOT_ALLOWED = refusalOf(new IpNotAllowed())
 export const BLOCKED = refusalOf(new Blocked())
 export const UNAVAILABLE = refusalOf(new Unavailable())
 
@@ -55,5 +58,5 @@ interface CodedError {
 
 function refusalOf({ statusCode = 500, code, message }: CodedError, error?: string): Refusal {
   const body = { statusCode, code, error: error ?? STATUS_CODES[statusCode], message }
-  return { statusCode, body: JSON.stringify(body) }
+  return { statusCode, code, body: JSON.stringify(body) }
 }

@@ -10,6 +10,8 @@ declare module '@fastify/request-context' {
     'auth.userId': string | null
     'auth.scopes': readonly Scope[]
     'auth.bootstrap': boolean
+    /** That of the key; `null` for none. */
+    'auth.tenant': string | null
   }
 }
 
@@ -34,5 +36,6 @@ export async function createRequestContextCopy(
     requestContext.set('auth.userId', auth.userId)
     requestContext.set('auth.scopes', auth.scopes)
     requestContext.set('auth.bootstrap', auth.bootstrap)
+    requestContext.set('auth.tenant', auth.tenant)
   }
 }

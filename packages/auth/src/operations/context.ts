@@ -1,39 +1,61 @@
 /** What the operations need. */
-import type { Core, Db } from '@svc/core/internal'
-import type { FastifyBaseLogger } from 'fastify'
+import {
+  actorOf,
+  BY_PROCESS,
+  insertAudit,
+  originOf,
+  reachOf,
+  type AuditOrigin,
+  type AuditRecord,
+  type Core,
+  type Db,
+  type Reach,
+} from '@svc/core/internal'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { Authentication } from '../guard/keys/authentication.ts'
 import type { Auth } from '../guard/keys/cached-key.ts'
 import type { AuthSettings } from '../options.ts'
-import { BUILT_IN_SCOPES, type Scope } from '../scopes.ts'
+import type { ScopeNames } from '../scopes.ts'
 import { findTransactionId } from '../tables/transactions.ts'
 
-/** Second argument of an operation that writes. */
+/** Last argument of an operation. */
 export interface OperationCall {
   /** A transaction of the caller. Without it the operation has one of its own. */
   db?: Db | undefined
   /**
-   * Who asks: a key may not grant more than it has. Not given where code of this process asks, which
-   * may; `null` where a request without a key does.
+   * Who asks: a key may not grant more than it has, and reaches no tenant but its own. Not given
+   * where code of this process asks, which may; `null` where a request without a key does.
    */
   caller?: Auth | null | undefined
+  /** What the audit says of the caller. @default what `caller` says */
+  origin?: AuditOrigin | undefined
+}
+
+/** The call that a request makes. */
+export const callOf = (request: FastifyRequest): OperationCall => ({
+  caller: request.auth,
+  origin: originOf(request),
+})
+
+/** What a change of keys returns: the hashes of the keys that changed, and its result. */
+export interface KeyChange<T> {
+  hashes: string[]
+  result: T
 }
 
 export interface OperationContext {
   db: Db
   log: FastifyBaseLogger
   /** Scopes that may be granted. */
-  scopes: readonly Scope[]
+  scopes: ScopeNames
+  settings: AuthSettings
+  /** Runs `run` in the transaction of the call, or in one of its own. */
+  within: <T>(call: OperationCall, run: (tx: Db) => Promise<T>) => Promise<T>
   /**
-   * Revokes keys in the transaction `db`, or in one of its own; `revoke` returns their hashes. From
-   * the commit on this process refuses them; the others read of it in the row of key changes.
+   * The same for a change of keys. From the commit on this process asks for them anew; the others
+   * read of it in the row of key changes.
    */
-  revokeKeys: (db: Db | undefined, revoke: (tx: Db) => Promise<string[]>) => Promise<string[]>
-  /** Writes a key of this hash with `insert`, in the transaction `db` where there is one. */
-  insertKey: <Row>(
-    db: Db | undefined,
-    hash: string,
-    insert: (db: Db) => Promise<Row>,
-  ) => Promise<Row>
+  changeKeys: <T>(call: OperationCall, change: (tx: Db) => Promise<KeyChange<T>>) => Promise<T>
   /** Writes the times of use that this process has recorded. */
   writeLastUsed: () => Promise<void>
 }
@@ -42,34 +64,38 @@ export function createOperationContext(
   core: Core,
   authentication: Authentication,
   settings: AuthSettings,
+  scopes: ScopeNames,
 ): OperationContext {
   const { keyCache, lastUsed, log, uncommitted } = authentication
   return {
     db: core.db,
     log,
-    scopes: [...BUILT_IN_SCOPES, ...settings.scopes],
+    scopes,
+    settings,
     writeLastUsed: () => lastUsed.flush(),
-    async revokeKeys(db, revoke) {
+    within: ({ db }, run) => core.within(db, run),
+    async changeKeys({ db }, change) {
       if (db === undefined) {
-        const hashes = await core.transaction(revoke)
+        const { hashes, result } = await core.transaction(change)
         keyCache.forget(hashes)
-        return hashes
+        return result
       }
       const transactionId = await findTransactionId(db)
-      const hashes = await revoke(db)
+      const { hashes, result } = await change(db)
       uncommitted.add(transactionId, hashes)
-      return hashes
-    },
-    async insertKey(db, hash, insert) {
-      // Without a transaction of the caller nothing is remembered of a text that did not exist.
-      if (db === undefined) return insert(core.db)
-      const transactionId = await findTransactionId(db)
-      const row = await insert(db)
-      uncommitted.add(transactionId, [hash])
-      return row
+      return result
     },
   }
 }
+
+/** Whose rows the caller reaches. */
+export const reachOfCall = ({ caller }: OperationCall): Reach => reachOf(caller)
+
+export const audit = (
+  db: Db,
+  { caller, origin }: OperationCall,
+  ...records: AuditRecord[]
+): Promise<void> => insertAudit(db, origin ?? { ...BY_PROCESS, actor: actorOf(caller) }, records)
 
 /** What the log says of an operation: which key asked for it, and whether it may be rolled back. */
 export const performedBy = ({ db, caller }: OperationCall): object => ({

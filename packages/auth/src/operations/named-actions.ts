@@ -10,6 +10,10 @@ declare module '@svc/core' {
     /** Revokes the keys of the user as well. */
     '__svc.auth.deleteUser': AuthOperations['deleteUser']
     '__svc.auth.createApiKey': AuthOperations['createApiKey']
+    '__svc.auth.getApiKey': AuthOperations['getApiKey']
+    '__svc.auth.updateApiKey': AuthOperations['updateApiKey']
+    '__svc.auth.rotateApiKey': AuthOperations['rotateApiKey']
+    '__svc.auth.verifyApiKey': AuthOperations['verifyApiKey']
     '__svc.auth.listApiKeys': AuthOperations['listApiKeys']
     '__svc.auth.revokeApiKey': AuthOperations['revokeApiKey']
     /** Does not reject for a key that is not valid, and counts no failed attempt. */
@@ -23,6 +27,10 @@ export function registerActions({ actions, auth }: Svc): void {
   actions.register('__svc.auth.getUser', auth.getUser)
   actions.register('__svc.auth.deleteUser', auth.deleteUser)
   actions.register('__svc.auth.createApiKey', auth.createApiKey)
+  actions.register('__svc.auth.getApiKey', auth.getApiKey)
+  actions.register('__svc.auth.updateApiKey', auth.updateApiKey)
+  actions.register('__svc.auth.rotateApiKey', auth.rotateApiKey)
+  actions.register('__svc.auth.verifyApiKey', auth.verifyApiKey)
   actions.register('__svc.auth.listApiKeys', auth.listApiKeys)
   actions.register('__svc.auth.revokeApiKey', auth.revokeApiKey)
   actions.register('__svc.auth.validateApiKey', auth.validateApiKey)

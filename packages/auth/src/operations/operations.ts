@@ -1,8 +1,11 @@
-import type { Authenticator } from '../guard/keys/authenticator.ts'
+import type { Authentication } from '../guard/keys/authentication.ts'
 import { createApiKeyOperations } from './api-keys.ts'
+import { createAuditOperations } from './audit.ts'
 import type { OperationContext } from './context.ts'
+import { createPresentedKey } from './presented-key.ts'
 import { createUserOperations } from './users.ts'
 import { createKeyValidation } from './validate-api-key.ts'
+import { createKeyVerification } from './verify-api-key.ts'
 
 export type Operations = ReturnType<typeof createOperations>
 
@@ -10,8 +13,11 @@ export type Operations = ReturnType<typeof createOperations>
  * What can be done with users and keys. Routes check the input before; `svc.auth` and the named
  * actions add a check of their own. Ids need not be UUIDs.
  */
-export const createOperations = (context: OperationContext, authenticator: Authenticator) => ({
+export const createOperations = (context: OperationContext, authentication: Authentication) => ({
   ...createUserOperations(context),
   ...createApiKeyOperations(context),
-  ...createKeyValidation(authenticator),
+  ...createPresentedKey(context),
+  ...createAuditOperations(context),
+  ...createKeyValidation(authentication.authenticator),
+  ...createKeyVerification(authentication),
 })

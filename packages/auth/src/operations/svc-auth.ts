@@ -3,14 +3,20 @@ import { Type } from '@sinclair/typebox'
 import type { OperationOptions } from '@svc/core'
 import { readOperation, writeOperation } from '@svc/core/internal'
 import {
-  KeyPage,
+  KeyFilter,
+  KeyRotation,
+  KeyUpdate,
   NewApiKey,
   NewUser,
-  Page,
+  KeysOfUser,
+  type Page,
+  UserFilter,
+  Verification,
   type ApiKey,
   type CreatedApiKey,
   type User,
   type Validation,
+  type Verified,
 } from '../schemas.ts'
 import type { Operations } from './operations.ts'
 
@@ -32,7 +38,7 @@ export interface AuthOperations {
   /** @throws InvalidInput, InvalidOption, NoTransaction, EmailTaken, Unavailable */
   createUser: (user: NewUser, options?: OperationOptions) => Promise<User>
   /** Users, newest first: all of them without a `limit`. @throws InvalidInput, Unavailable */
-  listUsers: (page?: Page) => Promise<User[]>
+  listUsers: (filter?: UserFilter) => Promise<User[]>
   /** @throws InvalidInput, UserNotFound, Unavailable */
   getUser: (id: string) => Promise<User>
   /**
@@ -43,15 +49,35 @@ export interface AuthOperations {
   deleteUser: (id: string, options?: OperationOptions) => Promise<void>
   /**
    * @throws InvalidInput, InvalidOption, NoTransaction, UserNotFound, UnknownScope, ExpiryInPast,
-   *   ExpiryTooLate, InvalidExpiry, Unavailable
+   *   ExpiryTooLate, InvalidExpiry, InvalidNetwork, KeyLimitReached, ForeignTenant, Unavailable
    */
   createApiKey: (key: NewApiKey, options?: OperationOptions) => Promise<CreatedApiKey>
+  /** @throws InvalidInput, KeyNotFound, Unavailable */
+  getApiKey: (id: string) => Promise<ApiKey>
   /**
-   * The keys of a user, newest first and revoked ones among them: all of them without a `limit`.
+   * The keys of a user, or those that a filter describes; newest first, revoked ones among them, all
+   * of them without a `limit`.
    *
-   * @throws InvalidInput, UserNotFound, Unavailable
+   * @throws InvalidInput, UserNotFound (for the id of a user), Unavailable
+   * @example
+   * const idle = await app.svc.auth.listApiKeys({ tenant: 'acme', unusedSince: '2030-01-01T00:00:00Z' })
    */
-  listApiKeys: (userId: string, page?: Page) => Promise<ApiKey[]>
+  listApiKeys: (of: string | KeyFilter, page?: Page) => Promise<ApiKey[]>
+  /**
+   * Changes the given fields; `null` resets those that take it. A key that is not `enabled` is refused
+   * as a revoked one is, until it is enabled again.
+   *
+   * @throws InvalidInput, InvalidOption, NoTransaction, KeyNotFound, UnknownScope, ExpiryInPast,
+   *   ExpiryTooLate, InvalidExpiry, InvalidNetwork, Unavailable
+   */
+  updateApiKey: (change: KeyUpdate, options?: OperationOptions) => Promise<ApiKey>
+  /**
+   * Makes a successor with the same rights. The old key ends `overlapSeconds` (86400 by default) from
+   * now, or earlier where it would have ended before.
+   *
+   * @throws InvalidInput, InvalidOption, NoTransaction, KeyNotFound, AlreadyRotated, Unavailable
+   */
+  rotateApiKey: (rotation: KeyRotation, options?: OperationOptions) => Promise<CreatedApiKey>
   /**
    * Once it is committed, this process refuses the key at once, the others within a second.
    *
@@ -64,6 +90,13 @@ export interface AuthOperations {
    * @throws Unavailable (of this package) where keys cannot be checked
    */
   validateApiKey: (rawKey: string) => Promise<Validation>
+  /**
+   * Decides about a key as the guard does: it counts failed attempts and uses. `code` is that of the
+   * guard's answer, `null` for a valid key.
+   *
+   * @throws InvalidInput, Unavailable (of this package) where keys cannot be checked
+   */
+  verifyApiKey: (verification: Verification) => Promise<Verified>
 }
 
 declare module '@svc/core' {
@@ -76,15 +109,18 @@ declare module '@svc/core' {
 const Id = Type.String()
 
 export function createAuthOperations(operations: Operations): AuthOperations {
-  const listUsers = readOperation(Page, (page) => operations.listUsers(page))
-  const listApiKeys = readOperation(KeyPage, ({ userId, ...page }) =>
+  const listUsers = readOperation(UserFilter, (filter) => operations.listUsers(filter))
+  const listKeysOf = async (of: unknown, page: unknown) =>
+    typeof of === 'string' ? keysOfUser({ ...(page as Page), userId: of }) : keys(of as KeyFilter)
+  const keysOfUser = readOperation(KeysOfUser, ({ userId, ...page }) =>
     operations.listApiKeys(userId, page),
   )
+  const keys = readOperation(KeyFilter, (filter) => operations.listApiKeys(filter))
   return {
     createUser: writeOperation('svc.auth.createUser', NewUser, (user, db) =>
       operations.createUser(user, { db }),
     ),
-    listUsers: (page = {}) => listUsers(page),
+    listUsers: (filter = {}) => listUsers(filter),
     getUser: readOperation(Id, (id) => operations.getUser(id)),
     deleteUser: writeOperation('svc.auth.deleteUser', Id, (id, db) =>
       operations.deleteUser(id, { db }),
@@ -92,10 +128,18 @@ export function createAuthOperations(operations: Operations): AuthOperations {
     createApiKey: writeOperation('svc.auth.createApiKey', NewApiKey, (key, db) =>
       operations.createApiKey(key, { db }),
     ),
-    listApiKeys: (userId, page = {}) => listApiKeys({ ...page, userId }),
+    getApiKey: readOperation(Id, (id) => operations.getApiKey(id)),
+    listApiKeys: (of, page = {}) => listKeysOf(of, page),
+    updateApiKey: writeOperation('svc.auth.updateApiKey', KeyUpdate, ({ id, ...changes }, db) =>
+      operations.updateApiKey(id, changes, { db }),
+    ),
+    rotateApiKey: writeOperation('svc.auth.rotateApiKey', KeyRotation, ({ id, ...input }, db) =>
+      operations.rotateApiKey(id, input, { db }),
+    ),
     revokeApiKey: writeOperation('svc.auth.revokeApiKey', Id, (id, db) =>
       operations.revokeApiKey(id, { db }),
     ),
     validateApiKey: (rawKey) => operations.validateApiKey(rawKey),
+    verifyApiKey: readOperation(Verification, (input) => operations.verifyApiKey(input)),
   }
 }

@@ -7,6 +7,7 @@ import type { Validation } from '../schemas.ts'
 const INVALID: Validation = {
   valid: false,
   userId: null,
+  tenant: null,
   bootstrap: false,
   scopes: [],
   keyId: null,

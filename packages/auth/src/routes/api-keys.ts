@@ -1,13 +1,24 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { ErrorBody, page, pageQuery } from '@svc/core/internal'
+import { ErrorBody, errorResponses, optionalBody, page, pageQuery } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import type { Operations } from '../operations/operations.ts'
-import { ApiKey, CreatedApiKey, CreateApiKeyBody } from '../schemas.ts'
+import { callOf } from '../operations/context.ts'
+import {
+  ApiKey,
+  CreateApiKeyBody,
+  CreatedApiKey,
+  KeyChangesBody,
+  keyFilter,
+  RotationBody,
+} from '../schemas.ts'
 import { config } from './config.ts'
 
 const Id = Type.Object({ id: Type.String() })
 const UserId = Type.Object({ userId: Type.String() })
+const Query = Type.Composite([pageQuery(1000), Type.Object(keyFilter)], {
+  additionalProperties: false,
+})
 
 export function apiKeyRoutes(app: FastifyInstance, operations: Operations): void {
   const api = app.withTypeProvider<TypeBoxTypeProvider>()
@@ -30,7 +41,7 @@ export function apiKeyRoutes(app: FastifyInstance, operations: Operations): void
     },
     async (request, reply) => {
       const input = { ...request.body, userId: request.params.userId }
-      const created = await operations.createApiKey(input, { caller: request.auth })
+      const created = await operations.createApiKey(input, callOf(request))
       return reply.code(201).send(created)
     },
   )
@@ -50,7 +61,8 @@ export function apiKeyRoutes(app: FastifyInstance, operations: Operations): void
     async (request, reply) => {
       const { limit } = request.query
       const oneMore = { ...request.query, limit: limit + 1 }
-      const rows = await operations.listApiKeys(request.params.userId, oneMore)
+      const { userId } = request.params
+      const rows = await operations.listApiKeys(userId, oneMore, callOf(request))
       return page(request, reply, rows, limit)
     },
   )
@@ -67,8 +79,76 @@ export function apiKeyRoutes(app: FastifyInstance, operations: Operations): void
       },
     },
     async (request, reply) => {
-      await operations.revokeApiKey(request.params.id, { caller: request.auth })
+      await operations.revokeApiKey(request.params.id, callOf(request))
       return reply.code(204).send(null)
+    },
+  )
+
+  api.get(
+    '/keys',
+    {
+      config,
+      schema: {
+        summary: 'List keys, newest first',
+        tags: ['auth'],
+        querystring: Query,
+        response: { 200: Type.Array(ApiKey), ...errorResponses },
+      },
+    },
+    async (request, reply) => {
+      const { limit } = request.query
+      const oneMore = { ...request.query, limit: limit + 1 }
+      const rows = await operations.listApiKeys(oneMore, {}, callOf(request))
+      return page(request, reply, rows, limit)
+    },
+  )
+
+  api.get(
+    '/keys/:id',
+    {
+      config,
+      schema: {
+        summary: 'Get a key',
+        tags: ['auth'],
+        params: Id,
+        response: { 200: ApiKey, ...errorResponses },
+      },
+    },
+    async (request) => operations.getApiKey(request.params.id, callOf(request)),
+  )
+
+  api.patch(
+    '/keys/:id',
+    {
+      config,
+      schema: {
+        summary: 'Change a key, disable it or enable it again',
+        tags: ['auth'],
+        params: Id,
+        body: optionalBody(KeyChangesBody),
+        response: { 200: ApiKey, ...errorResponses },
+      },
+    },
+    async (request) =>
+      operations.updateApiKey(request.params.id, request.body ?? {}, callOf(request)),
+  )
+
+  api.post(
+    '/keys/:id/rotate',
+    {
+      config,
+      schema: {
+        summary: 'Rotate a key; the text of the new one is in this answer and nowhere else',
+        tags: ['auth'],
+        params: Id,
+        body: optionalBody(RotationBody),
+        response: { 201: CreatedApiKey, ...errorResponses },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params
+      const input = request.body ?? {}
+      return reply.code(201).send(await operations.rotateApiKey(id, input, callOf(request)))
     },
   )
 }

@@ -1,4 +1,7 @@
+import type { Scope } from '../scopes.ts'
 import { declareSchemes } from './openapi.ts'
 
-/** Of every management route: its scope, and how it declares the schemes of its document. */
-export const config = { scopes: ['auth:manage'], swaggerTransform: declareSchemes }
+/** Of a management route: its scopes, and how it declares the schemes of its document. */
+export const configFor = (...scopes: Scope[]) => ({ scopes, swaggerTransform: declareSchemes })
+
+export const config = configFor('auth:manage')

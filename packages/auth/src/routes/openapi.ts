@@ -63,13 +63,16 @@ export function describeRoutes(
     if (policy.kind === 'open') return
     const [method = 'GET'] = [route.method].flat()
     const { scopes } = isReading(method) ? policy.reading : policy.other
-    const schema: object = { security: alternatives(scopes ?? []), ...route.schema }
+    // An empty element: the route takes requests without a key as well.
+    const security = [...alternatives(scopes), ...(policy.isOptional ? [{}] : [])]
+    const schema: object = { security, ...route.schema }
     route.schema = schema
   })
 }
 
 /** Any one element of the list is enough: each scope, sent in either way. */
-function alternatives(scopes: readonly Scope[]): Record<string, Scope[]>[] {
+function alternatives(scopes: readonly Scope[] | null): Record<string, Scope[]>[] {
+  if (scopes === null) return [{ apiKey: [] }, { bearer: [] }]
   // An empty list would mean that the route is open.
   const named = scopes.length > 0 ? scopes : ['admin']
   return named.flatMap((scope) => [{ apiKey: [scope] }, { bearer: [scope] }])

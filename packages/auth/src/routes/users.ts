@@ -3,10 +3,14 @@ import { Type } from '@sinclair/typebox'
 import { ErrorBody, page, pageQuery } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import type { Operations } from '../operations/operations.ts'
-import { NewUser, User } from '../schemas.ts'
+import { callOf } from '../operations/context.ts'
+import { NewUser, tenantFilter, User } from '../schemas.ts'
 import { config } from './config.ts'
 
 const Id = Type.Object({ id: Type.String() })
+const Query = Type.Composite([pageQuery(1000), Type.Object(tenantFilter)], {
+  additionalProperties: false,
+})
 
 export function userRoutes(app: FastifyInstance, operations: Operations): void {
   const api = app.withTypeProvider<TypeBoxTypeProvider>()
@@ -22,8 +26,8 @@ export function userRoutes(app: FastifyInstance, operations: Operations): void {
         response: { 201: User, '4xx': ErrorBody, '5xx': ErrorBody },
       },
     },
-    async ({ body, auth }, reply) =>
-      reply.code(201).send(await operations.createUser(body, { caller: auth })),
+    async (request, reply) =>
+      reply.code(201).send(await operations.createUser(request.body, callOf(request))),
   )
 
   api.get(
@@ -33,13 +37,14 @@ export function userRoutes(app: FastifyInstance, operations: Operations): void {
       schema: {
         summary: 'List users, newest first',
         tags: ['auth'],
-        querystring: pageQuery(1000),
+        querystring: Query,
         response: { 200: Type.Array(User), '4xx': ErrorBody, '5xx': ErrorBody },
       },
     },
     async (request, reply) => {
       const { limit } = request.query
-      const rows = await operations.listUsers({ ...request.query, limit: limit + 1 })
+      const oneMore = { ...request.query, limit: limit + 1 }
+      const rows = await operations.listUsers(oneMore, callOf(request))
       return page(request, reply, rows, limit)
     },
   )
@@ -56,7 +61,7 @@ export function userRoutes(app: FastifyInstance, operations: Operations): void {
       },
     },
     async (request, reply) => {
-      await operations.deleteUser(request.params.id, { caller: request.auth })
+      await operations.deleteUser(request.params.id, callOf(request))
       return reply.code(204).send(null)
     },
   )

@@ -1,38 +1,83 @@
-import type { Db } from '@svc/core/internal'
+import { withinReach, type Db, type Reach } from '@svc/core/internal'
+import type { KeyFields, KeyState } from '../key-fields.ts'
 import { hashOfHex, hexOf } from '../key-format.ts'
 import type { ApiKey, Page } from '../schemas.ts'
 import { committedSince } from './transaction-snapshots.ts'
 import { isoOf } from './timestamps.ts'
 
-const COLUMNS = `id, user_id as "userId", key_prefix as "keyPrefix", label, scopes,
-  ${isoOf('created_at')} as "createdAt", ${isoOf('expires_at')} as "expiresAt",
-  ${isoOf('revoked_at')} as "revokedAt", ${isoOf('last_used_at')} as "lastUsedAt"`
+/** The columns of the fields that a caller chooses: see `key-fields.ts`. */
+const KEY_COLUMNS: Readonly<Record<keyof KeyFields, { column: string; type: string }>> = {
+  label: { column: 'label', type: 'text' },
+  scopes: { column: 'scopes', type: 'text[]' },
+  expiresAt: { column: 'expires_at', type: 'timestamptz' },
+  enabled: { column: 'enabled', type: 'boolean' },
+  metadata: { column: 'metadata', type: 'jsonb' },
+  allowedIps: { column: 'allowed_ips', type: 'text[]' },
+}
+const FIELDS = Object.keys(KEY_COLUMNS) as (keyof KeyFields)[]
+const CHOSEN = FIELDS.map((field) => KEY_COLUMNS[field].column).join(', ')
+
+const COLUMNS = `id, user_id as "userId", tenant, key_prefix as "keyPrefix", label, scopes,
+  ${isoOf('expires_at')} as "expiresAt", enabled, metadata::text, allowed_ips as "allowedIps",
+  ${isoOf('created_at')} as "createdAt", ${isoOf('revoked_at')} as "revokedAt",
+  ${isoOf('last_used_at')} as "lastUsedAt", replaces, replaced_by as "replacedBy"`
+
+type Row = Omit<ApiKey, 'metadata'> & { metadata: string | null }
+
+/** As text: what pg makes of JSON depends on the host's type parsers. */
+const keyOf = ({ metadata, ...row }: Row): ApiKey => ({
+  ...row,
+  metadata: metadata === null ? null : JSON.parse(metadata),
+})
+
+/** The parameters of the chosen fields, from `$n` on. */
+const placeholders = (n: number): string[] =>
+  FIELDS.map((field, index) => `$${n + index}::${KEY_COLUMNS[field].type}`)
+
+const valuesOf = (fields: KeyFields): unknown[] =>
+  FIELDS.map((field) => {
+    const value = fields[field]
+    return field === 'metadata' && value !== null ? JSON.stringify(value) : value
+  })
 
 export interface NewApiKeyRow {
   id: string
   userId: string
   hash: string
   keyPrefix: string
-  label: string | null
-  scopes: readonly string[]
-  expiresAt: Date | null
+  fields: KeyFields
+  /** The key that it was rotated from. */
+  replaces: string | null
 }
 
-/**
- * `undefined` where there is no such user. The row of the user is locked until the key is written: a
- * concurrent deletion waits for it, and revokes this key with the others.
- */
-export async function insertApiKey(db: Db, row: NewApiKeyRow): Promise<ApiKey | undefined> {
+/** The caller holds the lock of the user's row: see `lockUser`. Its tenant is that of the user. */
+export async function insertApiKey(db: Db, row: NewApiKeyRow): Promise<ApiKey> {
   const { rows } = await db.query(
     `insert into svc."__svc.auth.api_keys"
-       (id, user_id, key_hash, key_prefix, label, scopes, expires_at)
-     select $1, users.id, $3, $4, $5, $6, $7
-       from svc."__svc.auth.users" as users
-      where users.id = $2 for key share
+       (id, user_id, key_hash, key_prefix, replaces, ${CHOSEN})
+     values ($1, $2, $3, $4, $5, ${placeholders(6).join(', ')})
      returning ${COLUMNS}`,
-    [row.id, row.userId, hexOf(row.hash), row.keyPrefix, row.label, row.scopes, row.expiresAt],
+    [row.id, row.userId, hexOf(row.hash), row.keyPrefix, row.replaces, ...valuesOf(row.fields)],
   )
-  return rows[0]
+  return keyOf(rows[0])
+}
+
+/** Until the end of the transaction no other counts or adds keys of the tenant. */
+export async function lockKeysOfTenant(db: Db, tenant: string): Promise<void> {
+  await db.query(`select pg_advisory_xact_lock(hashtextextended('__svc.auth.keys/' || $1, 0))`, [
+    tenant,
+  ])
+}
+
+/** Keys that count for a limit: not revoked, not expired and not rotated to another one. */
+export async function countKeysOfTenant(db: Db, tenant: string): Promise<number> {
+  const { rows } = await db.query(
+    `select count(*)::int as keys from svc."__svc.auth.api_keys"
+      where tenant = $1 and revoked_at is null and replaced_by is null
+        and (expires_at is null or expires_at > now())`,
+    [tenant],
+  )
+  return rows[0].keys
 }
 
 /** A key as the guard needs it. */
@@ -44,6 +89,10 @@ export interface StoredKey {
   /** Since 1970; `null` where it never expires. */
   expiresAtMs: number | null
   isRevoked: boolean
+  isEnabled: boolean
+  tenant: string | null
+  /** CIDRs; `null` where it may come from everywhere. */
+  allowedIps: string[] | null
 }
 
 /** The keys that exist, by their hashes. */
@@ -54,7 +103,8 @@ export async function findKeysByHash(
   const { rows } = await db.query(
     `select key_hash as hex, id, user_id as "userId", key_prefix as "keyPrefix", scopes,
             extract(epoch from expires_at)::float8 * 1000 as "expiresAtMs",
-            revoked_at is not null as "isRevoked"
+            revoked_at is not null as "isRevoked", enabled as "isEnabled", tenant,
+            allowed_ips as "allowedIps"
        from svc."__svc.auth.api_keys" where key_hash = any($1::text[])`,
     [hashes.map(hexOf)],
   )
@@ -88,42 +138,139 @@ export async function findInsertedKeys(db: Db, since: string | null): Promise<In
   return { snapshot, hashes: isNamed ? hashes : null }
 }
 
+export interface KeyListFilter extends Page {
+  userId?: string | undefined
+  /** The first characters of a key, at most as many as are stored. */
+  prefix?: string | undefined
+  state?: KeyState | undefined
+  /** ISO 8601. */
+  unusedSince?: string | undefined
+}
+
+const STATE = `case when revoked_at is not null then 'revoked'
+  when expires_at <= now() then 'expired'
+  when not enabled then 'disabled' else 'active' end`
+
 /** Newest first, including revoked keys. */
 export async function listApiKeys(
   db: Db,
-  userId: string,
-  { after, limit }: Page = {},
+  reach: Reach,
+  { userId, prefix, state, unusedSince, after, limit }: KeyListFilter,
 ): Promise<ApiKey[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.auth.api_keys"
-      where user_id = $1 and ($2::uuid is null or id < $2)
+      where ${withinReach('tenant', '$1')}
+        and ($2::uuid is null or user_id = $2)
+        and ($3::text is null or key_prefix >= $3 and key_prefix < $3 || chr(127)
+                                 and starts_with(key_prefix, $3))
+        and ($4::text is null or ${STATE} = $4)
+        and ($5::timestamptz is null or last_used_at is null or last_used_at < $5)
+        and ($6::uuid is null or id < $6)
       order by id desc
-      limit $3`,
-    [userId, after ?? null, limit ?? null],
+      limit $7`,
+    [
+      reach,
+      userId ?? null,
+      prefix ?? null,
+      state ?? null,
+      unusedSince ?? null,
+      after ?? null,
+      limit ?? null,
+    ],
   )
-  return rows
+  return rows.map(keyOf)
 }
 
-/** The hash of the key, `undefined` where there is no such key or it is revoked already. */
-export async function revokeApiKey(db: Db, id: string): Promise<string | undefined> {
+export async function findApiKey(db: Db, id: string, reach: Reach): Promise<ApiKey | undefined> {
   const { rows } = await db.query(
-    `update svc."__svc.auth.api_keys" set revoked_at = now()
-      where id = $1 and revoked_at is null
-     returning key_hash as hex`,
-    [id],
+    `select ${COLUMNS} from svc."__svc.auth.api_keys"
+      where id = $1 and ${withinReach('tenant', '$2')}`,
+    [id, reach],
   )
-  return rows.map(hashOfRow)[0]
+  return rows.map(keyOf)[0]
 }
 
-/** The hashes of the keys that were not revoked before. */
-export async function revokeKeysOfUser(db: Db, userId: string): Promise<string[]> {
+/** A key that is about to change, and its hash. */
+export interface LockedKey {
+  key: ApiKey
+  hash: string
+  isExpired: boolean
+}
+
+/** The key where it is not revoked; until the end of the transaction nobody else changes it. */
+export async function lockApiKey(db: Db, id: string, reach: Reach): Promise<LockedKey | undefined> {
+  const { rows } = await db.query(
+    `select ${COLUMNS}, key_hash as hex, coalesce(expires_at <= now(), false) as "isExpired"
+       from svc."__svc.auth.api_keys"
+      where id = $1 and revoked_at is null and ${withinReach('tenant', '$2')}
+        for no key update`,
+    [id, reach],
+  )
+  return rows.map(({ hex, isExpired, ...row }) => ({
+    key: keyOf(row),
+    hash: hashOfHex(hex),
+    isExpired,
+  }))[0]
+}
+
+const SETS = placeholders(3).map((value, index) => {
+  const field = FIELDS[index] as keyof KeyFields
+  const { column } = KEY_COLUMNS[field]
+  return `${column} = case when '${field}' = any($2::text[]) then ${value} else ${column} end`
+})
+
+/** Writes these fields of a key that is locked; the others stay as they are. */
+export async function updateApiKey(
+  db: Db,
+  id: string,
+  changed: readonly string[],
+  fields: KeyFields,
+): Promise<ApiKey> {
+  const { rows } = await db.query(
+    `update svc."__svc.auth.api_keys" set ${SETS.join(', ')} where id = $1 returning ${COLUMNS}`,
+    [id, changed, ...valuesOf(fields)],
+  )
+  return keyOf(rows[0])
+}
+
+/** Ends a key so many seconds from now, or earlier where it would have ended before. */
+export async function replaceApiKey(
+  db: Db,
+  id: string,
+  by: string,
+  overlapSeconds: number,
+): Promise<ApiKey> {
+  const { rows } = await db.query(
+    `update svc."__svc.auth.api_keys"
+        set replaced_by = $2,
+            expires_at = least(expires_at, clock_timestamp() + make_interval(secs => $3))
+      where id = $1
+     returning ${COLUMNS}`,
+    [id, by, overlapSeconds],
+  )
+  return keyOf(rows[0])
+}
+
+/** Revokes a key that is locked. */
+export async function revokeApiKey(db: Db, id: string): Promise<void> {
+  await db.query(`update svc."__svc.auth.api_keys" set revoked_at = now() where id = $1`, [id])
+}
+
+/** What is said of a key that was revoked with its user. */
+export interface RevokedKey {
+  id: string
+  hash: string
+}
+
+/** The keys that were not revoked before. */
+export async function revokeKeysOfUser(db: Db, userId: string): Promise<RevokedKey[]> {
   const { rows } = await db.query(
     `update svc."__svc.auth.api_keys" set revoked_at = now()
       where user_id = $1 and revoked_at is null
-     returning key_hash as hex`,
+     returning id, key_hash as hex`,
     [userId],
   )
-  return rows.map(hashOfRow)
+  return rows.map(({ id, hex }) => ({ id, hash: hashOfHex(hex) }))
 }
 
 /**

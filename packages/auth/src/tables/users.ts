@@ -1,45 +1,67 @@
-import type { Db } from '@svc/core/internal'
+import { withinReach, type Db, type Reach } from '@svc/core/internal'
 import type { Page, User } from '../schemas.ts'
 import { isoOf } from './timestamps.ts'
 
-const COLUMNS = `id, email, name, role, ${isoOf('created_at')} as "createdAt"`
+/** The email of a tenant's user stands in a column of its own: see 003-tenants-and-keys.sql. */
+const COLUMNS = `id, coalesce(email, tenant_email) as email, name, role, tenant,
+  ${isoOf('created_at')} as "createdAt"`
 
-/** `undefined` where another user has the email. */
+/** `undefined` where another user of the tenant has the email. */
 export async function insertUser(
   db: Db,
-  user: { id: string; email: string; name: string; role: string },
+  user: { id: string; email: string; name: string; role: string; tenant: string | null },
 ): Promise<User | undefined> {
   const { rows } = await db.query(
-    `insert into svc."__svc.auth.users" (id, email, name, role)
-     values ($1, $2, $3, $4)
-     on conflict (lower(email)) do nothing
+    `insert into svc."__svc.auth.users" (id, email, tenant_email, name, role, tenant)
+     values ($1, case when $5::text is null then $2::text end,
+             case when $5::text is not null then $2::text end, $3, $4, $5)
+     on conflict do nothing
      returning ${COLUMNS}`,
-    [user.id, user.email, user.name, user.role],
+    [user.id, user.email, user.name, user.role, user.tenant],
   )
   return rows[0]
 }
 
-export async function findUser(db: Db, id: string): Promise<User | undefined> {
-  const { rows } = await db.query(`select ${COLUMNS} from svc."__svc.auth.users" where id = $1`, [
-    id,
-  ])
+export async function findUser(db: Db, id: string, reach: Reach): Promise<User | undefined> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from svc."__svc.auth.users" where id = $1 and ${withinReach('tenant', '$2')}`,
+    [id, reach],
+  )
+  return rows[0]
+}
+
+/** The same for a transaction that writes a key: a concurrent deletion of the user waits for it. */
+export async function lockUser(db: Db, id: string, reach: Reach): Promise<User | undefined> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from svc."__svc.auth.users"
+      where id = $1 and ${withinReach('tenant', '$2')} for key share`,
+    [id, reach],
+  )
   return rows[0]
 }
 
 /** Newest first. */
-export async function listUsers(db: Db, { after, limit }: Page = {}): Promise<User[]> {
+export async function listUsers(
+  db: Db,
+  reach: Reach,
+  { after, limit }: Page = {},
+): Promise<User[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.auth.users"
-      where $1::uuid is null or id < $1
+      where ($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')}
       order by id desc
       limit $2`,
-    [after ?? null, limit ?? null],
+    [after ?? null, limit ?? null, reach],
   )
   return rows
 }
 
-/** Whether there was such a user. */
-export async function deleteUser(db: Db, id: string): Promise<boolean> {
-  const { rowCount } = await db.query(`delete from svc."__svc.auth.users" where id = $1`, [id])
-  return rowCount === 1
+/** The user that was deleted, `undefined` where there was none. */
+export async function deleteUser(db: Db, id: string, reach: Reach): Promise<User | undefined> {
+  const { rows } = await db.query(
+    `delete from svc."__svc.auth.users" where id = $1 and ${withinReach('tenant', '$2')}
+     returning ${COLUMNS}`,
+    [id, reach],
+  )
+  return rows[0]
 }

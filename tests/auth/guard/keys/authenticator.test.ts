@@ -18,7 +18,10 @@ const KEY = generateKey()
 const MISTYPED = KEY.slice(0, -1) + (KEY.endsWith('a') ? 'b' : 'a')
 const BOOTSTRAP = 'the-bootstrap-key'
 const valid = (expiresAt: number | null = null) =>
-  createCachedKey({ userId: 'u', scopes: [], bootstrap: false, keyId: 'k' }, expiresAt)
+  createCachedKey(
+    { userId: 'u', scopes: [], bootstrap: false, keyId: 'k', tenant: null },
+    expiresAt,
+  )
 
 interface Situation {
   lookUp?: LookUp

@@ -88,7 +88,13 @@ t.test('insertions are read since a snapshot, late commits among them', async (t
 })
 
 t.test('a lookup that found no row is repeated when one was inserted meanwhile', async (t) => {
-  const valid = createCachedKey({ userId: 'u', scopes: [], bootstrap: false, keyId: 'k' })
+  const valid = createCachedKey({
+    userId: 'u',
+    scopes: [],
+    bootstrap: false,
+    keyId: 'k',
+    tenant: null,
+  })
   const waiting: ((result: LookupResult) => void)[] = []
   const keyCache = new KeyCache(() => new Promise((resolve) => void waiting.push(resolve)))
   const result = keyCache.find('d', 'wellFormed')

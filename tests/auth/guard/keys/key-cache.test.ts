@@ -8,7 +8,13 @@ import {
 import { createCachedKey } from '../../../../packages/auth/src/guard/keys/cached-key.ts'
 import { TokenBucket } from '../../../../packages/auth/src/guard/keys/token-bucket.ts'
 
-const valid = createCachedKey({ userId: 'u', scopes: [], bootstrap: false, keyId: 'k' })
+const valid = createCachedKey({
+  userId: 'u',
+  scopes: [],
+  bootstrap: false,
+  keyId: 'k',
+  tenant: null,
+})
 const revoked: LookupResult = { verdict: 'revoked', keyId: 'k' }
 
 /** A lookup whose answers the test gives one by one. */

@@ -6,7 +6,7 @@ import { startHost } from '../../support/host.ts'
 const quiet = { info() {}, warn() {} }
 
 const key = (keyId: string | null) =>
-  createCachedKey({ userId: 'u', scopes: [], bootstrap: keyId === null, keyId })
+  createCachedKey({ userId: 'u', scopes: [], bootstrap: keyId === null, keyId, tenant: null })
 
 t.test('uses are gathered, once a round and key, and written together', async (t) => {
   const written: string[][] = []

@@ -6,6 +6,7 @@ import { KEYS_CHANGED, readKeyChanges } from '../../tables/key-changes.ts'
 import { sweepFailures } from '../../tables/lockouts.ts'
 import { findEndedTransactions } from '../../tables/transactions.ts'
 import type { AuthSettings } from '../../options.ts'
+import type { ScopeNames } from '../../scopes.ts'
 import { Lockout } from '../lockout/lockout.ts'
 import { OutageLog } from '../outage-log.ts'
 import { Authenticator } from './authenticator.ts'
@@ -32,6 +33,7 @@ export type Authentication = Awaited<ReturnType<typeof createAuthentication>>
 export async function createAuthentication(
   core: Core,
   settings: AuthSettings,
+  names: ScopeNames,
   log: FastifyBaseLogger,
 ) {
   const { svc } = core
@@ -44,7 +46,7 @@ export async function createAuthentication(
     ? new Lockout(db, lookupDb, settings.rateLimit, { pollDb })
     : null
   const lastUsed = new LastUsed((uses) => writeLastUsed(db, uses), log)
-  const keyCache = new KeyCache(createKeyLookup(lookupDb, budgets, lockout !== null))
+  const keyCache = new KeyCache(createKeyLookup(lookupDb, budgets, names, lockout !== null))
   const bootstrapKey = new BootstrapKey({
     secrets: svc.secrets,
     name: settings.bootstrapKeySecret,
@@ -68,7 +70,9 @@ export async function createAuthentication(
     findEnded: (transactionIds) => findEndedTransactions(pollDb, transactionIds),
     cache: keyCache,
   })
-  const authenticator = new Authenticator({ keyCache, lease, bootstrapKey, budgets, lockout })
+  const { keyPrefix: letters } = settings
+  const parts = { keyCache, lease, bootstrapKey, budgets, lockout, letters }
+  const authenticator = new Authenticator(parts)
 
   const sweeps = new OutageLog(
     log,

@@ -18,6 +18,8 @@ export interface AuthenticatorParts {
   budgets: LookupBudgets
   /** `null` without the option `rateLimit`. */
   lockout: Lockout | null
+  /** Those that begin the keys of this host. */
+  letters?: string
 }
 
 /** Visible ASCII: no key has another character. */
@@ -41,7 +43,7 @@ export class Authenticator {
     if (blockedForMs > 0) return blocked(blockedForMs)
     const result = await this.find(key, hash)
     const forMs = isFailure(result)
-      ? await this.#recordFailure(lockout, prefix, formatOf(key))
+      ? await this.#recordFailure(lockout, prefix, this.#formatOf(key))
       : await this.#recordSuccess(lockout, prefix, result)
     return forMs > 0 ? blocked(forMs) : result
   }
@@ -67,12 +69,16 @@ export class Authenticator {
       keyCache.remember(hash, cached)
       return cached
     }
-    const format = formatOf(key)
+    const format = this.#formatOf(key)
     const result = format === 'badChecksum' ? UNKNOWN_KEY : await keyCache.find(hash, format)
     if (isFailure(result) && isBootstrap === undefined) {
       throw new CannotDecide('the bootstrap key cannot be read')
     }
     return result
+  }
+
+  #formatOf(key: string): KeyFormat {
+    return formatOf(key, this.#parts.letters)
   }
 
   /** @returns for how long the prefix was blocked already, in milliseconds */
@@ -89,6 +95,6 @@ export class Authenticator {
   }
 }
 
-const BOOTSTRAP = { userId: null, scopes: ['admin'], bootstrap: true, keyId: null }
+const BOOTSTRAP = { userId: null, scopes: ['admin'], bootstrap: true, keyId: null, tenant: null }
 
 const blocked = (forMs: number): PrefixBlocked => ({ verdict: 'blocked', keyId: null, forMs })

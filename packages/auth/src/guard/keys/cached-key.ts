@@ -1,4 +1,5 @@
 /** A valid key as the guard remembers it, without its text. */
+import { createNetworks, type IsWithin } from '../../addresses.ts'
 import { satisfies, type Scope } from '../../scopes.ts'
 import type { PrefixState } from '../lockout/lockout.ts'
 import type { Requirement } from '../policy/route-policy.ts'
@@ -12,7 +13,24 @@ export interface Auth {
   readonly bootstrap: boolean
   /** `null` for the bootstrap key. */
   readonly keyId: string | null
+  /** The customer of the host that the key belongs to; `null` for none. */
+  readonly tenant: string | null
 }
+
+/** What is checked of each request with a key, beside scopes. */
+export interface RequestChecks {
+  /** Whether the key may be used from an address; `null` where it may from all. */
+  readonly mayComeFrom: IsWithin | null
+}
+
+/** The restrictions of a key, as its row has them. */
+export interface Restrictions {
+  allowedIps: readonly string[] | null
+}
+
+/** `null` for a key without restrictions, so that its requests pay for one comparison. */
+export const checksOf = ({ allowedIps }: Restrictions): RequestChecks | null =>
+  allowedIps === null ? null : { mayComeFrom: createNetworks(allowedIps) }
 
 /**
  * The fields that are not read-only are notes of other modules, kept here because a request with
@@ -22,6 +40,8 @@ export interface CachedKey {
   readonly auth: Auth
   /** Milliseconds since 1970; `null` where it never expires. */
   readonly expiresAt: number | null
+  /** `null` for most keys. */
+  readonly checks: RequestChecks | null
   /**
    * Written by the authenticator with the state that `Lockout` returns; the guard writes its
    * `lastUsedTick`. Keys of one prefix share it. `null` without the option `rateLimit`.
@@ -37,9 +57,10 @@ export function createCachedKey(
   auth: Auth,
   expiresAt: number | null = null,
   prefix: PrefixState | null = null,
+  checks: RequestChecks | null = null,
 ): CachedKey {
   const frozen = Object.freeze({ ...auth, scopes: Object.freeze([...auth.scopes]) })
-  return { auth: frozen, expiresAt, prefix, recordedTick: -1, met: null }
+  return { auth: frozen, expiresAt, checks, prefix, recordedTick: -1, met: null }
 }
 
 export function meets(key: CachedKey, requirement: Requirement): boolean {

@@ -4,27 +4,38 @@ import { findKeysByHash, type StoredKey } from '../../tables/api-keys.ts'
 import { CannotDecide, UNKNOWN_KEY } from '../auth-failure.ts'
 import { unwatchedPrefix } from '../lockout/lockout.ts'
 import { batchLookup } from './batch-lookup.ts'
-import { createCachedKey } from './cached-key.ts'
+import type { ScopeNames } from '../../scopes.ts'
+import { checksOf, createCachedKey } from './cached-key.ts'
 import { isFailure, type LookUp, type LookupResult } from './key-cache.ts'
 import type { LookupBudgets } from './token-bucket.ts'
 
 /** A valid key gives back what its lookup took: only keys that are not valid use up a budget. */
-export function createKeyLookup(db: Db, budgets: LookupBudgets, isLockoutEnabled: boolean): LookUp {
+export function createKeyLookup(
+  db: Db,
+  budgets: LookupBudgets,
+  names: ScopeNames,
+  isLockoutEnabled: boolean,
+): LookUp {
   const findKey = batchLookup((hashes) => findKeysByHash(db, hashes))
   return async (hash, format) => {
     const budget = budgets[format]
     if (!budget.take()) throw new CannotDecide('too many unknown keys to look up')
-    const result = resultOf(await findKey(hash), isLockoutEnabled)
+    const result = resultOf(await findKey(hash), names, isLockoutEnabled)
     if (!isFailure(result)) budget.refund()
     return result
   }
 }
 
-function resultOf(key: StoredKey | undefined, isLockoutEnabled: boolean): LookupResult {
+function resultOf(
+  key: StoredKey | undefined,
+  names: ScopeNames,
+  isLockoutEnabled: boolean,
+): LookupResult {
   if (!key) return UNKNOWN_KEY
-  const { id: keyId, userId, scopes, expiresAtMs } = key
+  const { id: keyId, userId, tenant, expiresAtMs } = key
   if (key.isRevoked) return { verdict: 'revoked', keyId }
-  const auth = { userId, scopes, bootstrap: false, keyId }
+  if (!key.isEnabled) return { verdict: 'disabled', keyId }
+  const auth = { userId, scopes: names.resolve(key.scopes), bootstrap: false, keyId, tenant }
   const prefix = isLockoutEnabled ? unwatchedPrefix(key.keyPrefix) : null
-  return createCachedKey(auth, expiresAtMs, prefix)
+  return createCachedKey(auth, expiresAtMs, prefix, checksOf(key))
 }

@@ -13,6 +13,7 @@ import {
   policyOfNotFound,
   policyOfPath,
   policyOfRoute,
+  type OwnPolicy,
   type Policy,
   type RoutePolicy,
 } from './route-policy.ts'
@@ -32,8 +33,8 @@ export class PolicyMap {
   addRoutes(routes: readonly RegisteredRoute[], declared: readonly Scope[]): void {
     this.#routes = routes
     for (const route of routes) {
-      const scopes = scopesOf(route, declared)
-      this.#policies.set(route.config, policyOfRoute(route.patterns, scopes, this.#rules))
+      const own = ownPolicyOf(route, declared)
+      this.#policies.set(route.config, policyOfRoute(route.patterns, own, this.#rules))
     }
   }
 
@@ -48,7 +49,8 @@ export class PolicyMap {
 
   /** For the OpenAPI document, while routes are still being registered. */
   policyBeforeRegistration(pattern: string, config: FastifyContextConfig | undefined): Policy {
-    const policy = policyOfRoute([pattern], config?.scopes, this.#rules)
+    const own = config && (keyDemandOf(config) ?? config.scopes)
+    const policy = policyOfRoute([pattern], own, this.#rules)
     return policy.kind === 'by path' ? policyOfPath(undefined, this.#rules) : policy
   }
 
@@ -59,15 +61,49 @@ export class PolicyMap {
     )
     const policy = route && this.#policies.get(route.config)
     const isKnown = policy !== undefined && policy.kind !== 'by path'
-    const { kind } = isKnown ? policy : policyOfPath(pathOf(path, this.#router), this.#rules)
-    return kind === 'guarded'
+    const found = isKnown ? policy : policyOfPath(pathOf(path, this.#router), this.#rules)
+    return found.kind === 'guarded' && !found.isOptional
   }
+
+  /** For a proxy: of the target of a request to another server, by the options alone. */
+  policyOfTarget(target: string): Policy {
+    return policyOfPath(pathOf(target, this.#router), this.#rules)
+  }
+}
+
+/** In the config of a route of ours: another demand than for scopes. No host can set it. */
+const KEY_DEMAND = Symbol('@svc/auth.keyDemand')
+type KeyDemand = Extract<OwnPolicy, 'any-key' | 'decides-itself'>
+
+export const withKeyDemand = <Config extends object>(
+  config: Config,
+  demand: KeyDemand,
+): Config => ({
+  ...config,
+  [KEY_DEMAND]: demand,
+})
+
+const keyDemandOf = (config: FastifyContextConfig): OwnPolicy | undefined =>
+  (config as { [KEY_DEMAND]?: KeyDemand })[KEY_DEMAND] ??
+  (config.public === true ? 'public' : undefined)
+
+function ownPolicyOf(route: RegisteredRoute, declared: readonly Scope[]): OwnPolicy | undefined {
+  const { config } = route
+  const isPublic: unknown = config.public
+  if (isPublic !== undefined && typeof isPublic !== 'boolean') {
+    throw new InvalidRouteScopes(nameOf(route), '"config.public" must be true or false')
+  }
+  const scopes = scopesOf(route, declared)
+  if (isPublic === true && scopes !== undefined) {
+    throw new InvalidRouteScopes(nameOf(route), '"config.public" opens the route: leave one out')
+  }
+  return keyDemandOf(config) ?? scopes
 }
 
 function scopesOf(route: RegisteredRoute, declared: readonly Scope[]): Scope[] | undefined {
   const scopes: unknown = route.config.scopes
   if (scopes === undefined) return undefined
-  const name = `${route.methods.join(', ')} ${route.patterns[0]}`
+  const name = nameOf(route)
   if (!Array.isArray(scopes)) {
     throw new InvalidRouteScopes(name, 'it must be an array of names of scopes')
   }
@@ -80,3 +116,6 @@ function scopesOf(route: RegisteredRoute, declared: readonly Scope[]): Scope[] |
   }
   return scopes
 }
+
+const nameOf = ({ methods, patterns }: RegisteredRoute): string =>
+  `${methods.join(', ')} ${patterns[0]}`

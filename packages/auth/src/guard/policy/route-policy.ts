@@ -15,6 +15,8 @@ export interface OpenPolicy {
 
 export interface GuardedPolicy {
   readonly kind: 'guarded'
+  /** A request without a key passes; a key that is presented must be valid all the same. */
+  readonly isOptional: boolean
   /** For GET, HEAD and OPTIONS. */
   readonly reading: Requirement
   readonly other: Requirement
@@ -26,11 +28,12 @@ export type Policy = OpenPolicy | GuardedPolicy
 /** What is demanded of a route's requests: for some routes it depends on the path of the request. */
 export type RoutePolicy = Policy | { readonly kind: 'by path' }
 
-const OPEN: OpenPolicy = { kind: 'open' }
+export const OPEN: OpenPolicy = { kind: 'open' }
 const BY_PATH: RoutePolicy = { kind: 'by path' }
 
 const BY_METHOD: GuardedPolicy = {
   kind: 'guarded',
+  isOptional: false,
   reading: requirement(['read']),
   other: requirement(['write']),
 }
@@ -38,16 +41,26 @@ const AUTH_MANAGE = anyOf(['auth:manage'])
 const WEBHOOKS_MANAGE = anyOf(['webhooks:manage'])
 /** Of a route that was not there at boot. */
 export const ADMIN_ONLY = anyOf([])
+/** Met by every valid key. */
+export const NO_SCOPE: Requirement = { scopes: null, refusal: insufficientScope([]) }
 /** Of a protected 404: only a valid key may learn which paths exist. */
-const ANY_KEY = guarded({ scopes: null, refusal: insufficientScope([]) })
+const ANY_KEY = guarded(NO_SCOPE)
+/** Of a route with `config.public`. */
+const OPTIONAL_KEY: GuardedPolicy = { ...ANY_KEY, isOptional: true }
 
-/** `scopes`: those of the route's own config. They guard it at any path. */
+/** What a route asks for itself, at any path. `decides-itself`: a route of ours that asks again. */
+export type OwnPolicy = readonly Scope[] | 'public' | 'any-key' | 'decides-itself'
+
+/** `own`: what the route's own config asks for. It guards the route at any path. */
 export function policyOfRoute(
   patterns: readonly string[],
-  scopes: readonly Scope[] | undefined,
+  own: OwnPolicy | undefined,
   rules: PathRules,
 ): RoutePolicy {
-  if (scopes) return anyOf(scopes)
+  if (own === 'public') return OPTIONAL_KEY
+  if (own === 'any-key') return ANY_KEY
+  if (own === 'decides-itself') return OPEN
+  if (own) return anyOf(own)
   const accesses = new Set(patterns.map((pattern) => rules.ofPattern(pattern)))
   const [access] = accesses
   return accesses.size === 1 && access !== undefined ? policyFor(access) : BY_PATH
@@ -78,11 +91,11 @@ function anyOf(scopes: readonly Scope[]): GuardedPolicy {
 }
 
 function guarded(required: Requirement): GuardedPolicy {
-  return { kind: 'guarded', reading: required, other: required }
+  return { kind: 'guarded', isOptional: false, reading: required, other: required }
 }
 
 /** A copy of the scopes: a handler can change the list in the route's config. */
-function requirement(asked: readonly Scope[]): Requirement {
+export function requirement(asked: readonly Scope[]): Requirement {
   const scopes = new Set(asked)
   if (scopes.has('read')) scopes.add('write') // which includes it
   return { scopes: [...scopes], refusal: insufficientScope([...scopes]) }

@@ -1,0 +1,15 @@
+import type { FastifyRequest } from 'fastify'
+import { MissingKey } from './errors.ts'
+import type { Auth } from './guard/keys/cached-key.ts'
+
+/**
+ * The caller of a request, typed as present.
+ *
+ * @throws MissingKey (401) where no key was presented: on an open path, or on a `public` route
+ * @example
+ * app.get('/profile', async (request) => profileOf(authOf(request).userId))
+ */
+export function authOf(request: FastifyRequest): Auth {
+  if (!request.auth) throw new MissingKey()
+  return request.auth
+}

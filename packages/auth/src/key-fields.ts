@@ -1,0 +1,87 @@
+/**
+ * The fields of a key that a caller chooses: a create and a PATCH take them, a rotation carries them
+ * over, every answer shows them. A further field is added here, to `KEY_COLUMNS` of its table, and
+ * where it restricts what the key may do to `restrictions.ts`.
+ */
+import { Type, type Static } from '@sinclair/typebox'
+import { nullable } from '@svc/core/internal'
+import { text, timestamp } from './schema-pieces.ts'
+
+const Scopes = Type.Array(Type.String({ maxLength: 200 }), {
+  maxItems: 100,
+  uniqueItems: true,
+  description: 'Names of scopes, "role:<name>" and "<namespace>:*".',
+})
+
+const Metadata = nullable(
+  Type.Record(
+    Type.String({ pattern: '^[^\\u0000]{1,100}$' }),
+    Type.String({ maxLength: 1000, pattern: '^[^\\u0000]*$' }),
+    {
+      maxProperties: 50,
+      additionalProperties: false,
+      description: 'Of your own: a flat object of texts, at most 50 names.',
+    },
+  ),
+)
+
+const AllowedIps = nullable(
+  Type.Array(Type.String({ maxLength: 49 }), {
+    minItems: 1,
+    maxItems: 100,
+    uniqueItems: true,
+    description: 'CIDRs that requests with the key may come from; null for all.',
+  }),
+)
+
+/** What PATCH takes. */
+export const keyChanges = {
+  /** For people; `null` for none. */
+  label: Type.Optional(nullable(text(200))),
+  /** ISO 8601 with an offset: from this instant on the key is invalid; `null` for never. */
+  expiresAt: Type.Optional(nullable(timestamp())),
+  scopes: Type.Optional(Scopes),
+  enabled: Type.Optional(
+    Type.Boolean({ description: 'While it is false the key is refused as a revoked one is.' }),
+  ),
+  metadata: Type.Optional(Metadata),
+  allowedIps: Type.Optional(AllowedIps),
+}
+
+/** What a create takes. `scopes` are `["read", "write"]` by default. */
+export const keyFields = keyChanges
+
+/** What answers show. */
+export const shownKeyFields = {
+  label: nullable(Type.String()),
+  scopes: Type.Array(Type.String()),
+  expiresAt: nullable(timestamp()),
+  enabled: Type.Boolean(),
+  metadata: nullable(Type.Record(Type.String(), Type.String())),
+  allowedIps: nullable(Type.Array(Type.String())),
+}
+
+const ShownKeyFields = Type.Object(shownKeyFields)
+/** The fields of a key with its defaults filled in. Times are ISO 8601 in UTC. */
+export type KeyFields = Static<typeof ShownKeyFields>
+
+export const DEFAULT_OVERLAP_SECONDS = 86_400
+
+export const rotation = {
+  overlapSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 31_536_000,
+      default: DEFAULT_OVERLAP_SECONDS,
+      description: 'How long, in seconds, the old key stays valid beside the new one.',
+    }),
+  ),
+}
+
+/** `expired` and `revoked` keys may be disabled as well; `disabled` ones are neither. */
+export type KeyState = 'active' | 'expired' | 'revoked' | 'disabled'
+
+export const keyState = Type.Unsafe<KeyState>({
+  type: 'string',
+  enum: ['active', 'expired', 'revoked', 'disabled'],
+})

@@ -1,0 +1,62 @@
+/** The fields of a key as an operation writes them: checked, and with their defaults. */
+import { isCidr } from '../addresses.ts'
+import {
+  ExpiryInPast,
+  ExpiryTooLate,
+  InvalidExpiry,
+  InvalidNetwork,
+  UnknownScope,
+} from '../errors.ts'
+import type { KeyFields } from '../key-fields.ts'
+import type { ApiKey, KeyChanges } from '../schemas.ts'
+import { DEFAULT_SCOPES, type Scope, type ScopeNames } from '../scopes.ts'
+
+const DEFAULTS: KeyFields = {
+  label: null,
+  scopes: [...DEFAULT_SCOPES],
+  expiresAt: null,
+  enabled: true,
+  metadata: null,
+  allowedIps: null,
+}
+
+/** Those of a key. */
+export const fieldsOf = (key: ApiKey): KeyFields => {
+  const { label, scopes, expiresAt, enabled, metadata, allowedIps } = key
+  return { label, scopes, expiresAt, enabled, metadata, allowedIps }
+}
+
+/**
+ * The fields of a new key, or of `before` with changes.
+ *
+ * @throws UnknownScope, ExpiryInPast, ExpiryTooLate, InvalidExpiry, InvalidNetwork
+ */
+export function checkedFields(
+  names: ScopeNames,
+  given: KeyChanges,
+  before: KeyFields = DEFAULTS,
+): KeyFields {
+  const fields = { ...before, ...given } as KeyFields
+  if (given.scopes !== undefined) assertDeclared(given.scopes, names)
+  const wrong = given.allowedIps?.find((cidr) => !isCidr(cidr))
+  if (wrong !== undefined) throw new InvalidNetwork(wrong)
+  return given.expiresAt ? { ...fields, expiresAt: futureTime(given.expiresAt) } : fields
+}
+
+function assertDeclared(scopes: readonly Scope[], names: ScopeNames): void {
+  const unknown = names.findUnknown(scopes)
+  if (unknown !== undefined) throw new UnknownScope(unknown, names.known.join(', '))
+}
+
+/** The first instant that ISO 8601 cannot write with four digits of a year. */
+const END_OF_TIME = Date.UTC(10_000, 0, 1)
+
+/** ISO 8601 in UTC. */
+function futureTime(text: string): string {
+  const time = new Date(text)
+  // A leap second has the right format, and no place in JavaScript's time.
+  if (Number.isNaN(time.getTime())) throw new InvalidExpiry()
+  if (time.getTime() >= END_OF_TIME) throw new ExpiryTooLate()
+  if (time.getTime() <= Date.now()) throw new ExpiryInPast()
+  return time.toISOString()
+}

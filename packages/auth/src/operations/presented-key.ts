@@ -1,0 +1,34 @@
+import type { PresentedKey } from '../schemas.ts'
+import type { Auth } from '../guard/keys/cached-key.ts'
+import { InvalidKey } from '../errors.ts'
+import { findApiKey } from '../tables/api-keys.ts'
+import type { OperationContext } from './context.ts'
+
+export const createPresentedKey = ({ db, writeLastUsed }: OperationContext) => ({
+  /** The key of a request. Its scopes are those that it holds: roles are resolved. */
+  async getPresentedKey(auth: Auth): Promise<PresentedKey> {
+    const { keyId, userId, tenant, bootstrap } = auth
+    const scopes = [...auth.scopes]
+    if (keyId === null) return { ...WITHOUT_ROW, userId, tenant, bootstrap, scopes }
+    await writeLastUsed()
+    const row = await findApiKey(db, keyId, null)
+    if (!row) throw new InvalidKey()
+    return { ...row, keyId, bootstrap, scopes }
+  },
+})
+
+const WITHOUT_ROW = {
+  id: null,
+  keyId: null,
+  keyPrefix: null,
+  label: null,
+  expiresAt: null,
+  enabled: true,
+  metadata: null,
+  allowedIps: null,
+  createdAt: null,
+  revokedAt: null,
+  lastUsedAt: null,
+  replaces: null,
+  replacedBy: null,
+}

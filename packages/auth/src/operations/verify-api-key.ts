@@ -1,0 +1,71 @@
+/** Decides about a key for another service, as the guard does for a request. */
+import { InvalidInput } from '@svc/core'
+import { reaches } from '@svc/core/internal'
+import { isIP } from 'node:net'
+import { Unavailable } from '../errors.ts'
+import type { CachedKey } from '../guard/keys/cached-key.ts'
+import { meets } from '../guard/keys/cached-key.ts'
+import type { Authentication } from '../guard/keys/authentication.ts'
+import { isFailure } from '../guard/keys/key-cache.ts'
+import { NO_SCOPE, requirement, type Requirement } from '../guard/policy/route-policy.ts'
+import { BLOCKED, INVALID_KEY, IP_NOT_ALLOWED, type Refusal } from '../guard/refusals.ts'
+import { hashOf, LONGEST_KEY } from '../key-format.ts'
+import type { Verification, Verified } from '../schemas.ts'
+import { reachOfCall, type OperationCall } from './context.ts'
+
+export function createKeyVerification({ authenticator, lastUsed }: Authentication) {
+  return {
+    /** Counts failed attempts and uses, since for the other service this is the guard. */
+    async verifyApiKey(
+      { key, scopes = [], ip }: Verification,
+      call: OperationCall = {},
+    ): Promise<Verified> {
+      if (ip !== undefined && isIP(ip) === 0)
+        throw new InvalidInput('body/ip must be an IP address')
+      const hash = key.length > LONGEST_KEY ? '' : hashOf(key)
+      const result = await authenticator.authenticate(key, hash).catch(() => {
+        throw new Unavailable()
+      })
+      if (isFailure(result)) return unknown(result.verdict === 'blocked' ? BLOCKED : INVALID_KEY)
+      if (!reaches(reachOfCall(call), result.auth.tenant)) return unknown(INVALID_KEY)
+      lastUsed.record(result)
+      const refusal = refusalOf(result, scopes.length > 0 ? requirement(scopes) : NO_SCOPE, ip)
+      return { ...factsOf(result), valid: refusal === undefined, code: refusal?.code ?? null }
+    },
+  }
+}
+
+/** Without an address a key that is bound to some is refused. */
+function refusalOf(
+  key: CachedKey,
+  required: Requirement,
+  ip: string | undefined,
+): Refusal | undefined {
+  const { mayComeFrom = null } = key.checks ?? {}
+  if (mayComeFrom !== null && (ip === undefined || !mayComeFrom(ip))) return IP_NOT_ALLOWED
+  return meets(key, required) ? undefined : required.refusal
+}
+
+const factsOf = ({ auth, expiresAt }: CachedKey): Omit<Verified, 'valid' | 'code'> => ({
+  keyId: auth.keyId,
+  userId: auth.userId,
+  tenant: auth.tenant,
+  scopes: [...auth.scopes],
+  expiresAt: expiresAt === null ? null : isoOf(expiresAt),
+  remaining: null,
+})
+
+/** The latest time of JavaScript is later than the last year of four digits. */
+const isoOf = (ms: number): string =>
+  new Date(Math.min(ms, Date.UTC(9999, 11, 31, 23, 59, 59, 999))).toISOString()
+
+const unknown = ({ code }: Refusal): Verified => ({
+  valid: false,
+  code,
+  keyId: null,
+  userId: null,
+  tenant: null,
+  scopes: [],
+  expiresAt: null,
+  remaining: null,
+})

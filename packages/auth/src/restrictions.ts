@@ -1,0 +1,62 @@
+/** What a key may do, compared with what another may: a key never gives what it lacks. */
+import { isCoveredBy } from './addresses.ts'
+import { NotGrantable, ScopeNotGrantable } from './errors.ts'
+import type { KeyFields } from './key-fields.ts'
+import { ungrantable, type ScopeNames } from './scopes.ts'
+
+/** The fields that decide what a key may do. */
+export type Powers = Pick<KeyFields, 'scopes' | 'expiresAt' | 'allowedIps'>
+
+/** The key that asks. */
+export interface Giver extends Powers {
+  id: string | null
+  tenant: string | null
+}
+
+/** Restrictions of `giver` that `given` does not have, by the names of their fields. */
+function lifted(giver: Powers, given: Powers): string[] {
+  return [
+    ...(endsLater(given.expiresAt, giver.expiresAt) ? ['expiresAt'] : []),
+    ...(comesFromMore(given.allowedIps, giver.allowedIps) ? ['allowedIps'] : []),
+  ]
+}
+
+const endsLater = (given: string | null, than: string | null): boolean =>
+  than !== null && (given === null || Date.parse(given) > Date.parse(than))
+
+const comesFromMore = (given: readonly string[] | null, than: readonly string[] | null): boolean =>
+  than !== null && (given === null || !isCoveredBy(given, than))
+
+/** Whether a change gives a key more than it had. */
+export function isWider(
+  names: ScopeNames,
+  before: Powers & { enabled: boolean },
+  after: Powers & { enabled: boolean },
+): boolean {
+  const held = names.resolve(before.scopes)
+  const isMoreScopes =
+    !held.includes('admin') && names.resolve(after.scopes).some((scope) => !held.includes(scope))
+  return isMoreScopes || lifted(before, after).length > 0 || (!before.enabled && after.enabled)
+}
+
+/**
+ * A key of the operator with `admin` may give other keys more time than it has itself; nobody may
+ * give it to the own key.
+ *
+ * @param given `id`: `null` for a key that is made
+ * @throws ScopeNotGrantable, NotGrantable
+ */
+export function assertMayGive(
+  names: ScopeNames,
+  giver: Giver,
+  given: Powers & { id: string | null },
+): void {
+  const held = names.resolve(giver.scopes)
+  const withheld = ungrantable(held, names.resolve(given.scopes))
+  if (withheld.length > 0) throw new ScopeNotGrantable(withheld.join(', '))
+  const isOperatorsAdmin = giver.tenant === null && held.includes('admin')
+  const fields = lifted(giver, given).filter(
+    (field) => field !== 'expiresAt' || !isOperatorsAdmin || giver.id === given.id,
+  )
+  if (fields.length > 0) throw new NotGrantable(fields.join(', '))
+}

@@ -1,0 +1,76 @@
+import t from 'tap'
+import { assertMayGive, isWider, type Giver } from '../../packages/auth/src/restrictions.ts'
+import { createScopeNames } from '../../packages/auth/src/scopes.ts'
+
+const names = createScopeNames(['billing:read', 'billing:write'], { viewer: ['billing:read'] })
+const SOON = '2030-01-01T00:00:00.000Z'
+const LATER = '2031-01-01T00:00:00.000Z'
+const plain = { scopes: ['read'], expiresAt: null, allowedIps: null }
+const giver: Giver = { ...plain, scopes: ['auth:manage'], id: 'giver', tenant: null }
+const OFFICE = ['192.0.2.0/24']
+
+const REFUSED = { code: 'SVC_AUTH_NOT_GRANTABLE', statusCode: 403 }
+
+t.test('a key gives others what it may do itself, and no more', (t) => {
+  const rows: [about: string, giver: Partial<Giver>, given: object, refused?: object][] = [
+    ['nothing restricts it', {}, {}],
+    ['an earlier expiry', { expiresAt: LATER }, { expiresAt: SOON }],
+    ['the same expiry', { expiresAt: SOON }, { expiresAt: SOON }],
+    ['a later expiry', { expiresAt: SOON }, { expiresAt: LATER }, REFUSED],
+    ['no expiry', { expiresAt: SOON }, {}, REFUSED],
+    ['a part of its networks', { allowedIps: OFFICE }, { allowedIps: ['192.0.2.7/32'] }],
+    ['more networks', { allowedIps: OFFICE }, { allowedIps: ['192.0.0.0/16'] }, REFUSED],
+    ['all networks', { allowedIps: OFFICE }, {}, REFUSED],
+    ['an operator with admin, no expiry', { scopes: ['admin'], expiresAt: SOON }, {}],
+    [
+      'an operator with admin, all networks',
+      { scopes: ['admin'], allowedIps: OFFICE },
+      {},
+      REFUSED,
+    ],
+    [
+      'admin of a tenant, no expiry',
+      { scopes: ['admin'], tenant: 'acme', expiresAt: SOON },
+      {},
+      REFUSED,
+    ],
+    ['itself, no expiry', { scopes: ['admin'], expiresAt: SOON }, { id: 'giver' }, REFUSED],
+    ['a role that it holds', { scopes: ['role:viewer'] }, { scopes: ['role:viewer'] }],
+    ['the scope of its role', { scopes: ['role:viewer'] }, { scopes: ['billing:read'] }],
+    [
+      'a namespace of which it holds a part',
+      { scopes: ['billing:read'] },
+      { scopes: ['billing:*'] },
+      { code: 'SVC_AUTH_SCOPE_NOT_GRANTABLE', statusCode: 403 },
+    ],
+    ['a part of its namespace', { scopes: ['billing:*'] }, { scopes: ['billing:write'] }],
+  ]
+  for (const [about, has, given, refused] of rows) {
+    const give = () => assertMayGive(names, { ...giver, ...has }, { ...plain, id: null, ...given })
+    if (refused) t.throws(give, refused, about)
+    else t.doesNotThrow(give, about)
+  }
+  t.end()
+})
+
+t.test('a change is wider where the key can do more after it', (t) => {
+  const key = { ...plain, expiresAt: SOON, allowedIps: OFFICE, enabled: true }
+  const rows: [after: object, isWider: boolean][] = [
+    [{}, false],
+    [{ scopes: [] }, false],
+    [{ scopes: ['write'] }, true],
+    [{ expiresAt: LATER }, true],
+    [{ expiresAt: null }, true],
+    [{ expiresAt: '2029-01-01T00:00:00.000Z' }, false],
+    [{ allowedIps: null }, true],
+    [{ allowedIps: ['192.0.2.1/32'] }, false],
+    [{ enabled: false }, false],
+  ]
+  for (const [after, wider] of rows) {
+    t.equal(isWider(names, key, { ...key, ...after }), wider, JSON.stringify(after))
+  }
+  t.ok(isWider(names, { ...key, enabled: false }, key), 'it is enabled again')
+  const admin = { ...key, scopes: ['admin'] }
+  t.notOk(isWider(names, admin, { ...key, scopes: ['admin', 'billing:read'] }))
+  t.end()
+})

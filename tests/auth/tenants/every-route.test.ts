@@ -1,0 +1,125 @@
+/** Every management route, attacked by a key of another tenant with the ids of this one. */
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { startHost, type Answer, type Host } from '../support/host.ts'
+
+interface Victim {
+  userId: string
+  keyId: string
+  key: string
+}
+
+interface Attack {
+  path: (victim: Victim) => string
+  body?: (victim: Victim) => object
+  /** What must come of it. */
+  refused: (answer: Answer, victim: Victim) => boolean
+}
+
+const isNotFound = ({ status }: Answer) => status === 404
+/** The answer does not tell of the victim. */
+const isSilent = ({ status, body }: Answer, { userId, keyId }: Victim) =>
+  status === 200 && ![userId, keyId].some((id) => JSON.stringify(body).includes(id))
+const isAboutItself = ({ status, body }: Answer, { keyId }: Victim) =>
+  status < 300 && body.id !== keyId && body.replaces !== keyId
+
+/** Management routes by method and path: how each is attacked. */
+const ATTACKS: Record<string, Attack> = {
+  'POST /users': {
+    path: () => '/users',
+    body: () => ({ email: 'x@example.com', name: 'X', tenant: 'acme' }),
+    refused: ({ status, body }) => status === 403 && body.code === 'SVC_FOREIGN_TENANT',
+  },
+  'GET /users': { path: () => '/users?tenant=acme', refused: isSilent },
+  'DELETE /users/:id': { path: ({ userId }) => `/users/${userId}`, refused: isNotFound },
+  'GET /users/:userId/keys': {
+    path: ({ userId }) => `/users/${userId}/keys`,
+    refused: isNotFound,
+  },
+  'POST /users/:userId/keys': {
+    path: ({ userId }) => `/users/${userId}/keys`,
+    body: () => ({}),
+    refused: isNotFound,
+  },
+  'GET /keys': { path: ({ userId }) => `/keys?userId=${userId}`, refused: isSilent },
+  'GET /keys/:id': { path: ({ keyId }) => `/keys/${keyId}`, refused: isNotFound },
+  'PATCH /keys/:id': {
+    path: ({ keyId }) => `/keys/${keyId}`,
+    body: () => ({ enabled: false }),
+    refused: isNotFound,
+  },
+  'DELETE /keys/:id': { path: ({ keyId }) => `/keys/${keyId}`, refused: isNotFound },
+  'POST /keys/:id/rotate': {
+    path: ({ keyId }) => `/keys/${keyId}/rotate`,
+    body: () => ({ overlapSeconds: 0 }),
+    refused: isNotFound,
+  },
+  'POST /verify': {
+    path: () => '/verify',
+    body: ({ key }) => ({ key }),
+    refused: (answer, victim) => isSilent(answer, victim) && answer.body.valid === false,
+  },
+  'GET /audit': { path: ({ keyId }) => `/audit?target=${keyId}`, refused: isSilent },
+  // Of the presented key alone.
+  'GET /me': { path: () => '/me', refused: isAboutItself },
+  'POST /me/rotate': { path: () => '/me/rotate', refused: isAboutItself },
+  // Says nothing but who asks.
+  'GET /forward-auth': {
+    path: () => '/forward-auth',
+    refused: ({ status }) => status === 403,
+  },
+}
+
+/** The management routes of a host, wildcards and automatic HEAD routes left out. */
+function watchRoutes(app: FastifyInstance): string[] {
+  const routes: string[] = []
+  app.addHook('onRoute', ({ method, url }) => {
+    if (!url.startsWith('/_auth/') || url.endsWith('*')) return
+    for (const one of [method].flat()) {
+      if (one !== 'HEAD') routes.push(`${one} ${url.slice('/_auth'.length)}`)
+    }
+  })
+  return routes
+}
+
+async function keyOf({ app }: Host, tenant: string | null, scopes: string[]) {
+  const email = `${Math.random()}@example.com`
+  const user = await app.svc.auth.createUser({ email, name: 'User', tenant })
+  return app.svc.auth.createApiKey({ userId: user.id, scopes })
+}
+
+for (const victimTenant of ['acme', null]) {
+  t.test(`no route lets a key of one tenant reach ${victimTenant ?? 'the operator'}`, async (t) => {
+    let routes: string[] = []
+    const host = await startHost(t, { before: (app) => void (routes = watchRoutes(app)) })
+    const { app, ask } = host
+    const made = await keyOf(host, victimTenant, ['read'])
+    const victim = { userId: made.userId, keyId: made.id, key: made.key }
+    const before = await app.svc.auth.getApiKey(made.id)
+
+    t.ok(routes.length >= 15)
+    for (const route of routes) {
+      const attack = ATTACKS[route]
+      if (!attack) {
+        t.fail(`nobody has said how to attack ${route}: add it to ATTACKS`)
+        continue
+      }
+      const [method = ''] = route.split(' ')
+      const body = attack.body?.(victim)
+      for (const scopes of [['auth:manage', 'auth:verify', 'audit:read'], ['admin']]) {
+        const { key } = await keyOf(host, 'globex', scopes)
+        const answer = await ask(method, `/_auth${attack.path(victim)}`, {
+          key,
+          ...(body && { body }),
+        })
+        const about = `${route} with ${scopes}: ${answer.status} ${JSON.stringify(answer.body)}`
+        t.ok(attack.refused(answer, victim), about)
+      }
+    }
+
+    const { lastUsedAt: _used, ...kept } = await app.svc.auth.getApiKey(made.id)
+    const { lastUsedAt: _before, ...was } = before
+    t.same(kept, was, 'nothing of it has changed')
+    t.match(await app.svc.auth.validateApiKey(made.key), { valid: true })
+  })
+}
