@@ -12,7 +12,7 @@ const OFFICE = ['192.0.2.0/24']
 const REFUSED = { code: 'SVC_AUTH_NOT_GRANTABLE', statusCode: 403 }
 
 t.test('a key gives others what it may do itself, and no more', (t) => {
-  const rows: [about: string, giver: Partial<Giver>, given: object, refused?: object][] = [
+  const rows: [about: string, giver: Partial<Giver>, given: object, refused?: typeof REFUSED][] = [
     ['nothing restricts it', {}, {}],
     ['an earlier expiry', { expiresAt: LATER }, { expiresAt: SOON }],
     ['the same expiry', { expiresAt: SOON }, { expiresAt: SOON }],

@@ -27,7 +27,7 @@ export { ADVISORY_LOCKS } from './postgres/advisory-locks.ts'
 export { longestDays } from './processes/processes-table.ts'
 export { defineAction } from './actions/define-action.ts'
 export { readOperation, writeOperation } from './actions/define-operation.ts'
-export { ErrorBody, managementApi } from './http/management-api.ts'
+export { ErrorBody, hideRoutes, managementApi } from './http/management-api.ts'
 export { EmptyBody, errorResponses, nullable, optionalBody, Tenant } from './http/schemas.ts'
 export { linkNext, page, pageQuery } from './http/pagination.ts'
 export {

@@ -19,8 +19,10 @@ export interface SvcWebhooksOptions {
    * @default none
    */
   inbound?: Record<string, InboundSource>
-  /** Base path of the outbound management API. @default '/_webhooks' */
-  managementBasePath?: string
+  /** Base path of the outbound management API; `null` disables it. @default '/_webhooks' */
+  managementBasePath?: string | null
+  /** Whether its routes are part of the host's OpenAPI document. @default true */
+  openapi?: boolean
   /** Longest duration of one delivery, in milliseconds: connect, headers and body. @default 10000 */
   deliveryTimeoutMs?: number
   /**
@@ -62,10 +64,12 @@ const rules: OptionRules = {
   },
   inbound: { expects: 'an object of sources by their names' },
   managementBasePath: {
-    expects: 'a URL path such as "/_webhooks", without a slash at its end',
-    is: (value) => typeof value === 'string' && /^(?:\/[^/\s?#:*]+)+$/.test(value),
+    expects: 'a URL path such as "/_webhooks", without a slash at its end, or null',
+    is: (value) =>
+      value === null || (typeof value === 'string' && /^(?:\/[^/\s?#:*]+)+$/.test(value)),
     default: '/_webhooks',
   },
+  openapi: { expects: 'true or false', is: isBoolean, default: true },
   deliveryTimeoutMs: {
     expects: 'an integer from 1 to 3600000 (milliseconds, at most an hour)',
     is: isIntegerFrom(1, 3_600_000),

@@ -1,5 +1,5 @@
 import { AlreadyRegistered } from '@svc/core'
-import { bootOnCore, managementApi, type Core } from '@svc/core/internal'
+import { bootOnCore, hideRoutes, managementApi, type Core } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { registerActions } from './operations/named-actions.ts'
@@ -38,16 +38,20 @@ async function mount(
   const operations = createOperations(outbound.webhooks, outbound.deliveries)
   core.svc.webhooks = operations
   registerActions(core.svc, operations)
-  await managementApi(
-    app,
-    settings.managementBasePath,
-    (api) => {
-      webhookRoutes(api, outbound.webhooks)
-      deliveryRoutes(api, outbound.deliveries)
-    },
-    unknownId,
-  )
-  warnOfUnguardedManagement(app, settings.managementBasePath)
+  const { managementBasePath, openapi } = settings
+  if (managementBasePath !== null) {
+    await managementApi(
+      app,
+      managementBasePath,
+      (api) => {
+        if (!openapi) hideRoutes(api)
+        webhookRoutes(api, outbound.webhooks)
+        deliveryRoutes(api, outbound.deliveries)
+      },
+      unknownId,
+    )
+    warnOfUnguardedManagement(app, managementBasePath)
+  }
   warnOfGuardedSources(app, settings.sources)
   registerInbound(app, core, settings.sources, settings)
 }

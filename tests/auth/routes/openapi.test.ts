@@ -9,6 +9,7 @@ const before = (openapi: object) => async (app: FastifyInstance) => {
 
 const after = (app: FastifyInstance) => {
   app.get('/health', async () => 'open')
+  app.get('/public', { config: { public: true } }, async () => 'for all')
   app.get('/things', async () => 'read')
   app.post('/things', { schema: { summary: 'Make one' } }, async () => 'write')
   app.get('/invoices', { config: { scopes: ['billing:read', 'write'] } }, async () => 'own')
@@ -40,7 +41,22 @@ t.test('the document tells how to present a key, and which scopes open a route',
       t.same(operation.security, anyOf('auth:manage'), path)
     }
   }
+  t.same(paths['/_auth/verify'].post.security, anyOf('auth:verify'))
+  t.same(paths['/_auth/audit'].get.security, anyOf('audit:read'))
+  t.same(paths['/_auth/me'].get.security, [{ apiKey: [] }, { bearer: [] }])
+  t.same(paths['/public'].get.security, [{ apiKey: [] }, { bearer: [] }, {}])
+  t.notOk('security' in paths['/_auth/forward-auth'].get)
   t.match(app.swagger({ yaml: true }), /securitySchemes/)
+})
+
+t.test('openapi: false keeps our routes out of it, and describes those of the host', async (t) => {
+  const auth = { scopes: ['billing:read'], openapi: false }
+  const { app } = await startHost(t, { auth, before: before({ openapi: '3.1.0' }), after })
+  const document = JSON.parse(JSON.stringify(app.swagger()))
+  const paths = Object.keys(document.paths)
+  t.same(paths.toSorted(), ['/closed', '/health', '/invoices', '/own', '/public', '/things'])
+  t.ok(document.components.securitySchemes.apiKey)
+  t.same(document.paths['/things'].post.security, anyOf('write'))
 })
 
 t.test('schemes of the host stay as they are', async (t) => {

@@ -2,19 +2,29 @@ import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { svcCore } from '@svc/core'
-import { svcWebhooks } from '@svc/webhooks'
+import { svcWebhooks, type SvcWebhooksOptions } from '@svc/webhooks'
 import { freshDatabase } from '../../support/fresh-database.ts'
 
-// oxlint-disable-next-line typescript/no-explicit-any -- a document of many shapes
-async function documentOf(t: Test, options: FastifyDynamicSwaggerOptions): Promise<any> {
+async function documentOf(
+  t: Test,
+  options: FastifyDynamicSwaggerOptions,
+  webhooks: Partial<SvcWebhooksOptions> = {},
+  // oxlint-disable-next-line typescript/no-explicit-any -- a document of many shapes
+): Promise<any> {
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(swagger, options)
   await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 2 } })
-  await app.register(svcWebhooks, { allowedEvents: [] })
+  await app.register(svcWebhooks, { allowedEvents: [], ...webhooks })
   await app.ready()
   return JSON.parse(JSON.stringify(app.swagger()))
 }
+
+t.test('the document has none of it with the option openapi: false', async (t) => {
+  const document = await documentOf(t, { openapi: { openapi: '3.1.0' } }, { openapi: false })
+  t.same(document.paths, {})
+  t.notOk(document.webhooks)
+})
 
 t.test('the document has all routes, and the request that we send as a webhook', async (t) => {
   const document = await documentOf(t, { openapi: { openapi: '3.1.0' } })

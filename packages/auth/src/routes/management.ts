@@ -1,3 +1,4 @@
+import { hideRoutes } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import { KeyNotFound, UserNotFound } from '../errors.ts'
 import type { Operations } from '../operations/operations.ts'
@@ -22,12 +23,7 @@ export function managementRoutes(
   api.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store')
   })
-  if (!openapi) {
-    api.addHook('onRoute', (route) => {
-      const hidden: object = { ...route.schema, hide: true }
-      route.schema = hidden
-    })
-  }
+  if (!openapi) hideRoutes(api)
   userRoutes(api, operations)
   apiKeyRoutes(api, operations)
   ownKeyRoutes(api, operations)

@@ -51,6 +51,14 @@ export async function managementApi(
   )
 }
 
+/** Keeps the routes that follow out of the document of @fastify/swagger. */
+export function hideRoutes(api: FastifyInstance): void {
+  api.addHook('onRoute', (route) => {
+    const hidden: object = { ...route.schema, hide: true }
+    route.schema = hidden
+  })
+}
+
 /** A host that has registered sensible at its root has the decorators here too. */
 async function shareErrorSchema(api: FastifyInstance): Promise<void> {
   if (!api.hasDecorator('httpErrors')) {

@@ -1,5 +1,12 @@
 /** The operations on deliveries. `db`: the transaction of the caller. */
-import { isUuid, retainEvents, uuidv7, type Core, type Db } from '@svc/core/internal'
+import {
+  isUuid,
+  retainEvents,
+  uuidv7,
+  type AuditOrigin,
+  type Core,
+  type Db,
+} from '@svc/core/internal'
 import { DeliveryNotFound, WebhookInactive, WebhookNotFound } from '../errors.ts'
 import { QUEUE, TEST_EVENT } from '../outbound/constants.ts'
 import { makeAttempt, type AttemptSettings } from '../outbound/delivery/attempt.ts'
@@ -16,6 +23,7 @@ import type {
 } from '../schemas.ts'
 import { insertLogRows, listLogRows, type LogRow } from '../tables/delivery-log.ts'
 import { findWebhook, findWebhooksForDelivery, lockWebhooks } from '../tables/webhooks.ts'
+import { auditWork } from './audit.ts'
 import { attemptsOfDead, fittingPage, withPayloads } from './delivery-attempts.ts'
 import { assertUuid, existing } from './webhooks.ts'
 
@@ -32,9 +40,9 @@ export interface DeliveryOperations {
   /** Without a `limit` all of them; with `pageBytes` fewer where their payloads have more bytes. */
   list: (webhookId: string, filter?: DeliveryFilter, pageBytes?: number) => Promise<AttemptsPage>
   listDead: (webhookId: string, page?: Page, pageBytes?: number) => Promise<AttemptsPage>
-  redeliver: (input: RedeliverInput, db?: Db) => Promise<QueuedDelivery>
-  redrive: (webhookId: string, db?: Db) => Promise<RedriveResult>
-  test: (webhookId: string, db?: Db) => Promise<QueuedDelivery>
+  redeliver: (input: RedeliverInput, db?: Db, by?: AuditOrigin) => Promise<QueuedDelivery>
+  redrive: (webhookId: string, db?: Db, by?: AuditOrigin) => Promise<RedriveResult>
+  test: (webhookId: string, db?: Db, by?: AuditOrigin) => Promise<QueuedDelivery>
 }
 
 export interface DeliverySettings extends AttemptSettings {
@@ -93,9 +101,10 @@ export function createDeliveryOperations(
       )
     },
 
-    async redeliver({ webhookId, deliveryId }, caller) {
+    async redeliver({ webhookId, deliveryId }, caller, by) {
       assertUuid(webhookId)
-      return await queueDelivery(core, caller, webhookId, async (db) => {
+      const work = { action: 'redeliver', from: deliveryId, by }
+      return await queueDelivery(core, caller, webhookId, work, async (db) => {
         if (!isUuid(deliveryId)) throw new DeliveryNotFound(deliveryId)
         const days = settings.deliveryLogRetentionDays
         const [row] = await listLogRows(db, webhookId, days, { deliveryId, limit: 1 })
@@ -108,20 +117,22 @@ export function createDeliveryOperations(
       })
     },
 
-    async redrive(webhookId, caller) {
+    async redrive(webhookId, caller, by) {
       assertUuid(webhookId)
       return await core.within(caller, async (db) => {
-        existing(webhookId, (await lockWebhooks(db, [webhookId]))[0])
+        const webhook = existing(webhookId, (await lockWebhooks(db, [webhookId]))[0])
         const redriven = await core.queues.redrive(db, QUEUE, webhookId)
+        await auditWork(db, by, 'redrive', webhook, { redriven: { from: null, to: redriven } })
         core.afterCommit(db, () => core.queues.groupsChanged(QUEUE))
         return { redriven }
       })
     },
 
-    async test(webhookId, caller) {
+    async test(webhookId, caller, by) {
       assertUuid(webhookId)
+      const work = { action: 'test', from: null, by }
       const payload = JSON.stringify({ webhookId, sentAt: new Date().toISOString() })
-      return await queueDelivery(core, caller, webhookId, async () => ({
+      return await queueDelivery(core, caller, webhookId, work, async () => ({
         event: TEST_EVENT,
         eventId: null,
         payload,
@@ -133,21 +144,31 @@ export function createDeliveryOperations(
 /** What is delivered; the payload only where no event holds it. */
 type ToDeliver = Pick<DeliveryData, 'event' | 'eventId'> & { payload?: string | null }
 
+/** Who asks for a delivery, and which one it repeats. */
+interface AskedWork {
+  action: string
+  from: string | null
+  by: AuditOrigin | undefined
+}
+
 /** Queues a delivery with an id of its own to one webhook; where that is inactive the job is parked. */
 async function queueDelivery(
   core: Core,
   caller: Db | undefined,
   webhookId: string,
+  { action, from, by }: AskedWork,
   find: (db: Db) => Promise<ToDeliver>,
 ): Promise<QueuedDelivery> {
   const deliveryId = uuidv7()
   await core.within(caller, async (db) => {
     const [locked] = await lockWebhooks(db, [webhookId])
-    const parked = !existing(webhookId, locked).active
+    const webhook = existing(webhookId, locked)
+    const parked = !webhook.active
     const { event, eventId, payload } = await find(db)
     const inline = typeof payload === 'string' ? { payload } : {}
     const data: DeliveryData = { event, eventId, target: webhookId, deliveryId, ...inline }
     await core.queues.insert(db, QUEUE, [{ id: deliveryId, data, group: webhookId, parked }])
+    await auditWork(db, by, action, webhook, { deliveryId: { from, to: deliveryId } })
     core.afterCommit(db, () => core.queues.wake(QUEUE))
   })
   return { deliveryId }

@@ -1,6 +1,6 @@
-/** The operations on webhooks. `db`: the transaction of the caller. */
+/** The operations on webhooks. `db`: the transaction of the caller. `by`: who asks, for the audit. */
 import { randomBytes } from 'node:crypto'
-import { isUuid, uuidv7, type Core, type Db } from '@svc/core/internal'
+import { isUuid, uuidv7, type AuditOrigin, type Core, type Db } from '@svc/core/internal'
 import { EventNotAllowed, UrlRefused, WebhookNotFound } from '../errors.ts'
 import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
 import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
@@ -25,15 +25,16 @@ import {
   replaceSecret,
   updateWebhook,
 } from '../tables/webhooks.ts'
+import { auditChange } from './audit.ts'
 import { pause, resume } from './pause.ts'
 
 export interface WebhookOperations {
-  register: (input: NewWebhook, db?: Db) => Promise<WebhookWithSecret>
+  register: (input: NewWebhook, db?: Db, by?: AuditOrigin) => Promise<WebhookWithSecret>
   list: (page?: Page) => Promise<Webhook[]>
   get: (id: string) => Promise<WebhookWithSecret>
-  update: (id: string, changes: WebhookChanges, db?: Db) => Promise<Webhook>
-  delete: (id: string, db?: Db) => Promise<void>
-  rotateSecret: (input: RotateSecretInput, db?: Db) => Promise<WebhookWithSecret>
+  update: (id: string, changes: WebhookChanges, db?: Db, by?: AuditOrigin) => Promise<Webhook>
+  delete: (id: string, db?: Db, by?: AuditOrigin) => Promise<void>
+  rotateSecret: (input: RotateSecretInput, db?: Db, by?: AuditOrigin) => Promise<WebhookWithSecret>
 }
 
 export function createWebhookOperations(
@@ -51,7 +52,7 @@ export function createWebhookOperations(
   }
 
   return {
-    async register(input, caller) {
+    async register(input, caller, by) {
       check(input)
       const { url, label = null } = input
       const events = [...new Set(input.events)]
@@ -59,6 +60,7 @@ export function createWebhookOperations(
       return await core.within(caller, async (db) => {
         const webhook = await insertWebhook(db, { id, url, events, label, secret: newSecret() })
         await core.fanOut.setRecipient(db, SUBSCRIPTION, id, events)
+        await auditChange(db, by, 'create', null, webhook)
         return webhook
       })
     },
@@ -71,12 +73,13 @@ export function createWebhookOperations(
       return existing(id, isUuid(id) ? await findWebhook(core.db, id) : undefined)
     },
 
-    async update(id, { events, ...changes }, caller) {
+    async update(id, { events, ...changes }, caller, by) {
       assertUuid(id)
       check({ ...changes, ...(events && { events }) })
       return await core.within(caller, async (db) => {
         const all = events ? { ...changes, events: [...new Set(events)] } : changes
         const { before, after } = existing(id, await updateWebhook(db, id, all))
+        await auditChange(db, by, 'update', before, after)
         const isMoved = before.url !== after.url
         if (before.active && !after.active) await pause(core, db, id)
         else if (!before.active && after.active) await resume(core, db, id, after.events)
@@ -88,10 +91,11 @@ export function createWebhookOperations(
       })
     },
 
-    async delete(id, caller) {
+    async delete(id, caller, by) {
       assertUuid(id)
       await core.within(caller, async (db) => {
-        if (!(await deleteWebhook(db, id))) throw new WebhookNotFound(id)
+        const deleted = existing(id, await deleteWebhook(db, id))
+        await auditChange(db, by, 'delete', deleted, null)
         await core.fanOut.setRecipient(db, SUBSCRIPTION, id, [])
         const discarded = await core.queues.discard<DeliveryData>(db, QUEUE, id)
         await insertLogRows(db, discarded.map(skippedRow))
@@ -99,10 +103,13 @@ export function createWebhookOperations(
       })
     },
 
-    async rotateSecret({ id, overlapSeconds = DEFAULT_OVERLAP_SECONDS }, caller) {
+    async rotateSecret({ id, overlapSeconds = DEFAULT_OVERLAP_SECONDS }, caller, by) {
       assertUuid(id)
-      const db = caller ?? core.db
-      return existing(id, await replaceSecret(db, id, newSecret(), overlapSeconds))
+      return await core.within(caller, async (db) => {
+        const rotated = existing(id, await replaceSecret(db, id, newSecret(), overlapSeconds))
+        await auditChange(db, by, 'rotate-secret', { ...rotated, secret: '' }, rotated)
+        return rotated
+      })
     },
   }
 }

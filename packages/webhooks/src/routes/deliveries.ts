@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { EmptyBody, errorResponses, linkNext, pageQuery } from '@svc/core/internal'
+import { EmptyBody, errorResponses, linkNext, originOf, pageQuery } from '@svc/core/internal'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AttemptsPage, DeliveryOperations } from '../operations/deliveries.ts'
 import { jsonOf } from '../operations/delivery-attempts.ts'
@@ -50,8 +50,11 @@ export function deliveryRoutes(api: Api, deliveries: DeliveryOperations): void {
         response: { 202: QueuedDelivery, ...errorResponses },
       },
     },
-    async ({ params: { id: webhookId, deliveryId } }, reply) =>
-      reply.code(202).send(await deliveries.redeliver({ webhookId, deliveryId })),
+    async (request, reply) => {
+      const { id: webhookId, deliveryId } = request.params
+      const input = { webhookId, deliveryId }
+      return reply.code(202).send(await deliveries.redeliver(input, undefined, originOf(request)))
+    },
   )
 
   api.post(
@@ -66,7 +69,10 @@ export function deliveryRoutes(api: Api, deliveries: DeliveryOperations): void {
         response: { 202: QueuedDelivery, ...errorResponses },
       },
     },
-    async ({ params }, reply) => reply.code(202).send(await deliveries.test(params.id)),
+    async (request, reply) => {
+      const { id } = request.params
+      return reply.code(202).send(await deliveries.test(id, undefined, originOf(request)))
+    },
   )
 
   api.get(
@@ -105,7 +111,10 @@ export function deliveryRoutes(api: Api, deliveries: DeliveryOperations): void {
         response: { 202: RedriveResult, ...errorResponses },
       },
     },
-    async ({ params }, reply) => reply.code(202).send(await deliveries.redrive(params.id)),
+    async (request, reply) => {
+      const { id } = request.params
+      return reply.code(202).send(await deliveries.redrive(id, undefined, originOf(request)))
+    },
   )
 }
 

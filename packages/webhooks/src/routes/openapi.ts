@@ -14,7 +14,8 @@ interface DescribedRoute {
  */
 export function describeDeliveries(route: DescribedRoute): { schema: FastifySchema; url: string } {
   const { schema, url, openapiObject } = route
-  if (openapiObject && openapiObject.openapi?.startsWith('3.0.') === false) {
+  const { hide } = schema as { hide?: boolean }
+  if (!hide && openapiObject && openapiObject.openapi?.startsWith('3.0.') === false) {
     openapiObject.webhooks = { ...openapiObject.webhooks, delivery: { post: DELIVERY } }
   }
   return { schema, url }

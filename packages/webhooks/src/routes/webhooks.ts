@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { errorResponses, optionalBody, page, pageQuery } from '@svc/core/internal'
+import { errorResponses, optionalBody, originOf, page, pageQuery } from '@svc/core/internal'
 import type { WebhookOperations } from '../operations/webhooks.ts'
 import {
   NewWebhook,
@@ -23,7 +23,8 @@ export function webhookRoutes(api: Api, webhooks: WebhookOperations): void {
         response: { 201: WebhookWithSecret, ...errorResponses },
       },
     },
-    async ({ body }, reply) => reply.code(201).send(await webhooks.register(body)),
+    async (request, reply) =>
+      reply.code(201).send(await webhooks.register(request.body, undefined, originOf(request))),
   )
 
   api.get(
@@ -70,7 +71,10 @@ export function webhookRoutes(api: Api, webhooks: WebhookOperations): void {
         response: { 200: Webhook, ...errorResponses },
       },
     },
-    async ({ params, body }) => await webhooks.update(params.id, body ?? {}),
+    async (request) => {
+      const { id } = request.params
+      return await webhooks.update(id, request.body ?? {}, undefined, originOf(request))
+    },
   )
 
   api.delete(
@@ -84,8 +88,8 @@ export function webhookRoutes(api: Api, webhooks: WebhookOperations): void {
         response: { 204: Type.Null(), ...errorResponses },
       },
     },
-    async ({ params }, reply) => {
-      await webhooks.delete(params.id)
+    async (request, reply) => {
+      await webhooks.delete(request.params.id, undefined, originOf(request))
       return reply.code(204).send(null)
     },
   )
@@ -102,6 +106,9 @@ export function webhookRoutes(api: Api, webhooks: WebhookOperations): void {
         response: { 200: WebhookWithSecret, ...errorResponses },
       },
     },
-    async ({ params, body }) => await webhooks.rotateSecret({ ...body, id: params.id }),
+    async (request) => {
+      const input = { ...request.body, id: request.params.id }
+      return await webhooks.rotateSecret(input, undefined, originOf(request))
+    },
   )
 }

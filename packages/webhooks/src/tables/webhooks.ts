@@ -125,12 +125,13 @@ export async function deactivateWebhooks(db: Db, ids: string[]): Promise<string[
   return rows.map(({ id }: { id: string }) => id)
 }
 
-export async function deleteWebhook(db: Db, id: string): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `delete from svc."__svc.webhooks.registrations" where id = $1`,
+/** The webhook that was deleted. */
+export async function deleteWebhook(db: Db, id: string): Promise<WebhookWithSecret | undefined> {
+  const { rows } = await db.query(
+    `delete from svc."__svc.webhooks.registrations" where id = $1 returning ${COLUMNS}`,
     [id],
   )
-  return rowCount === 1
+  return rows[0] && asWebhook(rows[0])
 }
 
 export async function findWebhooksForDelivery(

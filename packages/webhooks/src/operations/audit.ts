@@ -1,0 +1,50 @@
+/** What the audit says of changes of webhooks. */
+import { BY_PROCESS, changesOf, insertAudit, type AuditOrigin, type Db } from '@svc/core/internal'
+
+/** Fields whose values are never shown. */
+const SECRETS = ['secret', 'headers']
+
+interface Audited {
+  id: string
+  tenant?: string | null
+  secret?: string
+}
+
+/** The fields that somebody chose. */
+const factsOf = (webhook: object): Record<string, unknown> => {
+  const {
+    id: _id,
+    createdAt: _created,
+    updatedAt: _updated,
+    ...facts
+  } = webhook as Audited & {
+    createdAt?: unknown
+    updatedAt?: unknown
+  }
+  return facts
+}
+
+/** Writes which fields of a webhook changed; `null` is a webhook that is not there. */
+export async function auditChange(
+  db: Db,
+  by: AuditOrigin = BY_PROCESS,
+  action: string,
+  before: Audited | null,
+  after: Audited | null,
+): Promise<void> {
+  const about = after ?? before
+  const changes = changesOf(factsOf(before ?? {}), factsOf(after ?? {}), SECRETS)
+  if (about && Object.keys(changes).length > 0) await auditWork(db, by, action, about, changes)
+}
+
+/** Writes what was done with the deliveries of a webhook, as `details`. */
+export async function auditWork(
+  db: Db,
+  by: AuditOrigin = BY_PROCESS,
+  action: string,
+  { id, tenant = null }: Audited,
+  details: Record<string, { from: unknown; to: unknown }>,
+): Promise<void> {
+  const target = { kind: 'webhook', id }
+  await insertAudit(db, by, [{ tenant, action: `webhook.${action}`, target, changes: details }])
+}

@@ -1,0 +1,233 @@
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { startHost } from '../support/host.ts'
+import { watchStatements } from '../support/statements.ts'
+
+const after = (app: FastifyInstance) => {
+  app.get('/me', async (request) => request.auth)
+  app.get('/invoices', { config: { scopes: ['billing:read'] } }, async () => [])
+}
+const auth = { scopes: ['billing:read', 'billing:write'], roles: { viewer: ['read'] } }
+
+t.test('PATCH changes the given fields and leaves the others as they are', async (t) => {
+  const { ask, makeKey } = await startHost(t, { auth })
+  const { id } = await makeKey()
+  const path = `/_auth/keys/${id}`
+  const { body: made } = await ask('GET', path)
+
+  const all = {
+    label: 'CI',
+    scopes: ['read', 'role:viewer', 'billing:*'],
+    expiresAt: '2999-01-01T00:00:00.000Z',
+    enabled: false,
+    metadata: { team: 'ops', '': '' },
+    allowedIps: ['192.0.2.0/24', '2001:db8::/32'],
+  }
+  const named = { ...all, metadata: { team: 'ops', note: '' } }
+  t.match(await ask('PATCH', path, { body: all }), { status: 400 }, 'a name has a character')
+  const changed = await ask('PATCH', path, { body: named })
+  t.equal(changed.status, 200)
+  t.same(changed.body, { ...made, ...named })
+  t.same((await ask('GET', path)).body, { ...made, ...named })
+  t.match((await ask('PATCH', path, { body: { label: 'CD' } })).body, { ...named, label: 'CD' })
+  t.match((await ask('PATCH', path)).body, { ...named, label: 'CD' }, 'no body changes nothing')
+
+  const none = { label: null, expiresAt: null, metadata: null, allowedIps: null }
+  const reset = await ask('PATCH', path, { body: none })
+  t.same(reset.body, { ...made, ...none, enabled: false, scopes: all.scopes })
+})
+
+t.test('a key is made with the same fields', async (t) => {
+  const { ask, makeUser } = await startHost(t, { auth })
+  const body = {
+    enabled: false,
+    metadata: { plan: 'pro' },
+    allowedIps: ['192.0.2.7'],
+    scopes: ['role:viewer'],
+  }
+  const made = await ask('POST', `/_auth/users/${(await makeUser()).id}/keys`, { body })
+  t.match(made, { status: 201, body })
+})
+
+t.test('a wrong change is a 400 that says what is wrong', async (t) => {
+  const { ask, makeKey } = await startHost(t, { auth })
+  const { id } = await makeKey()
+  const cases: [body: object, message: RegExp][] = [
+    [{ enabled: null }, /enabled/],
+    [{ enabled: 'yes' }, /enabled/],
+    [{ metadata: { a: 1 } }, /metadata/],
+    [{ metadata: { a: { b: 'c' } } }, /metadata/],
+    [{ metadata: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [i, ''])) }, /50/],
+    [{ allowedIps: [] }, /allowedIps/],
+    [{ allowedIps: ['example.com'] }, /allowedIps.*"example.com"/],
+    [{ allowedIps: ['192.0.2.0/33'] }, /CIDR/],
+    [{ scopes: ['role:nobody'] }, /"role:nobody"; there are: .*role:viewer/],
+    [{ scopes: ['auth:*'] }, /"auth:\*"/],
+    [{ scopes: null }, /scopes/],
+    [{ expiresAt: '2001-01-01T00:00:00Z' }, /future/],
+    [{ tenant: 'acme' }, /tenant/],
+    [{ keyPrefix: 'x' }, /keyPrefix/],
+  ]
+  for (const [body, message] of cases) {
+    t.match(await ask('PATCH', `/_auth/keys/${id}`, { body }), { status: 400, body: { message } })
+  }
+})
+
+t.test('a disabled key is refused as a revoked one is, and can be enabled again', async (t) => {
+  const { ask, makeKey } = await startHost(t, { auth, after })
+  const { id, key } = await makeKey()
+  t.equal((await ask('GET', '/me', { key })).status, 200)
+  for (let i = 0; i < 2; i++) {
+    await ask('PATCH', `/_auth/keys/${id}`, { body: { enabled: false } })
+    t.match(await ask('GET', '/me', { key }), {
+      status: 401,
+      body: { code: 'SVC_AUTH_INVALID_KEY' },
+      headers: { 'www-authenticate': 'Bearer' },
+    })
+    await ask('PATCH', `/_auth/keys/${id}`, { body: { enabled: true } })
+    t.equal((await ask('GET', '/me', { key })).status, 200)
+  }
+  await ask('DELETE', `/_auth/keys/${id}`)
+  const gone = { status: 404, body: { code: 'SVC_AUTH_KEY_NOT_FOUND' } }
+  t.match(await ask('PATCH', `/_auth/keys/${id}`, { body: { enabled: true } }), gone)
+  t.match(await ask('GET', `/_auth/keys/${id}`), { status: 200, body: { revokedAt: /Z$/ } })
+  for (const unknown of ['0190a1b2-0000-7000-8000-000000000000', 'x', 'y'.repeat(300)]) {
+    t.match(await ask('GET', `/_auth/keys/${unknown}`), gone)
+    t.match(await ask('PATCH', `/_auth/keys/${unknown}`, { body: {} }), gone)
+  }
+})
+
+t.test('a change that is rolled back never held, and one holds from its commit on', async (t) => {
+  const { app, ask, makeKey } = await startHost(t, { auth, after })
+  const { id, key } = await makeKey()
+  const disabled = app.svc.transaction(async (db) => {
+    await app.svc.auth.updateApiKey({ id, enabled: false }, { db })
+    throw new Error('no')
+  })
+  await t.rejects(disabled, { message: 'no' })
+  t.equal((await ask('GET', '/me', { key })).status, 200)
+  await app.svc.transaction((db) => app.svc.auth.updateApiKey({ id, enabled: false }, { db }))
+  t.equal((await ask('GET', '/me', { key })).status, 401)
+})
+
+t.test('a key is used from its networks alone', async (t) => {
+  const { app, ask, makeKey } = await startHost(t, { auth, fastify: { trustProxy: true }, after })
+  const { id, key } = await makeKey()
+  const from = async (ip: string) => ask('GET', '/me', { key, headers: { 'x-forwarded-for': ip } })
+  t.equal((await from('198.51.100.1')).status, 200)
+
+  const allowedIps = ['192.0.2.0/24', '2001:db8::/32']
+  await app.svc.auth.updateApiKey({ id, allowedIps })
+  const { texts } = watchStatements(app)
+  t.equal((await from('192.0.2.9')).status, 200)
+  const queries = texts.length
+  for (const ip of ['192.0.2.1', '::ffff:192.0.2.1', '2001:db8::7']) {
+    t.equal((await from(ip)).status, 200, ip)
+  }
+  for (const ip of ['198.51.100.1', '2001:db9::7', '127.0.0.1', 'nonsense']) {
+    t.match(
+      await from(ip),
+      { status: 403, body: { statusCode: 403, code: 'SVC_AUTH_IP_NOT_ALLOWED' } },
+      ip,
+    )
+  }
+  t.equal(texts.length, queries, 'a key that was seen is decided without a query')
+  await app.svc.auth.updateApiKey({ id, allowedIps: null })
+  t.equal((await from('198.51.100.1')).status, 200)
+})
+
+t.test(
+  'a role is what the host that reads the key says, and a namespace what it has',
+  async (t) => {
+    const viewers = await startHost(t, { auth, after })
+    const { key } = await viewers.makeKey({ scopes: ['role:viewer', 'billing:*'] })
+    const { scopes } = (await viewers.ask('GET', '/me', { key })).body
+    t.same(scopes, ['read', 'billing:*', 'billing:read', 'billing:write'])
+    t.equal((await viewers.ask('GET', '/invoices', { key })).status, 200)
+
+    const { database } = viewers
+    const roles = { viewer: ['write', 'auth:manage'] }
+    const other = await startHost(t, { database, auth: { scopes: ['billing:read'], roles }, after })
+    t.same((await other.ask('GET', '/me', { key })).body.scopes, [
+      'write',
+      'auth:manage',
+      'billing:*',
+      'billing:read',
+    ])
+    t.same((await other.ask('GET', '/_auth/me', { key })).body.scopes.length, 4)
+  },
+)
+
+t.test('keys are listed by user, prefix, state and last use', async (t) => {
+  const { app, ask, makeKey } = await startHost(t, { auth, after })
+  const active = await makeKey()
+  const { userId } = active
+  const disabled = await makeKey({ userId })
+  await ask('PATCH', `/_auth/keys/${disabled.id}`, { body: { enabled: false } })
+  const revoked = await makeKey({ userId })
+  await ask('DELETE', `/_auth/keys/${revoked.id}`)
+  const expired = await makeKey({ expiresAt: '2999-01-01T00:00:00Z' })
+  await app.svc.database.query(
+    `update svc."__svc.auth.api_keys" set expires_at = now() where id = $1`,
+    [expired.id],
+  )
+  const idsOf = async (query: string) =>
+    (await ask('GET', `/_auth/keys?${query}`)).body.map(({ id }: { id: string }) => id)
+
+  t.same(await idsOf('state=active'), [active.id])
+  t.same(await idsOf('state=disabled'), [disabled.id])
+  t.same(await idsOf('state=revoked'), [revoked.id])
+  t.same(await idsOf('state=expired'), [expired.id])
+  t.same(await idsOf(`userId=${userId}`), [revoked.id, disabled.id, active.id])
+  t.same(await idsOf('userId=nobody'), [])
+  t.same(await idsOf(`prefix=${active.keyPrefix}`), [active.id])
+  t.same(await idsOf(`prefix=svc_`), [expired.id, revoked.id, disabled.id, active.id])
+  t.same(await idsOf('prefix=xyz'), [])
+  const start = new Date(Date.now() - 60_000).toISOString()
+  t.equal((await ask('GET', '/me', { key: active.key })).status, 200)
+  t.same(await idsOf(`state=active&unusedSince=${start}`), [])
+  const later = new Date(Date.now() + 60_000).toISOString()
+  t.same(await idsOf(`state=active&unusedSince=${later}`), [active.id])
+  t.equal((await ask('GET', '/_auth/keys?state=gone')).status, 400)
+
+  const first = await ask('GET', '/_auth/keys?limit=3&prefix=svc_')
+  t.equal(first.body.length, 3)
+  const [, next = ''] = /<(.*)>; rel="next"/.exec(String(first.headers['link'])) ?? []
+  t.same(
+    (await ask('GET', next)).body.map(({ id }: { id: string }) => id),
+    [active.id],
+  )
+  t.same(await app.svc.auth.listApiKeys({ state: 'disabled', limit: 5 }), [
+    await app.svc.auth.getApiKey(disabled.id),
+  ])
+})
+
+t.test('a key that is restricted can neither lift that nor make others without it', async (t) => {
+  const { ask, makeKey } = await startHost(t)
+  const scopes = ['auth:manage']
+  const expiresAt = '2999-01-01T00:00:00.000Z'
+  const office = await makeKey({ scopes })
+  await ask('PATCH', `/_auth/keys/${office.id}`, { body: { allowedIps: ['127.0.0.0/8'] } })
+  const brief = await makeKey({ scopes, expiresAt })
+  const refused = { status: 403, body: { code: 'SVC_AUTH_NOT_GRANTABLE' } }
+
+  const rows: [key: typeof office, lifted: object, within: object][] = [
+    [office, { allowedIps: null }, { allowedIps: ['127.0.0.1/32'] }],
+    [brief, { expiresAt: null }, { expiresAt: '2998-01-01T00:00:00.000Z' }],
+  ]
+  for (const [{ id, key, userId }, lifted, within] of rows) {
+    const make = (body: object) => ask('POST', `/_auth/users/${userId}/keys`, { key, body })
+    t.match(await ask('PATCH', `/_auth/keys/${id}`, { key, body: lifted }), refused)
+    t.match(await make({}), refused)
+    t.match(await make(lifted), refused)
+    const made = await make(within)
+    t.equal(made.status, 201)
+    const path = `/_auth/keys/${made.body.id}`
+    t.match(await ask('PATCH', path, { key, body: lifted }), refused)
+    t.equal((await ask('PATCH', path, { key, body: { enabled: false } })).status, 200)
+    t.equal((await ask('PATCH', path, { key, body: { label: 'x' } })).status, 200)
+    const free = await ask('POST', `/_auth/users/${userId}/keys`)
+    const rotated = await ask('POST', `/_auth/keys/${free.body.id}/rotate`, { key })
+    t.match(rotated, refused, 'a rotation would give it the text of a key that can do more')
+  }
+})

@@ -1,0 +1,134 @@
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { startHost } from '../support/host.ts'
+
+const after = (app: FastifyInstance) => void app.get('/me', async (request) => request.auth)
+const fields = {
+  label: 'CI',
+  scopes: ['read'],
+  expiresAt: '2999-01-01T00:00:00.000Z',
+  metadata: { team: 'ops' },
+  allowedIps: ['127.0.0.0/8'],
+}
+
+t.test('a rotation makes a key with the same rights, and both are valid for a while', async (t) => {
+  const { ask, makeUser } = await startHost(t, { after })
+  const { id: userId } = await makeUser()
+  const { body: old } = await ask('POST', `/_auth/users/${userId}/keys`, { body: fields })
+
+  const rotated = await ask('POST', `/_auth/keys/${old.id}/rotate`)
+  t.match(rotated, { status: 201, body: { ...fields, userId, replaces: old.id } })
+  t.match(rotated.body.key, /^svc_/)
+  t.same(Object.keys(rotated.body).toSorted(), Object.keys(old).toSorted())
+
+  const { body: replaced } = await ask('GET', `/_auth/keys/${old.id}`)
+  t.match(replaced, { replacedBy: rotated.body.id, replaces: null, revokedAt: null })
+  const endsIn = (Date.parse(replaced.expiresAt) - Date.now()) / 1000
+  t.ok(endsIn > 86_000 && endsIn <= 86_401, `it ends in a day: ${endsIn}`)
+  for (const { key } of [old, rotated.body]) {
+    t.equal((await ask('GET', '/me', { key })).status, 200)
+  }
+  const { body: listed } = await ask('GET', `/_auth/users/${userId}/keys`)
+  t.same(
+    listed.map((key: { lastUsedAt: string | null }) => key.lastUsedAt !== null),
+    [true, true],
+  )
+})
+
+t.test('without an overlap the old key ends at once', async (t) => {
+  const { ask, makeKey } = await startHost(t, { after })
+  const { id, key } = await makeKey()
+  t.equal((await ask('GET', '/me', { key })).status, 200)
+  const body = { overlapSeconds: 0 }
+  const { body: made } = await ask('POST', `/_auth/keys/${id}/rotate`, { body })
+  t.equal((await ask('GET', '/me', { key })).status, 401)
+  t.equal((await ask('GET', '/me', { key: made.key })).status, 200)
+})
+
+t.test('the old key never ends later than it would have', async (t) => {
+  const { app, ask, makeKey } = await startHost(t)
+  const expiresAt = new Date(Date.now() + 60_000).toISOString()
+  const { id } = await makeKey({ expiresAt })
+  t.match(await app.svc.auth.rotateApiKey({ id }), { expiresAt, replaces: id })
+  t.match((await ask('GET', `/_auth/keys/${id}`)).body, { expiresAt })
+})
+
+t.test('a key is rotated once, and not when it has ended', async (t) => {
+  const { app, ask, makeKey } = await startHost(t)
+  const { id } = await makeKey()
+  const answers = await Promise.all([1, 2, 3].map(() => ask('POST', `/_auth/keys/${id}/rotate`)))
+  t.same(answers.map(({ status }) => status).toSorted(), [201, 409, 409])
+  const again = { status: 409, body: { code: 'SVC_AUTH_ALREADY_ROTATED' } }
+  t.match(await ask('POST', `/_auth/keys/${id}/rotate`), again)
+
+  const gone = { status: 404, body: { code: 'SVC_AUTH_KEY_NOT_FOUND' } }
+  const revoked = await makeKey()
+  await app.svc.auth.revokeApiKey(revoked.id)
+  t.match(await ask('POST', `/_auth/keys/${revoked.id}/rotate`), gone)
+  const expired = await makeKey()
+  await app.svc.database.query(
+    `update svc."__svc.auth.api_keys" set expires_at = now() where id = $1`,
+    [expired.id],
+  )
+  t.match(await ask('POST', `/_auth/keys/${expired.id}/rotate`), gone)
+  for (const overlapSeconds of [-1, 1.5, '60', null]) {
+    const body = { overlapSeconds }
+    t.equal((await ask('POST', `/_auth/keys/${id}/rotate`, { body })).status, 400)
+  }
+})
+
+t.test('a key rotates itself, whatever its scopes are', async (t) => {
+  const { ask, makeKey } = await startHost(t, { after })
+  const { id, key } = await makeKey({ scopes: [] })
+  const { status, body } = await ask('POST', '/_auth/me/rotate', {
+    key,
+    body: { overlapSeconds: 9 },
+  })
+  t.match({ status, body }, { status: 201, body: { replaces: id, scopes: [] } })
+  t.match(await ask('GET', '/_auth/me', { key: body.key }), {
+    status: 200,
+    body: { id: body.id, keyId: body.id, replaces: id, bootstrap: false },
+  })
+  t.match(await ask('POST', '/_auth/me/rotate'), { status: 404 }, 'the bootstrap key has no row')
+  t.match(await ask('GET', '/_auth/me'), {
+    status: 200,
+    body: { id: null, userId: null, bootstrap: true, scopes: ['admin'] },
+  })
+  t.equal((await ask('GET', '/_auth/me', { key: null })).status, 401)
+})
+
+t.test('who may not grant what a key holds cannot rotate it', async (t) => {
+  const { ask, makeKey } = await startHost(t)
+  const { key } = await makeKey({ scopes: ['auth:manage'] })
+  const admin = await makeKey({ scopes: ['admin'] })
+  t.match(await ask('POST', `/_auth/keys/${admin.id}/rotate`, { key }), {
+    status: 403,
+    body: { code: 'SVC_AUTH_SCOPE_NOT_GRANTABLE' },
+  })
+  const reader = await makeKey({ scopes: ['read'] })
+  t.equal((await ask('POST', `/_auth/keys/${reader.id}/rotate`, { key })).status, 201)
+})
+
+t.test('a rotation in a transaction holds from its commit on', async (t) => {
+  const { app, ask, makeKey } = await startHost(t, { after })
+  const { id, key } = await makeKey()
+  const made = await app.svc.transaction((db) =>
+    app.svc.auth.rotateApiKey({ id, overlapSeconds: 0 }, { db }),
+  )
+  t.equal((await ask('GET', '/me', { key })).status, 401)
+  t.equal((await ask('GET', '/me', { key: made.key })).status, 200)
+})
+
+t.test('keyPrefix begins the text of keys, and keys of other hosts stay valid', async (t) => {
+  const host = await startHost(t, { auth: { keyPrefix: 'ac' }, after })
+  const made = await host.makeKey()
+  t.match(made.key, /^ac_[0-9A-Za-z]{38}$/)
+  t.equal(made.keyPrefix.length, 8)
+  const other = await startHost(t, { database: host.database, after })
+  t.equal((await other.ask('GET', '/me', { key: made.key })).status, 200)
+  const { key } = await other.makeKey()
+  t.equal((await host.ask('GET', '/me', { key })).status, 200)
+  for (const keyPrefix of ['', 'abcd', 'A', 'a1', 'a_']) {
+    await t.rejects(startHost(t, { auth: { keyPrefix } }), { code: 'SVC_CORE_INVALID_OPTION' })
+  }
+})

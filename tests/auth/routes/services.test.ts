@@ -1,0 +1,160 @@
+import t from 'tap'
+import { BOOTSTRAP_KEY, startHost } from '../support/host.ts'
+import { rawRequest } from '../support/raw-request.ts'
+
+const auth = { scopes: ['billing:read'], protectedPaths: ['/api'], excludePaths: ['/api/open'] }
+const forwarded = (method: string, uri: string) => ({
+  'x-forwarded-method': method,
+  'x-forwarded-uri': uri,
+})
+
+t.test('a service asks whether a key is valid, and is told why not', async (t) => {
+  const { app, ask, makeKey } = await startHost(t, { auth })
+  const { key: service } = await makeKey({ scopes: ['auth:verify'] })
+  const verify = async (body: object) =>
+    (await ask('POST', '/_auth/verify', { key: service, body })).body
+  const user = await app.svc.auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
+  const expiresAt = '2999-01-01T00:00:00.000Z'
+  const { id: keyId, key } = await makeKey({ userId: user.id, scopes: ['write'], expiresAt })
+  const facts = {
+    keyId,
+    userId: user.id,
+    tenant: 'acme',
+    scopes: ['write'],
+    expiresAt,
+    remaining: null,
+  }
+
+  t.same(await verify({ key }), { valid: true, code: null, ...facts })
+  t.match(await verify({ key, scopes: ['read'], ip: '192.0.2.1', cost: 2 }), { valid: true })
+  const lacking = { valid: false, code: 'SVC_AUTH_INSUFFICIENT_SCOPE', ...facts }
+  t.same(await verify({ key, scopes: ['billing:read', 'admin'] }), lacking)
+
+  await app.svc.auth.updateApiKey({ id: keyId, allowedIps: ['192.0.2.0/24'] })
+  t.match(await verify({ key, ip: '192.0.2.1' }), { valid: true, code: null })
+  const elsewhere = { valid: false, code: 'SVC_AUTH_IP_NOT_ALLOWED', keyId }
+  t.match(await verify({ key, ip: '198.51.100.1' }), elsewhere)
+  t.match(await verify({ key }), elsewhere, 'an address that nobody names is not allowed')
+
+  const invalid = { valid: false, code: 'SVC_AUTH_INVALID_KEY', keyId: null, scopes: [] }
+  await app.svc.auth.updateApiKey({ id: keyId, enabled: false })
+  for (const bad of [key, '', 'nonsense', 'x'.repeat(1000)]) {
+    t.match(await verify({ key: bad }), { ...invalid, userId: null, tenant: null })
+  }
+  t.match(await verify({ key: BOOTSTRAP_KEY }), { valid: true, keyId: null, scopes: ['admin'] })
+  t.match(await app.svc.auth.verifyApiKey({ key: 'nonsense' }), invalid)
+})
+
+t.test('verification needs its scope, and a body that says what to verify', async (t) => {
+  const { ask, makeKey } = await startHost(t)
+  const { key: manager } = await makeKey({ scopes: ['auth:manage', 'read', 'write'] })
+  const body = { key: manager }
+  t.match(await ask('POST', '/_auth/verify', { key: manager, body }), {
+    status: 403,
+    body: { code: 'SVC_AUTH_INSUFFICIENT_SCOPE', error: 'insufficient permissions' },
+  })
+  for (const wrong of [
+    {},
+    { key: 1 },
+    { ...body, ip: 'here' },
+    { ...body, cost: -1 },
+    { ...body, x: 1 },
+  ]) {
+    t.equal((await ask('POST', '/_auth/verify', { body: wrong })).status, 400)
+  }
+})
+
+t.test('failed attempts of verifications count for the lockout', async (t) => {
+  const rateLimit = { maxAttempts: 3, windowMs: 60_000, blockDurationMs: 60_000 }
+  const { app, makeKey } = await startHost(t, { auth: { rateLimit } })
+  const { key } = await makeKey()
+  const wrong = key.slice(0, 12) + 'x'.repeat(30)
+  const codes = []
+  for (let i = 0; i < 4; i++) codes.push((await app.svc.auth.verifyApiKey({ key: wrong })).code)
+  t.same(codes, [...Array(3).fill('SVC_AUTH_INVALID_KEY'), 'SVC_AUTH_BLOCKED'])
+  t.match(await app.svc.auth.verifyApiKey({ key }), { valid: false, code: 'SVC_AUTH_BLOCKED' })
+})
+
+t.test('a host that has declared auth:verify itself keeps it for its own routes', async (t) => {
+  const { ask, makeKey } = await startHost(t, { auth: { scopes: ['auth:verify'] } })
+  const { key } = await makeKey({ scopes: ['auth:verify'] })
+  t.equal((await ask('POST', '/_auth/verify', { key, body: { key } })).status, 403)
+  t.equal((await ask('POST', '/_auth/verify', { body: { key } })).status, 200)
+})
+
+t.test('a proxy is told who asks, or the refusal of the guard', async (t) => {
+  const { app, ask, makeKey } = await startHost(t, { auth })
+  const user = await app.svc.auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
+  const { key: reader } = await makeKey({ userId: user.id, scopes: ['read', 'billing:read'] })
+  const decide = (method: string, uri: string, key: string | null = reader) =>
+    ask('GET', '/_auth/forward-auth', { key, headers: forwarded(method, uri) })
+
+  const passed = await decide('GET', '/api/orders?limit=1')
+  t.match(passed, { status: 204, body: undefined })
+  t.match(passed.headers, {
+    'x-svc-user': user.id,
+    'x-svc-tenant': 'acme',
+    'x-svc-scopes': 'read billing:read',
+  })
+  const insufficient = { status: 403, body: { code: 'SVC_AUTH_INSUFFICIENT_SCOPE' } }
+  t.match(await decide('POST', '/api/orders'), insufficient)
+  t.match(await decide('GET', '/_auth/users'), insufficient)
+  t.match(await decide('GET', '/_webhooks'), insufficient)
+  t.match(await decide('GET', '/api/orders', null), {
+    status: 401,
+    body: { code: 'SVC_AUTH_MISSING_KEY' },
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+  t.match(await decide('GET', '/api/orders', 'nonsense'), { status: 401 })
+  for (const uri of ['/elsewhere', '/api/open', '/']) {
+    const open = await decide('DELETE', uri, null)
+    t.match(open, { status: 204, headers: { 'x-svc-user': '', 'x-svc-scopes': '' } }, uri)
+  }
+  for (const uri of [
+    '/API/x',
+    '/x/../api',
+    '/%61pi/x',
+    '//api',
+    '/a%2fpi',
+    'http://h/api/x',
+    '*',
+  ]) {
+    t.equal((await decide('GET', uri, null)).status, 401, uri)
+  }
+})
+
+t.test('a forwarded method or URI that is missing or doubled is a 403', async (t) => {
+  const { app, ask } = await startHost(t)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const refused = { status: 403, body: { code: 'SVC_AUTH_INVALID_FORWARDED_REQUEST' } }
+  const path = '/_auth/forward-auth'
+  t.match(await ask('GET', path), refused)
+  t.match(await ask('GET', path, { headers: { 'x-forwarded-method': 'GET' } }), refused)
+  t.match(await ask('GET', path, { headers: { 'x-forwarded-uri': '/x' } }), refused)
+  t.match(await ask('GET', path, { headers: forwarded('GET, POST', '/x') }), refused)
+  t.match(await ask('GET', path, { headers: forwarded('', '/x') }), refused)
+  t.match(await ask('GET', path, { headers: forwarded('GET', '') }), refused)
+  const once: [string, string][] = [
+    ['X-API-Key', BOOTSTRAP_KEY],
+    ['X-Forwarded-Method', 'GET'],
+    ['X-Forwarded-Uri', '/x'],
+  ]
+  t.equal((await rawRequest(app, { method: 'GET', target: path, headers: once })).status, 204)
+  for (const doubled of [once[1], once[2]]) {
+    const headers = [...once, doubled as [string, string]]
+    t.equal((await rawRequest(app, { method: 'GET', target: path, headers })).status, 403)
+  }
+})
+
+t.test('a proxy is told of the lockout and of addresses too', async (t) => {
+  const rateLimit = { maxAttempts: 1, windowMs: 60_000, blockDurationMs: 60_000 }
+  const { app, ask, makeKey } = await startHost(t, { auth: { rateLimit } })
+  const { key, id } = await makeKey()
+  const decide = (text: string) =>
+    ask('GET', '/_auth/forward-auth', { key: text, headers: forwarded('GET', '/x') })
+  await app.svc.auth.updateApiKey({ id, allowedIps: ['192.0.2.0/24'] })
+  t.match(await decide(key), { status: 403, body: { code: 'SVC_AUTH_IP_NOT_ALLOWED' } })
+  const wrong = `${key.slice(0, 8)}${'x'.repeat(34)}`
+  t.equal((await decide(wrong)).status, 401)
+  t.match(await decide(key), { status: 429, headers: { 'retry-after': /^\d+$/ } })
+})
