@@ -53,8 +53,8 @@ const postgres: Refused = {
     '^(pg|@svc/core/internal)$|/postgres/|/(kv|pg-boss)/|-table\\.ts$',
     'This file knows no Postgres.',
   ),
-  // A piece of a schema.
-  allowImportNames: ['nullable'],
+  // Pieces of schemas.
+  allowImportNames: ['nullable', 'Tenant'],
 }
 const effects = refuse(
   '^(node:)?(fs|http|https|http2|tls|dns|child_process|worker_threads|timers|process|os)(/.*)?$',
@@ -90,6 +90,8 @@ export const importDirections: OxlintOverride[] = [
   imports(
     [
       'packages/core/src/{errors,ids}.ts',
+      'packages/core/src/tenants/tenants.ts',
+      'packages/core/src/audit/{audit-entry,audit-origin}.ts',
       'packages/core/src/jobs/{job,groups/group-limits,groups/claim-limits,pump/fetch-ahead,pump/poll-interval,pump/slots}.ts',
       'packages/core/src/migrations/lock-retries.ts',
     ],
@@ -105,7 +107,7 @@ export const importDirections: OxlintOverride[] = [
   imports(['packages/auth/src/tables/**'], auth, upwards, guard, http),
   imports(
     [
-      'packages/auth/src/{errors,key-format,schemas,scopes}.ts',
+      'packages/auth/src/{addresses,errors,github-alerts,key-fields,key-format,restrictions,schemas,scopes}.ts',
       'packages/auth/src/guard/credentials.ts',
       'packages/auth/src/guard/policy/{path-rules,request-path,route-policy}.ts',
       'packages/auth/src/guard/keys/{bounded-map,cache-lease,token-bucket}.ts',

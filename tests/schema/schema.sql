@@ -42,6 +42,7 @@ create table svc."__svc.auth.api_keys" (
   constraint "__svc.auth.api_keys_pkey" PRIMARY KEY (id),
   constraint "__svc.auth.api_keys_key_hash_key" UNIQUE (key_hash)
 );
+CREATE INDEX "__svc.auth.api_keys_expires_at_idx" ON svc."__svc.auth.api_keys" USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (revoked_at IS NULL));
 CREATE INDEX "__svc.auth.api_keys_inserted_in_idx" ON svc."__svc.auth.api_keys" USING btree (inserted_in);
 CREATE INDEX "__svc.auth.api_keys_key_prefix_id_idx" ON svc."__svc.auth.api_keys" USING btree (key_prefix, id DESC);
 CREATE INDEX "__svc.auth.api_keys_tenant_id_idx" ON svc."__svc.auth.api_keys" USING btree (tenant, id DESC);
@@ -68,6 +69,14 @@ create table svc."__svc.auth.failing_prefixes" (
 );
 CREATE INDEX "__svc.auth.failing_prefixes_changed_in_idx" ON svc."__svc.auth.failing_prefixes" USING btree (changed_in);
 CREATE INDEX "__svc.auth.failing_prefixes_expires_at_idx" ON svc."__svc.auth.failing_prefixes" USING btree (expires_at);
+
+create table svc."__svc.auth.key_notices" (
+  key_id uuid not null,
+  notice text collate "C" not null,
+  published_at timestamp with time zone default now() not null,
+  constraint "__svc.auth.key_notices_pkey" PRIMARY KEY (key_id, notice)
+);
+CREATE INDEX "__svc.auth.key_notices_published_at_idx" ON svc."__svc.auth.key_notices" USING btree (published_at);
 
 create table svc."__svc.auth.users" (
   id uuid not null,

@@ -90,6 +90,13 @@ export const InvalidExpiry = createError(
   400,
 )
 
+/** `expiresAt` is later than the option `maxKeyLifetimeDays` allows. */
+export const LifetimeTooLong = createError<[string]>(
+  'SVC_AUTH_LIFETIME_TOO_LONG',
+  'expiresAt must be at most %s days after the key is made',
+  400,
+)
+
 /** A scope that is neither built in nor declared with the option `scopes`. */
 export const UnknownScope = createError<[string, string]>(
   'SVC_AUTH_UNKNOWN_SCOPE',
@@ -129,6 +136,20 @@ export const KeyLimitReached = createError<[string]>(
 export const InvalidNetwork = createError<[string]>(
   'SVC_AUTH_INVALID_NETWORK',
   'allowedIps must be a list of CIDRs such as "192.0.2.0/24" or "2001:db8::/32", but has "%s"',
+  400,
+)
+
+/** An alert of a leak that GitHub has not signed. */
+export const InvalidAlertSignature = createError(
+  'SVC_AUTH_INVALID_ALERT_SIGNATURE',
+  'the alert is not signed with a key of GitHub',
+  401,
+)
+
+/** An alert of a leak that is no list of tokens. */
+export const InvalidAlert = createError(
+  'SVC_AUTH_INVALID_ALERT',
+  'an alert is a list of { token, type, url }',
   400,
 )
 

@@ -11,6 +11,7 @@ export { authOf } from './auth-of.ts'
 export type { SvcAuthOptions } from './options.ts'
 export type { AuthOperations } from './operations/svc-auth.ts'
 export type { RateLimit } from './tables/lockouts.ts'
+export type { GithubKey } from './github-alerts.ts'
 export type { Auth } from './guard/keys/cached-key.ts'
 export type { Scope } from './scopes.ts'
 export type {
@@ -40,6 +41,8 @@ export {
   ExpiryTooLate,
   GuardNotGlobal,
   HookBeforeGuard,
+  InvalidAlert,
+  InvalidAlertSignature,
   InsufficientScope,
   InvalidExpiry,
   InvalidForwardedRequest,
@@ -49,6 +52,7 @@ export {
   InvalidRouteScopes,
   IpNotAllowed,
   KeyLimitReached,
+  LifetimeTooLong,
   KeyNotFound,
   MissingKey,
   NotGrantable,

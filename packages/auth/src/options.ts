@@ -8,6 +8,7 @@ import {
 } from '@svc/core/internal'
 import type { RateLimit } from './tables/lockouts.ts'
 import { InvalidRole } from './errors.ts'
+import { isGithubKeys, type GithubKey } from './github-alerts.ts'
 import { createScopeNames, isHostScope, SCOPE_NAME, type Scope } from './scopes.ts'
 
 /**
@@ -67,6 +68,22 @@ export interface SvcAuthOptions {
    * @default no limit
    */
   maxKeysPerTenant?: number
+  /**
+   * The longest life of a key, in days from when it is made: a later `expiresAt` is refused, and a key
+   * without one has this.
+   * @default no limit
+   */
+  maxKeyLifetimeDays?: number
+  /** How many days before the expiry of a key `svc.key.expiring` is published. @default [30, 7, 1] */
+  expiryNoticeDays?: number[]
+  /** After how many days without a use `svc.key.unused` is published. @default never */
+  unusedNoticeDays?: number
+  /**
+   * Takes alerts of GitHub's secret scanning at `<base>/leaks/github` and revokes the keys in them.
+   * `keys`: GitHub's public keys, which are fetched from GitHub where they are not given.
+   * @default no alerts are taken
+   */
+  githubLeaks?: { keys?: GithubKey[] }
   /** Letters that begin the text of a key: 1 to 3 of a-z. @default 'svc' */
   keyPrefix?: string
   /** Whether the management routes are part of the host's OpenAPI document. @default true */
@@ -90,7 +107,14 @@ export interface SvcAuthOptions {
 export type AuthSettings = Required<Omit<SvcAuthOptions, Unset>> & Pick<SvcAuthOptions, Unset>
 
 /** Options without a default. */
-type Unset = 'bootstrapKeySecret' | 'rateLimit' | 'requestContext' | 'maxKeysPerTenant'
+type Unset =
+  | 'bootstrapKeySecret'
+  | 'rateLimit'
+  | 'requestContext'
+  | 'maxKeysPerTenant'
+  | 'maxKeyLifetimeDays'
+  | 'unusedNoticeDays'
+  | 'githubLeaks'
 
 const text = (is: (value: string) => boolean) => (value: unknown) =>
   typeof value === 'string' && is(value)
@@ -122,6 +146,13 @@ const milliseconds: OptionRule = {
   required: true,
 }
 
+const LONGEST_DAYS = 36_500
+
+const days: OptionRule = {
+  expects: `an integer from 1 to ${LONGEST_DAYS} (days)`,
+  is: isIntegerFrom(1, LONGEST_DAYS),
+}
+
 const rateLimitRules: OptionRules = {
   maxAttempts: {
     expects: 'an integer from 1 to 10000',
@@ -130,6 +161,13 @@ const rateLimitRules: OptionRules = {
   },
   windowMs: milliseconds,
   blockDurationMs: milliseconds,
+}
+
+const githubLeaksRules: OptionRules = {
+  keys: {
+    expects: 'a list of { key_identifier, key }, as GitHub lists its public keys',
+    is: isGithubKeys,
+  },
 }
 
 const rules: OptionRules = {
@@ -170,6 +208,14 @@ const rules: OptionRules = {
     default: {},
   },
   maxKeysPerTenant: { expects: 'an integer of at least 1', is: isIntegerFrom(1) },
+  maxKeyLifetimeDays: days,
+  expiryNoticeDays: {
+    expects: 'a list of integers from 1 to 36500 (days)',
+    each: isIntegerFrom(1, LONGEST_DAYS),
+    default: [30, 7, 1],
+  },
+  unusedNoticeDays: days,
+  githubLeaks: { expects: 'an object' },
   keyPrefix: {
     expects: '1 to 3 letters from a to z',
     is: text((letters) => /^[a-z]{1,3}$/.test(letters)),
@@ -197,6 +243,10 @@ function assertRolesDeclared({ roles, scopes }: AuthSettings): void {
 export function resolveAuthOptions(given: unknown): AuthSettings {
   const settings = resolveOptions<AuthSettings>('svcAuth', rules, given)
   assertRolesDeclared(settings)
+  if (settings.githubLeaks !== undefined) {
+    const { githubLeaks } = settings
+    resolveOptions<object>('svcAuth', githubLeaksRules, githubLeaks, 'githubLeaks.')
+  }
   if (settings.rateLimit === undefined) return settings
   const rateLimit = resolveOptions<RateLimit>(
     'svcAuth',

@@ -21,6 +21,7 @@ import { PolicyMap } from './guard/policy/policy-map.ts'
 import { collectRoutes, routerOptionsOf } from './guard/policy/registered-routes.ts'
 import { redactingLog } from './guard/refusal-log.ts'
 import { createRequestContextCopy } from './guard/request-context.ts'
+import { watchAgeing } from './operations/key-ageing.ts'
 import { createOperationContext } from './operations/context.ts'
 import { registerActions } from './operations/named-actions.ts'
 import { createOperations } from './operations/operations.ts'
@@ -79,6 +80,7 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
   const context = createOperationContext(core, authentication, settings, names)
   const operations = createOperations(context, authentication)
   core.svc.auth = createAuthOperations(operations)
+  watchAgeing(core, context, settings)
   registerActions(core.svc)
   const judgeTarget: JudgeTarget = ({ method, target }, ...request) =>
     guard.judge(policies.policyOfTarget(target), method, ...request)

@@ -67,6 +67,13 @@ export const InvalidEventName = createError<[string]>(
   400,
 )
 
+/** A host publishes or defines an event whose name begins with `svc.`: those are ours. */
+export const ReservedEventName = createError<[string]>(
+  'SVC_CORE_RESERVED_EVENT_NAME',
+  'events whose names begin with "svc." are published by svc itself: give "%s" another name',
+  400,
+)
+
 /** A publish `id` that is not a string of 1 to 255 characters. */
 export const InvalidEventId = createError<[string]>(
   'SVC_CORE_INVALID_EVENT_ID',

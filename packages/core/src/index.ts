@@ -42,6 +42,7 @@ export {
   InvalidTransaction,
   MigrationBlocked,
   NoTransaction,
+  ReservedEventName,
   RightsMissing,
   SubscriptionTaken,
   TransactionRolledBack,

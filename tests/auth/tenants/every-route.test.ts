@@ -63,6 +63,12 @@ const ATTACKS: Record<string, Attack> = {
   // Of the presented key alone.
   'GET /me': { path: () => '/me', refused: isAboutItself },
   'POST /me/rotate': { path: () => '/me/rotate', refused: isAboutItself },
+  // A stranger with a signature of GitHub alone.
+  'POST /leaks/github': {
+    path: () => '/leaks/github',
+    body: ({ key }) => [{ token: key, type: 'svc_api_key', url: 'https://github.com/acme' }],
+    refused: ({ status }) => status === 401,
+  },
   // Says nothing but who asks.
   'GET /forward-auth': {
     path: () => '/forward-auth',
@@ -91,13 +97,16 @@ async function keyOf({ app }: Host, tenant: string | null, scopes: string[]) {
 for (const victimTenant of ['acme', null]) {
   t.test(`no route lets a key of one tenant reach ${victimTenant ?? 'the operator'}`, async (t) => {
     let routes: string[] = []
-    const host = await startHost(t, { before: (app) => void (routes = watchRoutes(app)) })
+    const host = await startHost(t, {
+      auth: { githubLeaks: {} },
+      before: (app) => void (routes = watchRoutes(app)),
+    })
     const { app, ask } = host
     const made = await keyOf(host, victimTenant, ['read'])
     const victim = { userId: made.userId, keyId: made.id, key: made.key }
     const before = await app.svc.auth.getApiKey(made.id)
 
-    t.ok(routes.length >= 15)
+    t.ok(routes.length >= 16)
     for (const route of routes) {
       const attack = ATTACKS[route]
       if (!attack) {

@@ -40,14 +40,9 @@ import {
   type LockedKey,
 } from '../tables/api-keys.ts'
 import { findUser, lockUser } from '../tables/users.ts'
-import {
-  audit,
-  performedBy,
-  reachOfCall,
-  type OperationCall,
-  type OperationContext,
-} from './context.ts'
-import { checkedFields, fieldsOf } from './key-values.ts'
+import { performedBy, reachOfCall, type OperationCall, type OperationContext } from './context.ts'
+import { keyEvent } from './key-events.ts'
+import { checkedFields, fieldsOf, DEFAULT_FIELDS, withinLifetime } from './key-values.ts'
 import { revocationOf } from './users.ts'
 
 export interface RotationInput {
@@ -55,7 +50,7 @@ export interface RotationInput {
 }
 
 export function createApiKeyOperations(context: OperationContext) {
-  const { db: pool, log, scopes: names, settings, changeKeys, writeLastUsed } = context
+  const { db: pool, log, scopes: names, settings, changeKeys, record, writeLastUsed } = context
 
   /** The key that asks, read anew: what it may give is what it has now. */
   async function giverOf(tx: Db, { caller }: OperationCall): Promise<Giver | undefined> {
@@ -83,6 +78,13 @@ export function createApiKeyOperations(context: OperationContext) {
     throw new KeyLimitReached(String(maxKeysPerTenant))
   }
 
+  /** Of a key that is made now; `null` where its life has no limit. */
+  const latestExpiry = (): string | null =>
+    withinLifetime(DEFAULT_FIELDS, Date.now(), settings.maxKeyLifetimeDays).expiresAt
+
+  const withLifetimeOf = ({ createdAt }: ApiKey, fields: KeyFields): KeyFields =>
+    withinLifetime(fields, Date.parse(createdAt), settings.maxKeyLifetimeDays)
+
   async function insert(tx: Db, userId: string, fields: KeyFields, replaces: string | null) {
     const key = generateKey(settings.keyPrefix)
     const hash = hashOf(key)
@@ -106,14 +108,19 @@ export function createApiKeyOperations(context: OperationContext) {
       // The answer has the text of the new key, which can do all that the old one can.
       const giver = isOwn ? undefined : await giverOf(tx, call)
       if (giver) assertMayGive(names, giver, locked)
-      const inserted = await insert(tx, locked.userId, fieldsOf(locked), locked.id)
+      const { expiresAt } = fieldsOf(locked)
+      const carried = { ...fieldsOf(locked), expiresAt: earlier(expiresAt, latestExpiry()) }
+      const inserted = await insert(tx, locked.userId, carried, locked.id)
       const replaced = await replaceApiKey(tx, id, inserted.row.id, overlapSeconds)
-      const successor = { replacedBy: null, expiresAt: locked.expiresAt }
-      await audit(tx, call, {
-        ...recordOf('key.rotate', locked, successor, {
-          replacedBy: inserted.row.id,
-          expiresAt: replaced.expiresAt,
-        }),
+      const replacedBy = inserted.row.id
+      await record(tx, call, {
+        ...recordOf(
+          'key.rotate',
+          locked,
+          { replacedBy: null, expiresAt: locked.expiresAt },
+          { replacedBy, expiresAt: replaced.expiresAt },
+        ),
+        event: keyEvent('svc.key.rotated', replaced, { replacedBy }),
       })
       const result = { old: replaced, made: inserted }
       return { hashes: [hash, inserted.hash], result }
@@ -134,7 +141,8 @@ export function createApiKeyOperations(context: OperationContext) {
       const { userId, tenant, ...given } = input
       const reach = reachOfCall(call)
       if (reach !== null && tenant !== undefined && tenant !== reach) throw new ForeignTenant()
-      const fields = checkedFields(names, given)
+      const { maxKeyLifetimeDays: days } = settings
+      const fields = withinLifetime(checkedFields(names, given), Date.now(), days)
       if (!isUuid(userId)) throw new UserNotFound()
       const { row, key } = await changeKeys(call, async (tx) => {
         const giver = await giverOf(tx, call)
@@ -144,11 +152,11 @@ export function createApiKeyOperations(context: OperationContext) {
         if (tenant !== undefined && tenant !== user.tenant) throw new ForeignTenant()
         await assertRoomFor(tx, user)
         const made = await insert(tx, userId, fields, null)
-        await audit(
-          tx,
-          call,
-          recordOf('key.create', made.row, {}, { userId, ...fieldsOf(made.row), key: made.key }),
-        )
+        const facts = { userId, ...fieldsOf(made.row), key: made.key }
+        await record(tx, call, {
+          ...recordOf('key.create', made.row, {}, facts),
+          event: keyEvent('svc.key.created', made.row),
+        })
         return { hashes: [made.hash], result: made }
       })
       const { id: keyId, scopes } = row
@@ -187,14 +195,15 @@ export function createApiKeyOperations(context: OperationContext) {
     async updateApiKey(id: string, changes: KeyChanges, call: OperationCall = {}): Promise<ApiKey> {
       const key = await changeKeys(call, async (tx) => {
         const { key: before, hash } = await lockedKey(tx, id, call)
-        const wanted = { ...fieldsOf(before), ...checkedFields(names, changes, before) }
+        const checked = checkedFields(names, changes, fieldsOf(before))
+        const wanted = changes.expiresAt === undefined ? checked : withLifetimeOf(before, checked)
         const giver = await giverOf(tx, call)
         if (giver && isWider(names, before, wanted)) {
           assertMayGive(names, giver, { ...wanted, id })
         }
         const after = await updateApiKey(tx, id, Object.keys(changes), wanted)
-        const record = recordOf('key.update', after, fieldsOf(before), fieldsOf(after))
-        if (Object.keys(record.changes).length > 0) await audit(tx, call, record)
+        const change = recordOf('key.update', after, fieldsOf(before), fieldsOf(after))
+        if (Object.keys(change.changes).length > 0) await record(tx, call, change)
         return { hashes: [hash], result: after }
       })
       log.info({ keyId: id, ...performedBy(call) }, 'key changed')
@@ -215,13 +224,16 @@ export function createApiKeyOperations(context: OperationContext) {
       await changeKeys(call, async (tx) => {
         const { key, hash } = await lockedKey(tx, keyId, call)
         await revokeApiKey(tx, keyId)
-        await audit(tx, call, revocationOf(keyId, key.tenant))
+        await record(tx, call, revocationOf(key))
         return { hashes: [hash], result: undefined }
       })
       log.info({ keyId, ...performedBy(call) }, 'key revoked')
     },
   }
 }
+
+const earlier = (one: string | null, other: string | null): string | null =>
+  one === null || (other !== null && Date.parse(other) < Date.parse(one)) ? other : one
 
 /** A caller without a row. */
 const NOBODY = { id: null, tenant: null, expiresAt: null, allowedIps: null }

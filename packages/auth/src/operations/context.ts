@@ -16,6 +16,7 @@ import type { Authentication } from '../guard/keys/authentication.ts'
 import type { Auth } from '../guard/keys/cached-key.ts'
 import type { AuthSettings } from '../options.ts'
 import type { ScopeNames } from '../scopes.ts'
+import type { KeyEvent } from './key-events.ts'
 import { findTransactionId } from '../tables/transactions.ts'
 
 /** Last argument of an operation. */
@@ -37,6 +38,11 @@ export const callOf = (request: FastifyRequest): OperationCall => ({
   origin: originOf(request),
 })
 
+/** What the audit says of a change, and the event that tells handlers of it. */
+export interface Change extends AuditRecord {
+  event?: KeyEvent
+}
+
 /** What a change of keys returns: the hashes of the keys that changed, and its result. */
 export interface KeyChange<T> {
   hashes: string[]
@@ -49,6 +55,9 @@ export interface OperationContext {
   /** Scopes that may be granted. */
   scopes: ScopeNames
   settings: AuthSettings
+  /** Writes changes into the audit and publishes their events, in the transaction that made them. */
+  record: (db: Db, call: OperationCall, ...changes: Change[]) => Promise<void>
+  publish: (db: Db, event: KeyEvent) => Promise<void>
   /** Runs `run` in the transaction of the call, or in one of its own. */
   within: <T>(call: OperationCall, run: (tx: Db) => Promise<T>) => Promise<T>
   /**
@@ -67,6 +76,9 @@ export function createOperationContext(
   scopes: ScopeNames,
 ): OperationContext {
   const { keyCache, lastUsed, log, uncommitted } = authentication
+  const publish = async (db: Db, { name, payload }: KeyEvent): Promise<void> => {
+    await core.bus.publishText(name, JSON.stringify(payload), { db })
+  }
   return {
     db: core.db,
     log,
@@ -74,6 +86,13 @@ export function createOperationContext(
     settings,
     writeLastUsed: () => lastUsed.flush(),
     within: ({ db }, run) => core.within(db, run),
+    async record(db, { caller, origin }, ...changes) {
+      const by = origin ?? { ...BY_PROCESS, actor: actorOf(caller) }
+      const records = changes.map(({ event: _event, ...record }) => record)
+      await insertAudit(db, by, records)
+      for (const { event } of changes) if (event) await publish(db, event)
+    },
+    publish,
     async changeKeys({ db }, change) {
       if (db === undefined) {
         const { hashes, result } = await core.transaction(change)
@@ -90,12 +109,6 @@ export function createOperationContext(
 
 /** Whose rows the caller reaches. */
 export const reachOfCall = ({ caller }: OperationCall): Reach => reachOf(caller)
-
-export const audit = (
-  db: Db,
-  { caller, origin }: OperationCall,
-  ...records: AuditRecord[]
-): Promise<void> => insertAudit(db, origin ?? { ...BY_PROCESS, actor: actorOf(caller) }, records)
 
 /** What the log says of an operation: which key asked for it, and whether it may be rolled back. */
 export const performedBy = ({ db, caller }: OperationCall): object => ({

@@ -7,11 +7,13 @@ import {
   InvalidNetwork,
   UnknownScope,
 } from '../errors.ts'
+import { LifetimeTooLong } from '../errors.ts'
 import type { KeyFields } from '../key-fields.ts'
 import type { ApiKey, KeyChanges } from '../schemas.ts'
 import { DEFAULT_SCOPES, type Scope, type ScopeNames } from '../scopes.ts'
 
-const DEFAULTS: KeyFields = {
+/** The fields of a key that nobody has chosen. */
+export const DEFAULT_FIELDS: KeyFields = {
   label: null,
   scopes: [...DEFAULT_SCOPES],
   expiresAt: null,
@@ -34,13 +36,33 @@ export const fieldsOf = (key: ApiKey): KeyFields => {
 export function checkedFields(
   names: ScopeNames,
   given: KeyChanges,
-  before: KeyFields = DEFAULTS,
+  before: KeyFields = DEFAULT_FIELDS,
 ): KeyFields {
-  const fields = { ...before, ...given } as KeyFields
+  const fields: KeyFields = { ...before, ...given }
   if (given.scopes !== undefined) assertDeclared(given.scopes, names)
   const wrong = given.allowedIps?.find((cidr) => !isCidr(cidr))
   if (wrong !== undefined) throw new InvalidNetwork(wrong)
   return given.expiresAt ? { ...fields, expiresAt: futureTime(given.expiresAt) } : fields
+}
+
+const DAY_MS = 24 * 3600_000
+
+/**
+ * An expiry within the longest life of a key, which a key without an expiry gets.
+ *
+ * @param madeAt milliseconds since 1970
+ * @throws LifetimeTooLong
+ */
+export function withinLifetime(
+  fields: KeyFields,
+  madeAt: number,
+  maxDays: number | undefined,
+): KeyFields {
+  if (maxDays === undefined) return fields
+  const latest = madeAt + maxDays * DAY_MS
+  if (fields.expiresAt === null) return { ...fields, expiresAt: new Date(latest).toISOString() }
+  if (Date.parse(fields.expiresAt) > latest) throw new LifetimeTooLong(String(maxDays))
+  return fields
 }
 
 function assertDeclared(scopes: readonly Scope[], names: ScopeNames): void {

@@ -2,6 +2,7 @@ import type { Authentication } from '../guard/keys/authentication.ts'
 import { createApiKeyOperations } from './api-keys.ts'
 import { createAuditOperations } from './audit.ts'
 import type { OperationContext } from './context.ts'
+import { createLeakOperations } from './leaks.ts'
 import { createPresentedKey } from './presented-key.ts'
 import { createUserOperations } from './users.ts'
 import { createKeyValidation } from './validate-api-key.ts'
@@ -18,6 +19,7 @@ export const createOperations = (context: OperationContext, authentication: Auth
   ...createApiKeyOperations(context),
   ...createPresentedKey(context),
   ...createAuditOperations(context),
+  ...createLeakOperations(context),
   ...createKeyValidation(authentication.authenticator),
   ...createKeyVerification(authentication),
 })

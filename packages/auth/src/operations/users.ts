@@ -8,19 +8,21 @@ import {
 } from '@svc/core/internal'
 import { revokeKeysOfUser } from '../tables/api-keys.ts'
 import { EmailTaken, UserNotFound } from '../errors.ts'
-import type { NewUser, User, UserFilter } from '../schemas.ts'
+import type { ApiKey, NewUser, User, UserFilter } from '../schemas.ts'
 import { deleteUser, findUser, insertUser, listUsers } from '../tables/users.ts'
+import { keyEvent } from './key-events.ts'
 import {
-  audit,
   performedBy,
   reachOfCall,
+  type Change,
   type OperationCall,
   type OperationContext,
 } from './context.ts'
 
 const DEFAULT_ROLE = 'user'
 
-export function createUserOperations({ db: pool, log, within, changeKeys }: OperationContext) {
+export function createUserOperations(context: OperationContext) {
+  const { db: pool, log, within, changeKeys, record } = context
   return {
     async createUser(input: NewUser, call: OperationCall = {}): Promise<User> {
       const { email, name, role = DEFAULT_ROLE } = input
@@ -28,7 +30,7 @@ export function createUserOperations({ db: pool, log, within, changeKeys }: Oper
       const user = await within(call, async (tx) => {
         const made = await insertUser(tx, { id: uuidv7(), email, name, role, tenant })
         if (!made) throw new EmailTaken()
-        await audit(tx, call, recordOf('user.create', made, {}, factsOf(made)))
+        await record(tx, call, recordOf('user.create', made, {}, factsOf(made)))
         return made
       })
       log.info({ userId: user.id, ...performedBy(call) }, 'user created')
@@ -53,11 +55,11 @@ export function createUserOperations({ db: pool, log, within, changeKeys }: Oper
         const user = await deleteUser(tx, id, reachOfCall(call))
         if (!user) throw new UserNotFound()
         const keys = await revokeKeysOfUser(tx, id)
-        await audit(
+        await record(
           tx,
           call,
           recordOf('user.delete', user, factsOf(user), {}),
-          ...keys.map((key) => revocationOf(key.id, user.tenant)),
+          ...keys.map(({ key }) => revocationOf(key)),
         )
         return { hashes: keys.map(({ hash }) => hash), result: keys.length }
       })
@@ -80,9 +82,10 @@ const recordOf = (
   changes: changesOf({ ...before }, { ...after }),
 })
 
-export const revocationOf = (id: string, tenant: string | null): AuditRecord => ({
+export const revocationOf = (key: ApiKey): Change => ({
   action: 'key.revoke',
-  tenant,
-  target: { kind: 'key', id },
+  tenant: key.tenant,
+  target: { kind: 'key', id: key.id },
   changes: changesOf({ revoked: false }, { revoked: true }),
+  event: keyEvent('svc.key.revoked', key),
 })

@@ -5,6 +5,7 @@ import type { Operations } from '../operations/operations.ts'
 import type { AuthSettings } from '../options.ts'
 import { apiKeyRoutes } from './api-keys.ts'
 import { auditRoutes } from './audit.ts'
+import { leakRoutes } from './leaks.ts'
 import { ownKeyRoutes } from './own-key.ts'
 import { serviceRoutes, type JudgeTarget } from './services.ts'
 import { userRoutes } from './users.ts'
@@ -16,7 +17,7 @@ export const unknownId = (path: string): Error =>
 export function managementRoutes(
   api: FastifyInstance,
   operations: Operations,
-  { openapi, scopes }: AuthSettings,
+  { githubLeaks, openapi, scopes }: AuthSettings,
   judge: JudgeTarget,
 ): void {
   // One of these answers has the text of a key.
@@ -29,4 +30,5 @@ export function managementRoutes(
   ownKeyRoutes(api, operations)
   serviceRoutes(api, operations, scopes, judge)
   auditRoutes(api, operations, scopes)
+  if (githubLeaks) leakRoutes(api, operations, githubLeaks.keys)
 }

@@ -256,21 +256,18 @@ export async function revokeApiKey(db: Db, id: string): Promise<void> {
   await db.query(`update svc."__svc.auth.api_keys" set revoked_at = now() where id = $1`, [id])
 }
 
-/** What is said of a key that was revoked with its user. */
-export interface RevokedKey {
-  id: string
-  hash: string
-}
+/** A key that was revoked with its user. */
+export type RevokedKey = Omit<LockedKey, 'isExpired'>
 
 /** The keys that were not revoked before. */
 export async function revokeKeysOfUser(db: Db, userId: string): Promise<RevokedKey[]> {
   const { rows } = await db.query(
     `update svc."__svc.auth.api_keys" set revoked_at = now()
       where user_id = $1 and revoked_at is null
-     returning id, key_hash as hex`,
+     returning ${COLUMNS}, key_hash as hex`,
     [userId],
   )
-  return rows.map(({ id, hex }) => ({ id, hash: hashOfHex(hex) }))
+  return rows.map(({ hex, ...row }) => ({ key: keyOf(row), hash: hashOfHex(hex) }))
 }
 
 /**

@@ -53,7 +53,7 @@ export interface Events {
    * Writes the event and a job for each subscription in one transaction: the caller's with `db`, else
    * one of its own, which is committed when the promise resolves.
    *
-   * @throws InvalidEventName, InvalidEventId, InvalidPayload, InvalidOption, NoTransaction
+   * @throws InvalidEventName, ReservedEventName, InvalidEventId, InvalidPayload, InvalidOption, NoTransaction
    * @example
    * await app.svc.transaction(async (db) => {
    *   await db.query('insert into orders (id) values ($1)', [7])

@@ -14,6 +14,7 @@ import type {
 import {
   checkedEventId,
   checkedEventName,
+  checkedHostEventName,
   checkedPublishOptions,
   checkedSubscriptionName,
   payloadText,
@@ -61,7 +62,8 @@ interface OpenTransaction {
 
 /** `svc.events`: closures, so that destructuring works and nothing else of the bus is reachable. */
 export const createEvents = (bus: EventBus): Events => ({
-  publish: async (name, payload, options) => bus.publishText(name, payloadText(payload), options),
+  publish: async (name, payload, options) =>
+    bus.publishText(checkedHostEventName(name), payloadText(payload), options),
   subscribe: (name, handler, options) => bus.subscribe(name, handler, options),
   unsubscribe: (subscription) => bus.unsubscribe(subscription),
 })

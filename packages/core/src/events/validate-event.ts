@@ -6,6 +6,7 @@ import {
   InvalidPayload,
   InvalidSubscription,
   NoTransaction,
+  ReservedEventName,
 } from '../errors.ts'
 import { uuidv7 } from '../ids.ts'
 import {
@@ -31,6 +32,17 @@ export function checkedEventName(name: unknown): string {
   throw new InvalidEventName(
     typeof name === 'string' ? JSON.stringify(name.slice(0, 210)) : kindOf(name),
   )
+}
+
+/**
+ * Of a host, which can subscribe to our events and not publish them.
+ *
+ * @throws InvalidEventName, ReservedEventName
+ */
+export function checkedHostEventName(name: unknown): string {
+  const checked = checkedEventName(name)
+  if (checked.startsWith('svc.')) throw new ReservedEventName(checked)
+  return checked
 }
 
 /** @throws InvalidEventId */

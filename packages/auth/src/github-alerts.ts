@@ -1,0 +1,73 @@
+/**
+ * Alerts of GitHub's secret scanning: which keys stand in public, signed with ECDSA over P-256.
+ *
+ * @see https://docs.github.com/en/code-security/secret-scanning/secret-scanning-partnership-program
+ */
+import { verify } from 'node:crypto'
+
+/** One of GitHub's public keys, as it lists them. */
+export interface GithubKey {
+  key_identifier: string
+  /** PEM. */
+  key: string
+}
+
+export interface GithubAlert {
+  token: string
+  type: string
+  url: string
+  source?: string
+}
+
+/** What GitHub wants to know of each alert. */
+export interface GithubFeedback {
+  token_raw: string
+  token_type: string
+  label: 'true_positive' | 'false_positive'
+}
+
+/** Whether the bytes of a body are signed with the key that is named. */
+export function isSigned(
+  body: Uint8Array,
+  signature: string,
+  identifier: string,
+  keys: readonly GithubKey[],
+): boolean {
+  const named = keys.find((key) => key.key_identifier === identifier)
+  if (!named) return false
+  try {
+    return verify('sha256', body, named.key, Buffer.from(signature, 'base64'))
+  } catch {
+    return false
+  }
+}
+
+/** More than one alert comes with a request; more than so many do not. */
+const MOST_ALERTS = 1000
+
+/** `undefined` where a body is no list of alerts. */
+export function alertsOf(body: Uint8Array): GithubAlert[] | undefined {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(Buffer.from(body).toString())
+  } catch {
+    return undefined
+  }
+  const isList = Array.isArray(parsed) && parsed.length <= MOST_ALERTS && parsed.every(isAlert)
+  return isList ? (parsed as GithubAlert[]) : undefined
+}
+
+const isAlert = (value: unknown): boolean => {
+  const { token, type, url } = (value ?? {}) as Partial<GithubAlert>
+  return [token, type, url].every((field) => typeof field === 'string')
+}
+
+export const isGithubKeys = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.every(
+    (one: Partial<GithubKey> | null) =>
+      typeof one?.key_identifier === 'string' &&
+      typeof one.key === 'string' &&
+      one.key.includes('PUBLIC KEY'),
+  )

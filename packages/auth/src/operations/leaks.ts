@@ -1,0 +1,55 @@
+/** Keys that were found in public: they are revoked. */
+import { BY_SYSTEM, changesOf, type Db } from '@svc/core/internal'
+import type { GithubAlert, GithubFeedback } from '../github-alerts.ts'
+import { hashOf, LONGEST_KEY } from '../key-format.ts'
+import { findKeysByHash, lockApiKey, revokeApiKey } from '../tables/api-keys.ts'
+import type { OperationCall, OperationContext } from './context.ts'
+import { keyEvent } from './key-events.ts'
+
+export const createLeakOperations = (context: OperationContext) => ({
+  /** Revokes those of the tokens that are keys, and says which they are. */
+  async revokeLeaked(
+    alerts: readonly GithubAlert[],
+    { origin }: OperationCall,
+  ): Promise<GithubFeedback[]> {
+    const call = { origin: { ...BY_SYSTEM, ...origin, actor: BY_SYSTEM.actor } }
+    const feedback: GithubFeedback[] = []
+    for (const alert of alerts) {
+      const isKey = await revokeIfKey(context, alert, call)
+      const label = isKey ? 'true_positive' : 'false_positive'
+      feedback.push({ token_raw: alert.token, token_type: alert.type, label })
+    }
+    return feedback
+  },
+})
+
+/** Returns whether the token is a key; one that was revoked before is one too. */
+async function revokeIfKey(
+  { db, log, changeKeys, record, publish }: OperationContext,
+  alert: GithubAlert,
+  call: OperationCall,
+): Promise<boolean> {
+  const { token, url } = alert
+  const source = alert.source ?? null
+  if (token.length > LONGEST_KEY) return false
+  const hash = hashOf(token)
+  const found = (await findKeysByHash(db, [hash])).get(hash)
+  if (!found) return false
+  const isRevoked = await changeKeys(call, async (tx: Db) => {
+    const locked = await lockApiKey(tx, found.id, null)
+    if (!locked) return { hashes: [], result: false }
+    const { key } = locked
+    await revokeApiKey(tx, key.id)
+    await record(tx, call, {
+      action: 'key.leak',
+      tenant: key.tenant,
+      target: { kind: 'key', id: key.id },
+      changes: changesOf({ revoked: false }, { revoked: true, url, source }),
+      event: keyEvent('svc.key.leaked', key, { url, source }),
+    })
+    await publish(tx, keyEvent('svc.key.revoked', key))
+    return { hashes: [hash], result: true }
+  })
+  if (isRevoked) log.warn({ keyId: found.id, url, source }, 'leaked key revoked')
+  return true
+}

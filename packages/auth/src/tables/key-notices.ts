@@ -1,0 +1,76 @@
+/** Keys that expire, have expired or are not used, and which of them were told of. */
+import type { Db } from '@svc/core/internal'
+
+/** Later than that, nobody is told of an expiry: the keys of years would be told of at an upgrade. */
+const LATEST_DAYS = 7
+const PORTION = 100
+
+/** Ids of keys that expire within so many days, were not rotated, and were not told of. */
+export async function findExpiring(db: Db, withinDays: number): Promise<string[]> {
+  const { rows } = await db.query(
+    `select id from svc."__svc.auth.api_keys" as keys
+      where revoked_at is null and enabled and replaced_by is null and expires_at > now()
+        and expires_at <= now() + make_interval(days => $1)
+        and not exists (select from svc."__svc.auth.key_notices"
+                         where key_id = keys.id and notice = 'expiring:' || $1)
+      order by expires_at limit $2`,
+    [withinDays, PORTION],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Ids of keys that have expired a short time ago, and were not told of. */
+export async function findExpired(db: Db): Promise<string[]> {
+  const { rows } = await db.query(
+    `select id from svc."__svc.auth.api_keys" as keys
+      where revoked_at is null and expires_at <= now()
+        and expires_at > now() - make_interval(days => $1)
+        and not exists (select from svc."__svc.auth.key_notices"
+                         where key_id = keys.id and notice = 'expired')
+      order by expires_at limit $2`,
+    [LATEST_DAYS, PORTION],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** A key that nobody uses, and the name of the notice: another one after each use. */
+export interface UnusedKey {
+  id: string
+  notice: string
+}
+
+const UNUSED = `'unused:' || extract(epoch from coalesce(last_used_at, created_at))::bigint`
+
+/** Keys that were not used for so many days, or never since they were made as long ago. */
+export async function findUnused(db: Db, days: number): Promise<UnusedKey[]> {
+  const { rows } = await db.query(
+    `select id, ${UNUSED} as notice from svc."__svc.auth.api_keys" as keys
+      where revoked_at is null and enabled and (expires_at is null or expires_at > now())
+        and coalesce(last_used_at, created_at) < now() - make_interval(days => $1)
+        and not exists (select from svc."__svc.auth.key_notices"
+                         where key_id = keys.id and notice = ${UNUSED})
+      limit $2`,
+    [days, PORTION],
+  )
+  return rows
+}
+
+/** Returns whether nobody has told of it before. */
+export async function insertNotice(db: Db, keyId: string, notice: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `insert into svc."__svc.auth.key_notices" (key_id, notice) values ($1, $2)
+     on conflict do nothing`,
+    [keyId, notice],
+  )
+  return rowCount === 1
+}
+
+/** Deletes the notices of keys that are gone or revoked. */
+export async function sweepNotices(db: Db): Promise<void> {
+  await db.query(
+    `delete from svc."__svc.auth.key_notices" as notices
+      where published_at < now() - interval '30 days'
+        and not exists (select from svc."__svc.auth.api_keys" as keys
+                         where keys.id = notices.key_id and keys.revoked_at is null)`,
+  )
+}

@@ -1,0 +1,167 @@
+import t from 'tap'
+import type { Core } from '@svc/core/internal'
+import { useCore } from '@svc/core/internal'
+import type { FastifyInstance } from 'fastify'
+import { createScopeNames } from '../../../packages/auth/src/scopes.ts'
+import { resolveAuthOptions } from '../../../packages/auth/src/options.ts'
+import { createOperationContext } from '../../../packages/auth/src/operations/context.ts'
+import { tellOfExpiry, tellOfUnused } from '../../../packages/auth/src/operations/key-ageing.ts'
+import { until } from '../../support/until.ts'
+import { startHost } from '../support/host.ts'
+
+interface Seen {
+  name: string
+  payload: Record<string, unknown>
+}
+
+const NAMES = ['created', 'rotated', 'revoked', 'expiring', 'expired', 'unused', 'leaked']
+
+/** Writes down what is published of keys. */
+async function watchEvents(app: FastifyInstance): Promise<Seen[]> {
+  const seen: Seen[] = []
+  for (const name of NAMES) {
+    await app.svc.events.subscribe(`svc.key.${name}`, (payload, event) => {
+      seen.push({ name: event.name.slice('svc.key.'.length), payload })
+    })
+  }
+  return seen
+}
+
+/** The events that the table has, whether or not anybody has handled them. */
+async function published(app: FastifyInstance, ...names: string[]): Promise<Seen[]> {
+  const { rows } = await app.svc.database.query(
+    `select name, payload from svc."__svc.events" where name = any($1) order by published_at, id`,
+    [names.map((name) => `svc.key.${name}`)],
+  )
+  return rows.map(({ name, payload }) => ({ name, payload: JSON.parse(payload) }))
+}
+
+t.test(
+  'changes of keys are published in their transactions, without the text of a key',
+  async (t) => {
+    let seen: Seen[] = []
+    const { app, makeUser } = await startHost(t, {
+      core: { worker: { enabled: true } },
+      after: async (app) => {
+        await app.after()
+        seen = await watchEvents(app)
+      },
+    })
+    const { auth } = app.svc
+    const { id: userId } = await makeUser()
+    const { id: keyId, key, keyPrefix } = await auth.createApiKey({ userId, label: 'CI' })
+    const next = await auth.rotateApiKey({ id: keyId })
+    await auth.revokeApiKey(keyId)
+    await auth.deleteUser(userId)
+    const rolledBack = app.svc.transaction(async (db) => {
+      await auth.createUser({ email: 'a@b.co', name: 'A' }, { db })
+      throw new Error('no')
+    })
+    await t.rejects(rolledBack, { message: 'no' })
+
+    await until(() => seen.length === 4)
+    const facts = { keyId, userId, keyPrefix, label: 'CI', tenant: null }
+    t.same(seen.map(({ name }) => name).toSorted(), ['created', 'revoked', 'revoked', 'rotated'])
+    t.match(seen.find(({ name }) => name === 'created')?.payload, facts)
+    t.match(seen.find(({ name }) => name === 'rotated')?.payload, { ...facts, replacedBy: next.id })
+    t.notOk(JSON.stringify(seen).includes(key.slice(8, 20)))
+  },
+)
+
+t.test('a host subscribes to our events and does not publish them', async (t) => {
+  const { app } = await startHost(t)
+  for (const name of ['svc.key.created', 'svc.mine']) {
+    await t.rejects(app.svc.events.publish(name, {}), {
+      code: 'SVC_CORE_RESERVED_EVENT_NAME',
+      statusCode: 400,
+    })
+  }
+  t.ok(await app.svc.events.publish('svcx.mine', {}))
+})
+
+t.test('each key is told of once before it expires, and once when it has expired', async (t) => {
+  const host = await hostWithContext(t)
+  const { app, context, makeKey } = host
+  const inDays = (days: number) => new Date(Date.now() + days * 24 * 3600_000).toISOString()
+  const far = await makeKey({ expiresAt: inDays(40) })
+  const near = await makeKey({ expiresAt: inDays(6) })
+  const month = await makeKey({ expiresAt: inDays(20) })
+  await makeKey()
+  const revoked = await makeKey({ expiresAt: inDays(6) })
+  await app.svc.auth.revokeApiKey(revoked.id)
+
+  await Promise.all([1, 2, 3].map(() => tellOfExpiry(context, [30, 7, 1])))
+  await tellOfExpiry(context, [1, 7, 30])
+  const told = async (...names: string[]) =>
+    (await published(app, ...names)).map(({ payload }) => [payload['keyId'], payload['daysLeft']])
+  t.same(
+    new Set(await told('expiring')),
+    new Set([
+      [near.id, 7],
+      [month.id, 30],
+    ]),
+  )
+  t.equal((await told('expiring')).length, 2)
+
+  await expire(app, far.id, '1 minute')
+  await expire(app, near.id, '8 days')
+  await tellOfExpiry(context, [30])
+  await tellOfExpiry(context, [30])
+  t.same(await told('expired'), [[far.id, undefined]], 'what expired long ago is no news')
+  t.match(await app.svc.audit.list({ action: 'key.expire' }), [
+    { target: { kind: 'key', id: far.id }, actor: { kind: 'system', keyId: null } },
+  ])
+})
+
+t.test('a key that is not used is told of once, and again after its next use', async (t) => {
+  const host = await hostWithContext(t)
+  const { app, context, makeKey } = host
+  const idle = await makeKey()
+  await makeKey()
+  const unusedFor = (days: number) =>
+    app.svc.database.query(
+      `update svc."__svc.auth.api_keys" set last_used_at = now() - make_interval(days => $2)
+        where id = $1`,
+      [idle.id, days],
+    )
+  await unusedFor(100)
+  await Promise.all([1, 2].map(() => tellOfUnused(context, 90)))
+  await tellOfUnused(context, 90)
+  t.match(await published(app, 'unused'), [{ payload: { keyId: idle.id, unusedDays: 90 } }])
+  await unusedFor(91)
+  await tellOfUnused(context, 90)
+  t.equal((await published(app, 'unused')).length, 2)
+})
+
+t.test('no key lives longer than maxKeyLifetimeDays', async (t) => {
+  const { ask, makeKey, makeUser } = await startHost(t, { auth: { maxKeyLifetimeDays: 90 } })
+  const inDays = (days: number) => new Date(Date.now() + days * 24 * 3600_000).toISOString()
+  const tooLong = { status: 400, body: { code: 'SVC_AUTH_LIFETIME_TOO_LONG' } }
+  const path = `/_auth/users/${(await makeUser()).id}/keys`
+  t.match(await ask('POST', path, { body: { expiresAt: inDays(91) } }), tooLong)
+  t.equal((await ask('POST', path, { body: { expiresAt: inDays(89) } })).status, 201)
+  const { body } = await ask('POST', path, { body: { expiresAt: null } })
+  const lifeOf = (key: { expiresAt: string; createdAt: string }) =>
+    Math.round((Date.parse(key.expiresAt) - Date.parse(key.createdAt)) / (24 * 3600_000))
+  t.equal(lifeOf(body), 90)
+  const { id } = await makeKey({ expiresAt: inDays(5) })
+  t.match(await ask('PATCH', `/_auth/keys/${id}`, { body: { expiresAt: inDays(91) } }), tooLong)
+  t.equal(lifeOf((await ask('PATCH', `/_auth/keys/${id}`, { body: { expiresAt: null } })).body), 90)
+  t.equal((await ask('PATCH', `/_auth/keys/${id}`, { body: { label: 'x' } })).status, 200)
+})
+
+const expire = (app: FastifyInstance, id: string, ago: string) =>
+  app.svc.database.query(
+    `update svc."__svc.auth.api_keys" set expires_at = now() - $2::interval where id = $1`,
+    [id, ago],
+  )
+
+/** A host, and the context of its operations as the periodic tasks have it. */
+async function hostWithContext(t: Parameters<typeof startHost>[0]) {
+  const host = await startHost(t)
+  const core: Core = await useCore(host.app)
+  const settings = resolveAuthOptions({})
+  const authentication = { lastUsed: { flush: async () => {} }, log: host.app.log } as never
+  const names = createScopeNames([], {})
+  return { ...host, context: createOperationContext(core, authentication, settings, names) }
+}

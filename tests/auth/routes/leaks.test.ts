@@ -1,0 +1,101 @@
+import { generateKeyPairSync, sign } from 'node:crypto'
+import t from 'tap'
+import { startHost, type Host } from '../support/host.ts'
+
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const key = String(publicKey.export({ type: 'spki', format: 'pem' }))
+const auth = { githubLeaks: { keys: [{ key_identifier: 'current', key }] } }
+
+const send = async (
+  { app }: Host,
+  payload: string,
+  { identifier = 'current', signature = sign('sha256', Buffer.from(payload), privateKey) } = {},
+) => {
+  const answer = await app.inject({
+    method: 'POST',
+    url: '/_auth/leaks/github',
+    headers: {
+      'content-type': 'application/json',
+      'github-public-key-identifier': identifier,
+      'github-public-key-signature': signature.toString('base64'),
+    },
+    payload,
+  })
+  return { status: answer.statusCode, body: answer.json() }
+}
+
+t.test('a key in an alert of GitHub is revoked, and told of', async (t) => {
+  const host = await startHost(t, { auth })
+  const { app, makeKey } = host
+  const leaked = await makeKey()
+  const safe = await makeKey()
+  const type = 'svc_api_key'
+  const url = 'https://github.com/acme/shop/blob/main/.env'
+  const alerts = [
+    { token: leaked.key, type, url, source: 'content' },
+    { token: 'svc_nothing', type, url: '' },
+  ]
+  const feedback = [
+    { token_raw: leaked.key, token_type: type, label: 'true_positive' },
+    { token_raw: 'svc_nothing', token_type: type, label: 'false_positive' },
+  ]
+  t.same(await send(host, JSON.stringify(alerts)), { status: 200, body: feedback })
+  t.match(await app.svc.auth.validateApiKey(leaked.key), { valid: false })
+  t.match(await app.svc.auth.validateApiKey(safe.key), { valid: true })
+  t.same((await send(host, JSON.stringify(alerts))).body, feedback, 'it is a key still')
+
+  const { rows } = await app.svc.database.query(
+    `select name, payload from svc."__svc.events" where name like 'svc.key.%' order by name`,
+  )
+  const of = (name: string) => rows.filter((row: { name: string }) => row.name === name)
+  t.equal(of('svc.key.revoked').length, 1)
+  t.match(
+    of('svc.key.leaked').map(({ payload }) => JSON.parse(payload)),
+    [{ keyId: leaked.id, url, source: 'content' }],
+  )
+  t.notOk(JSON.stringify(rows).includes(leaked.key.slice(8, 20)))
+  t.match(await app.svc.audit.list({ target: leaked.id, limit: 1 }), [
+    { action: 'key.leak', actor: { kind: 'system' }, requestId: /^req-/ },
+  ])
+})
+
+t.test('an alert that GitHub has not signed, or that is none, is refused', async (t) => {
+  const host = await startHost(t, { auth })
+  const { app, makeKey } = host
+  const { key } = await makeKey()
+  const alert = JSON.stringify([{ token: key, type: 'x', url: 'y' }])
+  const unsigned = { status: 401, body: { code: 'SVC_AUTH_INVALID_ALERT_SIGNATURE' } }
+  const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+  t.match(
+    await send(host, alert, { signature: sign('sha256', Buffer.from(alert), other) }),
+    unsigned,
+  )
+  t.match(await send(host, alert, { signature: Buffer.from('nonsense') }), unsigned)
+  t.match(await send(host, alert, { identifier: 'another' }), unsigned)
+  const moved = { signature: sign('sha256', Buffer.from(alert), privateKey) }
+  t.match(await send(host, ` ${alert}`, moved), unsigned)
+  const headers = { 'content-type': 'application/json' }
+  const url = '/_auth/leaks/github'
+  const bare = await app.inject({ method: 'POST', url, headers, payload: alert })
+  t.equal(bare.statusCode, 401)
+  for (const none of ['{}', 'nonsense', '[1]', '[{"token":1,"type":"x","url":"y"}]']) {
+    t.match(await send(host, none), { status: 400, body: { code: 'SVC_AUTH_INVALID_ALERT' } })
+  }
+  t.match(await app.svc.auth.validateApiKey(key), { valid: true })
+})
+
+t.test('without the option no alerts are taken, and its keys are public keys', async (t) => {
+  const host = await startHost(t)
+  const answer = await host.app.inject({ method: 'POST', url: '/_auth/leaks/github' })
+  t.equal(answer.statusCode, 401, 'as every path of the management API without a key')
+  for (const githubLeaks of [
+    { keys: [] },
+    { keys: [{ key_identifier: 'x', key: 'y' }] },
+    { key },
+  ]) {
+    await t.rejects(startHost(t, { auth: { githubLeaks: githubLeaks as never } }), {
+      code: 'SVC_CORE_INVALID_OPTION',
+      message: /githubLeaks/,
+    })
+  }
+})
