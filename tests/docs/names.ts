@@ -15,8 +15,13 @@ import tap from 'tap'
 declare global { const t: typeof tap }
 `,
   'packages/auth/README.md': `${APP}
-import '@svc/auth'
-declare global { const handler: () => Promise<unknown> }
+import type { svcAuth as plugin } from '@svc/auth'
+declare global {
+  const handler: () => Promise<unknown>
+  const keyId: string
+  const userId: string
+  const svcAuth: typeof plugin
+}
 `,
   'packages/webhooks/README.md': `${APP}
 import '@svc/webhooks'

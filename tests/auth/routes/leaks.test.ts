@@ -93,7 +93,7 @@ t.test('without the option no alerts are taken, and its keys are public keys', a
     { keys: [{ key_identifier: 'x', key: 'y' }] },
     { key },
   ]) {
-    await t.rejects(startHost(t, { auth: { githubLeaks: githubLeaks as never } }), {
+    await t.rejects(startHost(t, { auth: { githubLeaks } }), {
       code: 'SVC_CORE_INVALID_OPTION',
       message: /githubLeaks/,
     })

@@ -49,7 +49,6 @@ export async function attackedHost(
       app.get('/files/*', asks('read'), run('/files/*'))
       app.get('/:tenant/health', asks('read'), run('/:tenant/health'))
       app.all('/all', run('/all'))
-      app.get('/_auth/keys', run('/_auth/keys'))
       app.get('/_auth/users/:id', run('/_auth/users/:id'))
       // Our own handlers run where one of them succeeds.
       app.addHook('onSend', async (request, reply) => {

@@ -5,9 +5,9 @@ import {
   ExpiryTooLate,
   InvalidExpiry,
   InvalidNetwork,
+  LifetimeTooLong,
   UnknownScope,
 } from '../errors.ts'
-import { LifetimeTooLong } from '../errors.ts'
 import type { KeyFields } from '../key-fields.ts'
 import type { ApiKey, KeyChanges } from '../schemas.ts'
 import { DEFAULT_SCOPES, type Scope, type ScopeNames } from '../scopes.ts'
