@@ -5,6 +5,7 @@ import svcAuth, {
   EmailTaken,
   InvalidKey,
   UserNotFound,
+  authOf,
   svcAuth as named,
   type ApiKey,
   type Auth,
@@ -34,6 +35,14 @@ const options: SvcAuthOptions = {
   scopes: ['billing:read'],
   hooksBeforeGuard: ['mine'],
   requestContext: true,
+  roles: { viewer: ['read', 'billing:*'] },
+  maxKeysPerTenant: 100,
+  maxKeyLifetimeDays: 365,
+  expiryNoticeDays: [30, 7],
+  unusedNoticeDays: 90,
+  githubLeaks: { keys: [{ key_identifier: 'x', key: 'PEM' }] },
+  keyPrefix: 'ac',
+  openapi: false,
 }
 await app.register(svcAuth, options)
 // @ts-expect-error -- no such option
@@ -49,12 +58,15 @@ app.get('/invoices', { config: { scopes: ['billing:read', 'admin'] } }, async (r
   const scopes: readonly Scope[] = request.auth?.scopes ?? []
   const keyId: string | null | undefined = request.auth?.keyId
   const bootstrap: boolean | undefined = request.auth?.bootstrap
+  const tenant: string | null | undefined = request.auth?.tenant
+  const present: Auth = authOf(request)
   // @ts-expect-error -- it may be null
   const sure: string | null = request.auth.userId
   // @ts-expect-error -- nobody changes who asks
   if (request.auth) request.auth.userId = 'somebody else'
-  return { auth, userId, scopes, keyId, bootstrap, sure }
+  return { auth, userId, scopes, keyId, bootstrap, tenant, present, sure }
 })
+app.get('/products', { config: { public: true } }, async () => [])
 // @ts-expect-error -- a list, not one scope
 app.get('/reports', { config: { scopes: 'billing:read' } }, async () => [])
 

@@ -118,10 +118,10 @@ export const NotGrantable = createError<[string]>(
   403,
 )
 
-/** The key was rotated already: its successor can be rotated. */
+/** The key was rotated already: only its successor can be rotated, or end later. */
 export const AlreadyRotated = createError<[string]>(
   'SVC_AUTH_ALREADY_ROTATED',
-  'the key was rotated already: rotate its successor, %s',
+  'the key was rotated already and ends with its overlap: take its successor, %s',
   409,
 )
 

@@ -21,7 +21,7 @@ function lifted(giver: Powers, given: Powers): string[] {
   ]
 }
 
-const endsLater = (given: string | null, than: string | null): boolean =>
+export const endsLater = (given: string | null, than: string | null): boolean =>
   than !== null && (given === null || Date.parse(given) > Date.parse(than))
 
 const comesFromMore = (given: readonly string[] | null, than: readonly string[] | null): boolean =>

@@ -70,7 +70,7 @@ t.test(
 t.test('what looks like a switch in a route’s config is none', async (t) => {
   const { ask } = await startHost(t, {
     after(app) {
-      const looks = [{ auth: false }, { auth: null }, { auth: { public: true } }, { public: true }]
+      const looks = [{ auth: false }, { auth: null }, { auth: { public: true } }, { open: true }]
       for (const [i, config] of looks.entries()) app.get(`/${i}`, { config }, async () => 'me')
     },
   })

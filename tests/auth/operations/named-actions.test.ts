@@ -22,7 +22,7 @@ t.test('an action does what its route does', async (t) => {
   })
   t.match(made, { userId: user.id, label: 'L', scopes: ['admin'], keyPrefix: key.slice(0, 8) })
   const listed = await actions.call('__svc.auth.listApiKeys', user.id)
-  t.same(listed, [{ ...made, revokedAt: null, lastUsedAt: null }])
+  t.same(listed, [{ ...made, revokedAt: null, lastUsedAt: null, replacedBy: null }])
   t.same((await ask('GET', `/_auth/users/${user.id}/keys`)).body, listed)
 
   t.equal(await actions.call('__svc.auth.revokeApiKey', made.id), undefined)

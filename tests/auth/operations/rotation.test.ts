@@ -61,6 +61,10 @@ t.test('a key is rotated once, and not when it has ended', async (t) => {
   const again = { status: 409, body: { code: 'SVC_AUTH_ALREADY_ROTATED' } }
   t.match(await ask('POST', `/_auth/keys/${id}/rotate`), again)
 
+  const later = { expiresAt: null }
+  t.match(await ask('PATCH', `/_auth/keys/${id}`, { body: later }), again, 'nor does it end later')
+  t.equal((await ask('PATCH', `/_auth/keys/${id}`, { body: { label: 'old' } })).status, 200)
+
   const gone = { status: 404, body: { code: 'SVC_AUTH_KEY_NOT_FOUND' } }
   const revoked = await makeKey()
   await app.svc.auth.revokeApiKey(revoked.id)

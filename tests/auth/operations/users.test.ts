@@ -95,7 +95,6 @@ t.test('an id that is no UUID is a 404 that asks no database', async (t) => {
   for (const id of [
     'x',
     'constructor',
-    '..',
     '%20',
     '%00',
     `${UNKNOWN}0`,

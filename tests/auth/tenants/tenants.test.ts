@@ -150,6 +150,16 @@ t.test('beyond maxKeysPerTenant a key is a 409, and what has ended does not coun
   await app.svc.auth.revokeApiKey(rotated.body.id)
   t.equal((await ask('POST', path)).status, 201)
 
+  const [counted] = await app.svc.auth.listApiKeys({ tenant: 'acme', state: 'active', limit: 1 })
+  const expiresAt = '2999-01-01T00:00:00Z'
+  await app.svc.database.query(
+    `update svc."__svc.auth.api_keys" set expires_at = now() where id = $1`,
+    [counted?.id],
+  )
+  t.equal((await ask('POST', path)).status, 201, 'an expired key does not count')
+  const revived = await ask('PATCH', `/_auth/keys/${counted?.id}`, { body: { expiresAt } })
+  t.match(revived, limit, 'and is not revived beyond the limit')
+
   t.ok(await keyOf(host, 'globex', ['read']), 'another tenant has its own number')
   const operators = await keyOf(host, null, ['read'])
   for (let i = 0; i < 3; i++) await app.svc.auth.createApiKey({ userId: operators.userId })

@@ -17,7 +17,7 @@ import {
 } from '../errors.ts'
 import { DEFAULT_OVERLAP_SECONDS, type KeyFields } from '../key-fields.ts'
 import { generateKey, hashOf, prefixOf } from '../key-format.ts'
-import { assertMayGive, isWider, type Giver } from '../restrictions.ts'
+import { assertMayGive, endsLater, isWider, type Giver } from '../restrictions.ts'
 import type {
   ApiKey,
   CreatedApiKey,
@@ -70,7 +70,7 @@ export function createApiKeyOperations(context: OperationContext) {
   }
 
   /** @throws KeyLimitReached */
-  async function assertRoomFor(tx: Db, { tenant }: User): Promise<void> {
+  async function assertRoomFor(tx: Db, { tenant }: User | ApiKey): Promise<void> {
     const { maxKeysPerTenant } = settings
     if (maxKeysPerTenant === undefined || tenant === null) return
     await lockKeysOfTenant(tx, tenant)
@@ -194,9 +194,12 @@ export function createApiKeyOperations(context: OperationContext) {
 
     async updateApiKey(id: string, changes: KeyChanges, call: OperationCall = {}): Promise<ApiKey> {
       const key = await changeKeys(call, async (tx) => {
-        const { key: before, hash } = await lockedKey(tx, id, call)
+        const { key: before, hash, isExpired } = await lockedKey(tx, id, call)
         const checked = checkedFields(names, changes, fieldsOf(before))
         const wanted = changes.expiresAt === undefined ? checked : withLifetimeOf(before, checked)
+        const isProlonged = endsLater(wanted.expiresAt, before.expiresAt)
+        if (isProlonged && before.replacedBy !== null) throw new AlreadyRotated(before.replacedBy)
+        if (isProlonged && isExpired) await assertRoomFor(tx, before)
         const giver = await giverOf(tx, call)
         if (giver && isWider(names, before, wanted)) {
           assertMayGive(names, giver, { ...wanted, id })

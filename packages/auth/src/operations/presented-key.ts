@@ -4,13 +4,15 @@ import { InvalidKey } from '../errors.ts'
 import { findApiKey } from '../tables/api-keys.ts'
 import type { OperationContext } from './context.ts'
 
-export const createPresentedKey = ({ db, writeLastUsed }: OperationContext) => ({
-  /** The key of a request. Its scopes are those that it holds: roles are resolved. */
+export const createPresentedKey = ({ db }: OperationContext) => ({
+  /**
+   * The key of a request. Its scopes are those that it holds: roles are resolved. The last use is as
+   * it was written last: every key may ask, and none makes this write.
+   */
   async getPresentedKey(auth: Auth): Promise<PresentedKey> {
     const { keyId, userId, tenant, bootstrap } = auth
     const scopes = [...auth.scopes]
     if (keyId === null) return { ...WITHOUT_ROW, userId, tenant, bootstrap, scopes }
-    await writeLastUsed()
     const row = await findApiKey(db, keyId, null)
     if (!row) throw new InvalidKey()
     return { ...row, keyId, bootstrap, scopes }

@@ -13,6 +13,7 @@ t.test('the bootstrap key is an admin without a user', async (t) => {
     userId: null,
     scopes: ['admin'],
     bootstrap: true,
+    tenant: null,
     keyId: null,
   })
   t.equal((await ask('GET', '/me', { key: `${BOOTSTRAP_KEY}x` })).status, 401)
