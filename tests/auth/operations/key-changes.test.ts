@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
+import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 import { watchStatements } from '../support/statements.ts'
 
@@ -110,6 +111,25 @@ t.test('a change that is rolled back never held, and one holds from its commit o
   t.equal((await ask('GET', '/me', { key })).status, 401)
 })
 
+t.test('a change holds in other processes within a second', async (t) => {
+  const host = await startHost(t, { auth, after })
+  const other = await startHost(t, { database: host.database, auth, after })
+  const { id, key } = await host.makeKey()
+  const statusIs = (status: number) =>
+    until(async () => (await other.ask('GET', '/me', { key })).status === status)
+  await statusIs(200)
+  const changes: [change: { enabled?: boolean; allowedIps?: string[] }, status: number][] = [
+    [{ enabled: false }, 401],
+    [{ enabled: true }, 200],
+    [{ allowedIps: ['192.0.2.0/24'] }, 403],
+    [{ allowedIps: ['127.0.0.0/8'] }, 200],
+  ]
+  for (const [change, status] of changes) {
+    await host.app.svc.auth.updateApiKey({ id, ...change })
+    await statusIs(status)
+  }
+})
+
 t.test('a key is used from its networks alone', async (t) => {
   const { app, ask, makeKey } = await startHost(t, { auth, fastify: { trustProxy: true }, after })
   const { id, key } = await makeKey()
@@ -127,7 +147,10 @@ t.test('a key is used from its networks alone', async (t) => {
   for (const ip of ['198.51.100.1', '2001:db9::7', '127.0.0.1', 'nonsense']) {
     t.match(
       await from(ip),
-      { status: 403, body: { statusCode: 403, code: 'SVC_AUTH_IP_NOT_ALLOWED' } },
+      {
+        status: 403,
+        body: { code: 'SVC_AUTH_IP_NOT_ALLOWED', error: 'insufficient permissions' },
+      },
       ip,
     )
   }

@@ -18,18 +18,18 @@ export interface Refusal {
   readonly body: string
 }
 
+/** The `error` of every 403 of the guard. */
+const FORBIDDEN = 'insufficient permissions'
+
 export const MISSING_KEY = refusalOf(new MissingKey())
 export const AMBIGUOUS_CREDENTIALS = refusalOf(new AmbiguousCredentials())
 export const INVALID_KEY = refusalOf(new InvalidKey())
-export const IP_NOT_ALLOWED = refusalOf(new IpNotAllowed())
+export const IP_NOT_ALLOWED = refusalOf(new IpNotAllowed(), FORBIDDEN)
 export const BLOCKED = refusalOf(new Blocked())
 export const UNAVAILABLE = refusalOf(new Unavailable())
 
 export const insufficientScope = (scopes: readonly Scope[]): Refusal =>
-  refusalOf(
-    new InsufficientScope([...new Set([...scopes, 'admin'])].join(', ')),
-    'insufficient permissions',
-  )
+  refusalOf(new InsufficientScope([...new Set([...scopes, 'admin'])].join(', ')), FORBIDDEN)
 
 /**
  * Ends the request. In a hook with a callback this must be the last call: calling `done` as well
