@@ -100,6 +100,7 @@ create table svc."__svc.events" (
   payload text not null,
   published_at timestamp with time zone default now() not null,
   keep_until timestamp with time zone,
+  tenant text collate "C",
   constraint "__svc.events_pkey" PRIMARY KEY (name, id)
 );
 CREATE INDEX "__svc.events_published_at_idx" ON svc."__svc.events" USING brin (published_at);
@@ -146,6 +147,7 @@ create table svc."__svc.processes" (
   renewed_at timestamp with time zone default now() not null,
   closed_at timestamp with time zone,
   declares jsonb not null,
+  is_locked boolean default false not null,
   constraint "__svc.processes_pkey" PRIMARY KEY (id)
 ) with (fillfactor=50);
 
@@ -164,9 +166,11 @@ create table svc."__svc.targets" (
   subscription text collate "C" not null,
   event_name text collate "C" not null,
   target uuid not null,
+  tenant text collate "C" default ''::text not null,
   constraint "__svc.targets_pkey" PRIMARY KEY (subscription, event_name, target)
 );
 CREATE INDEX "__svc.targets_target_idx" ON svc."__svc.targets" USING btree (target);
+CREATE INDEX targets_by_tenant ON svc."__svc.targets" USING btree (subscription, event_name, tenant, target);
 
 create table svc."__svc.webhooks.delivery_log" (
   id uuid not null,
@@ -474,6 +478,112 @@ CREATE OR REPLACE FUNCTION svc."__svc.first_uuid"(at timestamp with time zone)
  IMMUTABLE
 AS $function$
   select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET jit TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  created int[];
+  written text;
+begin
+  -- The rows go in by the order of their key: two batches that share events would deadlock in any other.
+  with published as (
+    insert into svc."__svc.events" (name, id, payload, tenant)
+    select name, id, payload, tenant
+      from unnest(event_names, event_ids, payloads, tenants) as given (name, id, payload, tenant)
+     order by name collate "C", id collate "C"
+    on conflict (name, id) do nothing
+    returning name, id
+  )
+  select array_agg(given.n::int) into created
+    from unnest(event_names, event_ids) with ordinality as given (name, id, n)
+    join published using (name, id);
+
+  with recipient as (
+    -- An event that existed is wanted only by subscriptions that ask for replays.
+    select given.n, given.name, given.id, wants.queue, target.target::text as group_id,
+           gen_random_uuid() as job_id
+      from unnest(event_names, event_ids, tenants) with ordinality as given (name, id, tenant, n)
+      join svc."__svc.subscriptions" as wants
+        on wants.event_name = given.name and (given.n = any(created) or not wants.idempotent)
+      left join lateral (
+        -- '' for recipients without a tenant.
+        select target from svc."__svc.targets"
+         where wants.targeted and subscription = wants.subscription
+           and event_name = given.name and tenant = ''
+        union all
+        select target from svc."__svc.targets"
+         where wants.targeted and subscription = wants.subscription
+           and event_name = given.name and tenant = given.tenant
+        union all
+        select target from svc."__svc.targets"
+         where wants.targeted and subscription = wants.subscription
+           and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
+        union all
+        select target from svc."__svc.targets"
+         where wants.targeted and subscription = wants.subscription
+           and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
+      ) as target on true
+     where target.target is not null or not wants.targeted
+  ), placed as (
+    select recipient.*,
+           -- Jobs of a group whose circuit is open wait apart from the others from the start.
+           job_group.is_open is true as is_parked,
+           job_group.is_open is null and recipient.group_id <> all(full_groups) is not false
+             and row_number() over () <= coalesce(
+                   offered_slots[array_position(offered_queues, recipient.queue)], 0) as is_claimed
+      from recipient
+      left join lateral (
+        -- The lock keeps the row: without it nobody would look for the group's parked jobs.
+        select true as is_open from svc."__svc.job_groups" as known
+         where known.queue = recipient.queue and known.group_id = recipient.group_id
+           and known.circuit_open
+           for key share
+      ) as job_group on true
+  ), job as (
+    insert into svc_jobs.job
+      (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on, heartbeat_on,
+       created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
+       expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter)
+    select placed.job_id, placed.queue,
+           jsonb_strip_nulls(jsonb_build_object(
+             'event', placed.name, 'eventId', placed.id, 'target', placed.group_id,
+             'deliveryId', placed.job_id)),
+           case when placed.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
+           placed.is_parked, placed.group_id, placed.group_id,
+           case when placed.is_claimed then owner end,
+           case when placed.is_claimed then now() end,
+           case when placed.is_claimed then clock_timestamp() end,
+           now(), now(), now() + queue.retention_seconds * interval '1 second',
+           "__svc.publish".retry_limit, "__svc.publish".retry_delay, "__svc.publish".retry_backoff,
+           "__svc.publish".retry_delay_max,
+           queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
+           queue.dead_letter
+      from placed
+      join svc_jobs.queue as queue on queue.name = placed.queue
+  )
+  select json_build_object(
+           'created', coalesce(created, '{}'),
+           'jobs', count(*),
+           'queues', coalesce(json_agg(distinct queue) filter (where not is_claimed), '[]'),
+           'claimed', coalesce(json_agg(json_build_object(
+                        'id', job_id, 'queue', queue, 'group', group_id, 'event', n))
+                        filter (where is_claimed), '[]'),
+           'publishedAt', extract(epoch from now())::float8 * 1000,
+           'startedOn', now()::text,
+           'transactionId', pg_current_xact_id()::text)::text
+    into written from placed;
+  return written;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION svc."__svc.webhooks.drop_log_days"(days_kept integer)

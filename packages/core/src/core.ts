@@ -22,7 +22,12 @@ import { explainingRights } from './migrations/missing-rights.ts'
 import { createSecrets, type Secrets } from './secrets.ts'
 import { NotificationConnection, type Notifications } from './postgres/notifications.ts'
 import { setRetentionDays, setRecipient } from './events/subscriptions-table.ts'
-import { LostJobs, RECOVERY_SECONDS } from './jobs/pg-boss/recover-lost-jobs.ts'
+import {
+  DEATH_WATCH_SECONDS,
+  LostJobs,
+  RECOVERY_SECONDS,
+} from './jobs/pg-boss/recover-lost-jobs.ts'
+import { DeadProcesses } from './processes/dead-processes.ts'
 import { PeriodicTasks } from './jobs/periodic-tasks.ts'
 import { withMigrationLock } from './migrations/migration-lock.ts'
 import type { Worker } from './jobs/worker.ts'
@@ -36,8 +41,17 @@ export interface FanOut {
    * subscription ends when this host is up.
    */
   declare(subscription: string, queue: string, events: string[]): Promise<void>
-  /** Which of them one recipient wants: `*` for all, an empty list for none. */
-  setRecipient(db: Db, subscription: string, recipient: string, events: string[]): Promise<void>
+  /**
+   * Which of them one recipient wants: `*` for all, an empty list for none. A recipient with a tenant
+   * gets the events of that tenant, one without those of all.
+   */
+  setRecipient(
+    db: Db,
+    subscription: string,
+    recipient: string,
+    events: string[],
+    tenant?: string | null,
+  ): Promise<void>
 }
 
 export interface Core {
@@ -139,14 +153,22 @@ export class RunningCore implements Core {
     this.#boot = boot
     this.#database = database
     this.db = database.db
-    this.lease = new ProcessLease(database.workerPool, log)
-    this.lease.declareDays('eventRetentionDays', settings.eventRetentionDays)
-    this.lease.declareDays('auditRetentionDays', settings.auditRetentionDays)
     this.notifications = new NotificationConnection(database.listener, !database.pooled, (error) =>
       log.debug({ err: loggable(error) }, 'LISTEN connection lost, falling back to polling'),
     )
+    this.lease = new ProcessLease(database.workerPool, this.notifications, log)
+    this.lease.declareDays('eventRetentionDays', settings.eventRetentionDays)
+    this.lease.declareDays('auditRetentionDays', settings.auditRetentionDays)
     const retry = retrySettingsOf(settings.worker)
-    this.#lostJobs = new LostJobs(boss)
+    this.#lostJobs = new LostJobs({
+      boss,
+      db: database.maintenance,
+      dead: new DeadProcesses(this.lease.id, this.notifications),
+      recovered: (queues) => {
+        for (const queue of queues) this.#workers.recovered(queue)
+      },
+      log,
+    })
     this.#mover = new JobMover(database, retry, log)
     this.#workerNotifications = new WorkerNotifications(this.notifications)
     this.#workers = new WorkerRegistry({
@@ -180,7 +202,13 @@ export class RunningCore implements Core {
     const tasks = retentionTasks(database.maintenance, settings)
     for (const { seconds, name, run } of tasks) this.every(seconds, name, run)
     this.every(30, 'moves of jobs', () => this.#mover.run())
-    this.every(RECOVERY_SECONDS, 'jobs of processes that died', () => this.#lostJobs.run())
+    this.every(RECOVERY_SECONDS, 'jobs with expired leases', () => this.#lostJobs.recoverExpired())
+    if (!database.pooled) {
+      this.every(DEATH_WATCH_SECONDS, 'jobs of processes that died', async () => {
+        await this.lease.keepLock()
+        await this.#lostJobs.recoverFromDead()
+      })
+    }
   }
 
   dbWithin(ms: number): Db {
@@ -244,6 +272,7 @@ export class RunningCore implements Core {
   async close(): Promise<void> {
     const steps: [step: string, run: () => unknown][] = [
       ['periodic tasks', () => this.#periodicTasks.stop()],
+      ['publishes under way', () => this.#stopClaiming()],
       ['workers', () => this.#workers.stop()],
       ...this.#drained.map((task): [string, () => unknown] => ['tasks after the workers', task]),
       ['moves of jobs', () => this.#mover.close()],
@@ -263,12 +292,20 @@ export class RunningCore implements Core {
     }
   }
 
+  /** Workers stop only when they have the jobs that publishes have claimed for them. */
+  #stopClaiming(): Promise<void> {
+    this.#workers.stopClaiming()
+    return this.bus.idle()
+  }
+
   #createPump(worker: Worker): Pump {
     return new Pump({
       worker,
       boss: this.svc.jobs,
       database: this.#database,
       log: this.log,
+      owner: () => this.lease.owner,
+      hears: () => this.notifications.session !== undefined,
       groupsChanged: () => this.#workers.groupsChanged(worker.queue),
       fetchFailed: () => this.#lostJobs.databaseFailed(),
     })

@@ -7,7 +7,6 @@ export type { Claim } from './kv/kv-table.ts'
 export type { Queues } from './jobs/job-queues.ts'
 export { deleteOldDeadLetters } from './jobs/pg-boss/dead-letters.ts'
 export type { Notifications } from './postgres/notifications.ts'
-export type { Outcome, Result, Settled, Worker } from './jobs/worker.ts'
 export {
   narrowedReach,
   reaches,
@@ -19,6 +18,17 @@ export {
 export { AuditEntry, auditFilter, changesOf, MASKED } from './audit/audit-entry.ts'
 export { BY_PROCESS, BY_SYSTEM, actorOf, originOf, type AuditOrigin } from './audit/audit-origin.ts'
 export { insertAudit, listAudit, type AuditRecord } from './audit/audit-table.ts'
+export {
+  FIRST_PARAMETER,
+  JOB_IDS,
+  type CompletedJob,
+  type InsertCompleted,
+  type Outcome,
+  type Result,
+  type Settled,
+  type Worker,
+} from './jobs/worker.ts'
+export { publishedEventId, storedEventId, tenantOfEvent } from './events/event-id.ts'
 export { isUuid, uuidv7 } from './ids.ts'
 export { isEventName } from './events/validate-event.ts'
 export { findPayloadSizes, findPayloads, retainEvents } from './events/events-table.ts'

@@ -92,7 +92,7 @@ t.test('an adapter that only knows query(text, values) is enough', async (t) => 
     },
     'commit',
   )
-  t.equal(statements.length, 2, 'one for the event, one for the jobs of the queue')
+  t.equal(statements.length, 1, 'one for the event and its jobs')
   await until(() => got.includes(1))
 })
 

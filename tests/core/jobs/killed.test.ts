@@ -38,6 +38,55 @@ t.test(
   },
 )
 
+t.test('the jobs of a process that was killed are attempted again within seconds', async (t) => {
+  const database = await freshDatabase(t)
+  const killed = startChild(t, 'worker-child.ts', database)
+  await until(() => killed.lines.includes('ready'))
+  const { app, log } = await startHost(t, { database })
+  const seen: unknown[] = []
+  await app.svc.events.publish('work', { n: 1, ms: 3_600_000 })
+  await until(() => killed.lines.some((line) => line.startsWith('start')))
+  await app.svc.events.subscribe('work', (_payload, { attempt }) => void seen.push(attempt))
+  killed.kill('SIGKILL')
+  await until(() => seen.length === 1)
+  t.strictSame(seen, [2], 'the attempt that the process took with it counts')
+  t.match(
+    log.find(({ msg }) => String(msg).startsWith('a process died')),
+    { jobs: 1, processId: String },
+  )
+})
+
+t.test('a process that lives keeps its jobs, whatever happens to its connections', async (t) => {
+  const go = Promise.withResolvers<void>()
+  const attempts: number[] = []
+  const { app, database } = await startHost(t, {
+    setUp: ({ svc }) =>
+      svc.events.subscribe('a', async (_payload, { attempt }) => {
+        attempts.push(attempt)
+        await go.promise
+      }),
+  })
+  const watching = await startHost(t, { database })
+  const pids = async () => {
+    const { rows } = await app.svc.database.query(
+      `select pid from pg_locks where locktype = 'advisory' and granted`,
+    )
+    return rows.map(({ pid }) => pid as number)
+  }
+  await app.svc.events.publish('a', 1)
+  await until(() => attempts.length === 1)
+  const before = await until(pids, (found) => found.length === 2)
+  await app.svc.database.query('select pg_terminate_backend(pid) from unnest($1::int[]) as pid', [
+    before,
+  ])
+  await until(pids, (found) => found.length === 2 && !found.some((pid) => before.includes(pid)))
+  t.notOk(watching.log.some(({ msg }) => String(msg).startsWith('a process died')))
+  go.resolve()
+  const jobsLeft = () => app.svc.database.query('select from svc_jobs.job')
+  await until(jobsLeft, ({ rowCount }) => rowCount === 0)
+  t.strictSame(attempts, [1])
+})
+
 t.test('a worker whose claim has lapsed settles nothing', async (t) => {
   const go = Promise.withResolvers<void>()
   const attempts: number[] = []

@@ -12,6 +12,9 @@ import { until } from '../../support/until.ts'
 
 const LEASE_MS = 30_000
 
+/** No connection that listens: a process holds no lock. */
+const behindPooler = { ask: async () => ({ rows: [{}] }), session: undefined }
+
 async function ground(t: Test) {
   const pool = new pg.Pool({ connectionString: await freshDatabase(t), max: 3 })
   pool.on('error', () => {})
@@ -26,7 +29,12 @@ async function ground(t: Test) {
     warnings,
     /** A process that has declared these events for its subscription `s`. */
     process: async (events: string[] | null, { targeted = true } = {}) => {
-      const lease = new ProcessLease(new WorkerPool(pool, false), log, () => clock.nowMs)
+      const lease = new ProcessLease(
+        new WorkerPool(pool, false),
+        behindPooler,
+        log,
+        () => clock.nowMs,
+      )
       t.teardown(() => lease.close())
       if (events) await lease.declareEvents(wanted(events, targeted))
       return lease

@@ -1,10 +1,15 @@
-/** Publishes that have no transaction of a caller: in one of their own, shared with their neighbours. */
-import { transaction, type Db } from '../postgres/transaction.ts'
+/**
+ * Publishes that have no transaction of a caller. Those of the same moment share a statement, which
+ * is a transaction of its own.
+ */
 import type { Database } from '../postgres/pools.ts'
+import { hasLostStatements, withPreparedStatements } from '../postgres/prepared-statements.ts'
+import type { Db } from '../postgres/transaction.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
+import type { JobHandover } from './job-handover.ts'
 import type { EventRow } from './events-table.ts'
 import { MicroBatch } from './micro-batch.ts'
-import { hasLostStatements, withPreparedStatements } from '../postgres/prepared-statements.ts'
+import type { JobOffer } from './publish-statement.ts'
 import {
   keyOf,
   publishDeduplicated,
@@ -13,41 +18,49 @@ import {
   type Published,
   type PublishedOnce,
 } from './publish-events.ts'
-import type { PgBoss } from '../jobs/pg-boss/boss.ts'
+
+type Result<P extends { results: unknown[] }> = P['results'][number]
+
+/** Jobs of larger batches are fetched in batches too: that is as quick, and keeps groups fair. */
+const LARGEST_CLAIMED_BATCH = 8
 
 export class BatchPublisher {
-  #database: Pick<Database, 'pool' | 'pooled'>
-  #committed: (queues: string[]) => void
-  #batch: MicroBatch<EventRow, Published['results'][number]>
+  #handover: JobHandover
+  #batch: MicroBatch<EventRow, Result<Published>>
   // Apart from other publishes: a key that another transaction is claiming keeps its whole batch waiting.
-  #claiming: MicroBatch<DeduplicatedEvent, PublishedOnce['results'][number]>
+  #claiming: MicroBatch<DeduplicatedEvent, Result<PublishedOnce>>
   #prepares: boolean
 
   constructor(
-    boss: PgBoss,
-    database: Pick<Database, 'pool' | 'pooled'>,
+    database: Pick<Database, 'db' | 'pooled'>,
     retry: RetrySettings,
-    committed: (queues: string[]) => void,
+    handover: JobHandover,
   ) {
-    this.#database = database
-    this.#committed = committed
+    this.#handover = handover
     this.#prepares = !database.pooled
+    const db = database.db
     this.#batch = new MicroBatch(
-      (events) => this.#commit((db) => publishEvents(boss, db, events, retry)),
+      (events) =>
+        this.#commit(events.length, (offer) =>
+          publishEvents(this.#preparing(db), events, retry, offer),
+        ),
       keyOf,
     )
     this.#claiming = new MicroBatch(
-      (events) => this.#commit((db) => publishDeduplicated(boss, db, events, retry)),
+      (events) =>
+        this.#commit(events.length, (offer) =>
+          publishDeduplicated(this.#preparing(db), events, retry, offer),
+        ),
       ({ claim }) => claim.key,
     )
   }
 
-  publish(event: EventRow): Promise<Published['results'][number]> {
+  publish(event: EventRow): Promise<Result<Published>> {
     return this.#batch.publish(event)
   }
 
   /** `null` where the event's key is taken. */
-  publishDeduplicated(event: DeduplicatedEvent): Promise<PublishedOnce['results'][number]> {
+  publishDeduplicated(event: DeduplicatedEvent): Promise<Result<PublishedOnce>> {
     return this.#claiming.publish(event)
   }
 
@@ -56,19 +69,23 @@ export class BatchPublisher {
     await Promise.all([this.#batch.idle(), this.#claiming.idle()])
   }
 
-  async #commit<Result>(
-    publish: (db: Db) => Promise<{ results: Result[]; jobs: number; queues: string[] }>,
-  ): Promise<{ results: Result[]; jobs: number }> {
+  #preparing(db: Db): Db {
+    return this.#prepares ? withPreparedStatements(db) : db
+  }
+
+  async #commit<P extends Published | PublishedOnce>(
+    count: number,
+    publish: (offer: JobOffer | undefined) => Promise<P>,
+  ): Promise<P> {
+    const offer = count > LARGEST_CLAIMED_BATCH ? undefined : this.#handover.offer()
     try {
-      const { results, jobs, queues } = await transaction(this.#database.pool, (db) =>
-        publish(this.#prepares ? withPreparedStatements(db) : db),
-      )
-      this.#committed(queues)
-      return { results, jobs }
+      const published = await publish(offer)
+      this.#handover.committed(published)
+      return published
     } catch (error) {
       if (!this.#prepares || !hasLostStatements(error)) throw error
       this.#prepares = false
-      return this.#commit(publish)
+      return this.#commit(count, publish)
     }
   }
 }

@@ -28,8 +28,8 @@ export class CommitPoller {
     this.#committed = committed
   }
 
-  expect(transactionId: string | undefined, queues: string[]): void {
-    if (!transactionId || queues.length === 0 || this.#closed) return
+  expect(transactionId: string, queues: string[]): void {
+    if (queues.length === 0 || this.#closed) return
     const known = this.#expected.get(transactionId)
     if (!known && this.#expected.size >= MOST) return
     this.#expected.set(transactionId, {

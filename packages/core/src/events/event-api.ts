@@ -9,6 +9,11 @@ export interface PublishOptions {
   id?: string
   /** A client inside a transaction: the event is rolled back with it, delivered after its commit. */
   db?: Db
+  /**
+   * Whom the event is for: it reaches the tenant's recipients and those without a tenant. The `id` is
+   * the tenant's own. @default null: recipients without a tenant alone
+   */
+  tenant?: string | null
 }
 
 export interface PublishResult {
@@ -24,6 +29,8 @@ export interface EventContext {
   id: string
   /** The name of the event. */
   name: string
+  /** The tenant that it was published for. */
+  tenant: string | null
   publishedAt: Date
   /** The number of this attempt: 1, 2, … */
   attempt: number

@@ -21,9 +21,11 @@ import {
   resolveSubscribeOptions,
   type ResolvedSubscribeOptions,
 } from './validate-event.ts'
+import { storedEventId } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
 import type { Claim } from '../kv/kv-table.ts'
-import { publishEvents } from './publish-events.ts'
+import { JobHandover } from './job-handover.ts'
+import { publishEvents, type Published } from './publish-events.ts'
 import { BatchPublisher } from './batch-publisher.ts'
 import { defineQueue, emptyQueue, type PgBoss } from '../jobs/pg-boss/boss.ts'
 import { createSubscriptionWorker, queueOfSubscription } from './subscription-worker.ts'
@@ -38,7 +40,7 @@ interface Parts {
   database: Database
   workers: WorkerRegistry
   retry: RetrySettings
-  lease: Pick<ProcessLease, 'declareEvents' | 'forget'>
+  lease: Pick<ProcessLease, 'declareEvents' | 'forget' | 'owner'>
   log: { error(details: object, message: string): void }
 }
 
@@ -50,15 +52,24 @@ interface Subscribed {
   options: ResolvedSubscribeOptions
 }
 
+/** So many publishes of one transaction may claim jobs: the jobs of more are fetched in batches. */
+const MOST_CLAIMING = 8
+
 /** A transaction whose commit this process sees. */
 interface OpenTransaction {
-  /** The queues that have new jobs once it is committed. */
-  queues: Set<string>
+  /** What its publishes have written, which counts once it is committed. */
+  published: Published[]
   /** Publishes in it that are not done. */
   publishing: number
   /** What else is to be run after its commit. */
   tasks: (() => void)[]
 }
+
+const eventRow = (name: string, id: unknown, tenant: string | null, payload: string): EventRow => ({
+  name: checkedEventName(name),
+  id: storedEventId(tenant, checkedEventId(id)),
+  payload,
+})
 
 /** `svc.events`: closures, so that destructuring works and nothing else of the bus is reachable. */
 export const createEvents = (bus: EventBus): Events => ({
@@ -70,6 +81,7 @@ export const createEvents = (bus: EventBus): Events => ({
 
 export class EventBus {
   #parts: Parts
+  #handover: JobHandover
   #publisher: BatchPublisher
   #commits: CommitPoller
   #transactions = new WeakMap<Db, OpenTransaction>()
@@ -82,12 +94,10 @@ export class EventBus {
   constructor(parts: Parts) {
     this.#parts = parts
     this.#hostTransactions = new HostTransactions(parts.database.pool)
-    const { boss, database, workers } = parts
-    const wake = (names: string[]) => {
-      for (const name of names) workers.wake(name)
-    }
-    this.#commits = new CommitPoller(database.db, wake)
-    this.#publisher = new BatchPublisher(boss, database, parts.retry, wake)
+    const { database, workers, retry, lease } = parts
+    this.#handover = new JobHandover(workers, () => lease.owner)
+    this.#commits = new CommitPoller(database.db, (queues) => this.#handover.wake(queues))
+    this.#publisher = new BatchPublisher(database, retry, this.#handover)
   }
 
   /** As `svc.events.publish`, with the payload as JSON text, which is kept byte for byte. */
@@ -96,8 +106,8 @@ export class EventBus {
     payload: string,
     options: PublishOptions = {},
   ): Promise<PublishResult> {
-    const { id, db } = checkedPublishOptions(options)
-    const event = { name: checkedEventName(name), id: checkedEventId(id), payload }
+    const { id, db, tenant } = checkedPublishOptions(options)
+    const event = eventRow(name, id, tenant ?? null, payload)
     // With `db` the caller holds a connection already: declaring takes a second one, and can deadlock
     // a full pool.
     if (!db || !this.#ready) await this.declare()
@@ -110,18 +120,25 @@ export class EventBus {
    * As `publishText`, once for each key: `null` where it is taken. Claim and event are written in one
    * transaction.
    */
-  async publishOnce(name: string, payload: string, claim: Claim): Promise<PublishResult | null> {
-    const event = { name: checkedEventName(name), id: checkedEventId(undefined), payload, claim }
+  async publishOnce(
+    name: string,
+    payload: string,
+    claim: Claim,
+    tenant: string | null = null,
+  ): Promise<PublishResult | null> {
+    const event = eventRow(name, undefined, tenant, payload)
     await this.declare()
-    return this.#publisher.publishDeduplicated(event)
+    return this.#publisher.publishDeduplicated({ ...event, claim })
   }
 
   async #publishWithin(db: Db, event: EventRow): Promise<PublishResult> {
     const open = this.#transactions.get(db)
     if (open) open.publishing++
     try {
-      const published = await publishEvents(this.#parts.boss, db, [event], this.#parts.retry)
-      if (open) for (const queue of published.queues) open.queues.add(queue)
+      const offer =
+        open && open.published.length < MOST_CLAIMING ? this.#handover.offer() : undefined
+      const published = await publishEvents(db, [event], this.#parts.retry, offer)
+      if (open) open.published.push(published)
       else this.#commits.expect(published.transactionId, published.queues)
       return published.results[0] as PublishResult
     } finally {
@@ -153,9 +170,9 @@ export class EventBus {
   }
 
   async #wakingAfter<T>(transact: (open: OpenTransaction) => Promise<T>): Promise<T> {
-    const open: OpenTransaction = { queues: new Set(), publishing: 0, tasks: [] }
+    const open: OpenTransaction = { published: [], publishing: 0, tasks: [] }
     const result = await transact(open)
-    for (const queue of open.queues) this.#parts.workers.wake(queue)
+    this.#handover.committedByCaller(open.published)
     for (const task of open.tasks) task()
     return result
   }
@@ -234,9 +251,13 @@ export class EventBus {
     await this.declare()
   }
 
-  /** Every publish that was asked for is committed or refused. */
+  /** Every publish that was asked for without a transaction is committed or refused. */
+  idle(): Promise<void> {
+    return this.#publisher.idle()
+  }
+
   async close(): Promise<void> {
-    await this.#publisher.idle()
+    await this.idle()
     this.#commits.close()
   }
 }

@@ -4,62 +4,10 @@ import { NO_JOB_NEEDS_EVENT } from '../jobs/pg-boss/jobs-table.ts'
 
 export interface EventRow {
   name: string
+  /** As it is stored, see event-id.ts. */
   id: string
   /** JSON text. */
   payload: string
-}
-
-/** What follows from one published event: whether it is new, and one line for each who wants it. */
-export interface Want {
-  name: string
-  id: string
-  fresh: boolean
-  subscription: string | null
-  queue: string | null
-  targeted: boolean | null
-  target: string | null
-  transactionId: string
-}
-
-/**
- * Writes events and says who wants them, in one statement. An event that exists is left as it is
- * and wanted only by subscriptions that ask for replays. The rows go in by the order of their key:
- * two batches that share events would deadlock in any other. `order by target` forces the
- * index: without it the planner overestimates the matches and scans every recipient.
- */
-export async function insertEvents(db: Db, events: EventRow[]): Promise<Want[]> {
-  const { rows } = await db.query(
-    `with given as (
-       select name, id, payload from unnest($1::text[], $2::text[], $3::text[]) as given (name, id, payload)
-     ), published as (
-       insert into svc."__svc.events" (name, id, payload)
-       select name, id, payload from given order by name collate "C", id collate "C"
-       on conflict (name, id) do nothing
-       returning name, id
-     )
-     select given.name, given.id, published.id is not null as fresh,
-            wants.subscription, wants.queue, wants.targeted, target.target,
-            pg_current_xact_id()::text as "transactionId"
-       from given
-       left join published on published.name = given.name and published.id = given.id
-       left join svc."__svc.subscriptions" as wants
-         on wants.event_name = given.name and (published.id is not null or not wants.idempotent)
-       left join lateral (
-         (select target from svc."__svc.targets"
-           where wants.targeted and subscription = wants.subscription
-             and event_name = given.name order by target)
-          union all
-         (select target from svc."__svc.targets"
-           where wants.targeted and subscription = wants.subscription
-             and event_name = '*' order by target)
-       ) as target on true`,
-    [
-      events.map(({ name }) => name),
-      events.map(({ id }) => id),
-      events.map(({ payload }) => payload),
-    ],
-  )
-  return rows
 }
 
 export interface StoredEvent extends EventRow {

@@ -1,39 +1,43 @@
-/** From a publish to the jobs that follow from it, in one transaction. */
+/** From a publish to the jobs that follow from it. */
 import type { Db } from '../postgres/transaction.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
-import { insertEvents, type EventRow, type Want } from './events-table.ts'
-import { derivedId, uuidv7 } from '../ids.ts'
-import type { FanOutJob, NewJob } from '../jobs/job.ts'
-import { takeFreeKeys, type Claim } from '../kv/kv-table.ts'
-import { insertJobs, type PgBoss } from '../jobs/pg-boss/boss.ts'
+import type { FanOutJob, Job } from '../jobs/job.ts'
+import type { Claim } from '../kv/kv-table.ts'
+import { publishedEventId } from './event-id.ts'
+import type { EventRow } from './events-table.ts'
+import { writeEvents, type ClaimedJob, type JobOffer, type Written } from './publish-statement.ts'
 
 export interface Published {
   /** One for each event given, in that order. */
   results: { id: string; duplicate: boolean }[]
   /** The jobs that followed from them. */
   jobs: number
-  /** The queues that have new jobs once this is committed. */
+  /** The queues with jobs that wait to be fetched, once this is committed. */
   queues: string[]
+  /** Jobs that this process has claimed, once this is committed. */
+  claimed: ClaimedJobs
   /** The transaction in which it was written. */
-  transactionId: string | undefined
+  transactionId: string
 }
+
+/** By the name of their queue. */
+export type ClaimedJobs = ReadonlyMap<string, Job[]>
 
 /** Two events of one batch must not share name and id: the micro-batch sees to that. */
 export async function publishEvents(
-  boss: PgBoss,
   db: Db,
   events: EventRow[],
   retry: RetrySettings,
+  offer?: JobOffer,
 ): Promise<Published> {
-  const wants = events.length === 0 ? [] : await insertEvents(db, events)
-  const jobs = Map.groupBy(wants.filter(isWanted), ({ queue }) => queue)
-  for (const [queue, wanted] of jobs) await insertJobs(boss, db, queue, wanted.map(jobOf), retry)
-  const fresh = new Set(wants.filter((want) => want.fresh).map(keyOf))
+  const written = await writeEvents(db, events, retry, offer)
+  const created = new Set(written.created)
   return {
-    results: events.map((event) => ({ id: event.id, duplicate: !fresh.has(keyOf(event)) })),
-    jobs: wants.length,
-    queues: [...jobs.keys()],
-    transactionId: wants[0]?.transactionId,
+    results: events.map(({ id }, index) => ({
+      id: publishedEventId(id),
+      duplicate: !created.has(index + 1),
+    })),
+    ...followedFrom(written, events, retry),
   }
 }
 
@@ -47,38 +51,65 @@ export interface PublishedOnce extends Omit<Published, 'results'> {
   results: (Published['results'][number] | null)[]
 }
 
-/** The claims and the events stand or fall together. Two events of one batch must not share a key. */
+/** Two events of one batch must not share a key. */
 export async function publishDeduplicated(
-  boss: PgBoss,
   db: Db,
   events: DeduplicatedEvent[],
   retry: RetrySettings,
+  offer?: JobOffer,
 ): Promise<PublishedOnce> {
-  const free = await takeFreeKeys(
-    db,
-    events.map(({ claim }) => claim),
-  )
-  const isFirst = ({ claim }: DeduplicatedEvent) => free.has(claim.key)
-  const published = await publishEvents(boss, db, events.filter(isFirst), retry)
-  const results = published.results.values()
+  const keys = events.map(({ claim }) => claim)
+  const written = await writeEvents(db, events, retry, offer, keys)
+  const created = new Set(written.created)
   return {
-    ...published,
-    results: events.map((event) => (isFirst(event) ? (results.next().value ?? null) : null)),
+    results: events.map(({ id }, index) =>
+      created.has(index + 1) ? { id: publishedEventId(id), duplicate: false } : null,
+    ),
+    ...followedFrom(written, events, retry),
   }
 }
 
 export const keyOf = ({ name, id }: { name: string; id: string }): string => `${name}\n${id}`
 
-type Wanted = Want & { subscription: string; queue: string }
+const followedFrom = (written: Written, events: EventRow[], retry: RetrySettings) => ({
+  jobs: written.jobs,
+  queues: written.queues,
+  claimed: claimedJobsOf(written, events, retry),
+  transactionId: written.transactionId,
+})
 
-const isWanted = (want: Want): want is Wanted =>
-  want.queue !== null && (!want.targeted || want.target !== null)
+function claimedJobsOf(written: Written, events: EventRow[], retry: RetrySettings): ClaimedJobs {
+  const claimed = new Map<string, Job[]>()
+  for (const one of written.claimed) {
+    const jobs = claimed.get(one.queue) ?? []
+    jobs.push(jobOf(one, events[one.event - 1] as EventRow, written, retry))
+    claimed.set(one.queue, jobs)
+  }
+  return claimed
+}
 
-function jobOf(want: Wanted): NewJob {
-  const to = want.target ?? want.subscription
-  // A replay is another job: the id of the first may still stand in the queue.
-  const id = want.fresh ? derivedId(want.name, want.id, to) : uuidv7()
-  const data: FanOutJob = { event: want.name, eventId: want.id, deliveryId: id }
-  if (want.target === null) return { id, data }
-  return { id, data: { ...data, target: want.target }, group: want.target }
+function jobOf(
+  { id, group }: ClaimedJob,
+  event: EventRow,
+  { publishedAt, startedOn }: Written,
+  { maxAttempts }: RetrySettings,
+): Job<FanOutJob> {
+  const at = new Date(publishedAt)
+  return {
+    id,
+    data: {
+      event: event.name,
+      eventId: event.id,
+      ...(group === null ? {} : { target: group }),
+      deliveryId: id,
+    },
+    attempt: 1,
+    isLastAttempt: maxAttempts === 1,
+    group,
+    createdAt: at,
+    lost: false,
+    retryCount: 0,
+    startedOn,
+    published: { payload: event.payload, publishedAt: at },
+  }
 }

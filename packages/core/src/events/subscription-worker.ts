@@ -2,6 +2,7 @@
 import type { Db } from '../postgres/transaction.ts'
 import type { EventHandler } from './event-api.ts'
 import type { ResolvedSubscribeOptions } from './validate-event.ts'
+import { publishedEventId, tenantOfEvent } from './event-id.ts'
 import { findPayloads } from './events-table.ts'
 import { keyOf } from './publish-events.ts'
 import type { FanOutJob, Job } from '../jobs/job.ts'
@@ -23,7 +24,8 @@ export function createSubscriptionWorker(
     concurrency: options.concurrency,
     prepare: readEvents,
     async perform(job, event, signal): Promise<Outcome> {
-      const about = { subscription: options.subscription, eventId: job.data.eventId }
+      const eventId = publishedEventId(job.data.eventId)
+      const about = { subscription: options.subscription, eventId }
       if (!event) {
         log.error(about, 'event of a job not found')
         return { kind: 'cancelled' }
@@ -31,8 +33,9 @@ export function createSubscriptionWorker(
       try {
         await withinTime(options.timeoutSeconds, signal, (attemptSignal) =>
           handler(JSON.parse(event.payload), {
-            id: job.data.eventId,
+            id: eventId,
             name: job.data.event,
+            tenant: tenantOfEvent(job.data.eventId),
             publishedAt: event.publishedAt,
             attempt: job.attempt + (job.data.attemptsBefore ?? 0),
             signal: attemptSignal,
@@ -49,9 +52,12 @@ export function createSubscriptionWorker(
 }
 
 async function readEvents(db: Db, jobs: Job<FanOutJob>[]): Promise<(job: Job<FanOutJob>) => Event> {
-  const refs = jobs.map(({ data }) => ({ name: data.event, id: data.eventId }))
-  const events = new Map((await findPayloads(db, refs)).map((event) => [keyOf(event), event]))
-  return ({ data }) => events.get(keyOf({ name: data.event, id: data.eventId }))
+  const unread = jobs.filter(({ published }) => published === undefined)
+  const refs = unread.map(({ data }) => ({ name: data.event, id: data.eventId }))
+  const found = refs.length === 0 ? [] : await findPayloads(db, refs)
+  const events = new Map(found.map((event) => [keyOf(event), event]))
+  return ({ data, published }) =>
+    published ?? events.get(keyOf({ name: data.event, id: data.eventId }))
 }
 
 /** Rejects when the time is up, whether the call listens to its signal or not. */

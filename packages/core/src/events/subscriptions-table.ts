@@ -90,23 +90,27 @@ export async function setRetentionDays(
   )
 }
 
-/** Which events of a subscription one recipient wants: `*` for all, an empty list for none. */
+/**
+ * Which events of a subscription one recipient wants: `*` for all, an empty list for none. A
+ * recipient with a tenant gets the events of that tenant, one without those of all.
+ */
 export async function setRecipient(
   db: Db,
   subscription: string,
   target: string,
   events: string[],
+  tenant: string | null = null,
 ): Promise<void> {
   // With '*' the others say nothing more, and would give one event two jobs.
   const wanted = events.includes('*') ? ['*'] : [...new Set(events)]
   await db.query(
     `with wanted as (
-       insert into svc."__svc.targets" (subscription, event_name, target)
-       select $1, event_name, $2 from unnest($3::text[]) as event_name
+       insert into svc."__svc.targets" (subscription, event_name, target, tenant)
+       select $1, event_name, $2, $4 from unnest($3::text[]) as event_name
        on conflict do nothing
      )
      delete from svc."__svc.targets"
       where subscription = $1 and target = $2 and event_name <> all($3::text[])`,
-    [subscription, target, wanted],
+    [subscription, target, wanted, tenant ?? ''],
   )
 }

@@ -19,12 +19,16 @@ import {
   resolveOptions,
 } from '../options/check-options.ts'
 import { BEGIN } from '../postgres/checked-db.ts'
+import { isTenant, TENANT } from '../tenant.ts'
 import type { PublishOptions, SubscribeOptions } from './event-api.ts'
 
 const EVENT_NAME = /^[A-Za-z0-9_.\-/]{1,200}$/
 
 export const isEventName = (name: unknown): name is string =>
   typeof name === 'string' && EVENT_NAME.test(name)
+
+const shown = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : kindOf(value)
 
 /** @throws InvalidEventName */
 export function checkedEventName(name: unknown): string {
@@ -66,9 +70,17 @@ export function checkedPublishOptions(options: PublishOptions): PublishOptions {
   }
   if (options.db === null) throw new NoTransaction('events.publish', 'null', BEGIN)
   for (const name in options) {
-    if (name !== 'id' && name !== 'db') {
-      throw new InvalidOption(`events.publish: there is no option "${name}"; there are: id, db`)
+    if (name !== 'id' && name !== 'db' && name !== 'tenant') {
+      throw new InvalidOption(
+        `events.publish: there is no option "${name}"; there are: id, db, tenant`,
+      )
     }
+  }
+  const { tenant = null } = options
+  if (tenant !== null && !isTenant(tenant)) {
+    throw new InvalidOption(
+      `events.publish: the option "tenant" must be ${TENANT}, got ${shown(tenant)}`,
+    )
   }
   return options
 }

@@ -16,6 +16,8 @@ export interface Job<Data = unknown> {
   retryCount: number
   /** When it was fetched, as text of Postgres: names this lease where `retryCount` does not. */
   startedOn: string | null
+  /** The event of the job, where this process has just published it: it need not be read. */
+  published?: { payload: string; publishedAt: Date }
 }
 
 /** The data of a job that was made for an event. The payload stays in the table of events. */

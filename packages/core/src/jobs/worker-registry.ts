@@ -1,4 +1,5 @@
 /** The workers of this process: one pump for each queue. */
+import type { Job } from './job.ts'
 import type { Pump } from './pump/pump.ts'
 import type { Worker } from './worker.ts'
 import type { WorkerNotifications } from './worker-notifications.ts'
@@ -49,9 +50,43 @@ export class WorkerRegistry {
     await Promise.all([...this.#pumps.values()].map((pump) => pump.stop()))
   }
 
+  /** Free slots for first attempts, by queue, and the groups that have none. */
+  room(): { room: Map<string, number>; fullGroups: string[] } {
+    const room = new Map<string, number>()
+    const fullGroups: string[] = []
+    for (const [queue, pump] of this.#pumps) {
+      const free = pump.room()
+      if (free === 0) continue
+      room.set(queue, free)
+      fullGroups.push(...pump.fullGroups())
+    }
+    return { room, fullGroups }
+  }
+
+  /** Jobs that a publish of this process has claimed, and that is committed. */
+  begin(queue: string, jobs: Job[]): void {
+    this.#pumps.get(queue)?.begin(jobs)
+  }
+
+  /** The same, where some of the jobs may have been rolled back. */
+  beginExisting(queue: string, jobs: Job[]): void {
+    void this.#pumps.get(queue)?.beginExisting(jobs)
+  }
+
+  /** Claims no more jobs at publish: the process closes. */
+  stopClaiming(): void {
+    for (const pump of this.#pumps.values()) pump.stopClaiming()
+  }
+
   /** There are new jobs, and their transaction is committed: pumps of all processes fetch at once. */
   wake(queue: string): void {
     this.#wakeHere(queue)
+    this.#parts.notifications.wake(queue)
+  }
+
+  /** Jobs of a process that died can be fetched again, whatever their lane. */
+  recovered(queue: string): void {
+    this.#pumps.get(queue)?.wakeAll()
     this.#parts.notifications.wake(queue)
   }
 

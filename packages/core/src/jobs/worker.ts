@@ -15,11 +15,31 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   perform(job: Job<Data>, prepared: Prepared, signal: AbortSignal): Promise<Outcome<Detail>>
   /** Writes the rows that belong to the outcomes, in the transaction that settles them. */
   record?(db: Db, settled: Settled<Data, Detail>[]): Promise<void>
+  /**
+   * The same for completed jobs, in the statement that deletes them: an `insert` that selects from
+   * `completed`, which has the `id` of each job that is settled. {@link JOB_IDS} are the ids of all
+   * jobs given, in their order; its own parameters begin with {@link FIRST_PARAMETER}. `null` where
+   * these jobs need more than one statement.
+   */
+  recordCompleted?(completed: CompletedJob<Data, Detail>[]): InsertCompleted | null
   /** Called after the commit of that transaction. */
   afterRecord?(settled: Settled<Data, Detail>[]): void
   /** Writes the rows of jobs that are deleted with their group, in the transaction of the deletion. */
   recordDiscarded?(db: Db, jobs: Job<Data>[]): Promise<void>
 }
+
+export interface CompletedJob<Data = unknown, Detail = unknown> {
+  job: Job<Data>
+  detail: Detail | undefined
+}
+
+export interface InsertCompleted {
+  insert: string
+  values: unknown[]
+}
+
+export const JOB_IDS = '$2'
+export const FIRST_PARAMETER = 4
 
 /** `detail` is for `record`; `output` is kept with a dead letter. */
 export type Outcome<Detail = unknown> =
@@ -47,4 +67,6 @@ export interface Settled<Data = unknown, Detail = unknown> extends JobOutcome<Da
   result: Result
   /** `null` where there is no next attempt, or its time is not known. */
   nextAttemptAt: Date | null
+  /** The same from now on, in milliseconds. */
+  nextAttemptInMs: number | null
 }

@@ -32,39 +32,22 @@ export async function takeKeyIfFree(
   json: string,
   ttl: number | null,
 ): Promise<boolean> {
-  return (await insertFreeEntries(db, [{ key, json, ttl }])).has(key)
-}
-
-/** A key to be claimed: it is taken for `ttlSeconds`. */
-export interface Claim {
-  key: string
-  ttlSeconds: number
-}
-
-/** Claims many keys, each of them once, and returns those that were free. */
-export const takeFreeKeys = (db: Db, claims: readonly Claim[]): Promise<ReadonlySet<string>> =>
-  insertFreeEntries(
-    db,
-    claims.map(({ key, ttlSeconds }) => ({ key, json: 'true', ttl: ttlSeconds })),
-  )
-
-/** They go in by the order of their keys: two batches that share some would deadlock in any other. */
-async function insertFreeEntries(
-  db: Db,
-  entries: { key: string; json: string; ttl: number | null }[],
-): Promise<ReadonlySet<string>> {
   const { rows } = await asking(
     db,
     `insert into svc."__svc.kv" as kv (key, value, expires_at)
-     select key, json::jsonb, clock_timestamp() + make_interval(secs => ttl)
-       from unnest($1::text[], $2::text[], $3::float8[]) as given (key, json, ttl)
-      order by key collate "C"
+     values ($1, $2, clock_timestamp() + make_interval(secs => $3))
      on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
       where kv.expires_at <= clock_timestamp()
      returning key`,
-    [entries.map(({ key }) => key), entries.map(({ json }) => json), entries.map(({ ttl }) => ttl)],
+    [key, json, ttl],
   )
-  return new Set(rows.map(({ key }) => key as string))
+  return rows.length === 1
+}
+
+/** A key to be claimed, see sql/007-publish.sql: it is taken for `ttlSeconds`. */
+export interface Claim {
+  key: string
+  ttlSeconds: number
 }
 
 export async function addToValue(

@@ -11,6 +11,8 @@ export const ADVISORY_LOCKS = {
   deliveryLogMaintenance: 7_763_003,
   /** A process declares or drops events of subscriptions. */
   declarations: 7_763_004,
+  /** Not a lock itself: the locks of processes are hashes of their ids, with this number as the seed. */
+  processes: 7_763_005,
   /** Indexes and a trigger are added to pg-boss's tables of jobs. */
   jobTables: 7_763_006,
 } as const

@@ -24,6 +24,8 @@ export interface Notifications {
    * than `ms`. Starts to connect where it is not there.
    */
   isResponsive(ms: number): boolean
+  /** Names the connection: what a session holds is lost with it. `undefined` where there is none. */
+  readonly session: number | undefined
 }
 
 export interface AskOptions {
@@ -106,6 +108,10 @@ export class NotificationConnection implements Notifications {
   isResponsive(ms: number): boolean {
     if (!this.#client) void this.#open()
     return this.#client !== undefined && this.#statements.takenForMs < ms
+  }
+
+  get session(): number | undefined {
+    return this.#canListen && this.#client ? processIdOf(this.#client) : undefined
   }
 
   /** What was to be said is said, or a second has passed. */

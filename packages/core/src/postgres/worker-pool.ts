@@ -1,7 +1,7 @@
 /**
  * The connections that fetch and settle jobs. Generic plans that were made while the queue's table
  * was empty collapse once it is not. The queue's statements have one right plan, a walk along its
- * index, so every other is taken away.
+ * index, so every other is taken away. The few that every job needs are prepared.
  *
  * Their commits do not wait for the disk, which a publish always does. What a crash of Postgres may
  * forget of the last moment is a claim, then the job waits as before, or a settle, then the job is
@@ -10,6 +10,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { handleClientErrors } from './client-errors.ts'
+import { hasLostStatements, withPreparedStatements } from './prepared-statements.ts'
 import { withServerOptions } from './connection-config.ts'
 import { withQueryTimeout, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
 import { transaction, type Db } from './transaction.ts'
@@ -29,15 +30,30 @@ export class WorkerPool implements Db {
   readonly pool: pg.Pool
   /** A pooler refuses, or forgets, settings of a session: they are made within each transaction. */
   readonly pooled: boolean
+  /** The same, with statements that each connection plans once: for those that every job needs. */
+  readonly prepared: Db = { query: (text, values) => this.#queryPrepared(text, values) }
+  #prepares: boolean
 
   constructor(pool: pg.Pool, pooled: boolean) {
     this.pool = pool
     this.pooled = pooled
+    this.#prepares = !pooled
   }
 
   query(text: string, values?: unknown[]): ReturnType<Db['query']> {
     if (!this.pooled) return withQueryTimeout(this.pool).query(text, values)
     return this.transaction((db) => db.query(text, values))
+  }
+
+  async #queryPrepared(text: string, values?: unknown[]): ReturnType<Db['query']> {
+    if (!this.#prepares) return this.query(text, values)
+    try {
+      return await withPreparedStatements(withQueryTimeout(this.pool)).query(text, values)
+    } catch (error) {
+      if (!hasLostStatements(error)) throw error
+      this.#prepares = false
+      return this.query(text, values)
+    }
   }
 
   transaction<T>(run: (db: Db) => Promise<T>, limit: { timeoutMs?: number } = {}): Promise<T> {

@@ -3,6 +3,7 @@
  * declares. Processes of other versions and with other options share the database: a subscription
  * keeps an event, and data is kept for so many days, as long as any living process declares it.
  */
+import type { Notifications } from '../postgres/notifications.ts'
 import type { WorkerPool } from '../postgres/worker-pool.ts'
 import { uuidv7 } from '../ids.ts'
 import { loggable } from '../postgres/loggable-error.ts'
@@ -22,6 +23,7 @@ import {
   type Subscription,
 } from '../events/subscriptions-table.ts'
 import type { Db } from '../postgres/transaction.ts'
+import { ProcessLock } from './process-lock.ts'
 
 /** Between two renewals: two of them may fail before the lease lapses. */
 const RENEW_MS = 10_000
@@ -38,6 +40,9 @@ interface LeaseLog {
 export class ProcessLease {
   readonly id = uuidv7()
   #workerPool: Pick<WorkerPool, 'query' | 'transaction'>
+  #lock: ProcessLock
+  /** Whether the row says that the lock is held. */
+  #isLocked = false
   #log: LeaseLog
   #nowMs: () => number
   #days: Record<string, number> = {}
@@ -53,13 +58,20 @@ export class ProcessLease {
 
   constructor(
     workerPool: Pick<WorkerPool, 'query' | 'transaction'>,
+    notifications: Pick<Notifications, 'ask' | 'session'>,
     log: LeaseLog,
     /** Monotonic. */
     nowMs: () => number = () => performance.now(),
   ) {
     this.#workerPool = workerPool
+    this.#lock = new ProcessLock(this.id, notifications)
     this.#log = log
     this.#nowMs = nowMs
+  }
+
+  /** Names this process in the jobs that it claims, while its death would be seen at once. */
+  get owner(): string | null {
+    return this.#isLocked && this.#lock.isHeld ? this.id : null
   }
 
   /** Several values for one setting: the longest. Written with the next declaration, or at ready. */
@@ -74,7 +86,7 @@ export class ProcessLease {
   async declareEvents(wanted: Subscription): Promise<void> {
     this.#subscriptions.set(wanted.subscription, wanted)
     await this.#whileLocked(async (db) => {
-      await putProcess(db, this.id, this.#declared())
+      await putProcess(db, this.id, this.#declared(), this.#isLocked)
       await addSubscription(db, wanted)
     })
     if (this.#isReady) await this.#drop(0)
@@ -90,12 +102,21 @@ export class ProcessLease {
    * other living process, end. From now on the lease is renewed.
    */
   async ready(): Promise<void> {
+    // Before the row says so: others would take this process for dead.
+    await this.keepLock()
     // The boot may have taken longer than the lease that its first declaration began.
     await this.#declareAgain()
     await this.#drop(0)
     this.#isReady = true
     this.#steadySinceMs = this.#lastBeatMs = this.#nowMs()
     if (!this.#isClosed) this.#beatLater()
+  }
+
+  /** Takes the lock of this process again where its connection was lost. It never rejects. */
+  async keepLock(): Promise<void> {
+    await this.#lock.hold().catch((error: unknown) => {
+      this.#log.warn({ err: loggable(error) }, 'could not take the lock of this process')
+    })
   }
 
   /** One renewal, and what follows from it. The timer calls it; it never rejects. */
@@ -117,8 +138,10 @@ export class ProcessLease {
     const beganMs = this.#nowMs()
     const wasLate = beganMs - this.#lastBeatMs > LEASE_SECONDS * 1000
     try {
-      const held = await renewProcess(this.#workerPool, this.id)
-      if (!held) await this.#declareAgain()
+      const isLocked = this.#lock.isHeld
+      const held = await renewProcess(this.#workerPool, this.id, isLocked)
+      if (held) this.#isLocked = isLocked
+      else await this.#declareAgain()
       if (!held || wasLate || this.#isFailing) this.#steadySinceMs = this.#nowMs()
       this.#isFailing = false
       this.#lastBeatMs = beganMs
@@ -141,14 +164,16 @@ export class ProcessLease {
 
   /** The lease may have lapsed, and others may have dropped what this process lives by. */
   async #declareAgain(): Promise<void> {
+    const isLocked = this.#lock.isHeld
     await this.#whileLocked(async (db) => {
-      await putProcess(db, this.id, this.#declared())
+      await putProcess(db, this.id, this.#declared(), isLocked)
       for (const wanted of this.#subscriptions.values()) {
         // `unsubscribe` in another process has ended it meanwhile.
         if (!wanted.targeted && (await isRetired(db, wanted.subscription))) continue
         await addSubscription(db, wanted)
       }
     })
+    this.#isLocked = isLocked
   }
 
   async #drop(closedWithinSeconds: number): Promise<void> {

@@ -1,5 +1,6 @@
 /** The table of processes: who lives, and what each declares. Its times are those of Postgres. */
 import type { Db } from '../postgres/transaction.ts'
+import { lockKeyOf } from './process-lock.ts'
 
 export interface Declared {
   /** The events of each subscription. */
@@ -34,23 +35,53 @@ export const declaredByLiving = (closedWithin: string): string => `exists (
      and ${lives(closedWithin)})`
 
 /** Writes the row of a process: a new lease. */
-export async function putProcess(db: Db, id: string, declares: Declared): Promise<void> {
+export async function putProcess(
+  db: Db,
+  id: string,
+  declares: Declared,
+  isLocked = false,
+): Promise<void> {
   await db.query(
-    `insert into svc."__svc.processes" (id, declares) values ($1, $2)
+    `insert into svc."__svc.processes" (id, declares, is_locked) values ($1, $2, $3)
      on conflict (id) do update
-       set renewed_at = now(), closed_at = null, declares = excluded.declares`,
-    [id, JSON.stringify(declares)],
+       set renewed_at = now(), closed_at = null, declares = excluded.declares,
+           is_locked = excluded.is_locked`,
+    [id, JSON.stringify(declares), isLocked],
   )
 }
 
 /** Returns whether the lease was still held; a lapsed one is not renewed. */
-export async function renewProcess(db: Db, id: string): Promise<boolean> {
+export async function renewProcess(db: Db, id: string, isLocked = false): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update svc."__svc.processes" as process set renewed_at = now()
+    `update svc."__svc.processes" as process set renewed_at = now(), is_locked = $2
       where id = $1 and closed_at is null and ${LEASE_ENDS} > now()`,
-    [id],
+    [id, isLocked],
   )
   return rowCount === 1
+}
+
+/**
+ * Other processes whose row says that they hold their lock, although nobody does. None directly after
+ * a start of the server, when all connections are made anew.
+ */
+export async function findUnlockedProcesses(db: Db, ownId: string): Promise<string[]> {
+  const { rows } = await db.query(
+    `select process.id from svc."__svc.processes" as process
+      where process.is_locked and process.closed_at is null and process.id <> $1
+        and pg_postmaster_start_time() < now() - interval '5 seconds'
+        and not exists (
+          select from pg_locks
+           where locktype = 'advisory' and objsubid = 1
+             and (classid::bigint << 32) | objid::bigint = ${lockKeyOf('process.id::text')}
+             and database = (select oid from pg_database where datname = current_database()))`,
+    [ownId],
+  )
+  return rows.map(({ id }: { id: string }) => id)
+}
+
+/** The jobs of a process that died are taken back: nobody need look for its lock again. */
+export async function markUnlocked(db: Db, id: string): Promise<void> {
+  await db.query(`update svc."__svc.processes" set is_locked = false where id = $1`, [id])
 }
 
 export async function closeProcess(db: Db, id: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** The table of delivery attempts. */
 import type { Db } from '@svc/core'
-import { longestDays } from '@svc/core/internal'
+import { FIRST_PARAMETER, JOB_IDS, longestDays, type InsertCompleted } from '@svc/core/internal'
 import type { DeliveryAttempt, DeliveryFilter } from '../schemas.ts'
 
 /** An attempt as it is stored. */
@@ -14,35 +14,68 @@ const COLUMNS = `id, webhook_id as "webhookId", event, event_id as "eventId", pa
   duration_ms as "durationMs", response_body as "responseBody",
   attempted_at as "attemptedAt", next_attempt_at as "nextAttemptAt"`
 
+/** The columns that an attempt fills, with their types. */
+const INSERTED = {
+  id: 'uuid',
+  webhook_id: 'uuid',
+  event: 'text',
+  event_id: 'text',
+  payload: 'text',
+  delivery_id: 'uuid',
+  attempt: 'integer',
+  status: 'text',
+  status_code: 'smallint',
+  error: 'text',
+  duration_ms: 'integer',
+  response_body: 'text',
+  attempted_at: 'timestamptz',
+  next_attempt_at: 'timestamptz',
+}
+const NAMES = Object.keys(INSERTED).join(', ')
+
+/** The rows of {@link columnsOf}, which begin with the parameter `$first`, numbered as `n`. */
+const rowsFrom = (first: number): string => {
+  const types = Object.values(INSERTED)
+  const arrays = types.map((type, index) => `$${first + index}::${type}[]`)
+  return `unnest(${arrays.join(', ')}) with ordinality as attempt (${NAMES}, n)`
+}
+
 export async function insertLogRows(db: Db, rows: LogRow[]): Promise<void> {
   if (rows.length === 0) return
-  const column = <Name extends keyof LogRow>(name: Name) => rows.map((row) => row[name])
   await db.query(
-    `insert into svc."__svc.webhooks.delivery_log"
-       (id, webhook_id, event, event_id, payload, delivery_id, attempt, status, status_code, error,
-        duration_ms, response_body, attempted_at, next_attempt_at)
-     select * from unnest(
-       $1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::integer[],
-       $8::text[], $9::smallint[], $10::text[], $11::integer[], $12::text[], $13::timestamptz[],
-       $14::timestamptz[])`,
-    [
-      column('id'),
-      column('webhookId'),
-      column('event'),
-      column('eventId'),
-      column('payload'),
-      column('deliveryId'),
-      column('attempt'),
-      column('status'),
-      column('statusCode'),
-      column('error'),
-      column('durationMs'),
-      column('responseBody'),
-      column('attemptedAt'),
-      column('nextAttemptAt'),
-    ],
+    `insert into svc."__svc.webhooks.delivery_log" (${NAMES}) select ${NAMES} from ${rowsFrom(1)}`,
+    columnsOf(rows),
   )
 }
+
+/** The same as a part of the statement that settles the jobs: see `recordCompleted`. */
+export const insertOfCompleted = (rows: LogRow[]): InsertCompleted => ({
+  insert: INSERT_OF_COMPLETED,
+  values: columnsOf(rows),
+})
+
+const INSERT_OF_COMPLETED = `
+  insert into svc."__svc.webhooks.delivery_log" (${NAMES})
+  select ${NAMES.replaceAll(/\b(\w+)/g, 'attempt.$1')} from ${rowsFrom(FIRST_PARAMETER)}
+    join unnest(${JOB_IDS}::uuid[]) with ordinality as job (id, n) using (n)
+    join completed on completed.id = job.id`
+
+const columnsOf = (rows: LogRow[]): unknown[][] => [
+  rows.map(({ id }) => id),
+  rows.map(({ webhookId }) => webhookId),
+  rows.map(({ event }) => event),
+  rows.map(({ eventId }) => eventId),
+  rows.map(({ payload }) => payload),
+  rows.map(({ deliveryId }) => deliveryId),
+  rows.map(({ attempt }) => attempt),
+  rows.map(({ status }) => status),
+  rows.map(({ statusCode }) => statusCode),
+  rows.map(({ error }) => error),
+  rows.map(({ durationMs }) => durationMs),
+  rows.map(({ responseBody }) => responseBody),
+  rows.map(({ attemptedAt }) => attemptedAt),
+  rows.map(({ nextAttemptAt }) => nextAttemptAt),
+]
 
 /** Newest first, none older than `days`; all of them without a `limit`. */
 export async function listLogRows(

@@ -65,10 +65,15 @@ t.test('parked jobs are claimed by their group, once each and the oldest first',
   await parkWaiting(core.db, QUEUE, walk, SCAN_START)
   const claims = await Promise.all(
     Array.from({ length: 4 }, () =>
-      claimParked<{ n: number }>(core.db, QUEUE, [
-        { group: GROUP, limit: 60 },
-        { group: OTHER, limit: 10 },
-      ]),
+      claimParked<{ n: number }>(
+        core.db,
+        QUEUE,
+        [
+          { group: GROUP, limit: 60 },
+          { group: OTHER, limit: 10 },
+        ],
+        null,
+      ),
     ),
   )
   const jobs = claims.flat()
@@ -77,7 +82,7 @@ t.test('parked jobs are claimed by their group, once each and the oldest first',
   t.strictSame([count(GROUP), count(OTHER)], [240, 40])
   t.match(jobs[0], { attempt: 1, startedOn: String, lost: false })
   t.equal(await countOf(core, `state = 'active' and not blocked`), 280)
-  t.strictSame(await claimParked(core.db, QUEUE, []), [])
+  t.strictSame(await claimParked(core.db, QUEUE, [], null), [])
 })
 
 t.test(

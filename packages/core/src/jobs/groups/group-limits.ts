@@ -153,6 +153,13 @@ export class GroupLimits {
     return allowance
   }
 
+  /** Groups with attempts in flight that may have no more. */
+  full(lane: Lane, now: number): string[] {
+    return [...this.#active]
+      .filter(([, group]) => group.inFlight >= this.#capOf(group, lane, now, false))
+      .map(([name]) => name)
+  }
+
   /** Quick groups that use most of their cap in a lane. */
   dominant(lane: Lane, now: number): string[] {
     const { quick } = this.#caps[lane]

@@ -17,6 +17,8 @@ interface Parts {
   windows: Record<Lane, number>
   database: Pick<Database, 'workerPool' | 'background'>
   log: { error(details: object, message: string): void }
+  /** Names this process in the jobs that it claims. */
+  owner: () => string | null
   /** The table of groups has changed: other processes read it again. */
   changed: () => void
   /** There may be parked jobs to claim. */
@@ -90,6 +92,11 @@ export class GroupScheduler {
     return this.#limits.dominant(lane, Date.now())
   }
 
+  /** Groups that have all the slots of the first lane that they may have. */
+  full(): string[] {
+    return this.#limits.full('first', Date.now())
+  }
+
   /** Whether a job that was fetched may begin; else it goes back. */
   admit(group: string | null, lane: Lane, uncontended: boolean): boolean {
     if (group === null) return true
@@ -118,7 +125,7 @@ export class GroupScheduler {
     const { queue, windows, database } = this.#parts
     const limits = claimLimits(this.#states, this.#limits, windows, room, Date.now())
     if (limits.length === 0) return []
-    const jobs: Job[] = await claimParked(database.workerPool, queue, limits)
+    const jobs: Job[] = await claimParked(database.workerPool, queue, limits, this.#parts.owner())
     const counts = new Map<string, number>()
     for (const { group } of jobs) if (group) counts.set(group, (counts.get(group) ?? 0) + 1)
     const now = Date.now()

@@ -5,15 +5,7 @@ import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from './dead-letters.ts'
 import { HEARTBEAT_SECONDS } from './jobs-table.ts'
 import { recordParked } from '../groups/groups-table.ts'
-import {
-  asJob,
-  deadLetterQueueOf,
-  PRIORITY,
-  type Job,
-  type JobRow,
-  type Lane,
-  type NewJob,
-} from '../job.ts'
+import { deadLetterQueueOf, type Job, type NewJob } from '../job.ts'
 import { setUpDeadLetters, setUpQueueTable, type TableSetupDatabase } from './jobs-table-setup.ts'
 import { parkJobs } from './parked-jobs.ts'
 import type { Jobs as PgBoss } from './boss-interface.ts'
@@ -169,37 +161,6 @@ export async function insertJobs(
   )
   await recordParked(db, queue, [...new Set(parked.flatMap(({ group }) => group ?? []))].toSorted())
 }
-
-/** Fetches jobs that may start now, of all but the excluded groups. */
-export async function fetchJobs<Data>(
-  boss: PgBoss,
-  db: Db,
-  queue: string,
-  { limit, lane, excludedGroups }: { limit: number; lane: Lane; excludedGroups: string[] },
-): Promise<Job<Data>[]> {
-  const fewerColumnsDb: BossDb = {
-    executeSql: (text, values) => db.query(fewerColumns(text), values),
-  }
-  const rows = await onConnection(db, () =>
-    boss.fetch<Data>(queue, {
-      db: fewerColumnsDb,
-      batchSize: limit,
-      includeMetadata: true,
-      ...(lane === 'first' ? { minPriority: PRIORITY.first } : { maxPriority: PRIORITY.retry }),
-      ...(excludedGroups.length > 0 ? { ignoreGroups: excludedGroups } : {}),
-    }),
-  )
-  return rows.map((row) => asJob(row as unknown as JobRow<Data>))
-}
-
-/** pg-boss returns 35 columns of a job, eight of them timestamps to parse. Eight are enough here. */
-const fewerColumns = (fetch: string): string => `
-  with fetched as (${fetch})
-  select id, data, "retryCount", "retryLimit", "groupId",
-         extract(epoch from "createdOn")::float8 * 1000 as "createdOn",
-         "startedOn"::text as "startedOn",
-         case when "retryCount" > 0 then output end as output
-    from fetched`
 
 /** Deletes finished jobs. Returns the ids whose lease had not expired. */
 export async function removeJobs(boss: PgBoss, db: Db, queue: string, jobs: Job[]) {

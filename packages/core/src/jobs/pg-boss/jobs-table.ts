@@ -12,6 +12,19 @@ export const HEARTBEAT_SECONDS = 20
 /** Rows that one statement deletes. */
 const PORTION = 5000
 
+/** When a job is attempted again. */
+export interface NextAttempt {
+  at: Date
+  /** By the clock of Postgres, which may differ from that of the process. */
+  inMs: number
+}
+
+const NEXT_ATTEMPT = `extract(epoch from job.start_after)::float8 * 1000 as at,
+  extract(epoch from job.start_after - clock_timestamp())::float8 * 1000 as "inMs"`
+
+const nextAttemptsOf = (rows: { id: string; at: number; inMs: number }[]) =>
+  new Map(rows.map(({ id, at, inMs }) => [id, { at: new Date(at), inMs }]))
+
 /**
  * Sends jobs that have just failed to the retry lane. Their next attempt waits for pg-boss's back-off,
  * or for `atLeastMs` where that is longer. Returns when it is.
@@ -20,7 +33,7 @@ export async function delayRetries(
   db: Db,
   queue: string,
   jobs: { id: string; atLeastMs: number }[],
-): Promise<Map<string, Date>> {
+): Promise<Map<string, NextAttempt>> {
   if (jobs.length === 0) return new Map()
   const { rows } = await db.query(
     `update svc_jobs.job as job
@@ -28,10 +41,10 @@ export async function delayRetries(
             start_after = greatest(job.start_after, now() + delay.ms * interval '1 millisecond')
        from unnest($2::uuid[], $3::float8[]) as delay (id, ms)
       where job.name = $1 and job.id = any($2::uuid[]) and job.id = delay.id and job.state = 'retry'
-     returning job.id, job.start_after as "startAfter"`,
+     returning job.id, ${NEXT_ATTEMPT}`,
     [queue, jobs.map(({ id }) => id), jobs.map(({ atLeastMs }) => atLeastMs), PRIORITY.retry],
   )
-  return new Map(rows.map((row) => [row.id as string, new Date(row.startAfter)]))
+  return nextAttemptsOf(rows)
 }
 
 /** Makes the current attempt the last of its job, unless another process has the job by now. */
@@ -57,7 +70,7 @@ export async function postponeJobs(
   db: Db,
   queue: string,
   jobs: { job: Job; delayMs: number }[],
-): Promise<Map<string, Date>> {
+): Promise<Map<string, NextAttempt>> {
   if (jobs.length === 0) return new Map()
   // `retry_count` goes down again, so that only `started_on` names the lease.
   const { rows } = await db.query(
@@ -68,7 +81,7 @@ export async function postponeJobs(
        from unnest($2::uuid[], $3::timestamptz[], $4::float8[]) as wait (id, started_on, ms)
       where job.name = $1 and job.id = any($2::uuid[]) and job.id = wait.id
         and job.state = 'active' and job.started_on = wait.started_on
-     returning job.id, job.start_after as "startAfter"`,
+     returning job.id, ${NEXT_ATTEMPT}`,
     [
       queue,
       jobs.map(({ job }) => job.id),
@@ -76,18 +89,24 @@ export async function postponeJobs(
       jobs.map(({ delayMs }) => delayMs),
     ],
   )
-  return new Map(rows.map((row) => [row.id as string, new Date(row.startAfter)]))
+  return nextAttemptsOf(rows)
 }
 
-/** Heartbeat: pg-boss takes a job back whose heartbeat is too old. */
-export async function renewLeases(db: Db, queue: string, jobs: Job[]): Promise<void> {
-  await db.query(
+/** Heartbeat: pg-boss takes a job back whose heartbeat is too old. Returns the jobs that are held. */
+export async function renewLeases(
+  db: Db,
+  queue: string,
+  jobs: Job[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query(
     `update svc_jobs.job as job set heartbeat_on = now()
        from unnest($2::uuid[], $3::timestamptz[]) as claim (id, started_on)
       where job.name = $1 and job.id = any($2::uuid[]) and job.id = claim.id
-        and job.state = 'active' and job.started_on = claim.started_on`,
+        and job.state = 'active' and job.started_on = claim.started_on
+     returning job.id`,
     [queue, jobs.map(({ id }) => id), jobs.map(({ startedOn }) => startedOn)],
   )
+  return new Set(rows.map(({ id }: { id: string }) => id))
 }
 
 /**

@@ -7,6 +7,7 @@
  * for each row, or reads the table once for each row of the selection.
  */
 import type { Db } from '../../postgres/transaction.ts'
+import { claimedBy } from './fetch-jobs.ts'
 import { asJob, JOB_COLUMNS, PRIORITY, type Job, type JobRow } from '../job.ts'
 import { LEASE_RETURNED } from './jobs-table.ts'
 
@@ -82,6 +83,7 @@ export async function claimParked<Data>(
   db: Db,
   queue: string,
   limits: { group: string; limit: number }[],
+  owner: string | null,
 ): Promise<Job<Data>[]> {
   if (limits.length === 0) return []
   const { rows } = await db.query(
@@ -95,12 +97,10 @@ export async function claimParked<Data>(
            for update skip locked
         ) as claimable
      )
-     update svc_jobs.job as job
-        set state = 'active', blocked = false, started_on = now(), heartbeat_on = now(),
-            retry_count = job.retry_count + (job.started_on is not null)::int
+     update svc_jobs.job as job set blocked = false, ${claimedBy('$4')}
       where job.name = $1 and job.id = any(array(select id from due))
      returning ${JOB_COLUMNS}`,
-    [queue, limits.map(({ group }) => group), limits.map(({ limit }) => limit)],
+    [queue, limits.map(({ group }) => group), limits.map(({ limit }) => limit), owner],
   )
   return rows.map((row: JobRow<Data>) => asJob(row))
 }

@@ -1,33 +1,81 @@
-/** Takes back the jobs of processes that died: pg-boss looks for leases without a heartbeat. */
+/** Takes back the jobs of processes that died. */
+import type { Db } from '../../postgres/transaction.ts'
+import type { DeadProcesses } from '../../processes/dead-processes.ts'
+import { markUnlocked } from '../../processes/processes-table.ts'
+import { LOST_MESSAGES } from '../job.ts'
 import { HEARTBEAT_SECONDS } from './jobs-table.ts'
 import { supervise, type PgBoss } from './boss.ts'
 
+/** How often leases are looked at that have expired. */
 export const RECOVERY_SECONDS = 5
+/** How often processes are looked for that died. */
+export const DEATH_WATCH_SECONDS = 1.2
+
+interface Parts {
+  boss: PgBoss
+  db: Db
+  dead: Pick<DeadProcesses, 'find'>
+  /** These queues have jobs that can be fetched again. */
+  recovered(queues: string[]): void
+  log: { warn(details: object, message: string): void }
+}
 
 export class LostJobs {
-  #boss: PgBoss
+  #parts: Parts
   /** When a query of this process failed last, by the monotonic clock. */
   #failedAt = -Infinity
 
-  constructor(boss: PgBoss) {
-    this.#boss = boss
+  constructor(parts: Parts) {
+    this.#parts = parts
   }
 
   databaseFailed(): void {
     this.#failedAt = performance.now()
   }
 
+  /** Of processes that are known to have died, within seconds. */
+  async recoverFromDead(): Promise<void> {
+    const { db, dead, recovered, log } = this.#parts
+    for (const id of await dead.find()) {
+      const queues = await releaseJobsOf(db, id)
+      await markUnlocked(db, id)
+      const count = queues.reduce((sum, queue) => sum + queue.jobs, 0)
+      log.warn({ processId: id, jobs: count }, 'a process died: its jobs are attempted again')
+      recovered(queues.map(({ queue }) => queue))
+    }
+  }
+
   /**
-   * Not soon after an outage: processes that live could not renew their leases either, and get the
-   * time of a lease to do it.
+   * Jobs whose lease has expired, which pg-boss looks for. Not soon after an outage: processes that
+   * live could not renew their leases either, and get the time of a lease to do it.
    */
-  async run(): Promise<void> {
+  async recoverExpired(): Promise<void> {
     if (performance.now() - this.#failedAt < HEARTBEAT_SECONDS * 1000) return
     try {
-      await supervise(this.#boss)
+      await supervise(this.#parts.boss)
     } catch (error) {
       this.databaseFailed()
       throw error
     }
   }
+}
+
+/**
+ * The jobs that a process had claimed can be fetched at once, as after a failed attempt. Those whose
+ * attempts are used up become dead letters by pg-boss's next look at expired leases.
+ */
+async function releaseJobsOf(db: Db, owner: string): Promise<{ queue: string; jobs: number }[]> {
+  const { rows } = await db.query(
+    `with lost as (
+       update svc_jobs.job as job
+          set state = case when retry_count < retry_limit then 'retry' else job.state end,
+              start_after = now(), heartbeat_on = '-infinity', group_tier = null,
+              output = jsonb_build_object('value', jsonb_build_object('message', $2::text))
+        where state = 'active' and group_tier = $1
+       returning name
+     )
+     select name as queue, count(*)::int as jobs from lost group by name`,
+    [owner, LOST_MESSAGES[1]],
+  )
+  return rows
 }

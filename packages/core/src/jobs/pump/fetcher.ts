@@ -2,7 +2,7 @@
 import type { Db } from '../../postgres/transaction.ts'
 import type { GroupScheduler } from '../groups/group-scheduler.ts'
 import type { Job, Lane } from '../job.ts'
-import { fetchJobs, type PgBoss } from '../pg-boss/boss.ts'
+import { fetchJobs } from '../pg-boss/fetch-jobs.ts'
 import type { Attempts } from './attempts.ts'
 import type { FetchAhead } from './fetch-ahead.ts'
 import type { Heartbeats } from './heartbeats.ts'
@@ -12,8 +12,11 @@ import type { Slots } from './slots.ts'
 
 interface Parts {
   queue: string
-  boss: PgBoss
   db: Db
+  /** Names this process in the jobs that it claims. */
+  owner: () => string | null
+  /** Whether this process hears notifications. */
+  hears: () => boolean
   slots: Slots
   fetchAhead: FetchAhead
   groups: GroupScheduler
@@ -90,16 +93,16 @@ export class Fetcher {
       after(second)
       if (second.limit > 0 && second.count === second.limit) return 0
     }
-    return pollMsAfter(Date.now() - this.#lastJobAt, lane)
+    return pollMsAfter(Date.now() - this.#lastJobAt, lane, this.#parts.hears())
   }
 
   async fetch(lane: Lane, limit: number, excludedGroups: string[]) {
-    const { boss, db, queue, slots } = this.#parts
+    const { db, owner, queue, slots } = this.#parts
     const startedAt = performance.now()
     slots.reserve(lane, limit)
     let jobs: Job[] = []
     try {
-      jobs = await fetchJobs(boss, db, queue, { limit, lane, excludedGroups })
+      jobs = await fetchJobs(db, queue, { limit, lane, excludedGroups, owner: owner() })
     } finally {
       slots.release(lane, limit - jobs.length)
     }

@@ -1,11 +1,15 @@
-/** How often a queue is polled. Notifications come first: the poll makes up for those that are lost. */
+/**
+ * How often a queue is polled. Publishes of this process hand their jobs over, those of others notify,
+ * and a lane knows when the jobs are due that it has put back: a poll makes up for what is lost.
+ */
 import type { Lane } from '../job.ts'
 
 /** A queue without a job for so long is idle. */
 export const IDLE_AFTER_MS = 5000
 
-export function pollMsAfter(idleMs: number, lane: Lane): number {
-  if (idleMs < IDLE_AFTER_MS) return 100
-  if (idleMs < 60_000) return 500
+/** `hears`: whether this process hears notifications; behind a pooler it does not. */
+export function pollMsAfter(idleMs: number, lane: Lane, hears: boolean): number {
+  if (idleMs < IDLE_AFTER_MS) return hears ? 500 : 100
+  if (idleMs < 60_000) return hears ? 1000 : 500
   return lane === 'first' ? 2000 : 5000
 }

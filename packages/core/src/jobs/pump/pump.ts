@@ -7,8 +7,10 @@ import type { Database } from '../../postgres/pools.ts'
 import { GroupScheduler } from '../groups/group-scheduler.ts'
 import { LANES, type Job, type Lane } from '../job.ts'
 import type { PgBoss } from '../pg-boss/boss.ts'
+import { renewLeases } from '../pg-boss/jobs-table.ts'
 import type { Outcome, Worker } from '../worker.ts'
 import { Attempts } from './attempts.ts'
+import { DueTimes } from './due-times.ts'
 import { Fetcher } from './fetcher.ts'
 import { FetchAhead } from './fetch-ahead.ts'
 import { FirstLane } from './first-lane.ts'
@@ -29,6 +31,10 @@ interface Parts {
     error(details: object, message: string): void
     info(details: object, message: string): void
   }
+  /** Names this process in the jobs that it claims. */
+  owner: () => string | null
+  /** Whether this process hears notifications. */
+  hears: () => boolean
   /** The table of groups has changed: other processes read it again. */
   groupsChanged(): void
   /** A fetch has failed. */
@@ -49,7 +55,11 @@ export class Pump {
   #heartbeats: Heartbeats
   #lanes: Record<Lane, FirstLane | RetryLane>
   #sleeps: Record<Lane, WakeableSleep>
+  #slots: Slots
+  #dueTimes = new DueTimes(() => this.wakeAll())
   #loops: Promise<void>[] = []
+  /** Whether publishes of this process may claim jobs. */
+  #claims = false
   #stopping = false
 
   constructor(parts: Parts) {
@@ -65,19 +75,24 @@ export class Pump {
       windows: slots.windows,
       database,
       log,
+      owner: parts.owner,
       changed: () => parts.groupsChanged(),
       wake: () => this.#sleeps.retry.wake(),
     })
     const heartbeats = new Heartbeats(db, queue, log)
     const outcomes = new OutcomeBuffer({
-      settle: (batch) => settleBatch(boss, db, worker, batch),
+      settle: async (batch) => {
+        for (const { nextAttemptInMs } of await settleBatch(boss, db, worker, batch)) {
+          if (nextAttemptInMs !== null) this.#dueTimes.add(nextAttemptInMs)
+        }
+      },
       settled: () => this.#wakeLanesWithRoom(),
       forget: (jobs) => heartbeats.forget(jobs),
       log,
     })
     const attempts = new Attempts({
       worker,
-      db,
+      db: db.prepared,
       slots,
       fetchAhead,
       log,
@@ -85,8 +100,9 @@ export class Pump {
     })
     const fetcher = new Fetcher({
       queue,
-      boss,
-      db,
+      db: db.prepared,
+      owner: parts.owner,
+      hears: parts.hears,
       slots,
       fetchAhead,
       groups,
@@ -96,6 +112,7 @@ export class Pump {
     })
     const parked = new ParkedJobClaims(slots, groups, fetcher)
     const wakeLanesWithRoom = () => this.#wakeLanesWithRoom()
+    this.#slots = slots
     this.#groups = groups
     this.#heartbeats = heartbeats
     this.#outcomes = outcomes
@@ -112,6 +129,42 @@ export class Pump {
   start(): void {
     const loops: Lane[][] = this.#hasOneLoop ? [['first', 'retry']] : [['first'], ['retry']]
     this.#loops = loops.map((lanes) => this.#run(lanes))
+    this.#claims = true
+  }
+
+  /** Slots for first attempts that a publish may take; 0 while other jobs wait for them. */
+  room(): number {
+    if (!this.#claims || this.#fetcher.hasMore('first') || this.#fetcher.isBehind()) return 0
+    return Math.max(0, this.#slots.free('first'))
+  }
+
+  /** Groups that have all the slots that they may have. */
+  fullGroups(): string[] {
+    return this.#groups.full()
+  }
+
+  /** Jobs that a publish of this process has claimed. */
+  begin(jobs: Job[]): void {
+    this.#slots.reserve('first', jobs.length)
+    this.#fetcher.begin('first', jobs, false)
+  }
+
+  /**
+   * The same, where some of the jobs may have been rolled back. Where they cannot be looked up now,
+   * they come back when their lease expires.
+   */
+  async beginExisting(jobs: Job[]): Promise<void> {
+    const { worker, database, log } = this.#parts
+    try {
+      const existing = await renewLeases(database.workerPool, worker.queue, jobs)
+      this.begin(jobs.filter(({ id }) => existing.has(id)))
+    } catch (error) {
+      log.error({ err: error, queue: worker.queue }, 'claimed jobs could not be looked up')
+    }
+  }
+
+  stopClaiming(): void {
+    this.#claims = false
   }
 
   /** There may be new jobs. */
@@ -119,6 +172,11 @@ export class Pump {
     this.#sleeps.first.wake()
     // Redriven and resumed jobs wait in the retry lane, which an idle pump rarely polls.
     if (Date.now() - this.#fetcher.lastJobAt > IDLE_AFTER_MS) this.#sleeps.retry.wake()
+  }
+
+  /** There are jobs in either lane. */
+  wakeAll(): void {
+    for (const sleep of Object.values(this.#sleeps)) sleep.wake()
   }
 
   /** The table of groups has changed. */
@@ -132,12 +190,14 @@ export class Pump {
    */
   async stop(): Promise<void> {
     this.#stopping = true
+    this.#claims = false
     for (const sleep of Object.values(this.#sleeps)) sleep.wake()
     await Promise.all(this.#loops)
     await this.#attempts.stop((this.worker.drainSeconds ?? DRAIN_SECONDS) * 1000)
     await this.#groups.stop()
     await this.#outcomes.close()
     await this.#heartbeats.stop()
+    this.#dueTimes.stop()
   }
 
   /** With one slot the lanes take turns in one loop. Else no lane waits for the other's fetch. */

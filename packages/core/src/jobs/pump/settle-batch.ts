@@ -3,9 +3,15 @@ import type { Db } from '../../postgres/transaction.ts'
 import type { WorkerPool } from '../../postgres/worker-pool.ts'
 import type { Job } from '../job.ts'
 import { recordParked } from '../groups/groups-table.ts'
-import { makeLastAttempt, postponeJobs, delayRetries } from '../pg-boss/jobs-table.ts'
+import {
+  delayRetries,
+  makeLastAttempt,
+  postponeJobs,
+  type NextAttempt,
+} from '../pg-boss/jobs-table.ts'
 import { parkFetched } from '../pg-boss/parked-jobs.ts'
 import { failJobs, removeJobs, type PgBoss } from '../pg-boss/boss.ts'
+import { settleCompleted } from './settle-completed.ts'
 import type { Outcome, JobOutcome, Settled, Worker } from '../worker.ts'
 
 type JobOutcomeAs<Kind extends Outcome['kind']> = {
@@ -14,20 +20,18 @@ type JobOutcomeAs<Kind extends Outcome['kind']> = {
 }
 
 /**
+ * Returns what was settled, save where all jobs were completed.
+ *
  * A job whose lease has expired may belong to another process by now: pg-boss leaves it alone, and
  * it is not recorded.
  */
 export async function settleBatch(
   boss: PgBoss,
-  pool: Pick<WorkerPool, 'query' | 'transaction'>,
-  worker: Pick<Worker, 'queue' | 'record' | 'afterRecord'>,
+  pool: Pick<WorkerPool, 'prepared' | 'transaction'>,
+  worker: Pick<Worker, 'queue' | 'record' | 'recordCompleted' | 'afterRecord'>,
   batch: JobOutcome[],
-): Promise<void> {
-  // One statement is a transaction of its own.
-  if (!worker.record && batch.every(isFinished)) {
-    await settleFinished(boss, pool, worker.queue, batch)
-    return
-  }
+): Promise<Settled[]> {
+  if (await settleCompleted(pool.prepared, worker, batch)) return []
   const settled = await pool.transaction(async (db) => {
     const all = [
       ...(await settleFinished(boss, db, worker.queue, batch.filter(isFinished))),
@@ -39,6 +43,7 @@ export async function settleBatch(
     return all
   })
   worker.afterRecord?.(settled)
+  return settled
 }
 
 async function settleFinished(
@@ -50,7 +55,7 @@ async function settleFinished(
   const ours = new Set(await removeJobs(boss, db, queue, jobsOf(finished)))
   return finished
     .filter(({ job }) => ours.has(job.id))
-    .map(({ job, outcome }) => ({ job, outcome, result: outcome.kind, nextAttemptAt: null }))
+    .map(({ job, outcome }) => ({ job, outcome, result: outcome.kind, ...timesOf(null) }))
 }
 
 async function settleFailed(
@@ -80,8 +85,8 @@ async function settleFailed(
   return [...retried, ...dying]
     .filter(({ job }) => ours.has(job.id))
     .map(({ job, outcome }) => {
-      const nextAttemptAt = nextAttempts.get(job.id) ?? null
-      return { job, outcome, result: nextAttemptAt ? 'retry' : 'dead', nextAttemptAt }
+      const next = nextAttempts.get(job.id) ?? null
+      return { job, outcome, result: next ? 'retry' : 'dead', ...timesOf(next) }
     })
 }
 
@@ -93,8 +98,8 @@ async function settlePostponed(
   const waits = postponed.map(({ job, outcome }) => ({ job, delayMs: outcome.delayMs }))
   const nextAttempts = await postponeJobs(db, queue, waits)
   return postponed.flatMap(({ job, outcome }) => {
-    const nextAttemptAt = nextAttempts.get(job.id)
-    return nextAttemptAt ? [{ job, outcome, result: 'postponed', nextAttemptAt }] : []
+    const next = nextAttempts.get(job.id)
+    return next ? [{ job, outcome, result: 'postponed', ...timesOf(next) }] : []
   })
 }
 
@@ -113,8 +118,13 @@ async function settleParked(
   const ours = new Set(await parkFetched(db, queue, jobsOf(parked)))
   return parked
     .filter(({ job }) => ours.has(job.id))
-    .map(({ job, outcome }) => ({ job, outcome, result: 'parked', nextAttemptAt: null }))
+    .map(({ job, outcome }) => ({ job, outcome, result: 'parked', ...timesOf(null) }))
 }
+
+const timesOf = (next: NextAttempt | null) => ({
+  nextAttemptAt: next?.at ?? null,
+  nextAttemptInMs: next?.inMs ?? null,
+})
 
 const isFinished = (one: JobOutcome): one is JobOutcomeAs<'completed' | 'cancelled'> =>
   one.outcome.kind === 'completed' || one.outcome.kind === 'cancelled'

@@ -2,14 +2,16 @@
 import {
   findPayloads,
   retainEvents,
+  type CompletedJob,
   type Core,
   type Db,
+  type InsertCompleted,
   type Outcome,
   type Settled,
   type Worker,
 } from '@svc/core/internal'
 import { deactivateGone } from '../../operations/pause.ts'
-import { insertLogRows } from '../../tables/delivery-log.ts'
+import { insertLogRows, insertOfCompleted, type LogRow } from '../../tables/delivery-log.ts'
 import { findWebhooksForDelivery, type WebhookForDelivery } from '../../tables/webhooks.ts'
 import { QUEUE } from '../constants.ts'
 import type { Post } from '../http/post.ts'
@@ -18,7 +20,7 @@ import { makeAttempt, type AttemptSettings } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
 import { crashedAttemptsBefore } from './crashed-attempts.ts'
 import { attemptNumberOf, eventKey, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
-import { rowsOf, skippedRow } from './log-entry.ts'
+import { rowOf, rowsOf, skippedRow } from './log-entry.ts'
 
 export interface Prepared {
   /** Undefined where the webhook is deleted. */
@@ -56,6 +58,7 @@ export function createDeliveryWorker(
         ? perform(post, settings, job, prepared, signal)
         : performLarge(core.db, budget, post, settings, job, prepared, signal),
     record: (db, settled) => record(core, settings, db, settled),
+    recordCompleted,
     afterRecord(settled) {
       if (settled.some(isGone)) core.queues.groupsChanged(QUEUE)
     },
@@ -66,10 +69,10 @@ export function createDeliveryWorker(
 async function prepare(db: Db, jobs: DeliveryJob[]): Promise<(job: DeliveryJob) => Prepared> {
   const wanted = new Map<string, { name: string; id: string }>()
   const webhookIds = new Set<string>()
-  for (const { data } of jobs) {
+  for (const { data, published } of jobs) {
     const { target, event: name, eventId: id } = data
     webhookIds.add(target)
-    if (id !== null) wanted.set(eventKey(name, id), { name, id })
+    if (id !== null && !isInHand(published)) wanted.set(eventKey(name, id), { name, id })
   }
   const [webhooks, events] = await Promise.all([
     findWebhooksForDelivery(db, [...webhookIds]),
@@ -77,12 +80,20 @@ async function prepare(db: Db, jobs: DeliveryJob[]): Promise<(job: DeliveryJob) 
   ])
   const webhookOf = new Map(webhooks.map((webhook) => [webhook.id, webhook]))
   const eventOf = new Map(events.map((event) => [eventKey(event.name, event.id), event]))
-  return ({ data: { target, event, eventId, payload } }) => {
+  return ({ data: { target, event, eventId, payload }, published }) => {
+    const webhook = webhookOf.get(target)
+    if (isInHand(published)) return { webhook, payload: published.payload }
     const stored = eventId === null ? undefined : eventOf.get(eventKey(event, eventId))
     const largeBytes = stored && stored.bytes > LARGE_BYTES ? { largeBytes: stored.bytes } : {}
-    return { webhook: webhookOf.get(target), payload: stored?.payload ?? payload, ...largeBytes }
+    return { webhook, payload: stored?.payload ?? payload, ...largeBytes }
   }
 }
+
+/** Whether the payload need not be read. A large one waits for its turn as any other. */
+const isInHand = (
+  published: DeliveryJob['published'],
+): published is NonNullable<DeliveryJob['published']> =>
+  published !== undefined && Buffer.byteLength(published.payload) <= LARGE_BYTES
 
 /** As `perform`, with a payload that is read when the budget has room for it. */
 async function performLarge(
@@ -123,6 +134,19 @@ async function perform(
   return makeAttempt(post, settings, webhook, delivery, signal)
 }
 
+/** Only ordinary deliveries: the others also write rows of lost attempts, or keep their event longer. */
+function recordCompleted(
+  completed: CompletedJob<DeliveryData, AttemptRecord>[],
+): InsertCompleted | null {
+  const yesterday = Date.now() - DAY_MS
+  const rows: LogRow[] = []
+  for (const { job, detail } of completed) {
+    if (detail === undefined || job.lost || isOld(job, yesterday)) return null
+    rows.push(rowOf(job.data, detail, 'delivered', null))
+  }
+  return insertOfCompleted(rows)
+}
+
 async function record(
   core: Core,
   { deliveryLogRetentionDays }: WorkerSettings,
@@ -151,9 +175,11 @@ const DAY_MS = 24 * 3600 * 1000
  */
 function olderEventsOf(settled: SettledDelivery[]): { name: string; id: string }[] {
   const yesterday = Date.now() - DAY_MS
-  return settled.flatMap(({ job: { data, createdAt } }) => {
-    const { event: name, eventId: id, attemptsBefore } = data
-    const isOld = attemptsBefore !== undefined || createdAt.getTime() < yesterday
-    return isOld && id !== null ? [{ name, id }] : []
+  return settled.flatMap(({ job }) => {
+    const { event: name, eventId: id } = job.data
+    return isOld(job, yesterday) && id !== null ? [{ name, id }] : []
   })
 }
+
+const isOld = ({ data, createdAt }: DeliveryJob, yesterday: number): boolean =>
+  data.attemptsBefore !== undefined || createdAt.getTime() < yesterday

@@ -1,0 +1,18 @@
+/**
+ * The id of an event as it is stored: the id that a publish gives is its tenant's own, and the key
+ * of the table is name and id. Between tenant and id stands U+001F, which no tenant contains.
+ */
+const SEPARATOR = '\u001F'
+
+export const storedEventId = (tenant: string | null, id: string): string =>
+  tenant === null && !id.includes(SEPARATOR) ? id : `${tenant ?? ''}${SEPARATOR}${id}`
+
+/** The id that the publish gave. */
+export const publishedEventId = (storedId: string): string =>
+  storedId.slice(storedId.indexOf(SEPARATOR) + 1)
+
+/** The tenant that an event was published for. */
+export function tenantOfEvent(storedId: string): string | null {
+  const end = storedId.indexOf(SEPARATOR)
+  return end > 0 ? storedId.slice(0, end) : null
+}

@@ -1,0 +1,48 @@
+/** From the commit of a publish to the workers: the jobs that this process has claimed start at once. */
+import type { Job } from '../jobs/job.ts'
+import type { WorkerRegistry } from '../jobs/worker-registry.ts'
+import type { JobOffer } from './publish-statement.ts'
+import type { Published } from './publish-events.ts'
+
+type Workers = Pick<WorkerRegistry, 'room' | 'begin' | 'beginExisting' | 'wake'>
+
+export class JobHandover {
+  #workers: Workers
+  /** What the jobs say of the process that claimed them. */
+  #owner: () => string | null
+
+  constructor(workers: Workers, owner: () => string | null) {
+    this.#workers = workers
+    this.#owner = owner
+  }
+
+  /** What this process can start now. */
+  offer(): JobOffer | undefined {
+    const { room, fullGroups } = this.#workers.room()
+    return room.size === 0 ? undefined : { owner: this.#owner(), room, fullGroups }
+  }
+
+  committed({ claimed, queues }: Pick<Published, 'claimed' | 'queues'>): void {
+    for (const [queue, jobs] of claimed) this.#workers.begin(queue, jobs)
+    this.wake(queues)
+  }
+
+  /** The caller may have rolled back to a savepoint: of the claimed jobs those begin that exist. */
+  committedByCaller(published: Published[]): void {
+    const queues = new Set<string>()
+    const claimed = new Map<string, Job[]>()
+    for (const one of published) {
+      for (const queue of one.queues) queues.add(queue)
+      for (const [queue, jobs] of one.claimed) {
+        claimed.set(queue, [...(claimed.get(queue) ?? []), ...jobs])
+      }
+    }
+    for (const [queue, jobs] of claimed) this.#workers.beginExisting(queue, jobs)
+    this.wake(queues)
+  }
+
+  /** These queues have jobs that wait to be fetched. */
+  wake(queues: Iterable<string>): void {
+    for (const queue of queues) this.#workers.wake(queue)
+  }
+}

@@ -1,0 +1,41 @@
+/** Settles completed jobs in one statement, together with the rows that record them. */
+import type { Db } from '../../postgres/transaction.ts'
+import { JOB_IDS, type CompletedJob, type JobOutcome, type Worker } from '../worker.ts'
+
+/** `started_on` names the lease: a job that another process has by now is left alone. */
+const COMPLETED = `completed as (
+  delete from svc_jobs.job as job
+   using unnest(${JOB_IDS}::uuid[], $3::timestamptz[]) as claim (id, started_on)
+   where job.name = $1 and job.id = any(${JOB_IDS}::uuid[]) and job.id = claim.id
+     and job.state = 'active' and job.started_on = claim.started_on
+  returning job.id)`
+
+/** Returns whether the batch is settled: other outcomes need a transaction. */
+export async function settleCompleted(
+  db: Db,
+  worker: Pick<Worker, 'queue' | 'record' | 'recordCompleted'>,
+  batch: JobOutcome[],
+): Promise<boolean> {
+  const completed = completedOf(batch)
+  if (completed === null) return false
+  const recorded = worker.record ? worker.recordCompleted?.(completed) : NOTHING
+  if (!recorded) return false
+  await db.query(`with ${COMPLETED} ${recorded.insert}`, [
+    worker.queue,
+    completed.map(({ job }) => job.id),
+    completed.map(({ job }) => job.startedOn),
+    ...recorded.values,
+  ])
+  return true
+}
+
+const NOTHING = { insert: 'select from completed', values: [] }
+
+function completedOf(batch: JobOutcome[]): CompletedJob[] | null {
+  const completed: CompletedJob[] = []
+  for (const { job, outcome } of batch) {
+    if (outcome.kind !== 'completed') return null
+    completed.push({ job, detail: outcome.detail })
+  }
+  return completed
+}

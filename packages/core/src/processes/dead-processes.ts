@@ -1,0 +1,39 @@
+/** Finds processes that died: their row says that they hold their lock, and nobody holds it. */
+import type { Notifications } from '../postgres/notifications.ts'
+import type { Db } from '../postgres/transaction.ts'
+import { findUnlockedProcesses } from './processes-table.ts'
+
+/** A process whose connection broke has this long to make another one, and take its lock again. */
+const GRACE_MS = 2400
+const TIMEOUT_MS = 5000
+
+export class DeadProcesses {
+  #ownId: string
+  #notifications: Pick<Notifications, 'ask'>
+  #nowMs: () => number
+  /** When a process was first seen without its lock. */
+  #seenAt = new Map<string, number>()
+
+  constructor(
+    ownId: string,
+    notifications: Pick<Notifications, 'ask'>,
+    /** Monotonic. */
+    nowMs: () => number = () => performance.now(),
+  ) {
+    this.#ownId = ownId
+    this.#notifications = notifications
+    this.#nowMs = nowMs
+  }
+
+  /** One look. Returns the ids of the processes that have been without their lock for a while. */
+  async find(): Promise<string[]> {
+    const db: Db = {
+      query: (text, values = []) =>
+        this.#notifications.ask(text, values, { timeoutMs: TIMEOUT_MS }),
+    }
+    const ids = await findUnlockedProcesses(db, this.#ownId)
+    const now = this.#nowMs()
+    this.#seenAt = new Map(ids.map((id) => [id, this.#seenAt.get(id) ?? now]))
+    return ids.filter((id) => now - (this.#seenAt.get(id) ?? now) >= GRACE_MS)
+  }
+}

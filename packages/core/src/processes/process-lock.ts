@@ -1,0 +1,43 @@
+/**
+ * The advisory lock of this process, held on the connection that listens: Postgres releases it when
+ * the process dies, whatever has killed it. Jobs name the process that has claimed them, so that
+ * they are taken back within seconds. Behind a pooler no lock is held: there the leases of the jobs
+ * expire.
+ */
+import { ADVISORY_LOCKS } from '../postgres/advisory-locks.ts'
+import type { Notifications } from '../postgres/notifications.ts'
+
+const TIMEOUT_MS = 5000
+
+/** The key of a process's lock, as an expression of SQL over its id. */
+export const lockKeyOf = (id: string): string =>
+  `hashtextextended(${id}, ${ADVISORY_LOCKS.processes})`
+
+export class ProcessLock {
+  #id: string
+  #notifications: Pick<Notifications, 'ask' | 'session'>
+  /** The connection on which the lock is held. */
+  #heldIn: number | undefined
+
+  constructor(id: string, notifications: Pick<Notifications, 'ask' | 'session'>) {
+    this.#id = id
+    this.#notifications = notifications
+  }
+
+  get isHeld(): boolean {
+    return this.#heldIn !== undefined && this.#heldIn === this.#notifications.session
+  }
+
+  /** Takes the lock where it is not held: at boot, and after the connection was lost. */
+  async hold(): Promise<void> {
+    if (this.isHeld) return
+    const { rows } = await this.#notifications.ask(
+      // A connection that broke may hold it for a while yet.
+      `select pg_try_advisory_lock(${lockKeyOf('$1::text')}) as "isHeld"`,
+      [this.#id],
+      { timeoutMs: TIMEOUT_MS },
+    )
+    const { isHeld } = rows[0] as { isHeld: boolean }
+    this.#heldIn = isHeld ? this.#notifications.session : undefined
+  }
+}
