@@ -23,7 +23,7 @@ A name is that of a benchmark or of a group: "guard" runs guard-cpu and guard-co
   --long           memory-soak for ten minutes instead of one
   --rounds N       measured rounds (default 3)
   --beside DIR     another checkout, measured in turn with this one
-                   (delivery-ordinary and subscribe)
+                   (steady-delivery and subscribe)
   --json FILE      all results with every sample
   --markdown FILE  the tables as Markdown
   --profile DIR    a CPU profile of each process

@@ -4,7 +4,7 @@ import { chosen, HELP, parseArguments, type Arguments } from './arguments.ts'
 import type { Benchmark } from './benchmark.ts'
 import { deliveryFairness } from './delivery/fairness.ts'
 import { deliveryLatency } from './delivery/latency.ts'
-import { deliveryOrdinary } from './delivery/ordinary.ts'
+import { steadyDelivery } from './delivery/steady.ts'
 import { deliveryThroughput } from './delivery/throughput.ts'
 import { growthBacklog } from './growth/backlog.ts'
 import { growthKeys, guardColdKeys } from './guard/cold-keys.ts'
@@ -25,7 +25,7 @@ const benchmarks: Benchmark[] = [
   publishConcurrent,
   subscribe,
   deliveryThroughput,
-  deliveryOrdinary,
+  steadyDelivery,
   deliveryLatency,
   deliveryFairness,
   growthBacklog,
