@@ -167,10 +167,12 @@ create table svc."__svc.targets" (
   event_name text collate "C" not null,
   target uuid not null,
   tenant text collate "C" default ''::text not null,
+  filter jsonb,
   constraint "__svc.targets_pkey" PRIMARY KEY (subscription, event_name, target)
 );
 CREATE INDEX "__svc.targets_target_idx" ON svc."__svc.targets" USING btree (target);
-CREATE INDEX targets_by_tenant ON svc."__svc.targets" USING btree (subscription, event_name, tenant, target);
+CREATE INDEX targets_by_tenant ON svc."__svc.targets" USING btree (subscription, event_name, tenant, target) WHERE (filter IS NULL);
+CREATE INDEX targets_with_filter ON svc."__svc.targets" USING btree (event_name, tenant) WHERE (filter IS NOT NULL);
 
 create table svc."__svc.webhooks.delivery_log" (
   id uuid not null,
@@ -480,7 +482,7 @@ AS $function$
   select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer)
+CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], deduplication_keys text[], deduplication_seconds double precision[], matched_events integer[], matched_subscriptions text[], matched_targets uuid[], offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer)
  RETURNS text
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -492,14 +494,39 @@ CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids tex
 AS $function$
 #variable_conflict use_column
 declare
+  -- Which of the events to publish, from 1.
+  due int[];
   created int[];
   written text;
 begin
-  -- The rows go in by the order of their key: two batches that share events would deadlock in any other.
+  if matched_events is null and exists (
+       select from svc."__svc.targets"
+        where filter is not null and event_name = any(event_names || '*'::text)) then
+    return '{"hasFilters":true}';
+  end if;
+
+  -- Rows go in by the order of their key: two batches that share some would deadlock in any other.
+  if deduplication_keys is not null then
+    with taken as (
+      insert into svc."__svc.kv" as kv (key, value, expires_at)
+      select key, 'true', clock_timestamp() + make_interval(secs => seconds)
+        from unnest(deduplication_keys, deduplication_seconds) as given (key, seconds)
+       order by key collate "C"
+      on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
+       where kv.expires_at <= clock_timestamp()
+      returning key
+    )
+    select array_agg(given.n::int) into due
+      from unnest(deduplication_keys) with ordinality as given (key, n)
+      join taken using (key);
+  end if;
+
   with published as (
     insert into svc."__svc.events" (name, id, payload, tenant)
     select name, id, payload, tenant
-      from unnest(event_names, event_ids, payloads, tenants) as given (name, id, payload, tenant)
+      from unnest(event_names, event_ids, payloads, tenants) with ordinality
+             as given (name, id, payload, tenant, n)
+     where deduplication_keys is null or given.n = any(due)
      order by name collate "C", id collate "C"
     on conflict (name, id) do nothing
     returning name, id
@@ -514,24 +541,29 @@ begin
            gen_random_uuid() as job_id
       from unnest(event_names, event_ids, tenants) with ordinality as given (name, id, tenant, n)
       join svc."__svc.subscriptions" as wants
-        on wants.event_name = given.name and (given.n = any(created) or not wants.idempotent)
+        on wants.event_name = given.name
+       and (given.n = any(created) or not wants.idempotent and deduplication_keys is null)
       left join lateral (
         -- '' for recipients without a tenant.
         select target from svc."__svc.targets"
          where wants.targeted and subscription = wants.subscription
-           and event_name = given.name and tenant = ''
+           and filter is null and event_name = given.name and tenant = ''
         union all
         select target from svc."__svc.targets"
          where wants.targeted and subscription = wants.subscription
-           and event_name = given.name and tenant = given.tenant
+           and filter is null and event_name = given.name and tenant = given.tenant
         union all
         select target from svc."__svc.targets"
          where wants.targeted and subscription = wants.subscription
-           and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
+           and filter is null and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
         union all
         select target from svc."__svc.targets"
          where wants.targeted and subscription = wants.subscription
-           and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
+           and filter is null and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
+        union all
+        select target from unnest(matched_events, matched_subscriptions, matched_targets)
+                             as matched (n, subscription, target)
+         where matched.n = given.n and matched.subscription = wants.subscription
       ) as target on true
      where target.target is not null or not wants.targeted
   ), placed as (

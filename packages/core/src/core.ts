@@ -1,5 +1,6 @@
-/** The inner side of core: `fastify.svc`, and what the packages on top of it build with. */
+/** Core while it runs: `fastify.svc`, and what the packages on top of core build with. */
 import type { FastifyBaseLogger } from 'fastify'
+import type { Core, FanOut } from './core-interface.ts'
 import { createAudit } from './audit/audit.ts'
 import { createActions } from './actions/actions.ts'
 import { retentionTasks } from './retention-tasks.ts'
@@ -17,10 +18,10 @@ import { JobMover } from './jobs/groups/job-mover.ts'
 import { Pump } from './jobs/pump/pump.ts'
 import { longestDays } from './processes/processes-table.ts'
 import { isBossInstalled, retrySettingsOf, startBoss, type PgBoss } from './jobs/pg-boss/boss.ts'
-import { JobQueues, type Queues } from './jobs/job-queues.ts'
+import { JobQueues } from './jobs/job-queues.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
 import { createSecrets, type Secrets } from './secrets.ts'
-import { NotificationConnection, type Notifications } from './postgres/notifications.ts'
+import { NotificationConnection } from './postgres/notifications.ts'
 import { setRetentionDays, setRecipient } from './events/subscriptions-table.ts'
 import {
   DEATH_WATCH_SECONDS,
@@ -33,62 +34,6 @@ import { withMigrationLock } from './migrations/migration-lock.ts'
 import type { Worker } from './jobs/worker.ts'
 import { WorkerNotifications } from './jobs/worker-notifications.ts'
 import { WorkerRegistry } from './jobs/worker-registry.ts'
-
-/** A subscription with many recipients: each gets a job of its own for each event that it wants. */
-export interface FanOut {
-  /**
-   * Which events of the application fan out. An event that no living process declares for the
-   * subscription ends when this host is up.
-   */
-  declare(subscription: string, queue: string, events: string[]): Promise<void>
-  /**
-   * Which of them one recipient wants: `*` for all, an empty list for none. A recipient with a tenant
-   * gets the events of that tenant, one without those of all.
-   */
-  setRecipient(
-    db: Db,
-    subscription: string,
-    recipient: string,
-    events: string[],
-    tenant?: string | null,
-  ): Promise<void>
-}
-
-export interface Core {
-  svc: Svc
-  /** `svc.database` with a time limit of 15 seconds on each statement. */
-  db: Db
-  /** The same with another time limit, in milliseconds. */
-  dbWithin(ms: number): Db
-  settings: CoreSettings
-  log: FastifyBaseLogger
-  /** This process among those on the database. */
-  lease: ProcessLease
-  /** Runs what is left of a package's migrations; may wait long: see `bootOnCore`. */
-  migrate(owner: string, folder: URL): Promise<void>
-  /** What is published in it is delivered at once after its commit. */
-  transaction<T>(run: (db: Db) => Promise<T>): Promise<T>
-  /** Runs `run` in the caller's transaction where `db` is one, else in a transaction of its own. */
-  within<T>(db: Db | undefined, run: (db: Db) => Promise<T>): Promise<T>
-  /**
-   * Runs `task` after the commit of a transaction of `transaction` or `within`. Where the caller began
-   * the transaction itself this process does not learn of its commit, and `task` does not run.
-   */
-  afterCommit(db: Db, task: () => void): void
-  notifications: Notifications
-  queues: Queues
-  fanOut: FanOut
-  /** Runs a worker's pump from ready to close, where `worker.enabled` says so. */
-  work<Data, Prepared, Detail>(worker: Worker<Data, Prepared, Detail>): void
-  /** Publishes payloads that are JSON text already. */
-  bus: Pick<EventBus, 'publishText' | 'publishOnce'>
-  /** Events are kept for at least so many days, since rows refer to them as long. */
-  retainEventsAtLeast(days: number): void
-  /** Runs when all workers have stopped, before the database is closed. */
-  onDrained(task: () => Promise<void>): void
-  /** Background work from ready to close; errors are logged. */
-  every(seconds: number, name: string, task: () => Promise<void>): void
-}
 
 const MIGRATIONS = new URL('../sql/', import.meta.url)
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { RunningCore, type Core } from './core.ts'
+import type { Core } from './core-interface.ts'
+import { RunningCore } from './core.ts'
 import type { Svc } from './svc.ts'
 import { AlreadyRegistered } from './errors.ts'
 import { resolveCoreOptions, type SvcCoreOptions } from './options/core-options.ts'

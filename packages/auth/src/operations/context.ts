@@ -77,7 +77,7 @@ export function createOperationContext(
 ): OperationContext {
   const { keyCache, lastUsed, log, uncommitted } = authentication
   const publish = async (db: Db, { name, payload }: KeyEvent): Promise<void> => {
-    await core.bus.publishText(name, JSON.stringify(payload), { db })
+    await core.bus.publishText(name, JSON.stringify(payload), { db, tenant: payload.tenant })
   }
   return {
     db: core.db,

@@ -12,7 +12,7 @@ export type KeyEventName =
 
 export interface KeyEvent {
   name: KeyEventName
-  payload: object
+  payload: { tenant: string | null }
 }
 
 /** `more`: what only this event tells. */

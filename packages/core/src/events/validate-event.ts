@@ -19,7 +19,7 @@ import {
   resolveOptions,
 } from '../options/check-options.ts'
 import { BEGIN } from '../postgres/checked-db.ts'
-import { isTenant, TENANT } from '../tenant.ts'
+import { isTenant, TENANT } from '../tenants/tenants.ts'
 import type { PublishOptions, SubscribeOptions } from './event-api.ts'
 
 const EVENT_NAME = /^[A-Za-z0-9_.\-/]{1,200}$/

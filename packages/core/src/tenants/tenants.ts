@@ -12,6 +12,14 @@ export const EVERYWHERE: Reach = null
 /** A tenant, as hosts name them. */
 export const TENANT_PATTERN = '^[A-Za-z0-9_.:-]{1,64}$'
 
+/** What a tenant must be, for messages. */
+export const TENANT = '1 to 64 letters, digits, "_", ".", ":" or "-"'
+
+export const isTenant = (value: unknown): value is string =>
+  typeof value === 'string' && TENANT_REGEXP.test(value)
+
+const TENANT_REGEXP = new RegExp(TENANT_PATTERN)
+
 /** What a caller reaches: a key with a tenant that tenant's rows, every other caller all rows. */
 export const reachOf = (caller: { tenant?: string | null } | null | undefined): Reach =>
   caller?.tenant ?? EVERYWHERE

@@ -35,13 +35,13 @@ export class LostJobs {
 
   /** Of processes that are known to have died, within seconds. */
   async recoverFromDead(): Promise<void> {
-    const { db, dead, recovered, log } = this.#parts
+    const { db, dead, log } = this.#parts
     for (const id of await dead.find()) {
       const queues = await releaseJobsOf(db, id)
       await markUnlocked(db, id)
       const count = queues.reduce((sum, queue) => sum + queue.jobs, 0)
       log.warn({ processId: id, jobs: count }, 'a process died: its jobs are attempted again')
-      recovered(queues.map(({ queue }) => queue))
+      this.#parts.recovered(queues.map(({ queue }) => queue))
     }
   }
 

@@ -1,0 +1,66 @@
+/** What the packages on top of core build with. */
+import type { FastifyBaseLogger } from 'fastify'
+import type { EventBus } from './events/event-bus.ts'
+import type { Queues } from './jobs/job-queues.ts'
+import type { Worker } from './jobs/worker.ts'
+import type { CoreSettings } from './options/core-options.ts'
+import type { Notifications } from './postgres/notifications.ts'
+import type { Db } from './postgres/transaction.ts'
+import type { ProcessLease } from './processes/process-lease.ts'
+import type { Svc } from './svc.ts'
+
+/** A subscription with many recipients: each gets a job of its own for each event that it wants. */
+export interface FanOut {
+  /**
+   * Which events of the application fan out. An event that no living process declares for the
+   * subscription ends when this host is up.
+   */
+  declare(subscription: string, queue: string, events: string[]): Promise<void>
+  /**
+   * Which of them one recipient wants: `*` for all, an empty list for none. A recipient with a tenant
+   * gets the events of that tenant, one without those of all.
+   */
+  setRecipient(
+    db: Db,
+    subscription: string,
+    recipient: string,
+    events: string[],
+    tenant?: string | null,
+  ): Promise<void>
+}
+
+export interface Core {
+  svc: Svc
+  /** `svc.database` with a time limit of 15 seconds on each statement. */
+  db: Db
+  /** The same with another time limit, in milliseconds. */
+  dbWithin(ms: number): Db
+  settings: CoreSettings
+  log: FastifyBaseLogger
+  /** This process among those on the database. */
+  lease: ProcessLease
+  /** Runs what is left of a package's migrations; may wait long: see `bootOnCore`. */
+  migrate(owner: string, folder: URL): Promise<void>
+  /** What is published in it is delivered at once after its commit. */
+  transaction<T>(run: (db: Db) => Promise<T>): Promise<T>
+  /** Runs `run` in the caller's transaction where `db` is one, else in a transaction of its own. */
+  within<T>(db: Db | undefined, run: (db: Db) => Promise<T>): Promise<T>
+  /**
+   * Runs `task` after the commit of a transaction of `transaction` or `within`. Where the caller began
+   * the transaction itself this process does not learn of its commit, and `task` does not run.
+   */
+  afterCommit(db: Db, task: () => void): void
+  notifications: Notifications
+  queues: Queues
+  fanOut: FanOut
+  /** Runs a worker's pump from ready to close, where `worker.enabled` says so. */
+  work<Data, Prepared, Detail>(worker: Worker<Data, Prepared, Detail>): void
+  /** Publishes payloads that are JSON text already. */
+  bus: Pick<EventBus, 'publishText' | 'publishOnce'>
+  /** Events are kept for at least so many days, since rows refer to them as long. */
+  retainEventsAtLeast(days: number): void
+  /** Runs when all workers have stopped, before the database is closed. */
+  onDrained(task: () => Promise<void>): void
+  /** Background work from ready to close; errors are logged. */
+  every(seconds: number, name: string, task: () => Promise<void>): void
+}
