@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import t from 'tap'
 import { CacheLease } from '../../../../packages/auth/src/guard/keys/cache-lease.ts'
 import type { KeyChanges as Changes } from '../../../../packages/auth/src/tables/key-changes.ts'
@@ -114,4 +115,50 @@ t.test('too far behind, or a database that was set back: everything is forgotten
   }
   t.same(forgotten, [null, null, null])
   t.equal(readings.at(-1)?.since, 900)
+})
+
+t.test('without requests nothing is read, and the next request catches up', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+  t.teardown(() => mock.timers.reset())
+  let readings = 0
+  let caughtUp = 0
+  const lease = new CacheLease({
+    readKeyChanges: async () => {
+      readings++
+      return { revision: 1, changedHashes: [] }
+    },
+    forget: () => {},
+    refresh: async () => {},
+    catchUp: async () => void caughtUp++,
+    log: { info: () => {}, warn: () => {} },
+    now: () => Date.now(),
+  })
+  const pass = async (seconds: number) => {
+    for (let ms = 0; ms < seconds * 1000; ms += 400) {
+      mock.timers.tick(400)
+      await new Promise(setImmediate)
+    }
+  }
+  await lease.renew()
+  lease.start()
+  t.ok(lease.isHeld())
+  await pass(20)
+  t.ok(lease.isHeld(), 'the lease is renewed')
+  await pass(40)
+  t.ok(lease.isPaused)
+  const before = readings
+  await pass(60)
+  lease.wake()
+  await pass(60)
+  t.equal(readings, before)
+  t.equal(caughtUp, 0)
+
+  t.notOk(lease.isHeld())
+  await lease.renew()
+  t.equal(caughtUp, 1)
+  t.ok(lease.isHeld())
+  await pass(20)
+  t.ok(lease.isHeld(), 'it is renewed again')
+  t.equal(caughtUp, 1)
+  lease.stop()
 })

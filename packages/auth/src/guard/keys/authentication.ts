@@ -58,12 +58,14 @@ export async function createAuthentication(
     readKeyChanges: (since) => readKeyChanges(pollDb, since),
     forget: (hashes) => (hashes === null ? keyCache.forgetAll() : keyCache.forget(hashes)),
     refresh: async () => lockout?.refresh(),
+    catchUp: () => insertedKeys.poll(),
     log,
   })
-  const insertedKeys = new InsertedKeysPoller({
+  const insertedKeys: InsertedKeysPoller = new InsertedKeysPoller({
     findInsertedKeys: (since) => findInsertedKeys(pollDb, since),
     forgetRejections: (hashes) =>
       hashes === null ? keyCache.forgetAllRejections() : keyCache.forgetRejections(hashes),
+    isPaused: () => lease.isPaused,
     log,
   })
   const uncommitted = new UncommittedChanges({

@@ -2,7 +2,8 @@
  * For how long this process may trust its cache of keys. Every change of keys raises one number in
  * Postgres, the revision, and names the keys to forget. The process reads it every 400 ms. For 900 ms
  * from when a reading was sent, the cache is at most that much out of date; after that the lease has
- * ended, and no request is decided from the cache.
+ * ended, and no request is decided from the cache. While no request asks for it, the lease is left to
+ * end: a host without traffic sends no queries for it, and the next request waits for one reading.
  */
 import type { KeyChanges } from '../../tables/key-changes.ts'
 import { OutageLog, type Log } from '../outage-log.ts'
@@ -16,6 +17,8 @@ export interface CacheLeaseParts {
    * lease must not wait for a table that the application uses.
    */
   refresh: () => Promise<void>
+  /** The same, once, after a time without requests in which nothing was read. */
+  catchUp?: () => Promise<void>
   log: Log
   /** Milliseconds of a monotonic clock. @default performance.now */
   now?: () => number
@@ -24,6 +27,8 @@ export interface CacheLeaseParts {
 const POLL_MS = 400
 /** From when a reading was sent. With the duration of the poll a revocation takes less than 1 s. */
 const LEASE_MS = 900
+/** Without a request for so long the lease is not renewed. */
+const IDLE_AFTER_MS = 30_000
 
 export class CacheLease {
   #parts: CacheLeaseParts
@@ -31,6 +36,9 @@ export class CacheLease {
   #now: () => number
   #revision = -1
   #trustedUntil = 0
+  /** When a request asked last. */
+  #askedAt: number
+  #isPaused = false
   #sentAt = -Infinity
   #reading: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
@@ -39,6 +47,7 @@ export class CacheLease {
   constructor(parts: CacheLeaseParts) {
     this.#parts = parts
     this.#now = parts.now ?? (() => performance.now())
+    this.#askedAt = this.#now()
     this.#outage = new OutageLog(
       parts.log,
       'key changes cannot be read: keys are not decided from the cache',
@@ -46,9 +55,16 @@ export class CacheLease {
     )
   }
 
-  /** By a monotonic clock: setting the wall clock back does not prolong a lease. */
+  /** Asked for each request. By a monotonic clock: setting the wall clock back prolongs no lease. */
   isHeld(): boolean {
-    return this.#now() < this.#trustedUntil
+    const now = this.#now()
+    this.#askedAt = now
+    return now < this.#trustedUntil
+  }
+
+  /** Whether nothing is read for want of requests. */
+  get isPaused(): boolean {
+    return this.#isPaused
   }
 
   /** Asks Postgres at once; concurrent callers share a reading. Rejects where it does not answer. */
@@ -68,7 +84,7 @@ export class CacheLease {
 
   /** To be called on a notification of a change. It only makes the next reading come early. */
   wake(): void {
-    if (!this.#isStarted) return
+    if (!this.#isStarted || this.#isPaused) return
     clearTimeout(this.#timer)
     this.#sentAt = -Infinity // a pending reading may have been sent before the change
     void this.#poll()
@@ -82,6 +98,8 @@ export class CacheLease {
   #pollLater(): void {
     if (!this.#isStarted) return
     clearTimeout(this.#timer)
+    this.#isPaused = this.#now() - this.#askedAt > IDLE_AFTER_MS
+    if (this.#isPaused) return
     this.#timer = setTimeout(() => void this.#poll(), POLL_MS)
     this.#timer.unref()
   }
@@ -101,9 +119,15 @@ export class CacheLease {
     const sentAt = this.#now()
     this.#sentAt = sentAt
     const since = this.#revision
-    const [changes] = await Promise.all([this.#parts.readKeyChanges(since), this.#parts.refresh()])
+    const { readKeyChanges, refresh, catchUp } = this.#parts
+    const [changes] = await Promise.all([
+      readKeyChanges(since),
+      refresh(),
+      this.#isPaused ? catchUp?.() : undefined,
+    ])
     this.#apply(changes, since)
     this.#trustedUntil = Math.max(this.#trustedUntil, sentAt + LEASE_MS)
+    if (this.#isPaused) this.#pollLater()
   }
 
   /** Readings can overtake one another: an older one has nothing to add. */

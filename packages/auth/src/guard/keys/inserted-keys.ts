@@ -9,6 +9,8 @@ export interface InsertedKeysPollerParts {
   findInsertedKeys: (since: string | null) => Promise<InsertedKeys>
   /** `null`: any row may be new. */
   forgetRejections: (hashes: readonly string[] | null) => void
+  /** Whether no request asks for keys: then nothing is read, and the lease of the cache catches up. */
+  isPaused?: () => boolean
   log: Log
 }
 
@@ -50,7 +52,7 @@ export class InsertedKeysPoller {
   /** The poll after a failed one reads what that one has missed. */
   async #pollAgain(): Promise<void> {
     try {
-      await this.poll()
+      if (!this.#parts.isPaused?.()) await this.poll()
       this.#outage.succeeded()
     } catch (error) {
       if (this.#isStarted) this.#outage.failed(error)
