@@ -1,6 +1,7 @@
 /**
- * Polls `pg_xact_status` after a publish with `db` (5 ms, doubling, up to 2 s) to wake the workers
- * right after the caller's commit. A later commit is found by the workers' own polls.
+ * Polls `pg_xact_status` after a publish with `db`, from 5 ms on, doubling, up to once a second for a
+ * minute, to wake the workers right after the caller's commit. A later commit is found by the workers'
+ * own polls.
  */
 import type { Db } from '../postgres/transaction.ts'
 
@@ -10,7 +11,8 @@ interface Expected {
 }
 
 const FIRST_LOOK_MS = 5
-const GIVE_UP_MS = 2000
+const LONGEST_PAUSE_MS = 1000
+const GIVE_UP_MS = 60_000
 /** Beyond this many the polls of the workers are quick enough, and memory stays bounded. */
 const MOST = 1000
 
@@ -65,7 +67,7 @@ export class CommitPoller {
     for (const [transactionId, { giveUpAt }] of this.#expected) {
       if (Date.now() > giveUpAt) this.#expected.delete(transactionId)
     }
-    this.#pauseMs *= 2
+    this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2)
     if (this.#expected.size > 0 && !this.#closed) this.#lookLater()
   }
 }

@@ -63,6 +63,8 @@ interface OpenTransaction {
   publishing: number
   /** What else is to be run after its commit. */
   tasks: (() => void)[]
+  /** The function that was given to `svc.transaction` has returned. */
+  hasEnded: boolean
 }
 
 const eventRow = (name: string, id: unknown, tenant: string | null, payload: string): EventRow => ({
@@ -138,6 +140,7 @@ export class EventBus {
       const offer =
         open && open.published.length < MOST_CLAIMING ? this.#handover.offer() : undefined
       const published = await publishEvents(db, [event], this.#parts.retry, offer)
+      if (open?.hasEnded) throw new InvalidTransaction(AWAIT_PUBLISHES)
       if (open) open.published.push(published)
       else this.#commits.expect(published.transactionId, published.queues)
       return published.results[0] as PublishResult
@@ -163,6 +166,7 @@ export class EventBus {
         begun: (db) => void this.#transactions.set(db, open),
         // Its event would be committed without its jobs.
         ending: () => {
+          open.hasEnded = true
           if (open.publishing > 0) throw new InvalidTransaction(AWAIT_PUBLISHES)
         },
       }),
@@ -170,7 +174,7 @@ export class EventBus {
   }
 
   async #wakingAfter<T>(transact: (open: OpenTransaction) => Promise<T>): Promise<T> {
-    const open: OpenTransaction = { published: [], publishing: 0, tasks: [] }
+    const open: OpenTransaction = { published: [], publishing: 0, tasks: [], hasEnded: false }
     const result = await transact(open)
     this.#handover.committedByCaller(open.published)
     for (const task of open.tasks) task()

@@ -11,5 +11,6 @@ export const IDLE_AFTER_MS = 5000
 export function pollMsAfter(idleMs: number, lane: Lane, hears: boolean): number {
   if (idleMs < IDLE_AFTER_MS) return hears ? 500 : 100
   if (idleMs < 60_000) return hears ? 1000 : 500
-  return lane === 'first' ? 2000 : 5000
+  if (lane === 'first') return hears ? 4000 : 2000
+  return hears ? 8000 : 5000
 }
