@@ -6,7 +6,8 @@ import type * as core from '@svc/core'
 import { DatabaseUnreachable, InvalidOption, svcCore, type Jobs, type Svc } from '@svc/core'
 import type * as webhooks from '@svc/webhooks'
 import { hmac, svcWebhooks, type SvcWebhooksOptions } from '@svc/webhooks'
-import type * as receiver from '@svc/webhooks/receiver'
+import type * as receiver from '@svc/receiver'
+import type * as sameReceiver from '@svc/webhooks/receiver'
 import Fastify, { type FastifyError } from 'fastify'
 
 type IsAny<T> = 0 extends 1 & T ? true : false
@@ -27,9 +28,10 @@ const typed: [
   None<Untyped<typeof core>>,
   None<Untyped<typeof webhooks>>,
   None<Untyped<typeof receiver>>,
+  typeof receiver extends typeof sameReceiver ? true : false,
   None<Untyped<Svc>>,
   IsAny<Awaited<ReturnType<Jobs['send']>>>,
-] = [true, true, true, true, true, false]
+] = [true, true, true, true, true, true, false]
 
 const authOptions: SvcAuthOptions = { bootstrapKeySecret: 'BOOTSTRAP_KEY' }
 const webhooksOptions: SvcWebhooksOptions = {
