@@ -143,7 +143,8 @@ export const importDirections: OxlintOverride[] = [
     [
       'packages/webhooks/src/{errors,schemas}.ts',
       'packages/webhooks/src/outbound/constants.ts',
-      'packages/webhooks/src/outbound/delivery/{next-step,sign}.ts',
+      'packages/webhooks/src/outbound/{filter,settings,transforms}/**',
+      'packages/webhooks/src/outbound/delivery/{ed25519,next-step,sign}.ts',
       'packages/webhooks/src/outbound/http/{blocked-addresses,classify-error,mutex,webhook-url}.ts',
     ],
     webhooks,

@@ -30,3 +30,6 @@ export const WebhookInactive = createError<[string]>(
   'the webhook %s is not active',
   409,
 )
+
+/** A filter of a webhook is not one; the message names the spot. */
+export const InvalidFilter = createError<[string]>('SVC_WEBHOOKS_INVALID_FILTER', '%s', 400)
