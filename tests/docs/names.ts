@@ -55,6 +55,13 @@ declare global {
   const prisma: { $transaction<T>(run: (tx: PrismaTransaction) => Promise<T>): Promise<T> }
 }
 `,
+  'packages/webhooks/docs/webhook-settings.md': `${APP}
+import * as webhooks from '@svc/webhooks'
+declare global {
+  const webhookId: string
+  const { svcWebhooks }: typeof webhooks
+}
+`,
   'packages/webhooks/docs/operations.md': `${APP}
 import '@svc/webhooks'
 declare global { const webhookId: string }

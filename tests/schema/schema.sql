@@ -210,6 +210,21 @@ create table svc."__svc.webhooks.registrations" (
   previous_secret_expires_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  description text,
+  metadata jsonb,
+  filter jsonb,
+  headers jsonb,
+  timeout_ms integer,
+  retry jsonb,
+  rate_limit jsonb,
+  max_in_flight integer,
+  ordered boolean default false not null,
+  transform text,
+  disabled_at timestamp with time zone,
+  disabled_reason text,
+  failing_since timestamp with time zone,
+  last_success_at timestamp with time zone,
+  last_failure_at timestamp with time zone,
   constraint "__svc.webhooks.registrations_pkey" PRIMARY KEY (id)
 );
 

@@ -5,6 +5,8 @@ import './operations/operations.ts'
 
 export { svcWebhooks, svcWebhooks as default } from './plugin.ts'
 export type { SvcWebhooksOptions } from './options.ts'
+export type { Transform, Transformed, TransformInput } from './outbound/transforms/transform.ts'
+export type { WebhookFilter } from './settings-schemas.ts'
 export type { SvcWebhooks } from './operations/operations.ts'
 export type {
   DeliverInput,
@@ -25,6 +27,11 @@ export type {
 export {
   DeliveryNotFound,
   EventNotAllowed,
+  InvalidFilter,
+  InvalidHeader,
+  InvalidMetadata,
+  TimeoutTooLong,
+  UnknownTransform,
   UrlRefused,
   WebhookInactive,
   WebhookNotFound,

@@ -14,6 +14,7 @@ import {
 import { startOutbound, type Outbound } from './outbound/start.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { unknownId } from './routes/management.ts'
+import { publicKeyRoutes } from './routes/public-keys.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 
 async function webhooks(app: FastifyInstance, options: SvcWebhooksOptions): Promise<void> {
@@ -45,6 +46,7 @@ async function mount(
       managementBasePath,
       (api) => {
         if (!openapi) hideRoutes(api)
+        if (outbound.publicKey !== null) publicKeyRoutes(api, [outbound.publicKey])
         webhookRoutes(api, outbound.webhooks)
         deliveryRoutes(api, outbound.deliveries)
       },

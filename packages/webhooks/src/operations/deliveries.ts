@@ -7,15 +7,20 @@ import {
   type Core,
   type Db,
 } from '@svc/core/internal'
-import { DeliveryNotFound, WebhookInactive, WebhookNotFound } from '../errors.ts'
+import { DeliveryNotFound, UnknownTransform, WebhookInactive, WebhookNotFound } from '../errors.ts'
 import { QUEUE, TEST_EVENT } from '../outbound/constants.ts'
-import { makeAttempt, type AttemptSettings } from '../outbound/delivery/attempt.ts'
+import {
+  makeAttempt,
+  type AttemptSettings,
+  type AttemptStep,
+} from '../outbound/delivery/attempt.ts'
 import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
 import { rowOf } from '../outbound/delivery/log-entry.ts'
 import type { Post } from '../outbound/http/post.ts'
 import type {
   DeliverInput,
   DeliveryFilter,
+  DeliveryStatus,
   Page,
   QueuedDelivery,
   RedeliverInput,
@@ -76,10 +81,15 @@ export function createDeliveryOperations(
       if (!webhook.active) throw new WebhookInactive(webhookId)
       const text = JSON.stringify(payload)
       const delivery = { event, payload: text, deliveryId, attempt }
-      const { kind, detail } = await makeAttempt(post, settings, webhook, delivery, NEVER_ABORTED)
+      const step = await makeAttempt(post, settings, webhook, delivery, NEVER_ABORTED)
+      if (step.kind === 'postponed') {
+        throw new UnknownTransform(
+          webhook.transform ?? '',
+          [...settings.transforms.keys()].join(', '),
+        )
+      }
       const data = { event, eventId: null, target: webhookId, deliveryId, payload: text }
-      const status = kind === 'completed' ? 'delivered' : 'failed'
-      const row = rowOf(data, detail, status, null)
+      const row = rowOf(data, step.detail, statusOf(step.kind), null)
       await insertLogRows(db, [row])
       return row
     },
@@ -139,6 +149,11 @@ export function createDeliveryOperations(
       }))
     },
   }
+}
+
+function statusOf(kind: Exclude<AttemptStep['kind'], 'postponed'>): DeliveryStatus {
+  if (kind === 'completed') return 'delivered'
+  return kind === 'cancelled' ? 'skipped' : 'failed'
 }
 
 /** What is delivered; the payload only where no event holds it. */

@@ -7,6 +7,7 @@ import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
 import { skippedRow } from '../outbound/delivery/log-entry.ts'
 import type { IsBlocked } from '../outbound/http/blocked-addresses.ts'
 import { urlProblem } from '../outbound/http/webhook-url.ts'
+import { maskedHeaders } from '../outbound/settings/custom-headers.ts'
 import {
   DEFAULT_OVERLAP_SECONDS,
   type NewWebhook,
@@ -22,11 +23,18 @@ import {
   findWebhook,
   insertWebhook,
   listWebhooks,
+  lockWebhook,
   replaceSecret,
   updateWebhook,
 } from '../tables/webhooks.ts'
 import { auditChange } from './audit.ts'
+import { checkCombination, checkSettings, type SettingsRules } from './check-settings.ts'
 import { pause, resume } from './pause.ts'
+
+export interface WebhookRules extends SettingsRules {
+  allowedEvents: string[]
+  isBlocked: IsBlocked
+}
 
 export interface WebhookOperations {
   register: (input: NewWebhook, db?: Db, by?: AuditOrigin) => Promise<WebhookWithSecret>
@@ -37,28 +45,35 @@ export interface WebhookOperations {
   rotateSecret: (input: RotateSecretInput, db?: Db, by?: AuditOrigin) => Promise<WebhookWithSecret>
 }
 
-export function createWebhookOperations(
-  core: Core,
-  { allowedEvents, isBlocked }: { allowedEvents: string[]; isBlocked: IsBlocked },
-): WebhookOperations {
+export function createWebhookOperations(core: Core, rules: WebhookRules): WebhookOperations {
+  const { allowedEvents, isBlocked } = rules
   const groupsChanged = () => core.queues.groupsChanged(QUEUE)
 
-  function check({ url, events }: WebhookChanges): void {
+  function check({ url, events, ...settings }: WebhookChanges): void {
     const problem = url === undefined ? null : urlProblem(url, isBlocked)
     if (problem !== null) throw new UrlRefused(problem)
     const unknown = events?.find((name) => name !== '*' && !allowedEvents.includes(name))
-    if (unknown === undefined) return
-    throw new EventNotAllowed(unknown, ['*', ...allowedEvents].join(', '))
+    if (unknown !== undefined) {
+      throw new EventNotAllowed(unknown, ['*', ...allowedEvents].join(', '))
+    }
+    checkSettings(settings, rules)
   }
 
   return {
     async register(input, caller, by) {
       check(input)
-      const { url, label = null } = input
+      checkCombination(input)
+      const { label = null } = input
       const events = [...new Set(input.events)]
       const id = uuidv7()
       return await core.within(caller, async (db) => {
-        const webhook = await insertWebhook(db, { id, url, events, label, secret: newSecret() })
+        const webhook = await insertWebhook(db, {
+          ...input,
+          id,
+          events,
+          label,
+          secret: newSecret(),
+        })
         await core.fanOut.setRecipient(db, SUBSCRIPTION, id, events)
         await auditChange(db, by, 'create', null, webhook)
         return webhook
@@ -78,7 +93,10 @@ export function createWebhookOperations(
       check({ ...changes, ...(events && { events }) })
       return await core.within(caller, async (db) => {
         const all = events ? { ...changes, events: [...new Set(events)] } : changes
-        const { before, after } = existing(id, await updateWebhook(db, id, all))
+        const before = existing(id, await lockWebhook(db, id))
+        // Before anything is written: the caller may go on with its transaction.
+        checkCombination(changes, before)
+        const after = await updateWebhook(db, id, all)
         await auditChange(db, by, 'update', before, after)
         const isMoved = before.url !== after.url
         if (before.active && !after.active) await pause(core, db, id)
@@ -108,7 +126,7 @@ export function createWebhookOperations(
       return await core.within(caller, async (db) => {
         const rotated = existing(id, await replaceSecret(db, id, newSecret(), overlapSeconds))
         await auditChange(db, by, 'rotate-secret', { ...rotated, secret: '' }, rotated)
-        return rotated
+        return masked(rotated)
       })
     },
   }
@@ -128,4 +146,9 @@ export function existing<Value>(id: string, value: Value | undefined): Value {
   return value
 }
 
-const withoutSecret = ({ secret: _, ...shown }: WebhookWithSecret): Webhook => shown
+const withoutSecret = ({ secret: _, ...shown }: WebhookWithSecret): Webhook => masked(shown)
+
+const masked = <Shown extends Webhook>(webhook: Shown): Shown => ({
+  ...webhook,
+  headers: maskedHeaders(webhook.headers),
+})

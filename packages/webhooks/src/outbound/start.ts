@@ -1,10 +1,12 @@
 import { createRequire } from 'node:module'
+import { InvalidOption } from '@svc/core'
 import { longestDays, deleteOldDeadLetters, type Core } from '@svc/core/internal'
 import { dropLogDays, makeLogDays } from '../tables/delivery-log.ts'
 import type { WebhooksSettings } from '../options.ts'
 import { createAddressFilter } from './http/blocked-addresses.ts'
 import { createDeliveryWorker } from './delivery/delivery-worker.ts'
 import { createDeliveryOperations, type DeliveryOperations } from '../operations/deliveries.ts'
+import { parseSigningKey, type SigningKey } from './delivery/ed25519.ts'
 import { recordCrashedAttempts } from './delivery/crashed-attempts.ts'
 import { QUEUE, SUBSCRIPTION } from './constants.ts'
 import { createPost } from './http/post.ts'
@@ -13,6 +15,8 @@ import { createWebhookOperations, type WebhookOperations } from '../operations/w
 export interface Outbound {
   webhooks: WebhookOperations
   deliveries: DeliveryOperations
+  /** `whpk_…`; `null` where deliveries are not signed with ed25519. */
+  publicKey: string | null
 }
 
 const MIGRATIONS = new URL('../../sql/', import.meta.url)
@@ -24,7 +28,9 @@ const DAY_IN_SECONDS = 24 * 3600
 /** Makes tables, queue and fan-out, starts the worker and the periodic tasks. Returns the operations. */
 export async function startOutbound(core: Core, given: WebhooksSettings): Promise<Outbound> {
   const { worker } = core.settings
-  const settings = { ...given, retryDelayMaxSeconds: worker.retryDelayMaxSeconds }
+  const signingKey = await signingKeyOf(core, given)
+  const { retryDelayMaxSeconds } = worker
+  const settings = { ...given, retryDelayMaxSeconds, signingKey, log: core.log }
   const isBlocked = createAddressFilter(settings.allowedNetworks)
   const timeoutMs = settings.deliveryTimeoutMs
 
@@ -47,9 +53,23 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     recordCrashedAttempts(core),
   )
   return {
-    webhooks: createWebhookOperations(core, { allowedEvents: settings.allowedEvents, isBlocked }),
+    webhooks: createWebhookOperations(core, { ...settings, isBlocked }),
     deliveries: createDeliveryOperations(core, post, settings),
+    publicKey: signingKey && signingKey.publicKey,
   }
+}
+
+/** @throws InvalidOption */
+async function signingKeyOf(core: Core, { ed25519 }: WebhooksSettings): Promise<SigningKey | null> {
+  if (ed25519 === null) return null
+  const { secretName } = ed25519
+  const secret = await core.svc.secrets.get(secretName)
+  const key = secret === null ? null : parseSigningKey(secret)
+  if (key !== null) return key
+  const found = secret === null ? 'it is not set' : 'it is another text'
+  throw new InvalidOption(
+    `svcWebhooks: the secret "${secretName}" of the option "ed25519" must be "whsk_" and the base64 of a 32-byte seed, or of seed and public key, but ${found}`,
+  )
 }
 
 async function keepLog(core: Core, days: number): Promise<void> {
