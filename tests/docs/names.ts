@@ -23,6 +23,7 @@ declare global {
   const svcAuth: typeof plugin
 }
 `,
+  'packages/core/docs/events.md': APP,
   'packages/webhooks/README.md': `${APP}
 import '@svc/webhooks'
 `,

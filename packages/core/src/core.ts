@@ -6,6 +6,7 @@ import { createActions } from './actions/actions.ts'
 import { retentionTasks } from './retention-tasks.ts'
 import { openDatabase, type Database } from './postgres/pools.ts'
 import type { Db } from './postgres/transaction.ts'
+import { Catalogue } from './events/catalogue.ts'
 import { createEvents, EventBus } from './events/event-bus.ts'
 import type { CoreServices, Svc } from './svc.ts'
 import { InvalidOption } from './errors.ts'
@@ -45,6 +46,7 @@ export class RunningCore implements Core {
   readonly notifications: NotificationConnection
   readonly queues: JobQueues
   readonly lease: ProcessLease
+  readonly catalogue: Catalogue
   readonly bus: EventBus
   #boot: MigrationBoot
   #database: Database
@@ -61,6 +63,8 @@ export class RunningCore implements Core {
     log: FastifyBaseLogger,
     signal: AbortSignal,
   ): Promise<RunningCore> {
+    // Before anything is opened: a wrong definition is an error of its own.
+    const catalogue = new Catalogue(settings.events, settings.eventValidation, log)
     const secrets = createSecrets(settings.secrets)
     const logError = (error: Error) =>
       log.warn({ err: loggable(error) }, 'connection to Postgres lost')
@@ -77,7 +81,7 @@ export class RunningCore implements Core {
         // pg-boss takes its lock after it has made the schema: of two processes that make it at once one fails.
         const installed = await isBossInstalled(database.db)
         const boss = installed ? await start() : await withMigrationLock(boot, start)
-        return new RunningCore(settings, boot, database, boss, secrets)
+        return new RunningCore(settings, boot, database, boss, secrets, catalogue)
       })
     } catch (error) {
       await database.close()
@@ -91,8 +95,10 @@ export class RunningCore implements Core {
     database: Database,
     boss: PgBoss,
     secrets: Secrets,
+    catalogue: Catalogue,
   ) {
     const { log } = boot
+    this.catalogue = catalogue
     this.settings = settings
     this.log = log
     this.#boot = boot
@@ -129,6 +135,7 @@ export class RunningCore implements Core {
       workers: this.#workers,
       retry,
       lease: this.lease,
+      catalogue,
       log,
     })
     const services: object = {

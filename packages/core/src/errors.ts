@@ -88,6 +88,13 @@ export const InvalidPayload = createError<[string]>(
   400,
 )
 
+/** A payload that does not match the schema of its event; the message names the path that fails. */
+export const PayloadMismatch = createError<[string, string]>(
+  'SVC_INVALID_PAYLOAD',
+  'the payload of the event "%s" does not match its schema: %s',
+  400,
+)
+
 /** The option `db` of a publish or of an operation is not a client inside a transaction. */
 export const NoTransaction = createError<[string, string, string]>(
   'SVC_CORE_NO_TRANSACTION',

@@ -53,3 +53,10 @@ export const TimeoutTooLong = createError<[number]>(
   'timeoutMs may be at most %d, the deliveryTimeoutMs of this host',
   400,
 )
+
+/** The event has no example that a test could send. */
+export const NoExample = createError<[string]>(
+  'SVC_WEBHOOKS_NO_EXAMPLE',
+  'the event "%s" has no example: give it one with defineEvents',
+  400,
+)

@@ -13,6 +13,7 @@ import {
 } from './options.ts'
 import { startOutbound, type Outbound } from './outbound/start.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
+import { eventRoutes } from './routes/events.ts'
 import { unknownId } from './routes/management.ts'
 import { publicKeyRoutes } from './routes/public-keys.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
@@ -36,7 +37,7 @@ async function mount(
   settings: WebhooksSettings,
   outbound: Outbound,
 ): Promise<void> {
-  const operations = createOperations(outbound.webhooks, outbound.deliveries)
+  const operations = createOperations(outbound)
   core.svc.webhooks = operations
   registerActions(core.svc, operations)
   const { managementBasePath, openapi } = settings
@@ -47,7 +48,8 @@ async function mount(
       (api) => {
         if (!openapi) hideRoutes(api)
         if (outbound.publicKey !== null) publicKeyRoutes(api, [outbound.publicKey])
-        webhookRoutes(api, outbound.webhooks)
+        eventRoutes(api, outbound.events)
+        webhookRoutes(api, outbound.webhooks, outbound.events)
         deliveryRoutes(api, outbound.deliveries)
       },
       unknownId,

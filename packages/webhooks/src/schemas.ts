@@ -86,6 +86,30 @@ export const RotateSecretInput = Type.Object({ id: Type.String(), ...rotation },
 /** The webhook `id`, and for how many seconds its old secret signs as well (86400 by default). */
 export type RotateSecretInput = Static<typeof RotateSecretInput>
 
+const testEvent = {
+  event: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'The event whose example is sent; by default webhook.test.',
+    }),
+  ),
+}
+export const TestBody = Type.Object(testEvent, strict)
+const TestObject = Type.Object({ id: Type.String(), ...testEvent }, strict)
+export const TestWebhook = Type.Union([Type.String(), TestObject])
+/** The webhook `id`, and the event whose example it is sent: by default a `webhook.test`. */
+export type TestInput = Static<typeof TestObject>
+
+export const EventDescription = Type.Object({
+  name: Type.String(),
+  description: nullable(Type.String()),
+  payload: Type.Unknown({ description: 'The JSON Schema of its payload; null where it has none.' }),
+  example: Type.Unknown({ description: 'A payload; null where there is none.' }),
+  deprecated: Type.Boolean(),
+})
+/** An event that webhooks may ask for, and what the host says of it. */
+export type EventDescription = Static<typeof EventDescription>
+
 /** The state of a delivery after an attempt; see {@link DeliveryAttempt}. */
 export type DeliveryStatus = 'delivered' | 'failed' | 'dead' | 'skipped'
 

@@ -1,4 +1,6 @@
 import type pg from 'pg'
+import type { EventValidation } from '../events/catalogue.ts'
+import type { EventDefinitions } from '../events/define-events.ts'
 import {
   isBoolean,
   isFunction,
@@ -45,6 +47,18 @@ export interface SvcCoreOptions {
   eventRetentionDays?: number
   /** How long the rows of the audit are kept, in days. @default 365 */
   auditRetentionDays?: number
+  /**
+   * The events of the host, as `defineEvents` returns them: schemas that payloads are checked against,
+   * descriptions and examples.
+   * @default {}
+   */
+  events?: EventDefinitions
+  /**
+   * What becomes of a publish whose payload does not match the schema of its event: it is refused, or
+   * a warning is logged, or nothing is checked.
+   * @default 'reject'
+   */
+  eventValidation?: EventValidation
 }
 
 export type WorkerSettings = Required<WorkerOptions>
@@ -56,6 +70,8 @@ export interface CoreSettings {
   worker: WorkerSettings
   eventRetentionDays: number
   auditRetentionDays: number
+  events: EventDefinitions
+  eventValidation: EventValidation
 }
 
 const rules: OptionRules = {
@@ -104,6 +120,16 @@ const rules: OptionRules = {
     expects: 'an integer from 1 to 36500 (days)',
     is: isIntegerFrom(1, 36_500),
     default: 365,
+  },
+  events: {
+    expects: 'an object of definitions by the names of the events, as defineEvents returns it',
+    is: isPlainObject,
+    default: {},
+  },
+  eventValidation: {
+    expects: '"reject", "warn" or "off"',
+    is: (value) => value === 'reject' || value === 'warn' || value === 'off',
+    default: 'reject',
   },
 }
 

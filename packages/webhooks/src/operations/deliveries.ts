@@ -7,13 +7,21 @@ import {
   type Core,
   type Db,
 } from '@svc/core/internal'
-import { DeliveryNotFound, UnknownTransform, WebhookInactive, WebhookNotFound } from '../errors.ts'
+import {
+  DeliveryNotFound,
+  EventNotAllowed,
+  NoExample,
+  UnknownTransform,
+  WebhookInactive,
+  WebhookNotFound,
+} from '../errors.ts'
 import { QUEUE, TEST_EVENT } from '../outbound/constants.ts'
 import {
   makeAttempt,
   type AttemptSettings,
   type AttemptStep,
 } from '../outbound/delivery/attempt.ts'
+import type { DescribedEvent } from '../outbound/described-event.ts'
 import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
 import { rowOf } from '../outbound/delivery/log-entry.ts'
 import type { Post } from '../outbound/http/post.ts'
@@ -25,6 +33,7 @@ import type {
   QueuedDelivery,
   RedeliverInput,
   RedriveResult,
+  TestInput,
 } from '../schemas.ts'
 import { insertLogRows, listLogRows, type LogRow } from '../tables/delivery-log.ts'
 import { findWebhook, findWebhooksForDelivery, lockWebhooks } from '../tables/webhooks.ts'
@@ -47,11 +56,12 @@ export interface DeliveryOperations {
   listDead: (webhookId: string, page?: Page, pageBytes?: number) => Promise<AttemptsPage>
   redeliver: (input: RedeliverInput, db?: Db, by?: AuditOrigin) => Promise<QueuedDelivery>
   redrive: (webhookId: string, db?: Db, by?: AuditOrigin) => Promise<RedriveResult>
-  test: (webhookId: string, db?: Db, by?: AuditOrigin) => Promise<QueuedDelivery>
+  test: (input: TestInput, db?: Db, by?: AuditOrigin) => Promise<QueuedDelivery>
 }
 
 export interface DeliverySettings extends AttemptSettings {
   deliveryLogRetentionDays: number
+  events: readonly DescribedEvent[]
 }
 
 const NEVER_ABORTED = new AbortController().signal
@@ -138,15 +148,16 @@ export function createDeliveryOperations(
       })
     },
 
-    async test(webhookId, caller, by) {
-      assertUuid(webhookId)
+    async test({ id, event = TEST_EVENT }, caller, by) {
+      assertUuid(id)
       const work = { action: 'test', from: null, by }
-      const payload = JSON.stringify({ webhookId, sentAt: new Date().toISOString() })
-      return await queueDelivery(core, caller, webhookId, work, async () => ({
-        event: TEST_EVENT,
-        eventId: null,
-        payload,
-      }))
+      const example =
+        event === TEST_EVENT
+          ? { webhookId: id, sentAt: new Date().toISOString() }
+          : exampleOf(settings.events, event)
+      const payload = JSON.stringify(example)
+      const delivery = { event, eventId: null, payload }
+      return await queueDelivery(core, caller, id, work, async () => delivery)
     },
   }
 }
@@ -187,6 +198,17 @@ async function queueDelivery(
     core.afterCommit(db, () => core.queues.wake(QUEUE))
   })
   return { deliveryId }
+}
+
+/** @throws EventNotAllowed, NoExample */
+function exampleOf(events: readonly DescribedEvent[], name: string): unknown {
+  const event = events.find((one) => one.name === name)
+  if (event === undefined) {
+    const names = [TEST_EVENT, ...events.map((one) => one.name)]
+    throw new EventNotAllowed(name, names.join(', '))
+  }
+  if (!event.hasExample) throw new NoExample(name)
+  return event.example
 }
 
 /** Dead letters are kept longer than the log. */

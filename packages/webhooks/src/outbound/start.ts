@@ -6,6 +6,7 @@ import type { WebhooksSettings } from '../options.ts'
 import { createAddressFilter } from './http/blocked-addresses.ts'
 import { createDeliveryWorker } from './delivery/delivery-worker.ts'
 import { createDeliveryOperations, type DeliveryOperations } from '../operations/deliveries.ts'
+import { describeEvents, type DescribedEvent } from './described-event.ts'
 import { parseSigningKey, type SigningKey } from './delivery/ed25519.ts'
 import { recordCrashedAttempts } from './delivery/crashed-attempts.ts'
 import { QUEUE, SUBSCRIPTION } from './constants.ts'
@@ -15,6 +16,8 @@ import { createWebhookOperations, type WebhookOperations } from '../operations/w
 export interface Outbound {
   webhooks: WebhookOperations
   deliveries: DeliveryOperations
+  /** The allowed events, and what the host says of them. */
+  events: DescribedEvent[]
   /** `whpk_…`; `null` where deliveries are not signed with ed25519. */
   publicKey: string | null
 }
@@ -42,6 +45,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   core.retainEventsAtLeast(settings.deliveryLogRetentionDays)
   await keepLog(core, settings.deliveryLogRetentionDays)
 
+  const events = describeEvents(settings.allowedEvents, core.catalogue.entries)
   const post = createPost({ timeoutMs, isBlocked, userAgent: userAgent() })
   core.onDrained(() => post.close())
   core.work(createDeliveryWorker(core, post, settings))
@@ -54,7 +58,8 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   )
   return {
     webhooks: createWebhookOperations(core, { ...settings, isBlocked }),
-    deliveries: createDeliveryOperations(core, post, settings),
+    deliveries: createDeliveryOperations(core, post, { ...settings, events }),
+    events,
     publicKey: signingKey && signingKey.publicKey,
   }
 }
