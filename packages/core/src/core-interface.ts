@@ -1,4 +1,6 @@
 /** What the packages on top of core build with. */
+import type { Cipher } from './encryption/key-ring.ts'
+import type { Reencryption } from './encryption/reencryption.ts'
 import type { Catalogue } from './events/catalogue.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import type { EventBus } from './events/event-bus.ts'
@@ -56,6 +58,10 @@ export interface Core {
   fanOut: FanOut
   /** Runs a worker's pump from ready to close, where `worker.enabled` says so. */
   work<Data, Prepared, Detail>(worker: Worker<Data, Prepared, Detail>): void
+  /** Seals what is stored, where the host has the option `encryption`. */
+  cipher: Cipher
+  /** What `svc.reencrypt` runs. */
+  reencryption: Pick<Reencryption, 'add'>
   /** The events that the host has defined. */
   catalogue: Catalogue
   /** Publishes payloads that are JSON text already. */

@@ -138,3 +138,10 @@ export const InvalidSecret = createError<[string, string]>(
   'the secret "%s" must be a string or null, the option "secrets" gave %s',
   500,
 )
+
+/** A sealed text in the database that this host cannot open; the message says which and why. */
+export const DecryptionFailed = createError<[string, string, { cause: unknown }?]>(
+  'SVC_CORE_DECRYPTION_FAILED',
+  'the %s cannot be decrypted: %s',
+  500,
+)

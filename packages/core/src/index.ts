@@ -38,6 +38,7 @@ export {
   AlreadyRegistered,
   DatabaseTooOld,
   DatabaseUnreachable,
+  DecryptionFailed,
   ForeignTenant,
   InvalidAction,
   InvalidEntry,

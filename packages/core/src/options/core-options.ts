@@ -48,6 +48,12 @@ export interface SvcCoreOptions {
   /** How long the rows of the audit are kept, in days. @default 365 */
   auditRetentionDays?: number
   /**
+   * Seals the secrets of webhooks, and the values of their headers, where they are stored: names of
+   * secrets that hold 32 bytes of base64 each. The first one encrypts, all of them decrypt.
+   * @default null
+   */
+  encryption?: { secretNames: string[] } | null
+  /**
    * The events of the host, as `defineEvents` returns them: schemas that payloads are checked against,
    * descriptions and examples.
    * @default {}
@@ -70,6 +76,7 @@ export interface CoreSettings {
   worker: WorkerSettings
   eventRetentionDays: number
   auditRetentionDays: number
+  encryption: { secretNames: string[] } | null
   events: EventDefinitions
   eventValidation: EventValidation
 }
@@ -121,6 +128,11 @@ const rules: OptionRules = {
     is: isIntegerFrom(1, 36_500),
     default: 365,
   },
+  encryption: {
+    expects: 'an object such as { secretNames: ["SVC_KEY_2", "SVC_KEY_1"] }',
+    is: (value) => value === null || areSecretNames(value),
+    default: null,
+  },
   events: {
     expects: 'an object of definitions by the names of the events, as defineEvents returns it',
     is: isPlainObject,
@@ -131,6 +143,12 @@ const rules: OptionRules = {
     is: (value) => value === 'reject' || value === 'warn' || value === 'off',
     default: 'reject',
   },
+}
+
+function areSecretNames(value: unknown): boolean {
+  if (!isPlainObject(value) || Object.keys(value).join() !== 'secretNames') return false
+  const names = value['secretNames']
+  return Array.isArray(names) && names.length > 0 && names.every(isString)
 }
 
 /** @throws InvalidOption */

@@ -36,6 +36,7 @@ import type {
   TestInput,
 } from '../schemas.ts'
 import { insertLogRows, listLogRows, type LogRow } from '../tables/delivery-log.ts'
+import { open } from '../tables/sealed-columns.ts'
 import { findWebhook, findWebhooksForDelivery, lockWebhooks } from '../tables/webhooks.ts'
 import { auditWork } from './audit.ts'
 import { attemptsOfDead, fittingPage, withPayloads } from './delivery-attempts.ts'
@@ -91,7 +92,8 @@ export function createDeliveryOperations(
       if (!webhook.active) throw new WebhookInactive(webhookId)
       const text = JSON.stringify(payload)
       const delivery = { event, payload: text, deliveryId, attempt }
-      const step = await makeAttempt(post, settings, webhook, delivery, NEVER_ABORTED)
+      const opened = open(core.cipher, webhookId, webhook)
+      const step = await makeAttempt(post, settings, opened, delivery, NEVER_ABORTED)
       if (step.kind === 'postponed') {
         throw new UnknownTransform(
           webhook.transform ?? '',

@@ -1,6 +1,13 @@
 /** The operations on webhooks. `db`: the transaction of the caller. `by`: who asks, for the audit. */
 import { randomBytes } from 'node:crypto'
-import { isUuid, uuidv7, type AuditOrigin, type Core, type Db } from '@svc/core/internal'
+import {
+  isUuid,
+  uuidv7,
+  type AuditOrigin,
+  type Cipher,
+  type Core,
+  type Db,
+} from '@svc/core/internal'
 import { EventNotAllowed, UrlRefused, WebhookNotFound } from '../errors.ts'
 import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
 import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
@@ -18,6 +25,7 @@ import {
   type WebhookWithSecret,
 } from '../schemas.ts'
 import { insertLogRows } from '../tables/delivery-log.ts'
+import { open, seal, sealHeaders } from '../tables/sealed-columns.ts'
 import {
   deleteWebhook,
   findWebhook,
@@ -47,6 +55,7 @@ export interface WebhookOperations {
 
 export function createWebhookOperations(core: Core, rules: WebhookRules): WebhookOperations {
   const { allowedEvents, isBlocked } = rules
+  const { cipher } = core
   const groupsChanged = () => core.queues.groupsChanged(QUEUE)
 
   function check({ url, events, ...settings }: WebhookChanges): void {
@@ -67,16 +76,12 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
       const events = [...new Set(input.events)]
       const id = uuidv7()
       return await core.within(caller, async (db) => {
-        const webhook = await insertWebhook(db, {
-          ...input,
-          id,
-          events,
-          label,
-          secret: newSecret(),
-        })
+        const row = { ...input, id, events, label, secret: newSecret() }
+        const { secret, headers = null } = row
+        const webhook = await insertWebhook(db, seal(cipher, id, row))
         await core.fanOut.setRecipient(db, SUBSCRIPTION, id, events)
         await auditChange(db, by, 'create', null, webhook)
-        return webhook
+        return { ...webhook, secret, headers }
       })
     },
 
@@ -85,7 +90,8 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
     },
 
     async get(id) {
-      return existing(id, isUuid(id) ? await findWebhook(core.db, id) : undefined)
+      const webhook = existing(id, isUuid(id) ? await findWebhook(core.db, id) : undefined)
+      return open(cipher, id, webhook)
     },
 
     async update(id, { events, ...changes }, caller, by) {
@@ -96,7 +102,9 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
         const before = existing(id, await lockWebhook(db, id))
         // Before anything is written: the caller may go on with its transaction.
         checkCombination(changes, before)
-        const after = await updateWebhook(db, id, all)
+        const { headers } = changes
+        const sealed = headers ? { ...all, headers: sealHeaders(cipher, id, headers) } : all
+        const after = await updateWebhook(db, id, sealed)
         await auditChange(db, by, 'update', before, after)
         const isMoved = before.url !== after.url
         if (before.active && !after.active) await pause(core, db, id)
@@ -124,11 +132,24 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
     async rotateSecret({ id, overlapSeconds = DEFAULT_OVERLAP_SECONDS }, caller, by) {
       assertUuid(id)
       return await core.within(caller, async (db) => {
-        const rotated = existing(id, await replaceSecret(db, id, newSecret(), overlapSeconds))
-        await auditChange(db, by, 'rotate-secret', { ...rotated, secret: '' }, rotated)
-        return masked(rotated)
+        const before = existing(id, await lockWebhook(db, id))
+        const previousSecret = openedSecret(cipher, id, before)
+        const secret = newSecret()
+        const sealed = seal(cipher, id, { secret, previousSecret })
+        const webhook = await replaceSecret(db, id, sealed, overlapSeconds)
+        await auditChange(db, by, 'rotate-secret', { ...webhook, secret: '' }, webhook)
+        return { ...masked(webhook), secret }
       })
     },
+  }
+}
+
+/** `null` where it cannot be decrypted: a new one can be made all the same. */
+function openedSecret(cipher: Cipher, id: string, { secret }: { secret: string }): string | null {
+  try {
+    return open(cipher, id, { secret }).secret
+  } catch {
+    return null
   }
 }
 

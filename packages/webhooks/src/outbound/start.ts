@@ -11,6 +11,7 @@ import { parseSigningKey, type SigningKey } from './delivery/ed25519.ts'
 import { recordCrashedAttempts } from './delivery/crashed-attempts.ts'
 import { QUEUE, SUBSCRIPTION } from './constants.ts'
 import { createPost } from './http/post.ts'
+import { reencryptWebhooks } from '../operations/reencrypt.ts'
 import { createWebhookOperations, type WebhookOperations } from '../operations/webhooks.ts'
 
 export interface Outbound {
@@ -53,6 +54,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     const longest = await longestDays(core.db, 'deadLetterRetentionDays', DAY_IN_SECONDS)
     await deleteOldDeadLetters(core.db, QUEUE, Math.max(longest, settings.deadLetterRetentionDays))
   })
+  core.reencryption.add(() => reencryptWebhooks(core))
   core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () =>
     recordCrashedAttempts(core),
   )

@@ -138,20 +138,20 @@ export async function updateWebhook(
 export async function replaceSecret(
   db: Db,
   id: string,
-  secret: string,
+  { secret, previousSecret }: { secret: string; previousSecret: string | null },
   overlapSeconds: number,
-): Promise<WebhookWithSecret | undefined> {
+): Promise<WebhookWithSecret> {
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations"
         set secret = $2,
-            previous_secret = case when $3 > 0 then secret end,
-            previous_secret_expires_at = now() + make_interval(secs => $3),
+            previous_secret = case when $4 > 0 then $3 end,
+            previous_secret_expires_at = now() + make_interval(secs => $4),
             updated_at = now()
       where id = $1
      returning ${COLUMNS}`,
-    [id, secret, overlapSeconds],
+    [id, secret, previousSecret, overlapSeconds],
   )
-  return rows[0] && asWebhook(rows[0])
+  return asWebhook(rows[0])
 }
 
 /** Returns the ids of the webhooks that were active until now. */

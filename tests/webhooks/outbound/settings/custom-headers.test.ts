@@ -60,7 +60,18 @@ t.test('names of ours, of the framing of HTTP, and what is no header are refused
 const refused = { code: 'SVC_WEBHOOKS_INVALID_HEADER', statusCode: 400 }
 
 t.test('a value that could end its line, is too long or is a mask is refused', async (t) => {
-  for (const value of ['a\r\nb', 'a\nb', 'a\0', 'ż', '😀', 'x'.repeat(4097), '***', 5, null]) {
+  for (const value of [
+    'a\r\nb',
+    'a\nb',
+    'a\0',
+    'ż',
+    '😀',
+    'x'.repeat(4097),
+    '***',
+    'svcenc:v1:a',
+    5,
+    null,
+  ]) {
     t.throws(() => assertCustomHeaders({ 'x-secret': value as string }), refused, String(value))
   }
 })

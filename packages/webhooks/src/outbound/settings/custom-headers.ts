@@ -10,6 +10,9 @@ export const MAX_VALUE_BYTES = 4096
 /** Stands where a value is not shown. */
 export const MASK = '***'
 
+/** Begins what is stored encrypted: such a value would be taken for one. */
+const SEALED = 'svcenc:'
+
 /** RFC 9110, section 5.6.2: a token. */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 /** RFC 9110, section 5.5, with the bytes that Node sends as they are. */
@@ -73,6 +76,9 @@ function assertValue(name: string, value: unknown): void {
     throw new InvalidHeader(
       `the value of the header ${name} is longer than ${MAX_VALUE_BYTES} bytes`,
     )
+  }
+  if (value.startsWith(SEALED)) {
+    throw new InvalidHeader(`the value of the header ${name} begins with ${SEALED}, as ours do`)
   }
   // A list that is sent back would replace the values by their masks.
   if (value === MASK) {
