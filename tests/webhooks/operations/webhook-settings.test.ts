@@ -50,6 +50,18 @@ t.test('settings are stored, shown, changed one by one, and reset by null', asyn
   t.match(await ask('POST', '', { url, events, ...nulls }), { status: 201, body: none })
 })
 
+t.test('the audit names settings that changed, and shows no value of a header', async (t) => {
+  const { ask, app } = await startHost(t)
+  const { body } = await ask('POST', '', { url, events, ...settings })
+  await ask('PATCH', `/${body.id}`, { headers: { 'X-New': 'hidden' }, timeoutMs: 7000 })
+  const entries = await app.svc.audit.list({ target: body.id })
+  t.match(entries[0]!.changes, {
+    headers: { from: '***', to: '***' },
+    timeoutMs: { from: 5000, to: 7000 },
+  })
+  for (const secret of ['Bearer', 'hidden']) t.notMatch(JSON.stringify(entries), secret)
+})
+
 t.test('a webhook without settings shows them as not set', async (t) => {
   const { ask, app } = await startHost(t)
   const { body } = await ask('POST', '', { url, events })

@@ -1,8 +1,8 @@
 import { InvalidOption } from '../errors.ts'
 import type { Cipher } from './key-ring.ts'
 
-/** Writes how many rows it has sealed anew. */
-export type ReencryptionTask = () => Promise<number>
+/** Returns how many rows it has sealed anew. */
+type ReencryptionTask = () => Promise<number>
 
 /** `svc.reencrypt`: the tasks of the packages, one after the other. */
 export class Reencryption {
