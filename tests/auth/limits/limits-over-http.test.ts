@@ -176,6 +176,17 @@ t.test('a rotated key shares what is used up with the old one', async (t) => {
   t.equal(passedOf(await statusesOf(host, key, 1)), 0)
 })
 
+t.test('a rotated key that was given a lower limit keeps it beside the old one', async (t) => {
+  const host = await startHost(t, { after })
+  const { key, id } = await host.makeKey({ limits: [{ limit: 6, perSeconds: 60 }] })
+  const { body } = await host.ask('POST', `/_auth/keys/${id}/rotate`)
+  const limits = [{ limit: 3, perSeconds: 60 }]
+  await host.ask('PATCH', `/_auth/keys/${body.id}`, { body: { limits } })
+  t.equal(passedOf(await statusesOf(host, key, 2)), 2)
+  t.equal(passedOf(await statusesOf(host, body.key, 4)), 1)
+  t.equal(passedOf(await statusesOf(host, key, 9)), 3)
+})
+
 t.test('a limited key lifts no limits', async (t) => {
   const host = await startHost(t, { after })
   const limits = [{ limit: 100, perSeconds: 60 }]

@@ -112,8 +112,15 @@ export class Allowances {
   async stop(): Promise<void> {
     clearInterval(this.#tick)
     clearInterval(this.#sweep)
-    this.limiter.releaseAll()
     const until = performance.now() + CLOSE_MS
+    this.limiter.releaseAll()
+    await this.#settled(until)
+    // What a statement brought that was under way.
+    this.limiter.releaseAll()
+    await this.#settled(until)
+  }
+
+  async #settled(until: number): Promise<void> {
     while (!this.limiter.isSettled && performance.now() < until) {
       await new Promise((resolve) => setTimeout(resolve, 5))
     }

@@ -130,13 +130,16 @@ export class Limiter {
   }
 
   #take(set: MeterSet, cost: number, now: number): Verdict | null {
-    const { meters, quota } = set
+    const { meters, rules, quota } = set
     let isLacking = false
-    for (const meter of meters) {
+    for (let index = 0; index < meters.length; index++) {
+      const meter = meters[index] as Meter
+      const rule = rules[index] as Rule
       if (meter.isDropped) {
         this.#meters.revive(set, now)
         return this.#take(set, cost, now)
       }
+      if (meter.rule !== rule) meter.change(rule)
       const need = meter === quota ? cost : 1
       meter.usedAt = now
       meter.prune(now)

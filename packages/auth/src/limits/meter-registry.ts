@@ -4,6 +4,8 @@ import { idOf, Meter, type Rule } from './meter.ts'
 /** The meters that a request with a key must pass, all of them. */
 export interface MeterSet {
   meters: Meter[]
+  /** Of each meter, what this key has: a rotated key may share a meter with another limit. */
+  readonly rules: readonly Rule[]
   /** Of `meters` the one that a route's `cost` is taken from. */
   quota: Meter | null
 }
@@ -28,7 +30,8 @@ export class MeterRegistry {
     }
     const meters = [...strictest.values()].map((rule) => this.#meterOf(rule, now))
     const last = quota && this.#meterOf(quota, now)
-    return { meters: last ? [...meters, last] : meters, quota: last }
+    const all = last ? [...meters, last] : meters
+    return { meters: all, rules: all.map(({ rule }) => rule), quota: last }
   }
 
   drop(meter: Meter): void {

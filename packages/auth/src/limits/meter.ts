@@ -110,9 +110,8 @@ export class Meter {
 
   /** A limit that was changed applies to what is in the window already. */
   change(rule: Rule): void {
-    if (rule.limit === this.rule.limit) return
+    if (rule.limit !== this.rule.limit) this.#deniedUntil = -Infinity
     this.rule = rule
-    this.#deniedUntil = -Infinity
   }
 
   /** To be called before the others, with one `now` for all of them. */
