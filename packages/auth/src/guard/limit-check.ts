@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Allowances, KeyLimits } from '../limits/allowances.ts'
 import type { Verdict } from '../limits/limiter.ts'
+import type { MeterSet } from '../limits/meter-registry.ts'
 import { rateLimit, retryAfterSeconds } from '../limits/rate-limit-fields.ts'
 import type { UsageOutcome } from '../tables/usage.ts'
 import { QUOTA_EXCEEDED, RATE_LIMITED, UNAVAILABLE, type Refusal } from './refusals.ts'
@@ -30,18 +31,16 @@ export function createLimitCheck({ allowances, costOf }: LimitCheckParts): Limit
   return ({ set }, request) => {
     const cost = set.quota === null ? 1 : costOf(request)
     const verdict = limiter.take(set, cost)
-    if (verdict === 'passed') return null
-    if (verdict !== null) return exceededBy(verdict)
-    return allowances.wait(set, cost).then((late) => (late === 'passed' ? null : exceededBy(late)))
-
-    function exceededBy(by: Exclude<Verdict, 'passed'>): Exceeded {
-      if (by === 'unavailable') return UNKNOWN
-      const retryAfter = retryAfterSeconds(set, by, performance.now())
-      return by === set.quota
-        ? { ...OVER_QUOTA, retryAfterSeconds: retryAfter }
-        : { ...OVER_LIMIT, retryAfterSeconds: retryAfter }
-    }
+    if (verdict !== null) return exceededBy(set, verdict)
+    return allowances.wait(set, cost).then((late) => exceededBy(set, late))
   }
+}
+
+function exceededBy(set: MeterSet, verdict: Verdict): Exceeded | null {
+  if (verdict === 'passed') return null
+  if (verdict === 'unavailable') return UNKNOWN
+  const over = verdict === set.quota ? OVER_QUOTA : OVER_LIMIT
+  return { ...over, retryAfterSeconds: retryAfterSeconds(set, verdict, performance.now()) }
 }
 
 const OVER_LIMIT = {

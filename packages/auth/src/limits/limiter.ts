@@ -58,6 +58,8 @@ export class Limiter {
   #lateMs = FIRST_LATE_MS
   #pausedUntil = -Infinity
   #swept: Iterator<Meter> | undefined
+  /** Meters with allowances for requests that were refused by another limit: for the next sweep. */
+  #unspent = new Set<Meter>()
 
   constructor(parts: LimiterParts) {
     this.#parts = parts
@@ -94,6 +96,11 @@ export class Limiter {
   sweep(): void {
     const now = this.#parts.now()
     if (this.#queue.size > 0) this.#flush()
+    for (const meter of this.#unspent) {
+      meter.prune(now)
+      if (meter.hasReturns) this.#enqueue(meter)
+      if (!meter.hasUnspent) this.#unspent.delete(meter)
+    }
     this.#swept ??= this.#meters.values()
     for (let seen = 0; seen < SWEPT; seen++) {
       const { done, value: meter } = this.#swept.next()
@@ -213,7 +220,9 @@ export class Limiter {
   #waitedFor(meter: Meter): number {
     const left = new Map<MeterSet, number>()
     let sum = 0
-    for (const { set, cost } of this.#waiting.get(meter) ?? []) {
+    for (const { set, cost, settle: waits } of this.#waiting.get(meter) ?? []) {
+      // Another limit has decided about it.
+      if (waits === null) continue
       const room = left.get(set) ?? roomBeside(set, meter)
       if (room > 0) sum += costOf(meter, set, cost)
       left.set(set, room - 1)
@@ -235,7 +244,7 @@ export class Limiter {
     for (const waiter of this.#takeWaiters(batch)) this.#retry(waiter, now)
     for (const meter of batch) {
       meter.prune(now)
-      // What was granted to a request that is over another limit.
+      if (meter.hasUnspent) this.#unspent.add(meter)
       if (meter.isLow(now) && (meter.hasReturns || now - meter.usedAt < 1000)) this.#enqueue(meter)
     }
   }

@@ -233,6 +233,11 @@ export class Meter {
     this.#sort()
   }
 
+  /** Whether it holds what was granted to a request that waited. */
+  get hasUnspent(): boolean {
+    return this.#portions.some(({ isAhead }) => !isAhead)
+  }
+
   get hasReturns(): boolean {
     return this.#returns.length > 0
   }
