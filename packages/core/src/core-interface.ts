@@ -3,6 +3,7 @@ import type { Cipher } from './encryption/key-ring.ts'
 import type { Reencryption } from './encryption/reencryption.ts'
 import type { Catalogue } from './events/catalogue.ts'
 import type { FastifyBaseLogger } from 'fastify'
+import type { Recipient } from './events/subscriptions-table.ts'
 import type { EventBus } from './events/event-bus.ts'
 import type { Queues } from './jobs/job-queues.ts'
 import type { Worker } from './jobs/worker.ts'
@@ -19,17 +20,8 @@ export interface FanOut {
    * subscription ends when this host is up.
    */
   declare(subscription: string, queue: string, events: string[]): Promise<void>
-  /**
-   * Which of them one recipient wants: `*` for all, an empty list for none. A recipient with a tenant
-   * gets the events of that tenant, one without those of all.
-   */
-  setRecipient(
-    db: Db,
-    subscription: string,
-    recipient: string,
-    events: string[],
-    tenant?: string | null,
-  ): Promise<void>
+  /** Which of them one recipient wants, from the commit on. */
+  setRecipient(db: Db, subscription: string, recipient: Recipient): Promise<void>
 }
 
 export interface Core {

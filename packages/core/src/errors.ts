@@ -67,6 +67,9 @@ export const InvalidEventName = createError<[string]>(
   400,
 )
 
+/** The filter of a recipient is not one; the message names the spot. */
+export const InvalidFilter = createError<[string]>('SVC_CORE_INVALID_FILTER', '%s', 400)
+
 /** A host publishes or defines an event whose name begins with `svc.`: those are ours. */
 export const ReservedEventName = createError<[string]>(
   'SVC_CORE_RESERVED_EVENT_NAME',

@@ -44,6 +44,7 @@ export {
   InvalidEntry,
   InvalidEventId,
   InvalidEventName,
+  InvalidFilter,
   InvalidInput,
   InvalidOption,
   InvalidPayload,

@@ -32,6 +32,7 @@ export {
 export { publishedEventId, storedEventId, tenantOfEvent } from './events/event-id.ts'
 export { isUuid, uuidv7 } from './ids.ts'
 export type { CatalogueEntry } from './events/catalogue.ts'
+export { compileFilter } from './events/filter/compile-filter.ts'
 export { isEventName } from './events/validate-event.ts'
 export { findPayloadSizes, findPayloads, retainEvents } from './events/events-table.ts'
 export { isConnectionError } from './postgres/connection-errors.ts'

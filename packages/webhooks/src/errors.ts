@@ -31,9 +31,6 @@ export const WebhookInactive = createError<[string]>(
   409,
 )
 
-/** A filter of a webhook is not one; the message names the spot. */
-export const InvalidFilter = createError<[string]>('SVC_WEBHOOKS_INVALID_FILTER', '%s', 400)
-
 /** A header of a webhook is not allowed, or is not one; the message names it, and not its value. */
 export const InvalidHeader = createError<[string]>('SVC_WEBHOOKS_INVALID_HEADER', '%s', 400)
 

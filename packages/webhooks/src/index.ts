@@ -29,7 +29,6 @@ export type {
 export {
   DeliveryNotFound,
   EventNotAllowed,
-  InvalidFilter,
   InvalidHeader,
   InvalidMetadata,
   NoExample,

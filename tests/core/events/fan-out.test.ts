@@ -7,7 +7,7 @@ import { QUEUE, testWorker } from '../support/worker.ts'
 const A = '00000000-0000-4000-8000-00000000000a'
 const B = '00000000-0000-4000-8000-00000000000b'
 const want = (core: Core, target: string, events: string[]) =>
-  core.fanOut.setRecipient(core.svc.database, 'test', target, events)
+  core.fanOut.setRecipient(core.svc.database, 'test', { id: target, events })
 
 t.test('an event becomes one job for each target that wants it', async (t) => {
   const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
@@ -44,7 +44,7 @@ t.test('a change of targets that is rolled back never was', async (t) => {
   const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
   await t.rejects(
     core.transaction(async (db) => {
-      await core.fanOut.setRecipient(db, 'test', A, ['*'])
+      await core.fanOut.setRecipient(db, 'test', { id: A, events: ['*'] })
       throw new Error('no')
     }),
   )

@@ -12,7 +12,7 @@ t.test('an event of a tenant reaches its recipients and those without a tenant',
   await core.queues.define(QUEUE)
   await core.fanOut.declare('test', QUEUE, ['a'])
   const want = (recipient: string, tenant: string | null) =>
-    core.fanOut.setRecipient(core.db, 'test', recipient, ['a'], tenant)
+    core.fanOut.setRecipient(core.db, 'test', { id: recipient, events: ['a'], tenant })
   await want(OPERATOR, null)
   await want(ACME, 'acme')
   await want(GLOBEX, 'globex')

@@ -30,7 +30,7 @@ export async function publishEvents(
   retry: RetrySettings,
   offer?: JobOffer,
 ): Promise<Published> {
-  const written = await writeEvents(db, events, retry, offer)
+  const written = await writeEvents(db, { events, retry, offer })
   const created = new Set(written.created)
   return {
     results: events.map(({ id }, index) => ({
@@ -59,7 +59,7 @@ export async function publishDeduplicated(
   offer?: JobOffer,
 ): Promise<PublishedOnce> {
   const keys = events.map(({ claim }) => claim)
-  const written = await writeEvents(db, events, retry, offer, keys)
+  const written = await writeEvents(db, { events, retry, offer, keys })
   const created = new Set(written.created)
   return {
     results: events.map(({ id }, index) =>

@@ -8,6 +8,7 @@ import type { Claim } from '../kv/kv-table.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
 import { tenantOfEvent } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
+import { matchRecipients, type MatchedRecipient } from './recipient-filters.ts'
 
 /** What the publishing process may claim of the jobs that follow. */
 export interface JobOffer {
@@ -49,27 +50,54 @@ export interface Written {
 const PUBLISH = `select svc."__svc.publish"(
   $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) as written`
 
+/** What a publish writes, and on which terms. */
+export interface ToWrite {
+  events: EventRow[]
+  /** Attempts and delays of the jobs. */
+  retry: RetrySettings
+  offer?: JobOffer | undefined
+  /** One for each event, which is written where its key is free, and takes it. */
+  keys?: Claim[]
+}
+
 /**
- * With `keys`, one for each event, an event is written where its key is free, and takes it. The answer
- * is one text of JSON: a host may have taught pg to read other types in its own way.
+ * Names of events for which some recipient had a filter: their filters are asked first, and the
+ * statement need not be refused for that.
  */
-export async function writeEvents(
+const namesWithFilters = new Set<string>()
+const MOST_NAMES = 10_000
+
+/** Writes the events and the jobs that follow from them. */
+export async function writeEvents(db: Db, toWrite: ToWrite): Promise<Written> {
+  const { events } = toWrite
+  const hasFilters = events.some(({ name }) => namesWithFilters.has(name))
+  const written = await callPublish(
+    db,
+    toWrite,
+    hasFilters ? await matchRecipients(db, events) : null,
+  )
+  if (!('hasFilters' in written)) return written
+  if (namesWithFilters.size > MOST_NAMES) namesWithFilters.clear()
+  for (const { name } of events) namesWithFilters.add(name)
+  return writeEvents(db, toWrite)
+}
+
+/** The answer is one text of JSON: a host may have taught pg to read other types in its own way. */
+async function callPublish(
   db: Db,
-  events: EventRow[],
-  retry: RetrySettings,
-  offer: JobOffer = NO_OFFER,
-  keys: Claim[] | null = null,
-): Promise<Written> {
+  { events, retry, offer = NO_OFFER, keys }: ToWrite,
+  matched: MatchedRecipient[] | null,
+): Promise<Written | { hasFilters: true }> {
   const { rows } = await db.query(PUBLISH, [
     events.map(({ name }) => name),
     events.map(({ id }) => id),
     events.map(({ payload }) => payload),
     events.map(({ id }) => tenantOfEvent(id)),
-    keys && keys.map(({ key }) => key),
-    keys && keys.map(({ ttlSeconds }) => ttlSeconds),
-    [],
-    [],
-    [],
+    keys?.map(({ key }) => key) ?? null,
+    keys?.map(({ ttlSeconds }) => ttlSeconds) ?? null,
+    matched && matched.map(({ event }) => event),
+    matched && matched.map(({ subscription }) => subscription),
+    matched && matched.map(({ target }) => target),
     [...offer.room.keys()],
     [...offer.room.values()],
     offer.fullGroups,
@@ -79,7 +107,7 @@ export async function writeEvents(
     retry.retryBackoff,
     retry.retryDelayMaxSeconds,
   ])
-  return JSON.parse((rows[0] as { written: string }).written) as Written
+  return JSON.parse((rows[0] as { written: string }).written) as Written | { hasFilters: true }
 }
 
 const NO_OFFER: JobOffer = { owner: null, room: new Map(), fullGroups: [] }

@@ -90,27 +90,34 @@ export async function setRetentionDays(
   )
 }
 
-/**
- * Which events of a subscription one recipient wants: `*` for all, an empty list for none. A
- * recipient with a tenant gets the events of that tenant, one without those of all.
- */
+/** What a recipient of a subscription that fans out wants. */
+export interface Recipient {
+  id: string
+  /** `*` for all, an empty list for none. */
+  events: string[]
+  /** With one it gets the events of that tenant, else those of all. @default null */
+  tenant?: string | null
+  /** Which of them, see filter/compile-filter.ts. @default null: all */
+  filter?: object | null
+}
+
 export async function setRecipient(
   db: Db,
   subscription: string,
-  target: string,
-  events: string[],
-  tenant: string | null = null,
+  { id, events, tenant = null, filter = null }: Recipient,
 ): Promise<void> {
   // With '*' the others say nothing more, and would give one event two jobs.
   const wanted = events.includes('*') ? ['*'] : [...new Set(events)]
   await db.query(
     `with wanted as (
-       insert into svc."__svc.targets" (subscription, event_name, target, tenant)
-       select $1, event_name, $2, $4 from unnest($3::text[]) as event_name
-       on conflict do nothing
+       insert into svc."__svc.targets" as known (subscription, event_name, target, tenant, filter)
+       select $1, event_name, $2, $4, $5 from unnest($3::text[]) as event_name
+       on conflict (subscription, event_name, target) do update
+         set tenant = excluded.tenant, filter = excluded.filter
+         where (known.tenant, known.filter) is distinct from (excluded.tenant, excluded.filter)
      )
      delete from svc."__svc.targets"
       where subscription = $1 and target = $2 and event_name <> all($3::text[])`,
-    [subscription, target, wanted, tenant ?? ''],
+    [subscription, id, wanted, tenant ?? '', filter && JSON.stringify(filter)],
   )
 }

@@ -1,6 +1,6 @@
 /** What of a webhook's settings no schema can say. */
+import { compileFilter } from '@svc/core/internal'
 import { TimeoutTooLong, UnknownTransform } from '../errors.ts'
-import { compileFilter } from '../outbound/filter/compile-filter.ts'
 import { assertContentType, assertCustomHeaders } from '../outbound/settings/custom-headers.ts'
 import { assertMetadata } from '../outbound/settings/metadata.ts'
 import type { Transform } from '../outbound/transforms/transform.ts'

@@ -2,7 +2,12 @@
  * Rows of the log and dead letters as the API shows them. Payloads stay JSON text wherever possible:
  * a parser rounds big numbers.
  */
-import { findPayloadSizes, findPayloads, type DeadLetter } from '@svc/core/internal'
+import {
+  findPayloadSizes,
+  findPayloads,
+  publishedEventId,
+  type DeadLetter,
+} from '@svc/core/internal'
 import type { Db } from '@svc/core'
 import type { LogRow } from '../tables/delivery-log.ts'
 import type { DeliveryAttempt } from '../schemas.ts'
@@ -45,14 +50,18 @@ export async function fittingPage(db: Db, rows: LogRow[], pageBytes: number): Pr
   return end === -1 ? rows : rows.slice(0, end)
 }
 
-/** Fills in the payloads that events hold. */
+/** As they are shown: with the payloads that events hold, and the ids that the publishes gave. */
 export async function withPayloads(db: Db, rows: LogRow[]): Promise<LogRow[]> {
   const wanted = eventsOf(rows)
   const events = wanted.size === 0 ? [] : await findPayloads(db, [...wanted.values()])
   const payloads = new Map(events.map(({ name, id, payload }) => [eventKey(name, id), payload]))
   return rows.map((row) => {
     const { event, eventId, payload } = row
-    return { ...row, payload: payload ?? payloads.get(eventKey(event, eventId)) ?? null }
+    return {
+      ...row,
+      eventId: eventId && publishedEventId(eventId),
+      payload: payload ?? payloads.get(eventKey(event, eventId)) ?? null,
+    }
   })
 }
 

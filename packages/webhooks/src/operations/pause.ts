@@ -1,6 +1,7 @@
 /** Holds and releases the deliveries of a webhook that becomes inactive, or active again. */
 import type { Core, Db } from '@svc/core/internal'
 import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
+import type { Webhook } from '../schemas.ts'
 import { deactivateWebhooks } from '../tables/webhooks.ts'
 
 /**
@@ -8,15 +9,24 @@ import { deactivateWebhooks } from '../tables/webhooks.ts'
  * commit the caller notifies the pumps: `core.queues.groupsChanged(QUEUE)`.
  */
 export async function pause(core: Core, db: Db, id: string): Promise<void> {
-  await core.fanOut.setRecipient(db, SUBSCRIPTION, id, [])
+  await core.fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })
   await core.queues.hold(db, QUEUE, id)
 }
 
 /** Events make deliveries for it again, and its waiting deliveries go on. Notify as above. */
-export async function resume(core: Core, db: Db, id: string, events: string[]): Promise<void> {
-  await core.fanOut.setRecipient(db, SUBSCRIPTION, id, events)
-  await core.queues.release(db, QUEUE, id)
+export async function resume(core: Core, db: Db, webhook: Recipient): Promise<void> {
+  await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(webhook))
+  await core.queues.release(db, QUEUE, webhook.id)
 }
+
+type Recipient = Pick<Webhook, 'id' | 'events' | 'filter'>
+
+/** What a webhook wants while it is active. */
+export const recipientOf = ({ id, events, filter }: Recipient): Recipient => ({
+  id,
+  events,
+  filter,
+})
 
 /** Deactivates webhooks whose receivers have answered 410 Gone. */
 export async function deactivateGone(core: Core, db: Db, ids: string[]): Promise<void> {

@@ -37,7 +37,7 @@ import {
 } from '../tables/webhooks.ts'
 import { auditChange } from './audit.ts'
 import { checkCombination, checkSettings, type SettingsRules } from './check-settings.ts'
-import { pause, resume } from './pause.ts'
+import { pause, recipientOf, resume } from './pause.ts'
 
 export interface WebhookRules extends SettingsRules {
   allowedEvents: string[]
@@ -79,7 +79,7 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
         const row = { ...input, id, events, label, secret: newSecret() }
         const { secret, headers = null } = row
         const webhook = await insertWebhook(db, seal(cipher, id, row))
-        await core.fanOut.setRecipient(db, SUBSCRIPTION, id, events)
+        await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(webhook))
         await auditChange(db, by, 'create', null, webhook)
         return { ...webhook, secret, headers }
       })
@@ -108,8 +108,8 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
         await auditChange(db, by, 'update', before, after)
         const isMoved = before.url !== after.url
         if (before.active && !after.active) await pause(core, db, id)
-        else if (!before.active && after.active) await resume(core, db, id, after.events)
-        else if (after.active) await core.fanOut.setRecipient(db, SUBSCRIPTION, id, after.events)
+        else if (!before.active && after.active) await resume(core, db, after)
+        else if (after.active) await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(after))
         // Failures at the old address do not count against the new one.
         if (after.active && isMoved) await core.queues.release(db, QUEUE, id)
         if (before.active !== after.active || isMoved) core.afterCommit(db, groupsChanged)
@@ -122,7 +122,7 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
       await core.within(caller, async (db) => {
         const deleted = existing(id, await deleteWebhook(db, id))
         await auditChange(db, by, 'delete', deleted, null)
-        await core.fanOut.setRecipient(db, SUBSCRIPTION, id, [])
+        await core.fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })
         const discarded = await core.queues.discard<DeliveryData>(db, QUEUE, id)
         await insertLogRows(db, discarded.map(skippedRow))
         core.afterCommit(db, groupsChanged)

@@ -79,7 +79,7 @@ async function send(
   post: Post,
   settings: AttemptSettings,
   webhook: WebhookForDelivery,
-  { event, deliveryId, attempt }: Delivery,
+  { event, deliveryId, attempt, tenant }: Delivery,
   { body, headers: ownHeaders, contentType }: DeliveryRequest,
   signal: AbortSignal,
 ): Promise<NextStep<AttemptRecord>> {
@@ -88,7 +88,7 @@ async function send(
   const { secret, previousSecret, timeoutMs } = webhook
   const { standardWebhooks, signingKey: ed25519 } = settings
   const headers = signedHeaders(
-    { event, deliveryId, attempt, body },
+    { event, deliveryId, attempt, tenant, body },
     { secret, previousSecret, standardWebhooks, ed25519 },
     Math.floor(attemptedAt.getTime() / 1000),
   )

@@ -2,6 +2,7 @@
 import {
   findPayloads,
   retainEvents,
+  tenantOfEvent,
   type CompletedJob,
   type Core,
   type Db,
@@ -152,8 +153,9 @@ async function perform(
   if (!webhook.active) return { kind: 'parked' }
   // A fault of ours: another host may have the key, and no attempt is used up.
   if (isUnreadable === true) return { kind: 'postponed', delayMs: UNREADABLE_MS }
-  const { event, deliveryId } = job.data
-  const delivery = { event, payload, deliveryId, attempt }
+  const { event, eventId, deliveryId } = job.data
+  const tenant = eventId === null ? null : tenantOfEvent(eventId)
+  const delivery = { event, payload, deliveryId, attempt, tenant }
   return makeAttempt(post, settings, webhook, delivery, signal)
 }
 

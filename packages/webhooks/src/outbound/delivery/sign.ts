@@ -7,6 +7,8 @@ export interface Message {
   deliveryId: string
   /** 1, 2, … over all attempts of one delivery. */
   attempt: number
+  /** The tenant of the event; the receiver serves them all. */
+  tenant?: string | null | undefined
   body: Buffer
 }
 
@@ -42,6 +44,7 @@ export function signedHeaders(message: Message, signing: Signing, timestamp: num
     'X-Svc-Attempt',
     String(message.attempt),
   ]
+  if (message.tenant) headers.push('X-Svc-Tenant', message.tenant)
   if (previousSecret !== null) {
     headers.push('X-Svc-Signature-Previous', signature(previousSecret, timestamp, message.body))
   }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { compileFilter } from '../../../../packages/webhooks/src/outbound/filter/compile-filter.ts'
+import { compileFilter } from '../../../../packages/core/src/events/filter/compile-filter.ts'
 
 const subject = {
   event: 'order.created',

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { compileFilter } from '../../../../packages/webhooks/src/outbound/filter/compile-filter.ts'
+import { compileFilter } from '../../../../packages/core/src/events/filter/compile-filter.ts'
 
 const nested = (levels: number, leaf: unknown = 1): object =>
   levels === 1 ? { event: leaf } : { $not: nested(levels - 1, leaf) }
@@ -51,7 +51,7 @@ t.test('a filter that is none is refused, and the spot is named', async (t) => {
   for (const [filter, message] of refused) {
     t.throws(
       () => compileFilter(filter),
-      { code: 'SVC_WEBHOOKS_INVALID_FILTER', statusCode: 400, message },
+      { code: 'SVC_CORE_INVALID_FILTER', statusCode: 400, message },
       message.source,
     )
   }
@@ -62,6 +62,6 @@ t.test('a filter may have 8 levels and 4 KiB', async (t) => {
   const overhead = JSON.stringify({ event: '' }).length
   t.ok(compileFilter({ event: 'x'.repeat(4096 - overhead) }))
   t.throws(() => compileFilter({ event: 'x'.repeat(4097 - overhead) }), {
-    code: 'SVC_WEBHOOKS_INVALID_FILTER',
+    code: 'SVC_CORE_INVALID_FILTER',
   })
 })

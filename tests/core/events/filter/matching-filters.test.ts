@@ -1,5 +1,5 @@
 import t from 'tap'
-import { matchingFilters } from '../../../../packages/webhooks/src/outbound/filter/matching-filters.ts'
+import { matchingFilters } from '../../../../packages/core/src/events/filter/matching-filters.ts'
 
 const subject = { event: 'order.created', tenant: null, payload: { customer: 42 } }
 

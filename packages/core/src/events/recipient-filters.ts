@@ -1,0 +1,50 @@
+/** The recipients that have a filter: which of them an event is sent to is decided as it is published. */
+import type { Db } from '../postgres/transaction.ts'
+import { tenantOfEvent } from './event-id.ts'
+import type { EventRow } from './events-table.ts'
+import { matchingFilters } from './filter/matching-filters.ts'
+
+/** A recipient whose filter lets an event through. */
+export interface MatchedRecipient {
+  /** Which of the events, from 1. */
+  event: number
+  subscription: string
+  target: string
+}
+
+interface FilteredRecipient extends MatchedRecipient {
+  /** JSON text. */
+  filter: string
+}
+
+/** Reads the filters of those who want these events, and decides each. */
+export async function matchRecipients(db: Db, events: EventRow[]): Promise<MatchedRecipient[]> {
+  const found = await findFilteredRecipients(db, events)
+  const matched: MatchedRecipient[] = []
+  for (const [number, recipients] of Map.groupBy(found, ({ event }) => event)) {
+    const { name, id, payload } = events[number - 1] as EventRow
+    const subject = {
+      event: name,
+      tenant: tenantOfEvent(id),
+      payload: JSON.parse(payload) as unknown,
+    }
+    matched.push(...matchingFilters(recipients, subject))
+  }
+  return matched
+}
+
+async function findFilteredRecipients(db: Db, events: EventRow[]): Promise<FilteredRecipient[]> {
+  const { rows } = await db.query(
+    `select given.n::int as event, wants.subscription, recipient.target::text,
+            recipient.filter::text
+       from unnest($1::text[], $2::text[]) with ordinality as given (name, tenant, n)
+       join svc."__svc.subscriptions" as wants on wants.event_name = given.name and wants.targeted
+       join svc."__svc.targets" as recipient
+         on recipient.subscription = wants.subscription and recipient.filter is not null
+        and (recipient.event_name = given.name
+             or recipient.event_name = '*' and not starts_with(given.name, 'svc.'))
+        and recipient.tenant in ('', given.tenant)`,
+    [events.map(({ name }) => name), events.map(({ id }) => tenantOfEvent(id))],
+  )
+  return rows
+}

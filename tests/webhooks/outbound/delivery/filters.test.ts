@@ -1,0 +1,108 @@
+import t from 'tap'
+import { startHost } from '../../support/host.ts'
+import { until } from '../../../support/until.ts'
+import { startReceiver } from '../../support/receiver.ts'
+
+const payloadsOf = (requests: { body: string }[]) =>
+  requests.map(({ body }) => JSON.parse(body).payload.total as number).toSorted((a, b) => a - b)
+
+t.test('a webhook is sent the events that its filter lets through', async (t) => {
+  const { app, ask, register } = await startHost(t)
+  const all = await startReceiver(t)
+  const large = await startReceiver(t)
+  await register(all.url, ['order.created'])
+  const { body } = await ask('POST', '', {
+    url: large.url,
+    events: ['*'],
+    filter: { event: 'order.created', payload: { total: { $gte: 100 } } },
+  })
+  const publish = (total: number) => app.svc.events.publish('order.created', { total })
+
+  for (const total of [50, 100, 150]) await publish(total)
+  t.strictSame(payloadsOf(await all.got(3)), [50, 100, 150])
+  t.strictSame(payloadsOf(await large.got(2)), [100, 150])
+  t.equal(
+    (
+      await app.svc.database.query('select from svc_jobs.job where data @> $1', [
+        { target: body.id, event: 'order.shipped' },
+      ])
+    ).rowCount,
+    0,
+  )
+
+  await ask('PATCH', `/${body.id}`, { filter: { 'payload.total': { $lt: 100 } } })
+  await app.svc.transaction(async (db) => {
+    await app.svc.events.publish('order.created', { total: 20 }, { db })
+    await app.svc.events.publish('order.created', { total: 200 }, { db })
+  })
+  t.strictSame(payloadsOf(await large.got(3)), [20, 100, 150])
+
+  await ask('PATCH', `/${body.id}`, { filter: null })
+  await publish(300)
+  t.strictSame(payloadsOf(await large.got(4)), [20, 100, 150, 300])
+})
+
+t.test('a webhook that is paused and goes on keeps its filter', async (t) => {
+  const { app, ask } = await startHost(t)
+  const receiver = await startReceiver(t)
+  const filter = { payload: { total: { $gte: 100 } } }
+  const { body } = await ask('POST', '', { url: receiver.url, events: ['order.created'], filter })
+  await ask('PATCH', `/${body.id}`, { active: false })
+  await ask('PATCH', `/${body.id}`, { active: true })
+  await Promise.all([50, 150].map((total) => app.svc.events.publish('order.created', { total })))
+  t.strictSame(payloadsOf(await receiver.got(1)), [150])
+})
+
+t.test('a thousand filters are decided as an event is published', async (t) => {
+  const { app } = await startHost(t)
+  const { database } = app.svc
+  await database.query(
+    `insert into svc."__svc.targets" (subscription, event_name, target, filter)
+     select subscription, 'order.created', gen_random_uuid(),
+            jsonb_build_object('payload', jsonb_build_object('n', n))
+       from generate_series(1, 1000) as n,
+            (select distinct subscription from svc."__svc.subscriptions" where targeted) as wants`,
+  )
+  const recipients = async () => {
+    const { rows } = await database.query(
+      `select event.payload::jsonb ->> 'n' as n, count(*)::int
+         from svc_jobs.job as job
+         join svc."__svc.events" as event on event.id = job.data ->> 'eventId'
+        group by 1`,
+    )
+    return rows as unknown[]
+  }
+  // The targets are no webhooks: their jobs end as cancelled, unless they are seen first.
+  await app.svc.transaction(async (db) => {
+    for (const n of [1, 500, 2000]) {
+      await app.svc.events.publish('order.created', { n }, { db })
+    }
+    const { rows } = await db.query(
+      `select job.data ->> 'target' as target from svc_jobs.job as job`,
+    )
+    t.equal(rows.length, 2)
+  })
+  await until(recipients, (rows) => rows.length === 0)
+})
+
+t.test('the tenant of an event is told to the receiver of an operator', async (t) => {
+  const { app, ask, register } = await startHost(t)
+  const receiver = await startReceiver(t)
+  const { id } = await register(receiver.url, ['order.created'])
+  await app.svc.events.publish('order.created', { total: 1 }, { id: 'x', tenant: 'acme' })
+  await app.svc.events.publish('order.created', { total: 2 }, { id: 'x' })
+  const requests = await receiver.got(2)
+  const tenants = new Map(
+    requests.map(({ body, headers }) => [JSON.parse(body).payload.total, headers['x-svc-tenant']]),
+  )
+  t.strictSame(tenants.get(1), 'acme')
+  t.strictSame(tenants.get(2), undefined)
+  const attempts = await until(
+    () => ask('GET', `/${id}/deliveries`),
+    ({ body }) => body.length === 2,
+  )
+  t.strictSame(
+    attempts.body.map(({ eventId }: { eventId: string }) => eventId),
+    ['x', 'x'],
+  )
+})
