@@ -128,8 +128,17 @@ export interface SignatureScheme extends EveryScheme {
   timestamp?: Timestamp
   /** Headers that the sender names in the request and signs. */
   covers?: Covers
-  /** How the public URL is written in what is signed; one of several must match. @default ['as-sent'] */
-  urls?: readonly ('as-sent' | 'with-port' | 'without-port' | 'decoded')[]
+  /** In which other writings `{url}` may be signed; one of all must match. @default as it was sent */
+  urls?: UrlWritings
+}
+
+export interface UrlWritings {
+  /** With the port, without it, with that of the scheme. */
+  anyPort?: true
+  /** As a browser spells it. */
+  normalised?: true
+  /** With the escapes of these characters decoded. */
+  decode?: string
 }
 
 export interface SignaturePlace {
@@ -208,8 +217,8 @@ export interface JwtScheme extends EveryScheme {
     | 'secret'
     | { jwks: Fetched }
     | { jwk: Fetched & { json: Readonly<Record<string, Text>>; at: string } }
-  issuer?: Text
-  audience?: Text
+  issuer?: string
+  audience?: string
   /** How old `iat` may be. `exp` and `nbf` are judged where they are there. @default any age */
   toleranceSeconds?: number
 }
