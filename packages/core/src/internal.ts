@@ -30,6 +30,7 @@ export {
 } from './jobs/worker.ts'
 export { publishedEventId, storedEventId, tenantOfEvent } from './events/event-id.ts'
 export { isUuid, uuidv7 } from './ids.ts'
+export type { Alongside, PublishedOrTaken } from './events/alongside.ts'
 export { isEventName } from './events/validate-event.ts'
 export { findPayloadSizes, findPayloads, retainEvents } from './events/events-table.ts'
 export { isConnectionError } from './postgres/connection-errors.ts'

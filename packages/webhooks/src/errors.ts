@@ -30,3 +30,17 @@ export const WebhookInactive = createError<[string]>(
   'the webhook %s is not active',
   409,
 )
+
+/** A logged inbound request that does not exist, or is older than what is kept. */
+export const InboundRequestNotFound = createError<[string]>(
+  'SVC_WEBHOOKS_INBOUND_NOT_FOUND',
+  'there is no inbound request %s in the log',
+  404,
+)
+
+/** A logged inbound request that cannot be published again. */
+export const NotReplayable = createError<[string]>(
+  'SVC_WEBHOOKS_NOT_REPLAYABLE',
+  'the request cannot be replayed: %s',
+  409,
+)

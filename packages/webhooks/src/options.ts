@@ -47,11 +47,27 @@ export interface SvcWebhooksOptions {
   deadLetterRetentionDays?: number
   /** Longest inbound body, in bytes. @default 1048576 */
   bodyLimitBytes?: number
+  /** The log of inbound requests; `false` for none. @default kept for 7 days */
+  inboundLog?: false | InboundLogOptions
+}
+
+/** What is kept of inbound requests. */
+export interface InboundLogOptions {
+  /** How long a row is kept, in days. @default 7 */
+  keepDays?: number
+  /**
+   * Whether headers and body are kept too, without signatures and credentials: what a replay needs.
+   * @default false
+   */
+  rawBodies?: boolean
+  /** Of the requests that are refused at most so many in a second, in each process. @default 1 */
+  sampleRefused?: number
 }
 
 /** {@link SvcWebhooksOptions} with the defaults filled in. */
-export type WebhooksSettings = Required<Omit<SvcWebhooksOptions, 'inbound'>> & {
+export type WebhooksSettings = Required<Omit<SvcWebhooksOptions, 'inbound' | 'inboundLog'>> & {
   sources: Source[]
+  inboundLog: false | Required<InboundLogOptions>
 }
 
 const days = { expects: 'an integer from 1 to 36500 (days)', is: isIntegerFrom(1, 36_500) }
@@ -94,15 +110,29 @@ const rules: OptionRules = {
     is: isIntegerFrom(1),
     default: 1_048_576,
   },
+  inboundLog: {
+    expects: 'false, or an object { keepDays, rawBodies, sampleRefused }',
+    is: (value) => value === false || (typeof value === 'object' && value !== null),
+    default: {},
+  },
+}
+
+const logRules: OptionRules = {
+  keepDays: { ...days, default: 7 },
+  rawBodies: { expects: 'true or false', is: isBoolean, default: false },
+  sampleRefused: { expects: 'an integer of at least 0', is: isIntegerFrom(0), default: 1 },
 }
 
 /** @throws InvalidOption naming the option, what it was and what it must be */
 export function resolveWebhooksOptions(given: unknown): WebhooksSettings {
-  const { inbound, ...settings } = resolveOptions<
-    Required<Omit<SvcWebhooksOptions, 'inbound'>> & { inbound: unknown }
+  const { inbound, inboundLog, ...settings } = resolveOptions<
+    Required<SvcWebhooksOptions> & { inbound: unknown }
   >('svcWebhooks', rules, given)
   assertDistinct(settings.allowedEvents)
-  return { ...settings, sources: resolveSources(inbound) }
+  const log =
+    inboundLog &&
+    resolveOptions<Required<InboundLogOptions>>('svcWebhooks', logRules, inboundLog, 'inboundLog.')
+  return { ...settings, sources: resolveSources(inbound), inboundLog: log }
 }
 
 /** @throws InvalidOption */

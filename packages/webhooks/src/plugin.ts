@@ -6,6 +6,7 @@ import { registerActions } from './operations/named-actions.ts'
 import { createOperations } from './operations/operations.ts'
 import { warnOfGuardedSources, warnOfUnguardedManagement } from './guard-presence.ts'
 import { registerInbound } from './inbound/register.ts'
+import { startInbound } from './start-inbound.ts'
 import {
   resolveWebhooksOptions,
   type SvcWebhooksOptions,
@@ -13,6 +14,7 @@ import {
 } from './options.ts'
 import { startOutbound, type Outbound } from './outbound/start.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
+import { inboundRoutes } from './routes/inbound.ts'
 import { unknownId } from './routes/management.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 
@@ -35,6 +37,8 @@ async function mount(
   settings: WebhooksSettings,
   outbound: Outbound,
 ): Promise<void> {
+  const { sources } = settings
+  const inbound = startInbound(core, settings, outbound.fetch)
   const operations = createOperations(outbound.webhooks, outbound.deliveries)
   core.svc.webhooks = operations
   registerActions(core.svc, operations)
@@ -45,6 +49,8 @@ async function mount(
       managementBasePath,
       (api) => {
         if (!openapi) hideRoutes(api)
+        // Before the routes with an id: the log is no webhook.
+        if (inbound.requests) inboundRoutes(api, inbound.requests)
         webhookRoutes(api, outbound.webhooks)
         deliveryRoutes(api, outbound.deliveries)
       },
@@ -52,8 +58,8 @@ async function mount(
     )
     warnOfUnguardedManagement(app, managementBasePath)
   }
-  warnOfGuardedSources(app, settings.sources)
-  registerInbound(app, core, settings.sources, settings)
+  warnOfGuardedSources(app, sources)
+  registerInbound(app, sources, inbound.receiving)
 }
 
 /** @throws AlreadyRegistered */

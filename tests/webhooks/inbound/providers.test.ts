@@ -11,18 +11,20 @@ const folder = join(t.testdir(), 'examples')
 const { rows, functions } = await readExamples(folder)
 
 /** Which example of the document a vector is for: a row of its table, or one of its functions. */
-function exampleFor({ id, provider, headers }: Vector): string {
-  if (provider === 'adyen') return headers['hmacsignature'] ? 'Adyen (platforms)' : 'adyenPayments'
-  if (provider === 'hubspot') return id.startsWith('hubspot-v3') ? 'HubSpot (v3)' : 'hubspotLegacy'
+function exampleFor({ id, provider }: Vector): string {
+  if (provider === 'adyen') return 'adyenPayments'
+  if (provider.startsWith('hubspotV')) return 'hubspotLegacy'
   if (id === 'svix-v1a-ed25519') return 'standardWebhooksEd25519'
   return EXAMPLES[provider] ?? provider
 }
 
 const EXAMPLES: Record<string, string> = {
+  adyenPlatforms: 'Adyen (platforms)',
   bitbucket: 'Bitbucket, Jira',
   circleci: 'CircleCI',
-  'coinbase-commerce': 'Coinbase Commerce',
+  coinbaseCommerce: 'Coinbase Commerce',
   github: 'GitHub',
+  hubspot: 'HubSpot (v3)',
   line: 'LINE',
   mux: 'Mux',
   notion: 'Notion',
@@ -33,7 +35,7 @@ const EXAMPLES: Record<string, string> = {
   shopify: 'Shopify',
   slack: 'Slack',
   square: 'Square',
-  'standard-webhooks': 'OpenAI, Clerk, Resend, Replicate: Standard Webhooks',
+  standardWebhooks: 'OpenAI, Clerk, Resend, Replicate: Standard Webhooks',
   stripe: 'Stripe',
   svix: 'Svix',
   workos: 'WorkOS',

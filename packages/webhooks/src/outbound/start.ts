@@ -7,15 +7,20 @@ import { createDeliveryWorker } from './delivery/delivery-worker.ts'
 import { createDeliveryOperations, type DeliveryOperations } from '../operations/deliveries.ts'
 import { recordCrashedAttempts } from './delivery/crashed-attempts.ts'
 import { QUEUE, SUBSCRIPTION } from './constants.ts'
+import { createFetch, type Fetch } from './http/fetch.ts'
 import { createPost } from './http/post.ts'
 import { createWebhookOperations, type WebhookOperations } from '../operations/webhooks.ts'
 
 export interface Outbound {
   webhooks: WebhookOperations
   deliveries: DeliveryOperations
+  /** The guarded way out for what sources fetch. */
+  fetch: Fetch
 }
 
 const MIGRATIONS = new URL('../../sql/', import.meta.url)
+/** A sender waits for its answer meanwhile, some of them 3 seconds. */
+const FETCH_TIMEOUT_MS = 5000
 const MINUTE_IN_SECONDS = 60
 const HOUR_IN_SECONDS = 3600
 /** The longest setting of all processes counts, also that of one that ended within the last day. */
@@ -38,6 +43,8 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
 
   const post = createPost({ timeoutMs, isBlocked, userAgent: userAgent() })
   core.onDrained(() => post.close())
+  const fetch = createFetch({ timeoutMs: FETCH_TIMEOUT_MS, isBlocked, userAgent: userAgent() })
+  core.onDrained(() => fetch.close())
   core.work(createDeliveryWorker(core, post, settings))
   core.every(HOUR_IN_SECONDS, 'old dead letters of webhooks', async () => {
     const longest = await longestDays(core.db, 'deadLetterRetentionDays', DAY_IN_SECONDS)
@@ -47,6 +54,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     recordCrashedAttempts(core),
   )
   return {
+    fetch,
     webhooks: createWebhookOperations(core, { allowedEvents: settings.allowedEvents, isBlocked }),
     deliveries: createDeliveryOperations(core, post, settings),
   }

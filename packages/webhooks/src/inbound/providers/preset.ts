@@ -162,7 +162,7 @@ export interface Key {
   /** For a public key: its bytes alone, `SubjectPublicKeyInfo` (DER), or PEM. @default 'pem' */
   form?: 'raw' | 'spki' | 'pem'
   /** For a public key that the request names: an X.509 certificate at this URL. */
-  certificate?: Fetched
+  certificate?: Certificate
 }
 
 /** Something to fetch. A host that is not in the list is not asked. */
@@ -170,6 +170,13 @@ export interface Fetched {
   url: Text
   /** `*` stands for one label: `sns.*.amazonaws.com`. */
   hosts: readonly string[]
+}
+
+export interface Certificate extends Fetched {
+  /** How the path of its address ends. @default '' */
+  endsWith?: string
+  /** Whom it must be for (CN); `*` stands for one label. @default anyone: the host that has it says who it is */
+  names?: readonly string[]
 }
 
 export interface Timestamp {

@@ -1,6 +1,5 @@
-/** What the verification helpers share: reading headers and secrets, comparing, and saying why not. */
+/** What the verification helpers share: reading headers, comparing, and saying why not. */
 import { hash, timingSafeEqual } from 'node:crypto'
-import { SecretMissing } from '../errors.ts'
 import type { InboundRequest } from '../source.ts'
 
 /**
@@ -58,20 +57,6 @@ export function headerValues(request: InboundRequest, name: string): string[] {
     if (given.toLowerCase() === wanted) values.push(...[value].flat())
   }
   return values
-}
-
-/** The lookup that a helper is given. A host that calls a helper itself may pass an async function. */
-type Lookup = (name: string) => string | null | Promise<string | null>
-
-/**
- * The secret of this name.
- *
- * @throws SecretMissing where it is not set or empty: with an empty key anyone could sign
- */
-export async function neededSecret(secret: Lookup, name: string): Promise<string> {
-  const value = await secret(name)
-  if (typeof value !== 'string' || value === '') throw new SecretMissing(name)
-  return value
 }
 
 /** Compares hashes: the time tells neither where two values differ nor how long they are. */

@@ -103,8 +103,7 @@ const KNOWN: Readonly<Record<string, Value>> = {
   method: ({ request }) => request.method,
   url: ({ url }) => url,
   path: ({ request }) => request.url,
-  params: ({ request, body }) =>
-    isForm(request) ? sortedParams(formOf(request, body)) : '',
+  params: ({ request, body }) => (isForm(request) ? sortedParams(formOf(request, body)) : ''),
   covered: ({ covered }) => covered,
   secret: ({ secret }) => secret,
   crc32: ({ request, body }) => String(crc32(request.rawBody ?? body)),
