@@ -1,0 +1,165 @@
+import type { Preset } from '../preset.ts'
+
+/** Video, publishing and content. */
+export const content = {
+  mux: {
+    name: 'Mux',
+    docs: 'https://www.mux.com/docs/core/verify-webhook-signatures',
+    checked: 'vector',
+    evidence: 'muxinc/mux-elixir',
+    secret: 'the signing secret of the webhook',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:mux-signature', separator: ',', field: 'v1' },
+        encoding: 'hex',
+        signed: '{timestamp}.{body}',
+        timestamp: { in: 'field:t', toleranceSeconds: 300 },
+      },
+    ],
+    type: '{json:type}',
+    deduplicate: '{json:id}',
+  },
+  cloudflareStream: {
+    name: 'Cloudflare Stream',
+    docs: 'https://developers.cloudflare.com/stream/manage-video-library/using-webhooks/',
+    checked: 'documentation',
+    evidence: 'cloudflare/cloudflare-docs, using-webhooks.mdx',
+    secret: 'the secret that the API answered with when the webhook was made',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:webhook-signature', separator: ',', field: 'sig1' },
+        encoding: 'hex',
+        signed: '{timestamp}.{body}',
+        timestamp: { in: 'field:time', toleranceSeconds: 300 },
+      },
+    ],
+    type: '{json:status.state}',
+    deduplicate: '{json:uid}:{json:status.state}',
+    note: 'There is no type in a request: it is the state of the video.',
+  },
+  liveKit: {
+    name: 'LiveKit',
+    docs: 'https://docs.livekit.io/home/server/webhooks/',
+    checked: 'sdk',
+    evidence: 'livekit/node-sdks, packages/livekit-server-sdk/src/WebhookReceiver.ts',
+    secret: 'the secret of the API key that the webhooks are signed with',
+    reads: 'json',
+    schemes: [
+      {
+        algorithm: 'jwt',
+        in: 'header:authorization',
+        algorithms: ['HS256'],
+        key: 'secret',
+        binds: [{ in: 'claim:sha256', hash: 'sha256', encoding: 'base64' }],
+      },
+    ],
+    type: '{json:event}',
+    deduplicate: '{json:id}',
+    note: 'JSON under the content type `application/webhook+json`; the JWT stands without `Bearer`.',
+  },
+  stream: {
+    name: 'Stream',
+    docs: 'https://getstream.io/chat/docs/node/webhooks_overview/',
+    checked: 'vector',
+    evidence: 'GetStream/stream-node, __tests__/webhook.test.ts',
+    secret: "the app's API secret",
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-signature' },
+        encoding: 'hex',
+      },
+    ],
+    type: '{json:type}',
+    deduplicate: '{header:x-webhook-id}',
+    note: 'Leave the compression of webhooks off: what is signed is the body before it.',
+  },
+  sanity: {
+    name: 'Sanity',
+    docs: 'https://www.sanity.io/docs/content-lake/webhooks',
+    checked: 'vector',
+    evidence: 'sanity-io/webhook-toolkit, test/signature.test.ts',
+    secret: 'the secret of the webhook',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:sanity-webhook-signature', separator: ',', field: 'v1' },
+        encoding: 'base64url',
+        signed: '{timestamp}.{body}',
+        timestamp: { in: 'field:t', unit: 'milliseconds' },
+      },
+    ],
+    type: '{header:sanity-operation}',
+    deduplicate: '{header:idempotency-key}',
+  },
+  contentful: {
+    name: 'Contentful',
+    docs: 'https://www.contentful.com/developers/docs/webhooks/request-verification/',
+    checked: 'sdk',
+    evidence: 'contentful/node-apps-toolkit, src/requests/verify-request.ts',
+    secret: "the space's signing secret, of 64 characters",
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-contentful-signature' },
+        encoding: 'hex',
+        signed: '{method}\n{path}\n{covered}\n{body}',
+        timestamp: {
+          in: 'header:x-contentful-timestamp',
+          unit: 'milliseconds',
+          toleranceSeconds: 30,
+        },
+        covers: {
+          names: 'header:x-contentful-signed-headers',
+          separator: ',',
+          each: '{name}:{value}',
+          join: ';',
+        },
+      },
+    ],
+    type: '{header:x-contentful-topic}',
+    deduplicate: '{header:x-contentful-idempotency-key}',
+    note: 'The path is signed as the sender sees it: a proxy in front must not change it.',
+  },
+  ghost: {
+    name: 'Ghost',
+    docs: 'https://docs.ghost.org/webhooks',
+    checked: 'documentation',
+    evidence: 'TryGhost/Ghost, ghost/core/core/server/services/webhooks (the sender)',
+    secret: 'the secret of the webhook',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-ghost-signature', separator: ',', field: 'sha256' },
+        encoding: 'hex',
+        signed: '{body}{timestamp}',
+        timestamp: { in: 'field:t', unit: 'milliseconds', toleranceSeconds: 300 },
+      },
+    ],
+    type: '{json:event}',
+    note: 'The time stands behind the body in what is signed, in milliseconds.',
+  },
+  webflow: {
+    name: 'Webflow',
+    docs: 'https://developers.webflow.com/data/docs/working-with-webhooks',
+    checked: 'sdk',
+    evidence: 'webflow/js-webflow-api, src/wrapper/WebhooksClient.ts',
+    secret: "the webhook's secret key; of a webhook made by an app, the app's client secret",
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-webflow-signature' },
+        encoding: 'hex',
+        signed: '{timestamp}:{body}',
+        timestamp: {
+          in: 'header:x-webflow-timestamp',
+          unit: 'milliseconds',
+          toleranceSeconds: 300,
+        },
+      },
+    ],
+    type: '{json:triggerType}',
+  },
+} as const satisfies Record<string, Preset>

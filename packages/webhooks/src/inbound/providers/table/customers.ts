@@ -1,0 +1,161 @@
+import type { Preset } from '../preset.ts'
+
+/** Customers: their data, their questions, what they are sent. */
+export const customers = {
+  hubSpot: {
+    name: 'HubSpot',
+    docs: 'https://developers.hubspot.com/docs/apps/legacy-apps/authentication/validating-requests',
+    checked: 'vector',
+    evidence: 'HubSpot/hubspot-api-python, HubSpot/hubspot-api-ruby',
+    secret: "the app's client secret",
+    needs: ['publicOrigin'],
+    split: '',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-hubspot-signature-v3' },
+        encoding: 'base64',
+        signed: '{method}{url}{body}{timestamp}',
+        urls: { decode: ":/?@!$'()*,;" },
+        timestamp: {
+          in: 'header:x-hubspot-request-timestamp',
+          unit: 'milliseconds',
+          toleranceSeconds: 300,
+        },
+      },
+    ],
+    type: '{item:subscriptionType}',
+    deduplicate: '{item:eventId}:{item:subscriptionId|}:{item:occurredAt|}',
+    note: 'Signature version 3, which HubSpot sends beside the older ones.',
+  },
+  hubSpotLegacy: {
+    name: 'HubSpot, signature versions 1 and 2',
+    docs: 'https://developers.hubspot.com/docs/apps/legacy-apps/authentication/validating-requests',
+    checked: 'vector',
+    evidence: 'HubSpot/hubspot-api-python',
+    secret: "the app's client secret",
+    needs: ['publicOrigin'],
+    split: '',
+    schemes: [
+      {
+        algorithm: 'sha256',
+        when: { 'header:x-hubspot-signature-version': 'v2' },
+        signature: { in: 'header:x-hubspot-signature' },
+        encoding: 'hex',
+        signed: '{secret}{method}{url}{body}',
+      },
+      {
+        algorithm: 'sha256',
+        when: { 'header:x-hubspot-signature-version': 'v1' },
+        signature: { in: 'header:x-hubspot-signature' },
+        encoding: 'hex',
+        signed: '{secret}{body}',
+      },
+    ],
+    type: '{item:subscriptionType}',
+    deduplicate: '{item:eventId}:{item:subscriptionId|}:{item:occurredAt|}',
+    note: 'A plain hash without a time. Take `hubSpot` wherever version 3 is sent.',
+  },
+  attio: {
+    name: 'Attio',
+    docs: 'https://docs.attio.com/rest-api/guides/webhooks',
+    checked: 'documentation',
+    evidence: 'the page',
+    secret: 'the secret of the webhook',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:attio-signature' },
+        encoding: 'hex',
+      },
+    ],
+    type: '{json:events.0.event_type}',
+    deduplicate: '{header:idempotency-key}',
+  },
+  intercom: {
+    name: 'Intercom',
+    docs: 'https://developers.intercom.com/docs/references/webhooks/webhook-models',
+    checked: 'documentation',
+    evidence: 'the page on signed notifications',
+    secret: "the app's client secret",
+    schemes: [
+      {
+        algorithm: 'hmac-sha1',
+        signature: { in: 'header:x-hub-signature', prefix: 'sha1=' },
+        encoding: 'hex',
+      },
+    ],
+    type: '{json:topic}',
+    deduplicate: '{json:id}',
+    handshakes: [{ method: 'HEAD', answer: { status: 200 } }],
+  },
+  zendesk: {
+    name: 'Zendesk',
+    docs: 'https://developer.zendesk.com/documentation/webhooks/verifying/',
+    checked: 'documentation',
+    evidence: 'the page',
+    secret: 'the signing secret of the webhook',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-zendesk-webhook-signature' },
+        encoding: 'base64',
+        signed: '{timestamp}{body}',
+        timestamp: { in: 'header:x-zendesk-webhook-signature-timestamp', unit: 'rfc3339' },
+      },
+    ],
+    type: '{json:type}',
+    deduplicate: '{header:x-zendesk-webhook-invocation-id}',
+    note: 'A test from the admin centre before saving is signed with a secret that the page shows.',
+  },
+  segment: {
+    name: 'Segment',
+    docs: 'https://segment.com/docs/connections/destinations/catalog/webhooks/',
+    checked: 'documentation',
+    evidence: 'segmentio/segment-docs, connections/destinations/catalog/webhooks',
+    secret: 'the shared secret of the destination',
+    schemes: [
+      {
+        algorithm: 'hmac-sha1',
+        signature: { in: 'header:x-signature' },
+        encoding: 'hex',
+      },
+    ],
+    type: '{json:type}',
+    deduplicate: '{json:messageId}',
+    note: 'Leave batches off: of a batch Segment signs the first event alone, which is refused here.',
+  },
+  knock: {
+    name: 'Knock',
+    docs: 'https://docs.knock.app/developer-tools/outbound-webhooks/overview',
+    checked: 'documentation',
+    evidence: 'knocklabs/docs, content/developer-tools/outbound-webhooks/overview.mdx',
+    secret: 'the signing key of the webhook',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-knock-signature', separator: ',', field: 's' },
+        encoding: 'base64',
+        signed: '{timestamp}.{body}',
+        timestamp: { in: 'field:t', unit: 'milliseconds', toleranceSeconds: 300 },
+      },
+    ],
+    type: '{json:type}',
+  },
+  dub: {
+    name: 'Dub',
+    docs: 'https://dub.co/docs/webhooks/verify-webhook-requests',
+    checked: 'documentation',
+    evidence: 'dubinc/docs, docs/webhooks/verify-webhook-requests.mdx',
+    secret: 'the signing secret of the webhook',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:dub-signature' },
+        encoding: 'hex',
+      },
+    ],
+    type: '{json:event}',
+    deduplicate: '{json:id}',
+  },
+} as const satisfies Record<string, Preset>
