@@ -33,7 +33,7 @@ export const banking = {
     type: '{json:webhook_type}.{json:webhook_code}',
     note: 'The keys are asked for with the credentials of the account, once for each key id.',
   },
-  goCardless: {
+  gocardless: {
     name: 'GoCardless',
     docs: 'https://developer.gocardless.com/api-reference/#appendix-webhooks',
     checked: 'vector',
@@ -83,7 +83,7 @@ export const banking = {
     deduplicate: '{header:x-signature}',
     note: 'An event has no id in its body: a repeat is told by its signature.',
   },
-  quickBooks: {
+  quickbooks: {
     name: 'QuickBooks Online',
     docs: 'https://developer.intuit.com/app/developer/qbo/docs/develop/webhooks/managing-webhooks-notifications',
     checked: 'documentation',

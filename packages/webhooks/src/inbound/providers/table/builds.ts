@@ -105,7 +105,7 @@ export const builds = {
     deduplicate: '{header:request-id}',
     note: "The page's own example signs re-encoded JSON; Sentry signs the bytes that it sends.",
   },
-  launchDarkly: {
+  launchdarkly: {
     name: 'LaunchDarkly',
     docs: 'https://launchdarkly.com/docs/home/infrastructure/webhooks',
     checked: 'documentation',

@@ -18,7 +18,7 @@ export const commerce = {
     type: '{header:x-shopify-topic}',
     deduplicate: '{header:x-shopify-webhook-id}',
   },
-  wooCommerce: {
+  woocommerce: {
     name: 'WooCommerce',
     docs: 'https://woocommerce.github.io/woocommerce-rest-api-docs/#webhooks',
     checked: 'documentation',
@@ -91,7 +91,7 @@ export const commerce = {
     deduplicate: '{json:id}',
     note: 'Basic credentials are all there is: nothing binds the body.',
   },
-  revenueCat: {
+  revenuecat: {
     name: 'RevenueCat',
     docs: 'https://www.revenuecat.com/docs/integrations/webhooks',
     checked: 'documentation',
@@ -122,7 +122,7 @@ export const commerce = {
     deduplicate: '{header:x-lago-unique-key}',
     note: 'For an installation of your own, override the issuer. The endpoint must sign with `jwt`.',
   },
-  easyPost: {
+  easypost: {
     name: 'EasyPost',
     docs: 'https://docs.easypost.com/guides/webhooks-guide',
     checked: 'sdk',

@@ -39,7 +39,7 @@ export const content = {
     deduplicate: '{json:uid}:{json:status.state}',
     note: 'There is no type in a request: it is the state of the video.',
   },
-  liveKit: {
+  livekit: {
     name: 'LiveKit',
     docs: 'https://docs.livekit.io/home/server/webhooks/',
     checked: 'sdk',
@@ -62,8 +62,8 @@ export const content = {
   stream: {
     name: 'Stream',
     docs: 'https://getstream.io/chat/docs/node/webhooks_overview/',
-    checked: 'vector',
-    evidence: 'GetStream/stream-node, __tests__/webhook.test.ts',
+    checked: 'sdk',
+    evidence: 'GetStream/stream-node, src/StreamClient.ts',
     secret: "the app's API secret",
     schemes: [
       {

@@ -2,7 +2,7 @@ import type { Preset } from '../preset.ts'
 
 /** Customers: their data, their questions, what they are sent. */
 export const customers = {
-  hubSpot: {
+  hubspot: {
     name: 'HubSpot',
     docs: 'https://developers.hubspot.com/docs/apps/legacy-apps/authentication/validating-requests',
     checked: 'vector',
@@ -28,8 +28,8 @@ export const customers = {
     deduplicate: '{item:eventId}:{item:subscriptionId|}:{item:occurredAt|}',
     note: 'Signature version 3, which HubSpot sends beside the older ones.',
   },
-  hubSpotLegacy: {
-    name: 'HubSpot, signature versions 1 and 2',
+  hubspotV2: {
+    name: 'HubSpot, signature version 2',
     docs: 'https://developers.hubspot.com/docs/apps/legacy-apps/authentication/validating-requests',
     checked: 'vector',
     evidence: 'HubSpot/hubspot-api-python',
@@ -39,14 +39,25 @@ export const customers = {
     schemes: [
       {
         algorithm: 'sha256',
-        when: { 'header:x-hubspot-signature-version': 'v2' },
         signature: { in: 'header:x-hubspot-signature' },
         encoding: 'hex',
         signed: '{secret}{method}{url}{body}',
       },
+    ],
+    type: '{item:subscriptionType}',
+    deduplicate: '{item:eventId}:{item:subscriptionId|}:{item:occurredAt|}',
+    note: 'A plain hash without a time. Take `hubspot` wherever version 3 is sent.',
+  },
+  hubspotV1: {
+    name: 'HubSpot, signature version 1',
+    docs: 'https://developers.hubspot.com/docs/apps/legacy-apps/authentication/validating-requests',
+    checked: 'vector',
+    evidence: 'HubSpot/hubspot-api-python',
+    secret: "the app's client secret",
+    split: '',
+    schemes: [
       {
         algorithm: 'sha256',
-        when: { 'header:x-hubspot-signature-version': 'v1' },
         signature: { in: 'header:x-hubspot-signature' },
         encoding: 'hex',
         signed: '{secret}{body}',
@@ -54,7 +65,7 @@ export const customers = {
     ],
     type: '{item:subscriptionType}',
     deduplicate: '{item:eventId}:{item:subscriptionId|}:{item:occurredAt|}',
-    note: 'A plain hash without a time. Take `hubSpot` wherever version 3 is sent.',
+    note: 'A plain hash of the secret and the body. Take `hubspot` wherever version 3 is sent.',
   },
   attio: {
     name: 'Attio',

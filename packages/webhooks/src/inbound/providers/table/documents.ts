@@ -50,7 +50,7 @@ export const documents = {
     ],
     note: 'A request names accounts that have changes; equal requests are no repeats.',
   },
-  docuSign: {
+  docusign: {
     name: 'DocuSign Connect',
     docs: 'https://developers.docusign.com/platform/webhooks/connect/validate/',
     checked: 'documentation',

@@ -42,7 +42,7 @@ export const mail = {
     deduplicate: '{json:signature.token}',
     note: 'Time and token are signed, the event is not. A token counts once while its key is remembered.',
   },
-  mailerSend: {
+  mailersend: {
     name: 'MailerSend',
     docs: 'https://developers.mailersend.com/api/v1/webhooks.html',
     checked: 'vector',

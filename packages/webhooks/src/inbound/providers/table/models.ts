@@ -26,8 +26,8 @@ export const models = {
   replicate: {
     name: 'Replicate',
     docs: 'https://replicate.com/docs/topics/webhooks/verify-webhook',
-    checked: 'sdk',
-    evidence: 'replicate/replicate-javascript, lib/util.js',
+    checked: 'vector',
+    evidence: 'replicate/replicate-javascript, index.test.ts',
     secret: "the account's default signing secret (whsec_…)",
     schemes: [standardWebhooks],
     type: 'prediction.{json:status}',

@@ -51,7 +51,7 @@ export const telephony = {
     type: ['{json:status}', '{json:message_type}'],
     deduplicate: '{claim:jti}',
   },
-  messageBird: {
+  messagebird: {
     name: 'MessageBird',
     docs: 'https://developers.messagebird.com/api/#verifying-http-requests',
     checked: 'vector',

@@ -82,7 +82,7 @@ export const work = {
     handshakes: [{ method: 'HEAD', answer: { status: 200 } }],
     note: 'The URL is signed exactly as it was registered.',
   },
-  clickUp: {
+  clickup: {
     name: 'ClickUp',
     docs: 'https://developer.clickup.com/docs/webhooksignature',
     checked: 'documentation',
