@@ -5,7 +5,7 @@ import type { Vector } from '@svc/webhooks/vectors'
 export { vectors, type Vector } from '@svc/webhooks/vectors'
 
 /** The request as the functions of a source see it. */
-export function requestOf({ headers, body, method = 'POST', url }: Vector): InboundRequest {
+export function requestOf({ headers, body, method, url }: Vector): InboundRequest {
   const at = new URL(url ?? 'https://example.com/hooks')
   return {
     method,

@@ -14,6 +14,7 @@ import {
 import { publishOutcome, type InboundOutcome } from './outcome.ts'
 import type { RequestLog } from './request-log.ts'
 import type { InboundRequest } from './source.ts'
+import type { Source } from './sources.ts'
 
 interface Answerable extends Error {
   code: string
@@ -36,13 +37,13 @@ const OURS = [
  * Makes the error handler of a source's routes: it writes one log line and answers the sender. An
  * error that a hook of the host has thrown goes to the host's own error handler.
  */
-export function createErrorHandler(source: string, requestLog: RequestLog | null) {
+export function createErrorHandler(source: Source, requestLog: RequestLog | null) {
   return (error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const own = ownError(error)
     if (!own) throw error
     const statusCode = own.statusCode ?? 500
-    log(request, source, own, statusCode)
-    publishOutcome(source, outcomeOf(statusCode))
+    log(request, source.name, own, statusCode)
+    publishOutcome(source.name, outcomeOf(statusCode))
     const began = performance.now() - reply.elapsedTime
     const outcome = statusCode >= 500 ? 'failed' : 'refused'
     requestLog?.note(source, request as InboundRequest, began, outcome, reasonOf(own))

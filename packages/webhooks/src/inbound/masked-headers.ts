@@ -6,9 +6,13 @@ const PLAIN = /-(?:id|timestamp|type|version|algorithm|method|url|identifier)$/i
 const MASK = '***'
 
 /** Names and values in turn, with those masked that hold a signature or a credential. */
-export function maskedHeaders(rawHeaders: readonly string[]): string[] {
+export function maskedHeaders(
+  rawHeaders: readonly string[],
+  hidden: readonly string[] = [],
+): string[] {
   return rawHeaders.map((text, place) => {
     const name = rawHeaders[place - 1] ?? ''
-    return place % 2 === 1 && SECRET.test(name) && !PLAIN.test(name) ? MASK : text
+    const isSecret = hidden.includes(name.toLowerCase()) || (SECRET.test(name) && !PLAIN.test(name))
+    return place % 2 === 1 && isSecret ? MASK : text
   })
 }

@@ -39,7 +39,7 @@ export async function receive(
 ): Promise<Received> {
   const checked = await check(receiving, source, request)
   if ('outcome' in checked) return checked
-  const alongside = receiving.log?.alongside(source.name, request, began, checked)
+  const alongside = receiving.log?.alongside(source, request, began, checked)
   try {
     return await publish(receiving, source, checked, alongside)
   } catch (error) {

@@ -33,11 +33,11 @@ export function registerInbound(
 
 function serve(inbound: FastifyInstance, source: Source, settings: InboundSettings): void {
   const { bodyLimitBytes: bodyLimit, log } = settings
-  const errorHandler = createErrorHandler(source.name, log)
+  const errorHandler = createErrorHandler(source, log)
   const answered = (request: FastifyRequest, reply: FastifyReply, received: Received) => {
     if (received.outcome === 'answered') {
       const began = performance.now() - reply.elapsedTime
-      log?.note(source.name, request as InboundRequest, began, 'accepted', 'handshake')
+      log?.note(source, request as InboundRequest, began, 'accepted', 'handshake')
     }
     return answer(reply, source, received)
   }

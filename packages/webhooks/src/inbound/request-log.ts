@@ -3,7 +3,9 @@ import { uuidv7, type Alongside, type Core, type PublishedOrTaken } from '@svc/c
 import { insertInboundRows, type InboundRow, type LoggedOutcome } from '../tables/inbound-log.ts'
 import { maskedHeaders } from './masked-headers.ts'
 import type { InboundRequest } from './source.ts'
+import type { Source } from './sources.ts'
 import type { Plan } from './to-publish.ts'
+import { hiddenHeaders } from './verify/secret-headers.ts'
 
 export interface InboundLogSettings {
   /** How long rows are kept, in days. */
@@ -34,7 +36,7 @@ export class RequestLog {
   }
 
   /** The row of a request that is published, or found to be a repeat, in the same transaction. */
-  alongside(source: string, request: InboundRequest, began: number, plan: Plan): Alongside {
+  alongside(source: Source, request: InboundRequest, began: number, plan: Plan): Alongside {
     const row = this.#row(source, request, began)
     return {
       write: insertInboundRows,
@@ -55,7 +57,7 @@ export class RequestLog {
 
   /** A request that publishes nothing. */
   note(
-    source: string,
+    source: Source,
     request: InboundRequest,
     began: number,
     outcome: LoggedOutcome,
@@ -97,11 +99,11 @@ export class RequestLog {
       })
   }
 
-  #row(source: string, request: InboundRequest, began: number): InboundRow {
+  #row(source: Source, request: InboundRequest, began: number): InboundRow {
     const { rawBodies } = this.#settings
     return {
       id: uuidv7(),
-      source,
+      source: source.name,
       tenant: null,
       outcome: 'accepted',
       reason: null,
@@ -111,7 +113,9 @@ export class RequestLog {
       bytes: request.rawBody?.length ?? 0,
       durationMs: since(began),
       url: rawBodies ? storable(request.url) : null,
-      headers: rawBodies ? JSON.stringify(maskedHeaders(request.raw.rawHeaders)) : null,
+      headers: rawBodies
+        ? JSON.stringify(maskedHeaders(request.raw.rawHeaders, hiddenHeaders(source.verify)))
+        : null,
       body: rawBodies ? (request.rawBody ?? null) : null,
     }
   }

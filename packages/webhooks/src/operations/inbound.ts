@@ -18,7 +18,7 @@ export interface InboundOperations {
    * Publishes what a logged request was published as once more; nothing is verified again, and no key
    * of deduplication counts. `tenant`: only a request of this tenant is found.
    */
-  replay: (id: string, tenant?: string) => Promise<{ eventId: string; eventIds: string[] }>
+  replay: (id: string, tenant?: string) => Promise<{ eventId: string; eventIds?: string[] }>
 }
 
 export function createInboundOperations(
@@ -55,7 +55,7 @@ export function createInboundOperations(
       const eventIds = results.flatMap((result) => result?.id ?? [])
       const [eventId] = eventIds
       if (eventId === undefined) throw new NotReplayable('the request holds no event')
-      return { eventId, eventIds }
+      return source.split ? { eventId, eventIds } : { eventId }
     },
   }
 }

@@ -75,7 +75,10 @@ export function inboundRoutes(api: Api, requests: InboundOperations): void {
         params: Type.Object({ id: Type.String({ description: 'Id of the logged request.' }) }),
         body: EmptyBody,
         response: {
-          202: Type.Object({ eventId: Type.String(), eventIds: Type.Array(Type.String()) }),
+          202: Type.Object({
+            eventId: Type.String(),
+            eventIds: Type.Optional(Type.Array(Type.String())),
+          }),
           ...errorResponses,
         },
       },

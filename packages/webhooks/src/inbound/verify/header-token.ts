@@ -1,6 +1,7 @@
 import { resolveOptions } from '@svc/core/internal'
 import type { Verify } from '../source.ts'
 import { equalHeader, isHeaderName, reject, soleHeader } from './checks.ts'
+import { hideHeaders } from './secret-headers.ts'
 import { expectNames, SECRET_NAME, secretsOf, type SecretName } from './secret-names.ts'
 
 /** Options of `headerToken`. */
@@ -28,7 +29,7 @@ export function headerToken(options: HeaderTokenOptions): Verify {
     const isRight = tokens.map((one) => equalHeader(value, one.value)).includes(true)
     return isRight || reject(request, 'the token does not match')
   }
-  return expectNames(verify, secretName)
+  return expectNames(hideHeaders(verify, [header]), secretName)
 }
 
 const rules = {

@@ -3,6 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { SecretMissing } from '../errors.ts'
 import type { InboundRequest, Verify } from '../source.ts'
 import { reject, soleHeader } from './checks.ts'
+import { hideHeaders } from './secret-headers.ts'
 import { expectNames, secretsOf, type NamedSecret } from './secret-names.ts'
 import { type HmacOptions, type HmacSettings, resolveHmacOptions } from './hmac-options.ts'
 import { isTimely, signatureBytes } from './signature.ts'
@@ -43,7 +44,7 @@ export function hmac(options: HmacOptions): Verify {
       .includes(true)
     return isRight || reject(request, 'no signature matches')
   }
-  return expectNames(verify, settings.secretName)
+  return expectNames(hideHeaders(verify, [settings.signatureHeader]), settings.secretName)
 }
 
 function hmacKey({ key }: HmacSettings, { name, value }: NamedSecret): string | Uint8Array {

@@ -52,23 +52,24 @@ function responder(handshakes: readonly Handshake[], settings: HandshakeSettings
   }
 }
 
-function compile(handshake: Handshake, settings: HandshakeSettings) {
+interface Compiled {
+  isMeant: (reading: Reading) => boolean
+  answer: (
+    reading: Reading,
+    secret: SecretLookup,
+    outside: Outside | undefined,
+  ) => Promise<InboundReply>
+}
+
+function compile(handshake: Handshake, settings: HandshakeSettings): Compiled {
   const when = holds(handshake.when)
   const reply = replyOf(handshake.answer)
   const isAllowed = tokenCheck(handshake, settings)
   const keyed = usesSecret(handshake.answer)
   return {
-    isMeant: (reading: Reading): boolean =>
-      reading.request.method === handshake.method && when(reading),
-    async answer(
-      reading: Reading,
-      secret: SecretLookup,
-      outside: Outside | undefined,
-    ): Promise<InboundReply | null> {
-      if (!isAllowed(reading, secret)) {
-        if (handshake.method === 'POST') throw refused('the verify token does not match')
-        return null
-      }
+    isMeant: (reading) => reading.request.method === handshake.method && when(reading),
+    answer: async (reading, secret, outside) => {
+      if (!isAllowed(reading, secret)) throw refused('the verify token does not match')
       const value = keyed ? firstSecret(settings.secretName, reading.request, secret) : undefined
       const given = value === undefined ? reading : { ...reading, secret: value }
       await store(handshake, settings, given)

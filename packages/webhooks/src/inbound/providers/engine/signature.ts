@@ -1,7 +1,6 @@
 /** Verifies one scheme of signatures. */
-import { reject } from '../../verify/checks.ts'
+import { headerValues, reject } from '../../verify/checks.ts'
 import type { Covers, SignaturePlace, SignatureScheme } from '../preset.ts'
-import { headerValues } from '../../verify/checks.ts'
 import { matches, needsPublicKey, type SigningKey } from './algorithms.ts'
 import { certificateKey, type Fetching } from './certificates.ts'
 import { holds, unbound } from './conditions.ts'

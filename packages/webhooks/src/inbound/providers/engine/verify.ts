@@ -7,7 +7,8 @@ import {
   type NamedSecret,
   type SecretName,
 } from '../../verify/secret-names.ts'
-import type { Preset } from '../preset.ts'
+import { hideHeaders } from '../../verify/secret-headers.ts'
+import type { Preset, Scheme } from '../preset.ts'
 import { itemsOf } from './items.ts'
 import type { Reading } from './reading.ts'
 import { compileScheme, type CompiledScheme, type With } from './schemes.ts'
@@ -69,7 +70,17 @@ export function verifyBy(
     }
     return isGenuine
   }
+  hideHeaders(verify, schemes.flatMap(headersOf))
   return secretName === null ? verify : expectNames(verify, secretName)
+}
+
+/** The headers that hold what the scheme verifies. */
+function headersOf(scheme: Scheme): string[] {
+  if (scheme.algorithm === 'basic') return ['authorization']
+  const places = 'signature' in scheme ? scheme.signature.in : scheme.in
+  return [places].flat().flatMap((place) => {
+    return place.startsWith('header:') ? [place.slice('header:'.length)] : []
+  })
 }
 
 async function verifiesAll(
