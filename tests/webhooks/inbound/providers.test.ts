@@ -13,7 +13,6 @@ const { rows, functions } = await readExamples(folder)
 /** Which example of the document a vector is for: a row of its table, or one of its functions. */
 function exampleFor({ id, provider }: Vector): string {
   if (provider === 'adyen') return 'adyenPayments'
-  if (provider.startsWith('hubspotV')) return 'hubspotLegacy'
   if (id === 'svix-v1a-ed25519') return 'standardWebhooksEd25519'
   return EXAMPLES[provider] ?? provider
 }

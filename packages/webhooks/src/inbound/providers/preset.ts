@@ -22,7 +22,7 @@
  * `{covered}` what `covers` builds, `{secret}`, `{crc32}` of the body as a decimal, and
  * `{hmac-hex:json:plainToken}` or `{hmac-base64:…}`, the HMAC-SHA-256 of a place with the secret.
  * A text with an absent value is absent itself; `{header:x-tag|}` has a default after the bar, and
- * `[Subject\n{json:Subject}\n]` in brackets is left out where a value in it is absent.
+ * a part in brackets that holds a value, `[Subject\n{json:Subject}\n]`, is left out where that is absent.
  */
 
 /** Where a value stands. */

@@ -5,6 +5,7 @@ import type { InboundRequest, InboundSource } from '../source.ts'
 import { SECRET_NAME, type SecretName } from '../verify/secret-names.ts'
 import { itemsAt } from './engine/items.ts'
 import { replyOf, respondTo, type OnHandshake } from './engine/handshakes.ts'
+import { claimsOf } from './engine/jwt.ts'
 import type { Reading } from './engine/reading.ts'
 import { firstOf } from './engine/text.ts'
 import { verifyBy } from './engine/verify.ts'
@@ -41,6 +42,7 @@ export function sourceOf(id: string, preset: Preset, given: unknown): InboundSou
     request,
     body,
     options: texts,
+    claims: claimsOf(request),
     ...(publicOrigin !== undefined && { url: publicOrigin + request.url }),
   })
   const made: InboundSource = {

@@ -16,6 +16,12 @@ const LEEWAY_SECONDS = 60
 /** A key set is fetched again for an unknown key at most so often. */
 const REFETCH_MS = 60_000
 
+/** For the keys of deduplication and the types of events: the claims that were verified. */
+const verifiedClaims = new WeakMap<object, Readonly<Record<string, unknown>>>()
+
+export const claimsOf = (request: object): Readonly<Record<string, unknown>> | undefined =>
+  verifiedClaims.get(request)
+
 export function jwtScheme(scheme: JwtScheme): CompiledScheme {
   const find = findAt(scheme.in)
   const { prefix = '' } = scheme
@@ -43,7 +49,9 @@ export function jwtScheme(scheme: JwtScheme): CompiledScheme {
       const flaw = flawOf(jws, scheme, toleranceSeconds)
       if (flaw !== undefined) return reject(request, flaw)
       const place = isBound(reading)
-      return place === undefined || reject(request, `${place} is not that of this request`)
+      if (place !== undefined) return reject(request, `${place} is not that of this request`)
+      verifiedClaims.set(request, claims)
+      return true
     },
   }
 }

@@ -14,7 +14,7 @@ export interface Reading {
   item?: unknown
   /** The header of a signature that is a list of `name=value`, and what stands between them. */
   list?: { text: string; separator: string }
-  claims?: Readonly<Record<string, unknown>>
+  claims?: Readonly<Record<string, unknown>> | undefined
   /** The public URL in the writing that is tried. */
   url?: string
   timestamp?: string

@@ -37,8 +37,8 @@ export function firstOf(
   }
 }
 
-/** Text, a value in braces, and an optional part in brackets. */
-const PIECE = /\{([^{}]+)\}|\[([^[\]]+)\]|([^{[]+)/gy
+/** A value in braces, an optional part in brackets, where a value stands in it, and plain text. */
+const PIECE = /\{([^{}]+)\}|\[([^[\]]*\{[^[\]]*)\]|([^{[]+|\[)/gy
 
 function parse(text: Text): Value[] | Chunks[] {
   const pieces: Chunks[] = []

@@ -1,4 +1,8 @@
-/** Every preset, by its id: the name that `providers` has it under and that its events begin with. */
+/**
+ * Every preset, by its id: the name that `providers` has it under and that its
+ * events begin with. One word of the provider's is written small (`github`, `hubspot`), several are
+ * joined (`coinbaseCommerce`).
+ */
 import { banking } from './banking.ts'
 import { builds } from './builds.ts'
 import { code } from './code.ts'

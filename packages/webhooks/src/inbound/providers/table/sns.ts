@@ -8,6 +8,7 @@ const message = {
     certificate: {
       url: '{json:SigningCertURL}',
       hosts: ['sns.*.amazonaws.com', 'sns.*.amazonaws.com.cn'],
+      endsWith: '.pem',
     },
   },
   binds: [{ in: 'json:TopicArn', of: '{option:topicArn}' }],
