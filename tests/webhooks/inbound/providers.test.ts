@@ -24,6 +24,8 @@ const EXAMPLES: Record<string, string> = {
   coinbaseCommerce: 'Coinbase Commerce',
   github: 'GitHub',
   hubspot: 'HubSpot (v3)',
+  hubspotV1: 'hubspotLegacy',
+  hubspotV2: 'hubspotLegacy',
   line: 'LINE',
   mux: 'Mux',
   notion: 'Notion',
@@ -41,7 +43,13 @@ const EXAMPLES: Record<string, string> = {
   zoom: 'Zoom',
 }
 
-for (const [example, its] of Map.groupBy(vectors, exampleFor)) {
+/** Many providers have a preset and no lines in the document. */
+const ofExamples = vectors.filter((vector) => {
+  const example = exampleFor(vector)
+  return rows.has(example) || example in functions
+})
+
+for (const [example, its] of Map.groupBy(ofExamples, exampleFor)) {
   t.test(
     `the documented lines for ${example} tell genuine requests from forged ones`,
     async (t) => {

@@ -20,7 +20,9 @@ export interface Wanted {
 }
 
 /** Why nothing was fetched; the request that asked for it is refused. */
-export class NotFetched extends Error {}
+export class NotFetched extends Error {
+  override name = 'NotFetched'
+}
 
 interface Answer {
   atMs: number
