@@ -3,6 +3,7 @@ import { providers, type ProviderId } from '@svc/webhooks/providers'
 import type { InboundRequest, InboundSource } from '@svc/webhooks'
 import { samples } from '../../../../packages/webhooks/src/inbound/providers/samples/all.ts'
 import type { Sample } from '../../../../packages/webhooks/src/inbound/providers/samples/sample.ts'
+import { vectors } from '@svc/webhooks/vectors'
 import { presets } from '../../../../packages/webhooks/src/inbound/providers/table/all.ts'
 import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
 
@@ -68,6 +69,18 @@ t.test('the rows say what they were checked against', async (t) => {
     t.match(docs, /^https:\/\/[^\s]+$/, name)
     t.ok(evidence.length > 3, name)
   }
+  const published = new Set(
+    vectors.flatMap(({ provider, valid, source }) =>
+      valid && source.type === 'published' ? [provider] : [],
+    ),
+  )
+  t.strictSame(
+    Object.entries<Preset>(presets)
+      .flatMap(([id, { checked }]) => (checked === 'vector' ? [id] : []))
+      .toSorted(),
+    [...published].toSorted(),
+    'those with a published vector, and no others, are checked by one',
+  )
   t.equal(new Set(rows.map(({ name }) => name)).size, rows.length, 'each name once')
   t.ok(rows.length >= 60, 'at least sixty')
 })

@@ -41,8 +41,12 @@ function binding({ in: place, of = '{body}', hash: algorithm, encoding = 'hex' }
     const signed = chunks(reading)
     if (value === undefined || signed === undefined) return false
     const bytes = Buffer.concat(signed.map((chunk) => Buffer.from(chunk as string)))
-    const expected = algorithm ? hash(algorithm, bytes, encoding) : bytes
-    const given = encoding === 'hex' && algorithm ? value.toLowerCase() : value
-    return equalBytes(Buffer.from(given), Buffer.from(expected as string))
+    if (!algorithm) return equalBytes(Buffer.from(value), bytes)
+    const expected = hash(algorithm, bytes, encoding)
+    return equalBytes(Buffer.from(plain(value, encoding)), Buffer.from(plain(expected, encoding)))
   }
 }
+
+/** Hexadecimal in either case, and base64 with its padding or without, say the same. */
+const plain = (digest: string, encoding: Binding['encoding']): string =>
+  encoding === 'hex' ? digest.toLowerCase() : digest.replace(/={1,2}$/, '')

@@ -5,7 +5,7 @@ export const identity = {
   workos: {
     name: 'WorkOS',
     docs: 'https://workos.com/docs/events/data-syncing/webhooks',
-    checked: 'vector',
+    checked: 'sdk',
     evidence: '@workos-inc/node',
     secret: 'the secret of the webhook endpoint',
     schemes: [

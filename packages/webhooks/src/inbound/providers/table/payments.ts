@@ -5,7 +5,7 @@ export const payments = {
   stripe: {
     name: 'Stripe',
     docs: 'https://docs.stripe.com/webhooks/signature',
-    checked: 'vector',
+    checked: 'sdk',
     evidence: 'stripe@23.1.0',
     secret: 'the signing secret of the endpoint, whole (whsec_…)',
     schemes: [

@@ -101,7 +101,7 @@ export const work = {
   notion: {
     name: 'Notion',
     docs: 'https://developers.notion.com/reference/webhooks',
-    checked: 'vector',
+    checked: 'sdk',
     evidence: '@notionhq/client',
     secret: 'the verification token of the handshake, which the host keeps',
     schemes: [
