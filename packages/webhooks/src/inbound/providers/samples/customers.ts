@@ -117,4 +117,21 @@ export const customersSamples = {
       },
     },
   ],
+  front: [
+    {
+      type: 'inbound_received',
+      body: {
+        type: 'inbound_received',
+        authorization: { id: 'cmp_abc' },
+        payload: { id: 'evt_55c8c149', type: 'inbound', emitted_at: 1767604364.412 },
+      },
+    },
+  ],
+  helpScout: [
+    {
+      type: 'convo.created',
+      headers: { 'x-helpscout-event': 'convo.created' },
+      body: { id: 118, number: 118, status: 'active', subject: 'Where is my order?' },
+    },
+  ],
 } as const satisfies Record<string, readonly Sample[]>

@@ -91,4 +91,20 @@ export const mailSamples = {
       },
     },
   ],
+  mandrill: [
+    {
+      type: 'send',
+      contentType: 'application/x-www-form-urlencoded',
+      body: `mandrill_events=${encodeURIComponent(
+        JSON.stringify([
+          {
+            event: 'send',
+            ts: 1767604364,
+            _id: '8606637.6692f6cac28e45a9b371e182d5ca0a35',
+            msg: { email: 'ada@acme.example', subject: 'Order 118', state: 'sent' },
+          },
+        ]),
+      )}`,
+    },
+  ],
 } as const satisfies Record<string, readonly Sample[]>

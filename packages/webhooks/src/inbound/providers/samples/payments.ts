@@ -229,4 +229,16 @@ export const paymentsSamples = {
       },
     },
   ],
+  checkoutCom: [
+    {
+      type: 'payment_captured',
+      body: {
+        id: 'evt_az5sblvku4ge3dwpztvyizgcau',
+        type: 'payment_captured',
+        version: '2.0.0',
+        created_on: '2026-01-05T09:12:44Z',
+        data: { id: 'pay_mbabizu24mvu3mela5njyhpit4', amount: 4500, currency: 'EUR' },
+      },
+    },
+  ],
 } as const satisfies Record<string, readonly Sample[]>

@@ -136,4 +136,16 @@ export const workSamples = {
       },
     },
   ],
+  todoist: [
+    {
+      type: 'item:added',
+      headers: { 'x-todoist-delivery-id': '2f0d5b1a-7c3e-4a9d-8b6f-1e0c2d4a5b77' },
+      body: {
+        event_name: 'item:added',
+        user_id: '2671355',
+        version: '10',
+        event_data: { id: '6XR4GqQQCW6Gv9h4', content: 'Round prices up', checked: false },
+      },
+    },
+  ],
 } as const satisfies Record<string, readonly Sample[]>

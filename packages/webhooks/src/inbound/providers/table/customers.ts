@@ -100,6 +100,48 @@ export const customers = {
     deduplicate: '{json:id}',
     handshakes: [{ method: 'HEAD', answer: { status: 200 } }],
   },
+  front: {
+    name: 'Front application webhooks',
+    docs: 'https://dev.frontapp.com/docs/application-webhooks',
+    checked: 'documentation',
+    evidence: 'the page',
+    secret: "the app's signing key",
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-front-signature' },
+        encoding: 'base64',
+        signed: '{timestamp}:{body}',
+        timestamp: { in: 'header:x-front-request-timestamp', unit: 'milliseconds' },
+      },
+    ],
+    type: '{json:type}',
+    deduplicate: '{json:payload.id}',
+    handshakes: [
+      {
+        method: 'POST',
+        when: { 'header:x-front-challenge': true },
+        answer: { text: '{header:x-front-challenge}' },
+      },
+    ],
+  },
+  helpScout: {
+    name: 'Help Scout',
+    docs: 'https://developer.helpscout.com/webhooks/',
+    checked: 'documentation',
+    evidence: 'the page',
+    secret: 'the secret key of the webhook',
+    schemes: [
+      {
+        algorithm: 'hmac-sha1',
+        signature: { in: 'header:x-helpscout-signature' },
+        encoding: 'base64',
+      },
+    ],
+    type: '{header:x-helpscout-event}',
+    deduplicate: '{header:x-helpscout-event}:{header:x-helpscout-signature}',
+    note: 'An event has no id: a repeat is told by its signature, which is that of the same body.',
+  },
   zendesk: {
     name: 'Zendesk',
     docs: 'https://developer.zendesk.com/documentation/webhooks/verifying/',

@@ -71,4 +71,24 @@ export const mail = {
     deduplicate: '{header:x-pm-webhook-trace-id}',
     note: 'Basic credentials are all there is: nothing binds the body.',
   },
+  mandrill: {
+    name: 'Mailchimp Transactional (Mandrill)',
+    docs: 'https://mailchimp.com/developer/transactional/guides/track-respond-activity-webhooks/',
+    checked: 'documentation',
+    evidence: 'the article on authenticating webhook requests, mandrill.zendesk.com',
+    secret: 'the key of the webhook',
+    needs: ['publicOrigin'],
+    schemes: [
+      {
+        algorithm: 'hmac-sha1',
+        signature: { in: 'header:x-mandrill-signature' },
+        encoding: 'base64',
+        signed: '{url}{params}',
+      },
+    ],
+    type: '{form:mandrill_events#0.event}',
+    deduplicate: '{header:x-mandrill-signature}',
+    handshakes: [{ method: 'HEAD', answer: { status: 200 } }],
+    note: 'The URL is signed exactly as it was registered. The list of events is the text of one field.',
+  },
 } as const satisfies Record<string, Preset>

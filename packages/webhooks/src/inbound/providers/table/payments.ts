@@ -201,6 +201,22 @@ export const payments = {
     type: '{json:event.type}',
     deduplicate: '{json:event.id}',
   },
+  checkoutCom: {
+    name: 'Checkout.com',
+    docs: 'https://www.checkout.com/docs/workflows',
+    checked: 'documentation',
+    evidence: 'the page',
+    secret: "the signature key of the workflow's webhook action",
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:cko-signature' },
+        encoding: 'hex',
+      },
+    ],
+    type: '{json:type}',
+    deduplicate: '{json:id}',
+  },
   mollie: {
     name: 'Mollie',
     docs: 'https://docs.mollie.com/reference/webhooks-best-practices',

@@ -177,4 +177,20 @@ export const work = {
     type: '{json:event}',
     deduplicate: '{json:event}:{json:payload.uri}:{json:created_at}',
   },
+  todoist: {
+    name: 'Todoist',
+    docs: 'https://developer.todoist.com/api/v1/#tag/Webhooks',
+    checked: 'sdk',
+    evidence: 'Doist/todoist-sdk-typescript, verifyWebhookSignature',
+    secret: "the app's client secret",
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-todoist-hmac-sha256' },
+        encoding: 'base64',
+      },
+    ],
+    type: '{json:event_name}',
+    deduplicate: '{header:x-todoist-delivery-id}',
+  },
 } as const satisfies Record<string, Preset>
