@@ -52,6 +52,22 @@ export const standardWebhooksSamples = {
       },
     },
   ],
+  render: [
+    {
+      type: 'deploy_ended',
+      headers: { 'webhook-id': 'evt-cph1rs3idesc73a2b2mg' },
+      body: {
+        type: 'deploy_ended',
+        timestamp: '2026-01-05T09:12:44.412Z',
+        data: {
+          id: 'evt-cph1rs3idesc73a2b2mg',
+          serviceId: 'srv-cukouhrtq21c73e9scng',
+          serviceName: 'shop',
+          status: 'succeeded',
+        },
+      },
+    },
+  ],
   lithic: [
     {
       type: 'card_transaction.updated',

@@ -77,6 +77,16 @@ export const standardWebhooksSenders = {
     type: '{json:type}',
     deduplicate: '{header:svix-id}',
   },
+  render: {
+    name: 'Render',
+    docs: 'https://render.com/docs/webhooks',
+    checked: 'documentation',
+    evidence: "render-examples/webhook-github-action, app.ts (the provider's example)",
+    secret: 'the signing secret of the webhook (whsec_…)',
+    schemes: [standardWebhooks],
+    type: '{json:type}',
+    deduplicate: '{header:webhook-id}',
+  },
   lithic: {
     name: 'Lithic',
     docs: 'https://docs.lithic.com/docs/events-api',

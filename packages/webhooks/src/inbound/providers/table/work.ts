@@ -181,7 +181,7 @@ export const work = {
     name: 'Todoist',
     docs: 'https://developer.todoist.com/api/v1/#tag/Webhooks',
     checked: 'sdk',
-    evidence: 'Doist/todoist-sdk-typescript, verifyWebhookSignature',
+    evidence: 'Doist/todoist-sdk-typescript, src/utils/webhook-parser.ts',
     secret: "the app's client secret",
     schemes: [
       {
