@@ -47,7 +47,7 @@ export interface SvcWebhooksOptions {
   deadLetterRetentionDays?: number
   /** Longest inbound body, in bytes. @default 1048576 */
   bodyLimitBytes?: number
-  /** The log of inbound requests; `false` for none. @default kept for 7 days */
+  /** The log of inbound requests; `false` for none. @default kept for 7 days, where there are sources */
   inboundLog?: false | InboundLogOptions
 }
 
@@ -113,7 +113,6 @@ const rules: OptionRules = {
   inboundLog: {
     expects: 'false, or an object { keepDays, rawBodies, sampleRefused }',
     is: (value) => value === false || (typeof value === 'object' && value !== null),
-    default: {},
   },
 }
 
@@ -126,14 +125,17 @@ const logRules: OptionRules = {
 /** @throws InvalidOption naming the option, what it was and what it must be */
 export function resolveWebhooksOptions(given: unknown): WebhooksSettings {
   const { inbound, inboundLog, ...settings } = resolveOptions<
-    Required<SvcWebhooksOptions> & { inbound: unknown }
+    Required<Omit<SvcWebhooksOptions, 'inboundLog'>> &
+      Pick<SvcWebhooksOptions, 'inboundLog'> & { inbound: unknown }
   >('svcWebhooks', rules, given)
   assertDistinct(settings.allowedEvents)
-  const log =
-    inboundLog &&
-    resolveOptions<Required<InboundLogOptions>>('svcWebhooks', logRules, inboundLog, 'inboundLog.')
-  return { ...settings, sources: resolveSources(inbound), inboundLog: log }
+  const sources = resolveSources(inbound)
+  const log = inboundLog ?? (sources.length > 0 ? {} : false)
+  return { ...settings, sources, inboundLog: log && resolveLog(log) }
 }
+
+const resolveLog = (given: InboundLogOptions) =>
+  resolveOptions<Required<InboundLogOptions>>('svcWebhooks', logRules, given, 'inboundLog.')
 
 /** @throws InvalidOption */
 function assertDistinct(allowedEvents: string[]): void {

@@ -39,7 +39,7 @@ async function mount(
 ): Promise<void> {
   const { sources } = settings
   const inbound = startInbound(core, settings, outbound.fetch)
-  const operations = createOperations(outbound.webhooks, outbound.deliveries)
+  const operations = createOperations(outbound.webhooks, outbound.deliveries, inbound.requests)
   core.svc.webhooks = operations
   registerActions(core.svc, operations)
   const { managementBasePath, openapi } = settings
@@ -50,7 +50,7 @@ async function mount(
       (api) => {
         if (!openapi) hideRoutes(api)
         // Before the routes with an id: the log is no webhook.
-        if (inbound.requests) inboundRoutes(api, inbound.requests)
+        if (settings.inboundLog) inboundRoutes(api, inbound.requests)
         webhookRoutes(api, outbound.webhooks)
         deliveryRoutes(api, outbound.deliveries)
       },

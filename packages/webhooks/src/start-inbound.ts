@@ -10,8 +10,7 @@ import { sweepInboundRows } from './tables/inbound-log.ts'
 
 export interface Inbound {
   receiving: InboundSettings
-  /** Absent where the host keeps no log. */
-  requests: InboundOperations | null
+  requests: InboundOperations
 }
 
 const HOUR_IN_SECONDS = 3600
@@ -26,12 +25,13 @@ export function startInbound(
   const log = inboundLog ? new RequestLog(core, inboundLog) : null
   const outside = new Outside((request) => fetch.send(request))
   const receiving = { core, outside, log, bodyLimitBytes }
-  if (!log || !inboundLog) return { receiving, requests: null }
+  const requests = createInboundOperations(core, sources)
+  if (!log || !inboundLog) return { receiving, requests }
   core.onDrained(() => log.close())
   core.lease.declareDays('inboundLogRetentionDays', inboundLog.keepDays)
   core.every(HOUR_IN_SECONDS, 'old rows of the inbound log', async () => {
     const longest = await longestDays(core.db, 'inboundLogRetentionDays', DAY_IN_SECONDS)
     await sweepInboundRows(core.db, Math.max(longest, inboundLog.keepDays))
   })
-  return { receiving, requests: createInboundOperations(core, sources) }
+  return { receiving, requests }
 }

@@ -5,20 +5,16 @@ import { payloadOf } from '../inbound/payload.ts'
 import { rebuilt } from '../inbound/rebuilt-request.ts'
 import type { Source } from '../inbound/sources.ts'
 import { planOf } from '../inbound/to-publish.ts'
-import {
-  findInboundRow,
-  listInboundRows,
-  type InboundFilter,
-  type ListedRow,
-} from '../tables/inbound-log.ts'
+import type { InboundFilter, LoggedRequest, ReplayResult } from '../inbound-schemas.ts'
+import { findInboundRow, listInboundRows, type ListedRow } from '../tables/inbound-log.ts'
 
 export interface InboundOperations {
-  list: (filter?: InboundFilter) => Promise<ListedRow[]>
+  list: (filter?: InboundFilter) => Promise<LoggedRequest[]>
   /**
    * Publishes what a logged request was published as once more; nothing is verified again, and no key
    * of deduplication counts. `tenant`: only a request of this tenant is found.
    */
-  replay: (id: string, tenant?: string) => Promise<{ eventId: string; eventIds?: string[] }>
+  replay: (id: string, tenant?: string) => Promise<ReplayResult>
 }
 
 export function createInboundOperations(
@@ -26,26 +22,18 @@ export function createInboundOperations(
   sources: readonly Source[],
 ): InboundOperations {
   return {
-    list: (filter = {}) => listInboundRows(core.db, filter),
+    async list({ tenant, ...filter } = {}) {
+      // An empty text stands for those that have no tenant.
+      const wanted = tenant === undefined ? {} : { tenant: tenant || null }
+      return (await listInboundRows(core.db, { ...filter, ...wanted })).map(shown)
+    },
 
     async replay(id, tenant) {
       const row = isUuid(id) ? await findInboundRow(core.db, id) : undefined
       if (!row || (tenant !== undefined && row.tenant !== tenant)) {
         throw new InboundRequestNotFound(id.slice(0, 40))
       }
-      const { outcome, body } = row
-      if (outcome === 'refused' || row.reason === 'handshake') {
-        throw new NotReplayable('the request was not accepted, so there is no event to publish')
-      }
-      if (body === null) {
-        throw new NotReplayable(
-          'its body was not kept: set inboundLog.rawBodies to replay requests that come from now on',
-        )
-      }
-      const source = sources.find(({ name }) => name === row.source)
-      if (!source) {
-        throw new NotReplayable(`this host has no source ${JSON.stringify(row.source)}`)
-      }
+      const { body, source } = replayable(row, sources)
       const request = rebuilt(row, source.path)
       const text = body.toString('utf8')
       const { events } = planOf(source, request, text, payloadOf(request, text, source.readAs))
@@ -58,4 +46,37 @@ export function createInboundOperations(
       return source.split ? { eventId, eventIds } : { eventId }
     },
   }
+}
+
+/** @throws NotReplayable */
+function replayable(row: ListedRow, sources: readonly Source[]): { body: Buffer; source: Source } {
+  const { outcome, reason, body } = row
+  if (outcome === 'refused' || reason === 'handshake') {
+    throw new NotReplayable('it was not accepted, so there is no event to publish')
+  }
+  if (body === null) {
+    throw new NotReplayable(
+      'its body was not kept: set inboundLog.rawBodies to replay requests that come from now on',
+    )
+  }
+  const source = sources.find(({ name }) => name === row.source)
+  if (!source) throw new NotReplayable(`this host has no source ${JSON.stringify(row.source)}`)
+  return { body, source }
+}
+
+function shown({ url: _, headers, body, ...row }: ListedRow): LoggedRequest {
+  if (headers === null) return row
+  return { ...row, headers: namedLines(JSON.parse(headers)), body: body?.toString('utf8') ?? '' }
+}
+
+/** A repeated header becomes an array of its values. */
+function namedLines(lines: string[]): Record<string, string | string[]> {
+  const named: Record<string, string | string[]> = {}
+  for (let line = 0; line < lines.length; line += 2) {
+    const name = (lines[line] ?? '').toLowerCase()
+    const value = lines[line + 1] ?? ''
+    const before = Object.hasOwn(named, name) ? named[name] : undefined
+    named[name] = before === undefined ? value : [before, value].flat()
+  }
+  return named
 }

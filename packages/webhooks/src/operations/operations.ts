@@ -18,8 +18,10 @@ import {
   type Webhook,
   type WebhookWithSecret,
 } from '../schemas.ts'
+import { InboundFilter, type LoggedRequest, type ReplayResult } from '../inbound-schemas.ts'
 import type { DeliveryOperations } from './deliveries.ts'
 import { parsed } from './delivery-attempts.ts'
+import type { InboundOperations } from './inbound.ts'
 import type { WebhookOperations } from './webhooks.ts'
 
 /**
@@ -104,6 +106,18 @@ export interface SvcWebhooks {
    * @throws WebhookNotFound
    */
   redrive: (id: string, options?: OperationOptions) => Promise<RedriveResult>
+  /**
+   * Lists inbound requests, newest first; all of them where no `limit` is given.
+   *
+   * @throws InvalidInput
+   */
+  listInbound: (filter?: InboundFilter) => Promise<LoggedRequest[]>
+  /**
+   * Publishes what a logged inbound request was published as once more, in a transaction of its own.
+   *
+   * @throws InboundRequestNotFound, NotReplayable
+   */
+  replayInbound: (id: string) => Promise<ReplayResult>
 }
 
 declare module '@svc/core' {
@@ -117,9 +131,11 @@ const Id = Type.String()
 export function createOperations(
   webhooks: WebhookOperations,
   deliveries: DeliveryOperations,
+  requests: InboundOperations,
 ): SvcWebhooks {
   const name = (method: keyof SvcWebhooks) => `svc.webhooks.${method}`
   const list = readOperation(Page, webhooks.list)
+  const listInbound = readOperation(InboundFilter, requests.list)
   return {
     register: writeOperation(name('register'), NewWebhook, webhooks.register),
     list: (page = {}) => list(page),
@@ -143,6 +159,8 @@ export function createOperations(
       return (await deliveries.listDead(webhookId, page)).rows.map(parsed)
     }),
     redrive: writeOperation(name('redrive'), Id, deliveries.redrive),
+    listInbound: (filter = {}) => listInbound(filter),
+    replayInbound: readOperation(Id, (id) => requests.replay(id)),
   }
 }
 

@@ -22,7 +22,7 @@ export interface InboundRow {
   body: Buffer | null
 }
 
-/** One that is listed: the id tells the time. */
+/** A row with its time, which its id begins with. */
 export type ListedRow = InboundRow & { at: string }
 
 export interface InboundFilter {

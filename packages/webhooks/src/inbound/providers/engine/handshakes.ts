@@ -1,5 +1,5 @@
 /** The handshakes of a row, as functions of a source. */
-import { NotVerified } from '../../errors.ts'
+import { NotVerified, SecretMissing } from '../../errors.ts'
 import type { Outside } from '../../outside.ts'
 import type { InboundReply, InboundRequest, Respond, SecretLookup } from '../../source.ts'
 import { equalBytes } from '../../verify/checks.ts'
@@ -87,13 +87,11 @@ function tokenCheck({ verifyToken }: Handshake, { verifyTokenSecretName }: Hands
   if (verifyToken === undefined) return () => true
   const find = findAt(verifyToken)
   return (reading: Reading, secret: SecretLookup): boolean => {
-    const expected = verifyTokenSecretName === undefined ? null : secret(verifyTokenSecretName)
+    const name = verifyTokenSecretName ?? ''
+    const expected = secret(name)
+    if (expected === null) throw new SecretMissing(name)
     const given = find(reading)
-    return (
-      expected !== null &&
-      given !== undefined &&
-      equalBytes(Buffer.from(given), Buffer.from(expected))
-    )
+    return given !== undefined && equalBytes(Buffer.from(given), Buffer.from(expected))
   }
 }
 
