@@ -80,8 +80,8 @@ export const banking = {
       },
     ],
     type: ['{header:x-topic}.{json:event}', '{json:data.object}.{json:event}', '{json:event}'],
-    deduplicate: '{header:x-signature}',
-    note: 'An event has no id in its body: a repeat is told by its signature.',
+    deduplicate: '{body}',
+    note: 'An event has no id: a repeat is told by its body, which is the same.',
   },
   quickbooks: {
     name: 'QuickBooks Online',
@@ -98,7 +98,7 @@ export const banking = {
       },
     ],
     type: ['{item:type}', 'notification'],
-    deduplicate: ['{item:id}', '{header:intuit-signature}'],
+    deduplicate: ['{item:id}', '{body}'],
     note: 'Takes the list of CloudEvents as well as the older object `eventNotifications`.',
   },
   xero: {

@@ -76,8 +76,8 @@ export const commerce = {
       },
     ],
     type: ['{header:x-event-name}', '{json:meta.event_name}'],
-    deduplicate: '{header:x-signature}',
-    note: 'An event has no id: a repeat is told by its signature, which is that of the same body.',
+    deduplicate: '{body}',
+    note: 'An event has no id: a repeat is told by its body, which is the same.',
   },
   chargebee: {
     name: 'Chargebee',

@@ -139,8 +139,8 @@ export const customers = {
       },
     ],
     type: '{header:x-helpscout-event}',
-    deduplicate: '{header:x-helpscout-event}:{header:x-helpscout-signature}',
-    note: 'An event has no id: a repeat is told by its signature, which is that of the same body.',
+    deduplicate: '{header:x-helpscout-event}:{body}',
+    note: 'An event has no id: a repeat is told by its body, which is the same.',
   },
   zendesk: {
     name: 'Zendesk',

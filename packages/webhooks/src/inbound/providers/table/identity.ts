@@ -53,8 +53,8 @@ export const identity = {
       },
     ],
     type: '{json:event}',
-    deduplicate: '{header:logto-signature-sha-256}',
-    note: 'An event has no id: a repeat is told by its signature, which is that of the same body.',
+    deduplicate: '{body}',
+    note: 'An event has no id: a repeat is told by its body, which is the same.',
   },
   onfido: {
     name: 'Onfido',
@@ -70,8 +70,8 @@ export const identity = {
       },
     ],
     type: '{json:payload.action}',
-    deduplicate: '{header:x-sha2-signature}',
-    note: 'An event has no id: a repeat is told by its signature, which is that of the same body.',
+    deduplicate: '{body}',
+    note: 'An event has no id: a repeat is told by its body, which is the same.',
   },
   persona: {
     name: 'Persona',

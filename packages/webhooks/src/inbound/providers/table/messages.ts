@@ -98,7 +98,7 @@ export const messages = {
       },
     ],
     type: '{json:object}',
-    deduplicate: '{header:x-hub-signature-256}',
+    deduplicate: '{body}',
     handshakes: [
       {
         method: 'GET',
@@ -171,8 +171,8 @@ export const messages = {
       },
     ],
     type: '{json:resource}.{json:event}',
-    deduplicate: '{header:x-spark-signature}',
-    note: 'The id in the body is that of the webhook: a repeat is told by its signature.',
+    deduplicate: '{body}',
+    note: 'The id in the body is that of the webhook: a repeat is told by its whole body.',
   },
   twitch: {
     name: 'Twitch EventSub',

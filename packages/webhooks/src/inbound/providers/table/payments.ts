@@ -113,8 +113,8 @@ export const payments = {
       },
     ],
     type: '{json:type}',
-    deduplicate: '{header:hmacsignature}',
-    note: 'An event has no id: a repeat is told by its signature, which is that of the same body.',
+    deduplicate: '{body}',
+    note: 'An event has no id: a repeat is told by its body, which is the same.',
   },
   razorpay: {
     name: 'Razorpay',
@@ -163,8 +163,8 @@ export const payments = {
       },
     ],
     type: '{json:event}',
-    deduplicate: '{header:x-paystack-signature}',
-    note: 'An event has no id: a repeat is told by its signature, which is that of the same body.',
+    deduplicate: '{body}',
+    note: 'An event has no id: a repeat is told by its body, which is the same.',
   },
   mercadoPago: {
     name: 'Mercado Pago',

@@ -112,9 +112,8 @@ export const relays = {
       },
     ],
     type: '{item:name}',
-    deduplicate:
-      '{header:x-pusher-signature}:{item:name}:{item:channel|}:{item:user_id|}:{item:event|}',
-    note: 'An event has no id: a repeat is told by the signature of its request and its own fields.',
+    deduplicate: '{body}',
+    note: 'An event has no id: a repeat is told by the body that it came in.',
   },
   ably: {
     name: 'Ably',

@@ -49,7 +49,10 @@ export const telephony = {
       },
     ],
     type: ['{json:status}', '{json:message_type}'],
-    deduplicate: '{claim:jti}',
+    deduplicate: [
+      '{json:message_uuid}:{json:status|}',
+      '{json:uuid}:{json:status|}:{json:timestamp|}',
+    ],
   },
   messagebird: {
     name: 'MessageBird',
@@ -72,7 +75,7 @@ export const telephony = {
       },
     ],
     type: ['{json:type}', '{json:status}'],
-    deduplicate: '{claim:jti}',
+    deduplicate: '{json:type}:{json:message.id}:{json:message.updatedDatetime|}',
   },
   plivo: {
     name: 'Plivo',
@@ -90,7 +93,7 @@ export const telephony = {
       },
     ],
     type: ['{form:Event}', '{form:CallStatus}', '{form:Status}'],
-    deduplicate: '{header:x-plivo-signature-v3-nonce}',
+    deduplicate: '{body}',
     note: 'Version 3, for a POST to a URL without a query.',
   },
   telnyx: {

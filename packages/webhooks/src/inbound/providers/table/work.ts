@@ -156,8 +156,8 @@ export const work = {
       },
     ],
     type: '{json:triggerEvent}',
-    deduplicate: '{header:x-cal-signature-256}',
-    note: 'An event has no id: a repeat is told by its signature, which is that of the same body.',
+    deduplicate: '{body}',
+    note: 'An event has no id: a repeat is told by its body, which is the same.',
   },
   calendly: {
     name: 'Calendly',
