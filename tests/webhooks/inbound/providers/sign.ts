@@ -148,7 +148,7 @@ function withSignature(
   const [first] = [signature.in].flat()
   if (signature.field !== undefined) {
     list.push(`${signature.field}=${made}`)
-    put(request, first as string, list.join(signature.separator ?? ','))
+    put(request, first as string, list.join([signature.separator ?? ','].flat()[0]))
   } else put(request, first as string, (signature.prefix ?? '') + made)
   return sent(request)
 }
@@ -156,7 +156,9 @@ function withSignature(
 function encoded({ algorithm, encoding, key }: SignatureScheme, keys: Keys, text: string): string {
   const hmac = HMACS[algorithm]
   if (hmac) return createHmac(hmac, keyOf(keys.secret, key)).update(text).digest(encoding)
-  if (algorithm === 'sha256') return createHash('sha256').update(text).digest(encoding)
+  if (algorithm === 'sha1' || algorithm === 'sha256') {
+    return createHash(algorithm).update(text).digest(encoding)
+  }
   const hash = algorithm === 'ed25519' ? null : algorithm === 'rsa-sha1' ? 'sha1' : 'sha256'
   return signWith(hash, Buffer.from(text), keys.private!).toString(encoding)
 }

@@ -112,6 +112,7 @@ export interface SignatureScheme extends EveryScheme {
     | 'hmac-sha256'
     | 'hmac-sha512'
     /** Not keyed: `{secret}` stands in `signed`. */
+    | 'sha1'
     | 'sha256'
     | 'rsa-sha1'
     | 'rsa-sha256'
@@ -144,8 +145,8 @@ export interface UrlWritings {
 export interface SignaturePlace {
   /** `header:…`, `json:…`, `form:…` or `item:…`; of several places one must match. */
   in: Place | readonly Place[]
-  /** The header is a list of signatures, with this between them. @default one signature */
-  separator?: string
+  /** The header is a list, with this between its elements, or any of these. @default one signature */
+  separator?: string | readonly string[]
   /** What each signature begins with; one without it does not count. @default '' */
   prefix?: string
   /** The header is a list of `name=value`: the name of those with a signature. @default it is none */

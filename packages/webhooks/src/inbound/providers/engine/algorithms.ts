@@ -57,7 +57,7 @@ function verifies(hash: string | null, bytes: Buffer, key: SigningKey, given: Bu
 
 function digest(algorithm: Algorithm, key: Uint8Array, signed: readonly Chunk[]): Buffer {
   const hash = HASHES[algorithm]
-  const hashing = hash === undefined ? createHash('sha256') : createHmac(hash, key)
+  const hashing = hash === undefined ? createHash(algorithm) : createHmac(hash, key)
   for (const chunk of signed) hashing.update(chunk)
   return hashing.digest()
 }

@@ -4,6 +4,12 @@ import { headerValues } from '../../verify/checks.ts'
 import { formOf, jsonOf } from '../../parsed-body.ts'
 import type { Place } from '../preset.ts'
 
+/** A header that is a list, and what stands between its elements. */
+export interface List {
+  text: string
+  separator: string | readonly string[]
+}
+
 export interface Reading {
   request: InboundRequest
   /** The body read as UTF-8. */
@@ -13,7 +19,7 @@ export interface Reading {
   /** The item of a batch. */
   item?: unknown
   /** The header of a signature that is a list of `name=value`, and what stands between them. */
-  list?: { text: string; separator: string }
+  list?: List
   claims?: Readonly<Record<string, unknown>> | undefined
   /** The public URL in the writing that is tried. */
   url?: string
@@ -42,7 +48,7 @@ export function findAt(place: Place): Find {
     case 'item':
       return at(name, ({ item }) => item)
     case 'field':
-      return ({ list }) => (list ? sole(fieldsOf(list, name)) : undefined)
+      return ({ list }) => (list ? sole([...new Set(fieldsOf(list, name))]) : undefined)
     case 'claim':
       return ({ claims }) => scalar(claims?.[name])
     case 'option':
@@ -52,9 +58,15 @@ export function findAt(place: Place): Find {
   }
 }
 
+export function elementsOf({ text, separator }: List): string[] {
+  return [separator]
+    .flat()
+    .reduce((elements, one) => elements.flatMap((element) => element.split(one)), [text])
+}
+
 /** The values of the fields of this name in a list `name=value`. */
-export function fieldsOf(list: { text: string; separator: string }, name: string): string[] {
-  return list.text.split(list.separator).flatMap((field) => {
+export function fieldsOf(list: List, name: string): string[] {
+  return elementsOf(list).flatMap((field) => {
     const end = field.indexOf('=')
     return end > 0 && field.slice(0, end).trim() === name ? [field.slice(end + 1).trim()] : []
   })

@@ -4,6 +4,7 @@ const WORDS: Record<Scheme['algorithm'], string> = {
   'hmac-sha1': 'HMAC-SHA-1',
   'hmac-sha256': 'HMAC-SHA-256',
   'hmac-sha512': 'HMAC-SHA-512',
+  sha1: 'SHA-1',
   sha256: 'SHA-256',
   'rsa-sha1': 'RSA-SHA-1',
   'rsa-sha256': 'RSA-SHA-256',

@@ -5,7 +5,7 @@ import { matches, needsPublicKey, type SigningKey } from './algorithms.ts'
 import { certificateKey, type Fetching } from './certificates.ts'
 import { holds, unbound } from './conditions.ts'
 import { keyBytes, publicKeyOf } from './keys.ts'
-import { fieldsOf, findAt, type Reading } from './reading.ts'
+import { elementsOf, fieldsOf, findAt, type List, type Reading } from './reading.ts'
 import type { CompiledScheme } from './schemes.ts'
 import { chunksOf, stringOf } from './text.ts'
 import { isTimely, millisecondsOf } from './timestamps.ts'
@@ -55,7 +55,7 @@ export function signatureScheme(scheme: SignatureScheme): CompiledScheme {
 
 interface Found {
   signatures: string[]
-  list?: { text: string; separator: string }
+  list?: List
 }
 
 /** Finds the signatures; `undefined` where the request carries none of this scheme. */
@@ -71,7 +71,8 @@ function signaturesAt(place: SignaturePlace): (reading: Reading) => Found | unde
       const signatures = fieldsOf(list, field)
       return signatures.length === 0 ? undefined : { signatures, list }
     }
-    const all = separator === undefined ? texts : texts.flatMap((one) => one.split(separator))
+    const all =
+      separator === undefined ? texts : texts.flatMap((text) => elementsOf({ text, separator }))
     const signatures = all
       .filter((one) => one.startsWith(prefix))
       .map((one) => one.slice(prefix.length))
@@ -126,6 +127,6 @@ function keyOf({ algorithm, key = {} }: SignatureScheme): KeyFor {
       certificateKey(url(reading), certificate, fetching)
   }
   if (needsPublicKey(algorithm)) return (_reading, secret) => publicKeyOf(secret, key)
-  if (algorithm === 'sha256') return () => null
+  if (algorithm === 'sha1' || algorithm === 'sha256') return () => null
   return (_reading, secret, name) => keyBytes(secret, key, name)
 }

@@ -1,6 +1,25 @@
 import type { Sample } from './sample.ts'
 
+/** What Cloudinary sends is the same under both of its algorithms. */
+const cloudinaryUpload = [
+  {
+    type: 'upload',
+    body: {
+      notification_type: 'upload',
+      timestamp: '2026-01-05T09:12:44+00:00',
+      request_id: '4e9ab3f1c2d84b6f9a7e5d3c1b0f8e22',
+      asset_id: 'bf98540caf22ed65bf85a0116f5a79ac',
+      public_id: 'shop/tea-pot',
+      version: 1767604364,
+      format: 'jpg',
+      secure_url: 'https://res.cloudinary.com/acme/image/upload/v1767604364/shop/tea-pot.jpg',
+    },
+  },
+] as const satisfies readonly Sample[]
+
 export const contentSamples = {
+  cloudinary: cloudinaryUpload,
+  cloudinarySha256: cloudinaryUpload,
   mux: [
     {
       type: 'video.asset.ready',

@@ -82,7 +82,7 @@ export const identity = {
     schemes: [
       {
         algorithm: 'hmac-sha256',
-        signature: { in: 'header:persona-signature', separator: ',', field: 'v1' },
+        signature: { in: 'header:persona-signature', separator: [',', ' '], field: 'v1' },
         encoding: 'hex',
         signed: '{timestamp}.{body}',
         timestamp: { in: 'field:t' },
