@@ -6,7 +6,10 @@ import type * as core from '@svc/core'
 import { DatabaseUnreachable, InvalidOption, svcCore, type Jobs, type Svc } from '@svc/core'
 import type * as webhooks from '@svc/webhooks'
 import { hmac, svcWebhooks, type SvcWebhooksOptions } from '@svc/webhooks'
+import type * as providerExports from '@svc/webhooks/providers'
+import { providers } from '@svc/webhooks/providers'
 import type * as receiver from '@svc/webhooks/receiver'
+import type * as vectors from '@svc/webhooks/vectors'
 import Fastify, { type FastifyError } from 'fastify'
 
 type IsAny<T> = 0 extends 1 & T ? true : false
@@ -27,9 +30,11 @@ const typed: [
   None<Untyped<typeof core>>,
   None<Untyped<typeof webhooks>>,
   None<Untyped<typeof receiver>>,
+  None<Untyped<typeof providerExports>>,
+  None<Untyped<typeof vectors>>,
   None<Untyped<Svc>>,
   IsAny<Awaited<ReturnType<Jobs['send']>>>,
-] = [true, true, true, true, true, false]
+] = [true, true, true, true, true, true, true, false]
 
 const authOptions: SvcAuthOptions = { bootstrapKeySecret: 'BOOTSTRAP_KEY' }
 const webhooksOptions: SvcWebhooksOptions = {
@@ -41,6 +46,7 @@ const webhooksOptions: SvcWebhooksOptions = {
       verify: hmac({ signatureHeader: 'x-hub-signature-256', secretName: 'GITHUB_SECRET' }),
       deduplicationKey: (request) => request.headers['x-github-delivery'] ?? null,
     },
+    stripe: providers.stripe({ path: '/hooks/stripe', secretName: 'STRIPE_SECRET' }),
   },
 }
 

@@ -112,12 +112,12 @@ async function verify(
 async function publish(
   { core }: Receiving,
   source: Source,
-  { events }: Plan,
+  { events, tenant }: Plan,
   alongside: Alongside | undefined,
 ): Promise<Received> {
   const results = await core.bus.publishOnce(
     events.map(({ name, json, claim }) => ({ name, payload: json, claim })),
-    { alongside },
+    { alongside, tenant },
   )
   const eventIds = results.flatMap((result) => result?.id ?? [])
   const [eventId] = eventIds

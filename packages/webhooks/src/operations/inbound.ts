@@ -39,6 +39,7 @@ export function createInboundOperations(
       const { events } = planOf(source, request, text, payloadOf(request, text, source.readAs))
       const results = await core.bus.publishOnce(
         events.map(({ name, json }) => ({ name, payload: json, claim: null })),
+        { tenant: row.tenant },
       )
       const eventIds = results.flatMap((result) => result?.id ?? [])
       const [eventId] = eventIds

@@ -1,57 +1,8 @@
 // The handshakes of presets, over HTTP: what is no event never reaches the database, so there is none.
-import { createHmac, createPrivateKey, sign } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import Fastify, { type FastifyInstance } from 'fastify'
-import t, { type Test } from 'tap'
-import type { InboundSource } from '@svc/webhooks'
+import { createHmac } from 'node:crypto'
+import t from 'tap'
 import { providers } from '@svc/webhooks/providers'
-import { Outside, type GuardedFetch } from '../../../../packages/webhooks/src/inbound/outside.ts'
-import type { Receiving } from '../../../../packages/webhooks/src/inbound/receive.ts'
-import { registerInbound } from '../../../../packages/webhooks/src/inbound/register.ts'
-import { resolveSources } from '../../../../packages/webhooks/src/inbound/sources.ts'
-
-interface Host {
-  app: FastifyInstance
-  /** The names of the events that were published. */
-  published: string[]
-  secrets: Record<string, string | null>
-}
-
-const away: GuardedFetch = async () => {
-  throw new Error('nothing is to be fetched')
-}
-
-/** A host with one source, whose events are only counted. */
-function hostOf(t: Test, source: InboundSource, secrets: Host['secrets'] = {}, fetch = away): Host {
-  const published: string[] = []
-  const core = {
-    svc: { secrets: { get: async (name: string) => secrets[name] ?? null } },
-    bus: {
-      publishOnce: async (events: { name: string }[]) => {
-        published.push(...events.map(({ name }) => name))
-        return events.map((_, place) => ({ id: `e${place}`, duplicate: false }))
-      },
-    },
-  }
-  const app = Fastify()
-  t.teardown(() => app.close())
-  registerInbound(app, resolveSources({ a: source }), {
-    core: core as unknown as Receiving['core'],
-    outside: new Outside(fetch),
-    log: null,
-    bodyLimitBytes: 100_000,
-  })
-  return { app, published, secrets }
-}
-
-const json = { 'content-type': 'application/json' }
-const post = (
-  app: FastifyInstance,
-  body: string,
-  headers: Record<string, string> = {},
-  url = '/a',
-) => app.inject({ method: 'POST', url, headers: { ...json, ...headers }, body })
-const hex = (body: string, key: string) => createHmac('sha256', key).update(body).digest('hex')
+import { hex, hostOf, post, type Host } from './counting-host.ts'
 
 t.test('GET: Meta’s challenge is echoed to who knows the token, as text', async (t) => {
   const source = providers.meta({ path: '/a', secretName: 'APP', verifyTokenSecretName: 'TOKEN' })
@@ -193,97 +144,6 @@ t.test('unsigned POST: Microsoft Graph’s token is echoed as text', async (t) =
     ],
   })
   t.equal((await post(app, body)).statusCode, 401, 'one foreign item refuses all')
-})
-
-const tls = (name: string) =>
-  readFileSync(new URL(`../../support/tls/${name}.pem`, import.meta.url), 'utf8')
-const TOPIC = 'arn:aws:sns:eu-west-1:1:orders'
-
-/** A message of Amazon SNS, signed as its page says. */
-function snsMessage(changes: Record<string, string>): string {
-  const message: Record<string, string> = {
-    Type: 'Notification',
-    MessageId: 'm-1',
-    TopicArn: TOPIC,
-    Message: 'hello',
-    Timestamp: '2026-01-05T10:12:44.000Z',
-    SignatureVersion: '2',
-    SigningCertURL: 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem',
-    ...changes,
-  }
-  const names =
-    message['Type'] === 'Notification'
-      ? ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type']
-      : ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type']
-  const text = names
-    .filter((name) => message[name] !== undefined)
-    .map((name) => `${name}\n${message[name]}\n`)
-    .join('')
-  const hash = message['SignatureVersion'] === '1' ? 'sha1' : 'sha256'
-  const key = createPrivateKey(tls('signer-key'))
-  return JSON.stringify({
-    ...message,
-    Signature: sign(hash, Buffer.from(text), key).toString('base64'),
-  })
-}
-
-const confirmation = {
-  Type: 'SubscriptionConfirmation',
-  Token: 't-1',
-  SubscribeURL: 'https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&Token=t-1',
-}
-
-/** A host that takes messages of one topic, and what it has fetched. */
-function snsHost(t: Test, status = 200) {
-  const fetched: string[] = []
-  const host = hostOf(t, providers.sns({ path: '/a', topicArn: TOPIC }), {}, async ({ url }) => {
-    fetched.push(url.href)
-    return url.pathname.endsWith('.pem')
-      ? { statusCode: 200, body: tls('signer') }
-      : { statusCode: status, body: '' }
-  })
-  const send = (body: string) =>
-    post(host.app, body, { 'content-type': 'text/plain; charset=UTF-8' })
-  return { ...host, fetched, send }
-}
-
-t.test('fetch: a subscription of SNS is confirmed, and its messages are published', async (t) => {
-  const { published, fetched, send } = snsHost(t)
-  t.equal((await send(snsMessage(confirmation))).statusCode, 200)
-  t.strictSame(fetched, [
-    'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem',
-    confirmation.SubscribeURL,
-  ])
-  t.strictSame(published, [])
-  for (const SignatureVersion of ['1', '2']) {
-    t.equal((await send(snsMessage({ SignatureVersion }))).statusCode, 200, SignatureVersion)
-    t.equal((await send(snsMessage({ SignatureVersion, Subject: 'an order' }))).statusCode, 200)
-  }
-  t.strictSame(new Set(published), new Set(['sns.Notification']))
-  t.equal(fetched.length, 2, 'the certificate is fetched once')
-})
-
-t.test('fetch: nothing foreign is confirmed or believed', async (t) => {
-  const { published, fetched, send } = snsHost(t)
-  const refused = {
-    'another topic': { ...confirmation, TopicArn: 'arn:aws:sns:eu-west-1:2:orders' },
-    'an address elsewhere': { ...confirmation, SubscribeURL: 'https://evil.test/' },
-    'a certificate from elsewhere': { SigningCertURL: 'https://evil.test/key.pem' },
-    'a certificate of a bucket': { SigningCertURL: 'https://s3.eu-west-1.amazonaws.com/k.pem' },
-    'another file of the host': { SigningCertURL: 'https://sns.eu-west-1.amazonaws.com/?a.pem' },
-    'an unknown version': { SignatureVersion: '3' },
-  }
-  for (const [what, changes] of Object.entries(refused)) {
-    t.equal((await send(snsMessage(changes))).statusCode, 401, what)
-  }
-  t.equal((await send(snsMessage({}).replace('hello', 'hallo'))).statusCode, 401, 'a changed one')
-  t.strictSame(published, [])
-  t.strictSame(fetched, ['https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem'])
-})
-
-t.test('fetch: a confirmation that the provider does not take is asked for again', async (t) => {
-  const { send } = snsHost(t, 503)
-  t.equal((await send(snsMessage(confirmation))).statusCode, 500)
 })
 
 t.test('the answer to an event is that which the provider wants', async (t) => {

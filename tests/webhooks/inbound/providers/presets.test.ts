@@ -7,7 +7,8 @@ import type { InboundRequest, InboundSource, SecretLookup } from '@svc/webhooks'
 import { Outside } from '../../../../packages/webhooks/src/inbound/outside.ts'
 import type { Preset, Scheme } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
 import { presets } from '../../../../packages/webhooks/src/inbound/providers/table/all.ts'
-import { keysFor, signed, type Keys, type Signed, type Unsigned } from './sign.ts'
+import type { Unsigned } from './filled-text.ts'
+import { keysFor, signed, type Keys, type Signed } from './sign.ts'
 
 const NOW_MS = 1_800_000_000_000
 const ORIGIN = 'https://example.com'

@@ -6,27 +6,13 @@ import {
   sign as signWith,
   type KeyObject,
 } from 'node:crypto'
-import { crc32 } from 'node:zlib'
 import type {
   JwtScheme,
   Key,
   Scheme,
   SignatureScheme,
 } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
-
-/** What a provider's server has of a request before it is sent. */
-export interface Unsigned {
-  method: string
-  /** As the provider calls it. */
-  url: string
-  headers: Record<string, string>
-  /** A JSON value, or the fields of a form. */
-  json?: unknown
-  /** Where the items of a batch stand. */
-  split?: string | undefined
-  form?: Record<string, string>
-  options: Record<string, string>
-}
+import { bodyOf, filled, itemOf, type Unsigned, type Working } from './filled-text.ts'
 
 export interface Signed {
   method: string
@@ -106,13 +92,6 @@ export function signed(scheme: Scheme, unsigned: Unsigned, keys: Keys, nowMs: nu
   return scheme.algorithm === 'jwt'
     ? withJwt(scheme, request, keys, nowMs)
     : withSignature(scheme, request, keys, nowMs)
-}
-
-type Working = Unsigned & {
-  fields?: string[]
-  timestamp?: string
-  covered?: string
-  secret?: string
 }
 
 function withSignature(
@@ -223,24 +202,11 @@ function put(request: Working, place: string, value: string): void {
   else throw new Error(`the test cannot put ${place}`)
 }
 
-/** The only item of the batch. */
-function itemOf(request: Working): Record<string, unknown> {
-  const names = (request.split ?? '').split('.').filter((name) => name !== '')
-  const list = names.reduce<unknown>(
-    (at, name) => (at as Record<string, unknown>)[name],
-    request.json,
-  )
-  return (Array.isArray(list) ? list[0] : list) as Record<string, unknown>
-}
-
 function putAt(root: Record<string, unknown>, path: string[], value: unknown): void {
   const [name = '', ...rest] = path
   if (rest.length === 0) root[name] = value
   else putAt((root[name] ??= {}) as Record<string, unknown>, rest, value)
 }
-
-const bodyOf = ({ json, form }: Working): string =>
-  form ? new URLSearchParams(form).toString() : JSON.stringify(json ?? {})
 
 const sent = (request: Working): Signed => ({
   method: request.method,
@@ -251,70 +217,3 @@ const sent = (request: Working): Signed => ({
   },
   body: bodyOf(request),
 })
-
-/** A text of a row with its values, for requests of one item and no odd cases. */
-function filled(text: string, request: Working): string {
-  const optional = text.replaceAll(/\[([^[\]]*\{[^[\]]*)\]/g, (_, inner: string) =>
-    [...inner.matchAll(/\{([^{}]+)\}/g)].every(
-      ([, name = '']) => value(name, request) !== undefined,
-    )
-      ? inner
-      : '',
-  )
-  return optional.replaceAll(/\{([^{}]+)\}/g, (_, name: string) => {
-    const [place = '', otherwise] = name.split('|')
-    const found = value(place, request) ?? otherwise
-    if (found === undefined) throw new Error(`the test has no ${name}`)
-    return found
-  })
-}
-
-function value(place: string, request: Working): string | undefined {
-  const name = place.slice(place.indexOf(':') + 1)
-  switch (place.split(':')[0]) {
-    case 'body':
-      return bodyOf(request)
-    case 'timestamp':
-      return request.timestamp
-    case 'method':
-      return request.method
-    case 'url':
-      return request.url
-    case 'path':
-      return request.url.replace(/^https?:\/\/[^/]+/, '')
-    case 'params':
-      return Object.entries(request.form ?? {})
-        .toSorted(([a], [b]) => (a < b ? -1 : 1))
-        .flat()
-        .join('')
-    case 'covered':
-      return request.covered
-    case 'secret':
-      return request.secret
-    case 'crc32':
-      return String(crc32(bodyOf(request)))
-    case 'field':
-      return request.fields?.join(' ')
-    case 'option':
-      return request.options[name]
-    case 'header':
-      return request.headers[name]
-    case 'query':
-      return new URL(request.url).searchParams.get(name) ?? undefined
-    case 'form':
-      return request.form?.[name]
-    case 'json':
-      return textAt(request.json, name)
-    case 'item':
-      return textAt(itemOf(request), name)
-    default:
-      return undefined
-  }
-}
-
-function textAt(root: unknown, path: string): string | undefined {
-  const found = path
-    .split('.')
-    .reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], root)
-  return typeof found === 'object' || found === undefined ? undefined : String(found)
-}

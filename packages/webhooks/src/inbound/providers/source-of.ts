@@ -43,7 +43,8 @@ export function sourceOf(id: string, preset: Preset, given: unknown): InboundSou
     body,
     options: texts,
     claims: claimsOf(request),
-    ...(publicOrigin !== undefined && { url: publicOrigin + request.url }),
+    // As the provider has called it: a host may rewrite URLs.
+    ...(publicOrigin !== undefined && { url: publicOrigin + (request.originalUrl ?? request.url) }),
   })
   const made: InboundSource = {
     path,

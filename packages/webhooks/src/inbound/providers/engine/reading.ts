@@ -77,6 +77,7 @@ export function valueAt(root: unknown, path: readonly string[]): unknown {
   let value = root
   for (const name of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+    if (Array.isArray(value) && name === 'length') return undefined
     value = (value as Record<string, unknown>)[name]
   }
   return value
