@@ -52,8 +52,7 @@ for (const [id, row] of Object.entries(presets) as [ProviderId, Preset][]) {
       const { request, text } = requestOf(sample)
       const parsed: unknown = typeof sample.body === 'string' ? undefined : sample.body
       const item = split ? split(parsed)[0] : undefined
-      const name =
-        typeof publishAs === 'function' ? publishAs(request, text, item) : publishAs
+      const name = typeof publishAs === 'function' ? publishAs(request, text, item) : publishAs
       t.equal(name, asName(id, sample.type), sample.type)
       if (row.deduplicate && !sometimesWithoutKey.includes(id)) {
         t.type(deduplicationKey?.(request, text, item), 'string', 'has a key')
