@@ -33,7 +33,7 @@ export function providersDocument(): string {
       secretOf(preset),
       [preset.type ?? 'event']
         .flat()
-        .map((type) => code(`${id}.${type}`))
+        .map((type) => code(`${id}.${type.replace(/(\{key:\w+),[^}]*\}/, '$1,…}')}`))
         .join('<br>'),
       [preset.deduplicate ?? []].flat().map(code).join('<br>') || '–',
       ageOf(preset),

@@ -48,7 +48,7 @@ function outsideFor(scheme: Scheme, { jwk }: Keys): Outside {
 /** The places that the texts of a row name, so that a request has something there. */
 function placesIn(...texts: (string | undefined)[]): string[] {
   return texts.flatMap((text = '') =>
-    [...text.matchAll(/\{([a-z]+:[^{}|]+)/g)].map(([, at = '']) => at),
+    [...text.matchAll(/\{((?!key:)[a-z]+:[^{}|]+)/g)].map(([, at = '']) => at),
   )
 }
 

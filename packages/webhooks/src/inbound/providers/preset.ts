@@ -9,6 +9,7 @@
  * | `header:x-topic`       | a header, which the request must carry once; `undefined` otherwise |
  * | `query:hub.mode`       | a parameter of the query, which must stand there once              |
  * | `json:data.object.id`  | a string, number or boolean of the JSON body; `json:items.0.id`    |
+ * | `key:message,poll`     | the first of these names that the JSON body has a value under      |
  * | `form:payload`         | a field of the form body, which must stand there once              |
  * | `form:payload#type`    | the same, where the field's text is JSON: `type` in that           |
  * | `item:sg_event_id`     | as `json:`, in the item of a batch (`split`)                       |
@@ -27,7 +28,7 @@
 
 /** Where a value stands. */
 export type Place =
-  `${'header' | 'query' | 'json' | 'form' | 'item' | 'field' | 'claim' | 'option'}:${string}`
+  `${'header' | 'query' | 'json' | 'key' | 'form' | 'item' | 'field' | 'claim' | 'option'}:${string}`
 
 /** Places and fixed text. */
 export type Text = string

@@ -43,6 +43,8 @@ export function findAt(place: Place): Find {
       return ({ request }) => sole(queryOf(request).getAll(name))
     case 'json':
       return at(name, ({ request, body }) => jsonOf(request, body))
+    case 'key':
+      return keyAmong(name.split(','))
     case 'form':
       return formAt(name)
     case 'item':
@@ -88,6 +90,14 @@ export const pathOf = (path: string): readonly string[] => (path === '' ? [] : p
 function at(path: string, root: (reading: Reading) => unknown): Find {
   const names = pathOf(path)
   return (reading) => scalar(valueAt(root(reading), names))
+}
+
+/** Some bodies tell their type by the name of the one field that is there. */
+function keyAmong(names: readonly string[]): Find {
+  return ({ request, body }) => {
+    const json = jsonOf(request, body)
+    return names.find((name) => valueAt(json, [name]) !== undefined)
+  }
 }
 
 function formAt(name: string): Find {

@@ -66,7 +66,7 @@ export const messagesSamples = {
   ],
   telegram: [
     {
-      type: 'event',
+      type: 'message',
       body: {
         update_id: 10000,
         message: {
@@ -75,6 +75,17 @@ export const messagesSamples = {
           chat: { id: 1111111, type: 'private', first_name: 'Ada' },
           from: { id: 1111111, is_bot: false, first_name: 'Ada' },
           text: '/start',
+        },
+      },
+    },
+    {
+      type: 'callback_query',
+      body: {
+        update_id: 10001,
+        callback_query: {
+          id: '4382bfdwdsb323b2d9',
+          from: { id: 1111111, is_bot: false, first_name: 'Ada' },
+          data: 'order-118',
         },
       },
     },

@@ -62,8 +62,14 @@ export const messages = {
     evidence: 'the page',
     secret: 'the secret_token that setWebhook was given',
     schemes: [{ algorithm: 'token', in: 'header:x-telegram-bot-api-secret-token' }],
+    type:
+      '{key:message,edited_message,channel_post,edited_channel_post,business_connection,' +
+      'business_message,edited_business_message,deleted_business_messages,message_reaction,' +
+      'message_reaction_count,inline_query,chosen_inline_result,callback_query,shipping_query,' +
+      'pre_checkout_query,purchased_paid_media,poll,poll_answer,my_chat_member,chat_member,' +
+      'chat_join_request,chat_boost,removed_chat_boost}',
     deduplicate: '{json:update_id}',
-    note: 'The token itself is sent: nothing binds the body.',
+    note: 'The type is the name of the field of the update. The token itself is sent: nothing binds the body.',
   },
   line: {
     name: 'LINE',
