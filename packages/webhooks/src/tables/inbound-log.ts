@@ -72,7 +72,8 @@ export async function listInboundRows(db: Db, filter: InboundFilter): Promise<Li
     `select ${COLUMNS} from svc."__svc.webhooks.inbound_log"
       where ($1::text is null or source = $1)
         and ($2::text is null or outcome = $2)
-        and ($3::boolean or tenant is not distinct from $4)
+        and ($3::text is null or tenant = $3)
+        and (not $4::boolean or tenant is null)
         and ($5::uuid is null or id >= $5)
         and ($6::uuid is null or id < $6)
         and ($7::uuid is null or id < $7)
@@ -80,8 +81,8 @@ export async function listInboundRows(db: Db, filter: InboundFilter): Promise<Li
     [
       source ?? null,
       outcome ?? null,
-      tenant === undefined,
       tenant ?? null,
+      tenant === null,
       since === undefined ? null : firstIdOf(Date.parse(since)),
       until === undefined ? null : firstIdOf(Date.parse(until)),
       after ?? null,
