@@ -78,6 +78,8 @@ t.test('every preset is a source that a host takes', async (t) => {
     topicArn: 't',
     webhookId: 'w',
     clientId: 'c',
+    serviceAccount: 's',
+    audience: 'a',
     username: 'u',
   }
   for (const [id, preset] of Object.entries(presets)) {

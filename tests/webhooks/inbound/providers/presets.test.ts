@@ -18,6 +18,8 @@ const OPTIONS: Record<string, string> = {
   topicArn: 'arn:aws:sns:eu-west-1:123456789012:orders',
   webhookId: '8PT597110X687430LKGECATA',
   clientId: 'client-1',
+  serviceAccount: 'push@acme.iam.gserviceaccount.com',
+  audience: 'https://example.com/hooks',
   username: 'sender',
 }
 

@@ -13,6 +13,8 @@ const needed = {
   topicArn: 'arn:aws:sns:eu-west-1:123456789012:orders',
   webhookId: 'WEBHOOK',
   clientId: 'client',
+  serviceAccount: 'push@acme.iam.gserviceaccount.com',
+  audience: 'https://example.com/hooks',
   username: 'user',
 }
 

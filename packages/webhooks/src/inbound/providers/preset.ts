@@ -90,6 +90,10 @@ export type Need =
   | 'webhookId'
   /** The account that asks the provider for its keys. */
   | 'clientId'
+  /** The account of the sender, to which the provider gives a JWT. */
+  | 'serviceAccount'
+  /** Whom such a JWT is for. */
+  | 'audience'
   /** The user of HTTP Basic credentials. */
   | 'username'
 

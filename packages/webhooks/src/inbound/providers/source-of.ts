@@ -36,8 +36,8 @@ type Settled = CommonOptions & { secretName?: SecretName } & Partial<Record<Need
 export function sourceOf(id: string, preset: Preset, given: unknown): InboundSource {
   const options = resolveOptions<Settled>(`providers.${id}`, rulesOf(preset), given)
   const { path, secretName = null, toleranceSeconds, onHandshake, ...rest } = options
-  const { publicOrigin, verifyTokenSecretName, topicArn, webhookId, clientId, username } = rest
-  const texts = { publicOrigin, verifyTokenSecretName, topicArn, webhookId, clientId, username }
+  const { publicOrigin, verifyTokenSecretName } = rest
+  const texts = Object.fromEntries((preset.needs ?? []).map((need) => [need, rest[need]] as const))
   const readingOf = (request: InboundRequest, body: string): Reading => ({
     request,
     body,
@@ -122,6 +122,8 @@ const NEEDS: Record<Need, { expects: string; is: (value: unknown) => boolean }> 
   topicArn: { expects: 'the ARN of a topic', is: isString },
   webhookId: { expects: 'the id of the webhook at the provider', is: isString },
   clientId: { expects: 'the client id at the provider', is: isString },
+  serviceAccount: { expects: 'the e-mail address of a service account', is: isString },
+  audience: { expects: 'the audience of the JWT', is: isString },
   username: {
     expects: 'a string without a colon',
     is: (value) => isString(value) && !String(value).includes(':'),

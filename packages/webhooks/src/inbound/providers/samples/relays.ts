@@ -17,6 +17,27 @@ export const relaysSamples = {
       },
     },
   ],
+  googlePubSub: [
+    {
+      type: 'OBJECT_FINALIZE',
+      body: {
+        message: {
+          attributes: { eventType: 'OBJECT_FINALIZE', bucketId: 'acme-orders' },
+          data: 'eyJvcmRlcklkIjoxMTh9',
+          messageId: '2070443601311540',
+          publishTime: '2026-01-05T09:12:44.412Z',
+        },
+        subscription: 'projects/acme/subscriptions/orders',
+      },
+    },
+    {
+      type: 'message',
+      body: {
+        message: { data: 'eyJvcmRlcklkIjoxMTh9', messageId: '2070443601311541' },
+        subscription: 'projects/acme/subscriptions/orders',
+      },
+    },
+  ],
   hook0: [
     {
       type: 'order.created',

@@ -32,6 +32,38 @@ export const relays = {
     ],
     note: 'Leave the raw delivery of messages off: it is unsigned. JSON comes as `text/plain`.',
   },
+  googlePubSub: {
+    name: 'Google Cloud Pub/Sub push',
+    docs: 'https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions',
+    checked: 'documentation',
+    evidence: 'the page',
+    secret: null,
+    needs: ['serviceAccount', 'audience'],
+    schemes: [
+      {
+        algorithm: 'jwt',
+        in: 'header:authorization',
+        prefix: 'Bearer ',
+        algorithms: ['RS256'],
+        key: {
+          jwks: {
+            url: 'https://www.googleapis.com/oauth2/v3/certs',
+            hosts: ['www.googleapis.com'],
+          },
+        },
+        issuer: 'https://accounts.google.com',
+        binds: [
+          { in: 'claim:aud', of: '{option:audience}' },
+          { in: 'claim:email', of: '{option:serviceAccount}' },
+          { in: 'claim:email_verified', of: 'true' },
+        ],
+      },
+    ],
+    type: ['{json:message.attributes.eventType}', 'message'],
+    deduplicate: '{json:message.messageId}',
+    answer: { status: 204 },
+    note: 'The audience is the URL of the endpoint where the subscription names none. Google signs tokens for anybody: the service account tells yours. Nothing binds the body.',
+  },
   hook0: {
     name: 'Hook0',
     docs: 'https://documentation.hook0.com/tutorials/webhook-authentication',
