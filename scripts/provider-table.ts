@@ -14,7 +14,7 @@ const HEAD = `<!-- Written by scripts/provider-table.ts from the presets: change
 COUNT senders whose requests a preset verifies, deduplicates and names: [how to use them](inbound.md#presets).
 
 - **secret**: what stands in the secret \`secretName\`. Beside it the options that the preset needs.
-- **checked**: \`vector\`, a signed request of the provider's that is in \`@svc/webhooks/vectors\`; \`sdk\`, the source of its own library; \`documentation\`, its own page. What only third parties tell of is no preset.
+- **checked**: \`vector\`, a signed request that the provider has published, which is in \`@svc/webhooks/vectors\`; \`sdk\`, its own library: its source, or what it made or accepted; \`documentation\`, its own page. What only third parties tell of is no preset.
 - **repeat**: what tells a repeat from a new event; – where the provider sends nothing that does.
 - **age**: how far the request's time may be from now, which \`toleranceSeconds\` changes; – where the age is not judged.
 

@@ -42,8 +42,8 @@ export interface Preset {
   /** The provider's own page about its signatures. */
   docs: string
   /**
-   * What the row was checked against: a `vector` in `@svc/webhooks/vectors`, the provider's own `sdk`,
-   * or its `documentation`.
+   * What the row was checked against: a `vector` that the provider has published and that is in
+   * `@svc/webhooks/vectors`, its own `sdk`, or its `documentation`.
    */
   checked: 'vector' | 'sdk' | 'documentation'
   /** What exactly was read: package and version, repository and path, or the page. */
