@@ -8,6 +8,7 @@ export type { Queues } from './jobs/job-queues.ts'
 export { deleteOldDeadLetters } from './jobs/pg-boss/dead-letters.ts'
 export type { Notifications } from './postgres/notifications.ts'
 export {
+  EVERYWHERE,
   narrowedReach,
   reaches,
   reachOf,

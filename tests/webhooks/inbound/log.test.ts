@@ -115,8 +115,50 @@ t.test(
         ['github.push', eventId, body],
       ],
     )
+    const [entry] = await host.app.svc.audit.list({ action: 'inbound.replay' })
+    t.match(entry, {
+      target: { kind: 'inbound', id: row?.id },
+      changes: { eventId: { from: first, to: eventId } },
+    })
   },
 )
+
+t.test('a key with a tenant sees and replays what came for that tenant alone', async (t) => {
+  let caller: { tenant: string } | null = null
+  const host = await hostOf(
+    t,
+    {
+      a: {
+        path: '/hooks/:tenant/a',
+        publishAs: 'a',
+        verify: () => true,
+        tenant: (request) => (request.params as { tenant: string }).tenant,
+      },
+    },
+    {
+      inboundLog: { rawBodies: true },
+      before: (app) =>
+        app.addHook('onRequest', async (request) => void Object.assign(request, { auth: caller })),
+    },
+  )
+  for (const tenant of ['acme', 'globex']) {
+    await host.app.inject({ method: 'POST', url: `/hooks/${tenant}/a`, body: 'x' })
+  }
+  const tenants = async (query = '') =>
+    (await listed(host, query)).map((one) => (one as Row & { tenant: string }).tenant)
+  t.strictSame(await tenants(), ['globex', 'acme'])
+  t.strictSame(await tenants('?tenant=acme'), ['acme'])
+  t.strictSame(await tenants('?tenant='), [])
+  const [foreign, own] = await listed(host)
+
+  caller = { tenant: 'acme' }
+  t.strictSame(await tenants(), ['acme'])
+  t.strictSame(await tenants('?tenant=globex'), [])
+  const replay = async (id = '') =>
+    (await host.app.inject({ method: 'POST', url: `/_webhooks/inbound/${id}/replay` })).statusCode
+  t.equal(await replay(foreign?.id), 404)
+  t.equal(await replay(own?.id), 202)
+})
 
 t.test('what was refused is not replayed, and what does not exist is a 404', async (t) => {
   const host = await hostOf(

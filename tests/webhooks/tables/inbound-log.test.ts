@@ -58,11 +58,11 @@ t.test('rows are told apart by tenant, and those without one are none of a tenan
     rowAt(now - 1, { tenant: 'globex' }),
     rowAt(now - 2),
   ])
-  const tenants = async (tenant?: string | null) =>
-    (await listInboundRows(db, { tenant })).map((row) => row.tenant)
-  t.strictSame(await tenants(), ['acme', 'globex', null])
+  const tenants = async (reach: string | null) =>
+    (await listInboundRows(db, { reach })).map((row) => row.tenant)
+  t.strictSame(await tenants(null), ['acme', 'globex', null])
   t.strictSame(await tenants('acme'), ['acme'])
-  t.strictSame(await tenants(null), [null])
+  t.strictSame(await tenants(''), [null])
   t.strictSame(await tenants('other'), [])
 })
 
@@ -84,7 +84,7 @@ t.test('a page of one source, and of what was refused, is a walk along an index'
       return { rows: [], rowCount: 0 }
     },
   }
-  for (const filter of [{}, { source: 'a' }, { outcome: 'refused' as const }, { tenant: 'acme' }]) {
+  for (const filter of [{}, { source: 'a' }, { outcome: 'refused' as const }, { reach: 'acme' }]) {
     await listInboundRows(explaining as never, { ...filter, limit: 100 })
   }
   for (const plan of plans) {

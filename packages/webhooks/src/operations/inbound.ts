@@ -1,5 +1,16 @@
 /** The operations on logged inbound requests. */
-import { isUuid, type Core } from '@svc/core/internal'
+import {
+  BY_PROCESS,
+  EVERYWHERE,
+  insertAudit,
+  isUuid,
+  reaches,
+  type Alongside,
+  type AuditOrigin,
+  type AuditRecord,
+  type Core,
+  type Reach,
+} from '@svc/core/internal'
 import { InboundRequestNotFound, NotReplayable } from '../errors.ts'
 import { payloadOf } from '../inbound/payload.ts'
 import { rebuilt } from '../inbound/rebuilt-request.ts'
@@ -12,9 +23,9 @@ export interface InboundOperations {
   list: (filter?: InboundFilter) => Promise<LoggedRequest[]>
   /**
    * Publishes what a logged request was published as once more; nothing is verified again, and no key
-   * of deduplication counts. `tenant`: only a request of this tenant is found.
+   * of deduplication counts. Of a request outside of `reach` there is none.
    */
-  replay: (id: string, tenant?: string) => Promise<ReplayResult>
+  replay: (id: string, reach?: Reach, by?: AuditOrigin) => Promise<ReplayResult>
 }
 
 export function createInboundOperations(
@@ -22,15 +33,13 @@ export function createInboundOperations(
   sources: readonly Source[],
 ): InboundOperations {
   return {
-    async list({ tenant, ...filter } = {}) {
-      // An empty text stands for those that have no tenant.
-      const wanted = tenant === undefined ? {} : { tenant: tenant || null }
-      return (await listInboundRows(core.db, { ...filter, ...wanted })).map(shown)
+    async list({ tenant: reach = EVERYWHERE, ...filter } = {}) {
+      return (await listInboundRows(core.db, { ...filter, reach })).map(shown)
     },
 
-    async replay(id, tenant) {
+    async replay(id, reach = EVERYWHERE, by = BY_PROCESS) {
       const row = isUuid(id) ? await findInboundRow(core.db, id) : undefined
-      if (!row || (tenant !== undefined && row.tenant !== tenant)) {
+      if (!row || !reaches(reach, row.tenant)) {
         throw new InboundRequestNotFound(id.slice(0, 40))
       }
       const { body, source } = replayable(row, sources)
@@ -39,7 +48,7 @@ export function createInboundOperations(
       const { events } = planOf(source, request, text, payloadOf(request, text, source.readAs))
       const results = await core.bus.publishOnce(
         events.map(({ name, json }) => ({ name, payload: json, claim: null })),
-        { tenant: row.tenant },
+        { tenant: row.tenant, alongside: auditOf(row, by) },
       )
       const eventIds = results.flatMap((result) => result?.id ?? [])
       const [eventId] = eventIds
@@ -48,6 +57,17 @@ export function createInboundOperations(
     },
   }
 }
+
+/** What the audit says of a replay, in the transaction of the new event. */
+const auditOf = ({ id, tenant, eventId }: ListedRow, by: AuditOrigin): Alongside => ({
+  write: (db, rows) => insertAudit(db, by, rows),
+  rowOf: (results): AuditRecord => ({
+    tenant,
+    action: 'inbound.replay',
+    target: { kind: 'inbound', id },
+    changes: { eventId: { from: eventId, to: results[0]?.id ?? null } },
+  }),
+})
 
 /** @throws NotReplayable */
 function replayable(row: ListedRow, sources: readonly Source[]): { body: Buffer; source: Source } {

@@ -1,9 +1,15 @@
 import { Type } from '@sinclair/typebox'
-import { EmptyBody, errorResponses, page, pageQuery } from '@svc/core/internal'
-import type { FastifyRequest } from 'fastify'
+import {
+  EmptyBody,
+  errorResponses,
+  narrowedReach,
+  originOf,
+  page,
+  pageQuery,
+} from '@svc/core/internal'
 import { inboundFilter, LoggedRequest, ReplayResult } from '../inbound-schemas.ts'
 import type { InboundOperations } from '../operations/inbound.ts'
-import { config, tags, type Api } from './management.ts'
+import { config, reachOfCaller, tags, type Api } from './management.ts'
 
 const Query = Type.Composite([pageQuery(100), Type.Object(inboundFilter)], {
   additionalProperties: false,
@@ -23,13 +29,12 @@ export function inboundRoutes(api: Api, requests: InboundOperations): void {
       },
     },
     async (request, reply) => {
-      const { limit, ...filter } = request.query
-      const own = tenantOf(request)
-      // Another tenant than the key's own has nothing that it may see.
-      if (own !== undefined && filter.tenant !== undefined && filter.tenant !== own) return []
+      const { limit, tenant, ...filter } = request.query
+      const reach = narrowedReach(reachOfCaller(request), tenant)
+      if (reach === undefined) return []
       const rows = await requests.list({
         ...filter,
-        ...(own !== undefined && { tenant: own }),
+        ...(reach === null ? {} : { tenant: reach }),
         limit: limit + 1,
       })
       return page(request, reply, rows, limit)
@@ -49,10 +54,8 @@ export function inboundRoutes(api: Api, requests: InboundOperations): void {
       },
     },
     async (request, reply) =>
-      reply.code(202).send(await requests.replay(request.params.id, tenantOf(request))),
+      reply
+        .code(202)
+        .send(await requests.replay(request.params.id, reachOfCaller(request), originOf(request))),
   )
 }
-
-/** The tenant of the key that asks, where `@svc/auth` is there and the key has one. */
-const tenantOf = (request: FastifyRequest): string | undefined =>
-  (request as { auth?: { tenant?: string | null } | null }).auth?.tenant ?? undefined

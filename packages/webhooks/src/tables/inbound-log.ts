@@ -1,5 +1,6 @@
 /** The table of inbound requests. */
 import type { Db } from '@svc/core'
+import { EVERYWHERE, withinReach, type Reach } from '@svc/core/internal'
 
 export type LoggedOutcome = 'accepted' | 'duplicate' | 'refused' | 'failed'
 
@@ -28,8 +29,8 @@ export type ListedRow = InboundRow & { at: string }
 export interface InboundFilter {
   source?: string | undefined
   outcome?: LoggedOutcome | undefined
-  /** `null`: those without a tenant. @default all */
-  tenant?: string | null | undefined
+  /** Whose rows. @default all */
+  reach?: Reach
   since?: string | undefined
   until?: string | undefined
   after?: string | undefined
@@ -67,22 +68,20 @@ export async function insertInboundRows(db: Db, rows: InboundRow[]): Promise<voi
 
 /** Newest first. */
 export async function listInboundRows(db: Db, filter: InboundFilter): Promise<ListedRow[]> {
-  const { source, outcome, tenant, since, until, after, limit } = filter
+  const { source, outcome, reach = EVERYWHERE, since, until, after, limit } = filter
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.webhooks.inbound_log"
       where ($1::text is null or source = $1)
         and ($2::text is null or outcome = $2)
-        and ($3::text is null or tenant = $3)
-        and (not $4::boolean or tenant is null)
-        and ($5::uuid is null or id >= $5)
+        and ${withinReach('tenant', '$3')}
+        and ($4::uuid is null or id >= $4)
+        and ($5::uuid is null or id < $5)
         and ($6::uuid is null or id < $6)
-        and ($7::uuid is null or id < $7)
-      order by id desc limit $8`,
+      order by id desc limit $7`,
     [
       source ?? null,
       outcome ?? null,
-      tenant ?? null,
-      tenant === null,
+      reach,
       since === undefined ? null : firstIdOf(Date.parse(since)),
       until === undefined ? null : firstIdOf(Date.parse(until)),
       after ?? null,
