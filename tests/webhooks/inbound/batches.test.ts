@@ -88,6 +88,11 @@ t.test('keys are apart by the parameters of the path and by tenant', async (t) =
     t.match(await ask(connection, tenant), { status: 'duplicate' })
   }
   t.match(await ask('1', 'no tenant'), { statusCode: 500 })
+  const { rows } = await host.app.svc.database.query<{ tenant: string | null }>(
+    'select nullif(split_part(id, chr(31), 1), id) as tenant from svc."__svc.events"',
+  )
+  const tenants = rows.map(({ tenant }) => tenant ?? 'none').toSorted()
+  t.strictSame(tenants, ['acme', 'globex', 'none', 'none'], 'the events are those of the tenants')
 })
 
 t.test(
