@@ -16,7 +16,7 @@ export interface Arguments {
 
 export const HELP = `bench [name …] [options]
 
-A name is that of a benchmark or of a group: "guard" runs guard-cpu and guard-cold.
+A name is that of a benchmark or of a group: "guard" runs all of guard-….
 
   --list           names and titles of the benchmarks
   --quick          a smoke run: seconds instead of minutes, the figures mean nothing

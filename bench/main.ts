@@ -9,6 +9,7 @@ import { deliveryThroughput } from './delivery/throughput.ts'
 import { growthBacklog } from './growth/backlog.ts'
 import { growthKeys, guardColdKeys } from './guard/cold-keys.ts'
 import { guardCpu } from './guard/cpu.ts'
+import { guardLimits } from './guard/limits.ts'
 import { inboundThroughput } from './inbound/throughput.ts'
 import { describeMachine } from './machine.ts'
 import { memoryBacklog, memorySoak } from './memory.ts'
@@ -22,6 +23,7 @@ import { subscribe } from './subscribe.ts'
 const benchmarks: Benchmark[] = [
   guardCpu,
   guardColdKeys,
+  guardLimits,
   publishConcurrent,
   subscribe,
   deliveryThroughput,

@@ -1,12 +1,12 @@
 // A receiver of webhooks that a host with @svc/webhooks sends: what its customers run.
-//   npm install @svc/webhooks
+//   npm install @svc/receiver
 //   WEBHOOK_SECRET=whsec_… node receiver.ts
 // The host answers with the secret when the webhook is registered:
 //   curl <host>/_webhooks -H 'content-type: application/json' \
 //     -d '{ "url": "http://127.0.0.1:4000/hook", "events": "*" }'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { InvalidDelivery, verifyDelivery } from '@svc/webhooks/receiver'
+import { InvalidDelivery, verifyDelivery } from '@svc/receiver'
 
 // In production: a table with a unique column, written in the transaction that handles the event.
 const handled = new Set<string>()

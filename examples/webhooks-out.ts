@@ -1,10 +1,10 @@
 // Webhooks out: an order and its event in one transaction, a webhook for it, and the receiver.
-//   npm install fastify @svc/webhooks
+//   npm install fastify @svc/webhooks @svc/receiver
 //   DATABASE_URL=postgres://… node webhooks-out.ts
 //   curl localhost:3000/orders -H 'content-type: application/json' -d '{ "item": "book" }'
 import Fastify from 'fastify'
 import { svcWebhooks } from '@svc/webhooks'
-import { verifyDelivery } from '@svc/webhooks/receiver'
+import { verifyDelivery } from '@svc/receiver'
 
 const app = Fastify({ logger: true })
 // Its management API, /_webhooks, is open to everyone without svcAuth: see api-keys.ts.

@@ -14,13 +14,18 @@ const refuse = (regex: string, message: string): Refused => ({ regex, message })
 const pgBoss = refuse('^pg-boss(/|$)', "pg-boss has one door: core's jobs/pg-boss.")
 const undici = refuse('^undici$', 'undici has one door: outbound/http, which judges every address.')
 
-// Packages: auth and webhooks stand side by side on core, and a host may have either without the other.
+// Packages: the receiver has no dependencies; auth and webhooks stand side by side on core, and a host may have either without the other.
 const aboveCore = refuse(
   '^@svc/(auth|webhooks)|/(auth|webhooks)/src/',
   'Core does not know the packages that are built on it.',
 )
 const noAuth = refuse('^@svc/auth|/auth/src/', 'Webhooks must work without auth.')
 const noWebhooks = refuse('^@svc/webhooks|/webhooks/src/', 'Auth must work without webhooks.')
+const dependencies = refuse(
+  '^[^.:]+$|^\\.\\./|^node:([^c]|c[^r])',
+  'A receiver installs this and nothing else.',
+)
+const receiverInside = refuse('/receiver/src/', 'Import @svc/receiver.')
 const coreInside = refuse('/core/src/', 'Import @svc/core or @svc/core/internal.')
 
 // Within a package, from the outside to the inside: index → plugin → routes → operations → guard,
@@ -74,11 +79,13 @@ const imports = (files: string[], ...refused: (Refused | Refused[])[]): OxlintOv
 const everywhere = [pgBoss, undici, index]
 const core = [...everywhere, aboveCore, plugin]
 const auth = [...everywhere, noWebhooks, coreInside]
-const webhooks = [...everywhere, noAuth, coreInside]
+const webhooks = [...everywhere, noAuth, coreInside, receiverInside]
 const upwards = [plugin, routes, operations]
 const pure = [...upwards, guard, http, effects, net, postgres]
 
 export const importDirections: OxlintOverride[] = [
+  imports(['packages/receiver/src/**'], dependencies),
+
   imports(['packages/core/src/**'], core),
   imports(['packages/core/src/{index,internal}.ts'], pgBoss, undici, aboveCore),
   imports(['packages/core/src/{postgres,migrations}/**'], core, assembly, events, jobs, stored),
@@ -136,9 +143,9 @@ export const importDirections: OxlintOverride[] = [
     [
       'packages/webhooks/src/{errors,schemas}.ts',
       'packages/webhooks/src/outbound/constants.ts',
-      'packages/webhooks/src/outbound/delivery/{next-step,sign}.ts',
+      'packages/webhooks/src/outbound/{filter,settings,transforms}/**',
+      'packages/webhooks/src/outbound/delivery/{ed25519,next-step,sign}.ts',
       'packages/webhooks/src/outbound/http/{blocked-addresses,classify-error,mutex,webhook-url}.ts',
-      'packages/webhooks/src/receiver/**',
     ],
     webhooks,
     pure,

@@ -25,7 +25,7 @@ const BEHIND_SVC_AUTH: Record<string, Goal> = {
   'better-auth': { ratioAtMost: 0.05 },
 }
 
-interface Contender {
+export interface Contender {
   name: string
   guard: GuardName
   keys: string[]
@@ -121,7 +121,7 @@ interface Server {
  * Starts every contender in a fresh process and measures the processes in turn, in small portions:
  * a second in which the machine is slow then hits all of them.
  */
-async function addRound(bench: Bench, measured: Measured, round: Round): Promise<void> {
+export async function addRound(bench: Bench, measured: Measured, round: Round): Promise<void> {
   const { load, database, contenders, flags = [] } = round
   const servers: Server[] = []
   try {

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type pg from 'pg'
+import type { SvcAuthOptions } from '@svc/auth'
 import { serve } from '../process.ts'
 
 interface Settings {
@@ -16,6 +17,7 @@ type Guard = (app: FastifyInstance, settings: Settings) => Promise<void>
 const guards = {
   'no guard': async () => {},
   svcAuth: bySvcAuth,
+  'svcAuth without usage': (app, settings) => bySvcAuth(app, settings, { usage: false }),
   async 'svcAuth with request context'(app, settings) {
     await app.register((await import('@fastify/request-context')).default)
     await bySvcAuth(app, settings)
@@ -45,10 +47,14 @@ const guards = {
 
 export type GuardName = keyof typeof guards
 
-async function bySvcAuth(app: FastifyInstance, { database }: Settings): Promise<void> {
+async function bySvcAuth(
+  app: FastifyInstance,
+  { database }: Settings,
+  options: SvcAuthOptions = {},
+): Promise<void> {
   const [{ svcCore }, { svcAuth }] = await Promise.all([import('@svc/core'), import('@svc/auth')])
   await app.register(svcCore, { database })
-  await app.register(svcAuth, {})
+  await app.register(svcAuth, options)
 }
 
 async function poolOf(app: FastifyInstance, connectionString: string): Promise<pg.Pool> {

@@ -3,7 +3,7 @@ import { createHash, hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import Fastify from 'fastify'
 import pg from 'pg'
-import { svcAuth } from '@svc/auth'
+import { svcAuth, type Limit, type Quota } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import type { Bench } from '../benchmark.ts'
 import type { RequestPattern } from '../load/load-process.ts'
@@ -34,8 +34,19 @@ export const withKeys = (keys: string[]): RequestPattern => ({
   variants: keys.map((key) => `authorization: Bearer ${key}`),
 })
 
+/** What keys from a number on have besides. */
+export interface KeyRange {
+  keys: number
+  limits?: Limit[]
+  quota?: Quota
+}
+
 /** A database in which one user has the keys from number 0 on. */
-export async function keyedDatabase(bench: Bench, keys: number): Promise<string> {
+export const keyedDatabase = (bench: Bench, keys: number): Promise<string> =>
+  rangedDatabase(bench, [{ keys }])
+
+/** The same with ranges of keys, one after another. */
+export async function rangedDatabase(bench: Bench, ranges: KeyRange[]): Promise<string> {
   const database = await bench.database()
   const app = Fastify()
   await app.register(svcCore, { database, worker: { enabled: false } })
@@ -46,25 +57,36 @@ export async function keyedDatabase(bench: Bench, keys: number): Promise<string>
     name: 'Bench',
   })
   await app.close()
-  await storeKeys(database, id, keys)
+  let from = 0
+  for (const range of ranges) {
+    await storeKeys(database, id, from, range)
+    from += range.keys
+  }
   return database
 }
 
 /** Directly into the table: the API would take hours for a million keys. */
-async function storeKeys(database: string, userId: string, count: number): Promise<void> {
+async function storeKeys(
+  database: string,
+  userId: string,
+  first: number,
+  { keys, limits, quota }: KeyRange,
+): Promise<void> {
   const client = new pg.Client({ connectionString: database })
   await client.connect()
   try {
-    for (let from = 0; from < count; from += PORTION) {
-      const texts = keyTexts(from, Math.min(PORTION, count - from))
+    for (let from = 0; from < keys; from += PORTION) {
+      const texts = keyTexts(first + from, Math.min(PORTION, keys - from))
       await client.query(
-        `insert into svc."__svc.auth.api_keys" (id, user_id, key_hash, key_prefix, scopes)
-         select gen_random_uuid(), $1, hash, prefix, '{read,write}'
+        `insert into svc."__svc.auth.api_keys" (id, user_id, key_hash, key_prefix, scopes, limits, quota)
+         select gen_random_uuid(), $1, hash, prefix, '{read,write}', $4, $5
            from unnest($2::text[], $3::text[]) as given (hash, prefix)`,
         [
           userId,
           texts.map((text) => hash('sha256', text, 'hex')),
           texts.map((text) => text.slice(0, 8)),
+          limits ? JSON.stringify(limits) : null,
+          quota ? JSON.stringify(quota) : null,
         ],
       )
     }

@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { verifyDelivery } from '@svc/webhooks/receiver'
+import { verifyDelivery } from '@svc/receiver'
 
 /** Path → the secret of its webhook. */
 const secrets = new Map<string, string>()

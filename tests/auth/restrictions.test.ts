@@ -5,9 +5,12 @@ import { createScopeNames } from '../../packages/auth/src/scopes.ts'
 const names = createScopeNames(['billing:read', 'billing:write'], { viewer: ['billing:read'] })
 const SOON = '2030-01-01T00:00:00.000Z'
 const LATER = '2031-01-01T00:00:00.000Z'
-const plain = { scopes: ['read'], expiresAt: null, allowedIps: null }
+const plain = { scopes: ['read'], expiresAt: null, allowedIps: null, limits: null, quota: null }
 const giver: Giver = { ...plain, scopes: ['auth:manage'], id: 'giver', tenant: null }
 const OFFICE = ['192.0.2.0/24']
+
+const SLOW = [{ limit: 10, perSeconds: 60 }]
+const MONTHLY = { limit: 100, period: 'month' } as const
 
 const REFUSED = { code: 'SVC_AUTH_NOT_GRANTABLE', statusCode: 403 }
 
@@ -21,6 +24,12 @@ t.test('a key gives others what it may do itself, and no more', (t) => {
     ['a part of its networks', { allowedIps: OFFICE }, { allowedIps: ['192.0.2.7/32'] }],
     ['more networks', { allowedIps: OFFICE }, { allowedIps: ['192.0.0.0/16'] }, REFUSED],
     ['all networks', { allowedIps: OFFICE }, {}, REFUSED],
+    ['the same limits', { limits: SLOW }, { limits: SLOW }],
+    ['no limits', { limits: SLOW }, {}, REFUSED],
+    ['a higher limit', { limits: SLOW }, { limits: [{ limit: 11, perSeconds: 60 }] }, REFUSED],
+    ['a smaller quota', { quota: MONTHLY }, { quota: { limit: 99, period: 'month' } }],
+    ['no quota', { quota: MONTHLY }, {}, REFUSED],
+    ['an operator with admin, no limits', { scopes: ['admin'], limits: SLOW }, {}, REFUSED],
     ['an operator with admin, no expiry', { scopes: ['admin'], expiresAt: SOON }, {}],
     [
       'an operator with admin, all networks',
@@ -54,7 +63,7 @@ t.test('a key gives others what it may do itself, and no more', (t) => {
 })
 
 t.test('a change is wider where the key can do more after it', (t) => {
-  const key = { ...plain, expiresAt: SOON, allowedIps: OFFICE, enabled: true }
+  const key = { ...plain, expiresAt: SOON, allowedIps: OFFICE, limits: SLOW, enabled: true }
   const rows: [after: object, isWider: boolean][] = [
     [{}, false],
     [{ scopes: [] }, false],
@@ -65,6 +74,8 @@ t.test('a change is wider where the key can do more after it', (t) => {
     [{ allowedIps: null }, true],
     [{ allowedIps: ['192.0.2.1/32'] }, false],
     [{ enabled: false }, false],
+    [{ limits: null }, true],
+    [{ limits: [{ limit: 5, perSeconds: 60 }] }, false],
   ]
   for (const [after, wider] of rows) {
     t.equal(isWider(names, key, { ...key, ...after }), wider, JSON.stringify(after))

@@ -23,6 +23,7 @@ declare global {
   const svcAuth: typeof plugin
 }
 `,
+  'packages/core/docs/events.md': APP,
   'packages/webhooks/README.md': `${APP}
 import '@svc/webhooks'
 `,
@@ -53,6 +54,13 @@ declare global {
   const orders: typeof table
   const sql: Sql
   const prisma: { $transaction<T>(run: (tx: PrismaTransaction) => Promise<T>): Promise<T> }
+}
+`,
+  'packages/webhooks/docs/webhook-settings.md': `${APP}
+import * as webhooks from '@svc/webhooks'
+declare global {
+  const webhookId: string
+  const { svcWebhooks }: typeof webhooks
 }
 `,
   'packages/webhooks/docs/operations.md': `${APP}

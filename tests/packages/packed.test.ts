@@ -2,7 +2,7 @@
 import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import t from 'tap'
-import { PACKAGES, packedHost, run, WORKSPACE } from './support/packed-host.ts'
+import { HOST_PACKAGES, packedHost, run, WORKSPACE } from './support/packed-host.ts'
 
 const host = packedHost(t, [
   '@fastify/request-context',
@@ -45,7 +45,7 @@ for (const moduleResolution of ['nodenext', 'bundler']) {
 }
 
 t.test('at import, an older Node is told which Node is needed', async (t) => {
-  for (const name of PACKAGES) {
+  for (const name of HOST_PACKAGES) {
     const manifest = readFileSync(join(WORKSPACE, 'packages', name, 'package.json'), 'utf8')
     const { engines } = JSON.parse(manifest) as { engines: { node: string } }
     t.equal(engines.node, '>=22.19')
@@ -62,11 +62,27 @@ t.test('at import, an older Node is told which Node is needed', async (t) => {
 })
 
 t.test('nothing of a package is evaluated before it has looked at Node', async (t) => {
-  for (const name of PACKAGES) {
+  for (const name of HOST_PACKAGES) {
     const entry = readFileSync(join(host, 'node_modules/@svc', name, 'dist/index.js'), 'utf8')
     const [first] = /^(?:import|export)\b.*/m.exec(entry) ?? []
     t.match(first, name === 'core' ? "'./node-version.js'" : "'@svc/core/node-version'")
   }
+})
+
+t.test('the receiver brings nothing with it', async (t) => {
+  const folder = join(host, 'node_modules/@svc/receiver')
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as object
+  for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies']) {
+    t.notOk(Object.hasOwn(manifest, kind), kind)
+  }
+  const program = `
+    const own = await import('@svc/receiver')
+    const { verifyDelivery } = await import('@svc/webhooks/receiver')
+    console.log(own.verifyDelivery === verifyDelivery)`
+  t.match(run(host, process.execPath, '--input-type=module', '--eval', program), {
+    status: 0,
+    output: 'true\n',
+  })
 })
 
 /** Imports the package in a Node that says it is another version. */

@@ -37,6 +37,9 @@ create table svc."__svc.auth.api_keys" (
   allowed_ips text[],
   replaces uuid,
   replaced_by uuid,
+  limits jsonb,
+  quota jsonb,
+  allowances_of uuid,
   constraint "__svc.auth.api_keys_key_hash_check" CHECK ((key_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint "__svc.auth.api_keys_key_prefix_check" CHECK ((length(key_prefix) <= 8)),
   constraint "__svc.auth.api_keys_pkey" PRIMARY KEY (id),
@@ -78,6 +81,29 @@ create table svc."__svc.auth.key_notices" (
 );
 CREATE INDEX "__svc.auth.key_notices_published_at_idx" ON svc."__svc.auth.key_notices" USING btree (published_at);
 
+create table svc."__svc.auth.quotas" (
+  subject text collate "C" not null,
+  period text collate "C" not null,
+  period_start timestamp with time zone not null,
+  granted bigint not null,
+  constraint "__svc.auth.quotas_period_check" CHECK ((period = ANY (ARRAY['day'::text, 'month'::text, 'total'::text]))),
+  constraint "__svc.auth.quotas_pkey" PRIMARY KEY (subject, period)
+) with (fillfactor=70);
+
+create table svc."__svc.auth.usage" (
+  key_id uuid not null,
+  hour timestamp with time zone not null,
+  tenant text collate "C",
+  allowed bigint not null,
+  rate_limited bigint not null,
+  quota_exceeded bigint not null,
+  forbidden bigint not null,
+  expired bigint not null,
+  constraint "__svc.auth.usage_pkey" PRIMARY KEY (key_id, hour)
+) with (fillfactor=70);
+CREATE INDEX "__svc.auth.usage_hour_idx" ON svc."__svc.auth.usage" USING btree (hour);
+CREATE INDEX "__svc.auth.usage_tenant_hour_idx" ON svc."__svc.auth.usage" USING btree (tenant, hour);
+
 create table svc."__svc.auth.users" (
   id uuid not null,
   email text,
@@ -93,6 +119,19 @@ create table svc."__svc.auth.users" (
 CREATE UNIQUE INDEX "__svc.auth.users_lower_idx" ON svc."__svc.auth.users" USING btree (lower(email));
 CREATE INDEX "__svc.auth.users_tenant_id_idx" ON svc."__svc.auth.users" USING btree (tenant, id DESC);
 CREATE UNIQUE INDEX "__svc.auth.users_tenant_lower_idx" ON svc."__svc.auth.users" USING btree (tenant, lower(tenant_email)) WHERE (tenant IS NOT NULL);
+
+create table svc."__svc.auth.windows" (
+  subject text collate "C" not null,
+  per_seconds integer not null,
+  granted_at double precision[] default '{}'::double precision[] not null,
+  granted integer[] default '{}'::integer[] not null,
+  holders uuid[] default '{}'::uuid[] not null,
+  held integer[] default '{}'::integer[] not null,
+  held_until double precision[] default '{}'::double precision[] not null,
+  unused_after timestamp with time zone not null,
+  constraint "__svc.auth.windows_pkey" PRIMARY KEY (subject, per_seconds)
+) with (fillfactor=70);
+CREATE INDEX "__svc.auth.windows_unused_after_idx" ON svc."__svc.auth.windows" USING btree (unused_after);
 
 create table svc."__svc.events" (
   name text collate "C" not null,
@@ -231,6 +270,21 @@ create table svc."__svc.webhooks.registrations" (
   previous_secret_expires_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  description text,
+  metadata jsonb,
+  filter jsonb,
+  headers jsonb,
+  timeout_ms integer,
+  retry jsonb,
+  rate_limit jsonb,
+  max_in_flight integer,
+  ordered boolean default false not null,
+  transform text,
+  disabled_at timestamp with time zone,
+  disabled_reason text,
+  failing_since timestamp with time zone,
+  last_success_at timestamp with time zone,
+  last_failure_at timestamp with time zone,
   constraint "__svc.webhooks.registrations_pkey" PRIMARY KEY (id)
 );
 
@@ -443,6 +497,199 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.auth.take_allowances"(holder uuid, late_ms double precision, subjects text[], periods text[], limits integer[], wants integer[], aheads integer[], helds integer[], return_places integer[], return_stamps double precision[], return_counts integer[], at_ms double precision DEFAULT NULL::double precision)
+ RETURNS TABLE(place integer, granted integer, ahead integer, stamp double precision, used bigint, valid_ms double precision, retry_ms double precision, others_hold integer)
+ LANGUAGE plpgsql
+AS $function$
+declare
+  stamps float8[];
+  counts integer[];
+begin
+  -- A crash of Postgres may lose the grants of the last moments, of limits but not of quotas: a
+  -- request that waits for them need not wait for the disk.
+  if not periods && array['day', 'month', 'total'] then
+    perform set_config('synchronous_commit', 'off', true);
+  end if;
+  -- In one order in all processes: two statements cannot wait for each other.
+  for place in
+    select i from generate_subscripts(subjects, 1) as i
+     order by subjects[i] collate "C", periods[i] collate "C"
+  loop
+    select array_agg(return_stamps[r]), array_agg(return_counts[r]) into stamps, counts
+      from generate_subscripts(return_places, 1) as r where return_places[r] = place;
+    if periods[place] in ('day', 'month', 'total') then
+      select * into granted, ahead, stamp, used, valid_ms, retry_ms, others_hold
+        from svc."__svc.auth.take_of_quota"(subjects[place], periods[place], limits[place],
+          wants[place], aheads[place], stamps, counts, at_ms);
+    else
+      select * into granted, ahead, stamp, used, valid_ms, retry_ms, others_hold
+        from svc."__svc.auth.take_of_window"(subjects[place], periods[place]::integer, limits[place],
+          holder, late_ms, wants[place], aheads[place], helds[place], stamps, counts, at_ms);
+    end if;
+    return next;
+  end loop;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.auth.take_of_quota"(whose text, quota_period text, lim integer, want integer, wanted_ahead integer, return_stamps double precision[], return_counts integer[], at_ms double precision, OUT granted integer, OUT ahead integer, OUT stamp double precision, OUT used bigint, OUT valid_ms double precision, OUT retry_ms double precision, OUT others_hold integer)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  q svc."__svc.auth.quotas";
+  now_at timestamptz;
+  starts timestamptz;
+  ends timestamptz;
+begin
+  insert into svc."__svc.auth.quotas" values (whose, quota_period, '-infinity', 0)
+      on conflict do nothing;
+  select * into q from svc."__svc.auth.quotas" as r
+   where r.subject = whose and r.period = quota_period for update;
+  now_at := coalesce(to_timestamp(at_ms / 1000), clock_timestamp());
+  starts := case when quota_period = 'total' then to_timestamp(0)
+    else date_trunc(quota_period, now_at, 'utc') end;
+  -- Where the clock was set back the later period goes on.
+  if q.period_start < starts then
+    q.period_start := starts;
+    q.granted := 0;
+  end if;
+  if quota_period <> 'total' then
+    ends := (q.period_start at time zone 'utc' + ('1 ' || quota_period)::interval) at time zone 'utc';
+  end if;
+  stamp := extract(epoch from q.period_start)::float8 * 1000;
+  for r in 1 .. coalesce(cardinality(return_stamps), 0) loop
+    if return_stamps[r] = stamp then q.granted := greatest(0, q.granted - return_counts[r]); end if;
+  end loop;
+  granted := greatest(0, least(want, lim - q.granted));
+  -- A tenth of what is left: the last ones are taken one by one.
+  ahead := greatest(0, least(wanted_ahead, (lim - q.granted - granted) / 10));
+  q.granted := q.granted + granted + ahead;
+  used := q.granted;
+  valid_ms := extract(epoch from ends - now_at)::float8 * 1000;
+  retry_ms := valid_ms;
+  others_hold := 0;
+  update svc."__svc.auth.quotas" as r
+     set period_start = q.period_start, granted = q.granted
+   where r.subject = whose and r.period = quota_period
+     and (r.period_start, r.granted) is distinct from (q.period_start, q.granted);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.auth.take_of_window"(whose text, seconds integer, lim integer, holder uuid, late_ms double precision, want integer, wanted_ahead integer, held_here integer, return_stamps double precision[], return_counts integer[], at_ms double precision, OUT granted integer, OUT ahead integer, OUT stamp double precision, OUT used bigint, OUT valid_ms double precision, OUT retry_ms double precision, OUT others_hold integer)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  w svc."__svc.auth.windows";
+  window_ms float8 := seconds * 1000.0;
+  slice_ms float8 := case when lim > 128 then window_ms / 128 end;
+  now_ms float8;
+  times float8[] := '{}';
+  counts integer[] := '{}';
+  -- The holders that are left, and what they hold.
+  ids uuid[] := '{}';
+  amounts integer[] := '{}';
+  ends float8[] := '{}';
+  first_at float8;
+  found_at integer;
+  others integer := 0;
+  -- Granted just now to requests that waited, and given back where they need it no more.
+  unsure integer := 0;
+  is_set_back boolean := false;
+  most_ahead integer := case when lim > 10 then lim / 10 else 0 end;
+begin
+  loop
+    select * into w from svc."__svc.auth.windows" as r
+     where r.subject = whose and r.per_seconds = seconds for update;
+    exit when found;
+    insert into svc."__svc.auth.windows" (subject, per_seconds, unused_after)
+    values (whose, seconds, 'infinity') on conflict do nothing;
+  end loop;
+  -- Read under the lock, so that a later grant has a later time.
+  now_ms := coalesce(at_ms, extract(epoch from clock_timestamp())::float8 * 1000);
+  stamp := now_ms + late_ms;
+
+  for r in 1 .. coalesce(cardinality(return_stamps), 0) loop
+    -- The entry that the grant became a part of: it has the first time from the stamp on.
+    found_at := null;
+    for i in 1 .. cardinality(w.granted_at) loop
+      if w.granted_at[i] >= return_stamps[r]
+         and (found_at is null or w.granted_at[i] < w.granted_at[found_at]) then
+        found_at := i;
+      end if;
+    end loop;
+    if found_at is not null then
+      w.granted[found_at] := greatest(0, w.granted[found_at] - return_counts[r]);
+    end if;
+  end loop;
+
+  used := 0;
+  found_at := null;
+  for i in 1 .. cardinality(w.granted_at) loop
+    -- A time far ahead: the clock was set back. What it counts began at the latest now.
+    if w.granted_at[i] > now_ms + 5000 then
+      w.granted_at[i] := now_ms;
+      is_set_back := true;
+    end if;
+    if w.granted_at[i] + window_ms > now_ms and w.granted[i] > 0 then
+      times := times || w.granted_at[i];
+      counts := counts || w.granted[i];
+      used := used + w.granted[i];
+      first_at := least(first_at, w.granted_at[i]);
+      if w.granted_at[i] > now_ms then unsure := unsure + w.granted[i]; end if;
+      if floor(w.granted_at[i] / slice_ms) = floor(stamp / slice_ms) then
+        found_at := cardinality(times);
+      end if;
+    end if;
+  end loop;
+  granted := greatest(0, least(want, lim - used));
+
+  for i in 1 .. cardinality(w.holders) loop
+    if w.holders[i] <> holder and w.held_until[i] > now_ms then
+      ids := ids || w.holders[i];
+      amounts := amounts || w.held[i];
+      ends := ends || least(w.held_until[i], now_ms + 60000);
+      is_set_back := is_set_back or w.held_until[i] > now_ms + 60000;
+      others := others + w.held[i];
+    end if;
+  end loop;
+  others_hold := others + unsure;
+  valid_ms := least(window_ms, 60000);
+  -- An even share of what may be held in all, and never more than is left of it.
+  ahead := greatest(0, least(wanted_ahead, lim - used - granted, most_ahead - others - held_here,
+    ceil(most_ahead::float8 / (cardinality(ids) + 1))::integer - held_here));
+  if wanted_ahead > 0 or held_here + ahead > 0 then
+    ids := ids || holder;
+    amounts := amounts || held_here + ahead;
+    ends := ends || now_ms + valid_ms;
+  end if;
+
+  if granted + ahead > 0 then
+    if found_at is null then
+      times := times || stamp;
+      counts := counts || granted + ahead;
+    else
+      times[found_at] := greatest(times[found_at], stamp);
+      counts[found_at] := counts[found_at] + granted + ahead;
+      stamp := times[found_at];
+    end if;
+    used := used + granted + ahead;
+    first_at := least(first_at, stamp);
+  end if;
+  if first_at is not null then retry_ms := greatest(0, first_at + window_ms - now_ms); end if;
+  -- Nothing but times that have passed would be written.
+  if granted + ahead = 0 and coalesce(cardinality(return_stamps), 0) = 0 and not is_set_back
+     and ids = w.holders and amounts = w.held then
+    return;
+  end if;
+  update svc."__svc.auth.windows" as r
+     set granted_at = times, granted = counts, holders = ids, held = amounts, held_until = ends,
+         unused_after = date_trunc('hour', to_timestamp((now_ms + window_ms) / 1000))
+           + interval '2 hours'
+   where r.subject = whose and r.per_seconds = seconds;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION svc."__svc.auth.tell_changed_keys"()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -454,9 +701,10 @@ begin
     select array_agg(was.key_hash) into changed
       from was join now using (id)
      where (was.key_hash, was.user_id, was.scopes, was.expires_at, was.revoked_at,
-            was.tenant, was.enabled, was.allowed_ips)
+            was.tenant, was.enabled, was.allowed_ips, was.limits, was.quota, was.allowances_of)
         is distinct from (now.key_hash, now.user_id, now.scopes, now.expires_at, now.revoked_at,
-                          now.tenant, now.enabled, now.allowed_ips);
+                          now.tenant, now.enabled, now.allowed_ips, now.limits, now.quota,
+                          now.allowances_of);
   else
     select array_agg(was.key_hash) into changed from was;
   end if;

@@ -12,6 +12,9 @@ const refused = [
   ['packages/core/src/core.ts', '@svc/auth'],
   ['packages/core/src/kv/key-value-store.ts', '../../../webhooks/src/index.ts'],
   ['packages/auth/src/guard/guard.ts', '@svc/webhooks'],
+  ['packages/receiver/src/hmac.ts', '@svc/core'],
+  ['packages/receiver/src/hmac.ts', 'node:fs'],
+  ['packages/webhooks/src/index.ts', '../../receiver/src/index.ts'],
   ['packages/webhooks/src/inbound/receive.ts', '@svc/auth'],
   ['packages/webhooks/src/inbound/receive.ts', '../../../core/src/kv/key-value-store.ts'],
   ['packages/core/src/jobs/pump/pump.ts', 'pg-boss'],
@@ -47,6 +50,8 @@ const allowed = [
   ['packages/auth/src/plugin.ts', '@svc/core/internal'],
   ['packages/auth/src/key-format.ts', 'node:crypto'],
   ['packages/auth/src/errors.ts', '@fastify/error'],
+  ['packages/receiver/src/hmac.ts', 'node:crypto'],
+  ['packages/receiver/src/hmac.ts', './headers.ts'],
 ] as const
 
 t.test('an import against the direction of the house is an error of the linter', async (t) => {

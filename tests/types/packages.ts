@@ -6,9 +6,10 @@ import type * as core from '@svc/core'
 import { DatabaseUnreachable, InvalidOption, svcCore, type Jobs, type Svc } from '@svc/core'
 import type * as webhooks from '@svc/webhooks'
 import { hmac, svcWebhooks, type SvcWebhooksOptions } from '@svc/webhooks'
+import type * as receiver from '@svc/receiver'
+import type * as sameReceiver from '@svc/webhooks/receiver'
 import type * as providerExports from '@svc/webhooks/providers'
 import { providers } from '@svc/webhooks/providers'
-import type * as receiver from '@svc/webhooks/receiver'
 import type * as vectors from '@svc/webhooks/vectors'
 import Fastify, { type FastifyError } from 'fastify'
 
@@ -32,9 +33,10 @@ const typed: [
   None<Untyped<typeof receiver>>,
   None<Untyped<typeof providerExports>>,
   None<Untyped<typeof vectors>>,
+  typeof receiver extends typeof sameReceiver ? true : false,
   None<Untyped<Svc>>,
   IsAny<Awaited<ReturnType<Jobs['send']>>>,
-] = [true, true, true, true, true, true, true, false]
+] = [true, true, true, true, true, true, true, true, false]
 
 const authOptions: SvcAuthOptions = { bootstrapKeySecret: 'BOOTSTRAP_KEY' }
 const webhooksOptions: SvcWebhooksOptions = {

@@ -16,6 +16,11 @@ export const options: SvcWebhooksOptions = {
   allowedNetworks: ['10.0.0.0/8', 'fd00::/8'],
   standardWebhooks: true,
   deactivateOnGone: true,
+  ed25519: { secretName: 'SIGNING_KEY' },
+  transforms: {
+    xml: ({ event, payload }) => ({ body: `<${event}>${payload.id}</${event}>` }),
+    none: async () => null,
+  },
   deliveryLogRetentionDays: 7,
   deadLetterRetentionDays: 30,
 }
@@ -82,6 +87,22 @@ export async function methodsOf({ svc: { webhooks, database } }: FastifyInstance
   const dead: DeliveryAttempt[] = await webhooks.listDeadLetters({ webhookId: made.id, limit: 10 })
   await webhooks.redeliver({ webhookId: made.id, deliveryId: dead[0]!.deliveryId }, { db })
   const nothing: void = await webhooks.delete(made.id)
+  const { filter, retry, headers } = await webhooks.register({
+    ...input,
+    filter: { payload: { total: { $gt: 5 } } },
+    retry: { delaysSeconds: [1, 5] },
+    headers: { 'X-One': '1' },
+    ordered: null,
+  })
+  const shown: [object | null, number[] | undefined, string | undefined] = [
+    filter,
+    retry?.delaysSeconds,
+    headers?.['X-One'],
+  ]
+  // @ts-expect-error -- a filter is an object
+  await webhooks.update({ id: made.id, filter: 'order' })
+  // @ts-expect-error -- what a webhook went through cannot be set
+  await webhooks.update({ id: made.id, failingSince: shown[2] ?? null })
   // @ts-expect-error -- there is no such option
   await webhooks.register(input, { transaction: db })
   // @ts-expect-error -- a read takes no transaction

@@ -1,20 +1,23 @@
 import t from 'tap'
 import { resolveWebhooksOptions } from '../../packages/webhooks/src/options.ts'
+import { BUILT_IN } from '../../packages/webhooks/src/outbound/transforms/built-in.ts'
 
 t.test('what is not given has its default', async (t) => {
   t.same(resolveWebhooksOptions({ allowedEvents: ['order.created'] }), {
     allowedEvents: ['order.created'],
     sources: [],
     managementBasePath: '/_webhooks',
+    openapi: true,
     deliveryTimeoutMs: 10_000,
     allowedNetworks: [],
     standardWebhooks: false,
+    ed25519: null,
+    transforms: new Map(Object.entries(BUILT_IN)),
     deactivateOnGone: false,
     deliveryLogRetentionDays: 30,
     deadLetterRetentionDays: 90,
     bodyLimitBytes: 1_048_576,
     inboundLog: false,
-    openapi: true,
   })
 })
 
@@ -72,6 +75,12 @@ t.test('a wrong option is named, with what it must be', async (t) => {
       /"allowedNetworks".*element \[0\] is "10.0.0.0\/33"/,
     ],
     [{ allowedEvents: [], standardWebhooks: 1 }, /"standardWebhooks" must be true or false, got 1/],
+    [{ allowedEvents: [], ed25519: {} }, /"ed25519" must be an object such as/],
+    [{ allowedEvents: [], ed25519: { secretName: '' } }, /"ed25519"/],
+    [{ allowedEvents: [], ed25519: { secretName: 'A', secret: 'B' } }, /"ed25519"/],
+    [{ allowedEvents: [], transforms: { slack: 'slack' } }, /"transforms" must be.*functions/],
+    [{ allowedEvents: [], transforms: { 'a b': () => null } }, /"transforms"/],
+    [{ allowedEvents: [], transforms: [] }, /"transforms"/],
     [{ allowedEvents: [], deactivateOnGone: 'no' }, /"deactivateOnGone"/],
     [{ allowedEvents: [], deliveryLogRetentionDays: 0 }, /"deliveryLogRetentionDays".*days/],
     [{ allowedEvents: [], deadLetterRetentionDays: 1.5 }, /"deadLetterRetentionDays"/],

@@ -49,6 +49,20 @@ export const Blocked = createError(
   429,
 )
 
+/** The key, or its tenant, has made as many requests as its limits allow. The guard's 429. */
+export const RateLimited = createError(
+  'SVC_AUTH_RATE_LIMITED',
+  'too many requests with this API key: see the headers Retry-After and RateLimit',
+  429,
+)
+
+/** The quota of the key is used up; `Retry-After` names the end of its period. The guard's 429. */
+export const QuotaExceeded = createError(
+  'SVC_AUTH_QUOTA_EXCEEDED',
+  'the quota of this API key is used up',
+  429,
+)
+
 /** Keys cannot be checked at the moment: see the header `Retry-After`. The guard's 503. */
 export const Unavailable = createError(
   'SVC_AUTH_UNAVAILABLE',
@@ -158,6 +172,20 @@ export const InvalidRouteScopes = createError<[string, string]>(
   'SVC_AUTH_INVALID_ROUTE_SCOPES',
   'svcAuth: the route %s has a "config.scopes" that cannot be met: %s',
   500,
+)
+
+/** A route has a `config.cost` that is no whole number. Thrown at boot. */
+export const InvalidRouteCost = createError<[string, string]>(
+  'SVC_AUTH_INVALID_ROUTE_COST',
+  'svcAuth: the route %s has the "config.cost" %s, but it must be an integer from 0 to 1000000',
+  500,
+)
+
+/** The span of usage that was asked for is empty or too long. */
+export const InvalidUsageSpan = createError<[string]>(
+  'SVC_AUTH_INVALID_USAGE_SPAN',
+  '"from" must be before "to", and at most %s hours or days before it, as "by" says',
+  400,
 )
 
 /** A role of the option `roles` has a scope that is not declared. Thrown at boot. */

@@ -10,6 +10,8 @@ export { svcAuth, svcAuth as default } from './plugin.ts'
 export { authOf } from './auth-of.ts'
 export type { SvcAuthOptions } from './options.ts'
 export type { AuthOperations } from './operations/svc-auth.ts'
+export type { Usage, UsageQuery } from './usage/usage-schemas.ts'
+export type { Limit, Quota, QuotaPeriod } from './limits/limits.ts'
 export type { RateLimit } from './tables/lockouts.ts'
 export type { GithubKey } from './github-alerts.ts'
 export type { Auth } from './guard/keys/cached-key.ts'
@@ -49,13 +51,17 @@ export {
   InvalidKey,
   InvalidNetwork,
   InvalidRole,
+  InvalidRouteCost,
   InvalidRouteScopes,
+  InvalidUsageSpan,
   IpNotAllowed,
   KeyLimitReached,
   LifetimeTooLong,
   KeyNotFound,
   MissingKey,
   NotGrantable,
+  QuotaExceeded,
+  RateLimited,
   RequestContextTooLate,
   ScopeNotGrantable,
   Unavailable,

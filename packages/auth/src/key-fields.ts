@@ -5,6 +5,7 @@
  */
 import { Type, type Static } from '@sinclair/typebox'
 import { nullable } from '@svc/core/internal'
+import { Limit, MAX_LIMITS, Quota } from './limits/limits.ts'
 import { text, timestamp } from './schema-pieces.ts'
 
 const Scopes = Type.Array(Type.String({ maxLength: 200 }), {
@@ -34,6 +35,13 @@ const AllowedIps = nullable(
   }),
 )
 
+const Limits = nullable(
+  Type.Array(Limit, {
+    maxItems: MAX_LIMITS,
+    description: 'A request must pass all of them; null for none.',
+  }),
+)
+
 /** What PATCH takes. */
 export const keyChanges = {
   /** For people; `null` for none. */
@@ -46,6 +54,8 @@ export const keyChanges = {
   ),
   metadata: Type.Optional(Metadata),
   allowedIps: Type.Optional(AllowedIps),
+  limits: Type.Optional(Limits),
+  quota: Type.Optional(nullable(Quota)),
 }
 
 /** What a create takes. `scopes` are `["read", "write"]` by default. */
@@ -59,6 +69,8 @@ export const shownKeyFields = {
   enabled: Type.Boolean(),
   metadata: nullable(Type.Record(Type.String(), Type.String())),
   allowedIps: nullable(Type.Array(Type.String())),
+  limits: nullable(Type.Array(Limit)),
+  quota: nullable(Quota),
 }
 
 const ShownKeyFields = Type.Object(shownKeyFields)

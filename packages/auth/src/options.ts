@@ -6,6 +6,7 @@ import {
   type OptionRule,
   type OptionRules,
 } from '@svc/core/internal'
+import { isLimit, type Limit } from './limits/limits.ts'
 import type { RateLimit } from './tables/lockouts.ts'
 import { InvalidRole } from './errors.ts'
 import { isGithubKeys, type GithubKey } from './github-alerts.ts'
@@ -84,6 +85,14 @@ export interface SvcAuthOptions {
    * @default no alerts are taken
    */
   githubLeaks?: { keys?: GithubKey[] }
+  /**
+   * Limits of each tenant: the requests with all its keys together must pass them, beside the limits
+   * of the key.
+   * @default []
+   */
+  tenantLimits?: Limit[]
+  /** Whether the usage of keys is counted. @default true */
+  usage?: boolean
   /** Letters that begin the text of a key: 1 to 3 of a-z. @default 'svc' */
   keyPrefix?: string
   /** Whether the management routes are part of the host's OpenAPI document. @default true */
@@ -216,6 +225,13 @@ const rules: OptionRules = {
   },
   unusedNoticeDays: days,
   githubLeaks: { expects: 'an object' },
+  tenantLimits: {
+    expects:
+      'a list of limits such as { limit: 1000, perSeconds: 60 }, whole numbers of at least 1',
+    each: isLimit,
+    default: [],
+  },
+  usage: { expects: 'true or false', is: isBoolean, default: true },
   keyPrefix: {
     expects: '1 to 3 letters from a to z',
     is: text((letters) => /^[a-z]{1,3}$/.test(letters)),

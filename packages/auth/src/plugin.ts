@@ -15,6 +15,7 @@ import {
 } from './guard/boot/useless-exclusions.ts'
 import { warnOfUnguardedUpgrades } from './guard/boot/websocket-upgrades.ts'
 import { createGuard } from './guard/guard.ts'
+import { createLimitCheck } from './guard/limit-check.ts'
 import { createAuthentication } from './guard/keys/authentication.ts'
 import { createPathRules } from './guard/policy/path-rules.ts'
 import { PolicyMap } from './guard/policy/policy-map.ts'
@@ -41,6 +42,8 @@ declare module 'fastify' {
      * is not valid is refused.
      */
     public?: boolean
+    /** What a request takes of the quota of its key: 0 to 1000000. @default 1 */
+    cost?: number
   }
 }
 
@@ -73,7 +76,10 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
   // A context has the decorators that its parent had when it was created: one for each.
   for (const context of new Set([rootOf(app), app])) context.decorateRequest('auth', null)
   const policyOf = (request: FastifyRequest) => policies.policyOf(request)
-  const guard = createGuard({ ...authentication, policyOf, copyToRequestContext })
+  const { allowances } = authentication
+  const costOf = (request: FastifyRequest) => policies.costOf(request)
+  const checkLimits = createLimitCheck({ allowances, costOf })
+  const guard = createGuard({ ...authentication, policyOf, checkLimits, copyToRequestContext })
   const guardHook = await addGuardHook(app, guard.hook)
   app.decorate(GUARDS, (method: string, path: string) => policies.needsKey(method, path))
 
@@ -132,8 +138,8 @@ const withPrefix = (settings: AuthSettings, prefix: string): AuthSettings => ({
  * holds all routes.
  *
  * Boot rejects with InvalidOption (`@svc/core`), AuthAlreadyRegistered, ExclusionOpensManagement,
- * InvalidRole, InvalidRouteScopes, HookBeforeGuard, GuardNotGlobal, RequestContextTooLate, UnsupportedFastify, and
- * with the errors of `svcCore`.
+ * InvalidRole, InvalidRouteScopes, InvalidRouteCost, HookBeforeGuard, GuardNotGlobal,
+ * RequestContextTooLate, UnsupportedFastify, and with the errors of `svcCore`.
  *
  * @example
  * await app.register(svcAuth, { bootstrapKeySecret: 'BOOTSTRAP_KEY', scopes: ['billing:read'] })

@@ -2,10 +2,11 @@
 import { isCoveredBy } from './addresses.ts'
 import { NotGrantable, ScopeNotGrantable } from './errors.ts'
 import type { KeyFields } from './key-fields.ts'
+import { areWithin, isQuotaWithin } from './limits/limits.ts'
 import { ungrantable, type ScopeNames } from './scopes.ts'
 
 /** The fields that decide what a key may do. */
-export type Powers = Pick<KeyFields, 'scopes' | 'expiresAt' | 'allowedIps'>
+export type Powers = Pick<KeyFields, 'scopes' | 'expiresAt' | 'allowedIps' | 'limits' | 'quota'>
 
 /** The key that asks. */
 export interface Giver extends Powers {
@@ -18,6 +19,8 @@ function lifted(giver: Powers, given: Powers): string[] {
   return [
     ...(endsLater(given.expiresAt, giver.expiresAt) ? ['expiresAt'] : []),
     ...(comesFromMore(given.allowedIps, giver.allowedIps) ? ['allowedIps'] : []),
+    ...(areWithin(given.limits, giver.limits) ? [] : ['limits']),
+    ...(isQuotaWithin(given.quota, giver.quota) ? [] : ['quota']),
   ]
 }
 

@@ -1,4 +1,7 @@
 /** What the packages on top of core build with. */
+import type { Cipher } from './encryption/key-ring.ts'
+import type { Reencryption } from './encryption/reencryption.ts'
+import type { Catalogue } from './events/catalogue.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import type { EventBus } from './events/event-bus.ts'
 import type { Queues } from './jobs/job-queues.ts'
@@ -55,6 +58,12 @@ export interface Core {
   fanOut: FanOut
   /** Runs a worker's pump from ready to close, where `worker.enabled` says so. */
   work<Data, Prepared, Detail>(worker: Worker<Data, Prepared, Detail>): void
+  /** Seals what is stored, where the host has the option `encryption`. */
+  cipher: Cipher
+  /** What `svc.reencrypt` runs. */
+  reencryption: Pick<Reencryption, 'add'>
+  /** The events that the host has defined. */
+  catalogue: Catalogue
   /** Publishes payloads that are JSON text already. */
   bus: Pick<EventBus, 'publishText' | 'publishOnce'>
   /** Events are kept for at least so many days, since rows refer to them as long. */

@@ -5,10 +5,14 @@ import { createAudit } from './audit/audit.ts'
 import { createActions } from './actions/actions.ts'
 import { retentionTasks } from './retention-tasks.ts'
 import { openDatabase, type Database } from './postgres/pools.ts'
+import { whichDatabase } from './postgres/which-database.ts'
 import type { Db } from './postgres/transaction.ts'
+import type { Cipher } from './encryption/key-ring.ts'
+import { Reencryption } from './encryption/reencryption.ts'
+import { openKeyRing } from './encryption/open-key-ring.ts'
+import { Catalogue } from './events/catalogue.ts'
 import { createEvents, EventBus } from './events/event-bus.ts'
 import type { CoreServices, Svc } from './svc.ts'
-import { InvalidOption } from './errors.ts'
 import { ProcessLease } from './processes/process-lease.ts'
 import { loggable } from './postgres/loggable-error.ts'
 import { createKeyValueStore } from './kv/key-value-store.ts'
@@ -45,6 +49,9 @@ export class RunningCore implements Core {
   readonly notifications: NotificationConnection
   readonly queues: JobQueues
   readonly lease: ProcessLease
+  readonly catalogue: Catalogue
+  readonly cipher: Cipher
+  readonly reencryption: Reencryption
   readonly bus: EventBus
   #boot: MigrationBoot
   #database: Database
@@ -61,7 +68,10 @@ export class RunningCore implements Core {
     log: FastifyBaseLogger,
     signal: AbortSignal,
   ): Promise<RunningCore> {
+    // Before anything is opened: a wrong definition is an error of its own.
+    const catalogue = new Catalogue(settings.events, settings.eventValidation, log)
     const secrets = createSecrets(settings.secrets)
+    const cipher = await openKeyRing(settings.encryption, secrets)
     const logError = (error: Error) =>
       log.warn({ err: loggable(error) }, 'connection to Postgres lost')
     const database = await openDatabase(await whichDatabase(settings, secrets), logError)
@@ -77,7 +87,7 @@ export class RunningCore implements Core {
         // pg-boss takes its lock after it has made the schema: of two processes that make it at once one fails.
         const installed = await isBossInstalled(database.db)
         const boss = installed ? await start() : await withMigrationLock(boot, start)
-        return new RunningCore(settings, boot, database, boss, secrets)
+        return new RunningCore(settings, boot, database, boss, { secrets, catalogue, cipher })
       })
     } catch (error) {
       await database.close()
@@ -90,9 +100,12 @@ export class RunningCore implements Core {
     boot: MigrationBoot & { log: FastifyBaseLogger },
     database: Database,
     boss: PgBoss,
-    secrets: Secrets,
+    { secrets, catalogue, cipher }: { secrets: Secrets; catalogue: Catalogue; cipher: Cipher },
   ) {
     const { log } = boot
+    this.catalogue = catalogue
+    this.cipher = cipher
+    this.reencryption = new Reencryption(cipher)
     this.settings = settings
     this.log = log
     this.#boot = boot
@@ -129,6 +142,7 @@ export class RunningCore implements Core {
       workers: this.#workers,
       retry,
       lease: this.lease,
+      catalogue,
       log,
     })
     const services: object = {
@@ -140,6 +154,7 @@ export class RunningCore implements Core {
       secrets,
       database: database.pool,
       jobs: boss,
+      reencrypt: () => this.reencryption.run(),
     } satisfies CoreServices
     // The plugins that extend the interface add what is theirs when they are mounted.
     this.svc = services as Svc
@@ -255,12 +270,4 @@ export class RunningCore implements Core {
       fetchFailed: () => this.#lostJobs.databaseFailed(),
     })
   }
-}
-
-async function whichDatabase({ database }: CoreSettings, secrets: Secrets) {
-  const known = database ?? (await secrets.get('DATABASE_URL'))
-  if (known) return known
-  throw new InvalidOption(
-    'svcCore: there is no database: give the option "database", or set the secret DATABASE_URL',
-  )
 }

@@ -88,6 +88,13 @@ export const InvalidPayload = createError<[string]>(
   400,
 )
 
+/** A payload that does not match the schema of its event; the message names the path that fails. */
+export const PayloadMismatch = createError<[string, string]>(
+  'SVC_INVALID_PAYLOAD',
+  'the payload of the event "%s" does not match its schema: %s',
+  400,
+)
+
 /** The option `db` of a publish or of an operation is not a client inside a transaction. */
 export const NoTransaction = createError<[string, string, string]>(
   'SVC_CORE_NO_TRANSACTION',
@@ -129,5 +136,12 @@ export const InvalidEntry = createError<[string]>('SVC_CORE_INVALID_ENTRY', '%s'
 export const InvalidSecret = createError<[string, string]>(
   'SVC_CORE_INVALID_SECRET',
   'the secret "%s" must be a string or null, the option "secrets" gave %s',
+  500,
+)
+
+/** A sealed text in the database that this host cannot open; the message says which and why. */
+export const DecryptionFailed = createError<[string, string, { cause: unknown }?]>(
+  'SVC_CORE_DECRYPTION_FAILED',
+  'the %s cannot be decrypted: %s',
   500,
 )

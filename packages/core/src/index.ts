@@ -8,6 +8,15 @@ export type { Actions } from './actions/actions.ts'
 export type { OperationOptions } from './actions/define-operation.ts'
 // With a star for the same reason.
 export * from './actions/svc-actions.ts'
+// With a star for the same reason.
+export * from './events/svc-events.ts'
+export {
+  defineEvents,
+  type EventDefinition,
+  type EventDefinitions,
+  type EventsOf,
+} from './events/define-events.ts'
+export type { EventValidation } from './events/catalogue.ts'
 export type {
   EventContext,
   EventHandler,
@@ -29,6 +38,7 @@ export {
   AlreadyRegistered,
   DatabaseTooOld,
   DatabaseUnreachable,
+  DecryptionFailed,
   ForeignTenant,
   InvalidAction,
   InvalidEntry,
@@ -42,6 +52,7 @@ export {
   InvalidTransaction,
   MigrationBlocked,
   NoTransaction,
+  PayloadMismatch,
   ReservedEventName,
   RightsMissing,
   SubscriptionTaken,

@@ -35,6 +35,14 @@ export interface CoreServices {
   database: pg.Pool
   /** The started pg-boss, in the schema `svc_jobs`. */
   jobs: PgBoss
+  /**
+   * Encrypts what was stored before the option `encryption` was given, and what was encrypted with
+   * another key than the first one: after it a former key can be taken out of the option.
+   *
+   * @returns how many rows were written
+   * @throws InvalidOption without the option, DecryptionFailed where the key of a row is not given
+   */
+  reencrypt: () => Promise<{ reencrypted: number }>
 }
 
 /**

@@ -44,3 +44,33 @@ export const NotReplayable = createError<[string]>(
   'the request cannot be replayed: %s',
   409,
 )
+
+/** A filter of a webhook is not one; the message names the spot. */
+export const InvalidFilter = createError<[string]>('SVC_WEBHOOKS_INVALID_FILTER', '%s', 400)
+
+/** A header of a webhook is not allowed, or is not one; the message names it, and not its value. */
+export const InvalidHeader = createError<[string]>('SVC_WEBHOOKS_INVALID_HEADER', '%s', 400)
+
+/** The metadata of a webhook cannot be stored; the message names the spot. */
+export const InvalidMetadata = createError<[string]>('SVC_WEBHOOKS_INVALID_METADATA', '%s', 400)
+
+/** The option `transforms` has no transform of this name. */
+export const UnknownTransform = createError<[string, string]>(
+  'SVC_WEBHOOKS_UNKNOWN_TRANSFORM',
+  'there is no transform "%s": use one of %s',
+  400,
+)
+
+/** `timeoutMs` is more than the option `deliveryTimeoutMs`. */
+export const TimeoutTooLong = createError<[number]>(
+  'SVC_WEBHOOKS_TIMEOUT_TOO_LONG',
+  'timeoutMs may be at most %d, the deliveryTimeoutMs of this host',
+  400,
+)
+
+/** The event has no example that a test could send. */
+export const NoExample = createError<[string]>(
+  'SVC_WEBHOOKS_NO_EXAMPLE',
+  'the event "%s" has no example: give it one with defineEvents',
+  400,
+)

@@ -5,18 +5,22 @@ import './operations/operations.ts'
 
 export { svcWebhooks, svcWebhooks as default } from './plugin.ts'
 export type { InboundLogOptions, SvcWebhooksOptions } from './options.ts'
+export type { Transform, Transformed, TransformInput } from './outbound/transforms/transform.ts'
+export type { WebhookFilter } from './settings-schemas.ts'
 export type { SvcWebhooks } from './operations/operations.ts'
 export type {
   DeliverInput,
   DeliveryAttempt,
   DeliveryFilter,
   DeliveryStatus,
+  EventDescription,
   NewWebhook,
   Page,
   QueuedDelivery,
   RedeliverInput,
   RedriveResult,
   RotateSecretInput,
+  TestInput,
   Webhook,
   WebhookChanges,
   WebhookUpdate,
@@ -27,7 +31,13 @@ export {
   DeliveryNotFound,
   EventNotAllowed,
   InboundRequestNotFound,
+  InvalidFilter,
+  InvalidHeader,
+  InvalidMetadata,
+  NoExample,
   NotReplayable,
+  TimeoutTooLong,
+  UnknownTransform,
   UrlRefused,
   WebhookInactive,
   WebhookNotFound,

@@ -2,13 +2,17 @@ import { InvalidOption } from '@svc/core'
 import {
   isBoolean,
   isEventName,
+  isFunction,
   isIntegerFrom,
+  isString,
   resolveOptions,
   type OptionRules,
 } from '@svc/core/internal'
 import type { InboundSource } from './inbound/source.ts'
 import { resolveSources, type Source } from './inbound/sources.ts'
 import { isNetwork } from './outbound/http/blocked-addresses.ts'
+import { BUILT_IN } from './outbound/transforms/built-in.ts'
+import { isTransformName, type Transform } from './outbound/transforms/transform.ts'
 
 /** Options of `svcWebhooks`. Each one that does not match is an {@link InvalidOption} at boot. */
 export interface SvcWebhooksOptions {
@@ -36,6 +40,19 @@ export interface SvcWebhooksOptions {
    * @see https://www.standardwebhooks.com
    */
   standardWebhooks?: boolean
+  /**
+   * Signs deliveries with ed25519 as well, in the headers of Standard Webhooks: `secretName` is the
+   * name of a secret that holds `whsk_` and the base64 of a 32-byte seed, or of seed and public key.
+   * The public key is shown at `GET <managementBasePath>/public-keys`, which is open.
+   * @default null
+   */
+  ed25519?: { secretName: string } | null
+  /**
+   * Functions by names of your own that make another body for the webhooks that name them. Built in
+   * are `slack`, `discord`, `teams` and `cloudevents`.
+   * @default {}
+   */
+  transforms?: Record<string, Transform>
   /**
    * Whether an answer 410 (RFC 9110, section 15.5.11) deactivates the webhook and makes the delivery a
    * dead letter at once. @default false
@@ -65,8 +82,11 @@ export interface InboundLogOptions {
 }
 
 /** {@link SvcWebhooksOptions} with the defaults filled in. */
-export type WebhooksSettings = Required<Omit<SvcWebhooksOptions, 'inbound' | 'inboundLog'>> & {
+export type WebhooksSettings = Required<
+  Omit<SvcWebhooksOptions, 'inbound' | 'inboundLog' | 'transforms'>
+> & {
   sources: Source[]
+  transforms: ReadonlyMap<string, Transform>
   inboundLog: false | Required<InboundLogOptions>
 }
 
@@ -97,6 +117,16 @@ const rules: OptionRules = {
     default: [],
   },
   standardWebhooks: { expects: 'true or false', is: isBoolean, default: false },
+  ed25519: {
+    expects: 'an object such as { secretName: "WEBHOOKS_SIGNING_KEY" }',
+    is: isSecretName,
+    default: null,
+  },
+  transforms: {
+    expects: 'an object of functions by names of 1 to 64 letters, digits, "_", "." or "-"',
+    is: areTransforms,
+    default: {},
+  },
   deactivateOnGone: { expects: 'true or false', is: isBoolean, default: false },
   deliveryLogRetentionDays: { ...days, default: 30 },
   deadLetterRetentionDays: {
@@ -124,14 +154,32 @@ const logRules: OptionRules = {
 
 /** @throws InvalidOption naming the option, what it was and what it must be */
 export function resolveWebhooksOptions(given: unknown): WebhooksSettings {
-  const { inbound, inboundLog, ...settings } = resolveOptions<
+  const { inbound, inboundLog, transforms, ...settings } = resolveOptions<
     Required<Omit<SvcWebhooksOptions, 'inboundLog'>> &
       Pick<SvcWebhooksOptions, 'inboundLog'> & { inbound: unknown }
   >('svcWebhooks', rules, given)
   assertDistinct(settings.allowedEvents)
   const sources = resolveSources(inbound)
   const log = inboundLog ?? (sources.length > 0 ? {} : false)
-  return { ...settings, sources, inboundLog: log && resolveLog(log) }
+  return {
+    ...settings,
+    sources,
+    inboundLog: log && resolveLog(log),
+    transforms: new Map(Object.entries({ ...BUILT_IN, ...transforms })),
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function isSecretName(value: unknown): boolean {
+  if (value === null) return true
+  return isRecord(value) && Object.keys(value).join() === 'secretName' && isString(value.secretName)
+}
+
+function areTransforms(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  return Object.entries(value).every(([name, one]) => isTransformName(name) && isFunction(one))
 }
 
 const resolveLog = (given: InboundLogOptions) =>

@@ -14,8 +14,10 @@ import {
 } from './options.ts'
 import { startOutbound, type Outbound } from './outbound/start.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
+import { eventRoutes } from './routes/events.ts'
 import { inboundRoutes } from './routes/inbound.ts'
 import { unknownId } from './routes/management.ts'
+import { publicKeyRoutes } from './routes/public-keys.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 
 async function webhooks(app: FastifyInstance, options: SvcWebhooksOptions): Promise<void> {
@@ -39,7 +41,7 @@ async function mount(
 ): Promise<void> {
   const { sources } = settings
   const inbound = startInbound(core, settings, outbound.fetch)
-  const operations = createOperations(outbound.webhooks, outbound.deliveries, inbound.requests)
+  const operations = createOperations({ ...outbound, requests: inbound.requests })
   core.svc.webhooks = operations
   registerActions(core.svc, operations)
   const { managementBasePath, openapi } = settings
@@ -49,9 +51,11 @@ async function mount(
       managementBasePath,
       (api) => {
         if (!openapi) hideRoutes(api)
+        if (outbound.publicKey !== null) publicKeyRoutes(api, [outbound.publicKey])
+        eventRoutes(api, outbound.events)
         // Before the routes with an id: the log is no webhook.
         if (settings.inboundLog) inboundRoutes(api, inbound.requests)
-        webhookRoutes(api, outbound.webhooks)
+        webhookRoutes(api, outbound.webhooks, outbound.events)
         deliveryRoutes(api, outbound.deliveries)
       },
       unknownId,

@@ -1,6 +1,7 @@
 /** The input and output of the operations, for routes, named actions and `svc.webhooks`. */
 import { Type, type Static } from '@sinclair/typebox'
 import { nullable } from '@svc/core/internal'
+import { settingsInput, settingsShown } from './settings-schemas.ts'
 
 const strict = { additionalProperties: false }
 
@@ -23,7 +24,7 @@ const Uuid = Type.String({ format: 'uuid' })
 const Time = Type.String({ format: 'date-time' })
 
 export const NewWebhook = Type.Object(
-  { url: Url, events: Events, label: Type.Optional(Label) },
+  { url: Url, events: Events, label: Type.Optional(Label), ...settingsInput },
   strict,
 )
 /** A webhook to register. */
@@ -34,6 +35,7 @@ const changes = {
   events: Type.Optional(Events),
   active: Type.Optional(Type.Boolean({ description: 'false pauses its deliveries.' })),
   label: Type.Optional(Label),
+  ...settingsInput,
 }
 export const WebhookChanges = Type.Object(changes, strict)
 /** The fields of a webhook that change; the others stay as they are. */
@@ -49,17 +51,21 @@ export const Webhook = Type.Object({
   events: Type.Array(Type.String()),
   label: nullable(Type.String()),
   active: Type.Boolean({ description: 'While it is false, deliveries wait.' }),
+  ...settingsShown,
   createdAt: Time,
   updatedAt: Time,
 })
-/** A webhook as lists and updates show it: without its secret. Times are ISO 8601. */
+/**
+ * A webhook as lists and updates show it: without its secret, and with `"***"` for the values of its
+ * headers. Times are ISO 8601.
+ */
 export type Webhook = Static<typeof Webhook>
 
 export const WebhookWithSecret = Type.Object({
   ...Webhook.properties,
   secret: Type.String({ description: 'Signs its deliveries: the HMAC key is the whole string.' }),
 })
-/** A webhook with the secret that signs its deliveries. */
+/** A webhook with the secret that signs its deliveries, and with the values of its headers. */
 export type WebhookWithSecret = Static<typeof WebhookWithSecret>
 
 /** How long the old secret of a webhook signs after a rotation, where the caller says nothing. */
@@ -80,6 +86,30 @@ export const RotateSecretInput = Type.Object({ id: Type.String(), ...rotation },
 /** The webhook `id`, and for how many seconds its old secret signs as well (86400 by default). */
 export type RotateSecretInput = Static<typeof RotateSecretInput>
 
+const testEvent = {
+  event: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'The event whose example is sent; by default webhook.test.',
+    }),
+  ),
+}
+export const TestBody = Type.Object(testEvent, strict)
+const TestObject = Type.Object({ id: Type.String(), ...testEvent }, strict)
+export const TestWebhook = Type.Union([Type.String(), TestObject])
+/** The webhook `id`, and the event whose example it is sent: by default a `webhook.test`. */
+export type TestInput = Static<typeof TestObject>
+
+export const EventDescription = Type.Object({
+  name: Type.String(),
+  description: nullable(Type.String()),
+  payload: Type.Unknown({ description: 'The JSON Schema of its payload; null where it has none.' }),
+  example: Type.Unknown({ description: 'A payload; null where there is none.' }),
+  deprecated: Type.Boolean(),
+})
+/** An event that webhooks may ask for, and what the host says of it. */
+export type EventDescription = Static<typeof EventDescription>
+
 /** The state of a delivery after an attempt; see {@link DeliveryAttempt}. */
 export type DeliveryStatus = 'delivered' | 'failed' | 'dead' | 'skipped'
 
@@ -87,7 +117,7 @@ const Status = Type.Unsafe<DeliveryStatus>({
   type: 'string',
   enum: ['delivered', 'failed', 'dead', 'skipped'],
   description:
-    '"failed" will be tried again, "dead" is a dead letter, "skipped" was not sent: the webhook or the event is deleted.',
+    '"failed" will be tried again, "dead" is a dead letter, "skipped" was not sent: the webhook or the event is deleted, or the transform gave null.',
 })
 
 export const deliveryFilter = {
@@ -137,7 +167,7 @@ export const DeliveryAttempt = Type.Object({
   error: nullable(
     Type.String({
       description:
-        'Why it failed: dns, refused, reset, timeout, tls, blocked, redirect, too-large, http or lost.',
+        'Why it failed: dns, refused, reset, timeout, tls, blocked, redirect, too-large, http, transform or lost.',
     }),
   ),
   durationMs: nullable(Type.Integer()),
@@ -148,7 +178,8 @@ export const DeliveryAttempt = Type.Object({
 /**
  * One attempt of one delivery. `error` is `null`, or why it failed: `dns`, `refused`, `reset`,
  * `timeout`, `tls`, `blocked` (an address that deliveries may not go to), `redirect`, `too-large`
- * (headers), `http` (any other answer) or `lost` (its process died). Times are ISO 8601.
+ * (headers), `http` (any other answer), `transform` (the function threw) or `lost` (its process
+ * died). Times are ISO 8601.
  */
 export type DeliveryAttempt = Static<typeof DeliveryAttempt>
 

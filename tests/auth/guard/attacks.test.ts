@@ -52,7 +52,14 @@ for (const [name, routerOptions] of Object.entries(attacks.routerOptionSets)) {
   })
 }
 
-const NO_FIELDS = { label: null, enabled: true, metadata: null, allowedIps: null }
+const NO_FIELDS = {
+  label: null,
+  enabled: true,
+  metadata: null,
+  allowedIps: null,
+  limits: null,
+  quota: null,
+}
 
 /** Keys that we would not mint: the guard judges what is stored, whatever its shape. */
 async function storeTestKeys({ app, userId }: AttackedHost): Promise<void> {

@@ -16,7 +16,15 @@ t.test('a key shows its text once', async (t) => {
   t.match(key, /^svc_[0-9A-Za-z]{38}$/)
   t.equal(key.slice(36), checksumOf(key.slice(4, 36)))
   t.equal(keyPrefix, key.slice(0, 8))
-  const none = { tenant: null, label: null, metadata: null, allowedIps: null, replaces: null }
+  const none = {
+    tenant: null,
+    label: null,
+    metadata: null,
+    allowedIps: null,
+    limits: null,
+    quota: null,
+    replaces: null,
+  }
   t.same(rest, { ...none, userId, scopes: ['read', 'write'], expiresAt: null, enabled: true })
 
   const me = await ask('GET', '/me', { key })

@@ -1,6 +1,6 @@
 /** A host application with svcAuth, on a database of its own, closed when the test ends. */
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
-import { svcAuth, type SvcAuthOptions } from '@svc/auth'
+import { svcAuth, type Limit, type Quota, type SvcAuthOptions } from '@svc/auth'
 import { svcCore, type SvcCoreOptions } from '@svc/core'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import type { Test as Tap } from 'tap'
@@ -51,6 +51,8 @@ export interface KeyInput {
   userId?: string
   scopes?: string[]
   expiresAt?: string
+  limits?: Limit[]
+  quota?: Quota
 }
 
 export interface MadeKey {

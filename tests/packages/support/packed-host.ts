@@ -20,7 +20,9 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 
 export const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url))
-export const PACKAGES = ['core', 'auth', 'webhooks']
+/** Those that run in a host, and say at import which Node they need. */
+export const HOST_PACKAGES = ['core', 'auth', 'webhooks']
+const PACKAGES = [...HOST_PACKAGES, 'receiver']
 
 /** Makes the folder, where `dependencies` are the host's own; it goes with the test. */
 export function packedHost(t: Test, dependencies: string[]): string {
@@ -42,7 +44,7 @@ function unpack(folder: string, name: string, tarballs: string): void {
   ran('tar', 'xzf', tarball!, '-C', folder, '--strip-components=1')
   const { dependencies, peerDependencies } = JSON.parse(
     readFileSync(join(folder, 'package.json'), 'utf8'),
-  ) as Record<'dependencies' | 'peerDependencies', Record<string, string>>
+  ) as Partial<Record<'dependencies' | 'peerDependencies', Record<string, string>>>
   for (const needed of Object.keys({ ...dependencies, ...peerDependencies })) {
     if (needed.startsWith('@svc/')) continue
     link(

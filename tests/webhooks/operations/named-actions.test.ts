@@ -19,6 +19,7 @@ t.test('there is an action for each operation', async (t) => {
     '__svc.webhooks.list',
     '__svc.webhooks.listDeadLetters',
     '__svc.webhooks.listDeliveries',
+    '__svc.webhooks.listEvents',
     '__svc.webhooks.listInbound',
     '__svc.webhooks.redeliver',
     '__svc.webhooks.redrive',

@@ -30,6 +30,8 @@ t.test('the document has all routes, and the request that we send as a webhook',
   const document = await documentOf(t, { openapi: { openapi: '3.1.0' } })
   t.same(Object.keys(document.paths).toSorted(), [
     '/_webhooks',
+    '/_webhooks/asyncapi.json',
+    '/_webhooks/events',
     '/_webhooks/{id}',
     '/_webhooks/{id}/dead-letters',
     '/_webhooks/{id}/deliveries',

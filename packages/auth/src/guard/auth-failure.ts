@@ -3,7 +3,14 @@ export type AuthFailure =
   | CredentialsFailure
   | KeyFailure
   | PrefixBlocked
-  | { readonly verdict: 'insufficient scope' | 'address not allowed' | 'unavailable' }
+  | {
+      readonly verdict:
+        | 'insufficient scope'
+        | 'address not allowed'
+        | 'rate limited'
+        | 'quota exceeded'
+        | 'unavailable'
+    }
 
 /** No key, or more than one. */
 export interface CredentialsFailure {

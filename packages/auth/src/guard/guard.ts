@@ -15,6 +15,9 @@ import {
 } from './keys/cached-key.ts'
 import { isFailure, type KeyCache } from './keys/key-cache.ts'
 import type { LastUsed } from './keys/last-used.ts'
+import type { UsageOutcome } from '../tables/usage.ts'
+import type { UsageCounter } from '../usage/usage-counter.ts'
+import { writeRateLimitFields, type Exceeded, type LimitCheck } from './limit-check.ts'
 import type { Lockout } from './lockout/lockout.ts'
 import type { Policy, Requirement } from './policy/route-policy.ts'
 import { logRefusal, type RefusalDetails } from './refusal-log.ts'
@@ -44,6 +47,9 @@ export interface GuardParts {
   /** `null` without the option `rateLimit`. */
   lockout: Lockout | null
   lastUsed: LastUsed
+  checkLimits: LimitCheck
+  /** `null` where usage is not counted. */
+  usage: UsageCounter | null
   /** `null` where the host does not use the request context. */
   copyToRequestContext: ((request: FastifyRequest, auth: Auth) => void) | null
   log: FastifyBaseLogger
@@ -71,7 +77,7 @@ export interface Guard {
 
 export function createGuard(parts: GuardParts): Guard {
   const { policyOf, keyCache, lease, authenticator, lockout, lastUsed, log } = parts
-  const { copyToRequestContext } = parts
+  const { copyToRequestContext, checkLimits, usage } = parts
 
   return {
     hook: function svcAuthGuard(request, reply, done) {
@@ -136,23 +142,63 @@ export function createGuard(parts: GuardParts): Guard {
     if (!meets(key, requirement)) {
       const { keyId, userId } = auth
       const details = { verdict: 'insufficient scope', keyId, userId } as const
+      countRefusal(key, 'forbidden', reply)
       refuse(request, reply, requirement.refusal, details)
       return
     }
-    request.auth = auth
-    if (copyToRequestContext !== null) copyToRequestContext(request, auth)
+    if (key.limits === null) {
+      pass(key, request, done)
+      return
+    }
+    const exceeded = checkLimits(key.limits, request)
+    if (exceeded instanceof Promise) {
+      void exceeded.then((late) => conclude(late, key, request, reply, done))
+    } else conclude(exceeded, key, request, reply, done)
+  }
+
+  function pass(key: CachedKey, request: FastifyRequest, done: Done): void {
+    if (usage !== null && key.usage !== null) usage.count(key.usage, 'allowed')
+    request.auth = key.auth
+    if (copyToRequestContext !== null) copyToRequestContext(request, key.auth)
     done()
+  }
+
+  /** Of a key with limits. */
+  function conclude(
+    exceeded: Exceeded | null,
+    key: CachedKey,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: Done,
+  ): void {
+    if (exceeded === null) {
+      if (key.limits !== null) writeRateLimitFields(reply, key.limits)
+      pass(key, request, done)
+      return
+    }
+    const { verdict, refusal, retryAfterSeconds, outcome } = exceeded
+    const { keyId, userId } = key.auth
+    countRefusal(key, outcome, reply)
+    refuse(request, reply, refusal, { verdict, keyId, userId }, retryAfterSeconds)
+  }
+
+  /** What is counted, and answered besides, where a valid key is refused. */
+  function countRefusal(key: CachedKey, outcome: UsageOutcome | null, reply: FastifyReply): void {
+    if (usage !== null && key.usage !== null && outcome !== null) usage.count(key.usage, outcome)
+    if (key.limits !== null) writeRateLimitFields(reply, key.limits)
   }
 
   /** What few keys have; a request that does not pass is refused. */
   function passes(
-    { auth: { keyId, userId } }: CachedKey,
+    key: CachedKey,
     { mayComeFrom }: RequestChecks,
     request: FastifyRequest,
     reply: FastifyReply,
   ): boolean {
     const { ip } = request
     if (mayComeFrom === null || mayComeFrom(ip)) return true
+    const { keyId, userId } = key.auth
+    countRefusal(key, 'forbidden', reply)
     refuse(request, reply, IP_NOT_ALLOWED, { verdict: 'address not allowed', keyId, userId, ip })
     return false
   }
@@ -165,6 +211,7 @@ export function createGuard(parts: GuardParts): Guard {
   ): void {
     const { verdict, keyId } = failure
     const details = keyId === null ? { verdict, keyPrefix } : { verdict, keyId }
+    if (verdict === 'expired' && keyId !== null) usage?.countOnce(keyId, 'expired')
     if (verdict !== 'blocked') refuse(request, reply, INVALID_KEY, details)
     else refuse(request, reply, BLOCKED, details, Math.ceil(failure.forMs / 1000))
   }

@@ -8,6 +8,8 @@ import {
   InvalidKey,
   IpNotAllowed,
   MissingKey,
+  QuotaExceeded,
+  RateLimited,
   Unavailable,
 } from '../errors.ts'
 import type { Scope } from '../scopes.ts'
@@ -26,6 +28,8 @@ export const AMBIGUOUS_CREDENTIALS = refusalOf(new AmbiguousCredentials())
 export const INVALID_KEY = refusalOf(new InvalidKey())
 export const IP_NOT_ALLOWED = refusalOf(new IpNotAllowed(), FORBIDDEN)
 export const BLOCKED = refusalOf(new Blocked())
+export const RATE_LIMITED = refusalOf(new RateLimited())
+export const QUOTA_EXCEEDED = refusalOf(new QuotaExceeded())
 export const UNAVAILABLE = refusalOf(new Unavailable())
 
 export const insufficientScope = (scopes: readonly Scope[]): Refusal =>

@@ -239,7 +239,14 @@ const earlier = (one: string | null, other: string | null): string | null =>
   one === null || (other !== null && Date.parse(other) < Date.parse(one)) ? other : one
 
 /** A caller without a row. */
-const NOBODY = { id: null, tenant: null, expiresAt: null, allowedIps: null }
+const NOBODY = {
+  id: null,
+  tenant: null,
+  expiresAt: null,
+  allowedIps: null,
+  limits: null,
+  quota: null,
+}
 
 function shownOnce(row: ApiKey, key: string): CreatedApiKey {
   const { revokedAt: _revoked, lastUsedAt: _used, replacedBy: _replaced, ...created } = row

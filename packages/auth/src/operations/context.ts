@@ -67,6 +67,8 @@ export interface OperationContext {
   changeKeys: <T>(call: OperationCall, change: (tx: Db) => Promise<KeyChange<T>>) => Promise<T>
   /** Writes the times of use that this process has recorded. */
   writeLastUsed: () => Promise<void>
+  /** Writes the usage that this process has counted. */
+  writeUsage: () => Promise<void>
 }
 
 export function createOperationContext(
@@ -75,7 +77,7 @@ export function createOperationContext(
   settings: AuthSettings,
   scopes: ScopeNames,
 ): OperationContext {
-  const { keyCache, lastUsed, log, uncommitted } = authentication
+  const { keyCache, lastUsed, log, uncommitted, usage } = authentication
   const publish = async (db: Db, { name, payload }: KeyEvent): Promise<void> => {
     await core.bus.publishText(name, JSON.stringify(payload), { db, tenant: payload.tenant })
   }
@@ -85,6 +87,7 @@ export function createOperationContext(
     scopes,
     settings,
     writeLastUsed: () => lastUsed.flush(),
+    writeUsage: async () => usage?.flush(),
     within: ({ db }, run) => core.within(db, run),
     async record(db, { caller, origin }, ...changes) {
       const by = origin ?? { ...BY_PROCESS, actor: actorOf(caller) }

@@ -20,12 +20,14 @@ export const DEFAULT_FIELDS: KeyFields = {
   enabled: true,
   metadata: null,
   allowedIps: null,
+  limits: null,
+  quota: null,
 }
 
 /** Those of a key. */
 export const fieldsOf = (key: ApiKey): KeyFields => {
-  const { label, scopes, expiresAt, enabled, metadata, allowedIps } = key
-  return { label, scopes, expiresAt, enabled, metadata, allowedIps }
+  const { label, scopes, expiresAt, enabled, metadata, allowedIps, limits, quota } = key
+  return { label, scopes, expiresAt, enabled, metadata, allowedIps, limits, quota }
 }
 
 /**
@@ -39,6 +41,7 @@ export function checkedFields(
   before: KeyFields = DEFAULT_FIELDS,
 ): KeyFields {
   const fields: KeyFields = { ...before, ...given }
+  if (fields.limits?.length === 0) fields.limits = null
   if (given.scopes !== undefined) assertDeclared(given.scopes, names)
   const wrong = given.allowedIps?.find((cidr) => !isCidr(cidr))
   if (wrong !== undefined) throw new InvalidNetwork(wrong)

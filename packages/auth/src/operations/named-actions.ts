@@ -14,6 +14,7 @@ declare module '@svc/core' {
     '__svc.auth.updateApiKey': AuthOperations['updateApiKey']
     '__svc.auth.rotateApiKey': AuthOperations['rotateApiKey']
     '__svc.auth.verifyApiKey': AuthOperations['verifyApiKey']
+    '__svc.auth.getUsage': AuthOperations['getUsage']
     '__svc.auth.listApiKeys': AuthOperations['listApiKeys']
     '__svc.auth.revokeApiKey': AuthOperations['revokeApiKey']
     /** Does not reject for a key that is not valid, and counts no failed attempt. */
@@ -31,6 +32,7 @@ export function registerActions({ actions, auth }: Svc): void {
   actions.register('__svc.auth.updateApiKey', auth.updateApiKey)
   actions.register('__svc.auth.rotateApiKey', auth.rotateApiKey)
   actions.register('__svc.auth.verifyApiKey', auth.verifyApiKey)
+  actions.register('__svc.auth.getUsage', auth.getUsage)
   actions.register('__svc.auth.listApiKeys', auth.listApiKeys)
   actions.register('__svc.auth.revokeApiKey', auth.revokeApiKey)
   actions.register('__svc.auth.validateApiKey', auth.validateApiKey)

@@ -4,6 +4,7 @@ import { createAuditOperations } from './audit.ts'
 import type { OperationContext } from './context.ts'
 import { createLeakOperations } from './leaks.ts'
 import { createPresentedKey } from './presented-key.ts'
+import { createUsageOperations } from './usage.ts'
 import { createUserOperations } from './users.ts'
 import { createKeyValidation } from './validate-api-key.ts'
 import { createKeyVerification } from './verify-api-key.ts'
@@ -20,6 +21,7 @@ export const createOperations = (context: OperationContext, authentication: Auth
   ...createPresentedKey(context),
   ...createAuditOperations(context),
   ...createLeakOperations(context),
+  ...createUsageOperations(context),
   ...createKeyValidation(authentication.authenticator),
   ...createKeyVerification(authentication),
 })

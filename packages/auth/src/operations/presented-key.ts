@@ -28,6 +28,8 @@ const WITHOUT_ROW = {
   enabled: true,
   metadata: null,
   allowedIps: null,
+  limits: null,
+  quota: null,
   createdAt: null,
   revokedAt: null,
   lastUsedAt: null,

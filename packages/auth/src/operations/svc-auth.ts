@@ -18,6 +18,7 @@ import {
   type Validation,
   type Verified,
 } from '../schemas.ts'
+import { UsageQuery, type Usage } from '../usage/usage-schemas.ts'
 import type { Operations } from './operations.ts'
 
 /**
@@ -97,6 +98,15 @@ export interface AuthOperations {
    * @throws InvalidInput, Unavailable (of this package) where keys cannot be checked
    */
   verifyApiKey: (verification: Verification) => Promise<Verified>
+  /**
+   * How many requests were made with keys, and what came of them, by the hour or day of UTC: of all
+   * keys, of a tenant (`''` for the operator's) or of one key. At most 1000 hours or days.
+   *
+   * @throws InvalidInput, KeyNotFound, InvalidUsageSpan, Unavailable
+   * @example
+   * const { totals } = await app.svc.auth.getUsage({ tenant: 'acme', by: 'day' })
+   */
+  getUsage: (query?: UsageQuery) => Promise<Usage>
 }
 
 declare module '@svc/core' {
@@ -115,6 +125,7 @@ export function createAuthOperations(operations: Operations): AuthOperations {
   const keysOfUser = readOperation(KeysOfUser, ({ userId, ...page }) =>
     operations.listApiKeys(userId, page),
   )
+  const usage = readOperation(UsageQuery, (query) => operations.getUsage(query))
   const keys = readOperation(KeyFilter, (filter) => operations.listApiKeys(filter))
   return {
     createUser: writeOperation('svc.auth.createUser', NewUser, (user, db) =>
@@ -141,5 +152,6 @@ export function createAuthOperations(operations: Operations): AuthOperations {
     ),
     validateApiKey: (rawKey) => operations.validateApiKey(rawKey),
     verifyApiKey: readOperation(Verification, (input) => operations.verifyApiKey(input)),
+    getUsage: (query = {}) => usage(query),
   }
 }

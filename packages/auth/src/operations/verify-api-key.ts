@@ -8,16 +8,35 @@ import { meets } from '../guard/keys/cached-key.ts'
 import type { Authentication } from '../guard/keys/authentication.ts'
 import { isFailure } from '../guard/keys/key-cache.ts'
 import { NO_SCOPE, requirement, type Requirement } from '../guard/policy/route-policy.ts'
-import { BLOCKED, INVALID_KEY, IP_NOT_ALLOWED, type Refusal } from '../guard/refusals.ts'
+import {
+  BLOCKED,
+  INVALID_KEY,
+  IP_NOT_ALLOWED,
+  QUOTA_EXCEEDED,
+  RATE_LIMITED,
+  type Refusal,
+} from '../guard/refusals.ts'
 import { hashOf, LONGEST_KEY } from '../key-format.ts'
 import type { Verification, Verified } from '../schemas.ts'
+import type { UsageOutcome } from '../tables/usage.ts'
 import { reachOfCall, type OperationCall } from './context.ts'
 
-export function createKeyVerification({ authenticator, lastUsed }: Authentication) {
+export function createKeyVerification(authentication: Authentication) {
+  const { authenticator, lastUsed, allowances, usage } = authentication
+
+  /** Takes what the request costs. @throws Unavailable */
+  async function exceeded({ limits }: CachedKey, cost: number): Promise<Refusal | undefined> {
+    if (limits === null) return undefined
+    const verdict = await allowances.check(limits.set, cost)
+    if (verdict === 'passed') return undefined
+    if (verdict === 'unavailable') throw new Unavailable()
+    return verdict === limits.set.quota ? QUOTA_EXCEEDED : RATE_LIMITED
+  }
+
   return {
     /** Counts failed attempts and uses, since for the other service this is the guard. */
     async verifyApiKey(
-      { key, scopes = [], ip }: Verification,
+      { key, scopes = [], ip, cost = 1 }: Verification,
       call: OperationCall = {},
     ): Promise<Verified> {
       if (ip !== undefined && isIP(ip) === 0)
@@ -26,11 +45,19 @@ export function createKeyVerification({ authenticator, lastUsed }: Authenticatio
       const result = await authenticator.authenticate(key, hash).catch(() => {
         throw new Unavailable()
       })
+      if (isFailure(result) && result.verdict === 'expired' && result.keyId !== null) {
+        usage?.countOnce(result.keyId, 'expired')
+      }
       if (isFailure(result)) return unknown(result.verdict === 'blocked' ? BLOCKED : INVALID_KEY)
       if (!reaches(reachOfCall(call), result.auth.tenant)) return unknown(INVALID_KEY)
       lastUsed.record(result)
-      const refusal = refusalOf(result, scopes.length > 0 ? requirement(scopes) : NO_SCOPE, ip)
-      return { ...factsOf(result), valid: refusal === undefined, code: refusal?.code ?? null }
+      const required = scopes.length > 0 ? requirement(scopes) : NO_SCOPE
+      const forbidden = refusalOf(result, required, ip)
+      const refusal = forbidden ?? (await exceeded(result, cost))
+      if (result.usage !== null) usage?.count(result.usage, outcomeOf(refusal))
+      const remaining = result.limits && allowances.remaining(result.limits.set)
+      const valid = refusal === undefined
+      return { ...factsOf(result), valid, code: refusal?.code ?? null, remaining }
     },
   }
 }
@@ -46,13 +73,21 @@ function refusalOf(
   return meets(key, required) ? undefined : required.refusal
 }
 
-const factsOf = ({ auth, expiresAt }: CachedKey): Omit<Verified, 'valid' | 'code'> => ({
+function outcomeOf(refusal: Refusal | undefined): UsageOutcome {
+  if (refusal === undefined) return 'allowed'
+  if (refusal === RATE_LIMITED) return 'rate_limited'
+  return refusal === QUOTA_EXCEEDED ? 'quota_exceeded' : 'forbidden'
+}
+
+const factsOf = ({
+  auth,
+  expiresAt,
+}: CachedKey): Omit<Verified, 'valid' | 'code' | 'remaining'> => ({
   keyId: auth.keyId,
   userId: auth.userId,
   tenant: auth.tenant,
   scopes: [...auth.scopes],
   expiresAt: expiresAt === null ? null : isoOf(expiresAt),
-  remaining: null,
 })
 
 /** The latest time of JavaScript is later than the last year of four digits. */

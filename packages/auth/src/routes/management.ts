@@ -8,6 +8,7 @@ import { auditRoutes } from './audit.ts'
 import { leakRoutes } from './leaks.ts'
 import { ownKeyRoutes } from './own-key.ts'
 import { serviceRoutes, type JudgeTarget } from './services.ts'
+import { usageRoutes } from './usage.ts'
 import { userRoutes } from './users.ts'
 
 /** The answer to ids that are too long for the router. */
@@ -28,6 +29,7 @@ export function managementRoutes(
   userRoutes(api, operations)
   apiKeyRoutes(api, operations)
   ownKeyRoutes(api, operations)
+  usageRoutes(api, operations)
   serviceRoutes(api, operations, scopes, judge)
   auditRoutes(api, operations, scopes)
   if (githubLeaks) leakRoutes(api, operations, githubLeaks.keys)

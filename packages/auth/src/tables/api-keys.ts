@@ -1,8 +1,8 @@
 import { withinReach, type Db, type Reach } from '@svc/core/internal'
 import type { KeyFields, KeyState } from '../key-fields.ts'
+import type { Limit, Quota } from '../limits/limits.ts'
 import { hashOfHex, hexOf } from '../key-format.ts'
 import type { ApiKey, Page } from '../schemas.ts'
-import { committedSince } from './transaction-snapshots.ts'
 import { isoOf } from './timestamps.ts'
 
 /** The columns of the fields that a caller chooses: see `key-fields.ts`. */
@@ -13,22 +13,31 @@ const KEY_COLUMNS: Readonly<Record<keyof KeyFields, { column: string; type: stri
   enabled: { column: 'enabled', type: 'boolean' },
   metadata: { column: 'metadata', type: 'jsonb' },
   allowedIps: { column: 'allowed_ips', type: 'text[]' },
+  limits: { column: 'limits', type: 'jsonb' },
+  quota: { column: 'quota', type: 'jsonb' },
 }
 const FIELDS = Object.keys(KEY_COLUMNS) as (keyof KeyFields)[]
 const CHOSEN = FIELDS.map((field) => KEY_COLUMNS[field].column).join(', ')
 
 const COLUMNS = `id, user_id as "userId", tenant, key_prefix as "keyPrefix", label, scopes,
   ${isoOf('expires_at')} as "expiresAt", enabled, metadata::text, allowed_ips as "allowedIps",
+  limits::text, quota::text,
   ${isoOf('created_at')} as "createdAt", ${isoOf('revoked_at')} as "revokedAt",
   ${isoOf('last_used_at')} as "lastUsedAt", replaces, replaced_by as "replacedBy"`
 
-type Row = Omit<ApiKey, 'metadata'> & { metadata: string | null }
+type Json = 'metadata' | 'limits' | 'quota'
+type Row = Omit<ApiKey, Json> & Record<Json, string | null>
 
 /** As text: what pg makes of JSON depends on the host's type parsers. */
-const keyOf = ({ metadata, ...row }: Row): ApiKey => ({
+const keyOf = ({ metadata, limits, quota, ...row }: Row): ApiKey => ({
   ...row,
-  metadata: metadata === null ? null : JSON.parse(metadata),
+  metadata: parsed(metadata),
+  limits: parsed(limits),
+  quota: parsed(quota),
 })
+
+// oxlint-disable-next-line typescript/no-explicit-any -- what was written, which was checked
+const parsed = (json: string | null): any => (json === null ? null : JSON.parse(json))
 
 /** The parameters of the chosen fields, from `$n` on. */
 const placeholders = (n: number): string[] =>
@@ -37,7 +46,7 @@ const placeholders = (n: number): string[] =>
 const valuesOf = (fields: KeyFields): unknown[] =>
   FIELDS.map((field) => {
     const value = fields[field]
-    return field === 'metadata' && value !== null ? JSON.stringify(value) : value
+    return KEY_COLUMNS[field].type === 'jsonb' && value !== null ? JSON.stringify(value) : value
   })
 
 export interface NewApiKeyRow {
@@ -54,8 +63,11 @@ export interface NewApiKeyRow {
 export async function insertApiKey(db: Db, row: NewApiKeyRow): Promise<ApiKey> {
   const { rows } = await db.query(
     `insert into svc."__svc.auth.api_keys"
-       (id, user_id, key_hash, key_prefix, replaces, ${CHOSEN})
-     values ($1, $2, $3, $4, $5, ${placeholders(6).join(', ')})
+       (id, user_id, key_hash, key_prefix, replaces, allowances_of, ${CHOSEN})
+     values ($1, $2, $3, $4, $5,
+       (select coalesce(old.allowances_of, old.id)
+          from svc."__svc.auth.api_keys" as old where old.id = $5),
+       ${placeholders(6).join(', ')})
      returning ${COLUMNS}`,
     [row.id, row.userId, hexOf(row.hash), row.keyPrefix, row.replaces, ...valuesOf(row.fields)],
   )
@@ -93,6 +105,10 @@ export interface StoredKey {
   tenant: string | null
   /** CIDRs; `null` where it may come from everywhere. */
   allowedIps: string[] | null
+  limits: Limit[] | null
+  quota: Quota | null
+  /** Its own id, or that of the key that it was rotated from. */
+  allowancesOf: string
 }
 
 /** The keys that exist, by their hashes. */
@@ -104,38 +120,17 @@ export async function findKeysByHash(
     `select key_hash as hex, id, user_id as "userId", key_prefix as "keyPrefix", scopes,
             extract(epoch from expires_at)::float8 * 1000 as "expiresAtMs",
             revoked_at is not null as "isRevoked", enabled as "isEnabled", tenant,
-            allowed_ips as "allowedIps"
+            allowed_ips as "allowedIps", limits::text, quota::text,
+            coalesce(allowances_of, id) as "allowancesOf"
        from svc."__svc.auth.api_keys" where key_hash = any($1::text[])`,
     [hashes.map(hexOf)],
   )
-  return new Map(rows.map(({ hex, ...key }) => [hashOfHex(hex), key]))
-}
-
-/** What was inserted since a snapshot. */
-export interface InsertedKeys {
-  /** The snapshot of this reading, for the next one. */
-  snapshot: string
-  /** Hashes of the rows; `null`: too many to name, or an older state was restored. */
-  hashes: string[] | null
-}
-
-const MAX_NAMED_KEYS = 1000
-
-/** With `null` no row is read, and the first snapshot is returned. */
-export async function findInsertedKeys(db: Db, since: string | null): Promise<InsertedKeys> {
-  const { rows } = await db.query(
-    `select snapshot::text, snapshot_xmax < pg_snapshot_xmax($1::pg_snapshot) as "isSetBack",
-            key_hash as hex
-       from (select pg_current_snapshot() as snapshot,
-                    pg_snapshot_xmax(pg_current_snapshot()) as snapshot_xmax) as moment
-       left join svc."__svc.auth.api_keys" on ${committedSince('inserted_in', '$1')}
-      limit $2`,
-    [since, MAX_NAMED_KEYS + 1],
+  return new Map(
+    rows.map(({ hex, limits, quota, ...key }) => [
+      hashOfHex(hex),
+      { ...key, limits: parsed(limits), quota: parsed(quota) },
+    ]),
   )
-  const { snapshot, isSetBack } = rows[0]
-  const isNamed = since !== null && !isSetBack && rows.length <= MAX_NAMED_KEYS
-  const hashes = rows.filter(({ hex }) => hex !== null).map(hashOfRow)
-  return { snapshot, hashes: isNamed ? hashes : null }
 }
 
 export interface KeyListFilter extends Page {
@@ -289,5 +284,3 @@ export async function writeLastUsed(db: Db, uses: ReadonlyMap<string, Date>): Pr
     [[...uses.keys()], Array.from(uses.values(), (at) => at.getTime())],
   )
 }
-
-const hashOfRow = ({ hex }: { hex: string }): string => hashOfHex(hex)

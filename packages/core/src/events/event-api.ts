@@ -1,4 +1,10 @@
 import type { Db } from '../postgres/transaction.ts'
+import type {
+  PublishedName,
+  PublishedPayload,
+  SubscribedName,
+  SubscribedPayload,
+} from './svc-events.ts'
 
 /** Options of `events.publish`. */
 export interface PublishOptions {
@@ -60,14 +66,19 @@ export interface Events {
    * Writes the event and a job for each subscription in one transaction: the caller's with `db`, else
    * one of its own, which is committed when the promise resolves.
    *
-   * @throws InvalidEventName, ReservedEventName, InvalidEventId, InvalidPayload, InvalidOption, NoTransaction
+   * @throws InvalidEventName, ReservedEventName, InvalidEventId, InvalidPayload, PayloadMismatch,
+   *   InvalidOption, NoTransaction
    * @example
    * await app.svc.transaction(async (db) => {
    *   await db.query('insert into orders (id) values ($1)', [7])
    *   await app.svc.events.publish('order.created', { id: 7 }, { db, id: 'order-7' })
    * })
    */
-  publish: (name: string, payload: unknown, options?: PublishOptions) => Promise<PublishResult>
+  publish: <Name extends PublishedName>(
+    name: Name,
+    payload: PublishedPayload<Name>,
+    options?: PublishOptions,
+  ) => Promise<PublishResult>
   /**
    * A durable subscription. Over all processes each event reaches it once, within milliseconds of
    * its commit, and again after a throw until it succeeds or its attempts are used up.
@@ -79,7 +90,11 @@ export interface Events {
    * @throws InvalidEventName, InvalidSubscription, InvalidOption, SubscriptionTaken (at once, not by
    *   the promise)
    */
-  subscribe: (name: string, handler: EventHandler, options?: SubscribeOptions) => Promise<void>
+  subscribe: <Name extends SubscribedName>(
+    name: Name,
+    handler: EventHandler<SubscribedPayload<Name>>,
+    options?: SubscribeOptions,
+  ) => Promise<void>
   /** Ends a subscription in all processes, and deletes its waiting jobs. @throws InvalidSubscription */
   unsubscribe: (subscription: string) => Promise<void>
 }

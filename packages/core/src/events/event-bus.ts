@@ -1,5 +1,6 @@
 /** Publishes, and the subscriptions of this process with their pumps. */
 import { checkedDb } from '../postgres/checked-db.ts'
+import type { Catalogue } from './catalogue.ts'
 import { CommitPoller } from './commit-poller.ts'
 import { transaction, type Db } from '../postgres/transaction.ts'
 import type { Database } from '../postgres/pools.ts'
@@ -42,6 +43,7 @@ interface Parts {
   workers: WorkerRegistry
   retry: RetrySettings
   lease: Pick<ProcessLease, 'declareEvents' | 'forget' | 'owner'>
+  catalogue: Pick<Catalogue, 'check'>
   log: { error(details: object, message: string): void }
 }
 
@@ -119,6 +121,7 @@ export class EventBus {
   ): Promise<PublishResult> {
     const { id, db, tenant } = checkedPublishOptions(options)
     const event = eventRow(name, id, tenant ?? null, payload)
+    this.#parts.catalogue.check(name, payload)
     // With `db` the caller holds a connection already: declaring takes a second one, and can deadlock
     // a full pool.
     if (!db || !this.#ready) await this.declare()
@@ -142,6 +145,7 @@ export class EventBus {
       ...eventRow(name, undefined, tenant, payload),
       claim,
     }))
+    for (const { name, payload } of given) this.#parts.catalogue.check(name, payload)
     await this.declare()
     const [event] = events
     if (events.length !== 1 || !event) return this.#publisher.publishAll(events, alongside)

@@ -1,4 +1,6 @@
 import type pg from 'pg'
+import type { EventValidation } from '../events/catalogue.ts'
+import type { EventDefinitions } from '../events/define-events.ts'
 import {
   isBoolean,
   isFunction,
@@ -45,6 +47,24 @@ export interface SvcCoreOptions {
   eventRetentionDays?: number
   /** How long the rows of the audit are kept, in days. @default 365 */
   auditRetentionDays?: number
+  /**
+   * Seals the secrets of webhooks, and the values of their headers, where they are stored: names of
+   * secrets that hold 32 bytes of base64 each. The first one encrypts, all of them decrypt.
+   * @default null
+   */
+  encryption?: { secretNames: string[] } | null
+  /**
+   * The events of the host, as `defineEvents` returns them: schemas that payloads are checked against,
+   * descriptions and examples.
+   * @default {}
+   */
+  events?: EventDefinitions
+  /**
+   * What becomes of a publish whose payload does not match the schema of its event: it is refused, or
+   * a warning is logged, or nothing is checked.
+   * @default 'reject'
+   */
+  eventValidation?: EventValidation
 }
 
 export type WorkerSettings = Required<WorkerOptions>
@@ -56,6 +76,9 @@ export interface CoreSettings {
   worker: WorkerSettings
   eventRetentionDays: number
   auditRetentionDays: number
+  encryption: { secretNames: string[] } | null
+  events: EventDefinitions
+  eventValidation: EventValidation
 }
 
 const rules: OptionRules = {
@@ -105,6 +128,27 @@ const rules: OptionRules = {
     is: isIntegerFrom(1, 36_500),
     default: 365,
   },
+  encryption: {
+    expects: 'an object such as { secretNames: ["SVC_KEY_2", "SVC_KEY_1"] }',
+    is: (value) => value === null || areSecretNames(value),
+    default: null,
+  },
+  events: {
+    expects: 'an object of definitions by the names of the events, as defineEvents returns it',
+    is: isPlainObject,
+    default: {},
+  },
+  eventValidation: {
+    expects: '"reject", "warn" or "off"',
+    is: (value) => value === 'reject' || value === 'warn' || value === 'off',
+    default: 'reject',
+  },
+}
+
+function areSecretNames(value: unknown): boolean {
+  if (!isPlainObject(value) || Object.keys(value).join() !== 'secretNames') return false
+  const names = value['secretNames']
+  return Array.isArray(names) && names.length > 0 && names.every(isString)
 }
 
 /** @throws InvalidOption */

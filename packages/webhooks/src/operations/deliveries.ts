@@ -7,21 +7,36 @@ import {
   type Core,
   type Db,
 } from '@svc/core/internal'
-import { DeliveryNotFound, WebhookInactive, WebhookNotFound } from '../errors.ts'
+import {
+  DeliveryNotFound,
+  EventNotAllowed,
+  NoExample,
+  UnknownTransform,
+  WebhookInactive,
+  WebhookNotFound,
+} from '../errors.ts'
 import { QUEUE, TEST_EVENT } from '../outbound/constants.ts'
-import { makeAttempt, type AttemptSettings } from '../outbound/delivery/attempt.ts'
+import {
+  makeAttempt,
+  type AttemptSettings,
+  type AttemptStep,
+} from '../outbound/delivery/attempt.ts'
+import type { DescribedEvent } from '../outbound/described-event.ts'
 import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
 import { rowOf } from '../outbound/delivery/log-entry.ts'
 import type { Post } from '../outbound/http/post.ts'
 import type {
   DeliverInput,
   DeliveryFilter,
+  DeliveryStatus,
   Page,
   QueuedDelivery,
   RedeliverInput,
   RedriveResult,
+  TestInput,
 } from '../schemas.ts'
 import { insertLogRows, listLogRows, type LogRow } from '../tables/delivery-log.ts'
+import { open } from '../tables/sealed-columns.ts'
 import { findWebhook, findWebhooksForDelivery, lockWebhooks } from '../tables/webhooks.ts'
 import { auditWork } from './audit.ts'
 import { attemptsOfDead, fittingPage, withPayloads } from './delivery-attempts.ts'
@@ -42,11 +57,12 @@ export interface DeliveryOperations {
   listDead: (webhookId: string, page?: Page, pageBytes?: number) => Promise<AttemptsPage>
   redeliver: (input: RedeliverInput, db?: Db, by?: AuditOrigin) => Promise<QueuedDelivery>
   redrive: (webhookId: string, db?: Db, by?: AuditOrigin) => Promise<RedriveResult>
-  test: (webhookId: string, db?: Db, by?: AuditOrigin) => Promise<QueuedDelivery>
+  test: (input: TestInput, db?: Db, by?: AuditOrigin) => Promise<QueuedDelivery>
 }
 
 export interface DeliverySettings extends AttemptSettings {
   deliveryLogRetentionDays: number
+  events: readonly DescribedEvent[]
 }
 
 const NEVER_ABORTED = new AbortController().signal
@@ -76,10 +92,16 @@ export function createDeliveryOperations(
       if (!webhook.active) throw new WebhookInactive(webhookId)
       const text = JSON.stringify(payload)
       const delivery = { event, payload: text, deliveryId, attempt }
-      const { kind, detail } = await makeAttempt(post, settings, webhook, delivery, NEVER_ABORTED)
+      const opened = open(core.cipher, webhookId, webhook)
+      const step = await makeAttempt(post, settings, opened, delivery, NEVER_ABORTED)
+      if (step.kind === 'postponed') {
+        throw new UnknownTransform(
+          webhook.transform ?? '',
+          [...settings.transforms.keys()].join(', '),
+        )
+      }
       const data = { event, eventId: null, target: webhookId, deliveryId, payload: text }
-      const status = kind === 'completed' ? 'delivered' : 'failed'
-      const row = rowOf(data, detail, status, null)
+      const row = rowOf(data, step.detail, statusOf(step.kind), null)
       await insertLogRows(db, [row])
       return row
     },
@@ -128,17 +150,23 @@ export function createDeliveryOperations(
       })
     },
 
-    async test(webhookId, caller, by) {
-      assertUuid(webhookId)
+    async test({ id, event = TEST_EVENT }, caller, by) {
+      assertUuid(id)
       const work = { action: 'test', from: null, by }
-      const payload = JSON.stringify({ webhookId, sentAt: new Date().toISOString() })
-      return await queueDelivery(core, caller, webhookId, work, async () => ({
-        event: TEST_EVENT,
-        eventId: null,
-        payload,
-      }))
+      const example =
+        event === TEST_EVENT
+          ? { webhookId: id, sentAt: new Date().toISOString() }
+          : exampleOf(settings.events, event)
+      const payload = JSON.stringify(example)
+      const delivery = { event, eventId: null, payload }
+      return await queueDelivery(core, caller, id, work, async () => delivery)
     },
   }
+}
+
+function statusOf(kind: Exclude<AttemptStep['kind'], 'postponed'>): DeliveryStatus {
+  if (kind === 'completed') return 'delivered'
+  return kind === 'cancelled' ? 'skipped' : 'failed'
 }
 
 /** What is delivered; the payload only where no event holds it. */
@@ -172,6 +200,17 @@ async function queueDelivery(
     core.afterCommit(db, () => core.queues.wake(QUEUE))
   })
   return { deliveryId }
+}
+
+/** @throws EventNotAllowed, NoExample */
+function exampleOf(events: readonly DescribedEvent[], name: string): unknown {
+  const event = events.find((one) => one.name === name)
+  if (event === undefined) {
+    const names = [TEST_EVENT, ...events.map((one) => one.name)]
+    throw new EventNotAllowed(name, names.join(', '))
+  }
+  if (!event.hasExample) throw new NoExample(name)
+  return event.example
 }
 
 /** Dead letters are kept longer than the log. */

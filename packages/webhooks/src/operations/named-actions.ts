@@ -11,6 +11,7 @@ declare module '@svc/core' {
     '__svc.webhooks.delete': SvcWebhooks['delete']
     '__svc.webhooks.rotateSecret': SvcWebhooks['rotateSecret']
     '__svc.webhooks.test': SvcWebhooks['test']
+    '__svc.webhooks.listEvents': SvcWebhooks['listEvents']
     '__svc.webhooks.deliver': SvcWebhooks['deliver']
     '__svc.webhooks.listDeliveries': SvcWebhooks['listDeliveries']
     '__svc.webhooks.redeliver': SvcWebhooks['redeliver']

@@ -10,15 +10,19 @@ import {
   Page,
   RedeliverInput,
   RotateSecretInput,
+  TestWebhook,
   WebhookUpdate,
   type DeliveryAttempt,
   type DeliveryFilter,
+  type EventDescription,
   type QueuedDelivery,
   type RedriveResult,
+  type TestInput,
   type Webhook,
   type WebhookWithSecret,
 } from '../schemas.ts'
 import { InboundFilter, type LoggedRequest, type ReplayResult } from '../inbound-schemas.ts'
+import { descriptionOf, type DescribedEvent } from '../outbound/described-event.ts'
 import type { DeliveryOperations } from './deliveries.ts'
 import { parsed } from './delivery-attempts.ts'
 import type { InboundOperations } from './inbound.ts'
@@ -67,11 +71,13 @@ export interface SvcWebhooks {
    */
   rotateSecret: (input: RotateSecretInput, options?: OperationOptions) => Promise<WebhookWithSecret>
   /**
-   * Queues a `webhook.test` event for this webhook alone.
+   * Queues a `webhook.test` event for this webhook alone, or the example of another event.
    *
-   * @throws WebhookNotFound
+   * @throws InvalidInput, WebhookNotFound, EventNotAllowed, NoExample
    */
-  test: (id: string, options?: OperationOptions) => Promise<QueuedDelivery>
+  test: (webhook: string | TestInput, options?: OperationOptions) => Promise<QueuedDelivery>
+  /** Lists the allowed events, and what the host says of them. */
+  listEvents: () => Promise<EventDescription[]>
   /**
    * Makes one attempt now and writes it to the log; a failure is not tried again. With `db` the
    * transaction stays open for as long as the receiver takes, at most `deliveryTimeoutMs`.
@@ -128,11 +134,17 @@ declare module '@svc/core' {
 
 const Id = Type.String()
 
-export function createOperations(
-  webhooks: WebhookOperations,
-  deliveries: DeliveryOperations,
-  requests: InboundOperations,
-): SvcWebhooks {
+export function createOperations({
+  webhooks,
+  deliveries,
+  events,
+  requests,
+}: {
+  webhooks: WebhookOperations
+  deliveries: DeliveryOperations
+  events: readonly DescribedEvent[]
+  requests: InboundOperations
+}): SvcWebhooks {
   const name = (method: keyof SvcWebhooks) => `svc.webhooks.${method}`
   const list = readOperation(Page, webhooks.list)
   const listInbound = readOperation(InboundFilter, requests.list)
@@ -145,7 +157,10 @@ export function createOperations(
     ),
     delete: writeOperation(name('delete'), Id, webhooks.delete),
     rotateSecret: writeOperation(name('rotateSecret'), RotateSecretInput, webhooks.rotateSecret),
-    test: writeOperation(name('test'), Id, deliveries.test),
+    test: writeOperation(name('test'), TestWebhook, (webhook, db) =>
+      deliveries.test(typeof webhook === 'string' ? { id: webhook } : webhook, db),
+    ),
+    listEvents: async () => events.map(descriptionOf),
     deliver: writeOperation(name('deliver'), DeliverInput, async (input, db) =>
       parsed(await deliveries.deliver(input, db)),
     ),

@@ -21,5 +21,5 @@ export async function resume(core: Core, db: Db, id: string, events: string[]): 
 /** Deactivates webhooks whose receivers have answered 410 Gone. */
 export async function deactivateGone(core: Core, db: Db, ids: string[]): Promise<void> {
   if (ids.length === 0) return
-  for (const id of await deactivateWebhooks(db, ids)) await pause(core, db, id)
+  for (const id of await deactivateWebhooks(db, ids, 'gone')) await pause(core, db, id)
 }

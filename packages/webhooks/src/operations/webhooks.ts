@@ -1,12 +1,20 @@
 /** The operations on webhooks. `db`: the transaction of the caller. `by`: who asks, for the audit. */
 import { randomBytes } from 'node:crypto'
-import { isUuid, uuidv7, type AuditOrigin, type Core, type Db } from '@svc/core/internal'
+import {
+  isUuid,
+  uuidv7,
+  type AuditOrigin,
+  type Cipher,
+  type Core,
+  type Db,
+} from '@svc/core/internal'
 import { EventNotAllowed, UrlRefused, WebhookNotFound } from '../errors.ts'
 import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
 import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
 import { skippedRow } from '../outbound/delivery/log-entry.ts'
 import type { IsBlocked } from '../outbound/http/blocked-addresses.ts'
 import { urlProblem } from '../outbound/http/webhook-url.ts'
+import { maskedHeaders } from '../outbound/settings/custom-headers.ts'
 import {
   DEFAULT_OVERLAP_SECONDS,
   type NewWebhook,
@@ -17,16 +25,24 @@ import {
   type WebhookWithSecret,
 } from '../schemas.ts'
 import { insertLogRows } from '../tables/delivery-log.ts'
+import { open, seal, sealHeaders } from '../tables/sealed-columns.ts'
 import {
   deleteWebhook,
   findWebhook,
   insertWebhook,
   listWebhooks,
+  lockWebhook,
   replaceSecret,
   updateWebhook,
 } from '../tables/webhooks.ts'
 import { auditChange } from './audit.ts'
+import { checkCombination, checkSettings, type SettingsRules } from './check-settings.ts'
 import { pause, resume } from './pause.ts'
+
+export interface WebhookRules extends SettingsRules {
+  allowedEvents: string[]
+  isBlocked: IsBlocked
+}
 
 export interface WebhookOperations {
   register: (input: NewWebhook, db?: Db, by?: AuditOrigin) => Promise<WebhookWithSecret>
@@ -37,31 +53,35 @@ export interface WebhookOperations {
   rotateSecret: (input: RotateSecretInput, db?: Db, by?: AuditOrigin) => Promise<WebhookWithSecret>
 }
 
-export function createWebhookOperations(
-  core: Core,
-  { allowedEvents, isBlocked }: { allowedEvents: string[]; isBlocked: IsBlocked },
-): WebhookOperations {
+export function createWebhookOperations(core: Core, rules: WebhookRules): WebhookOperations {
+  const { allowedEvents, isBlocked } = rules
+  const { cipher } = core
   const groupsChanged = () => core.queues.groupsChanged(QUEUE)
 
-  function check({ url, events }: WebhookChanges): void {
+  function check({ url, events, ...settings }: WebhookChanges): void {
     const problem = url === undefined ? null : urlProblem(url, isBlocked)
     if (problem !== null) throw new UrlRefused(problem)
     const unknown = events?.find((name) => name !== '*' && !allowedEvents.includes(name))
-    if (unknown === undefined) return
-    throw new EventNotAllowed(unknown, ['*', ...allowedEvents].join(', '))
+    if (unknown !== undefined) {
+      throw new EventNotAllowed(unknown, ['*', ...allowedEvents].join(', '))
+    }
+    checkSettings(settings, rules)
   }
 
   return {
     async register(input, caller, by) {
       check(input)
-      const { url, label = null } = input
+      checkCombination(input)
+      const { label = null } = input
       const events = [...new Set(input.events)]
       const id = uuidv7()
       return await core.within(caller, async (db) => {
-        const webhook = await insertWebhook(db, { id, url, events, label, secret: newSecret() })
+        const row = { ...input, id, events, label, secret: newSecret() }
+        const { secret, headers = null } = row
+        const webhook = await insertWebhook(db, seal(cipher, id, row))
         await core.fanOut.setRecipient(db, SUBSCRIPTION, id, events)
         await auditChange(db, by, 'create', null, webhook)
-        return webhook
+        return { ...webhook, secret, headers }
       })
     },
 
@@ -70,7 +90,8 @@ export function createWebhookOperations(
     },
 
     async get(id) {
-      return existing(id, isUuid(id) ? await findWebhook(core.db, id) : undefined)
+      const webhook = existing(id, isUuid(id) ? await findWebhook(core.db, id) : undefined)
+      return open(cipher, id, webhook)
     },
 
     async update(id, { events, ...changes }, caller, by) {
@@ -78,7 +99,12 @@ export function createWebhookOperations(
       check({ ...changes, ...(events && { events }) })
       return await core.within(caller, async (db) => {
         const all = events ? { ...changes, events: [...new Set(events)] } : changes
-        const { before, after } = existing(id, await updateWebhook(db, id, all))
+        const before = existing(id, await lockWebhook(db, id))
+        // Before anything is written: the caller may go on with its transaction.
+        checkCombination(changes, before)
+        const { headers } = changes
+        const sealed = headers ? { ...all, headers: sealHeaders(cipher, id, headers) } : all
+        const after = await updateWebhook(db, id, sealed)
         await auditChange(db, by, 'update', before, after)
         const isMoved = before.url !== after.url
         if (before.active && !after.active) await pause(core, db, id)
@@ -106,11 +132,24 @@ export function createWebhookOperations(
     async rotateSecret({ id, overlapSeconds = DEFAULT_OVERLAP_SECONDS }, caller, by) {
       assertUuid(id)
       return await core.within(caller, async (db) => {
-        const rotated = existing(id, await replaceSecret(db, id, newSecret(), overlapSeconds))
-        await auditChange(db, by, 'rotate-secret', { ...rotated, secret: '' }, rotated)
-        return rotated
+        const before = existing(id, await lockWebhook(db, id))
+        const previousSecret = openedSecret(cipher, id, before)
+        const secret = newSecret()
+        const sealed = seal(cipher, id, { secret, previousSecret })
+        const webhook = await replaceSecret(db, id, sealed, overlapSeconds)
+        await auditChange(db, by, 'rotate-secret', { ...webhook, secret: '' }, webhook)
+        return { ...masked(webhook), secret }
       })
     },
+  }
+}
+
+/** `null` where it cannot be decrypted: a new one can be made all the same. */
+function openedSecret(cipher: Cipher, id: string, { secret }: { secret: string }): string | null {
+  try {
+    return open(cipher, id, { secret }).secret
+  } catch {
+    return null
   }
 }
 
@@ -128,4 +167,9 @@ export function existing<Value>(id: string, value: Value | undefined): Value {
   return value
 }
 
-const withoutSecret = ({ secret: _, ...shown }: WebhookWithSecret): Webhook => shown
+const withoutSecret = ({ secret: _, ...shown }: WebhookWithSecret): Webhook => masked(shown)
+
+const masked = <Shown extends Webhook>(webhook: Shown): Shown => ({
+  ...webhook,
+  headers: maskedHeaders(webhook.headers),
+})

@@ -1,14 +1,18 @@
 import { createRequire } from 'node:module'
+import { InvalidOption } from '@svc/core'
 import { longestDays, deleteOldDeadLetters, type Core } from '@svc/core/internal'
 import { dropLogDays, makeLogDays } from '../tables/delivery-log.ts'
 import type { WebhooksSettings } from '../options.ts'
 import { createAddressFilter } from './http/blocked-addresses.ts'
 import { createDeliveryWorker } from './delivery/delivery-worker.ts'
 import { createDeliveryOperations, type DeliveryOperations } from '../operations/deliveries.ts'
+import { describeEvents, type DescribedEvent } from './described-event.ts'
+import { parseSigningKey, type SigningKey } from './delivery/ed25519.ts'
 import { recordCrashedAttempts } from './delivery/crashed-attempts.ts'
 import { QUEUE, SUBSCRIPTION } from './constants.ts'
 import { createFetch, type Fetch } from './http/fetch.ts'
 import { createPost } from './http/post.ts'
+import { reencryptWebhooks } from '../operations/reencrypt.ts'
 import { createWebhookOperations, type WebhookOperations } from '../operations/webhooks.ts'
 
 export interface Outbound {
@@ -16,6 +20,10 @@ export interface Outbound {
   deliveries: DeliveryOperations
   /** The guarded way out for what sources fetch. */
   fetch: Fetch
+  /** The allowed events, and what the host says of them. */
+  events: DescribedEvent[]
+  /** `whpk_…`; `null` where deliveries are not signed with ed25519. */
+  publicKey: string | null
 }
 
 const MIGRATIONS = new URL('../../sql/', import.meta.url)
@@ -29,7 +37,9 @@ const DAY_IN_SECONDS = 24 * 3600
 /** Makes tables, queue and fan-out, starts the worker and the periodic tasks. Returns the operations. */
 export async function startOutbound(core: Core, given: WebhooksSettings): Promise<Outbound> {
   const { worker } = core.settings
-  const settings = { ...given, retryDelayMaxSeconds: worker.retryDelayMaxSeconds }
+  const signingKey = await signingKeyOf(core, given)
+  const { retryDelayMaxSeconds } = worker
+  const settings = { ...given, retryDelayMaxSeconds, signingKey, log: core.log }
   const isBlocked = createAddressFilter(settings.allowedNetworks)
   const timeoutMs = settings.deliveryTimeoutMs
 
@@ -41,6 +51,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   core.retainEventsAtLeast(settings.deliveryLogRetentionDays)
   await keepLog(core, settings.deliveryLogRetentionDays)
 
+  const events = describeEvents(settings.allowedEvents, core.catalogue.entries)
   const post = createPost({ timeoutMs, isBlocked, userAgent: userAgent() })
   core.onDrained(() => post.close())
   const fetch = createFetch({ timeoutMs: FETCH_TIMEOUT_MS, isBlocked, userAgent: userAgent() })
@@ -50,14 +61,30 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     const longest = await longestDays(core.db, 'deadLetterRetentionDays', DAY_IN_SECONDS)
     await deleteOldDeadLetters(core.db, QUEUE, Math.max(longest, settings.deadLetterRetentionDays))
   })
+  core.reencryption.add(() => reencryptWebhooks(core))
   core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () =>
     recordCrashedAttempts(core),
   )
   return {
     fetch,
-    webhooks: createWebhookOperations(core, { allowedEvents: settings.allowedEvents, isBlocked }),
-    deliveries: createDeliveryOperations(core, post, settings),
+    webhooks: createWebhookOperations(core, { ...settings, isBlocked }),
+    deliveries: createDeliveryOperations(core, post, { ...settings, events }),
+    events,
+    publicKey: signingKey && signingKey.publicKey,
   }
+}
+
+/** @throws InvalidOption */
+async function signingKeyOf(core: Core, { ed25519 }: WebhooksSettings): Promise<SigningKey | null> {
+  if (ed25519 === null) return null
+  const { secretName } = ed25519
+  const secret = await core.svc.secrets.get(secretName)
+  const key = secret === null ? null : parseSigningKey(secret)
+  if (key !== null) return key
+  const found = secret === null ? 'it is not set' : 'it is another text'
+  throw new InvalidOption(
+    `svcWebhooks: the secret "${secretName}" of the option "ed25519" must be "whsk_" and the base64 of a 32-byte seed, or of seed and public key, but ${found}`,
+  )
 }
 
 async function keepLog(core: Core, days: number): Promise<void> {

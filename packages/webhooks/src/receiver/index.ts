@@ -1,6 +1,1 @@
-export { verifyDelivery, type Delivery, type VerifyDeliveryOptions } from './verify-delivery.ts'
-export {
-  InvalidDelivery,
-  InvalidVerification,
-  type InvalidDeliveryCode,
-} from './invalid-delivery.ts'
+export * from '@svc/receiver'

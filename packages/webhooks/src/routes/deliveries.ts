@@ -1,9 +1,22 @@
 import { Type } from '@sinclair/typebox'
-import { EmptyBody, errorResponses, linkNext, originOf, pageQuery } from '@svc/core/internal'
+import {
+  EmptyBody,
+  errorResponses,
+  linkNext,
+  optionalBody,
+  originOf,
+  pageQuery,
+} from '@svc/core/internal'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AttemptsPage, DeliveryOperations } from '../operations/deliveries.ts'
 import { jsonOf } from '../operations/delivery-attempts.ts'
-import { deliveryFilter, DeliveryAttempt, QueuedDelivery, RedriveResult } from '../schemas.ts'
+import {
+  deliveryFilter,
+  DeliveryAttempt,
+  QueuedDelivery,
+  RedriveResult,
+  TestBody,
+} from '../schemas.ts'
 import { config, Params, tags, type Api } from './management.ts'
 
 const LogQuery = Type.Composite([pageQuery(100), Type.Object(deliveryFilter)], {
@@ -63,15 +76,15 @@ export function deliveryRoutes(api: Api, deliveries: DeliveryOperations): void {
       config,
       schema: {
         tags,
-        summary: 'Send a webhook.test event to this webhook alone',
+        summary: 'Send a webhook.test event, or the example of an event, to this webhook alone',
         params: Params,
-        body: EmptyBody,
+        body: optionalBody(TestBody),
         response: { 202: QueuedDelivery, ...errorResponses },
       },
     },
     async (request, reply) => {
-      const { id } = request.params
-      return reply.code(202).send(await deliveries.test(id, undefined, originOf(request)))
+      const input = { ...request.body, id: request.params.id }
+      return reply.code(202).send(await deliveries.test(input, undefined, originOf(request)))
     },
   )
 

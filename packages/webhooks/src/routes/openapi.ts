@@ -1,5 +1,6 @@
 /** The requests that we send, as `@fastify/swagger` documents them. */
 import type { FastifySchema } from 'fastify'
+import { bodyExample, bodySchema, type DescribedEvent } from '../outbound/described-event.ts'
 
 interface DescribedRoute {
   schema: FastifySchema
@@ -9,16 +10,43 @@ interface DescribedRoute {
 }
 
 /**
- * Adds the request to an OpenAPI document of 3.1 or later, the first version with webhooks.
- * `@fastify/swagger` calls it for the route that has it in its config; that route is not changed.
+ * Adds the requests to an OpenAPI document of 3.1 or later, the first version with webhooks: that of
+ * any delivery, and those of the defined events with their payloads. `@fastify/swagger` calls the
+ * function for the route that has it in its config; that route is not changed.
  */
-export function describeDeliveries(route: DescribedRoute): { schema: FastifySchema; url: string } {
-  const { schema, url, openapiObject } = route
-  const { hide } = schema as { hide?: boolean }
-  if (!hide && openapiObject && openapiObject.openapi?.startsWith('3.0.') === false) {
-    openapiObject.webhooks = { ...openapiObject.webhooks, delivery: { post: DELIVERY } }
+export function describeDeliveries(events: readonly DescribedEvent[]) {
+  const requests = Object.fromEntries([
+    ['delivery', { post: DELIVERY }],
+    ...events
+      .filter(({ payload }) => payload !== null)
+      .map((event) => [event.name, { post: requestOf(event) }]),
+  ]) as Record<string, object>
+  return ({ schema, url, openapiObject }: DescribedRoute) => {
+    const { hide } = schema as { hide?: boolean }
+    if (!hide && openapiObject && openapiObject.openapi?.startsWith('3.0.') === false) {
+      openapiObject.webhooks = { ...openapiObject.webhooks, ...requests }
+    }
+    return { schema, url }
   }
-  return { schema, url }
+}
+
+function requestOf(event: DescribedEvent): object {
+  const { name, description, deprecated } = event
+  return {
+    ...DELIVERY,
+    summary: `A delivery of ${name}`,
+    ...(description === null ? {} : { description }),
+    ...(deprecated ? { deprecated } : {}),
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: bodySchema(event),
+          ...(event.hasExample ? { example: bodyExample(event) } : {}),
+        },
+      },
+    },
+  }
 }
 
 const header = (name: string, description: string, schema: object, required = true) => ({

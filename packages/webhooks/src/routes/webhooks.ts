@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { errorResponses, optionalBody, originOf, page, pageQuery } from '@svc/core/internal'
 import type { WebhookOperations } from '../operations/webhooks.ts'
+import type { DescribedEvent } from '../outbound/described-event.ts'
 import {
   NewWebhook,
   RotateSecretBody,
@@ -11,11 +12,15 @@ import {
 import { config, Params, tags, type Api } from './management.ts'
 import { describeDeliveries } from './openapi.ts'
 
-export function webhookRoutes(api: Api, webhooks: WebhookOperations): void {
+export function webhookRoutes(
+  api: Api,
+  webhooks: WebhookOperations,
+  events: readonly DescribedEvent[],
+): void {
   api.post(
     '',
     {
-      config: { ...config, swaggerTransform: describeDeliveries },
+      config: { ...config, swaggerTransform: describeDeliveries(events) },
       schema: {
         tags,
         summary: 'Register a webhook',

@@ -1,6 +1,7 @@
 /** The table of webhooks: which URL wants which events. */
 import type { Db } from '@svc/core'
 import type { Page, WebhookChanges, WebhookWithSecret } from '../schemas.ts'
+import type { SettingsInput } from '../settings-schemas.ts'
 
 /** What a delivery needs of its webhook. */
 export interface WebhookForDelivery {
@@ -10,25 +11,39 @@ export interface WebhookForDelivery {
   secret: string
   /** The secret before the last rotation, while deliveries are signed with it as well. */
   previousSecret: string | null
+  headers: Record<string, string> | null
+  timeoutMs: number | null
+  /** The name of a transform. */
+  transform: string | null
 }
 
-const COLUMNS = `id, url, events, label, active, secret, created_at as "createdAt", updated_at as "updatedAt"`
+/** JSON as text: a host may have set parsers in pg that turn it into something else. */
+const COLUMNS = `id, url, events, label, active, secret, created_at as "createdAt", updated_at as "updatedAt",
+  description, metadata::text as metadata, filter::text as filter, headers::text as headers,
+  timeout_ms as "timeoutMs", retry::text as retry, rate_limit::text as "rateLimit",
+  max_in_flight as "maxInFlight", ordered, transform,
+  disabled_at as "disabledAt", disabled_reason as "disabledReason", failing_since as "failingSince",
+  last_success_at as "lastSuccessAt", last_failure_at as "lastFailureAt"`
+
+export interface NewRow
+  extends SettingsInput, Pick<WebhookWithSecret, 'id' | 'url' | 'events' | 'label' | 'secret'> {}
 
 export async function insertWebhook(
   db: Db,
-  {
-    id,
-    url,
-    events,
-    label,
-    secret,
-  }: Pick<WebhookWithSecret, 'id' | 'url' | 'events' | 'label' | 'secret'>,
+  { id, url, events, label, secret, ...settings }: NewRow,
 ): Promise<WebhookWithSecret> {
   const { rows } = await db.query(
-    `insert into svc."__svc.webhooks.registrations" (id, url, events, label, secret)
-     values ($1, $2, $3, $4, $5)
+    `insert into svc."__svc.webhooks.registrations"
+       (id, url, events, label, secret, description, metadata, filter, headers, timeout_ms, retry,
+        rate_limit, max_in_flight, ordered, transform)
+     select $1, $2, $3, $4, $5, given ->> 'description', nullif(given -> 'metadata', 'null'),
+            nullif(given -> 'filter', 'null'), nullif(given -> 'headers', 'null'),
+            (given ->> 'timeoutMs')::integer, nullif(given -> 'retry', 'null'),
+            nullif(given -> 'rateLimit', 'null'), (given ->> 'maxInFlight')::integer,
+            coalesce((given ->> 'ordered')::boolean, false), given ->> 'transform'
+       from (select $6::jsonb as given) as settings
      returning ${COLUMNS}`,
-    [id, url, events, label, secret],
+    [id, url, events, label, secret, JSON.stringify(settings)],
   )
   return asWebhook(rows[0])
 }
@@ -68,59 +83,86 @@ export async function lockWebhooks(
   return rows
 }
 
-/** Returns the webhook before and after the change. */
-export async function updateWebhook(
-  db: Db,
-  id: string,
-  { url, events, active, label }: WebhookChanges,
-): Promise<{ before: WebhookWithSecret; after: WebhookWithSecret } | undefined> {
-  const { rows: found } = await db.query(
+/** No other transaction can change it until this one ends. */
+export async function lockWebhook(db: Db, id: string): Promise<WebhookWithSecret | undefined> {
+  const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.webhooks.registrations" where id = $1 for update`,
     [id],
   )
-  if (found.length === 0) return undefined
+  return rows[0] && asWebhook(rows[0])
+}
+
+/** Changes a locked webhook. One that is made active is no longer disabled. */
+export async function updateWebhook(
+  db: Db,
+  id: string,
+  { url, events, active, label, ...settings }: WebhookChanges,
+): Promise<WebhookWithSecret> {
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations"
         set url = coalesce($2, url),
             events = coalesce($3, events),
             active = coalesce($4, active),
             label = case when $5 then $6 else label end,
+            description = case when given ? 'description' then given ->> 'description' else description end,
+            metadata = case when given ? 'metadata' then nullif(given -> 'metadata', 'null') else metadata end,
+            filter = case when given ? 'filter' then nullif(given -> 'filter', 'null') else filter end,
+            headers = case when given ? 'headers' then nullif(given -> 'headers', 'null') else headers end,
+            timeout_ms = case when given ? 'timeoutMs' then (given ->> 'timeoutMs')::integer else timeout_ms end,
+            retry = case when given ? 'retry' then nullif(given -> 'retry', 'null') else retry end,
+            rate_limit = case when given ? 'rateLimit' then nullif(given -> 'rateLimit', 'null') else rate_limit end,
+            max_in_flight = case when given ? 'maxInFlight' then (given ->> 'maxInFlight')::integer else max_in_flight end,
+            ordered = case when given ? 'ordered' then coalesce((given ->> 'ordered')::boolean, false) else ordered end,
+            transform = case when given ? 'transform' then given ->> 'transform' else transform end,
+            disabled_at = case when $4 then null else disabled_at end,
+            disabled_reason = case when $4 then null else disabled_reason end,
+            failing_since = case when $4 then null else failing_since end,
             updated_at = now()
+       from (select $7::jsonb as given) as settings
       where id = $1
      returning ${COLUMNS}`,
-    [id, url ?? null, events ?? null, active ?? null, label !== undefined, label ?? null],
+    [
+      id,
+      url ?? null,
+      events ?? null,
+      active ?? null,
+      label !== undefined,
+      label ?? null,
+      JSON.stringify(settings),
+    ],
   )
-  return { before: asWebhook(found[0]), after: asWebhook(rows[0]) }
+  return asWebhook(rows[0])
 }
 
 /** Deliveries are signed with the old secret as well for `overlapSeconds`. */
 export async function replaceSecret(
   db: Db,
   id: string,
-  secret: string,
+  { secret, previousSecret }: { secret: string; previousSecret: string | null },
   overlapSeconds: number,
-): Promise<WebhookWithSecret | undefined> {
+): Promise<WebhookWithSecret> {
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations"
         set secret = $2,
-            previous_secret = case when $3 > 0 then secret end,
-            previous_secret_expires_at = now() + make_interval(secs => $3),
+            previous_secret = case when $4 > 0 then $3 end,
+            previous_secret_expires_at = now() + make_interval(secs => $4),
             updated_at = now()
       where id = $1
      returning ${COLUMNS}`,
-    [id, secret, overlapSeconds],
+    [id, secret, previousSecret, overlapSeconds],
   )
-  return rows[0] && asWebhook(rows[0])
+  return asWebhook(rows[0])
 }
 
 /** Returns the ids of the webhooks that were active until now. */
-export async function deactivateWebhooks(db: Db, ids: string[]): Promise<string[]> {
+export async function deactivateWebhooks(db: Db, ids: string[], reason: string): Promise<string[]> {
   const { rows } = await db.query(
-    `update svc."__svc.webhooks.registrations" set active = false, updated_at = now()
+    `update svc."__svc.webhooks.registrations"
+        set active = false, disabled_at = now(), disabled_reason = $2, updated_at = now()
       where id in (select id from svc."__svc.webhooks.registrations"
                     where id = any($1::uuid[]) and active order by id for update)
      returning id`,
-    [ids],
+    [ids, reason],
   )
   return rows.map(({ id }: { id: string }) => id)
 }
@@ -140,16 +182,42 @@ export async function findWebhooksForDelivery(
 ): Promise<WebhookForDelivery[]> {
   const { rows } = await db.query(
     `select id, url, active, secret,
-            case when previous_secret_expires_at > now() then previous_secret end as "previousSecret"
+            case when previous_secret_expires_at > now() then previous_secret end as "previousSecret",
+            headers::text as headers, timeout_ms as "timeoutMs", transform
        from svc."__svc.webhooks.registrations" where id = any($1::uuid[])`,
     [ids],
   )
-  return rows
+  return rows.map((row: StoredRow<WebhookForDelivery>) => ({
+    ...row,
+    headers: parsed(row.headers),
+  }))
 }
 
+/** A row as it is read: JSON is text. */
+type StoredRow<Row> = Omit<Row, 'headers'> & { headers: string | null }
+
+type WebhookRow = StoredRow<
+  Omit<WebhookWithSecret, 'metadata' | 'filter' | 'retry' | 'rateLimit'>
+> &
+  Record<'metadata' | 'filter' | 'retry' | 'rateLimit', string | null>
+
+// oxlint-disable-next-line typescript/no-explicit-any -- the column says what it holds
+const parsed = (json: string | null): any => (json === null ? null : JSON.parse(json))
+
 /** A host may have set parsers in pg that turn timestamps into something else than dates. */
-const asWebhook = (row: WebhookWithSecret): WebhookWithSecret => ({
+const asWebhook = (row: WebhookRow): WebhookWithSecret => ({
   ...row,
-  createdAt: new Date(row.createdAt).toISOString(),
-  updatedAt: new Date(row.updatedAt).toISOString(),
+  createdAt: isoOf(row.createdAt),
+  updatedAt: isoOf(row.updatedAt),
+  metadata: parsed(row.metadata),
+  filter: parsed(row.filter),
+  headers: parsed(row.headers),
+  retry: parsed(row.retry),
+  rateLimit: parsed(row.rateLimit),
+  disabledAt: row.disabledAt && isoOf(row.disabledAt),
+  failingSince: row.failingSince && isoOf(row.failingSince),
+  lastSuccessAt: row.lastSuccessAt && isoOf(row.lastSuccessAt),
+  lastFailureAt: row.lastFailureAt && isoOf(row.lastFailureAt),
 })
+
+const isoOf = (time: string | Date): string => new Date(time).toISOString()

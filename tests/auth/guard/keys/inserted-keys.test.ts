@@ -4,7 +4,7 @@ import {
   KeyCache,
   type LookupResult,
 } from '../../../../packages/auth/src/guard/keys/key-cache.ts'
-import { findInsertedKeys } from '../../../../packages/auth/src/tables/api-keys.ts'
+import { findInsertedKeys } from '../../../../packages/auth/src/tables/inserted-keys.ts'
 import { createCachedKey } from '../../../../packages/auth/src/guard/keys/cached-key.ts'
 import { hashOf, hexOf, generateKey } from '../../../../packages/auth/src/key-format.ts'
 import t from 'tap'

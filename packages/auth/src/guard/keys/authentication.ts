@@ -1,12 +1,16 @@
-/** Puts the parts together that know keys: cache, lease, lookups, lockout and times of last use. */
+/** Puts the parts together that know keys: cache, lease, lookups, lockout, limits and uses. */
 import type { Core } from '@svc/core/internal'
 import type { FastifyBaseLogger } from 'fastify'
-import { findInsertedKeys, writeLastUsed } from '../../tables/api-keys.ts'
+import { writeLastUsed } from '../../tables/api-keys.ts'
+import { findInsertedKeys } from '../../tables/inserted-keys.ts'
 import { KEYS_CHANGED, readKeyChanges } from '../../tables/key-changes.ts'
 import { sweepFailures } from '../../tables/lockouts.ts'
+import { addUsage, sweepUsage } from '../../tables/usage.ts'
 import { findEndedTransactions } from '../../tables/transactions.ts'
+import { Allowances } from '../../limits/allowances.ts'
 import type { AuthSettings } from '../../options.ts'
 import type { ScopeNames } from '../../scopes.ts'
+import { UsageCounter } from '../../usage/usage-counter.ts'
 import { Lockout } from '../lockout/lockout.ts'
 import { OutageLog } from '../outage-log.ts'
 import { Authenticator } from './authenticator.ts'
@@ -46,7 +50,20 @@ export async function createAuthentication(
     ? new Lockout(db, lookupDb, settings.rateLimit, { pollDb })
     : null
   const lastUsed = new LastUsed((uses) => writeLastUsed(db, uses), log)
-  const keyCache = new KeyCache(createKeyLookup(lookupDb, budgets, names, lockout !== null))
+  const { tenantLimits } = settings
+  const allowances = new Allowances({ db, maintenanceDb: core.db, tenantLimits, log })
+  const usage = settings.usage
+    ? new UsageCounter((...written) => addUsage(db, ...written), log)
+    : null
+  const keyCache = new KeyCache(
+    createKeyLookup({
+      db: lookupDb,
+      budgets,
+      names,
+      limitsOf: (key) => allowances.limitsOf(key),
+      isLockoutEnabled: lockout !== null,
+    }),
+  )
   const bootstrapKey = new BootstrapKey({
     secrets: svc.secrets,
     name: settings.bootstrapKeySecret,
@@ -78,11 +95,11 @@ export async function createAuthentication(
 
   const sweeps = new OutageLog(
     log,
-    'expired rows of failed attempts cannot be deleted',
-    'expired rows of failed attempts are deleted again',
+    'expired rows of failed attempts and of usage cannot be deleted',
+    'expired rows of failed attempts and of usage are deleted again',
   )
   const sweep = (): Promise<void> =>
-    sweepFailures(core.db).then(
+    Promise.all([lockout && sweepFailures(core.db), usage && sweepUsage(core.db)]).then(
       () => sweeps.succeeded(),
       (error: unknown) => sweeps.failed(error),
     )
@@ -94,6 +111,8 @@ export async function createAuthentication(
     lease,
     lockout,
     lastUsed,
+    allowances,
+    usage,
     authenticator,
     uncommitted,
     async start() {
@@ -103,7 +122,8 @@ export async function createAuthentication(
       await insertedKeys.start()
       lastUsed.start()
       bootstrapKey.start()
-      if (!lockout) return
+      allowances.start()
+      usage?.start()
       sweepTimer = setInterval(() => void sweep(), SWEEP_MS)
       sweepTimer.unref()
     },
@@ -113,7 +133,7 @@ export async function createAuthentication(
       insertedKeys.stop()
       uncommitted.stop()
       bootstrapKey.stop()
-      await lastUsed.stop()
+      await Promise.all([lastUsed.stop(), usage?.stop(), allowances.stop()])
     },
   }
 }

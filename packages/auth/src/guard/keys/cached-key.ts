@@ -1,6 +1,8 @@
 /** A valid key as the guard remembers it, without its text. */
 import { createNetworks, type IsWithin } from '../../addresses.ts'
+import type { KeyLimits } from '../../limits/allowances.ts'
 import { satisfies, type Scope } from '../../scopes.ts'
+import { usageOf, type KeyUsage } from '../../usage/usage-counter.ts'
 import type { PrefixState } from '../lockout/lockout.ts'
 import type { Requirement } from '../policy/route-policy.ts'
 
@@ -42,6 +44,10 @@ export interface CachedKey {
   readonly expiresAt: number | null
   /** `null` for most keys. */
   readonly checks: RequestChecks | null
+  /** `null` for a key without limits and quota. */
+  readonly limits: KeyLimits | null
+  /** Written by `UsageCounter`. `null` for the bootstrap key. */
+  readonly usage: KeyUsage | null
   /**
    * Written by the authenticator with the state that `Lockout` returns; the guard writes its
    * `lastUsedTick`. Keys of one prefix share it. `null` without the option `rateLimit`.
@@ -58,9 +64,11 @@ export function createCachedKey(
   expiresAt: number | null = null,
   prefix: PrefixState | null = null,
   checks: RequestChecks | null = null,
+  limits: KeyLimits | null = null,
 ): CachedKey {
   const frozen = Object.freeze({ ...auth, scopes: Object.freeze([...auth.scopes]) })
-  return { auth: frozen, expiresAt, checks, prefix, recordedTick: -1, met: null }
+  const usage = auth.keyId === null ? null : usageOf(auth.keyId)
+  return { auth: frozen, expiresAt, checks, limits, usage, prefix, recordedTick: -1, met: null }
 }
 
 export function meets(key: CachedKey, requirement: Requirement): boolean {

@@ -2,7 +2,7 @@
  * Polls for rows that were inserted after their keys were refused, as by an import or a restore. No
  * request waits for it, and the lease of the cache does not depend on it.
  */
-import type { InsertedKeys } from '../../tables/api-keys.ts'
+import type { InsertedKeys } from '../../tables/inserted-keys.ts'
 import { OutageLog, type Log } from '../outage-log.ts'
 
 export interface InsertedKeysPollerParts {

@@ -13,7 +13,8 @@ export const isFailure = <Failure extends { verdict: string }>(
 /** Reads one key from Postgres by its hash. */
 export type LookUp = (hash: string, format: KeyFormat) => Promise<LookupResult>
 
-const MAX_VALID_KEYS = 50_000
+/** Those used lately stay, half as many at least. */
+const MAX_VALID_KEYS = 200_000
 const MAX_REJECTED_KEYS = 10_000
 
 interface PendingLookup {

@@ -1,5 +1,6 @@
 /** How a key that is not in the cache is looked up: within a budget, in batches, from its row. */
 import type { Db } from '@svc/core/internal'
+import type { KeyLimits, LimitedKey } from '../../limits/allowances.ts'
 import { findKeysByHash, type StoredKey } from '../../tables/api-keys.ts'
 import { CannotDecide, UNKNOWN_KEY } from '../auth-failure.ts'
 import { unwatchedPrefix } from '../lockout/lockout.ts'
@@ -9,18 +10,23 @@ import { checksOf, createCachedKey } from './cached-key.ts'
 import { isFailure, type LookUp, type LookupResult } from './key-cache.ts'
 import type { LookupBudgets } from './token-bucket.ts'
 
+export interface KeyLookupParts {
+  db: Db
+  budgets: LookupBudgets
+  names: ScopeNames
+  limitsOf: (key: LimitedKey) => KeyLimits | null
+  isLockoutEnabled: boolean
+}
+
 /** A valid key gives back what its lookup took: only keys that are not valid use up a budget. */
-export function createKeyLookup(
-  db: Db,
-  budgets: LookupBudgets,
-  names: ScopeNames,
-  isLockoutEnabled: boolean,
-): LookUp {
+export function createKeyLookup(parts: KeyLookupParts): LookUp {
+  const { db, budgets } = parts
+
   const findKey = batchLookup((hashes) => findKeysByHash(db, hashes))
   return async (hash, format) => {
     const budget = budgets[format]
     if (!budget.take()) throw new CannotDecide('too many unknown keys to look up')
-    const result = resultOf(await findKey(hash), names, isLockoutEnabled)
+    const result = resultOf(await findKey(hash), parts)
     if (!isFailure(result)) budget.refund()
     return result
   }
@@ -28,8 +34,7 @@ export function createKeyLookup(
 
 function resultOf(
   key: StoredKey | undefined,
-  names: ScopeNames,
-  isLockoutEnabled: boolean,
+  { names, limitsOf, isLockoutEnabled }: KeyLookupParts,
 ): LookupResult {
   if (!key) return UNKNOWN_KEY
   const { id: keyId, userId, tenant, expiresAtMs } = key
@@ -37,5 +42,5 @@ function resultOf(
   if (!key.isEnabled) return { verdict: 'disabled', keyId }
   const auth = { userId, scopes: names.resolve(key.scopes), bootstrap: false, keyId, tenant }
   const prefix = isLockoutEnabled ? unwatchedPrefix(key.keyPrefix) : null
-  return createCachedKey(auth, expiresAtMs, prefix, checksOf(key))
+  return createCachedKey(auth, expiresAtMs, prefix, checksOf(key), limitsOf(key))
 }

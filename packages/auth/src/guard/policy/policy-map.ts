@@ -3,7 +3,7 @@
  * that changes this object later changes no policy, and no spelling of a URL leads to another one.
  */
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
-import { InvalidRouteScopes } from '../../errors.ts'
+import { InvalidRouteCost, InvalidRouteScopes } from '../../errors.ts'
 import type { Scope } from '../../scopes.ts'
 import type { PathRules } from './path-rules.ts'
 import type { RegisteredRoute } from './registered-routes.ts'
@@ -20,6 +20,8 @@ import {
 
 export class PolicyMap {
   #policies = new Map<FastifyContextConfig, RoutePolicy>()
+  /** Of routes with a `config.cost`. */
+  #costs = new Map<FastifyContextConfig, number>()
   #routes: readonly RegisteredRoute[] = []
   #rules: PathRules
   #router: RouterOptions
@@ -29,12 +31,14 @@ export class PolicyMap {
     this.#router = router
   }
 
-  /** @throws InvalidRouteScopes naming the route */
+  /** @throws InvalidRouteScopes, InvalidRouteCost naming the route */
   addRoutes(routes: readonly RegisteredRoute[], declared: readonly Scope[]): void {
     this.#routes = routes
     for (const route of routes) {
       const own = ownPolicyOf(route, declared)
       this.#policies.set(route.config, policyOfRoute(route.patterns, own, this.#rules))
+      const cost = costOf(route)
+      if (cost !== undefined) this.#costs.set(route.config, cost)
     }
   }
 
@@ -45,6 +49,11 @@ export class PolicyMap {
     const path = pathOf(request.raw.url ?? '', this.#router)
     if (policy !== undefined) return policyOfPath(path, this.#rules)
     return request.is404 ? policyOfNotFound(path, this.#rules) : ADMIN_ONLY
+  }
+
+  /** What a request takes of the quota of its key. */
+  costOf(request: FastifyRequest): number {
+    return this.#costs.get(request.routeOptions.config) ?? 1
   }
 
   /** For the OpenAPI document, while routes are still being registered. */
@@ -115,6 +124,15 @@ function scopesOf(route: RegisteredRoute, declared: readonly Scope[]): Scope[] |
     )
   }
   return scopes
+}
+
+const MAX_COST = 1_000_000
+
+function costOf(route: RegisteredRoute): number | undefined {
+  const cost: unknown = route.config.cost
+  if (cost === undefined) return undefined
+  if (Number.isInteger(cost) && Number(cost) >= 0 && Number(cost) <= MAX_COST) return Number(cost)
+  throw new InvalidRouteCost(nameOf(route), String(JSON.stringify(cost)))
 }
 
 const nameOf = ({ methods, patterns }: RegisteredRoute): string =>

@@ -5,8 +5,8 @@ export interface AttemptRecord {
   /** 1, 2, … over all attempts of the delivery. */
   attempt: number
   statusCode: number | null
-  /** `lost`: its process died. */
-  error: Failure | 'lost' | null
+  /** `transform`: the webhook's transform threw. `lost`: its process died. */
+  error: Failure | 'transform' | 'lost' | null
   durationMs: number | null
   responseBody: string | null
   /** ISO 8601. */
@@ -19,10 +19,10 @@ export const crashedAttempt = (attempt: number, noticedAt: Date): AttemptRecord 
   error: 'lost',
 })
 
-/** The attempt of a delivery whose webhook or event is deleted: nothing was sent. */
+/** Nothing was sent: the webhook or the event is deleted, or its transform gave `null`. */
 export const skippedAttempt = (attempt: number): AttemptRecord => unsent(attempt, new Date())
 
-const unsent = (attempt: number, at: Date): AttemptRecord => ({
+export const unsent = (attempt: number, at: Date): AttemptRecord => ({
   attempt,
   statusCode: null,
   error: null,

@@ -1,8 +1,11 @@
 import type { WebhookForDelivery } from '../../tables/webhooks.ts'
 import type { Post } from '../http/post.ts'
-import type { AttemptRecord } from './attempt-record.ts'
+import type { Transform } from '../transforms/transform.ts'
+import { skippedAttempt, unsent, type AttemptRecord } from './attempt-record.ts'
+import type { SigningKey } from './ed25519.ts'
 import { errorOf, nextStep, type NextStep, type StepRules } from './next-step.ts'
-import { deliveryBody, signedHeaders } from './sign.ts'
+import { plainRequest, transformedRequest, type DeliveryRequest } from './request.ts'
+import { signedHeaders } from './sign.ts'
 
 /** What an attempt sends. */
 export interface Delivery {
@@ -12,31 +15,86 @@ export interface Delivery {
   deliveryId: string
   /** 1, 2, … over all attempts of the delivery. */
   attempt: number
+  /** The tenant of the event. */
+  tenant?: string | null
 }
 
 export interface AttemptSettings extends StepRules {
   standardWebhooks: boolean
+  signingKey: SigningKey | null
+  deliveryTimeoutMs: number
+  transforms: ReadonlyMap<string, Transform>
+  log: { warn(details: object, message: string): void }
 }
 
-/** Signs a delivery and sends it to its webhook. */
+/** What follows an attempt; a webhook's transform adds two steps to those of an answer. */
+export type AttemptStep =
+  | NextStep<AttemptRecord>
+  /** The transform gave `null`. */
+  | { kind: 'cancelled'; detail: AttemptRecord }
+  /** This host has no such transform: another may have. */
+  | { kind: 'postponed'; delayMs: number }
+
+/** A host without the transform of a webhook leaves its deliveries to others for so long. */
+const WITHOUT_TRANSFORM_MS = 30_000
+
+/** Makes the request of a delivery, signs it and sends it to its webhook. */
 export async function makeAttempt(
   post: Post,
   settings: AttemptSettings,
   webhook: WebhookForDelivery,
   delivery: Delivery,
   signal: AbortSignal,
+): Promise<AttemptStep> {
+  const { transform: name } = webhook
+  if (name === null) {
+    return send(post, settings, webhook, delivery, plainRequest(webhook, delivery), signal)
+  }
+  const transform = settings.transforms.get(name)
+  if (transform === undefined) {
+    settings.log.warn(
+      { webhookId: webhook.id, transform: name },
+      'this host has no such transform: its deliveries wait for a host that has it',
+    )
+    return { kind: 'postponed', delayMs: WITHOUT_TRANSFORM_MS }
+  }
+  const startedAt = new Date()
+  let request: DeliveryRequest | null
+  try {
+    const limitMs = webhook.timeoutMs ?? settings.deliveryTimeoutMs
+    request = await transformedRequest(transform, webhook, delivery, limitMs, signal)
+  } catch (error) {
+    if (signal.aborted) throw error
+    const { deliveryId, attempt } = delivery
+    const details = { err: error, webhookId: webhook.id, transform: name, deliveryId, attempt }
+    settings.log.warn(details, 'a transform failed')
+    const record: AttemptRecord = { ...unsent(attempt, startedAt), error: 'transform' }
+    return { kind: 'failed', detail: record, output: record }
+  }
+  if (request === null) return { kind: 'cancelled', detail: skippedAttempt(delivery.attempt) }
+  return send(post, settings, webhook, delivery, request, signal)
+}
+
+async function send(
+  post: Post,
+  settings: AttemptSettings,
+  webhook: WebhookForDelivery,
+  { event, deliveryId, attempt }: Delivery,
+  { body, headers: ownHeaders, contentType }: DeliveryRequest,
+  signal: AbortSignal,
 ): Promise<NextStep<AttemptRecord>> {
   const attemptedAt = new Date()
   const startedMs = performance.now()
-  const { event, deliveryId, attempt } = delivery
-  const { secret, previousSecret } = webhook
-  const body = deliveryBody(event, delivery.payload, deliveryId)
+  const { secret, previousSecret, timeoutMs } = webhook
+  const { standardWebhooks, signingKey: ed25519 } = settings
   const headers = signedHeaders(
     { event, deliveryId, attempt, body },
-    { secret, previousSecret, standardWebhooks: settings.standardWebhooks },
+    { secret, previousSecret, standardWebhooks, ed25519 },
     Math.floor(attemptedAt.getTime() / 1000),
   )
-  const result = await post.send(new URL(webhook.url), headers, body, signal)
+  headers.push(...ownHeaders)
+  const options = { contentType, timeoutMs: timeoutMs ?? undefined }
+  const result = await post.send(new URL(webhook.url), headers, body, signal, options)
   const record: AttemptRecord = {
     attempt,
     statusCode: result.statusCode,

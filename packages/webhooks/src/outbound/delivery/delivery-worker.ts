@@ -12,6 +12,7 @@ import {
 } from '@svc/core/internal'
 import { deactivateGone } from '../../operations/pause.ts'
 import { insertLogRows, insertOfCompleted, type LogRow } from '../../tables/delivery-log.ts'
+import { open } from '../../tables/sealed-columns.ts'
 import { findWebhooksForDelivery, type WebhookForDelivery } from '../../tables/webhooks.ts'
 import { QUEUE } from '../constants.ts'
 import type { Post } from '../http/post.ts'
@@ -25,6 +26,8 @@ import { rowOf, rowsOf, skippedRow } from './log-entry.ts'
 export interface Prepared {
   /** Undefined where the webhook is deleted. */
   webhook: WebhookForDelivery | undefined
+  /** Set where this host cannot decrypt its secrets. */
+  isUnreadable?: boolean
   /** JSON text; undefined where the event is deleted. */
   payload: string | undefined
   /** Set where the payload is large: it is read when its attempt begins. */
@@ -34,6 +37,7 @@ export interface Prepared {
 /** Smaller payloads are read with their batch of jobs. */
 const LARGE_BYTES = 64 * 1024
 const READ_AGAIN_MS = 1000
+const UNREADABLE_MS = 30_000
 /** Large payloads in memory at a time: each is there as text and as the body that is sent. */
 const MAX_LARGE_BYTES = 32 * 1024 * 1024
 
@@ -52,7 +56,7 @@ export function createDeliveryWorker(
   return {
     queue: QUEUE,
     concurrency: core.settings.worker.concurrency,
-    prepare,
+    prepare: (db, jobs) => prepare(core, db, jobs),
     perform: (job, prepared, signal) =>
       prepared.largeBytes === undefined
         ? perform(post, settings, job, prepared, signal)
@@ -66,7 +70,11 @@ export function createDeliveryWorker(
   }
 }
 
-async function prepare(db: Db, jobs: DeliveryJob[]): Promise<(job: DeliveryJob) => Prepared> {
+async function prepare(
+  core: Core,
+  db: Db,
+  jobs: DeliveryJob[],
+): Promise<(job: DeliveryJob) => Prepared> {
   const wanted = new Map<string, { name: string; id: string }>()
   const webhookIds = new Set<string>()
   for (const { data, published } of jobs) {
@@ -78,14 +86,27 @@ async function prepare(db: Db, jobs: DeliveryJob[]): Promise<(job: DeliveryJob) 
     findWebhooksForDelivery(db, [...webhookIds]),
     wanted.size === 0 ? [] : findPayloads(db, [...wanted.values()], LARGE_BYTES),
   ])
-  const webhookOf = new Map(webhooks.map((webhook) => [webhook.id, webhook]))
+  const webhookOf = new Map(webhooks.map((webhook) => [webhook.id, opened(core, webhook)]))
   const eventOf = new Map(events.map((event) => [eventKey(event.name, event.id), event]))
   return ({ data: { target, event, eventId, payload }, published }) => {
-    const webhook = webhookOf.get(target)
-    if (isInHand(published)) return { webhook, payload: published.payload }
+    const webhook = webhookOf.get(target) ?? { webhook: undefined }
+    if (isInHand(published)) return { ...webhook, payload: published.payload }
     const stored = eventId === null ? undefined : eventOf.get(eventKey(event, eventId))
     const largeBytes = stored && stored.bytes > LARGE_BYTES ? { largeBytes: stored.bytes } : {}
-    return { webhook, payload: stored?.payload ?? payload, ...largeBytes }
+    return { ...webhook, payload: stored?.payload ?? payload, ...largeBytes }
+  }
+}
+
+/** One webhook whose secrets cannot be decrypted must not hold up the batch. */
+function opened(
+  core: Core,
+  webhook: WebhookForDelivery,
+): Pick<Prepared, 'webhook' | 'isUnreadable'> {
+  try {
+    return { webhook: open(core.cipher, webhook.id, webhook) }
+  } catch (error) {
+    core.log.error({ err: error, webhookId: webhook.id }, 'the deliveries of a webhook wait')
+    return { webhook, isUnreadable: true }
   }
 }
 
@@ -102,7 +123,7 @@ async function performLarge(
   post: Post,
   settings: AttemptSettings,
   job: DeliveryJob,
-  { webhook, largeBytes = 0 }: Prepared,
+  { largeBytes = 0, ...prepared }: Prepared,
   signal: AbortSignal,
 ): Promise<Outcome<AttemptRecord>> {
   const { target, event: name, eventId } = job.data
@@ -111,7 +132,7 @@ async function performLarge(
     const found = await findPayloads(db, [{ name, id: eventId ?? '' }]).catch(() => null)
     // Postgres did not answer: the receiver is not to blame, and no attempt is used up.
     if (found === null) return { kind: 'postponed', delayMs: READ_AGAIN_MS }
-    return await perform(post, settings, job, { webhook, payload: found[0]?.payload }, signal)
+    return await perform(post, settings, job, { ...prepared, payload: found[0]?.payload }, signal)
   } finally {
     reservation.release()
   }
@@ -121,7 +142,7 @@ async function perform(
   post: Post,
   settings: AttemptSettings,
   job: DeliveryJob,
-  { webhook, payload }: Prepared,
+  { webhook, payload, isUnreadable }: Prepared,
   signal: AbortSignal,
 ): Promise<Outcome<AttemptRecord>> {
   const attempt = attemptNumberOf(job)
@@ -129,6 +150,8 @@ async function perform(
     return { kind: 'cancelled', detail: skippedAttempt(attempt) }
   }
   if (!webhook.active) return { kind: 'parked' }
+  // A fault of ours: another host may have the key, and no attempt is used up.
+  if (isUnreadable === true) return { kind: 'postponed', delayMs: UNREADABLE_MS }
   const { event, deliveryId } = job.data
   const delivery = { event, payload, deliveryId, attempt }
   return makeAttempt(post, settings, webhook, delivery, signal)

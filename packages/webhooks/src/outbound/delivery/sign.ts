@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { ed25519Signature, type SigningKey } from './ed25519.ts'
 
 /** What is sent: the bytes of the body are the ones that are signed. */
 export interface Message {
@@ -15,6 +16,8 @@ export interface Signing {
   previousSecret: string | null
   /** Whether the headers of Standard Webhooks 1.0 are sent as well. */
   standardWebhooks: boolean
+  /** Signs with ed25519 as well, in the headers of Standard Webhooks. */
+  ed25519?: SigningKey | null
 }
 
 /** The body of a delivery. The payload is inserted as JSON text: its numbers and key order survive. */
@@ -26,7 +29,7 @@ export function deliveryBody(event: string, payload: string, deliveryId: string)
 
 /** The headers that describe a delivery and sign it, as a flat list of names and values. */
 export function signedHeaders(message: Message, signing: Signing, timestamp: number): string[] {
-  const { secret, previousSecret, standardWebhooks } = signing
+  const { secret, previousSecret, standardWebhooks, ed25519 = null } = signing
   const headers = [
     'X-Svc-Signature',
     signature(secret, timestamp, message.body),
@@ -42,7 +45,8 @@ export function signedHeaders(message: Message, signing: Signing, timestamp: num
   if (previousSecret !== null) {
     headers.push('X-Svc-Signature-Previous', signature(previousSecret, timestamp, message.body))
   }
-  if (standardWebhooks) headers.push(...standardHeaders(message, signing, timestamp))
+  if (standardWebhooks || ed25519 !== null)
+    headers.push(...standardHeaders(message, signing, timestamp))
   return headers
 }
 
@@ -57,13 +61,17 @@ function standardHeaders(
 ): string[] {
   const secrets =
     signing.previousSecret === null ? [signing.secret] : [signing.secret, signing.previousSecret]
+  const signatures = secrets.map((secret) => standardSignature(secret, deliveryId, timestamp, body))
+  if (signing.ed25519) {
+    signatures.push(ed25519Signature(signing.ed25519, deliveryId, timestamp, body))
+  }
   return [
     'webhook-id',
     deliveryId,
     'webhook-timestamp',
     String(timestamp),
     'webhook-signature',
-    secrets.map((secret) => standardSignature(secret, deliveryId, timestamp, body)).join(' '),
+    signatures.join(' '),
   ]
 }
 

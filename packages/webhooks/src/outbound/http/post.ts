@@ -11,7 +11,8 @@ import { ResponseText } from './response-text.ts'
 /** An answer is cut off after so many bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024
 /** Headers of every request. Without compression the start of an answer is readable in the log. */
-const COMMON_HEADERS = ['Content-Type', 'application/json', 'Accept-Encoding', 'identity']
+const COMMON_HEADERS = ['Accept-Encoding', 'identity']
+const JSON_TYPE = 'application/json'
 /**
  * With more open connections than this, each is closed after its request: a fan-out to 10,000 hosts
  * must not use up the file handles.
@@ -29,16 +30,30 @@ export interface PostSettings {
   ca?: string
 }
 
+/** What one request may have of its own. */
+export interface RequestOptions {
+  /** @default application/json */
+  contentType?: string | undefined
+  /** Where it is less than that of all requests. */
+  timeoutMs?: number | undefined
+}
+
 export interface Post {
   /** Sends one POST; each failure is an answer. Rejects only where `signal` aborts. */
-  send(url: URL, headers: string[], body: Buffer, signal: AbortSignal): Promise<PostResult>
+  send(
+    url: URL,
+    headers: string[],
+    body: Buffer,
+    signal: AbortSignal,
+    options?: RequestOptions,
+  ): Promise<PostResult>
   /** Closes all connections; requests on them fail. */
   close(): Promise<void>
 }
 
 /** Makes the one HTTP client of deliveries. */
 export function createPost({ timeoutMs, isBlocked, userAgent, lookup, ca }: PostSettings): Post {
-  const always = [...COMMON_HEADERS, 'User-Agent', userAgent]
+  const always = [...COMMON_HEADERS, 'User-Agent', userAgent, 'Content-Type']
   const nameServers = new NameServers()
   const resolve =
     lookup === undefined
@@ -51,16 +66,17 @@ export function createPost({ timeoutMs, isBlocked, userAgent, lookup, ca }: Post
   })
 
   return {
-    send(url, headers, body, signal) {
+    send(url, headers, body, signal, options = {}) {
       return new Promise((resolve, reject) => {
-        const exchange = new Exchange(resolve, reject, timeoutMs, signal)
+        const limitMs = Math.min(timeoutMs, options.timeoutMs ?? timeoutMs)
+        const exchange = new Exchange(resolve, reject, limitMs, signal)
         if (signal.aborted) return exchange.onAbort()
         const { origin, pathname, search } = url
         const request = {
           origin,
           path: pathname + search,
           method: 'POST',
-          headers: always.concat(headers),
+          headers: always.concat(options.contentType ?? JSON_TYPE, headers),
           body,
         }
         agent.dispatch(

@@ -1,10 +1,10 @@
 /** Why a delivery was refused. */
 export type InvalidDeliveryCode =
-  /** There is no `X-Svc-Signature`, or no `X-Svc-Timestamp`, or one of them came more than once. */
+  /** A header of the signature is missing, or came more than once: the message names it. */
   | 'SVC_DELIVERY_HEADER_MISSING'
   /** The timestamp is not plain digits, or further from now than `toleranceSeconds`. */
   | 'SVC_DELIVERY_OUTSIDE_TOLERANCE'
-  /** No signature matches the secret, this timestamp and this body. */
+  /** No signature matches the key, this timestamp and this body. */
   | 'SVC_DELIVERY_SIGNATURE_MISMATCH'
   /** The signature matches, but the body is not JSON: it is not one of our deliveries. */
   | 'SVC_DELIVERY_BODY_NOT_JSON'

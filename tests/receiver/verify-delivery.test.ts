@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
-import { verifyDelivery, type VerifyDeliveryOptions } from '@svc/webhooks/receiver'
+import { verifyDelivery, type VerifyDeliveryOptions } from '@svc/receiver'
 
 const NOW = 1_700_000_000
 const secret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'

@@ -1,0 +1,128 @@
+/** The limiter of this process: its clock, its statements, and what it gives back when it closes. */
+import { randomUUID } from 'node:crypto'
+import type { Db } from '@svc/core/internal'
+import { OutageLog, type Log } from '../guard/outage-log.ts'
+import { sweepWindows, takeAllowances } from '../tables/allowances.ts'
+import { keyRules, quotaRule, tenantRules, type Limit, type Quota } from './limits.ts'
+import { Limiter, type Verdict } from './limiter.ts'
+import type { MeterSet } from './meter-registry.ts'
+import { rateLimitLabels, rateLimitPolicy } from './rate-limit-fields.ts'
+
+export interface AllowancesParts {
+  /** For statements that requests wait for. */
+  db: Db
+  /** For the deletion of rows that mean nothing any more. */
+  maintenanceDb: Db
+  tenantLimits: readonly Limit[]
+  log: Log
+}
+
+/** The limits of a key, as its row has them. */
+export interface LimitedKey {
+  /** Whose allowances it uses: its own id, or that of the key that it was rotated from. */
+  allowancesOf: string
+  tenant: string | null
+  limits: readonly Limit[] | null
+  quota: Quota | null
+}
+
+/** The limits of a key as the guard remembers them. */
+export interface KeyLimits {
+  readonly set: MeterSet
+  /** The field `RateLimit-Policy` of every answer. */
+  readonly policy: string
+  /** For its field `RateLimit`. */
+  readonly labels: readonly string[]
+}
+
+const TICK_MS = 500
+const SWEEP_MS = 300_000
+/** A process that closes gives back what it holds, if Postgres takes it within that time. */
+const CLOSE_MS = 1000
+
+export class Allowances {
+  readonly limiter: Limiter
+  #parts: AllowancesParts
+  #outage: OutageLog
+  #tick: NodeJS.Timeout | undefined
+  #sweep: NodeJS.Timeout | undefined
+
+  constructor(parts: AllowancesParts) {
+    this.#parts = parts
+    this.#outage = new OutageLog(
+      parts.log,
+      'no allowances of limits can be had: requests of limited keys are refused once what is held is used up',
+      'allowances of limits can be had again',
+    )
+    this.limiter = new Limiter({
+      now: () => performance.now(),
+      schedule: setImmediate,
+      newHolder: randomUUID,
+      send: (batch, done) => {
+        takeAllowances(parts.db, batch).then(
+          (answers) => {
+            this.#outage.succeeded()
+            done(answers)
+          },
+          (error: Error) => {
+            this.#outage.failed(error)
+            done(error)
+          },
+        )
+      },
+    })
+  }
+
+  /** `null` for a key without limits, so that its requests pay for one comparison. */
+  limitsOf({ allowancesOf, tenant, limits, quota }: LimitedKey): KeyLimits | null {
+    const { tenantLimits } = this.#parts
+    const rules = [...keyRules(allowancesOf, limits), ...tenantRules(tenant, tenantLimits)]
+    if (rules.length === 0 && quota === null) return null
+    const set = this.limiter.setOf(rules, quotaRule(allowancesOf, quota))
+    return { set, policy: rateLimitPolicy(set), labels: rateLimitLabels(set) }
+  }
+
+  /** At once where an allowance is held, else when Postgres has answered. */
+  async check(set: MeterSet, cost: number): Promise<Verdict> {
+    return this.limiter.take(set, cost) ?? this.wait(set, cost)
+  }
+
+  /** Of the quota, or of the limit of which least is left. */
+  remaining({ meters, quota }: MeterSet): number {
+    const now = performance.now()
+    for (const meter of meters) meter.prune(now)
+    const counted = quota === null ? meters : [quota]
+    return Math.min(...counted.map((meter) => meter.remaining(now)))
+  }
+
+  /** After the limiter's `take` has returned `null`. */
+  wait(set: MeterSet, cost: number): Promise<Verdict> {
+    return new Promise((resolve) => this.limiter.wait(set, cost, resolve))
+  }
+
+  start(): void {
+    this.#tick = setInterval(() => this.limiter.sweep(), TICK_MS)
+    this.#sweep = setInterval(() => {
+      sweepWindows(this.#parts.maintenanceDb).catch((error: unknown) => this.#outage.failed(error))
+    }, SWEEP_MS)
+    this.#tick.unref()
+    this.#sweep.unref()
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#tick)
+    clearInterval(this.#sweep)
+    const until = performance.now() + CLOSE_MS
+    this.limiter.releaseAll()
+    await this.#settled(until)
+    // What a statement brought that was under way.
+    this.limiter.releaseAll()
+    await this.#settled(until)
+  }
+
+  async #settled(until: number): Promise<void> {
+    while (!this.limiter.isSettled && performance.now() < until) {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
+}

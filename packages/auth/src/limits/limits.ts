@@ -1,0 +1,104 @@
+/** Limits and quotas as keys and options have them, and which of two allows less. */
+import { Type, type Static } from '@sinclair/typebox'
+import { isIntegerFrom } from '@svc/core/internal'
+import type { Rule } from './meter.ts'
+
+const MOST = 1_000_000_000
+/** 366 days. */
+const LONGEST_SECONDS = 31_622_400
+export const MAX_LIMITS = 3
+
+export const Limit = Type.Object(
+  {
+    limit: Type.Integer({ minimum: 1, maximum: MOST, description: 'So many requests' }),
+    perSeconds: Type.Integer({
+      minimum: 1,
+      maximum: LONGEST_SECONDS,
+      description: 'in any span of so many seconds.',
+    }),
+  },
+  { additionalProperties: false },
+)
+
+export type QuotaPeriod = 'day' | 'month' | 'total'
+const PERIODS: readonly QuotaPeriod[] = ['day', 'month', 'total']
+
+export const Quota = Type.Object(
+  {
+    limit: Type.Integer({ minimum: 1, maximum: MOST }),
+    period: Type.Unsafe<QuotaPeriod>({
+      type: 'string',
+      enum: [...PERIODS],
+      description: 'A day or a month of UTC, or all time.',
+    }),
+  },
+  { additionalProperties: false },
+)
+
+/**
+ * At most `limit` requests in any span of `perSeconds`, over all processes.
+ *
+ * @example
+ * const limit: Limit = { limit: 100, perSeconds: 60 }
+ */
+export type Limit = Static<typeof Limit>
+
+/**
+ * At most `limit` in a day or a month of UTC, or ever. A request takes 1 of it, or what
+ * `config.cost` of its route says.
+ *
+ * @example
+ * const quota: Quota = { limit: 10_000, period: 'month' }
+ */
+export type Quota = Static<typeof Quota>
+
+const isCount = isIntegerFrom(1, MOST)
+const isSpan = isIntegerFrom(1, LONGEST_SECONDS)
+
+/** For options: the schema checks what comes over HTTP. */
+export function isLimit(value: unknown): value is Limit {
+  if (typeof value !== 'object' || value === null) return false
+  const { limit, perSeconds, ...others } = value as Partial<Limit>
+  return isCount(limit) && isSpan(perSeconds) && Object.keys(others).length === 0
+}
+
+export const keyRules = (id: string, limits: readonly Limit[] | null): Rule[] =>
+  (limits ?? []).map(({ limit, perSeconds }) => ({
+    subject: `key:${id}`,
+    period: perSeconds,
+    limit,
+  }))
+
+export const tenantRules = (tenant: string | null, limits: readonly Limit[]): Rule[] =>
+  tenant === null
+    ? []
+    : limits.map(({ limit, perSeconds }) => ({
+        subject: `tenant:${tenant}`,
+        period: perSeconds,
+        limit,
+      }))
+
+export const quotaRule = (id: string, quota: Quota | null): Rule | null =>
+  quota && { subject: `key:${id}`, ...quota }
+
+/** Whether whoever keeps `given` keeps each of `than` as well. */
+export const areWithin = (given: readonly Limit[] | null, than: readonly Limit[] | null): boolean =>
+  (than ?? []).every((bound) => (given ?? []).some((one) => isWithin(one, bound)))
+
+/** A span of the bound is covered by so many spans of the given limit. */
+const isWithin = (given: Limit, than: Limit): boolean =>
+  given.limit * Math.ceil(than.perSeconds / given.perSeconds) <= than.limit
+
+/** In the longest of each period: a month has up to 31 days, and `total` up to all of them. */
+const WITHIN: Record<QuotaPeriod, Partial<Record<QuotaPeriod, number>>> = {
+  day: { day: 1, month: 1, total: 1 },
+  month: { day: 31, month: 1, total: 1 },
+  total: { total: 1 },
+}
+
+/** Whether whoever keeps the quota `given` keeps `than` as well. */
+export function isQuotaWithin(given: Quota | null, than: Quota | null): boolean {
+  if (than === null) return true
+  const times = given === null ? undefined : WITHIN[than.period][given.period]
+  return given !== null && times !== undefined && given.limit * times <= than.limit
+}

@@ -1,0 +1,65 @@
+/** The meters of this process: one for each limit and quota, which all keys that it holds for share. */
+import { idOf, Meter, type Rule } from './meter.ts'
+
+/** The meters that a request with a key must pass, all of them. */
+export interface MeterSet {
+  meters: Meter[]
+  /** Of each meter, what this key has: a rotated key may share a meter with another limit. */
+  readonly rules: readonly Rule[]
+  /** Of `meters` the one that a route's `cost` is taken from. */
+  quota: Meter | null
+}
+
+export class MeterRegistry {
+  #meters = new Map<string, Meter>()
+
+  get size(): number {
+    return this.#meters.size
+  }
+
+  values(): MapIterator<Meter> {
+    return this.#meters.values()
+  }
+
+  /** The rules of one key; of two for one period the stricter one holds. */
+  setOf(rules: readonly Rule[], quota: Rule | null, now: number): MeterSet {
+    const strictest = new Map<string, Rule>()
+    for (const rule of rules) {
+      const other = strictest.get(idOf(rule))
+      if (other === undefined || other.limit > rule.limit) strictest.set(idOf(rule), rule)
+    }
+    const meters = [...strictest.values()].map((rule) => this.#meterOf(rule, now))
+    const last = quota && this.#meterOf(quota, now)
+    const all = last ? [...meters, last] : meters
+    return { meters: all, rules: all.map(({ rule }) => rule), quota: last }
+  }
+
+  drop(meter: Meter): void {
+    meter.isDropped = true
+    this.#meters.delete(meter.id)
+  }
+
+  /** A cached key can outlive its meters here: then it takes those that are known now. */
+  revive(set: MeterSet, now: number): void {
+    set.meters = set.meters.map((meter) => {
+      if (!meter.isDropped) return meter
+      const current = this.#meters.get(meter.id) ?? this.#add(meter, now)
+      if (meter === set.quota) set.quota = current
+      return current
+    })
+  }
+
+  #meterOf(rule: Rule, now: number): Meter {
+    const known = this.#meters.get(idOf(rule))
+    if (known === undefined) return this.#add(new Meter(rule), now)
+    known.change(rule)
+    return known
+  }
+
+  #add(meter: Meter, now: number): Meter {
+    meter.isDropped = false
+    meter.usedAt = now
+    this.#meters.set(meter.id, meter)
+    return meter
+  }
+}

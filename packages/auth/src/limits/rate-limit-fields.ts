@@ -1,0 +1,56 @@
+/**
+ * `RateLimit-Policy` and `RateLimit`: what a limited key may do, and what is left of it.
+ *
+ * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/
+ */
+import type { MeterSet } from './meter-registry.ts'
+import type { Meter } from './meter.ts'
+
+/** A structured field's String: no name of ours has a character that it would escape. */
+const nameOf = ({ rule: { subject, period, limit } }: Meter): string =>
+  typeof period === 'string'
+    ? `"quota-${period}"`
+    : `"${subject.startsWith('tenant:') ? 'tenant-' : ''}${limit}-per-${period}s"`
+
+const DAY_SECONDS = 86_400
+
+function policyOf(meter: Meter): string {
+  const { period, limit } = meter.rule
+  // A month has no number of seconds, and all time no end.
+  const seconds = period === 'day' ? DAY_SECONDS : period
+  return `${nameOf(meter)};q=${limit}${typeof seconds === 'number' ? `;w=${seconds}` : ''}`
+}
+
+/** It is the same for all requests of a key. */
+export const rateLimitPolicy = ({ meters }: MeterSet): string => meters.map(policyOf).join(', ')
+
+/** What begins each member of `RateLimit`: it is the same for all requests of a key. */
+export const rateLimitLabels = ({ meters }: MeterSet): string[] =>
+  meters.map((meter, index) => `${index === 0 ? '' : ', '}${nameOf(meter)};r=`)
+
+export function rateLimit({ meters }: MeterSet, labels: readonly string[], now: number): string {
+  let text = ''
+  for (let index = 0; index < meters.length; index++) {
+    const meter = meters[index] as Meter
+    meter.prune(now)
+    const resetMs = meter.resetMs(now)
+    text += `${labels[index]}${meter.remaining(now)}`
+    if (resetMs !== null) text += `;t=${Math.ceil(resetMs / 1000)}`
+  }
+  return text
+}
+
+/** For `Retry-After`, of all limits, or of the quota, that the request is over; `undefined`: never. */
+export function retryAfterSeconds(
+  { meters, quota }: MeterSet,
+  refusing: Meter,
+  now: number,
+): number | undefined {
+  if (refusing === quota) return secondsOf(refusing.retryAfterMs(now))
+  const over = meters.filter((meter) => meter !== quota && meter.isOver(1, now))
+  return Math.max(...[...over, refusing].map((meter) => secondsOf(meter.retryAfterMs(now)) ?? 1))
+}
+
+/** At least one: a request that comes at once would be refused again. */
+const secondsOf = (ms: number | null): number | undefined =>
+  ms === null ? undefined : Math.max(1, Math.ceil(ms / 1000))

@@ -1,0 +1,56 @@
+/** What one process has admitted in the last window, by a clock that is passed in. */
+
+/** Up to this limit each request has its own time; beyond it, those of a slice of the window share one. */
+const MAX_ENTRIES = 128
+
+export class SlidingLog {
+  /** How many requests are in the window, as of the last `prune`. */
+  count = 0
+  readonly #windowMs: number
+  #times: number[] = []
+  #counts: number[] = []
+  #head = 0
+
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs
+  }
+
+  /**
+   * `limit`: above 128, requests of one slice are counted as if all came at the time of the last, so
+   * that a log never has more than about 128 entries.
+   */
+  add(now: number, limit: number): void {
+    this.count++
+    const last = this.#times.length - 1
+    const sliceMs = limit > MAX_ENTRIES ? this.#windowMs / MAX_ENTRIES : 0
+    if (sliceMs > 0 && last >= this.#head) {
+      const at = this.#times[last] as number
+      if (Math.floor(at / sliceMs) === Math.floor(now / sliceMs)) {
+        this.#times[last] = now
+        this.#counts[last] = (this.#counts[last] as number) + 1
+        return
+      }
+    }
+    this.#times.push(now)
+    this.#counts.push(1)
+  }
+
+  /** Drops what has left the window. */
+  prune(now: number): void {
+    while (this.#head < this.#times.length) {
+      if ((this.#times[this.#head] as number) + this.#windowMs > now) break
+      this.count -= this.#counts[this.#head] as number
+      this.#head++
+    }
+    if (this.#head < 32 || this.#head * 2 < this.#times.length) return
+    this.#times = this.#times.slice(this.#head)
+    this.#counts = this.#counts.slice(this.#head)
+    this.#head = 0
+  }
+
+  /** When the oldest request leaves the window; `null` where there is none. */
+  nextLeaves(): number | null {
+    const oldest = this.#times[this.#head]
+    return oldest === undefined ? null : oldest + this.#windowMs
+  }
+}

@@ -1,0 +1,59 @@
+/** How often keys were used, and what came of it. */
+import { isUuid, narrowedReach } from '@svc/core/internal'
+import { InvalidUsageSpan, KeyNotFound } from '../errors.ts'
+import { findApiKey } from '../tables/api-keys.ts'
+import { findUsage, OUTCOMES, type Counts, type UsagePoint } from '../tables/usage.ts'
+import type { Usage, UsageQuery } from '../usage/usage-schemas.ts'
+import { reachOfCall, type OperationCall, type OperationContext } from './context.ts'
+
+const MAX_POINTS = 1000
+const HOUR_MS = 3_600_000
+const LENGTH_MS = { hour: HOUR_MS, day: 24 * HOUR_MS }
+/** Of a span without a `from`. */
+const POINTS = { hour: 24, day: 30 }
+
+export const createUsageOperations = ({ db, writeUsage }: OperationContext) => ({
+  /** Of all keys that the caller reaches, or of one. @throws KeyNotFound, InvalidUsageSpan */
+  async getUsage(query: UsageQuery, call: OperationCall = {}): Promise<Usage> {
+    const { keyId, tenant, by = 'hour' } = query
+    const { from, to } = spanOf(query, by)
+    const reach = reachOfCall(call)
+    if (keyId !== undefined && !(isUuid(keyId) && (await findApiKey(db, keyId, reach)))) {
+      throw new KeyNotFound()
+    }
+    await writeUsage()
+    const filter = { from, to, by, keyId: keyId ?? null }
+    const narrowed = narrowedReach(reach, tenant)
+    // A tenant that the caller does not reach has used nothing.
+    const found = await findUsage(db, {
+      ...filter,
+      reach: narrowed === undefined ? reach : narrowed,
+    })
+    const points = narrowed === undefined ? found.map(({ at }) => ({ at, ...NOTHING })) : found
+    return { from: from.toISOString(), to: to.toISOString(), by, totals: totalsOf(points), points }
+  },
+})
+
+const NOTHING: Counts = {
+  allowed: 0,
+  rate_limited: 0,
+  quota_exceeded: 0,
+  forbidden: 0,
+  expired: 0,
+}
+
+/** @throws InvalidUsageSpan */
+function spanOf({ from, to }: UsageQuery, by: 'hour' | 'day'): { from: Date; to: Date } {
+  const end = to === undefined ? new Date() : new Date(to)
+  const start =
+    from === undefined ? new Date(end.getTime() - POINTS[by] * LENGTH_MS[by]) : new Date(from)
+  const points = (end.getTime() - start.getTime()) / LENGTH_MS[by]
+  if (!(points > 0 && points <= MAX_POINTS)) throw new InvalidUsageSpan(String(MAX_POINTS))
+  return { from: start, to: end }
+}
+
+function totalsOf(points: readonly UsagePoint[]): Counts {
+  const totals = { ...NOTHING }
+  for (const point of points) for (const outcome of OUTCOMES) totals[outcome] += point[outcome]
+  return totals
+}

@@ -1,0 +1,96 @@
+/** How often keys were used, by the hour. */
+import { withinReach, type Db, type Reach } from '@svc/core/internal'
+import { isoOf } from './timestamps.ts'
+
+export const OUTCOMES = [
+  'allowed',
+  'rate_limited',
+  'quota_exceeded',
+  'forbidden',
+  'expired',
+] as const
+
+export type UsageOutcome = (typeof OUTCOMES)[number]
+export type Counts = Record<UsageOutcome, number>
+
+/** Adds to what other processes have written of the same keys and hour. */
+export async function addUsage(
+  db: Db,
+  hour: Date,
+  uses: readonly (readonly [keyId: string, Readonly<Counts>])[],
+): Promise<void> {
+  await db.query(
+    `insert into svc."__svc.auth.usage" as usage
+       (key_id, hour, tenant, allowed, rate_limited, quota_exceeded, forbidden, expired)
+     select keys.id, $1::timestamptz, keys.tenant, given.allowed, given.rate_limited,
+            given.quota_exceeded, given.forbidden, given.expired
+       from unnest($2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+              as given (id, allowed, rate_limited, quota_exceeded, forbidden, expired)
+       join svc."__svc.auth.api_keys" as keys on keys.id = given.id
+      -- In one order in all processes: two batches cannot wait for each other.
+      order by keys.id
+     on conflict (key_id, hour) do update set
+       allowed = usage.allowed + excluded.allowed,
+       rate_limited = usage.rate_limited + excluded.rate_limited,
+       quota_exceeded = usage.quota_exceeded + excluded.quota_exceeded,
+       forbidden = usage.forbidden + excluded.forbidden,
+       expired = usage.expired + excluded.expired`,
+    [
+      hour.toISOString(),
+      uses.map(([id]) => id),
+      ...OUTCOMES.map((outcome) => uses.map(([, counts]) => counts[outcome])),
+    ],
+  )
+}
+
+export interface UsageFilter {
+  /** `null`: of all keys. */
+  keyId: string | null
+  reach: Reach
+  from: Date
+  to: Date
+  by: 'hour' | 'day'
+}
+
+export type UsagePoint = { at: string } & Counts
+
+/** One point for each hour or day that `from` to `to` touches, in UTC, also where nothing was used. */
+export async function findUsage(db: Db, filter: UsageFilter): Promise<UsagePoint[]> {
+  const { keyId, reach, from, to, by } = filter
+  const { rows } = await db.query(
+    `select ${isoOf('at')} as at, ${OUTCOMES.map(sumOf).join(', ')}
+       from (select step at time zone 'utc' as at
+               from generate_series(date_trunc($1, $2::timestamptz at time zone 'utc'),
+                      $3::timestamptz at time zone 'utc', ('1 ' || $1)::interval) as step) as steps
+       left join (
+         select date_trunc($1, hour, 'utc') as step, * from svc."__svc.auth.usage"
+          where hour >= date_trunc($1, $2::timestamptz, 'utc') and hour < $3
+            and ($4::uuid is null or key_id = $4)
+            and ${withinReach('tenant', '$5')}) as usage on usage.step = at
+      where at < $3
+      group by at order by at`,
+    [by, from.toISOString(), to.toISOString(), keyId, reach],
+  )
+  return rows
+}
+
+const sumOf = (outcome: UsageOutcome): string =>
+  `coalesce(sum(usage.${outcome}), 0)::float8 as ${outcome}`
+
+const KEPT_DAYS = 400
+
+/** Deletes what is older than 400 days, in portions that keep no lock for long. */
+export async function sweepUsage(db: Db): Promise<void> {
+  const portion = 5000
+  for (;;) {
+    const { rowCount } = await db.query(
+      `with old as materialized (
+         select key_id, hour from svc."__svc.auth.usage"
+          where hour < now() - make_interval(days => $2) limit $1 for update skip locked)
+       delete from svc."__svc.auth.usage" as usage
+        using old where (old.key_id, old.hour) = (usage.key_id, usage.hour)`,
+      [portion, KEPT_DAYS],
+    )
+    if ((rowCount ?? 0) < portion) return
+  }
+}

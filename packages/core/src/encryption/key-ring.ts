@@ -1,0 +1,106 @@
+/** Seals texts for storage with AES-256-GCM, by a ring of keys of which the first one seals. */
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
+import { DecryptionFailed } from '../errors.ts'
+
+/** Where a text is stored: it cannot be opened anywhere else. */
+export interface Place {
+  table: string
+  column: string
+  /** The id of the row. */
+  row: string
+}
+
+/** Seals and opens what a package stores. */
+export interface Cipher {
+  /** Whether texts are sealed at all. */
+  readonly isEnabled: boolean
+  seal(text: string, place: Place): string
+  /** A text that was stored unsealed is returned as it is. @throws DecryptionFailed */
+  open(text: string, place: Place): string
+  /** Whether `seal` would do more than choose another nonce. */
+  isCurrent(text: string): boolean
+}
+
+export const KEY_BYTES = 32
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+/** Begins each sealed text: `svcenc:v1:<key id>:<base64 of nonce, text and tag>`. */
+const PREFIX = 'svcenc:v1:'
+
+export const isSealed = (text: string): boolean => text.startsWith(PREFIX)
+
+/** `null` where it is not 32 bytes of base64. */
+export function parseKey(secret: string): Buffer | null {
+  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(secret)) return null
+  const key = Buffer.from(secret, 'base64')
+  return key.length === KEY_BYTES ? key : null
+}
+
+/** Tells keys apart and says nothing of them; it does not depend on the name of a secret. */
+const keyIdOf = (key: Buffer): string =>
+  hash('sha256', Buffer.concat([Buffer.from('svc key id\n'), key])).slice(0, 12)
+
+export class KeyRing implements Cipher {
+  readonly isEnabled = true
+  #keys: Map<string, Buffer>
+  #first: { id: string; key: Buffer }
+
+  constructor(keys: readonly [Buffer, ...Buffer[]]) {
+    this.#keys = new Map(keys.map((key) => [keyIdOf(key), key]))
+    this.#first = { id: keyIdOf(keys[0]), key: keys[0] }
+  }
+
+  seal(text: string, place: Place): string {
+    const { id, key } = this.#first
+    const nonce = randomBytes(NONCE_BYTES)
+    const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(dataOf(place, id))
+    const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final()])
+    return `${PREFIX}${id}:${Buffer.concat([sealed, cipher.getAuthTag()]).toString('base64')}`
+  }
+
+  open(text: string, place: Place): string {
+    if (!isSealed(text)) return text
+    const [id = '', base64 = ''] = text.slice(PREFIX.length).split(':')
+    const key = this.#keys.get(id)
+    if (key === undefined) throw new DecryptionFailed(nameOf(place), `no key has the id "${id}"`)
+    const bytes = Buffer.from(base64, 'base64')
+    try {
+      // Node's decoder passes over what is not base64.
+      if (bytes.toString('base64') !== base64) throw new TypeError('it is not base64')
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), {
+        authTagLength: TAG_BYTES,
+      })
+      decipher.setAAD(dataOf(place, id)).setAuthTag(bytes.subarray(-TAG_BYTES))
+      const sealed = bytes.subarray(NONCE_BYTES, -TAG_BYTES)
+      return Buffer.concat([decipher.update(sealed), decipher.final()]).toString('utf8')
+    } catch (error) {
+      throw new DecryptionFailed(nameOf(place), 'it was changed, or belongs to another place', {
+        cause: error,
+      })
+    }
+  }
+
+  isCurrent(text: string): boolean {
+    return text.startsWith(`${PREFIX}${this.#first.id}:`)
+  }
+}
+
+/** Without the option `encryption`: texts are stored as they are. */
+export const NO_CIPHER: Cipher = {
+  isEnabled: false,
+  seal: (text) => text,
+  open(text, place) {
+    // Whoever signed with the sealed text would send signatures that no receiver can verify.
+    if (isSealed(text)) {
+      throw new DecryptionFailed(nameOf(place), 'the option "encryption" is not set in this host')
+    }
+    return text
+  },
+  isCurrent: () => true,
+}
+
+/** The associated data: with its key, table, column and row a text is bound to its place. */
+const dataOf = ({ table, column, row }: Place, keyId: string): Buffer =>
+  Buffer.from(JSON.stringify([keyId, table, column, row]))
+
+const nameOf = ({ table, column, row }: Place): string => `${column} of ${table} ${row}`

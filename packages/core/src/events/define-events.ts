@@ -1,0 +1,49 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import { checkedHostEventName } from './validate-event.ts'
+
+/** What a host says of one of its events. */
+export interface EventDefinition {
+  /** The schema of its payload: of TypeBox, or a plain JSON Schema. */
+  payload: object
+  description?: string
+  /** A payload that matches the schema: it is shown, and sent to try a webhook out. */
+  example?: unknown
+  /** Whether it will go away. @default false */
+  deprecated?: boolean
+}
+
+/** Definitions by the names of the events. */
+export type EventDefinitions = Readonly<Record<string, EventDefinition>>
+
+/** The payloads of defined events by their names, for the interface `SvcEvents`. */
+export type EventsOf<Definitions> = {
+  [Name in keyof Definitions]: Definitions[Name] extends { payload: infer Schema }
+    ? PayloadOf<Schema>
+    : unknown
+}
+
+/** A plain JSON Schema says nothing to the compiler. */
+type PayloadOf<Schema> = Schema extends TSchema ? Static<Schema> : unknown
+
+/**
+ * Describes the events of a host, for the option `events` of `svcCore`.
+ *
+ * @throws InvalidEventName, ReservedEventName for a name that no event of a host can have
+ * @example
+ * export const events = defineEvents({
+ *   'order.created': {
+ *     description: 'A customer has paid for an order.',
+ *     payload: Type.Object({ id: Type.Integer(), total: Type.Number() }),
+ *     example: { id: 42, total: 99.5 },
+ *   },
+ * })
+ * declare module '@svc/core' {
+ *   interface SvcEvents extends EventsOf<typeof events> {}
+ * }
+ */
+export function defineEvents<const Definitions extends EventDefinitions>(
+  events: Definitions,
+): Definitions {
+  for (const name of Object.keys(events)) checkedHostEventName(name)
+  return events
+}

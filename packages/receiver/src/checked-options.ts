@@ -1,0 +1,55 @@
+import type { KeyObject } from 'node:crypto'
+import { parsePublicKey, PUBLIC_KEY_PREFIX } from './ed25519.ts'
+import { InvalidVerification } from './invalid-delivery.ts'
+
+export function checkedBody(body: unknown): Uint8Array {
+  if (typeof body === 'string') return Buffer.from(body)
+  if (body instanceof Uint8Array) return body
+  throw new InvalidVerification(
+    'verifyDelivery: "body" must be the body as it was received, a string or bytes: JSON that was parsed and printed again is not what was signed',
+  )
+}
+
+/** What a delivery may be verified with. */
+export interface Keys {
+  secrets: string[]
+  publicKeys: KeyObject[]
+}
+
+/**
+ * A public key is never taken as a secret: everyone knows it, and could sign with it.
+ *
+ * @throws InvalidVerification
+ */
+export function checkedKeys(secret: unknown, publicKey: unknown): Keys {
+  if (secret === undefined && publicKey === undefined) {
+    throw new InvalidVerification('verifyDelivery: give "secret" or "publicKey"')
+  }
+  const secrets = secret === undefined ? [] : checkedTexts('secret', secret)
+  const isPublic = (text: string) => text.startsWith(PUBLIC_KEY_PREFIX)
+  return {
+    secrets: secrets.filter((text) => !isPublic(text)),
+    publicKeys: [
+      ...secrets.filter(isPublic),
+      ...(publicKey === undefined ? [] : checkedTexts('publicKey', publicKey)),
+    ].map(parsePublicKey),
+  }
+}
+
+/** With an empty secret anyone could sign. */
+function checkedTexts(name: 'secret' | 'publicKey', given: unknown): string[] {
+  const texts: unknown[] = [given].flat()
+  if (texts.length > 0 && texts.every((one) => typeof one === 'string' && one !== '')) {
+    return texts as string[]
+  }
+  const one = name === 'secret' ? 'a secret' : 'a public key'
+  throw new InvalidVerification(
+    `verifyDelivery: "${name}" must be ${one}, or a list of at least one, none of them empty`,
+  )
+}
+
+/** `NaN` would be within every tolerance. */
+export function checkedTolerance(toleranceSeconds: unknown): number {
+  if (typeof toleranceSeconds === 'number' && toleranceSeconds >= 0) return toleranceSeconds
+  throw new InvalidVerification('verifyDelivery: "toleranceSeconds" must be a number of at least 0')
+}

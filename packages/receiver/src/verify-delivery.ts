@@ -1,0 +1,88 @@
+import { checkedBody, checkedKeys, checkedTolerance } from './checked-options.ts'
+import { hasEd25519 } from './ed25519.ts'
+import type { DeliveryHeaders } from './headers.ts'
+import { hasHmac } from './hmac.ts'
+import { InvalidDelivery } from './invalid-delivery.ts'
+
+/** The body of a delivery. */
+export interface Delivery<Payload = unknown> {
+  /** Name of the event. */
+  event: string
+  payload: Payload
+  /** The same over all attempts of one delivery: deduplicate by it. */
+  deliveryId: string
+}
+
+/** What `verifyDelivery` needs of a request: `secret` or `publicKey`; of several any may match. */
+export interface VerifyDeliveryOptions {
+  /** Node's headers, or those of a fetch `Request`. */
+  headers: DeliveryHeaders
+  /** The body as it was received: text or bytes, not what a JSON parser has made of it. */
+  body: string | Uint8Array
+  /** The webhook's secret, whole (`whsec_…`), or several of them between two rotations. */
+  secret?: string | readonly string[]
+  /**
+   * The sender's public key (`whpk_…`), or several of them: verifies the ed25519 signature in
+   * `webhook-signature`, which senders with the option `ed25519` add.
+   */
+  publicKey?: string | readonly string[]
+  /** How far the timestamp may be from now, in seconds, into the past and into the future. @default 300 */
+  toleranceSeconds?: number
+}
+
+/**
+ * Verifies a delivery and returns its parsed body.
+ *
+ * For a while after a rotation a delivery is signed with both secrets: with the new one in
+ * `X-Svc-Signature`, with the old one in `X-Svc-Signature-Previous`. Either may match.
+ *
+ * @throws InvalidDelivery for a request that is not one of our deliveries, InvalidVerification for
+ *   wrong options
+ * @example
+ * const { event, payload, deliveryId } = verifyDelivery({
+ *   headers: request.headers,
+ *   body: rawBody,
+ *   secret: process.env.WEBHOOK_SECRET!,
+ * })
+ */
+export function verifyDelivery<Payload = unknown>({
+  headers,
+  body,
+  secret,
+  publicKey,
+  toleranceSeconds = 300,
+}: VerifyDeliveryOptions): Delivery<Payload> {
+  const { secrets, publicKeys } = checkedKeys(secret, publicKey)
+  const bytes = checkedBody(body)
+  const tolerance = checkedTolerance(toleranceSeconds)
+  const checks: (() => boolean)[] = []
+  if (publicKeys.length > 0) checks.push(() => hasEd25519(headers, bytes, publicKeys, tolerance))
+  if (secrets.length > 0) checks.push(() => hasHmac(headers, bytes, secrets, tolerance))
+  if (!isOneTrue(checks)) {
+    throw new InvalidDelivery(
+      'SVC_DELIVERY_SIGNATURE_MISMATCH',
+      'no signature of the delivery matches: is it the right key, and the body as it was received?',
+    )
+  }
+  return parse<Payload>(bytes)
+}
+
+/** A delivery may lack what the first check needs. The reason that is given is that of the last. */
+function isOneTrue(checks: (() => boolean)[]): boolean {
+  return checks.some((check, index) => {
+    if (index === checks.length - 1) return check()
+    try {
+      return check()
+    } catch {
+      return false
+    }
+  })
+}
+
+function parse<Payload>(body: Uint8Array): Delivery<Payload> {
+  try {
+    return JSON.parse(Buffer.from(body).toString('utf8')) as Delivery<Payload>
+  } catch {
+    throw new InvalidDelivery('SVC_DELIVERY_BODY_NOT_JSON', 'the body of the delivery is not JSON')
+  }
+}

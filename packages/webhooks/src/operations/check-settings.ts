@@ -1,0 +1,40 @@
+/** What of a webhook's settings no schema can say. */
+import { TimeoutTooLong, UnknownTransform } from '../errors.ts'
+import { compileFilter } from '../outbound/filter/compile-filter.ts'
+import { assertContentType, assertCustomHeaders } from '../outbound/settings/custom-headers.ts'
+import { assertMetadata } from '../outbound/settings/metadata.ts'
+import type { Transform } from '../outbound/transforms/transform.ts'
+import type { SettingsInput } from '../settings-schemas.ts'
+
+export interface SettingsRules {
+  deliveryTimeoutMs: number
+  transforms: ReadonlyMap<string, Transform>
+}
+
+/** @throws InvalidFilter, InvalidHeader, InvalidMetadata, TimeoutTooLong, UnknownTransform */
+export function checkSettings(
+  { filter, headers, metadata, timeoutMs, transform }: SettingsInput,
+  { deliveryTimeoutMs, transforms }: SettingsRules,
+): void {
+  if (filter) compileFilter(filter)
+  if (headers) assertCustomHeaders(headers)
+  if (metadata) assertMetadata(metadata)
+  if (timeoutMs && timeoutMs > deliveryTimeoutMs) throw new TimeoutTooLong(deliveryTimeoutMs)
+  if (typeof transform === 'string' && !transforms.has(transform)) {
+    throw new UnknownTransform(transform, [...transforms.keys()].join(', '))
+  }
+}
+
+/** Checks what depends on two settings: on what is given, and else on what the webhook has. */
+export function checkCombination(
+  given: SettingsInput,
+  before: Pick<SettingsInput, 'headers' | 'transform'> = {},
+): void {
+  const { headers, transform } = { ...before, ...definedOf(given) }
+  assertContentType(headers ?? null, transform ?? null)
+}
+
+const definedOf = ({ headers, transform }: SettingsInput): SettingsInput => ({
+  ...(headers !== undefined && { headers }),
+  ...(transform !== undefined && { transform }),
+})

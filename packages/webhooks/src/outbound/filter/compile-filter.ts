@@ -1,0 +1,77 @@
+/**
+ * Filters of webhooks: which of the events that it subscribed to a webhook is sent. The dialect is
+ * that of MongoDB's queries, without regular expressions and code, so that a filter costs no more than
+ * a walk along its paths.
+ */
+import { InvalidFilter } from '../../errors.ts'
+import { splitPath, valuesAt, type Subject } from './field-path.ts'
+import { assertWithinLimits, isObject } from './filter-limits.ts'
+import { OPERATORS, type Test } from './operators.ts'
+
+export type Decide = (subject: Subject) => boolean
+
+const LOGICAL = ['$and', '$or', '$not']
+
+/** @throws InvalidFilter naming the spot that is wrong */
+export function compileFilter(filter: unknown): Decide {
+  assertWithinLimits(filter)
+  return compile(filter, [], 'filter')
+}
+
+/** A condition on what stands at `path`: a value that it equals, or an object of conditions. */
+function compile(condition: unknown, path: readonly string[], spot: string): Decide {
+  if (!isObject(condition)) {
+    if (path.length > 0) return compileTest('$eq', condition, path, spot)
+    throw new InvalidFilter(`${spot} must be an object`)
+  }
+  const names = Object.keys(condition)
+  // `{}` at the root is a filter that everything matches; at a path it says nothing.
+  if (names.length === 0 && path.length > 0) {
+    throw new InvalidFilter(`${spot} is empty: give it a value, an operator or a field`)
+  }
+  return every(
+    names.map((name) => {
+      const inner = `${spot}.${name}`
+      if (name === '$not') {
+        const decide = compile(condition[name], path, inner)
+        return (subject) => !decide(subject)
+      }
+      if (name === '$and') return every(compileAll(condition[name], path, inner))
+      if (name === '$or') {
+        const branches = compileAll(condition[name], path, inner)
+        return (subject) => branches.some((decide) => decide(subject))
+      }
+      if (name.startsWith('$')) return compileTest(name, condition[name], path, inner)
+      return compile(condition[name], splitPath(name, path, inner), inner)
+    }),
+  )
+}
+
+function compileAll(conditions: unknown, path: readonly string[], spot: string): Decide[] {
+  if (!Array.isArray(conditions) || conditions.length === 0) {
+    throw new InvalidFilter(`${spot} must be a list of at least one condition`)
+  }
+  return conditions.map((one, index) => compile(one, path, `${spot}[${index}]`))
+}
+
+function compileTest(
+  name: string,
+  operand: unknown,
+  path: readonly string[],
+  spot: string,
+): Decide {
+  const operator = OPERATORS.get(name)
+  if (operator === undefined) {
+    const known = [...OPERATORS.keys(), ...LOGICAL].join(', ')
+    throw new InvalidFilter(`${spot} is no operator: there are ${known}`)
+  }
+  if (path.length === 0) throw new InvalidFilter(`${spot} must stand below a field`)
+  const test: Test = operator(operand, spot)
+  return (subject) => test(valuesAt(subject, path))
+}
+
+function every(conditions: Decide[]): Decide {
+  const [only] = conditions
+  if (only !== undefined && conditions.length === 1) return only
+  return (subject) => conditions.every((decide) => decide(subject))
+}

@@ -1,0 +1,54 @@
+/** Where a filter looks: the fields of `{ event, tenant, payload }` and below. */
+import { InvalidFilter } from '../../errors.ts'
+import { isObject } from './filter-limits.ts'
+
+/** What a filter decides about. */
+export interface Subject {
+  event: string
+  tenant: string | null
+  /** Parsed JSON. */
+  payload: unknown
+}
+
+const ROOTS = ['event', 'tenant', 'payload']
+
+/** `a.b` is the field `b` of the field `a`. @throws InvalidFilter */
+export function splitPath(name: string, parent: readonly string[], spot: string): string[] {
+  const segments = name.split('.')
+  if (segments.some((segment) => segment === '' || segment === '__proto__')) {
+    throw new InvalidFilter(`${spot} is not a path such as payload.order.total`)
+  }
+  const path = [...parent, ...segments]
+  if (!ROOTS.includes(path[0]!)) {
+    throw new InvalidFilter(`${spot} must begin with ${ROOTS.join(', ')}`)
+  }
+  return path
+}
+
+/**
+ * The values at a path: several where it leads through lists, `undefined` where an object lacks the
+ * field, none where it leads nowhere. Only own fields are read.
+ */
+export function valuesAt(subject: Subject, path: readonly string[]): unknown[] {
+  const found: unknown[] = []
+  collect(subject, path, 0, found)
+  return found
+}
+
+function collect(value: unknown, path: readonly string[], depth: number, found: unknown[]): void {
+  const name = path[depth]
+  if (name === undefined) {
+    found.push(value)
+  } else if (isObject(value)) {
+    if (Object.hasOwn(value, name)) collect(value[name], path, depth + 1, found)
+    else found.push(undefined)
+  } else if (Array.isArray(value)) {
+    if (isIndex(name) && Number(name) < value.length) {
+      collect(value[Number(name)], path, depth + 1, found)
+    }
+    // As MongoDB has it: the elements of a list, and not those of lists in it.
+    for (const element of value) if (isObject(element)) collect(element, path, depth, found)
+  }
+}
+
+const isIndex = (name: string): boolean => /^(?:0|[1-9]\d{0,8})$/.test(name)

@@ -1,0 +1,98 @@
+/** The headers that a webhook adds to its deliveries. */
+import { InvalidHeader } from '../../errors.ts'
+
+export type CustomHeaders = Readonly<Record<string, string>>
+
+export const MAX_HEADERS = 20
+const MAX_NAME_CHARACTERS = 200
+export const MAX_VALUE_BYTES = 4096
+
+/** Stands where a value is not shown. */
+export const MASK = '***'
+
+/** Begins what is stored encrypted: such a value would be taken for one. */
+const SEALED = 'svcenc:'
+
+/** RFC 9110, section 5.6.2: a token. */
+const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+/** RFC 9110, section 5.5, with the bytes that Node sends as they are. */
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** RFC 9110 and 9112: what says where a message goes, and where it ends. */
+const FRAMING = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+const OURS = new Set(['accept-encoding', 'user-agent'])
+/** Signatures, and what else says of which delivery a request is. */
+const OUR_PREFIXES = ['x-svc-', 'webhook-']
+
+export const CONTENT_TYPE = 'content-type'
+
+/** @throws InvalidHeader naming the header that is wrong */
+export function assertCustomHeaders(headers: CustomHeaders): void {
+  const names = Object.keys(headers)
+  if (names.length > MAX_HEADERS) {
+    throw new InvalidHeader(`there are ${names.length} headers, and there may be ${MAX_HEADERS}`)
+  }
+  const seen = new Set<string>()
+  for (const name of names) {
+    assertName(name)
+    const lower = name.toLowerCase()
+    if (seen.has(lower)) throw new InvalidHeader(`the header ${name} is given twice`)
+    seen.add(lower)
+    assertValue(name, headers[name])
+  }
+}
+
+function assertName(name: string): void {
+  if (name.length > MAX_NAME_CHARACTERS || !NAME.test(name)) {
+    throw new InvalidHeader(`${JSON.stringify(name.slice(0, 40))} is not a name of a header`)
+  }
+  const lower = name.toLowerCase()
+  if (FRAMING.has(lower)) throw new InvalidHeader(`the header ${name} belongs to HTTP itself`)
+  if (OURS.has(lower) || OUR_PREFIXES.some((prefix) => lower.startsWith(prefix))) {
+    throw new InvalidHeader(`the header ${name} is one that every delivery has already`)
+  }
+}
+
+/** The message does not repeat a value: it is a secret. */
+function assertValue(name: string, value: unknown): void {
+  if (typeof value !== 'string' || !VALUE.test(value)) {
+    throw new InvalidHeader(`the value of the header ${name} must be a text of one line`)
+  }
+  if (Buffer.byteLength(value, 'latin1') > MAX_VALUE_BYTES) {
+    throw new InvalidHeader(
+      `the value of the header ${name} is longer than ${MAX_VALUE_BYTES} bytes`,
+    )
+  }
+  if (value.startsWith(SEALED)) {
+    throw new InvalidHeader(`the value of the header ${name} begins with ${SEALED}, as ours do`)
+  }
+  // A list that is sent back would replace the values by their masks.
+  if (value === MASK) {
+    throw new InvalidHeader(`the value of the header ${name} is a mask: give the value itself`)
+  }
+}
+
+/** The type of the body is ours, save where a transform makes the body. @throws InvalidHeader */
+export function assertContentType(headers: CustomHeaders | null, transform: string | null): void {
+  if (headers === null || transform !== null) return
+  if (!Object.keys(headers).some((name) => name.toLowerCase() === CONTENT_TYPE)) return
+  throw new InvalidHeader('the header content-type can be given only with a transform')
+}
+
+/** The names alone: values are secrets. */
+export const maskedHeaders = (headers: CustomHeaders | null): CustomHeaders | null =>
+  headers && Object.fromEntries(Object.keys(headers).map((name) => [name, MASK]))

@@ -1,0 +1,32 @@
+/** The retry schedule that a webhook may have of its own. */
+
+export interface RetrySettings {
+  /** How often a delivery is tried. */
+  maxAttempts?: number | undefined
+  /** The delays between the attempts; the last one holds for all that follow. */
+  delaysSeconds?: readonly number[] | undefined
+}
+
+export const MAX_ATTEMPTS = 30
+export const MAX_DELAY_SECONDS = 7 * 24 * 3600
+/** Deliveries that failed together do not come back together. */
+const JITTER = 0.1
+
+/** How often a delivery is tried; `null` where the settings of the process say so. */
+export function maxAttemptsOf({ maxAttempts, delaysSeconds }: RetrySettings): number | null {
+  return maxAttempts ?? (delaysSeconds && delaysSeconds.length + 1) ?? null
+}
+
+/**
+ * How long after the attempt `attempt` (1, 2, …) the next one follows, in milliseconds; `null` where
+ * the settings of the process say so.
+ */
+export function retryDelayMs(
+  { delaysSeconds }: RetrySettings,
+  attempt: number,
+  random: () => number,
+): number | null {
+  const delay = delaysSeconds?.[attempt - 1] ?? delaysSeconds?.at(-1)
+  if (delay === undefined) return null
+  return Math.round(delay * 1000 * (1 - JITTER + 2 * JITTER * random()))
+}

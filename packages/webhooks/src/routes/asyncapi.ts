@@ -1,0 +1,72 @@
+/** The deliveries as an AsyncAPI 3 document: a channel, a message and an operation for each event. */
+import { bodyExample, bodySchema, type DescribedEvent } from '../outbound/described-event.ts'
+
+const text = { type: 'string' }
+
+const HEADERS = {
+  type: 'object',
+  required: [
+    'X-Svc-Signature',
+    'X-Svc-Timestamp',
+    'X-Svc-Delivery-Id',
+    'X-Svc-Event',
+    'X-Svc-Attempt',
+  ],
+  properties: {
+    'X-Svc-Signature': {
+      ...text,
+      description: '`sha256=` and the hex HMAC-SHA256 of `<timestamp>.<body>`.',
+    },
+    'X-Svc-Timestamp': { ...text, description: 'Unix seconds of the signature.' },
+    'X-Svc-Delivery-Id': { ...text, format: 'uuid' },
+    'X-Svc-Event': text,
+    'X-Svc-Attempt': text,
+  },
+}
+
+export function asyncApiDocument(events: readonly DescribedEvent[]): object {
+  const byName = (valueOf: (event: DescribedEvent) => object) =>
+    Object.fromEntries(events.map((event) => [event.name, valueOf(event)]))
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Webhooks',
+      version: '1.0.0',
+      description: 'Each event is sent as a POST to the URLs that are registered for it.',
+    },
+    defaultContentType: 'application/json',
+    // `address: null`: the URL is that of the receiver.
+    channels: byName((event) => ({
+      address: null,
+      ...descriptionOf(event),
+      messages: { [event.name]: messageOf(event) },
+    })),
+    operations: byName((event) => ({
+      action: 'send',
+      channel: { $ref: refTo(event) },
+      messages: [{ $ref: `${refTo(event)}/messages/${escaped(event.name)}` }],
+      bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
+    })),
+  }
+}
+
+function messageOf(event: DescribedEvent): object {
+  return {
+    name: event.name,
+    title: event.name,
+    ...descriptionOf(event),
+    ...(event.deprecated ? { tags: [{ name: 'deprecated' }] } : {}),
+    contentType: 'application/json',
+    headers: HEADERS,
+    payload: bodySchema(event),
+    ...(event.hasExample ? { examples: [{ payload: bodyExample(event) }] } : {}),
+  }
+}
+
+const descriptionOf = ({ description }: DescribedEvent): object =>
+  description === null ? {} : { description }
+
+const refTo = ({ name }: DescribedEvent): string => `#/channels/${escaped(name)}`
+
+/** RFC 6901: names of events hold no `~`. */
+const escaped = (name: string): string => name.replaceAll('/', '~1')

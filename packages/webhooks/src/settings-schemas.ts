@@ -1,0 +1,111 @@
+/** The settings that a webhook may have besides its URL and its events. */
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { nullable } from '@svc/core/internal'
+import { MAX_HEADERS, MAX_VALUE_BYTES } from './outbound/settings/custom-headers.ts'
+import { MAX_ATTEMPTS, MAX_DELAY_SECONDS } from './outbound/settings/retry-schedule.ts'
+
+const strict = { additionalProperties: false }
+/** Postgres stores no NUL in a text. */
+const NO_NUL = '^[^\\u0000]*$'
+
+/** A filter in MongoDB's dialect over `{ event, tenant, payload }`. */
+export type WebhookFilter = Record<string, unknown>
+
+const Texts = (most: number, longest: number, description: string) =>
+  Type.Unsafe<Record<string, string>>({
+    type: 'object',
+    maxProperties: most,
+    propertyNames: { minLength: 1, maxLength: 200 },
+    additionalProperties: { type: 'string', maxLength: longest },
+    description,
+  })
+
+const Retry = Type.Object(
+  {
+    maxAttempts: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ATTEMPTS })),
+    delaysSeconds: Type.Optional(
+      Type.Array(Type.Number({ minimum: 0, maximum: MAX_DELAY_SECONDS }), {
+        minItems: 1,
+        maxItems: MAX_ATTEMPTS - 1,
+      }),
+    ),
+  },
+  {
+    ...strict,
+    description:
+      'A schedule of its own: the delays between the attempts, each ±10 %, and how often a delivery is tried, by default once more than there are delays.',
+  },
+)
+
+const RateLimit = Type.Object(
+  {
+    limit: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+    perSeconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
+  },
+  { ...strict, description: 'At most `limit` attempts in any span of `perSeconds`.' },
+)
+
+/** A setting of a body: it may be left out, and `null` resets it. */
+const setting = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema))
+
+const Filter = Type.Unsafe<WebhookFilter>({
+  type: 'object',
+  additionalProperties: true,
+  description: 'Which of the events it is sent: a filter over { event, tenant, payload }.',
+})
+const Headers = Texts(MAX_HEADERS, MAX_VALUE_BYTES, 'Headers that each attempt has besides ours.')
+const Metadata = Texts(50, 1000, 'Texts of your own, by names of your own.')
+const Description = Type.String({ maxLength: 1000, pattern: NO_NUL })
+const Transform = Type.String({
+  maxLength: 64,
+  description: 'The name of a transform: slack, discord, teams, cloudevents, or one of the host.',
+})
+const TimeoutMs = Type.Integer({
+  minimum: 1,
+  description: 'Longest duration of an attempt, at most the deliveryTimeoutMs of the host.',
+})
+const MaxInFlight = Type.Integer({
+  minimum: 1,
+  maximum: 10_000,
+  description: 'Attempts at a time.',
+})
+
+/** The fields of the bodies that register and change a webhook. */
+export const settingsInput = {
+  description: setting(Description),
+  metadata: setting(Metadata),
+  filter: setting(Filter),
+  headers: setting(Headers),
+  timeoutMs: setting(TimeoutMs),
+  retry: setting(Retry),
+  rateLimit: setting(RateLimit),
+  maxInFlight: setting(MaxInFlight),
+  ordered: setting(
+    Type.Boolean({ description: 'One delivery at a time, in the order of their commits.' }),
+  ),
+  transform: setting(Transform),
+}
+const SettingsInput = Type.Object(settingsInput)
+/** What a body says of the settings. */
+export type SettingsInput = Static<typeof SettingsInput>
+
+const Time = Type.String({ format: 'date-time' })
+
+/** The same as a webhook shows them, with what cannot be set. */
+export const settingsShown = {
+  description: nullable(Description),
+  metadata: nullable(Metadata),
+  filter: nullable(Filter),
+  headers: nullable(Headers),
+  timeoutMs: nullable(TimeoutMs),
+  retry: nullable(Retry),
+  rateLimit: nullable(RateLimit),
+  maxInFlight: nullable(MaxInFlight),
+  ordered: Type.Boolean(),
+  transform: nullable(Transform),
+  disabledAt: nullable(Time),
+  disabledReason: nullable(Type.String()),
+  failingSince: nullable(Time),
+  lastSuccessAt: nullable(Time),
+  lastFailureAt: nullable(Time),
+}

@@ -1,0 +1,117 @@
+import t from 'tap'
+import { LimiterModel, type ModelOptions } from '../support/limiter-model.ts'
+
+const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1)
+const rule = (limit: number, period: number) => ({ subject: 'key:a', period, limit })
+
+const run = (options: ModelOptions): LimiterModel => {
+  const model = new LimiterModel(options)
+  model.run()
+  return model
+}
+
+/** By `n` processes: `limit` and a tenth of it, and `limit` alone up to 10. */
+const bound = (limit: number): number => (limit <= 10 ? limit : limit + Math.floor(limit / 10))
+
+const TROUBLE = {
+  killsPerSecond: 0.2,
+  pausesPerSecond: 0.2,
+  lostShare: 0.02,
+  delayMs: 400,
+  stepsMs: [-3_600_000, -40, -3000],
+}
+
+const LIMITS: [limit: number, perSeconds: number, everyMs: number][] = [
+  [1, 1, 80],
+  [5, 1, 30],
+  [10, 2, 40],
+  [11, 1, 20],
+  [15, 1, 10],
+  [100, 5, 8],
+  [500, 10, 4],
+]
+
+for (const [limit, period, everyMs] of LIMITS) {
+  t.test(`no window has more than ${limit} in ${period} s allow, whatever happens`, async (t) => {
+    for (const seed of SEEDS) {
+      const rules = [rule(limit, period)]
+      const model = run({ seed, rules, processes: 4, forMs: 40_000, everyMs, ...TROUBLE })
+      const { passed, over } = model.verdicts
+      const name = `seed ${seed}: ${passed} passed, ${over} were over`
+      t.ok(passed > limit && over > 0, name)
+      t.ok(model.most(period * 1000) <= bound(limit), `${name}: ${model.most(period * 1000)}`)
+      for (const id of model.processIds) t.ok(model.most(period * 1000, id) <= limit)
+    }
+  })
+}
+
+t.test('a request passes all limits', async (t) => {
+  for (const seed of SEEDS) {
+    const rules = [rule(5, 1), rule(40, 15), { subject: 'tenant:b', period: 10, limit: 30 }]
+    const model = run({ seed, rules, processes: 3, forMs: 60_000, everyMs: 20, ...TROUBLE })
+    for (const { limit, period } of rules) t.ok(model.most(period * 1000) <= bound(limit))
+    t.ok(model.verdicts.passed > 60, `${model.verdicts.passed} passed`)
+  }
+})
+
+t.test('one process gets nearly all of a limit', async (t) => {
+  for (const [limit, period] of LIMITS) {
+    const everyMs = (period * 1000) / limit / 10
+    const rules = [rule(limit, period)]
+    const forMs = period * 20_000
+    const model = run({ seed: 1, rules, processes: 1, forMs, everyMs, isSteady: true })
+    const { passed, unavailable } = model.verdicts
+    t.equal(unavailable, 0)
+    t.ok(passed >= limit * 20 * 0.9, `${passed} of ${limit * 20}`)
+    t.ok(model.most(period * 1000) <= limit)
+  }
+})
+
+t.test('four processes together get nearly all of it', async (t) => {
+  for (const [limit, period] of LIMITS) {
+    const everyMs = (period * 1000) / limit / 10
+    const rules = [rule(limit, period)]
+    const forMs = period * 20_000
+    const model = run({ seed: 1, rules, processes: 4, forMs, everyMs, isSteady: true })
+    const { passed } = model.verdicts
+    t.ok(passed >= limit * 20 * 0.85, `${passed} of ${limit * 20}`)
+  }
+})
+
+t.test(
+  'where the clock of Postgres is set forward, each process still keeps the limit',
+  async (t) => {
+    for (const seed of SEEDS) {
+      const rules = [rule(20, 5)]
+      const stepsMs = [60_000, 3_600_000, 5000]
+      const model = run({ seed, rules, processes: 3, forMs: 40_000, everyMs: 20, stepsMs })
+      for (const id of model.processIds) t.ok(model.most(5000, id) <= 20)
+      // Of each step the windows before and after it can be used up.
+      t.ok(model.most(5000) <= 22 * 4)
+    }
+  },
+)
+
+t.test('a slow Postgres delays requests, and takes little of a limit', async (t) => {
+  for (const [limit, period] of LIMITS) {
+    const everyMs = (period * 1000) / limit / 10
+    const rules = [rule(limit, period)]
+    const options = { seed: 1, rules, processes: 1, forMs: period * 20_000, everyMs, delayMs: 100 }
+    const { passed } = run({ ...options, isSteady: true }).verdicts
+    t.ok(passed >= limit * 20 * 0.5, `${passed} of ${limit * 20}`)
+  }
+})
+
+t.test('a quota is never passed, and only what dies with a process is lost of it', async (t) => {
+  const quota = { subject: 'key:a', period: 'total', limit: 1000 } as const
+  for (const seed of SEEDS) {
+    const trouble = { ...TROUBLE, stepsMs: [-3_600_000, 86_400_000] }
+    const options = { seed, rules: [], quota, processes: 4, forMs: 60_000, everyMs: 20 }
+    const model = run({ ...options, ...trouble })
+    t.ok(model.verdicts.passed <= 1000, `${model.verdicts.passed} passed`)
+    const calm = run(options)
+    t.ok(calm.verdicts.passed <= 1000 && calm.verdicts.passed >= 950, `${calm.verdicts.passed}`)
+    const dear = run({ ...options, cost: 5 })
+    t.ok(dear.verdicts.passed <= 200 && dear.verdicts.passed >= 180, `${dear.verdicts.passed}`)
+  }
+})

@@ -1,0 +1,74 @@
+import t from 'tap'
+import { UsageCounter, usageOf } from '../../../packages/auth/src/usage/usage-counter.ts'
+import type { Counts } from '../../../packages/auth/src/tables/usage.ts'
+
+const HOUR_MS = 3_600_000
+const silent = { warn() {}, info() {} }
+
+function setup() {
+  const written: [hour: number, keyId: string, counts: Counts][] = []
+  const state = { now: 10 * HOUR_MS, broken: false }
+  const counter = new UsageCounter(
+    async (hour, uses) => {
+      if (state.broken) throw new Error('Postgres is away')
+      for (const [keyId, counts] of uses) {
+        written.push([hour.getTime() / HOUR_MS, keyId, { ...counts }])
+      }
+    },
+    silent,
+    () => state.now,
+  )
+  return { written, state, counter }
+}
+
+t.test('what came of the requests with a key is written as one row', async (t) => {
+  const { written, counter } = setup()
+  const [a, b] = [usageOf('a'), usageOf('b')]
+  for (let n = 0; n < 3; n++) counter.count(a, 'allowed')
+  counter.count(a, 'rate_limited')
+  counter.count(b, 'forbidden')
+  counter.countOnce('a', 'expired')
+  await counter.flush()
+  t.match(written, [
+    [10, 'a', { allowed: 3, rate_limited: 1, expired: 1 }],
+    [10, 'b', { allowed: 0, forbidden: 1 }],
+  ])
+  await counter.flush()
+  t.equal(written.length, 2)
+  counter.count(a, 'allowed')
+  await counter.flush()
+  t.match(written[2], [10, 'a', { allowed: 1, rate_limited: 0 }])
+})
+
+t.test('what cannot be written is part of the next batch, in its own hour', async (t) => {
+  const { written, state, counter } = setup()
+  const a = usageOf('a')
+  counter.count(a, 'allowed')
+  state.broken = true
+  await t.rejects(counter.flush())
+  counter.count(a, 'allowed')
+  await t.rejects(counter.flush())
+  state.now += HOUR_MS
+  counter.count(a, 'allowed')
+  state.broken = false
+  await counter.flush()
+  t.match(written, [
+    [10, 'a', { allowed: 2 }],
+    [11, 'a', { allowed: 1 }],
+  ])
+})
+
+t.test('a close writes what was counted last', async (t) => {
+  const { written, counter } = setup()
+  counter.start()
+  counter.count(usageOf('a'), 'allowed')
+  await counter.stop()
+  t.equal(written.length, 1)
+})
+
+t.test('many keys are written in portions', async (t) => {
+  const { written, counter } = setup()
+  for (let n = 0; n < 1201; n++) counter.countOnce(`${n}`, 'allowed')
+  await counter.flush()
+  t.equal(new Set(written.map(([, keyId]) => keyId)).size, 1201)
+})

@@ -1,0 +1,199 @@
+// What the settings of a webhook do to its attempts.
+import { generateKeyPairSync } from 'node:crypto'
+import Fastify from 'fastify'
+import t from 'tap'
+import { svcCore } from '@svc/core'
+import { verifyDelivery } from '@svc/receiver'
+import { svcWebhooks } from '@svc/webhooks'
+import { freshDatabase } from '../../../support/fresh-database.ts'
+import { until } from '../../../support/until.ts'
+import { startHost } from '../../support/host.ts'
+import { startReceiver } from '../../support/receiver.ts'
+
+const events = ['order.created']
+
+t.test('each attempt has the headers of the webhook', async (t) => {
+  let answers = 0
+  const receiver = await startReceiver(t, () => (answers++ === 0 ? 500 : 200))
+  const { app } = await startHost(t)
+  const { secret } = await app.svc.webhooks.register({
+    url: receiver.url,
+    events,
+    headers: { Authorization: 'Bearer abc', 'X-Text': 'ü' },
+  })
+  await app.svc.events.publish('order.created', { id: 1 })
+  for (const { headers, body } of await receiver.got(2)) {
+    t.equal(headers.authorization, 'Bearer abc')
+    t.equal(headers['x-text'], 'ü')
+    t.equal(headers['content-type'], 'application/json')
+    t.match(verifyDelivery({ headers, body, secret }), { event: 'order.created' })
+  }
+})
+
+t.test('an attempt ends after the time of its webhook', async (t) => {
+  const receiver = await startReceiver(t, () => {})
+  const { app } = await startHost(t, { deliveryTimeoutMs: 60_000 })
+  const { id } = await app.svc.webhooks.register({ url: receiver.url, events, timeoutMs: 200 })
+  const attempt = await app.svc.webhooks.deliver({
+    webhookId: id,
+    event: 'order.created',
+    payload: {},
+    deliveryId: '018f4e5a-7b1c-7def-8abc-0123456789ab',
+    attempt: 1,
+  })
+  t.match(attempt, { status: 'failed', error: 'timeout' })
+  t.ok(attempt.durationMs! < 30_000)
+})
+
+t.test('a transform makes the body that is signed and sent', async (t) => {
+  const receiver = await startReceiver(t)
+  const { app } = await startHost(t, {
+    transforms: {
+      xml: async ({ event, payload, tenant, deliveryId }) => ({
+        body: `<${event} id="${payload.id}" tenant="${tenant}">${deliveryId}</${event}>`,
+        contentType: 'text/xml',
+        headers: { 'X-One': 'transform', 'X-Two': 'transform' },
+      }),
+    },
+  })
+  const headers = { 'x-two': 'webhook' }
+  const { secret } = await app.svc.webhooks.register({
+    url: receiver.url,
+    events,
+    headers,
+    transform: 'xml',
+  })
+  await app.svc.events.publish('order.created', { id: 7 })
+  const [request] = await receiver.got(1)
+  const deliveryId = request!.headers['x-svc-delivery-id']
+  t.equal(request!.body, `<order.created id="7" tenant="null">${deliveryId}</order.created>`)
+  t.match(request!.headers, {
+    'content-type': 'text/xml',
+    'x-one': 'transform',
+    'x-two': 'webhook',
+  })
+  t.throws(() => verifyDelivery({ ...request!, secret }), { code: 'SVC_DELIVERY_BODY_NOT_JSON' })
+})
+
+t.test('null from a transform skips the delivery, and a throw is a failed attempt', async (t) => {
+  const receiver = await startReceiver(t)
+  let throws = 1
+  const { app } = await startHost(t, {
+    transforms: {
+      some: ({ payload }) => {
+        if (payload.id === 1) return null
+        if (throws-- > 0) throw new Error('broken')
+        return { body: payload }
+      },
+    },
+  })
+  const { id } = await app.svc.webhooks.register({ url: receiver.url, events, transform: 'some' })
+  await app.svc.events.publish('order.created', { id: 1 })
+  await app.svc.events.publish('order.created', { id: 2 })
+  t.match(await receiver.got(1), [{ body: '{"id":2}', headers: { 'x-svc-attempt': '2' } }])
+  const log = await until(
+    () => app.svc.webhooks.listDeliveries(id),
+    (rows) => rows.length === 3,
+  )
+  const told = log.map(({ payload, status, error }) => [
+    (payload as { id: number }).id,
+    status,
+    error,
+  ])
+  t.same(told.toSorted(), [
+    [1, 'skipped', null],
+    [2, 'delivered', null],
+    [2, 'failed', 'transform'],
+  ])
+})
+
+t.test('a transform that does not end is a failed attempt', async (t) => {
+  const { app } = await startHost(t, { transforms: { slow: () => new Promise(() => {}) } })
+  const { id } = await app.svc.webhooks.register({
+    url: 'http://127.0.0.1:9/',
+    events,
+    transform: 'slow',
+    timeoutMs: 100,
+  })
+  const input = { webhookId: id, event: 'order.created', payload: {}, attempt: 1 }
+  const deliveryId = '018f4e5a-7b1c-7def-8abc-0123456789ab'
+  t.match(await app.svc.webhooks.deliver({ ...input, deliveryId }), {
+    status: 'failed',
+    error: 'transform',
+  })
+})
+
+t.test('a host without the transform leaves the delivery to one that has it', async (t) => {
+  const receiver = await startReceiver(t)
+  const database = await freshDatabase(t)
+  const own = { own: () => ({ body: 'own' }) }
+  const first = await startHost(t, {
+    database,
+    transforms: own,
+    core: { worker: { enabled: false } },
+  })
+  const { id } = await first.app.svc.webhooks.register({
+    url: receiver.url,
+    events,
+    transform: 'own',
+  })
+  const without = await startHost(t, { database })
+  await t.rejects(
+    without.app.svc.webhooks.deliver({
+      webhookId: id,
+      event: 'order.created',
+      payload: {},
+      deliveryId: '018f4e5a-7b1c-7def-8abc-0123456789ab',
+      attempt: 1,
+    }),
+    { code: 'SVC_WEBHOOKS_UNKNOWN_TRANSFORM' },
+  )
+  await first.app.svc.events.publish('order.created', {})
+  await until(
+    async () =>
+      (
+        await first.app.svc.database.query(`select 1 from svc_jobs.job
+        where name = '__svc.webhooks.deliver' and state < 'active' and start_after > now() + interval '5 s'`)
+      ).rowCount,
+    (count) => count === 1,
+  )
+  t.same(await without.app.svc.webhooks.listDeliveries(id), [], 'no attempt was used up')
+  t.same(receiver.requests, [])
+})
+
+t.test('deliveries are signed with ed25519, and the key is shown to everyone', async (t) => {
+  const receiver = await startReceiver(t)
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const seed = privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-32)
+  const host = await startHost(t, {
+    ed25519: { secretName: 'SIGNING_KEY' },
+    core: {
+      secrets: (name) => (name === 'SIGNING_KEY' ? `whsk_${seed.toString('base64')}` : null),
+    },
+  })
+  const answer = await host.ask('GET', '/public-keys')
+  t.match(answer, { status: 200, body: { keys: [/^whpk_/] } })
+  await host.register(receiver.url)
+  await host.app.svc.events.publish('order.created', { id: 1 })
+  const [request] = await receiver.got(1)
+  t.match(verifyDelivery({ ...request!, publicKey: answer.body.keys }), { payload: { id: 1 } })
+})
+
+t.test('without the option there are no public keys', async (t) => {
+  const { ask } = await startHost(t)
+  t.match(await ask('GET', '/public-keys'), { status: 404 })
+})
+
+t.test('a signing key that is none ends the boot', async (t) => {
+  const database = await freshDatabase(t)
+  for (const secret of [null, 'whsk_AAAA', 'whsec_AAAA']) {
+    const app = Fastify({ pluginTimeout: 60_000 })
+    await app.register(svcCore, { database, secrets: () => secret })
+    app.register(svcWebhooks, { allowedEvents: [], ed25519: { secretName: 'KEY' } })
+    await t.rejects(async () => await app.ready(), {
+      code: 'SVC_CORE_INVALID_OPTION',
+      message: /secret "KEY".*whsk_/,
+    })
+    await app.close()
+  }
+})
