@@ -238,6 +238,27 @@ create table svc."__svc.webhooks.delivery_log.<day>" partition of svc."__svc.web
 
 create table svc."__svc.webhooks.delivery_log.rest" partition of svc."__svc.webhooks.delivery_log" DEFAULT;
 
+create table svc."__svc.webhooks.inbound_log" (
+  id uuid not null,
+  source text collate "C" not null,
+  tenant text collate "C",
+  outcome text not null,
+  reason text,
+  event text collate "C",
+  event_id text collate "C",
+  ip text,
+  bytes integer not null,
+  duration_ms integer not null,
+  url text,
+  headers text,
+  body bytea,
+  constraint "__svc.webhooks.inbound_log_outcome_check" CHECK ((outcome = ANY (ARRAY['accepted'::text, 'duplicate'::text, 'refused'::text, 'failed'::text]))),
+  constraint "__svc.webhooks.inbound_log_pkey" PRIMARY KEY (id)
+);
+CREATE INDEX "__svc.webhooks.inbound_log_outcome_id_idx" ON svc."__svc.webhooks.inbound_log" USING btree (outcome, id) WHERE (outcome <> 'accepted'::text);
+CREATE INDEX "__svc.webhooks.inbound_log_source_id_idx" ON svc."__svc.webhooks.inbound_log" USING btree (source, id);
+CREATE INDEX "__svc.webhooks.inbound_log_tenant_id_idx" ON svc."__svc.webhooks.inbound_log" USING btree (tenant, id) WHERE (tenant IS NOT NULL);
+
 create table svc."__svc.webhooks.registrations" (
   id uuid not null,
   url text not null,

@@ -10,6 +10,7 @@ import {
   type InboundSource,
   type Verify,
 } from '@svc/webhooks'
+import { providers } from '@svc/webhooks/providers'
 
 export async function hostOf(app: FastifyInstance): Promise<void> {
   await app.register(svcWebhooks, {
@@ -81,4 +82,22 @@ export const wrong: InboundSource[] = [
   { ...source, dedupe: () => 'k' },
   // @ts-expect-error -- an answer that is no reply
   { ...source, respond: () => 'challenge' },
+]
+
+export const presets: InboundSource[] = [
+  providers.github({ path: '/a', secretName: 'S' }),
+  providers.github({ path: '/a', secretName: ['NEW', 'OLD'], publishAs: 'push' }),
+  providers.stripe({ path: '/:c/a', secretName: (request) => `S_${String(request.params)}` }),
+  providers.stripe({ path: '/a', secretName: 'S', tenant: () => null, toleranceSeconds: 60 }),
+  providers.meta({ path: '/a', secretName: 'S', verifyTokenSecretName: 'T' }),
+  providers.sns({ path: '/a', topicArn: 'arn:aws:sns:eu-west-1:1:t' }),
+  providers.asana({ path: '/a', secretName: 'S', onHandshake: async () => {} }),
+  // @ts-expect-error -- a provider without a secret
+  providers.github({ path: '/a' }),
+  // @ts-expect-error -- a provider that signs the URL, and no origin
+  providers.twilio({ path: '/a', secretName: 'S' }),
+  // @ts-expect-error -- a provider that is none
+  providers.nobody({ path: '/a', secretName: 'S' }),
+  // @ts-expect-error -- an option of another name
+  providers.github({ path: '/a', secretName: 'S', dedupe: () => 'k' }),
 ]

@@ -8,6 +8,9 @@ import type * as webhooks from '@svc/webhooks'
 import { hmac, svcWebhooks, type SvcWebhooksOptions } from '@svc/webhooks'
 import type * as receiver from '@svc/receiver'
 import type * as sameReceiver from '@svc/webhooks/receiver'
+import type * as providerExports from '@svc/webhooks/providers'
+import { providers } from '@svc/webhooks/providers'
+import type * as vectors from '@svc/webhooks/vectors'
 import Fastify, { type FastifyError } from 'fastify'
 
 type IsAny<T> = 0 extends 1 & T ? true : false
@@ -28,10 +31,12 @@ const typed: [
   None<Untyped<typeof core>>,
   None<Untyped<typeof webhooks>>,
   None<Untyped<typeof receiver>>,
+  None<Untyped<typeof providerExports>>,
+  None<Untyped<typeof vectors>>,
   typeof receiver extends typeof sameReceiver ? true : false,
   None<Untyped<Svc>>,
   IsAny<Awaited<ReturnType<Jobs['send']>>>,
-] = [true, true, true, true, true, true, false]
+] = [true, true, true, true, true, true, true, true, false]
 
 const authOptions: SvcAuthOptions = { bootstrapKeySecret: 'BOOTSTRAP_KEY' }
 const webhooksOptions: SvcWebhooksOptions = {
@@ -43,6 +48,7 @@ const webhooksOptions: SvcWebhooksOptions = {
       verify: hmac({ signatureHeader: 'x-hub-signature-256', secretName: 'GITHUB_SECRET' }),
       deduplicationKey: (request) => request.headers['x-github-delivery'] ?? null,
     },
+    stripe: providers.stripe({ path: '/hooks/stripe', secretName: 'STRIPE_SECRET' }),
   },
 }
 

@@ -17,7 +17,33 @@ t.test('what is not given has its default', async (t) => {
     deliveryLogRetentionDays: 30,
     deadLetterRetentionDays: 90,
     bodyLimitBytes: 1_048_576,
+    inboundLog: false,
   })
+})
+
+t.test('a host with sources keeps a log of their requests, unless it wants none', async (t) => {
+  const a = { path: '/a', publishAs: 'a', verify: () => true }
+  const logOf = (inboundLog?: unknown, inbound: object = { a }) =>
+    resolveWebhooksOptions({
+      allowedEvents: [],
+      inbound,
+      ...(inboundLog !== undefined && { inboundLog }),
+    }).inboundLog
+  const defaults = { keepDays: 7, rawBodies: false, sampleRefused: 1 }
+  t.same(logOf(), defaults)
+  t.same(logOf({}), defaults)
+  t.same(logOf({ rawBodies: true, keepDays: 30 }), { ...defaults, rawBodies: true, keepDays: 30 })
+  t.equal(logOf(false), false)
+  t.same(logOf({}, {}), defaults, 'of other hosts on the database')
+  for (const [wrong, complaint] of [
+    [true, /"inboundLog" must be false, or an object/],
+    [{ keepDays: 0 }, /"inboundLog.keepDays"/],
+    [{ rawBodies: 'yes' }, /"inboundLog.rawBodies"/],
+    [{ sampleRefused: -1 }, /"inboundLog.sampleRefused"/],
+    [{ days: 7 }, /there is no option "inboundLog.days"/],
+  ] as const) {
+    t.throws(() => logOf(wrong), { code: 'SVC_CORE_INVALID_OPTION', message: complaint })
+  }
 })
 
 t.test('a wrong option is named, with what it must be', async (t) => {

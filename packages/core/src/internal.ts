@@ -9,6 +9,7 @@ export type { Queues } from './jobs/job-queues.ts'
 export { deleteOldDeadLetters } from './jobs/pg-boss/dead-letters.ts'
 export type { Notifications } from './postgres/notifications.ts'
 export {
+  EVERYWHERE,
   narrowedReach,
   reaches,
   reachOf,
@@ -31,6 +32,7 @@ export {
 } from './jobs/worker.ts'
 export { publishedEventId, storedEventId, tenantOfEvent } from './events/event-id.ts'
 export { isUuid, uuidv7 } from './ids.ts'
+export type { Alongside, PublishedOrTaken } from './events/alongside.ts'
 export type { CatalogueEntry } from './events/catalogue.ts'
 export { compileFilter } from './events/filter/compile-filter.ts'
 export { isEventName } from './events/validate-event.ts'

@@ -31,6 +31,20 @@ export const WebhookInactive = createError<[string]>(
   409,
 )
 
+/** A logged inbound request that does not exist, or is older than what is kept. */
+export const InboundRequestNotFound = createError<[string]>(
+  'SVC_WEBHOOKS_INBOUND_NOT_FOUND',
+  'there is no inbound request %s in the log',
+  404,
+)
+
+/** A logged inbound request that cannot be published again. */
+export const NotReplayable = createError<[string]>(
+  'SVC_WEBHOOKS_NOT_REPLAYABLE',
+  'the request cannot be replayed: %s',
+  409,
+)
+
 /** A header of a webhook is not allowed, or is not one; the message names it, and not its value. */
 export const InvalidHeader = createError<[string]>('SVC_WEBHOOKS_INVALID_HEADER', '%s', 400)
 

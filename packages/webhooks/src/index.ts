@@ -4,7 +4,7 @@ import './operations/named-actions.ts'
 import './operations/operations.ts'
 
 export { svcWebhooks, svcWebhooks as default } from './plugin.ts'
-export type { SvcWebhooksOptions } from './options.ts'
+export type { InboundLogOptions, SvcWebhooksOptions } from './options.ts'
 export type { Transform, Transformed, TransformInput } from './outbound/transforms/transform.ts'
 export type { WebhookFilter } from './settings-schemas.ts'
 export type { SvcWebhooks } from './operations/operations.ts'
@@ -26,12 +26,15 @@ export type {
   WebhookUpdate,
   WebhookWithSecret,
 } from './schemas.ts'
+export type { InboundFilter, LoggedRequest, ReplayResult } from './inbound-schemas.ts'
 export {
   DeliveryNotFound,
   EventNotAllowed,
+  InboundRequestNotFound,
   InvalidHeader,
   InvalidMetadata,
   NoExample,
+  NotReplayable,
   TimeoutTooLong,
   UnknownTransform,
   UrlRefused,
@@ -42,6 +45,7 @@ export type {
   InboundReply,
   InboundRequest,
   InboundSource,
+  Respond,
   SecretLookup,
   Verify,
 } from './inbound/source.ts'
@@ -49,6 +53,7 @@ export type { InboundOutcome } from './inbound/outcome.ts'
 export { basicAuth, type BasicAuthOptions } from './inbound/verify/basic-auth.ts'
 export { bearerToken, type BearerTokenOptions } from './inbound/verify/bearer-token.ts'
 export { headerToken, type HeaderTokenOptions } from './inbound/verify/header-token.ts'
+export type { SecretName } from './inbound/verify/secret-names.ts'
 export { hmac } from './inbound/verify/hmac.ts'
 export type { HmacOptions } from './inbound/verify/hmac-options.ts'
 export type { ExtractedSignature, SignatureFields } from './inbound/verify/signed-header.ts'

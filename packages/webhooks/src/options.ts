@@ -64,12 +64,30 @@ export interface SvcWebhooksOptions {
   deadLetterRetentionDays?: number
   /** Longest inbound body, in bytes. @default 1048576 */
   bodyLimitBytes?: number
+  /** The log of inbound requests; `false` for none. @default kept for 7 days, where there are sources */
+  inboundLog?: false | InboundLogOptions
+}
+
+/** What is kept of inbound requests. */
+export interface InboundLogOptions {
+  /** How long a row is kept, in days. @default 7 */
+  keepDays?: number
+  /**
+   * Whether headers and body are kept too, without signatures and credentials: what a replay needs.
+   * @default false
+   */
+  rawBodies?: boolean
+  /** Of the requests that are refused at most so many in a second, in each process. @default 1 */
+  sampleRefused?: number
 }
 
 /** {@link SvcWebhooksOptions} with the defaults filled in. */
-export type WebhooksSettings = Required<Omit<SvcWebhooksOptions, 'inbound' | 'transforms'>> & {
+export type WebhooksSettings = Required<
+  Omit<SvcWebhooksOptions, 'inbound' | 'inboundLog' | 'transforms'>
+> & {
   sources: Source[]
   transforms: ReadonlyMap<string, Transform>
+  inboundLog: false | Required<InboundLogOptions>
 }
 
 const days = { expects: 'an integer from 1 to 36500 (days)', is: isIntegerFrom(1, 36_500) }
@@ -122,17 +140,31 @@ const rules: OptionRules = {
     is: isIntegerFrom(1),
     default: 1_048_576,
   },
+  inboundLog: {
+    expects: 'false, or an object { keepDays, rawBodies, sampleRefused }',
+    is: (value) => value === false || (typeof value === 'object' && value !== null),
+  },
+}
+
+const logRules: OptionRules = {
+  keepDays: { ...days, default: 7 },
+  rawBodies: { expects: 'true or false', is: isBoolean, default: false },
+  sampleRefused: { expects: 'an integer of at least 0', is: isIntegerFrom(0), default: 1 },
 }
 
 /** @throws InvalidOption naming the option, what it was and what it must be */
 export function resolveWebhooksOptions(given: unknown): WebhooksSettings {
-  const { inbound, transforms, ...settings } = resolveOptions<
-    Required<Omit<SvcWebhooksOptions, 'inbound'>> & { inbound: unknown }
+  const { inbound, inboundLog, transforms, ...settings } = resolveOptions<
+    Required<Omit<SvcWebhooksOptions, 'inboundLog'>> &
+      Pick<SvcWebhooksOptions, 'inboundLog'> & { inbound: unknown }
   >('svcWebhooks', rules, given)
   assertDistinct(settings.allowedEvents)
+  const sources = resolveSources(inbound)
+  const log = inboundLog ?? (sources.length > 0 ? {} : false)
   return {
     ...settings,
-    sources: resolveSources(inbound),
+    sources,
+    inboundLog: log && resolveLog(log),
     transforms: new Map(Object.entries({ ...BUILT_IN, ...transforms })),
   }
 }
@@ -149,6 +181,9 @@ function areTransforms(value: unknown): boolean {
   if (!isRecord(value)) return false
   return Object.entries(value).every(([name, one]) => isTransformName(name) && isFunction(one))
 }
+
+const resolveLog = (given: InboundLogOptions) =>
+  resolveOptions<Required<InboundLogOptions>>('svcWebhooks', logRules, given, 'inboundLog.')
 
 /** @throws InvalidOption */
 function assertDistinct(allowedEvents: string[]): void {

@@ -6,6 +6,7 @@ import { registerActions } from './operations/named-actions.ts'
 import { createOperations } from './operations/operations.ts'
 import { warnOfGuardedSources, warnOfUnguardedManagement } from './guard-presence.ts'
 import { registerInbound } from './inbound/register.ts'
+import { startInbound } from './start-inbound.ts'
 import {
   resolveWebhooksOptions,
   type SvcWebhooksOptions,
@@ -14,6 +15,7 @@ import {
 import { startOutbound, type Outbound } from './outbound/start.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { eventRoutes } from './routes/events.ts'
+import { inboundRoutes } from './routes/inbound.ts'
 import { unknownId } from './routes/management.ts'
 import { publicKeyRoutes } from './routes/public-keys.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
@@ -37,7 +39,9 @@ async function mount(
   settings: WebhooksSettings,
   outbound: Outbound,
 ): Promise<void> {
-  const operations = createOperations(outbound)
+  const { sources } = settings
+  const inbound = startInbound(core, settings, outbound.fetch)
+  const operations = createOperations({ ...outbound, requests: inbound.requests })
   core.svc.webhooks = operations
   registerActions(core.svc, operations)
   const { managementBasePath, openapi } = settings
@@ -49,6 +53,8 @@ async function mount(
         if (!openapi) hideRoutes(api)
         if (outbound.publicKey !== null) publicKeyRoutes(api, [outbound.publicKey])
         eventRoutes(api, outbound.events)
+        // Before the routes with an id: the log is no webhook.
+        if (settings.inboundLog) inboundRoutes(api, inbound.requests)
         webhookRoutes(api, outbound.webhooks, outbound.events)
         deliveryRoutes(api, outbound.deliveries)
       },
@@ -56,8 +62,8 @@ async function mount(
     )
     warnOfUnguardedManagement(app, managementBasePath)
   }
-  warnOfGuardedSources(app, settings.sources)
-  registerInbound(app, core, settings.sources, settings)
+  warnOfGuardedSources(app, sources)
+  registerInbound(app, sources, inbound.receiving)
 }
 
 /** @throws AlreadyRegistered */

@@ -130,7 +130,10 @@ t.test('the few targets that want an event are found by their index, not among a
 
 t.test('events that claim a key share a transaction, and each key lets one through', async (t) => {
   const { app, core } = await startHost(t)
-  const claim = (key: string) => core.bus.publishOnce('a', '1', { key, ttlSeconds: 60 })
+  const claim = async (key: string) => {
+    const event = { name: 'a', payload: '1', claim: { key, ttlSeconds: 60 } }
+    return (await core.bus.publishOnce([event]))[0]
+  }
   const keys = Array.from({ length: 40 }, (_, n) => `key ${n % 20}`)
   const published = await Promise.all(keys.map(claim))
   t.equal(published.filter((result) => result !== null).length, 20)

@@ -1,14 +1,23 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import type { Core } from '@svc/core/internal'
 import type { InboundSource } from '@svc/webhooks'
+import { Outside } from '../../../packages/webhooks/src/inbound/outside.ts'
 import { registerInbound } from '../../../packages/webhooks/src/inbound/register.ts'
+import type { Receiving } from '../../../packages/webhooks/src/inbound/receive.ts'
 import { resolveSources } from '../../../packages/webhooks/src/inbound/sources.ts'
 
 const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 const away = async (): Promise<never> => {
   throw refused()
 }
+
+/** What receiving needs, with this instead of a core. */
+const settingsOf = (core: object) => ({
+  core: core as Receiving['core'],
+  outside: new Outside(away),
+  log: null,
+  bodyLimitBytes: 100,
+})
 
 /** A host whose Postgres cannot be reached. */
 function hostWithout(t: Test, source: Partial<InboundSource> = {}): FastifyInstance {
@@ -17,7 +26,7 @@ function hostWithout(t: Test, source: Partial<InboundSource> = {}): FastifyInsta
   const a = { path: '/a', publishAs: 'a', verify: () => true, ...source }
   const app = Fastify()
   t.teardown(() => app.close())
-  registerInbound(app, core as unknown as Core, resolveSources({ a }), { bodyLimitBytes: 100 })
+  registerInbound(app, resolveSources({ a }), settingsOf(core))
   return app
 }
 
@@ -51,7 +60,7 @@ t.test('an error of the host’s own hook is answered by the host', async (t) =>
     reply.code(429).send({ own: error.message }),
   )
   const a = { path: '/a', publishAs: 'a', verify: () => true }
-  registerInbound(app, {} as Core, resolveSources({ a }), { bodyLimitBytes: 100 })
+  registerInbound(app, resolveSources({ a }), settingsOf({}))
   const answer = await post(app)
   t.equal(answer.statusCode, 429)
   t.strictSame(answer.json(), { own: 'slow down' })
@@ -64,14 +73,14 @@ t.test('a host’s own validator, serializer and reply serializer are kept out o
   app.setReplySerializer(() => '"the host’s"')
   const core = {
     svc: { secrets: { get: async () => null } },
-    bus: { publishText: async () => ({ id: 'e1', duplicate: false }) },
+    bus: { publishOnce: async () => [{ id: 'e1', duplicate: false }] },
   }
   const a = {
     path: '/a',
     publishAs: 'a',
     verify: ({ headers }: { headers: object }) => 'x-ok' in headers,
   }
-  registerInbound(app, core as unknown as Core, resolveSources({ a }), { bodyLimitBytes: 100 })
+  registerInbound(app, resolveSources({ a }), settingsOf(core))
   const ok = await app.inject({ method: 'POST', url: '/a', headers: { 'x-ok': '' }, body: 'x' })
   t.strictSame(ok.json(), { status: 'accepted', eventId: 'e1' })
   t.match((await post(app)).json(), { statusCode: 401, code: 'SVC_WEBHOOKS_NOT_VERIFIED' })
@@ -99,11 +108,9 @@ for (const [what, method, a, message] of taken) {
     t.teardown(() => app.close())
     const url = a.path === '/:x' ? '/in/:y' : '/in/a'
     app.route({ method, url, handler: async () => 'the host’s' })
-    app.register(
-      async (child) =>
-        registerInbound(child, {} as Core, resolveSources({ a }), { bodyLimitBytes: 100 }),
-      { prefix: '/in' },
-    )
+    app.register(async (child) => registerInbound(child, resolveSources({ a }), settingsOf({})), {
+      prefix: '/in',
+    })
     await t.rejects(
       (async () => {
         await app.ready()
@@ -117,6 +124,6 @@ t.test('a GET of the host on the path of a source without respond stays', async 
   const app = Fastify()
   t.teardown(() => app.close())
   app.get('/a', async () => 'the host’s')
-  registerInbound(app, {} as Core, resolveSources({ a: route }), { bodyLimitBytes: 100 })
+  registerInbound(app, resolveSources({ a: route }), settingsOf({}))
   t.equal((await app.inject('/a')).body, 'the host’s')
 })

@@ -1,33 +1,31 @@
-import { join } from 'node:path'
 import t from 'tap'
-import { readExamples } from './examples.ts'
+import { providers } from '@svc/webhooks/providers'
 import { eventsOf, hostOf } from './host.ts'
 import { sign } from './received.ts'
-import { vectors } from './vectors.ts'
 
-const { sources } = await readExamples(join(t.testdir(), 'examples'))
-const { slackSource, zoomSource, metaSource, dropboxSource } = sources
-
-/** A POST that is signed as Slack's and Zoom's are. */
-const stamped = (url: string, header: string, timeHeader: string, key: string, body: string) => {
+/** A POST that is signed as Slack's are. */
+const stamped = (url: string, key: string, body: string) => {
   const seconds = String(Math.floor(Date.now() / 1000))
   const signature = `v0=${sign(`v0:${seconds}:${body}`, key).toString('hex')}`
-  const headers = { [header]: signature, [timeHeader]: seconds, 'content-type': 'application/json' }
+  const headers = {
+    'x-slack-signature': signature,
+    'x-slack-request-timestamp': seconds,
+    'content-type': 'application/json',
+  }
   return { method: 'POST' as const, url, headers, body }
 }
 
 t.test('Slack’s challenge is answered and not published, its events are published', async (t) => {
   const { app } = await hostOf(
     t,
-    { slack: slackSource! },
+    { slack: providers.slack({ path: '/hooks/slack', secretName: 'SLACK_SIGNING_SECRET' }) },
     { secrets: { SLACK_SIGNING_SECRET: 'k' } },
   )
-  const slack = (body: string, key = 'k') =>
-    app.inject(stamped('/hooks/slack', 'x-slack-signature', 'x-slack-request-timestamp', key, body))
+  const slack = (body: string, key = 'k') => app.inject(stamped('/hooks/slack', key, body))
   const challenge = '{"type":"url_verification","challenge":"3eZbrw1a"}'
   const answer = await slack(challenge)
   t.equal(answer.statusCode, 200)
-  t.strictSame(answer.json(), { challenge: '3eZbrw1a' })
+  t.equal(answer.body, '3eZbrw1a')
   t.equal((await slack(challenge, 'forged')).statusCode, 401, 'after verification only')
   t.strictSame(await eventsOf(app), [])
   const event = '{"type":"event_callback","event_id":"Ev1"}'
@@ -36,50 +34,14 @@ t.test('Slack’s challenge is answered and not published, its events are publis
   t.equal((await app.inject('/hooks/slack')).statusCode, 404)
 })
 
-t.test('Zoom’s validation is answered with what its own library answers', async (t) => {
-  const vector = vectors.find(({ id }) => id === 'zoom-url-validation')!
-  const secrets = { ZOOM_SECRET_TOKEN: String(vector.secret) }
-  const { app } = await hostOf(t, { zoom: zoomSource! }, { secrets })
-  await app.ready()
-  t.intercept(Date, 'now', { value: () => (vector.now ?? 0) * 1000 })
-  const headers = { ...vector.headers, 'content-type': 'application/json' }
-  const answer = await app.inject({
-    method: 'POST',
-    url: '/hooks/zoom',
-    headers,
-    body: vector.body,
-  })
-  t.equal(answer.statusCode, vector.response?.status)
-  t.strictSame(answer.json(), vector.response?.json)
-})
-
-t.test(
-  'Meta’s challenge is echoed to who knows the token, as text that no browser runs',
-  async (t) => {
-    const { app } = await hostOf(
-      t,
-      { meta: metaSource! },
-      { secrets: { META_VERIFY_TOKEN: 'tok' } },
-    )
-    const ask = (query: Record<string, string>) => app.inject({ url: '/hooks/meta', query })
-    const hub = { 'hub.mode': 'subscribe', 'hub.verify_token': 'tok', 'hub.challenge': '<script>' }
-    const answer = await ask(hub)
-    t.equal(answer.body, '<script>')
-    t.equal(answer.headers['content-type'], 'text/plain; charset=utf-8')
-    t.equal(answer.headers['x-content-type-options'], 'nosniff')
-    for (const wrong of [{ 'hub.verify_token': 'no' }, { 'hub.mode': 'x' }]) {
-      const refused = await ask({ ...hub, ...wrong })
-      t.match(refused.json(), {
-        statusCode: 404,
-        code: 'SVC_WEBHOOKS_NO_HANDSHAKE',
-        error: 'Not Found',
-      })
-    }
-  },
-)
-
 t.test('a GET whose secret is not set is a 500, whatever it says', async (t) => {
-  const { app, log } = await hostOf(t, { meta: metaSource! })
+  const { app, log } = await hostOf(t, {
+    meta: providers.meta({
+      path: '/hooks/meta',
+      secretName: 'META_APP_SECRET',
+      verifyTokenSecretName: 'META_VERIFY_TOKEN',
+    }),
+  })
   const answer = await app.inject(
     '/hooks/meta?hub.mode=subscribe&hub.verify_token=&hub.challenge=x',
   )
@@ -95,7 +57,7 @@ t.test('a GET whose secret is not set is a 500, whatever it says', async (t) => 
 t.test('Dropbox’s challenge is echoed, its notifications are verified and published', async (t) => {
   const { app } = await hostOf(
     t,
-    { dropbox: dropboxSource! },
+    { dropbox: providers.dropbox({ path: '/hooks/dropbox', secretName: 'DROPBOX_APP_SECRET' }) },
     { secrets: { DROPBOX_APP_SECRET: 'k' } },
   )
   t.equal((await app.inject('/hooks/dropbox?challenge=abc')).body, 'abc')

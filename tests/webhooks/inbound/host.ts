@@ -1,7 +1,7 @@
 // A host with inbound sources on a database of its own.
 import Fastify, { type FastifyInstance } from 'fastify'
 import { svcCore } from '@svc/core'
-import { svcWebhooks, type InboundSource } from '@svc/webhooks'
+import { svcWebhooks, type InboundSource, type SvcWebhooksOptions } from '@svc/webhooks'
 import { freshDatabase } from '../../support/fresh-database.ts'
 
 /** What is needed of tap's `t`. */
@@ -29,6 +29,7 @@ export interface Host {
 export interface HostOptions {
   secrets?: Record<string, string | null>
   bodyLimitBytes?: number
+  inboundLog?: SvcWebhooksOptions['inboundLog']
   /** Whatever the host does besides, before its sources are registered. */
   before?: (app: FastifyInstance) => unknown
 }
@@ -36,7 +37,7 @@ export interface HostOptions {
 export async function hostOf(
   t: Test,
   inbound: Record<string, InboundSource>,
-  { secrets = {}, bodyLimitBytes = 1_048_576, before }: HostOptions = {},
+  { secrets = {}, bodyLimitBytes = 1_048_576, inboundLog, before }: HostOptions = {},
 ): Promise<Host> {
   const database = await freshDatabase(t)
   const log: LogLine[] = []
@@ -50,7 +51,8 @@ export async function hostOf(
     secrets: (name) => secrets[name],
     worker: { retryDelaySeconds: 0, retryBackoff: false, maxAttempts: 2 },
   })
-  await app.register(svcWebhooks, { allowedEvents: [], inbound, bodyLimitBytes })
+  const kept = inboundLog === undefined ? {} : { inboundLog }
+  await app.register(svcWebhooks, { allowedEvents: [], inbound, bodyLimitBytes, ...kept })
   return { app, database, log, secrets }
 }
 

@@ -1,8 +1,9 @@
 import t from 'tap'
 import { payloadOf } from '../../../packages/webhooks/src/inbound/payload.ts'
+import { received } from './received.ts'
 
 const payloadTextOf = (type: string | undefined, body: Buffer) =>
-  payloadOf(type, body, body.toString())
+  payloadOf(received(type === undefined ? [] : [['content-type', type]], body), body.toString())
 const json = (body: string | Buffer, type = 'application/json') =>
   payloadTextOf(type, Buffer.from(body as string))
 

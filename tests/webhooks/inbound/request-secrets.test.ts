@@ -1,13 +1,14 @@
 import t from 'tap'
 import { RequestSecrets } from '../../../packages/webhooks/src/inbound/request-secrets.ts'
 import type { SecretLookup } from '@svc/webhooks'
+import { received } from './received.ts'
 
 function of(secrets: Record<string, string | null>) {
   const lookedUp: string[] = []
   const found = new RequestSecrets(async (name) => {
     lookedUp.push(name)
     return secrets[name] ?? null
-  })
+  }, received([]))
   return { found, lookedUp }
 }
 
@@ -90,7 +91,7 @@ t.test(
     const found = new RequestSecrets(async (name) => {
       if (name === 'BAD') throw new Error('the vault is sealed')
       return 'a secret'
-    })
+    }, received([]))
     const own = {}
     await t.rejects(found.call(own, asking('BAD')), { message: 'the vault is sealed' })
     t.throws(() => found.assertFound(), { message: 'the vault is sealed' })

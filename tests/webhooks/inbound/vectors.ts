@@ -1,36 +1,11 @@
 // Genuine and forged requests of many providers: what each is, and how a receiver sees it.
-import { readFileSync } from 'node:fs'
 import type { InboundRequest, SecretLookup } from '@svc/webhooks'
+import type { Vector } from '@svc/webhooks/vectors'
 
-export interface Vector {
-  id: string
-  provider: string
-  headers: Record<string, string>
-  body: string
-  /** What a verifier must answer. */
-  valid: boolean
-  method?: string
-  /** Where the sender saw the receiver, for schemes that sign it. */
-  url?: string
-  /** Unix seconds at which the request arrives; any time where there is none. */
-  now?: number
-  secret?: string | string[]
-  publicKey?: string
-  certificate?: string
-  webhookId?: string
-  response?: { status: number; json: unknown }
-}
-
-const file = new URL('../../data/inbound-vectors.json', import.meta.url)
-const data = JSON.parse(readFileSync(file, 'utf8')) as {
-  vectors: Vector[]
-  sdkAccepted: { vectors: Vector[] }
-}
-
-export const vectors: Vector[] = [...data.vectors, ...data.sdkAccepted.vectors]
+export { vectors, type Vector } from '@svc/webhooks/vectors'
 
 /** The request as the functions of a source see it. */
-export function requestOf({ headers, body, method = 'POST', url }: Vector): InboundRequest {
+export function requestOf({ headers, body, method, url }: Vector): InboundRequest {
   const at = new URL(url ?? 'https://example.com/hooks')
   return {
     method,
@@ -38,6 +13,7 @@ export function requestOf({ headers, body, method = 'POST', url }: Vector): Inbo
     headers,
     rawHeaders: Object.entries(headers).flat(),
     rawBody: Buffer.from(body),
+    params: {},
   } as unknown as InboundRequest
 }
 

@@ -4,8 +4,10 @@
  */
 import type { Database } from '../postgres/pools.ts'
 import { hasLostStatements, withPreparedStatements } from '../postgres/prepared-statements.ts'
-import type { Db } from '../postgres/transaction.ts'
+import { transaction, type Db } from '../postgres/transaction.ts'
+import type { Claim } from '../kv/kv-table.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
+import { writeAlongside, type Alongside, type PublishedOrTaken } from './alongside.ts'
 import type { JobHandover } from './job-handover.ts'
 import type { EventRow } from './events-table.ts'
 import { MicroBatch } from './micro-batch.ts'
@@ -25,31 +27,38 @@ type Result<P extends { results: unknown[] }> = P['results'][number]
 const LARGEST_CLAIMED_BATCH = 8
 
 export class BatchPublisher {
+  #database: Pick<Database, 'db' | 'pool'>
+  #retry: RetrySettings
   #handover: JobHandover
+  /** Transactions of `publishAll` that are under way. */
+  #alone = new Set<Promise<unknown>>()
   #batch: MicroBatch<EventRow, Result<Published>>
   // Apart from other publishes: a key that another transaction is claiming keeps its whole batch waiting.
   #claiming: MicroBatch<DeduplicatedEvent, Result<PublishedOnce>>
   #prepares: boolean
 
   constructor(
-    database: Pick<Database, 'db' | 'pooled'>,
+    database: Pick<Database, 'db' | 'pool' | 'pooled'>,
     retry: RetrySettings,
     handover: JobHandover,
   ) {
+    this.#database = database
+    this.#retry = retry
     this.#handover = handover
     this.#prepares = !database.pooled
-    const db = database.db
     this.#batch = new MicroBatch(
       (events) =>
         this.#commit(events.length, (offer) =>
-          publishEvents(this.#preparing(db), events, retry, offer),
+          this.#writing(events, (db) => publishEvents(this.#preparing(db), events, retry, offer)),
         ),
       keyOf,
     )
     this.#claiming = new MicroBatch(
       (events) =>
         this.#commit(events.length, (offer) =>
-          publishDeduplicated(this.#preparing(db), events, retry, offer),
+          this.#writing(events, (db) =>
+            publishDeduplicated(this.#preparing(db), events, retry, offer),
+          ),
         ),
       ({ claim }) => claim.key,
     )
@@ -64,9 +73,59 @@ export class BatchPublisher {
     return this.#claiming.publish(event)
   }
 
+  /** All of them in one transaction, with one row alongside; `null` for those whose key is taken. */
+  async publishAll(
+    events: (EventRow & { claim: Claim | null })[],
+    alongside: Alongside | undefined,
+  ): Promise<PublishedOrTaken[]> {
+    const publishing = this.#publishTogether(events, alongside)
+    this.#alone.add(publishing)
+    try {
+      return await publishing
+    } finally {
+      this.#alone.delete(publishing)
+    }
+  }
+
   /** Until every publish that was asked for has been committed or refused. */
   async idle(): Promise<void> {
     await Promise.all([this.#batch.idle(), this.#claiming.idle()])
+    await Promise.allSettled(this.#alone)
+  }
+
+  async #publishTogether(
+    events: (EventRow & { claim: Claim | null })[],
+    alongside: Alongside | undefined,
+  ): Promise<PublishedOrTaken[]> {
+    const claiming = events.flatMap(({ claim, ...event }) => (claim ? [{ ...event, claim }] : []))
+    const others = events.filter(({ claim }) => claim === null)
+    const { results, published } = await transaction(this.#database.pool, async (db) => {
+      const once = await publishDeduplicated(db, claiming, this.#retry)
+      const always = await publishEvents(db, others, this.#retry)
+      const [claimed, free] = [once.results.values(), always.results.values()]
+      const all = events.map(({ claim }) => (claim ? claimed : free).next().value ?? null)
+      await writeAlongside(db, [{ alongside, results: all }])
+      return { results: all, published: [once, always] }
+    })
+    for (const one of published) this.#handover.committed(one)
+    return results
+  }
+
+  /** A statement of its own, or a transaction where rows are written alongside. */
+  #writing<P extends Published | PublishedOnce>(
+    events: readonly EventRow[],
+    publish: (db: Db) => Promise<P>,
+  ): Promise<P> {
+    if (events.every(({ alongside }) => !alongside)) return publish(this.#database.db)
+    return transaction(this.#database.pool, async (db) => {
+      const published = await publish(db)
+      const rows = events.map(({ alongside }, place) => ({
+        alongside,
+        results: [published.results[place] ?? null],
+      }))
+      await writeAlongside(db, rows)
+      return published
+    })
   }
 
   #preparing(db: Db): Db {

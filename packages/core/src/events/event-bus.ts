@@ -25,6 +25,7 @@ import {
 import { storedEventId } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
 import type { Claim } from '../kv/kv-table.ts'
+import type { Alongside } from './alongside.ts'
 import { JobHandover } from './job-handover.ts'
 import { publishEvents, type Published } from './publish-events.ts'
 import { BatchPublisher } from './batch-publisher.ts'
@@ -83,6 +84,14 @@ export const createEvents = (bus: EventBus): Events => ({
   unsubscribe: (subscription) => bus.unsubscribe(subscription),
 })
 
+/** An event that is published once for a key, or always. */
+export interface OncePublished {
+  name: string
+  /** JSON text. */
+  payload: string
+  claim: Claim | null
+}
+
 export class EventBus {
   #parts: Parts
   #handover: JobHandover
@@ -122,19 +131,28 @@ export class EventBus {
   }
 
   /**
-   * As `publishText`, once for each key: `null` where it is taken. Claim and event are written in one
-   * transaction.
+   * Publishes what belongs together in one transaction, each event once for its key: `null` where that
+   * is taken. `alongside` is a row that is written in the same transaction.
    */
   async publishOnce(
-    name: string,
-    payload: string,
-    claim: Claim,
-    tenant: string | null = null,
-  ): Promise<PublishResult | null> {
-    const event = eventRow(name, undefined, tenant, payload)
-    this.#parts.catalogue.check(name, payload)
+    given: OncePublished[],
+    {
+      alongside,
+      tenant = null,
+    }: { alongside?: Alongside | undefined; tenant?: string | null } = {},
+  ): Promise<(PublishResult | null)[]> {
+    const events = given.map(({ name, payload, claim }) => ({
+      ...eventRow(name, undefined, tenant, payload),
+      claim,
+    }))
+    for (const { name, payload } of given) this.#parts.catalogue.check(name, payload)
     await this.declare()
-    return this.#publisher.publishDeduplicated({ ...event, claim })
+    const [event] = events
+    if (events.length !== 1 || !event) return this.#publisher.publishAll(events, alongside)
+    const { claim, ...row } = event
+    return claim === null
+      ? [await this.#publisher.publish({ ...row, alongside })]
+      : [await this.#publisher.publishDeduplicated({ ...row, claim, alongside })]
   }
 
   async #publishWithin(db: Db, event: EventRow): Promise<PublishResult> {

@@ -1,5 +1,6 @@
 /** The table of events, and what a publish asks of it. */
 import type { Db } from '../postgres/transaction.ts'
+import type { Alongside } from './alongside.ts'
 import { NO_JOB_NEEDS_EVENT } from '../jobs/pg-boss/jobs-table.ts'
 
 export interface EventRow {
@@ -8,6 +9,8 @@ export interface EventRow {
   id: string
   /** JSON text. */
   payload: string
+  /** A row that is written with it. @default none */
+  alongside?: Alongside | undefined
 }
 
 export interface StoredEvent extends EventRow {

@@ -6,19 +6,31 @@ import type { Source } from './sources.ts'
 /** Longer names, and names with other characters, are stored as their hash. */
 const READABLE = /^[\x20-\x7e]{1,300}$/
 
-/** The name under which a key of a source is stored; no two pairs of source and key share a name. */
-export function storedName(source: string, key: string): string {
-  const name = JSON.stringify([source, key])
+/** What keeps two keys of one source apart: its tenant and the parameters of its path. */
+export interface Scope {
+  tenant: string | null
+  params: object
+}
+
+/**
+ * The name under which a key of a source is stored. No two different keys share a name; without a
+ * tenant and parameters it is made of source and key alone, as keys were before there were these.
+ */
+export function storedName(source: string, key: string, scope?: Scope): string {
+  const params = Object.entries(scope?.params ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const isPlain = !scope || (scope.tenant === null && params.length === 0)
+  const name = JSON.stringify(isPlain ? [source, key] : [source, key, scope.tenant, params])
   return `__svc.webhooks.inbound${READABLE.test(name) ? name : `#${hash('sha256', name)}`}`
 }
 
 /** The key that the source's function returns, or `null`. */
 export function deduplicationKey(
-  { deduplicationKey: extract }: Source,
+  { deduplicationKey: extract }: Pick<Source, 'deduplicationKey'>,
   request: InboundRequest,
   body: string,
+  ...item: [item?: unknown]
 ): string | null {
-  const key = extract?.(request, body) ?? null
+  const key = extract?.(request, body, ...item) ?? null
   if (key !== null && typeof key !== 'string') {
     throw new TypeError(
       `deduplicationKey must return a string or null, not a value of type ${typeof key}`,
@@ -29,7 +41,7 @@ export function deduplicationKey(
 }
 
 /** Of two requests with one key at the same time the second waits for the first, and is published where that fails. */
-export const claimOf = (source: Source, key: string): Claim => ({
-  key: storedName(source.name, key),
+export const claimOf = (source: Source, key: string, scope: Scope): Claim => ({
+  key: storedName(source.name, key, scope),
   ttlSeconds: source.deduplicationTtlSeconds,
 })

@@ -12,6 +12,9 @@ import {
   TooManyFields,
 } from './errors.ts'
 import { publishOutcome, type InboundOutcome } from './outcome.ts'
+import type { RequestLog } from './request-log.ts'
+import type { InboundRequest } from './source.ts'
+import type { Source } from './sources.ts'
 
 interface Answerable extends Error {
   code: string
@@ -34,13 +37,16 @@ const OURS = [
  * Makes the error handler of a source's routes: it writes one log line and answers the sender. An
  * error that a hook of the host has thrown goes to the host's own error handler.
  */
-export function createErrorHandler(source: string) {
+export function createErrorHandler(source: Source, requestLog: RequestLog | null) {
   return (error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const own = ownError(error)
     if (!own) throw error
     const statusCode = own.statusCode ?? 500
-    log(request, source, own, statusCode)
-    publishOutcome(source, outcomeOf(statusCode))
+    log(request, source.name, own, statusCode)
+    publishOutcome(source.name, outcomeOf(statusCode))
+    const began = performance.now() - reply.elapsedTime
+    const outcome = statusCode >= 500 ? 'failed' : 'refused'
+    requestLog?.note(source, request as InboundRequest, began, outcome, reasonOf(own))
     if (statusCode === 503) reply.header('retry-after', '1')
     if (statusCode === 401) reply.header('www-authenticate', 'Bearer')
     const { code, message } = own
@@ -60,6 +66,14 @@ function ownError(error: Error): Answerable | undefined {
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new ContentTypeInvalid({ cause: code })
   if (code?.startsWith('FST_ERR_CTP_')) return new BodyUnreadable({ cause: code })
   return undefined
+}
+
+/** The reason that the log has; of an error of a database or of the host's own its name alone. */
+function reasonOf({ cause, code }: Answerable): string {
+  if (typeof cause === 'string') return cause
+  return cause instanceof Error && Reflect.get(cause, 'code') !== undefined
+    ? `${code}: ${String(Reflect.get(cause, 'code'))}`
+    : code
 }
 
 function outcomeOf(statusCode: number): InboundOutcome['outcome'] {

@@ -1,24 +1,27 @@
 import { Unavailable } from '@svc/core'
-import { isConnectionError, type Core } from '@svc/core/internal'
-import { claimOf, deduplicationKey } from './deduplicate.ts'
+import { isConnectionError, type Alongside, type Core } from '@svc/core/internal'
 import { BodyNotJson, InboundFailed, NoHandshake, NotVerified, TooManyFields } from './errors.ts'
 import { handshake } from './handshake.ts'
+import { NotFetched, type Outside } from './outside.ts'
 import { payloadOf } from './payload.ts'
+import type { RequestLog } from './request-log.ts'
 import { RequestSecrets } from './request-secrets.ts'
 import type { InboundReply, InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
+import { planOf, type Plan } from './to-publish.ts'
 import { forgetReason, reasonOf } from './verify/checks.ts'
 
 /** What a genuine request led to. */
 export type Received =
-  | { outcome: 'accepted'; eventId: string }
+  | { outcome: 'accepted'; eventId: string | null; eventIds?: string[] }
   | { outcome: 'duplicate' }
   | { outcome: 'answered'; reply: InboundReply }
 
-/** The payload of the event, as JSON text, and the deduplication key. */
-interface ToPublish {
-  json: string
-  key: string | null
+/** What receiving needs besides a source and a request. */
+export interface Receiving {
+  core: Pick<Core, 'svc' | 'bus'>
+  outside: Outside
+  log: RequestLog | null
 }
 
 /**
@@ -29,14 +32,16 @@ interface ToPublish {
  *   reason as its `cause`
  */
 export async function receive(
-  core: Core,
+  receiving: Receiving,
   source: Source,
   request: InboundRequest,
+  began = performance.now(),
 ): Promise<Received> {
-  const checked = await check(core, source, request)
+  const checked = await check(receiving, source, request)
   if ('outcome' in checked) return checked
+  const alongside = receiving.log?.alongside(source, request, began, checked)
   try {
-    return await publish(core, source, checked)
+    return await publish(receiving, source, checked, alongside)
   } catch (error) {
     throw isConnectionError(error)
       ? new Unavailable({ cause: error })
@@ -46,18 +51,23 @@ export async function receive(
 
 /** Everything before the database: returns what to publish, or the reply to a handshake. */
 async function check(
-  core: Core,
+  { core, outside }: Receiving,
   source: Source,
   request: InboundRequest,
-): Promise<ToPublish | (Received & { outcome: 'answered' })> {
-  const secrets = new RequestSecrets((name) => core.svc.secrets.get(name))
+): Promise<Plan | (Received & { outcome: 'answered' })> {
+  const secrets = new RequestSecrets((name) => core.svc.secrets.get(name), request)
   const body = request.rawBody.toString('utf8')
   try {
-    await verify(source, request, body, secrets)
-    const json = payloadOf(request.headers['content-type'], request.rawBody, body)
-    const reply = await handshake(source, request, body, secrets)
+    const first = await handshake(source.respondUnverified, request, body, secrets, outside)
+    if (first !== null) {
+      secrets.assertFound()
+      return { outcome: 'answered', reply: first }
+    }
+    await verify(source, request, body, secrets, outside)
+    const json = payloadOf(request, body, source.readAs)
+    const reply = await handshake(source.respond, request, body, secrets, outside)
     if (reply !== null) return { outcome: 'answered', reply }
-    return { json, key: deduplicationKey(source, request, body) }
+    return planOf(source, request, body, json)
   } catch (error) {
     throw failure(error, secrets)
   }
@@ -65,13 +75,13 @@ async function check(
 
 /** Receives a GET, which can only be a handshake: `respond` itself verifies what needs it. */
 export async function receiveGet(
-  core: Core,
+  { core, outside }: Receiving,
   source: Source,
   request: InboundRequest,
 ): Promise<Received> {
-  const secrets = new RequestSecrets((name) => core.svc.secrets.get(name))
+  const secrets = new RequestSecrets((name) => core.svc.secrets.get(name), request)
   try {
-    const reply = await handshake(source, request, '', secrets)
+    const reply = await handshake(source.respond, request, '', secrets, outside)
     secrets.assertFound()
     if (reply === null) throw new NoHandshake({ cause: 'respond returned null' })
     return { outcome: 'answered', reply }
@@ -85,10 +95,11 @@ async function verify(
   request: InboundRequest,
   body: string,
   secrets: RequestSecrets,
+  outside: Outside,
 ): Promise<void> {
   const verdict: unknown = await secrets.call(source.verify, (secret) => {
     forgetReason(request)
-    return source.verify(request, body, secret)
+    return source.verify(request, body, secret, outside)
   })
   // Also where the verdict is `true`: without the secret it proves nothing.
   secrets.assertFound()
@@ -97,19 +108,27 @@ async function verify(
   throw new NotVerified({ cause: reasonOf(request) ?? `verify returned ${returned}` })
 }
 
-/** The deduplication key and the event are committed together: a failed publish uses up no key. */
-async function publish(core: Core, source: Source, { json, key }: ToPublish): Promise<Received> {
-  if (key === null) {
-    const { id } = await core.bus.publishText(source.publishAs, json)
-    return { outcome: 'accepted', eventId: id }
-  }
-  const published = await core.bus.publishOnce(source.publishAs, json, claimOf(source, key))
-  if (published === null) return { outcome: 'duplicate' }
-  return { outcome: 'accepted', eventId: published.id }
+/** Deduplication keys and events are committed together: a failed publish uses up no key. */
+async function publish(
+  { core }: Receiving,
+  source: Source,
+  { events, tenant }: Plan,
+  alongside: Alongside | undefined,
+): Promise<Received> {
+  const results = await core.bus.publishOnce(
+    events.map(({ name, json, claim }) => ({ name, payload: json, claim })),
+    { alongside, tenant },
+  )
+  const eventIds = results.flatMap((result) => result?.id ?? [])
+  const [eventId] = eventIds
+  if (eventId === undefined && results.length > 0) return { outcome: 'duplicate' }
+  const accepted = { outcome: 'accepted' as const, eventId: eventId ?? null }
+  return source.split ? { ...accepted, eventIds } : accepted
 }
 
 /** Anything that is not the sender's fault is a 500, so that the sender tries again. */
 function failure(error: unknown, secrets: RequestSecrets): Error {
+  if (error instanceof NotFetched) return new NotVerified({ cause: error.message })
   if (
     error instanceof NotVerified ||
     error instanceof BodyNotJson ||

@@ -1,14 +1,13 @@
 import { InvalidOption } from '@svc/core'
-import type { Core } from '@svc/core/internal'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createErrorHandler } from './error-handler.ts'
 import { publishOutcome } from './outcome.ts'
 import { readRawBodies } from './raw-body.ts'
-import { receive, receiveGet, type Received } from './receive.ts'
-import type { InboundRequest } from './source.ts'
+import { receive, receiveGet, type Received, type Receiving } from './receive.ts'
+import type { InboundReply, InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
 
-export interface InboundSettings {
+export interface InboundSettings extends Receiving {
   /** Longest body that is read, in bytes. */
   bodyLimitBytes: number
 }
@@ -16,16 +15,15 @@ export interface InboundSettings {
 /** Serves the sources in a context of their own: the parsers and error handlers of the host stay. */
 export function registerInbound(
   app: FastifyInstance,
-  core: Core,
   sources: Source[],
-  { bodyLimitBytes }: InboundSettings,
+  settings: InboundSettings,
 ): void {
   if (sources.length === 0) return
   app.register(async (inbound) => {
     readRawBodies(inbound)
     for (const source of sources) {
       try {
-        serve(inbound, core, source, bodyLimitBytes)
+        serve(inbound, source, settings)
       } catch (error) {
         throw isDuplicate(error) ? pathTaken(source, `${inbound.prefix}${source.path}`) : error
       }
@@ -33,15 +31,33 @@ export function registerInbound(
   })
 }
 
-function serve(inbound: FastifyInstance, core: Core, source: Source, bodyLimit: number): void {
-  const errorHandler = createErrorHandler(source.name)
-  inbound.post(source.path, { bodyLimit, errorHandler }, async (request, reply) =>
-    answer(reply, source, await receive(core, source, request as InboundRequest)),
-  )
+function serve(inbound: FastifyInstance, source: Source, settings: InboundSettings): void {
+  const { bodyLimitBytes: bodyLimit, log } = settings
+  const errorHandler = createErrorHandler(source, log)
+  const answered = (request: FastifyRequest, reply: FastifyReply, received: Received) => {
+    if (received.outcome === 'answered') {
+      const began = performance.now() - reply.elapsedTime
+      log?.note(source, request as InboundRequest, began, 'accepted', 'handshake')
+    }
+    return answer(reply, source, received)
+  }
+  inbound.post(source.path, { bodyLimit, errorHandler }, async (request, reply) => {
+    const began = performance.now() - reply.elapsedTime
+    return answered(
+      request,
+      reply,
+      await receive(settings, source, request as InboundRequest, began),
+    )
+  })
   if (!source.respond) return
-  inbound.get(source.path, { errorHandler }, async (request, reply) =>
-    answer(reply, source, await receiveGet(core, source, request as InboundRequest)),
-  )
+  inbound.route({
+    method: ['GET', 'HEAD'],
+    url: source.path,
+    exposeHeadRoute: false,
+    errorHandler,
+    handler: async (request, reply) =>
+      answered(request, reply, await receiveGet(settings, source, request as InboundRequest)),
+  })
 }
 
 const isDuplicate = (error: unknown): boolean =>
@@ -55,10 +71,17 @@ const pathTaken = ({ name, respond }: Source, url: string): Error =>
 function answer(reply: FastifyReply, source: Source, received: Received): FastifyReply {
   publishOutcome(source.name, received.outcome)
   if (received.outcome !== 'answered') {
+    if (source.answer) return sendReply(reply, source.answer)
     const { outcome: status, ...rest } = received
     return sendAs(reply, 'application/json; charset=utf-8', JSON.stringify({ status, ...rest }))
   }
-  const { statusCode = 200, headers = {}, body } = received.reply
+  return sendReply(reply, received.reply)
+}
+
+function sendReply(
+  reply: FastifyReply,
+  { statusCode = 200, headers = {}, body }: InboundReply,
+): FastifyReply {
   // A handshake echoes text of the request: a browser must not render it as a page.
   reply.code(statusCode).header('x-content-type-options', 'nosniff').headers(headers)
   if (body === undefined) return reply.send()

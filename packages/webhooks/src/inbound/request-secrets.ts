@@ -1,6 +1,6 @@
 import { SecretMissing } from './errors.ts'
 import { expectedSecrets, recordSecrets } from './expected-secrets.ts'
-import type { SecretLookup } from './source.ts'
+import type { InboundRequest, SecretLookup } from './source.ts'
 
 type Found = { value: string | null } | { error: unknown }
 
@@ -16,9 +16,11 @@ export class RequestSecrets {
   #found = new Map<string, Found>()
   #asked = new Set<string>()
   #get: (name: string) => Promise<string | null>
+  #request: InboundRequest
 
-  constructor(get: (name: string) => Promise<string | null>) {
+  constructor(get: (name: string) => Promise<string | null>, request: InboundRequest) {
     this.#get = get
+    this.#request = request
   }
 
   /**
@@ -30,7 +32,7 @@ export class RequestSecrets {
     fn: object,
     run: (secret: SecretLookup) => Answer | Promise<Answer>,
   ): Promise<Answer> {
-    await this.#lookUp(expectedSecrets(fn))
+    await this.#lookUp(expectedSecrets(fn, this.#request))
     for (let calls = 1; calls <= MAX_CALLS; calls++) {
       const asked = new Set<string>()
       const unknown = new Set<string>()

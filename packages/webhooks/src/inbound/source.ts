@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { Outside } from './outside.ts'
 
 /** The request that the functions of a source are given: Fastify's, with the bytes of its body. */
 export interface InboundRequest extends FastifyRequest<{
@@ -24,7 +25,8 @@ export type SecretLookup = (name: string) => string | null
  * Returns whether a request is authentic: `true`, or anything else for a 401. A throw is a 500, and so
  * is a request for which none of the secrets that were asked for is set.
  *
- * `body` is the body read as UTF-8; `request.rawBody` has its bytes.
+ * `body` is the body read as UTF-8; `request.rawBody` has its bytes. `outside` fetches what presets
+ * need of their provider.
  *
  * @example
  * const verify: Verify = (request, body, secret) =>
@@ -34,7 +36,16 @@ export type Verify = (
   request: InboundRequest,
   body: string,
   secret: SecretLookup,
+  outside?: Outside,
 ) => boolean | Promise<boolean>
+
+/** Answers a handshake; `null` for any other request. */
+export type Respond = (
+  request: InboundRequest,
+  body: string,
+  secret: SecretLookup,
+  outside?: Outside,
+) => InboundReply | null | Promise<InboundReply | null>
 
 /** The reply to a sender's handshake. */
 export interface InboundReply {
@@ -47,29 +58,44 @@ export interface InboundReply {
 
 /** One sender of webhooks. */
 export interface InboundSource {
-  /** URL path that receives the sender's POST requests. */
+  /**
+   * URL path that receives the sender's POST requests. Parameters (`/hooks/:connection/stripe`) make
+   * it a source of many connections: keys of deduplication are apart by them.
+   */
   path: string
-  /** Name of the event that a verified body is published as. */
-  publishAs: string
+  /** Name of the event that a verified body is published as, or a function of the request, and of the item where there is `split`. */
+  publishAs: string | ((request: InboundRequest, body: string, item?: unknown) => string)
   /** Authenticates the request: `hmac(…)`, `basicAuth(…)`, `bearerToken(…)`, `headerToken(…)` or your own. */
   verify: Verify
   /**
    * Returns text, of any length, that a repeat of a request shares with the first; called after
-   * `verify`. `null`, or an empty string, skips deduplication for that request.
+   * `verify`, for each item where there is `split`. `null`, or an empty string, skips deduplication.
    * @default no deduplication
    */
-  deduplicationKey?: (request: InboundRequest, body: string) => string | null
+  deduplicationKey?: (request: InboundRequest, body: string, item?: unknown) => string | null
   /** How long a key is remembered, in seconds, up to ten years. @default 86400 */
   deduplicationTtlSeconds?: number
   /**
+   * Returns the items of a batch, of the parsed body: each is published as an event of its own, all in
+   * one transaction. @default the body is one event
+   */
+  split?: (body: unknown) => readonly unknown[]
+  /** The tenant that the event is published for; `null` for none. @default none */
+  tenant?: (request: InboundRequest, body: string) => string | null
+  /** Reads a body as JSON whatever its content type says. @default by its content type */
+  readAs?: 'json'
+  /**
    * Answers a handshake instead of publishing; returns `null` for any other request. A POST was
-   * verified before. With this option GET is routed too and is not verified before: there `null` is
-   * a 404.
+   * verified before. With this option GET and HEAD are routed too and are not verified before: there
+   * `null` is a 404.
    * @default no handshake
    */
-  respond?: (
-    request: InboundRequest,
-    body: string,
-    secret: SecretLookup,
-  ) => InboundReply | null | Promise<InboundReply | null>
+  respond?: Respond
+  /**
+   * As `respond`, for a POST that its sender does not sign: called before `verify`. Whatever it
+   * answers is no event. @default no such handshake
+   */
+  respondUnverified?: Respond
+  /** The answer to what was accepted, and to repeats. @default 200, `{ status, eventId }` */
+  answer?: InboundReply
 }

@@ -1,5 +1,5 @@
 import { InvalidOption } from '@svc/core'
-import { isString, resolveOptions, type OptionRules } from '@svc/core/internal'
+import { isEventName, isString, resolveOptions, type OptionRules } from '@svc/core/internal'
 import type { InboundSource } from './source.ts'
 
 /** A source with its name and its defaults filled in. */
@@ -18,8 +18,9 @@ const rules: OptionRules = {
     required: true,
   },
   publishAs: {
-    expects: 'an event name: 1 to 200 letters, digits, "_", ".", "-" or "/"',
-    is: (value) => typeof value === 'string' && /^[A-Za-z0-9_.\-/]{1,200}$/.test(value),
+    expects:
+      'an event name (1 to 200 letters, digits, "_", ".", "-" or "/"), or a function that returns one',
+    is: (value) => isFunction(value) || isEventName(value),
     required: true,
   },
   verify: {
@@ -34,7 +35,18 @@ const rules: OptionRules = {
       Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= TEN_YEARS_SECONDS,
     default: 86_400,
   },
+  split: { expects: 'a function (body) => list of items', is: isFunction },
+  tenant: { expects: 'a function (request, body) => string or null', is: isFunction },
+  readAs: { expects: '"json"', is: (value) => value === 'json' },
   respond: { expects: 'a function (request, body, secret) => reply or null', is: isFunction },
+  respondUnverified: {
+    expects: 'a function (request, body, secret) => reply or null',
+    is: isFunction,
+  },
+  answer: {
+    expects: 'a reply: { statusCode?, headers?, body? }',
+    is: (value) => typeof value === 'object' && value !== null,
+  },
 }
 
 /**

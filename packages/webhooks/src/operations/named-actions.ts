@@ -17,6 +17,8 @@ declare module '@svc/core' {
     '__svc.webhooks.redeliver': SvcWebhooks['redeliver']
     '__svc.webhooks.listDeadLetters': SvcWebhooks['listDeadLetters']
     '__svc.webhooks.redrive': SvcWebhooks['redrive']
+    '__svc.webhooks.listInbound': SvcWebhooks['listInbound']
+    '__svc.webhooks.replayInbound': SvcWebhooks['replayInbound']
   }
 }
 

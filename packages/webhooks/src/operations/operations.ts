@@ -21,9 +21,11 @@ import {
   type Webhook,
   type WebhookWithSecret,
 } from '../schemas.ts'
+import { InboundFilter, type LoggedRequest, type ReplayResult } from '../inbound-schemas.ts'
 import { descriptionOf, type DescribedEvent } from '../outbound/described-event.ts'
 import type { DeliveryOperations } from './deliveries.ts'
 import { parsed } from './delivery-attempts.ts'
+import type { InboundOperations } from './inbound.ts'
 import type { WebhookOperations } from './webhooks.ts'
 
 /**
@@ -110,6 +112,18 @@ export interface SvcWebhooks {
    * @throws WebhookNotFound
    */
   redrive: (id: string, options?: OperationOptions) => Promise<RedriveResult>
+  /**
+   * Lists inbound requests, newest first; all of them where no `limit` is given.
+   *
+   * @throws InvalidInput
+   */
+  listInbound: (filter?: InboundFilter) => Promise<LoggedRequest[]>
+  /**
+   * Publishes what a logged inbound request was published as once more, in a transaction of its own.
+   *
+   * @throws InboundRequestNotFound, NotReplayable
+   */
+  replayInbound: (id: string) => Promise<ReplayResult>
 }
 
 declare module '@svc/core' {
@@ -124,13 +138,16 @@ export function createOperations({
   webhooks,
   deliveries,
   events,
+  requests,
 }: {
   webhooks: WebhookOperations
   deliveries: DeliveryOperations
   events: readonly DescribedEvent[]
+  requests: InboundOperations
 }): SvcWebhooks {
   const name = (method: keyof SvcWebhooks) => `svc.webhooks.${method}`
   const list = readOperation(Page, webhooks.list)
+  const listInbound = readOperation(InboundFilter, requests.list)
   return {
     register: writeOperation(name('register'), NewWebhook, webhooks.register),
     list: (page = {}) => list(page),
@@ -157,6 +174,8 @@ export function createOperations({
       return (await deliveries.listDead(webhookId, page)).rows.map(parsed)
     }),
     redrive: writeOperation(name('redrive'), Id, deliveries.redrive),
+    listInbound: (filter = {}) => listInbound(filter),
+    replayInbound: readOperation(Id, (id) => requests.replay(id)),
   }
 }
 

@@ -10,6 +10,7 @@ import { describeEvents, type DescribedEvent } from './described-event.ts'
 import { parseSigningKey, type SigningKey } from './delivery/ed25519.ts'
 import { recordCrashedAttempts } from './delivery/crashed-attempts.ts'
 import { QUEUE, SUBSCRIPTION } from './constants.ts'
+import { createFetch, type Fetch } from './http/fetch.ts'
 import { createPost } from './http/post.ts'
 import { reencryptWebhooks } from '../operations/reencrypt.ts'
 import { createWebhookOperations, type WebhookOperations } from '../operations/webhooks.ts'
@@ -17,6 +18,8 @@ import { createWebhookOperations, type WebhookOperations } from '../operations/w
 export interface Outbound {
   webhooks: WebhookOperations
   deliveries: DeliveryOperations
+  /** The guarded way out for what sources fetch. */
+  fetch: Fetch
   /** The allowed events, and what the host says of them. */
   events: DescribedEvent[]
   /** `whpk_…`; `null` where deliveries are not signed with ed25519. */
@@ -24,6 +27,8 @@ export interface Outbound {
 }
 
 const MIGRATIONS = new URL('../../sql/', import.meta.url)
+/** A sender waits for its answer meanwhile, some of them 3 seconds. */
+const FETCH_TIMEOUT_MS = 5000
 const MINUTE_IN_SECONDS = 60
 const HOUR_IN_SECONDS = 3600
 /** The longest setting of all processes counts, also that of one that ended within the last day. */
@@ -49,6 +54,8 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   const events = describeEvents(settings.allowedEvents, core.catalogue.entries)
   const post = createPost({ timeoutMs, isBlocked, userAgent: userAgent() })
   core.onDrained(() => post.close())
+  const fetch = createFetch({ timeoutMs: FETCH_TIMEOUT_MS, isBlocked, userAgent: userAgent() })
+  core.onDrained(() => fetch.close())
   core.work(createDeliveryWorker(core, post, settings))
   core.every(HOUR_IN_SECONDS, 'old dead letters of webhooks', async () => {
     const longest = await longestDays(core.db, 'deadLetterRetentionDays', DAY_IN_SECONDS)
@@ -59,6 +66,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     recordCrashedAttempts(core),
   )
   return {
+    fetch,
     webhooks: createWebhookOperations(core, { ...settings, isBlocked }),
     deliveries: createDeliveryOperations(core, post, { ...settings, events }),
     events,

@@ -1,6 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { isUuid } from '@svc/core/internal'
+import { isUuid, reachOf, type Reach } from '@svc/core/internal'
 import type {
   FastifyBaseLogger,
   FastifyInstance,
@@ -25,6 +25,10 @@ export const config = { scopes: ['webhooks:manage'] }
 export const Params = Type.Object({ id: Type.String({ description: 'Id of the webhook.' }) })
 
 export const tags = ['webhooks']
+
+/** Whose rows the caller reaches: what guards the routes says of it who it is in `request.auth`. */
+export const reachOfCaller = (request: object): Reach =>
+  reachOf((request as { auth?: { tenant?: string | null } | null }).auth)
 
 /** The 404 of ids that are too long for the router. */
 export function unknownId(path: string): Error {

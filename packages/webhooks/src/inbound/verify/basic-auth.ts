@@ -1,14 +1,14 @@
 import { isString, resolveOptions } from '@svc/core/internal'
-import { expectSecrets } from '../expected-secrets.ts'
 import type { Verify } from '../source.ts'
-import { equalBytes, neededSecret, reject, soleHeader } from './checks.ts'
+import { equalBytes, reject, soleHeader } from './checks.ts'
+import { expectNames, SECRET_NAME, secretsOf, type SecretName } from './secret-names.ts'
 
 /** Options of `basicAuth`. */
 export interface BasicAuthOptions {
   /** Expected username, without a colon: in the header a colon separates it from the password. */
   username: string
-  /** Name of the secret with the expected password. */
-  passwordSecretName: string
+  /** Name of the secret with the expected password, or names. */
+  passwordSecretName: SecretName
 }
 
 /**
@@ -26,20 +26,21 @@ export function basicAuth(options: BasicAuthOptions): Verify {
     options,
   )
   const verify: Verify = async (request, _body, secret) => {
-    const password = await neededSecret(secret, passwordSecretName)
+    const passwords = await secretsOf(request, secret, passwordSecretName)
+    if (passwords.length === 0) return false
     const header = soleHeader(request, 'authorization')
     if (header === undefined) return false
     const [, base64] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header) ?? []
     if (base64 === undefined)
       return reject(request, 'the header authorization holds no Basic credentials')
     // Compared as one text: the time does not tell whether the username was wrong.
-    const expected = Buffer.from(`${username}:${password}`)
-    return (
-      equalBytes(Buffer.from(base64, 'base64'), expected) ||
-      reject(request, 'the credentials do not match')
-    )
+    const given = Buffer.from(base64, 'base64')
+    const isRight = passwords
+      .map(({ value }) => equalBytes(given, Buffer.from(`${username}:${value}`)))
+      .includes(true)
+    return isRight || reject(request, 'the credentials do not match')
   }
-  return expectSecrets(verify, [passwordSecretName])
+  return expectNames(verify, passwordSecretName)
 }
 
 const rules = {
@@ -48,5 +49,5 @@ const rules = {
     is: (value: unknown) => isString(value) && !String(value).includes(':'),
     required: true,
   },
-  passwordSecretName: { expects: 'the name of a secret', is: isString, required: true },
+  passwordSecretName: SECRET_NAME,
 }

@@ -1,12 +1,13 @@
-import { isString, resolveOptions } from '@svc/core/internal'
-import { expectSecrets } from '../expected-secrets.ts'
+import { resolveOptions } from '@svc/core/internal'
 import type { Verify } from '../source.ts'
-import { equalHeader, isHeaderName, neededSecret, reject, soleHeader } from './checks.ts'
+import { equalHeader, isHeaderName, reject, soleHeader } from './checks.ts'
+import { hideHeaders } from './secret-headers.ts'
+import { expectNames, SECRET_NAME, secretsOf, type SecretName } from './secret-names.ts'
 
 /** Options of `bearerToken`. */
 export interface BearerTokenOptions {
-  /** Name of the secret with the expected token. */
-  secretName: string
+  /** Name of the secret with the expected token, or names. */
+  secretName: SecretName
   /**
    * Header that the token is read from. In another header than `authorization` the token may come
    * without `Bearer`. @default "authorization"
@@ -30,17 +31,19 @@ export function bearerToken(options: BearerTokenOptions): Verify {
   )
   const isSchemeOptional = header.toLowerCase() !== 'authorization'
   const verify: Verify = async (request, _body, secret) => {
-    const expected = await neededSecret(secret, secretName)
+    const tokens = await secretsOf(request, secret, secretName)
+    if (tokens.length === 0) return false
     const value = soleHeader(request, header)
     if (value === undefined) return false
     const [, token = isSchemeOptional ? value : undefined] = /^bearer +(.+)$/i.exec(value) ?? []
     if (token === undefined) return reject(request, `the header ${header} holds no Bearer token`)
-    return equalHeader(token, expected) || reject(request, 'the token does not match')
+    const isRight = tokens.map((one) => equalHeader(token, one.value)).includes(true)
+    return isRight || reject(request, 'the token does not match')
   }
-  return expectSecrets(verify, [secretName])
+  return expectNames(hideHeaders(verify, [header]), secretName)
 }
 
 const rules = {
-  secretName: { expects: 'the name of a secret', is: isString, required: true },
+  secretName: SECRET_NAME,
   header: { expects: 'the name of a header', is: isHeaderName, default: 'authorization' },
 }

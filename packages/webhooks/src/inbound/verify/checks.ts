@@ -1,6 +1,5 @@
-/** What the verification helpers share: reading headers and secrets, comparing, and saying why not. */
+/** What the verification helpers share: reading headers, comparing, and saying why not. */
 import { hash, timingSafeEqual } from 'node:crypto'
-import { SecretMissing } from '../errors.ts'
 import type { InboundRequest } from '../source.ts'
 
 /**
@@ -30,44 +29,34 @@ export function isHeaderName(value: unknown): boolean {
  * value or joins them, and a proxy may have checked another one: a repeated header is rejected.
  */
 export function soleHeader(request: InboundRequest, name: string): string | undefined {
-  const wanted = name.toLowerCase()
-  const values = headerLines(request)
-    .filter(([line]) => line.toLowerCase() === wanted)
-    .map(([, value]) => value)
+  const values = headerValues(request, name)
   if (values.length === 1) return values[0]
   reject(
     request,
-    `the header ${wanted} ${values.length === 0 ? 'is missing' : 'came more than once'}`,
+    `the header ${name.toLowerCase()} ${values.length === 0 ? 'is missing' : 'came more than once'}`,
   )
   return undefined
 }
 
 /** A plain `{ headers }` is read too, so that a host can try its source without a server. */
-function headerLines(request: InboundRequest): [string, string][] {
+export function headerValues(request: InboundRequest, name: string): string[] {
+  const wanted = name.toLowerCase()
   const { rawHeaders, headers } = request
+  const values: string[] = []
   if (Array.isArray(rawHeaders)) {
-    return Array.from({ length: rawHeaders.length / 2 }, (_, line) => [
-      rawHeaders[2 * line] ?? '',
-      rawHeaders[2 * line + 1] ?? '',
-    ])
+    for (let line = 0; line < rawHeaders.length; line += 2) {
+      const given = rawHeaders[line] ?? ''
+      if (given.length !== wanted.length || given.toLowerCase() !== wanted) continue
+      values.push(rawHeaders[line + 1] ?? '')
+    }
+    return values
   }
-  return Object.entries(headers as Record<string, string | string[] | undefined>).flatMap(
-    ([name, value = []]) => [value].flat().map((one): [string, string] => [name, one]),
-  )
-}
-
-/** The lookup that a helper is given. A host that calls a helper itself may pass an async function. */
-type Lookup = (name: string) => string | null | Promise<string | null>
-
-/**
- * The secret of this name.
- *
- * @throws SecretMissing where it is not set or empty: with an empty key anyone could sign
- */
-export async function neededSecret(secret: Lookup, name: string): Promise<string> {
-  const value = await secret(name)
-  if (typeof value !== 'string' || value === '') throw new SecretMissing(name)
-  return value
+  for (const [given, value = []] of Object.entries(
+    headers as Record<string, string | string[] | undefined>,
+  )) {
+    if (given.toLowerCase() === wanted) values.push(...[value].flat())
+  }
+  return values
 }
 
 /** Compares hashes: the time tells neither where two values differ nor how long they are. */

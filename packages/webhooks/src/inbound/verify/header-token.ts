@@ -1,14 +1,15 @@
-import { isString, resolveOptions } from '@svc/core/internal'
-import { expectSecrets } from '../expected-secrets.ts'
+import { resolveOptions } from '@svc/core/internal'
 import type { Verify } from '../source.ts'
-import { equalHeader, isHeaderName, neededSecret, reject, soleHeader } from './checks.ts'
+import { equalHeader, isHeaderName, reject, soleHeader } from './checks.ts'
+import { hideHeaders } from './secret-headers.ts'
+import { expectNames, SECRET_NAME, secretsOf, type SecretName } from './secret-names.ts'
 
 /** Options of `headerToken`. */
 export interface HeaderTokenOptions {
   /** Header that carries the shared token. */
   header: string
-  /** Name of the secret with the expected token. */
-  secretName: string
+  /** Name of the secret with the expected token, or names. */
+  secretName: SecretName
 }
 
 /**
@@ -21,15 +22,17 @@ export interface HeaderTokenOptions {
 export function headerToken(options: HeaderTokenOptions): Verify {
   const { header, secretName } = resolveOptions<HeaderTokenOptions>('headerToken', rules, options)
   const verify: Verify = async (request, _body, secret) => {
-    const expected = await neededSecret(secret, secretName)
+    const tokens = await secretsOf(request, secret, secretName)
+    if (tokens.length === 0) return false
     const value = soleHeader(request, header)
     if (value === undefined) return false
-    return equalHeader(value, expected) || reject(request, 'the token does not match')
+    const isRight = tokens.map((one) => equalHeader(value, one.value)).includes(true)
+    return isRight || reject(request, 'the token does not match')
   }
-  return expectSecrets(verify, [secretName])
+  return expectNames(hideHeaders(verify, [header]), secretName)
 }
 
 const rules = {
   header: { expects: 'the name of a header', is: isHeaderName, required: true },
-  secretName: { expects: 'the name of a secret', is: isString, required: true },
+  secretName: SECRET_NAME,
 }

@@ -2,6 +2,7 @@ import { InvalidOption } from '@svc/core'
 import { isString, resolveOptions, type OptionRules } from '@svc/core/internal'
 import type { InboundRequest } from '../source.ts'
 import { isHeaderName } from './checks.ts'
+import { SECRET_NAME, type SecretName } from './secret-names.ts'
 import type { SignatureEncoding, TimestampUnit } from './signature.ts'
 import type { Extracted, SignatureFields } from './signed-header.ts'
 
@@ -11,8 +12,8 @@ const DIGESTS = { 'SHA-1': 'sha1', 'SHA-256': 'sha256', 'SHA-384': 'sha384', 'SH
 export interface HmacOptions {
   /** Header that holds the signature. A request that carries it twice is refused. */
   signatureHeader: string
-  /** Name of the secret that holds the shared key. */
-  secretName: string
+  /** Name of the secret that holds the shared key, or names. */
+  secretName: SecretName
   /** @default "SHA-256" */
   algorithm?: keyof typeof DIGESTS
   /** How the signature is written; hex is read in either case. @default "hex" */
@@ -60,7 +61,7 @@ const isFunction = (value: unknown): boolean => typeof value === 'function'
 
 const rules: OptionRules = {
   signatureHeader: { expects: 'the name of a header', is: isHeaderName, required: true },
-  secretName: { expects: 'the name of a secret', is: isString, required: true },
+  secretName: SECRET_NAME,
   algorithm: {
     expects: '"SHA-1", "SHA-256", "SHA-384" or "SHA-512"',
     is: oneOf(...Object.keys(DIGESTS)),

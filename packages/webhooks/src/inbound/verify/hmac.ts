@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { SecretMissing } from '../errors.ts'
-import { expectSecrets } from '../expected-secrets.ts'
 import type { InboundRequest, Verify } from '../source.ts'
-import { neededSecret, reject, soleHeader } from './checks.ts'
+import { reject, soleHeader } from './checks.ts'
+import { hideHeaders } from './secret-headers.ts'
+import { expectNames, secretsOf, type NamedSecret } from './secret-names.ts'
 import { type HmacOptions, type HmacSettings, resolveHmacOptions } from './hmac-options.ts'
 import { isTimely, signatureBytes } from './signature.ts'
 import { readFields, readWith, type SignedHeader } from './signed-header.ts'
@@ -24,7 +25,9 @@ import { readFields, readWith, type SignedHeader } from './signed-header.ts'
 export function hmac(options: HmacOptions): Verify {
   const settings = resolveHmacOptions(options)
   const verify: Verify = async (request, body, secret) => {
-    const key = hmacKey(settings, await neededSecret(secret, settings.secretName))
+    const secrets = await secretsOf(request, secret, settings.secretName)
+    if (secrets.length === 0) return false
+    const keys = secrets.map((one) => hmacKey(settings, one))
     const signed = readSigned(request, settings)
     if (!signed) return false
     const { toleranceSeconds, timestampUnit } = settings
@@ -34,19 +37,19 @@ export function hmac(options: HmacOptions): Verify {
     ) {
       return reject(request, 'the timestamp is missing, not plain digits, or outside the tolerance')
     }
-    const expected = createHmac(settings.digest, key)
-      .update(signedBytes(settings, request, body, signed.timestamp ?? ''))
-      .digest()
-    return (
-      matchesOne(signed.signatures, expected, settings) || reject(request, 'no signature matches')
-    )
+    const bytes = signedBytes(settings, request, body, signed.timestamp ?? '')
+    const isRight = keys
+      .map((key) => createHmac(settings.digest, key).update(bytes).digest())
+      .map((expected) => matchesOne(signed.signatures, expected, settings))
+      .includes(true)
+    return isRight || reject(request, 'no signature matches')
   }
-  return expectSecrets(verify, [settings.secretName])
+  return expectNames(hideHeaders(verify, [settings.signatureHeader]), settings.secretName)
 }
 
-function hmacKey({ key, secretName }: HmacSettings, secret: string): string | Uint8Array {
-  const bytes = key ? key(secret) : secret
-  if (bytes.length === 0) throw new SecretMissing(secretName)
+function hmacKey({ key }: HmacSettings, { name, value }: NamedSecret): string | Uint8Array {
+  const bytes = key ? key(value) : value
+  if (bytes.length === 0) throw new SecretMissing(name)
   return bytes
 }
 

@@ -1,8 +1,8 @@
 import { lookup as systemLookup } from 'node:dns'
-import { Agent, buildConnector, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { IsBlocked } from './blocked-addresses.ts'
-import { guardedConnector, filteredLookup } from './connector.ts'
 import { classifyError } from './classify-error.ts'
+import { guardedAgent } from './guarded-agent.ts'
 import { NameServers } from './name-servers.ts'
 import type { Failure, PostResult } from './post-result.ts'
 import { createResolver, type Lookup } from './resolver.ts'
@@ -51,44 +51,18 @@ export interface Post {
   close(): Promise<void>
 }
 
-/**
- * How long one address of a name has to accept a connection before the next is tried: a quarter of
- * the time of the attempt. Node's default of 250 ms would never reach a distant receiver that has a
- * second address. With the default of 10 s a lost SYN is sent again in that time, and an address that
- * drops packets leaves time for three others. The last address has all the time that is left.
- */
-const addressTimeoutMs = (timeoutMs: number): number => Math.ceil(timeoutMs / 4)
-
 /** Makes the one HTTP client of deliveries. */
 export function createPost({ timeoutMs, isBlocked, userAgent, lookup, ca }: PostSettings): Post {
   const always = [...COMMON_HEADERS, 'User-Agent', userAgent, 'Content-Type']
-  let open = 0
   const nameServers = new NameServers()
   const resolve =
     lookup === undefined
       ? createResolver(timeoutMs, systemLookup, (hostname) => nameServers.answer(hostname))
       : createResolver(timeoutMs, lookup)
-  const connector = buildConnector({
-    allowH2: false,
-    timeout: timeoutMs,
-    lookup: filteredLookup(resolve, isBlocked),
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: addressTimeoutMs(timeoutMs),
-    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 cannot disable it.
-    rejectUnauthorized: true,
-    ...(ca === undefined ? {} : { ca }),
-  })
-  const agent = new Agent({
-    allowH2: false,
-    pipelining: 1,
-    maxHeaderSize: 16 * 1024,
-    // The exchange has a deadline of its own: two more timers for each would only cost time.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: guardedConnector(connector, isBlocked, (socket) => {
-      open++
-      socket.once('close', () => open--)
-    }),
+  let open = 0
+  const agent = guardedAgent({ timeoutMs, isBlocked, resolve, ca }, (socket) => {
+    open++
+    socket.once('close', () => open--)
   })
 
   return {

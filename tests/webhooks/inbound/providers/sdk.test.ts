@@ -4,20 +4,20 @@ import Stripe from 'stripe'
 import { Webhook as SvixWebhook } from 'svix'
 import t from 'tap'
 import twilio from 'twilio'
-import { join } from 'node:path'
-import type { Verify } from '@svc/webhooks'
-import { readExamples } from '../examples.ts'
+import type { InboundSource } from '@svc/webhooks'
+import { providers } from '@svc/webhooks/providers'
 import { eventsOf, hostOf } from '../host.ts'
 
-const { rows, functions } = await readExamples(join(t.testdir(), 'examples'))
+const path = '/hooks/a'
+const secretName = 'SECRET'
 const body = JSON.stringify({ id: 'evt_1', text: 'Zürich 🔑', big: 1e21 })
 const whsec = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`
 const JSON_TYPE = 'application/json'
 
 interface Signed {
   sdk: string
-  verify: Verify | undefined
-  secrets: Record<string, string>
+  source: InboundSource
+  secret: string
   sign: (body: string) => Promise<Record<string, string>> | Record<string, string>
   type?: string
   body?: string
@@ -44,8 +44,8 @@ const fields = Object.entries(form).flatMap(([name, values]) =>
 const sdks: Signed[] = [
   {
     sdk: 'stripe',
-    verify: rows.get('Stripe'),
-    secrets: { STRIPE_SECRET: 'whsec_test' },
+    source: providers.stripe({ path, secretName }),
+    secret: 'whsec_test',
     sign: (payload) => ({
       'stripe-signature': Stripe.webhooks.generateTestHeaderString({
         payload,
@@ -55,26 +55,26 @@ const sdks: Signed[] = [
   },
   {
     sdk: '@octokit/webhooks-methods',
-    verify: rows.get('GitHub'),
-    secrets: { GITHUB_SECRET: 'development' },
+    source: providers.github({ path, secretName }),
+    secret: 'development',
     sign: async (text) => ({ 'x-hub-signature-256': await signGithub('development', text) }),
   },
   {
     sdk: 'svix',
-    verify: rows.get('Svix'),
-    secrets: { SVIX_SECRET: whsec },
+    source: providers.svix({ path, secretName }),
+    secret: whsec,
     sign: standard('svix', new SvixWebhook(whsec)),
   },
   {
     sdk: 'standardwebhooks',
-    verify: rows.get('OpenAI, Clerk, Resend, Replicate: Standard Webhooks'),
-    secrets: { STANDARD_WEBHOOKS_SECRET: whsec },
+    source: providers.standardWebhooks({ path, secretName }),
+    secret: whsec,
     sign: standard('webhook', new StandardWebhook(whsec)),
   },
   {
     sdk: 'twilio',
-    verify: functions['twilio'],
-    secrets: { TWILIO_AUTH_TOKEN: 'token' },
+    source: providers.twilio({ path, secretName, publicOrigin: 'https://example.com' }),
+    secret: 'token',
     type: 'application/x-www-form-urlencoded',
     body: new URLSearchParams(fields).toString(),
     sign: () => ({
@@ -87,14 +87,12 @@ const sdks: Signed[] = [
   },
 ]
 
-process.env['PUBLIC_ORIGIN'] = 'https://example.com'
-
-for (const { sdk, verify, secrets, sign, type = JSON_TYPE, body: text = body } of sdks) {
+for (const { sdk, source, secret, sign, type = JSON_TYPE, body: text = body } of sdks) {
   t.test(`what ${sdk} signs is taken, once, and what is changed on the way is not`, async (t) => {
     const { app } = await hostOf(
       t,
-      { a: { path: '/hooks/a', publishAs: 'a', verify: verify! } },
-      { secrets },
+      { a: { ...source, deduplicationKey: () => null } },
+      { secrets: { SECRET: secret } },
     )
     const headers = { 'content-type': type, ...(await sign(text)) }
     const post = (payload: string, more: Record<string, string> = {}) =>

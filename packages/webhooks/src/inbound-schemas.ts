@@ -1,0 +1,63 @@
+/** The input and output of the operations on the log of inbound requests. */
+import { Type, type Static } from '@sinclair/typebox'
+import { nullable } from '@svc/core/internal'
+
+const strict = { additionalProperties: false }
+const Uuid = Type.String({ format: 'uuid' })
+const Time = Type.String({ format: 'date-time' })
+
+const Outcome = Type.Unsafe<'accepted' | 'duplicate' | 'refused' | 'failed'>({
+  type: 'string',
+  enum: ['accepted', 'duplicate', 'refused', 'failed'],
+  description:
+    'A "refused" request was answered with a 4xx, a "failed" one with a 5xx: its sender tries again.',
+})
+
+export const inboundFilter = {
+  source: Type.Optional(Type.String()),
+  outcome: Type.Optional(Outcome),
+  tenant: Type.Optional(Type.String({ description: 'Empty for what has none.' })),
+  since: Type.Optional(Time),
+  until: Type.Optional(Time),
+}
+
+export const InboundFilter = Type.Object(
+  {
+    limit: Type.Optional(Type.Integer({ minimum: 1 })),
+    after: Type.Optional(Uuid),
+    ...inboundFilter,
+  },
+  strict,
+)
+/** Which inbound requests are listed. `tenant` is empty for those that have none. */
+export type InboundFilter = Static<typeof InboundFilter>
+
+export const LoggedRequest = Type.Object({
+  id: Uuid,
+  at: Time,
+  source: Type.String(),
+  tenant: nullable(Type.String()),
+  outcome: Outcome,
+  reason: nullable(Type.String({ description: 'Why it was refused, or what failed.' })),
+  event: nullable(Type.String({ description: 'The name of the event.' })),
+  eventId: nullable(Type.String({ description: 'Of a batch that of its first event.' })),
+  ip: nullable(Type.String()),
+  bytes: Type.Integer({ description: 'Of the body.' }),
+  durationMs: Type.Integer(),
+  headers: Type.Optional(
+    Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())])),
+  ),
+  body: Type.Optional(Type.String()),
+})
+/**
+ * An inbound request. `headers`, with signatures and credentials as `***`, and `body` are there where
+ * the host keeps raw bodies. Times are ISO 8601.
+ */
+export type LoggedRequest = Static<typeof LoggedRequest>
+
+export const ReplayResult = Type.Object({
+  eventId: Type.String(),
+  eventIds: Type.Optional(Type.Array(Type.String())),
+})
+/** The new event; of a batch the first one, and all of them. */
+export type ReplayResult = Static<typeof ReplayResult>

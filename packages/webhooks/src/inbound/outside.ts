@@ -1,0 +1,143 @@
+/** What sources fetch from providers: certificates, key sets, confirmations. Pinned, cached, bounded. */
+import { hash } from 'node:crypto'
+
+/** One request through the guarded way out. Rejects where no whole answer came. */
+export type GuardedFetch = (request: {
+  url: URL
+  method: 'GET' | 'POST'
+  /** Sent as JSON with a POST. */
+  json?: string
+}) => Promise<{ statusCode: number; body: string }>
+
+export interface Wanted {
+  url: string
+  /** The hosts that may be asked; `*` stands for one label. */
+  hosts: readonly string[]
+  /** JSON to send with a POST. @default a GET */
+  json?: string
+  /** An answer that is older than this is fetched again, in milliseconds. @default an hour */
+  maxAgeMs?: number
+}
+
+/** Why nothing was fetched; the request that asked for it is refused. */
+export class NotFetched extends Error {
+  override name = 'NotFetched'
+}
+
+interface Answer {
+  atMs: number
+  /** `null` where the provider has no such thing. */
+  body: Promise<string | null>
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** How long it is remembered that there is no such thing. */
+const MISSING_MS = 60_000
+const MOST_ANSWERS = 200
+/** Whoever forges requests can name other addresses of a pinned host: so many are asked in a minute. */
+const MOST_A_MINUTE = 60
+
+export class Outside {
+  #fetch: GuardedFetch
+  #now: () => number
+  #answers = new Map<string, Answer>()
+  #fetched: number[] = []
+
+  constructor(fetch: GuardedFetch, now: () => number = Date.now) {
+    this.#fetch = fetch
+    this.#now = now
+  }
+
+  /**
+   * The body that stands at a URL.
+   *
+   * @throws NotFetched where the URL is not https on one of the hosts, or there is nothing
+   */
+  async text(wanted: Wanted): Promise<string> {
+    const url = pinned(wanted)
+    const key = wanted.json === undefined ? url.href : `${url.href} ${hash('sha256', wanted.json)}`
+    const known = this.#answers.get(key)
+    const maxAgeMs = wanted.maxAgeMs ?? HOUR_MS
+    if (known && this.#now() - known.atMs < maxAgeMs) return found(await known.body)
+    const answer = { atMs: this.#now(), body: this.#ask(url, wanted.json) }
+    this.#keep(key, answer)
+    try {
+      const body = await answer.body
+      if (body === null) answer.atMs -= HOUR_MS - MISSING_MS
+      return found(body)
+    } catch (error) {
+      if (error instanceof NotFetched) throw error
+      if (this.#answers.get(key) === answer) this.#answers.delete(key)
+      // A key that was right an hour ago is better than none while the provider is away.
+      const stale = known && this.#now() - known.atMs < DAY_MS ? await known.body : null
+      if (!known || stale === null) throw error
+      this.#keep(key, known)
+      return stale
+    }
+  }
+
+  /** Visits a URL and says whether it answered 2xx. @throws NotFetched */
+  async visit(wanted: Pick<Wanted, 'url' | 'hosts'>): Promise<boolean> {
+    const url = pinned(wanted)
+    this.#count()
+    const { statusCode } = await this.#fetch({ url, method: 'GET' })
+    return statusCode >= 200 && statusCode < 300
+  }
+
+  async #ask(url: URL, json: string | undefined): Promise<string | null> {
+    this.#count()
+    const request =
+      json === undefined ? { method: 'GET' as const } : { method: 'POST' as const, json }
+    const { statusCode, body } = await this.#fetch({ url, ...request })
+    if (statusCode === 200) return body
+    // What is wrong on the provider's side passes: the sender tries again.
+    if (statusCode >= 500 || statusCode === 429) {
+      throw new Error(`${url.hostname} answered ${statusCode}`)
+    }
+    return null
+  }
+
+  #count(): void {
+    const nowMs = this.#now()
+    this.#fetched = this.#fetched.filter((atMs) => nowMs - atMs < 60_000)
+    if (this.#fetched.length >= MOST_A_MINUTE) {
+      throw new Error(`more than ${MOST_A_MINUTE} addresses of providers to fetch in a minute`)
+    }
+    this.#fetched.push(nowMs)
+  }
+
+  #keep(key: string, answer: Answer): void {
+    this.#answers.delete(key)
+    this.#answers.set(key, answer)
+    const [oldest] = this.#answers.keys()
+    if (this.#answers.size > MOST_ANSWERS && oldest !== undefined) this.#answers.delete(oldest)
+  }
+}
+
+function found(body: string | null): string {
+  if (body === null) throw new NotFetched('the provider has nothing at that address')
+  return body
+}
+
+/** The address is often part of the request that is judged: only the hosts of the row are asked. */
+function pinned({ url, hosts }: Pick<Wanted, 'url' | 'hosts'>): URL {
+  const parsed = URL.parse(url)
+  const isRight =
+    parsed?.protocol === 'https:' &&
+    parsed.port === '' &&
+    parsed.username === '' &&
+    parsed.password === '' &&
+    hosts.some((host) => isHost(parsed.hostname, host))
+  if (!parsed || !isRight) throw new NotFetched('the address to fetch is not one of the provider')
+  return parsed
+}
+
+export function isHost(hostname: string, pattern: string): boolean {
+  const labels = hostname.split('.')
+  const wanted = pattern.split('.')
+  return (
+    labels.length === wanted.length &&
+    wanted.every((label, place) => label === '*' || label === labels[place])
+  )
+}

@@ -1,0 +1,79 @@
+/** The cryptography of the schemes: one comparison for each algorithm. Nothing here throws on junk. */
+import { createHash, createHmac, timingSafeEqual, verify, type KeyObject } from 'node:crypto'
+import type { SignatureScheme } from '../preset.ts'
+
+type Algorithm = SignatureScheme['algorithm']
+export type Encoding = SignatureScheme['encoding']
+type Chunk = string | Uint8Array
+
+/** The key in the form that an algorithm needs: bytes, a public key, or nothing. */
+export type SigningKey = Uint8Array | KeyObject | null
+
+const HASHES: Partial<Record<Algorithm, string>> = {
+  'hmac-sha1': 'sha1',
+  'hmac-sha256': 'sha256',
+  'hmac-sha512': 'sha512',
+}
+const PUBLIC: Partial<Record<Algorithm, { hash: string | null; type: string }>> = {
+  'rsa-sha1': { hash: 'RSA-SHA1', type: 'rsa' },
+  'rsa-sha256': { hash: 'RSA-SHA256', type: 'rsa' },
+  'ecdsa-sha256': { hash: 'sha256', type: 'ec' },
+  ed25519: { hash: null, type: 'ed25519' },
+}
+
+export const needsPublicKey = (algorithm: Algorithm): boolean => PUBLIC[algorithm] !== undefined
+
+/** Whether one of the signatures is right. All are compared: the time does not tell which one is. */
+export function matches(
+  algorithm: Algorithm,
+  key: SigningKey,
+  signed: readonly Chunk[],
+  signatures: readonly string[],
+  encoding: Encoding,
+): boolean {
+  const publicKey = PUBLIC[algorithm]
+  if (!publicKey) {
+    const expected = digest(algorithm, key as Uint8Array, signed)
+    return signatures
+      .map((text) => decoded(text, encoding))
+      .map((given) => given?.length === expected.length && timingSafeEqual(given, expected))
+      .includes(true)
+  }
+  // A key of another kind would be used with an algorithm that the provider does not have.
+  if ((key as KeyObject).asymmetricKeyType !== publicKey.type) return false
+  const bytes = Buffer.concat(signed.map((chunk) => Buffer.from(chunk as string)))
+  return signatures
+    .map((text) => decoded(text, encoding))
+    .some((given) => given !== undefined && verifies(publicKey.hash, bytes, key, given))
+}
+
+function verifies(hash: string | null, bytes: Buffer, key: SigningKey, given: Buffer): boolean {
+  try {
+    return verify(hash, bytes, key as KeyObject, given)
+  } catch {
+    return false
+  }
+}
+
+function digest(algorithm: Algorithm, key: Uint8Array, signed: readonly Chunk[]): Buffer {
+  const hash = HASHES[algorithm]
+  const hashing = hash === undefined ? createHash(algorithm) : createHmac(hash, key)
+  for (const chunk of signed) hashing.update(chunk)
+  return hashing.digest()
+}
+
+/**
+ * The bytes of a signature; `undefined` where the text is not exactly what they are written as.
+ * Node's decoders skip or stop at characters that they cannot read: a prefix of the right signature
+ * must not pass for it.
+ */
+export function decoded(text: string, encoding: Encoding): Buffer | undefined {
+  if (encoding === 'hex') {
+    return /^(?:[0-9a-f]{2})+$/i.test(text) ? Buffer.from(text, 'hex') : undefined
+  }
+  const bytes = Buffer.from(text, encoding)
+  const written = bytes.toString(encoding)
+  const isWhole =
+    text === written || (encoding === 'base64url' && text.replace(/=+$/, '') === written)
+  return bytes.length > 0 && isWhole ? bytes : undefined
+}

@@ -1,0 +1,52 @@
+/** The conditions of a row, and the values that must be digests of something. */
+import { hash } from 'node:crypto'
+import { equalBytes } from '../../verify/checks.ts'
+import type { Binding, Place, Text, When } from '../preset.ts'
+import { chunksOf, stringOf } from './text.ts'
+import { findAt, type Reading } from './reading.ts'
+
+type Test = (reading: Reading) => boolean
+
+/** Whether all conditions hold. */
+export function holds(when: When | undefined): Test {
+  const tests = Object.entries(when ?? {}).map(([place, wanted]) =>
+    condition(place as Place, wanted),
+  )
+  return (reading) => tests.every((test) => test(reading))
+}
+
+function condition(place: Place, wanted: string | readonly string[] | boolean | undefined): Test {
+  const find = findAt(place)
+  if (typeof wanted === 'boolean') return (reading) => (find(reading) !== undefined) === wanted
+  const texts = [wanted ?? []].flat().map((text: Text) => stringOf(text))
+  return (reading) => {
+    const value = find(reading)
+    return value !== undefined && texts.some((text) => text(reading) === value)
+  }
+}
+
+/** Whether the values are the digests that they must be; the place of the first that is not. */
+export function unbound(
+  binds: readonly Binding[] | undefined,
+): (reading: Reading) => Place | undefined {
+  const checks = (binds ?? []).map((bind) => ({ place: bind.in, test: binding(bind) }))
+  return (reading) => checks.find(({ test }) => !test(reading))?.place
+}
+
+function binding({ in: place, of = '{body}', hash: algorithm, encoding = 'hex' }: Binding): Test {
+  const find = findAt(place)
+  const chunks = chunksOf(of)
+  return (reading) => {
+    const value = find(reading)
+    const signed = chunks(reading)
+    if (value === undefined || signed === undefined) return false
+    const bytes = Buffer.concat(signed.map((chunk) => Buffer.from(chunk as string)))
+    if (!algorithm) return equalBytes(Buffer.from(value), bytes)
+    const expected = hash(algorithm, bytes, encoding)
+    return equalBytes(Buffer.from(plain(value, encoding)), Buffer.from(plain(expected, encoding)))
+  }
+}
+
+/** Hexadecimal in either case, and base64 with its padding or without, say the same. */
+const plain = (digest: string, encoding: Binding['encoding']): string =>
+  encoding === 'hex' ? digest.toLowerCase() : digest.replace(/={1,2}$/, '')

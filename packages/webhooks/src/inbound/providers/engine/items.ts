@@ -1,0 +1,17 @@
+/** The items of a batch. */
+import { jsonOf } from '../../parsed-body.ts'
+import { pathOf, valueAt, type Reading } from './reading.ts'
+
+/** What stands at the path of a parsed body: a list, or one thing as the only item. */
+export function itemsAt(path: string): (body: unknown) => readonly unknown[] {
+  const names = pathOf(path)
+  return (body) => {
+    const value = valueAt(body, names)
+    if (value === undefined || value === null) return []
+    return Array.isArray(value) ? value : [value]
+  }
+}
+
+export function itemsOf(split: string | undefined, { request, body }: Reading): readonly unknown[] {
+  return split === undefined ? [] : itemsAt(split)(jsonOf(request, body))
+}

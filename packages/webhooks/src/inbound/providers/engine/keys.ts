@@ -1,0 +1,52 @@
+/** From the text of a secret to a key. */
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
+import { SecretMissing } from '../../errors.ts'
+import type { Key } from '../preset.ts'
+
+/** @throws SecretMissing where nothing is left of the secret: with an empty key anyone could sign */
+export function keyBytes(secret: string, key: Key, name: string): Uint8Array {
+  const bytes = bytesOf(secret, key)
+  if (bytes.length === 0) throw new SecretMissing(name)
+  return key.hash === undefined ? bytes : createHash(key.hash).update(bytes).digest()
+}
+
+function bytesOf(secret: string, { strip = '', encoding = 'text' }: Key): Buffer {
+  const rest = secret.startsWith(strip) ? secret.slice(strip.length) : secret
+  return Buffer.from(rest, encoding === 'text' ? 'utf8' : encoding)
+}
+
+/** Reading a key takes longer than using it. */
+const publicKeys = new Map<string, KeyObject>()
+const MOST_KEYS = 200
+
+/** @throws TypeError where the secret is no public key, which is a mistake of the host */
+export function publicKeyOf(secret: string, key: Key): KeyObject {
+  const cached = publicKeys.get(secret)
+  if (cached) return cached
+  const made = readPublicKey(secret, key)
+  const [oldest] = publicKeys.keys()
+  if (publicKeys.size >= MOST_KEYS && oldest !== undefined) publicKeys.delete(oldest)
+  publicKeys.set(secret, made)
+  return made
+}
+
+function readPublicKey(secret: string, key: Key): KeyObject {
+  try {
+    if (key.form === 'raw') return rawEd25519(bytesOf(secret, key))
+    if (key.form === 'spki') {
+      return createPublicKey({ key: bytesOf(secret, key), format: 'der', type: 'spki' })
+    }
+    // A PEM in an environment variable often has its line ends written as \n.
+    return createPublicKey(secret.replaceAll('\\n', '\n'))
+  } catch {
+    // Not the parser's message: it may quote the text.
+    throw new TypeError(`the secret is not a public key in the form ${key.form ?? 'pem'}`)
+  }
+}
+
+/** RFC 8410, section 4: the 32 bytes of the key behind a fixed header. */
+function rawEd25519(bytes: Buffer): KeyObject {
+  if (bytes.length !== 32) throw new TypeError('an ed25519 key has 32 bytes')
+  const header = Buffer.from('302a300506032b6570032100', 'hex')
+  return createPublicKey({ key: Buffer.concat([header, bytes]), format: 'der', type: 'spki' })
+}

@@ -1,0 +1,126 @@
+/** Texts of a row: parsed once at boot, built for each request. */
+import { createHmac } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { formOf, type Form } from '../../parsed-body.ts'
+import type { Place, Text } from '../preset.ts'
+import { findAt, type Reading } from './reading.ts'
+
+type Chunk = string | Uint8Array
+type Chunks = (reading: Reading) => Chunk[] | undefined
+type Value = (reading: Reading) => Chunk | undefined
+
+/** The pieces of a text in their order; `undefined` where a value in it is absent. */
+export function chunksOf(text: Text): Chunks {
+  return join(parse(text))
+}
+
+/** The same as one string. */
+export function stringOf(text: Text): (reading: Reading) => string | undefined {
+  const chunks = chunksOf(text)
+  return (reading) =>
+    chunks(reading)
+      ?.map((chunk) => (typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString()))
+      .join('')
+}
+
+/** The first of these texts that is there. */
+export function firstOf(
+  texts: Text | readonly Text[] | undefined,
+): (reading: Reading) => string | undefined {
+  const all = [texts ?? []].flat().map(stringOf)
+  return (reading) => {
+    for (const build of all) {
+      const text = build(reading)
+      if (text !== undefined && text !== '') return text
+    }
+    return undefined
+  }
+}
+
+/** A value in braces, an optional part in brackets, where a value stands in it, and plain text. */
+const PIECE = /\{([^{}]+)\}|\[([^[\]]*\{[^[\]]*)\]|([^{[]+|\[)/gy
+
+function parse(text: Text): Value[] | Chunks[] {
+  const pieces: Chunks[] = []
+  let read = 0
+  for (const [whole, value, optional, plain] of text.matchAll(PIECE)) {
+    read += whole.length
+    if (plain !== undefined) pieces.push(() => [plain])
+    else if (value !== undefined) pieces.push(one(valueOf(value)))
+    else if (optional !== undefined) {
+      const inner = join(parse(optional))
+      pieces.push((reading) => inner(reading) ?? [])
+    }
+  }
+  if (read !== text.length) throw new TypeError(`the text ${JSON.stringify(text)} cannot be read`)
+  return pieces
+}
+
+const one =
+  (value: Value): Chunks =>
+  (reading) => {
+    const chunk = value(reading)
+    return chunk === undefined ? undefined : [chunk]
+  }
+
+function join(pieces: Value[] | Chunks[]): Chunks {
+  const all = pieces as Chunks[]
+  return (reading) => {
+    const chunks: Chunk[] = []
+    for (const piece of all) {
+      const some = piece(reading)
+      if (some === undefined) return undefined
+      for (const chunk of some) chunks.push(chunk)
+    }
+    return chunks
+  }
+}
+
+function valueOf(name: string): Value {
+  const bar = name.indexOf('|')
+  if (bar !== -1) {
+    const value = valueOf(name.slice(0, bar))
+    const otherwise = name.slice(bar + 1)
+    return (reading) => value(reading) ?? otherwise
+  }
+  const known = KNOWN[name]
+  if (known) return known
+  const [, encoding, place] = /^hmac-(hex|base64):(.+)$/.exec(name) ?? []
+  if (place === undefined) return findAt(name as Place)
+  const find = findAt(place as Place)
+  return (reading) => {
+    const value = find(reading)
+    if (value === undefined || !reading.secret) return undefined
+    return createHmac('sha256', reading.secret)
+      .update(value)
+      .digest(encoding as 'hex' | 'base64')
+  }
+}
+
+const KNOWN: Readonly<Record<string, Value>> = {
+  body: ({ request, body }) => request.rawBody ?? body,
+  timestamp: ({ timestamp }) => timestamp,
+  method: ({ request }) => request.method,
+  url: ({ url }) => url,
+  path: ({ request }) => request.originalUrl ?? request.url,
+  params: ({ request, body }) => (isForm(request) ? sortedParams(formOf(request, body)) : ''),
+  covered: ({ covered }) => covered,
+  secret: ({ secret }) => secret,
+  crc32: ({ request, body }) => String(crc32(request.rawBody ?? body)),
+}
+
+/** Each name with its values, each once, sorted, as Twilio's libraries write them. */
+function sortedParams(form: Form): string {
+  return Object.keys(form)
+    .toSorted(byCodeUnit)
+    .map((name) => {
+      const values = [...new Set(form[name])].toSorted(byCodeUnit)
+      return values.map((value) => name + value).join('')
+    })
+    .join('')
+}
+
+const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
+
+const isForm = ({ headers }: Reading['request']): boolean =>
+  headers['content-type']?.startsWith('application/x-www-form-urlencoded') ?? false

@@ -1,0 +1,32 @@
+/** How old a request is. */
+import type { Timestamp } from '../preset.ts'
+
+/** Only plain digits are a number here: `Number` would also read `1e9`, `0x5f`, ` 1 ` and ``. */
+const DIGITS = /^\d{1,13}$/
+/** With an offset: without one the time is that of no place. */
+const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i
+
+/** Milliseconds since 1970; `undefined` where the text is no timestamp of this unit. */
+export function millisecondsOf(
+  text: string,
+  unit: Timestamp['unit'] = 'seconds',
+): number | undefined {
+  if (unit === 'rfc3339') {
+    const ms = RFC3339.test(text) ? Date.parse(text) : Number.NaN
+    return Number.isNaN(ms) ? undefined : ms
+  }
+  if (!DIGITS.test(text)) return undefined
+  return unit === 'milliseconds' ? Number(text) : Number(text) * 1000
+}
+
+/** Whether a time is no further than `toleranceSeconds` from now, in the past or the future. */
+export function isTimely(
+  ms: number,
+  unit: Timestamp['unit'] = 'seconds',
+  toleranceSeconds: number,
+  nowMs: number,
+): boolean {
+  // Whole seconds on both sides, as the libraries of the senders compare: the bound is inside.
+  const now = unit === 'seconds' ? Math.floor(nowMs / 1000) * 1000 : nowMs
+  return Math.abs(now - ms) <= toleranceSeconds * 1000
+}

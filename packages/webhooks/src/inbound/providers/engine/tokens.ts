@@ -1,0 +1,44 @@
+/** Schemes whose requests show a secret as it is. */
+import { equalBytes, equalHeader, reject, soleHeader } from '../../verify/checks.ts'
+import type { BasicScheme, TokenScheme } from '../preset.ts'
+import { holds } from './conditions.ts'
+import { findAt } from './reading.ts'
+import type { CompiledScheme } from './schemes.ts'
+
+export function tokenScheme({ in: place, prefix = '', when }: TokenScheme): CompiledScheme {
+  const find = findAt(place)
+  return {
+    when: holds(when),
+    isPresent: (reading) => find(reading) !== undefined,
+    async verify(reading, { secret }) {
+      const text = find(reading)
+      if (text === undefined) return reject(reading.request, 'the token is missing')
+      // The scheme of a header Authorization is matched in any case (RFC 9110, section 11.1).
+      if (text.slice(0, prefix.length).toLowerCase() !== prefix.toLowerCase()) {
+        return reject(reading.request, 'the token is written in another way')
+      }
+      const token = text.slice(prefix.length)
+      return equalHeader(token, secret) || reject(reading.request, 'the token does not match')
+    },
+  }
+}
+
+export function basicScheme({ when }: BasicScheme): CompiledScheme {
+  return {
+    when: holds(when),
+    isPresent: ({ request }) => soleHeader(request, 'authorization') !== undefined,
+    async verify({ request, options }, { secret }) {
+      const [, base64] =
+        /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(soleHeader(request, 'authorization') ?? '') ?? []
+      if (base64 === undefined) {
+        return reject(request, 'the header authorization holds no Basic credentials')
+      }
+      // Compared as one text: the time does not tell whether the username was wrong.
+      const expected = Buffer.from(`${options['username']}:${secret}`)
+      return (
+        equalBytes(Buffer.from(base64, 'base64'), expected) ||
+        reject(request, 'the credentials do not match')
+      )
+    },
+  }
+}

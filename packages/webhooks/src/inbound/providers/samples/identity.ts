@@ -1,0 +1,91 @@
+import type { Sample } from './sample.ts'
+
+export const identitySamples = {
+  workos: [
+    {
+      type: 'dsync.user.created',
+      body: {
+        id: 'event_01HKDJ5ZQ8J4W2V3X1Y0T9S8R7',
+        event: 'dsync.user.created',
+        created_at: '2026-01-05T09:12:44.412Z',
+        data: {
+          id: 'directory_user_01E1X1B89NH8Z3SDFJR4H7RGX7',
+          state: 'active',
+          emails: [{ primary: true, type: 'work', value: 'ada@acme.example' }],
+        },
+      },
+    },
+  ],
+  okta: [
+    {
+      type: 'user.lifecycle.create',
+      body: {
+        eventType: 'com.okta.event_hook',
+        eventTypeVersion: '1.0',
+        cloudEventsVersion: '0.1',
+        source: 'https://acme.okta.com/api/v1/eventHooks/who8vt36qfNpCGz9H1e6',
+        eventId: 'b5a188b9-5ece-4636-b041-482ffda96311',
+        eventTime: '2026-01-05T09:12:44.412Z',
+        contentType: 'application/json',
+        data: {
+          events: [
+            {
+              uuid: 'dc90ed57-ea0c-11f0-8d1e-b3a5c9d4f8e2',
+              published: '2026-01-05T09:12:43.901Z',
+              eventType: 'user.lifecycle.create',
+              displayMessage: 'Create okta user',
+              severity: 'INFO',
+              outcome: { result: 'SUCCESS' },
+            },
+          ],
+        },
+      },
+    },
+  ],
+  logto: [
+    {
+      type: 'User.Created',
+      body: {
+        hookId: 'CznQQTZmCRKKCZLQ0fVlJ',
+        event: 'User.Created',
+        createdAt: '2026-01-05T09:12:44.412Z',
+        userAgent: 'Mozilla/5.0',
+        ip: '203.0.113.5',
+        data: { id: '5m8gkwvsyjv1', primaryEmail: 'ada@acme.example' },
+      },
+    },
+  ],
+  onfido: [
+    {
+      type: 'check.completed',
+      body: {
+        payload: {
+          resource_type: 'check',
+          action: 'check.completed',
+          object: {
+            id: '8f6f0a3a-1d0b-4c2d-9f55-3b7e5a0d1c22',
+            status: 'complete',
+            completed_at_iso8601: '2026-01-05T09:12:44Z',
+            href: 'https://api.eu.onfido.com/v3.6/checks/8f6f0a3a-1d0b-4c2d-9f55-3b7e5a0d1c22',
+          },
+        },
+      },
+    },
+  ],
+  persona: [
+    {
+      type: 'inquiry.completed',
+      body: {
+        data: {
+          type: 'event',
+          id: 'evt_BkJ7nDxqW9pR2vLmT5sYcH3F',
+          attributes: {
+            name: 'inquiry.completed',
+            'created-at': '2026-01-05T09:12:44.412Z',
+            payload: { data: { type: 'inquiry', id: 'inq_8zTqLpR3kWnX5vYbM2cJdF7H' } },
+          },
+        },
+      },
+    },
+  ],
+} as const satisfies Record<string, readonly Sample[]>

@@ -1,0 +1,146 @@
+/** From a row and the options of a host to a source. */
+import { hash } from 'node:crypto'
+import { isFunction, isString, resolveOptions, type OptionRules } from '@svc/core/internal'
+import type { InboundRequest, InboundSource } from '../source.ts'
+import { SECRET_NAME, type SecretName } from '../verify/secret-names.ts'
+import { itemsAt } from './engine/items.ts'
+import { replyOf, respondTo, type OnHandshake } from './engine/handshakes.ts'
+import { claimsOf } from './engine/jwt.ts'
+import type { Reading } from './engine/reading.ts'
+import { firstOf } from './engine/text.ts'
+import { verifyBy } from './engine/verify.ts'
+import type { Need, Preset } from './preset.ts'
+
+/** Fields of the source that a host sets itself instead of the preset. */
+export type Overrides = Partial<Omit<InboundSource, 'path'>>
+
+/** What every preset takes. */
+export interface CommonOptions extends Overrides {
+  /** URL path that receives the provider's requests. */
+  path: string
+  /**
+   * How far a timestamp may be from now, in seconds, both ways. @default what the provider says
+   */
+  toleranceSeconds?: number
+  /** Keeps the secret that the provider sends with its first request, unsigned. */
+  onHandshake?: OnHandshake
+}
+
+type Settled = CommonOptions & { secretName?: SecretName } & Partial<Record<Need, string>>
+
+/**
+ * Makes a source of a row.
+ *
+ * @throws InvalidOption naming the provider and the option
+ */
+export function sourceOf(id: string, preset: Preset, given: unknown): InboundSource {
+  const options = resolveOptions<Settled>(`providers.${id}`, rulesOf(preset), given)
+  const { path, secretName = null, toleranceSeconds, onHandshake, ...rest } = options
+  const { publicOrigin, verifyTokenSecretName } = rest
+  const texts = Object.fromEntries((preset.needs ?? []).map((need) => [need, rest[need]] as const))
+  const readingOf = (request: InboundRequest, body: string): Reading => ({
+    request,
+    body,
+    options: texts,
+    claims: claimsOf(request),
+    // As the provider has called it: a host may rewrite URLs.
+    ...(publicOrigin !== undefined && { url: publicOrigin + (request.originalUrl ?? request.url) }),
+  })
+  const made: InboundSource = {
+    path,
+    publishAs: namer(id, preset, readingOf),
+    verify: verifyBy(preset, { secretName, toleranceSeconds, readingOf }),
+    ...(preset.deduplicate && { deduplicationKey: keyer(preset, readingOf) }),
+    ...(preset.split !== undefined && { split: itemsAt(preset.split) }),
+    ...(preset.reads && { readAs: preset.reads }),
+    ...respondTo(preset.handshakes ?? [], {
+      secretName,
+      verifyTokenSecretName,
+      onHandshake,
+      readingOf,
+    }),
+    ...(preset.answer && { answer: replyOf(preset.answer)(NO_READING) ?? {} }),
+  }
+  return { ...made, ...overridesOf(options) }
+}
+
+/** An answer to an event holds fixed text alone. */
+const NO_READING = { options: {}, body: '' } as unknown as Reading
+
+const LONGEST_NAME = 200
+
+/** `<id>.<type>`, what no event name may hold replaced. */
+function namer(id: string, { type }: Preset, readingOf: (r: InboundRequest, b: string) => Reading) {
+  const find = firstOf(type)
+  return (request: InboundRequest, body: string, item?: unknown): string => {
+    const text = find({ ...readingOf(request, body), item }) ?? 'event'
+    return `${id}.${text.replaceAll(/[^A-Za-z0-9_.\-/]/g, '_')}`.slice(0, LONGEST_NAME)
+  }
+}
+
+function keyer(
+  { deduplicate, split }: Preset,
+  readingOf: (r: InboundRequest, b: string) => Reading,
+) {
+  const find = firstOf(deduplicate)
+  const tellsItems = JSON.stringify(deduplicate).includes('{item:')
+  return (request: InboundRequest, body: string, item?: unknown): string | null => {
+    const key = find({ ...readingOf(request, body), item }) ?? null
+    if (key === null || split === undefined || tellsItems) return key
+    return `${key} ${hash('sha256', JSON.stringify(item ?? null))}`
+  }
+}
+
+const OVERRIDES: readonly (keyof Overrides)[] = [
+  'publishAs',
+  'verify',
+  'deduplicationKey',
+  'deduplicationTtlSeconds',
+  'split',
+  'tenant',
+  'readAs',
+  'respond',
+  'respondUnverified',
+  'answer',
+]
+
+/** Their values are checked where the source is: see sources.ts. */
+const overridesOf = (options: Settled): Overrides =>
+  Object.fromEntries(
+    OVERRIDES.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  )
+
+const NEEDS: Record<Need, { expects: string; is: (value: unknown) => boolean }> = {
+  publicOrigin: {
+    expects: 'scheme, host and port that the provider sends to, such as "https://example.com"',
+    is: (value) =>
+      typeof value === 'string' &&
+      URL.parse(value)?.origin !== 'null' &&
+      /^https?:\/\/[^/?#]+$/.test(value),
+  },
+  verifyTokenSecretName: { expects: 'the name of a secret', is: isString },
+  topicArn: { expects: 'the ARN of a topic', is: isString },
+  webhookId: { expects: 'the id of the webhook at the provider', is: isString },
+  clientId: { expects: 'the client id at the provider', is: isString },
+  serviceAccount: { expects: 'the e-mail address of a service account', is: isString },
+  audience: { expects: 'the audience of the JWT', is: isString },
+  username: {
+    expects: 'a string without a colon',
+    is: (value) => isString(value) && !String(value).includes(':'),
+  },
+}
+
+function rulesOf({ secret, needs = [] }: Preset): OptionRules {
+  const any = { expects: 'a field of a source', is: () => true }
+  return {
+    path: { expects: 'a URL path such as "/hooks/github"', is: isString, required: true },
+    ...(secret !== null && { secretName: SECRET_NAME }),
+    ...Object.fromEntries(needs.map((need) => [need, { ...NEEDS[need], required: true }])),
+    toleranceSeconds: {
+      expects: 'a number of at least 0 (seconds)',
+      is: (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0,
+    },
+    onHandshake: { expects: 'a function (secret, request)', is: isFunction },
+    ...Object.fromEntries(OVERRIDES.map((name) => [name, any])),
+  }
+}

@@ -1,0 +1,123 @@
+import type { Preset } from '../preset.ts'
+
+/** Bank accounts, transfers and accounting. */
+export const banking = {
+  plaid: {
+    name: 'Plaid',
+    docs: 'https://plaid.com/docs/api/webhooks/webhook-verification/',
+    checked: 'documentation',
+    evidence: 'the page',
+    secret: "the account's API secret",
+    needs: ['clientId'],
+    schemes: [
+      {
+        algorithm: 'jwt',
+        in: 'header:plaid-verification',
+        algorithms: ['ES256'],
+        key: {
+          jwk: {
+            url: 'https://production.plaid.com/webhook_verification_key/get',
+            hosts: ['production.plaid.com', 'sandbox.plaid.com'],
+            json: {
+              client_id: '{option:clientId}',
+              secret: '{secret}',
+              key_id: '{claim:kid}',
+            },
+            at: 'key',
+          },
+        },
+        toleranceSeconds: 300,
+        binds: [{ in: 'claim:request_body_sha256', hash: 'sha256' }],
+      },
+    ],
+    type: '{json:webhook_type}.{json:webhook_code}',
+    note: 'The keys are asked for with the credentials of the account, once for each key id.',
+  },
+  gocardless: {
+    name: 'GoCardless',
+    docs: 'https://developer.gocardless.com/api-reference/#appendix-webhooks',
+    checked: 'vector',
+    evidence: 'gocardless/gocardless-nodejs, src/webhooks.test.ts',
+    secret: 'the secret of the webhook endpoint',
+    split: 'events',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:webhook-signature' },
+        encoding: 'hex',
+      },
+    ],
+    type: '{item:resource_type}.{item:action}',
+    deduplicate: '{item:id}',
+  },
+  wise: {
+    name: 'Wise',
+    docs: 'https://docs.wise.com/guides/developer/webhooks/event-handling',
+    checked: 'documentation',
+    evidence: 'the page; transferwise/digital-signatures-examples, verify-webhook-signature',
+    secret: 'the public key (PEM) that the page shows, of production or of the sandbox',
+    schemes: [
+      {
+        algorithm: 'rsa-sha256',
+        signature: { in: 'header:x-signature-sha256' },
+        encoding: 'base64',
+      },
+    ],
+    type: '{json:event_type}',
+    deduplicate: '{header:x-delivery-id}',
+  },
+  modernTreasury: {
+    name: 'Modern Treasury',
+    docs: 'https://docs.moderntreasury.com/platform/docs/verifying-webhooks',
+    checked: 'vector',
+    evidence: 'Modern-Treasury/modern-treasury-node, tests/api-resources/webhooks.test.ts',
+    secret: 'the key of the webhook',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-signature' },
+        encoding: 'hex',
+      },
+    ],
+    type: ['{header:x-topic}.{json:event}', '{json:data.object}.{json:event}', '{json:event}'],
+    deduplicate: '{body}',
+    note: 'An event has no id: a repeat is told by its body, which is the same.',
+  },
+  quickbooks: {
+    name: 'QuickBooks Online',
+    docs: 'https://developer.intuit.com/app/developer/qbo/docs/develop/webhooks/managing-webhooks-notifications',
+    checked: 'documentation',
+    evidence: 'the page',
+    secret: "the app's verifier token",
+    split: '',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:intuit-signature' },
+        encoding: 'base64',
+      },
+    ],
+    type: ['{item:type}', 'notification'],
+    deduplicate: ['{item:id}', '{body}'],
+    note: 'Takes the list of CloudEvents as well as the older object `eventNotifications`.',
+  },
+  xero: {
+    name: 'Xero',
+    docs: 'https://developer.xero.com/documentation/guides/webhooks/configuring-your-server/',
+    checked: 'documentation',
+    evidence: 'the page',
+    secret: "the app's webhook signing key",
+    split: 'events',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-xero-signature' },
+        encoding: 'base64',
+      },
+    ],
+    type: '{item:eventCategory}.{item:eventType}',
+    deduplicate: '{item:resourceId}:{item:eventType}:{item:eventDateUtc}',
+    answer: { status: 200 },
+    note: 'Xero tries a wrong signature first and wants a 401; answers have no body and no cookies.',
+  },
+} as const satisfies Record<string, Preset>

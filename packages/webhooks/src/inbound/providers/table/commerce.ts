@@ -1,0 +1,142 @@
+import type { Preset } from '../preset.ts'
+
+/** Shops, subscriptions, billing and shipping. */
+export const commerce = {
+  shopify: {
+    name: 'Shopify',
+    docs: 'https://shopify.dev/docs/apps/build/webhooks/subscribe/https',
+    checked: 'vector',
+    evidence: 'Shopify/shopify-app-js, packages/apps/shopify-api',
+    secret: "the app's client secret",
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-shopify-hmac-sha256' },
+        encoding: 'base64',
+      },
+    ],
+    type: '{header:x-shopify-topic}',
+    deduplicate: '{header:x-shopify-webhook-id}',
+  },
+  woocommerce: {
+    name: 'WooCommerce',
+    docs: 'https://woocommerce.github.io/woocommerce-rest-api-docs/#webhooks',
+    checked: 'documentation',
+    evidence: 'woocommerce/woocommerce-rest-api-docs, source/includes/v3/_webhooks.md',
+    secret: 'the secret of the webhook',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-wc-webhook-signature' },
+        encoding: 'base64',
+      },
+    ],
+    type: '{header:x-wc-webhook-topic}',
+    deduplicate: '{header:x-wc-webhook-delivery-id}',
+    handshakes: [
+      {
+        method: 'POST',
+        when: { 'form:webhook_id': true, 'header:x-wc-webhook-signature': false },
+        signed: false,
+        answer: { status: 200 },
+      },
+    ],
+    note: 'The ping when a webhook is made is an unsigned form, and is answered without an event.',
+  },
+  paddle: {
+    name: 'Paddle Billing',
+    docs: 'https://developer.paddle.com/webhooks/signature-verification',
+    checked: 'vector',
+    evidence: 'PaddleHQ/paddle-node-sdk',
+    secret: 'the secret key of the notification destination (pdl_ntfset_…)',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:paddle-signature', separator: ';', field: 'h1' },
+        encoding: 'hex',
+        signed: '{timestamp}:{body}',
+        timestamp: { in: 'field:ts', toleranceSeconds: 5 },
+      },
+    ],
+    type: '{json:event_type}',
+    deduplicate: '{json:event_id}',
+    note: "Five seconds are the tolerance of Paddle's SDK: the host's clock must be right.",
+  },
+  lemonSqueezy: {
+    name: 'Lemon Squeezy',
+    docs: 'https://docs.lemonsqueezy.com/help/webhooks/signing-requests',
+    checked: 'documentation',
+    evidence: 'the page',
+    secret: 'the signing secret of the webhook',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-signature' },
+        encoding: 'hex',
+      },
+    ],
+    type: ['{header:x-event-name}', '{json:meta.event_name}'],
+    deduplicate: '{body}',
+    note: 'An event has no id: a repeat is told by its body, which is the same.',
+  },
+  chargebee: {
+    name: 'Chargebee',
+    docs: 'https://www.chargebee.com/docs/billing/2.0/site-configuration/webhook_settings',
+    checked: 'sdk',
+    evidence: 'chargebee/chargebee-node, src/resources/webhook/auth.ts',
+    secret: 'the password that the webhook was given',
+    needs: ['username'],
+    schemes: [{ algorithm: 'basic' }],
+    type: '{json:event_type}',
+    deduplicate: '{json:id}',
+    note: 'Basic credentials are all there is: nothing binds the body.',
+  },
+  revenuecat: {
+    name: 'RevenueCat',
+    docs: 'https://www.revenuecat.com/docs/integrations/webhooks',
+    checked: 'documentation',
+    evidence: 'RevenueCat/revenuecat-docs, docs_source/Integrations & Events/webhooks.md',
+    secret: 'the whole value of the Authorization header that the dashboard was given',
+    schemes: [{ algorithm: 'token', in: 'header:authorization' }],
+    type: '{json:event.type}',
+    deduplicate: '{json:event.id}',
+    note: 'The value itself is sent: nothing binds the body.',
+  },
+  lago: {
+    name: 'Lago',
+    docs: 'https://docs.getlago.com/api-reference/webhooks/message-signature',
+    checked: 'documentation',
+    evidence: 'getlago/lago-docs, docs/api/90_webhooks/message-signature.mdx',
+    secret: 'the public key of /api/v1/webhooks/public_key, decoded from base64 to PEM',
+    schemes: [
+      {
+        algorithm: 'jwt',
+        in: 'header:x-lago-signature',
+        algorithms: ['RS256'],
+        key: 'secret',
+        issuer: 'https://api.getlago.com',
+        binds: [{ in: 'claim:data' }],
+      },
+    ],
+    type: '{json:webhook_type}',
+    deduplicate: '{header:x-lago-unique-key}',
+    note: 'For an installation of your own, override the issuer. The endpoint must sign with `jwt`.',
+  },
+  easypost: {
+    name: 'EasyPost',
+    docs: 'https://docs.easypost.com/guides/webhooks-guide',
+    checked: 'sdk',
+    evidence: 'EasyPost/easypost-node, src/utils/util.js',
+    secret: 'the webhook secret',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-hmac-signature', prefix: 'hmac-sha256-hex=' },
+        encoding: 'hex',
+      },
+    ],
+    type: '{json:description}',
+    deduplicate: '{json:id}',
+    note: 'EasyPost brings the secret into Unicode form NFKD first: keep it to ASCII.',
+  },
+} as const satisfies Record<string, Preset>

@@ -1,0 +1,94 @@
+import type { Preset } from '../preset.ts'
+
+/** Sign-in, directories and the proof of identity. */
+export const identity = {
+  workos: {
+    name: 'WorkOS',
+    docs: 'https://workos.com/docs/events/data-syncing/webhooks',
+    checked: 'sdk',
+    evidence: '@workos-inc/node',
+    secret: 'the secret of the webhook endpoint',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:workos-signature', separator: ',', field: 'v1' },
+        encoding: 'hex',
+        signed: '{timestamp}.{body}',
+        timestamp: { in: 'field:t', unit: 'milliseconds', toleranceSeconds: 180 },
+      },
+    ],
+    type: '{json:event}',
+    deduplicate: '{json:id}',
+  },
+  okta: {
+    name: 'Okta event hooks',
+    docs: 'https://developer.okta.com/docs/concepts/event-hooks/',
+    checked: 'documentation',
+    evidence: 'okta/okta-developer-docs, docs/concepts/event-hooks',
+    secret: 'the value of the Authorization header that the hook was given',
+    split: 'data.events',
+    schemes: [{ algorithm: 'token', in: 'header:authorization' }],
+    type: '{item:eventType}',
+    deduplicate: '{item:uuid}',
+    handshakes: [
+      {
+        method: 'GET',
+        when: { 'header:x-okta-verification-challenge': true },
+        answer: { json: { verification: '{header:x-okta-verification-challenge}' } },
+      },
+    ],
+    note: 'The value itself is sent: nothing binds the body.',
+  },
+  logto: {
+    name: 'Logto',
+    docs: 'https://docs.logto.io/developers/webhooks/secure-webhooks',
+    checked: 'documentation',
+    evidence: 'the page',
+    secret: 'the signing key of the webhook',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:logto-signature-sha-256' },
+        encoding: 'hex',
+      },
+    ],
+    type: '{json:event}',
+    deduplicate: '{body}',
+    note: 'An event has no id: a repeat is told by its body, which is the same.',
+  },
+  onfido: {
+    name: 'Onfido',
+    docs: 'https://documentation.onfido.com/api/latest/#webhooks',
+    checked: 'vector',
+    evidence: 'onfido/onfido-node, test/classic-webhook-event-verifier.test.ts',
+    secret: 'the token of the webhook',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-sha2-signature' },
+        encoding: 'hex',
+      },
+    ],
+    type: '{json:payload.action}',
+    deduplicate: '{body}',
+    note: 'An event has no id: a repeat is told by its body, which is the same.',
+  },
+  persona: {
+    name: 'Persona',
+    docs: 'https://docs.withpersona.com/docs/webhooks-best-practices',
+    checked: 'documentation',
+    evidence: 'the page',
+    secret: 'the secret of the webhook',
+    schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:persona-signature', separator: [',', ' '], field: 'v1' },
+        encoding: 'hex',
+        signed: '{timestamp}.{body}',
+        timestamp: { in: 'field:t' },
+      },
+    ],
+    type: '{json:data.attributes.name}',
+    deduplicate: '{json:data.id}',
+  },
+} as const satisfies Record<string, Preset>

@@ -1,0 +1,69 @@
+/** What a verified request is published as: one event, or one for each item of a batch. */
+import { claimOf, deduplicationKey, type Scope } from './deduplicate.ts'
+import type { Claim } from '@svc/core/internal'
+import type { InboundRequest } from './source.ts'
+import type { Source } from './sources.ts'
+
+export interface ToPublish {
+  name: string
+  /** The payload, as JSON text. */
+  json: string
+  claim: Claim | null
+}
+
+export interface Plan {
+  tenant: string | null
+  events: ToPublish[]
+}
+
+/**
+ * @param json the payload of the body
+ * @throws whatever a function of the source throws
+ */
+export function planOf(source: Source, request: InboundRequest, body: string, json: string): Plan {
+  const tenant = tenantOf(source, request, body)
+  const scope = { tenant, params: (request.params as object | undefined) ?? {} }
+  if (!source.split) return { tenant, events: [eventOf(source, request, body, json, scope)] }
+  const items: unknown = source.split(JSON.parse(json))
+  if (!Array.isArray(items)) {
+    throw new TypeError(`split must return a list, not a value of type ${typeof items}`)
+  }
+  const events = items.map((item: unknown) =>
+    eventOf(source, request, body, JSON.stringify(item ?? null), scope, item),
+  )
+  return { tenant, events: withoutRepeats(events) }
+}
+
+/** A batch that holds an item twice publishes it once, as two requests would. */
+function withoutRepeats(events: ToPublish[]): ToPublish[] {
+  const seen = new Set<string>()
+  return events.filter(({ claim }) => {
+    if (claim === null || !seen.has(claim.key)) {
+      if (claim) seen.add(claim.key)
+      return true
+    }
+    return false
+  })
+}
+
+function eventOf(
+  source: Source,
+  request: InboundRequest,
+  body: string,
+  json: string,
+  scope: Scope,
+  ...item: [item?: unknown]
+): ToPublish {
+  const { publishAs } = source
+  const name = typeof publishAs === 'string' ? publishAs : publishAs(request, body, ...item)
+  const key = deduplicationKey(source, request, body, ...item)
+  return { name, json, claim: key === null ? null : claimOf(source, key, scope) }
+}
+
+function tenantOf({ tenant }: Source, request: InboundRequest, body: string): string | null {
+  const value: unknown = tenant?.(request, body) ?? null
+  if (value === null || (typeof value === 'string' && /^[A-Za-z0-9_.:-]{1,64}$/.test(value))) {
+    return value
+  }
+  throw new TypeError('tenant must return 1 to 64 letters, digits, "_", ".", ":" or "-", or null')
+}

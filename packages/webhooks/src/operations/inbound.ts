@@ -1,0 +1,103 @@
+/** The operations on logged inbound requests. */
+import {
+  BY_PROCESS,
+  EVERYWHERE,
+  insertAudit,
+  isUuid,
+  reaches,
+  type Alongside,
+  type AuditOrigin,
+  type AuditRecord,
+  type Core,
+  type Reach,
+} from '@svc/core/internal'
+import { InboundRequestNotFound, NotReplayable } from '../errors.ts'
+import { payloadOf } from '../inbound/payload.ts'
+import { rebuilt } from '../inbound/rebuilt-request.ts'
+import type { Source } from '../inbound/sources.ts'
+import { planOf } from '../inbound/to-publish.ts'
+import type { InboundFilter, LoggedRequest, ReplayResult } from '../inbound-schemas.ts'
+import { findInboundRow, listInboundRows, type ListedRow } from '../tables/inbound-log.ts'
+
+export interface InboundOperations {
+  list: (filter?: InboundFilter) => Promise<LoggedRequest[]>
+  /**
+   * Publishes what a logged request was published as once more; nothing is verified again, and no key
+   * of deduplication counts. Of a request outside of `reach` there is none.
+   */
+  replay: (id: string, reach?: Reach, by?: AuditOrigin) => Promise<ReplayResult>
+}
+
+export function createInboundOperations(
+  core: Pick<Core, 'db' | 'bus'>,
+  sources: readonly Source[],
+): InboundOperations {
+  return {
+    async list({ tenant: reach = EVERYWHERE, ...filter } = {}) {
+      return (await listInboundRows(core.db, { ...filter, reach })).map(shown)
+    },
+
+    async replay(id, reach = EVERYWHERE, by = BY_PROCESS) {
+      const row = isUuid(id) ? await findInboundRow(core.db, id) : undefined
+      if (!row || !reaches(reach, row.tenant)) {
+        throw new InboundRequestNotFound(id.slice(0, 40))
+      }
+      const { body, source } = replayable(row, sources)
+      const request = rebuilt(row, source.path)
+      const text = body.toString('utf8')
+      const { events } = planOf(source, request, text, payloadOf(request, text, source.readAs))
+      const results = await core.bus.publishOnce(
+        events.map(({ name, json }) => ({ name, payload: json, claim: null })),
+        { tenant: row.tenant, alongside: auditOf(row, by) },
+      )
+      const eventIds = results.flatMap((result) => result?.id ?? [])
+      const [eventId] = eventIds
+      if (eventId === undefined) throw new NotReplayable('the request holds no event')
+      return source.split ? { eventId, eventIds } : { eventId }
+    },
+  }
+}
+
+/** What the audit says of a replay, in the transaction of the new event. */
+const auditOf = ({ id, tenant, eventId }: ListedRow, by: AuditOrigin): Alongside => ({
+  write: (db, rows) => insertAudit(db, by, rows),
+  rowOf: (results): AuditRecord => ({
+    tenant,
+    action: 'inbound.replay',
+    target: { kind: 'inbound', id },
+    changes: { eventId: { from: eventId, to: results[0]?.id ?? null } },
+  }),
+})
+
+/** @throws NotReplayable */
+function replayable(row: ListedRow, sources: readonly Source[]): { body: Buffer; source: Source } {
+  const { outcome, reason, body } = row
+  if (outcome === 'refused' || reason === 'handshake') {
+    throw new NotReplayable('it was not accepted, so there is no event to publish')
+  }
+  if (body === null) {
+    throw new NotReplayable(
+      'its body was not kept: set inboundLog.rawBodies to replay requests that come from now on',
+    )
+  }
+  const source = sources.find(({ name }) => name === row.source)
+  if (!source) throw new NotReplayable(`this host has no source ${JSON.stringify(row.source)}`)
+  return { body, source }
+}
+
+function shown({ url: _, headers, body, ...row }: ListedRow): LoggedRequest {
+  if (headers === null) return row
+  return { ...row, headers: namedLines(JSON.parse(headers)), body: body?.toString('utf8') ?? '' }
+}
+
+/** A repeated header becomes an array of its values. */
+function namedLines(lines: string[]): Record<string, string | string[]> {
+  const named: Record<string, string | string[]> = {}
+  for (let line = 0; line < lines.length; line += 2) {
+    const name = (lines[line] ?? '').toLowerCase()
+    const value = lines[line + 1] ?? ''
+    const before = Object.hasOwn(named, name) ? named[name] : undefined
+    named[name] = before === undefined ? value : [before, value].flat()
+  }
+  return named
+}

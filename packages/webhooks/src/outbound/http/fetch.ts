@@ -1,0 +1,54 @@
+import { lookup as systemLookup } from 'node:dns'
+import { guardedAgent } from './guarded-agent.ts'
+import type { PostSettings } from './post.ts'
+import { createResolver } from './resolver.ts'
+
+/** Key sets and certificates have some kilobytes. */
+const MAX_ANSWER_BYTES = 256 * 1024
+
+export interface FetchRequest {
+  url: URL
+  method: 'GET' | 'POST'
+  /** Sent as JSON with a POST. */
+  json?: string
+}
+
+export interface Fetch {
+  /** Rejects where no whole answer came in time and size. A redirect is an answer, and not followed. */
+  send(request: FetchRequest): Promise<{ statusCode: number; body: string }>
+  close(): Promise<void>
+}
+
+/** Makes the HTTP client that fetches what a provider publishes, with the guard of deliveries. */
+export function createFetch({ timeoutMs, isBlocked, userAgent, lookup, ca }: PostSettings): Fetch {
+  const resolve = createResolver(timeoutMs, lookup ?? systemLookup)
+  const agent = guardedAgent({ timeoutMs, isBlocked, resolve, ca })
+  return {
+    async send({ url, method, json }) {
+      const { statusCode, body } = await agent.request({
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method,
+        headers: {
+          'user-agent': userAgent,
+          'accept-encoding': 'identity',
+          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(json === undefined ? {} : { body: json }),
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+      const chunks: Buffer[] = []
+      let bytes = 0
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        bytes += chunk.length
+        if (bytes > MAX_ANSWER_BYTES) {
+          body.destroy()
+          throw new Error(`${url.hostname} sent more than ${MAX_ANSWER_BYTES} bytes`)
+        }
+        chunks.push(chunk)
+      }
+      return { statusCode, body: Buffer.concat(chunks).toString() }
+    },
+    close: () => agent.destroy(),
+  }
+}

@@ -1,0 +1,37 @@
+/** Where inbound meets what the rest of the plugin has: the way out, the database, the log. */
+import { longestDays, type Core } from '@svc/core/internal'
+import { Outside } from './inbound/outside.ts'
+import type { InboundSettings } from './inbound/register.ts'
+import { RequestLog } from './inbound/request-log.ts'
+import { createInboundOperations, type InboundOperations } from './operations/inbound.ts'
+import type { WebhooksSettings } from './options.ts'
+import type { Fetch } from './outbound/http/fetch.ts'
+import { sweepInboundRows } from './tables/inbound-log.ts'
+
+export interface Inbound {
+  receiving: InboundSettings
+  requests: InboundOperations
+}
+
+const HOUR_IN_SECONDS = 3600
+/** The longest setting of all processes counts, also that of one that ended within the last day. */
+const DAY_IN_SECONDS = 24 * 3600
+
+export function startInbound(
+  core: Core,
+  { sources, bodyLimitBytes, inboundLog }: WebhooksSettings,
+  fetch: Fetch,
+): Inbound {
+  const log = inboundLog ? new RequestLog(core, inboundLog) : null
+  const outside = new Outside((request) => fetch.send(request))
+  const receiving = { core, outside, log, bodyLimitBytes }
+  const requests = createInboundOperations(core, sources)
+  if (!log || !inboundLog) return { receiving, requests }
+  core.onDrained(() => log.close())
+  core.lease.declareDays('inboundLogRetentionDays', inboundLog.keepDays)
+  core.every(HOUR_IN_SECONDS, 'old rows of the inbound log', async () => {
+    const longest = await longestDays(core.db, 'inboundLogRetentionDays', DAY_IN_SECONDS)
+    await sweepInboundRows(core.db, Math.max(longest, inboundLog.keepDays))
+  })
+  return { receiving, requests }
+}

@@ -1,0 +1,129 @@
+/** The table of inbound requests. */
+import type { Db } from '@svc/core'
+import { EVERYWHERE, withinReach, type Reach } from '@svc/core/internal'
+
+export type LoggedOutcome = 'accepted' | 'duplicate' | 'refused' | 'failed'
+
+/** A request as it is stored. */
+export interface InboundRow {
+  id: string
+  source: string
+  tenant: string | null
+  outcome: LoggedOutcome
+  reason: string | null
+  event: string | null
+  eventId: string | null
+  ip: string | null
+  bytes: number
+  durationMs: number
+  /** Path and query; null where raw bodies are not kept, as are the next two. */
+  url: string | null
+  /** Names and values in turn, as JSON text, with those masked that hold a secret. */
+  headers: string | null
+  body: Buffer | null
+}
+
+/** A row with its time, which its id begins with. */
+export type ListedRow = InboundRow & { at: string }
+
+export interface InboundFilter {
+  source?: string | undefined
+  outcome?: LoggedOutcome | undefined
+  /** Whose rows. @default all */
+  reach?: Reach
+  since?: string | undefined
+  until?: string | undefined
+  after?: string | undefined
+  limit?: number | undefined
+}
+
+const COLUMNS = `id, source, tenant, outcome, reason, event, event_id as "eventId", ip, bytes,
+  duration_ms as "durationMs", url, headers, body`
+
+export async function insertInboundRows(db: Db, rows: InboundRow[]): Promise<void> {
+  const column = <Name extends keyof InboundRow>(name: Name) => rows.map((row) => row[name])
+  await db.query(
+    `insert into svc."__svc.webhooks.inbound_log"
+       (id, source, tenant, outcome, reason, event, event_id, ip, bytes, duration_ms, url, headers, body)
+     select * from unnest(
+       $1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+       $8::text[], $9::integer[], $10::integer[], $11::text[], $12::text[], $13::bytea[])`,
+    [
+      column('id'),
+      column('source'),
+      column('tenant'),
+      column('outcome'),
+      column('reason'),
+      column('event'),
+      column('eventId'),
+      column('ip'),
+      column('bytes'),
+      column('durationMs'),
+      column('url'),
+      column('headers'),
+      column('body'),
+    ],
+  )
+}
+
+/** Newest first. */
+export async function listInboundRows(db: Db, filter: InboundFilter): Promise<ListedRow[]> {
+  const { source, outcome, reach = EVERYWHERE, since, until, after, limit } = filter
+  const { rows } = await db.query(
+    `select ${COLUMNS} from svc."__svc.webhooks.inbound_log"
+      where ($1::text is null or source = $1)
+        and ($2::text is null or outcome = $2)
+        and ${withinReach('tenant', '$3')}
+        and ($4::uuid is null or id >= $4)
+        and ($5::uuid is null or id < $5)
+        and ($6::uuid is null or id < $6)
+      order by id desc limit $7`,
+    [
+      source ?? null,
+      outcome ?? null,
+      reach,
+      since === undefined ? null : firstIdOf(Date.parse(since)),
+      until === undefined ? null : firstIdOf(Date.parse(until)),
+      after ?? null,
+      limit ?? null,
+    ],
+  )
+  return rows.map(withTime)
+}
+
+export async function findInboundRow(db: Db, id: string): Promise<ListedRow | undefined> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from svc."__svc.webhooks.inbound_log" where id = $1`,
+    [id],
+  )
+  return rows[0] && withTime(rows[0])
+}
+
+/** Deletes what is older than `days`, in portions that hold no lock for long. */
+export async function sweepInboundRows(db: Db, days: number): Promise<void> {
+  const portion = 5000
+  const oldest = firstIdOf(Date.now() - days * 24 * 3600 * 1000)
+  for (;;) {
+    const { rowCount } = await db.query(
+      `with portion as materialized (
+         select id from svc."__svc.webhooks.inbound_log" where id < $1
+          order by id limit $2 for update skip locked
+       )
+       delete from svc."__svc.webhooks.inbound_log" where id = any(array(select id from portion))`,
+      [oldest, portion],
+    )
+    if ((rowCount ?? 0) < portion) return
+  }
+}
+
+const withTime = (row: InboundRow): ListedRow => ({ ...row, at: timeOf(row.id) })
+
+/** A UUIDv7 begins with 48 bits of milliseconds (RFC 9562, section 5.7). */
+const timeOf = (id: string): string =>
+  new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString()
+
+/** The smallest UUIDv7 of a moment. */
+const firstIdOf = (ms: number): string => {
+  const hex = Math.max(0, ms).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}

@@ -1,0 +1,79 @@
+// Writes packages/webhooks/docs/providers.md from the presets: `node scripts/provider-table.ts`.
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { providers } from '../packages/webhooks/src/inbound/providers/index.ts'
+import type { Preset } from '../packages/webhooks/src/inbound/providers/preset.ts'
+import { presets } from '../packages/webhooks/src/inbound/providers/table/all.ts'
+
+export const DOCUMENT = new URL('../packages/webhooks/docs/providers.md', import.meta.url)
+
+const HEAD = `<!-- Written by scripts/provider-table.ts from the presets: change those, and run it. -->
+
+# Providers
+
+COUNT senders whose requests a preset verifies, deduplicates and names: [how to use them](inbound.md#presets).
+
+- **secret**: what stands in the secret \`secretName\`. Beside it the options that the preset needs.
+- **checked**: \`vector\`, a signed request that the provider has published, which is in \`@svc/webhooks/vectors\`; \`sdk\`, its own library: its source, or what it made or accepted; \`documentation\`, its own page. What only third parties tell of is no preset.
+- **repeat**: what tells a repeat from a new event; – where the provider sends nothing that does.
+- **age**: how far the request's time may be from now, which \`toleranceSeconds\` changes; – where the age is not judged.
+
+| preset | verified by | secret, options | events | repeat | age | checked |
+| ------ | ----------- | --------------- | ------ | ------ | --- | ------- |
+`
+
+/** The document as it should stand. */
+export function providersDocument(): string {
+  const all = providers.list()
+  const rows = all.map(({ id, name, scheme, docs, checked }) => {
+    const preset: Preset = presets[id]
+    return [
+      `\`${id}\`<br>[${name}](${docs})`,
+      scheme,
+      secretOf(preset),
+      [preset.type ?? 'event']
+        .flat()
+        .map((type) => code(`${id}.${type.replace(/(\{key:\w+),[^}]*\}/, '$1,…}')}`))
+        .join('<br>'),
+      [preset.deduplicate ?? []].flat().map(code).join('<br>') || '–',
+      ageOf(preset),
+      checked,
+    ]
+  })
+  const notes = all.flatMap(({ id, name }) => {
+    const { note }: Preset = presets[id]
+    return note === undefined ? [] : [`- **${name}**: ${note}`]
+  })
+  const lines = rows.map((row) => `| ${row.map(cell).join(' | ')} |`)
+  return `${HEAD.replace('COUNT', String(all.length))}${lines.join('\n')}
+
+## What to know besides
+
+${notes.join('\n')}
+`
+}
+
+const code = (text: string): string => `\`${text}\``
+
+/** A bar would end the cell, also in code. */
+const cell = (text: string): string => text.replaceAll('|', '\\|')
+
+function secretOf({ secret, needs = [] }: Preset): string {
+  const options = needs.map((need) => code(need)).join(', ')
+  return [secret ?? 'none: its keys are public', options].filter((text) => text !== '').join('<br>')
+}
+
+function ageOf({ schemes }: Preset): string {
+  const ages = schemes.flatMap((scheme) =>
+    'timestamp' in scheme
+      ? (scheme.timestamp?.toleranceSeconds ?? [])
+      : 'toleranceSeconds' in scheme
+        ? (scheme.toleranceSeconds ?? [])
+        : [],
+  )
+  return ages.length === 0 ? '–' : `${Math.max(...ages)} s`
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(DOCUMENT, providersDocument())
+}

@@ -1,0 +1,118 @@
+import t from 'tap'
+import { isHost, NotFetched, Outside } from '../../../packages/webhooks/src/inbound/outside.ts'
+
+interface Answer {
+  statusCode: number
+  body: string
+}
+
+/** A provider that answers so, on a clock of the test's own. */
+function outsideOf(answer: () => Answer | Promise<Answer>) {
+  const asked: string[] = []
+  const clock = { ms: 0 }
+  const outside = new Outside(
+    async ({ url, method, json }) => {
+      asked.push(`${method} ${url.href}${json === undefined ? '' : ` ${json}`}`)
+      return answer()
+    },
+    () => clock.ms,
+  )
+  return { outside, asked, clock }
+}
+
+const ok = () => ({ statusCode: 200, body: 'a key' })
+const hosts = ['keys.example.com', 'sns.*.amazonaws.com']
+const url = 'https://keys.example.com/1'
+
+t.test('only https on the hosts of the row is asked, whatever the request names', async (t) => {
+  const { outside, asked } = outsideOf(ok)
+  const others = [
+    'http://keys.example.com/1',
+    'https://keys.example.com:8443/1',
+    'https://user@keys.example.com/1',
+    'https://keys.example.com.evil.test/1',
+    'https://evil.test/keys.example.com',
+    'https://evil.test#keys.example.com',
+    'https://sns.evil.test/.amazonaws.com',
+    'https://sns.a.b.amazonaws.com/1',
+    'https://127.0.0.1/1',
+    'https://[::1]/1',
+    'file:///etc/passwd',
+    'keys.example.com/1',
+    '',
+  ]
+  for (const one of others) {
+    await t.rejects(outside.text({ url: one, hosts }), { name: 'NotFetched' }, one)
+    await t.rejects(outside.visit({ url: one, hosts }), { name: 'NotFetched' }, one)
+  }
+  t.strictSame(asked, [])
+  t.equal(await outside.text({ url: 'https://SNS.eu-west-1.amazonaws.com/1', hosts }), 'a key')
+})
+
+t.test('a star stands for one label of a host', async (t) => {
+  t.equal(isHost('sns.eu-west-1.amazonaws.com', 'sns.*.amazonaws.com'), true)
+  t.equal(isHost('sns.amazonaws.com', 'sns.*.amazonaws.com'), false)
+  t.equal(isHost('a.sns.eu.amazonaws.com', 'sns.*.amazonaws.com'), false)
+})
+
+t.test('an answer is kept for an hour, and shared by those that ask meanwhile', async (t) => {
+  const { outside, asked, clock } = outsideOf(ok)
+  const texts = await Promise.all([1, 2, 3].map(() => outside.text({ url, hosts })))
+  t.strictSame(texts, ['a key', 'a key', 'a key'])
+  clock.ms = 3_599_999
+  await outside.text({ url, hosts })
+  t.equal(asked.length, 1)
+  clock.ms = 3_600_000
+  await outside.text({ url, hosts })
+  t.equal(asked.length, 2)
+  await outside.text({ url, hosts, json: '{"kid":"a"}' })
+  await outside.text({ url, hosts, json: '{"kid":"b"}' })
+  t.strictSame(asked.slice(2), [`POST ${url} {"kid":"a"}`, `POST ${url} {"kid":"b"}`])
+})
+
+t.test('that there is nothing is remembered for a minute', async (t) => {
+  const { outside, asked, clock } = outsideOf(() => ({ statusCode: 404, body: '' }))
+  await t.rejects(outside.text({ url, hosts }), { name: 'NotFetched' })
+  await t.rejects(outside.text({ url, hosts }), { name: 'NotFetched' })
+  t.equal(asked.length, 1)
+  clock.ms = 60_001
+  await t.rejects(outside.text({ url, hosts }), { name: 'NotFetched' })
+  t.equal(asked.length, 2)
+})
+
+t.test(
+  'while the provider is away an answer of the last day serves, and none is kept',
+  async (t) => {
+    let answer = ok
+    const { outside, asked, clock } = outsideOf(() => answer())
+    await outside.text({ url, hosts })
+    answer = () => ({ statusCode: 503, body: '' })
+    clock.ms = 2 * 3_600_000
+    t.equal(await outside.text({ url, hosts }), 'a key')
+    const error = await outside.text({ url: `${url}0`, hosts }).catch((one: Error) => one)
+    t.notOk(error instanceof NotFetched, 'the sender is to try again')
+    t.equal(asked.length, 3)
+    clock.ms = 26 * 3_600_000
+    await t.rejects(outside.text({ url, hosts }), { message: 'keys.example.com answered 503' })
+  },
+)
+
+t.test('a minute has room for so many addresses, and what is known is not counted', async (t) => {
+  const { outside, asked, clock } = outsideOf(ok)
+  await outside.text({ url, hosts })
+  for (let n = 1; n < 60; n++) await outside.text({ url: `${url}?${n}`, hosts })
+  await t.rejects(outside.text({ url: `${url}?60`, hosts }), { message: /60 addresses/ })
+  t.equal(asked.length, 60)
+  t.equal(await outside.text({ url, hosts }), 'a key')
+  clock.ms = 60_000
+  t.equal(await outside.text({ url: `${url}?60`, hosts }), 'a key')
+})
+
+t.test('a visit says whether the provider said yes, each time anew', async (t) => {
+  let statusCode = 200
+  const { outside, asked } = outsideOf(() => ({ statusCode, body: '' }))
+  t.equal(await outside.visit({ url, hosts }), true)
+  statusCode = 302
+  t.equal(await outside.visit({ url, hosts }), false)
+  t.equal(asked.length, 2)
+})

@@ -1,0 +1,58 @@
+// A host with one source and no database: its events are only counted.
+import { createHmac } from 'node:crypto'
+import Fastify, { type FastifyInstance } from 'fastify'
+import type { Test } from 'tap'
+import type { InboundSource } from '@svc/webhooks'
+import { Outside, type GuardedFetch } from '../../../../packages/webhooks/src/inbound/outside.ts'
+import type { Receiving } from '../../../../packages/webhooks/src/inbound/receive.ts'
+import { registerInbound } from '../../../../packages/webhooks/src/inbound/register.ts'
+import { resolveSources } from '../../../../packages/webhooks/src/inbound/sources.ts'
+
+export interface Host {
+  app: FastifyInstance
+  /** The names of the events that were published. */
+  published: string[]
+  secrets: Record<string, string | null>
+}
+
+const away: GuardedFetch = async () => {
+  throw new Error('nothing is to be fetched')
+}
+
+/** A host with one source, whose events are only counted. */
+export function hostOf(
+  t: Test,
+  source: InboundSource,
+  secrets: Host['secrets'] = {},
+  fetch = away,
+): Host {
+  const published: string[] = []
+  const core = {
+    svc: { secrets: { get: async (name: string) => secrets[name] ?? null } },
+    bus: {
+      publishOnce: async (events: { name: string }[]) => {
+        published.push(...events.map(({ name }) => name))
+        return events.map((_, place) => ({ id: `e${place}`, duplicate: false }))
+      },
+    },
+  }
+  const app = Fastify()
+  t.teardown(() => app.close())
+  registerInbound(app, resolveSources({ a: source }), {
+    core: core as unknown as Receiving['core'],
+    outside: new Outside(fetch),
+    log: null,
+    bodyLimitBytes: 100_000,
+  })
+  return { app, published, secrets }
+}
+
+const json = { 'content-type': 'application/json' }
+export const post = (
+  app: FastifyInstance,
+  body: string,
+  headers: Record<string, string> = {},
+  url = '/a',
+) => app.inject({ method: 'POST', url, headers: { ...json, ...headers }, body })
+export const hex = (body: string, key: string) =>
+  createHmac('sha256', key).update(body).digest('hex')

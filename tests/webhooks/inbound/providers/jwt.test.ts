@@ -1,0 +1,197 @@
+import { createHash, generateKeyPairSync } from 'node:crypto'
+import t from 'tap'
+import type { InboundRequest } from '@svc/webhooks'
+import { Outside } from '../../../../packages/webhooks/src/inbound/outside.ts'
+import type {
+  JwtScheme,
+  Preset,
+} from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
+import { sourceOf } from '../../../../packages/webhooks/src/inbound/providers/source-of.ts'
+import { received } from '../received.ts'
+import { reasonOf } from '../../../../packages/webhooks/src/inbound/verify/checks.ts'
+import { jwt, type Keys } from './sign.ts'
+
+const NOW_SECONDS = 1_800_000_000
+const body = '{"a":"Zürich"}'
+const digest = createHash('sha256').update(body).digest('hex')
+
+const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const rsa: Keys = {
+  secret: pair.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  private: pair.privateKey,
+}
+const shared: Keys = { secret: 'a shared key' }
+
+const scheme: JwtScheme = {
+  algorithm: 'jwt',
+  in: 'header:x-jwt',
+  algorithms: ['RS256'],
+  key: 'secret',
+  issuer: 'sender',
+  toleranceSeconds: 300,
+  binds: [{ in: 'claim:hash', hash: 'sha256' }],
+}
+
+const sourceWith = (changes: Partial<JwtScheme>, secret: string | null = 'the key') => {
+  const preset: Preset = {
+    name: 'A sender',
+    docs: 'https://example.com',
+    checked: 'documentation',
+    evidence: 'none',
+    secret,
+    schemes: [{ ...scheme, ...changes }],
+  }
+  return sourceOf('sender', preset, {
+    path: '/a',
+    ...(secret !== null && { secretName: 'KEY' }),
+  })
+}
+
+const claims = { iss: 'sender', iat: NOW_SECONDS, hash: digest }
+const request = (text: string): InboundRequest => received([['x-jwt', text]], body)
+
+interface Case {
+  title: string
+  scheme?: Partial<JwtScheme>
+  header?: { alg?: string; kid?: string; crit?: string[] }
+  claims?: object
+  keys?: Keys
+  /** What the host is given. */
+  secret?: string
+  reason: RegExp | null
+}
+
+const cases: Case[] = [
+  { title: 'a genuine one', reason: null },
+  { title: 'an expired one', claims: { exp: NOW_SECONDS - 120 }, reason: /expired/ },
+  { title: 'one from the future', claims: { nbf: NOW_SECONDS + 120 }, reason: /not valid yet/ },
+  { title: 'one that is too old', claims: { iat: NOW_SECONDS - 301 }, reason: /tolerance/ },
+  { title: 'one without a time', claims: { iat: undefined }, reason: /when it was made/ },
+  { title: 'one with a time that is no number', claims: { exp: '9' }, reason: /no number/ },
+  { title: 'one of another issuer', claims: { iss: 'other' }, reason: /issuer/ },
+  {
+    title: 'one for another',
+    scheme: { audience: 'us' },
+    claims: { aud: 'them' },
+    reason: /for another/,
+  },
+  {
+    title: 'one of several audiences',
+    scheme: { audience: 'us' },
+    claims: { aud: ['us'] },
+    reason: null,
+  },
+  { title: 'one for another body', claims: { hash: 'x' }, reason: /claim:hash/ },
+  { title: 'one that lacks the digest', claims: { hash: undefined }, reason: /claim:hash/ },
+  {
+    title: 'one signed with another key',
+    keys: {
+      secret: '',
+      private: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
+    },
+    reason: /no signature matches/,
+  },
+  {
+    title: 'one that takes the public key for a shared one',
+    header: { alg: 'HS256' },
+    keys: { secret: rsa.secret },
+    reason: /algorithm/,
+  },
+  {
+    title: 'the same where a shared key is accepted as well',
+    scheme: { algorithms: ['HS256'] },
+    header: { alg: 'RS256' },
+    reason: /algorithm/,
+  },
+  { title: 'one with a critical extension', header: { crit: ['b64'] }, reason: /critical/ },
+  {
+    title: 'one with a shared key',
+    scheme: { algorithms: ['HS256'] },
+    header: { alg: 'HS256' },
+    keys: shared,
+    secret: shared.secret,
+    reason: null,
+  },
+]
+
+for (const { title, reason, ...given } of cases) {
+  t.test(`of JWTs ${title} is ${reason ? 'refused, with the reason' : 'accepted'}`, async (t) => {
+    t.intercept(Date, 'now', { value: () => NOW_SECONDS * 1000 })
+    const source = sourceWith(given.scheme ?? {})
+    const header = { alg: 'RS256', ...given.header }
+    const asked = request(jwt(header, { ...claims, ...given.claims }, given.keys ?? rsa))
+    const verdict = await source.verify(asked, body, () => given.secret ?? rsa.secret)
+    t.equal(verdict, reason === null)
+    if (reason) t.match(reasonOf(asked), reason)
+  })
+}
+
+t.test('a JWT without an algorithm is refused, with and without a signature', async (t) => {
+  t.intercept(Date, 'now', { value: () => NOW_SECONDS * 1000 })
+  const source = sourceWith({})
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  for (const alg of ['none', 'None', 'NONE', '']) {
+    const text = `${part({ alg })}.${part(claims)}`
+    for (const jws of [`${text}.`, text, `${text}.AAAA`]) {
+      t.equal(
+        await source.verify(request(jws), body, () => rsa.secret),
+        false,
+        `${alg} ${jws.length}`,
+      )
+    }
+  }
+})
+
+t.test('text that is no JWT is refused and throws nothing', async (t) => {
+  const source = sourceWith({})
+  for (const text of [
+    '',
+    '.',
+    '..',
+    'a.b.c',
+    'e30.e30.e30',
+    '\u00ff.\u00ff.\u00ff',
+    'W10.W10.AAAA',
+  ]) {
+    t.equal(await source.verify(request(text), body, () => rsa.secret), false, text)
+  }
+})
+
+const jwk = { ...pair.publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256', use: 'sig' }
+const jwks = { jwks: { url: 'https://sender.example/keys', hosts: ['sender.example'] } }
+
+t.test('the key of a JWT comes from the set of its provider, fetched once', async (t) => {
+  let now = NOW_SECONDS * 1000
+  t.intercept(Date, 'now', { value: () => now })
+  let keys = [jwk]
+  let fetches = 0
+  const outside = new Outside(async () => {
+    fetches++
+    return { statusCode: 200, body: JSON.stringify({ keys }) }
+  })
+  const { verify } = sourceWith({ key: jwks, toleranceSeconds: 100_000 }, null)
+  const ask = (kid: string) =>
+    verify(request(jwt({ alg: 'RS256', kid }, claims, rsa)), body, () => null, outside)
+  t.equal(await ask('k1'), true)
+  t.equal(await ask('k1'), true)
+  t.equal(fetches, 1)
+  t.equal(await ask('k2'), false, 'a key that the set does not have')
+  t.equal(fetches, 1, 'an unknown key does not fetch the set each time')
+  keys = [{ ...jwk, kid: 'k2' }]
+  now += 61_000
+  t.equal(await ask('k2'), true, 'a key that is new there')
+  t.equal(fetches, 2)
+})
+
+t.test('a key for something else in the set is not used', async (t) => {
+  t.intercept(Date, 'now', { value: () => NOW_SECONDS * 1000 })
+  for (const other of [{ alg: 'RS512' }, { use: 'enc' }, { kty: 'oct', k: 'AAAA' }]) {
+    const outside = new Outside(async () => ({
+      statusCode: 200,
+      body: JSON.stringify({ keys: [{ ...jwk, ...other }] }),
+    }))
+    const { verify } = sourceWith({ key: jwks }, null)
+    const asked = request(jwt({ alg: 'RS256', kid: 'k1' }, claims, rsa))
+    t.equal(await verify(asked, body, () => null, outside), false, JSON.stringify(other))
+  }
+})

@@ -1,0 +1,86 @@
+import t from 'tap'
+import { providers, type ProviderId } from '@svc/webhooks/providers'
+import type { InboundRequest, InboundSource } from '@svc/webhooks'
+import { samples } from '../../../../packages/webhooks/src/inbound/providers/samples/all.ts'
+import type { Sample } from '../../../../packages/webhooks/src/inbound/providers/samples/sample.ts'
+import { vectors } from '@svc/webhooks/vectors'
+import { presets } from '../../../../packages/webhooks/src/inbound/providers/table/all.ts'
+import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
+
+const needed = {
+  publicOrigin: 'https://example.com',
+  verifyTokenSecretName: 'VERIFY_TOKEN',
+  topicArn: 'arn:aws:sns:eu-west-1:123456789012:orders',
+  webhookId: 'WEBHOOK',
+  clientId: 'client',
+  serviceAccount: 'push@acme.iam.gserviceaccount.com',
+  audience: 'https://example.com/hooks',
+  username: 'user',
+}
+
+function sourceOf(id: ProviderId, { needs = [], secret }: Preset): InboundSource {
+  const options = {
+    path: '/hooks',
+    ...(secret !== null && { secretName: 'SECRET' }),
+    ...Object.fromEntries(needs.map((need) => [need, needed[need]])),
+  }
+  return (providers[id] as (options: object) => InboundSource)(options)
+}
+
+/** The sample as the functions of a source see it, without a signature. */
+function requestOf({ headers = {}, body, contentType = 'application/json' }: Sample) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const all = { 'content-type': contentType, ...headers }
+  const request = {
+    method: 'POST',
+    url: '/hooks',
+    headers: all,
+    rawHeaders: Object.entries(all).flat(),
+    rawBody: Buffer.from(text),
+  } as unknown as InboundRequest
+  return { request, text }
+}
+
+const asName = (id: string, type: string): string =>
+  `${id}.${type.replaceAll(/[^A-Za-z0-9_.\-/]/g, '_')}`
+
+/** Senders of which some requests have nothing that tells a repeat. */
+const sometimesWithoutKey: readonly string[] = ['discord', 'slack']
+
+for (const [id, row] of Object.entries(presets) as [ProviderId, Preset][]) {
+  t.test(`a sample of ${row.name} is published under its type`, async (t) => {
+    const { publishAs, split, deduplicationKey } = sourceOf(id, row)
+    for (const sample of samples[id]) {
+      const { request, text } = requestOf(sample)
+      const parsed: unknown = typeof sample.body === 'string' ? undefined : sample.body
+      const item = split ? split(parsed)[0] : undefined
+      const name = typeof publishAs === 'function' ? publishAs(request, text, item) : publishAs
+      t.equal(name, asName(id, sample.type), sample.type)
+      if (row.deduplicate && !sometimesWithoutKey.includes(id)) {
+        t.type(deduplicationKey?.(request, text, item), 'string', 'has a key')
+      }
+    }
+  })
+}
+
+t.test('the rows say what they were checked against', async (t) => {
+  const rows: Preset[] = Object.values(presets)
+  for (const { name, docs, evidence } of rows) {
+    t.match(docs, /^https:\/\/[^\s]+$/, name)
+    t.ok(evidence.length > 3, name)
+  }
+  const published = new Set(
+    vectors.flatMap(({ provider, valid, source }) =>
+      valid && source.type === 'published' ? [provider] : [],
+    ),
+  )
+  t.strictSame(
+    Object.entries<Preset>(presets)
+      .flatMap(([id, { checked }]) => (checked === 'vector' ? [id] : []))
+      .toSorted(),
+    [...published].toSorted(),
+    'those with a published vector, and no others, are checked by one',
+  )
+  t.equal(new Set(rows.map(({ name }) => name)).size, rows.length, 'each name once')
+  t.ok(rows.length >= 60, 'at least sixty')
+})

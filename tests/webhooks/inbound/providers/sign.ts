@@ -1,0 +1,219 @@
+// Signs requests as providers do, from the rows' data alone: nothing here is the engine's.
+import {
+  createHash,
+  createHmac,
+  generateKeyPairSync,
+  sign as signWith,
+  type KeyObject,
+} from 'node:crypto'
+import type {
+  JwtScheme,
+  Key,
+  Scheme,
+  SignatureScheme,
+} from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
+import { bodyOf, filled, itemOf, type Unsigned, type Working } from './filled-text.ts'
+
+export interface Signed {
+  method: string
+  url: string
+  headers: Record<string, string>
+  body: string
+}
+
+/** The keys of a provider: what it signs with, and what the host is given. */
+export interface Keys {
+  secret: string
+  private?: KeyObject
+  jwk?: object
+}
+
+const HMACS: Record<string, string> = {
+  'hmac-sha1': 'sha1',
+  'hmac-sha256': 'sha256',
+  'hmac-sha512': 'sha512',
+}
+
+export function keysFor(scheme: Scheme): Keys {
+  if (scheme.algorithm === 'jwt') {
+    if (scheme.algorithms.includes('HS256')) return { secret: 'a shared key of a provider' }
+    const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const { publicKey, privateKey } = scheme.algorithms.includes('ES256') ? pair : rsa
+    return {
+      secret: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+      private: privateKey,
+      jwk: { ...publicKey.export({ format: 'jwk' }), kid: 'k1', alg: scheme.algorithms[0] },
+    }
+  }
+  if (!('signature' in scheme)) return { secret: 'a-token_of-a-provider' }
+  const { key = {} } = scheme
+  const public_ =
+    scheme.algorithm === 'ed25519'
+      ? generateKeyPairSync('ed25519')
+      : scheme.algorithm === 'ecdsa-sha256'
+        ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+        : scheme.algorithm.startsWith('rsa')
+          ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+          : undefined
+  if (!public_) return { secret: writtenSecret(key) }
+  const der = public_.publicKey.export({ type: 'spki', format: 'der' })
+  const text =
+    key.form === 'raw'
+      ? der.subarray(-32).toString(key.encoding === 'hex' ? 'hex' : 'base64')
+      : key.form === 'spki'
+        ? der.toString('base64')
+        : public_.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+  return { secret: `${key.strip ?? ''}${text}`, private: public_.privateKey }
+}
+
+function writtenSecret({ strip = '', encoding = 'text' }: Key): string {
+  const bytes = Buffer.from('thirty-two bytes of a secret: 32')
+  return strip + (encoding === 'text' ? bytes.toString() : bytes.toString(encoding))
+}
+
+/** The request of an event, signed at `nowMs` by the first scheme of the row that fits the secret. */
+export function signed(scheme: Scheme, unsigned: Unsigned, keys: Keys, nowMs: number): Signed {
+  const request: Working = { ...structuredClone(unsigned) }
+  for (const [place, wanted] of Object.entries(scheme.when ?? {})) {
+    const value = Array.isArray(wanted) ? wanted[0] : wanted
+    if (typeof value === 'string') put(request, place, filled(value, request))
+    else if (value === true && !place.startsWith('query:bodySHA256')) put(request, place, 'x')
+  }
+  if (scheme.algorithm === 'token') {
+    put(request, scheme.in, (scheme.prefix ?? '') + keys.secret)
+    return sent(request)
+  }
+  if (scheme.algorithm === 'basic') {
+    const text = `${request.options['username']}:${keys.secret}`
+    put(request, 'header:authorization', `Basic ${Buffer.from(text).toString('base64')}`)
+    return sent(request)
+  }
+  return scheme.algorithm === 'jwt'
+    ? withJwt(scheme, request, keys, nowMs)
+    : withSignature(scheme, request, keys, nowMs)
+}
+
+function withSignature(
+  scheme: SignatureScheme,
+  request: Working,
+  keys: Keys,
+  nowMs: number,
+): Signed {
+  const { timestamp, signature, covers } = scheme
+  const list: string[] = []
+  request.secret = keys.secret
+  if (timestamp) {
+    request.timestamp = written(nowMs, timestamp.unit)
+    if (timestamp.in.startsWith('field:'))
+      list.push(`${timestamp.in.slice(6)}=${request.timestamp}`)
+    else put(request, timestamp.in, request.timestamp)
+  }
+  if (covers) {
+    request.headers['x-covered'] = 'covered'
+    const names = 'x-covered'
+    if (covers.names.startsWith('field:')) list.push(`${covers.names.slice(6)}=${names}`)
+    else put(request, covers.names, names)
+    request.covered = covers.each.replace('{name}', names).replace('{value}', 'covered')
+    request.fields = [names]
+  }
+  for (const { in: place, of = '{body}', hash, encoding = 'hex' } of scheme.binds ?? []) {
+    const text = filled(of, request)
+    const value = hash ? createHash(hash).update(text).digest(encoding) : text
+    put(request, place, value)
+  }
+  const text = filled(scheme.signed ?? '{body}', request)
+  const made = encoded(scheme, keys, text)
+  const [first] = [signature.in].flat()
+  if (signature.field !== undefined) {
+    list.push(`${signature.field}=${made}`)
+    put(request, first as string, list.join([signature.separator ?? ','].flat()[0]))
+  } else put(request, first as string, (signature.prefix ?? '') + made)
+  return sent(request)
+}
+
+function encoded({ algorithm, encoding, key }: SignatureScheme, keys: Keys, text: string): string {
+  const hmac = HMACS[algorithm]
+  if (hmac) return createHmac(hmac, keyOf(keys.secret, key)).update(text).digest(encoding)
+  if (algorithm === 'sha1' || algorithm === 'sha256') {
+    return createHash(algorithm).update(text).digest(encoding)
+  }
+  const hash = algorithm === 'ed25519' ? null : algorithm === 'rsa-sha1' ? 'sha1' : 'sha256'
+  return signWith(hash, Buffer.from(text), keys.private!).toString(encoding)
+}
+
+function keyOf(secret: string, { strip = '', encoding = 'text', hash }: Key = {}): Buffer {
+  const rest = secret.startsWith(strip) ? secret.slice(strip.length) : secret
+  const bytes = Buffer.from(rest, encoding === 'text' ? 'utf8' : encoding)
+  return hash ? createHash(hash).update(bytes).digest() : bytes
+}
+
+function withJwt(scheme: JwtScheme, request: Working, keys: Keys, nowMs: number): Signed {
+  const [alg] = scheme.algorithms
+  const seconds = Math.floor(nowMs / 1000)
+  const claims: Record<string, unknown> = {
+    iat: seconds,
+    nbf: seconds,
+    exp: seconds + 300,
+    jti: 'j1',
+  }
+  if (scheme.issuer !== undefined) claims['iss'] = scheme.issuer
+  if (scheme.audience !== undefined) claims['aud'] = scheme.audience
+  for (const { in: place, of = '{body}', hash, encoding = 'hex' } of scheme.binds ?? []) {
+    const text = filled(of, request)
+    claims[place.slice(6)] = hash ? createHash(hash).update(text).digest(encoding) : text
+  }
+  put(request, scheme.in, (scheme.prefix ?? '') + jwt({ alg, kid: 'k1' }, claims, keys))
+  return sent(request)
+}
+
+export function jwt(
+  header: { alg?: string | undefined; kid?: string },
+  claims: object,
+  keys: Keys,
+): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const text = `${part(header)}.${part(claims)}`
+  const bytes =
+    header.alg === 'HS256'
+      ? createHmac('sha256', keys.secret).update(text).digest()
+      : signWith(header.alg === 'EdDSA' ? null : 'sha256', Buffer.from(text), {
+          key: keys.private!,
+          dsaEncoding: 'ieee-p1363',
+        })
+  return `${text}.${bytes.toString('base64url')}`
+}
+
+function written(ms: number, unit: string | undefined): string {
+  if (unit === 'rfc3339') return new Date(ms).toISOString()
+  return String(unit === 'milliseconds' ? ms : Math.floor(ms / 1000))
+}
+
+/** Puts a value where the row says that it stands. */
+function put(request: Working, place: string, value: string): void {
+  const name = place.slice(place.indexOf(':') + 1)
+  if (place.startsWith('header:')) request.headers[name.toLowerCase()] = value
+  else if (place.startsWith('form:')) (request.form ??= {})[name] = value
+  else if (place.startsWith('query:')) {
+    request.url += `${request.url.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`
+  } else if (place.startsWith('json:'))
+    putAt(request.json as Record<string, unknown>, name.split('.'), value)
+  else if (place.startsWith('item:')) putAt(itemOf(request), name.split('.'), value)
+  else throw new Error(`the test cannot put ${place}`)
+}
+
+function putAt(root: Record<string, unknown>, path: string[], value: unknown): void {
+  const [name = '', ...rest] = path
+  if (rest.length === 0) root[name] = value
+  else putAt((root[name] ??= {}) as Record<string, unknown>, rest, value)
+}
+
+const sent = (request: Working): Signed => ({
+  method: request.method,
+  url: request.url,
+  headers: {
+    'content-type': request.form ? 'application/x-www-form-urlencoded' : 'application/json',
+    ...request.headers,
+  },
+  body: bodyOf(request),
+})
