@@ -187,6 +187,20 @@ t.test('a rotated key that was given a lower limit keeps it beside the old one',
   t.equal(passedOf(await statusesOf(host, key, 9)), 3)
 })
 
+t.test('a verification for another service takes of limits and quota', async (t) => {
+  const host = await startHost(t)
+  const { key } = await host.makeKey({ quota: { limit: 10, period: 'day' } })
+  const verify = async (body: object) => (await host.ask('POST', '/_auth/verify', { body })).body
+  t.match(await verify({ key }), { valid: true, code: null, remaining: 9 })
+  t.match(await verify({ key, cost: 7 }), { valid: true, remaining: 2 })
+  const refused = { valid: false, code: 'SVC_AUTH_QUOTA_EXCEEDED', remaining: 2 }
+  t.match(await verify({ key, cost: 3 }), refused)
+  t.match(await verify({ key, cost: 2 }), { valid: true, remaining: 0 })
+  const limited = await host.makeKey({ limits: [{ limit: 1, perSeconds: 60 }] })
+  t.match(await verify({ key: limited.key }), { valid: true, remaining: 0 })
+  t.match(await verify({ key: limited.key }), { valid: false, code: 'SVC_AUTH_RATE_LIMITED' })
+})
+
 t.test('a limited key lifts no limits', async (t) => {
   const host = await startHost(t, { after })
   const limits = [{ limit: 100, perSeconds: 60 }]
