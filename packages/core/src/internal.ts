@@ -23,6 +23,7 @@ export { insertAudit, listAudit, type AuditRecord } from './audit/audit-table.ts
 export {
   FIRST_PARAMETER,
   JOB_IDS,
+  type AttemptSchedule,
   type CompletedJob,
   type InsertCompleted,
   type Outcome,

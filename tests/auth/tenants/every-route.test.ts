@@ -4,6 +4,8 @@ import t from 'tap'
 import { startHost, type Answer, type Host } from '../support/host.ts'
 
 interface Victim {
+  /** Empty for the operator. */
+  tenant: string
   userId: string
   keyId: string
   key: string
@@ -59,6 +61,11 @@ const ATTACKS: Record<string, Attack> = {
     body: ({ key }) => ({ key }),
     refused: (answer, victim) => isSilent(answer, victim) && answer.body.valid === false,
   },
+  'GET /keys/:id/usage': { path: ({ keyId }) => `/keys/${keyId}/usage`, refused: isNotFound },
+  'GET /usage': {
+    path: ({ tenant }) => `/usage?tenant=${tenant}`,
+    refused: ({ status, body }) => status === 200 && body.totals.allowed === 0,
+  },
   'GET /audit': { path: ({ keyId }) => `/audit?target=${keyId}`, refused: isSilent },
   // Of the presented key alone.
   'GET /me': { path: () => '/me', refused: isAboutItself },
@@ -103,7 +110,10 @@ for (const victimTenant of ['acme', null]) {
     })
     const { app, ask } = host
     const made = await keyOf(host, victimTenant, ['read'])
-    const victim = { userId: made.userId, keyId: made.id, key: made.key }
+    const tenant = victimTenant ?? ''
+    const victim = { tenant, userId: made.userId, keyId: made.id, key: made.key }
+    t.equal((await ask('GET', '/_auth/me', { key: made.key })).status, 200)
+    t.match(await app.svc.auth.getUsage({ tenant }), { totals: { allowed: 1 } })
     const before = await app.svc.auth.getApiKey(made.id)
 
     t.ok(routes.length >= 16)

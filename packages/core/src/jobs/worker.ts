@@ -45,7 +45,14 @@ export const FIRST_PARAMETER = 4
 export type Outcome<Detail = unknown> =
   | { kind: 'completed'; detail?: Detail }
   /** Tried again after pg-boss's back-off, and not before `retryAfterMs` have passed. */
-  | { kind: 'failed'; detail?: Detail; retryAfterMs?: number; output?: object }
+  | {
+      kind: 'failed'
+      detail?: Detail
+      retryAfterMs?: number
+      output?: object
+      /** Instead of the attempts and delays that were written into the job. */
+      schedule?: AttemptSchedule
+    }
   /** No further attempt: the job becomes a dead letter. */
   | { kind: 'dead'; detail?: Detail; output?: object }
   /** Waits again. No attempt is used up. */
@@ -54,6 +61,13 @@ export type Outcome<Detail = unknown> =
   | { kind: 'parked' }
   /** What the job is about is gone: its event, or its webhook. */
   | { kind: 'cancelled'; detail?: Detail }
+
+export interface AttemptSchedule {
+  /** Whether this was the last attempt of the job. */
+  isLast: boolean
+  /** When the next attempt follows; `null` for pg-boss's back-off. */
+  retryInMs: number | null
+}
 
 export interface JobOutcome<Data = unknown, Detail = unknown> {
   job: Job<Data>

@@ -15,6 +15,7 @@ export interface WebhookForDelivery {
   timeoutMs: number | null
   /** The name of a transform. */
   transform: string | null
+  retry: NonNullable<SettingsInput['retry']> | null
 }
 
 /** JSON as text: a host may have set parsers in pg that turn it into something else. */
@@ -183,23 +184,22 @@ export async function findWebhooksForDelivery(
   const { rows } = await db.query(
     `select id, url, active, secret,
             case when previous_secret_expires_at > now() then previous_secret end as "previousSecret",
-            headers::text as headers, timeout_ms as "timeoutMs", transform
+            headers::text as headers, timeout_ms as "timeoutMs", transform, retry::text as retry
        from svc."__svc.webhooks.registrations" where id = any($1::uuid[])`,
     [ids],
   )
   return rows.map((row: StoredRow<WebhookForDelivery>) => ({
     ...row,
     headers: parsed(row.headers),
+    retry: parsed(row.retry),
   }))
 }
 
 /** A row as it is read: JSON is text. */
-type StoredRow<Row> = Omit<Row, 'headers'> & { headers: string | null }
+type StoredRow<Row> = Omit<Row, 'headers' | 'retry'> & Record<'headers' | 'retry', string | null>
 
-type WebhookRow = StoredRow<
-  Omit<WebhookWithSecret, 'metadata' | 'filter' | 'retry' | 'rateLimit'>
-> &
-  Record<'metadata' | 'filter' | 'retry' | 'rateLimit', string | null>
+type WebhookRow = StoredRow<Omit<WebhookWithSecret, 'metadata' | 'filter' | 'rateLimit'>> &
+  Record<'metadata' | 'filter' | 'rateLimit', string | null>
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the column says what it holds
 const parsed = (json: string | null): any => (json === null ? null : JSON.parse(json))

@@ -117,3 +117,38 @@ t.test('an answer that does not come in time is a timeout', async (t) => {
   t.match(row, { error: 'timeout', statusCode: null })
   t.ok(row.durationMs >= 190)
 })
+
+t.test(
+  'a webhook may have a schedule of its own, shorter or longer than that of the host',
+  async (t) => {
+    const { app, ask } = await startHost(t, { core: { worker: { maxAttempts: 2 } } })
+    const receiver = await startReceiver(t, () => 500)
+    const register = async (path: string, retry: object) => {
+      const { body } = await ask('POST', '', {
+        url: `${receiver.url}${path}`,
+        events: ['order.created'],
+        retry,
+      })
+      return body.id as string
+    }
+    const once = await register('/once', { maxAttempts: 1 })
+    const thrice = await register('/thrice', { delaysSeconds: [1, 2] })
+    await app.svc.events.publish('order.created', { n: 1 })
+    const dead = async (id: string) => {
+      const log = await until(
+        async () => (await ask('GET', `/${id}/deliveries`)).body as { status: string }[],
+        (rows) => rows.some(({ status }) => status === 'dead'),
+      )
+      return log.map(({ status }) => status)
+    }
+    t.strictSame(await dead(once), ['dead'])
+    t.strictSame(await dead(thrice), ['dead', 'failed', 'failed'])
+    const log = (await ask('GET', `/${thrice}/deliveries`)).body
+    for (const [index, seconds] of [2, 1].entries()) {
+      const { attemptedAt, nextAttemptAt } = log[index + 1]
+      const waitMs = Date.parse(nextAttemptAt) - Date.parse(attemptedAt)
+      t.ok(waitMs >= seconds * 900, `${waitMs} ms before the next`)
+    }
+    t.match((await ask('GET', `/${thrice}/dead-letters`)).body, [{ attempt: 3 }])
+  },
+)

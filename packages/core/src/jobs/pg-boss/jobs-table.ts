@@ -27,35 +27,48 @@ const nextAttemptsOf = (rows: { id: string; at: number; inMs: number }[]) =>
 
 /**
  * Sends jobs that have just failed to the retry lane. Their next attempt waits for pg-boss's back-off,
- * or for `atLeastMs` where that is longer. Returns when it is.
+ * or for `exactlyMs` where that is given; and for `atLeastMs` where that is longer. Returns when it is.
  */
 export async function delayRetries(
   db: Db,
   queue: string,
-  jobs: { id: string; atLeastMs: number }[],
+  jobs: { id: string; atLeastMs: number; exactlyMs: number | null }[],
 ): Promise<Map<string, NextAttempt>> {
   if (jobs.length === 0) return new Map()
   const { rows } = await db.query(
     `update svc_jobs.job as job
         set priority = $4,
-            start_after = greatest(job.start_after, now() + delay.ms * interval '1 millisecond')
-       from unnest($2::uuid[], $3::float8[]) as delay (id, ms)
+            start_after = greatest(
+              coalesce(now() + delay.exactly * interval '1 millisecond', job.start_after),
+              now() + delay.at_least * interval '1 millisecond')
+       from unnest($2::uuid[], $3::float8[], $5::float8[]) as delay (id, at_least, exactly)
       where job.name = $1 and job.id = any($2::uuid[]) and job.id = delay.id and job.state = 'retry'
      returning job.id, ${NEXT_ATTEMPT}`,
-    [queue, jobs.map(({ id }) => id), jobs.map(({ atLeastMs }) => atLeastMs), PRIORITY.retry],
+    [
+      queue,
+      jobs.map(({ id }) => id),
+      jobs.map(({ atLeastMs }) => atLeastMs),
+      PRIORITY.retry,
+      jobs.map(({ exactlyMs }) => exactlyMs),
+    ],
   )
   return nextAttemptsOf(rows)
 }
 
-/** Makes the current attempt the last of its job, unless another process has the job by now. */
-export async function makeLastAttempt(db: Db, queue: string, jobs: Job[]): Promise<void> {
+/** How many attempts may follow the current one, unless another process has the job by now. */
+export async function setAttemptsLeft(
+  db: Db,
+  queue: string,
+  jobs: Job[],
+  left: 0 | 1,
+): Promise<void> {
   if (jobs.length === 0) return
   await db.query(
-    `update svc_jobs.job as job set retry_limit = job.retry_count
+    `update svc_jobs.job as job set retry_limit = job.retry_count + $4
        from unnest($2::uuid[], $3::int[]) as attempt (id, retry_count)
       where job.name = $1 and job.id = any($2::uuid[]) and job.id = attempt.id
         and job.state = 'active' and job.retry_count = attempt.retry_count`,
-    [queue, jobs.map(({ id }) => id), jobs.map(({ retryCount }) => retryCount)],
+    [queue, jobs.map(({ id }) => id), jobs.map(({ retryCount }) => retryCount), left],
   )
 }
 

@@ -5,8 +5,8 @@ import type { Job } from '../job.ts'
 import { recordParked } from '../groups/groups-table.ts'
 import {
   delayRetries,
-  makeLastAttempt,
   postponeJobs,
+  setAttemptsLeft,
   type NextAttempt,
 } from '../pg-boss/jobs-table.ts'
 import { parkFetched } from '../pg-boss/parked-jobs.ts'
@@ -66,8 +66,10 @@ async function settleFailed(
 ): Promise<Settled[]> {
   const dying = batch.filter(isDying)
   const retried = batch.filter(isRetried)
-  const cutShort = dying.filter(({ outcome }) => outcome.kind === 'dead')
-  await makeLastAttempt(db, queue, jobsOf(cutShort))
+  const cutShort = dying.filter(({ job }) => !job.isLastAttempt)
+  const prolonged = retried.filter(({ job }) => job.isLastAttempt)
+  await setAttemptsLeft(db, queue, jobsOf(cutShort), 0)
+  await setAttemptsLeft(db, queue, jobsOf(prolonged), 1)
   const ours = new Set(await failJobs(boss, db, queue, jobsOf(retried), {}))
   // A call of pg-boss takes one output for all its jobs, and each dead letter keeps its own.
   const byOutput = Map.groupBy(dying, ({ outcome }) => JSON.stringify(outcome.output ?? {}))
@@ -80,7 +82,11 @@ async function settleFailed(
     queue,
     retried
       .filter(({ job }) => ours.has(job.id))
-      .map(({ job, outcome }) => ({ id: job.id, atLeastMs: outcome.retryAfterMs ?? 0 })),
+      .map(({ job, outcome }) => ({
+        id: job.id,
+        atLeastMs: outcome.retryAfterMs ?? 0,
+        exactlyMs: outcome.schedule?.retryInMs ?? null,
+      })),
   )
   return [...retried, ...dying]
     .filter(({ job }) => ours.has(job.id))
@@ -130,10 +136,13 @@ const isFinished = (one: JobOutcome): one is JobOutcomeAs<'completed' | 'cancell
   one.outcome.kind === 'completed' || one.outcome.kind === 'cancelled'
 
 const isRetried = (one: JobOutcome): one is JobOutcomeAs<'failed'> =>
-  one.outcome.kind === 'failed' && !one.job.isLastAttempt
+  one.outcome.kind === 'failed' && !isLastOf(one.job, one.outcome)
 
 const isDying = (one: JobOutcome): one is JobOutcomeAs<'failed' | 'dead'> =>
-  one.outcome.kind === 'dead' || (one.outcome.kind === 'failed' && one.job.isLastAttempt)
+  one.outcome.kind === 'dead' || (one.outcome.kind === 'failed' && isLastOf(one.job, one.outcome))
+
+const isLastOf = (job: Job, { schedule }: Extract<Outcome, { kind: 'failed' }>): boolean =>
+  schedule?.isLast ?? job.isLastAttempt
 
 const isPostponed = (one: JobOutcome): one is JobOutcomeAs<'postponed'> =>
   one.outcome.kind === 'postponed'

@@ -21,6 +21,7 @@ import { skippedAttempt, type AttemptRecord } from './attempt-record.ts'
 import { makeAttempt, type AttemptSettings } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
 import { crashedAttemptsBefore } from './crashed-attempts.ts'
+import { scheduleAfter } from '../settings/retry-schedule.ts'
 import { attemptNumberOf, eventKey, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 import { rowOf, rowsOf, skippedRow } from './log-entry.ts'
 
@@ -156,7 +157,9 @@ async function perform(
   const { event, eventId, deliveryId } = job.data
   const tenant = eventId === null ? null : tenantOfEvent(eventId)
   const delivery = { event, payload, deliveryId, attempt, tenant }
-  return makeAttempt(post, settings, webhook, delivery, signal)
+  const step = await makeAttempt(post, settings, webhook, delivery, signal)
+  if (step.kind !== 'failed' || webhook.retry === null) return step
+  return { ...step, schedule: scheduleAfter(webhook.retry, job, Math.random) }
 }
 
 /** Only ordinary deliveries: the others also write rows of lost attempts, or keep their event longer. */

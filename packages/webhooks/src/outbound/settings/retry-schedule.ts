@@ -1,5 +1,7 @@
 /** The retry schedule that a webhook may have of its own. */
 
+import type { AttemptSchedule, Job } from '@svc/core/internal'
+
 export interface RetrySettings {
   /** How often a delivery is tried. */
   maxAttempts?: number | undefined
@@ -29,4 +31,17 @@ export function retryDelayMs(
   const delay = delaysSeconds?.[attempt - 1] ?? delaysSeconds?.at(-1)
   if (delay === undefined) return null
   return Math.round(delay * 1000 * (1 - JITTER + 2 * JITTER * random()))
+}
+
+/** What follows where an attempt of the job has failed. A redriven delivery has all its attempts anew. */
+export function scheduleAfter(
+  retry: RetrySettings,
+  { attempt, isLastAttempt }: Pick<Job, 'attempt' | 'isLastAttempt'>,
+  random: () => number,
+): AttemptSchedule {
+  const maxAttempts = maxAttemptsOf(retry)
+  return {
+    isLast: maxAttempts === null ? isLastAttempt : attempt >= maxAttempts,
+    retryInMs: retryDelayMs(retry, attempt, random),
+  }
 }
