@@ -285,8 +285,10 @@ create table svc."__svc.webhooks.registrations" (
   failing_since timestamp with time zone,
   last_success_at timestamp with time zone,
   last_failure_at timestamp with time zone,
+  tenant text collate "C",
   constraint "__svc.webhooks.registrations_pkey" PRIMARY KEY (id)
 );
+CREATE INDEX "__svc.webhooks.registrations_tenant_id_idx" ON svc."__svc.webhooks.registrations" USING btree (tenant, id) WHERE (tenant IS NOT NULL);
 
 create table svc_jobs.bam (
   id uuid default gen_random_uuid() not null,

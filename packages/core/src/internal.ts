@@ -13,6 +13,7 @@ export {
   narrowedReach,
   reaches,
   reachOf,
+  TENANT_PATTERN,
   tenantOfNew,
   withinReach,
   type Reach,

@@ -45,6 +45,20 @@ export const NotReplayable = createError<[string]>(
   409,
 )
 
+/** The tenant has as many webhooks as `maxWebhooksPerTenant` allows. */
+export const WebhooksLimitReached = createError<[string]>(
+  'SVC_WEBHOOKS_LIMIT_REACHED',
+  'the tenant has %s webhooks, which is the most that it may have: delete one first',
+  409,
+)
+
+/** A caller with a tenant asks for a transform. */
+export const TransformNotAllowed = createError(
+  'SVC_WEBHOOKS_TRANSFORM_NOT_ALLOWED',
+  'the webhooks of a tenant have no transform: leave the field out',
+  403,
+)
+
 /** A header of a webhook is not allowed, or is not one; the message names it, and not its value. */
 export const InvalidHeader = createError<[string]>('SVC_WEBHOOKS_INVALID_HEADER', '%s', 400)
 

@@ -36,10 +36,12 @@ export {
   NoExample,
   NotReplayable,
   TimeoutTooLong,
+  TransformNotAllowed,
   UnknownTransform,
   UrlRefused,
   WebhookInactive,
   WebhookNotFound,
+  WebhooksLimitReached,
 } from './errors.ts'
 export type {
   InboundReply,

@@ -58,6 +58,8 @@ export interface SvcWebhooksOptions {
    * dead letter at once. @default false
    */
   deactivateOnGone?: boolean
+  /** How many webhooks a tenant may have; the operator's own are not counted. @default null: no limit */
+  maxWebhooksPerTenant?: number | null
   /** How long rows of the delivery log are kept, in days. @default 30 */
   deliveryLogRetentionDays?: number
   /** How long dead letters are kept, in days; at most 24855. @default 90 */
@@ -128,6 +130,11 @@ const rules: OptionRules = {
     default: {},
   },
   deactivateOnGone: { expects: 'true or false', is: isBoolean, default: false },
+  maxWebhooksPerTenant: {
+    expects: 'an integer of at least 1, or null',
+    is: (value) => value === null || isIntegerFrom(1)(value),
+    default: null,
+  },
   deliveryLogRetentionDays: { ...days, default: 30 },
   deadLetterRetentionDays: {
     expects: 'an integer from 1 to 24855 (days)',

@@ -1,6 +1,6 @@
 /** The input and output of the operations, for routes, named actions and `svc.webhooks`. */
 import { Type, type Static } from '@sinclair/typebox'
-import { nullable } from '@svc/core/internal'
+import { nullable, Tenant } from '@svc/core/internal'
 import { settingsInput, settingsShown } from './settings-schemas.ts'
 
 const strict = { additionalProperties: false }
@@ -23,8 +23,19 @@ const Events = Type.Array(Type.String({ maxLength: 200 }), {
 const Uuid = Type.String({ format: 'uuid' })
 const Time = Type.String({ format: 'date-time' })
 
+/** Of a query: which tenant's entries are listed. */
+export const TenantFilter = Type.Optional(
+  Type.String({ maxLength: 64, description: 'Those of this tenant; empty: of none.' }),
+)
+
 export const NewWebhook = Type.Object(
-  { url: Url, events: Events, label: Type.Optional(Label), ...settingsInput },
+  {
+    url: Url,
+    events: Events,
+    label: Type.Optional(Label),
+    tenant: Type.Optional(nullable(Tenant)),
+    ...settingsInput,
+  },
   strict,
 )
 /** A webhook to register. */
@@ -47,6 +58,7 @@ export type WebhookUpdate = Static<typeof WebhookUpdate>
 
 export const Webhook = Type.Object({
   id: Uuid,
+  tenant: nullable(Type.String({ description: "null for the operator's." })),
   url: Type.String(),
   events: Type.Array(Type.String()),
   label: nullable(Type.String()),
@@ -130,8 +142,11 @@ const page = {
   limit: Type.Optional(Type.Integer({ minimum: 1 })),
   after: Type.Optional(Uuid),
 }
-export const Page = Type.Object(page, strict)
-/** A part of a list, newest first: at most `limit` entries, those that follow the entry `after`. */
+export const Page = Type.Object({ ...page, tenant: TenantFilter }, strict)
+/**
+ * A part of a list, newest first: at most `limit` entries, those that follow the entry `after`, of
+ * one `tenant` (empty: of none) where it is given.
+ */
 export type Page = Static<typeof Page>
 
 const DeliveryFilter = Type.Object({ ...page, ...deliveryFilter }, strict)

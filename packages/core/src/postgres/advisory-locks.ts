@@ -15,4 +15,6 @@ export const ADVISORY_LOCKS = {
   processes: 7_763_005,
   /** Indexes and a trigger are added to pg-boss's tables of jobs. */
   jobTables: 7_763_006,
+  /** The first half of the locks of tenants, in `@svc/webhooks`; the second is a hash of the tenant. */
+  tenants: 7_763_007,
 } as const

@@ -1,12 +1,5 @@
 /** The operations on deliveries. `db`: the transaction of the caller. */
-import {
-  isUuid,
-  retainEvents,
-  uuidv7,
-  type AuditOrigin,
-  type Core,
-  type Db,
-} from '@svc/core/internal'
+import { isUuid, retainEvents, uuidv7, type Core, type Db, type Reach } from '@svc/core/internal'
 import {
   DeliveryNotFound,
   EventNotAllowed,
@@ -29,7 +22,6 @@ import type {
   DeliverInput,
   DeliveryFilter,
   DeliveryStatus,
-  Page,
   QueuedDelivery,
   RedeliverInput,
   RedriveResult,
@@ -39,6 +31,7 @@ import { insertLogRows, listLogRows, type LogRow } from '../tables/delivery-log.
 import { open } from '../tables/sealed-columns.ts'
 import { findWebhook, findWebhooksForDelivery, lockWebhooks } from '../tables/webhooks.ts'
 import { auditWork } from './audit.ts'
+import { THE_PROCESS, type Caller } from './caller.ts'
 import { attemptsOfDead, fittingPage, withPayloads } from './delivery-attempts.ts'
 import { assertUuid, existing } from './webhooks.ts'
 
@@ -49,15 +42,22 @@ export interface AttemptsPage {
   hasMore: boolean
 }
 
+/** Who asks for a page, and how many bytes its payloads may have together. */
+export interface Paging extends Caller {
+  pageBytes?: number
+}
+
+type DeadLetterPage = Pick<DeliveryFilter, 'limit' | 'after'>
+
 export interface DeliveryOperations {
   /** Makes one attempt now and writes it to the log; a failure is not tried again. */
   deliver: (input: DeliverInput, db?: Db) => Promise<LogRow>
   /** Without a `limit` all of them; with `pageBytes` fewer where their payloads have more bytes. */
-  list: (webhookId: string, filter?: DeliveryFilter, pageBytes?: number) => Promise<AttemptsPage>
-  listDead: (webhookId: string, page?: Page, pageBytes?: number) => Promise<AttemptsPage>
-  redeliver: (input: RedeliverInput, db?: Db, by?: AuditOrigin) => Promise<QueuedDelivery>
-  redrive: (webhookId: string, db?: Db, by?: AuditOrigin) => Promise<RedriveResult>
-  test: (input: TestInput, db?: Db, by?: AuditOrigin) => Promise<QueuedDelivery>
+  list: (webhookId: string, filter?: DeliveryFilter, by?: Paging) => Promise<AttemptsPage>
+  listDead: (webhookId: string, page?: DeadLetterPage, by?: Paging) => Promise<AttemptsPage>
+  redeliver: (input: RedeliverInput, db?: Db, by?: Caller) => Promise<QueuedDelivery>
+  redrive: (webhookId: string, db?: Db, by?: Caller) => Promise<RedriveResult>
+  test: (input: TestInput, db?: Db, by?: Caller) => Promise<QueuedDelivery>
 }
 
 export interface DeliverySettings extends AttemptSettings {
@@ -106,16 +106,16 @@ export function createDeliveryOperations(
       return row
     },
 
-    async list(webhookId, filter = {}, pageBytes) {
-      await assertExists(core.db, webhookId)
+    async list(webhookId, filter = {}, { reach, pageBytes }: Paging = THE_PROCESS) {
+      await assertExists(core.db, webhookId, reach)
       const days = settings.deliveryLogRetentionDays
       return await pageOf(filter.limit, pageBytes, (limit) =>
         listLogRows(core.db, webhookId, days, { ...filter, ...limit }),
       )
     },
 
-    async listDead(webhookId, page = {}, pageBytes) {
-      await assertExists(core.db, webhookId)
+    async listDead(webhookId, page = {}, { reach, pageBytes }: Paging = THE_PROCESS) {
+      await assertExists(core.db, webhookId, reach)
       return await pageOf(page.limit, pageBytes, async (limit) =>
         attemptsOfDead(
           await core.queues.deadLetters(core.db, QUEUE, { group: webhookId, ...page, ...limit }),
@@ -123,7 +123,7 @@ export function createDeliveryOperations(
       )
     },
 
-    async redeliver({ webhookId, deliveryId }, caller, by) {
+    async redeliver({ webhookId, deliveryId }, caller, by = THE_PROCESS) {
       assertUuid(webhookId)
       const work = { action: 'redeliver', from: deliveryId, by }
       return await queueDelivery(core, caller, webhookId, work, async (db) => {
@@ -139,18 +139,20 @@ export function createDeliveryOperations(
       })
     },
 
-    async redrive(webhookId, caller, by) {
+    async redrive(webhookId, caller, by = THE_PROCESS) {
       assertUuid(webhookId)
       return await core.within(caller, async (db) => {
-        const webhook = existing(webhookId, (await lockWebhooks(db, [webhookId]))[0])
+        const webhook = existing(webhookId, (await lockWebhooks(db, [webhookId], by.reach))[0])
         const redriven = await core.queues.redrive(db, QUEUE, webhookId)
-        await auditWork(db, by, 'redrive', webhook, { redriven: { from: null, to: redriven } })
+        await auditWork(db, by.origin, 'redrive', webhook, {
+          redriven: { from: null, to: redriven },
+        })
         core.afterCommit(db, () => core.queues.groupsChanged(QUEUE))
         return { redriven }
       })
     },
 
-    async test({ id, event = TEST_EVENT }, caller, by) {
+    async test({ id, event = TEST_EVENT }, caller, by = THE_PROCESS) {
       assertUuid(id)
       const work = { action: 'test', from: null, by }
       const example =
@@ -176,7 +178,7 @@ type ToDeliver = Pick<DeliveryData, 'event' | 'eventId'> & { payload?: string | 
 interface AskedWork {
   action: string
   from: string | null
-  by: AuditOrigin | undefined
+  by: Caller
 }
 
 /** Queues a delivery with an id of its own to one webhook; where that is inactive the job is parked. */
@@ -189,14 +191,14 @@ async function queueDelivery(
 ): Promise<QueuedDelivery> {
   const deliveryId = uuidv7()
   await core.within(caller, async (db) => {
-    const [locked] = await lockWebhooks(db, [webhookId])
+    const [locked] = await lockWebhooks(db, [webhookId], by.reach)
     const webhook = existing(webhookId, locked)
     const parked = !webhook.active
     const { event, eventId, payload } = await find(db)
     const inline = typeof payload === 'string' ? { payload } : {}
     const data: DeliveryData = { event, eventId, target: webhookId, deliveryId, ...inline }
     await core.queues.insert(db, QUEUE, [{ id: deliveryId, data, group: webhookId, parked }])
-    await auditWork(db, by, action, webhook, { deliveryId: { from, to: deliveryId } })
+    await auditWork(db, by.origin, action, webhook, { deliveryId: { from, to: deliveryId } })
     core.afterCommit(db, () => core.queues.wake(QUEUE))
   })
   return { deliveryId }
@@ -225,7 +227,7 @@ async function findDead(
   return letter?.data
 }
 
-async function assertExists(db: Db, webhookId: string): Promise<void> {
+async function assertExists(db: Db, webhookId: string, reach: Reach): Promise<void> {
   assertUuid(webhookId)
-  existing(webhookId, await findWebhook(db, webhookId))
+  existing(webhookId, await findWebhook(db, webhookId, reach))
 }

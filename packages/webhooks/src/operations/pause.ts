@@ -19,11 +19,12 @@ export async function resume(core: Core, db: Db, webhook: Recipient): Promise<vo
   await core.queues.release(db, QUEUE, webhook.id)
 }
 
-type Recipient = Pick<Webhook, 'id' | 'events' | 'filter'>
+type Recipient = Pick<Webhook, 'id' | 'tenant' | 'events' | 'filter'>
 
 /** What a webhook wants while it is active. */
-export const recipientOf = ({ id, events, filter }: Recipient): Recipient => ({
+export const recipientOf = ({ id, tenant, events, filter }: Recipient): Recipient => ({
   id,
+  tenant,
   events,
   filter,
 })

@@ -1,14 +1,21 @@
 /** The operations on webhooks. `db`: the transaction of the caller. `by`: who asks, for the audit. */
 import { randomBytes } from 'node:crypto'
 import {
+  EVERYWHERE,
   isUuid,
+  tenantOfNew,
   uuidv7,
-  type AuditOrigin,
   type Cipher,
   type Core,
   type Db,
 } from '@svc/core/internal'
-import { EventNotAllowed, UrlRefused, WebhookNotFound } from '../errors.ts'
+import {
+  EventNotAllowed,
+  TransformNotAllowed,
+  UrlRefused,
+  WebhookNotFound,
+  WebhooksLimitReached,
+} from '../errors.ts'
 import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
 import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
 import { skippedRow } from '../outbound/delivery/log-entry.ts'
@@ -27,6 +34,7 @@ import {
 import { insertLogRows } from '../tables/delivery-log.ts'
 import { open, seal, sealHeaders } from '../tables/sealed-columns.ts'
 import {
+  countWebhooksOf,
   deleteWebhook,
   findWebhook,
   insertWebhook,
@@ -36,25 +44,28 @@ import {
   updateWebhook,
 } from '../tables/webhooks.ts'
 import { auditChange } from './audit.ts'
+import { THE_PROCESS, type Caller } from './caller.ts'
 import { checkCombination, checkSettings, type SettingsRules } from './check-settings.ts'
 import { pause, recipientOf, resume } from './pause.ts'
 
 export interface WebhookRules extends SettingsRules {
   allowedEvents: string[]
   isBlocked: IsBlocked
+  /** `null`: no limit. */
+  maxWebhooksPerTenant: number | null
 }
 
 export interface WebhookOperations {
-  register: (input: NewWebhook, db?: Db, by?: AuditOrigin) => Promise<WebhookWithSecret>
+  register: (input: NewWebhook, db?: Db, by?: Caller) => Promise<WebhookWithSecret>
   list: (page?: Page) => Promise<Webhook[]>
-  get: (id: string) => Promise<WebhookWithSecret>
-  update: (id: string, changes: WebhookChanges, db?: Db, by?: AuditOrigin) => Promise<Webhook>
-  delete: (id: string, db?: Db, by?: AuditOrigin) => Promise<void>
-  rotateSecret: (input: RotateSecretInput, db?: Db, by?: AuditOrigin) => Promise<WebhookWithSecret>
+  get: (id: string, by?: Caller) => Promise<WebhookWithSecret>
+  update: (id: string, changes: WebhookChanges, db?: Db, by?: Caller) => Promise<Webhook>
+  delete: (id: string, db?: Db, by?: Caller) => Promise<void>
+  rotateSecret: (input: RotateSecretInput, db?: Db, by?: Caller) => Promise<WebhookWithSecret>
 }
 
 export function createWebhookOperations(core: Core, rules: WebhookRules): WebhookOperations {
-  const { allowedEvents, isBlocked } = rules
+  const { allowedEvents, isBlocked, maxWebhooksPerTenant } = rules
   const { cipher } = core
   const groupsChanged = () => core.queues.groupsChanged(QUEUE)
 
@@ -68,44 +79,55 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
     checkSettings(settings, rules)
   }
 
+  async function assertRoomFor(db: Db, tenant: string | null): Promise<void> {
+    if (tenant === null || maxWebhooksPerTenant === null) return
+    if ((await countWebhooksOf(db, tenant)) >= maxWebhooksPerTenant) {
+      throw new WebhooksLimitReached(String(maxWebhooksPerTenant))
+    }
+  }
+
   return {
-    async register(input, caller, by) {
+    async register(input, caller, by = THE_PROCESS) {
       check(input)
+      assertTransformAllowed(input, by)
+      const tenant = tenantOfNew(by.reach, input.tenant)
       checkCombination(input)
       const { label = null } = input
       const events = [...new Set(input.events)]
       const id = uuidv7()
       return await core.within(caller, async (db) => {
-        const row = { ...input, id, events, label, secret: newSecret() }
+        await assertRoomFor(db, tenant)
+        const row = { ...input, id, tenant, events, label, secret: newSecret() }
         const { secret, headers = null } = row
         const webhook = await insertWebhook(db, seal(cipher, id, row))
         await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(webhook))
-        await auditChange(db, by, 'create', null, webhook)
+        await auditChange(db, by.origin, 'create', null, webhook)
         return { ...webhook, secret, headers }
       })
     },
 
-    async list(page) {
-      return (await listWebhooks(core.db, page)).map(withoutSecret)
+    async list({ tenant = EVERYWHERE, ...page } = {}) {
+      return (await listWebhooks(core.db, page, tenant)).map(withoutSecret)
     },
 
-    async get(id) {
-      const webhook = existing(id, isUuid(id) ? await findWebhook(core.db, id) : undefined)
+    async get(id, { reach } = THE_PROCESS) {
+      const webhook = existing(id, isUuid(id) ? await findWebhook(core.db, id, reach) : undefined)
       return open(cipher, id, webhook)
     },
 
-    async update(id, { events, ...changes }, caller, by) {
+    async update(id, { events, ...changes }, caller, by = THE_PROCESS) {
       assertUuid(id)
+      assertTransformAllowed(changes, by)
       check({ ...changes, ...(events && { events }) })
       return await core.within(caller, async (db) => {
         const all = events ? { ...changes, events: [...new Set(events)] } : changes
-        const before = existing(id, await lockWebhook(db, id))
+        const before = existing(id, await lockWebhook(db, id, by.reach))
         // Before anything is written: the caller may go on with its transaction.
         checkCombination(changes, before)
         const { headers } = changes
         const sealed = headers ? { ...all, headers: sealHeaders(cipher, id, headers) } : all
         const after = await updateWebhook(db, id, sealed)
-        await auditChange(db, by, 'update', before, after)
+        await auditChange(db, by.origin, 'update', before, after)
         const isMoved = before.url !== after.url
         if (before.active && !after.active) await pause(core, db, id)
         else if (!before.active && after.active) await resume(core, db, after)
@@ -117,11 +139,11 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
       })
     },
 
-    async delete(id, caller, by) {
+    async delete(id, caller, by = THE_PROCESS) {
       assertUuid(id)
       await core.within(caller, async (db) => {
-        const deleted = existing(id, await deleteWebhook(db, id))
-        await auditChange(db, by, 'delete', deleted, null)
+        const deleted = existing(id, await deleteWebhook(db, id, by.reach))
+        await auditChange(db, by.origin, 'delete', deleted, null)
         await core.fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })
         const discarded = await core.queues.discard<DeliveryData>(db, QUEUE, id)
         await insertLogRows(db, discarded.map(skippedRow))
@@ -129,19 +151,24 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
       })
     },
 
-    async rotateSecret({ id, overlapSeconds = DEFAULT_OVERLAP_SECONDS }, caller, by) {
+    async rotateSecret({ id, overlapSeconds = DEFAULT_OVERLAP_SECONDS }, caller, by = THE_PROCESS) {
       assertUuid(id)
       return await core.within(caller, async (db) => {
-        const before = existing(id, await lockWebhook(db, id))
+        const before = existing(id, await lockWebhook(db, id, by.reach))
         const previousSecret = openedSecret(cipher, id, before)
         const secret = newSecret()
         const sealed = seal(cipher, id, { secret, previousSecret })
         const webhook = await replaceSecret(db, id, sealed, overlapSeconds)
-        await auditChange(db, by, 'rotate-secret', { ...webhook, secret: '' }, webhook)
+        await auditChange(db, by.origin, 'rotate-secret', { ...webhook, secret: '' }, webhook)
         return { ...masked(webhook), secret }
       })
     },
   }
+}
+
+/** A transform is code of the operator: a tenant's webhook has none. @throws TransformNotAllowed */
+function assertTransformAllowed({ transform }: WebhookChanges, { reach }: Caller): void {
+  if (reach !== EVERYWHERE && typeof transform === 'string') throw new TransformNotAllowed()
 }
 
 /** `null` where it cannot be decrypted: a new one can be made all the same. */

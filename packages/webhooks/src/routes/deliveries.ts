@@ -1,13 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import {
-  EmptyBody,
-  errorResponses,
-  linkNext,
-  optionalBody,
-  originOf,
-  pageQuery,
-} from '@svc/core/internal'
+import { EmptyBody, errorResponses, linkNext, optionalBody, pageQuery } from '@svc/core/internal'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { callerOf } from '../operations/caller.ts'
 import type { AttemptsPage, DeliveryOperations } from '../operations/deliveries.ts'
 import { jsonOf } from '../operations/delivery-attempts.ts'
 import {
@@ -26,6 +20,8 @@ const DeliveryParams = Type.Object({ ...Params.properties, deliveryId: Type.Stri
 
 /** Payloads of one page, in bytes: a thousand payloads of some megabytes would not fit into memory. */
 const PAGE_BYTES = 16 * 1024 * 1024
+
+const pagingOf = (request: FastifyRequest) => ({ ...callerOf(request), pageBytes: PAGE_BYTES })
 
 export function deliveryRoutes(api: Api, deliveries: DeliveryOperations): void {
   api.get(
@@ -46,7 +42,7 @@ export function deliveryRoutes(api: Api, deliveries: DeliveryOperations): void {
         request,
         reply,
         limit,
-        await deliveries.list(request.params.id, request.query, PAGE_BYTES),
+        await deliveries.list(request.params.id, request.query, pagingOf(request)),
       )
     },
   )
@@ -66,7 +62,7 @@ export function deliveryRoutes(api: Api, deliveries: DeliveryOperations): void {
     async (request, reply) => {
       const { id: webhookId, deliveryId } = request.params
       const input = { webhookId, deliveryId }
-      return reply.code(202).send(await deliveries.redeliver(input, undefined, originOf(request)))
+      return reply.code(202).send(await deliveries.redeliver(input, undefined, callerOf(request)))
     },
   )
 
@@ -84,7 +80,7 @@ export function deliveryRoutes(api: Api, deliveries: DeliveryOperations): void {
     },
     async (request, reply) => {
       const input = { ...request.body, id: request.params.id }
-      return reply.code(202).send(await deliveries.test(input, undefined, originOf(request)))
+      return reply.code(202).send(await deliveries.test(input, undefined, callerOf(request)))
     },
   )
 
@@ -107,7 +103,7 @@ export function deliveryRoutes(api: Api, deliveries: DeliveryOperations): void {
         request,
         reply,
         limit,
-        await deliveries.listDead(request.params.id, page, PAGE_BYTES),
+        await deliveries.listDead(request.params.id, page, pagingOf(request)),
       )
     },
   )
@@ -126,7 +122,7 @@ export function deliveryRoutes(api: Api, deliveries: DeliveryOperations): void {
     },
     async (request, reply) => {
       const { id } = request.params
-      return reply.code(202).send(await deliveries.redrive(id, undefined, originOf(request)))
+      return reply.code(202).send(await deliveries.redrive(id, undefined, callerOf(request)))
     },
   )
 }

@@ -1,16 +1,22 @@
 import { Type } from '@sinclair/typebox'
-import { errorResponses, optionalBody, originOf, page, pageQuery } from '@svc/core/internal'
+import { errorResponses, narrowedReach, optionalBody, page, pageQuery } from '@svc/core/internal'
+import { callerOf } from '../operations/caller.ts'
 import type { WebhookOperations } from '../operations/webhooks.ts'
 import type { DescribedEvent } from '../outbound/described-event.ts'
 import {
   NewWebhook,
   RotateSecretBody,
+  TenantFilter,
   Webhook,
   WebhookChanges,
   WebhookWithSecret,
 } from '../schemas.ts'
 import { config, Params, tags, type Api } from './management.ts'
 import { describeDeliveries } from './openapi.ts'
+
+const ListQuery = Type.Composite([pageQuery(1000), Type.Object({ tenant: TenantFilter })], {
+  additionalProperties: false,
+})
 
 export function webhookRoutes(
   api: Api,
@@ -29,7 +35,7 @@ export function webhookRoutes(
       },
     },
     async (request, reply) =>
-      reply.code(201).send(await webhooks.register(request.body, undefined, originOf(request))),
+      reply.code(201).send(await webhooks.register(request.body, undefined, callerOf(request))),
   )
 
   api.get(
@@ -39,13 +45,19 @@ export function webhookRoutes(
       schema: {
         tags,
         summary: 'List webhooks, newest first',
-        querystring: pageQuery(1000),
+        querystring: ListQuery,
         response: { 200: Type.Array(Webhook), ...errorResponses },
       },
     },
     async (request, reply) => {
-      const { limit, after } = request.query
-      const rows = await webhooks.list({ limit: limit + 1, ...(after && { after }) })
+      const { limit, after, tenant } = request.query
+      const reach = narrowedReach(callerOf(request).reach, tenant)
+      if (reach === undefined) return []
+      const rows = await webhooks.list({
+        limit: limit + 1,
+        ...(after && { after }),
+        ...(reach === null ? {} : { tenant: reach }),
+      })
       return page(request, reply, rows, limit)
     },
   )
@@ -61,7 +73,7 @@ export function webhookRoutes(
         response: { 200: WebhookWithSecret, ...errorResponses },
       },
     },
-    async ({ params }) => await webhooks.get(params.id),
+    async (request) => await webhooks.get(request.params.id, callerOf(request)),
   )
 
   api.patch(
@@ -78,7 +90,7 @@ export function webhookRoutes(
     },
     async (request) => {
       const { id } = request.params
-      return await webhooks.update(id, request.body ?? {}, undefined, originOf(request))
+      return await webhooks.update(id, request.body ?? {}, undefined, callerOf(request))
     },
   )
 
@@ -94,7 +106,7 @@ export function webhookRoutes(
       },
     },
     async (request, reply) => {
-      await webhooks.delete(request.params.id, undefined, originOf(request))
+      await webhooks.delete(request.params.id, undefined, callerOf(request))
       return reply.code(204).send(null)
     },
   )
@@ -113,7 +125,7 @@ export function webhookRoutes(
     },
     async (request) => {
       const input = { ...request.body, id: request.params.id }
-      return await webhooks.rotateSecret(input, undefined, originOf(request))
+      return await webhooks.rotateSecret(input, undefined, callerOf(request))
     },
   )
 }

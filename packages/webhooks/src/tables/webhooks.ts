@@ -1,5 +1,6 @@
 /** The table of webhooks: which URL wants which events. */
 import type { Db } from '@svc/core'
+import { ADVISORY_LOCKS, withinReach, type Reach } from '@svc/core/internal'
 import type { Page, WebhookChanges, WebhookWithSecret } from '../schemas.ts'
 import type { SettingsInput } from '../settings-schemas.ts'
 
@@ -19,7 +20,7 @@ export interface WebhookForDelivery {
 }
 
 /** JSON as text: a host may have set parsers in pg that turn it into something else. */
-const COLUMNS = `id, url, events, label, active, secret, created_at as "createdAt", updated_at as "updatedAt",
+const COLUMNS = `id, tenant, url, events, label, active, secret, created_at as "createdAt", updated_at as "updatedAt",
   description, metadata::text as metadata, filter::text as filter, headers::text as headers,
   timeout_ms as "timeoutMs", retry::text as retry, rate_limit::text as "rateLimit",
   max_in_flight as "maxInFlight", ordered, transform,
@@ -27,24 +28,26 @@ const COLUMNS = `id, url, events, label, active, secret, created_at as "createdA
   last_success_at as "lastSuccessAt", last_failure_at as "lastFailureAt"`
 
 export interface NewRow
-  extends SettingsInput, Pick<WebhookWithSecret, 'id' | 'url' | 'events' | 'label' | 'secret'> {}
+  extends
+    SettingsInput,
+    Pick<WebhookWithSecret, 'id' | 'tenant' | 'url' | 'events' | 'label' | 'secret'> {}
 
 export async function insertWebhook(
   db: Db,
-  { id, url, events, label, secret, ...settings }: NewRow,
+  { id, tenant, url, events, label, secret, ...settings }: NewRow,
 ): Promise<WebhookWithSecret> {
   const { rows } = await db.query(
     `insert into svc."__svc.webhooks.registrations"
        (id, url, events, label, secret, description, metadata, filter, headers, timeout_ms, retry,
-        rate_limit, max_in_flight, ordered, transform)
+        rate_limit, max_in_flight, ordered, transform, tenant)
      select $1, $2, $3, $4, $5, given ->> 'description', nullif(given -> 'metadata', 'null'),
             nullif(given -> 'filter', 'null'), nullif(given -> 'headers', 'null'),
             (given ->> 'timeoutMs')::integer, nullif(given -> 'retry', 'null'),
             nullif(given -> 'rateLimit', 'null'), (given ->> 'maxInFlight')::integer,
-            coalesce((given ->> 'ordered')::boolean, false), given ->> 'transform'
+            coalesce((given ->> 'ordered')::boolean, false), given ->> 'transform', $7
        from (select $6::jsonb as given) as settings
      returning ${COLUMNS}`,
-    [id, url, events, label, secret, JSON.stringify(settings)],
+    [id, url, events, label, secret, JSON.stringify(settings), tenant],
   )
   return asWebhook(rows[0])
 }
@@ -52,21 +55,27 @@ export async function insertWebhook(
 /** Newest first; all of them without a `limit`. */
 export async function listWebhooks(
   db: Db,
-  { limit, after }: Page = {},
+  { limit, after }: Omit<Page, 'tenant'>,
+  reach: Reach,
 ): Promise<WebhookWithSecret[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.webhooks.registrations"
-      where $1::uuid is null or id < $1
+      where ($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')}
       order by id desc limit $2`,
-    [after ?? null, limit ?? null],
+    [after ?? null, limit ?? null, reach],
   )
   return rows.map(asWebhook)
 }
 
-export async function findWebhook(db: Db, id: string): Promise<WebhookWithSecret | undefined> {
+export async function findWebhook(
+  db: Db,
+  id: string,
+  reach: Reach,
+): Promise<WebhookWithSecret | undefined> {
   const { rows } = await db.query(
-    `select ${COLUMNS} from svc."__svc.webhooks.registrations" where id = $1`,
-    [id],
+    `select ${COLUMNS} from svc."__svc.webhooks.registrations"
+      where id = $1 and ${withinReach('tenant', '$2')}`,
+    [id, reach],
   )
   return rows[0] && asWebhook(rows[0])
 }
@@ -75,20 +84,26 @@ export async function findWebhook(db: Db, id: string): Promise<WebhookWithSecret
 export async function lockWebhooks(
   db: Db,
   ids: string[],
-): Promise<{ id: string; active: boolean }[]> {
+  reach: Reach,
+): Promise<{ id: string; tenant: string | null; active: boolean }[]> {
   const { rows } = await db.query(
-    `select id, active from svc."__svc.webhooks.registrations"
-      where id = any($1::uuid[]) order by id for share`,
-    [ids],
+    `select id, tenant, active from svc."__svc.webhooks.registrations"
+      where id = any($1::uuid[]) and ${withinReach('tenant', '$2')} order by id for share`,
+    [ids, reach],
   )
   return rows
 }
 
 /** No other transaction can change it until this one ends. */
-export async function lockWebhook(db: Db, id: string): Promise<WebhookWithSecret | undefined> {
+export async function lockWebhook(
+  db: Db,
+  id: string,
+  reach: Reach,
+): Promise<WebhookWithSecret | undefined> {
   const { rows } = await db.query(
-    `select ${COLUMNS} from svc."__svc.webhooks.registrations" where id = $1 for update`,
-    [id],
+    `select ${COLUMNS} from svc."__svc.webhooks.registrations"
+      where id = $1 and ${withinReach('tenant', '$2')} for update`,
+    [id, reach],
   )
   return rows[0] && asWebhook(rows[0])
 }
@@ -155,6 +170,16 @@ export async function replaceSecret(
   return asWebhook(rows[0])
 }
 
+/** No other transaction makes one for the tenant until this one ends. Returns how many it has. */
+export async function countWebhooksOf(db: Db, tenant: string): Promise<number> {
+  await db.query('select pg_advisory_xact_lock($1, hashtext($2))', [ADVISORY_LOCKS.tenants, tenant])
+  const { rows } = await db.query(
+    `select count(*)::int as count from svc."__svc.webhooks.registrations" where tenant = $1`,
+    [tenant],
+  )
+  return (rows[0] as { count: number }).count
+}
+
 /** Returns the ids of the webhooks that were active until now. */
 export async function deactivateWebhooks(db: Db, ids: string[], reason: string): Promise<string[]> {
   const { rows } = await db.query(
@@ -169,10 +194,15 @@ export async function deactivateWebhooks(db: Db, ids: string[], reason: string):
 }
 
 /** The webhook that was deleted. */
-export async function deleteWebhook(db: Db, id: string): Promise<WebhookWithSecret | undefined> {
+export async function deleteWebhook(
+  db: Db,
+  id: string,
+  reach: Reach,
+): Promise<WebhookWithSecret | undefined> {
   const { rows } = await db.query(
-    `delete from svc."__svc.webhooks.registrations" where id = $1 returning ${COLUMNS}`,
-    [id],
+    `delete from svc."__svc.webhooks.registrations"
+      where id = $1 and ${withinReach('tenant', '$2')} returning ${COLUMNS}`,
+    [id, reach],
   )
   return rows[0] && asWebhook(rows[0])
 }

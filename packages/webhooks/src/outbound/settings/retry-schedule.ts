@@ -1,7 +1,5 @@
 /** The retry schedule that a webhook may have of its own. */
 
-import type { AttemptSchedule, Job } from '@svc/core/internal'
-
 export interface RetrySettings {
   /** How often a delivery is tried. */
   maxAttempts?: number | undefined
@@ -33,12 +31,19 @@ export function retryDelayMs(
   return Math.round(delay * 1000 * (1 - JITTER + 2 * JITTER * random()))
 }
 
-/** What follows where an attempt of the job has failed. A redriven delivery has all its attempts anew. */
+/** What follows a failed attempt. */
+export interface NextAttempt {
+  isLast: boolean
+  /** `null` where the settings of the process say so. */
+  retryInMs: number | null
+}
+
+/** What follows where an attempt of a job has failed. A redriven delivery has all its attempts anew. */
 export function scheduleAfter(
   retry: RetrySettings,
-  { attempt, isLastAttempt }: Pick<Job, 'attempt' | 'isLastAttempt'>,
+  { attempt, isLastAttempt }: { attempt: number; isLastAttempt: boolean },
   random: () => number,
-): AttemptSchedule {
+): NextAttempt {
   const maxAttempts = maxAttemptsOf(retry)
   return {
     isLast: maxAttempts === null ? isLastAttempt : attempt >= maxAttempts,

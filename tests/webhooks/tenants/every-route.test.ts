@@ -1,0 +1,206 @@
+/** Every management route, attacked by a key of another tenant with the ids of this one. */
+import Fastify, { type FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import { svcAuth } from '@svc/auth'
+import { svcCore } from '@svc/core'
+import { svcWebhooks } from '@svc/webhooks'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { until } from '../../support/until.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+interface Victim {
+  webhookId: string
+  deliveryId: string
+  requestId: string
+}
+
+interface Answer {
+  status: number
+  body: string
+}
+
+interface Attack {
+  path: (victim: Victim) => string
+  body?: object
+  refused: (answer: Answer, victim: Victim) => boolean
+}
+
+const isNotFound = ({ status }: Answer) => status === 404
+const isSilent = ({ status, body }: Answer, { webhookId, requestId }: Victim) =>
+  status === 200 && !body.includes(webhookId) && !body.includes(requestId)
+
+/** Management routes by method and path: how each is attacked. */
+const ATTACKS: Record<string, Attack> = {
+  'POST ': {
+    path: () => '',
+    body: { url: 'https://example.com', events: ['*'], tenant: 'acme' },
+    refused: ({ status, body }) => status === 403 && body.includes('SVC_FOREIGN_TENANT'),
+  },
+  'GET ': { path: () => '?tenant=acme', refused: isSilent },
+  'GET /:id': { path: ({ webhookId }) => `/${webhookId}`, refused: isNotFound },
+  'PATCH /:id': {
+    path: ({ webhookId }) => `/${webhookId}`,
+    body: { active: false },
+    refused: isNotFound,
+  },
+  'DELETE /:id': { path: ({ webhookId }) => `/${webhookId}`, refused: isNotFound },
+  'POST /:id/rotate-secret': {
+    path: ({ webhookId }) => `/${webhookId}/rotate-secret`,
+    refused: isNotFound,
+  },
+  'GET /:id/deliveries': {
+    path: ({ webhookId }) => `/${webhookId}/deliveries`,
+    refused: isNotFound,
+  },
+  'POST /:id/deliveries/:deliveryId/redeliver': {
+    path: ({ webhookId, deliveryId }) => `/${webhookId}/deliveries/${deliveryId}/redeliver`,
+    refused: isNotFound,
+  },
+  'POST /:id/test': { path: ({ webhookId }) => `/${webhookId}/test`, refused: isNotFound },
+  'GET /:id/dead-letters': {
+    path: ({ webhookId }) => `/${webhookId}/dead-letters`,
+    refused: isNotFound,
+  },
+  'POST /:id/redrive': { path: ({ webhookId }) => `/${webhookId}/redrive`, refused: isNotFound },
+  'GET /inbound': { path: () => '/inbound?tenant=acme', refused: isSilent },
+  'POST /inbound/:id/replay': {
+    path: ({ requestId }) => `/inbound/${requestId}/replay`,
+    refused: isNotFound,
+  },
+  // The same for everybody.
+  'GET /events': { path: () => '/events', refused: isSilent },
+  'GET /asyncapi.json': { path: () => '/asyncapi.json', refused: isSilent },
+  'GET /public-keys': { path: () => '/public-keys', refused: isSilent },
+}
+
+/** The management routes of a host, wildcards and automatic HEAD routes left out. */
+function watchRoutes(app: FastifyInstance): string[] {
+  const routes: string[] = []
+  app.addHook('onRoute', ({ method, url }) => {
+    if (!url.startsWith('/_webhooks') || url.endsWith('*') || url.endsWith('/')) return
+    for (const one of [method].flat()) {
+      if (one !== 'HEAD') routes.push(`${one} ${url.slice('/_webhooks'.length)}`)
+    }
+  })
+  return routes
+}
+
+async function startGuarded(t: Test) {
+  const app = Fastify({ pluginTimeout: 60_000 })
+  t.teardown(() => app.close())
+  const routes = watchRoutes(app)
+  await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 4 } })
+  await app.register(svcAuth, { excludePaths: ['/hooks/*'] })
+  await app.register(svcWebhooks, {
+    allowedEvents: ['order.created'],
+    allowedNetworks: ['127.0.0.0/8'],
+    inboundLog: { rawBodies: true },
+    inbound: {
+      sender: {
+        path: '/hooks/:tenant',
+        publishAs: 'order.created',
+        verify: () => true,
+        tenant: (request) =>
+          (request.params as { tenant: string }).tenant.replace('none', '') || null,
+      },
+    },
+  })
+  await app.ready()
+  const keyOf = async (tenant: string | null, scopes: string[]) => {
+    const email = `${Math.random()}@example.com`
+    const user = await app.svc.auth.createUser({ email, name: 'User', tenant })
+    return (await app.svc.auth.createApiKey({ userId: user.id, scopes })).key
+  }
+  const ask = async (key: string, method: string, path: string, body?: object) => {
+    const answer = await app.inject({
+      method: method as 'GET',
+      url: `/_webhooks${path}`,
+      headers: { 'x-api-key': key },
+      ...(body ? { payload: body } : {}),
+    })
+    return { status: answer.statusCode, body: answer.body }
+  }
+  return { app, routes, keyOf, ask }
+}
+
+for (const tenant of ['acme', null]) {
+  t.test(`no route lets a key of one tenant reach ${tenant ?? 'the operator'}`, async (t) => {
+    const { app, routes, keyOf, ask } = await startGuarded(t)
+    const receiver = await startReceiver(t)
+    const { id: webhookId } = await app.svc.webhooks.register({
+      url: receiver.url,
+      events: ['*'],
+      tenant,
+    })
+    const hook = await app.inject({
+      method: 'POST',
+      url: `/hooks/${tenant ?? 'none'}`,
+      payload: { id: 1 },
+    })
+    t.equal(hook.statusCode, 200, hook.body)
+    const [attempt] = await until(
+      () => app.svc.webhooks.listDeliveries(webhookId),
+      (attempts) => attempts.length === 1,
+    )
+    const [logged] = await until(
+      () => app.svc.webhooks.listInbound({}),
+      (requests) => requests.length === 1,
+    )
+    const victim = {
+      webhookId,
+      deliveryId: attempt?.deliveryId ?? '',
+      requestId: logged?.id ?? '',
+    }
+    const before = await app.svc.webhooks.get(webhookId)
+
+    t.ok(routes.length >= 13, routes.join())
+    for (const route of routes) {
+      const attack = ATTACKS[route]
+      if (!attack) {
+        t.fail(`nobody has said how to attack ${route}: add it to ATTACKS`)
+        continue
+      }
+      const [method = ''] = route.split(' ')
+      for (const scopes of [['webhooks:manage'], ['admin']]) {
+        const key = await keyOf('globex', scopes)
+        const answer = await ask(key, method, attack.path(victim), attack.body)
+        t.ok(attack.refused(answer, victim), `${route} with ${scopes}: ${JSON.stringify(answer)}`)
+      }
+    }
+    t.same(await app.svc.webhooks.get(webhookId), before, 'nothing of it has changed')
+    t.equal(receiver.requests.length, 1)
+  })
+}
+
+t.test('a key with a tenant manages the webhooks of its tenant', async (t) => {
+  const { app, keyOf, ask } = await startGuarded(t)
+  const receiver = await startReceiver(t)
+  const key = await keyOf('acme', ['webhooks:manage'])
+  const made = await ask(key, 'POST', '', { url: receiver.url, events: ['order.created'] })
+  t.equal(made.status, 201)
+  const { id, tenant } = JSON.parse(made.body)
+  t.equal(tenant, 'acme')
+  const ofOperator = await startReceiver(t)
+  await app.svc.webhooks.register({ url: ofOperator.url, events: ['*'] })
+
+  const list = async (who: string, query = '') =>
+    (JSON.parse((await ask(who, 'GET', query)).body) as { id: string }[]).map((one) => one.id)
+  t.strictSame(await list(key), [id])
+  const operator = await keyOf(null, ['webhooks:manage'])
+  t.equal((await list(operator)).length, 2)
+  t.strictSame(await list(operator, '?tenant=acme'), [id])
+  t.equal((await list(operator, '?tenant=')).length, 1)
+  t.strictSame(await list(operator, '?tenant=globex'), [])
+
+  await app.svc.events.publish('order.created', 1, { tenant: 'acme' })
+  await app.svc.events.publish('order.created', 2, { tenant: 'globex' })
+  await app.svc.events.publish('order.created', 3)
+  const payloadsOf = (requests: { body: string }[]) =>
+    requests.map(({ body }) => JSON.parse(body).payload as number).toSorted()
+  t.strictSame(payloadsOf(await ofOperator.got(3)), [1, 2, 3])
+  t.strictSame(payloadsOf(await receiver.got(1)), [1])
+
+  const transform = await ask(key, 'PATCH', `/${id}`, { transform: 'slack' })
+  t.match(transform, { status: 403, body: /SVC_WEBHOOKS_TRANSFORM_NOT_ALLOWED/ })
+  t.equal((await ask(key, 'DELETE', `/${id}`)).status, 204)
+})
