@@ -33,7 +33,7 @@ export const NewWebhook = Type.Object(
     url: Url,
     events: Events,
     label: Type.Optional(Label),
-    tenant: Type.Optional(nullable(Tenant)),
+    tenant: Type.Optional(Tenant),
     ...settingsInput,
   },
   strict,
