@@ -26,6 +26,10 @@ declare global {
   'packages/core/docs/events.md': APP,
   'packages/webhooks/README.md': `${APP}
 import '@svc/webhooks'
+declare global {
+  const url: string
+  const order: object
+}
 `,
   'packages/webhooks/docs/inbound.md': `
 declare const app: import('fastify').FastifyInstance
