@@ -29,7 +29,6 @@ export async function hostOf(app: FastifyInstance): Promise<void> {
   await app.register(svcWebhooks, options)
   await app.register(defaultExport, { allowedEvents: [] })
 
-  // @ts-expect-error -- the events must be said
   await app.register(svcWebhooks, {})
   // @ts-expect-error -- there is no such option
   await app.register(svcWebhooks, { allowedEvents: [], retries: 5 })

@@ -16,8 +16,8 @@ import { isTransformName, type Transform } from './outbound/transforms/transform
 
 /** Options of `svcWebhooks`. Each one that does not match is an {@link InvalidOption} at boot. */
 export interface SvcWebhooksOptions {
-  /** Names of the events that trigger outbound webhooks. */
-  allowedEvents: string[]
+  /** Names of the events that trigger outbound webhooks. @default none: a host that only receives */
+  allowedEvents?: string[]
   /**
    * Senders of webhooks, by names of your own.
    * @default none
@@ -98,7 +98,7 @@ const rules: OptionRules = {
   allowedEvents: {
     expects: 'a list of event names: each 1 to 200 letters, digits, "_", ".", "-" or "/"',
     each: isEventName,
-    required: true,
+    default: [],
   },
   inbound: { expects: 'an object of sources by their names' },
   managementBasePath: {
