@@ -1,11 +1,5 @@
 import t from 'tap'
-import { derivedId, isUuid, uuidv5, uuidv7 } from '../../packages/core/src/ids.ts'
-
-const DNS = Buffer.from('6ba7b8109dad11d180b400c04fd430c8', 'hex')
-
-t.test('a UUIDv5 is that of RFC 9562, appendix A.4', async (t) => {
-  t.equal(uuidv5(DNS, 'www.example.com'), '2ed6657d-e927-568b-95e1-2665a8aea6a2')
-})
+import { isUuid, uuidv7 } from '../../packages/core/src/ids.ts'
 
 t.test('ids of one process are in the order in which they were made', async (t) => {
   const ids = Array.from({ length: 50_000 }, () => uuidv7())
@@ -26,13 +20,6 @@ t.test('a UUIDv7 begins with the time in milliseconds', async (t) => {
 t.test('a clock that is set back changes nothing about the order', async (t) => {
   const first = uuidv7(Date.now() + 120_000)
   t.ok(uuidv7(Date.now()) > first)
-})
-
-t.test('a derived id tells lists of parts apart that would read the same', async (t) => {
-  t.equal(derivedId('a', 'b'), derivedId('a', 'b'))
-  t.not(derivedId('a', 'b'), derivedId('ab', ''))
-  t.not(derivedId('a', '1:b'), derivedId('a1', 'b'))
-  t.ok(isUuid(derivedId('a', 'b')))
 })
 
 t.test('only the text form of a UUID is one', async (t) => {

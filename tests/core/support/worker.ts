@@ -1,6 +1,6 @@
 /** A queue of a package's own, whose jobs come to the outcomes that a test asks for. */
+import { createHash } from 'node:crypto'
 import type { Core, FanOutJob, Job, Outcome, Settled, Worker } from '@svc/core/internal'
-import { derivedId } from '../../../packages/core/src/ids.ts'
 
 export interface TestWorker {
   /** Jobs in the order in which they were begun. */
@@ -13,7 +13,11 @@ export const QUEUE = 'test.work'
 export const GROUP = '00000000-0000-4000-8000-000000000001'
 
 /** A job's id follows from its name. */
-export const idOf = (name: string): string => derivedId('test', name)
+export const idOf = (name: string): string =>
+  createHash('md5')
+    .update(name)
+    .digest('hex')
+    .replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 
 export async function testWorker(
   core: Core,

@@ -67,9 +67,20 @@ export interface ToWrite {
 const namesWithFilters = new Set<string>()
 const MOST_NAMES = 10_000
 
+const NOTHING: Written = {
+  created: [],
+  jobs: 0,
+  queues: [],
+  claimed: [],
+  publishedAt: 0,
+  startedOn: '',
+  transactionId: '',
+}
+
 /** Writes the events and the jobs that follow from them. */
 export async function writeEvents(db: Db, toWrite: ToWrite): Promise<Written> {
   const { events } = toWrite
+  if (events.length === 0) return NOTHING
   const hasFilters = events.some(({ name }) => namesWithFilters.has(name))
   const written = await callPublish(
     db,
