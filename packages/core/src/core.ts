@@ -220,7 +220,7 @@ export class RunningCore implements Core {
     await explainingRights(this.db, async () => {
       await this.bus.ready()
       // Only now: a host that fails to boot must change nothing for those that run.
-      await this.lease.ready()
+      await this.lease.ready({ holdsLock: this.settings.worker.enabled })
       const keepDays = await longestDays(this.db, 'eventRetentionDays')
       await setRetentionDays(this.db, [...this.#fannedOut], keepDays)
     })

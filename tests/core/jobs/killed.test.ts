@@ -87,6 +87,16 @@ t.test('a process that lives keeps its jobs, whatever happens to its connections
   t.strictSame(attempts, [1])
 })
 
+t.test('a process that only publishes holds no lock, and is never taken for dead', async (t) => {
+  const { app, database } = await startHost(t, { core: { worker: { enabled: false } } })
+  await startHost(t, { database })
+  const { rows } = await app.svc.database.query(
+    `select is_locked as "isLocked" from svc."__svc.processes"
+      where closed_at is null order by started_at desc limit 2`,
+  )
+  t.strictSame(rows, [{ isLocked: true }, { isLocked: false }])
+})
+
 t.test('a worker whose claim has lapsed settles nothing', async (t) => {
   const go = Promise.withResolvers<void>()
   const attempts: number[] = []

@@ -26,6 +26,8 @@ export interface Notifications {
   isResponsive(ms: number): boolean
   /** Names the connection: what a session holds is lost with it. `undefined` where there is none. */
   readonly session: number | undefined
+  /** Called whenever the connection was made. */
+  onConnect(listener: () => void): void
 }
 
 export interface AskOptions {
@@ -50,6 +52,7 @@ export class NotificationConnection implements Notifications {
   #client: pg.Client | undefined
   #opening: Promise<void> | undefined
   #retry: NodeJS.Timeout | undefined
+  #onConnect: (() => void)[] = []
   #statements = new StatementQueue()
   #failures = 0
   #closed = false
@@ -110,6 +113,10 @@ export class NotificationConnection implements Notifications {
     return this.#client !== undefined && this.#statements.takenForMs < ms
   }
 
+  onConnect(listener: () => void): void {
+    this.#onConnect.push(listener)
+  }
+
   get session(): number | undefined {
     return this.#canListen && this.#client ? processIdOf(this.#client) : undefined
   }
@@ -155,6 +162,7 @@ export class NotificationConnection implements Notifications {
       }
       this.#client = client
       this.#failures = 0
+      for (const listener of this.#onConnect) listener()
     } catch (error) {
       this.#lost(client, error as Error)
     }

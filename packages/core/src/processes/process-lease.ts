@@ -3,6 +3,7 @@
  * declares. Processes of other versions and with other options share the database: a subscription
  * keeps an event, and data is kept for so many days, as long as any living process declares it.
  */
+import { isConnectionError } from '../postgres/connection-errors.ts'
 import type { Notifications } from '../postgres/notifications.ts'
 import type { WorkerPool } from '../postgres/worker-pool.ts'
 import { uuidv7 } from '../ids.ts'
@@ -41,6 +42,8 @@ export class ProcessLease {
   readonly id = uuidv7()
   #workerPool: Pick<WorkerPool, 'query' | 'transaction'>
   #lock: ProcessLock
+  /** Whether this process claims jobs, so that its death has to be seen. */
+  #holdsLock = false
   /** Whether the row says that the lock is held. */
   #isLocked = false
   #log: LeaseLog
@@ -58,13 +61,15 @@ export class ProcessLease {
 
   constructor(
     workerPool: Pick<WorkerPool, 'query' | 'transaction'>,
-    notifications: Pick<Notifications, 'ask' | 'session'>,
+    notifications: Pick<Notifications, 'ask' | 'session' | 'onConnect'>,
     log: LeaseLog,
     /** Monotonic. */
     nowMs: () => number = () => performance.now(),
   ) {
     this.#workerPool = workerPool
     this.#lock = new ProcessLock(this.id, notifications)
+    // At once: without its lock the process is taken for dead within seconds.
+    notifications.onConnect(() => this.#holdsLock && void this.keepLock())
     this.#log = log
     this.#nowMs = nowMs
   }
@@ -101,9 +106,10 @@ export class ProcessLease {
    * The host has booted. Events of its subscriptions that it does not declare any more, and no
    * other living process, end. From now on the lease is renewed.
    */
-  async ready(): Promise<void> {
+  async ready({ holdsLock = false } = {}): Promise<void> {
+    this.#holdsLock = holdsLock
     // Before the row says so: others would take this process for dead.
-    await this.keepLock()
+    if (holdsLock) await this.keepLock()
     // The boot may have taken longer than the lease that its first declaration began.
     await this.#declareAgain()
     await this.#drop(0)
@@ -114,9 +120,13 @@ export class ProcessLease {
 
   /** Takes the lock of this process again where its connection was lost. It never rejects. */
   async keepLock(): Promise<void> {
-    await this.#lock.hold().catch((error: unknown) => {
+    try {
+      await this.#lock.hold()
+    } catch (error) {
+      // Without Postgres the renewal of the lease says so.
+      if (isConnectionError(error)) return
       this.#log.warn({ err: loggable(error) }, 'could not take the lock of this process')
-    })
+    }
   }
 
   /** One renewal, and what follows from it. The timer calls it; it never rejects. */

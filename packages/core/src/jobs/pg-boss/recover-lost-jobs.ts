@@ -1,4 +1,5 @@
 /** Takes back the jobs of processes that died. */
+import { isConnectionError } from '../../postgres/connection-errors.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { DeadProcesses } from '../../processes/dead-processes.ts'
 import { markUnlocked } from '../../processes/processes-table.ts'
@@ -36,12 +37,22 @@ export class LostJobs {
   /** Of processes that are known to have died, within seconds. */
   async recoverFromDead(): Promise<void> {
     const { db, dead, log } = this.#parts
-    for (const id of await dead.find()) {
+    for (const id of await this.#findDead(dead)) {
       const queues = await releaseJobsOf(db, id)
       await markUnlocked(db, id)
       const count = queues.reduce((sum, queue) => sum + queue.jobs, 0)
       log.warn({ processId: id, jobs: count }, 'a process died: its jobs are attempted again')
       this.#parts.recovered(queues.map(({ queue }) => queue))
+    }
+  }
+
+  /** None where Postgres does not answer: the next look comes soon, and others log the outage. */
+  async #findDead(dead: Parts['dead']): Promise<string[]> {
+    try {
+      return await dead.find()
+    } catch (error) {
+      if (isConnectionError(error)) return []
+      throw error
     }
   }
 
