@@ -1,0 +1,221 @@
+/**
+ * What the page and the server say to each other. The page imports this file as types only, so it
+ * imports nothing itself.
+ *
+ * - `POST <base>/api/<operation>` with a JSON body, the `input` → 200 and the `result`, or
+ *   {@link ErrorAnswer} with its status. `content-type: application/json` is needed; a browser sends
+ *   `Origin` and `Sec-Fetch-Site` itself.
+ * - `GET <base>/api/session` → {@link Session}; `POST <base>/api/session` {@link SignIn} → the same
+ *   with `signedIn: true`, or 401/403/429; `POST <base>/api/session/end` `{}` → {@link Session}.
+ * - `GET <base>/api/live` → Server-Sent Events without names, whose `data` is a {@link Hint}.
+ *
+ * `<base>`: the server writes the path that the console is mounted at into the page, as
+ * `<meta name="svc-console-base" content="/console">`, in place of `content="%BASE%"` of the built
+ * `index.html`, and puts it before each `./assets/` there.
+ */
+
+import type {
+  ApiKey,
+  AuditEntry,
+  AuditQuery,
+  CreatedApiKey,
+  Health,
+  KeyFields,
+  ListedSession,
+  TenantSummary,
+  Usage,
+  User,
+} from './contract/access.ts'
+import type { OfTenant, Page, Paging, Span } from './contract/lists.ts'
+import type {
+  Attempt,
+  Delivery,
+  DeliveryQuery,
+  EventDescription,
+  EventInFull,
+  EventQuery,
+  Filter,
+  InboundOutcome,
+  InboundRequest,
+  PublishedEvent,
+  RecoverInput,
+  Stats,
+  StatsQuery,
+  TriedEvent,
+  Webhook,
+  WebhookSecrets,
+  WebhookSettings,
+} from './contract/webhooks.ts'
+
+export type * from './contract/access.ts'
+export type * from './contract/lists.ts'
+export type * from './contract/webhooks.ts'
+
+/** What a session may be allowed to do. */
+export type Right =
+  | 'webhooks:read'
+  | 'webhooks:write'
+  | 'deliveries:read'
+  | 'deliveries:write'
+  | 'events:read'
+  | 'inbound:read'
+  | 'inbound:write'
+  | 'keys:read'
+  | 'keys:write'
+  | 'users:read'
+  | 'users:write'
+  | 'tenants:read'
+  | 'audit:read'
+  | 'health:read'
+  | 'sessions:read'
+  | 'sessions:write'
+
+export interface ErrorAnswer {
+  statusCode: number
+  /** Such as `SVC_WEBHOOKS_NOT_FOUND`. */
+  code: string
+  error: string
+  message: string
+}
+
+export interface Theme {
+  /** What the page calls itself; `null` for its own name. */
+  name: string | null
+  /** A path of the host, or a `data:image/…` URL. */
+  logo: string | null
+  /** `#rrggbb`. */
+  accent: string | null
+}
+
+/** Which screens have something behind them in this host. */
+export interface Features {
+  /** `@svc/auth` is there: users, keys, usage. */
+  auth: boolean
+  /** `@svc/webhooks` is there: webhooks, deliveries, catalogue, inbound. */
+  webhooks: boolean
+}
+
+export interface SignedOut {
+  signedIn: false
+  /** `key`: the page asks for a key. `host`: the login is that of the host, or a link of the portal. */
+  signIn: 'key' | 'host'
+  theme: Theme
+}
+
+export interface SignedIn {
+  signedIn: true
+  /** How: with a key, by a link of the portal, or by the login of the host. */
+  via: 'key' | 'portal' | 'host'
+  userId: string | null
+  keyId: string | null
+  /** `null` for the operator, who sees all tenants. */
+  tenant: string | null
+  operator: boolean
+  can: Right[]
+  /** ISO 8601; `null` where the login is that of the host. */
+  expiresAt: string | null
+  features: Features
+  theme: Theme
+}
+
+export type Session = SignedOut | SignedIn
+
+export interface SignIn {
+  key: string
+}
+
+/** Something changed: what the page shows of it may be asked for anew. At most one of a type a second. */
+export interface Hint {
+  /** `session`: the session has ended, and the stream with it. */
+  type: 'webhooks' | 'deliveries' | 'inbound' | 'keys' | 'users' | 'audit' | 'session'
+}
+
+interface Call<Input, Result> {
+  input: Input
+  result: Result
+}
+
+type Nothing = Record<never, never>
+type Id = { id: string }
+
+/** All operations, by the names that stand in their URLs. */
+export interface Calls {
+  'webhooks.list': Call<Paging & OfTenant, Page<Webhook>>
+  'webhooks.get': Call<Id, Webhook>
+  'webhooks.secrets': Call<Id, WebhookSecrets>
+  'webhooks.create': Call<
+    { url: string; events: string[]; tenant?: string | null } & WebhookSettings,
+    Webhook & WebhookSecrets
+  >
+  'webhooks.update': Call<
+    Id & { url?: string; events?: string[]; active?: boolean } & WebhookSettings,
+    Webhook
+  >
+  'webhooks.delete': Call<Id, Nothing>
+  'webhooks.rotateSecret': Call<Id & { overlapSeconds?: number }, WebhookSecrets>
+  'webhooks.test': Call<Id & { event?: string }, { deliveryId: string }>
+  'webhooks.recover': Call<RecoverInput, { deliveries: number }>
+  /** Which of the newest events of these names a filter lets through: at most 50. Changes nothing. */
+  'webhooks.tryFilter': Call<
+    { filter: Filter | null; events: string[]; tenant?: string | null },
+    { events: TriedEvent[] }
+  >
+
+  'deliveries.list': Call<DeliveryQuery, Page<Attempt>>
+  'deliveries.get': Call<{ webhookId: string; deliveryId: string }, Delivery>
+  'deliveries.redeliver': Call<
+    { webhookId: string; deliveryId: string; url?: string },
+    { deliveryId: string }
+  >
+  'deadLetters.list': Call<DeliveryQuery, Page<Attempt>>
+  /** All of a webhook, or some by the ids of their deliveries. */
+  'deadLetters.redrive': Call<{ webhookId: string; deliveryIds?: string[] }, { redriven: number }>
+  'stats.get': Call<StatsQuery, Stats>
+
+  'catalogue.list': Call<Nothing, { items: EventDescription[] }>
+  'events.list': Call<EventQuery, Page<PublishedEvent>>
+  'events.get': Call<{ name: string; id: string; tenant?: string }, EventInFull>
+
+  'inbound.list': Call<
+    Paging & OfTenant & Span & { source?: string; outcome?: InboundOutcome },
+    Page<InboundRequest>
+  >
+  'inbound.replay': Call<Id, { eventId: string; eventIds?: string[] }>
+
+  'users.list': Call<Paging & OfTenant, Page<User>>
+  'users.get': Call<Id, User>
+  'users.create': Call<{ email: string; name: string; role?: string; tenant?: string | null }, User>
+  'users.delete': Call<Id, Nothing>
+
+  'keys.list': Call<
+    Paging &
+      OfTenant & {
+        userId?: string
+        prefix?: string
+        state?: 'active' | 'expired' | 'revoked' | 'disabled'
+        unusedSince?: string
+      },
+    Page<ApiKey>
+  >
+  'keys.get': Call<Id, ApiKey>
+  'keys.create': Call<{ userId: string } & KeyFields, CreatedApiKey>
+  'keys.update': Call<Id & KeyFields, ApiKey>
+  'keys.rotate': Call<Id & { overlapSeconds?: number }, CreatedApiKey>
+  'keys.revoke': Call<Id, Nothing>
+  'keys.usage': Call<
+    OfTenant & { keyId?: string; from?: string; to?: string; by?: 'hour' | 'day' },
+    Usage
+  >
+  /** What may stand in the scopes of a key, and which of it this session may give. */
+  'keys.scopes': Call<Nothing, { items: { name: string; grantable: boolean }[] }>
+
+  'tenants.list': Call<Paging, Page<TenantSummary>>
+  'audit.list': Call<AuditQuery, Page<AuditEntry>>
+  'health.get': Call<Nothing, Health>
+  'sessions.list': Call<Paging & OfTenant, Page<ListedSession>>
+  'sessions.end': Call<Id, Nothing>
+}
+
+export type CallName = keyof Calls
+export type CallInput<Name extends CallName> = Calls[Name]['input']
+export type CallResult<Name extends CallName> = Calls[Name]['result']

@@ -1,0 +1,123 @@
+/** Users, keys, usage, audit, sessions and health. */
+import type { OfTenant, Paging, Span } from './lists.ts'
+
+export interface Limit {
+  limit: number
+  perSeconds: number
+}
+
+export interface Quota {
+  limit: number
+  period: 'day' | 'month' | 'total'
+}
+
+/** What a key may be given; `null` resets. */
+export interface KeyFields {
+  label?: string | null
+  expiresAt?: string | null
+  scopes?: string[]
+  enabled?: boolean
+  metadata?: Record<string, string> | null
+  allowedIps?: string[] | null
+  limits?: Limit[] | null
+  quota?: Quota | null
+}
+
+export interface ApiKey extends Required<KeyFields> {
+  id: string
+  userId: string
+  tenant: string | null
+  /** Its first 8 characters. */
+  keyPrefix: string
+  createdAt: string
+  revokedAt: string | null
+  lastUsedAt: string | null
+  replaces: string | null
+  replacedBy: string | null
+}
+
+/** With the text of the key, which is never shown again. */
+export interface CreatedApiKey extends Omit<ApiKey, 'revokedAt' | 'lastUsedAt' | 'replacedBy'> {
+  key: string
+}
+
+export interface User {
+  id: string
+  email: string
+  name: string
+  role: string
+  tenant: string | null
+  createdAt: string
+}
+
+export interface UsageCounts {
+  allowed: number
+  rate_limited: number
+  quota_exceeded: number
+  forbidden: number
+  expired: number
+}
+
+export interface Usage {
+  from: string
+  to: string
+  by: string
+  totals: UsageCounts
+  points: (UsageCounts & { at: string })[]
+}
+
+export interface AuditEntry {
+  id: string
+  at: string
+  tenant: string | null
+  actor: {
+    kind: 'key' | 'bootstrap' | 'console' | 'process' | 'system'
+    keyId: string | null
+    userId: string | null
+  }
+  /** Such as `webhook.update`. */
+  action: string
+  target: { kind: string; id: string }
+  changes: Record<string, { from: unknown; to: unknown }> | null
+  requestId: string | null
+  ip: string | null
+}
+
+export interface AuditQuery extends Paging, OfTenant, Span {
+  actor?: string
+  target?: string
+  action?: string
+}
+
+export interface Health {
+  ok: boolean
+  database: { ok: boolean; latencyMs: number | null }
+  listener: { ok: boolean }
+  queues: {
+    queue: string
+    waiting: number
+    active: number
+    oldestSeconds: number | null
+    dead: number
+  }[]
+}
+
+/** Who has signed in. `current`: the session that asks. */
+export interface ListedSession {
+  id: string
+  via: 'key' | 'portal'
+  userId: string | null
+  keyId: string | null
+  tenant: string | null
+  ip: string | null
+  createdAt: string
+  expiresAt: string
+  current: boolean
+}
+
+export interface TenantSummary {
+  tenant: string
+  users: number
+  keys: number
+  webhooks: number
+}

@@ -1,0 +1,25 @@
+/** What lists take and return. */
+
+/** A part of a list, newest first. */
+export interface Page<Item> {
+  items: Item[]
+  /** The `after` of the next part; `null` on the last one. */
+  next: string | null
+}
+
+/** `limit`: 1 to 200, 50 by default. */
+export interface Paging {
+  limit?: number
+  after?: string
+}
+
+/** Of the operator's lists: one tenant's entries, with `''` those without a tenant. */
+export interface OfTenant {
+  tenant?: string
+}
+
+/** ISO 8601 with an offset; `since` is included, `until` is not. */
+export interface Span {
+  since?: string
+  until?: string
+}

@@ -1,0 +1,3 @@
+import '@svc/core/node-version'
+
+export type { Right } from './contract.ts'
