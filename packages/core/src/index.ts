@@ -18,12 +18,15 @@ export {
 } from './events/define-events.ts'
 export type { EventValidation } from './events/catalogue.ts'
 export type {
+  DeadLetterOptions,
   EventContext,
   EventHandler,
   Events,
   PublishOptions,
   PublishResult,
+  RedriveOptions,
   SubscribeOptions,
+  SubscriptionDeadLetter,
 } from './events/event-api.ts'
 export type { EntryOptions, KeyValueStore } from './kv/key-value-store.ts'
 export type { Audit } from './audit/audit.ts'

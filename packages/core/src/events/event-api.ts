@@ -60,6 +60,39 @@ export interface SubscribeOptions {
   concurrency?: number
 }
 
+/** Options of `events.deadLetters`. */
+export interface DeadLetterOptions {
+  /** At most 1000. @default 100 */
+  limit?: number
+  /** The `id` of the last one of the page before. */
+  after?: string
+}
+
+/** Options of `events.redrive`. */
+export interface RedriveOptions {
+  /** Those dead letters alone, by their `id`. @default all of the subscription */
+  ids?: string[]
+}
+
+/** An event that a subscription has not handled, after all its attempts. */
+export interface SubscriptionDeadLetter {
+  /** Of the dead letter, a UUIDv7: for `after`, and for the `ids` of `events.redrive`. */
+  id: string
+  /** The name of the event. */
+  event: string
+  /** The id of the event. */
+  eventId: string
+  tenant: string | null
+  /** `null` where the event is gone. */
+  payload: unknown
+  publishedAt: Date | null
+  /** The message of what the handler threw last; `lost` where its process died. */
+  error: string
+  /** How often the handler was called for it, also before it was redriven. */
+  attempts: number
+  diedAt: Date
+}
+
 /** `fastify.svc.events`: durable events. */
 export interface Events {
   /**
@@ -97,4 +130,22 @@ export interface Events {
   ) => Promise<void>
   /** Ends a subscription in all processes, and deletes its waiting jobs. @throws InvalidSubscription */
   unsubscribe: (subscription: string) => Promise<void>
+  /**
+   * The events that a subscription has not handled after all its attempts, newest first. They are
+   * kept for 90 days.
+   *
+   * @throws InvalidSubscription, InvalidOption
+   */
+  deadLetters: (
+    subscription: string,
+    options?: DeadLetterOptions,
+  ) => Promise<SubscriptionDeadLetter[]>
+  /**
+   * Puts dead letters of a subscription back to work, with all their attempts; the numbers of the
+   * attempts go on.
+   *
+   * @returns how many
+   * @throws InvalidSubscription, InvalidOption
+   */
+  redrive: (subscription: string, options?: RedriveOptions) => Promise<{ redriven: number }>
 }

@@ -5,20 +5,12 @@ import { CommitPoller } from './commit-poller.ts'
 import { transaction, type Db } from '../postgres/transaction.ts'
 import type { Database } from '../postgres/pools.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
-import type {
-  EventHandler,
-  Events,
-  PublishOptions,
-  PublishResult,
-  SubscribeOptions,
-} from './event-api.ts'
+import type { EventHandler, PublishOptions, PublishResult, SubscribeOptions } from './event-api.ts'
 import {
   checkedEventId,
   checkedEventName,
-  checkedHostEventName,
   checkedPublishOptions,
   checkedSubscriptionName,
-  payloadText,
   resolveSubscribeOptions,
   type ResolvedSubscribeOptions,
 } from './validate-event.ts'
@@ -34,6 +26,10 @@ import { createSubscriptionWorker, queueOfSubscription } from './subscription-wo
 import { InvalidTransaction, SubscriptionTaken } from '../errors.ts'
 import { HostTransactions, type TransactionOptions } from '../postgres/host-transactions.ts'
 import type { ProcessLease } from '../processes/process-lease.ts'
+import {
+  createDeadLetterOperations,
+  type DeadLetterOperations,
+} from './subscription-dead-letters.ts'
 import { retireSubscription } from './subscriptions-table.ts'
 import type { WorkerRegistry } from '../jobs/worker-registry.ts'
 
@@ -76,14 +72,6 @@ const eventRow = (name: string, id: unknown, tenant: string | null, payload: str
   payload,
 })
 
-/** `svc.events`: closures, so that destructuring works and nothing else of the bus is reachable. */
-export const createEvents = (bus: EventBus): Events => ({
-  publish: async (name, payload, options) =>
-    bus.publishText(checkedHostEventName(name), payloadText(payload), options),
-  subscribe: (name, handler, options) => bus.subscribe(name, handler, options),
-  unsubscribe: (subscription) => bus.unsubscribe(subscription),
-})
-
 /** An event that is published once for a key, or always. */
 export interface OncePublished {
   name: string
@@ -93,6 +81,7 @@ export interface OncePublished {
 }
 
 export class EventBus {
+  readonly deadLetters: DeadLetterOperations
   #parts: Parts
   #handover: JobHandover
   #publisher: BatchPublisher
@@ -111,6 +100,12 @@ export class EventBus {
     this.#handover = new JobHandover(workers, () => lease.owner)
     this.#commits = new CommitPoller(database.db, (queues) => this.#handover.wake(queues))
     this.#publisher = new BatchPublisher(database, retry, this.#handover)
+    this.deadLetters = createDeadLetterOperations({
+      db: database.db,
+      retry,
+      declare: () => this.declare(),
+      wake: (queue) => workers.wake(queue),
+    })
   }
 
   /** As `svc.events.publish`, with the payload as JSON text, which is kept byte for byte. */

@@ -81,6 +81,14 @@ export async function isBossInstalled(db: Db): Promise<boolean> {
   return rows[0].yes
 }
 
+export async function isQueue(db: Db, queue: string): Promise<boolean> {
+  const { rows } = await db.query(
+    'select exists (select from svc_jobs.queue where name = $1) as yes',
+    [queue],
+  )
+  return rows[0].yes
+}
+
 /** Creates the queue and its dead-letter queue where they do not exist. */
 export async function defineQueue(
   boss: PgBoss,

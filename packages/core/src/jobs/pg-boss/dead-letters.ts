@@ -83,6 +83,28 @@ export interface RetrySettings {
   retryDelayMaxSeconds: number
 }
 
+/** $3 to $6 of the statements that make jobs. */
+const retryColumns = (retry: RetrySettings) => [
+  retry.maxAttempts - 1,
+  retry.retryDelaySeconds,
+  retry.retryBackoff,
+  retry.retryDelayMaxSeconds,
+]
+
+/** Makes jobs of the queue `$1` of the dead letters that the part `taken` has deleted. */
+const insertTaken = (blocked: 'true' | 'false') => `insert into svc_jobs.job
+       (id, name, priority, data, blocked, singleton_key, group_id, retry_limit, retry_delay,
+        retry_backoff, retry_delay_max, start_after, created_on, keep_until, expire_seconds,
+        deletion_seconds, heartbeat_seconds, policy, dead_letter)
+     -- With a new id: the row that died keeps its id for up to a minute.
+     select taken.id, $1, 0,
+            taken.data || jsonb_build_object('attemptsBefore',
+              coalesce((taken.data ->> 'attemptsBefore')::int, 0) + taken.source_retry_count + 1),
+            ${blocked}, taken.singleton_key, taken.singleton_key, $3, $4, $5, $6, now(), now(),
+            now() + queue.retention_seconds * interval '1 second', queue.expire_seconds,
+            queue.deletion_seconds, queue.heartbeat_seconds, queue.policy, queue.dead_letter
+       from taken join svc_jobs.queue as queue on queue.name = $1`
+
 /**
  * Makes parked jobs of a portion of a group's dead letters, with all their attempts; the numbers of
  * the attempts go on. Two calls at once share the dead letters. Returns how many.
@@ -97,42 +119,65 @@ export async function redriveDeadLetters(
   const { rowCount } = await db.query(
     `with portion as materialized (
        select letter.id from svc_jobs.job as letter
-        where letter.name = $2 and ${IN_INDEX} and letter.singleton_key = $3
-          and ($4::uuid[] is null or letter.id = any($4))
-          and case when $5::uuid is null then not ${IS_MOVING} else letter.id < $5 end
-        order by letter.id limit $6
+        where letter.name = $2 and ${IN_INDEX} and letter.singleton_key = $7
+          and ($8::uuid[] is null or letter.id = any($8))
+          and case when $9::uuid is null then not ${IS_MOVING} else letter.id < $9 end
+        order by letter.id limit $10
         for update skip locked
      ), taken as (
        delete from svc_jobs.job as letter
         where letter.name = $2 and letter.id = any(array(select id from portion))
        returning letter.id, letter.data, letter.singleton_key, letter.source_retry_count
      )
-     insert into svc_jobs.job
-       (id, name, priority, data, blocked, singleton_key, group_id, retry_limit, retry_delay,
-        retry_backoff, retry_delay_max, start_after, created_on, keep_until, expire_seconds,
-        deletion_seconds, heartbeat_seconds, policy, dead_letter)
-     -- With a new id: the row that died keeps its id for up to a minute.
-     select taken.id, $1, 0,
-            taken.data || jsonb_build_object('attemptsBefore',
-              coalesce((taken.data ->> 'attemptsBefore')::int, 0) + taken.source_retry_count + 1),
-            true, taken.singleton_key, taken.singleton_key, $7, $8, $9, $10, now(), now(),
-            now() + queue.retention_seconds * interval '1 second', queue.expire_seconds,
-            queue.deletion_seconds, queue.heartbeat_seconds, queue.policy, queue.dead_letter
-       from taken join svc_jobs.queue as queue on queue.name = $1`,
+     ${insertTaken('true')}`,
     [
       queue,
       deadLetterQueueOf(queue),
+      ...retryColumns(retry),
       group,
       ids ?? null,
       beforeId ?? null,
       portion,
-      retry.maxAttempts - 1,
-      retry.retryDelaySeconds,
-      retry.retryBackoff,
-      retry.retryDelayMaxSeconds,
     ],
   )
   return rowCount ?? 0
+}
+
+/**
+ * The same for a queue without groups: the jobs are not parked, and can be fetched at once. Only dead
+ * letters with a smaller id than `beforeId` are taken.
+ */
+export async function requeueDeadLetters(
+  db: Db,
+  queue: string,
+  { ids, beforeId }: { ids?: string[] | undefined; beforeId: string },
+  retry: RetrySettings,
+  portion: number,
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `with portion as materialized (
+       select letter.id from svc_jobs.job as letter
+        where letter.name = $2 and ${IN_INDEX} and letter.id < $8
+          and ($7::uuid[] is null or letter.id = any($7))
+        limit $9
+        for update skip locked
+     ), taken as (
+       delete from svc_jobs.job as letter
+        where letter.name = $2 and letter.id = any(array(select id from portion))
+       returning letter.id, letter.data, letter.singleton_key, letter.source_retry_count
+     )
+     ${insertTaken('false')}`,
+    [queue, deadLetterQueueOf(queue), ...retryColumns(retry), ids ?? null, beforeId, portion],
+  )
+  return rowCount ?? 0
+}
+
+/** An id above those of all dead letters that there are. */
+export async function nextDeadLetterId(db: Db): Promise<string> {
+  const { rows } = await db.query(
+    `select svc."__svc.first_uuid"(clock_timestamp() + interval '1 millisecond') as id`,
+  )
+  return (rows[0] as { id: string }).id
 }
 
 /** Deletes a portion of a group's dead letters. Returns how many. */

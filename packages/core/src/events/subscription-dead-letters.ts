@@ -1,0 +1,122 @@
+/** `events.deadLetters` and `events.redrive`: events that a subscription has not handled. */
+import { InvalidSubscription } from '../errors.ts'
+import { isUuid } from '../ids.ts'
+import { deadLetterQueueOf, type DeadLetter, type FanOutJob } from '../jobs/job.ts'
+import {
+  listDeadLetters,
+  nextDeadLetterId,
+  requeueDeadLetters,
+  type DeadLetterFilter,
+  type RetrySettings,
+} from '../jobs/pg-boss/dead-letters.ts'
+import { isQueue } from '../jobs/pg-boss/boss.ts'
+import {
+  isIntegerFrom,
+  kindOf,
+  resolveOptions,
+  type OptionRules,
+} from '../options/check-options.ts'
+import type { Db } from '../postgres/transaction.ts'
+import { publishedEventId, tenantOfEvent } from './event-id.ts'
+import type { Events, RedriveOptions, SubscriptionDeadLetter } from './event-api.ts'
+import { findPayloads } from './events-table.ts'
+import { keyOf } from './publish-events.ts'
+import { queueOfSubscription } from './subscription-worker.ts'
+import { isRetired } from './subscriptions-table.ts'
+import { checkedSubscriptionName } from './validate-event.ts'
+
+const DEFAULT_LIMIT = 100
+const MOST = 1000
+/** Rows that one statement moves: each is a transaction of its own. */
+const PORTION = 1000
+
+const PAGE: OptionRules = {
+  limit: {
+    expects: `an integer from 1 to ${MOST}`,
+    is: isIntegerFrom(1, MOST),
+    default: DEFAULT_LIMIT,
+  },
+  after: { expects: 'the id of a dead letter, which is a UUID', is: isUuid },
+}
+
+const SELECTION: OptionRules = {
+  ids: { expects: 'a list of ids of dead letters, which are UUIDs', each: isUuid },
+}
+
+export type DeadLetterOperations = Pick<Events, 'deadLetters' | 'redrive'>
+
+interface Parts {
+  db: Db
+  retry: RetrySettings
+  /** Writes the subscriptions of this process that are not in the database yet. */
+  declare: () => Promise<void>
+  /** There are jobs to fetch. */
+  wake: (queue: string) => void
+}
+
+export function createDeadLetterOperations(parts: Parts): DeadLetterOperations {
+  const { db, retry, declare, wake } = parts
+  return {
+    async deadLetters(subscription, options = {}) {
+      checkedSubscriptionName(subscription)
+      const filter = resolveOptions<DeadLetterFilter>('events.deadLetters', PAGE, options)
+      await declare()
+      const queue = queueOfSubscription(subscription)
+      if (!(await isQueue(db, deadLetterQueueOf(queue)))) throw unknown(subscription)
+      return withEvents(db, await listDeadLetters<FanOutJob>(db, queue, filter))
+    },
+
+    async redrive(subscription, options = {}) {
+      checkedSubscriptionName(subscription)
+      const { ids } = resolveOptions<RedriveOptions>('events.redrive', SELECTION, options)
+      await declare()
+      // Jobs of a subscription that was retired are deleted.
+      if (await isRetired(db, subscription)) throw unknown(subscription)
+      const queue = queueOfSubscription(subscription)
+      // What dies again meanwhile is left alone: a handler may refuse it as quickly as it is moved.
+      const selection = { ids, beforeId: await nextDeadLetterId(db) }
+      let redriven = 0
+      for (;;) {
+        const moved = await requeueDeadLetters(db, queue, selection, retry, PORTION)
+        redriven += moved
+        if (moved > 0) wake(queue)
+        if (moved < PORTION) return { redriven }
+      }
+    },
+  }
+}
+
+async function withEvents(
+  db: Db,
+  letters: DeadLetter<FanOutJob>[],
+): Promise<SubscriptionDeadLetter[]> {
+  const refs = letters.map(({ data }) => ({ name: data.event, id: data.eventId }))
+  const found = refs.length === 0 ? [] : await findPayloads(db, refs)
+  const events = new Map(found.map((event) => [keyOf(event), event]))
+  return letters.map(({ id, data, output, attempts, deadAt }) => {
+    const event = events.get(keyOf({ name: data.event, id: data.eventId }))
+    return {
+      id,
+      event: data.event,
+      eventId: publishedEventId(data.eventId),
+      tenant: tenantOfEvent(data.eventId),
+      payload: event ? JSON.parse(event.payload) : null,
+      publishedAt: event?.publishedAt ?? null,
+      error: errorOf(output),
+      attempts: attempts + (data.attemptsBefore ?? 0),
+      diedAt: deadAt,
+    }
+  })
+}
+
+/** What the worker of a subscription wrote as its outcome; nothing where its process died. */
+function errorOf(output: unknown): string {
+  if (output === undefined || output === null) return 'lost'
+  const { message } = output as { message?: unknown }
+  return typeof message === 'string' ? message : kindOf(output)
+}
+
+const unknown = (subscription: string) =>
+  new InvalidSubscription(
+    `there is no subscription "${subscription}": give the name of one that a host of this database has subscribed`,
+  )

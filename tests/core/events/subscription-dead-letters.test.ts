@@ -1,0 +1,144 @@
+import t, { type Test } from 'tap'
+import { startHost } from '../support/host.ts'
+import { until } from '../../support/until.ts'
+
+const UNKNOWN_ID = '0190a6b0-0000-7000-8000-000000000000'
+
+/** A host whose handler of the event `a` throws as long as `isBroken`. */
+async function startBroken(t: Test) {
+  const calls: { payload: unknown; attempt: number }[] = []
+  const handler = { isBroken: true }
+  const { app } = await startHost(t, {
+    core: { worker: { maxAttempts: 2 } },
+    setUp: ({ svc }) =>
+      svc.events.subscribe(
+        'a',
+        (payload, { attempt }) => {
+          calls.push({ payload, attempt })
+          if (handler.isBroken) throw new Error(`no ${payload}`)
+        },
+        { subscription: 'mailing' },
+      ),
+  })
+  const { events } = app.svc
+  const dead = (count: number) =>
+    until(
+      () => events.deadLetters('mailing'),
+      ({ length }) => length === count,
+    )
+  return { events, handler, calls, dead }
+}
+
+t.test('a dead letter says which event was not handled, and why', async (t) => {
+  const { events, dead } = await startBroken(t)
+  await events.publish('a', 'one', { id: 'x', tenant: 'acme' })
+  const letters = await dead(1)
+  t.match(letters, [
+    {
+      id: /^[0-9a-f-]{36}$/,
+      event: 'a',
+      eventId: 'x',
+      tenant: 'acme',
+      payload: 'one',
+      publishedAt: Date,
+      error: 'no one',
+      attempts: 2,
+      diedAt: Date,
+    },
+  ])
+})
+
+t.test('dead letters are listed newest first, in pages', async (t) => {
+  const { events, dead } = await startBroken(t)
+  for (const [index, payload] of ['one', 'two', 'three'].entries()) {
+    await events.publish('a', payload)
+    await dead(index + 1)
+  }
+  const first = await events.deadLetters('mailing', { limit: 2 })
+  t.strictSame(
+    first.map(({ payload }) => payload),
+    ['three', 'two'],
+  )
+  const rest = await events.deadLetters('mailing', { limit: 2, after: first[1]!.id })
+  t.strictSame(
+    rest.map(({ payload }) => payload),
+    ['one'],
+  )
+})
+
+t.test(
+  'redrive puts all dead letters back to work, and their attempts are counted on',
+  async (t) => {
+    const { events, handler, calls, dead } = await startBroken(t)
+    await events.publish('a', 'one')
+    await events.publish('a', 'two')
+    await dead(2)
+    t.strictSame(await events.redrive('mailing'), { redriven: 2 })
+    const again = await dead(2)
+    t.strictSame(
+      again.map(({ attempts }) => attempts),
+      [4, 4],
+      'they have died again',
+    )
+
+    handler.isBroken = false
+    t.strictSame(await events.redrive('mailing'), { redriven: 2 })
+    await until(() => calls.length === 10)
+    t.strictSame(
+      calls.slice(8).map(({ attempt }) => attempt),
+      [5, 5],
+    )
+    t.strictSame(await events.deadLetters('mailing'), [])
+  },
+)
+
+t.test('redrive takes those alone that are named', async (t) => {
+  const { events, handler, calls, dead } = await startBroken(t)
+  await events.publish('a', 'one')
+  await events.publish('a', 'two')
+  const letters = await dead(2)
+  handler.isBroken = false
+  const wanted = letters.find(({ payload }) => payload === 'two')!.id
+  t.strictSame(await events.redrive('mailing', { ids: [wanted, UNKNOWN_ID] }), { redriven: 1 })
+  await until(() => calls.length === 5)
+  t.match(calls[4], { payload: 'two', attempt: 3 })
+  t.match(await events.deadLetters('mailing'), [{ payload: 'one' }])
+  t.strictSame(await events.redrive('mailing', { ids: [] }), { redriven: 0 })
+})
+
+t.test('of two redrives at once each takes what the other leaves', async (t) => {
+  const { events, handler, calls, dead } = await startBroken(t)
+  for (let n = 0; n < 5; n++) await events.publish('a', n)
+  await dead(5)
+  handler.isBroken = false
+  const results = await Promise.all([events.redrive('mailing'), events.redrive('mailing')])
+  t.equal(results[0].redriven + results[1].redriven, 5)
+  await until(() => calls.length === 15)
+  t.strictSame(await events.deadLetters('mailing'), [])
+})
+
+t.test('what is no subscription, id or limit is refused by name', async (t) => {
+  const { events } = await startBroken(t)
+  const unknown = { code: 'SVC_CORE_INVALID_SUBSCRIPTION', message: /no subscription "mailings"/ }
+  await t.rejects(events.deadLetters('mailings'), unknown)
+  await t.rejects(events.redrive('mailings'), unknown)
+  await t.rejects(events.redrive('__svc.webhooks.deliver'), {
+    code: 'SVC_CORE_INVALID_SUBSCRIPTION',
+  })
+  const invalid = (message: RegExp) => ({ code: 'SVC_CORE_INVALID_OPTION', message })
+  await t.rejects(events.deadLetters('mailing', { limit: 0 }), invalid(/"limit".*1 to 1000/))
+  await t.rejects(events.deadLetters('mailing', { after: 'x' }), invalid(/"after".*UUID/))
+  await t.rejects(events.redrive('mailing', { ids: ['x'] }), invalid(/"ids".*\[0\] is "x"/))
+})
+
+t.test(
+  'the dead letters of a subscription that was ended stay, and do not come back',
+  async (t) => {
+    const { events, dead } = await startBroken(t)
+    await events.publish('a', 'one')
+    await dead(1)
+    await events.unsubscribe('mailing')
+    t.match(await events.deadLetters('mailing'), [{ payload: 'one' }])
+    await t.rejects(events.redrive('mailing'), { code: 'SVC_CORE_INVALID_SUBSCRIPTION' })
+  },
+)
