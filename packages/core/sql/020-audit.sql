@@ -6,7 +6,8 @@ create table svc."__svc.audit" (
   tenant text collate "C",
   actor_kind text collate "C" not null,
   actor_key_id uuid,
-  actor_user_id uuid,
+  -- Text: a console may have the host's own login, and its ids of users.
+  actor_user_id text collate "C",
   action text collate "C" not null,
   target_kind text collate "C" not null,
   target_id text collate "C" not null,

@@ -31,6 +31,7 @@ export type {
 export type { EntryOptions, KeyValueStore } from './kv/key-value-store.ts'
 export type { Audit } from './audit/audit.ts'
 export type { AuditActor, AuditChanges, AuditEntry, AuditQuery } from './audit/audit-entry.ts'
+export type { OnBehalfOf } from './tenants/on-behalf-of.ts'
 export type { Secrets } from './secrets.ts'
 export type { Jobs } from './jobs/pg-boss/boss-interface.ts'
 export type { Db } from './postgres/transaction.ts'

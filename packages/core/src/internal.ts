@@ -18,6 +18,7 @@ export {
   withinReach,
   type Reach,
 } from './tenants/tenants.ts'
+export { callerFor } from './tenants/on-behalf-of.ts'
 export { AuditEntry, auditFilter, changesOf, MASKED } from './audit/audit-entry.ts'
 export { BY_PROCESS, BY_SYSTEM, actorOf, originOf, type AuditOrigin } from './audit/audit-origin.ts'
 export { insertAudit, listAudit, type AuditRecord } from './audit/audit-table.ts'
@@ -45,6 +46,7 @@ export { longestDays } from './processes/processes-table.ts'
 export { defineAction } from './actions/define-action.ts'
 export { readOperation, writeOperation } from './actions/define-operation.ts'
 export { ErrorBody, hideRoutes, managementApi } from './http/management-api.ts'
+export { hasOwnAccess, withOwnAccess } from './http/own-access.ts'
 export { EmptyBody, errorResponses, nullable, optionalBody, Tenant } from './http/schemas.ts'
 export { linkNext, page, pageQuery } from './http/pagination.ts'
 export {

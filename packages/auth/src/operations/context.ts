@@ -114,7 +114,10 @@ export function createOperationContext(
 export const reachOfCall = ({ caller }: OperationCall): Reach => reachOf(caller)
 
 /** What the log says of an operation: which key asked for it, and whether it may be rolled back. */
-export const performedBy = ({ db, caller }: OperationCall): object => ({
-  by: caller ? (caller.keyId ?? 'the bootstrap key') : 'the application',
+export const performedBy = ({ db, caller, origin }: OperationCall): object => ({
+  by: caller?.keyId ?? (caller?.bootstrap ? 'the bootstrap key' : nameOf(origin)),
   ...(db === undefined ? {} : { inTransaction: true }),
 })
+
+const nameOf = (origin: AuditOrigin | undefined): string =>
+  origin?.actor.kind === 'console' ? 'the console' : 'the application'

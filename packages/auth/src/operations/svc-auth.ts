@@ -1,7 +1,7 @@
 /** `svc.auth`: the operations for code of this process, which is trusted with all of them. */
 import { Type } from '@sinclair/typebox'
-import type { OperationOptions } from '@svc/core'
-import { readOperation, writeOperation } from '@svc/core/internal'
+import type { OnBehalfOf, OperationOptions } from '@svc/core'
+import { callerFor, readOperation, writeOperation } from '@svc/core/internal'
 import {
   KeyFilter,
   KeyRotation,
@@ -19,6 +19,8 @@ import {
   type Verified,
 } from '../schemas.ts'
 import { UsageQuery, type Usage } from '../usage/usage-schemas.ts'
+import { DEFAULT_SCOPES, type Scope } from '../scopes.ts'
+import type { OperationCall } from './context.ts'
 import type { Operations } from './operations.ts'
 
 /**
@@ -107,6 +109,24 @@ export interface AuthOperations {
    * const { totals } = await app.svc.auth.getUsage({ tenant: 'acme', by: 'day' })
    */
   getUsage: (query?: UsageQuery) => Promise<Usage>
+  /**
+   * The same operations for somebody, where users and keys of other tenants do not exist and the audit
+   * names the actor. For a page of the host's own.
+   *
+   * @throws InvalidInput where the tenant is neither a tenant nor `null`
+   * @example
+   * const keys = await app.svc.auth.as({ tenant: 'acme' }).listApiKeys({ state: 'active' })
+   */
+  as: (who: ActingFor) => Omit<AuthOperations, 'as'>
+}
+
+/** For whom `svc.auth.as` acts. */
+export interface ActingFor extends OnBehalfOf {
+  /**
+   * Scopes that keys may be given. Where the actor is a key, it gives what it has, whatever stands
+   * here. @default those of the operator: all; of a tenant: read and write
+   */
+  scopes?: readonly Scope[]
 }
 
 declare module '@svc/core' {
@@ -118,40 +138,55 @@ declare module '@svc/core' {
 
 const Id = Type.String()
 
-export function createAuthOperations(operations: Operations): AuthOperations {
-  const listUsers = readOperation(UserFilter, (filter) => operations.listUsers(filter))
+export const createAuthOperations = (operations: Operations): AuthOperations => ({
+  ...operationsOf(operations, {}),
+  as: (who) => operationsOf(operations, callOn(who)),
+})
+
+function callOn(who: ActingFor): OperationCall {
+  const { origin } = callerFor(who)
+  const { tenant } = who
+  const { keyId, userId } = origin.actor
+  const isTrusted = tenant === null && keyId === null && who.scopes === undefined
+  if (isTrusted) return { origin }
+  const scopes = who.scopes ?? DEFAULT_SCOPES
+  return { origin, caller: { keyId, userId, tenant, scopes, bootstrap: false } }
+}
+
+function operationsOf(operations: Operations, by: OperationCall): Omit<AuthOperations, 'as'> {
+  const listUsers = readOperation(UserFilter, (filter) => operations.listUsers(filter, by))
   const listKeysOf = async (of: unknown, page: unknown) =>
     typeof of === 'string' ? keysOfUser({ ...(page as Page), userId: of }) : keys(of as KeyFilter)
   const keysOfUser = readOperation(KeysOfUser, ({ userId, ...page }) =>
-    operations.listApiKeys(userId, page),
+    operations.listApiKeys(userId, page, by),
   )
-  const usage = readOperation(UsageQuery, (query) => operations.getUsage(query))
-  const keys = readOperation(KeyFilter, (filter) => operations.listApiKeys(filter))
+  const usage = readOperation(UsageQuery, (query) => operations.getUsage(query, by))
+  const keys = readOperation(KeyFilter, (filter) => operations.listApiKeys(filter, {}, by))
   return {
     createUser: writeOperation('svc.auth.createUser', NewUser, (user, db) =>
-      operations.createUser(user, { db }),
+      operations.createUser(user, { ...by, db }),
     ),
     listUsers: (filter = {}) => listUsers(filter),
-    getUser: readOperation(Id, (id) => operations.getUser(id)),
+    getUser: readOperation(Id, (id) => operations.getUser(id, by)),
     deleteUser: writeOperation('svc.auth.deleteUser', Id, (id, db) =>
-      operations.deleteUser(id, { db }),
+      operations.deleteUser(id, { ...by, db }),
     ),
     createApiKey: writeOperation('svc.auth.createApiKey', NewApiKey, (key, db) =>
-      operations.createApiKey(key, { db }),
+      operations.createApiKey(key, { ...by, db }),
     ),
-    getApiKey: readOperation(Id, (id) => operations.getApiKey(id)),
+    getApiKey: readOperation(Id, (id) => operations.getApiKey(id, by)),
     listApiKeys: (of, page = {}) => listKeysOf(of, page),
     updateApiKey: writeOperation('svc.auth.updateApiKey', KeyUpdate, ({ id, ...changes }, db) =>
-      operations.updateApiKey(id, changes, { db }),
+      operations.updateApiKey(id, changes, { ...by, db }),
     ),
     rotateApiKey: writeOperation('svc.auth.rotateApiKey', KeyRotation, ({ id, ...input }, db) =>
-      operations.rotateApiKey(id, input, { db }),
+      operations.rotateApiKey(id, input, { ...by, db }),
     ),
     revokeApiKey: writeOperation('svc.auth.revokeApiKey', Id, (id, db) =>
-      operations.revokeApiKey(id, { db }),
+      operations.revokeApiKey(id, { ...by, db }),
     ),
-    validateApiKey: (rawKey) => operations.validateApiKey(rawKey),
-    verifyApiKey: readOperation(Verification, (input) => operations.verifyApiKey(input)),
+    validateApiKey: (rawKey) => operations.validateApiKey(rawKey, by),
+    verifyApiKey: readOperation(Verification, (input) => operations.verifyApiKey(input, by)),
     getUsage: (query = {}) => usage(query),
   }
 }

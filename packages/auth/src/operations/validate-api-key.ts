@@ -1,8 +1,10 @@
+import { reaches } from '@svc/core/internal'
 import { Unavailable } from '../errors.ts'
 import { isFailure } from '../guard/keys/key-cache.ts'
 import type { Authenticator } from '../guard/keys/authenticator.ts'
 import { hashOf } from '../key-format.ts'
 import type { Validation } from '../schemas.ts'
+import { reachOfCall, type OperationCall } from './context.ts'
 
 const INVALID: Validation = {
   valid: false,
@@ -15,12 +17,14 @@ const INVALID: Validation = {
 
 export function createKeyValidation(authenticator: Authenticator) {
   return {
-    async validateApiKey(rawKey: unknown): Promise<Validation> {
+    async validateApiKey(rawKey: unknown, call: OperationCall = {}): Promise<Validation> {
       if (typeof rawKey !== 'string') return { ...INVALID, scopes: [] }
       const result = await authenticator.find(rawKey, hashOf(rawKey)).catch(() => {
         throw new Unavailable()
       })
-      if (isFailure(result)) return { ...INVALID, scopes: [] }
+      if (isFailure(result) || !reaches(reachOfCall(call), result.auth.tenant)) {
+        return { ...INVALID, scopes: [] }
+      }
       return { valid: true, ...result.auth, scopes: [...result.auth.scopes] }
     },
   }

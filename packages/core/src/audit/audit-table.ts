@@ -52,8 +52,8 @@ export async function listAudit(
             request_id as "requestId", ip
        from svc."__svc.audit"
       where ${withinReach('tenant', '$1')}
-        and ($2::uuid is null or actor_key_id = $2 or actor_user_id = $2)
-        and ($3::text is null or actor_kind = $3)
+        and ($2::uuid is null or actor_key_id = $2 or actor_user_id = $2::text)
+        and ($3::text is null or actor_kind = $3 or actor_user_id = $3)
         and ($4::text is null or target_id = $4)
         and ($5::text is null or target_kind = $5)
         and ($6::text is null or action = $6)

@@ -1,5 +1,13 @@
 /** The operations on deliveries. `db`: the transaction of the caller. */
-import { isUuid, retainEvents, uuidv7, type Core, type Db, type Reach } from '@svc/core/internal'
+import {
+  EVERYWHERE,
+  isUuid,
+  retainEvents,
+  uuidv7,
+  type Core,
+  type Db,
+  type Reach,
+} from '@svc/core/internal'
 import {
   DeliveryNotFound,
   EventNotAllowed,
@@ -51,7 +59,7 @@ type DeadLetterPage = Pick<DeliveryFilter, 'limit' | 'after'>
 
 export interface DeliveryOperations {
   /** Makes one attempt now and writes it to the log; a failure is not tried again. */
-  deliver: (input: DeliverInput, db?: Db) => Promise<LogRow>
+  deliver: (input: DeliverInput, db?: Db, by?: Caller) => Promise<LogRow>
   /** Without a `limit` all of them; with `pageBytes` fewer where their payloads have more bytes. */
   list: (webhookId: string, filter?: DeliveryFilter, by?: Paging) => Promise<AttemptsPage>
   listDead: (webhookId: string, page?: DeadLetterPage, by?: Paging) => Promise<AttemptsPage>
@@ -84,9 +92,14 @@ export function createDeliveryOperations(
   }
 
   return {
-    async deliver({ webhookId, event, payload, deliveryId, attempt }, caller) {
+    async deliver(
+      { webhookId, event, payload, deliveryId, attempt },
+      caller,
+      { reach } = THE_PROCESS,
+    ) {
       assertUuid(webhookId)
       const db = caller ?? core.db
+      if (reach !== EVERYWHERE) existing(webhookId, await findWebhook(db, webhookId, reach))
       const [webhook] = await findWebhooksForDelivery(db, [webhookId])
       if (webhook === undefined) throw new WebhookNotFound(webhookId)
       if (!webhook.active) throw new WebhookInactive(webhookId)

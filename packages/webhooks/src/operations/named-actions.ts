@@ -23,8 +23,11 @@ declare module '@svc/core' {
 }
 
 /** The actions are the methods of `svc.webhooks` themselves. */
-export function registerActions({ actions }: Svc, operations: SvcWebhooks): void {
-  for (const method of Object.keys(operations) as (keyof SvcWebhooks)[]) {
+export function registerActions(
+  { actions }: Svc,
+  { as: _, ...operations }: Readonly<SvcWebhooks>,
+): void {
+  for (const method of Object.keys(operations) as (keyof typeof operations)[]) {
     actions.register(`__svc.webhooks.${method}`, operations[method])
   }
 }

@@ -1,7 +1,7 @@
 /** The operations as one object: the methods of `svc.webhooks`, which are the named actions as well. */
 import { Type } from '@sinclair/typebox'
-import type { OperationOptions } from '@svc/core'
-import { readOperation, writeOperation } from '@svc/core/internal'
+import type { OnBehalfOf, OperationOptions } from '@svc/core'
+import { callerFor, narrowedReach, readOperation, writeOperation } from '@svc/core/internal'
 import {
   DeliverInput,
   ListDeadLetters,
@@ -23,6 +23,7 @@ import {
 } from '../schemas.ts'
 import { InboundFilter, type LoggedRequest, type ReplayResult } from '../inbound-schemas.ts'
 import { descriptionOf, type DescribedEvent } from '../outbound/described-event.ts'
+import { THE_PROCESS, type Caller } from './caller.ts'
 import type { DeliveryOperations } from './deliveries.ts'
 import { parsed } from './delivery-attempts.ts'
 import type { InboundOperations } from './inbound.ts'
@@ -124,6 +125,15 @@ export interface SvcWebhooks {
    * @throws InboundRequestNotFound, NotReplayable
    */
   replayInbound: (id: string) => Promise<ReplayResult>
+  /**
+   * The same operations for somebody: where a tenant is given, webhooks of others do not exist for
+   * them, and the audit names the actor. For a page of the host's own.
+   *
+   * @throws InvalidInput where the tenant is neither a tenant nor `null`
+   * @example
+   * const webhooks = await app.svc.webhooks.as({ tenant: 'acme' }).list()
+   */
+  as: (who: OnBehalfOf) => Omit<SvcWebhooks, 'as'>
 }
 
 declare module '@svc/core' {
@@ -134,48 +144,69 @@ declare module '@svc/core' {
 
 const Id = Type.String()
 
-export function createOperations({
-  webhooks,
-  deliveries,
-  events,
-  requests,
-}: {
+interface Parts {
   webhooks: WebhookOperations
   deliveries: DeliveryOperations
   events: readonly DescribedEvent[]
   requests: InboundOperations
-}): SvcWebhooks {
+}
+
+export const createOperations = (parts: Parts): SvcWebhooks => ({
+  ...operationsOf(parts, THE_PROCESS),
+  as: (who) => operationsOf(parts, callerFor(who)),
+})
+
+function operationsOf(
+  { webhooks, deliveries, events, requests }: Parts,
+  by: Caller,
+): Omit<SvcWebhooks, 'as'> {
   const name = (method: keyof SvcWebhooks) => `svc.webhooks.${method}`
-  const list = readOperation(Page, webhooks.list)
-  const listInbound = readOperation(InboundFilter, requests.list)
+  /** A list within the reach of the caller. */
+  const within = <Filter extends { tenant?: string }, Row>(
+    list: (filter: Filter) => Promise<Row[]>,
+  ) => {
+    return async ({ tenant, ...filter }: Filter): Promise<Row[]> => {
+      const reach = narrowedReach(by.reach, tenant)
+      if (reach === undefined) return []
+      return await list({ ...filter, ...(reach === null ? {} : { tenant: reach }) } as Filter)
+    }
+  }
+  const list = readOperation(Page, within(webhooks.list))
+  const listInbound = readOperation(InboundFilter, within(requests.list))
   return {
-    register: writeOperation(name('register'), NewWebhook, webhooks.register),
-    list: (page = {}) => list(page),
-    get: readOperation(Id, webhooks.get),
-    update: writeOperation(name('update'), WebhookUpdate, ({ id, ...changes }, db) =>
-      webhooks.update(id, changes, db),
+    register: writeOperation(name('register'), NewWebhook, (input, db) =>
+      webhooks.register(input, db, by),
     ),
-    delete: writeOperation(name('delete'), Id, webhooks.delete),
-    rotateSecret: writeOperation(name('rotateSecret'), RotateSecretInput, webhooks.rotateSecret),
+    list: (page = {}) => list(page),
+    get: readOperation(Id, (id) => webhooks.get(id, by)),
+    update: writeOperation(name('update'), WebhookUpdate, ({ id, ...changes }, db) =>
+      webhooks.update(id, changes, db, by),
+    ),
+    delete: writeOperation(name('delete'), Id, (id, db) => webhooks.delete(id, db, by)),
+    rotateSecret: writeOperation(name('rotateSecret'), RotateSecretInput, (input, db) =>
+      webhooks.rotateSecret(input, db, by),
+    ),
     test: writeOperation(name('test'), TestWebhook, (webhook, db) =>
-      deliveries.test(typeof webhook === 'string' ? { id: webhook } : webhook, db),
+      deliveries.test(typeof webhook === 'string' ? { id: webhook } : webhook, db, by),
     ),
     listEvents: async () => events.map(descriptionOf),
     deliver: writeOperation(name('deliver'), DeliverInput, async (input, db) =>
-      parsed(await deliveries.deliver(input, db)),
+      parsed(await deliveries.deliver(input, db, by)),
     ),
     listDeliveries: readOperation(ListDeliveries, async (webhook) => {
       const { webhookId, ...filter } = withId(webhook)
-      return (await deliveries.list(webhookId, filter)).rows.map(parsed)
+      return (await deliveries.list(webhookId, filter, by)).rows.map(parsed)
     }),
-    redeliver: writeOperation(name('redeliver'), RedeliverInput, deliveries.redeliver),
+    redeliver: writeOperation(name('redeliver'), RedeliverInput, (input, db) =>
+      deliveries.redeliver(input, db, by),
+    ),
     listDeadLetters: readOperation(ListDeadLetters, async (webhook) => {
       const { webhookId, ...page } = withId(webhook)
-      return (await deliveries.listDead(webhookId, page)).rows.map(parsed)
+      return (await deliveries.listDead(webhookId, page, by)).rows.map(parsed)
     }),
-    redrive: writeOperation(name('redrive'), Id, deliveries.redrive),
+    redrive: writeOperation(name('redrive'), Id, (id, db) => deliveries.redrive(id, db, by)),
     listInbound: (filter = {}) => listInbound(filter),
-    replayInbound: readOperation(Id, (id) => requests.replay(id)),
+    replayInbound: readOperation(Id, (id) => requests.replay(id, by.reach, by.origin)),
   }
 }
 

@@ -2,6 +2,7 @@
  * The policy of each route, by the identity of the config object that its requests carry. A handler
  * that changes this object later changes no policy, and no spelling of a URL leads to another one.
  */
+import { hasOwnAccess } from '@svc/core/internal'
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import { InvalidRouteCost, InvalidRouteScopes } from '../../errors.ts'
 import type { Scope } from '../../scopes.ts'
@@ -92,9 +93,12 @@ export const withKeyDemand = <Config extends object>(
   [KEY_DEMAND]: demand,
 })
 
-const keyDemandOf = (config: FastifyContextConfig): OwnPolicy | undefined =>
-  (config as { [KEY_DEMAND]?: KeyDemand })[KEY_DEMAND] ??
-  (config.public === true ? 'public' : undefined)
+function keyDemandOf(config: FastifyContextConfig): OwnPolicy | undefined {
+  // The console's: it has sessions, and a bearer token that it is sent need be no key.
+  if (hasOwnAccess(config)) return 'decides-itself'
+  const demand = (config as { [KEY_DEMAND]?: KeyDemand })[KEY_DEMAND]
+  return demand ?? (config.public === true ? 'public' : undefined)
+}
 
 function ownPolicyOf(route: RegisteredRoute, declared: readonly Scope[]): OwnPolicy | undefined {
   const { config } = route

@@ -1,0 +1,25 @@
+/** Code of this process that asks for somebody else: a page of the host's own, a console. */
+import { BY_PROCESS, type AuditOrigin } from '../audit/audit-origin.ts'
+import type { AuditActor } from '../audit/audit-entry.ts'
+import { InvalidInput } from '../errors.ts'
+import { EVERYWHERE, isTenant, TENANT, type Reach } from './tenants.ts'
+
+/** For whom `svc.auth.as` and `svc.webhooks.as` act. */
+export interface OnBehalfOf {
+  /** Within which tenant; `null` for the operator, who reaches all of them. */
+  tenant: string | null
+  /** What the audit says of who it was. @default kind 'process' */
+  actor?: AuditActor
+  /** The request that asked for it, for the audit. */
+  requestId?: string | null
+  ip?: string | null
+}
+
+/** @throws InvalidInput: a tenant that was forgotten must not reach everything */
+export function callerFor(who: OnBehalfOf): { reach: Reach; origin: AuditOrigin } {
+  const { tenant, actor = BY_PROCESS.actor, requestId = null, ip = null } = who
+  if (tenant !== null && !isTenant(tenant)) {
+    throw new InvalidInput(`tenant must be ${TENANT}, or null for the operator`)
+  }
+  return { reach: tenant ?? EVERYWHERE, origin: { actor, requestId, ip } }
+}

@@ -1,0 +1,100 @@
+/** `svc.auth.as`: the operations within a tenant, with the actor in the audit. */
+import t from 'tap'
+import type { AuthOperations } from '@svc/auth'
+import { InvalidInput } from '@svc/core'
+import { startHost } from '../support/host.ts'
+
+type Within = ReturnType<AuthOperations['as']>
+
+interface Victim {
+  userId: string
+  keyId: string
+  key: string
+}
+
+const NOT_FOUND = { statusCode: 404 }
+
+/** What each operation is asked for with the ids of another tenant, and what must come of it. */
+const ATTACKS: Record<keyof Within, [(by: Within, victim: Victim) => Promise<unknown>, object]> = {
+  createUser: [
+    (by) => by.createUser({ email: 'x@y.co', name: 'X', tenant: 'acme' }),
+    { code: 'SVC_FOREIGN_TENANT' },
+  ],
+  listUsers: [(by) => by.listUsers({ tenant: 'acme' }), []],
+  getUser: [(by, { userId }) => by.getUser(userId), NOT_FOUND],
+  deleteUser: [(by, { userId }) => by.deleteUser(userId), NOT_FOUND],
+  createApiKey: [(by, { userId }) => by.createApiKey({ userId }), NOT_FOUND],
+  getApiKey: [(by, { keyId }) => by.getApiKey(keyId), NOT_FOUND],
+  listApiKeys: [(by, { userId }) => by.listApiKeys(userId), NOT_FOUND],
+  updateApiKey: [(by, { keyId }) => by.updateApiKey({ id: keyId, label: 'x' }), NOT_FOUND],
+  rotateApiKey: [(by, { keyId }) => by.rotateApiKey({ id: keyId }), NOT_FOUND],
+  revokeApiKey: [(by, { keyId }) => by.revokeApiKey(keyId), NOT_FOUND],
+  validateApiKey: [(by, { key }) => by.validateApiKey(key), { valid: false, keyId: null }],
+  verifyApiKey: [(by, { key }) => by.verifyApiKey({ key }), { valid: false, keyId: null }],
+  getUsage: [(by, { keyId }) => by.getUsage({ keyId }), NOT_FOUND],
+}
+
+t.test('no operation on behalf of a tenant reaches another one', async (t) => {
+  const { app } = await startHost(t)
+  const { auth } = app.svc
+  const user = await auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
+  const { key, id: keyId } = await auth.createApiKey({ userId: user.id, scopes: ['admin'] })
+  const before = await auth.getApiKey(keyId)
+  const by = auth.as({ tenant: 'globex' })
+  for (const method of Object.keys(by) as (keyof Within)[]) {
+    const attack = ATTACKS[method]
+    if (!attack) {
+      t.fail(`nobody has said how to attack ${method}: add it to ATTACKS`)
+      continue
+    }
+    const answer = await attack[0](by, { userId: user.id, keyId, key }).catch(
+      (error: unknown) => error,
+    )
+    t.match(answer, attack[1], method)
+  }
+  t.same(await by.listApiKeys({ tenant: 'acme' }), [])
+  t.same({ ...(await auth.getApiKey(keyId)), lastUsedAt: null }, { ...before, lastUsedAt: null })
+  t.same(await auth.getUser(user.id), user)
+})
+
+t.test('keys are given what the scopes allow: read and write, where none are named', async (t) => {
+  const { app } = await startHost(t, { auth: { scopes: ['billing'] } })
+  const { auth } = app.svc
+  const actor = { kind: 'console', keyId: null, userId: 'ada' } as const
+  const by = auth.as({ tenant: 'acme', actor, requestId: 'req-1', ip: '::1' })
+  const { id: userId, tenant } = await by.createUser({ email: 'a@b.co', name: 'A' })
+  t.equal(tenant, 'acme')
+  const { id } = await by.createApiKey({ userId })
+  for (const scopes of [['admin'], ['auth:manage'], ['webhooks:manage'], ['billing']]) {
+    const refused = { code: 'SVC_AUTH_SCOPE_NOT_GRANTABLE' }
+    await t.rejects(by.createApiKey({ userId, scopes }), refused)
+    await t.rejects(by.updateApiKey({ id, scopes }), refused)
+  }
+  const more = auth.as({ tenant: 'acme', scopes: ['billing'] })
+  t.same((await more.createApiKey({ userId, scopes: ['billing'] })).scopes, ['billing'])
+  t.match(await app.svc.audit.list({ target: id }), [
+    { action: 'key.create', actor, requestId: 'req-1', ip: '::1', tenant: 'acme' },
+  ])
+})
+
+t.test('a key acts with what it has, whatever scopes are named', async (t) => {
+  const { app } = await startHost(t)
+  const { auth } = app.svc
+  const user = await auth.createUser({ email: 'a@b.co', name: 'A' })
+  const { id: keyId } = await auth.createApiKey({ userId: user.id, scopes: ['auth:manage'] })
+  const actor = { kind: 'console', keyId, userId: user.id } as const
+  const by = auth.as({ tenant: null, actor, scopes: ['admin'] })
+  await t.rejects(by.createApiKey({ userId: user.id, scopes: ['admin'] }), {
+    code: 'SVC_AUTH_SCOPE_NOT_GRANTABLE',
+  })
+  t.ok(await by.createApiKey({ userId: user.id, scopes: ['auth:manage'] }))
+  const operator = auth.as({ tenant: null })
+  t.ok(await operator.createApiKey({ userId: user.id, scopes: ['admin'] }))
+})
+
+t.test('a tenant that was forgotten reaches nothing', async (t) => {
+  const { app } = await startHost(t)
+  for (const tenant of [undefined, '', 'a b']) {
+    t.throws(() => app.svc.auth.as({ tenant: tenant as never }), InvalidInput)
+  }
+})
