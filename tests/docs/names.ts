@@ -23,6 +23,10 @@ declare global {
   const svcAuth: typeof plugin
 }
 `,
+  'packages/core/README.md': `${APP}
+import type { svcCore as plugin } from '@svc/core'
+declare global { const svcCore: typeof plugin }
+`,
   'packages/core/docs/events.md': APP,
   'packages/webhooks/README.md': `${APP}
 import '@svc/webhooks'

@@ -79,7 +79,13 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
   const { allowances } = authentication
   const costOf = (request: FastifyRequest) => policies.costOf(request)
   const checkLimits = createLimitCheck({ allowances, costOf })
-  const guard = createGuard({ ...authentication, policyOf, checkLimits, copyToRequestContext })
+  const guard = createGuard({
+    ...authentication,
+    policyOf,
+    checkLimits,
+    copyToRequestContext,
+    errorText: core.errorText,
+  })
   const guardHook = await addGuardHook(app, guard.hook)
   app.decorate(GUARDS, (method: string, path: string) => policies.needsKey(method, path))
 

@@ -5,6 +5,7 @@ import type { Catalogue } from './events/catalogue.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Recipient } from './events/subscriptions-table.ts'
 import type { EventBus } from './events/event-bus.ts'
+import type { ErrorText } from './http/error-body.ts'
 import type { Queues } from './jobs/job-queues.ts'
 import type { Worker } from './jobs/worker.ts'
 import type { CoreSettings } from './options/core-options.ts'
@@ -54,6 +55,8 @@ export interface Core {
   cipher: Cipher
   /** What `svc.reencrypt` runs. */
   reencryption: Pick<Reencryption, 'add'>
+  /** Writes the bodies of our error answers, where the host has the option `errorBody`. */
+  errorText: ErrorText | null
   /** The events that the host has defined. */
   catalogue: Catalogue
   /** Publishes payloads that are JSON text already. */

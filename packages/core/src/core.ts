@@ -4,15 +4,15 @@ import type { Core, FanOut } from './core-interface.ts'
 import { createAudit } from './audit/audit.ts'
 import { createActions } from './actions/actions.ts'
 import { retentionTasks } from './retention-tasks.ts'
-import { openDatabase, type Database } from './postgres/pools.ts'
-import { whichDatabase } from './postgres/which-database.ts'
+import { openCore, type OpenCore } from './open-core.ts'
+import type { Database } from './postgres/pools.ts'
 import type { Db } from './postgres/transaction.ts'
 import type { Cipher } from './encryption/key-ring.ts'
 import { Reencryption } from './encryption/reencryption.ts'
-import { openKeyRing } from './encryption/open-key-ring.ts'
-import { Catalogue } from './events/catalogue.ts'
+import type { Catalogue } from './events/catalogue.ts'
 import { createEvents } from './events/create-events.ts'
 import { EventBus } from './events/event-bus.ts'
+import { createErrorText, type ErrorText } from './http/error-body.ts'
 import type { CoreServices, Svc } from './svc.ts'
 import { ProcessLease } from './processes/process-lease.ts'
 import { loggable } from './postgres/loggable-error.ts'
@@ -22,10 +22,9 @@ import type { CoreSettings } from './options/core-options.ts'
 import { JobMover } from './jobs/groups/job-mover.ts'
 import { Pump } from './jobs/pump/pump.ts'
 import { longestDays } from './processes/processes-table.ts'
-import { isBossInstalled, retrySettingsOf, startBoss, type PgBoss } from './jobs/pg-boss/boss.ts'
+import { retrySettingsOf } from './jobs/pg-boss/boss.ts'
 import { JobQueues } from './jobs/job-queues.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
-import { createSecrets, type Secrets } from './secrets.ts'
 import { NotificationConnection } from './postgres/notifications.ts'
 import { setRetentionDays, setRecipient } from './events/subscriptions-table.ts'
 import {
@@ -35,12 +34,9 @@ import {
 } from './jobs/pg-boss/recover-lost-jobs.ts'
 import { DeadProcesses } from './processes/dead-processes.ts'
 import { PeriodicTasks } from './jobs/periodic-tasks.ts'
-import { withMigrationLock } from './migrations/migration-lock.ts'
 import type { Worker } from './jobs/worker.ts'
 import { WorkerNotifications } from './jobs/worker-notifications.ts'
 import { WorkerRegistry } from './jobs/worker-registry.ts'
-
-const MIGRATIONS = new URL('../sql/', import.meta.url)
 
 export class RunningCore implements Core {
   readonly svc: Svc
@@ -54,6 +50,7 @@ export class RunningCore implements Core {
   readonly cipher: Cipher
   readonly reencryption: Reencryption
   readonly bus: EventBus
+  readonly errorText: ErrorText | null
   #boot: MigrationBoot
   #database: Database
   #periodicTasks: PeriodicTasks
@@ -69,46 +66,17 @@ export class RunningCore implements Core {
     log: FastifyBaseLogger,
     signal: AbortSignal,
   ): Promise<RunningCore> {
-    // Before anything is opened: a wrong definition is an error of its own.
-    const catalogue = new Catalogue(settings.events, settings.eventValidation, log)
-    const secrets = createSecrets(settings.secrets)
-    const cipher = await openKeyRing(settings.encryption, secrets)
-    const logError = (error: Error) =>
-      log.warn({ err: loggable(error) }, 'connection to Postgres lost')
-    const database = await openDatabase(await whichDatabase(settings, secrets), logError)
-    try {
-      const boot = { pool: database.pool, workerPool: database.workerPool, log, signal }
-      return await explainingRights(database.db, async () => {
-        await migrate(boot, '@svc/core', MIGRATIONS)
-        const start = () =>
-          startBoss(database.maintenance, {
-            error: (error) => log.warn({ err: loggable(error) }, 'pg-boss error'),
-            warn: (warning) => log.warn({ warning }, 'pg-boss warning'),
-          })
-        // pg-boss takes its lock after it has made the schema: of two processes that make it at once one fails.
-        const installed = await isBossInstalled(database.db)
-        const boss = installed ? await start() : await withMigrationLock(boot, start)
-        return new RunningCore(settings, boot, database, boss, { secrets, catalogue, cipher })
-      })
-    } catch (error) {
-      await database.close()
-      throw error
-    }
+    return new RunningCore(settings, await openCore(settings, log, signal))
   }
 
-  private constructor(
-    settings: CoreSettings,
-    boot: MigrationBoot & { log: FastifyBaseLogger },
-    database: Database,
-    boss: PgBoss,
-    { secrets, catalogue, cipher }: { secrets: Secrets; catalogue: Catalogue; cipher: Cipher },
-  ) {
-    const { log } = boot
+  private constructor(settings: CoreSettings, open: OpenCore) {
+    const { boot, log, database, boss, secrets, catalogue, cipher } = open
     this.catalogue = catalogue
     this.cipher = cipher
     this.reencryption = new Reencryption(cipher)
     this.settings = settings
     this.log = log
+    this.errorText = settings.errorBody && createErrorText(settings.errorBody, log)
     this.#boot = boot
     this.#database = database
     this.db = database.db

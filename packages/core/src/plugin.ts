@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Core } from './core-interface.ts'
+import { coreOf, INNER } from './core-of.ts'
 import { RunningCore } from './core.ts'
 import type { Svc } from './svc.ts'
 import { AlreadyRegistered } from './errors.ts'
@@ -13,8 +14,6 @@ declare module 'fastify' {
     svc: Svc
   }
 }
-
-const INNER = Symbol.for('@svc/core.inner')
 
 async function core(app: FastifyInstance, options: SvcCoreOptions): Promise<void> {
   const settings = resolveCoreOptions(options)
@@ -57,10 +56,10 @@ export const svcCore = fp(core, { name: '@svc/core', fastify: '5.x' })
 
 /** The inner side of core; registers `svcCore` with its defaults where the host has not. */
 export async function useCore(app: FastifyInstance): Promise<Core> {
-  const known = innerOf(app)
+  const known = coreOf(app)
   if (known) return known
   await app.register(svcCore)
-  return innerOf(app) as Core
+  return coreOf(app) as Core
 }
 
 /**
@@ -73,12 +72,12 @@ export function bootOnCore<Made>(
   start: (core: Core) => Promise<Made>,
   mount: (core: Core, made: Made) => void | Promise<void>,
 ): void {
-  if (!innerOf(app)) void app.register(svcCore)
+  if (!coreOf(app)) void app.register(svcCore)
   registerUntimed(
     app,
     `${name}.start`,
     async () => {
-      const core = innerOf(app)
+      const core = coreOf(app)
       // Core has failed: its error is the one that Fastify reports, and nothing is mounted.
       return core && explainingRights(core.db, async () => ({ core, made: await start(core) }))
     },
@@ -86,11 +85,8 @@ export function bootOnCore<Made>(
   )
 }
 
-const innerOf = (app: FastifyInstance): Core | undefined =>
-  (app as unknown as Record<symbol, Core | undefined>)[INNER]
-
 function assertFree(app: FastifyInstance): void {
-  if (innerOf(app)) {
+  if (coreOf(app)) {
     throw new AlreadyRegistered(
       'svcCore is registered already: register it once, and before svcAuth and svcWebhooks, which register it with its defaults where they do not find it',
     )

@@ -1,5 +1,6 @@
 /** The guard: one synchronous hook before every route. It refuses what it cannot decide. */
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
+import type { ErrorText } from '@svc/core/internal'
 import { hashOf, LONGEST_KEY, prefixOf } from '../key-format.ts'
 import { isReading } from '../scopes.ts'
 import type { KeyFailure, PrefixBlocked } from './auth-failure.ts'
@@ -52,6 +53,8 @@ export interface GuardParts {
   usage: UsageCounter | null
   /** `null` where the host does not use the request context. */
   copyToRequestContext: ((request: FastifyRequest, auth: Auth) => void) | null
+  /** `null` without the option `errorBody`. */
+  errorText: ErrorText | null
   log: FastifyBaseLogger
 }
 
@@ -77,7 +80,7 @@ export interface Guard {
 
 export function createGuard(parts: GuardParts): Guard {
   const { policyOf, keyCache, lease, authenticator, lockout, lastUsed, log } = parts
-  const { copyToRequestContext, checkLimits, usage } = parts
+  const { copyToRequestContext, checkLimits, usage, errorText } = parts
 
   return {
     hook: function svcAuthGuard(request, reply, done) {
@@ -224,7 +227,7 @@ export function createGuard(parts: GuardParts): Guard {
     retryAfterSeconds?: number,
   ): void {
     logRefusal(log, request, details)
-    sendRefusal(reply, refusal, retryAfterSeconds)
+    sendRefusal(reply, refusal, errorText, retryAfterSeconds)
   }
 }
 

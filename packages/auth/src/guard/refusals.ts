@@ -1,4 +1,5 @@
 /** The guard's answers, written once at boot: making an error costs more than the whole guard. */
+import type { ErrorAnswer, ErrorText } from '@svc/core/internal'
 import type { FastifyReply } from 'fastify'
 import { STATUS_CODES } from 'node:http'
 import {
@@ -17,6 +18,8 @@ import type { Scope } from '../scopes.ts'
 export interface Refusal {
   readonly statusCode: number
   readonly code: string
+  readonly answer: ErrorAnswer
+  /** The same as JSON. */
   readonly body: string
 }
 
@@ -39,13 +42,18 @@ export const insufficientScope = (scopes: readonly Scope[]): Refusal =>
  * Ends the request. In a hook with a callback this must be the last call: calling `done` as well
  * would run the handler where an `onSend` hook is asynchronous.
  */
-export function sendRefusal(reply: FastifyReply, refusal: Refusal, retryAfterSeconds?: number) {
+export function sendRefusal(
+  reply: FastifyReply,
+  refusal: Refusal,
+  errorText: ErrorText | null,
+  retryAfterSeconds?: number,
+): void {
   reply.code(refusal.statusCode).header('content-type', 'application/json; charset=utf-8')
   // RFC 7235 §3.1: a 401 names the scheme that would be accepted.
   if (refusal.statusCode === 401) reply.header('www-authenticate', 'Bearer')
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   if (reply.request.raw.headers.upgrade !== undefined) endConnection(reply)
-  reply.send(refusal.body)
+  reply.send(errorText === null ? refusal.body : errorText(refusal.answer, reply.request))
 }
 
 /** Node does not time out the connection of an upgrade: a refused caller must not keep it. */
@@ -61,6 +69,6 @@ interface CodedError {
 }
 
 function refusalOf({ statusCode = 500, code, message }: CodedError, error?: string): Refusal {
-  const body = { statusCode, code, error: error ?? STATUS_CODES[statusCode], message }
-  return { statusCode, code, body: JSON.stringify(body) }
+  const answer = { statusCode, code, error: error ?? STATUS_CODES[statusCode] ?? '', message }
+  return { statusCode, code, answer, body: JSON.stringify(answer) }
 }

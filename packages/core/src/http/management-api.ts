@@ -4,8 +4,10 @@ import { Type } from '@sinclair/typebox'
 import fastJsonStringify from 'fast-json-stringify'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { STATUS_CODES } from 'node:http'
+import { coreOf } from '../core-of.ts'
 import { isConnectionError } from '../postgres/connection-errors.ts'
 import { loggable } from '../postgres/loggable-error.ts'
+import type { ErrorAnswer, ErrorText } from './error-body.ts'
 import { watchIds, type UnknownId } from './long-ids.ts'
 import { compileFor, wordingOf } from '../actions/validate-input.ts'
 
@@ -42,7 +44,7 @@ export async function managementApi(
       api.setReplySerializer(undefined as never)
       acceptOnlyJson(api)
       keepOutOfCaches(api)
-      api.setErrorHandler(answerError)
+      api.setErrorHandler(errorHandler(coreOf(app)?.errorText ?? null))
       const answerLongIds = watchIds(api)
       await routes(api)
       if (unknownId) answerLongIds(unknownId)
@@ -98,20 +100,33 @@ function keepOutOfCaches(api: FastifyInstance): void {
   })
 }
 
-function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+const errorHandler =
+  (errorText: ErrorText | null) =>
+  (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+    const { answer, retryAfter } = answerTo(error, request)
+    if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
+    reply.code(answer.statusCode)
+    // The schemas of the responses know our own bodies alone.
+    if (errorText) reply.type('application/json; charset=utf-8').send(errorText(answer, request))
+    else reply.send(answer)
+  }
+
+interface Answer {
+  answer: ErrorAnswer
+  retryAfter?: string
+}
+
+function answerTo(error: FastifyError, request: FastifyRequest): Answer {
   if (isConnectionError(error)) {
     request.log.error({ err: loggable(error) }, 'database unavailable')
-    void reply
-      .code(503)
-      .header('retry-after', '1')
-      .send(bodyOf(503, 'SVC_UNAVAILABLE', 'the database cannot be reached, try again'))
-    return
+    const message = 'the database cannot be reached, try again'
+    return { answer: bodyOf(503, 'SVC_UNAVAILABLE', message), retryAfter: '1' }
   }
   const statusCode = error.statusCode && error.statusCode >= 400 ? error.statusCode : 500
   const isOurs = error.code?.startsWith('SVC_') ?? false
   if (statusCode >= 500) request.log.error({ err: loggable(error) }, 'management request failed')
   const code = isOurs ? error.code : codeOf(statusCode)
-  void reply.code(statusCode).send(bodyOf(statusCode, code, messageOf(error, statusCode)))
+  return { answer: bodyOf(statusCode, code, messageOf(error, statusCode)) }
 }
 
 function messageOf({ code, message }: FastifyError, statusCode: number): string {
@@ -120,7 +135,7 @@ function messageOf({ code, message }: FastifyError, statusCode: number): string 
   return 'the content type is not supported: send JSON, with the header Content-Type: application/json'
 }
 
-function bodyOf(statusCode: number, code: string, message: string) {
+function bodyOf(statusCode: number, code: string, message: string): ErrorAnswer {
   return { statusCode, code, error: STATUS_CODES[statusCode] ?? 'Error', message }
 }
 

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { EventValidation } from '../events/catalogue.ts'
 import type { EventDefinitions } from '../events/define-events.ts'
+import type { ShapeErrorBody } from '../http/error-body.ts'
 import {
   isBoolean,
   isFunction,
@@ -65,6 +66,12 @@ export interface SvcCoreOptions {
    * @default 'reject'
    */
   eventValidation?: EventValidation
+  /**
+   * The host's shape of error bodies: what it returns is the body, as JSON, of every error answer of
+   * ours (guard, management, inbound). Status and headers stay ours.
+   * @default null: our own, `{ statusCode, code, error, message }`
+   */
+  errorBody?: ShapeErrorBody | null
 }
 
 export type WorkerSettings = Required<WorkerOptions>
@@ -79,6 +86,7 @@ export interface CoreSettings {
   encryption: { secretNames: string[] } | null
   events: EventDefinitions
   eventValidation: EventValidation
+  errorBody: ShapeErrorBody | null
 }
 
 const rules: OptionRules = {
@@ -142,6 +150,11 @@ const rules: OptionRules = {
     expects: '"reject", "warn" or "off"',
     is: (value) => value === 'reject' || value === 'warn' || value === 'off',
     default: 'reject',
+  },
+  errorBody: {
+    expects: 'a function (error, request) => body, or null',
+    is: (value) => value === null || isFunction(value),
+    default: null,
   },
 }
 

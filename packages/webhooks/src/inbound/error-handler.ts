@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Unavailable } from '@svc/core'
+import type { ErrorText } from '@svc/core/internal'
 import {
   BodyNotJson,
   BodyTooLarge,
@@ -37,7 +38,11 @@ const OURS = [
  * Makes the error handler of a source's routes: it writes one log line and answers the sender. An
  * error that a hook of the host has thrown goes to the host's own error handler.
  */
-export function createErrorHandler(source: Source, requestLog: RequestLog | null) {
+export function createErrorHandler(
+  source: Source,
+  requestLog: RequestLog | null,
+  errorText: ErrorText | null,
+) {
   return (error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const own = ownError(error)
     if (!own) throw error
@@ -50,11 +55,12 @@ export function createErrorHandler(source: Source, requestLog: RequestLog | null
     if (statusCode === 503) reply.header('retry-after', '1')
     if (statusCode === 401) reply.header('www-authenticate', 'Bearer')
     const { code, message } = own
+    const body = { statusCode, code, error: STATUS_CODES[statusCode] ?? '', message }
     // Written here: a serializer that the host has set does not know our bodies.
     return reply
       .code(statusCode)
       .type('application/json; charset=utf-8')
-      .send(JSON.stringify({ statusCode, code, error: STATUS_CODES[statusCode], message }))
+      .send(errorText ? errorText(body, request) : JSON.stringify(body))
   }
 }
 

@@ -19,7 +19,7 @@ export type Received =
 
 /** What receiving needs besides a source and a request. */
 export interface Receiving {
-  core: Pick<Core, 'svc' | 'bus'>
+  core: Pick<Core, 'svc' | 'bus' | 'errorText'>
   outside: Outside
   log: RequestLog | null
 }

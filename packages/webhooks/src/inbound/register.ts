@@ -32,8 +32,8 @@ export function registerInbound(
 }
 
 function serve(inbound: FastifyInstance, source: Source, settings: InboundSettings): void {
-  const { bodyLimitBytes: bodyLimit, log } = settings
-  const errorHandler = createErrorHandler(source, log)
+  const { bodyLimitBytes: bodyLimit, core, log } = settings
+  const errorHandler = createErrorHandler(source, log, core.errorText)
   const answered = (request: FastifyRequest, reply: FastifyReply, received: Received) => {
     if (received.outcome === 'answered') {
       const began = performance.now() - reply.elapsedTime

@@ -1,0 +1,58 @@
+/** What core opens at its start: the database, with its tables, and pg-boss. */
+import type { FastifyBaseLogger } from 'fastify'
+import { openKeyRing } from './encryption/open-key-ring.ts'
+import type { Cipher } from './encryption/key-ring.ts'
+import { Catalogue } from './events/catalogue.ts'
+import { isBossInstalled, startBoss, type PgBoss } from './jobs/pg-boss/boss.ts'
+import { migrate, type MigrationBoot } from './migrations/migrate.ts'
+import { withMigrationLock } from './migrations/migration-lock.ts'
+import { explainingRights } from './migrations/missing-rights.ts'
+import type { CoreSettings } from './options/core-options.ts'
+import { loggable } from './postgres/loggable-error.ts'
+import { openDatabase, type Database } from './postgres/pools.ts'
+import { whichDatabase } from './postgres/which-database.ts'
+import { createSecrets, type Secrets } from './secrets.ts'
+
+const MIGRATIONS = new URL('../sql/', import.meta.url)
+
+export interface OpenCore {
+  boot: MigrationBoot
+  log: FastifyBaseLogger
+  database: Database
+  boss: PgBoss
+  secrets: Secrets
+  catalogue: Catalogue
+  cipher: Cipher
+}
+
+export async function openCore(
+  settings: CoreSettings,
+  log: FastifyBaseLogger,
+  signal: AbortSignal,
+): Promise<OpenCore> {
+  // Before anything is opened: a wrong definition is an error of its own.
+  const catalogue = new Catalogue(settings.events, settings.eventValidation, log)
+  const secrets = createSecrets(settings.secrets)
+  const cipher = await openKeyRing(settings.encryption, secrets)
+  const logError = (error: Error) =>
+    log.warn({ err: loggable(error) }, 'connection to Postgres lost')
+  const database = await openDatabase(await whichDatabase(settings, secrets), logError)
+  try {
+    const boot = { pool: database.pool, workerPool: database.workerPool, log, signal }
+    return await explainingRights(database.db, async () => {
+      await migrate(boot, '@svc/core', MIGRATIONS)
+      const start = () =>
+        startBoss(database.maintenance, {
+          error: (error) => log.warn({ err: loggable(error) }, 'pg-boss error'),
+          warn: (warning) => log.warn({ warning }, 'pg-boss warning'),
+        })
+      // pg-boss takes its lock after it has made the schema: of two processes that make it at once one fails.
+      const installed = await isBossInstalled(database.db)
+      const boss = installed ? await start() : await withMigrationLock(boot, start)
+      return { boot, log, database, boss, secrets, catalogue, cipher }
+    })
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
