@@ -59,7 +59,7 @@ const postgres: Refused = {
     'This file knows no Postgres.',
   ),
   // Pieces of schemas.
-  allowImportNames: ['nullable', 'Tenant'],
+  allowImportNames: ['NO_NUL', 'nullable', 'Tenant', 'TenantFilter'],
 }
 const effects = refuse(
   '^(node:)?(fs|http|https|http2|tls|dns|child_process|worker_threads|timers|process|os)(/.*)?$',

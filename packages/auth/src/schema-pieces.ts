@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
+import { NO_NUL } from '@svc/core/internal'
 
-/** Postgres refuses NUL in a text. */
-export const text = (maxLength: number) =>
-  Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000]*$' })
+export const text = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: NO_NUL })
 export const timestamp = () => Type.String({ format: 'date-time' })
 export const closed = { additionalProperties: false }

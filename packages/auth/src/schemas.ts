@@ -1,6 +1,6 @@
 /** Input and output of the operations, for routes, `svc.auth` and actions. */
 import { Type, type Static } from '@sinclair/typebox'
-import { nullable, Tenant } from '@svc/core/internal'
+import { NO_NUL, nullable, Tenant, TenantFilter } from '@svc/core/internal'
 import {
   keyChanges,
   keyFields,
@@ -52,23 +52,19 @@ const page = {
 
 export const Page = Type.Object(page, closed)
 
-export const tenantFilter = {
-  tenant: Type.Optional(
-    Type.String({ maxLength: 64, description: 'Those of this tenant; empty: of none.' }),
-  ),
-}
+export const tenantFilter = { tenant: TenantFilter }
 
 export const UserFilter = Type.Object({ ...page, ...tenantFilter }, closed)
 
 /** The filters that `GET <base>/keys` and `svc.auth.listApiKeys` share. */
 export const keyFilter = {
   ...tenantFilter,
-  userId: Type.Optional(Type.String()),
+  userId: Type.Optional(Type.String({ pattern: NO_NUL })),
   prefix: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 8,
-      pattern: '^[^\\u0000]*$',
+      pattern: NO_NUL,
       description: 'The first characters of the key, as far as `keyPrefix` shows them.',
     }),
   ),

@@ -48,7 +48,15 @@ export { defineAction } from './actions/define-action.ts'
 export { readOperation, writeOperation } from './actions/define-operation.ts'
 export { ErrorBody, hideRoutes, managementApi } from './http/management-api.ts'
 export { hasOwnAccess, withOwnAccess } from './http/own-access.ts'
-export { EmptyBody, errorResponses, nullable, optionalBody, Tenant } from './http/schemas.ts'
+export {
+  EmptyBody,
+  errorResponses,
+  NO_NUL,
+  nullable,
+  optionalBody,
+  Tenant,
+  TenantFilter,
+} from './http/schemas.ts'
 export { linkNext, page, pageQuery } from './http/pagination.ts'
 export {
   isBoolean,

@@ -1,6 +1,6 @@
 /** The input and output of the operations on the log of inbound requests. */
 import { Type, type Static } from '@sinclair/typebox'
-import { nullable } from '@svc/core/internal'
+import { NO_NUL, nullable, TenantFilter } from '@svc/core/internal'
 
 const strict = { additionalProperties: false }
 const Uuid = Type.String({ format: 'uuid' })
@@ -14,9 +14,9 @@ const Outcome = Type.Unsafe<'accepted' | 'duplicate' | 'refused' | 'failed'>({
 })
 
 export const inboundFilter = {
-  source: Type.Optional(Type.String()),
+  source: Type.Optional(Type.String({ pattern: NO_NUL })),
   outcome: Type.Optional(Outcome),
-  tenant: Type.Optional(Type.String({ description: 'Empty for what has none.' })),
+  tenant: TenantFilter,
   since: Type.Optional(Time),
   until: Type.Optional(Time),
 }

@@ -1,6 +1,6 @@
 /** The input and output of the operations, for routes, named actions and `svc.webhooks`. */
 import { Type, type Static } from '@sinclair/typebox'
-import { nullable, Tenant } from '@svc/core/internal'
+import { NO_NUL, nullable, Tenant, TenantFilter } from '@svc/core/internal'
 import { settingsInput, settingsShown } from './settings-schemas.ts'
 
 const strict = { additionalProperties: false }
@@ -9,7 +9,7 @@ const strict = { additionalProperties: false }
 const Label = nullable(
   Type.String({
     maxLength: 200,
-    pattern: '^[^\\u0000]*$',
+    pattern: NO_NUL,
     description: 'A name of your own for it, at most 200 characters; null for none.',
   }),
 )
@@ -22,11 +22,6 @@ const Events = Type.Array(Type.String({ maxLength: 200 }), {
 })
 const Uuid = Type.String({ format: 'uuid' })
 const Time = Type.String({ format: 'date-time' })
-
-/** Of a query: which tenant's entries are listed. */
-export const TenantFilter = Type.Optional(
-  Type.String({ maxLength: 64, description: 'Those of this tenant; empty: of none.' }),
-)
 
 export const NewWebhook = Type.Object(
   {

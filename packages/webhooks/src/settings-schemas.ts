@@ -1,13 +1,10 @@
 /** The settings that a webhook may have besides its URL and its events. */
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
-import { nullable } from '@svc/core/internal'
+import { NO_NUL, nullable } from '@svc/core/internal'
 import { MAX_HEADERS, MAX_VALUE_BYTES } from './outbound/settings/custom-headers.ts'
 import { MAX_ATTEMPTS, MAX_DELAY_SECONDS } from './outbound/settings/retry-schedule.ts'
 
 const strict = { additionalProperties: false }
-/** Postgres stores no NUL in a text. */
-const NO_NUL = '^[^\\u0000]*$'
-
 /** A filter in MongoDB's dialect over `{ event, tenant, payload }`. */
 export type WebhookFilter = Record<string, unknown>
 

@@ -1,6 +1,6 @@
 /** What a row of the audit says, and what its changes are. */
 import { Type, type Static } from '@sinclair/typebox'
-import { nullable } from '../http/schemas.ts'
+import { NO_NUL, nullable, TenantFilter } from '../http/schemas.ts'
 
 export type ActorKind = 'key' | 'bootstrap' | 'console' | 'process' | 'system'
 
@@ -40,15 +40,11 @@ export type AuditActor = Static<typeof Actor>
 export type AuditChanges = Record<string, { from: unknown; to: unknown }>
 
 const text = (description: string) =>
-  Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000]*$', description }),
-  )
+  Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: NO_NUL, description }))
 
 /** The filters that the route and `svc.audit.list` share. */
 export const auditFilter = {
-  tenant: Type.Optional(
-    Type.String({ maxLength: 64, description: 'Changes of this tenant; empty: of none.' }),
-  ),
+  tenant: TenantFilter,
   actor: text('Id of a key or of a user, or a kind such as "bootstrap".'),
   target: text('Id of what was changed, or a kind such as "webhook".'),
   action: text('Such as "key.create".'),

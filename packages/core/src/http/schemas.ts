@@ -16,11 +16,22 @@ export const optionalBody = nullable
 /** The body of a request that takes no fields: none, or an empty object. */
 export const EmptyBody = optionalBody(Type.Object({}, { additionalProperties: false }))
 
+/** Postgres stores no NUL in a text. */
+export const NO_NUL = '^[^\\u0000]*$'
+
 /** The tenant of what is made; `null` for none. */
 export const Tenant = nullable(
   Type.String({
     pattern: TENANT_PATTERN,
     description: 'A customer of the host, by a name of 1 to 64 of A-Z, a-z, 0-9, _, ., : and -.',
+  }),
+)
+
+/** Of a query: whose rows are listed. */
+export const TenantFilter = Type.Optional(
+  Type.String({
+    pattern: `${TENANT_PATTERN}|^$`,
+    description: 'Those of this tenant; empty: of none.',
   }),
 )
 

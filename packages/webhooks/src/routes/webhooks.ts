@@ -1,12 +1,18 @@
 import { Type } from '@sinclair/typebox'
-import { errorResponses, narrowedReach, optionalBody, page, pageQuery } from '@svc/core/internal'
+import {
+  errorResponses,
+  narrowedReach,
+  optionalBody,
+  page,
+  pageQuery,
+  TenantFilter,
+} from '@svc/core/internal'
 import { callerOf } from '../operations/caller.ts'
 import type { WebhookOperations } from '../operations/webhooks.ts'
 import type { DescribedEvent } from '../outbound/described-event.ts'
 import {
   NewWebhook,
   RotateSecretBody,
-  TenantFilter,
   Webhook,
   WebhookChanges,
   WebhookWithSecret,
