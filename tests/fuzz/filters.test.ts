@@ -1,0 +1,77 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { compileFilter } from '../../packages/core/src/events/filter/compile-filter.ts'
+import { isEventName } from '../../packages/core/src/events/validate-event.ts'
+import {
+  publishedEventId,
+  storedEventId,
+  tenantOfEvent,
+} from '../../packages/core/src/events/event-id.ts'
+import { isTenant } from '../../packages/core/src/tenants/tenants.ts'
+import { isUuid } from '../../packages/core/src/ids.ts'
+import { fuzz, textOf, throwsOnly, words } from './fuzz.ts'
+
+const name = fc.constantFrom(
+  ...words('payload event tenant payload.a payload.a.b a b 0 __proto__'),
+  ...words('constructor toString $and $or $not $eq $ne $gt $in $nin'),
+  '$exists',
+  '$startsWith',
+  '$contains',
+  '$endsWith',
+  '$where',
+  '$regex',
+  '$expr',
+  '',
+)
+const scalar = fc.oneof(fc.string({ unit: 'binary', maxLength: 20 }), fc.double(), fc.boolean())
+const { filter } = fc.letrec((tie) => ({
+  filter: fc.oneof(
+    { depthSize: 'medium', withCrossShrink: true },
+    scalar,
+    fc.constant(null),
+    fc.array(tie('filter'), { maxLength: 4 }),
+    fc
+      .array(fc.tuple(name, tie('filter')), { maxLength: 4 })
+      // As JSON.parse makes them: `__proto__` is a field of its own.
+      .map((entries) => Object.fromEntries(entries)),
+  ),
+}))
+const payload = fc.jsonValue({ maxDepth: 6 })
+
+t.test('a filter is refused by its own error, or decides by true or false', (t) =>
+  fuzz(t, fc.tuple(filter, payload), ([given, value]) =>
+    throwsOnly(['SVC_CORE_INVALID_FILTER'], () => {
+      const verdict: unknown = compileFilter(given)({ event: 'a', tenant: null, payload: value })
+      if (typeof verdict !== 'boolean') throw new Error(`it says ${String(verdict)}`)
+      if (({} as { polluted?: unknown }).polluted) throw new Error('a prototype was changed')
+    }),
+  ),
+)
+
+t.test('a filter and its negation never agree', (t) =>
+  fuzz(t, fc.tuple(filter, payload), ([given, value]) =>
+    throwsOnly(['SVC_CORE_INVALID_FILTER'], () => {
+      const subject = { event: 'a', tenant: 'b', payload: value }
+      const decide = compileFilter({ $and: [given] })
+      const negated = compileFilter({ $not: given })
+      if (decide(subject) === negated(subject)) throw new Error('both say the same')
+    }),
+  ),
+)
+
+t.test('an id of an event is read back as it was given, for every tenant', (t) => {
+  const tenant = fc.oneof(fc.constant(null), textOf('acme', ':', '.', '-').filter(isTenant))
+  return fuzz(t, fc.tuple(tenant, textOf('order', '\u001F', ':', '')), ([owner, id]) => {
+    const stored = storedEventId(owner, id)
+    if (publishedEventId(stored) !== id) throw new Error('another id')
+    if (tenantOfEvent(stored) !== owner) throw new Error('another tenant')
+  })
+})
+
+t.test('names of events, tenants and ids are plain', (t) =>
+  fuzz(t, textOf('order.', 'created', '.', '_', '-', ':', '\n', '*', 'A', '0'), (text) => {
+    if (isEventName(text) && /[\s*\0?#]/.test(text)) throw new Error(`${text} is no name`)
+    if (isTenant(text) && !/^[A-Za-z0-9_.:-]{1,64}$/.test(text)) throw new Error(text)
+    if (isUuid(text) && text.length !== 36) throw new Error(text)
+  }),
+)

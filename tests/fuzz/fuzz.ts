@@ -1,0 +1,82 @@
+/**
+ * Random input for what reads a stranger's words. `SVC_FUZZ_RUNS` says how many inputs each property
+ * gets. A run of many draws its inputs from the clock, unless `SVC_FUZZ_SEED` repeats another; a short
+ * one is always the same. A failure prints the seed and the smallest input that fails.
+ */
+import fc from 'fast-check'
+import type { Test } from 'tap'
+
+const { SVC_FUZZ_RUNS, SVC_FUZZ_SEED } = process.env
+const RUNS = Number(SVC_FUZZ_RUNS ?? 500)
+const SEED = Number(SVC_FUZZ_SEED ?? (SVC_FUZZ_RUNS === undefined ? 1 : Date.now() % 2 ** 31))
+/** One input that holds the event loop for longer delays every other request of the process. */
+const LONGEST_MS = 10
+
+interface FuzzOptions {
+  /** Part of the usual number of runs. @default 1 */
+  share?: number
+  /** `Infinity` where an input is a whole request, with its queries. @default 10 */
+  longestMs?: number
+}
+
+/** Checks a property with many inputs. */
+export async function fuzz<Input>(
+  t: Test,
+  input: fc.Arbitrary<Input>,
+  check: (input: Input) => void | Promise<void>,
+  { share = 1, longestMs = LONGEST_MS }: FuzzOptions = {},
+): Promise<void> {
+  const property = fc.asyncProperty(input, async (value) => {
+    if ((await msOf(check, value)) < longestMs) return
+    // A collection of garbage or another process may have held it up: the input itself is slow each time.
+    const again = [await msOf(check, value), await msOf(check, value), await msOf(check, value)]
+    const ms = Math.min(...again)
+    if (ms > longestMs) throw new Error(`this input takes ${Math.round(ms)} ms`)
+  })
+  const numRuns = Math.max(1, Math.round(RUNS * share))
+  await t.resolves(fc.assert(property, { numRuns, seed: SEED }), `${numRuns} inputs, seed ${SEED}`)
+}
+
+/** The CPU time of this process: what others do on the machine counts little. */
+async function msOf<Input>(check: (input: Input) => void | Promise<void>, input: Input) {
+  const start = process.cpuUsage()
+  await check(input)
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1000
+}
+
+/** Fails where `run` throws something else than the errors that it is documented to throw. */
+export function throwsOnly(names: readonly string[], run: () => unknown): void {
+  try {
+    run()
+  } catch (error) {
+    const { name, code } = error as Error & { code?: string }
+    if (!names.includes(name) && !names.includes(String(code))) throw error
+  }
+}
+
+/** Text of the kinds that readers stumble over: any Unicode, single bytes, pieces of a grammar. */
+export const textOf = (...pieces: string[]): fc.Arbitrary<string> =>
+  fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 200 }),
+    fc.string({ unit: 'grapheme-ascii', maxLength: 200 }),
+    fc
+      .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 5 })), { maxLength: 40 })
+      .map((parts) => parts.join('')),
+    fc
+      .tuple(fc.constantFrom(...pieces), fc.integer({ min: 1, max: 20_000 }))
+      .map(([piece, times]) => piece.repeat(Math.ceil(times / Math.max(1, piece.length)))),
+  )
+
+/** A genuine text with one place of it changed, doubled or removed. Never the text itself. */
+export const spoilt = (text: string): fc.Arbitrary<string> =>
+  fc
+    .tuple(
+      fc.nat(Math.max(0, text.length - 1)),
+      fc.oneof(fc.string({ unit: 'binary-ascii', maxLength: 3 }), fc.constantFrom('', '\0', ' ')),
+      fc.nat(3),
+    )
+    .map(([at, piece, length]) => text.slice(0, at) + piece + text.slice(at + length))
+    .filter((one) => one !== text)
+
+export const words = (text: string): string[] => text.split(' ')
