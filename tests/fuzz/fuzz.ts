@@ -3,6 +3,7 @@
  * gets. A run of many draws its inputs from the clock, unless `SVC_FUZZ_SEED` repeats another; a short
  * one is always the same. A failure prints the seed and the smallest input that fails.
  */
+import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Test } from 'tap'
 
@@ -28,9 +29,12 @@ export async function fuzz<Input>(
 ): Promise<void> {
   const property = fc.asyncProperty(input, async (value) => {
     if ((await msOf(check, value)) < longestMs) return
-    // A collection of garbage or another process may have held it up: the input itself is slow each time.
-    const again = [await msOf(check, value), await msOf(check, value), await msOf(check, value)]
-    const ms = Math.min(...again)
+    // Garbage collection or a busy machine may have held it up. A slow input is slow each time.
+    let ms = Infinity
+    for (let again = 0; again < 10 && ms > longestMs; again++) {
+      await setImmediate()
+      ms = Math.min(ms, await msOf(check, value))
+    }
     if (ms > longestMs) throw new Error(`this input takes ${Math.round(ms)} ms`)
   })
   const numRuns = Math.max(1, Math.round(RUNS * share))
