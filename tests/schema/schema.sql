@@ -213,6 +213,13 @@ CREATE INDEX "__svc.targets_target_idx" ON svc."__svc.targets" USING btree (targ
 CREATE INDEX targets_by_tenant ON svc."__svc.targets" USING btree (subscription, event_name, tenant, target) WHERE (filter IS NULL);
 CREATE INDEX targets_with_filter ON svc."__svc.targets" USING btree (event_name, tenant) WHERE (filter IS NOT NULL);
 
+create table svc."__svc.webhooks.deleted_webhooks" (
+  id uuid not null,
+  tenant text collate "C" not null,
+  deleted_at timestamp with time zone default now() not null,
+  constraint "__svc.webhooks.deleted_webhooks_pkey" PRIMARY KEY (id)
+);
+
 create table svc."__svc.webhooks.delivery_log" (
   id uuid not null,
   webhook_id uuid not null,
@@ -228,11 +235,19 @@ create table svc."__svc.webhooks.delivery_log" (
   response_body text,
   attempted_at timestamp with time zone not null,
   next_attempt_at timestamp with time zone,
+  tenant text collate "C",
+  url text,
   constraint "__svc.webhooks.delivery_log_status_check" CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'dead'::text, 'skipped'::text])))
 ) partition by RANGE (id);
 CREATE INDEX "__svc.webhooks.delivery_log_delivery_id_idx" ON ONLY svc."__svc.webhooks.delivery_log" USING btree (delivery_id);
 CREATE INDEX "__svc.webhooks.delivery_log_webhook_id_id_idx" ON ONLY svc."__svc.webhooks.delivery_log" USING btree (webhook_id, id);
 CREATE INDEX "__svc.webhooks.delivery_log_webhook_id_id_idx1" ON ONLY svc."__svc.webhooks.delivery_log" USING btree (webhook_id, id) WHERE (status <> 'delivered'::text);
+CREATE INDEX svc_delivery_log_event ON ONLY svc."__svc.webhooks.delivery_log" USING btree (event, id);
+CREATE INDEX svc_delivery_log_event_id ON ONLY svc."__svc.webhooks.delivery_log" USING btree (svc."__svc.webhooks.published_id"(event_id), id) WHERE (event_id IS NOT NULL);
+CREATE INDEX svc_delivery_log_status ON ONLY svc."__svc.webhooks.delivery_log" USING btree (status, id) WHERE (status <> 'delivered'::text);
+CREATE INDEX svc_delivery_log_status_code ON ONLY svc."__svc.webhooks.delivery_log" USING btree (status_code, id) WHERE (status_code <> 200);
+CREATE INDEX svc_delivery_log_tenant ON ONLY svc."__svc.webhooks.delivery_log" USING btree (tenant, id) WHERE (tenant IS NOT NULL);
+CREATE INDEX svc_delivery_log_time ON ONLY svc."__svc.webhooks.delivery_log" USING btree (id);
 
 create table svc."__svc.webhooks.delivery_log.<day>" partition of svc."__svc.webhooks.delivery_log" FOR VALUES FROM (…) TO (…);
 
@@ -373,6 +388,10 @@ CREATE INDEX job_common_i7 ON svc_jobs.job_common USING btree (name, group_id) W
 CREATE UNIQUE INDEX job_common_i8 ON svc_jobs.job_common USING btree (name, singleton_key) WHERE ((state = ANY (ARRAY['active'::svc_jobs.job_state, 'retry'::svc_jobs.job_state, 'failed'::svc_jobs.job_state])) AND (policy = 'key_strict_fifo'::text));
 CREATE INDEX job_common_i9 ON svc_jobs.job_common USING btree (name, id) WHERE (blocking AND (state = 'completed'::svc_jobs.job_state));
 CREATE INDEX svc_dead_letters ON svc_jobs.job_common USING btree (name, singleton_key, id) WHERE (name ~~ '%.dlq'::text);
+CREATE INDEX svc_dead_letters_delivery_id ON svc_jobs.job_common USING btree (name, ((data ->> 'deliveryId'::text))) WHERE (name ~~ '%.dlq'::text);
+CREATE INDEX svc_dead_letters_event ON svc_jobs.job_common USING btree (name, ((data ->> 'event'::text)), id) WHERE (name ~~ '%.dlq'::text);
+CREATE INDEX svc_dead_letters_event_id ON svc_jobs.job_common USING btree (name, substr((data ->> 'eventId'::text), (strpos((data ->> 'eventId'::text), ''::text) + 1)), id) WHERE (name ~~ '%.dlq'::text);
+CREATE INDEX svc_dead_letters_status_code ON svc_jobs.job_common USING btree (name, ((source_output ->> 'statusCode'::text)), id) WHERE (name ~~ '%.dlq'::text);
 CREATE TRIGGER svc_dead_letter_id BEFORE INSERT ON svc_jobs.job_common FOR EACH ROW WHEN ((new.name ~~ '%.dlq'::text)) EXECUTE FUNCTION svc."__svc.dead_letter_id"();
 
 create table svc_jobs.job_dependency (
@@ -951,6 +970,14 @@ begin
       name, svc."__svc.webhooks.first_id"(day), svc."__svc.webhooks.first_id"(day + 1));
   end loop;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.webhooks.published_id"(event_id text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select substr(event_id, strpos(event_id, E'\x1f') + 1)
 $function$;
 
 CREATE OR REPLACE FUNCTION svc_jobs.create_queue(queue_name text, options jsonb)

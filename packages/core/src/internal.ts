@@ -7,7 +7,7 @@ export type { DeadLetter, FanOutJob, Job } from './jobs/job.ts'
 export { isSealed, type Cipher } from './encryption/key-ring.ts'
 export type { Claim } from './kv/kv-table.ts'
 export type { Queues } from './jobs/job-queues.ts'
-export { deleteOldDeadLetters } from './jobs/pg-boss/dead-letters.ts'
+export { deleteOldDeadLetters, type DeadLetterFilter } from './jobs/pg-boss/dead-letters.ts'
 export type { Notifications } from './postgres/notifications.ts'
 export {
   EVERYWHERE,

@@ -12,6 +12,7 @@ export type {
   DeliverInput,
   DeliveryAttempt,
   DeliveryFilter,
+  ListedDeliveries,
   DeliveryStatus,
   EventDescription,
   NewWebhook,

@@ -13,6 +13,7 @@ import {
   type WebhooksSettings,
 } from './options.ts'
 import { startOutbound, type Outbound } from './outbound/start.ts'
+import { deliveryListRoutes } from './routes/delivery-lists.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { eventRoutes } from './routes/events.ts'
 import { inboundRoutes } from './routes/inbound.ts'
@@ -56,6 +57,7 @@ async function mount(
         // Before the routes with an id: the log is no webhook.
         if (settings.inboundLog) inboundRoutes(api, inbound.requests)
         webhookRoutes(api, outbound.webhooks, outbound.events)
+        deliveryListRoutes(api, outbound.lists)
         deliveryRoutes(api, outbound.deliveries)
       },
       unknownId,

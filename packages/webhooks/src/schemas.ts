@@ -130,8 +130,14 @@ const Status = Type.Unsafe<DeliveryStatus>({
 export const deliveryFilter = {
   status: Type.Optional(Status),
   event: Type.Optional(EventName),
+  eventId: Type.Optional(Type.String({ maxLength: 255, pattern: '^[^\\u0000]*$' })),
   deliveryId: Type.Optional(Uuid),
+  statusCode: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
+  since: Type.Optional(Time),
+  until: Type.Optional(Time),
 }
+/** Of lists over all webhooks. */
+export const overAllWebhooks = { webhookId: Type.Optional(Uuid), tenant: TenantFilter }
 
 const page = {
   limit: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -145,18 +151,21 @@ export const Page = Type.Object({ ...page, tenant: TenantFilter }, strict)
 export type Page = Static<typeof Page>
 
 const DeliveryFilter = Type.Object({ ...page, ...deliveryFilter }, strict)
-/** Which attempts of a webhook's deliveries are listed. */
+/**
+ * Which attempts are listed. `since` (included) and `until` (not included) are ISO 8601, and say when
+ * an attempt began; of a dead letter, when it became one.
+ */
 export type DeliveryFilter = Static<typeof DeliveryFilter>
 
 const ofWebhook = { webhookId: Type.String() }
-export const ListDeliveries = Type.Union([
-  Type.String(),
-  Type.Object({ ...ofWebhook, ...DeliveryFilter.properties }, strict),
-])
-export const ListDeadLetters = Type.Union([
-  Type.String(),
-  Type.Object({ ...ofWebhook, ...page }, strict),
-])
+const ListedDeliveries = Type.Object(
+  { ...DeliveryFilter.properties, ...overAllWebhooks, webhookId: Type.Optional(Type.String()) },
+  strict,
+)
+/** Attempts of one webhook's deliveries, or of all: of one `tenant` where it is given. */
+export type ListedDeliveries = Static<typeof ListedDeliveries>
+
+export const ListDeliveries = Type.Union([Type.String(), ListedDeliveries])
 
 export const DeliveryAttempt = Type.Object({
   id: Type.String({
@@ -184,6 +193,7 @@ export const DeliveryAttempt = Type.Object({
   responseBody: nullable(Type.String({ description: 'The first KiB of the answer, as text.' })),
   attemptedAt: Time,
   nextAttemptAt: nullable(Time),
+  url: Type.Optional(Type.String({ description: "Where it is not the webhook's own address." })),
 })
 /**
  * One attempt of one delivery. `error` is `null`, or why it failed: `dns`, `refused`, `reset`,

@@ -48,6 +48,8 @@ const ATTACKS: Record<string, Attack> = {
     path: ({ webhookId }) => `/${webhookId}/rotate-secret`,
     refused: isNotFound,
   },
+  'GET /deliveries': { path: () => '/deliveries?tenant=acme', refused: isSilent },
+  'GET /dead-letters': { path: () => '/dead-letters?tenant=acme', refused: isSilent },
   'GET /:id/deliveries': {
     path: ({ webhookId }) => `/${webhookId}/deliveries`,
     refused: isNotFound,

@@ -1,13 +1,5 @@
 /** The operations on deliveries. `db`: the transaction of the caller. */
-import {
-  EVERYWHERE,
-  isUuid,
-  retainEvents,
-  uuidv7,
-  type Core,
-  type Db,
-  type Reach,
-} from '@svc/core/internal'
+import { EVERYWHERE, isUuid, retainEvents, uuidv7, type Core, type Db } from '@svc/core/internal'
 import {
   DeliveryNotFound,
   EventNotAllowed,
@@ -28,41 +20,23 @@ import { rowOf } from '../outbound/delivery/log-entry.ts'
 import type { Post } from '../outbound/http/post.ts'
 import type {
   DeliverInput,
-  DeliveryFilter,
   DeliveryStatus,
   QueuedDelivery,
   RedeliverInput,
   RedriveResult,
   TestInput,
 } from '../schemas.ts'
-import { insertLogRows, listLogRows, type LogRow } from '../tables/delivery-log.ts'
+import { insertLogRows, type LogRow } from '../tables/delivery-log.ts'
+import { listLogRows } from '../tables/delivery-lists.ts'
 import { open } from '../tables/sealed-columns.ts'
 import { findWebhook, findWebhooksForDelivery, lockWebhooks } from '../tables/webhooks.ts'
 import { auditWork } from './audit.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
-import { attemptsOfDead, fittingPage, withPayloads } from './delivery-attempts.ts'
 import { assertUuid, existing } from './webhooks.ts'
-
-/** A page of attempts with their payloads. */
-export interface AttemptsPage {
-  rows: LogRow[]
-  /** Whether the list goes on: a page is bounded by its bytes as well. */
-  hasMore: boolean
-}
-
-/** Who asks for a page, and how many bytes its payloads may have together. */
-export interface Paging extends Caller {
-  pageBytes?: number
-}
-
-type DeadLetterPage = Pick<DeliveryFilter, 'limit' | 'after'>
 
 export interface DeliveryOperations {
   /** Makes one attempt now and writes it to the log; a failure is not tried again. */
   deliver: (input: DeliverInput, db?: Db, by?: Caller) => Promise<LogRow>
-  /** Without a `limit` all of them; with `pageBytes` fewer where their payloads have more bytes. */
-  list: (webhookId: string, filter?: DeliveryFilter, by?: Paging) => Promise<AttemptsPage>
-  listDead: (webhookId: string, page?: DeadLetterPage, by?: Paging) => Promise<AttemptsPage>
   redeliver: (input: RedeliverInput, db?: Db, by?: Caller) => Promise<QueuedDelivery>
   redrive: (webhookId: string, db?: Db, by?: Caller) => Promise<RedriveResult>
   test: (input: TestInput, db?: Db, by?: Caller) => Promise<QueuedDelivery>
@@ -80,17 +54,6 @@ export function createDeliveryOperations(
   post: Post,
   settings: DeliverySettings,
 ): DeliveryOperations {
-  async function pageOf(
-    limit: number | undefined,
-    pageBytes: number | undefined,
-    list: (limit: { limit?: number }) => Promise<LogRow[]>,
-  ): Promise<AttemptsPage> {
-    const found = await list(limit === undefined ? {} : { limit: limit + 1 })
-    const wanted = limit === undefined ? found : found.slice(0, limit)
-    const rows = pageBytes === undefined ? wanted : await fittingPage(core.db, wanted, pageBytes)
-    return { rows: await withPayloads(core.db, rows), hasMore: rows.length < found.length }
-  }
-
   return {
     async deliver(
       { webhookId, event, payload, deliveryId, attempt },
@@ -119,30 +82,13 @@ export function createDeliveryOperations(
       return row
     },
 
-    async list(webhookId, filter = {}, { reach, pageBytes }: Paging = THE_PROCESS) {
-      await assertExists(core.db, webhookId, reach)
-      const days = settings.deliveryLogRetentionDays
-      return await pageOf(filter.limit, pageBytes, (limit) =>
-        listLogRows(core.db, webhookId, days, { ...filter, ...limit }),
-      )
-    },
-
-    async listDead(webhookId, page = {}, { reach, pageBytes }: Paging = THE_PROCESS) {
-      await assertExists(core.db, webhookId, reach)
-      return await pageOf(page.limit, pageBytes, async (limit) =>
-        attemptsOfDead(
-          await core.queues.deadLetters(core.db, QUEUE, { group: webhookId, ...page, ...limit }),
-        ),
-      )
-    },
-
     async redeliver({ webhookId, deliveryId }, caller, by = THE_PROCESS) {
       assertUuid(webhookId)
       const work = { action: 'redeliver', from: deliveryId, by }
       return await queueDelivery(core, caller, webhookId, work, async (db) => {
         if (!isUuid(deliveryId)) throw new DeliveryNotFound(deliveryId)
         const days = settings.deliveryLogRetentionDays
-        const [row] = await listLogRows(db, webhookId, days, { deliveryId, limit: 1 })
+        const [row] = await listLogRows(db, days, { webhookId, deliveryId, limit: 1 })
         const delivery = row ?? (await findDead(core, db, webhookId, deliveryId))
         if (delivery === undefined) throw new DeliveryNotFound(deliveryId)
         // The log shows the payload of the new attempt for as long again.
@@ -238,9 +184,4 @@ async function findDead(
   const filter = { group: webhookId, deliveryId, limit: 1 }
   const [letter] = await core.queues.deadLetters<DeliveryData>(db, QUEUE, filter)
   return letter?.data
-}
-
-async function assertExists(db: Db, webhookId: string, reach: Reach): Promise<void> {
-  assertUuid(webhookId)
-  existing(webhookId, await findWebhook(db, webhookId, reach))
 }

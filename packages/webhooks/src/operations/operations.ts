@@ -4,7 +4,6 @@ import type { OnBehalfOf, OperationOptions } from '@svc/core'
 import { callerFor, narrowedReach, readOperation, writeOperation } from '@svc/core/internal'
 import {
   DeliverInput,
-  ListDeadLetters,
   ListDeliveries,
   NewWebhook,
   Page,
@@ -13,8 +12,8 @@ import {
   TestWebhook,
   WebhookUpdate,
   type DeliveryAttempt,
-  type DeliveryFilter,
   type EventDescription,
+  type ListedDeliveries,
   type QueuedDelivery,
   type RedriveResult,
   type TestInput,
@@ -25,6 +24,7 @@ import { InboundFilter, type LoggedRequest, type ReplayResult } from '../inbound
 import { descriptionOf, type DescribedEvent } from '../outbound/described-event.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
 import type { DeliveryOperations } from './deliveries.ts'
+import type { DeliveryLists } from './delivery-lists.ts'
 import { parsed } from './delivery-attempts.ts'
 import type { InboundOperations } from './inbound.ts'
 import type { WebhookOperations } from './webhooks.ts'
@@ -87,13 +87,12 @@ export interface SvcWebhooks {
    */
   deliver: (input: DeliverInput, options?: OperationOptions) => Promise<DeliveryAttempt>
   /**
-   * Lists the attempts of a webhook's deliveries, newest first; all of them where only an id is given.
+   * Lists the attempts of a webhook's deliveries, newest first, or over all webhooks where none is
+   * named; all of them where no `limit` is given.
    *
    * @throws InvalidInput, WebhookNotFound
    */
-  listDeliveries: (
-    webhook: string | ({ webhookId: string } & DeliveryFilter),
-  ) => Promise<DeliveryAttempt[]>
+  listDeliveries: (webhook?: string | ListedDeliveries) => Promise<DeliveryAttempt[]>
   /**
    * Queues a delivery of the log, or a dead letter, once more, under a new delivery id.
    *
@@ -101,12 +100,12 @@ export interface SvcWebhooks {
    */
   redeliver: (input: RedeliverInput, options?: OperationOptions) => Promise<QueuedDelivery>
   /**
-   * Lists the dead letters of a webhook, newest first: the last attempt of each, under the id of the
-   * dead letter.
+   * Lists the dead letters of a webhook, newest first, or over all webhooks where none is named: the
+   * last attempt of each, under the id of the dead letter.
    *
    * @throws InvalidInput, WebhookNotFound
    */
-  listDeadLetters: (webhook: string | ({ webhookId: string } & Page)) => Promise<DeliveryAttempt[]>
+  listDeadLetters: (webhook?: string | ListedDeliveries) => Promise<DeliveryAttempt[]>
   /**
    * Queues all dead letters of a webhook again, with all their attempts.
    *
@@ -147,6 +146,7 @@ const Id = Type.String()
 interface Parts {
   webhooks: WebhookOperations
   deliveries: DeliveryOperations
+  lists: DeliveryLists
   events: readonly DescribedEvent[]
   requests: InboundOperations
 }
@@ -157,7 +157,7 @@ export const createOperations = (parts: Parts): SvcWebhooks => ({
 })
 
 function operationsOf(
-  { webhooks, deliveries, events, requests }: Parts,
+  { webhooks, deliveries, lists, events, requests }: Parts,
   by: Caller,
 ): Omit<SvcWebhooks, 'as'> {
   const name = (method: keyof SvcWebhooks) => `svc.webhooks.${method}`
@@ -173,6 +173,12 @@ function operationsOf(
   }
   const list = readOperation(Page, within(webhooks.list))
   const listInbound = readOperation(InboundFilter, within(requests.list))
+  const listDeliveries = readOperation(ListDeliveries, async (webhook) =>
+    (await lists.list(selectionOf(webhook), by)).rows.map(parsed),
+  )
+  const listDeadLetters = readOperation(ListDeliveries, async (webhook) =>
+    (await lists.listDead(selectionOf(webhook), by)).rows.map(parsed),
+  )
   return {
     register: writeOperation(name('register'), NewWebhook, (input, db) =>
       webhooks.register(input, db, by),
@@ -193,22 +199,16 @@ function operationsOf(
     deliver: writeOperation(name('deliver'), DeliverInput, async (input, db) =>
       parsed(await deliveries.deliver(input, db, by)),
     ),
-    listDeliveries: readOperation(ListDeliveries, async (webhook) => {
-      const { webhookId, ...filter } = withId(webhook)
-      return (await deliveries.list(webhookId, filter, by)).rows.map(parsed)
-    }),
+    listDeliveries: (webhook = {}) => listDeliveries(webhook),
     redeliver: writeOperation(name('redeliver'), RedeliverInput, (input, db) =>
       deliveries.redeliver(input, db, by),
     ),
-    listDeadLetters: readOperation(ListDeadLetters, async (webhook) => {
-      const { webhookId, ...page } = withId(webhook)
-      return (await deliveries.listDead(webhookId, page, by)).rows.map(parsed)
-    }),
+    listDeadLetters: (webhook = {}) => listDeadLetters(webhook),
     redrive: writeOperation(name('redrive'), Id, (id, db) => deliveries.redrive(id, db, by)),
     listInbound: (filter = {}) => listInbound(filter),
     replayInbound: readOperation(Id, (id) => requests.replay(id, by.reach, by.origin)),
   }
 }
 
-const withId = <Filter extends { webhookId: string }>(webhook: string | Filter) =>
-  typeof webhook === 'string' ? ({ webhookId: webhook } as Filter) : webhook
+const selectionOf = (webhook: string | ListedDeliveries): ListedDeliveries =>
+  typeof webhook === 'string' ? { webhookId: webhook } : webhook

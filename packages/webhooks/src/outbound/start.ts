@@ -2,9 +2,11 @@ import { createRequire } from 'node:module'
 import { InvalidOption } from '@svc/core'
 import { longestDays, deleteOldDeadLetters, type Core } from '@svc/core/internal'
 import { dropLogDays, makeLogDays } from '../tables/delivery-log.ts'
+import { sweepDeletedWebhooks } from '../tables/webhooks.ts'
 import type { WebhooksSettings } from '../options.ts'
 import { createAddressFilter } from './http/blocked-addresses.ts'
 import { createDeliveryWorker } from './delivery/delivery-worker.ts'
+import { createDeliveryLists, type DeliveryLists } from '../operations/delivery-lists.ts'
 import { createDeliveryOperations, type DeliveryOperations } from '../operations/deliveries.ts'
 import { describeEvents, type DescribedEvent } from './described-event.ts'
 import { parseSigningKey, type SigningKey } from './delivery/ed25519.ts'
@@ -18,6 +20,7 @@ import { createWebhookOperations, type WebhookOperations } from '../operations/w
 export interface Outbound {
   webhooks: WebhookOperations
   deliveries: DeliveryOperations
+  lists: DeliveryLists
   /** The guarded way out for what sources fetch. */
   fetch: Fetch
   /** The allowed events, and what the host says of them. */
@@ -69,6 +72,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     fetch,
     webhooks: createWebhookOperations(core, { ...settings, isBlocked }),
     deliveries: createDeliveryOperations(core, post, { ...settings, events }),
+    lists: createDeliveryLists(core, settings.deliveryLogRetentionDays),
     events,
     publicKey: signingKey && signingKey.publicKey,
   }
@@ -96,6 +100,9 @@ async function keepLog(core: Core, days: number): Promise<void> {
   core.every(HOUR_IN_SECONDS, 'next days of the delivery log', makeDays)
   core.every(HOUR_IN_SECONDS, 'old days of the delivery log', () =>
     core.transaction((db) => dropLogDays(db, days)),
+  )
+  core.every(HOUR_IN_SECONDS, 'tenants of deleted webhooks', () =>
+    sweepDeletedWebhooks(core.db, days),
   )
 }
 

@@ -1,18 +1,13 @@
 /** The table of delivery attempts. */
 import type { Db } from '@svc/core'
 import { FIRST_PARAMETER, JOB_IDS, longestDays, type InsertCompleted } from '@svc/core/internal'
-import type { DeliveryAttempt, DeliveryFilter } from '../schemas.ts'
+import type { DeliveryAttempt } from '../schemas.ts'
 
 /** An attempt as it is stored. */
 export interface LogRow extends Omit<DeliveryAttempt, 'payload'> {
   /** JSON text; null where the event holds it. */
   payload: string | null
 }
-
-const COLUMNS = `id, webhook_id as "webhookId", event, event_id as "eventId", payload,
-  delivery_id as "deliveryId", attempt, status, status_code as "statusCode", error,
-  duration_ms as "durationMs", response_body as "responseBody",
-  attempted_at as "attemptedAt", next_attempt_at as "nextAttemptAt"`
 
 /** The columns that an attempt fills, with their types. */
 const INSERTED = {
@@ -30,8 +25,15 @@ const INSERTED = {
   response_body: 'text',
   attempted_at: 'timestamptz',
   next_attempt_at: 'timestamptz',
+  url: 'text',
 }
 const NAMES = Object.keys(INSERTED).join(', ')
+const GIVEN = NAMES.replaceAll(/\b(\w+)/g, 'attempt.$1')
+
+/** The tenant of the webhook of `attempt`. That of a deleted one is kept while rows may follow. */
+const TENANT = `coalesce(
+  (select tenant from svc."__svc.webhooks.registrations" where id = attempt.webhook_id),
+  (select tenant from svc."__svc.webhooks.deleted_webhooks" where id = attempt.webhook_id))`
 
 /** The rows of {@link columnsOf}, which begin with the parameter `$first`, numbered as `n`. */
 const rowsFrom = (first: number): string => {
@@ -43,7 +45,8 @@ const rowsFrom = (first: number): string => {
 export async function insertLogRows(db: Db, rows: LogRow[]): Promise<void> {
   if (rows.length === 0) return
   await db.query(
-    `insert into svc."__svc.webhooks.delivery_log" (${NAMES}) select ${NAMES} from ${rowsFrom(1)}`,
+    `insert into svc."__svc.webhooks.delivery_log" (${NAMES}, tenant)
+     select ${GIVEN}, ${TENANT} from ${rowsFrom(1)}`,
     columnsOf(rows),
   )
 }
@@ -55,8 +58,8 @@ export const insertOfCompleted = (rows: LogRow[]): InsertCompleted => ({
 })
 
 const INSERT_OF_COMPLETED = `
-  insert into svc."__svc.webhooks.delivery_log" (${NAMES})
-  select ${NAMES.replaceAll(/\b(\w+)/g, 'attempt.$1')} from ${rowsFrom(FIRST_PARAMETER)}
+  insert into svc."__svc.webhooks.delivery_log" (${NAMES}, tenant)
+  select ${GIVEN}, ${TENANT} from ${rowsFrom(FIRST_PARAMETER)}
     join unnest(${JOB_IDS}::uuid[]) with ordinality as job (id, n) using (n)
     join completed on completed.id = job.id`
 
@@ -75,47 +78,8 @@ const columnsOf = (rows: LogRow[]): unknown[][] => [
   rows.map(({ responseBody }) => responseBody),
   rows.map(({ attemptedAt }) => attemptedAt),
   rows.map(({ nextAttemptAt }) => nextAttemptAt),
+  rows.map(({ url }) => url ?? null),
 ]
-
-/** Newest first, none older than `days`; all of them without a `limit`. */
-export async function listLogRows(
-  db: Db,
-  webhookId: string,
-  days: number,
-  { limit, after, status, event, deliveryId }: DeliveryFilter,
-): Promise<LogRow[]> {
-  const { rows } = await db.query(
-    `select ${COLUMNS} from svc."__svc.webhooks.delivery_log"
-      where webhook_id = $1
-        and id >= $2
-        and ($3::uuid is null or id < $3)
-        and ($4::text is null or status = $4)
-        and ($5::text is null or event = $5)
-        and ($6::uuid is null or delivery_id = $6)
-      order by id desc limit $7`,
-    [
-      webhookId,
-      firstIdOf(Date.now() - days * 24 * 3600 * 1000),
-      after ?? null,
-      status ?? null,
-      event ?? null,
-      deliveryId ?? null,
-      limit ?? null,
-    ],
-  )
-  return rows.map(asLogRow)
-}
-
-/** A host may have set parsers in pg that turn timestamps into something else than dates. */
-function asLogRow({ attemptedAt, nextAttemptAt, ...row }: LogRow): LogRow {
-  return {
-    ...row,
-    attemptedAt: isoOf(attemptedAt),
-    nextAttemptAt: nextAttemptAt && isoOf(nextAttemptAt),
-  }
-}
-
-const isoOf = (time: Date | string): string => new Date(time).toISOString()
 
 /** The attempts of these deliveries that have a row. */
 export async function findLoggedAttempts(
@@ -133,12 +97,6 @@ export async function findLoggedAttempts(
 /** Takes an advisory lock until the transaction ends: one process at a time. */
 export async function lockLog(db: Db): Promise<void> {
   await db.query('select pg_advisory_xact_lock(7763003)')
-}
-
-/** The smallest UUIDv7 of a moment. */
-const firstIdOf = (ms: number): string => {
-  const hex = Math.max(0, ms).toString(16).padStart(12, '0')
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }
 
 /** Partitions are made so many days ahead: for that long the hourly task may fail without effect. */

@@ -193,18 +193,43 @@ export async function deactivateWebhooks(db: Db, ids: string[], reason: string):
   return rows.map(({ id }: { id: string }) => id)
 }
 
-/** The webhook that was deleted. */
+/** The webhook that was deleted. Its tenant is remembered for the rows that its deliveries still get. */
 export async function deleteWebhook(
   db: Db,
   id: string,
   reach: Reach,
 ): Promise<WebhookWithSecret | undefined> {
   const { rows } = await db.query(
-    `delete from svc."__svc.webhooks.registrations"
-      where id = $1 and ${withinReach('tenant', '$2')} returning ${COLUMNS}`,
+    `with deleted as (
+       delete from svc."__svc.webhooks.registrations"
+        where id = $1 and ${withinReach('tenant', '$2')} returning *
+     ), remembered as (
+       insert into svc."__svc.webhooks.deleted_webhooks" (id, tenant)
+       select id, tenant from deleted where tenant is not null
+     )
+     select ${COLUMNS} from deleted`,
     [id, reach],
   )
   return rows[0] && asWebhook(rows[0])
+}
+
+/** Forgets the tenants of webhooks that were deleted more than `days` ago. */
+export async function sweepDeletedWebhooks(db: Db, days: number): Promise<void> {
+  await db.query(
+    `delete from svc."__svc.webhooks.deleted_webhooks"
+      where deleted_at < now() - make_interval(days => $1)`,
+    [days],
+  )
+}
+
+/** The webhooks within a reach; of these alone where `id` is given. */
+export async function webhookIdsWithin(db: Db, reach: Reach, id?: string): Promise<string[]> {
+  const { rows } = await db.query(
+    `select id from svc."__svc.webhooks.registrations"
+      where ${withinReach('tenant', '$1')} and ($2::uuid is null or id = $2)`,
+    [reach, id ?? null],
+  )
+  return rows.map((row: { id: string }) => row.id)
 }
 
 export async function findWebhooksForDelivery(

@@ -5,6 +5,7 @@
  */
 import type { Db } from '../../postgres/transaction.ts'
 import { deadLetterQueueOf, isLost, type DeadLetter } from '../job.ts'
+import { publishedEventIdIn } from './jobs-table-setup.ts'
 
 const COLUMNS = `letter.id, letter.data, letter.source_output as output,
   letter.source_retry_count + 1 as attempts,
@@ -12,6 +13,9 @@ const COLUMNS = `letter.id, letter.data, letter.source_output as output,
 
 /** The condition of the index in jobs-table-setup.ts. As a parameter the planner would not see it. */
 const IN_INDEX = `letter.name like '%.dlq'`
+
+/** The id of a letter's event as its publish gave it: see event-id.ts. The expression of an index. */
+const PUBLISHED_EVENT_ID = publishedEventIdIn('letter.data')
 
 /** Whether a move is about to take a dead letter of the queue `$1`. */
 const IS_MOVING = `exists (
@@ -21,40 +25,70 @@ const IS_MOVING = `exists (
 /** Whether it is a dead letter of the queue `$1`, whose dead-letter queue is `$2`. */
 const IS_LISTED = `letter.name = $2 and ${IN_INDEX} and not ${IS_MOVING}`
 
+/** A filter that is not given, or `undefined`, lets all pass. */
 export interface DeadLetterFilter {
-  group?: string
-  limit?: number
+  group?: string | undefined
+  /** Of any of these groups. */
+  groups?: string[] | undefined
+  limit?: number | undefined
   /** The id of the last one seen. */
-  after?: string
-  ids?: string[]
+  after?: string | undefined
+  ids?: string[] | undefined
   /** The `deliveryId` in the job's data. */
-  deliveryId?: string
+  deliveryId?: string | undefined
+  event?: string | undefined
+  /** As the publish gave it. */
+  eventId?: string | undefined
+  /** The `statusCode` in what the last attempt left. */
+  statusCode?: number | undefined
+  /** When it died, as ISO 8601: from … */
+  since?: string | undefined
+  /** … to, not included. */
+  until?: string | undefined
 }
 
 /** Newest first. */
 export async function listDeadLetters<Data>(
   db: Db,
   queue: string,
-  { group, limit, after, ids, deliveryId }: DeadLetterFilter,
+  filter: DeadLetterFilter,
 ): Promise<DeadLetter<Data>[]> {
+  const { group, groups, limit, after, ids, deliveryId, event, eventId } = filter
+  const { statusCode, since, until } = filter
+  const select = (condition: string) => `
+    select ${COLUMNS}
+      from svc_jobs.job as letter
+     where ${IS_LISTED} and ${condition}
+       and ($4::uuid[] is null or letter.id = any($4))
+       and ($5::uuid is null or letter.id < $5)
+       and ($6::text is null or letter.data ->> 'deliveryId' = $6)
+       and ($8::text is null or letter.data ->> 'event' = $8)
+       and ($9::text is null or ${PUBLISHED_EVENT_ID} = $9)
+       and ($10::text is null or letter.source_output ->> 'statusCode' = $10)
+       and ($11::timestamptz is null or letter.id >= svc."__svc.first_uuid"($11))
+       and ($12::timestamptz is null or letter.id < svc."__svc.first_uuid"($12))
+     order by letter.id desc
+     limit $7`
   const { rows } = await db.query(
-    `select ${COLUMNS}
-       from svc_jobs.job as letter
-      where ${IS_LISTED}
-        and ($3::text is null or letter.singleton_key = $3)
-        and ($4::uuid[] is null or letter.id = any($4))
-        and ($5::uuid is null or letter.id < $5)
-        and ($6::text is null or letter.data ->> 'deliveryId' = $6)
-      order by letter.id desc
-      limit $7`,
+    groups === undefined
+      ? select('($3::text is null or letter.singleton_key = $3)')
+      : // Of each group only as many as the page has: the index is walked once for each.
+        `select letter.* from unnest($3::text[]) as wanted (group_id)
+          cross join lateral (${select('letter.singleton_key = wanted.group_id')}) as letter
+          order by letter.id desc limit $7`,
     [
       queue,
       deadLetterQueueOf(queue),
-      group ?? null,
+      groups ?? group ?? null,
       ids ?? null,
       after ?? null,
-      deliveryId ?? null,
+      deliveryId?.toLowerCase() ?? null,
       limit ?? null,
+      event ?? null,
+      eventId ?? null,
+      statusCode === undefined ? null : String(statusCode),
+      since ?? null,
+      until ?? null,
     ],
   )
   return rows.map((row: DeadLetter<Data>) => asDeadLetter(row))

@@ -86,24 +86,43 @@ async function alterQueueTable(db: Db, queue: string): Promise<void> {
   await db.query(`analyze ${table}`)
 }
 
+/** The published id of the event of a job, whose data is in `column`: see event-id.ts. */
+export const publishedEventIdIn = (column: string): string =>
+  `substr(${column} ->> 'eventId', strpos(${column} ->> 'eventId', E'\\x1f') + 1)`
+
+/** What dead letters are listed by. Jobs of other queues in the table are in none of these. */
+const DEAD_LETTER_INDEXES = {
+  svc_dead_letters: 'name, singleton_key, id',
+  svc_dead_letters_event: `name, (data ->> 'event'), id`,
+  svc_dead_letters_event_id: `name, (${publishedEventIdIn('data')}), id`,
+  svc_dead_letters_delivery_id: `name, (data ->> 'deliveryId')`,
+  svc_dead_letters_status_code: `name, (source_output ->> 'statusCode'), id`,
+}
+
 async function areDeadLettersSetUp(db: Db): Promise<boolean> {
   const { rows } = await db.query(
     `select exists (select from pg_trigger
                      where tgrelid = to_regclass('${SHARED_TABLE}') and tgname = 'svc_dead_letter_id')
+            and (select bool_and(to_regclass('svc_jobs.' || name) is not null)
+                   from unnest($1::text[]) as name)
             as "isDone"`,
+    [Object.keys(DEAD_LETTER_INDEXES)],
   )
   return (rows[0] as { isDone: boolean }).isDone
 }
 
 async function alterDeadLetters(db: Db): Promise<void> {
-  await db.query(
-    `create index if not exists svc_dead_letters on ${SHARED_TABLE} (name, singleton_key, id)
-      where name like '%.dlq'`,
-  )
+  for (const [index, columns] of Object.entries(DEAD_LETTER_INDEXES)) {
+    await db.query(
+      `create index if not exists ${index} on ${SHARED_TABLE} (${columns})
+        where name like '%.dlq'`,
+    )
+  }
   await db.query(
     `update ${SHARED_TABLE}
         set id = overlay(id::text placing left(svc."__svc.first_uuid"(created_on)::text, 13) from 1 for 13)::uuid
-      where name like '%.dlq'`,
+      where name like '%.dlq'
+        and left(id::text, 13) <> left(svc."__svc.first_uuid"(created_on)::text, 13)`,
   )
   await db.query(
     `create or replace trigger svc_dead_letter_id before insert on ${SHARED_TABLE}

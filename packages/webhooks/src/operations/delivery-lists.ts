@@ -1,0 +1,105 @@
+/** The lists of attempts and of dead letters: of one webhook, or over all. */
+import {
+  EVERYWHERE,
+  narrowedReach,
+  type Core,
+  type DeadLetterFilter,
+  type Reach,
+} from '@svc/core/internal'
+import { QUEUE } from '../outbound/constants.ts'
+import type { ListedDeliveries } from '../schemas.ts'
+import { listLogRows } from '../tables/delivery-lists.ts'
+import type { LogRow } from '../tables/delivery-log.ts'
+import { findWebhook, webhookIdsWithin } from '../tables/webhooks.ts'
+import { THE_PROCESS, type Caller } from './caller.ts'
+import { attemptsOfDead, fittingPage, withPayloads } from './delivery-attempts.ts'
+import { assertUuid, existing } from './webhooks.ts'
+
+/** A page of attempts with their payloads. */
+export interface AttemptsPage {
+  rows: LogRow[]
+  /** Whether the list goes on: a page is bounded by its bytes as well. */
+  hasMore: boolean
+}
+
+/** Who asks for a page, and how many bytes its payloads may have together. */
+export interface Paging extends Caller {
+  pageBytes?: number
+}
+
+/**
+ * Without a `limit` all of them; with `pageBytes` fewer where their payloads have more bytes. A webhook
+ * that is named has to exist; as a filter over all webhooks it need not.
+ */
+type List = (selection: ListedDeliveries, by?: Paging) => Promise<AttemptsPage>
+
+export interface DeliveryLists {
+  list: List
+  listDead: List
+  listOverAll: List
+  listDeadOverAll: List
+}
+
+const NOTHING: AttemptsPage = { rows: [], hasMore: false }
+
+export function createDeliveryLists(core: Core, days: number): DeliveryLists {
+  async function pageOf(
+    limit: number | undefined,
+    pageBytes: number | undefined,
+    list: (limit: { limit?: number }) => Promise<LogRow[]>,
+  ): Promise<AttemptsPage> {
+    const found = await list(limit === undefined ? {} : { limit: limit + 1 })
+    const wanted = limit === undefined ? found : found.slice(0, limit)
+    const rows = pageBytes === undefined ? wanted : await fittingPage(core.db, wanted, pageBytes)
+    return { rows: await withPayloads(core.db, rows), hasMore: rows.length < found.length }
+  }
+
+  /** Rows of before had no tenant: those of a webhook are told by its id, those of a tenant by theirs. */
+  async function overAll(selection: ListedDeliveries, { reach, pageBytes }: Paging = THE_PROCESS) {
+    const { tenant, ...filter } = selection
+    const narrowed = narrowedReach(reach, tenant)
+    if (narrowed === undefined) return NOTHING
+    return pageOf(filter.limit, pageBytes, (limit) =>
+      listLogRows(core.db, days, { ...filter, ...limit, reach: narrowed }),
+    )
+  }
+
+  async function deadOverAll(
+    selection: ListedDeliveries,
+    { reach, pageBytes }: Paging = THE_PROCESS,
+  ) {
+    const { tenant, webhookId, status = 'dead', limit, ...filter } = selection
+    const narrowed = narrowedReach(reach, tenant)
+    if (narrowed === undefined || status !== 'dead') return NOTHING
+    const of = await groupsOf(narrowed, webhookId)
+    return pageOf(limit, pageBytes, async (most) =>
+      attemptsOfDead(await core.queues.deadLetters(core.db, QUEUE, { ...filter, ...of, ...most })),
+    )
+  }
+
+  async function groupsOf(
+    reach: Reach,
+    webhookId: string | undefined,
+  ): Promise<Pick<DeadLetterFilter, 'groups'>> {
+    if (reach !== EVERYWHERE) return { groups: await webhookIdsWithin(core.db, reach, webhookId) }
+    return webhookId === undefined ? {} : { groups: [webhookId.toLowerCase()] }
+  }
+
+  const ofOne = (list: List): List => {
+    return async (selection, by = THE_PROCESS) => {
+      const { webhookId } = selection
+      if (webhookId === undefined) return list(selection, by)
+      assertUuid(webhookId)
+      existing(webhookId, await findWebhook(core.db, webhookId, by.reach))
+      // The webhook is within reach, and what was delivered to it with it.
+      return list(selection, { ...by, reach: EVERYWHERE })
+    }
+  }
+
+  return {
+    list: ofOne(overAll),
+    listDead: ofOne(deadOverAll),
+    listOverAll: overAll,
+    listDeadOverAll: deadOverAll,
+  }
+}

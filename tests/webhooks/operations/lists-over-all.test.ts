@@ -1,0 +1,144 @@
+import t, { type Test } from 'tap'
+import type { DeliveryAttempt } from '@svc/webhooks'
+import { startHost, type Host } from '../support/host.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { until } from '../../support/until.ts'
+
+interface Listed extends DeliveryAttempt {
+  payload: { n: number }
+}
+
+/** Two webhooks, of which one fails at once with 503, and a third of the tenant acme. */
+async function busyHost(t: Test): Promise<Host & { good: string; bad: string; acme: string }> {
+  const host = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
+  const receiver = await startReceiver(t)
+  const broken = await startReceiver(t, () => 503)
+  const good = (await host.register(receiver.url)).id
+  const bad = (await host.register(broken.url, ['order.shipped'])).id
+  const { svc } = host.app
+  const of = { url: receiver.url, events: ['order.created'], tenant: 'acme' }
+  const acme = (await svc.webhooks.register(of)).id
+  await svc.events.publish('order.created', { n: 1 }, { id: 'first' })
+  await svc.events.publish('order.shipped', { n: 2 })
+  await svc.events.publish('order.created', { n: 3 }, { id: 'first', tenant: 'acme' })
+  await until(
+    () => svc.webhooks.listDeliveries(),
+    (attempts) => attempts.length === 5,
+  )
+  return { ...host, good, bad, acme }
+}
+
+const webhooksOf = (rows: Listed[]) => rows.map(({ webhookId }) => webhookId).toSorted()
+
+t.test('the log over all webhooks is filtered and paged as that of one', async (t) => {
+  const { ask, good, bad, acme } = await busyHost(t)
+  const list = async (query: string): Promise<Listed[]> =>
+    (await ask('GET', `/deliveries${query}`)).body
+  const all = await list('')
+  t.equal(all.length, 5)
+  t.same(
+    all.map(({ id }) => id),
+    all
+      .map(({ id }) => id)
+      .toSorted()
+      .toReversed(),
+  )
+  t.same(webhooksOf(await list(`?webhookId=${bad}`)), [bad])
+  t.same(webhooksOf(await list('?tenant=acme')), [acme])
+  t.same(webhooksOf(await list('?tenant=')), [good, good, good, bad].toSorted())
+  t.same(webhooksOf(await list('?status=dead')), [bad])
+  t.same(webhooksOf(await list('?statusCode=503')), [bad])
+  t.same(webhooksOf(await list('?event=order.shipped')), [good, bad].toSorted())
+  // Of the operator's event and of acme's, which have the same id.
+  t.same(webhooksOf(await list('?eventId=first')), [good, good, acme].toSorted())
+  t.same(webhooksOf(await list('?eventId=first&tenant=acme')), [acme])
+  const [one] = all
+  t.same(
+    (await list(`?deliveryId=${one?.deliveryId}`)).map(({ id }) => id),
+    [one?.id],
+  )
+  t.same(await list('?webhookId=0190a1b2-0000-7000-8000-000000000000'), [])
+
+  const page = await ask('GET', `/deliveries?limit=2&event=order.created`)
+  t.equal(page.body.length, 2)
+  const [, next = ''] =
+    /^<\/_webhooks(\/deliveries\?.+)>; rel="next"$/.exec(String(page.headers['link'])) ?? []
+  const rest = await ask('GET', next)
+  t.equal(rest.body.length, 1)
+  t.notOk('link' in rest.headers)
+})
+
+t.test('since is included, until is not', async (t) => {
+  const { ask } = await busyHost(t)
+  const all: Listed[] = (await ask('GET', '/deliveries')).body
+  const times = all.map(({ attemptedAt }) => attemptedAt).toSorted()
+  const middle = times[2] ?? ''
+  const list = async (query: string): Promise<Listed[]> =>
+    (await ask('GET', `/deliveries${query}`)).body
+  t.same(
+    (await list(`?since=${middle}`)).map(({ attemptedAt }) => attemptedAt).toSorted(),
+    times.filter((time) => time >= middle),
+  )
+  t.same(
+    (await list(`?until=${middle}`)).map(({ attemptedAt }) => attemptedAt).toSorted(),
+    times.filter((time) => time < middle),
+  )
+  for (const query of ['since=yesterday', 'statusCode=x', 'webhookId=x', 'eventId=%00']) {
+    t.equal((await ask('GET', `/deliveries?${query}`)).status, 400, query)
+    t.equal((await ask('GET', `/dead-letters?${query}`)).status, 400, query)
+  }
+})
+
+t.test('the dead letters of all webhooks are filtered as the log is', async (t) => {
+  const { ask, app, bad } = await busyHost(t)
+  const broken = await startReceiver(t, () => 500)
+  const of = { url: broken.url, events: ['order.created'], tenant: 'acme' }
+  const { id: acme } = await app.svc.webhooks.register(of)
+  await app.svc.events.publish('order.created', { n: 4 }, { id: 'fourth', tenant: 'acme' })
+  const list = async (query: string): Promise<Listed[]> =>
+    (await ask('GET', `/dead-letters${query}`)).body
+  const all = await until(
+    () => list(''),
+    (rows) => rows.length === 2,
+  )
+  t.same(
+    all.map(({ webhookId }) => webhookId),
+    [acme, bad],
+    'newest first',
+  )
+  for (const query of [
+    `webhookId=${acme}`,
+    'tenant=acme',
+    'event=order.created',
+    'eventId=fourth',
+    `deliveryId=${all[0]?.deliveryId}`,
+    'statusCode=500',
+    'limit=1',
+    `webhookId=${acme}&tenant=acme&status=dead&statusCode=500`,
+  ]) {
+    t.same(webhooksOf(await list(`?${query}`)), [acme], query)
+  }
+  t.same(webhooksOf(await list('?tenant=')), [bad])
+  t.same(await list(`?tenant=acme&webhookId=${bad}`), [])
+  t.same(await list('?status=failed'), [])
+  t.same(await list(`?since=${new Date(Date.now() + 60_000).toISOString()}`), [])
+  t.equal((await list(`?until=${new Date(Date.now() + 60_000).toISOString()}`)).length, 2)
+  t.same(webhooksOf((await app.svc.webhooks.listDeadLetters({ tenant: 'acme' })) as Listed[]), [
+    acme,
+  ])
+})
+
+t.test('rows of a webhook that is deleted stay with its tenant', async (t) => {
+  const { app } = await startHost(t)
+  const { svc } = app
+  const of = { url: 'https://receiver.example', events: ['order.created'], tenant: 'acme' }
+  const { id } = await svc.webhooks.register(of)
+  await svc.webhooks.update({ id, active: false })
+  await svc.webhooks.test(id)
+  await svc.webhooks.delete(id)
+  const listed = await until(
+    () => svc.webhooks.listDeliveries({ tenant: 'acme' }),
+    (rows) => rows.length === 1,
+  )
+  t.match(listed, [{ webhookId: id, status: 'skipped' }])
+})
