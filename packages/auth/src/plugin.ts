@@ -24,6 +24,7 @@ import { redactingLog } from './guard/refusal-log.ts'
 import { createRequestContextCopy } from './guard/request-context.ts'
 import { watchAgeing } from './operations/key-ageing.ts'
 import { createOperationContext } from './operations/context.ts'
+import { createTenantPart } from './operations/erase-tenant.ts'
 import { registerActions } from './operations/named-actions.ts'
 import { createOperations } from './operations/operations.ts'
 import { createAuthOperations } from './operations/svc-auth.ts'
@@ -93,6 +94,7 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
   const operations = createOperations(context, authentication)
   core.svc.auth = createAuthOperations(operations)
   watchAgeing(core, context, settings)
+  core.onEraseTenant(createTenantPart(context))
   registerActions(core.svc)
   const judgeTarget: JudgeTarget = ({ method, target }, ...request) =>
     guard.judge(policies.policyOfTarget(target), method, ...request)

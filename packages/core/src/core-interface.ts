@@ -13,6 +13,8 @@ import type { Notifications } from './postgres/notifications.ts'
 import type { Db } from './postgres/transaction.ts'
 import type { ProcessLease } from './processes/process-lease.ts'
 import type { Svc } from './svc.ts'
+import type { AuditOrigin } from './audit/audit-origin.ts'
+import type { ErasedRows, TenantPart } from './tenants/erasure.ts'
 
 /** A subscription with many recipients: each gets a job of its own for each event that it wants. */
 export interface FanOut {
@@ -61,6 +63,10 @@ export interface Core {
   catalogue: Catalogue
   /** Publishes payloads that are JSON text already. */
   bus: Pick<EventBus, 'publishText' | 'publishOnce'>
+  /** What a package keeps of tenants is deleted with them. */
+  onEraseTenant(part: TenantPart): void
+  /** As `svc.eraseTenant`, for whoever asks. */
+  eraseTenant(tenant: string, by: AuditOrigin): Promise<ErasedRows>
   /** Events are kept for at least so many days, since rows refer to them as long. */
   retainEventsAtLeast(days: number): void
   /** Runs when all workers have stopped, before the database is closed. */

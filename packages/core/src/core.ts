@@ -1,8 +1,8 @@
 /** Core while it runs: `fastify.svc`, and what the packages on top of core build with. */
 import type { FastifyBaseLogger } from 'fastify'
+import type { AuditOrigin } from './audit/audit-origin.ts'
 import type { Core, FanOut } from './core-interface.ts'
-import { createAudit } from './audit/audit.ts'
-import { createActions } from './actions/actions.ts'
+import { createServices } from './create-services.ts'
 import { retentionTasks } from './retention-tasks.ts'
 import { openCore, type OpenCore } from './open-core.ts'
 import type { Database } from './postgres/pools.ts'
@@ -10,13 +10,11 @@ import type { Db } from './postgres/transaction.ts'
 import type { Cipher } from './encryption/key-ring.ts'
 import { Reencryption } from './encryption/reencryption.ts'
 import type { Catalogue } from './events/catalogue.ts'
-import { createEvents } from './events/create-events.ts'
 import { EventBus } from './events/event-bus.ts'
 import { createErrorText, type ErrorText } from './http/error-body.ts'
-import type { CoreServices, Svc } from './svc.ts'
+import type { Svc } from './svc.ts'
 import { ProcessLease } from './processes/process-lease.ts'
 import { loggable } from './postgres/loggable-error.ts'
-import { createKeyValueStore } from './kv/key-value-store.ts'
 import { migrate, type MigrationBoot } from './migrations/migrate.ts'
 import type { CoreSettings } from './options/core-options.ts'
 import { JobMover } from './jobs/groups/job-mover.ts'
@@ -34,6 +32,7 @@ import {
 } from './jobs/pg-boss/recover-lost-jobs.ts'
 import { DeadProcesses } from './processes/dead-processes.ts'
 import { PeriodicTasks } from './jobs/periodic-tasks.ts'
+import { TenantErasure, type ErasedRows, type TenantPart } from './tenants/erasure.ts'
 import type { Worker } from './jobs/worker.ts'
 import { WorkerNotifications } from './jobs/worker-notifications.ts'
 import { WorkerRegistry } from './jobs/worker-registry.ts'
@@ -59,6 +58,8 @@ export class RunningCore implements Core {
   #workerNotifications: WorkerNotifications
   #workers: WorkerRegistry
   #fannedOut = new Set<string>()
+  #packages = new Set(['@svc/core'])
+  #erasure: TenantErasure
   #drained: (() => Promise<void>)[] = []
 
   static async start(
@@ -114,19 +115,10 @@ export class RunningCore implements Core {
       catalogue,
       log,
     })
-    const services: object = {
-      transaction: (run, options) => this.bus.hostTransaction(run, options),
-      actions: createActions(),
-      events: createEvents(this.bus),
-      kv: createKeyValueStore(database.db),
-      audit: createAudit(database.db),
-      secrets,
-      database: database.pool,
-      jobs: boss,
-      reencrypt: () => this.reencryption.run(),
-    } satisfies CoreServices
-    // The plugins that extend the interface add what is theirs when they are mounted.
-    this.svc = services as Svc
+    this.#erasure = new TenantErasure(database.maintenance, this.#packages, log)
+    const { bus, reencryption } = this
+    const erasure = this.#erasure
+    this.svc = createServices({ bus, database, secrets, boss, reencryption, erasure })
     this.#periodicTasks = new PeriodicTasks(log)
     const tasks = retentionTasks(database.maintenance, settings)
     for (const { seconds, name, run } of tasks) this.every(seconds, name, run)
@@ -145,6 +137,7 @@ export class RunningCore implements Core {
   }
 
   migrate(owner: string, folder: URL): Promise<void> {
+    this.#packages.add(owner)
     return migrate(this.#boot, owner, folder)
   }
 
@@ -167,6 +160,14 @@ export class RunningCore implements Core {
       await this.lease.declareEvents(wanted)
     },
     setRecipient,
+  }
+
+  onEraseTenant(part: TenantPart): void {
+    this.#erasure.add(part)
+  }
+
+  eraseTenant(tenant: string, by: AuditOrigin): Promise<ErasedRows> {
+    return this.#erasure.run(tenant, by)
   }
 
   retainEventsAtLeast(days: number): void {

@@ -57,6 +57,13 @@ export const ForeignTenant = createError(
   403,
 )
 
+/** `svc.eraseTenant` in a host that lacks a package whose tables are in the database. */
+export const IncompleteHost = createError<[string]>(
+  'SVC_CORE_INCOMPLETE_HOST',
+  'svc.eraseTenant: this database has tables of %s, which this host has not registered, so that rows of the tenant would stay in them: call it in a host with all of them',
+  500,
+)
+
 /** Input that the schema of an action or a route refuses. */
 export const InvalidInput = createError<[string]>('SVC_INVALID_INPUT', '%s', 400)
 

@@ -34,6 +34,7 @@ export type { AuditActor, AuditChanges, AuditEntry, AuditQuery } from './audit/a
 export type { OnBehalfOf } from './tenants/on-behalf-of.ts'
 export type { ErrorAnswer, ShapeErrorBody } from './http/error-body.ts'
 export type { Secrets } from './secrets.ts'
+export type { ErasedRows } from './tenants/erasure.ts'
 export type { Jobs } from './jobs/pg-boss/boss-interface.ts'
 export type { Db } from './postgres/transaction.ts'
 export type { TransactionOptions } from './postgres/host-transactions.ts'
@@ -45,6 +46,7 @@ export {
   DatabaseUnreachable,
   DecryptionFailed,
   ForeignTenant,
+  IncompleteHost,
   InvalidAction,
   InvalidEntry,
   InvalidEventId,

@@ -5,7 +5,7 @@ export type { ErrorAnswer, ErrorText } from './http/error-body.ts'
 export type { Db } from './postgres/transaction.ts'
 export type { DeadLetter, FanOutJob, Job } from './jobs/job.ts'
 export { isSealed, type Cipher } from './encryption/key-ring.ts'
-export type { Claim } from './kv/kv-table.ts'
+export { deleteKeysWithPrefix, type Claim } from './kv/kv-table.ts'
 export type { Queues } from './jobs/job-queues.ts'
 export { deleteOldDeadLetters, type DeadLetterFilter } from './jobs/pg-boss/dead-letters.ts'
 export type { Notifications } from './postgres/notifications.ts'
@@ -20,9 +20,15 @@ export {
   type Reach,
 } from './tenants/tenants.ts'
 export { callerFor } from './tenants/on-behalf-of.ts'
+export type { ErasedRows, TenantPart } from './tenants/erasure.ts'
 export { AuditEntry, auditFilter, changesOf, MASKED } from './audit/audit-entry.ts'
 export { BY_PROCESS, BY_SYSTEM, actorOf, originOf, type AuditOrigin } from './audit/audit-origin.ts'
-export { insertAudit, listAudit, type AuditRecord } from './audit/audit-table.ts'
+export {
+  findAuditedTargets,
+  insertAudit,
+  listAudit,
+  type AuditRecord,
+} from './audit/audit-table.ts'
 export {
   FIRST_PARAMETER,
   JOB_IDS,
@@ -34,7 +40,7 @@ export {
   type Settled,
   type Worker,
 } from './jobs/worker.ts'
-export { publishedEventId, storedEventId, tenantOfEvent } from './events/event-id.ts'
+export { idsOfTenant, publishedEventId, storedEventId, tenantOfEvent } from './events/event-id.ts'
 export { isUuid, uuidv7 } from './ids.ts'
 export type { Alongside, PublishedOrTaken } from './events/alongside.ts'
 export type { CatalogueEntry } from './events/catalogue.ts'

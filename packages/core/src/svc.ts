@@ -7,6 +7,7 @@ import type { KeyValueStore } from './kv/key-value-store.ts'
 import type { TransactionOptions } from './postgres/host-transactions.ts'
 import type { Db } from './postgres/transaction.ts'
 import type { Secrets } from './secrets.ts'
+import type { ErasedRows } from './tenants/erasure.ts'
 
 /** What core offers on `fastify.svc`. */
 export interface CoreServices {
@@ -17,7 +18,7 @@ export interface CoreServices {
    * statements.
    *
    * @returns what `run` returns
-   * @throws InvalidOption, InvalidTransaction, TransactionRolledBack, and what `run` or pg throws
+   * @throws InvalidOption, InvalidTransaction, TransactionRolledBack, Unavailable, and what `run` throws
    * @example
    * const order = await app.svc.transaction(async (db) => {
    *   const { rows } = await db.query('insert into orders (item) values ($1) returning *', ['book'])
@@ -43,6 +44,18 @@ export interface CoreServices {
    * @throws InvalidOption without the option, DecryptionFailed where the key of a row is not given
    */
   reencrypt: () => Promise<{ reencrypted: number }>
+  /**
+   * Deletes what is kept of a tenant: users, keys, webhooks, rows of logs and statistics, events,
+   * waiting jobs and dead letters. Rows of the audit stay, without `changes`. It takes many short
+   * transactions; one that was interrupted is finished by a second call. What is made or published
+   * for the tenant meanwhile may stay.
+   *
+   * @returns how many rows were deleted, by kind
+   * @throws InvalidInput for what is no tenant, IncompleteHost, Unavailable
+   * @example
+   * const { users, keys, events } = await app.svc.eraseTenant('acme')
+   */
+  eraseTenant: (tenant: string) => Promise<ErasedRows>
 }
 
 /**

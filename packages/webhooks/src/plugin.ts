@@ -2,6 +2,7 @@ import { AlreadyRegistered } from '@svc/core'
 import { bootOnCore, hideRoutes, managementApi, type Core } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { createTenantPart } from './operations/erase-tenant.ts'
 import { registerActions } from './operations/named-actions.ts'
 import { createOperations } from './operations/operations.ts'
 import { warnOfGuardedSources, warnOfUnguardedManagement } from './guard-presence.ts'
@@ -44,6 +45,7 @@ async function mount(
   const inbound = startInbound(core, settings, outbound.fetch)
   const operations = createOperations({ ...outbound, requests: inbound.requests })
   core.svc.webhooks = operations
+  core.onEraseTenant(createTenantPart(core))
   registerActions(core.svc, operations)
   const { managementBasePath, openapi } = settings
   if (managementBasePath !== null) {

@@ -1,7 +1,7 @@
-import pg from 'pg'
 import t from 'tap'
 import { redactingLog } from '../../../packages/auth/src/guard/refusal-log.ts'
 import { generateKey } from '../../../packages/auth/src/key-format.ts'
+import { everyRow, textOf } from '../../support/every-row.ts'
 import { startHost } from '../support/host.ts'
 import { logOf } from '../support/log.ts'
 
@@ -46,7 +46,7 @@ t.test('after everything was done, no key stands in the log or the database', as
   await ask('DELETE', `/_auth/users/${userId}`, { key })
   await app.close()
 
-  const stored = await everything(database)
+  const stored = textOf(await everyRow(database))
   t.match(stored, made.body.keyPrefix, 'the dump holds what it should')
   t.match(log.text(), 'key refused')
   // Nine characters are one more than the prefix.
@@ -99,20 +99,3 @@ t.test('should a secret slip into what we log, it is redacted', async (t) => {
   t.notMatch(log.text(), 'swordfish')
   t.match(log.entries('slipped'), [{ key: '[Redacted]', headers: '[Redacted]' }])
 })
-
-/** Every row of every table of a database, as text. */
-async function everything(database: string): Promise<string> {
-  const client = new pg.Client({ connectionString: database })
-  await client.connect()
-  const { rows: tables } = await client.query<{ name: string }>(
-    `select format('%I.%I', schemaname, tablename) as name from pg_tables
-      where schemaname not in ('pg_catalog', 'information_schema')`,
-  )
-  const dumps: string[] = []
-  for (const { name } of tables) {
-    const { rows } = await client.query(`select t::text as row from ${name} as t`)
-    dumps.push(...rows.map(({ row }) => row))
-  }
-  await client.end()
-  return dumps.join('\n')
-}

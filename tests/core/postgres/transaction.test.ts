@@ -108,31 +108,37 @@ t.test('its statements have no time limit of ours', async (t) => {
   t.strictSame(limits, [{ setting: '0' }, { setting: '0' }])
 })
 
-t.test('a connection that breaks in it is its error, and leaves the pool sound', async (t) => {
-  const database = await freshDatabase(t)
-  const proxy = await proxyPostgres(t, database)
-  const host = await startHost(t, { database: proxy.url })
-  await host.app.svc.database.query('create table orders (id int primary key)')
-  for (const isUnnoticed of [false, true]) {
-    await t.rejects(
-      host.app.svc.transaction(async (db) => {
-        await db.query('insert into orders values (1)')
-        proxy.cut()
-        if (isUnnoticed) await until(() => proxy.connections() === 0)
-        else await db.query('insert into orders values (2)')
-      }),
-      { message: /terminated|not queryable|closed|ECONNRESET/ },
-    )
-    proxy.mend()
-    const { rows } = await until(() =>
-      host.app.svc.database.query('select count(*)::int as n from orders').catch(() => undefined),
-    ).then((answer) => answer as pg.QueryResult)
-    t.strictSame(rows, [{ n: 0 }])
-  }
-  t.equal(host.app.svc.database.idleCount, host.app.svc.database.totalCount, 'none is kept out')
-})
+t.test(
+  'where a connection breaks in it the database is unavailable, and the pool stays sound',
+  async (t) => {
+    const database = await freshDatabase(t)
+    const proxy = await proxyPostgres(t, database)
+    const host = await startHost(t, { database: proxy.url })
+    await host.app.svc.database.query('create table orders (id int primary key)')
+    for (const isUnnoticed of [false, true]) {
+      await t.rejects(
+        host.app.svc.transaction(async (db) => {
+          await db.query('insert into orders values (1)')
+          proxy.cut()
+          if (isUnnoticed) await until(() => proxy.connections() === 0)
+          else await db.query('insert into orders values (2)')
+        }),
+        {
+          code: 'SVC_UNAVAILABLE',
+          cause: { message: /terminated|not queryable|closed|ECONNRESET/ },
+        },
+      )
+      proxy.mend()
+      const { rows } = await until(() =>
+        host.app.svc.database.query('select count(*)::int as n from orders').catch(() => undefined),
+      ).then((answer) => answer as pg.QueryResult)
+      t.strictSame(rows, [{ n: 0 }])
+    }
+    t.equal(host.app.svc.database.idleCount, host.app.svc.database.totalCount, 'none is kept out')
+  },
+)
 
-t.test('a client that the server ends in it is the error of pg', async (t) => {
+t.test('where the server ends its client the database is unavailable', async (t) => {
   const { app } = await startShop(t)
   await t.rejects(
     app.svc.transaction(async (db) => {
@@ -140,12 +146,12 @@ t.test('a client that the server ends in it is the error of pg', async (t) => {
       await app.svc.database.query('select pg_terminate_backend($1)', [rows[0].pid])
       await db.query('select 1')
     }),
-    { message: /terminat|not queryable/ },
+    { code: 'SVC_UNAVAILABLE', cause: { message: /terminat|not queryable/ } },
   )
   t.equal(await app.svc.transaction(() => 'the next one works'), 'the next one works')
 })
 
-t.test('a pool without a free connection is the error of pg', async (t) => {
+t.test('without a free connection in the pool the database is unavailable', async (t) => {
   const { app } = await startHost(t, { core: { worker: { enabled: false } } })
   const { options } = app.svc.database
   options.connectionTimeoutMillis = 300
@@ -154,7 +160,10 @@ t.test('a pool without a free connection is the error of pg', async (t) => {
   )
   await t.rejects(
     app.svc.transaction(() => t.fail('has no connection to run on')),
-    { message: /timeout exceeded when trying to connect/ },
+    {
+      code: 'SVC_UNAVAILABLE',
+      cause: { message: /timeout exceeded when trying to connect/ },
+    },
   )
   for (const client of clients) client.release()
   options.connectionTimeoutMillis = 5000

@@ -206,7 +206,7 @@ export function createApiKeyOperations(context: OperationContext) {
         }
         const after = await updateApiKey(tx, id, Object.keys(changes), wanted)
         const change = recordOf('key.update', after, fieldsOf(before), fieldsOf(after))
-        if (Object.keys(change.changes).length > 0) await record(tx, call, change)
+        if (Object.keys(change.changes ?? {}).length > 0) await record(tx, call, change)
         return { hashes: [hash], result: after }
       })
       log.info({ keyId: id, ...performedBy(call) }, 'key changed')

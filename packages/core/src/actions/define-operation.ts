@@ -1,10 +1,10 @@
 /** An operation: the one function behind a method of `svc.auth` or `svc.webhooks` and a named action. */
 import type { Static, TSchema } from '@sinclair/typebox'
-import { InvalidOption, Unavailable } from '../errors.ts'
+import { InvalidOption } from '../errors.ts'
 import { isPlainObject, kindOf } from '../options/check-options.ts'
 import { checkedDb } from '../postgres/checked-db.ts'
-import { isConnectionError } from '../postgres/connection-errors.ts'
 import type { Db } from '../postgres/transaction.ts'
+import { orUnavailable } from '../postgres/unavailable.ts'
 import { checkedInput } from './validate-input.ts'
 
 /** The second argument of an operation that writes. */
@@ -27,7 +27,7 @@ export function writeOperation<Schema extends TSchema, Result>(
 ): (input: Static<Schema>, options?: OperationOptions) => Promise<Result> {
   const checked = checkedInput(schema)
   return async (input, options) =>
-    unavailable(perform(checked(input), checkedOptions(name, options)))
+    orUnavailable(perform(checked(input), checkedOptions(name, options)))
 }
 
 /** Makes an operation that reads. */
@@ -36,7 +36,7 @@ export function readOperation<Schema extends TSchema, Result>(
   perform: (input: Static<Schema>) => Promise<Result>,
 ): (input: Static<Schema>) => Promise<Result> {
   const checked = checkedInput(schema)
-  return async (input) => unavailable(perform(checked(input)))
+  return async (input) => orUnavailable(perform(checked(input)))
 }
 
 /**
@@ -53,12 +53,4 @@ function checkedOptions(name: string, options: OperationOptions = {}): Db | unde
     throw new InvalidOption(`${name}: there is no option "${unknown}"; there is: db`)
   }
   return options.db === undefined ? undefined : checkedDb(options.db, name)
-}
-
-async function unavailable<Result>(result: Promise<Result>): Promise<Result> {
-  try {
-    return await result
-  } catch (error) {
-    throw isConnectionError(error) ? new Unavailable({ cause: error }) : error
-  }
 }

@@ -10,7 +10,7 @@ export interface AuditRecord {
   tenant: string | null
   action: string
   target: { kind: string; id: string }
-  changes: AuditChanges
+  changes: AuditChanges | null
 }
 
 /** In the transaction of the changes. */
@@ -118,4 +118,35 @@ export async function sweepAudit(db: Db, days: number): Promise<void> {
     )
     if ((rowCount ?? 0) < PORTION) return
   }
+}
+
+/** Forgets what the changes of a tenant's rows were, in portions; that there were some is kept. */
+export async function eraseChanges(db: Db, tenant: string): Promise<void> {
+  for (let before: string | null = null; ;) {
+    const { rows }: Awaited<ReturnType<Db['query']>> = await db.query(
+      `with portion as materialized (
+         select id from svc."__svc.audit"
+          where tenant = $1 and ($2::uuid is null or id < $2) order by id desc limit $3
+       ), erased as (
+         update svc."__svc.audit" set changes = null
+          where id = any(array(select id from portion)) and changes is not null
+       )
+       select count(*)::int as seen, (select id from portion order by id limit 1) as last
+         from portion`,
+      [tenant, before, PORTION],
+    )
+    const { seen, last } = rows[0] as { seen: number; last: string }
+    if (seen < PORTION) return
+    before = last
+  }
+}
+
+/** The ids of what was changed of a tenant and of one kind: also of what is there no more. */
+export async function findAuditedTargets(db: Db, tenant: string, kind: string): Promise<string[]> {
+  const { rows } = await db.query(
+    `select distinct target_id as id from svc."__svc.audit"
+      where tenant = $1 and target_kind = $2`,
+    [tenant, kind],
+  )
+  return rows.map(({ id }: { id: string }) => id)
 }

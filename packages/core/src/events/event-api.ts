@@ -100,7 +100,7 @@ export interface Events {
    * one of its own, which is committed when the promise resolves.
    *
    * @throws InvalidEventName, ReservedEventName, InvalidEventId, InvalidPayload, PayloadMismatch,
-   *   InvalidOption, NoTransaction
+   *   InvalidOption, NoTransaction, Unavailable
    * @example
    * await app.svc.transaction(async (db) => {
    *   await db.query('insert into orders (id) values ($1)', [7])
@@ -121,14 +121,18 @@ export interface Events {
    *   await ship(order, { idempotencyKey: id, signal })
    * })
    * @throws InvalidEventName, InvalidSubscription, InvalidOption, SubscriptionTaken (at once, not by
-   *   the promise)
+   *   the promise), Unavailable
    */
   subscribe: <Name extends SubscribedName>(
     name: Name,
     handler: EventHandler<SubscribedPayload<Name>>,
     options?: SubscribeOptions,
   ) => Promise<void>
-  /** Ends a subscription in all processes, and deletes its waiting jobs. @throws InvalidSubscription */
+  /**
+   * Ends a subscription in all processes, and deletes its waiting jobs.
+   *
+   * @throws InvalidSubscription, Unavailable
+   */
   unsubscribe: (subscription: string) => Promise<void>
   /**
    * The events that a subscription has not handled after all its attempts, newest first. They are

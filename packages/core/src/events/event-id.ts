@@ -16,3 +16,9 @@ export function tenantOfEvent(storedId: string): string | null {
   const end = storedId.indexOf(SEPARATOR)
   return end > 0 ? storedId.slice(0, end) : null
 }
+
+/** The stored ids of a tenant's events: all that begin with `from`, and none below it or from `to` on. */
+export const idsOfTenant = (tenant: string): { from: string; to: string } => ({
+  from: `${tenant}${SEPARATOR}`,
+  to: `${tenant} `,
+})

@@ -2,6 +2,7 @@
 import type { Db } from '../postgres/transaction.ts'
 import type { Alongside } from './alongside.ts'
 import { NO_JOB_NEEDS_EVENT } from '../jobs/pg-boss/jobs-table.ts'
+import { idsOfTenant } from './event-id.ts'
 
 export interface EventRow {
   name: string
@@ -99,4 +100,47 @@ export async function sweepEvents(db: Db, days: number): Promise<void> {
     )
     if ((rowCount ?? 0) < portion) return
   }
+}
+
+/** Deletes the events that were published for a tenant, in portions. Returns how many. */
+export async function eraseEvents(db: Db, tenant: string): Promise<number> {
+  let erased = 0
+  for (const name of await findEventNames(db)) {
+    for (let more = true; more;) {
+      const deleted = await eraseEventsOf(db, name, tenant)
+      erased += deleted
+      more = deleted === ERASED_PORTION
+    }
+  }
+  return erased
+}
+
+const ERASED_PORTION = 2000
+
+/** One step along the primary key for each name, however many events it has. */
+async function findEventNames(db: Db): Promise<string[]> {
+  const { rows } = await db.query(
+    `with recursive known as (
+       (select name from svc."__svc.events" order by name limit 1)
+       union all
+       select (select name from svc."__svc.events" as event
+                where event.name > known.name order by name limit 1)
+         from known where known.name is not null
+     )
+     select name from known where name is not null`,
+  )
+  return rows.map(({ name }: { name: string }) => name)
+}
+
+/** The ids of a tenant's events are a range of the primary key, see event-id.ts. */
+async function eraseEventsOf(db: Db, name: string, tenant: string): Promise<number> {
+  const { from, to } = idsOfTenant(tenant)
+  const { rowCount } = await db.query(
+    `delete from svc."__svc.events"
+      where name = $1 and id = any(array(
+        select id from svc."__svc.events"
+         where name = $1 and id >= $2 and id < $3 order by id limit $4))`,
+    [name, from, to, ERASED_PORTION],
+  )
+  return rowCount ?? 0
 }

@@ -9,9 +9,10 @@ import {
   type DeadLetterFilter,
   type RetrySettings,
 } from './pg-boss/dead-letters.ts'
-import { recordParked, setHeld } from './groups/groups-table.ts'
+import { deleteGroups, recordParked, setHeld } from './groups/groups-table.ts'
 import { insertMove } from './groups/moves-table.ts'
-import type { DeadLetter, Job, NewJob } from './job.ts'
+import { deadLetterQueueOf, type DeadLetter, type Job, type NewJob } from './job.ts'
+import { eraseJobs } from './pg-boss/erase-jobs.ts'
 import { discardParked, parkHead } from './pg-boss/parked-jobs.ts'
 import { defineQueue, insertJobs, type PgBoss } from './pg-boss/boss.ts'
 import type { WorkerRegistry } from './worker-registry.ts'
@@ -34,6 +35,11 @@ export interface Queues {
    * transaction and returned; the rest follows in the background, see `Worker.recordDiscarded`.
    */
   discard<Data>(db: Db, queue: string, group: string): Promise<Job<Data>[]>
+  /**
+   * Deletes all jobs and dead letters of these groups, in many transactions: unlike `discard` it is
+   * done when it resolves, and nothing is written of them. Attempts under way are not stopped.
+   */
+  erase(queue: string, groups: readonly string[]): Promise<ErasedJobs>
   /** Newest first. */
   deadLetters<Data>(db: Db, queue: string, filter: DeadLetterFilter): Promise<DeadLetter<Data>[]>
   /**
@@ -41,6 +47,11 @@ export interface Queues {
    * A first portion is moved in the transaction, the rest in the background. Returns how many in all.
    */
   redrive(db: Db, queue: string, group: string, ids?: string[]): Promise<number>
+}
+
+export interface ErasedJobs {
+  jobs: number
+  deadLetters: number
 }
 
 /** Rows that are moved within the transaction of the call. */
@@ -91,6 +102,16 @@ export class JobQueues implements Queues {
     const deleted = await deleteDeadLetters(db, queue, { group }, FIRST_PORTION)
     if (deleted === FIRST_PORTION) await insertMove(db, queue, group, 'bury')
     return jobs
+  }
+
+  async erase(queue: string, groups: readonly string[]): Promise<ErasedJobs> {
+    if (groups.length === 0) return { jobs: 0, deadLetters: 0 }
+    const { maintenance: db } = this.#database
+    const which = { eventIdPrefix: null, groups }
+    const jobs = await eraseJobs(db, queue, which)
+    const deadLetters = await eraseJobs(db, deadLetterQueueOf(queue), which)
+    await deleteGroups(db, queue, groups)
+    return { jobs, deadLetters }
   }
 
   deadLetters<Data>(db: Db, queue: string, filter: DeadLetterFilter): Promise<DeadLetter<Data>[]> {

@@ -1,4 +1,5 @@
 import type { Db } from '../postgres/transaction.ts'
+import { orUnavailable } from '../postgres/unavailable.ts'
 import { InvalidEntry } from '../errors.ts'
 import { isStorableText } from '../options/check-options.ts'
 import { addToValue, takeKeyIfFree, deleteValue, findValue, putValue } from './kv-table.ts'
@@ -13,7 +14,7 @@ export interface EntryOptions {
 
 /**
  * `fastify.svc.kv`: JSON values in Postgres, under keys of 1 to 1024 characters. An expired entry is
- * invisible at once, and deleted later. All methods reject with InvalidEntry.
+ * invisible at once, and deleted later. All methods reject with InvalidEntry and Unavailable.
  *
  * @example
  * const isFirst = await app.svc.kv.setIfAbsent('report:2030-01-01', true, { ttlSeconds: 86_400 })
@@ -35,14 +36,15 @@ export interface KeyValueStore {
 
 export function createKeyValueStore(pool: Db): KeyValueStore {
   return {
-    get: async (key, { db = pool } = {}) => findValue(db, checkedKey(key)) as never,
+    get: async (key, { db = pool } = {}) =>
+      orUnavailable(findValue(db, checkedKey(key))) as Promise<never>,
     set: async (key, value, { ttlSeconds, db = pool } = {}) =>
-      putValue(db, checkedKey(key), asJson(value), checkedTtl(ttlSeconds)),
-    delete: async (key, { db = pool } = {}) => deleteValue(db, checkedKey(key)),
+      orUnavailable(putValue(db, checkedKey(key), asJson(value), checkedTtl(ttlSeconds))),
+    delete: async (key, { db = pool } = {}) => orUnavailable(deleteValue(db, checkedKey(key))),
     setIfAbsent: async (key, value, { ttlSeconds, db = pool } = {}) =>
-      takeKeyIfFree(db, checkedKey(key), asJson(value), checkedTtl(ttlSeconds)),
+      orUnavailable(takeKeyIfFree(db, checkedKey(key), asJson(value), checkedTtl(ttlSeconds))),
     increment: async (key, { by = 1, ttlSeconds, db = pool } = {}) =>
-      addToValue(db, checkedKey(key), checkedNumber(by), checkedTtl(ttlSeconds)),
+      orUnavailable(addToValue(db, checkedKey(key), checkedNumber(by), checkedTtl(ttlSeconds))),
   }
 }
 

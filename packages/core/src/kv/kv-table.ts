@@ -106,3 +106,19 @@ async function asking(db: Db, text: string, values: unknown[]): ReturnType<Db['q
     throw error
   }
 }
+
+/** Deletes the entries whose keys begin with `prefix`, in portions. Returns how many. */
+export async function deleteKeysWithPrefix(db: Db, prefix: string): Promise<number> {
+  const portion = 5000
+  // The first text that is greater than all with the prefix.
+  const end = prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)
+  for (let deleted = 0; ;) {
+    const { rowCount } = await db.query(
+      `delete from svc."__svc.kv" where key = any(array(
+         select key from svc."__svc.kv" where key >= $1 and key < $2 order by key limit $3))`,
+      [prefix, end, portion],
+    )
+    deleted += rowCount ?? 0
+    if ((rowCount ?? 0) < portion) return deleted
+  }
+}

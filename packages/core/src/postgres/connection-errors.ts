@@ -16,6 +16,8 @@ export function isConnectionError(error: unknown): boolean {
 const AWAY_STATES = /^(08...|57P0[1-5]|53300|25006)$/
 
 const AWAY_CODES = new Set([
+  // Of ours, which has such an error as its cause.
+  'SVC_UNAVAILABLE',
   'ECONNREFUSED',
   'ECONNRESET',
   'ECONNABORTED',

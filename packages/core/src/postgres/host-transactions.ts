@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { InvalidOption, InvalidTransaction } from '../errors.ts'
 import { isFunction, kindOf, resolveOptions, type OptionRules } from '../options/check-options.ts'
 import { unlimitedTransaction, type Db } from './transaction.ts'
+import { asUnavailable, orUnavailable } from './unavailable.ts'
 
 /** Options of `svc.transaction`. */
 export interface TransactionOptions {
@@ -46,7 +47,7 @@ export class HostTransactions {
     this.#pool = pool
   }
 
-  /** @throws InvalidOption, InvalidTransaction, TransactionRolledBack, and what `run` throws */
+  /** @throws InvalidOption, InvalidTransaction, TransactionRolledBack, Unavailable, and what `run` throws */
   async run<T>(
     run: (db: Db) => T | Promise<T>,
     options: TransactionOptions = {},
@@ -63,23 +64,32 @@ export class HostTransactions {
       )
     }
     const begin = isolation ? `begin isolation level ${isolation}` : 'begin'
-    return unlimitedTransaction(
-      this.#pool,
-      async (client) => {
-        const open: OpenTransaction = { hasEnded: false }
-        const db = untilItsEnd(client, open)
-        hooks.begun?.(db)
-        try {
-          const result = await this.#current.run(open, async () => run(db))
-          hooks.ending?.()
-          assertOpen(client)
-          return result
-        } finally {
-          open.hasEnded = true
-        }
-      },
-      begin,
-    )
+    let thrown: unknown
+    try {
+      return await unlimitedTransaction(
+        this.#pool,
+        async (client) => {
+          const open: OpenTransaction = { hasEnded: false }
+          const db = untilItsEnd(client, open)
+          hooks.begun?.(db)
+          try {
+            const result = await this.#current.run(open, async () => run(db))
+            hooks.ending?.()
+            assertOpen(client)
+            return result
+          } catch (error) {
+            thrown = error
+            throw error
+          } finally {
+            open.hasEnded = true
+          }
+        },
+        begin,
+      )
+    } catch (error) {
+      // What `run` throws is its own matter, such as an error of another server that it asked.
+      throw error === thrown ? error : asUnavailable(error)
+    }
   }
 }
 
@@ -95,7 +105,7 @@ function untilItsEnd(client: pg.PoolClient, open: OpenTransaction): Db {
             'this transaction of svc.transaction has ended: await each statement and publish within the function given to svc.transaction',
           ),
         )
-      : client.query(...statement)
+      : orUnavailable(client.query(...statement))
   return { query }
 }
 

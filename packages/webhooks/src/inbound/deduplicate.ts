@@ -12,16 +12,25 @@ export interface Scope {
   params: object
 }
 
+const NAMES = '__svc.webhooks.inbound'
+
 /**
  * The name under which a key of a source is stored. No two different keys share a name; without a
  * tenant and parameters it is made of source and key alone, as keys were before there were these.
  */
 export function storedName(source: string, key: string, scope?: Scope): string {
   const params = Object.entries(scope?.params ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  const isPlain = !scope || (scope.tenant === null && params.length === 0)
-  const name = JSON.stringify(isPlain ? [source, key] : [source, key, scope.tenant, params])
-  return `__svc.webhooks.inbound${READABLE.test(name) ? name : `#${hash('sha256', name)}`}`
+  const name = JSON.stringify(params.length === 0 ? [source, key] : [source, key, params])
+  const tenant = scope?.tenant ?? null
+  const stored = READABLE.test(name) ? name : `#${hash('sha256', name)}`
+  return `${tenant === null ? NAMES : namesOfTenant(tenant)}${stored}`
 }
+
+const namesOfTenant = (tenant: string): string => `${NAMES}@${tenant}`
+
+/** What the names of a tenant's keys begin with, and no others: no tenant holds either last character. */
+export const namePrefixesOf = (tenant: string): string[] =>
+  ['[', '#'].map((begin) => `${namesOfTenant(tenant)}${begin}`)
 
 /** The key that the source's function returns, or `null`. */
 export function deduplicationKey(

@@ -127,3 +127,18 @@ const firstIdOf = (ms: number): string => {
   const hex = Math.max(0, ms).toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }
+
+/** Deletes the rows of a tenant, in portions. Returns how many. */
+export async function eraseInboundRows(db: Db, tenant: string): Promise<number> {
+  const portion = 1000
+  for (let erased = 0; ;) {
+    const { rowCount } = await db.query(
+      `delete from svc."__svc.webhooks.inbound_log"
+        where id = any(array(select id from svc."__svc.webhooks.inbound_log"
+                              where tenant = $1 order by id limit $2))`,
+      [tenant, portion],
+    )
+    erased += rowCount ?? 0
+    if ((rowCount ?? 0) < portion) return erased
+  }
+}

@@ -83,3 +83,18 @@ export async function deleteUnusedGroups(
   )
   return rows.map(({ group }: { group: string }) => group)
 }
+
+/** Deletes what is known of groups that are no more, and the moves of their jobs. */
+export async function deleteGroups(
+  db: Db,
+  queue: string,
+  groups: readonly string[],
+): Promise<void> {
+  await db.query(
+    `with moves as (
+       delete from svc."__svc.job_moves" where queue = $1 and group_id = any($2::text[])
+     )
+     delete from svc."__svc.job_groups" where queue = $1 and group_id = any($2::text[])`,
+    [queue, groups],
+  )
+}

@@ -1,0 +1,80 @@
+/** What the tables of auth keep of one tenant: the statements that end and delete it, in portions. */
+import type { Db } from '@svc/core/internal'
+import { hashOfHex } from '../key-format.ts'
+
+/** Rows of keys in one transaction: all keys that change in it are forgotten one by one. */
+export const KEYS_PORTION = 200
+const ROWS_PORTION = 5000
+
+/** Revokes a portion of the keys that are not revoked. Returns their hashes. */
+export async function revokeKeysOfTenant(db: Db, tenant: string): Promise<string[]> {
+  const { rows } = await db.query(
+    `update svc."__svc.auth.api_keys" set revoked_at = now()
+      where id in (select id from svc."__svc.auth.api_keys"
+                    where tenant = $1 and revoked_at is null
+                    order by id desc limit $2 for update)
+     returning key_hash as hex`,
+    [tenant, KEYS_PORTION],
+  )
+  return rows.map(({ hex }: { hex: string }) => hashOfHex(hex))
+}
+
+/** A portion of the keys, locked until the transaction ends. */
+export async function lockKeyIdsOfTenant(db: Db, tenant: string): Promise<string[]> {
+  const { rows } = await db.query(
+    `select id from svc."__svc.auth.api_keys" where tenant = $1
+      order by id desc limit $2 for update`,
+    [tenant, KEYS_PORTION],
+  )
+  return rows.map(({ id }: { id: string }) => id)
+}
+
+/** Returns the hashes of the keys. */
+export async function deleteKeys(db: Db, ids: readonly string[]): Promise<string[]> {
+  await db.query(`delete from svc."__svc.auth.key_notices" where key_id = any($1::uuid[])`, [ids])
+  const { rows } = await db.query(
+    `delete from svc."__svc.auth.api_keys" where id = any($1::uuid[]) returning key_hash as hex`,
+    [ids],
+  )
+  return rows.map(({ hex }: { hex: string }) => hashOfHex(hex))
+}
+
+/** Deletes what was granted of the limits and quotas of these subjects. Returns how many rows. */
+export async function deleteAllowances(db: Db, subjects: readonly string[]): Promise<number> {
+  const { rows } = await db.query(
+    `with of_limits as (
+       delete from svc."__svc.auth.windows" where subject = any($1::text[]) returning subject
+     ), of_quotas as (
+       delete from svc."__svc.auth.quotas" where subject = any($1::text[]) returning subject
+     )
+     select ((select count(*) from of_limits) + (select count(*) from of_quotas))::int as count`,
+    [subjects],
+  )
+  return (rows[0] as { count: number }).count
+}
+
+export async function deleteUsageOfTenant(db: Db, tenant: string): Promise<number> {
+  return inPortions(db, DELETE_USAGE, tenant)
+}
+
+const DELETE_USAGE = `
+  delete from svc."__svc.auth.usage" as usage
+   using (select key_id, hour from svc."__svc.auth.usage"
+           where tenant = $1 order by hour limit $2) as portion
+   where (usage.key_id, usage.hour) = (portion.key_id, portion.hour)`
+
+export async function deleteUsersOfTenant(db: Db, tenant: string): Promise<number> {
+  return inPortions(db, DELETE_USERS, tenant)
+}
+
+const DELETE_USERS = `
+  delete from svc."__svc.auth.users"
+   where id in (select id from svc."__svc.auth.users" where tenant = $1 order by id desc limit $2)`
+
+async function inPortions(db: Db, statement: string, tenant: string): Promise<number> {
+  for (let deleted = 0; ;) {
+    const { rowCount } = await db.query(statement, [tenant, ROWS_PORTION])
+    deleted += rowCount ?? 0
+    if ((rowCount ?? 0) < ROWS_PORTION) return deleted
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * `svc.eraseTenant`: deletes what all packages keep of a tenant. It is many short transactions, so that
+ * deliveries of others go on meanwhile; one that was interrupted is finished by a second call.
+ */
+import { eraseChanges, insertAudit } from '../audit/audit-table.ts'
+import type { AuditOrigin } from '../audit/audit-origin.ts'
+import { IncompleteHost, InvalidInput } from '../errors.ts'
+import { idsOfTenant } from '../events/event-id.ts'
+import { eraseEvents } from '../events/events-table.ts'
+import { eraseJobs, findQueues } from '../jobs/pg-boss/erase-jobs.ts'
+import { findMigrationOwners } from '../migrations/migration-owners.ts'
+import type { Db } from '../postgres/transaction.ts'
+import { orUnavailable } from '../postgres/unavailable.ts'
+import { isTenant, TENANT } from './tenants.ts'
+
+/** How many rows were deleted, by kind: `users`, `keys`, `webhooks`, `events`, `jobs`, … */
+export type ErasedRows = Record<string, number>
+
+/** What one package keeps of tenants. */
+export interface TenantPart {
+  /** Ends what would make new rows: the keys, the webhooks. It is called before anything is erased. */
+  close?(tenant: string): Promise<void>
+  /**
+   * Deletes, in portions. What says which rows are the tenant's goes last: a second call must find
+   * what is left. No job of the tenant's events is there any more.
+   */
+  erase(tenant: string): Promise<ErasedRows>
+}
+
+interface Log {
+  info(details: object, message: string): void
+}
+
+export class TenantErasure {
+  #db: Db
+  #owners: ReadonlySet<string>
+  #log: Log
+  #parts: TenantPart[] = []
+
+  /**
+   * `db`: with time for statements that read much. `owners`: the packages that run in this host, by the
+   * names of their migrations.
+   */
+  constructor(db: Db, owners: ReadonlySet<string>, log: Log) {
+    this.#db = db
+    this.#owners = owners
+    this.#log = log
+  }
+
+  add(part: TenantPart): void {
+    this.#parts.push(part)
+  }
+
+  /** @throws InvalidInput, IncompleteHost, Unavailable */
+  async run(tenant: string, by: AuditOrigin): Promise<ErasedRows> {
+    if (!isTenant(tenant)) {
+      throw new InvalidInput(`svc.eraseTenant: the tenant must be a text of ${TENANT}`)
+    }
+    return orUnavailable(this.#erase(tenant, by))
+  }
+
+  async #erase(tenant: string, by: AuditOrigin): Promise<ErasedRows> {
+    await this.#assertComplete()
+    this.#log.info({ tenant }, 'erasing a tenant')
+    for (const part of this.#parts) await part.close?.(tenant)
+    const erased = await this.#eraseJobs(tenant)
+    for (const part of this.#parts) add(erased, await part.erase(tenant))
+    add(erased, { events: await eraseEvents(this.#db, tenant) })
+    await eraseChanges(this.#db, tenant)
+    const target = { kind: 'tenant', id: tenant }
+    await insertAudit(this.#db, by, [{ tenant, action: 'tenant.erased', target, changes: null }])
+    this.#log.info({ tenant, erased }, 'tenant erased')
+    return erased
+  }
+
+  /** First: an attempt that ends without its job writes no row. */
+  async #eraseJobs(tenant: string): Promise<ErasedRows> {
+    const which = { eventIdPrefix: idsOfTenant(tenant).from, groups: [] }
+    const erased = { jobs: 0, deadLetters: 0 }
+    for (const queue of await findQueues(this.#db)) {
+      const kind = queue.endsWith('.dlq') ? 'deadLetters' : 'jobs'
+      erased[kind] += await eraseJobs(this.#db, queue, which)
+    }
+    return erased
+  }
+
+  /** Rows of a package that is not here would stay. */
+  async #assertComplete(): Promise<void> {
+    const owners = await findMigrationOwners(this.#db)
+    const missing = owners.filter((owner) => !this.#owners.has(owner))
+    if (missing.length > 0) throw new IncompleteHost(missing.join(', '))
+  }
+}
+
+function add(sums: ErasedRows, counts: ErasedRows): void {
+  for (const [kind, count] of Object.entries(counts)) sums[kind] = (sums[kind] ?? 0) + count
+}

@@ -1,0 +1,55 @@
+/** What `svc.eraseTenant` does in the tables of webhooks. */
+import {
+  deleteKeysWithPrefix,
+  findAuditedTargets,
+  idsOfTenant,
+  isUuid,
+  type Core,
+  type TenantPart,
+} from '@svc/core/internal'
+import { namePrefixesOf } from '../inbound/deduplicate.ts'
+import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
+import { eraseLogRows } from '../tables/delivery-log.ts'
+import { eraseInboundRows } from '../tables/inbound-log.ts'
+import {
+  deactivateWebhooksOf,
+  deleteWebhooks,
+  findWebhookIdsOf,
+} from '../tables/webhooks-of-tenant.ts'
+
+export function createTenantPart(core: Core): TenantPart {
+  const { db, queues, fanOut } = core
+  return {
+    async close(tenant) {
+      for (let more = true; more;) {
+        more = await core.transaction(async (tx) => {
+          const ids = await deactivateWebhooksOf(tx, tenant)
+          for (const id of ids) await fanOut.setRecipient(tx, SUBSCRIPTION, { id, events: [] })
+          return ids.length > 0
+        })
+      }
+    },
+
+    async erase(tenant) {
+      const ids = await findWebhookIdsOf(db, tenant)
+      const ended = (await findAuditedTargets(db, tenant, 'webhook')).filter((id) => isUuid(id))
+      const all = [...new Set([...ids, ...ended])]
+      for (const id of ids) await fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })
+      const { jobs, deadLetters } = await queues.erase(QUEUE, all)
+      const { from } = idsOfTenant(tenant)
+      const logRows =
+        (await eraseLogRows(core.dbWithin(LOG_MS), all, from)) +
+        (await eraseInboundRows(db, tenant))
+      let deduplicationKeys = 0
+      for (const prefix of namePrefixesOf(tenant)) {
+        deduplicationKeys += await deleteKeysWithPrefix(db, prefix)
+      }
+      const webhooks = await deleteWebhooks(db, ids)
+      if (ids.length > 0) queues.groupsChanged(QUEUE)
+      return { webhooks, jobs, deadLetters, logRows, deduplicationKeys }
+    },
+  }
+}
+
+/** Pages that are not in memory are read from the disk. */
+const LOG_MS = 120_000
