@@ -1,0 +1,36 @@
+/** The last attempts as strokes, oldest first: a glance says how a webhook fares. */
+import type { Attempt } from '../server/contract.ts'
+import { statusTone } from '../text/states.ts'
+
+const STROKES = 96
+
+export function Tape({ attempts }: { attempts: readonly Attempt[] }) {
+  const shown = attempts.slice(0, STROKES).toReversed()
+  const failed = shown.filter(({ status }) => status === 'failed' || status === 'dead').length
+  return (
+    <svg
+      class="tape"
+      viewBox={`0 0 ${shown.length * 5} 24`}
+      width={shown.length * 5}
+      role="img"
+      aria-label={`The last ${shown.length} attempts: ${failed} failed`}
+    >
+      {shown.map(({ id, status }, index) => {
+        const tone = statusTone(status)
+        const height = tone === 'ok' ? 10 : tone === 'idle' ? 4 : tone === 'warn' ? 16 : 22
+        return (
+          <rect
+            key={id}
+            class={`bar ${tone}`}
+            x={index * 5 + 1}
+            y={23 - height}
+            width={3}
+            height={height}
+            rx={1}
+          />
+        )
+      })}
+      <line class="grid" x1={0} x2={shown.length * 5} y1={23.5} y2={23.5} />
+    </svg>
+  )
+}

@@ -1,0 +1,156 @@
+import type { AuditEntry, AuditQuery } from '../server/contract.ts'
+import { call } from '../server/call.ts'
+import { useSession } from '../shell/session.ts'
+import { href, useFilters } from '../state/router.ts'
+import { usePages } from '../state/use-pages.ts'
+import { shortId } from '../text/format.ts'
+import { Link } from '../ui/button.tsx'
+import { Outside, Time } from '../ui/facts.tsx'
+import { FilterBar, TextFilter, SpanFilter } from '../ui/filter-bar.tsx'
+import { Panel, Screen } from '../ui/layout.tsx'
+import { Empty } from '../ui/notes.tsx'
+import { PagedTable } from '../ui/table.tsx'
+import { TenantFilter } from '../ui/tenant.tsx'
+
+const FILTERS = ['action', 'actor', 'target', 'tenant', 'since', 'until'] as const
+
+export function AuditScreen() {
+  const { values, set, given, any } = useFilters(FILTERS)
+  const pages = usePages(
+    JSON.stringify(given),
+    (after, signal) =>
+      call('audit.list', { ...(given as AuditQuery), ...(after && { after }) }, signal),
+    ['audit'],
+  )
+  return (
+    <Screen
+      title="Audit"
+      about="Who changed which users, keys and webhooks. Secrets stand here as ***."
+    >
+      <FilterBar
+        any={any}
+        onClear={() => set(Object.fromEntries(FILTERS.map((name) => [name, ''])))}
+        moreUsed={Boolean(values.target || values.tenant || values.since || values.until)}
+        more={
+          <>
+            <TextFilter
+              label="Target"
+              value={values.target}
+              onValue={(target) => set({ target })}
+              placeholder="Id, or a kind"
+            />
+            <TenantFilter value={values.tenant} onValue={(tenant) => set({ tenant })} />
+            <SpanFilter since={values.since} until={values.until} onSpan={set} />
+          </>
+        }
+      >
+        <TextFilter
+          label="Action"
+          value={values.action}
+          onValue={(action) => set({ action })}
+          placeholder="webhook.update"
+        />
+        <TextFilter
+          label="Actor"
+          value={values.actor}
+          onValue={(actor) => set({ actor })}
+          placeholder="Id, or a kind"
+        />
+      </FilterBar>
+      <Panel flush>
+        <PagedTable
+          label="Changes"
+          pages={pages}
+          id={({ id }) => id}
+          columns={[
+            {
+              name: 'Change',
+              kind: 'main',
+              bare: true,
+              cell: (row) => (
+                <>
+                  <b>{row.action}</b> <Target of={row} />
+                  <Changes of={row} />
+                </>
+              ),
+            },
+            { name: 'By', cell: (row) => <Actor of={row} /> },
+            { name: 'Tenant', cell: ({ tenant }) => tenant && <bdi>{tenant}</bdi> },
+            { name: 'Address', cell: ({ ip }) => ip && <bdi class="mono">{ip}</bdi> },
+            { name: 'When', kind: 'end', cell: ({ at }) => <Time at={at} /> },
+          ]}
+          empty={
+            any ? (
+              <Empty title="No change matches">Clear some of the filters to see more.</Empty>
+            ) : (
+              <Empty title="Nothing was changed yet" />
+            )
+          }
+        />
+      </Panel>
+    </Screen>
+  )
+}
+
+const PLACES: Record<string, 'webhooks' | 'keys' | 'users'> = {
+  webhook: 'webhooks',
+  key: 'keys',
+  user: 'users',
+}
+
+function Target({ of: { target } }: { of: AuditEntry }) {
+  const { may } = useSession()
+  const place = PLACES[target.kind]
+  if (!place || !may(`${place}:read`)) return <bdi class="mono">{shortId(target.id)}</bdi>
+  return (
+    <Link to={href(`${place}/${target.id}`)} class="mono" label={`${target.kind} ${target.id}`}>
+      <bdi>{shortId(target.id)}</bdi>
+    </Link>
+  )
+}
+
+const ACTORS: Record<AuditEntry['actor']['kind'], string> = {
+  key: 'API key',
+  bootstrap: 'Bootstrap key',
+  console: 'Console',
+  process: 'The application',
+  system: 'By itself',
+}
+
+function Actor({ of: { actor } }: { of: AuditEntry }) {
+  const { may } = useSession()
+  return (
+    <>
+      {ACTORS[actor.kind]}{' '}
+      {actor.keyId && may('keys:read') && (
+        <Link to={href(`keys/${actor.keyId}`)} class="mono" label={`key ${actor.keyId}`}>
+          {shortId(actor.keyId)}
+        </Link>
+      )}
+    </>
+  )
+}
+
+const MOST = 4
+
+function Changes({ of: { changes } }: { of: AuditEntry }) {
+  const fields = Object.entries(changes ?? {})
+  if (fields.length === 0) return null
+  return (
+    <ul class="changes">
+      {fields.slice(0, MOST).map(([name, { from, to }]) => (
+        <li key={name}>
+          <span class="faint">{name}</span>{' '}
+          {from !== null && <del>{<Outside text={shown(from)} most={80} />}</del>}{' '}
+          <ins>
+            <Outside text={shown(to)} most={80} />
+          </ins>
+        </li>
+      ))}
+      {fields.length > MOST && <li class="faint">{`and ${fields.length - MOST} more fields`}</li>}
+    </ul>
+  )
+}
+
+const shown = (value: unknown): string =>
+  typeof value === 'string' ? value : value === null ? 'none' : JSON.stringify(value)

@@ -1,0 +1,78 @@
+import type { EventDescription } from '../server/contract.ts'
+import { useSession } from '../shell/session.ts'
+import { href } from '../state/router.ts'
+import { ButtonLink, Link } from '../ui/button.tsx'
+import { Json } from '../ui/code.tsx'
+import { Badge } from '../ui/facts.tsx'
+import { Panel, Screen } from '../ui/layout.tsx'
+import { Empty, Loading, ProblemNote } from '../ui/notes.tsx'
+import { useCatalogue } from './use-catalogue.ts'
+
+export function CatalogueScreen() {
+  const { data, problem, loading, reload } = useCatalogue()
+  return (
+    <Screen title="Catalogue" about="The events that a webhook may ask for, and what they carry.">
+      {problem && <ProblemNote problem={problem} retry={reload} />}
+      {loading && <Loading />}
+      {data?.items.length === 0 && (
+        <Panel>
+          <Empty title="No events are allowed">
+            The option <code>allowedEvents</code> of <code>svcWebhooks</code> names them.
+          </Empty>
+        </Panel>
+      )}
+      {data?.items.map((event) => (
+        <CatalogueEntry key={event.name} event={event} />
+      ))}
+    </Screen>
+  )
+}
+
+function CatalogueEntry({
+  event: { name, description, schema, example, deprecated },
+}: {
+  event: EventDescription
+}) {
+  const { may } = useSession()
+  return (
+    <Panel
+      title={
+        <>
+          <bdi class="mono">{name}</bdi> {deprecated && <Badge tone="warn">Deprecated</Badge>}
+        </>
+      }
+      actions={
+        may('webhooks:write') &&
+        !deprecated && (
+          <ButtonLink to={href('webhooks/new', { event: name })} kind="quiet" icon="plus">
+            Webhook for it
+          </ButtonLink>
+        )
+      }
+    >
+      <div class="columns">
+        <div>
+          <p>{description ?? <span class="faint">It has no description.</span>}</p>
+          {may('deliveries:read') && (
+            <p class="after-text">
+              <Link to={href('deliveries', { event: name })} label={`Deliveries of ${name}`}>
+                Its deliveries
+              </Link>
+            </p>
+          )}
+          {schema !== null && (
+            <details>
+              <summary>Schema</summary>
+              <Json value={schema} what={`schema of ${name}`} />
+            </details>
+          )}
+        </div>
+        {example === null ? (
+          <p class="faint">It has no example.</p>
+        ) : (
+          <Json value={example} what={`example of ${name}`} />
+        )}
+      </div>
+    </Panel>
+  )
+}

@@ -1,0 +1,213 @@
+/** One delivery, with one of its attempts in full: what was sent, what came back, what follows. */
+import { useState } from 'preact/hooks'
+import type { Attempt, Delivery } from '../server/contract.ts'
+import { call } from '../server/call.ts'
+import { useSession } from '../shell/session.ts'
+import { href, usePlace } from '../state/router.ts'
+import { useChange } from '../state/use-change.ts'
+import { useQuery } from '../state/use-query.ts'
+import { duration, exact } from '../text/format.ts'
+import { errorMeaning, statusTone, statusWord } from '../text/states.ts'
+import { Button, Link } from '../ui/button.tsx'
+import { Json, MaybeJson } from '../ui/code.tsx'
+import { FormDialog } from '../ui/dialog.tsx'
+import { Badge, ExactTime, Facts, Id, Time } from '../ui/facts.tsx'
+import { TextField } from '../ui/field.tsx'
+import { Panel, Screen } from '../ui/layout.tsx'
+import { Loading, Note, ProblemNote } from '../ui/notes.tsx'
+import { deliveryHref } from '../ui/attempts-table.tsx'
+import { say } from '../ui/toasts.tsx'
+
+export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
+  const { may, session } = useSession()
+  const { query } = usePlace()
+  const [asking, setAsking] = useState(false)
+  const delivery = useQuery(ids.deliveryId, (signal) => call('deliveries.get', ids, signal), [
+    'deliveries',
+  ])
+  const { data } = delivery
+  const attempt = data?.attempts.find(({ id }) => id === query.get('attempt')) ?? data?.attempts[0]
+  return (
+    <Screen
+      title={data ? <bdi>{data.event}</bdi> : 'Delivery'}
+      back={{ to: href('deliveries'), label: 'Deliveries' }}
+      about={<Id id={ids.deliveryId} what="delivery id" whole />}
+      actions={
+        may('deliveries:write') && <Button onClick={() => setAsking(true)}>Send again</Button>
+      }
+    >
+      {delivery.problem && <ProblemNote problem={delivery.problem} retry={delivery.reload} />}
+      {delivery.loading && <Loading />}
+      {data && attempt && (
+        <>
+          <NextStep attempt={data.attempts[0] ?? attempt} />
+          <div class="columns wide-left">
+            <div>
+              <AttemptPanel attempt={attempt} />
+              <Panel title="Request body">
+                <Json value={data.payload} what="payload" />
+                <p class="hint">
+                  The event’s payload. A transform of the webhook may have changed it.
+                </p>
+              </Panel>
+            </div>
+            <Attempts delivery={data} shown={attempt} />
+          </div>
+        </>
+      )}
+      {asking && (
+        <Redeliver
+          ids={ids}
+          elsewhere={session.operator}
+          onClose={() => setAsking(false)}
+          onDone={delivery.reload}
+        />
+      )}
+    </Screen>
+  )
+}
+
+function NextStep({ attempt: { status, nextAttemptAt, error, webhookId } }: { attempt: Attempt }) {
+  if (status === 'failed') {
+    return (
+      <Note kind="warn">
+        <b>It will be tried again </b>
+        {isDue(nextAttemptAt) ? (
+          'any moment'
+        ) : (
+          <Time at={nextAttemptAt} none="when the webhook is active" />
+        )}
+        . {error && errorMeaning(error)}
+      </Note>
+    )
+  }
+  if (status === 'dead') {
+    return (
+      <Note
+        kind="bad"
+        action={
+          <Link class="button plain" to={href('dead-letters', { webhookId })}>
+            Dead letters of this webhook
+          </Link>
+        }
+      >
+        <b>It is not tried again. </b>
+        {error && errorMeaning(error)} Mend the receiver, then send it again.
+      </Note>
+    )
+  }
+  if (status === 'skipped') {
+    return (
+      <Note kind="info">
+        <b>It was not sent: </b>the webhook or the event was deleted, or the transform gave null.
+      </Note>
+    )
+  }
+  return null
+}
+
+const isDue = (at: string | null): boolean => at !== null && new Date(at).getTime() <= Date.now()
+
+const AttemptPanel = ({ attempt }: { attempt: Attempt }) => (
+  <Panel
+    title={`Attempt ${attempt.attempt}`}
+    actions={<Badge tone={statusTone(attempt.status)}>{statusWord(attempt.status)}</Badge>}
+  >
+    <Facts
+      rows={[
+        ['Tried', <ExactTime at={attempt.attemptedAt} />],
+        ['Took', duration(attempt.durationMs)],
+        ['Status code', attempt.statusCode ?? 'no answer'],
+        ['Error', attempt.error && <span class="mono">{attempt.error}</span>],
+        ['Next attempt', attempt.nextAttemptAt && exact(attempt.nextAttemptAt)],
+        [
+          'Webhook',
+          <Id id={attempt.webhookId} what="webhook" to={href(`webhooks/${attempt.webhookId}`)} />,
+        ],
+        [
+          'Event',
+          attempt.eventId && (
+            <Id
+              id={attempt.eventId}
+              what="event"
+              to={href(
+                `events/${encodeURIComponent(attempt.event)}/${encodeURIComponent(attempt.eventId)}`,
+              )}
+            />
+          ),
+        ],
+      ]}
+    />
+    <h3 class="part">Answer</h3>
+    {attempt.responseBody ? (
+      <MaybeJson text={attempt.responseBody} what="answer" />
+    ) : (
+      <p class="faint">
+        {attempt.statusCode === null ? 'The receiver did not answer.' : 'The answer had no body.'}
+      </p>
+    )}
+  </Panel>
+)
+
+const Attempts = ({ delivery, shown }: { delivery: Delivery; shown: Attempt }) => (
+  <Panel title="Attempts" flush>
+    <ol class="attempts">
+      {delivery.attempts.map((one) => (
+        <li key={one.id}>
+          <Link to={deliveryHref(one)} current={one.id === shown.id}>
+            <span class="faint">{`#${one.attempt}`}</span>
+            <Badge tone={statusTone(one.status)}>{statusWord(one.status)}</Badge>
+            <span class="mono">{one.statusCode ?? one.error ?? ''}</span>
+            <span class="sub-line">
+              <Time at={one.attemptedAt} /> · {duration(one.durationMs)}
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ol>
+  </Panel>
+)
+
+function Redeliver({
+  ids,
+  elsewhere,
+  onClose,
+  onDone,
+}: {
+  ids: { webhookId: string; deliveryId: string }
+  elsewhere: boolean
+  onClose: () => void
+  onDone: () => void
+}) {
+  const [url, setUrl] = useState('')
+  const { busy, problem, run } = useChange()
+  const send = async () => {
+    const sent = await run(() => call('deliveries.redeliver', { ...ids, ...(url && { url }) }))
+    if (!sent) return
+    say('Queued under a new delivery id')
+    onClose()
+    onDone()
+  }
+  return (
+    <FormDialog
+      title="Send again"
+      submit="Send"
+      busy={busy}
+      problem={problem}
+      onSubmit={() => void send()}
+      onClose={onClose}
+    >
+      <p>The same event goes to the webhook once more, under a new delivery id.</p>
+      {elsewhere && (
+        <TextField
+          label="To another address (optional)"
+          type="url"
+          value={url}
+          onValue={setUrl}
+          placeholder="https://"
+          hint="For a try beside the webhook: one address, this once."
+        />
+      )}
+    </FormDialog>
+  )
+}

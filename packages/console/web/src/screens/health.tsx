@@ -1,0 +1,92 @@
+import type { Health } from '../server/contract.ts'
+import { call } from '../server/call.ts'
+import { useQuery } from '../state/use-query.ts'
+import { count, duration, span } from '../text/format.ts'
+import { Button } from '../ui/button.tsx'
+import { Badge, Facts } from '../ui/facts.tsx'
+import { Panel, Screen } from '../ui/layout.tsx'
+import { Empty, Loading, Note, ProblemNote } from '../ui/notes.tsx'
+import { Table } from '../ui/table.tsx'
+
+export function HealthScreen() {
+  const { data, problem, loading, reload } = useQuery(
+    'health',
+    (signal) => call('health.get', {}, signal),
+    ['deliveries'],
+  )
+  return (
+    <Screen
+      title="Health"
+      about="The database, and the queues of this host."
+      actions={<Button onClick={reload}>Check again</Button>}
+    >
+      {problem && <ProblemNote problem={problem} retry={reload} />}
+      {loading && <Loading />}
+      {data && <HealthPanels health={data} />}
+    </Screen>
+  )
+}
+
+const HealthPanels = ({ health: { ok, database, listener, queues } }: { health: Health }) => (
+  <>
+    {ok ? (
+      <Note kind="ok">All is well.</Note>
+    ) : (
+      <Note kind="bad">
+        {database.ok
+          ? 'The host does not hear of changes: deliveries and revocations of other processes come late.'
+          : 'The database does not answer: check that Postgres runs and that its connections are not used up.'}
+      </Note>
+    )}
+    <Panel>
+      <Facts
+        rows={[
+          [
+            'Database',
+            <Badge tone={database.ok ? 'ok' : 'bad'}>
+              {database.ok ? 'Answers' : 'Does not answer'}
+            </Badge>,
+          ],
+          ['Its latency', duration(database.latencyMs)],
+          [
+            'Listener',
+            <Badge tone={listener.ok ? 'ok' : 'bad'}>
+              {listener.ok ? 'Connected' : 'Not connected'}
+            </Badge>,
+          ],
+        ]}
+      />
+    </Panel>
+    <Panel title="Queues" flush>
+      {queues.length === 0 ? (
+        <Empty title="No queues">This host has no subscriptions and no webhooks.</Empty>
+      ) : (
+        <Table
+          label="Queues"
+          rows={queues}
+          id={({ queue }) => queue}
+          columns={[
+            {
+              name: 'Queue',
+              kind: 'main',
+              bare: true,
+              cell: ({ queue }) => <bdi class="main-line mono">{queue}</bdi>,
+            },
+            { name: 'Waiting', kind: 'end', cell: ({ waiting }) => count(waiting) },
+            { name: 'Under way', kind: 'end', cell: ({ active }) => count(active) },
+            {
+              name: 'Oldest',
+              kind: 'end',
+              cell: ({ oldestSeconds }) => (oldestSeconds === null ? '–' : span(oldestSeconds)),
+            },
+            {
+              name: 'Dead',
+              kind: 'end',
+              cell: ({ dead }) => (dead > 0 ? <Badge tone="bad">{count(dead)}</Badge> : '0'),
+            },
+          ]}
+        />
+      )}
+    </Panel>
+  </>
+)

@@ -1,0 +1,245 @@
+/** One key: its facts, its usage, and what can be done with it. */
+import { useState } from 'preact/hooks'
+import type { ApiKey, CreatedApiKey } from '../../server/contract.ts'
+import { call } from '../../server/call.ts'
+import { useSession } from '../../shell/session.ts'
+import { href } from '../../state/router.ts'
+import { useChange } from '../../state/use-change.ts'
+import { useQuery } from '../../state/use-query.ts'
+import { count, span } from '../../text/format.ts'
+import { keyChanges, keyDraftOf, readKeyDraft } from '../../text/key-draft.ts'
+import { keyState } from '../../text/states.ts'
+import { Button, Link } from '../../ui/button.tsx'
+import { Json } from '../../ui/code.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { Badge, ExactTime, Facts, Id, Tags, Time } from '../../ui/facts.tsx'
+import { Select } from '../../ui/field.tsx'
+import { Panel, Screen } from '../../ui/layout.tsx'
+import { Loading, Note, ProblemNote } from '../../ui/notes.tsx'
+import { TenantName } from '../../ui/tenant.tsx'
+import { say } from '../../ui/toasts.tsx'
+import { OVERLAPS } from '../webhooks/webhook-actions.tsx'
+import { KeyFieldsForm } from './key-fields.tsx'
+import { MadeKey } from './new-key.tsx'
+import { UsagePanel } from './usage-chart.tsx'
+
+export function KeyScreen({ id }: { id: string }) {
+  const { may } = useSession()
+  const {
+    data: key,
+    problem,
+    loading,
+    reload,
+  } = useQuery(id, (signal) => call('keys.get', { id }, signal), ['keys'])
+  return (
+    <Screen
+      title={
+        key?.label ? (
+          <bdi>{key.label}</bdi>
+        ) : (
+          <span class="mono">{key ? `${key.keyPrefix}…` : 'API key'}</span>
+        )
+      }
+      back={{ to: href('keys'), label: 'API keys' }}
+      about={key && <KeyHeading of={key} />}
+      actions={
+        key && may('keys:write') && !key.revokedAt && <KeyActions of={key} onChanged={reload} />
+      }
+    >
+      {problem && <ProblemNote problem={problem} retry={reload} />}
+      {loading && <Loading />}
+      {key && (
+        <>
+          {key.replacedBy && (
+            <Note
+              kind="info"
+              action={<Link to={href(`keys/${key.replacedBy}`)}>Its successor</Link>}
+            >
+              It was rotated. When its last use stays as it is, everybody has the new one.
+            </Note>
+          )}
+          <UsagePanel title="Usage" keyId={id} />
+          <Panel title="Facts">
+            <KeyFacts of={key} />
+          </Panel>
+        </>
+      )}
+    </Screen>
+  )
+}
+
+const KeyHeading = ({ of }: { of: ApiKey }) => (
+  <span class="heading-facts">
+    <Badge tone={keyState(of).tone}>{keyState(of).word}</Badge>
+    <span class="mono">{`${of.keyPrefix}…`}</span>
+    <Id id={of.id} what="key id" />
+  </span>
+)
+
+const KeyFacts = ({ of }: { of: ApiKey }) => (
+  <>
+    <Facts
+      rows={[
+        ['User', <Id id={of.userId} what="user" to={href(`users/${of.userId}`)} />],
+        ['Tenant', <TenantName of={of.tenant} />],
+        ['Scopes', of.scopes.length > 0 ? <Tags of={of.scopes} /> : null],
+        ['Last used', <Time at={of.lastUsedAt} />],
+        ['Expires', <Time at={of.expiresAt} />],
+        ['Created', <ExactTime at={of.createdAt} />],
+        ['Revoked', of.revokedAt && <ExactTime at={of.revokedAt} />],
+        [
+          'Rate limits',
+          of.limits
+            ?.map(({ limit, perSeconds }) => `${count(limit)} in ${span(perSeconds)}`)
+            .join(', '),
+        ],
+        [
+          'Quota',
+          of.quota &&
+            `${count(of.quota.limit)} ${of.quota.period === 'total' ? 'in all' : `a ${of.quota.period}`}`,
+        ],
+        ['Allowed networks', of.allowedIps?.join(', ')],
+        [
+          'Replaces',
+          of.replaces && <Id id={of.replaces} what="former key" to={href(`keys/${of.replaces}`)} />,
+        ],
+      ]}
+    />
+    {of.metadata && (
+      <>
+        <h3 class="part">Metadata</h3>
+        <Json value={of.metadata} what="metadata" />
+      </>
+    )}
+  </>
+)
+
+type Asked = 'edit' | 'rotate' | 'revoke' | null
+
+function KeyActions({ of, onChanged }: { of: ApiKey; onChanged: () => void }) {
+  const [asked, setAsked] = useState<Asked>(null)
+  const switching = useChange()
+  const close = () => setAsked(null)
+  const setEnabled = async (enabled: boolean) => {
+    if (!(await switching.run(() => call('keys.update', { id: of.id, enabled })))) return
+    say(enabled ? 'Enabled' : 'Disabled: requests with it are refused')
+    onChanged()
+  }
+  return (
+    <>
+      <Button onClick={() => setAsked('edit')}>Edit</Button>
+      <Button busy={switching.busy} onClick={() => void setEnabled(!of.enabled)}>
+        {of.enabled ? 'Disable' : 'Enable'}
+      </Button>
+      {!of.replacedBy && <Button onClick={() => setAsked('rotate')}>Rotate</Button>}
+      <Button kind="danger" onClick={() => setAsked('revoke')}>
+        Revoke
+      </Button>
+      {switching.problem && <ProblemNote problem={switching.problem} />}
+      {asked === 'edit' && <EditDialog of={of} onClose={close} onChanged={onChanged} />}
+      {asked === 'rotate' && <RotateDialog of={of} onClose={close} onChanged={onChanged} />}
+      {asked === 'revoke' && <RevokeDialog of={of} onClose={close} onChanged={onChanged} />}
+    </>
+  )
+}
+
+interface Asking {
+  of: ApiKey
+  onClose: () => void
+  onChanged: () => void
+}
+
+function EditDialog({ of, onClose, onChanged }: Asking) {
+  const initial = keyDraftOf(of)
+  const [draft, setDraft] = useState(initial)
+  const [mistake, setMistake] = useState('')
+  const { busy, problem, run } = useChange()
+  const save = async () => {
+    const read = readKeyDraft(draft)
+    setMistake('mistake' in read ? read.mistake : '')
+    if (!('fields' in read)) return
+    if (!(await run(() => call('keys.update', { id: of.id, ...keyChanges(initial, read.fields) }))))
+      return
+    say('Saved')
+    onChanged()
+    onClose()
+  }
+  return (
+    <FormDialog
+      title="Edit the key"
+      submit="Save changes"
+      wide
+      busy={busy}
+      problem={problem}
+      onSubmit={() => void save()}
+      onClose={onClose}
+    >
+      <KeyFieldsForm
+        draft={draft}
+        set={(change) => setDraft((before) => ({ ...before, ...change }))}
+      />
+      {mistake && (
+        <p class="problem-text" role="alert">
+          {mistake}
+        </p>
+      )}
+    </FormDialog>
+  )
+}
+
+function RotateDialog({ of, onClose, onChanged }: Asking) {
+  const [overlap, setOverlap] = useState('86400')
+  const [made, setMade] = useState<CreatedApiKey>()
+  const { busy, problem, run } = useChange()
+  const rotate = async () => {
+    const rotated = await run(() =>
+      call('keys.rotate', { id: of.id, overlapSeconds: Number(overlap) }),
+    )
+    if (!rotated) return
+    setMade(rotated)
+    onChanged()
+  }
+  if (made) return <MadeKey made={made} title="The new key" onClose={onClose} />
+  return (
+    <FormDialog
+      title="Rotate the key"
+      submit="Rotate"
+      busy={busy}
+      problem={problem}
+      onSubmit={() => void rotate()}
+      onClose={onClose}
+    >
+      <p>
+        A new key with the same rights takes its place. The old one stays valid for a while beside
+        it.
+      </p>
+      <Select label="The old key ends" value={overlap} onValue={setOverlap} choices={OVERLAPS} />
+    </FormDialog>
+  )
+}
+
+function RevokeDialog({ of, onClose, onChanged }: Asking) {
+  const { busy, problem, run } = useChange()
+  const revoke = async () => {
+    if (!(await run(() => call('keys.revoke', { id: of.id })))) return
+    say('Revoked')
+    onChanged()
+    onClose()
+  }
+  return (
+    <FormDialog
+      title="Revoke the key"
+      submit="Revoke"
+      kind="danger"
+      busy={busy}
+      problem={problem}
+      onSubmit={() => void revoke()}
+      onClose={onClose}
+    >
+      <p>
+        Requests with it are refused from now on, and nothing undoes that. To stop it for a while,
+        disable it.
+      </p>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,124 @@
+/** What waits for somebody: each line leads to where it is mended. Nothing waits: one quiet line. */
+import type { ComponentChildren } from 'preact'
+import type { Attempt, Webhook } from '../../server/contract.ts'
+import { call } from '../../server/call.ts'
+import { useSession } from '../../shell/session.ts'
+import { href } from '../../state/router.ts'
+import { useQuery } from '../../state/use-query.ts'
+import { ago, plural, shortId } from '../../text/format.ts'
+import { ButtonLink } from '../../ui/button.tsx'
+import { Badge, type Tone } from '../../ui/facts.tsx'
+import { Panel } from '../../ui/layout.tsx'
+import { Note } from '../../ui/notes.tsx'
+
+interface Matter {
+  key: string
+  tone: Tone
+  word: string
+  what: ComponentChildren
+  to: string
+  action: string
+}
+
+const MOST = 6
+
+export function Attention() {
+  const { session, may } = useSession()
+  const webhooks = useQuery('webhooks', (signal) => call('webhooks.list', { limit: 200 }, signal), [
+    'webhooks',
+  ])
+  const letters = useQuery(
+    may('deliveries:read') ? 'letters' : null,
+    (signal) => call('deadLetters.list', { limit: 200 }, signal),
+    ['deliveries', 'webhooks'],
+  )
+  if (!webhooks.data) return null
+  const known = webhooks.data.items
+  if (known.length === 0 && session.can.includes('webhooks:write')) {
+    return (
+      <Note
+        kind="info"
+        action={
+          <ButtonLink to={href('webhooks/new')} kind="primary">
+            Create the first
+          </ButtonLink>
+        }
+      >
+        No webhook is registered yet: events have nowhere to go.
+      </Note>
+    )
+  }
+  const matters = [...troubles(known), ...deadLetters(letters.data?.items ?? [], known)]
+  if (matters.length === 0) return null
+  return (
+    <Panel title="Needs attention">
+      <ul class="attention">
+        {matters.slice(0, MOST).map(({ key, tone, word, what, to, action }) => (
+          <li key={key}>
+            <span class="matter">
+              <Badge tone={tone}>{word}</Badge> <span>{what}</span>
+            </span>
+            <ButtonLink to={to}>{action}</ButtonLink>
+          </li>
+        ))}
+      </ul>
+      {matters.length > MOST && <p class="hint">{`And ${matters.length - MOST} more.`}</p>}
+    </Panel>
+  )
+}
+
+const nameOf = ({ label, url }: Webhook) => <bdi>{label ?? url}</bdi>
+
+function troubles(webhooks: readonly Webhook[]): Matter[] {
+  return webhooks.flatMap((webhook): Matter[] => {
+    const { id, active, disabledReason, disabledAt, failingSince } = webhook
+    const to = href(`webhooks/${id}`)
+    if (!active && disabledReason) {
+      const since = disabledAt ? ` ${ago(disabledAt)}` : ''
+      return [
+        {
+          key: id,
+          tone: 'bad',
+          word: 'Disabled',
+          what: (
+            <>
+              {nameOf(webhook)} was disabled{since}
+            </>
+          ),
+          to,
+          action: 'Look and resume',
+        },
+      ]
+    }
+    if (!active || !failingSince) return []
+    return [
+      {
+        key: id,
+        tone: 'warn',
+        word: 'Failing',
+        what: (
+          <>
+            {nameOf(webhook)} began to fail {ago(failingSince)}
+          </>
+        ),
+        to: `${to}/deliveries`,
+        action: 'See why',
+      },
+    ]
+  })
+}
+
+function deadLetters(letters: readonly Attempt[], webhooks: readonly Webhook[]): Matter[] {
+  const byWebhook = [...Map.groupBy(letters, ({ webhookId }) => webhookId)]
+  return byWebhook.map(([webhookId, of]) => {
+    const webhook = webhooks.find(({ id }) => id === webhookId)
+    return {
+      key: `dead-${webhookId}`,
+      tone: 'bad',
+      word: plural(of.length, 'dead letter'),
+      what: webhook ? nameOf(webhook) : <span class="mono">{shortId(webhookId)}</span>,
+      to: href('dead-letters', { webhookId }),
+      action: 'Redrive',
+    }
+  })
+}

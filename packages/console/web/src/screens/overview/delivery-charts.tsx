@@ -1,0 +1,96 @@
+/** Deliveries and latency over a span, from the roll-ups: of all webhooks, or of one. */
+import type { Stats } from '../../server/contract.ts'
+import { call } from '../../server/call.ts'
+import { Bars } from '../../charts/bars.tsx'
+import { Lines } from '../../charts/lines.tsx'
+import { useFilters } from '../../state/router.ts'
+import { useQuery } from '../../state/use-query.ts'
+import { Panel } from '../../ui/layout.tsx'
+import { Loading, ProblemNote } from '../../ui/notes.tsx'
+import { Segments } from '../../ui/segments.tsx'
+
+const HOUR_MS = 3_600_000
+
+/** How far back, and in which steps. */
+const SPANS = {
+  hour: { ms: HOUR_MS, by: 'minute' },
+  day: { ms: 24 * HOUR_MS, by: 'hour' },
+  month: { ms: 720 * HOUR_MS, by: 'day' },
+} as const
+const SPAN_NAMES = { hour: '1 hour', day: '24 hours', month: '30 days' }
+
+type SpanName = keyof typeof SPANS
+
+export function useSpan() {
+  const { values, set } = useFilters(['span'])
+  const name: SpanName = values.span in SPANS ? (values.span as SpanName) : 'day'
+  return { name, span: SPANS[name], setSpan: (span: SpanName) => set({ span }) }
+}
+
+export function useStats(of: { webhookId?: string; tenant?: string }) {
+  const { name, span } = useSpan()
+  return useQuery(
+    `${name}/${JSON.stringify(of)}`,
+    (signal) =>
+      call(
+        'stats.get',
+        { ...of, by: span.by, from: new Date(Date.now() - span.ms).toISOString() },
+        signal,
+      ),
+    ['deliveries'],
+  )
+}
+
+export function DeliveryCharts({ webhookId }: { webhookId?: string }) {
+  const stats = useStats(webhookId ? { webhookId } : {})
+  const { name, setSpan } = useSpan()
+  return (
+    <>
+      <div class="part-head">
+        <h2>Deliveries</h2>
+        <Segments label="Span of the charts" names={SPAN_NAMES} chosen={name} onChosen={setSpan} />
+      </div>
+      {stats.problem && !stats.data && <ProblemNote problem={stats.problem} retry={stats.reload} />}
+      {stats.loading && <Loading />}
+      {stats.data && <Charts stats={stats.data} />}
+    </>
+  )
+}
+
+function Charts({ stats: { points } }: { stats: Stats }) {
+  const at = points.map((point) => point.at)
+  return (
+    <div class="columns even">
+      <Panel title="Attempts">
+        <Bars
+          label="Attempts over time"
+          at={at}
+          series={[
+            {
+              name: 'Delivered',
+              tone: 'ok',
+              values: points.map(({ attempts }) => attempts.delivered),
+            },
+            { name: 'Failed', tone: 'warn', values: points.map(({ attempts }) => attempts.failed) },
+            { name: 'Dead', tone: 'bad', values: points.map(({ deliveries }) => deliveries.dead) },
+          ]}
+        />
+      </Panel>
+      <Panel title="How long receivers take">
+        <Lines
+          label="Duration of attempts"
+          at={at}
+          series={[
+            {
+              name: 'Median',
+              tone: 'accent',
+              values: points.map(({ durationMs }) => durationMs.p50),
+            },
+            { name: '95 %', tone: 'warn', values: points.map(({ durationMs }) => durationMs.p95) },
+            { name: '99 %', tone: 'faint', values: points.map(({ durationMs }) => durationMs.p99) },
+          ]}
+        />
+      </Panel>
+    </div>
+  )
+}

@@ -1,0 +1,105 @@
+/** The numbers of the span: each leads to the list behind it. */
+import type { ComponentChildren } from 'preact'
+import type { StatsPoint } from '../../server/contract.ts'
+import { call } from '../../server/call.ts'
+import { useSession } from '../../shell/session.ts'
+import { href } from '../../state/router.ts'
+import { useQuery } from '../../state/use-query.ts'
+import { duration, shortCount } from '../../text/format.ts'
+import { Link } from '../../ui/button.tsx'
+import { useSpan, useStats } from './delivery-charts.tsx'
+
+export function Figures() {
+  const { session, may } = useSession()
+  const shown = session.features.webhooks && may('deliveries:read')
+  return shown ? <DeliveryFigures /> : null
+}
+
+function DeliveryFigures() {
+  const { may } = useSession()
+  const { span } = useSpan()
+  const { data } = useStats({})
+  const health = useQuery(
+    may('health:read') ? 'health' : null,
+    (signal) => call('health.get', {}, signal),
+    ['deliveries'],
+  )
+  const since = new Date(Date.now() - span.ms).toISOString().slice(0, 17) + '00Z'
+  const points = data?.points ?? []
+  const delivered = sum(points, ({ deliveries }) => deliveries.delivered)
+  const dead = sum(points, ({ deliveries }) => deliveries.dead)
+  const failed = sum(points, ({ attempts }) => attempts.failed)
+  const latency = points.findLast(({ firstAttemptMs }) => firstAttemptMs.p50 !== null)
+    ?.firstAttemptMs.p50
+  const queues = health.data?.queues ?? []
+  const waiting = queues.reduce((total, queue) => total + queue.waiting + queue.active, 0)
+  return (
+    <div class="figures" aria-busy={!data}>
+      <Figure to={href('deliveries', { status: 'delivered', since })} name="Delivered" known={data}>
+        {shortCount(delivered)}
+      </Figure>
+      <Figure
+        to={href('deliveries', { status: 'failed', since })}
+        name="Failed attempts"
+        known={data}
+        tone={failed > 0 ? 'warn' : ''}
+      >
+        {shortCount(failed)}
+      </Figure>
+      <Figure
+        to={href('dead-letters', { since })}
+        name="Gone dead"
+        known={data}
+        tone={dead > 0 ? 'bad' : ''}
+      >
+        {shortCount(dead)}
+      </Figure>
+      <Figure to={href('deliveries', { since })} name="Arrived" known={data}>
+        {delivered + dead === 0 ? '–' : `${percent(delivered, dead)} %`}
+      </Figure>
+      <Figure name="Publish to first attempt" known={data}>
+        {duration(latency)}
+      </Figure>
+      {may('health:read') && (
+        <Figure to={href('health')} name="Waiting" known={health.data}>
+          {shortCount(waiting)}
+        </Figure>
+      )}
+    </div>
+  )
+}
+
+const sum = (points: readonly StatsPoint[], of: (point: StatsPoint) => number): number =>
+  points.reduce((total, point) => total + of(point), 0)
+
+/** Rounded down: 99.99 % of which one is dead is not 100 %. */
+const percent = (delivered: number, dead: number): number =>
+  Math.floor((delivered / (delivered + dead)) * 1000) / 10
+
+const Figure = ({
+  to,
+  name,
+  known,
+  tone = '',
+  children,
+}: {
+  to?: string
+  name: string
+  known: unknown
+  tone?: string
+  children: ComponentChildren
+}) => {
+  const inner = (
+    <>
+      <span>{name}</span>
+      <b class={tone}>{known ? children : '–'}</b>
+    </>
+  )
+  return to ? (
+    <Link to={to} class="figure">
+      {inner}
+    </Link>
+  ) : (
+    <div class="figure">{inner}</div>
+  )
+}

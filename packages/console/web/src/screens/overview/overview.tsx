@@ -1,0 +1,31 @@
+import { useSession } from '../../shell/session.ts'
+import { href } from '../../state/router.ts'
+import { ButtonLink } from '../../ui/button.tsx'
+import { Screen } from '../../ui/layout.tsx'
+import { Attention } from './attention.tsx'
+import { DeliveryCharts } from './delivery-charts.tsx'
+import { Figures } from './figures.tsx'
+import { Traffic } from './traffic.tsx'
+
+export function OverviewScreen() {
+  const { session, may } = useSession()
+  const { webhooks } = session.features
+  return (
+    <Screen
+      title="Overview"
+      actions={
+        webhooks &&
+        may('webhooks:write') && (
+          <ButtonLink to={href('webhooks/new')} kind="primary" icon="plus">
+            New webhook
+          </ButtonLink>
+        )
+      }
+    >
+      <Figures />
+      {webhooks && may('webhooks:read') && <Attention />}
+      {webhooks && may('deliveries:read') && <DeliveryCharts />}
+      <Traffic />
+    </Screen>
+  )
+}

@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks'
+import { call } from '../../server/call.ts'
+import { useSession } from '../../shell/session.ts'
+import { go, href } from '../../state/router.ts'
+import { useChange } from '../../state/use-change.ts'
+import { usePages } from '../../state/use-pages.ts'
+import { useQuery } from '../../state/use-query.ts'
+import { Button } from '../../ui/button.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { ExactTime, Facts, Id } from '../../ui/facts.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Panel, Screen } from '../../ui/layout.tsx'
+import { Empty, Loading, ProblemNote } from '../../ui/notes.tsx'
+import { TenantName } from '../../ui/tenant.tsx'
+import { say } from '../../ui/toasts.tsx'
+import { KeysTable } from '../keys/keys.tsx'
+import { NewKeyDialog } from '../keys/new-key.tsx'
+
+export function UserScreen({ id }: { id: string }) {
+  const { may } = useSession()
+  const [asked, setAsked] = useState<'key' | 'delete' | null>(null)
+  const {
+    data: user,
+    problem,
+    loading,
+    reload,
+  } = useQuery(id, (signal) => call('users.get', { id }, signal), ['users'])
+  const keys = usePages(
+    id,
+    (after, signal) => call('keys.list', { userId: id, ...(after && { after }) }, signal),
+    ['keys'],
+  )
+  const add = may('keys:write') && (
+    <Button kind="primary" icon="plus" onClick={() => setAsked('key')}>
+      New key
+    </Button>
+  )
+  return (
+    <Screen
+      title={<bdi>{user?.name ?? 'User'}</bdi>}
+      back={{ to: href('users'), label: 'Users' }}
+      about={user && <bdi>{user.email}</bdi>}
+      actions={
+        user && (
+          <>
+            {add}
+            {may('users:write') && (
+              <Button kind="danger" onClick={() => setAsked('delete')}>
+                Delete
+              </Button>
+            )}
+          </>
+        )
+      }
+    >
+      {problem && <ProblemNote problem={problem} retry={reload} />}
+      {loading && <Loading />}
+      {user && (
+        <>
+          <Panel>
+            <Facts
+              rows={[
+                ['Role', <bdi>{user.role}</bdi>],
+                ['Tenant', <TenantName of={user.tenant} />],
+                ['Created', <ExactTime at={user.createdAt} />],
+                ['Id', <Id id={user.id} what="user id" />],
+              ]}
+            />
+          </Panel>
+          <Panel title="API keys" flush>
+            <KeysTable pages={keys} empty={<Empty title="No keys yet" action={add} />} />
+          </Panel>
+        </>
+      )}
+      {asked === 'key' && (
+        <NewKeyDialog userId={id} onClose={() => setAsked(null)} onMade={keys.reload} />
+      )}
+      {asked === 'delete' && <DeleteDialog id={id} onClose={() => setAsked(null)} />}
+    </Screen>
+  )
+}
+
+function DeleteDialog({ id, onClose }: { id: string; onClose: () => void }) {
+  const [typed, setTyped] = useState('')
+  const { busy, problem, run } = useChange()
+  const remove = async () => {
+    if (!(await run(() => call('users.delete', { id })))) return
+    say('Deleted, and its keys revoked')
+    go(href('users'))
+  }
+  return (
+    <FormDialog
+      title="Delete this user"
+      submit="Delete"
+      kind="danger"
+      busy={busy}
+      problem={problem}
+      disabled={typed.trim() !== 'delete'}
+      onSubmit={() => void remove()}
+      onClose={onClose}
+    >
+      <p>All keys of the user are revoked with it. Nothing undoes that.</p>
+      <TextField label="Type “delete” to confirm" value={typed} onValue={setTyped} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,37 @@
+import { call } from '../../server/call.ts'
+import type { Webhook } from '../../server/contract.ts'
+import { useChange } from '../../state/use-change.ts'
+import { useQuery } from '../../state/use-query.ts'
+import { changesFrom, draftOf, type Draft } from '../../text/webhook-draft.ts'
+import { Loading, ProblemNote } from '../../ui/notes.tsx'
+import { say } from '../../ui/toasts.tsx'
+import { WebhookForm } from './webhook-form.tsx'
+
+/** The values of its headers are asked for besides: a list and a get mask them. */
+export function EditWebhook({ webhook, onChanged }: { webhook: Webhook; onChanged: () => void }) {
+  const { id } = webhook
+  const { busy, problem, run } = useChange()
+  const secrets = useQuery(webhook.headers ? id : null, (signal) =>
+    call('webhooks.secrets', { id }, signal),
+  )
+  if (secrets.problem) return <ProblemNote problem={secrets.problem} retry={secrets.reload} />
+  if (secrets.loading) return <Loading />
+  const initial = draftOf(webhook, secrets.data?.headers ?? null)
+  const save = async (draft: Draft) => {
+    const saved = await run(() => call('webhooks.update', { id, ...changesFrom(initial, draft) }))
+    if (!saved) return
+    say('Saved')
+    onChanged()
+    if (webhook.headers) secrets.reload()
+  }
+  return (
+    <WebhookForm
+      key={webhook.updatedAt}
+      initial={initial}
+      isNew={false}
+      busy={busy}
+      problem={problem}
+      onSubmit={(draft) => void save(draft)}
+    />
+  )
+}

@@ -1,0 +1,82 @@
+/** Sends what a webhook did not get: first the count, then the change. */
+import { useState } from 'preact/hooks'
+import type { CallInput, Webhook } from '../../server/contract.ts'
+import { call } from '../../server/call.ts'
+import { useChange } from '../../state/use-change.ts'
+import { useQuery } from '../../state/use-query.ts'
+import { fromLocal, plural, toLocal } from '../../text/format.ts'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { Select, TextField } from '../../ui/field.tsx'
+import { Note, ProblemNote } from '../../ui/notes.tsx'
+import { say } from '../../ui/toasts.tsx'
+
+const WHAT = [
+  { value: 'missing', label: 'Events that it never got a delivery of' },
+  { value: 'dead', label: 'Dead letters' },
+  { value: 'failed', label: 'Deliveries that wait for their next attempt: now' },
+]
+const DAY_MS = 86_400_000
+
+export function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
+  const [what, setWhat] = useState('missing')
+  const [since, setSince] = useState(() =>
+    toLocal(webhook.failingSince ?? new Date(Date.now() - DAY_MS).toISOString()),
+  )
+  const [until, setUntil] = useState('')
+  const [perSecond, setPerSecond] = useState('')
+  const { busy, problem, run } = useChange()
+  const input = {
+    id: webhook.id,
+    what: what as CallInput<'webhooks.recover'>['what'],
+    since: since && fromLocal(since),
+    ...(until && { until: fromLocal(until) }),
+    ...(Number(perSecond) > 0 && { perSecond: Number(perSecond) }),
+  }
+  const key = JSON.stringify(input)
+  const preview = useQuery(since ? key : null, (signal) =>
+    call('webhooks.recover', { ...input, dryRun: true }, signal),
+  )
+  const found = preview.data?.deliveries
+  const recover = async () => {
+    const done = await run(() => call('webhooks.recover', input))
+    if (!done) return
+    say(`${plural(done.deliveries, 'delivery', 'deliveries')} on their way`)
+    onClose()
+  }
+  return (
+    <FormDialog
+      title="Recover deliveries"
+      submit={found ? `Send ${plural(found, 'delivery', 'deliveries')}` : 'Send'}
+      busy={busy}
+      problem={problem}
+      disabled={!found}
+      onSubmit={() => void recover()}
+      onClose={onClose}
+    >
+      <Select label="What" value={what} onValue={setWhat} choices={WHAT} />
+      <div class="pair">
+        <TextField label="From" type="datetime-local" value={since} onValue={setSince} />
+        <TextField
+          label="Until (empty: now)"
+          type="datetime-local"
+          value={until}
+          onValue={setUntil}
+        />
+        <TextField
+          label="At most a second"
+          value={perSecond}
+          onValue={setPerSecond}
+          placeholder="As fast as it takes"
+        />
+      </div>
+      {preview.problem && <ProblemNote problem={preview.problem} />}
+      {found !== undefined && (
+        <Note kind={found > 0 ? 'info' : 'ok'}>
+          {found > 0
+            ? `${plural(found, 'delivery', 'deliveries')} would be sent.`
+            : 'Nothing of that kind in this span.'}
+        </Note>
+      )}
+    </FormDialog>
+  )
+}

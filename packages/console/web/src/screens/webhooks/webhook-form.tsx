@@ -1,0 +1,182 @@
+/** The form that makes and changes a webhook. */
+import { useState } from 'preact/hooks'
+import type { Problem } from '../../server/call.ts'
+import { useSession } from '../../shell/session.ts'
+import { readDraft, type Draft, type Mistakes } from '../../text/webhook-draft.ts'
+import { Button } from '../../ui/button.tsx'
+import { Checkbox, Choices, Select, TextArea, TextField } from '../../ui/field.tsx'
+import { Panel } from '../../ui/layout.tsx'
+import { ProblemNote } from '../../ui/notes.tsx'
+import { useCatalogue } from '../use-catalogue.ts'
+import { FilterTrial } from './filter-trial.tsx'
+
+const TRANSFORMS = ['slack', 'discord', 'teams', 'cloudevents']
+
+export function WebhookForm({
+  initial,
+  isNew,
+  busy,
+  problem,
+  onSubmit,
+}: {
+  initial: Draft
+  isNew: boolean
+  busy: boolean
+  problem: Problem | undefined
+  onSubmit: (draft: Draft) => void
+}) {
+  const { session } = useSession()
+  const catalogue = useCatalogue()
+  const [draft, setDraft] = useState(initial)
+  const [mistakes, setMistakes] = useState<Mistakes>({})
+  const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
+  const field = (name: Exclude<keyof Draft, 'events' | 'ordered'>) => ({
+    value: draft[name],
+    onValue: (value: string) => set({ [name]: value }),
+    problem: mistakes[name],
+  })
+  const submit = () => {
+    const read = readDraft(draft)
+    setMistakes('mistakes' in read ? read.mistakes : {})
+    if ('body' in read) onSubmit(draft)
+  }
+  const all = draft.events.includes('*')
+  return (
+    <form
+      class="form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!busy) submit()
+      }}
+    >
+      <Panel title="Where, and what">
+        <div class="form">
+          <TextField
+            label="Address"
+            type="url"
+            placeholder="https://example.com/hooks"
+            {...field('url')}
+          />
+          <Checkbox
+            label="All events"
+            hint="Also those that are added later."
+            checked={all}
+            onChecked={(on) => set({ events: on ? ['*'] : [] })}
+          />
+          {!all && (
+            <Choices
+              label="Events"
+              all={(catalogue.data?.items ?? []).map(({ name, description }) => ({
+                value: name,
+                hint: description ?? undefined,
+              }))}
+              chosen={draft.events}
+              onChosen={(events) => set({ events })}
+              problem={mistakes.events}
+            />
+          )}
+          <div class="pair">
+            <TextField label="Label" hint="A name for people." {...field('label')} />
+            {session.operator && isNew && (
+              <TextField
+                label="Tenant"
+                hint="Empty: yours. It cannot be changed later."
+                {...field('tenant')}
+              />
+            )}
+          </div>
+        </div>
+      </Panel>
+      <Panel title="Filter">
+        <div class="form">
+          <TextArea
+            label="Which of these events"
+            mono
+            rows={6}
+            hint={
+              <>
+                JSON over <code>event</code>, <code>tenant</code> and <code>payload</code>, such as{' '}
+                <code>{'{ "payload.total": { "$gte": 100 } }'}</code>. Empty: all of them.
+              </>
+            }
+            {...field('filter')}
+          />
+          <FilterTrial draft={draft} />
+        </div>
+      </Panel>
+      <Panel title="How it is sent">
+        <div class="form">
+          <div class="pair">
+            <TextField label="Timeout (ms)" hint="Of one attempt." {...field('timeoutMs')} />
+            <TextField
+              label="Attempts"
+              hint="How often a delivery is tried."
+              {...field('maxAttempts')}
+            />
+            <TextField
+              label="Delays (seconds)"
+              hint="Between the attempts: 5, 60, 600"
+              {...field('delaysSeconds')}
+            />
+          </div>
+          <div class="pair">
+            <TextField
+              label="At most this many attempts"
+              hint="What is too much waits."
+              {...field('rateLimit')}
+            />
+            <TextField label="in this many seconds" {...field('ratePerSeconds')} />
+            <TextField label="At a time" hint="Attempts under way." {...field('maxInFlight')} />
+          </div>
+          <Checkbox
+            label="In order"
+            hint="One delivery at a time; one that is retried holds the rest."
+            checked={draft.ordered}
+            onChecked={(ordered) => set({ ordered })}
+          />
+          <div class="pair">
+            <TextArea
+              label="Headers"
+              mono
+              rows={3}
+              hint="One “name: value” a line. Values are secrets."
+              {...field('headers')}
+            />
+            <TextArea
+              label="Metadata"
+              mono
+              rows={3}
+              hint="One “name: value” a line, of your own."
+              {...field('metadata')}
+            />
+          </div>
+          <div class="pair">
+            <Select
+              label="Body"
+              {...field('transform')}
+              choices={[
+                { value: '', label: 'The event as it is' },
+                ...[...new Set([...TRANSFORMS, draft.transform])]
+                  .filter(Boolean)
+                  .map((value) => ({ value, label: `Transform: ${value}` })),
+              ]}
+            />
+            <TextField label="Description" {...field('description')} />
+          </div>
+        </div>
+      </Panel>
+      {Object.keys(mistakes).length > 0 && (
+        <p class="problem-text" role="alert">
+          {`Look again: ${Object.values(mistakes).join(' ')}`}
+        </p>
+      )}
+      {problem && <ProblemNote problem={problem} />}
+      <div class="form-foot">
+        <Button type="submit" kind="primary" busy={busy}>
+          {isNew ? 'Create webhook' : 'Save changes'}
+        </Button>
+      </div>
+    </form>
+  )
+}

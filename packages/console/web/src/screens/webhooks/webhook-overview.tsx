@@ -1,0 +1,103 @@
+import { useState } from 'preact/hooks'
+import type { Webhook } from '../../server/contract.ts'
+import { call } from '../../server/call.ts'
+import { Tape } from '../../charts/tape.tsx'
+import { useSession } from '../../shell/session.ts'
+import { useChange } from '../../state/use-change.ts'
+import { useQuery } from '../../state/use-query.ts'
+import { Button } from '../../ui/button.tsx'
+import { Json } from '../../ui/code.tsx'
+import { ExactTime, Facts, Outside, Tags, Time } from '../../ui/facts.tsx'
+import { Panel } from '../../ui/layout.tsx'
+import { ProblemNote } from '../../ui/notes.tsx'
+import { Secret } from '../../ui/secret-dialog.tsx'
+import { TenantName } from '../../ui/tenant.tsx'
+import { DeliveryCharts } from '../overview/delivery-charts.tsx'
+
+export function WebhookOverview({ webhook }: { webhook: Webhook }) {
+  const { may } = useSession()
+  const { id, filter, metadata } = webhook
+  const recent = useQuery(
+    may('deliveries:read') ? id : null,
+    (signal) => call('deliveries.list', { webhookId: id, limit: 96 }, signal),
+    ['deliveries'],
+  )
+  return (
+    <>
+      <Panel
+        title="Latest attempts"
+        actions={<span class="hint">Oldest to newest; taller is worse</span>}
+      >
+        {recent.data && recent.data.items.length > 0 ? (
+          <Tape attempts={recent.data.items} />
+        ) : (
+          <p class="faint">None yet.</p>
+        )}
+      </Panel>
+      {may('deliveries:read') && <DeliveryCharts webhookId={id} />}
+      <Panel title="Facts">
+        <Facts
+          rows={[
+            ['Events', <Tags of={webhook.events} />],
+            ['Tenant', <TenantName of={webhook.tenant} />],
+            ['Last success', <Time at={webhook.lastSuccessAt} />],
+            ['Last failure', <Time at={webhook.lastFailureAt} />],
+            ['Created', <ExactTime at={webhook.createdAt} />],
+            ['Changed', <ExactTime at={webhook.updatedAt} />],
+            ['Timeout', webhook.timeoutMs && `${webhook.timeoutMs} ms`],
+            ['Attempts', webhook.retry?.maxAttempts],
+            ['Delays', webhook.retry?.delaysSeconds?.map((delay) => `${delay} s`).join(', ')],
+            [
+              'Rate limit',
+              webhook.rateLimit &&
+                `${webhook.rateLimit.limit} in ${webhook.rateLimit.perSeconds} s`,
+            ],
+            ['At a time', webhook.maxInFlight],
+            ['In order', webhook.ordered ? 'yes' : 'no'],
+            ['Transform', webhook.transform],
+            [
+              'Description',
+              webhook.description && <Outside text={webhook.description} most={1000} />,
+            ],
+          ]}
+        />
+        {filter && (
+          <>
+            <h3 class="part">Filter</h3>
+            <Json value={filter} what="filter" />
+          </>
+        )}
+        {metadata && (
+          <>
+            <h3 class="part">Metadata</h3>
+            <Json value={metadata} what="metadata" />
+          </>
+        )}
+        {may('webhooks:write') && <Signing id={id} />}
+      </Panel>
+    </>
+  )
+}
+
+/** The secret is asked for when somebody wants to see it, not before. */
+function Signing({ id }: { id: string }) {
+  const [secret, setSecret] = useState('')
+  const { busy, problem, run } = useChange()
+  const reveal = async () => {
+    const secrets = await run(() => call('webhooks.secrets', { id }))
+    if (secrets) setSecret(secrets.secret)
+  }
+  return (
+    <>
+      <h3 class="part">Secret</h3>
+      {secret ? (
+        <Secret text={secret} what="secret" />
+      ) : (
+        <Button busy={busy} onClick={() => void reveal()}>
+          Show the signing secret
+        </Button>
+      )}
+      {problem && <ProblemNote problem={problem} />}
+    </>
+  )
+}

@@ -1,0 +1,132 @@
+/** One webhook: how it fares, its deliveries, its settings, and what can be done with it. */
+import type { Webhook } from '../../server/contract.ts'
+import { call } from '../../server/call.ts'
+import { useSession } from '../../shell/session.ts'
+import { href } from '../../state/router.ts'
+import { usePages } from '../../state/use-pages.ts'
+import { useQuery } from '../../state/use-query.ts'
+import { webhookState } from '../../text/states.ts'
+import { AttemptsTable } from '../../ui/attempts-table.tsx'
+import { Link } from '../../ui/button.tsx'
+import { Badge, Id } from '../../ui/facts.tsx'
+import { Panel, Screen, Tabs } from '../../ui/layout.tsx'
+import { Empty, Loading, Note, ProblemNote } from '../../ui/notes.tsx'
+import { EditWebhook } from './edit-webhook.tsx'
+import { NewWebhookScreen } from './new-webhook.tsx'
+import { WebhookActions } from './webhook-actions.tsx'
+import { WebhookOverview } from './webhook-overview.tsx'
+
+const TABS = [
+  ['', 'Overview'],
+  ['deliveries', 'Deliveries'],
+  ['dead-letters', 'Dead letters'],
+  ['settings', 'Settings'],
+] as const
+
+export const WebhookScreen = ({ id, tab }: { id: string; tab: string }) =>
+  id === 'new' ? <NewWebhookScreen /> : <OneWebhook id={id} tab={tab} />
+
+function OneWebhook({ id, tab }: { id: string; tab: string }) {
+  const { may } = useSession()
+  const query = useQuery(id, (signal) => call('webhooks.get', { id }, signal), ['webhooks'])
+  const { data: webhook, problem, reload } = query
+  const tabs = TABS.filter(
+    ([path]) =>
+      (path !== 'settings' || may('webhooks:write')) &&
+      (path === '' || path === 'settings' || may('deliveries:read')),
+  )
+  return (
+    <Screen
+      title={<bdi>{webhook?.label ?? webhook?.url ?? 'Webhook'}</bdi>}
+      back={{ to: href('webhooks'), label: 'Webhooks' }}
+      about={webhook && <Heading webhook={webhook} />}
+      actions={
+        webhook && may('webhooks:write') && <WebhookActions webhook={webhook} onChanged={reload} />
+      }
+    >
+      {problem && <ProblemNote problem={problem} retry={reload} />}
+      {query.loading && <Loading />}
+      {webhook && (
+        <>
+          <Trouble webhook={webhook} />
+          <Tabs
+            label="Views of this webhook"
+            tabs={tabs.map(([path, name]) => ({
+              to: href(`webhooks/${id}${path && `/${path}`}`),
+              name,
+              current: path === tab,
+            }))}
+          />
+          {tab === '' && <WebhookOverview webhook={webhook} />}
+          {tab === 'deliveries' && <Deliveries id={id} dead={false} />}
+          {tab === 'dead-letters' && <Deliveries id={id} dead />}
+          {tab === 'settings' && <EditWebhook webhook={webhook} onChanged={reload} />}
+        </>
+      )}
+    </Screen>
+  )
+}
+
+function Heading({ webhook }: { webhook: Webhook }) {
+  const { tone, word } = webhookState(webhook)
+  return (
+    <span class="heading-facts">
+      <Badge tone={tone}>{word}</Badge>
+      {webhook.label && <bdi class="mono">{webhook.url}</bdi>}
+      <Id id={webhook.id} what="webhook id" />
+    </span>
+  )
+}
+
+function Trouble({ webhook: { active, disabledReason, failingSince } }: { webhook: Webhook }) {
+  if (!active && disabledReason) {
+    return (
+      <Note kind="bad">
+        <b>Disabled: {disabledReason}. </b>Its deliveries wait. When the receiver is mended, resume
+        it: what waited is sent, then what it missed.
+      </Note>
+    )
+  }
+  if (active && failingSince) {
+    return (
+      <Note kind="warn">
+        <b>Every attempt has failed since {new Date(failingSince).toLocaleString('en-GB')}. </b>See
+        the last answers under Deliveries.
+      </Note>
+    )
+  }
+  return null
+}
+
+function Deliveries({ id, dead }: { id: string; dead: boolean }) {
+  const name = dead ? 'deadLetters.list' : 'deliveries.list'
+  const pages = usePages(
+    `${name}/${id}`,
+    (after, signal) => call(name, { webhookId: id, ...(after && { after }) }, signal),
+    ['deliveries', 'webhooks'],
+  )
+  return (
+    <>
+      <p class="after-tabs">
+        <Link to={href(dead ? 'dead-letters' : 'deliveries', { webhookId: id })}>
+          {dead ? 'Choose and redrive' : 'Filter them'}
+        </Link>
+      </p>
+      <Panel flush>
+        <AttemptsTable
+          pages={pages}
+          without={dead ? ['webhook', 'status', 'next'] : ['webhook', 'next']}
+          empty={
+            dead ? (
+              <Empty title="No dead letters">
+                Every delivery arrived, or is still being tried.
+              </Empty>
+            ) : (
+              <Empty title="No deliveries yet">Send a test to see the first one.</Empty>
+            )
+          }
+        />
+      </Panel>
+    </>
+  )
+}

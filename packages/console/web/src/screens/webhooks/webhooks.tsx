@@ -1,0 +1,88 @@
+import type { Webhook } from '../../server/contract.ts'
+import { call } from '../../server/call.ts'
+import { useSession } from '../../shell/session.ts'
+import { href, useFilters } from '../../state/router.ts'
+import { usePages } from '../../state/use-pages.ts'
+import { webhookState } from '../../text/states.ts'
+import { ButtonLink, Link } from '../../ui/button.tsx'
+import { Badge, Tags, Time } from '../../ui/facts.tsx'
+import { FilterBar } from '../../ui/filter-bar.tsx'
+import { Panel, Screen } from '../../ui/layout.tsx'
+import { Empty } from '../../ui/notes.tsx'
+import { PagedTable, type Column } from '../../ui/table.tsx'
+import { TenantFilter, TenantName } from '../../ui/tenant.tsx'
+
+export function WebhooksScreen() {
+  const { session, may } = useSession()
+  const { values, set, given, any } = useFilters(['tenant'])
+  const pages = usePages(
+    JSON.stringify(given),
+    (after, signal) => call('webhooks.list', { ...given, ...(after && { after }) }, signal),
+    ['webhooks'],
+  )
+  const add = may('webhooks:write') && (
+    <ButtonLink to={href('webhooks/new', given)} kind="primary" icon="plus">
+      New webhook
+    </ButtonLink>
+  )
+  const columns = session.operator ? COLUMNS : COLUMNS.filter(({ name }) => name !== 'Tenant')
+  return (
+    <Screen title="Webhooks" about="Addresses that events are sent to." actions={add}>
+      {session.operator && (
+        <FilterBar any={any} onClear={() => set({ tenant: '' })}>
+          <TenantFilter value={values.tenant} onValue={(tenant) => set({ tenant })} />
+        </FilterBar>
+      )}
+      <Panel flush>
+        <PagedTable
+          label="Webhooks"
+          pages={pages}
+          id={({ id }) => id}
+          to={({ id }) => href(`webhooks/${id}`)}
+          columns={columns}
+          empty={
+            any ? (
+              <Empty title="This tenant has no webhook" />
+            ) : (
+              <Empty title="No webhooks yet" action={add}>
+                A webhook is an address and the events that it wants. Its deliveries are signed,
+                retried and logged.
+              </Empty>
+            )
+          }
+        />
+      </Panel>
+    </Screen>
+  )
+}
+
+const COLUMNS: readonly Column<Webhook>[] = [
+  {
+    name: 'Webhook',
+    kind: 'main',
+    bare: true,
+    cell: ({ id, label, url }) => (
+      <>
+        <Link to={href(`webhooks/${id}`)} class="main-line">
+          <bdi>{label ?? url}</bdi>
+        </Link>
+        {label && <bdi class="sub-line mono">{url}</bdi>}
+      </>
+    ),
+  },
+  {
+    name: 'State',
+    cell: (row) => {
+      const { tone, word } = webhookState(row)
+      return <Badge tone={tone}>{word}</Badge>
+    },
+  },
+  { name: 'Events', cell: ({ events }) => <Tags of={events} /> },
+  { name: 'Tenant', cell: ({ tenant }) => <TenantName of={tenant} /> },
+  {
+    name: 'Last success',
+    kind: 'end',
+    cell: ({ lastSuccessAt }) => <Time at={lastSuccessAt} none="–" />,
+  },
+  { name: 'Created', kind: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
+]

@@ -1,0 +1,82 @@
+/** The one door to the server: every operation is a POST of JSON to `api/<operation>`. */
+import type { CallInput, CallName, CallResult } from './contract.ts'
+
+/** What the server says of a call that it refused, or what kept it from answering. */
+export class Problem extends Error {
+  readonly statusCode: number
+  readonly code: string
+
+  constructor(statusCode: number, code: string, message: string) {
+    super(message)
+    this.statusCode = statusCode
+    this.code = code
+  }
+}
+
+const onSignedOut = new Set<() => void>()
+
+/** Calls `listener` whenever the server says that the session is over. */
+export function whenSignedOut(listener: () => void): () => void {
+  onSignedOut.add(listener)
+  return () => onSignedOut.delete(listener)
+}
+
+/** Where the host has mounted the console, as the server wrote it into the page: `/console/`. */
+export const basePath: string = `${
+  document.querySelector<HTMLMetaElement>('meta[name="svc-console-base"]')?.content ?? ''
+}/`
+
+export const urlOf = (path: string): string => basePath + path
+
+/** @throws Problem */
+export async function request<Result>(
+  method: 'GET' | 'POST',
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+): Promise<Result> {
+  const response = await answerTo(path, {
+    method,
+    credentials: 'same-origin',
+    cache: 'no-store',
+    ...(signal && { signal }),
+    ...(method === 'POST' && {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body ?? {}),
+    }),
+  })
+  const text = await response.text()
+  const answer = parsed(text) as (Result & Partial<Problem>) | null
+  if (response.ok) return answer as Result
+  if (response.status === 401 && path !== 'api/session')
+    for (const listener of onSignedOut) listener()
+  throw new Problem(
+    response.status,
+    String(answer?.code ?? ''),
+    answer?.message ?? `The server answered with status ${response.status}.`,
+  )
+}
+
+/** @throws Problem */
+export const call = <Name extends CallName>(
+  name: Name,
+  input: CallInput<Name>,
+  signal?: AbortSignal,
+): Promise<CallResult<Name>> => request('POST', `api/${name}`, input, signal)
+
+async function answerTo(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(urlOf(path), init)
+  } catch (error) {
+    if (init.signal?.aborted) throw error
+    throw new Problem(0, 'unreachable', 'The server cannot be reached. Is it running?')
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return text === '' ? null : JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,106 @@
+/** Go to a screen by its name, or to whatever an id that was pasted names. */
+import { useId, useState } from 'preact/hooks'
+import { go, href } from '../state/router.ts'
+import { isUuid } from '../text/format.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { Icon, type IconName } from '../ui/icon.tsx'
+import { openScreens } from './screens.tsx'
+import { useSession } from './session.ts'
+
+interface Goal {
+  name: string
+  icon: IconName
+  to: string
+}
+
+export function Jump({ onClose }: { onClose: () => void }) {
+  const { session } = useSession()
+  const [text, setText] = useState('')
+  const [chosen, setChosen] = useState(0)
+  const id = useId()
+  const paths = openScreens(session)
+  const open = new Set(paths.map(({ path }) => path))
+  const wanted = text.trim()
+  const goals: Goal[] = [
+    ...paths
+      .filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()))
+      .map(({ name, icon, path }) => ({ name, icon, to: href(path) })),
+    ...lookUps(wanted).filter(({ screen }) => open.has(screen)),
+  ]
+  const follow = (goal: Goal | undefined) => {
+    if (!goal) return
+    onClose()
+    go(goal.to)
+  }
+  return (
+    <Dialog title="Go to" onClose={onClose}>
+      <div class="jump">
+        <input
+          type="text"
+          role="combobox"
+          aria-label="A screen, or an id of an event, a delivery, a webhook or a key"
+          aria-expanded="true"
+          aria-controls={id}
+          aria-activedescendant={goals.length > 0 ? `${id}-${chosen}` : undefined}
+          placeholder="A screen, or an id that you paste"
+          autocomplete="off"
+          value={text}
+          onInput={({ currentTarget }) => {
+            setText(currentTarget.value)
+            setChosen(0)
+          }}
+          onKeyDown={(event) => {
+            const move = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+            if (move && goals.length > 0) setChosen((chosen + move + goals.length) % goals.length)
+            else if (event.key === 'Enter') follow(goals[chosen])
+            else return
+            event.preventDefault()
+          }}
+        />
+        <ul role="listbox" id={id} aria-label="Goals">
+          {goals.map((goal, index) => (
+            <li
+              key={goal.to}
+              id={`${id}-${index}`}
+              role="option"
+              aria-selected={index === chosen}
+              ref={(element) => {
+                if (index === chosen) element?.scrollIntoView({ block: 'nearest' })
+              }}
+              onClick={() => follow(goal)}
+              onPointerMove={() => setChosen(index)}
+            >
+              <Icon name={goal.icon} /> <bdi>{goal.name}</bdi>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </Dialog>
+  )
+}
+
+/** What a text may be the id of. */
+function lookUps(text: string): (Goal & { screen: string })[] {
+  if (text.length < 3) return []
+  const event = { screen: 'events', icon: 'events' as const }
+  const found = [
+    { ...event, name: `Events with the id ${text}`, to: href('events', { id: text }) },
+    { ...event, name: `Events whose payload holds ${text}`, to: href('events', { text }) },
+  ]
+  if (!isUuid(text)) {
+    const key = {
+      screen: 'keys',
+      icon: 'keys' as const,
+      name: `Keys that begin with ${text.slice(0, 8)}`,
+    }
+    return [...found, { ...key, to: href('keys', { prefix: text.slice(0, 8) }) }]
+  }
+  const delivery = { screen: 'deliveries', icon: 'deliveries' as const }
+  return [
+    { ...delivery, name: `Delivery ${text}`, to: href('deliveries', { deliveryId: text }) },
+    { screen: 'webhooks', icon: 'webhooks', name: `Webhook ${text}`, to: href(`webhooks/${text}`) },
+    { screen: 'keys', icon: 'keys', name: `API key ${text}`, to: href(`keys/${text}`) },
+    { screen: 'users', icon: 'users', name: `User ${text}`, to: href(`users/${text}`) },
+    ...found,
+  ]
+}

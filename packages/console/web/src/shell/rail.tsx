@@ -1,0 +1,98 @@
+/** The ways to all screens: beside the page, or in a drawer on a narrow one. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Session, SignedIn } from '../server/contract.ts'
+import { request } from '../server/call.ts'
+import { watchStream } from '../server/live.ts'
+import { href } from '../state/router.ts'
+import { shortId } from '../text/format.ts'
+import { Button, Link } from '../ui/button.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { Brand } from './brand.tsx'
+import { openScreens, type ScreenEntry } from './screens.tsx'
+
+interface RailProps {
+  session: SignedIn
+  path: string
+  onJump: () => void
+  onSession: (session: Session) => void
+  onGo?: () => void
+}
+
+export function Rail({ session, path, onJump, onSession, onGo }: RailProps) {
+  const screens = openScreens(session)
+  const groups = Map.groupBy(screens, ({ group }) => group)
+  return (
+    <div class="rail">
+      <Link to={href('')} class="brand" {...(onGo && { onGo })}>
+        <Brand theme={session.theme} />
+      </Link>
+      <button type="button" class="jump-open" onClick={onJump}>
+        <Icon name="search" /> Go to… <kbd>/</kbd>
+      </button>
+      <nav aria-label="Screens">
+        {[...groups].map(([group, of]) => (
+          <div key={group}>
+            {group && <h2>{group}</h2>}
+            <ul>
+              {of.map((screen) => (
+                <li key={screen.path}>
+                  <Link to={href(screen.path)} current={isAt(screen, path)} {...(onGo && { onGo })}>
+                    <Icon name={screen.icon} /> {screen.name}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <RailFoot session={session} onSession={onSession} />
+    </div>
+  )
+}
+
+const isAt = (screen: ScreenEntry, path: string): boolean => path.split('/')[0] === screen.path
+
+function RailFoot({ session, onSession }: Pick<RailProps, 'session' | 'onSession'>) {
+  const [live, setLive] = useState(false)
+  useEffect(() => watchStream(setLive), [])
+  const end = async () => onSession(await request<Session>('POST', 'api/session/end', {}))
+  return (
+    <div class="rail-foot">
+      <span class={live ? 'live on' : 'live'} role="status">
+        <i /> {live ? 'Live' : 'Not live: reconnecting'}
+      </span>
+      <span class="who">{whoIs(session)}</span>
+      {session.via !== 'host' && (
+        <Button kind="quiet" icon="out" onClick={() => void end()}>
+          Sign out
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function whoIs({ tenant, operator, userId, via }: SignedIn) {
+  if (tenant !== null) return <bdi>{tenant}</bdi>
+  if (userId) return `Operator, user ${shortId(userId)}`
+  return operator && via === 'key' ? 'Operator, bootstrap key' : 'Operator'
+}
+
+export function Drawer({ onClose, ...rail }: RailProps & { onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const element = dialog.current
+    element?.showModal()
+    return () => element?.close()
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      class="drawer"
+      aria-label="Menu"
+      onClose={onClose}
+      onClick={({ target }) => target === dialog.current && onClose()}
+    >
+      <Rail {...rail} onGo={onClose} />
+    </dialog>
+  )
+}

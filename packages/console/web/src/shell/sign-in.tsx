@@ -1,0 +1,67 @@
+import { useState } from 'preact/hooks'
+import type { Session, SignedOut } from '../server/contract.ts'
+import { request } from '../server/call.ts'
+import { useChange } from '../state/use-change.ts'
+import { Button } from '../ui/button.tsx'
+import { TextField } from '../ui/field.tsx'
+import { Note, ProblemNote } from '../ui/notes.tsx'
+import { Brand } from './brand.tsx'
+
+export function SignIn({
+  session,
+  onSession,
+}: {
+  session: SignedOut
+  onSession: (session: Session) => void
+}) {
+  const [key, setKey] = useState('')
+  const { busy, problem, run } = useChange()
+  const signIn = async () => {
+    const signedIn = await run(() => request<Session>('POST', 'api/session', { key: key.trim() }))
+    if (signedIn) onSession(signedIn)
+  }
+  return (
+    <main class="sign-in">
+      <div class="panel">
+        <div class="brand">
+          <Brand theme={session.theme} />
+        </div>
+        <h1>Sign in</h1>
+        {session.signIn === 'host' ? (
+          <Note kind="info">
+            This page is opened from the application. Sign in there, or ask for a new link: each
+            works once.
+          </Note>
+        ) : (
+          <>
+            <p class="about">
+              With an API key that has <code>admin</code>, <code>auth:manage</code> or{' '}
+              <code>webhooks:manage</code>. The key is exchanged for a session of eight hours.
+            </p>
+            <form
+              onSubmit={(event) => {
+                event.preventDefault()
+                if (!busy) void signIn()
+              }}
+            >
+              <TextField
+                label="API key"
+                type="password"
+                value={key}
+                onValue={setKey}
+                required
+                autoFocus
+                mono
+                autoComplete="off"
+              />
+              {problem && <ProblemNote problem={problem} />}
+              <Button type="submit" kind="primary" busy={busy}>
+                Sign in
+              </Button>
+            </form>
+          </>
+        )}
+      </div>
+    </main>
+  )
+}

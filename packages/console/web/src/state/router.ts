@@ -1,0 +1,71 @@
+/** Addresses of the page: a path below the console's own, and filters in the query. */
+import { useEffect, useState } from 'preact/hooks'
+import { basePath } from '../server/call.ts'
+
+export interface Place {
+  /** Below the console's path, without slashes at its ends: `webhooks/0198…`. */
+  path: string
+  query: URLSearchParams
+}
+
+const changed = new Set<() => void>()
+
+export const href = (path: string, query?: Record<string, string | undefined>): string => {
+  const wanted = Object.entries(query ?? {}).filter(
+    ([, value]) => value !== undefined && value !== '',
+  )
+  const text = new URLSearchParams(wanted as [string, string][]).toString()
+  return basePath + path + (text && `?${text}`)
+}
+
+export function currentPlace(): Place {
+  const { pathname, search } = location
+  const below = pathname.startsWith(basePath) ? pathname.slice(basePath.length) : ''
+  return { path: below.replace(/^\/+|\/+$/g, ''), query: new URLSearchParams(search) }
+}
+
+/** Goes to an address of {@link href}. */
+export function go(to: string, { replace = false } = {}): void {
+  if (to === location.pathname + location.search) return
+  history[replace ? 'replaceState' : 'pushState'](null, '', to)
+  for (const listener of changed) listener()
+}
+
+export function usePlace(): Place {
+  const [place, setPlace] = useState(currentPlace)
+  useEffect(() => {
+    const update = () => setPlace(currentPlace())
+    changed.add(update)
+    addEventListener('popstate', update)
+    update()
+    return () => {
+      changed.delete(update)
+      removeEventListener('popstate', update)
+    }
+  }, [])
+  return place
+}
+
+/** The filters in the address; setting one replaces the address, so that "back" leaves the screen. */
+export function useFilters<Name extends string>(names: readonly Name[]) {
+  const { path, query } = usePlace()
+  const values = Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) as Record<
+    Name,
+    string
+  >
+  const set = (change: Partial<Record<Name, string>>) => {
+    const next = new URLSearchParams(currentPlace().query)
+    for (const [name, value] of Object.entries(change) as [string, string][]) {
+      if (value) next.set(name, value)
+      else next.delete(name)
+    }
+    go(href(path, Object.fromEntries(next)), { replace: true })
+  }
+  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
+  return {
+    values,
+    set,
+    given: given as Partial<Record<Name, string>>,
+    any: Object.keys(given).length > 0,
+  }
+}

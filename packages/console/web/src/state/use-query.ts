@@ -1,0 +1,55 @@
+/** Reads something from the server, and reads it again when the stream says that it changed. */
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { Problem } from '../server/call.ts'
+import { useLive, type Topic } from '../server/live.ts'
+
+export interface Query<Data> {
+  data: Data | undefined
+  problem: Problem | undefined
+  loading: boolean
+  reload: () => void
+}
+
+/** `key` says what is read: when it changes, the former answer is dropped. `null` reads nothing. */
+export function useQuery<Data>(
+  key: string | null,
+  read: (signal: AbortSignal) => Promise<Data>,
+  topics: readonly Topic[] = [],
+): Query<Data> {
+  const [state, setState] = useState<{ key: string | null; data?: Data; problem?: Problem }>({
+    key,
+  })
+  const [round, setRound] = useState(0)
+  const latest = useRef(read)
+  latest.current = read
+  useEffect(() => {
+    if (key === null) return
+    const controller = new AbortController()
+    latest
+      .current(controller.signal)
+      .then((data) => setState({ key, data }))
+      .catch((error: unknown) => {
+        if (controller.signal.aborted) return
+        setState((before) => ({
+          key,
+          problem: asProblem(error),
+          ...(before.key === key && before.data !== undefined && { data: before.data }),
+        }))
+      })
+    return () => controller.abort()
+  }, [key, round])
+  const reload = useCallback(() => setRound((before) => before + 1), [])
+  useLive(topics, reload)
+  const known = state.key === key
+  return {
+    data: known ? state.data : undefined,
+    problem: known ? state.problem : undefined,
+    loading: key !== null && !(known && (state.data !== undefined || state.problem)),
+    reload,
+  }
+}
+
+export const asProblem = (error: unknown): Problem =>
+  error instanceof Problem
+    ? error
+    : new Problem(0, 'page', error instanceof Error ? error.message : String(error))

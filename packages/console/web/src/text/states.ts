@@ -1,0 +1,53 @@
+/** What a state is called and how it is coloured, everywhere alike; and what an error means. */
+import type { ApiKey, DeliveryStatus, InboundOutcome, Webhook } from '../server/contract.ts'
+import type { Tone } from '../ui/facts.tsx'
+
+const STATUS: Record<DeliveryStatus, { tone: Tone; word: string }> = {
+  delivered: { tone: 'ok', word: 'Delivered' },
+  failed: { tone: 'warn', word: 'Will retry' },
+  dead: { tone: 'bad', word: 'Dead' },
+  skipped: { tone: 'idle', word: 'Skipped' },
+}
+export const statusTone = (status: DeliveryStatus): Tone => STATUS[status].tone
+export const statusWord = (status: DeliveryStatus): string => STATUS[status].word
+
+const OUTCOME: Record<InboundOutcome, { tone: Tone; word: string }> = {
+  accepted: { tone: 'ok', word: 'Accepted' },
+  duplicate: { tone: 'idle', word: 'Duplicate' },
+  refused: { tone: 'bad', word: 'Refused' },
+  failed: { tone: 'warn', word: 'Failed' },
+}
+export const outcomeOf = (outcome: InboundOutcome) => OUTCOME[outcome]
+
+export interface State {
+  tone: Tone
+  word: string
+}
+
+export function webhookState({ active, disabledReason, failingSince }: Webhook): State {
+  if (!active && disabledReason) return { tone: 'bad', word: 'Disabled' }
+  if (!active) return { tone: 'idle', word: 'Paused' }
+  return failingSince ? { tone: 'warn', word: 'Failing' } : { tone: 'ok', word: 'Active' }
+}
+
+export function keyState({ revokedAt, expiresAt, enabled }: ApiKey, now = Date.now()): State {
+  if (revokedAt) return { tone: 'bad', word: 'Revoked' }
+  if (expiresAt && new Date(expiresAt).getTime() <= now) return { tone: 'idle', word: 'Expired' }
+  return enabled ? { tone: 'ok', word: 'Active' } : { tone: 'idle', word: 'Disabled' }
+}
+
+const ERRORS: Record<string, string> = {
+  dns: 'The name of the host was not found. Check the address.',
+  refused: 'Nothing listens at that address. Is the receiver running?',
+  reset: 'The receiver closed the connection before it answered.',
+  timeout: 'The receiver took longer than this webhook may wait.',
+  tls: 'The certificate of the receiver is not valid.',
+  blocked: 'The address is one that deliveries may not go to: see the option allowedNetworks.',
+  redirect: 'The receiver answered with a redirect. Register the address that it leads to.',
+  'too-large': 'The headers of the answer were too large.',
+  http: 'The receiver answered, with a status other than 2xx.',
+  transform: 'The transform of this webhook threw.',
+  lost: 'The process that made the attempt ended before it was done.',
+  proxy: 'The proxy that deliveries leave through failed. The attempt does not count.',
+}
+export const errorMeaning = (error: string): string => ERRORS[error] ?? 'The attempt failed.'

@@ -1,0 +1,71 @@
+/** Payloads and answers, as text and nothing else; long ones are folded. */
+import { useState } from 'preact/hooks'
+import { bytes, count } from '../text/format.ts'
+import { Button } from './button.tsx'
+import { Copy } from './facts.tsx'
+
+const FOLDED_LINES = 24
+const FOLDED_CHARACTERS = 4000
+/** What the page lays out at once: megabytes of text would hold it up for seconds. */
+const STEP_CHARACTERS = 100_000
+
+export function Code({ text, what }: { text: string; what: string }) {
+  const [characters, setCharacters] = useState(FOLDED_CHARACTERS)
+  const folded = visible(fold(text, characters))
+  const rest = text.length - fold(text, characters).length
+  return (
+    <figure class="code">
+      <pre dir="ltr" tabindex={0} aria-label={what}>
+        <code>{folded}</code>
+      </pre>
+      <figcaption>
+        <span class="faint">{bytes(new Blob([text]).size)}</span>
+        {rest > 0 && (
+          <Button kind="quiet" onClick={() => setCharacters(nextStep(characters))}>
+            {`Show more (${count(rest)} characters left)`}
+          </Button>
+        )}
+        {characters > FOLDED_CHARACTERS && (
+          <Button kind="quiet" onClick={() => setCharacters(FOLDED_CHARACTERS)}>
+            Fold
+          </Button>
+        )}
+        <Copy text={text} what={what} />
+      </figcaption>
+    </figure>
+  )
+}
+
+const nextStep = (characters: number): number =>
+  characters === FOLDED_CHARACTERS ? STEP_CHARACTERS : characters + STEP_CHARACTERS
+
+function fold(text: string, characters: number): string {
+  const part = text.slice(0, characters)
+  if (characters > FOLDED_CHARACTERS) return part
+  const lines = part.split('\n', FOLDED_LINES + 1)
+  return lines.length > FOLDED_LINES ? lines.slice(0, FOLDED_LINES).join('\n') : part
+}
+
+/** What turns the direction of text about is written as an escape: it could show another text. */
+const visible = (text: string): string =>
+  text.replace(
+    /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
+export const Json = ({ value, what }: { value: unknown; what: string }) => (
+  <Code text={JSON.stringify(value, null, 2) ?? 'null'} what={what} />
+)
+
+/** Text that may be JSON: indented where it is. */
+export function MaybeJson({ text, what }: { text: string; what: string }) {
+  return <Code text={indented(text)} what={what} />
+}
+
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,97 @@
+/** The browser's own dialog: it keeps the focus within, closes on Escape, and gives the focus back. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import type { Problem } from '../server/call.ts'
+import { Button, IconButton } from './button.tsx'
+import { ProblemNote } from './notes.tsx'
+
+interface DialogProps {
+  title: string
+  onClose: () => void
+  children: ComponentChildren
+  wide?: boolean
+  /** A secret is on show that is never shown again: a stray click beside the dialog keeps it open. */
+  sticky?: boolean
+}
+
+export function Dialog({ title, onClose, children, wide = false, sticky = false }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const opener = document.activeElement
+    const element = dialog.current
+    element?.showModal()
+    element?.querySelector<HTMLElement>('[autofocus], input, select, textarea')?.focus()
+    return () => {
+      element?.close()
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      class={wide ? 'wide' : undefined}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onClick={(event) => {
+        if (event.target === dialog.current && !sticky) onClose()
+      }}
+    >
+      <div class="dialog-body">
+        <header>
+          <h2 id={id}>{title}</h2>
+          <IconButton icon="close" label="Close" onClick={onClose} />
+        </header>
+        {children}
+      </div>
+    </dialog>
+  )
+}
+
+/** A dialog with a form: what it asks for, what was wrong with it, and the two ways out. */
+export function FormDialog({
+  title,
+  submit,
+  kind = 'primary',
+  busy,
+  problem,
+  disabled = false,
+  wide = false,
+  onSubmit,
+  onClose,
+  children,
+}: {
+  title: string
+  submit: string
+  kind?: 'primary' | 'danger'
+  busy: boolean
+  problem: Problem | undefined
+  disabled?: boolean
+  wide?: boolean
+  onSubmit: () => void
+  onClose: () => void
+  children: ComponentChildren
+}) {
+  return (
+    <Dialog title={title} onClose={onClose} wide={wide}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!busy && !disabled) onSubmit()
+        }}
+      >
+        {children}
+        {problem && <ProblemNote problem={problem} />}
+        <footer>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind={kind} busy={busy} disabled={disabled}>
+            {submit}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,124 @@
+/** Single values: a time, an id, a state, a list of names and values. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { ago, exact, shortId } from '../text/format.ts'
+import { IconButton, Link } from './button.tsx'
+import { say } from './toasts.tsx'
+
+const ticking = new Set<() => void>()
+setInterval(() => document.hidden || ticking.forEach((tick) => tick()), 10_000)
+
+/** How long ago; the exact time is its title. */
+export function Time({ at, none = 'never' }: { at: string | null | undefined; none?: string }) {
+  const [, setRound] = useState(0)
+  useEffect(() => {
+    const tick = () => setRound((before) => before + 1)
+    ticking.add(tick)
+    return () => void ticking.delete(tick)
+  }, [])
+  if (!at) return <span class="faint">{none}</span>
+  return (
+    <time datetime={at} title={exact(at)}>
+      {ago(at)}
+    </time>
+  )
+}
+
+export const ExactTime = ({ at }: { at: string }) => <time datetime={at}>{exact(at)}</time>
+
+export function Copy({ text, what }: { text: string; what: string }) {
+  const [done, setDone] = useState(false)
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    setDone(true)
+    say(`Copied ${what}`)
+    setTimeout(() => setDone(false), 1500)
+  }
+  return (
+    <IconButton icon={done ? 'check' : 'copy'} label={`Copy ${what}`} onClick={() => void copy()} />
+  )
+}
+
+/** The end of an id, which can be copied whole, and leads somewhere where `to` is given. */
+export const Id = ({
+  id,
+  what,
+  to,
+  whole,
+}: {
+  id: string
+  what: string
+  to?: string
+  whole?: boolean
+}) => (
+  <span class="id">
+    {to ? (
+      <Link to={to} class="mono" label={`${what} ${id}`}>
+        <bdi title={id}>{whole ? id : shortId(id)}</bdi>
+      </Link>
+    ) : (
+      <bdi class="mono" title={id}>
+        {whole ? id : shortId(id)}
+      </bdi>
+    )}
+    <Copy text={id} what={what} />
+  </span>
+)
+
+export type Tone = 'ok' | 'warn' | 'bad' | 'idle' | 'busy'
+
+/** A state: a sign of its own for each tone, so that the colour alone tells nothing. */
+export const Badge = ({ tone, children }: { tone: Tone; children: ComponentChildren }) => (
+  <span class={`badge ${tone}`}>
+    <svg viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">
+      <path d={SIGNS[tone]} />
+    </svg>
+    {children}
+  </span>
+)
+
+const SIGNS: Record<Tone, string> = {
+  ok: 'M5 .5a4.5 4.5 0 100 9 4.5 4.5 0 000-9z',
+  warn: 'M5 .5L9.8 9H.2z',
+  bad: 'M1 1h8v8H1z',
+  idle: 'M1 4h8v2H1z',
+  busy: 'M5 .5L9.5 5 5 9.5 .5 5z',
+}
+
+const isThere = (value: ComponentChildren): boolean =>
+  value !== null && value !== undefined && value !== '' && value !== false
+
+/** What has no value is left out. */
+export const Facts = ({ rows }: { rows: readonly (readonly [string, ComponentChildren])[] }) => (
+  <dl class="facts">
+    {rows.map(
+      ([name, value]) =>
+        isThere(value) && (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+    )}
+  </dl>
+)
+
+/** Text of the outside world: its direction stays its own, and it is cut where it would be too long. */
+export const Outside = ({ text, most = 300 }: { text: string; most?: number }) => (
+  <bdi class="outside" title={text.length > most ? text.slice(0, 2000) : undefined}>
+    {text.length > most ? `${text.slice(0, most)}…` : text}
+  </bdi>
+)
+
+export const Tags = ({ of }: { of: readonly string[] }) => (
+  <span class="tags">
+    {of.slice(0, 4).map((one) => (
+      <bdi class="tag" key={one}>
+        {one === '*' ? 'all events' : one}
+      </bdi>
+    ))}
+    {of.length > 4 && (
+      <span class="tag more" title={of.slice(4).join(', ')}>{`+${of.length - 4}`}</span>
+    )}
+  </span>
+)

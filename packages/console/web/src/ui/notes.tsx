@@ -1,0 +1,86 @@
+/** What the page says of itself: nothing here yet, something went wrong, something was done. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Problem } from '../server/call.ts'
+import { Button } from './button.tsx'
+import { Icon } from './icon.tsx'
+
+export const Empty = ({
+  title,
+  children,
+  action,
+}: {
+  title: string
+  children?: ComponentChildren
+  action?: ComponentChildren
+}) => (
+  <div class="empty">
+    <svg viewBox="0 0 120 24" width="120" height="24" aria-hidden="true">
+      <path class="tape-line" d="M4 20h112" />
+      <path d="M12 20v-5M28 20v-9M44 20v-4M60 20V8M76 20v-6M92 20v-10M108 20v-3" />
+    </svg>
+    <h2>{title}</h2>
+    {children && <p>{children}</p>}
+    {action}
+  </div>
+)
+
+/** What to do about a problem, beside what the server says of it. */
+function adviceFor({ statusCode }: Problem): string | undefined {
+  if (statusCode === 0) return 'Check the connection, then try again.'
+  if (statusCode === 401) return 'Sign in again: the session is over.'
+  if (statusCode === 403) return 'Ask an operator for a key or a link that may do this.'
+  if (statusCode === 404) return 'It may have been deleted, or it is out of your reach.'
+  if (statusCode === 429) return 'Wait a moment, then try again.'
+  if (statusCode >= 500) return 'Try again; if it stays, the log of the host says why.'
+  return undefined
+}
+
+export const ProblemNote = ({ problem, retry }: { problem: Problem; retry?: () => void }) => (
+  <div class="note bad" role="alert">
+    <Icon name="warning" />
+    <div>
+      <p>
+        <bdi>{problem.message}</bdi>
+      </p>
+      <p class="hint">
+        {adviceFor(problem)} {problem.code.startsWith('SVC_') && <code>{problem.code}</code>}
+      </p>
+    </div>
+    {retry && <Button onClick={retry}>Try again</Button>}
+  </div>
+)
+
+export const Note = ({
+  kind,
+  children,
+  action,
+}: {
+  kind: 'info' | 'warn' | 'bad' | 'ok'
+  children: ComponentChildren
+  action?: ComponentChildren
+}) => (
+  <div class={`note ${kind}`}>
+    <Icon name={kind === 'ok' ? 'check' : 'warning'} />
+    <div>{children}</div>
+    {action}
+  </div>
+)
+
+/** Shown only where an answer takes longer than a blink: a flash of it would be worse than nothing. */
+export function Loading({ what = 'Loading' }: { what?: string }) {
+  const [shown, setShown] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), 200)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    <div class="loading" role="status">
+      {shown && (
+        <>
+          <span class="spinner" /> {what}
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,86 @@
+/** A list as a table; on a narrow page each row becomes a card with the column's name by each value. */
+import type { ComponentChildren } from 'preact'
+import type { Pages } from '../state/use-pages.ts'
+import { go } from '../state/router.ts'
+import { Button } from './button.tsx'
+import { Loading, ProblemNote } from './notes.tsx'
+
+export interface Column<Row> {
+  name: string
+  cell: (row: Row) => ComponentChildren
+  /** `end`: numbers and times. `main`: takes what room is left, and leads the card. */
+  kind?: 'end' | 'main'
+  /** On a card, where the column's name would only repeat the value. */
+  bare?: boolean
+}
+
+interface TableProps<Row> {
+  label: string
+  rows: readonly Row[]
+  columns: readonly Column<Row>[]
+  id: (row: Row) => string
+  /** Where a click on a row leads; a link in the row must lead there too, for the keyboard. */
+  to?: ((row: Row) => string) | undefined
+}
+
+export const Table = <Row,>({ label, rows, columns, id, to }: TableProps<Row>) => (
+  <div class="table-frame">
+    <table role="table" aria-label={label}>
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map(({ name, kind }) => (
+            <th key={name} role="columnheader" scope="col" class={kind}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {rows.map((row) => (
+          <tr
+            key={id(row)}
+            role="row"
+            class={to && 'leads'}
+            onClick={(event) => {
+              if (!to || isControl(event.target) || String(getSelection())) return
+              go(to(row))
+            }}
+          >
+            {columns.map(({ name, cell, kind, bare }) => (
+              <td key={name} role="cell" class={kind} data-name={bare ? undefined : name}>
+                {cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+const isControl = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest('a, button, input, label, select') !== null
+
+/** A table that is read page by page. `empty` is shown where it has no row. */
+export function PagedTable<Row>({
+  pages,
+  empty,
+  ...table
+}: Omit<TableProps<Row>, 'rows'> & { pages: Pages<Row>; empty: ComponentChildren }) {
+  const { rows, problem, hasMore, loadingMore, more, reload } = pages
+  return (
+    <>
+      {problem && <ProblemNote problem={problem} retry={reload} />}
+      {!rows && !problem && <Loading />}
+      {rows?.length === 0 && empty}
+      {rows && rows.length > 0 && <Table {...table} rows={rows} />}
+      {hasMore && (
+        <div class="more">
+          <Button busy={loadingMore} onClick={more}>
+            Show older
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,28 @@
+import { useSession } from '../shell/session.ts'
+import { href } from '../state/router.ts'
+import { Link } from './button.tsx'
+import { TextFilter } from './filter-bar.tsx'
+
+/** Whose something is: an operator alone sees more than one tenant. */
+export function TenantName({ of }: { of: string | null }) {
+  const { may } = useSession()
+  if (of === null) return <span class="faint">operator</span>
+  if (!may('tenants:read')) return <bdi>{of}</bdi>
+  return (
+    <Link to={href('tenants', { tenant: of })}>
+      <bdi>{of}</bdi>
+    </Link>
+  )
+}
+
+export function TenantFilter({
+  value,
+  onValue,
+}: {
+  value: string
+  onValue: (value: string) => void
+}) {
+  const { session } = useSession()
+  if (!session.operator) return null
+  return <TextFilter label="Tenant" value={value} onValue={onValue} placeholder="All" />
+}
