@@ -15,6 +15,8 @@ import type { ProcessLease } from './processes/process-lease.ts'
 import type { Svc } from './svc.ts'
 import type { AuditOrigin } from './audit/audit-origin.ts'
 import type { ErasedRows, TenantPart } from './tenants/erasure.ts'
+import type { HostUnderTest } from './testing/host-under-test.ts'
+import type { TimeShift } from './testing/time-shifts.ts'
 
 /** A subscription with many recipients: each gets a job of its own for each event that it wants. */
 export interface FanOut {
@@ -71,6 +73,9 @@ export interface Core {
   retainEventsAtLeast(days: number): void
   /** Runs when all workers have stopped, before the database is closed. */
   onDrained(task: () => Promise<void>): void
+  /** What `advance` of the testing kit does to what a package keeps. */
+  onAdvance(shift: TimeShift): void
+  underTest: HostUnderTest
   /** Background work from ready to close; errors are logged. */
   every(seconds: number, name: string, task: () => Promise<void>): void
 }

@@ -34,6 +34,8 @@ import { DeadProcesses } from './processes/dead-processes.ts'
 import { PeriodicTasks } from './jobs/periodic-tasks.ts'
 import { TenantErasure, type ErasedRows, type TenantPart } from './tenants/erasure.ts'
 import type { Worker } from './jobs/worker.ts'
+import type { HostUnderTest } from './testing/host-under-test.ts'
+import { coreShift, type TimeShift } from './testing/time-shifts.ts'
 import { WorkerNotifications } from './jobs/worker-notifications.ts'
 import { WorkerRegistry } from './jobs/worker-registry.ts'
 
@@ -50,6 +52,7 @@ export class RunningCore implements Core {
   readonly reencryption: Reencryption
   readonly bus: EventBus
   readonly errorText: ErrorText | null
+  readonly underTest: HostUnderTest
   #boot: MigrationBoot
   #database: Database
   #periodicTasks: PeriodicTasks
@@ -61,6 +64,7 @@ export class RunningCore implements Core {
   #packages = new Set(['@svc/core'])
   #erasure: TenantErasure
   #drained: (() => Promise<void>)[] = []
+  #timeShifts = [coreShift]
 
   static async start(
     settings: CoreSettings,
@@ -120,6 +124,16 @@ export class RunningCore implements Core {
     const erasure = this.#erasure
     this.svc = createServices({ bus, database, secrets, boss, reencryption, erasure })
     this.#periodicTasks = new PeriodicTasks(log)
+    this.underTest = {
+      db: database.db,
+      hasWorkers: settings.worker.enabled,
+      timeShifts: this.#timeShifts,
+      advancedSeconds: 0,
+      published: () => this.bus.idle(),
+      wakeAll: () => this.#workers.wakeAll(),
+      runTasks: () => this.#periodicTasks.runAll(),
+      transaction: (run) => this.transaction(run),
+    }
     const tasks = retentionTasks(database.maintenance, settings)
     for (const { seconds, name, run } of tasks) this.every(seconds, name, run)
     this.every(30, 'moves of jobs', () => this.#mover.run())
@@ -176,6 +190,10 @@ export class RunningCore implements Core {
 
   onDrained(task: () => Promise<void>): void {
     this.#drained.push(task)
+  }
+
+  onAdvance(shift: TimeShift): void {
+    this.#timeShifts.push(shift)
   }
 
   every(seconds: number, name: string, task: () => Promise<void>): void {

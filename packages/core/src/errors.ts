@@ -126,6 +126,13 @@ export const TransactionRolledBack = createError(
   500,
 )
 
+/** `drain` of the testing kit: the time is up, and the message names what still waits. */
+export const NotDrained = createError<[number, string]>(
+  'SVC_CORE_NOT_DRAINED',
+  'drain: after %s ms there are still: %s',
+  500,
+)
+
 /** A second subscription of one name in a process. */
 export const SubscriptionTaken = createError<[string]>(
   'SVC_CORE_SUBSCRIPTION_TAKEN',

@@ -59,6 +59,7 @@ export {
   InvalidSubscription,
   InvalidTransaction,
   MigrationBlocked,
+  NotDrained,
   NoTransaction,
   PayloadMismatch,
   ReservedEventName,

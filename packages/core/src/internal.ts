@@ -2,6 +2,7 @@
 export { bootOnCore, useCore } from './plugin.ts'
 export type { Core } from './core-interface.ts'
 export type { ErrorAnswer, ErrorText } from './http/error-body.ts'
+export type { TimeShift } from './testing/time-shifts.ts'
 export type { Db } from './postgres/transaction.ts'
 export type { DeadLetter, FanOutJob, Job } from './jobs/job.ts'
 export { isSealed, type Cipher } from './encryption/key-ring.ts'

@@ -15,6 +15,8 @@ export interface AllowancesParts {
   maintenanceDb: Db
   tenantLimits: readonly Limit[]
   log: Log
+  /** Milliseconds of a monotonic clock. @default performance.now */
+  now?: () => number
 }
 
 /** The limits of a key, as its row has them. */
@@ -43,19 +45,21 @@ const CLOSE_MS = 1000
 export class Allowances {
   readonly limiter: Limiter
   #parts: AllowancesParts
+  #now: () => number
   #outage: OutageLog
   #tick: NodeJS.Timeout | undefined
   #sweep: NodeJS.Timeout | undefined
 
   constructor(parts: AllowancesParts) {
     this.#parts = parts
+    this.#now = parts.now ?? (() => performance.now())
     this.#outage = new OutageLog(
       parts.log,
       'no allowances of limits can be had: requests of limited keys are refused once what is held is used up',
       'allowances of limits can be had again',
     )
     this.limiter = new Limiter({
-      now: () => performance.now(),
+      now: this.#now,
       schedule: setImmediate,
       newHolder: randomUUID,
       send: (batch, done) => {
@@ -89,7 +93,7 @@ export class Allowances {
 
   /** Of the quota, or of the limit of which least is left. */
   remaining({ meters, quota }: MeterSet): number {
-    const now = performance.now()
+    const now = this.#now()
     for (const meter of meters) meter.prune(now)
     const counted = quota === null ? meters : [quota]
     return Math.min(...counted.map((meter) => meter.remaining(now)))

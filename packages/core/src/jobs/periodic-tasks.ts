@@ -28,6 +28,11 @@ export class PeriodicTasks {
     for (const task of this.#tasks) this.#soon(task)
   }
 
+  /** Runs each once, one after the other, beside their timers. */
+  async runAll(): Promise<void> {
+    for (const task of this.#tasks) await this.#try(task)
+  }
+
   async stop(): Promise<void> {
     this.#started = false
     for (const timer of this.#timers.values()) clearTimeout(timer)
@@ -54,11 +59,15 @@ export class PeriodicTasks {
   }
 
   async #run(task: PeriodicTask): Promise<void> {
+    await this.#try(task)
+    if (this.#started) this.#later(task)
+  }
+
+  async #try(task: PeriodicTask): Promise<void> {
     try {
       await task.run()
     } catch (error) {
       this.#log.error({ err: loggable(error), task: task.name }, 'a periodic task failed')
     }
-    if (this.#started) this.#later(task)
   }
 }

@@ -84,6 +84,11 @@ export class WorkerRegistry {
     this.#parts.notifications.wake(queue)
   }
 
+  /** All pumps of this process look for jobs of all lanes. */
+  wakeAll(): void {
+    for (const pump of this.#pumps.values()) pump.wakeAll()
+  }
+
   /** Jobs of a process that died can be fetched again, whatever their lane. */
   recovered(queue: string): void {
     this.#pumps.get(queue)?.wakeAll()

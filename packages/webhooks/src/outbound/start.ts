@@ -16,6 +16,7 @@ import { createFetch, type Fetch } from './http/fetch.ts'
 import { createPost } from './http/post.ts'
 import { reencryptWebhooks } from '../operations/reencrypt.ts'
 import { createWebhookOperations, type WebhookOperations } from '../operations/webhooks.ts'
+import { endSecretsSooner } from '../tables/webhook-secrets.ts'
 
 export interface Outbound {
   webhooks: WebhookOperations
@@ -65,6 +66,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     await deleteOldDeadLetters(core.db, QUEUE, Math.max(longest, settings.deadLetterRetentionDays))
   })
   core.reencryption.add(() => reencryptWebhooks(core))
+  core.onAdvance({ rows: endSecretsSooner })
   core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () =>
     recordCrashedAttempts(core),
   )

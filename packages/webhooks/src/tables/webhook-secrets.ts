@@ -36,3 +36,13 @@ export async function updateSecretColumns(
     [id, secret, previousSecret, headers && JSON.stringify(headers)],
   )
 }
+
+/** Previous secrets end so many seconds sooner: for `advance` of the testing kit. */
+export async function endSecretsSooner(db: Db, seconds: number): Promise<void> {
+  await db.query(
+    `update svc."__svc.webhooks.registrations"
+        set previous_secret_expires_at = previous_secret_expires_at - make_interval(secs => $1)
+      where previous_secret_expires_at is not null`,
+    [seconds],
+  )
+}

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { writeLastUsed } from '../../tables/api-keys.ts'
 import { findInsertedKeys } from '../../tables/inserted-keys.ts'
 import { KEYS_CHANGED, readKeyChanges } from '../../tables/key-changes.ts'
+import { setBackTimes } from '../../tables/set-back-times.ts'
 import { sweepFailures } from '../../tables/lockouts.ts'
 import { addUsage, sweepUsage } from '../../tables/usage.ts'
 import { findEndedTransactions } from '../../tables/transactions.ts'
@@ -46,12 +47,15 @@ export async function createAuthentication(
   const pollDb = preferListener(svc.database, pool, core.notifications, QUERY_TIMEOUT_MS)
   const lookupDb = withConcurrencyLimit(db, MAX_LOOKUP_CONNECTIONS, QUERY_TIMEOUT_MS)
   const budgets = createLookupBudgets()
+  // What the testing kit sets ahead.
+  let aheadMs = 0
+  const now = () => performance.now() + aheadMs
   const lockout = settings.rateLimit
-    ? new Lockout(db, lookupDb, settings.rateLimit, { pollDb })
+    ? new Lockout(db, lookupDb, settings.rateLimit, { pollDb, now })
     : null
   const lastUsed = new LastUsed((uses) => writeLastUsed(db, uses), log)
   const { tenantLimits } = settings
-  const allowances = new Allowances({ db, maintenanceDb: core.db, tenantLimits, log })
+  const allowances = new Allowances({ db, maintenanceDb: core.db, tenantLimits, log, now })
   const usage = settings.usage
     ? new UsageCounter((...written) => addUsage(db, ...written), log)
     : null
@@ -92,6 +96,14 @@ export async function createAuthentication(
   const { keyPrefix: letters } = settings
   const parts = { keyCache, lease, bootstrapKey, budgets, lockout, letters }
   const authenticator = new Authenticator(parts)
+
+  core.onAdvance({
+    rows: setBackTimes,
+    memory: (seconds) => {
+      aheadMs += seconds * 1000
+      keyCache.forgetAll()
+    },
+  })
 
   const sweeps = new OutageLog(
     log,

@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify'
+import { assertPositive, hostUnderTest } from './host-under-test.ts'
+
+/**
+ * As if so many seconds had passed: what would be due by then is due now. It is done to the rows,
+ * whose times are set back, and to what this process remembers; no clock is changed. Old data is not
+ * deleted by it. Resolves when what follows from the time itself has been published, such as
+ * `svc.key.expired`; `drain` waits for the rest.
+ *
+ * @throws InvalidOption
+ * @example
+ * await advance(app, 3600) // the retry is due
+ * await drain(app)
+ */
+export async function advance(app: FastifyInstance, seconds: number): Promise<void> {
+  assertPositive(seconds, 'advance', 'seconds')
+  const host = await hostUnderTest(app, 'advance')
+  const { advancedSeconds, timeShifts } = host
+  await host.transaction(async (db) => {
+    for (const shift of timeShifts) await shift.rows?.(db, seconds, advancedSeconds)
+  })
+  host.advancedSeconds += seconds
+  for (const shift of timeShifts) shift.memory?.(seconds)
+  await host.runTasks()
+  host.wakeAll()
+}

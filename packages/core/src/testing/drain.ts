@@ -1,0 +1,49 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { NotDrained } from '../errors.ts'
+import type { Db } from '../postgres/transaction.ts'
+import { assertPositive, hostUnderTest } from './host-under-test.ts'
+import { findDueJobs, hasMoves, inWords } from './due-jobs.ts'
+
+/** Options of `drain`. */
+export interface DrainOptions {
+  /** @default 10000 */
+  timeoutMs?: number
+}
+
+const FIRST_LOOK_MS = 5
+const LONGEST_LOOK_MS = 50
+
+/**
+ * Resolves when every event, delivery and subscription that is due now is settled: handled,
+ * delivered, dead, or waiting for a retry that is due later. Deliveries of webhooks that are not
+ * active are not due.
+ *
+ * @throws NotDrained naming what still waits when the time is up, InvalidOption
+ * @example
+ * await app.svc.events.publish('order.created', { id: 7 })
+ * await drain(app)
+ */
+export async function drain(
+  app: FastifyInstance,
+  { timeoutMs = 10_000 }: DrainOptions = {},
+): Promise<void> {
+  assertPositive(timeoutMs, 'drain', 'timeoutMs')
+  const host = await hostUnderTest(app, 'drain')
+  const until = performance.now() + timeoutMs
+  await host.published()
+  for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 1.5)) {
+    if (!(await isBusy(host.db))) return
+    if (performance.now() > until) {
+      const jobs = await findDueJobs(host.db)
+      // What was left may have been settled between the two looks.
+      if (jobs.length === 0 && !(await hasMoves(host.db))) return
+      throw new NotDrained(timeoutMs, inWords(jobs, host.hasWorkers))
+    }
+    host.wakeAll()
+    await pause(lookMs)
+  }
+}
+
+const isBusy = async (db: Db): Promise<boolean> =>
+  (await findDueJobs(db)).length > 0 || (await hasMoves(db))

@@ -1,0 +1,49 @@
+/** The jobs of events and deliveries that are due, and how `drain` names them. */
+import type { Db } from '../postgres/transaction.ts'
+
+export interface DueJobs {
+  queue: string
+  /** The webhook, of a delivery. */
+  group: string | null
+  isRunning: boolean
+  /** Names of their events. */
+  events: string[]
+  count: number
+}
+
+/** By queue and group; those of held groups wait for somebody to release them. */
+export async function findDueJobs(db: Db): Promise<DueJobs[]> {
+  const { rows } = await db.query(
+    `select job.name as queue, job.group_id as "group", job.state = 'active' as "isRunning",
+            array_agg(distinct job.data ->> 'event') as events, count(*)::int as count
+       from svc_jobs.job as job
+      where starts_with(job.name, '__svc.') and job.name not like '%.dlq'
+        and (job.state = 'active' or job.state < 'active' and job.start_after <= now())
+        and (job.state = 'active' or not exists (
+              select from svc."__svc.job_groups" as held
+               where held.queue = job.name and held.group_id = job.group_id and held.held))
+      group by 1, 2, 3 order by 1, 2, 3`,
+  )
+  return rows
+}
+
+/** Whether jobs are being redriven or deleted in the background. */
+export async function hasMoves(db: Db): Promise<boolean> {
+  const { rows } = await db.query(`select exists (select from svc."__svc.job_moves") as yes`)
+  return rows[0].yes
+}
+
+const SUBSCRIPTIONS = '__svc.sub/'
+
+export function inWords(jobs: readonly DueJobs[], hasWorkers: boolean): string {
+  const all = jobs.map(({ queue, group, isRunning, events, count }) => {
+    const whose = queue.startsWith(SUBSCRIPTIONS)
+      ? `events for the subscription "${queue.slice(SUBSCRIPTIONS.length)}"`
+      : group === null
+        ? `jobs of ${queue}`
+        : `deliveries to the webhook ${group}`
+    return `${count} ${whose} (${events.join(', ')}) ${isRunning ? 'under way' : 'waiting'}`
+  })
+  const named = all.length > 0 ? all.join('; ') : 'jobs that are moved in the background'
+  return hasWorkers ? named : `${named}; this host runs no jobs (worker.enabled is false)`
+}

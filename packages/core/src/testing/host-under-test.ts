@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify'
+import { coreOf } from '../core-of.ts'
+import type { TimeShift } from './time-shifts.ts'
+import { InvalidOption } from '../errors.ts'
+import type { Db } from '../postgres/transaction.ts'
+
+/** What the testing kit asks of a host that runs. */
+export interface HostUnderTest {
+  db: Db
+  /** Whether this process runs jobs. */
+  hasWorkers: boolean
+  timeShifts: readonly TimeShift[]
+  /** By how many seconds `advance` has set times back. */
+  advancedSeconds: number
+  /** Publishes that were not awaited are committed or refused. */
+  published(): Promise<void>
+  /** All workers look for jobs. */
+  wakeAll(): void
+  /** Runs each periodic task once. */
+  runTasks(): Promise<void>
+  transaction<T>(run: (db: Db) => Promise<T>): Promise<T>
+}
+
+/** Boots the host where that has not been done. @throws InvalidOption */
+export async function hostUnderTest(app: FastifyInstance, caller: string): Promise<HostUnderTest> {
+  if (typeof app?.ready !== 'function') {
+    throw new InvalidOption(`${caller} takes a Fastify instance with svcCore as its first argument`)
+  }
+  await app.ready()
+  const core = coreOf(app)
+  if (core) return core.underTest
+  throw new InvalidOption(
+    `${caller}: this instance has no svcCore: pass the one that svcCore, svcAuth or svcWebhooks is registered on`,
+  )
+}
+
+/** @throws InvalidOption */
+export function assertPositive(value: unknown, caller: string, name: string): void {
+  if (typeof value === 'number' && Number.isFinite(value) && value > 0) return
+  throw new InvalidOption(`${caller}: ${name} must be a number above 0, got ${String(value)}`)
+}

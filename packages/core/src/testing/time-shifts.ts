@@ -1,0 +1,28 @@
+/** What `advance` of the testing kit moves: each package adds what it keeps. Nothing else calls it. */
+import type { Db } from '../postgres/transaction.ts'
+
+export interface TimeShift {
+  /**
+   * Sets the times of stored rows back by so many seconds, in the transaction of `advance`.
+   * `alreadySeconds`: by how much the calls before have set them back.
+   */
+  rows?(db: Db, seconds: number, alreadySeconds: number): Promise<void>
+  /** The same for what this process remembers. Runs after the commit. */
+  memory?(seconds: number): void
+}
+
+/** Jobs, and what stands in the key-value store for a time. */
+export const coreShift: TimeShift = {
+  async rows(db, seconds) {
+    await db.query(
+      `update svc_jobs.job set start_after = start_after - make_interval(secs => $1)
+        where state < 'active' and name not like '%.dlq'`,
+      [seconds],
+    )
+    await db.query(
+      `update svc."__svc.kv" set expires_at = expires_at - make_interval(secs => $1)
+        where expires_at is not null`,
+      [seconds],
+    )
+  },
+}

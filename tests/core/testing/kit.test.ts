@@ -1,0 +1,258 @@
+import type { FastifyInstance } from 'fastify'
+import Fastify from 'fastify'
+import t, { type Test } from 'tap'
+import pg from 'pg'
+import { svcAuth } from '@svc/auth'
+import { svcCore } from '@svc/core'
+import { advance, drain, receiver, signed, testDatabase } from '@svc/core/testing'
+import { svcWebhooks } from '@svc/webhooks'
+import { startHost } from '../support/host.ts'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { currentRun } from '../../support/test-run.ts'
+
+const LATE = { worker: { retryDelaySeconds: 600, maxAttempts: 3 } }
+
+t.test('drain waits for handlers, and for what they publish', async (t) => {
+  const handled: string[] = []
+  const { app } = await startHost(t, {
+    async setUp({ svc }) {
+      await svc.events.subscribe('a', async () => {
+        handled.push('a')
+        await svc.events.publish('b', 1)
+      })
+      await svc.events.subscribe('b', () => void handled.push('b'))
+    },
+  })
+  await app.svc.events.publish('a', 1)
+  await drain(app)
+  t.strictSame(handled, ['a', 'b'])
+  await drain(app)
+})
+
+t.test('drain boots the host that it is given', async (t) => {
+  const app = Fastify({ pluginTimeout: 60_000 })
+  t.teardown(() => app.close())
+  void app.register(svcCore, { database: await freshDatabase(t) })
+  await drain(app)
+  t.ok(app.svc.events)
+})
+
+t.test('a retry that is due later is not waited for, until time has passed', async (t) => {
+  const attempts: number[] = []
+  const { app } = await startHost(t, {
+    core: LATE,
+    setUp: ({ svc }) =>
+      svc.events.subscribe('a', (_payload, { attempt }) => {
+        attempts.push(attempt)
+        throw new Error('no')
+      }),
+  })
+  await app.svc.events.publish('a', 1)
+  await drain(app)
+  t.strictSame(attempts, [1])
+  await advance(app, 599)
+  await drain(app)
+  t.strictSame(attempts, [1], 'the delay is at least 600 seconds')
+  await advance(app, 2 * 600)
+  await drain(app)
+  t.strictSame(attempts, [1, 2])
+  await advance(app, 4 * 600)
+  await drain(app)
+  t.match(await app.svc.events.deadLetters('a'), [{ attempts: 3 }])
+})
+
+t.test('drain names what still waits', async (t) => {
+  let finish = () => {}
+  const { app } = await startHost(t, {
+    setUp: ({ svc }) =>
+      svc.events.subscribe('a', () => new Promise<void>((resolve) => void (finish = resolve)), {
+        subscription: 'mailing',
+      }),
+  })
+  await app.svc.events.publish('a', 1)
+  await t.rejects(drain(app, { timeoutMs: 50 }), {
+    code: 'SVC_CORE_NOT_DRAINED',
+    message: /after 50 ms.* 1 events for the subscription "mailing" \(a\)/,
+  })
+  finish()
+  await drain(app)
+})
+
+t.test('drain says where no worker runs', async (t) => {
+  const { app } = await startHost(t, {
+    core: { worker: { enabled: false } },
+    setUp: ({ svc }) => svc.events.subscribe('a', () => {}),
+  })
+  await app.svc.events.publish('a', 1)
+  await t.rejects(drain(app, { timeoutMs: 50 }), { message: /worker\.enabled is false/ })
+})
+
+t.test('what is given to the kit is checked', async (t) => {
+  const { app } = await startHost(t)
+  const invalid = { code: 'SVC_CORE_INVALID_OPTION' }
+  await t.rejects(advance(app, -1), invalid)
+  await t.rejects(advance(app, Number.NaN), invalid)
+  await t.rejects(drain(app, { timeoutMs: 0 }), invalid)
+  await t.rejects(drain(undefined as never), invalid)
+  const other = Fastify()
+  t.teardown(() => other.close())
+  await t.rejects(drain(other), { ...invalid, message: /has no svcCore/ })
+})
+
+t.test('entries with a time expire when it has passed', async (t) => {
+  const { app } = await startHost(t)
+  await app.svc.kv.set('a', 1, { ttlSeconds: 100 })
+  await app.svc.kv.set('b', 1)
+  await advance(app, 99)
+  t.equal(await app.svc.kv.get('a'), 1)
+  await advance(app, 2)
+  t.equal(await app.svc.kv.get('a'), undefined)
+  t.equal(await app.svc.kv.get('b'), 1)
+})
+
+/** A host with keys, and one with webhooks to a receiver. */
+async function startKeys(t: Test, settings: object = {}) {
+  const database = await freshDatabase(t)
+  const app = Fastify({ pluginTimeout: 60_000 })
+  t.teardown(() => app.close())
+  await app.register(svcCore, { database })
+  await app.register(svcAuth, settings)
+  app.get('/', async () => 'hello')
+  await app.ready()
+  const user = await app.svc.auth.createUser({ email: 'a@example.com', name: 'A' })
+  const ask = async (key: string) =>
+    (await app.inject({ url: '/', headers: { 'x-api-key': key } })).statusCode
+  const makeKey = (input: object) => app.svc.auth.createApiKey({ userId: user.id, ...input })
+  return { app, ask, makeKey }
+}
+
+t.test('a key expires, is told of, and its rotation ends', async (t) => {
+  const { app, ask, makeKey } = await startKeys(t, { expiryNoticeDays: [1] })
+  const told: string[] = []
+  for (const name of ['svc.key.expiring', 'svc.key.expired']) {
+    await app.svc.events.subscribe(name, () => void told.push(name))
+  }
+  const expiresAt = new Date(Date.now() + 2 * 86_400_000).toISOString()
+  const { key } = await makeKey({ expiresAt })
+  t.equal(await ask(key), 200)
+  await advance(app, 86_500)
+  await drain(app)
+  t.strictSame(told, ['svc.key.expiring'])
+  t.equal(await ask(key), 200)
+  await advance(app, 86_500)
+  await drain(app)
+  t.strictSame(told, ['svc.key.expiring', 'svc.key.expired'])
+  t.equal(await ask(key), 401)
+
+  const old = await makeKey({})
+  const rotated = await app.svc.auth.rotateApiKey({ id: old.id, overlapSeconds: 3600 })
+  t.equal(await ask(old.key), 200)
+  await advance(app, 3601)
+  t.equal(await ask(old.key), 401)
+  t.equal(await ask(rotated.key), 200)
+})
+
+t.test('limits, quotas and lockouts let requests pass when their time is over', async (t) => {
+  const { app, ask, makeKey } = await startKeys(t, {
+    rateLimit: { maxAttempts: 2, windowMs: 3_600_000, blockDurationMs: 3_600_000 },
+  })
+  const limited = await makeKey({ limits: [{ limit: 1, perSeconds: 3600 }] })
+  const counted = await makeKey({ quota: { limit: 1, period: 'month' } })
+  const once = await makeKey({ quota: { limit: 1, period: 'total' } })
+  for (const { key } of [limited, counted, once]) {
+    t.equal(await ask(key), 200)
+    t.equal(await ask(key), 429)
+  }
+  const wrong = 'unknown-key-of-nobody'
+  t.strictSame([await ask(wrong), await ask(wrong), await ask(wrong)], [401, 401, 429])
+  await advance(app, 3601)
+  t.equal(await ask(limited.key), 200)
+  t.equal(await ask(wrong), 401)
+  await advance(app, 32 * 86_400)
+  t.equal(await ask(counted.key), 200)
+  t.equal(await ask(once.key), 429, 'for ever')
+})
+
+t.test('a receiver records deliveries, verifies them and answers as it is told', async (t) => {
+  const partner = await receiver()
+  const app = await startWebhooks(t)
+  t.teardown(() => partner.close())
+  const { id, secret } = await app.svc.webhooks.register({ url: partner.url, events: ['a'] })
+  partner.answer(({ headers }) => (headers['x-svc-attempt'] === '1' ? 500 : { status: 204 }))
+  await app.svc.events.publish('a', { n: 1 })
+  await drain(app)
+  t.equal(partner.received[0]?.verified, null)
+  partner.secret = secret
+  await advance(app, 2 * 600)
+  const [first, second] = await partner.waitFor(2)
+  t.match(second, { method: 'POST', body: { event: 'a', payload: { n: 1 } }, verified: true })
+  t.equal(second?.raw, first?.raw)
+  await drain(app)
+  const log = await app.svc.webhooks.listDeliveries({ webhookId: id })
+  t.strictSame(
+    log.map(({ status }) => status),
+    ['delivered', 'failed'],
+  )
+  partner.secret = 'whsec_another'
+  await app.svc.webhooks.test(id)
+  t.equal((await partner.waitFor(3))[2]?.verified, false)
+  await t.rejects(partner.waitFor(9, { timeoutMs: 20 }), {
+    message: /3 of 9 .*\(a, a, webhook\.test\)/,
+  })
+})
+
+t.test('the deliveries of an inactive webhook are not waited for', async (t) => {
+  const app = await startWebhooks(t)
+  const partner = await receiver()
+  t.teardown(() => partner.close())
+  const { id } = await app.svc.webhooks.register({ url: partner.url, events: ['a'] })
+  await app.svc.webhooks.update({ id, active: false })
+  await app.svc.webhooks.test(id)
+  await drain(app)
+  t.equal(partner.received.length, 0)
+})
+
+async function startWebhooks(t: Test): Promise<FastifyInstance> {
+  const app = Fastify({ pluginTimeout: 60_000 })
+  const database = await freshDatabase(t)
+  t.teardown(() => app.close())
+  await app.register(svcCore, { database, ...LATE })
+  await app.register(svcWebhooks, { allowedEvents: ['a'], allowedNetworks: ['127.0.0.0/8'] })
+  await app.ready()
+  return app
+}
+
+t.test('signed makes a request of a provider, for app.inject', (t) => {
+  const { method, headers, payload } = signed('github', { a: 1 }, { secret: 'x' })
+  t.equal(method, 'POST')
+  t.match(headers, { 'x-hub-signature-256': /^sha256=[0-9a-f]{64}$/, 'x-github-event': String })
+  t.equal(payload, '{"a":1}')
+  t.throws(() => signed('nobody'), { message: /no preset "nobody"/ })
+  t.end()
+})
+
+t.test('testDatabase makes an empty database on the server, and drops it', async (t) => {
+  const { server } = await currentRun()
+  process.env['DATABASE_URL'] = server
+  t.teardown(() => void delete process.env['DATABASE_URL'])
+  const [one, two] = [await testDatabase(), await testDatabase()]
+  t.not(one.url, two.url)
+  const client = new pg.Client({ connectionString: one.url })
+  client.on('error', () => {})
+  await client.connect()
+  const { rows } = await client.query(`select count(*)::int as n from pg_tables
+    where schemaname not in ('pg_catalog', 'information_schema')`)
+  t.equal(rows[0].n, 0)
+  await Promise.all([one.drop(), one.drop(), two.drop()])
+  const gone = new pg.Client({ connectionString: one.url })
+  await t.rejects(gone.connect(), { code: '3D000' })
+})
+
+t.test('testDatabase says what it lacks', async (t) => {
+  const { server } = await currentRun()
+  const url = new URL(server)
+  url.port = '1'
+  process.env['DATABASE_URL'] = url.href
+  t.teardown(() => void delete process.env['DATABASE_URL'])
+  await t.rejects(testDatabase(), { message: /no database could be made.*CREATEDB/s })
+})

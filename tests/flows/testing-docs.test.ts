@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { folderOf, runProgram } from '../support/program.ts'
+import { currentRun } from '../support/test-run.ts'
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/testing.md'), 'utf8')
+
+t.test('the tests of the page about testing pass as they stand', async (t) => {
+  const [, program = ''] = /```ts\n(\/\/ orders\.test\.ts[^]*?)```/.exec(page) ?? []
+  const folder = await folderOf(t, { 'orders.test.ts': program })
+  const { server } = await currentRun()
+  const run = runProgram(t, folder, 'orders.test.ts', { DATABASE_URL: server })
+  await run.says(/# pass 3|pass 3\b/)
+  t.equal(await run.end(), 0)
+})
