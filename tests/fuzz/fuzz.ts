@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import type { Test } from 'tap'
 
 const { SVC_FUZZ_RUNS, SVC_FUZZ_SEED } = process.env
-const RUNS = Number(SVC_FUZZ_RUNS ?? 500)
+const RUNS = Number(SVC_FUZZ_RUNS ?? 200)
 const SEED = Number(SVC_FUZZ_SEED ?? (SVC_FUZZ_RUNS === undefined ? 1 : Date.now() % 2 ** 31))
 /** One input that holds the event loop for longer delays every other request of the process. */
 const LONGEST_MS = 10
