@@ -1,6 +1,7 @@
 /** Between a host and its Postgres: breaks connections, drops all data, or behaves as a pooler. */
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import type { Test } from 'tap'
 
 export interface PostgresProxy {
@@ -10,6 +11,8 @@ export interface PostgresProxy {
   cut(): void
   /** Accepts connections and drops all data, as a network that loses packets. */
   silence(): void
+  /** All that is sent arrives so many milliseconds late. */
+  delay(ms: number): void
   mend(): void
   connections(): number
 }
@@ -31,6 +34,7 @@ export async function proxyPostgres(
   const target = new URL(database)
   const sockets = new Set<Socket>()
   let state: 'open' | 'cut' | 'silent' = 'open'
+  let delayMs = 0
   const server = createServer((client) => {
     if (state === 'cut') return client.destroy()
     const upstream = connect(Number(target.port || 5432), target.hostname)
@@ -43,8 +47,22 @@ export async function proxyPostgres(
         upstream.destroy()
       })
     }
-    const forward = (from: Socket, to: Socket) =>
-      from.on('data', (bytes) => state === 'silent' || to.write(bytes))
+    const forward = (from: Socket, to: Socket) => {
+      // What follows a late piece is written after it.
+      let late = 0
+      let order = Promise.resolve<unknown>(undefined)
+      return from.on('data', (bytes) => {
+        if (state === 'silent') return
+        if (delayMs === 0 && late === 0) return void to.write(bytes)
+        late++
+        order = order
+          .then(() => setTimeout(delayMs))
+          .then(() => {
+            late--
+            to.write(bytes)
+          })
+      })
+    }
     forward(upstream, client)
     if (!refusesOptions && !cutsOptions && fullFor === 0) return void forward(client, upstream)
     client.once('data', (startup: Buffer) => {
@@ -77,7 +95,11 @@ export async function proxyPostgres(
     silence() {
       state = 'silent'
     },
+    delay(ms) {
+      delayMs = ms
+    },
     mend() {
+      delayMs = 0
       // A connection that has lost bytes cannot go on.
       if (state === 'silent') endAll()
       state = 'open'

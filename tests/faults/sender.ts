@@ -1,0 +1,2 @@
+/** Signs what the storm's sender sends. */
+export const SENDER_SECRET = 'the-secret-of-the-sender'

@@ -1,0 +1,23 @@
+import t from 'tap'
+import { scheduleOf, type Fault } from './schedule.ts'
+import { storm } from './storm.ts'
+
+/** `SVC_FAULT_SCHEDULES` says how many storms there are, `SVC_FAULT_SEED` begins with another one. */
+const { SVC_FAULT_SCHEDULES = '1', SVC_FAULT_SEED = '1' } = process.env
+const HOSTS = 2
+const LENGTH = 8
+
+const textOf = ({ kind, ...details }: Fault): string =>
+  [kind, ...Object.entries(details).map(([name, value]) => `${name} ${value}`)].join(' ')
+
+for (let index = 0; index < Number(SVC_FAULT_SCHEDULES); index++) {
+  const seed = Number(SVC_FAULT_SEED) + index
+  t.test(`nothing that was acknowledged is lost in the storm of seed ${seed}`, async (t) => {
+    const schedule = scheduleOf(seed, LENGTH, HOSTS)
+    t.comment(schedule.map(textOf).join(', '))
+    const { violations, published, accepted, complaints } = await storm(t, schedule)
+    t.comment(`${published} events were published, ${accepted} accepted from the sender`)
+    t.strictSame(violations, [], 'every promise holds')
+    t.strictSame(complaints, [], 'no host ended by itself')
+  })
+}
