@@ -20,7 +20,8 @@ export type Fault =
   | { kind: 'crash' }
   /** The receiver answers with errors, or not at all. */
   | { kind: 'receiver'; answer: 'error' | 'nothing'; ms: number }
-  | { kind: 'calm'; ms: number }
+  /** Nothing begins until so many more events are acknowledged, or some seconds have passed. */
+  | { kind: 'calm'; events: number }
 
 export function scheduleOf(seed: number, length: number, hosts: number): Fault[] {
   const random = seededRandom(seed)
@@ -46,6 +47,6 @@ export function scheduleOf(seed: number, length: number, hosts: number): Fault[]
   ]
   return Array.from({ length }, () => [
     kinds[between(0, kinds.length)]!(),
-    { kind: 'calm', ms: between(50, 1500) } as const,
+    { kind: 'calm', events: between(1, 20) } as const,
   ]).flat()
 }
