@@ -16,7 +16,7 @@ const undici = refuse('^undici$', 'undici has one door: outbound/http, which jud
 
 // Packages: the receiver has no dependencies; auth and webhooks stand side by side on core, and a host may have either without the other.
 const aboveCore = refuse(
-  '^@svc/(auth|webhooks)|/(auth|webhooks)/src/',
+  '^@svc/(auth|webhooks|console)|/(auth|webhooks|console)/src/',
   'Core does not know the packages that are built on it.',
 )
 const noAuth = refuse('^@svc/auth|/auth/src/', 'Webhooks must work without auth.')
@@ -26,6 +26,11 @@ const dependencies = refuse(
   'A receiver installs this and nothing else.',
 )
 const receiverInside = refuse('/receiver/src/', 'Import @svc/receiver.')
+const ofConsole = refuse('^@svc/console|/console/src/', 'The console is built on this package.')
+const pluginsInside = refuse(
+  '/(auth|webhooks)/src/',
+  'The console calls the public operations, svc.auth and svc.webhooks, alone.',
+)
 const coreInside = refuse('/core/src/', 'Import @svc/core or @svc/core/internal.')
 
 // Within a package, from the outside to the inside: index → plugin → routes → operations → guard,
@@ -78,8 +83,9 @@ const imports = (files: string[], ...refused: (Refused | Refused[])[]): OxlintOv
 
 const everywhere = [pgBoss, undici, index]
 const core = [...everywhere, aboveCore, plugin]
-const auth = [...everywhere, noWebhooks, coreInside]
-const webhooks = [...everywhere, noAuth, coreInside, receiverInside]
+const auth = [...everywhere, noWebhooks, coreInside, ofConsole]
+const webhooks = [...everywhere, noAuth, coreInside, receiverInside, ofConsole]
+const consoles = [...everywhere, coreInside, pluginsInside]
 const upwards = [plugin, routes, operations]
 const pure = [...upwards, guard, http, effects, net, postgres]
 
@@ -153,4 +159,25 @@ export const importDirections: OxlintOverride[] = [
   ),
   // They check their options with @svc/core/internal.
   imports(['packages/webhooks/src/inbound/verify/**'], webhooks, upwards, http, effects, outbound),
+
+  imports(['packages/console/src/{index,plugin}.ts'], consoles),
+  imports(['packages/console/src/routes/**'], consoles, plugin, tables),
+  imports(['packages/console/src/{access,calls,live,page}/**'], consoles, plugin),
+  imports(['packages/console/src/tables/**'], consoles, upwards, http),
+  imports(
+    [
+      'packages/console/src/rights.ts',
+      'packages/console/src/access/{cookie,identity,key-refusal,same-origin}.ts',
+    ],
+    consoles,
+    plugin,
+    routes,
+    http,
+    effects,
+  ),
+  // The page imports it, and knows nothing of the server.
+  imports(
+    ['packages/console/src/contract.ts', 'packages/console/src/contract/**'],
+    [refuse('^[^.]|^\\.\\.', 'The page imports the contract: it stands alone.')],
+  ),
 ]

@@ -3,7 +3,7 @@ import { startHost } from './support/host.ts'
 import { until } from '../support/until.ts'
 
 const API = {
-  events: ['deadLetters', 'publish', 'redrive', 'subscribe', 'unsubscribe'],
+  events: ['deadLetters', 'find', 'publish', 'redrive', 'search', 'subscribe', 'unsubscribe'],
   kv: ['delete', 'get', 'increment', 'set', 'setIfAbsent'],
   actions: ['call', 'names', 'register'],
   secrets: ['get'],

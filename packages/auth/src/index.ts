@@ -18,7 +18,9 @@ export type { Auth } from './guard/keys/cached-key.ts'
 export type { Scope } from './scopes.ts'
 export type {
   ApiKey,
+  CheckedKey,
   CreatedApiKey,
+  KeyCheck,
   KeyFilter,
   KeyRotation,
   KeyState,
@@ -26,6 +28,8 @@ export type {
   NewApiKey,
   NewUser,
   Page,
+  TenantOfAuth,
+  TenantPage,
   User,
   UserFilter,
   Validation,

@@ -136,6 +136,19 @@ export const Verified = Type.Object({
   remaining: nullable(Type.Integer({ description: 'null where nothing limits the key.' })),
 })
 
+export const KeyCheck = Type.Object(
+  { id: Type.String(), ip: Type.Optional(Type.String({ maxLength: 45 })) },
+  closed,
+)
+
+export const TenantPage = Type.Object(
+  {
+    limit: Type.Optional(Type.Integer({ minimum: 1 })),
+    after: Type.Optional(Type.String({ maxLength: 64 })),
+  },
+  closed,
+)
+
 /**
  * A user to be created. `role` is `'user'` by default and means nothing to svcAuth; `tenant` is the
  * customer of the host that the user and its keys belong to, none by default.
@@ -180,6 +193,20 @@ export type { KeyState }
 export type Verification = Static<typeof Verification>
 /** What `verifyApiKey` returns. For a key that is not valid, `code` says why. */
 export type Verified = Static<typeof Verified>
+
+/** A key by its id, and the address that asks in its name. */
+export type KeyCheck = Static<typeof KeyCheck>
+/** What `checkApiKey` returns. `keyId` is `null` where there is no such key any more. */
+export type CheckedKey = Omit<Verified, 'remaining'>
+
+/** A part of a list of tenants: those that follow the tenant `after`. */
+export type TenantPage = Static<typeof TenantPage>
+/** A tenant that has users; `keys` are those that were not revoked. */
+export interface TenantOfAuth {
+  tenant: string
+  users: number
+  keys: number
+}
 
 /** What `validateApiKey` returns for a text. */
 export interface Validation {

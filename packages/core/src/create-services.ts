@@ -27,7 +27,7 @@ export function createServices(parts: RunningParts): Svc {
   const services: object = {
     transaction: (run, options) => bus.hostTransaction(run, options),
     actions: createActions(),
-    events: createEvents(bus),
+    events: createEvents(bus, database.db),
     kv: createKeyValueStore(database.db),
     audit: createAudit(database.db),
     secrets,

@@ -28,6 +28,7 @@ export type {
   SubscribeOptions,
   SubscriptionDeadLetter,
 } from './events/event-api.ts'
+export type { EventQuery, FoundEvent, FoundEvents } from './events/event-search.ts'
 export type { EntryOptions, KeyValueStore } from './kv/key-value-store.ts'
 export type { Audit } from './audit/audit.ts'
 export type { AuditActor, AuditChanges, AuditEntry, AuditQuery } from './audit/audit-entry.ts'

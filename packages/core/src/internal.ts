@@ -12,9 +12,11 @@ export { deleteOldDeadLetters, type DeadLetterFilter } from './jobs/pg-boss/dead
 export type { Notifications } from './postgres/notifications.ts'
 export {
   EVERYWHERE,
+  isTenant,
   narrowedReach,
   reaches,
   reachOf,
+  TENANT,
   TENANT_PATTERN,
   tenantOfNew,
   withinReach,
@@ -52,8 +54,9 @@ export { isConnectionError } from './postgres/connection-errors.ts'
 export { ADVISORY_LOCKS } from './postgres/advisory-locks.ts'
 export { longestDays } from './processes/processes-table.ts'
 export { defineAction } from './actions/define-action.ts'
+export { checkedInput } from './actions/validate-input.ts'
 export { readOperation, writeOperation } from './actions/define-operation.ts'
-export { ErrorBody, hideRoutes, managementApi } from './http/management-api.ts'
+export { answerPlainly, ErrorBody, hideRoutes, managementApi } from './http/management-api.ts'
 export { hasOwnAccess, withOwnAccess } from './http/own-access.ts'
 export {
   EmptyBody,

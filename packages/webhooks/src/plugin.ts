@@ -3,6 +3,7 @@ import { bootOnCore, hideRoutes, managementApi, type Core } from '@svc/core/inte
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { createTenantPart } from './operations/erase-tenant.ts'
+import { createTryFilter } from './operations/filter-trial.ts'
 import { registerActions } from './operations/named-actions.ts'
 import { createOperations } from './operations/operations.ts'
 import { warnOfGuardedSources, warnOfUnguardedManagement } from './guard-presence.ts'
@@ -43,7 +44,8 @@ async function mount(
 ): Promise<void> {
   const { sources } = settings
   const inbound = startInbound(core, settings, outbound.fetch)
-  const operations = createOperations({ ...outbound, requests: inbound.requests })
+  const tryFilter = createTryFilter(core, outbound.events)
+  const operations = createOperations({ ...outbound, requests: inbound.requests, tryFilter })
   core.svc.webhooks = operations
   core.onEraseTenant(createTenantPart(core))
   registerActions(core.svc, operations)

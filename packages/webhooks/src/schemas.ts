@@ -107,6 +107,43 @@ export const TestWebhook = Type.Union([Type.String(), TestObject])
 /** The webhook `id`, and the event whose example it is sent: by default a `webhook.test`. */
 export type TestInput = Static<typeof TestObject>
 
+export const FilterTrial = Type.Object(
+  {
+    filter: settingsInput.filter,
+    events: Events,
+    tenant: Type.Optional(Tenant),
+  },
+  strict,
+)
+/** A filter, and the events that a webhook with it would ask for; `tenant`: of that webhook. */
+export type FilterTrial = Static<typeof FilterTrial>
+
+/** An event that was published lately, and whether a filter lets it through. */
+export interface TriedEvent {
+  name: string
+  id: string
+  tenant: string | null
+  publishedAt: string
+  bytes: number
+  matches: boolean
+}
+
+export const TenantPage = Type.Object(
+  {
+    limit: Type.Optional(Type.Integer({ minimum: 1 })),
+    after: Type.Optional(Type.String({ maxLength: 64 })),
+  },
+  strict,
+)
+/** A part of a list of tenants: those that follow the tenant `after`. */
+export type TenantPage = Static<typeof TenantPage>
+
+/** A tenant that has webhooks. */
+export interface TenantOfWebhooks {
+  tenant: string
+  webhooks: number
+}
+
 export const EventDescription = Type.Object({
   name: Type.String(),
   description: nullable(Type.String()),

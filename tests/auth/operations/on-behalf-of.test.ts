@@ -31,6 +31,10 @@ const ATTACKS: Record<keyof Within, [(by: Within, victim: Victim) => Promise<unk
   revokeApiKey: [(by, { keyId }) => by.revokeApiKey(keyId), NOT_FOUND],
   validateApiKey: [(by, { key }) => by.validateApiKey(key), { valid: false, keyId: null }],
   verifyApiKey: [(by, { key }) => by.verifyApiKey({ key }), { valid: false, keyId: null }],
+  checkApiKey: [(by, { keyId }) => by.checkApiKey({ id: keyId }), { valid: false, keyId: null }],
+  listTenants: [(by) => by.listTenants(), []],
+  // The same for everybody.
+  listScopes: [(by) => by.listScopes(), ['admin']],
   getUsage: [(by, { keyId }) => by.getUsage({ keyId }), NOT_FOUND],
 }
 

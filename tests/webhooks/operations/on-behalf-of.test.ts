@@ -31,6 +31,11 @@ const ATTACKS: Record<keyof Within, [(by: Within, victim: Victim) => Promise<unk
   test: [(by, { webhookId }) => by.test(webhookId), { statusCode: 404 }],
   // The same for everybody.
   listEvents: [(by) => by.listEvents(), [{ name: event }, { name: 'order.shipped' }]],
+  tryFilter: [
+    (by) => by.tryFilter({ filter: {}, events: ['*'], tenant: 'acme' }),
+    { code: 'SVC_FOREIGN_TENANT' },
+  ],
+  listTenants: [(by) => by.listTenants(), []],
   deliver: [
     (by, { webhookId, deliveryId }) =>
       by.deliver({ webhookId, event, payload: 1, deliveryId, attempt: 1 }),

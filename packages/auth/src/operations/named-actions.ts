@@ -14,6 +14,9 @@ declare module '@svc/core' {
     '__svc.auth.updateApiKey': AuthOperations['updateApiKey']
     '__svc.auth.rotateApiKey': AuthOperations['rotateApiKey']
     '__svc.auth.verifyApiKey': AuthOperations['verifyApiKey']
+    '__svc.auth.checkApiKey': AuthOperations['checkApiKey']
+    '__svc.auth.listScopes': AuthOperations['listScopes']
+    '__svc.auth.listTenants': AuthOperations['listTenants']
     '__svc.auth.getUsage': AuthOperations['getUsage']
     '__svc.auth.listApiKeys': AuthOperations['listApiKeys']
     '__svc.auth.revokeApiKey': AuthOperations['revokeApiKey']
@@ -32,6 +35,9 @@ export function registerActions({ actions, auth }: Svc): void {
   actions.register('__svc.auth.updateApiKey', auth.updateApiKey)
   actions.register('__svc.auth.rotateApiKey', auth.rotateApiKey)
   actions.register('__svc.auth.verifyApiKey', auth.verifyApiKey)
+  actions.register('__svc.auth.checkApiKey', auth.checkApiKey)
+  actions.register('__svc.auth.listScopes', auth.listScopes)
+  actions.register('__svc.auth.listTenants', auth.listTenants)
   actions.register('__svc.auth.getUsage', auth.getUsage)
   actions.register('__svc.auth.listApiKeys', auth.listApiKeys)
   actions.register('__svc.auth.revokeApiKey', auth.revokeApiKey)

@@ -1,9 +1,11 @@
 import type { Authentication } from '../guard/keys/authentication.ts'
 import { createApiKeyOperations } from './api-keys.ts'
 import { createAuditOperations } from './audit.ts'
+import { createKeyCheck } from './check-api-key.ts'
 import type { OperationContext } from './context.ts'
 import { createLeakOperations } from './leaks.ts'
 import { createPresentedKey } from './presented-key.ts'
+import { createTenantLists } from './tenants.ts'
 import { createUsageOperations } from './usage.ts'
 import { createUserOperations } from './users.ts'
 import { createKeyValidation } from './validate-api-key.ts'
@@ -22,6 +24,8 @@ export const createOperations = (context: OperationContext, authentication: Auth
   ...createAuditOperations(context),
   ...createLeakOperations(context),
   ...createUsageOperations(context),
+  ...createKeyCheck(context),
+  ...createTenantLists(context),
   ...createKeyValidation(authentication.authenticator),
   ...createKeyVerification(authentication),
 })

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { OnBehalfOf, OperationOptions } from '@svc/core'
 import { callerFor, readOperation, writeOperation } from '@svc/core/internal'
 import {
+  KeyCheck,
   KeyFilter,
   KeyRotation,
   KeyUpdate,
@@ -10,10 +11,13 @@ import {
   NewUser,
   KeysOfUser,
   type Page,
+  TenantPage,
   UserFilter,
   Verification,
   type ApiKey,
+  type CheckedKey,
   type CreatedApiKey,
+  type TenantOfAuth,
   type User,
   type Validation,
   type Verified,
@@ -101,6 +105,17 @@ export interface AuthOperations {
    */
   verifyApiKey: (verification: Verification) => Promise<Verified>
   /**
+   * Whether a key is valid, by its id, and what it holds: for something that it began and that goes on
+   * without its text, such as a session. It counts nothing. A key with `allowedIps` needs `ip`.
+   *
+   * @throws InvalidInput, Unavailable
+   */
+  checkApiKey: (check: KeyCheck) => Promise<CheckedKey>
+  /** What may stand in the scopes of a key: scopes, and roles as `role:<name>`. */
+  listScopes: () => Promise<string[]>
+  /** The tenants that have users, by name: all of them without a `limit`. @throws InvalidInput */
+  listTenants: (page?: TenantPage) => Promise<TenantOfAuth[]>
+  /**
    * How many requests were made with keys, and what came of them, by the hour or day of UTC: of all
    * keys, of a tenant (`''` for the operator's) or of one key. At most 1000 hours or days.
    *
@@ -160,6 +175,7 @@ function operationsOf(operations: Operations, by: OperationCall): Omit<AuthOpera
   const keysOfUser = readOperation(KeysOfUser, ({ userId, ...page }) =>
     operations.listApiKeys(userId, page, by),
   )
+  const tenants = readOperation(TenantPage, (page) => operations.listTenants(page, by))
   const usage = readOperation(UsageQuery, (query) => operations.getUsage(query, by))
   const keys = readOperation(KeyFilter, (filter) => operations.listApiKeys(filter, {}, by))
   return {
@@ -187,6 +203,9 @@ function operationsOf(operations: Operations, by: OperationCall): Omit<AuthOpera
     ),
     validateApiKey: (rawKey) => operations.validateApiKey(rawKey, by),
     verifyApiKey: readOperation(Verification, (input) => operations.verifyApiKey(input, by)),
+    checkApiKey: readOperation(KeyCheck, (check) => operations.checkApiKey(check, by)),
+    listScopes: async () => operations.listScopes(),
+    listTenants: (page = {}) => tenants(page),
     getUsage: (query = {}) => usage(query),
   }
 }

@@ -1,5 +1,5 @@
 import { withinReach, type Db, type Reach } from '@svc/core/internal'
-import type { Page, User } from '../schemas.ts'
+import type { Page, TenantOfAuth, TenantPage, User } from '../schemas.ts'
 import { isoOf } from './timestamps.ts'
 
 /** The email of a tenant's user stands in a column of its own: see 003-tenants-and-keys.sql. */
@@ -64,4 +64,26 @@ export async function deleteUser(db: Db, id: string, reach: Reach): Promise<User
     [id, reach],
   )
   return rows[0]
+}
+
+/** By name, with their users and the keys that were not revoked. */
+export async function listTenants(
+  db: Db,
+  reach: Reach,
+  { limit, after }: TenantPage,
+): Promise<TenantOfAuth[]> {
+  const { rows } = await db.query(
+    `with some as materialized (
+       select tenant, count(*) as users from svc."__svc.auth.users"
+        where tenant is not null and ${withinReach('tenant', '$1')}
+          and ($2::text is null or tenant > $2)
+        group by tenant order by tenant limit $3
+     )
+     select tenant, users::int,
+            (select count(*)::int from svc."__svc.auth.api_keys" as keys
+              where keys.tenant = some.tenant and keys.revoked_at is null) as keys
+       from some order by tenant`,
+    [reach, after ?? null, limit ?? null],
+  )
+  return rows
 }

@@ -1,4 +1,5 @@
 import type { Db } from '../postgres/transaction.ts'
+import type { EventQuery, FoundEvent, FoundEvents } from './event-search.ts'
 import type {
   PublishedName,
   PublishedPayload,
@@ -152,4 +153,19 @@ export interface Events {
    * @throws InvalidSubscription, InvalidOption
    */
   redrive: (subscription: string, options?: RedriveOptions) => Promise<{ redriven: number }>
+  /**
+   * Events that were published and are kept, newest first, in pages: `next` is the `after` of the next
+   * one. A search for a text may take long: a page that would is shorter, and says where to go on.
+   *
+   * @throws InvalidInput, Unavailable
+   * @example
+   * const { items } = await app.svc.events.search({ name: 'order.created', text: '4711' })
+   */
+  search: (query?: EventQuery) => Promise<FoundEvents>
+  /** One event with its payload; `null` where it is not kept. Its id is its tenant's own. */
+  find: (
+    name: string,
+    id: string,
+    of?: { tenant?: string | null },
+  ) => Promise<Required<FoundEvent> | null>
 }

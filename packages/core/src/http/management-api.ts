@@ -111,6 +111,9 @@ const errorHandler =
     else reply.send(answer)
   }
 
+/** For routes whose answers a page of ours reads: the host's `errorBody` is not asked. */
+export const answerPlainly = errorHandler(null)
+
 interface Answer {
   answer: ErrorAnswer
   retryAfter?: string

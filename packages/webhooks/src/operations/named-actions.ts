@@ -12,6 +12,8 @@ declare module '@svc/core' {
     '__svc.webhooks.rotateSecret': SvcWebhooks['rotateSecret']
     '__svc.webhooks.test': SvcWebhooks['test']
     '__svc.webhooks.listEvents': SvcWebhooks['listEvents']
+    '__svc.webhooks.tryFilter': SvcWebhooks['tryFilter']
+    '__svc.webhooks.listTenants': SvcWebhooks['listTenants']
     '__svc.webhooks.deliver': SvcWebhooks['deliver']
     '__svc.webhooks.listDeliveries': SvcWebhooks['listDeliveries']
     '__svc.webhooks.redeliver': SvcWebhooks['redeliver']

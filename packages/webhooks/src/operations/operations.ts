@@ -4,11 +4,13 @@ import type { OnBehalfOf, OperationOptions } from '@svc/core'
 import { callerFor, narrowedReach, readOperation, writeOperation } from '@svc/core/internal'
 import {
   DeliverInput,
+  FilterTrial,
   ListDeliveries,
   NewWebhook,
   Page,
   RedeliverInput,
   RotateSecretInput,
+  TenantPage,
   TestWebhook,
   WebhookUpdate,
   type DeliveryAttempt,
@@ -16,7 +18,9 @@ import {
   type ListedDeliveries,
   type QueuedDelivery,
   type RedriveResult,
+  type TenantOfWebhooks,
   type TestInput,
+  type TriedEvent,
   type Webhook,
   type WebhookWithSecret,
 } from '../schemas.ts'
@@ -27,6 +31,7 @@ import type { DeliveryOperations } from './deliveries.ts'
 import type { DeliveryLists } from './delivery-lists.ts'
 import { parsed } from './delivery-attempts.ts'
 import type { InboundOperations } from './inbound.ts'
+import type { TryFilter } from './filter-trial.ts'
 import type { WebhookOperations } from './webhooks.ts'
 
 /**
@@ -125,6 +130,14 @@ export interface SvcWebhooks {
    */
   replayInbound: (id: string) => Promise<ReplayResult>
   /**
+   * Which of the newest events, at most 50, a filter lets through. Nothing is delivered.
+   *
+   * @throws InvalidInput, InvalidFilter, EventNotAllowed
+   */
+  tryFilter: (trial: FilterTrial) => Promise<TriedEvent[]>
+  /** The tenants that have webhooks, by name: all of them without a `limit`. @throws InvalidInput */
+  listTenants: (page?: TenantPage) => Promise<TenantOfWebhooks[]>
+  /**
    * The same operations for somebody: where a tenant is given, webhooks of others do not exist for
    * them, and the audit names the actor. For a page of the host's own.
    *
@@ -149,6 +162,7 @@ interface Parts {
   lists: DeliveryLists
   events: readonly DescribedEvent[]
   requests: InboundOperations
+  tryFilter: TryFilter
 }
 
 export const createOperations = (parts: Parts): SvcWebhooks => ({
@@ -157,7 +171,7 @@ export const createOperations = (parts: Parts): SvcWebhooks => ({
 })
 
 function operationsOf(
-  { webhooks, deliveries, lists, events, requests }: Parts,
+  { webhooks, deliveries, lists, events, requests, tryFilter }: Parts,
   by: Caller,
 ): Omit<SvcWebhooks, 'as'> {
   const name = (method: keyof SvcWebhooks) => `svc.webhooks.${method}`
@@ -172,6 +186,7 @@ function operationsOf(
     }
   }
   const list = readOperation(Page, within(webhooks.list))
+  const listTenants = readOperation(TenantPage, (page) => webhooks.listTenants(page, by))
   const listInbound = readOperation(InboundFilter, within(requests.list))
   const listDeliveries = readOperation(ListDeliveries, async (webhook) =>
     (await lists.list(selectionOf(webhook), by)).rows.map(parsed),
@@ -206,6 +221,8 @@ function operationsOf(
     listDeadLetters: (webhook = {}) => listDeadLetters(webhook),
     redrive: writeOperation(name('redrive'), Id, (id, db) => deliveries.redrive(id, db, by)),
     listInbound: (filter = {}) => listInbound(filter),
+    tryFilter: readOperation(FilterTrial, (trial) => tryFilter(trial, by)),
+    listTenants: (page = {}) => listTenants(page),
     replayInbound: readOperation(Id, (id) => requests.replay(id, by.reach, by.origin)),
   }
 }

@@ -27,12 +27,15 @@ import {
   type NewWebhook,
   type Page,
   type RotateSecretInput,
+  type TenantOfWebhooks,
+  type TenantPage,
   type Webhook,
   type WebhookChanges,
   type WebhookWithSecret,
 } from '../schemas.ts'
 import { insertLogRows } from '../tables/delivery-log.ts'
 import { open, seal, sealHeaders } from '../tables/sealed-columns.ts'
+import { listTenants } from '../tables/tenants.ts'
 import {
   countWebhooksOf,
   deleteWebhook,
@@ -58,6 +61,7 @@ export interface WebhookRules extends SettingsRules {
 export interface WebhookOperations {
   register: (input: NewWebhook, db?: Db, by?: Caller) => Promise<WebhookWithSecret>
   list: (page?: Page) => Promise<Webhook[]>
+  listTenants: (page: TenantPage, by: Caller) => Promise<TenantOfWebhooks[]>
   get: (id: string, by?: Caller) => Promise<WebhookWithSecret>
   update: (id: string, changes: WebhookChanges, db?: Db, by?: Caller) => Promise<Webhook>
   delete: (id: string, db?: Db, by?: Caller) => Promise<void>
@@ -109,6 +113,8 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
     async list({ tenant = EVERYWHERE, ...page } = {}) {
       return (await listWebhooks(core.db, page, tenant)).map(withoutSecret)
     },
+
+    listTenants: (page, { reach }) => listTenants(core.db, reach, page),
 
     async get(id, { reach } = THE_PROCESS) {
       const webhook = existing(id, isUuid(id) ? await findWebhook(core.db, id, reach) : undefined)

@@ -1,0 +1,40 @@
+/** Decides about a key by its id, where it began something that goes on without its text. */
+import { isUuid } from '@svc/core/internal'
+import { createNetworks } from '../addresses.ts'
+import { INVALID_KEY, IP_NOT_ALLOWED } from '../guard/refusals.ts'
+import type { ApiKey, CheckedKey, KeyCheck } from '../schemas.ts'
+import { findApiKey } from '../tables/api-keys.ts'
+import { reachOfCall, type OperationCall, type OperationContext } from './context.ts'
+
+export const createKeyCheck = ({ db, scopes: names }: OperationContext) => ({
+  /** Counts nothing: nobody has presented the key. */
+  async checkApiKey({ id, ip }: KeyCheck, call: OperationCall = {}): Promise<CheckedKey> {
+    const key = isUuid(id) ? await findApiKey(db, id, reachOfCall(call)) : undefined
+    if (!key || !isValid(key)) return NOT_VALID
+    const { userId, tenant, expiresAt } = key
+    const comesFromElsewhere =
+      key.allowedIps !== null && (ip === undefined || !createNetworks(key.allowedIps)(ip))
+    return {
+      valid: !comesFromElsewhere,
+      code: comesFromElsewhere ? IP_NOT_ALLOWED.code : null,
+      keyId: id,
+      userId,
+      tenant,
+      scopes: names.resolve(key.scopes),
+      expiresAt,
+    }
+  },
+})
+
+const isValid = ({ revokedAt, enabled, expiresAt }: ApiKey): boolean =>
+  revokedAt === null && enabled && (expiresAt === null || Date.parse(expiresAt) > Date.now())
+
+const NOT_VALID: CheckedKey = {
+  valid: false,
+  code: INVALID_KEY.code,
+  keyId: null,
+  userId: null,
+  tenant: null,
+  scopes: [],
+  expiresAt: null,
+}

@@ -1,0 +1,53 @@
+/** The cookie of a session (RFC 6265bis). */
+
+export interface CookieOf {
+  /** Whether the request came over TLS. */
+  isSecure: boolean
+  /** The path that the console is mounted at. */
+  path: string
+}
+
+export interface NewCookie extends CookieOf {
+  token: string
+  maxAgeSeconds: number
+  /** Whether the page is shown in an iframe of another site. */
+  isEmbedded: boolean
+}
+
+/** A name with this prefix cannot be set over plain HTTP. */
+const nameOf = ({ isSecure }: CookieOf): string =>
+  isSecure ? '__Secure-svc-console' : 'svc-console'
+
+/** The token of the session; `undefined` where there is none, or more than one. */
+export function tokenIn(header: string | undefined, of: CookieOf): string | undefined {
+  const prefix = `${nameOf(of)}=`
+  const values = (header ?? '')
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(prefix))
+    .map((pair) => pair.slice(prefix.length))
+  // Whoever sets a second one, on a domain above this one, must not choose the session.
+  return new Set(values).size === 1 ? values[0] : undefined
+}
+
+/**
+ * `SameSite=Strict`. In an iframe of another site browsers send only `SameSite=None`, over TLS, and
+ * keep it apart for each site that embeds the page.
+ */
+export function setCookie({ token, maxAgeSeconds, isEmbedded, ...of }: NewCookie): string {
+  const isForeign = isEmbedded && of.isSecure
+  return [
+    `${nameOf(of)}=${token}`,
+    `Path=${of.path}`,
+    `Max-Age=${maxAgeSeconds}`,
+    'HttpOnly',
+    ...(of.isSecure ? ['Secure'] : []),
+    ...(isForeign ? ['SameSite=None', 'Partitioned'] : ['SameSite=Strict']),
+  ].join('; ')
+}
+
+/** Deletes it, of either kind: a partitioned cookie is another one than that without. */
+export const clearCookies = (of: CookieOf): string[] =>
+  [false, true]
+    .filter((isEmbedded) => !isEmbedded || of.isSecure)
+    .map((isEmbedded) => setCookie({ ...of, token: '', maxAgeSeconds: 0, isEmbedded }))

@@ -1,0 +1,71 @@
+/** Who makes a request: by a session of the console, or by the login of the host. */
+import { InvalidAccess } from '../errors.ts'
+import type { Right } from '../contract.ts'
+import type { Access } from '../options.ts'
+import { EXPECTED_CAN, isCan, rightsOf, rightsOfScopes } from '../rights.ts'
+import { isTenant } from '@svc/core/internal'
+import type { SessionRow } from '../tables/sessions.ts'
+
+export interface Identity {
+  via: 'key' | 'portal' | 'host'
+  /** `null` where the login is that of the host. */
+  sessionId: string | null
+  userId: string | null
+  keyId: string | null
+  /** `null` for an operator. */
+  tenant: string | null
+  rights: readonly Right[]
+  /** Scopes that it holds, and so may give to keys. */
+  scopes: readonly string[]
+  expiresAt: string | null
+}
+
+/** `scopes`: what the key of the session holds now. */
+export const identityOfKey = (session: SessionRow, scopes: readonly string[]): Identity => ({
+  ...factsOf(session),
+  rights: rightsOfScopes(scopes, session.tenant),
+  scopes,
+})
+
+export const identityOfPortal = (session: SessionRow, scopes: readonly string[]): Identity => ({
+  ...factsOf(session),
+  // Again: what a link was made with may be more than tenants may have by now.
+  rights: rightsOf(session.rights ?? [], session.tenant),
+  scopes,
+})
+
+const factsOf = ({ id, via, userId, keyId, tenant, expiresAt }: SessionRow) => ({
+  sessionId: id,
+  via,
+  userId,
+  keyId,
+  tenant,
+  expiresAt,
+})
+
+/** @throws InvalidAccess: a field that was forgotten must not make an operator */
+export function identityOfAccess(access: Access, scopes: readonly string[]): Identity {
+  const { userId = null, tenant, can } = access
+  if (tenant !== null && !isTenant(tenant)) {
+    throw new InvalidAccess(
+      'svcConsole: the option "access" must return a tenant, or null for an operator',
+    )
+  }
+  if (userId !== null && (typeof userId !== 'string' || userId.includes('\0'))) {
+    throw new InvalidAccess('svcConsole: the option "access" must return a userId, a text or null')
+  }
+  if (!isCan(can)) {
+    throw new InvalidAccess(`svcConsole: the option "access" must return can: ${EXPECTED_CAN}`)
+  }
+  const isTrusted = tenant === null && can === 'all'
+  return {
+    via: 'host',
+    sessionId: null,
+    userId,
+    keyId: null,
+    tenant,
+    rights: rightsOf(can, tenant),
+    scopes: isTrusted ? ['admin'] : scopes,
+    expiresAt: null,
+  }
+}

@@ -1,0 +1,72 @@
+/** What an operation of the console is. */
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import type { AuthOperations } from '@svc/auth'
+import type { Core } from '@svc/core/internal'
+import type { SvcWebhooks } from '@svc/webhooks'
+import type { Identity } from '../access/identity.ts'
+import type { Sessions } from '../access/sessions.ts'
+import type { CallInput, CallName, CallResult, Right } from '../contract.ts'
+import type { Masks } from '../masks.ts'
+
+/** Who calls, and the operations within its reach, with it as the actor of the audit. */
+export interface By {
+  identity: Identity
+  auth: ReturnType<AuthOperations['as']>
+  webhooks: ReturnType<SvcWebhooks['as']>
+  core: Core
+  sessions: Sessions
+  masks: Masks
+  origin: Parameters<Sessions['end']>[2]
+  /** Ends the streams of a session. */
+  endStreams: (sessionId: string) => void
+}
+
+export interface Call<Input, Result> {
+  right: Right
+  /** Whether something is different afterwards: taken from pages of the console alone. */
+  changes: boolean
+  /** The plugin whose operation it is. */
+  needs: 'auth' | 'webhooks' | null
+  /** What the operation behind it does not check itself. */
+  input: TSchema
+  run: (input: Input, by: By) => Promise<Result>
+}
+
+export type CallTable = { [Name in CallName]: Call<CallInput<Name>, CallResult<Name>> }
+
+/** The calls of one subject. */
+export type CallsOf<Subject extends string> = Pick<
+  CallTable,
+  Extract<CallName, `${Subject}.${string}`>
+>
+
+const strict = { additionalProperties: false }
+
+/** The operation behind it checks the fields. */
+export const Anything = Type.Object({})
+export const Nothing = Type.Object({}, strict)
+export const Id = Type.Object({ id: Type.String() }, strict)
+
+const MOST = 200
+const USUAL = 50
+/** A page of a list, with filters that the operation behind it checks. */
+export const List = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST })),
+  after: Type.Optional(Type.String({ maxLength: 1000 })),
+})
+
+type Limited = Static<typeof List>
+
+/** Reads one row more than the page holds, to know whether it is the last one. */
+export async function pageOf<Input extends Limited, Row extends { id: string }, Shown>(
+  input: Input,
+  list: (page: Input & { limit: number }) => Promise<Row[]>,
+  shown: (row: Row) => Shown,
+): Promise<{ items: Shown[]; next: string | null }> {
+  const { limit = USUAL } = input
+  const rows = await list({ ...input, limit: limit + 1 })
+  const items = rows.slice(0, limit)
+  return { items: items.map(shown), next: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
+}
+
+export const asIs = <Row>(row: Row): Row => row

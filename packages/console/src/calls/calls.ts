@@ -1,0 +1,19 @@
+/** All operations of the console: what each is called, which right it needs, whether it changes anything. */
+import type { CallTable } from './call.ts'
+import { deliveryCalls } from './deliveries.ts'
+import { eventCalls } from './events.ts'
+import { inboundCalls } from './inbound.ts'
+import { keyCalls } from './keys.ts'
+import { operatorCalls } from './operators.ts'
+import { userCalls } from './users.ts'
+import { webhookCalls } from './webhooks.ts'
+
+export const CALLS: CallTable = {
+  ...webhookCalls,
+  ...deliveryCalls,
+  ...eventCalls,
+  ...inboundCalls,
+  ...userCalls,
+  ...keyCalls,
+  ...operatorCalls,
+}

@@ -1,0 +1,97 @@
+import { DeliveryNotFound } from '../errors.ts'
+import { Type } from '@sinclair/typebox'
+import type { DeliveryAttempt } from '@svc/webhooks'
+import type { Attempt } from '../contract.ts'
+import { Anything, List, pageOf, type CallsOf } from './call.ts'
+import { coming } from './coming.ts'
+
+/** Attempts of one delivery that are shown: more than any schedule has. */
+const MOST_ATTEMPTS = 100
+
+const OneDelivery = Type.Object(
+  { webhookId: Type.String(), deliveryId: Type.String({ format: 'uuid' }) },
+  { additionalProperties: false },
+)
+const Redrive = Type.Object(
+  {
+    webhookId: Type.String(),
+    deliveryIds: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 200 })),
+  },
+  { additionalProperties: false },
+)
+
+export const deliveryCalls: CallsOf<'deliveries' | 'deadLetters' | 'stats'> = {
+  'deliveries.list': {
+    right: 'deliveries:read',
+    changes: false,
+    needs: 'webhooks',
+    input: List,
+    run: (input, { webhooks, masks }) =>
+      pageOf(
+        input,
+        (page) => webhooks.listDeliveries(page),
+        (attempt) => masks.listed(withoutPayload(attempt)),
+      ),
+  },
+  'deliveries.get': {
+    right: 'deliveries:read',
+    changes: false,
+    needs: 'webhooks',
+    input: OneDelivery,
+    async run({ webhookId, deliveryId }, { webhooks, masks }) {
+      const filter = { webhookId, deliveryId, limit: MOST_ATTEMPTS }
+      const logged = await webhooks.listDeliveries(filter)
+      // Dead letters are kept longer than the log.
+      const attempts = logged.length > 0 ? logged : await webhooks.listDeadLetters(filter)
+      const [newest] = attempts
+      if (newest === undefined) throw new DeliveryNotFound()
+      const { event, eventId, payload } = newest
+      const { tenant } = await webhooks.get(webhookId)
+      const mask = masks.of({ event, tenant })
+      return {
+        webhookId,
+        deliveryId,
+        event,
+        eventId,
+        payload: mask.payload(payload),
+        attempts: attempts.map((attempt) => mask.attempt(withoutPayload(attempt), payload)),
+      }
+    },
+  },
+  'deliveries.redeliver': {
+    right: 'deliveries:write',
+    changes: true,
+    needs: 'webhooks',
+    input: Anything,
+    run: (input, { webhooks }) => coming(webhooks).redeliver(input),
+  },
+  'deadLetters.list': {
+    right: 'deliveries:read',
+    changes: false,
+    needs: 'webhooks',
+    input: List,
+    run: (input, { webhooks, masks }) =>
+      pageOf(
+        input,
+        (page) => webhooks.listDeadLetters(page),
+        (attempt) => masks.listed(withoutPayload(attempt)),
+      ),
+  },
+  'deadLetters.redrive': {
+    right: 'deliveries:write',
+    changes: true,
+    needs: 'webhooks',
+    input: Redrive,
+    run: ({ webhookId, deliveryIds }, { webhooks }) =>
+      coming(webhooks).redrive(deliveryIds ? { id: webhookId, deliveryIds } : webhookId),
+  },
+  'stats.get': {
+    right: 'deliveries:read',
+    changes: false,
+    needs: 'webhooks',
+    input: Anything,
+    run: (input, { webhooks }) => coming(webhooks).stats(input),
+  },
+}
+
+export const withoutPayload = ({ payload: _, ...attempt }: DeliveryAttempt): Attempt => attempt

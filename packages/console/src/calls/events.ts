@@ -1,0 +1,70 @@
+import { Type } from '@sinclair/typebox'
+import { narrowedReach } from '@svc/core/internal'
+import { EventNotFound } from '../errors.ts'
+import { List, Nothing, type CallsOf } from './call.ts'
+import { withoutPayload } from './deliveries.ts'
+
+const MOST_ATTEMPTS = 200
+
+const OneEvent = Type.Object(
+  {
+    name: Type.String({ maxLength: 200 }),
+    id: Type.String({ maxLength: 255 }),
+    tenant: Type.Optional(Type.String({ maxLength: 64 })),
+  },
+  { additionalProperties: false },
+)
+
+export const eventCalls: CallsOf<'catalogue' | 'events'> = {
+  'catalogue.list': {
+    right: 'events:read',
+    changes: false,
+    needs: 'webhooks',
+    input: Nothing,
+    run: async (_, { webhooks }) => ({
+      items: (await webhooks.listEvents()).map(({ payload: schema, ...event }) => ({
+        ...event,
+        schema,
+      })),
+    }),
+  },
+  'events.list': {
+    right: 'events:read',
+    changes: false,
+    needs: 'webhooks',
+    input: List,
+    async run({ tenant: asked, ...query }, { core, identity, masks }) {
+      const reach = narrowedReach(identity.tenant, asked)
+      if (reach === undefined) return { items: [], next: null }
+      const { items, next } = await core.svc.events.search({
+        ...query,
+        ...(reach !== null && { tenant: reach }),
+        payloads: masks.areOn && query.text !== undefined,
+      })
+      const found = items.filter((item) => masks.showsText(item, query.text))
+      return { items: found.map(({ payload: _, ...item }) => item), next }
+    },
+  },
+  'events.get': {
+    right: 'events:read',
+    changes: false,
+    needs: 'webhooks',
+    input: OneEvent,
+    async run({ name, id, tenant: asked }, { core, identity, masks, webhooks }) {
+      const reach = narrowedReach(identity.tenant, asked)
+      const tenant = reach === '' ? null : reach
+      const event = tenant === undefined ? null : await core.svc.events.find(name, id, { tenant })
+      if (event === null) throw new EventNotFound()
+      const filter = { event: name, eventId: id, limit: MOST_ATTEMPTS }
+      const found = identity.rights.includes('deliveries:read')
+        ? await webhooks.listDeliveries(filter)
+        : []
+      const mask = masks.of({ event: name, tenant: event.tenant })
+      return {
+        ...event,
+        payload: mask.payload(event.payload),
+        attempts: found.map((attempt) => mask.attempt(withoutPayload(attempt), event.payload)),
+      }
+    },
+  },
+}

@@ -1,0 +1,97 @@
+/** What concerns the host as a whole: tenants, the audit, health, sessions. */
+import { Type } from '@sinclair/typebox'
+import { narrowedReach, reachOf } from '@svc/core/internal'
+import { listSessions } from '../tables/sessions.ts'
+import { healthOf } from './coming.ts'
+import { asIs, Id, List, Nothing, pageOf, type By, type CallsOf } from './call.ts'
+
+const SessionList = Type.Object(
+  {
+    limit: List.properties.limit,
+    after: Type.Optional(Type.String({ format: 'uuid' })),
+    tenant: Type.Optional(Type.String({ maxLength: 64 })),
+  },
+  { additionalProperties: false },
+)
+
+export const operatorCalls: CallsOf<'tenants' | 'audit' | 'health' | 'sessions'> = {
+  'tenants.list': {
+    right: 'tenants:read',
+    changes: false,
+    needs: null,
+    input: List,
+    run: (input, by) =>
+      pageOf(
+        input,
+        (page) => tenants(page, by),
+        ({ id: _, ...tenant }) => tenant,
+      ),
+  },
+  'audit.list': {
+    right: 'audit:read',
+    changes: false,
+    needs: null,
+    input: List,
+    async run({ tenant, ...query }, { core, identity }) {
+      const reach = narrowedReach(identity.tenant, tenant)
+      if (reach === undefined) return { items: [], next: null }
+      const within = reach === null ? {} : { tenant: reach }
+      return pageOf(query, (page) => core.svc.audit.list({ ...page, ...within }), asIs)
+    },
+  },
+  'health.get': {
+    right: 'health:read',
+    changes: false,
+    needs: null,
+    input: Nothing,
+    run: (_, { core }) => healthOf(core),
+  },
+  'sessions.list': {
+    right: 'sessions:read',
+    changes: false,
+    needs: null,
+    input: SessionList,
+    async run({ tenant, ...input }, { core, identity }) {
+      const reach = narrowedReach(reachOf(identity), tenant)
+      if (reach === undefined) return { items: [], next: null }
+      return pageOf(
+        input,
+        (page) => listSessions(core.db, reach, page),
+        ({ rights: _, ...session }) => ({ ...session, current: session.id === identity.sessionId }),
+      )
+    },
+  },
+  'sessions.end': {
+    right: 'sessions:write',
+    changes: true,
+    needs: null,
+    input: Id,
+    async run({ id }, { sessions, identity, origin, endStreams }) {
+      await sessions.end(id, reachOf(identity), origin)
+      endStreams(id)
+      return {}
+    },
+  },
+}
+
+/** Those of both plugins, by name. Each gives a page of its own: what is first in both is complete. */
+async function tenants(
+  { limit, after }: { limit: number; after?: string },
+  { auth, webhooks }: By,
+) {
+  const page = { limit, ...(after !== undefined && { after }) }
+  const withKeys = (await auth?.listTenants(page)) ?? []
+  const withWebhooks = (await webhooks?.listTenants(page)) ?? []
+  const names = [...withKeys, ...withWebhooks].map(({ tenant }) => tenant)
+  // In the order of the tables, which compare bytes.
+  const inOrder = [...new Set(names)].toSorted((a, b) => (a < b ? -1 : 1)).slice(0, limit)
+  return inOrder.map((tenant) => ({
+    id: tenant,
+    users: 0,
+    keys: 0,
+    webhooks: 0,
+    ...withKeys.find((one) => one.tenant === tenant),
+    ...withWebhooks.find((one) => one.tenant === tenant),
+    tenant,
+  }))
+}

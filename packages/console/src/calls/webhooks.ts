@@ -1,0 +1,93 @@
+import type { Webhook, WebhookWithSecret } from '@svc/webhooks'
+import { Anything, asIs, Id, List, pageOf, type CallsOf } from './call.ts'
+import { coming } from './coming.ts'
+
+const MASKED = '***'
+
+export const webhookCalls: CallsOf<'webhooks'> = {
+  'webhooks.list': {
+    right: 'webhooks:read',
+    changes: false,
+    needs: 'webhooks',
+    input: List,
+    run: (input, { webhooks }) => pageOf(input, (page) => webhooks.list(page), asIs),
+  },
+  'webhooks.get': {
+    right: 'webhooks:read',
+    changes: false,
+    needs: 'webhooks',
+    input: Id,
+    run: async ({ id }, { webhooks }) => withoutSecrets(await webhooks.get(id)),
+  },
+  'webhooks.secrets': {
+    // Whoever has the secret can sign deliveries.
+    right: 'webhooks:write',
+    changes: false,
+    needs: 'webhooks',
+    input: Id,
+    async run({ id }, { webhooks }) {
+      const { secret, headers } = await webhooks.get(id)
+      return { secret, headers }
+    },
+  },
+  'webhooks.create': {
+    right: 'webhooks:write',
+    changes: true,
+    needs: 'webhooks',
+    input: Anything,
+    run: (input, { webhooks }) => webhooks.register(input),
+  },
+  'webhooks.update': {
+    right: 'webhooks:write',
+    changes: true,
+    needs: 'webhooks',
+    input: Anything,
+    run: (input, { webhooks }) => webhooks.update(input),
+  },
+  'webhooks.delete': {
+    right: 'webhooks:write',
+    changes: true,
+    needs: 'webhooks',
+    input: Id,
+    async run({ id }, { webhooks }) {
+      await webhooks.delete(id)
+      return {}
+    },
+  },
+  'webhooks.rotateSecret': {
+    right: 'webhooks:write',
+    changes: true,
+    needs: 'webhooks',
+    input: Anything,
+    async run(input, { webhooks }) {
+      const { secret, headers } = await webhooks.rotateSecret(input)
+      return { secret, headers }
+    },
+  },
+  'webhooks.test': {
+    right: 'webhooks:write',
+    changes: true,
+    needs: 'webhooks',
+    input: Anything,
+    run: (input, { webhooks }) => webhooks.test(input),
+  },
+  'webhooks.recover': {
+    right: 'deliveries:write',
+    changes: true,
+    needs: 'webhooks',
+    input: Anything,
+    run: (input, { webhooks }) => coming(webhooks).recover(input),
+  },
+  'webhooks.tryFilter': {
+    right: 'events:read',
+    changes: false,
+    needs: 'webhooks',
+    input: Anything,
+    run: async (input, { webhooks }) => ({ events: await webhooks.tryFilter(input) }),
+  },
+}
+
+function withoutSecrets({ secret: _, headers, ...webhook }: WebhookWithSecret): Webhook {
+  const names = Object.keys(headers ?? {})
+  return { ...webhook, headers: headers && Object.fromEntries(names.map((name) => [name, MASKED])) }
+}

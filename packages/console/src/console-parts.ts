@@ -1,0 +1,25 @@
+/** What the routes of the console share. */
+import type { Core } from '@svc/core/internal'
+import type { FastifyRequest } from 'fastify'
+import type { Identity } from './access/identity.ts'
+import type { Sessions } from './access/sessions.ts'
+import type { Features, Right } from './contract.ts'
+import type { Live } from './live/live.ts'
+import type { Masks } from './masks.ts'
+import type { ConsoleSettings } from './options.ts'
+
+export interface ConsoleParts {
+  core: Core
+  settings: ConsoleSettings
+  /** The path that browsers know the console by, with the prefix of the host's plugin. */
+  base: string
+  sessions: Sessions
+  masks: Masks
+  live: Live
+  /** Which plugins are registered: known once the host is ready. */
+  features: () => Features
+  /** `null` for nobody. */
+  identityOf: (request: FastifyRequest) => Promise<Identity | null>
+  /** Those with something behind them in this host. */
+  rightsOf: (identity: Identity) => Right[]
+}

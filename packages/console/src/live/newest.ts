@@ -1,0 +1,47 @@
+/** What is newest of all that a page shows, and what changed since it was looked at last. */
+import type { Core } from '@svc/core/internal'
+import type {} from '@svc/auth'
+import type {} from '@svc/webhooks'
+import type { Hint } from '../contract.ts'
+
+export interface Newest {
+  deliveries: string | null
+  inbound: string | null
+  /** The newest changes, with what they are of. */
+  changes: { id: string; kind: string }[]
+}
+
+/** Changes that may lie between two looks and still be told apart. */
+const CHANGES = 20
+
+/** Within a tenant, or `null` for all. Each is one row at the end of an index. */
+export async function findNewest({ svc }: Core, tenant: string | null): Promise<Newest> {
+  const webhooks = (svc as Partial<typeof svc>).webhooks?.as({ tenant })
+  const within = tenant === null ? {} : { tenant }
+  const [attempts, requests, changes] = await Promise.all([
+    webhooks?.listDeliveries({ limit: 1 }),
+    webhooks?.listInbound({ limit: 1 }),
+    svc.audit.list({ ...within, limit: CHANGES }),
+  ])
+  return {
+    deliveries: attempts?.[0]?.id ?? null,
+    inbound: requests?.[0]?.id ?? null,
+    changes: changes.map(({ id, target }) => ({ id, kind: target.kind })),
+  }
+}
+
+const OF_KIND: Record<string, Hint['type']> = { webhook: 'webhooks', key: 'keys', user: 'users' }
+
+export function changesBetween(before: Newest, now: Newest): Set<Hint['type']> {
+  const types = new Set<Hint['type']>()
+  if (before.deliveries !== now.deliveries) types.add('deliveries')
+  if (before.inbound !== now.inbound) types.add('inbound')
+  const known = new Set(before.changes.map(({ id }) => id))
+  for (const { id, kind } of now.changes) {
+    if (known.has(id)) continue
+    types.add('audit')
+    const type = OF_KIND[kind]
+    if (type !== undefined) types.add(type)
+  }
+  return types
+}

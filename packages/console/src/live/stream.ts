@@ -1,0 +1,71 @@
+/** One page that listens: Server-Sent Events (HTML, section 9.2). */
+import { PassThrough } from 'node:stream'
+import type { Identity } from '../access/identity.ts'
+import type { Hint, Right } from '../contract.ts'
+
+/** Hints of a type are held back for so long, so that a page asks at most so often. */
+const PAUSE_MS = 1000
+const HEARTBEAT_MS = 15_000
+
+const NEEDS: Record<Hint['type'], Right | null> = {
+  webhooks: 'webhooks:read',
+  deliveries: 'deliveries:read',
+  inbound: 'inbound:read',
+  keys: 'keys:read',
+  users: 'users:read',
+  audit: 'audit:read',
+  session: null,
+}
+
+export class HintStream {
+  readonly body = new PassThrough()
+  readonly identity: Identity
+  #waiting = new Set<Hint['type']>()
+  #pause: NodeJS.Timeout | undefined
+  #heartbeat: NodeJS.Timeout
+
+  constructor(identity: Identity) {
+    this.identity = identity
+    // Proxies pass a body on when it begins.
+    this.body.write(': hello\n\n')
+    this.#heartbeat = setInterval(() => this.body.write(':\n\n'), HEARTBEAT_MS)
+    this.#heartbeat.unref()
+    this.body.on('error', () => {})
+    this.body.once('close', () => this.#stop())
+  }
+
+  hint(types: Iterable<Hint['type']>): void {
+    for (const type of types) {
+      const right = NEEDS[type]
+      if (right === null || this.identity.rights.includes(right)) this.#waiting.add(type)
+    }
+    if (this.#pause === undefined) this.#flush()
+  }
+
+  end(): void {
+    this.#write('session')
+    this.body.end()
+    this.#stop()
+  }
+
+  #flush(): void {
+    if (this.#waiting.size === 0) return
+    for (const type of this.#waiting) this.#write(type)
+    this.#waiting.clear()
+    this.#pause = setTimeout(() => {
+      this.#pause = undefined
+      this.#flush()
+    }, PAUSE_MS)
+    this.#pause.unref()
+  }
+
+  #write(type: Hint['type']): void {
+    if (this.body.writable) this.body.write(`data: ${JSON.stringify({ type } satisfies Hint)}\n\n`)
+  }
+
+  #stop(): void {
+    clearTimeout(this.#pause)
+    clearInterval(this.#heartbeat)
+    this.#waiting.clear()
+  }
+}

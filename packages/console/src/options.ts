@@ -1,0 +1,133 @@
+import { InvalidOption } from '@svc/core'
+import { isBoolean, isFunction, resolveOptions, type OptionRules } from '@svc/core/internal'
+import type { FastifyRequest } from 'fastify'
+import type { Theme } from './contract.ts'
+import type { Can } from './rights.ts'
+
+/** Who somebody is, where the host has a login of its own. */
+export interface Access {
+  /** The host's id of the person, for the audit. @default null */
+  userId?: string | null
+  /** The tenant that the person belongs to; `null` for an operator, who sees all tenants. */
+  tenant: string | null
+  /** What the person may do. */
+  can: Can
+}
+
+/** The event that a payload belongs to. */
+export interface PayloadOf {
+  /** `null` for an inbound request that became none. */
+  event: string | null
+  tenant: string | null
+}
+
+export interface SvcConsoleOptions {
+  /** Where the console is served. @default '/console' */
+  path?: string
+  /**
+   * The host's own login: who makes a request, `null` for nobody. It is asked for each request that
+   * has no session of the console.
+   */
+  access?: (request: FastifyRequest) => Access | null | Promise<Access | null>
+  /** Whether people sign in with a key of `@svc/auth`. @default true, without `access` */
+  signInWithKey?: boolean
+  /** Origins of pages that may show the console in an iframe, such as `https://app.example`. */
+  frameAncestors?: string[]
+  /** Where browsers reach the host, such as `https://app.example`: portal links begin with it. */
+  origin?: string
+  /** Scopes that a session without a key may give to keys. @default ['read', 'write'] */
+  scopes?: string[]
+  theme?: {
+    /** What the page calls itself. */
+    name?: string
+    /** A path of the host, or a `data:image/…` URL. */
+    logo?: string
+    /** `#rrggbb` */
+    accent?: string
+  }
+  /**
+   * What the console shows of a payload: it is given a copy, and returns what is shown. Where it
+   * throws nothing of the payload is shown.
+   */
+  redact?: (payload: unknown, of: PayloadOf) => unknown
+}
+
+export interface ConsoleSettings {
+  path: string
+  access: NonNullable<SvcConsoleOptions['access']> | null
+  signInWithKey: boolean
+  frameAncestors: readonly string[]
+  origin: string | null
+  scopes: readonly string[]
+  theme: Theme
+  redact: NonNullable<SvcConsoleOptions['redact']> | null
+}
+
+const PATH = /^(\/[A-Za-z0-9_.~-]+)+$/
+const LOGO = /^(\/(?!\/)[^\s"'<>\\]{0,2000}|data:image\/[a-z+.-]+[;,][^\s"'<>\\]+)$/
+const ACCENT = /^#[0-9a-f]{6}$/i
+
+/** An origin as browsers write it. A wildcard would let in every site below a domain. */
+const isOrigin = (value: unknown): boolean => {
+  if (typeof value !== 'string' || !/^https?:\/\/[^/?#*\s;,']+$/.test(value)) return false
+  return URL.canParse(value) && new URL(value).origin === value
+}
+const matches = (pattern: RegExp) => (value: unknown) =>
+  typeof value === 'string' && pattern.test(value)
+
+const RULES: OptionRules = {
+  path: {
+    expects: 'a path such as "/console", without a slash at its end',
+    is: matches(PATH),
+    default: '/console',
+  },
+  access: { expects: 'a function', is: isFunction, default: null },
+  signInWithKey: { expects: 'true or false', is: isBoolean },
+  frameAncestors: {
+    expects: 'an array of origins such as "https://app.example"',
+    each: isOrigin,
+    default: [],
+  },
+  origin: { expects: 'an origin such as "https://app.example"', is: isOrigin, default: null },
+  scopes: {
+    expects: 'an array of names of scopes',
+    each: (value) => typeof value === 'string' && value !== '',
+    default: ['read', 'write'],
+  },
+  theme: {
+    expects: 'an object',
+    fields: {
+      name: {
+        expects: 'a text of 1 to 60 characters',
+        is: (value) => typeof value === 'string' && value.length > 0 && value.length <= 60,
+        default: null,
+      },
+      logo: {
+        expects: 'a path of the host, or a data:image/ URL',
+        is: matches(LOGO),
+        default: null,
+      },
+      accent: { expects: 'a colour such as "#3b5bdb"', is: matches(ACCENT), default: null },
+    },
+  },
+  redact: { expects: 'a function', is: isFunction, default: null },
+}
+
+/** Of a session without a key: it would be the way to a key that can do everything. */
+const TOO_MUCH = ['admin', 'auth:manage', 'webhooks:manage']
+
+/** @throws InvalidOption */
+export function resolveConsoleOptions(given: SvcConsoleOptions): ConsoleSettings {
+  const settled = resolveOptions<Omit<ConsoleSettings, 'signInWithKey'> & SvcConsoleOptions>(
+    'svcConsole',
+    RULES,
+    given,
+  )
+  const forbidden = settled.scopes.find((scope) => TOO_MUCH.includes(scope))
+  if (forbidden !== undefined) {
+    throw new InvalidOption(
+      `svcConsole: the option "scopes" must not name "${forbidden}": keys with it are made by whoever signs in with such a key`,
+    )
+  }
+  return { ...settled, signInWithKey: settled.signInWithKey ?? settled.access === null }
+}

@@ -1,0 +1,63 @@
+/** The built page: its files are read once, at boot, and served from memory. */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { PageMissing } from '../errors.ts'
+
+export interface Asset {
+  type: string
+  body: Buffer
+  /** `null` where it would be no shorter. */
+  gzipped: Buffer | null
+  etag: string
+}
+
+export interface PageFiles {
+  /** The page, mounted at `base`. */
+  index: Asset
+  /** By the path below the page's. */
+  assets: ReadonlyMap<string, Asset>
+}
+
+const FOLDER = fileURLToPath(new URL('../../web-dist/', import.meta.url))
+
+const TYPES: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+}
+
+/** @throws PageMissing naming the command that builds it */
+export function readPage(base: string, folder = FOLDER): PageFiles {
+  const assets = new Map<string, Asset>()
+  try {
+    for (const name of readdirSync(join(folder, 'assets'))) {
+      const type = TYPES[extname(name)]
+      if (type === undefined) continue
+      assets.set(name, assetOf(type, readFileSync(join(folder, 'assets', name))))
+    }
+    const built = readFileSync(join(folder, 'index.html'), 'utf8')
+    return { index: assetOf('text/html; charset=utf-8', mountedAt(base, built)), assets }
+  } catch (error) {
+    throw Object.assign(new PageMissing(folder), { cause: error })
+  }
+}
+
+/** The build knows no path: its references begin with `./assets/`. */
+function mountedAt(base: string, html: string): Buffer {
+  const mounted = html
+    .replaceAll('"./assets/', `"${base}/assets/`)
+    .replaceAll('content="%BASE%"', `content="${base}"`)
+  return Buffer.from(mounted)
+}
+
+function assetOf(type: string, body: Buffer): Asset {
+  const gzipped = gzipSync(body, { level: 9 })
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
+  return { type, body, gzipped: gzipped.length < body.length ? gzipped : null, etag }
+}

@@ -1,0 +1,122 @@
+import { AlreadyRegistered, InvalidOption } from '@svc/core'
+import { answerPlainly, bootOnCore, hideRoutes, managementApi, type Core } from '@svc/core/internal'
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import { createSvcConsole } from './access/portal-links.ts'
+import { createSessions } from './access/sessions.ts'
+import { usableRights } from './calls/perform.ts'
+import type { ConsoleParts } from './console-parts.ts'
+import type { Features } from './contract.ts'
+import { Live } from './live/live.ts'
+import { findNewest } from './live/newest.ts'
+import { createMasks } from './masks.ts'
+import { resolveConsoleOptions, type ConsoleSettings, type SvcConsoleOptions } from './options.ts'
+import { securityHeaders } from './page/headers.ts'
+import { readPage, type PageFiles } from './page/page-files.ts'
+import { apiRoutes } from './routes/api.ts'
+import { pageRoutes } from './routes/page.ts'
+import { portalRoutes } from './routes/portal.ts'
+import { tokenOf } from './routes/sender.ts'
+import { sessionRoutes } from './routes/session.ts'
+import { deleteSessionsOfTenant, sweepSessions } from './tables/sessions.ts'
+
+const MIGRATIONS = new URL('../sql/', import.meta.url)
+const SWEEP_SECONDS = 600
+
+async function svcConsolePlugin(app: FastifyInstance, given: SvcConsoleOptions): Promise<void> {
+  const settings = resolveConsoleOptions(given)
+  const page = readPage(`${app.prefix}${settings.path}`)
+  bootOnCore(
+    app,
+    '@svc/console',
+    (core) => {
+      assertFirst(core)
+      return core.migrate('@svc/console', MIGRATIONS)
+    },
+    (core) => mount(app, core, settings, page),
+  )
+}
+
+async function mount(
+  app: FastifyInstance,
+  core: Core,
+  settings: ConsoleSettings,
+  page: PageFiles,
+): Promise<void> {
+  const parts = partsOf(core, settings, `${app.prefix}${settings.path}`)
+  const { live } = parts
+  core.svc.console = createSvcConsole(core, `${settings.origin ?? ''}${parts.base}`)
+  core.every(SWEEP_SECONDS, 'sessions of the console that have expired', () =>
+    sweepSessions(core.db),
+  )
+  core.onEraseTenant({
+    erase: async (tenant) => ({ sessions: await deleteSessionsOfTenant(core.db, tenant) }),
+  })
+  const setHeaders = securityHeaders(settings.frameAncestors)
+  await app.register(
+    async (child) => {
+      // After the hooks of the host, so that what they set does not hold here.
+      child.addHook('onSend', async (_request, reply) => setHeaders(reply))
+      pageRoutes(child, page)
+      portalRoutes(child, parts)
+      await managementApi(child, '/api', async (outer) => {
+        await outer.register(async (api) => {
+          // The page reads our own bodies, whatever shape the host gives to those of others.
+          api.setErrorHandler(answerPlainly)
+          hideRoutes(api)
+          sessionRoutes(api, parts)
+          apiRoutes(api, parts)
+        })
+      })
+    },
+    { prefix: settings.path },
+  )
+  app.addHook('onReady', async () => assertDoors(settings, parts.features()))
+  // Before the server waits for its connections.
+  app.addHook('preClose', async () => live.close())
+}
+
+function partsOf(core: Core, settings: ConsoleSettings, base: string): ConsoleParts {
+  const sessions = createSessions(core, settings)
+  const features = (): Features => {
+    const { auth, webhooks } = core.svc as Partial<typeof core.svc>
+    return { auth: auth !== undefined, webhooks: webhooks !== undefined }
+  }
+  return {
+    core,
+    settings,
+    base,
+    sessions,
+    features,
+    masks: createMasks(settings.redact, core.log),
+    live: new Live({ findNewest: (tenant) => findNewest(core, tenant), log: core.log }),
+    identityOf: (request) => sessions.identify(request, tokenOf(request, base)),
+    rightsOf: (identity) => usableRights(identity, features()),
+  }
+}
+
+/** @throws AlreadyRegistered */
+function assertFirst({ svc }: Core): void {
+  if ((svc as Partial<typeof svc>).console === undefined) return
+  throw new AlreadyRegistered('svcConsole is registered already: register it once')
+}
+
+/** @throws InvalidOption */
+function assertDoors({ access, signInWithKey }: ConsoleSettings, { auth }: Features): void {
+  if (access !== null || (signInWithKey && auth)) return
+  throw new InvalidOption(
+    'svcConsole: nobody could sign in: give the option "access", or register svcAuth of @svc/auth',
+  )
+}
+
+/**
+ * A console for operators, and a portal for tenants, under one path. It shows what the plugins beside
+ * it have: users and keys of `@svc/auth`, webhooks and inbound requests of `@svc/webhooks`.
+ *
+ * Boot rejects with InvalidOption, AlreadyRegistered and the boot errors of `svcCore` (`@svc/core`),
+ * and with PageMissing.
+ *
+ * @example
+ * await app.register(svcConsole, { path: '/console' })
+ */
+export const svcConsole = fp(svcConsolePlugin, { name: '@svc/console', fastify: '5.x' })

@@ -1,0 +1,101 @@
+/** What a session may do: from the scopes of a key, or from what the host says of a person. */
+import type { Right } from './contract.ts'
+
+export const RIGHTS: readonly Right[] = [
+  'webhooks:read',
+  'webhooks:write',
+  'deliveries:read',
+  'deliveries:write',
+  'events:read',
+  'inbound:read',
+  'inbound:write',
+  'keys:read',
+  'keys:write',
+  'users:read',
+  'users:write',
+  'tenants:read',
+  'audit:read',
+  'health:read',
+  'sessions:read',
+  'sessions:write',
+]
+
+/** What concerns the host as a whole, or all tenants. */
+const OF_OPERATORS: readonly Right[] = [
+  'tenants:read',
+  'health:read',
+  'sessions:read',
+  'sessions:write',
+]
+
+/** What a portal link gives where it does not say otherwise. */
+export const PORTAL_RIGHTS: readonly Right[] = [
+  'webhooks:read',
+  'webhooks:write',
+  'deliveries:read',
+  'deliveries:write',
+  'events:read',
+]
+
+/** What the host says that a person may do. */
+export type Can = 'all' | 'read' | readonly string[]
+
+export const isRight = (name: unknown): name is Right => RIGHTS.includes(name as Right)
+
+export const isCan = (can: unknown): can is Can =>
+  can === 'all' || can === 'read' || (Array.isArray(can) && can.every(isRight))
+
+/** What ends the sentence "can must be …". */
+export const EXPECTED_CAN = `'all', 'read' or an array of ${RIGHTS.join(', ')}`
+
+export function rightsOf(can: Can, tenant: string | null): Right[] {
+  if (can === 'all') return within(tenant, RIGHTS)
+  if (can === 'read')
+    return within(
+      tenant,
+      RIGHTS.filter((right) => right.endsWith(':read')),
+    )
+  return within(
+    tenant,
+    RIGHTS.filter((right) => can.includes(right)),
+  )
+}
+
+/** Scopes of which a key must have one to sign in. */
+export const SIGN_IN_SCOPES: readonly string[] = ['auth:manage', 'webhooks:manage']
+
+const MANAGES_KEYS: readonly Right[] = [
+  'keys:read',
+  'keys:write',
+  'users:read',
+  'users:write',
+  'tenants:read',
+  'health:read',
+]
+const MANAGES_WEBHOOKS: readonly Right[] = [
+  'webhooks:read',
+  'webhooks:write',
+  'deliveries:read',
+  'deliveries:write',
+  'events:read',
+  'inbound:read',
+  'inbound:write',
+  'tenants:read',
+  'health:read',
+]
+
+/** The same as the scopes open on the management routes. */
+export function rightsOfScopes(scopes: readonly string[], tenant: string | null): Right[] {
+  if (scopes.includes('admin')) return within(tenant, RIGHTS)
+  const rights = new Set<Right>()
+  if (scopes.includes('auth:manage')) for (const right of MANAGES_KEYS) rights.add(right)
+  if (scopes.includes('webhooks:manage')) for (const right of MANAGES_WEBHOOKS) rights.add(right)
+  if (scopes.includes('audit:read')) rights.add('audit:read')
+  return within(
+    tenant,
+    RIGHTS.filter((right) => rights.has(right)),
+  )
+}
+
+const within = (tenant: string | null, rights: readonly Right[]): Right[] =>
+  rights.filter((right) => tenant === null || !OF_OPERATORS.includes(right))

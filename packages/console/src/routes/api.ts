@@ -1,0 +1,37 @@
+/** What the page asks for. */
+import { withOwnAccess } from '@svc/core/internal'
+import type { FastifyInstance } from 'fastify'
+import { perform } from '../calls/perform.ts'
+import type { ConsoleParts } from '../console-parts.ts'
+import { NotSignedIn, UnknownOperation } from '../errors.ts'
+import { assertJson, assertMayRead } from './sender.ts'
+
+const config = withOwnAccess({})
+
+export function apiRoutes(api: FastifyInstance, parts: ConsoleParts): void {
+  const { origin } = parts.settings
+
+  // A HEAD would never end.
+  api.get('/live', { config, exposeHeadRoute: false }, async (request, reply) => {
+    assertMayRead(request, origin)
+    const identity = await parts.identityOf(request)
+    if (identity === null) throw new NotSignedIn()
+    const stream = parts.live.open(identity, async () => {
+      const now = await parts.identityOf(request)
+      return now !== null && String(now.rights) === String(identity.rights)
+    })
+    request.raw.once('close', () => stream.body.destroy())
+    return reply.type('text/event-stream').header('x-accel-buffering', 'no').send(stream.body)
+  })
+
+  api.post<{ Params: { operation: string } }>('/:operation', { config }, async (request) => {
+    assertJson(request)
+    return await perform(parts, request.params.operation, request)
+  })
+
+  const unknown = async (request: { params: unknown }): Promise<never> => {
+    throw new UnknownOperation(String((request.params as { '*'?: string })['*']).slice(0, 60))
+  }
+  api.get('/*', { config }, unknown)
+  api.post('/*', { config }, unknown)
+}

@@ -1,0 +1,41 @@
+/** The page and its files. */
+import { withOwnAccess } from '@svc/core/internal'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Asset, PageFiles } from '../page/page-files.ts'
+
+const config = withOwnAccess({})
+const schema: object = { hide: true }
+
+export function pageRoutes(app: FastifyInstance, { index, assets }: PageFiles): void {
+  // Their names hold a hash of what is in them.
+  app.get<{ Params: { name: string } }>(
+    '/assets/:name',
+    { config, schema },
+    async (request, reply) => {
+      const asset = assets.get(request.params.name)
+      if (!asset) return reply.callNotFound()
+      reply.header('cache-control', 'public, max-age=31536000, immutable')
+      return send(request, reply, asset)
+    },
+  )
+
+  const sendPage = async (request: FastifyRequest, reply: FastifyReply) => {
+    reply.header('cache-control', 'no-store')
+    return send(request, reply, index)
+  }
+  app.get('/', { config, schema }, sendPage)
+  // The page knows which screen a path below it means.
+  app.get('/*', { config, schema }, sendPage)
+}
+
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { type, body, gzipped, etag }: Asset,
+): FastifyReply {
+  reply.header('etag', etag).header('vary', 'accept-encoding').type(type)
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+  const isGzipped = gzipped !== null && /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
+  if (!isGzipped) return reply.send(body)
+  return reply.header('content-encoding', 'gzip').send(gzipped)
+}

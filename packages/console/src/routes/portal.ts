@@ -1,0 +1,33 @@
+/** Links of the portal: each is followed once. */
+import { withOwnAccess } from '@svc/core/internal'
+import type { FastifyInstance } from 'fastify'
+import type { ConsoleParts } from '../console-parts.ts'
+import { LinkUsed } from '../errors.ts'
+import { sendSessionCookie } from './session-cookie.ts'
+
+const config = withOwnAccess({})
+
+export function portalRoutes(
+  app: FastifyInstance,
+  { base, sessions, settings }: ConsoleParts,
+): void {
+  const isEmbedded = settings.frameAncestors.length > 0
+  const schema: object = { hide: true }
+  // No HEAD: whatever looks at a link before a person does must not use it up.
+  app.get<{ Params: { code: string } }>(
+    '/portal/:code',
+    { config, schema, exposeHeadRoute: false },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store')
+      try {
+        const begun = await sessions.follow(request.params.code, request)
+        sendSessionCookie(request, reply, begun, { base, isEmbedded })
+        return await reply.redirect(`${base}/`, 303)
+      } catch (error) {
+        if (!(error instanceof LinkUsed)) throw error
+        // The page says what to do.
+        return await reply.redirect(`${base}/?link=used`, 303)
+      }
+    },
+  )
+}

@@ -1,0 +1,45 @@
+/** What a request says of where it comes from. */
+import type { FastifyRequest } from 'fastify'
+import { tokenIn, type CookieOf } from '../access/cookie.ts'
+import { whyForeign, whyNoChange, type Sender } from '../access/same-origin.ts'
+import { ForeignOrigin, JsonNeeded } from '../errors.ts'
+
+const isSecure = ({ protocol }: FastifyRequest): boolean => protocol === 'https'
+
+export const cookieOf = (request: FastifyRequest, path: string): CookieOf => ({
+  isSecure: isSecure(request),
+  path,
+})
+
+export const tokenOf = (request: FastifyRequest, path: string): string | undefined =>
+  tokenIn(request.headers.cookie, cookieOf(request, path))
+
+const senderOf = (request: FastifyRequest, ownOrigin: string | null): Sender => {
+  const { origin, 'sec-fetch-site': site } = request.headers
+  return {
+    origin,
+    site: site === undefined ? undefined : String(site),
+    host: request.host,
+    isSecure: isSecure(request),
+    ownOrigin,
+  }
+}
+
+/** @throws ForeignOrigin, JsonNeeded */
+export function assertMayChange(request: FastifyRequest, ownOrigin: string | null): void {
+  assertJson(request)
+  const flaw = whyNoChange(senderOf(request, ownOrigin))
+  if (flaw !== null) throw new ForeignOrigin(flaw)
+}
+
+/** @throws ForeignOrigin: what is read stays within the console too */
+export function assertMayRead(request: FastifyRequest, ownOrigin: string | null): void {
+  const flaw = whyForeign(senderOf(request, ownOrigin))
+  if (flaw !== null) throw new ForeignOrigin(flaw)
+}
+
+/** A form of another site cannot send JSON. @throws JsonNeeded */
+export function assertJson({ headers }: FastifyRequest): void {
+  const type = headers['content-type'] ?? ''
+  if (!/^application\/json\s*(;|$)/i.test(type)) throw new JsonNeeded()
+}

@@ -1,0 +1,104 @@
+/** The table of sessions. */
+import type { Db } from '@svc/core'
+import { EVERYWHERE, withinReach, type Reach } from '@svc/core/internal'
+import type { Right } from '../contract.ts'
+
+export interface SessionRow {
+  id: string
+  via: 'key' | 'portal'
+  keyId: string | null
+  userId: string | null
+  tenant: string | null
+  /** `null` for a session of a key. */
+  rights: Right[] | null
+  ip: string | null
+  createdAt: string
+  expiresAt: string
+}
+
+export interface NewSession extends Omit<SessionRow, 'createdAt' | 'expiresAt'> {
+  tokenHash: Buffer
+  forSeconds: number
+  /** The session does not outlive its key: ISO 8601. */
+  until: string | null
+}
+
+const time = (column: string): string =>
+  `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+const COLUMNS = `id, via, key_id as "keyId", user_id as "userId", tenant, to_json(rights)::text as rights, ip,
+  ${time('created_at')} as "createdAt", ${time('expires_at')} as "expiresAt"`
+
+export async function insertSession(db: Db, session: NewSession): Promise<SessionRow> {
+  const { id, tokenHash, via, keyId, userId, tenant, rights, ip, forSeconds, until } = session
+  const { rows } = await db.query(
+    `insert into svc."__svc.console.sessions"
+       (id, token_hash, via, key_id, user_id, tenant, rights, ip, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8,
+             least(now() + make_interval(secs => $9), $10::timestamptz))
+     returning ${COLUMNS}`,
+    [id, tokenHash, via, keyId, userId, tenant, rights, ip, forSeconds, until],
+  )
+  return asSession(rows[0])
+}
+
+/** One that has not expired. */
+export async function findSession(db: Db, tokenHash: Buffer): Promise<SessionRow | undefined> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from svc."__svc.console.sessions"
+      where token_hash = $1 and expires_at > now()`,
+    [tokenHash],
+  )
+  return rows[0] && asSession(rows[0])
+}
+
+/** Newest first. */
+export async function listSessions(
+  db: Db,
+  reach: Reach,
+  { limit, after }: { limit: number; after?: string | undefined },
+): Promise<SessionRow[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from svc."__svc.console.sessions"
+      where expires_at > now() and ${withinReach('tenant', '$1')}
+        and ($2::uuid is null or id < $2)
+      order by id desc limit $3`,
+    [reach, after ?? null, limit],
+  )
+  return rows.map(asSession)
+}
+
+export async function deleteSession(
+  db: Db,
+  id: string,
+  reach: Reach = EVERYWHERE,
+): Promise<SessionRow | undefined> {
+  const { rows } = await db.query(
+    `delete from svc."__svc.console.sessions"
+      where id = $1 and ${withinReach('tenant', '$2')} returning ${COLUMNS}`,
+    [id, reach],
+  )
+  return rows[0] && asSession(rows[0])
+}
+
+/** How many sessions and links of a tenant there were. */
+export async function deleteSessionsOfTenant(db: Db, tenant: string): Promise<number> {
+  const sessions = await db.query(`delete from svc."__svc.console.sessions" where tenant = $1`, [
+    tenant,
+  ])
+  const codes = await db.query(`delete from svc."__svc.console.portal_codes" where tenant = $1`, [
+    tenant,
+  ])
+  return (sessions.rowCount ?? 0) + (codes.rowCount ?? 0)
+}
+
+export async function sweepSessions(db: Db): Promise<void> {
+  await db.query(`delete from svc."__svc.console.sessions" where expires_at < now()`)
+  await db.query(`delete from svc."__svc.console.portal_codes" where expires_at < now()`)
+}
+
+/** A host may have set parsers in pg that turn an array into something else. */
+const asSession = (row: SessionRow): SessionRow => ({
+  ...row,
+  rights: row.rights === null ? null : JSON.parse(String(row.rights)),
+})

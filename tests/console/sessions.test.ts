@@ -1,0 +1,176 @@
+/** Signing in with a key: the session that it is exchanged for. */
+import t from 'tap'
+import { BOOTSTRAP_KEY, FROM_PAGE, startHost } from './support/host.ts'
+
+const signInWith = (key: string, headers: Record<string, string> = FROM_PAGE) => ({
+  headers,
+  body: JSON.stringify({ key }),
+})
+
+t.test('a key is exchanged for a session, which says what it may do', async (t) => {
+  const { app, ask, visitor, signIn, keyOf } = await startHost(t)
+  t.match((await visitor().session()).body, { signedIn: false, signIn: 'key' })
+
+  const answer = await ask('POST', '/console/api/session', signInWith(BOOTSTRAP_KEY))
+  t.match(answer, { status: 200, body: { signedIn: true, operator: true, tenant: null } })
+  const cookie = String(answer.headers['set-cookie'])
+  t.match(
+    cookie,
+    /^svc-console=[\w-]{43}; Path=\/console; Max-Age=28800; HttpOnly; SameSite=Strict$/,
+  )
+  t.equal(answer.headers['cache-control'], 'no-store')
+
+  const { key, id } = await keyOf(['webhooks:manage'])
+  const session = await (await signIn(key)).session()
+  t.match(session.body, {
+    signedIn: true,
+    via: 'key',
+    keyId: id,
+    features: { auth: true, webhooks: true },
+  })
+  t.ok(session.body.can.includes('webhooks:write'))
+  t.notOk(session.body.can.includes('keys:read'))
+  const inMs = Date.parse(session.body.expiresAt) - Date.now()
+  t.ok(inMs > 7.9 * 3_600_000 && inMs <= 8 * 3_600_000, String(inMs))
+
+  const { rows } = await app.svc.database.query('select * from svc."__svc.console.sessions"')
+  t.equal(rows.length, 2)
+  const token = cookie.slice('svc-console='.length, cookie.indexOf(';'))
+  t.notOk(JSON.stringify(rows).includes(token), 'only its hash is stored')
+})
+
+t.test('over TLS the cookie is secure', async (t) => {
+  const { ask } = await startHost(t, { fastify: { trustProxy: true } })
+  const headers = {
+    ...FROM_PAGE,
+    'x-forwarded-proto': 'https',
+    origin: 'https://console.example',
+  }
+  const answer = await ask('POST', '/console/api/session', signInWith(BOOTSTRAP_KEY, headers))
+  t.match(
+    String(answer.headers['set-cookie']),
+    /^__Secure-svc-console=[\w-]{43}; .*; HttpOnly; Secure; SameSite=Strict$/,
+  )
+  const plain = await ask('POST', '/console/api/session', {
+    ...signInWith(BOOTSTRAP_KEY, { ...headers, origin: 'http://console.example' }),
+  })
+  t.equal(plain.status, 403, 'a page that came without TLS is another origin')
+})
+
+t.test('what is no key for the console is refused, and says why', async (t) => {
+  const { app, ask, keyOf } = await startHost(t)
+  const attempt = (key: string) => ask('POST', '/console/api/session', signInWith(key))
+  t.match(await attempt('svc_nonsense'), { status: 401, body: { code: 'SVC_AUTH_INVALID_KEY' } })
+  const reader = await keyOf(['read', 'write'])
+  t.match(await attempt(reader.key), {
+    status: 403,
+    body: { code: 'SVC_AUTH_INSUFFICIENT_SCOPE' },
+  })
+  const revoked = await keyOf(['admin'])
+  await app.svc.auth.revokeApiKey(revoked.id)
+  t.equal((await attempt(revoked.key)).status, 401)
+  const bound = await keyOf(['admin'])
+  await app.svc.auth.updateApiKey({ id: bound.id, allowedIps: ['192.0.2.0/24'] })
+  t.match(await attempt(bound.key), { status: 403, body: { code: 'SVC_AUTH_IP_NOT_ALLOWED' } })
+  t.match(await ask('POST', '/console/api/session', { headers: FROM_PAGE, body: '{}' }), {
+    status: 400,
+  })
+})
+
+t.test('failed attempts count as those at the guard do', async (t) => {
+  const { ask, keyOf } = await startHost(t, {
+    auth: { rateLimit: { maxAttempts: 3, windowMs: 60_000, blockDurationMs: 60_000 } },
+  })
+  const { key } = await keyOf(['admin'])
+  const wrong = `${key.slice(0, 8)}${'x'.repeat(30)}`
+  const statuses: number[] = []
+  for (let n = 0; n < 4; n++) {
+    statuses.push((await ask('POST', '/console/api/session', signInWith(wrong))).status)
+  }
+  t.equal(statuses.at(-1), 429, statuses.join())
+  t.equal((await ask('POST', '/console/api/session', signInWith(key))).status, 429)
+})
+
+t.test('a session ends with its key', async (t) => {
+  const { app, signIn, keyOf } = await startHost(t)
+  const changes: [how: string, end: (id: string) => Promise<unknown>][] = [
+    ['revoked', (id) => app.svc.auth.revokeApiKey(id)],
+    ['disabled', (id) => app.svc.auth.updateApiKey({ id, enabled: false })],
+    [
+      'expired',
+      (id) =>
+        app.svc.database.query(
+          `update svc."__svc.auth.api_keys" set expires_at = now() - interval '1 s' where id = $1`,
+          [id],
+        ),
+    ],
+  ]
+  for (const [how, end] of changes) {
+    const { id, key } = await keyOf(['admin'])
+    const page = await signIn(key)
+    t.equal((await page.call('webhooks.list')).status, 200)
+    await end(id)
+    t.equal((await page.call('webhooks.list')).status, 401, how)
+    if (how === 'disabled') await app.svc.auth.updateApiKey({ id, enabled: true })
+    t.equal((await page.call('webhooks.list')).status, 401, `${how}: it does not come back`)
+  }
+})
+
+t.test('a session may do what its key may now', async (t) => {
+  const { app, signIn, keyOf } = await startHost(t)
+  const { id, key } = await keyOf(['admin'])
+  const page = await signIn(key)
+  t.equal((await page.call('users.list')).status, 200)
+  await app.svc.auth.updateApiKey({ id, scopes: ['webhooks:manage'] })
+  t.match(await page.call('users.list'), { status: 403, body: { code: 'SVC_CONSOLE_FORBIDDEN' } })
+  await app.svc.auth.updateApiKey({ id, allowedIps: ['192.0.2.0/24'] })
+  t.equal((await page.call('webhooks.list')).status, 401)
+})
+
+t.test('a session ends when it is told to, is revoked, or is old', async (t) => {
+  const { app, signIn } = await startHost(t)
+  const one = await signIn()
+  const other = await signIn()
+  const old = await signIn()
+  const ended = await one.end()
+  t.match(ended, { status: 200, body: { signedIn: false } })
+  t.match(String(ended.headers['set-cookie']), /^svc-console=; .*Max-Age=0/)
+  t.match((await one.session()).body, { signedIn: false })
+
+  const listed = (await other.call('sessions.list')).body.items as Record<string, unknown>[]
+  t.equal(listed.length, 2)
+  t.notOk('tokenHash' in listed[0]!)
+  const foreign = listed.find(({ current }) => !current)!
+  t.match(await other.call('sessions.end', { id: foreign['id'] }), { status: 200, text: '{}' })
+  t.match((await old.session()).body, { signedIn: false })
+  t.equal((await other.call('sessions.end', { id: foreign['id'] })).status, 404)
+
+  await app.svc.database.query(
+    `update svc."__svc.console.sessions" set expires_at = now() - interval '1 second'`,
+  )
+  t.match((await other.session()).body, { signedIn: false })
+  const actions = (await app.svc.audit.list()).map(({ action, actor }) => [action, actor.kind])
+  t.same(actions, [
+    ['session.end', 'console'],
+    ['session.end', 'console'],
+    ['session.create', 'console'],
+    ['session.create', 'console'],
+    ['session.create', 'console'],
+  ])
+})
+
+t.test('a cookie that was never given, or is there twice, is nobody', async (t) => {
+  const { visitor, signIn } = await startHost(t)
+  const { cookie } = await signIn()
+  t.match((await visitor(cookie).session()).body, { signedIn: true })
+  for (const wrong of [
+    'svc-console=',
+    'svc-console=%00',
+    `svc-console=${'x'.repeat(43)}`,
+    `${cookie}x`,
+    `${cookie}; svc-console=${'x'.repeat(43)}`,
+    cookie.replace('svc-console', '__Secure-svc-console'),
+  ]) {
+    t.match((await visitor(wrong).session()).body, { signedIn: false }, wrong)
+  }
+})
