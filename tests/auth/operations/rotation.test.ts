@@ -136,3 +136,34 @@ t.test('keyPrefix begins the text of keys, and keys of other hosts stay valid', 
     await t.rejects(startHost(t, { auth: { keyPrefix } }), { code: 'SVC_CORE_INVALID_OPTION' })
   }
 })
+
+t.test('of a chain of rotations two keys are valid, whatever their overlaps are', async (t) => {
+  const { app, ask, makeKey } = await startHost(t, { after })
+  const overlapSeconds = 31_536_000
+  const chain = [await makeKey()]
+  for (let rotation = 0; rotation < 3; rotation++) {
+    const { id } = chain.at(-1)!
+    chain.push(await app.svc.auth.rotateApiKey({ id, overlapSeconds }))
+  }
+  const statuses = []
+  for (const { key } of chain) statuses.push((await ask('GET', '/me', { key })).status)
+  t.same(statuses, [401, 401, 200, 200])
+  const [ended] = await app.svc.audit.list({ target: chain[1]!.id, action: 'key.update' })
+  t.same(Object.keys(ended?.changes ?? {}), ['expiresAt'])
+})
+
+t.test('rotations and revocations give a tenant no more keys than it may have', async (t) => {
+  const { app } = await startHost(t, { auth: { maxKeysPerTenant: 1 } })
+  const { auth } = app.svc
+  const user = await auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
+  const full = { statusCode: 409, code: 'SVC_AUTH_LIMIT_REACHED' }
+  const create = () => auth.createApiKey({ userId: user.id })
+  const first = await create()
+  await t.rejects(create(), full)
+  const second = await auth.rotateApiKey({ id: first.id, overlapSeconds: 3600 })
+  await t.rejects(create(), full, 'the successor counts')
+  await auth.revokeApiKey(second.id)
+  await t.rejects(create(), full, 'without it the old key does, while it is valid')
+  await auth.revokeApiKey(first.id)
+  await create()
+})

@@ -141,3 +141,13 @@ t.test('the functions of a source get the bytes, the text and the header lines',
     { tenant: 'acme' },
   ])
 })
+
+t.test('a source cannot publish our events, whatever its function returns', async (t) => {
+  const { app, log } = await hostOf(t, {
+    shop: { path: '/hooks/shop', publishAs: () => 'svc.key.leaked', verify: () => true },
+  })
+  const answer = await app.inject({ method: 'POST', url: '/hooks/shop', payload: { keyId: 'x' } })
+  t.equal(answer.statusCode, 500)
+  t.match(JSON.stringify(log), /SVC_CORE_RESERVED_EVENT_NAME/)
+  t.strictSame(await eventsOf(app), [])
+})

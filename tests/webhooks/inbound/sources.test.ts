@@ -35,6 +35,11 @@ const mistakes: [what: string, inbound: unknown, complaint: RegExp][] = [
     { a: { ...source, publishAs: 'a'.repeat(201) } },
     /"inbound.a.publishAs"/,
   ],
+  [
+    'an event of ours',
+    { a: { ...source, publishAs: 'svc.key.leaked' } },
+    /"inbound.a.publishAs" must be an event name .*, not beginning with "svc\."/,
+  ],
   ['an event with a line end', { a: { ...source, publishAs: 'a\n' } }, /"inbound.a.publishAs"/],
   ['no verification', { a: { path: '/a', publishAs: 'a' } }, /"inbound.a.verify" is missing/],
   [

@@ -28,17 +28,18 @@ import type {
   User,
 } from '../schemas.ts'
 import {
-  countKeysOfTenant,
+  endApiKey,
   findApiKey,
   insertApiKey,
   listApiKeys,
   lockApiKey,
-  lockKeysOfTenant,
   replaceApiKey,
   revokeApiKey,
   updateApiKey,
+  type EndedKey,
   type LockedKey,
 } from '../tables/api-keys.ts'
+import { countKeysOfTenant, lockKeysOfTenant } from '../tables/tenants.ts'
 import { findUser, lockUser } from '../tables/users.ts'
 import { performedBy, reachOfCall, type OperationCall, type OperationContext } from './context.ts'
 import { keyEvent } from './key-events.ts'
@@ -110,6 +111,8 @@ export function createApiKeyOperations(context: OperationContext) {
       if (giver) assertMayGive(names, giver, locked)
       const { expiresAt } = fieldsOf(locked)
       const carried = { ...fieldsOf(locked), expiresAt: earlier(expiresAt, latestExpiry()) }
+      const former = locked.replaces && (await endApiKey(tx, locked.replaces))
+      if (former) await record(tx, call, endOf(former))
       const inserted = await insert(tx, locked.userId, carried, locked.id)
       const replaced = await replaceApiKey(tx, id, inserted.row.id, overlapSeconds)
       const replacedBy = inserted.row.id
@@ -123,7 +126,7 @@ export function createApiKeyOperations(context: OperationContext) {
         event: keyEvent('svc.key.rotated', replaced, { replacedBy }),
       })
       const result = { old: replaced, made: inserted }
-      return { hashes: [hash, inserted.hash], result }
+      return { hashes: [hash, inserted.hash, ...(former ? [former.hash] : [])], result }
     })
     const details = { keyId: old.id, replacedBy: made.row.id, ...performedBy(call) }
     log.info(details, 'key rotated')
@@ -264,3 +267,7 @@ const recordOf = (
   target: { kind: 'key', id },
   changes: changesOf({ ...before }, { ...after }, ['key']),
 })
+
+/** Of a chain of rotations two keys are valid at most: the number of keys stays bounded. */
+const endOf = ({ key, endedAt }: EndedKey): AuditRecord =>
+  recordOf('key.update', key, { expiresAt: key.expiresAt }, { expiresAt: endedAt })

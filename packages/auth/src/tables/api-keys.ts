@@ -74,23 +74,8 @@ export async function insertApiKey(db: Db, row: NewApiKeyRow): Promise<ApiKey> {
   return keyOf(rows[0])
 }
 
-/** Until the end of the transaction no other counts or adds keys of the tenant. */
-export async function lockKeysOfTenant(db: Db, tenant: string): Promise<void> {
-  await db.query(`select pg_advisory_xact_lock(hashtextextended('__svc.auth.keys/' || $1, 0))`, [
-    tenant,
-  ])
-}
-
-/** Keys that count for a limit: not revoked, not expired and not rotated to another one. */
-export async function countKeysOfTenant(db: Db, tenant: string): Promise<number> {
-  const { rows } = await db.query(
-    `select count(*)::int as keys from svc."__svc.auth.api_keys"
-      where tenant = $1 and revoked_at is null and replaced_by is null
-        and (expires_at is null or expires_at > now())`,
-    [tenant],
-  )
-  return rows[0].keys
-}
+/** A condition: the key is neither revoked nor expired. */
+export const IS_ALIVE = 'revoked_at is null and (expires_at is null or expires_at > now())'
 
 /** A key as the guard needs it. */
 export interface StoredKey {
@@ -244,6 +229,31 @@ export async function replaceApiKey(
     [id, by, overlapSeconds],
   )
   return keyOf(rows[0])
+}
+
+/** Ends a key now, where it has not ended. Returns it as it was. */
+export async function endApiKey(db: Db, id: string): Promise<EndedKey | undefined> {
+  const { rows } = await db.query(
+    `with alive as (
+       select * from svc."__svc.auth.api_keys" where id = $1 and ${IS_ALIVE} for no key update
+     ), ended as (
+       update svc."__svc.auth.api_keys" set expires_at = now() where id = (select id from alive)
+     )
+     select ${COLUMNS}, key_hash as hex, ${isoOf('now()')} as "endedAt" from alive`,
+    [id],
+  )
+  return rows.map(({ hex, endedAt, ...row }) => ({
+    key: keyOf(row),
+    hash: hashOfHex(hex),
+    endedAt,
+  }))[0]
+}
+
+/** A key that another one has taken the place of, and when it ended. */
+export interface EndedKey {
+  key: ApiKey
+  hash: string
+  endedAt: string
 }
 
 /** Revokes a key that is locked. */

@@ -1,6 +1,29 @@
-/** What the tables of auth keep of one tenant: the statements that end and delete it, in portions. */
+/** The keys of one tenant as a whole, and the statements that delete what is kept of it, in portions. */
 import type { Db } from '@svc/core/internal'
 import { hashOfHex } from '../key-format.ts'
+import { IS_ALIVE } from './api-keys.ts'
+
+/** Until the end of the transaction no other counts or adds keys of the tenant. */
+export async function lockKeysOfTenant(db: Db, tenant: string): Promise<void> {
+  await db.query(`select pg_advisory_xact_lock(hashtextextended('__svc.auth.keys/' || $1, 0))`, [
+    tenant,
+  ])
+}
+
+/**
+ * Keys that count for a limit: not revoked, not expired, and not rotated to another one that counts.
+ * A rotation changes nothing of their number, nor does the revocation of what came of it.
+ */
+export async function countKeysOfTenant(db: Db, tenant: string): Promise<number> {
+  const { rows } = await db.query(
+    `select count(*)::int as keys from svc."__svc.auth.api_keys" as keys
+      where tenant = $1 and ${IS_ALIVE}
+        and not exists (select from svc."__svc.auth.api_keys"
+                         where id = keys.replaced_by and ${IS_ALIVE})`,
+    [tenant],
+  )
+  return rows[0].keys
+}
 
 /** Rows of keys in one transaction: all keys that change in it are forgotten one by one. */
 export const KEYS_PORTION = 200

@@ -9,6 +9,7 @@ import type { EventHandler, PublishOptions, PublishResult, SubscribeOptions } fr
 import {
   checkedEventId,
   checkedEventName,
+  checkedHostEventName,
   checkedPublishOptions,
   checkedSubscriptionName,
   resolveSubscribeOptions,
@@ -32,6 +33,7 @@ import {
 } from './subscription-dead-letters.ts'
 import { retireSubscription } from './subscriptions-table.ts'
 import type { WorkerRegistry } from '../jobs/worker-registry.ts'
+import { UnreadableFilters } from './unreadable-filters.ts'
 
 interface Parts {
   boss: PgBoss
@@ -40,7 +42,7 @@ interface Parts {
   retry: RetrySettings
   lease: Pick<ProcessLease, 'declareEvents' | 'forget' | 'owner'>
   catalogue: Pick<Catalogue, 'check'>
-  log: { error(details: object, message: string): void }
+  log: Record<'error' | 'warn', (details: object, message: string) => void>
 }
 
 const AWAIT_PUBLISHES =
@@ -86,6 +88,7 @@ export class EventBus {
   #handover: JobHandover
   #publisher: BatchPublisher
   #commits: CommitPoller
+  #unreadable: UnreadableFilters
   #transactions = new WeakMap<Db, OpenTransaction>()
   #hostTransactions: HostTransactions
   #subscribed = new Map<string, Subscribed>()
@@ -97,7 +100,8 @@ export class EventBus {
     this.#parts = parts
     this.#hostTransactions = new HostTransactions(parts.database.pool)
     const { database, workers, retry, lease } = parts
-    this.#handover = new JobHandover(workers, () => lease.owner)
+    this.#unreadable = new UnreadableFilters(parts.log)
+    this.#handover = new JobHandover(workers, () => lease.owner, this.#unreadable)
     this.#commits = new CommitPoller(database.db, (queues) => this.#handover.wake(queues))
     this.#publisher = new BatchPublisher(database, retry, this.#handover)
     this.deadLetters = createDeadLetterOperations({
@@ -137,7 +141,7 @@ export class EventBus {
     }: { alongside?: Alongside | undefined; tenant?: string | null } = {},
   ): Promise<(PublishResult | null)[]> {
     const events = given.map(({ name, payload, claim }) => ({
-      ...eventRow(name, undefined, tenant, payload),
+      ...eventRow(checkedHostEventName(name), undefined, tenant, payload),
       claim,
     }))
     for (const { name, payload } of given) this.#parts.catalogue.check(name, payload)
@@ -159,7 +163,10 @@ export class EventBus {
       const published = await publishEvents(db, [event], this.#parts.retry, offer)
       if (open?.hasEnded) throw new InvalidTransaction(AWAIT_PUBLISHES)
       if (open) open.published.push(published)
-      else this.#commits.expect(published.transactionId, published.queues)
+      else {
+        this.#unreadable.found(published.unreadable)
+        this.#commits.expect(published.transactionId, published.queues)
+      }
       return published.results[0] as PublishResult
     } finally {
       if (open) open.publishing--

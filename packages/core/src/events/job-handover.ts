@@ -3,6 +3,7 @@ import type { Job } from '../jobs/job.ts'
 import type { WorkerRegistry } from '../jobs/worker-registry.ts'
 import type { JobOffer } from './publish-statement.ts'
 import type { Published } from './publish-events.ts'
+import type { UnreadableFilters } from './unreadable-filters.ts'
 
 type Workers = Pick<WorkerRegistry, 'room' | 'begin' | 'beginExisting' | 'wake'>
 
@@ -10,10 +11,12 @@ export class JobHandover {
   #workers: Workers
   /** What the jobs say of the process that claimed them. */
   #owner: () => string | null
+  #unreadable: UnreadableFilters
 
-  constructor(workers: Workers, owner: () => string | null) {
+  constructor(workers: Workers, owner: () => string | null, unreadable: UnreadableFilters) {
     this.#workers = workers
     this.#owner = owner
+    this.#unreadable = unreadable
   }
 
   /** What this process can start now. */
@@ -22,7 +25,8 @@ export class JobHandover {
     return room.size === 0 ? undefined : { owner: this.#owner(), room, fullGroups }
   }
 
-  committed({ claimed, queues }: Pick<Published, 'claimed' | 'queues'>): void {
+  committed({ claimed, queues, unreadable }: Omit<Published, 'results'>): void {
+    this.#unreadable.found(unreadable)
     for (const [queue, jobs] of claimed) this.#workers.begin(queue, jobs)
     this.wake(queues)
   }
@@ -32,6 +36,7 @@ export class JobHandover {
     const queues = new Set<string>()
     const claimed = new Map<string, Job[]>()
     for (const one of published) {
+      this.#unreadable.found(one.unreadable)
       for (const queue of one.queues) queues.add(queue)
       for (const [queue, jobs] of one.claimed) {
         claimed.set(queue, [...(claimed.get(queue) ?? []), ...jobs])

@@ -18,6 +18,8 @@ export interface Published {
   claimed: ClaimedJobs
   /** The transaction in which it was written. */
   transactionId: string
+  /** Recipients whose filters this version cannot read. */
+  unreadable: string[]
 }
 
 /** By the name of their queue. */
@@ -76,6 +78,7 @@ const followedFrom = (written: Written, events: EventRow[], retry: RetrySettings
   queues: written.queues,
   claimed: claimedJobsOf(written, events, retry),
   transactionId: written.transactionId,
+  unreadable: written.unreadable ?? [],
 })
 
 function claimedJobsOf(written: Written, events: EventRow[], retry: RetrySettings): ClaimedJobs {

@@ -44,6 +44,8 @@ export interface Written {
   startedOn: string
   /** The transaction in which it was written. */
   transactionId: string
+  /** Recipients that get no job, since this version cannot read their filters. */
+  unreadable?: string[]
 }
 
 /** The function is made by sql/007-publish.sql, which says what it does. */
@@ -82,12 +84,11 @@ export async function writeEvents(db: Db, toWrite: ToWrite): Promise<Written> {
   const { events } = toWrite
   if (events.length === 0) return NOTHING
   const hasFilters = events.some(({ name }) => namesWithFilters.has(name))
-  const written = await callPublish(
-    db,
-    toWrite,
-    hasFilters ? await matchRecipients(db, events) : null,
-  )
-  if (!('hasFilters' in written)) return written
+  const recipients = hasFilters ? await matchRecipients(db, events) : null
+  const written = await callPublish(db, toWrite, recipients && recipients.matched)
+  if (!('hasFilters' in written)) {
+    return recipients ? { ...written, unreadable: recipients.unreadable } : written
+  }
   if (namesWithFilters.size > MOST_NAMES) namesWithFilters.clear()
   for (const { name } of events) namesWithFilters.add(name)
   return writeEvents(db, toWrite)

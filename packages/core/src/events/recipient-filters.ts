@@ -2,7 +2,7 @@
 import type { Db } from '../postgres/transaction.ts'
 import { tenantOfEvent } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
-import { matchingFilters } from './filter/matching-filters.ts'
+import { isReadable, matchingFilters } from './filter/matching-filters.ts'
 
 /** A recipient whose filter lets an event through. */
 export interface MatchedRecipient {
@@ -17,8 +17,14 @@ interface FilteredRecipient extends MatchedRecipient {
   filter: string
 }
 
+export interface MatchedRecipients {
+  matched: MatchedRecipient[]
+  /** Recipients whose filters this version cannot read. */
+  unreadable: string[]
+}
+
 /** Reads the filters of those who want these events, and decides each. */
-export async function matchRecipients(db: Db, events: EventRow[]): Promise<MatchedRecipient[]> {
+export async function matchRecipients(db: Db, events: EventRow[]): Promise<MatchedRecipients> {
   const found = await findFilteredRecipients(db, events)
   const matched: MatchedRecipient[] = []
   for (const [number, recipients] of Map.groupBy(found, ({ event }) => event)) {
@@ -30,7 +36,8 @@ export async function matchRecipients(db: Db, events: EventRow[]): Promise<Match
     }
     matched.push(...matchingFilters(recipients, subject))
   }
-  return matched
+  const unreadable = found.filter(({ filter }) => !isReadable(filter))
+  return { matched, unreadable: [...new Set(unreadable.map(({ target }) => target))] }
 }
 
 async function findFilteredRecipients(db: Db, events: EventRow[]): Promise<FilteredRecipient[]> {

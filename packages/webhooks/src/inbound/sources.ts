@@ -19,8 +19,8 @@ const rules: OptionRules = {
   },
   publishAs: {
     expects:
-      'an event name (1 to 200 letters, digits, "_", ".", "-" or "/"), or a function that returns one',
-    is: (value) => isFunction(value) || isEventName(value),
+      'an event name (1 to 200 letters, digits, "_", ".", "-" or "/", not beginning with "svc."), or a function that returns one',
+    is: (value) => isFunction(value) || (isEventName(value) && !value.startsWith('svc.')),
     required: true,
   },
   verify: {

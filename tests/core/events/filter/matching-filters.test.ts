@@ -1,5 +1,8 @@
 import t from 'tap'
-import { matchingFilters } from '../../../../packages/core/src/events/filter/matching-filters.ts'
+import {
+  isReadable,
+  matchingFilters,
+} from '../../../../packages/core/src/events/filter/matching-filters.ts'
 
 const subject = { event: 'order.created', tenant: null, payload: { customer: 42 } }
 
@@ -20,9 +23,13 @@ t.test('a webhook without a filter is sent everything', async (t) => {
   t.same(matchingFilters(all, subject), [all[0], all[2]])
 })
 
-t.test('a filter that this version cannot read lets everything through', async (t) => {
-  const later = { filter: '{"payload":{"customer":{"$near":1}}}' }
-  t.same(matchingFilters([later], subject), [later])
+t.test('a filter that this version cannot read lets nothing through', async (t) => {
+  const later = '{"payload":{"customer":{"$near":1}}}'
+  for (const filter of [later, '[]', 'no JSON']) {
+    t.same(matchingFilters([{ filter }], subject), [], filter)
+    t.notOk(isReadable(filter))
+  }
+  t.ok(isReadable('{"tenant":"acme"}'))
 })
 
 t.test('filters beyond the memory for compiled ones are decided all the same', async (t) => {

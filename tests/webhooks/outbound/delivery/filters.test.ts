@@ -106,3 +106,35 @@ t.test('the tenant of an event is told to the receiver of an operator', async (t
     ['x', 'x'],
   )
 })
+
+t.test(
+  'a filter that this version cannot read lets nothing through, and is warned of',
+  async (t) => {
+    const { app, register } = await startHost(t)
+    const all = await startReceiver(t)
+    const later = await startReceiver(t)
+    await register(all.url)
+    const { id } = await app.svc.webhooks.register({
+      url: later.url,
+      events: ['order.created'],
+      filter: { payload: { total: 1 } },
+    })
+    // As a host of a later version writes it.
+    const filter = { payload: { place: { $near: [1, 2] } } }
+    await app.svc.database.query('update svc."__svc.targets" set filter = $2 where target = $1', [
+      id,
+      filter,
+    ])
+    const warned: Record<string, unknown>[] = []
+    app.log.warn = (details: object) => void warned.push(details as Record<string, unknown>)
+    await app.svc.events.publish('order.created', { total: 1 })
+    await app.svc.transaction((db) => app.svc.events.publish('order.created', { total: 2 }, { db }))
+    t.strictSame(payloadsOf(await all.got(2)), [1, 2])
+    const { rows } = await app.svc.database.query(
+      `select data ->> 'target' as target from svc_jobs.job where data ->> 'target' = $1`,
+      [id],
+    )
+    t.same([...rows, ...later.requests], [])
+    t.same(warned, [{ recipient: id }], 'once, and not for each event')
+  },
+)

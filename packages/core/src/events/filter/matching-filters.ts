@@ -50,11 +50,19 @@ function decideOf(text: string): Decide {
   return decide
 }
 
-/** A host of a later version may store what this one does not know: too much is sent, not too little. */
+/**
+ * A host of a later version may store what this one does not know. Nothing is sent to who may not want
+ * it: what is missed so is an event that was never delivered, and can be sent later.
+ */
+const MATCHES_NOTHING: Decide = () => false
+
+/** Whether this version knows what the filter says; where it does not, the filter matches nothing. */
+export const isReadable = (filter: string): boolean => decideOf(filter) !== MATCHES_NOTHING
+
 function compileStored(text: string): Decide {
   try {
     return compileFilter(JSON.parse(text))
   } catch {
-    return () => true
+    return MATCHES_NOTHING
   }
 }
