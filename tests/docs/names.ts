@@ -55,6 +55,7 @@ const table = pgTable('orders', { id: integer() })
 interface PrismaTransaction {
   order: { create(input: { data: { id: number } }): Promise<unknown> }
   $queryRawUnsafe<T = unknown>(text: string, ...values: unknown[]): Promise<T>
+  $executeRawUnsafe(text: string, ...values: unknown[]): Promise<number>
 }
 declare global {
   const knex: Knex

@@ -3,6 +3,8 @@ import knexOf, { type Knex } from 'knex'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { fromDrizzle, fromKnex, fromKysely, fromPostgresJs, fromPrisma } from '@svc/core/adapters'
+import type { Db } from '@svc/core'
 import { foreignDb } from '../../../packages/core/src/postgres/foreign-clients.ts'
 import { startHost } from '../support/host.ts'
 
@@ -46,13 +48,12 @@ const libraries: Record<string, (t: Test, pool: pg.Pool) => Promise<Given>> = {
   },
 }
 
-const right: Record<string, RegExp> = {
-  drizzle: /drizzle\(client\)\.transaction\(…\) on a client of pg, and pass that client/,
-  kysely:
-    /pass \{ query: \(text, values\) => trx\.executeQuery\(CompiledQuery\.raw\(text, values\)\) \}/,
-  knex: /knex\.transaction\(.+, \{ connection \}\) on a client of pg, and pass that client/,
-  prisma: /pass \{ query: .*tx\.\$queryRawUnsafe\(text, \.\.\.values\)/,
-  'postgres.js': /pass \{ query: .*sql\.unsafe\(text, values\)/,
+const adapters: Record<string, (db: never) => unknown> = {
+  drizzle: fromDrizzle,
+  kysely: fromKysely,
+  knex: fromKnex,
+  prisma: fromPrisma,
+  'postgres.js': fromPostgresJs,
 }
 
 for (const [name, open] of Object.entries(libraries)) {
@@ -63,12 +64,20 @@ for (const [name, open] of Object.entries(libraries)) {
       t
         .rejects(app.svc.events.publish('a', 1, { db: db as never }), {
           code: 'SVC_CORE_NO_TRANSACTION',
-          message: right[name],
+          message: `pass ${adapters[name]!.name}(`,
         })
         .then(() => t.match(foreignDb(db), { what }))
     await refused(outside, `a connection of ${name} outside a transaction`)
+    const adapter = adapters[name]!
+    const invalid = {
+      code: 'SVC_CORE_INVALID_TRANSACTION',
+      message: `a transaction of ${name}, got`,
+    }
+    t.throws(() => adapter(outside as never), invalid)
+    t.throws(() => adapter(null as never), invalid)
     await transaction(async (trx) => {
       await refused(trx, `a transaction of ${name}`)
+      t.strictSame(Object.keys(adapter(trx as never) as Db), ['query'])
     })
   })
 }

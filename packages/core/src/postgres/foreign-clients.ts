@@ -1,5 +1,8 @@
 /** Connections and transactions of other libraries, told by their structure. Nothing of them is imported. */
 
+import { InvalidTransaction } from '../errors.ts'
+import { kindOf } from '../options/check-options.ts'
+
 /** What was given in the place of a `db`, and what would be right. */
 export interface Foreign {
   what: string
@@ -14,8 +17,8 @@ interface Library {
   isTransaction: (shape: Shape) => boolean
   /** How a transaction is begun. */
   begin: string
-  /** What to pass inside of it. */
-  pass: string
+  /** The function of @svc/core/adapters that makes a `db` of it. */
+  adapter: string
 }
 
 const has = (shape: Shape, ...methods: string[]): boolean =>
@@ -26,36 +29,36 @@ const LIBRARIES: Library[] = [
     name: 'drizzle',
     is: (shape) => has(shape, 'execute', 'select') && 'session' in shape && 'dialect' in shape,
     isTransaction: (shape) => has(shape, 'rollback'),
-    begin: 'drizzle(client).transaction(…) on a client of pg',
-    pass: 'that client',
+    begin: 'drizzle(…).transaction(async (tx) => …)',
+    adapter: 'fromDrizzle(tx)',
   },
   {
     name: 'kysely',
     is: (shape) => has(shape, 'executeQuery', 'selectFrom'),
     isTransaction: (shape) => shape['isTransaction'] === true,
     begin: 'kysely.transaction().execute(async (trx) => …)',
-    pass: '{ query: (text, values) => trx.executeQuery(CompiledQuery.raw(text, values)) }',
+    adapter: 'fromKysely(trx)',
   },
   {
     name: 'knex',
     is: (shape) => has(shape, 'raw', 'select', 'from') && 'client' in shape,
     isTransaction: (shape) => shape['isTransaction'] === true,
-    begin: 'knex.transaction(async (trx) => …, { connection }) on a client of pg',
-    pass: 'that client',
+    begin: 'knex.transaction(async (trx) => …)',
+    adapter: 'fromKnex(trx)',
   },
   {
     name: 'prisma',
     is: (shape) => has(shape, '$queryRawUnsafe', '$executeRawUnsafe'),
     isTransaction: (shape) => !has(shape, '$transaction'),
     begin: 'prisma.$transaction(async (tx) => …)',
-    pass: '{ query: async (text, values = []) => ({ rows: await tx.$queryRawUnsafe(text, ...values) }) }',
+    adapter: 'fromPrisma(tx)',
   },
   {
     name: 'postgres.js',
     is: (shape) => has(shape, 'unsafe', 'array', 'json'),
     isTransaction: (shape) => has(shape, 'savepoint'),
     begin: 'sql.begin(async (sql) => …)',
-    pass: '{ query: async (text, values = []) => ({ rows: await sql.unsafe(text, values) }) }',
+    adapter: 'fromPostgresJs(sql)',
   },
 ]
 
@@ -64,13 +67,28 @@ export function foreignDb(db: unknown): Foreign | undefined {
   const shape = db as Shape
   const library = LIBRARIES.find(({ is }) => is(shape))
   if (!library) return undefined
-  const { name, begin, pass, isTransaction } = library
-  const begun = `begin with ${begin}, and pass ${pass}`
-  if (!isTransaction(shape))
-    return { what: `a connection of ${name} outside a transaction`, right: begun }
-  return {
-    what: `a transaction of ${name}`,
-    // Which connection a transaction of these uses, only its beginning can tell.
-    right: pass === 'that client' ? begun : `pass ${pass}`,
-  }
+  const { name, begin, adapter, isTransaction } = library
+  const pass = `pass ${adapter} of @svc/core/adapters`
+  return isTransaction(shape)
+    ? { what: `a transaction of ${name}`, right: pass }
+    : {
+        what: `a connection of ${name} outside a transaction`,
+        right: `begin with ${begin}, and ${pass}`,
+      }
+}
+
+/**
+ * For the adapters.
+ *
+ * @throws InvalidTransaction
+ */
+export function assertTransaction(given: unknown, wanted: string): void {
+  const library = LIBRARIES.find(({ name }) => name === wanted) as Library
+  const isThing = (typeof given === 'object' || typeof given === 'function') && given !== null
+  const shape = given as Shape
+  if (isThing && library.is(shape) && library.isTransaction(shape)) return
+  const [caller] = library.adapter.split('(')
+  throw new InvalidTransaction(
+    `${caller} takes a transaction of ${wanted}, got ${foreignDb(given)?.what ?? kindOf(given)}: begin with ${library.begin}, and pass what its function is given`,
+  )
 }

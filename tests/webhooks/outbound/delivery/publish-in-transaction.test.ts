@@ -1,12 +1,17 @@
 /** The lines of docs/publishing.md, tried. */
 import { drizzle } from 'drizzle-orm/node-postgres'
+import { drizzle as drizzlePostgresJs } from 'drizzle-orm/postgres-js'
 import { integer, pgTable } from 'drizzle-orm/pg-core'
 import knexOf from 'knex'
-import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
+import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely'
+import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import type { Db } from '@svc/core'
+import { fromDrizzle, fromKnex, fromKysely, fromPostgresJs, fromPrisma } from '@svc/core/adapters'
 import { startHost, type Host } from '../../support/host.ts'
 import { startReceiver } from '../../support/receiver.ts'
+
+const orders = pgTable('orders', { id: integer() })
 
 /** Places an order in a transaction of the library, publishes within it, and fails it after that where told to. */
 type Place = (id: number, publish: (db: Db) => Promise<unknown>, fails: boolean) => Promise<void>
@@ -29,51 +34,78 @@ const libraries: Record<string, (t: Test, host: Host) => Place> = {
   },
 
   knex: (t, host) => {
-    const knex = knexOf({ client: 'pg' })
+    const knex = knexOf({ client: 'pg', connection: host.database })
     t.teardown(() => knex.destroy())
-    return async (id, publish, fails) => {
-      const connection = await host.app.svc.database.connect()
-      try {
-        await knex.transaction(
-          async (trx) => {
-            await trx('orders').insert({ id })
-            await publish(connection)
-            failIf(fails)
-          },
-          { connection },
-        )
-      } finally {
-        connection.release()
-      }
-    }
+    return (id, publish, fails) =>
+      knex.transaction(async (trx) => {
+        await trx('orders').insert({ id })
+        await publish(fromKnex(trx))
+        failIf(fails)
+      })
   },
 
   kysely: (_t, host) => {
     const dialect = new PostgresDialect({ pool: host.app.svc.database })
-    const kysely = new Kysely<{ orders: { id: number } }>({ dialect })
+    const kysely = new Kysely<{ orders: { id: number } }>({
+      dialect,
+      plugins: [new CamelCasePlugin()],
+    })
     return (id, publish, fails) =>
       kysely.transaction().execute(async (trx) => {
         await trx.insertInto('orders').values({ id }).execute()
-        const db: Db = {
-          async query(text, values) {
-            const { rows } = await trx.executeQuery(CompiledQuery.raw(text, values))
-            return { rows }
-          },
-        }
-        await publish(db)
+        await publish(fromKysely(trx))
         failIf(fails)
       })
   },
 
-  drizzle: (_t, host) => async (id, publish, fails) => {
-    const orders = pgTable('orders', { id: integer() })
-    const client = await host.app.svc.database.connect()
-    try {
-      await drizzle(client).transaction(async (tx) => {
+  drizzle: (_t, host) => (id, publish, fails) =>
+    drizzle(host.app.svc.database).transaction(async (tx) => {
+      await tx.insert(orders).values({ id })
+      await publish(fromDrizzle(tx))
+      failIf(fails)
+    }),
+
+  'drizzle on postgres.js': (t, host) => {
+    const sql = postgres(host.database, { onnotice: () => {} })
+    t.teardown(() => sql.end())
+    return (id, publish, fails) =>
+      drizzlePostgresJs(sql).transaction(async (tx) => {
         await tx.insert(orders).values({ id })
-        await publish(client)
+        await publish(fromDrizzle(tx))
         failIf(fails)
       })
+  },
+
+  'postgres.js': (t, host) => {
+    const sql = postgres(host.database, { onnotice: () => {} })
+    t.teardown(() => sql.end())
+    return async (id, publish, fails) => {
+      await sql.begin(async (tx) => {
+        await tx`insert into orders (id) values (${id})`
+        await publish(fromPostgresJs(tx))
+        failIf(fails)
+      })
+    }
+  },
+
+  // Its client is made by a generator, and is not here: this has the methods of its transactions.
+  'the methods of prisma': (_t, host) => async (id, publish, fails) => {
+    const client = await host.app.svc.database.connect()
+    const tx = {
+      $queryRawUnsafe: async <T>(text: string, ...values: unknown[]) =>
+        (await client.query(text, values)).rows as T,
+      $executeRawUnsafe: async (text: string, ...values: unknown[]) =>
+        (await client.query(text, values)).rowCount ?? 0,
+    }
+    try {
+      await client.query('begin')
+      await tx.$executeRawUnsafe('insert into orders (id) values ($1)', id)
+      await publish(fromPrisma(tx))
+      failIf(fails)
+      await client.query('commit')
+    } catch (error) {
+      await client.query('rollback')
+      throw error
     } finally {
       client.release()
     }
@@ -102,5 +134,16 @@ for (const [name, placing] of Object.entries(libraries)) {
     t.same((await database.query('select id from orders')).rows, [{ id: 2 }])
     const { rows } = await database.query('select payload from svc."__svc.events"')
     t.same(rows, [{ payload: '{"id":2}' }])
+
+    // More than publish: an operation that reads, writes and counts rows.
+    const register = (db: Db) =>
+      host.app.svc.webhooks.register({ url: receiver.url, events: ['*'] }, { db })
+    const before = (await host.app.svc.webhooks.list()).length
+    await t.rejects(place(3, register, true), { message: 'the card was refused' })
+    t.equal((await host.app.svc.webhooks.list()).length, before)
+    await place(4, register, false)
+    const [made] = await host.app.svc.webhooks.list()
+    await place(5, (db) => host.app.svc.webhooks.delete(made!.id, { db }), false)
+    t.equal((await host.app.svc.webhooks.list()).length, before)
   })
 }
