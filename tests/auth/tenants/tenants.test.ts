@@ -148,6 +148,8 @@ t.test('beyond maxKeysPerTenant a key is a 409, and what has ended does not coun
   t.equal(rotated.status, 201, 'a rotation counts for no limit')
   t.match(await ask('POST', path), limit, 'nor does the key that was rotated')
   await app.svc.auth.revokeApiKey(rotated.body.id)
+  t.match(await ask('POST', path), limit, 'without its successor that key counts')
+  await app.svc.auth.revokeApiKey(first.id)
   t.equal((await ask('POST', path)).status, 201)
 
   const [counted] = await app.svc.auth.listApiKeys({ tenant: 'acme', state: 'active', limit: 1 })
