@@ -93,7 +93,7 @@ function conversation(app: FastifyInstance, base: string) {
     const answer = await app.inject({
       method: method as 'GET',
       url: path,
-      headers: { host: HOST, ...headers },
+      headers: present({ host: HOST, ...headers }),
       ...(body === undefined ? {} : { payload: body as object }),
     })
     const text = answer.body
@@ -134,6 +134,14 @@ function conversation(app: FastifyInstance, base: string) {
     },
   }
 }
+
+/** Headers that are `undefined` are not sent. */
+const present = (headers: Record<string, string | undefined>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    ),
+  )
 
 function parsed(text: string): unknown {
   try {

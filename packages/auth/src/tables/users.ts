@@ -73,7 +73,7 @@ export async function listTenants(
   { limit, after }: TenantPage,
 ): Promise<TenantOfAuth[]> {
   const { rows } = await db.query(
-    `with some as materialized (
+    `with listed as materialized (
        select tenant, count(*) as users from svc."__svc.auth.users"
         where tenant is not null and ${withinReach('tenant', '$1')}
           and ($2::text is null or tenant > $2)
@@ -81,8 +81,8 @@ export async function listTenants(
      )
      select tenant, users::int,
             (select count(*)::int from svc."__svc.auth.api_keys" as keys
-              where keys.tenant = some.tenant and keys.revoked_at is null) as keys
-       from some order by tenant`,
+              where keys.tenant = listed.tenant and keys.revoked_at is null) as keys
+       from listed order by tenant`,
     [reach, after ?? null, limit ?? null],
   )
   return rows

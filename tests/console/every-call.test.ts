@@ -1,0 +1,289 @@
+/** Every operation of the console: with a session that lacks its right, and with another tenant's ids. */
+import t, { type Test } from 'tap'
+import type { Access } from '@svc/console'
+import { CALLS } from '../../packages/console/src/calls/calls.ts'
+import type { CallName, Right } from '../../packages/console/src/contract.ts'
+import { RIGHTS } from '../../packages/console/src/rights.ts'
+import { startReceiver } from '../webhooks/support/receiver.ts'
+import { until } from '../support/until.ts'
+import { FROM_PAGE, startHost, type Answer, type Host } from './support/host.ts'
+
+interface Victim {
+  webhookId: string
+  deliveryId: string
+  eventId: string
+  requestId: string
+  userId: string
+  keyId: string
+  sessionId: string
+}
+
+interface Attack {
+  input: (victim: Victim) => unknown
+  refused: (answer: Answer, victim: Victim) => boolean
+}
+
+const SECRET = 'secret-of-acme'
+
+const isNotFound = ({ status }: Answer) => status === 404
+const isForbidden = ({ status }: Answer) => status === 403
+const isForeign = ({ status, body }: Answer) => status === 403 && body.code === 'SVC_FOREIGN_TENANT'
+const isSilent = ({ status, text }: Answer, victim: Victim) =>
+  status === 200 &&
+  !text.includes(SECRET) &&
+  !text.includes('acme') &&
+  Object.values(victim).every((id) => !text.includes(id as string))
+
+const span = { since: '2020-01-01T00:00:00Z' }
+const byId = (field: keyof Victim) => (victim: Victim) => ({ id: victim[field] })
+
+/** How each operation is attacked by another tenant, which may do all that a tenant may. */
+const ATTACKS: Record<CallName, Attack> = {
+  'webhooks.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
+  'webhooks.get': { input: byId('webhookId'), refused: isNotFound },
+  'webhooks.secrets': { input: byId('webhookId'), refused: isNotFound },
+  'webhooks.create': {
+    input: () => ({ url: 'https://example.com', events: ['*'], tenant: 'acme' }),
+    refused: isForeign,
+  },
+  'webhooks.update': {
+    input: ({ webhookId }) => ({ id: webhookId, active: false }),
+    refused: isNotFound,
+  },
+  'webhooks.delete': { input: byId('webhookId'), refused: isNotFound },
+  'webhooks.rotateSecret': { input: byId('webhookId'), refused: isNotFound },
+  'webhooks.test': { input: byId('webhookId'), refused: isNotFound },
+  'webhooks.recover': {
+    input: ({ webhookId }) => ({ id: webhookId, what: 'dead', ...span }),
+    refused: isNotFound,
+  },
+  'webhooks.tryFilter': {
+    input: () => ({ filter: {}, events: ['*'], tenant: 'acme' }),
+    refused: isForeign,
+  },
+  'deliveries.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
+  'deliveries.get': {
+    input: ({ webhookId, deliveryId }) => ({ webhookId, deliveryId }),
+    refused: isNotFound,
+  },
+  'deliveries.redeliver': {
+    input: ({ webhookId, deliveryId }) => ({ webhookId, deliveryId }),
+    refused: isNotFound,
+  },
+  'deadLetters.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
+  'deadLetters.redrive': { input: ({ webhookId }) => ({ webhookId }), refused: isNotFound },
+  'stats.get': {
+    input: ({ webhookId }) => ({ webhookId }),
+    refused: (answer) =>
+      isNotFound(answer) ||
+      (answer.status === 200 &&
+        answer.body.points.every(
+          (point: { attempts: object }) =>
+            !Object.values(point.attempts).some((count) => count !== 0),
+        )),
+  },
+  // The same for everybody.
+  'catalogue.list': { input: () => ({}), refused: isSilent },
+  'events.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
+  'events.get': {
+    input: ({ eventId }) => ({ name: 'order.created', id: eventId, tenant: 'acme' }),
+    refused: isNotFound,
+  },
+  'inbound.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
+  'inbound.replay': { input: byId('requestId'), refused: isNotFound },
+  'users.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
+  'users.get': { input: byId('userId'), refused: isNotFound },
+  'users.create': {
+    input: () => ({ email: 'x@example.com', name: 'X', tenant: 'acme' }),
+    refused: isForeign,
+  },
+  'users.delete': { input: byId('userId'), refused: isNotFound },
+  'keys.list': { input: ({ userId }) => ({ userId }), refused: isSilent },
+  'keys.get': { input: byId('keyId'), refused: isNotFound },
+  'keys.create': { input: ({ userId }) => ({ userId }), refused: isNotFound },
+  'keys.update': { input: ({ keyId }) => ({ id: keyId, label: 'x' }), refused: isNotFound },
+  'keys.rotate': { input: byId('keyId'), refused: isNotFound },
+  'keys.revoke': { input: byId('keyId'), refused: isNotFound },
+  'keys.usage': { input: ({ keyId }) => ({ keyId }), refused: isNotFound },
+  'keys.scopes': { input: () => ({}), refused: isSilent },
+  'audit.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
+  'tenants.list': { input: () => ({}), refused: isForbidden },
+  'health.get': { input: () => ({}), refused: isForbidden },
+  'sessions.list': { input: () => ({}), refused: isForbidden },
+  'sessions.end': { input: byId('sessionId'), refused: isForbidden },
+}
+
+const NAMES = Object.keys(CALLS) as CallName[]
+
+/** A host whose login is a header. */
+const startOpen = (t: Test) =>
+  startHost(t, {
+    console: {
+      access: ({ headers }) => JSON.parse(String(headers['x-who'] ?? 'null')) as Access | null,
+      signInWithKey: true,
+    },
+    webhooks: {
+      inboundLog: { rawBodies: true },
+      inbound: {
+        sender: {
+          path: '/hook',
+          publishAs: 'order.created',
+          verify: () => true,
+          tenant: () => 'acme',
+        },
+      },
+    },
+    auth: { excludePaths: ['/hook'] },
+  })
+
+const callAs = ({ visitor }: Host, who: Access | null, name: CallName, input: unknown) =>
+  visitor().call(name, input, { 'x-who': JSON.stringify(who) })
+
+/** All that a tenant may have, with a delivery, a key, and a session. */
+async function makeVictim(t: Test, { app, keyOf, signIn }: Host): Promise<Victim> {
+  const receiver = await startReceiver(t)
+  const { webhooks } = app.svc
+  const { id: webhookId } = await webhooks.register({
+    url: receiver.url,
+    events: ['*'],
+    tenant: 'acme',
+    label: SECRET,
+  })
+  await app.inject({ method: 'POST', url: '/hook', payload: { note: SECRET } })
+  const [attempt] = await until(
+    () => webhooks.listDeliveries(webhookId),
+    (attempts) => attempts.length === 1,
+  )
+  const [request] = await until(
+    () => webhooks.listInbound(),
+    (requests) => requests.length === 1,
+  )
+  const { id: keyId, key } = await keyOf(['admin'], 'acme')
+  const { userId } = await app.svc.auth.getApiKey(keyId)
+  await signIn(key)
+  const { rows } = await app.svc.database.query('select id from svc."__svc.console.sessions"')
+  return {
+    webhookId,
+    deliveryId: attempt!.deliveryId,
+    eventId: attempt!.eventId!,
+    requestId: request!.id,
+    userId,
+    keyId,
+    sessionId: rows[0].id,
+  }
+}
+
+t.test('no operation is there for a session without its right, or without a session', async (t) => {
+  const host = await startOpen(t)
+  const victim = Object.fromEntries(
+    ['webhookId', 'deliveryId', 'eventId', 'requestId', 'userId', 'keyId', 'sessionId'].map(
+      (name) => [name, '0190a1b2-0000-7000-8000-000000000000'],
+    ),
+  ) as unknown as Victim
+  for (const name of NAMES) {
+    const input = ATTACKS[name].input(victim)
+    const { right } = CALLS[name]
+    const others = RIGHTS.filter((other) => other !== right)
+    for (const tenant of [null, 'acme']) {
+      const answer = await callAs(host, { userId: 'eve', tenant, can: others }, name, input)
+      t.match(answer, { status: 403, body: { code: 'SVC_CONSOLE_FORBIDDEN' } }, name)
+      t.match(answer.body.message, right)
+    }
+    t.match(await callAs(host, null, name, input), { status: 401 }, name)
+  }
+})
+
+t.test('a session that reads changes nothing', async (t) => {
+  const host = await startOpen(t)
+  for (const name of NAMES) {
+    const { right, changes } = CALLS[name]
+    t.equal(changes && right.endsWith(':read'), false, `${name} changes something`)
+    if (!changes) continue
+    const answer = await callAs(host, { tenant: null, can: 'read' }, name, {})
+    t.match(answer, { status: 403, body: { code: 'SVC_CONSOLE_FORBIDDEN' } }, name)
+  }
+})
+
+t.test('no operation reaches another tenant', async (t) => {
+  const host = await startOpen(t)
+  const { app } = host
+  const victim = await makeVictim(t, host)
+  const state = async () => ({
+    webhook: await app.svc.webhooks.get(victim.webhookId),
+    user: await app.svc.auth.getUser(victim.userId),
+    key: { ...(await app.svc.auth.getApiKey(victim.keyId)), lastUsedAt: null },
+  })
+  const before = await state()
+  for (const name of NAMES) {
+    const attack = ATTACKS[name]
+    if (!attack) {
+      t.fail(`nobody has said how to attack ${name}: add it to ATTACKS`)
+      continue
+    }
+    for (const can of ['all', [CALLS[name].right]] satisfies (string | Right[])[]) {
+      const who = { userId: 'eve', tenant: 'globex', can } as Access
+      const answer = await callAs(host, who, name, attack.input(victim))
+      t.ok(attack.refused(answer, victim), `${name}: ${answer.status} ${answer.text}`)
+    }
+  }
+  t.same(await state(), before, 'nothing of it has changed')
+  const { rows } = await app.svc.database.query('select 1 from svc."__svc.console.sessions"')
+  t.equal(rows.length, 1)
+})
+
+t.test('the operator reaches what is attacked, so the attacks aim at something', async (t) => {
+  const host = await startOpen(t)
+  const victim = await makeVictim(t, host)
+  const reading = NAMES.filter((name) => !CALLS[name].changes)
+  const coming = ['stats.get', 'health.get']
+  for (const name of reading.filter((one) => !coming.includes(one))) {
+    const answer = await callAs(
+      host,
+      { tenant: null, can: 'all' },
+      name,
+      ATTACKS[name].input(victim),
+    )
+    t.equal(answer.status, 200, `${name}: ${answer.text}`)
+  }
+  for (const name of ['webhooks.list', 'deliveries.list', 'events.list', 'users.list'] as const) {
+    const input = name === 'events.list' ? { name: 'order.created' } : {}
+    const own = await callAs(host, { tenant: 'acme', can: 'all' }, name, input)
+    t.equal(own.body.items.length, 1, name)
+  }
+})
+
+t.test('changes are taken from pages of the console alone', async (t) => {
+  const host = await startOpen(t)
+  const who = JSON.stringify({ tenant: null, can: 'all' })
+  const send = (name: CallName, headers: Record<string, string | undefined>) =>
+    host.ask('POST', `/console/api/${name}`, {
+      headers: { ...FROM_PAGE, 'x-who': who, ...headers },
+      body: '{}',
+    })
+  const foreign: Record<string, string | undefined>[] = [
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: 'http://console.example.evil.example' },
+    { origin: 'http://console.example:8080' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'none' },
+  ]
+  const refused = { status: 403, body: { code: 'SVC_CONSOLE_FOREIGN_ORIGIN' } }
+  for (const name of NAMES) {
+    for (const headers of foreign) t.match(await send(name, headers), refused, name)
+    const isForm = { 'content-type': 'application/x-www-form-urlencoded' }
+    t.equal((await send(name, isForm)).status, 415, name)
+    t.equal((await send(name, { 'content-type': 'text/plain' })).status, 415, name)
+    if (!CALLS[name].changes) continue
+    t.match(await send(name, { origin: undefined }), refused, name)
+    t.match(await send(name, { 'sec-fetch-site': undefined }), refused, name)
+  }
+  for (const path of ['session', 'session/end']) {
+    const answer = await host.ask('POST', `/console/api/${path}`, {
+      headers: { ...FROM_PAGE, origin: 'https://evil.example' },
+      body: '{"key":"x"}',
+    })
+    t.match(answer, refused)
+  }
+})

@@ -1,0 +1,128 @@
+/** Links into the portal, and what a tenant is there. */
+import t from 'tap'
+import { startHost } from './support/host.ts'
+
+const DEFAULT = [
+  'webhooks:read',
+  'webhooks:write',
+  'deliveries:read',
+  'deliveries:write',
+  'events:read',
+]
+
+t.test('a link signs its tenant in', async (t) => {
+  const { app, ask, follow } = await startHost(t)
+  const link = await app.svc.console.portalLink({ tenant: 'acme', userId: 'ada' })
+  t.match(link, /^\/console\/portal\/[\w-]{43}$/)
+  const answer = await ask('HEAD', link)
+  t.equal(answer.status, 200, 'the page: a look at the link does not use it up')
+  const page = await follow(link)
+  t.match((await page.session()).body, {
+    signedIn: true,
+    via: 'portal',
+    tenant: 'acme',
+    userId: 'ada',
+    operator: false,
+    can: DEFAULT,
+  })
+  const made = await page.call('webhooks.create', { url: 'https://a.example/', events: ['*'] })
+  t.match(made, { status: 200, body: { tenant: 'acme', secret: /^whsec_/ } })
+  t.match((await page.call('webhooks.get', { id: made.body.id })).body, { tenant: 'acme' })
+  t.notOk((await page.call('webhooks.get', { id: made.body.id })).text.includes('whsec_'))
+  t.match((await page.call('keys.list')).status, 403)
+  t.match(await app.svc.audit.list({ action: 'webhook.create' }), [
+    { actor: { kind: 'console', userId: 'ada', keyId: null }, tenant: 'acme', ip: '127.0.0.1' },
+  ])
+})
+
+t.test('a link works once over all processes, and not for long', async (t) => {
+  const one = await startHost(t)
+  const other = await startHost(t, { database: one.database })
+  const link = await one.app.svc.console.portalLink({ tenant: 'acme' })
+  const answers = await Promise.all([one, other, one, other].map((host) => host.ask('GET', link)))
+  const begun = answers.filter(({ headers }) => headers['set-cookie'] !== undefined)
+  t.equal(begun.length, 1)
+  for (const { status, headers } of answers) {
+    t.equal(status, 303)
+    t.match(headers['location'], /^\/console\/(\?link=used)?$/)
+  }
+  const late = await one.app.svc.console.portalLink({ tenant: 'acme', expiresInSeconds: 1 })
+  await one.app.svc.database.query(
+    `update svc."__svc.console.portal_codes" set expires_at = now() - interval '1 second'`,
+  )
+  t.match((await one.ask('GET', late)).headers, {
+    location: '/console/?link=used',
+    'set-cookie': undefined,
+  })
+})
+
+t.test('what a link gives is said when it is made', async (t) => {
+  const { app, follow } = await startHost(t, {
+    console: { origin: 'https://console.example', path: '/portal' },
+  })
+  const link = await app.svc.console.portalLink({ tenant: 'acme', can: 'all' })
+  t.match(link, /^https:\/\/console\.example\/portal\/portal\//)
+  const path = new URL(link).pathname
+  const page = await follow(path)
+  const { can } = (await page.session()).body
+  t.ok(can.includes('keys:write'))
+  for (const right of ['health:read', 'tenants:read', 'sessions:write']) {
+    t.notOk(can.includes(right), `${right} is the operator's`)
+  }
+  for (const wrong of [
+    {},
+    { tenant: '' },
+    { tenant: null },
+    { tenant: 'acme', can: ['everything'] },
+    { tenant: 'acme', expiresInSeconds: 0 },
+    { tenant: 'acme', expiresInSeconds: 10_000_000 },
+    { tenant: 'acme', ttl: 5 },
+  ]) {
+    await t.rejects(app.svc.console.portalLink(wrong as never), { code: 'SVC_INVALID_INPUT' })
+  }
+})
+
+t.test('keys of a portal get what the option scopes says, and no more', async (t) => {
+  const { app, follow } = await startHost(t, {
+    auth: { scopes: ['orders:read', 'internal'] },
+    console: { scopes: ['read', 'orders:read'] },
+  })
+  const page = await follow(await app.svc.console.portalLink({ tenant: 'acme', can: 'all' }))
+  const user = await page.call('users.create', { email: 'a@b.co', name: 'A' })
+  const made = await page.call('keys.create', { userId: user.body.id, scopes: ['orders:read'] })
+  t.match(made, { status: 200, body: { tenant: 'acme', key: /^svc_/ } })
+  for (const scopes of [['admin'], ['internal'], ['auth:manage']]) {
+    const answer = await page.call('keys.create', { userId: user.body.id, scopes })
+    t.match(answer, { status: 403, body: { code: 'SVC_AUTH_SCOPE_NOT_GRANTABLE' } })
+  }
+  const { items } = (await page.call('keys.scopes')).body
+  t.match(
+    items.find(({ name }: { name: string }) => name === 'admin'),
+    { grantable: false },
+  )
+  t.match(
+    items.find(({ name }: { name: string }) => name === 'orders:read'),
+    { grantable: true },
+  )
+})
+
+t.test('in an iframe of another site the cookie is one that browsers send there', async (t) => {
+  const { app, ask } = await startHost(t, {
+    console: { frameAncestors: ['https://app.example'] },
+    fastify: { trustProxy: true },
+  })
+  const link = await app.svc.console.portalLink({ tenant: 'acme' })
+  const answer = await ask('GET', link, { headers: { 'x-forwarded-proto': 'https' } })
+  t.match(answer.headers['set-cookie'], /; HttpOnly; Secure; SameSite=None; Partitioned$/)
+  const page = await ask('GET', '/console/')
+  t.match(page.headers['content-security-policy'], /frame-ancestors https:\/\/app\.example$/)
+  t.equal(page.headers['x-frame-options'], undefined)
+})
+
+t.test('an erased tenant has neither sessions nor links', async (t) => {
+  const { app, follow } = await startHost(t)
+  const page = await follow(await app.svc.console.portalLink({ tenant: 'acme' }))
+  await app.svc.console.portalLink({ tenant: 'acme' })
+  t.match(await app.svc.eraseTenant('acme'), { sessions: 2 })
+  t.match((await page.session()).body, { signedIn: false })
+})
