@@ -14,6 +14,11 @@ const refuse = (regex: string, message: string): Refused => ({ regex, message })
 const pgBoss = refuse('^pg-boss(/|$)', "pg-boss has one door: core's jobs/pg-boss.")
 const undici = refuse('^undici$', 'undici has one door: outbound/http, which judges every address.')
 
+const openTelemetry = refuse(
+  '^@opentelemetry/',
+  "OpenTelemetry has one door: core's telemetry/open-telemetry.ts.",
+)
+
 // Packages: the receiver has no dependencies; auth and webhooks stand side by side on core, and a host may have either without the other.
 const aboveCore = refuse(
   '^@svc/(auth|webhooks|console)|/(auth|webhooks|console)/src/',
@@ -81,7 +86,7 @@ const imports = (files: string[], ...refused: (Refused | Refused[])[]): OxlintOv
   rules: { 'no-restricted-imports': ['error', { patterns: refused.flat() }] },
 })
 
-const everywhere = [pgBoss, undici, index]
+const everywhere = [pgBoss, undici, openTelemetry, index]
 const core = [...everywhere, aboveCore, plugin]
 const auth = [...everywhere, noWebhooks, coreInside, ofConsole]
 const webhooks = [...everywhere, noAuth, coreInside, receiverInside, ofConsole]
@@ -93,13 +98,36 @@ export const importDirections: OxlintOverride[] = [
   imports(['packages/receiver/src/**'], dependencies),
 
   imports(['packages/core/src/**'], core),
-  imports(['packages/core/src/{index,internal}.ts'], pgBoss, undici, aboveCore),
+  imports(['packages/core/src/{index,internal}.ts'], pgBoss, undici, openTelemetry, aboveCore),
   imports(['packages/core/src/{postgres,migrations}/**'], core, assembly, events, jobs, stored),
   imports(['packages/core/src/{kv,processes}/**'], core, assembly, jobs),
+  imports(['packages/core/src/telemetry/**'], core, assembly, events, jobs, stored, postgres),
+  imports(
+    ['packages/core/src/telemetry/open-telemetry.ts'],
+    pgBoss,
+    undici,
+    index,
+    aboveCore,
+    plugin,
+    assembly,
+    events,
+    jobs,
+    stored,
+    postgres,
+  ),
   imports(['packages/core/src/events/**'], core, assembly),
   imports(['packages/core/src/jobs/{*,pump/*}.ts'], core, assembly, events),
   imports(['packages/core/src/jobs/groups/**'], core, assembly, events, pump),
-  imports(['packages/core/src/jobs/pg-boss/**'], undici, index, aboveCore, assembly, events, pump),
+  imports(
+    ['packages/core/src/jobs/pg-boss/**'],
+    undici,
+    openTelemetry,
+    index,
+    aboveCore,
+    assembly,
+    events,
+    pump,
+  ),
   imports(
     [
       'packages/core/src/{errors,ids}.ts',
@@ -137,6 +165,7 @@ export const importDirections: OxlintOverride[] = [
   imports(
     ['packages/webhooks/src/outbound/http/**'],
     pgBoss,
+    openTelemetry,
     index,
     noAuth,
     coreInside,

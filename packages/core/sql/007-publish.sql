@@ -31,7 +31,9 @@ create function svc."__svc.publish"(
   retry_limit int,
   retry_delay int,
   retry_backoff boolean,
-  retry_delay_max int
+  retry_delay_max int,
+  -- Null, or of each event: see telemetry/trace-context.ts.
+  trace_contexts text[]
 ) returns text
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -71,10 +73,10 @@ begin
   end if;
 
   with published as (
-    insert into svc."__svc.events" (name, id, payload, tenant)
-    select name, id, payload, tenant
-      from unnest(event_names, event_ids, payloads, tenants) with ordinality
-             as given (name, id, payload, tenant, n)
+    insert into svc."__svc.events" (name, id, payload, tenant, trace_context)
+    select name, id, payload, tenant, trace_context
+      from unnest(event_names, event_ids, payloads, tenants, trace_contexts) with ordinality
+             as given (name, id, payload, tenant, trace_context, n)
      where deduplication_keys is null or given.n = any(due)
      order by name collate "C", id collate "C"
     on conflict (name, id) do nothing

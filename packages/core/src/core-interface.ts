@@ -17,6 +17,7 @@ import type { AuditOrigin } from './audit/audit-origin.ts'
 import type { ErasedRows, TenantPart } from './tenants/erasure.ts'
 import type { HostUnderTest } from './testing/host-under-test.ts'
 import type { TimeShift } from './testing/time-shifts.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 
 /** A subscription with many recipients: each gets a job of its own for each event that it wants. */
 export interface FanOut {
@@ -37,6 +38,8 @@ export interface Core {
   dbWithin(ms: number): Db
   settings: CoreSettings
   log: FastifyBaseLogger
+  /** What this process measures of itself. */
+  telemetry: Telemetry
   /** This process among those on the database. */
   lease: ProcessLease
   /** Runs what is left of a package's migrations; may wait long: see `bootOnCore`. */

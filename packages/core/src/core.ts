@@ -31,6 +31,7 @@ import {
   RECOVERY_SECONDS,
 } from './jobs/pg-boss/recover-lost-jobs.ts'
 import { DeadProcesses } from './processes/dead-processes.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 import { PeriodicTasks } from './jobs/periodic-tasks.ts'
 import { TenantErasure, type ErasedRows, type TenantPart } from './tenants/erasure.ts'
 import type { Worker } from './jobs/worker.ts'
@@ -47,6 +48,7 @@ export class RunningCore implements Core {
   readonly notifications: NotificationConnection
   readonly queues: JobQueues
   readonly lease: ProcessLease
+  readonly telemetry: Telemetry
   readonly catalogue: Catalogue
   readonly cipher: Cipher
   readonly reencryption: Reencryption
@@ -75,7 +77,8 @@ export class RunningCore implements Core {
   }
 
   private constructor(settings: CoreSettings, open: OpenCore) {
-    const { boot, log, database, boss, secrets, catalogue, cipher } = open
+    const { boot, log, database, boss, secrets, catalogue, cipher, telemetry } = open
+    this.telemetry = telemetry
     this.catalogue = catalogue
     this.cipher = cipher
     this.reencryption = new Reencryption(cipher)
@@ -117,6 +120,7 @@ export class RunningCore implements Core {
       retry,
       lease: this.lease,
       catalogue,
+      telemetry,
       log,
     })
     this.#erasure = new TenantErasure(database.maintenance, this.#packages, log)
@@ -256,6 +260,7 @@ export class RunningCore implements Core {
       hears: () => this.notifications.session !== undefined,
       groupsChanged: () => this.#workers.groupsChanged(worker.queue),
       fetchFailed: () => this.#lostJobs.databaseFailed(),
+      telemetry: this.telemetry.attempts,
     })
   }
 }

@@ -42,8 +42,11 @@ export {
   type Result,
   type Settled,
   type Worker,
+  type WorkerTelemetry,
 } from './jobs/worker.ts'
 export { idsOfTenant, publishedEventId, storedEventId, tenantOfEvent } from './events/event-id.ts'
+export type { Attributes, Counter, Histogram, Span, Tracer } from './telemetry/instruments.ts'
+export { traceHeadersOf } from './telemetry/trace-context.ts'
 export { isUuid, uuidv7 } from './ids.ts'
 export type { Alongside, PublishedOrTaken } from './events/alongside.ts'
 export type { CatalogueEntry } from './events/catalogue.ts'

@@ -11,6 +11,8 @@ import type { CoreSettings } from './options/core-options.ts'
 import { loggable } from './postgres/loggable-error.ts'
 import { openDatabase, type Database } from './postgres/pools.ts'
 import { whichDatabase } from './postgres/which-database.ts'
+import { openTelemetry } from './telemetry/open-telemetry.ts'
+import { Telemetry } from './telemetry/telemetry.ts'
 import { createSecrets, type Secrets } from './secrets.ts'
 
 const MIGRATIONS = new URL('../sql/', import.meta.url)
@@ -23,6 +25,7 @@ export interface OpenCore {
   secrets: Secrets
   catalogue: Catalogue
   cipher: Cipher
+  telemetry: Telemetry
 }
 
 export async function openCore(
@@ -34,6 +37,7 @@ export async function openCore(
   const catalogue = new Catalogue(settings.events, settings.eventValidation, log)
   const secrets = createSecrets(settings.secrets)
   const cipher = await openKeyRing(settings.encryption, secrets)
+  const telemetry = new Telemetry(await openTelemetry())
   const logError = (error: Error) =>
     log.warn({ err: loggable(error) }, 'connection to Postgres lost')
   const database = await openDatabase(await whichDatabase(settings, secrets), logError)
@@ -49,7 +53,7 @@ export async function openCore(
       // pg-boss takes its lock after it has made the schema: of two processes that make it at once one fails.
       const installed = await isBossInstalled(database.db)
       const boss = installed ? await start() : await withMigrationLock(boot, start)
-      return { boot, log, database, boss, secrets, catalogue, cipher }
+      return { boot, log, database, boss, secrets, catalogue, cipher, telemetry }
     })
   } catch (error) {
     await database.close()

@@ -58,6 +58,11 @@ export interface SvcWebhooksOptions {
    * dead letter at once. @default false
    */
   deactivateOnGone?: boolean
+  /**
+   * Whether receivers get the headers `traceparent` and `tracestate` of the W3C, so that their traces
+   * continue those of this host. They learn its trace ids then. @default false
+   */
+  propagateTraceContext?: boolean
   /** How many webhooks a tenant may have; the operator's own are not counted. @default null: no limit */
   maxWebhooksPerTenant?: number | null
   /** How long rows of the delivery log are kept, in days. @default 30 */
@@ -130,6 +135,7 @@ const rules: OptionRules = {
     default: {},
   },
   deactivateOnGone: { expects: 'true or false', is: isBoolean, default: false },
+  propagateTraceContext: { expects: 'true or false', is: isBoolean, default: false },
   maxWebhooksPerTenant: {
     expects: 'an integer of at least 1, or null',
     is: (value) => value === null || isIntegerFrom(1)(value),

@@ -32,6 +32,7 @@ import {
   type DeadLetterOperations,
 } from './subscription-dead-letters.ts'
 import { retireSubscription } from './subscriptions-table.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { WorkerRegistry } from '../jobs/worker-registry.ts'
 import { UnreadableFilters } from './unreadable-filters.ts'
 
@@ -42,6 +43,7 @@ interface Parts {
   retry: RetrySettings
   lease: Pick<ProcessLease, 'declareEvents' | 'forget' | 'owner'>
   catalogue: Pick<Catalogue, 'check'>
+  telemetry: Pick<Telemetry, 'publishes'>
   log: Record<'error' | 'warn', (details: object, message: string) => void>
 }
 
@@ -118,9 +120,18 @@ export class EventBus {
     payload: string,
     options: PublishOptions = {},
   ): Promise<PublishResult> {
-    const { id, db, tenant } = checkedPublishOptions(options)
-    const event = eventRow(name, id, tenant ?? null, payload)
-    this.#parts.catalogue.check(name, payload)
+    const { id, db, tenant = null } = checkedPublishOptions(options)
+    const event = eventRow(name, id, tenant, payload)
+    const { publishes } = this.#parts.telemetry
+    if (!publishes.isOn) return this.#publish(event, db)
+    const [result] = await publishes.measure([{ name, tenant }], async ([traceContext = null]) => [
+      await this.#publish({ ...event, traceContext }, db),
+    ])
+    return result as PublishResult
+  }
+
+  async #publish(event: EventRow, db: Db | undefined): Promise<PublishResult> {
+    this.#parts.catalogue.check(event.name, event.payload)
     // With `db` the caller holds a connection already: declaring takes a second one, and can deadlock
     // a full pool.
     if (!db || !this.#ready) await this.declare()
@@ -144,7 +155,22 @@ export class EventBus {
       ...eventRow(checkedHostEventName(name), undefined, tenant, payload),
       claim,
     }))
-    for (const { name, payload } of given) this.#parts.catalogue.check(name, payload)
+    const { publishes } = this.#parts.telemetry
+    if (!publishes.isOn) return this.#publishOnce(events, alongside)
+    const named = events.map(({ name }) => ({ name, tenant }))
+    return publishes.measure(named, (traceContexts) =>
+      this.#publishOnce(
+        events.map((event, index) => ({ ...event, traceContext: traceContexts[index] ?? null })),
+        alongside,
+      ),
+    )
+  }
+
+  async #publishOnce(
+    events: (EventRow & { claim: Claim | null })[],
+    alongside: Alongside | undefined,
+  ): Promise<(PublishResult | null)[]> {
+    for (const { name, payload } of events) this.#parts.catalogue.check(name, payload)
     await this.declare()
     const [event] = events
     if (events.length !== 1 || !event) return this.#publisher.publishAll(events, alongside)

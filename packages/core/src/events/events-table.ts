@@ -10,12 +10,15 @@ export interface EventRow {
   id: string
   /** JSON text. */
   payload: string
+  /** Of the span that published it, see telemetry/trace-context.ts. @default none */
+  traceContext?: string | null
   /** A row that is written with it. @default none */
   alongside?: Alongside | undefined
 }
 
 export interface StoredEvent extends EventRow {
   publishedAt: Date
+  traceContext: string | null
   /** Of the payload's text in UTF-8. */
   bytes: number
 }
@@ -33,7 +36,8 @@ export async function findPayloads(
     `select event.name, event.id, octet_length(event.payload) as bytes,
             case when $3::int is null or octet_length(event.payload) <= $3 then event.payload else '' end
               as payload,
-            extract(epoch from event.published_at)::float8 * 1000 as "publishedAt"
+            extract(epoch from event.published_at)::float8 * 1000 as "publishedAt",
+            event.trace_context as "traceContext"
        from unnest($1::text[], $2::text[]) as wanted (name, id)
        join svc."__svc.events" as event on event.name = wanted.name and event.id = wanted.id`,
     [events.map(({ name }) => name), events.map(({ id }) => id), atMostBytes],

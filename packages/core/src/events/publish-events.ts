@@ -113,6 +113,10 @@ function jobOf(
     lost: false,
     retryCount: 0,
     startedOn,
-    published: { payload: event.payload, publishedAt: at },
+    published: {
+      payload: event.payload,
+      publishedAt: at,
+      traceContext: event.traceContext ?? null,
+    },
   }
 }

@@ -50,7 +50,7 @@ export interface Written {
 
 /** The function is made by sql/007-publish.sql, which says what it does. */
 const PUBLISH = `select svc."__svc.publish"(
-  $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) as written`
+  $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) as written`
 
 /** What a publish writes, and on which terms. */
 export interface ToWrite {
@@ -118,8 +118,11 @@ async function callPublish(
     retry.retryDelaySeconds,
     retry.retryBackoff,
     retry.retryDelayMaxSeconds,
+    events.some(({ traceContext }) => traceContext) ? events.map(traceContextOf) : null,
   ])
   return JSON.parse((rows[0] as { written: string }).written) as Written | { hasFilters: true }
 }
+
+const traceContextOf = ({ traceContext }: EventRow): string | null => traceContext ?? null
 
 const NO_OFFER: JobOffer = { owner: null, room: new Map(), fullGroups: [] }

@@ -1,6 +1,7 @@
 /** The worker of a durable subscription: reads the payloads, calls the handler, bounds its time. */
 import type { Db } from '../postgres/transaction.ts'
 import type { EventHandler } from './event-api.ts'
+import { handlerTelemetry, type HandlerRun } from './handler-telemetry.ts'
 import type { ResolvedSubscribeOptions } from './validate-event.ts'
 import { publishedEventId, tenantOfEvent } from './event-id.ts'
 import { findPayloads } from './events-table.ts'
@@ -8,7 +9,8 @@ import { keyOf } from './publish-events.ts'
 import type { FanOutJob, Job } from '../jobs/job.ts'
 import type { Outcome, Worker } from '../jobs/worker.ts'
 
-type Event = { payload: string; publishedAt: Date } | undefined
+type Event = { payload: string; publishedAt: Date; traceContext: string | null } | undefined
+type HandlerWorker = Worker<FanOutJob, Event, HandlerRun>
 
 export const SUBSCRIPTION_QUEUES = '__svc.sub/'
 export const queueOfSubscription = (subscription: string): string =>
@@ -18,18 +20,21 @@ export function createSubscriptionWorker(
   handler: EventHandler,
   options: ResolvedSubscribeOptions,
   log: { error(details: object, message: string): void },
-): Worker<FanOutJob, Event> {
+): HandlerWorker {
   return {
     queue: queueOfSubscription(options.subscription),
     concurrency: options.concurrency,
     prepare: readEvents,
-    async perform(job, event, signal): Promise<Outcome> {
+    telemetry: handlerTelemetry(options.subscription),
+    async perform(job, event, signal): Promise<Outcome<HandlerRun>> {
       const eventId = publishedEventId(job.data.eventId)
       const about = { subscription: options.subscription, eventId }
       if (!event) {
         log.error(about, 'event of a job not found')
         return { kind: 'cancelled' }
       }
+      const startedAt = performance.now()
+      const run = (): HandlerRun => ({ tookMs: performance.now() - startedAt })
       try {
         await withinTime(options.timeoutSeconds, signal, (attemptSignal) =>
           handler(JSON.parse(event.payload), {
@@ -41,11 +46,12 @@ export function createSubscriptionWorker(
             signal: attemptSignal,
           }),
         )
-        return { kind: 'completed' }
+        return { kind: 'completed', detail: run() }
       } catch (error) {
         const { attempt, isLastAttempt } = job
         log.error({ ...about, err: error, attempt, isLastAttempt }, 'subscription handler failed')
-        return { kind: 'failed', output: { message: (error as Error)?.message ?? String(error) } }
+        const output = { message: (error as Error)?.message ?? String(error) }
+        return { kind: 'failed', output, detail: { ...run(), error } }
       }
     },
   }

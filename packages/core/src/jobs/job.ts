@@ -17,7 +17,9 @@ export interface Job<Data = unknown> {
   /** When it was fetched, as text of Postgres: names this lease where `retryCount` does not. */
   startedOn: string | null
   /** The event of the job, where this process has just published it: it need not be read. */
-  published?: { payload: string; publishedAt: Date }
+  published?: { payload: string; publishedAt: Date; traceContext: string | null }
+  /** The trace context of the attempt that is made now, where it has one. */
+  traceContext?: string | null
 }
 
 /** The data of a job that was made for an event. The payload stays in the table of events. */
@@ -29,6 +31,10 @@ export interface FanOutJob {
   deliveryId: string
   /** Attempts made before the job was redriven. */
   attemptsBefore?: number
+  /** The trace context of the request that asked for the job, where no publish made it. */
+  askedIn?: string
+  /** The trace context of the attempt before the next one. */
+  attemptedIn?: string
 }
 
 export interface NewJob {

@@ -1,5 +1,6 @@
 /** How a package tells the pump what to do with the jobs of a queue. */
 import type { Db } from '../postgres/transaction.ts'
+import type { AttemptEnd, AttemptStart } from '../telemetry/attempt-telemetry.ts'
 import type { Job } from './job.ts'
 
 /** `Data` is what a job of the queue holds, `Detail` what an attempt leaves for `record`. */
@@ -24,8 +25,16 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   recordCompleted?(completed: CompletedJob<Data, Detail>[]): InsertCompleted | null
   /** Called after the commit of that transaction. */
   afterRecord?(settled: Settled<Data, Detail>[]): void
+  /** What is said of an attempt where it is measured; not called where nothing is. */
+  telemetry?: WorkerTelemetry<Data, Prepared, Detail>
   /** Writes the rows of jobs that are deleted with their group, in the transaction of the deletion. */
   recordDiscarded?(db: Db, jobs: Job<Data>[]): Promise<void>
+}
+
+/** What telemetry says of the attempts of a worker. */
+export interface WorkerTelemetry<Data = unknown, Prepared = unknown, Detail = unknown> {
+  start(job: Job<Data>, prepared: Prepared): Omit<AttemptStart, 'queue'>
+  end(outcome: Outcome<Detail>): Omit<AttemptEnd, 'outcome'>
 }
 
 export interface CompletedJob<Data = unknown, Detail = unknown> {
@@ -68,6 +77,9 @@ export interface AttemptSchedule {
   /** When the next attempt follows; `null` for pg-boss's back-off. */
   retryInMs: number | null
 }
+
+export const isLastOf = (job: Job, { schedule }: Extract<Outcome, { kind: 'failed' }>): boolean =>
+  schedule?.isLast ?? job.isLastAttempt
 
 export interface JobOutcome<Data = unknown, Detail = unknown> {
   job: Job<Data>

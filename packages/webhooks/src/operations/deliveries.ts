@@ -14,6 +14,7 @@ import {
   type AttemptSettings,
   type AttemptStep,
 } from '../outbound/delivery/attempt.ts'
+import { tracedAttempt } from '../outbound/delivery/delivery-telemetry.ts'
 import type { DescribedEvent } from '../outbound/described-event.ts'
 import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
 import { rowOf } from '../outbound/delivery/log-entry.ts'
@@ -67,9 +68,13 @@ export function createDeliveryOperations(
       if (webhook === undefined) throw new WebhookNotFound(webhookId)
       if (!webhook.active) throw new WebhookInactive(webhookId)
       const text = JSON.stringify(payload)
-      const delivery = { event, payload: text, deliveryId, attempt }
+      const named = { event, webhookId, deliveryId, attempt }
       const opened = open(core.cipher, webhookId, webhook)
-      const step = await makeAttempt(post, settings, opened, delivery, NEVER_ABORTED)
+      const { tracer } = core.telemetry
+      const step = await tracedAttempt(tracer, named, webhook.url, (traceContext) => {
+        const delivery = { event, payload: text, deliveryId, attempt, traceContext }
+        return makeAttempt(post, settings, opened, delivery, NEVER_ABORTED)
+      })
       if (step.kind === 'postponed') {
         throw new UnknownTransform(
           webhook.transform ?? '',
@@ -155,7 +160,15 @@ async function queueDelivery(
     const parked = !webhook.active
     const { event, eventId, payload } = await find(db)
     const inline = typeof payload === 'string' ? { payload } : {}
-    const data: DeliveryData = { event, eventId, target: webhookId, deliveryId, ...inline }
+    const askedIn = core.telemetry.tracer?.active()
+    const data: DeliveryData = {
+      event,
+      eventId,
+      target: webhookId,
+      deliveryId,
+      ...inline,
+      ...(askedIn ? { askedIn } : {}),
+    }
     await core.queues.insert(db, QUEUE, [{ id: deliveryId, data, group: webhookId, parked }])
     await auditWork(db, by.origin, action, webhook, { deliveryId: { from, to: deliveryId } })
     core.afterCommit(db, () => core.queues.wake(QUEUE))

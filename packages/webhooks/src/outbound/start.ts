@@ -13,7 +13,7 @@ import { parseSigningKey, type SigningKey } from './delivery/ed25519.ts'
 import { recordCrashedAttempts } from './delivery/crashed-attempts.ts'
 import { QUEUE, SUBSCRIPTION } from './constants.ts'
 import { createFetch, type Fetch } from './http/fetch.ts'
-import { createPost } from './http/post.ts'
+import { createPost, type Post } from './http/post.ts'
 import { reencryptWebhooks } from '../operations/reencrypt.ts'
 import { createWebhookOperations, type WebhookOperations } from '../operations/webhooks.ts'
 import { endSecretsSooner } from '../tables/webhook-secrets.ts'
@@ -56,7 +56,8 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   await keepLog(core, settings.deliveryLogRetentionDays)
 
   const events = describeEvents(settings.allowedEvents, core.catalogue.entries)
-  const post = createPost({ timeoutMs, isBlocked, userAgent: userAgent() })
+  const client = createPost({ timeoutMs, isBlocked, userAgent: userAgent() })
+  const post = untraced(client, core.telemetry.tracer)
   core.onDrained(() => post.close())
   const fetch = createFetch({ timeoutMs: FETCH_TIMEOUT_MS, isBlocked, userAgent: userAgent() })
   core.onDrained(() => fetch.close())
@@ -78,6 +79,15 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     events,
     publicKey: signingKey && signingKey.publicKey,
   }
+}
+
+/**
+ * The span of an attempt is that of its request. Other instrumentations of HTTP make no second one,
+ * and do not tell receivers of the trace where the host has not said so.
+ */
+function untraced(post: Post, tracer: Core['telemetry']['tracer']): Post {
+  if (tracer === null) return post
+  return { ...post, send: (...request) => tracer.suppressed(() => post.send(...request)) }
 }
 
 /** @throws InvalidOption */

@@ -27,12 +27,13 @@ const nextAttemptsOf = (rows: { id: string; at: number; inMs: number }[]) =>
 
 /**
  * Sends jobs that have just failed to the retry lane. Their next attempt waits for pg-boss's back-off,
- * or for `exactlyMs` where that is given; and for `atLeastMs` where that is longer. Returns when it is.
+ * or for `exactlyMs` where that is given; and for `atLeastMs` where that is longer. `attemptedIn` is the
+ * trace context of the attempt that has failed. Returns when the next one is.
  */
 export async function delayRetries(
   db: Db,
   queue: string,
-  jobs: { id: string; atLeastMs: number; exactlyMs: number | null }[],
+  jobs: { id: string; atLeastMs: number; exactlyMs: number | null; attemptedIn?: string | null }[],
 ): Promise<Map<string, NextAttempt>> {
   if (jobs.length === 0) return new Map()
   const { rows } = await db.query(
@@ -40,8 +41,11 @@ export async function delayRetries(
         set priority = $4,
             start_after = greatest(
               coalesce(now() + delay.exactly * interval '1 millisecond', job.start_after),
-              now() + delay.at_least * interval '1 millisecond')
-       from unnest($2::uuid[], $3::float8[], $5::float8[]) as delay (id, at_least, exactly)
+              now() + delay.at_least * interval '1 millisecond'),
+            data = case when delay.attempted_in is null then job.data
+              else job.data || jsonb_build_object('attemptedIn', delay.attempted_in) end
+       from unnest($2::uuid[], $3::float8[], $5::float8[], $6::text[])
+              as delay (id, at_least, exactly, attempted_in)
       where job.name = $1 and job.id = any($2::uuid[]) and job.id = delay.id and job.state = 'retry'
      returning job.id, ${NEXT_ATTEMPT}`,
     [
@@ -50,6 +54,7 @@ export async function delayRetries(
       jobs.map(({ atLeastMs }) => atLeastMs),
       PRIORITY.retry,
       jobs.map(({ exactlyMs }) => exactlyMs),
+      jobs.map(({ attemptedIn }) => attemptedIn ?? null),
     ],
   )
   return nextAttemptsOf(rows)

@@ -1,9 +1,11 @@
 /** The attempts of this process: from the fetch that brought a job to the outcome of its attempt. */
 import type { Db } from '../../postgres/transaction.ts'
 import { LANES, type Job, type Lane } from '../job.ts'
+import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
 import type { Outcome, Worker } from '../worker.ts'
 import type { FetchAhead } from './fetch-ahead.ts'
 import { prepareBatch } from './prepare-batch.ts'
+import { measured } from './measured-attempt.ts'
 import type { Slots } from './slots.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
 
@@ -20,6 +22,7 @@ interface Parts {
   db: Db
   slots: Slots
   fetchAhead: FetchAhead
+  telemetry: AttemptTelemetry
   log: { error(details: object, message: string): void }
   /** `tookMs`: 0 where the attempt did not run to its end. */
   ended(job: Job, outcome: Outcome, tookMs: number): void
@@ -109,12 +112,15 @@ export class Attempts {
   }
 
   async #run(attempt: Attempt): Promise<void> {
-    const { worker, fetchAhead, log } = this.#parts
+    const { worker, fetchAhead, log, telemetry } = this.#parts
     const { job, prepared, abort } = attempt
     const startedAt = performance.now()
     let outcome: Outcome
     try {
-      outcome = await worker.perform(job, prepared(job), abort.signal)
+      const its = prepared(job)
+      outcome = telemetry.isOn
+        ? await measured(telemetry, worker, job, its, abort.signal)
+        : await worker.perform(job, its, abort.signal)
     } catch (error) {
       log.error({ err: error, queue: worker.queue, jobId: job.id }, 'the attempt of a job threw')
       outcome = { kind: 'failed', output: { message: String((error as Error)?.message ?? error) } }

@@ -8,6 +8,7 @@ import { GroupScheduler } from '../groups/group-scheduler.ts'
 import { LANES, type Job, type Lane } from '../job.ts'
 import type { PgBoss } from '../pg-boss/boss.ts'
 import { renewLeases } from '../pg-boss/jobs-table.ts'
+import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
 import type { Outcome, Worker } from '../worker.ts'
 import { Attempts } from './attempts.ts'
 import { DueTimes } from './due-times.ts'
@@ -39,6 +40,7 @@ interface Parts {
   groupsChanged(): void
   /** A fetch has failed. */
   fetchFailed: () => void
+  telemetry: AttemptTelemetry
 }
 
 const SHORTEST_PAUSE_MS = 100
@@ -95,6 +97,7 @@ export class Pump {
       db: db.prepared,
       slots,
       fetchAhead,
+      telemetry: parts.telemetry,
       log,
       ended: (job, outcome, tookMs) => this.#attemptEnded(job, outcome, tookMs),
     })

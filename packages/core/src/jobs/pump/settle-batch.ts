@@ -12,7 +12,7 @@ import {
 import { parkFetched } from '../pg-boss/parked-jobs.ts'
 import { failJobs, removeJobs, type PgBoss } from '../pg-boss/boss.ts'
 import { settleCompleted } from './settle-completed.ts'
-import type { Outcome, JobOutcome, Settled, Worker } from '../worker.ts'
+import { isLastOf, type Outcome, type JobOutcome, type Settled, type Worker } from '../worker.ts'
 
 type JobOutcomeAs<Kind extends Outcome['kind']> = {
   job: Job
@@ -86,6 +86,7 @@ async function settleFailed(
         id: job.id,
         atLeastMs: outcome.retryAfterMs ?? 0,
         exactlyMs: outcome.schedule?.retryInMs ?? null,
+        attemptedIn: job.traceContext ?? null,
       })),
   )
   return [...retried, ...dying]
@@ -140,9 +141,6 @@ const isRetried = (one: JobOutcome): one is JobOutcomeAs<'failed'> =>
 
 const isDying = (one: JobOutcome): one is JobOutcomeAs<'failed' | 'dead'> =>
   one.outcome.kind === 'dead' || (one.outcome.kind === 'failed' && isLastOf(one.job, one.outcome))
-
-const isLastOf = (job: Job, { schedule }: Extract<Outcome, { kind: 'failed' }>): boolean =>
-  schedule?.isLast ?? job.isLastAttempt
 
 const isPostponed = (one: JobOutcome): one is JobOutcomeAs<'postponed'> =>
   one.outcome.kind === 'postponed'

@@ -6,6 +6,7 @@ import type { SigningKey } from './ed25519.ts'
 import { errorOf, nextStep, type NextStep, type StepRules } from './next-step.ts'
 import { plainRequest, transformedRequest, type DeliveryRequest } from './request.ts'
 import { signedHeaders } from './sign.ts'
+import { traceHeaders } from './trace-headers.ts'
 
 /** What an attempt sends. */
 export interface Delivery {
@@ -17,12 +18,15 @@ export interface Delivery {
   attempt: number
   /** The tenant of the event. */
   tenant?: string | null
+  /** That of the attempt, or of the publish where attempts are not traced. */
+  traceContext?: string | null
 }
 
 export interface AttemptSettings extends StepRules {
   standardWebhooks: boolean
   signingKey: SigningKey | null
   deliveryTimeoutMs: number
+  propagateTraceContext: boolean
   transforms: ReadonlyMap<string, Transform>
   log: { warn(details: object, message: string): void }
 }
@@ -79,7 +83,7 @@ async function send(
   post: Post,
   settings: AttemptSettings,
   webhook: WebhookForDelivery,
-  { event, deliveryId, attempt, tenant }: Delivery,
+  { event, deliveryId, attempt, tenant, traceContext = null }: Delivery,
   { body, headers: ownHeaders, contentType }: DeliveryRequest,
   signal: AbortSignal,
 ): Promise<NextStep<AttemptRecord>> {
@@ -93,6 +97,9 @@ async function send(
     Math.floor(attemptedAt.getTime() / 1000),
   )
   headers.push(...ownHeaders)
+  if (settings.propagateTraceContext && traceContext !== null) {
+    headers.push(...traceHeaders(traceContext, ownHeaders))
+  }
   const options = { contentType, timeoutMs: timeoutMs ?? undefined }
   const result = await post.send(new URL(webhook.url), headers, body, signal, options)
   const record: AttemptRecord = {

@@ -23,6 +23,7 @@ import { ByteBudget } from './byte-budget.ts'
 import { crashedAttemptsBefore } from './crashed-attempts.ts'
 import { scheduleAfter } from '../settings/retry-schedule.ts'
 import { attemptNumberOf, eventKey, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
+import { deliveryTelemetry } from './delivery-telemetry.ts'
 import { rowOf, rowsOf, skippedRow } from './log-entry.ts'
 
 export interface Prepared {
@@ -32,6 +33,8 @@ export interface Prepared {
   isUnreadable?: boolean
   /** JSON text; undefined where the event is deleted. */
   payload: string | undefined
+  /** The trace context of the publish; `null` where none was traced. */
+  traceContext: string | null
   /** Set where the payload is large: it is read when its attempt begins. */
   largeBytes?: number
 }
@@ -58,6 +61,7 @@ export function createDeliveryWorker(
   return {
     queue: QUEUE,
     concurrency: core.settings.worker.concurrency,
+    telemetry: deliveryTelemetry,
     prepare: (db, jobs) => prepare(core, db, jobs),
     perform: (job, prepared, signal) =>
       prepared.largeBytes === undefined
@@ -92,10 +96,17 @@ async function prepare(
   const eventOf = new Map(events.map((event) => [eventKey(event.name, event.id), event]))
   return ({ data: { target, event, eventId, payload }, published }) => {
     const webhook = webhookOf.get(target) ?? { webhook: undefined }
-    if (isInHand(published)) return { ...webhook, payload: published.payload }
+    if (isInHand(published)) {
+      return { ...webhook, payload: published.payload, traceContext: published.traceContext }
+    }
     const stored = eventId === null ? undefined : eventOf.get(eventKey(event, eventId))
     const largeBytes = stored && stored.bytes > LARGE_BYTES ? { largeBytes: stored.bytes } : {}
-    return { ...webhook, payload: stored?.payload ?? payload, ...largeBytes }
+    return {
+      ...webhook,
+      payload: stored?.payload ?? payload,
+      traceContext: stored?.traceContext ?? null,
+      ...largeBytes,
+    }
   }
 }
 
@@ -144,7 +155,7 @@ async function perform(
   post: Post,
   settings: AttemptSettings,
   job: DeliveryJob,
-  { webhook, payload, isUnreadable }: Prepared,
+  { webhook, payload, traceContext, isUnreadable }: Prepared,
   signal: AbortSignal,
 ): Promise<Outcome<AttemptRecord>> {
   const attempt = attemptNumberOf(job)
@@ -156,7 +167,8 @@ async function perform(
   if (isUnreadable === true) return { kind: 'postponed', delayMs: UNREADABLE_MS }
   const { event, eventId, deliveryId } = job.data
   const tenant = eventId === null ? null : tenantOfEvent(eventId)
-  const delivery = { event, payload, deliveryId, attempt, tenant }
+  const passedOn = job.traceContext ?? traceContext
+  const delivery = { event, payload, deliveryId, attempt, tenant, traceContext: passedOn }
   const step = await makeAttempt(post, settings, webhook, delivery, signal)
   if (step.kind !== 'failed' || webhook.retry === null) return step
   return { ...step, schedule: scheduleAfter(webhook.retry, job, Math.random) }

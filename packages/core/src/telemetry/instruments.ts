@@ -1,0 +1,83 @@
+/** What we use of OpenTelemetry, by structure: our declarations compile where its API is not installed. */
+
+export type Attributes = Record<string, string | number | boolean | undefined>
+
+export interface InstrumentOptions {
+  /** In UCUM: `s`, `{request}`. */
+  unit: string
+  description: string
+}
+
+export interface Counter {
+  add(value: number, attributes?: Attributes): void
+}
+
+export interface Histogram {
+  record(value: number, attributes?: Attributes): void
+}
+
+/** What is observed by a gauge at a collection: one value for each set of attributes. */
+export type Observation = [value: number, attributes: Attributes]
+
+export interface GaugeDefinition extends InstrumentOptions {
+  name: string
+}
+
+/** The meter of an SDK that the host has registered. */
+export interface Meter {
+  counter(name: string, options: InstrumentOptions): Counter
+  histogram(name: string, options: InstrumentOptions & { boundaries: number[] }): Histogram
+  /**
+   * Gauges that are read together, once for each collection. Returns what ends it.
+   *
+   * @param observe one list for each gauge
+   */
+  gauges(
+    definitions: GaugeDefinition[],
+    observe: () => Promise<Observation[][]> | Observation[][],
+  ): () => void
+}
+
+export interface SpanStart {
+  name: string
+  kind: 'producer' | 'client' | 'consumer' | 'server'
+  attributes: Attributes
+  /**
+   * The trace context of the parent, `null` for none.
+   * @default the span that is active
+   */
+  parent?: string | null
+  /** Trace contexts that it is linked to, where there are any. */
+  links?: (string | null | undefined)[]
+  /** Milliseconds since 1970. @default now */
+  startedAt?: number
+}
+
+export interface Span {
+  /** Its trace context. */
+  readonly context: string
+  /** Runs `run` with this span as the active one. */
+  run<T>(run: () => T): T
+  set(attributes: Attributes): void
+  /** With an error where what it measured has failed. */
+  end(error?: SpanError | null): void
+}
+
+export interface SpanError {
+  /** A class of errors, of few: `error.type`. */
+  type: string
+  message?: string | undefined
+  /** What was thrown. */
+  thrown?: unknown
+}
+
+/** The tracer of an SDK that the host has registered. */
+export interface Tracer {
+  start(span: SpanStart): Span
+  /** Runs `run` so that other instrumentations make no spans of it, and send no trace context. */
+  suppressed<T>(run: () => T): T
+  /** The trace context of the active span; `null` where there is none. */
+  active(): string | null
+  /** The trace context that a request brings, as the host's propagator reads it. */
+  contextIn(headers: Record<string, unknown>): string | null
+}

@@ -1,0 +1,18 @@
+/**
+ * Values of one label of metrics. The names of a host's own (events, sources) are few by intention; where
+ * they are made from what others send, the first ones count under their name, and the rest together.
+ */
+const MOST = 200
+/** What the semantic conventions call a value beyond those that are known. */
+export const OTHER = '_OTHER'
+
+export class LabelValues {
+  #known = new Set<string>()
+
+  of(value: string): string {
+    if (this.#known.has(value)) return value
+    if (this.#known.size >= MOST) return OTHER
+    this.#known.add(value)
+    return value
+  }
+}

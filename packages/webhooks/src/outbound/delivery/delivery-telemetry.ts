@@ -1,0 +1,111 @@
+/** What telemetry says of the attempts of deliveries. */
+import {
+  publishedEventId,
+  tenantOfEvent,
+  type Outcome,
+  type Tracer,
+  type WorkerTelemetry,
+} from '@svc/core/internal'
+import type { AttemptRecord } from './attempt-record.ts'
+import { attemptNumberOf, type DeliveryData } from './delivery-job.ts'
+
+interface Prepared {
+  webhook: { url: string } | undefined
+  traceContext: string | null
+}
+
+type Described = WorkerTelemetry<DeliveryData, Prepared, AttemptRecord>
+
+export const deliveryTelemetry: Described = {
+  start(job, { webhook, traceContext }) {
+    const { data, createdAt } = job
+    const { event, eventId, deliveryId, target, askedIn, attemptedIn } = data
+    const attempt = attemptNumberOf(job)
+    return {
+      spanName: `deliver ${event}`,
+      kind: 'client',
+      event,
+      attributes: {
+        ...deliveryAttributes({ event, webhookId: target, deliveryId, attempt }, webhook?.url),
+        ...(eventId === null ? {} : eventAttributes(eventId)),
+      },
+      madeIn: askedIn ?? traceContext,
+      links: [traceContext, attemptedIn],
+      publishedAt: attempt === 1 ? createdAt : null,
+    }
+  },
+  end: attemptEnd,
+}
+
+interface Named {
+  event: string
+  webhookId: string
+  deliveryId: string
+  attempt: number
+}
+
+function deliveryAttributes({ event, webhookId, deliveryId, attempt }: Named, url?: string) {
+  return {
+    'messaging.system': 'svc',
+    'messaging.operation.name': 'deliver',
+    'messaging.destination.name': event,
+    'svc.webhook.id': webhookId,
+    'svc.delivery.id': deliveryId,
+    'svc.attempt': attempt,
+    ...(url === undefined ? {} : requestAttributes(url, attempt)),
+  }
+}
+
+/** Makes an attempt that no job asks for, in a span of its own. `attempt` gets its trace context. */
+export async function tracedAttempt<Step extends Outcome<AttemptRecord>>(
+  tracer: Tracer | null,
+  named: Named,
+  url: string,
+  attempt: (traceContext: string | null) => Promise<Step>,
+): Promise<Step> {
+  if (tracer === null) return attempt(null)
+  const attributes = deliveryAttributes(named, url)
+  const span = tracer.start({ name: `deliver ${named.event}`, kind: 'client', attributes })
+  const step = await span.run(() => attempt(span.context))
+  const { error, statusCode } = attemptEnd(step)
+  if (statusCode) span.set({ 'http.response.status_code': statusCode })
+  span.end(error)
+  return step
+}
+
+/** Without the path of the URL: a path may be a secret, as those of Slack are. */
+function requestAttributes(url: string, attempt: number) {
+  const { protocol, hostname, port } = new URL(url)
+  const scheme = protocol.slice(0, -1)
+  return {
+    'http.request.method': 'POST',
+    'url.scheme': scheme,
+    'server.address': hostname,
+    'server.port': Number(port || (scheme === 'https' ? 443 : 80)),
+    ...(attempt > 1 ? { 'http.request.resend_count': attempt - 1 } : {}),
+  }
+}
+
+function eventAttributes(eventId: string) {
+  const tenant = tenantOfEvent(eventId)
+  return {
+    'messaging.message.id': publishedEventId(eventId),
+    ...(tenant === null ? {} : { 'svc.tenant': tenant }),
+  }
+}
+
+/** What came of an attempt; of one that was not made nothing is known. */
+function attemptEnd(outcome: Outcome<AttemptRecord>): ReturnType<Described['end']> {
+  const record = 'detail' in outcome ? outcome.detail : undefined
+  if (record === undefined) return { error: null, durationMs: null }
+  const { error, statusCode, durationMs } = record
+  const hasFailed = outcome.kind === 'failed' || outcome.kind === 'dead'
+  return {
+    // As the conventions for HTTP have it: the status where there is one.
+    error: hasFailed
+      ? { type: error === 'http' && statusCode ? `${statusCode}` : `${error}` }
+      : null,
+    statusCode,
+    durationMs,
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * The SDK of OpenTelemetry with exporters in memory. It is registered for the whole process: a test file
+ * that measures imports this, and no other.
+ */
+import { context, metrics, propagation, trace } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics'
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  type ReadableSpan,
+} from '@opentelemetry/sdk-trace-base'
+import { until } from './until.ts'
+
+export interface Point {
+  attributes: Record<string, unknown>
+  /** Of a histogram the number of its values. */
+  value: number
+}
+
+export interface Measured {
+  /** Spans that have ended, in that order. */
+  spans: () => ReadableSpan[]
+  /** Waits for so many spans of a name, and returns them. */
+  named: (name: string, count?: number) => Promise<ReadableSpan[]>
+  /** Collects now. Returns the points of a metric; none where nothing was recorded. */
+  points: (name: string) => Promise<Point[]>
+  /** The names and units of all metrics that were collected. */
+  metrics: () => Promise<Map<string, string>>
+}
+
+export function registerSdk({ traces = true, meters = true } = {}): Measured {
+  const spans = new InMemorySpanExporter()
+  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
+  // Collected when a test asks for it.
+  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 })
+  if (traces) {
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+    propagation.disable()
+    trace.setGlobalTracerProvider(
+      new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }),
+    )
+  }
+  if (meters) metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }))
+
+  async function collected() {
+    exporter.reset()
+    await reader.forceFlush()
+    const [last] = exporter.getMetrics()
+    return last?.scopeMetrics.flatMap((scope) => scope.metrics) ?? []
+  }
+  return {
+    spans: () => spans.getFinishedSpans(),
+    named: (name, count = 1) =>
+      until(
+        () => spans.getFinishedSpans().filter((span) => span.name === name),
+        (found) => found.length >= count,
+      ),
+    async points(name) {
+      const metric = (await collected()).find(({ descriptor }) => descriptor.name === name)
+      return (metric?.dataPoints ?? []).map(({ attributes, value }) => ({
+        attributes,
+        value: typeof value === 'number' ? value : value.count,
+      }))
+    },
+    async metrics() {
+      return new Map((await collected()).map(({ descriptor: { name, unit } }) => [name, unit]))
+    },
+  }
+}
