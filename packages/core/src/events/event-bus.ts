@@ -13,16 +13,16 @@ import {
   checkedPublishOptions,
   checkedSubscriptionName,
   resolveSubscribeOptions,
-  type ResolvedSubscribeOptions,
 } from './validate-event.ts'
 import { storedEventId } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
 import type { Claim } from '../kv/kv-table.ts'
 import type { Alongside } from './alongside.ts'
+import { Declarations, type Subscribed } from './declarations.ts'
 import { JobHandover } from './job-handover.ts'
 import { publishEvents, type Published } from './publish-events.ts'
 import { BatchPublisher } from './batch-publisher.ts'
-import { defineQueue, emptyQueue, type PgBoss } from '../jobs/pg-boss/boss.ts'
+import { emptyQueue, type PgBoss } from '../jobs/pg-boss/boss.ts'
 import { createSubscriptionWorker, queueOfSubscription } from './subscription-worker.ts'
 import { InvalidTransaction, SubscriptionTaken } from '../errors.ts'
 import { HostTransactions, type TransactionOptions } from '../postgres/host-transactions.ts'
@@ -49,11 +49,6 @@ interface Parts {
 
 const AWAIT_PUBLISHES =
   'svc.transaction: a publish was still under way when the function ended: await every publish in it'
-
-interface Subscribed {
-  event: string
-  options: ResolvedSubscribeOptions
-}
 
 /** So many publishes of one transaction may claim jobs: the jobs of more are fetched in batches. */
 const MOST_CLAIMING = 8
@@ -94,14 +89,14 @@ export class EventBus {
   #transactions = new WeakMap<Db, OpenTransaction>()
   #hostTransactions: HostTransactions
   #subscribed = new Map<string, Subscribed>()
-  #undeclared: Subscribed[] = []
-  #declaring: Promise<void> = Promise.resolve()
+  #declarations: Declarations
   #ready = false
 
   constructor(parts: Parts) {
     this.#parts = parts
     this.#hostTransactions = new HostTransactions(parts.database.pool)
     const { database, workers, retry, lease } = parts
+    this.#declarations = new Declarations(parts)
     this.#unreadable = new UnreadableFilters(parts.log)
     this.#handover = new JobHandover(workers, () => lease.owner, this.#unreadable)
     this.#commits = new CommitPoller(database.db, (queues) => this.#handover.wake(queues))
@@ -127,7 +122,7 @@ export class EventBus {
     const [result] = await publishes.measure([{ name, tenant }], async ([traceContext = null]) => [
       await this.#publish({ ...event, traceContext }, db),
     ])
-    return result as PublishResult
+    return result
   }
 
   async #publish(event: EventRow, db: Db | undefined): Promise<PublishResult> {
@@ -243,7 +238,7 @@ export class EventBus {
     }
     const subscribed = { event: name, options: settled }
     this.#subscribed.set(settled.subscription, subscribed)
-    this.#undeclared.push(subscribed)
+    this.#declarations.add(subscribed)
     const worker = createSubscriptionWorker(handler, settled, this.#parts.log)
     if (this.#ready) return this.declare().then(() => this.#parts.workers.add(worker))
     this.#parts.workers.add(worker)
@@ -260,43 +255,9 @@ export class EventBus {
     await emptyQueue(this.#parts.boss, queueOfSubscription(subscription))
   }
 
-  /**
-   * Writes the subscriptions that are not in the database yet: at boot, or before the first publish
-   * that would miss them.
-   */
+  /** Writes the subscriptions that are not in the database yet. */
   declare(): Promise<void> {
-    if (this.#undeclared.length > 0) {
-      const subscribed = this.#undeclared.splice(0)
-      this.#declaring = this.#declaring.then(() => this.#declareAll(subscribed))
-      // Awaiters still get the error; this prevents an unhandled rejection where there are none.
-      this.#declaring.catch(() => {})
-    }
-    return this.#declaring
-  }
-
-  async #declareAll(subscribed: Subscribed[]): Promise<void> {
-    for (const [index, { event, options }] of subscribed.entries()) {
-      try {
-        await this.#declareOne(event, options)
-      } catch (error) {
-        this.#undeclared.unshift(...subscribed.slice(index))
-        this.#declaring = Promise.resolve()
-        throw error
-      }
-    }
-  }
-
-  async #declareOne(event: string, options: ResolvedSubscribeOptions): Promise<void> {
-    const { boss, database, lease } = this.#parts
-    const queue = queueOfSubscription(options.subscription)
-    await defineQueue(boss, database, queue, { ownTable: false })
-    await lease.declareEvents({
-      subscription: options.subscription,
-      queue,
-      events: [event],
-      idempotent: options.idempotent,
-      targeted: false,
-    })
+    return this.#declarations.write()
   }
 
   /** From now on a subscription is written as soon as it is made. */

@@ -34,8 +34,9 @@ async function installedApi(): Promise<typeof Api | null> {
 }
 
 function tracerOf(api: typeof Api): Tracer | null {
-  const provider = api.trace.getTracerProvider() as Api.TracerProvider &
-    Partial<Pick<Api.ProxyTracerProvider, 'getDelegateTracer'>>
+  const provider: Api.TracerProvider & {
+    getDelegateTracer?: (name: string, version: string) => Api.Tracer | undefined
+  } = api.trace.getTracerProvider()
   // The API's provider stands in for that of an SDK, and has no tracer of its own.
   const tracer = provider.getDelegateTracer
     ? provider.getDelegateTracer(SCOPE, version())
