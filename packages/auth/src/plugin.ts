@@ -15,6 +15,7 @@ import {
 } from './guard/boot/useless-exclusions.ts'
 import { warnOfUnguardedUpgrades } from './guard/boot/websocket-upgrades.ts'
 import { createGuard } from './guard/guard.ts'
+import { createGuardTelemetry } from './guard/guard-telemetry.ts'
 import { createLimitCheck } from './guard/limit-check.ts'
 import { createAuthentication } from './guard/keys/authentication.ts'
 import { createPathRules } from './guard/policy/path-rules.ts'
@@ -86,6 +87,7 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
     checkLimits,
     copyToRequestContext,
     errorText: core.errorText,
+    telemetry: createGuardTelemetry(core.telemetry.meter),
   })
   const guardHook = await addGuardHook(app, guard.hook)
   app.decorate(GUARDS, (method: string, path: string) => policies.needsKey(method, path))

@@ -22,6 +22,8 @@ import { Pump } from './jobs/pump/pump.ts'
 import { longestDays } from './processes/processes-table.ts'
 import { retrySettingsOf } from './jobs/pg-boss/boss.ts'
 import { JobQueues } from './jobs/job-queues.ts'
+import { createHealth } from './health/create-health.ts'
+import type { HealthCheck } from './health/health.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
 import { NotificationConnection } from './postgres/notifications.ts'
 import { setRetentionDays, setRecipient } from './events/subscriptions-table.ts'
@@ -49,6 +51,7 @@ export class RunningCore implements Core {
   readonly queues: JobQueues
   readonly lease: ProcessLease
   readonly telemetry: Telemetry
+  readonly health: HealthCheck
   readonly catalogue: Catalogue
   readonly cipher: Cipher
   readonly reencryption: Reencryption
@@ -123,10 +126,16 @@ export class RunningCore implements Core {
       telemetry,
       log,
     })
+    this.health = createHealth({
+      database,
+      notifications: this.notifications,
+      workers: this.#workers,
+      telemetry,
+    })
     this.#erasure = new TenantErasure(database.maintenance, this.#packages, log)
-    const { bus, reencryption } = this
+    const { bus, health, reencryption } = this
     const erasure = this.#erasure
-    this.svc = createServices({ bus, database, secrets, boss, reencryption, erasure })
+    this.svc = createServices({ bus, database, secrets, boss, health, reencryption, erasure })
     this.#periodicTasks = new PeriodicTasks(log)
     this.underTest = {
       db: database.db,
@@ -223,6 +232,7 @@ export class RunningCore implements Core {
   /** Workers stop before what they use. A step that fails is logged, and the next ones still run. */
   async close(): Promise<void> {
     const steps: [step: string, run: () => unknown][] = [
+      ['health', () => this.health.stop()],
       ['periodic tasks', () => this.#periodicTasks.stop()],
       ['publishes under way', () => this.#stopClaiming()],
       ['workers', () => this.#workers.stop()],

@@ -5,6 +5,7 @@ import { BY_PROCESS } from './audit/audit-origin.ts'
 import type { Reencryption } from './encryption/reencryption.ts'
 import { createEvents } from './events/create-events.ts'
 import type { EventBus } from './events/event-bus.ts'
+import type { HealthCheck } from './health/health.ts'
 import type { PgBoss } from './jobs/pg-boss/boss.ts'
 import { createKeyValueStore } from './kv/key-value-store.ts'
 import type { Database } from './postgres/pools.ts'
@@ -18,12 +19,13 @@ interface RunningParts {
   database: Pick<Database, 'db' | 'pool'>
   secrets: Secrets
   boss: PgBoss
+  health: Pick<HealthCheck, 'check'>
   reencryption: Reencryption
   erasure: TenantErasure
 }
 
 export function createServices(parts: RunningParts): Svc {
-  const { bus, database, secrets, boss, reencryption, erasure } = parts
+  const { bus, database, secrets, boss, health, reencryption, erasure } = parts
   const services: object = {
     transaction: (run, options) => bus.hostTransaction(run, options),
     actions: createActions(),
@@ -33,6 +35,7 @@ export function createServices(parts: RunningParts): Svc {
     secrets,
     database: database.pool,
     jobs: boss,
+    health: () => health.check(),
     reencrypt: () => orUnavailable(reencryption.run()),
     eraseTenant: (tenant) => erasure.run(tenant, BY_PROCESS),
   } satisfies CoreServices

@@ -29,6 +29,8 @@ export type {
   SubscriptionDeadLetter,
 } from './events/event-api.ts'
 export type { EventQuery, FoundEvent, FoundEvents } from './events/event-search.ts'
+export type { Health } from './health/health.ts'
+export type { QueueCount } from './health/queue-counts-table.ts'
 export type { EntryOptions, KeyValueStore } from './kv/key-value-store.ts'
 export type { Audit } from './audit/audit.ts'
 export type { AuditActor, AuditChanges, AuditEntry, AuditQuery } from './audit/audit-entry.ts'

@@ -34,6 +34,7 @@ async function core(app: FastifyInstance, options: SvcCoreOptions): Promise<void
       app.decorate('svc', running.svc)
       app.decorate(INNER as never, running as never)
       app.addHook('onReady', () => running.ready())
+      app.addHook('preClose', async () => running.health.closing())
     },
   )
 }

@@ -3,6 +3,7 @@ import type { Audit } from './audit/audit.ts'
 import type { Actions } from './actions/actions.ts'
 import type { Events } from './events/event-api.ts'
 import type { PgBoss } from './jobs/pg-boss/boss.ts'
+import type { Health } from './health/health.ts'
 import type { KeyValueStore } from './kv/key-value-store.ts'
 import type { TransactionOptions } from './postgres/host-transactions.ts'
 import type { Db } from './postgres/transaction.ts'
@@ -32,6 +33,12 @@ export interface CoreServices {
   kv: KeyValueStore
   audit: Audit
   secrets: Secrets
+  /**
+   * Whether this process can do its work, and what waits in the queues of its database. Answers within
+   * two seconds and never rejects: for the probes of a load balancer, see docs/observability.md. Up to
+   * 10,000 jobs of a queue are counted exactly; of more the counts are a few seconds old.
+   */
+  health: () => Promise<Health>
   /** The host's pool, or the pool that svcCore made from the option `database`. */
   database: pg.Pool
   /** The started pg-boss, in the schema `svc_jobs`. */

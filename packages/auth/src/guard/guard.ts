@@ -5,6 +5,7 @@ import { hashOf, LONGEST_KEY, prefixOf } from '../key-format.ts'
 import { isReading } from '../scopes.ts'
 import type { KeyFailure, PrefixBlocked } from './auth-failure.ts'
 import { presentedKey } from './credentials.ts'
+import type { GuardTelemetry } from './guard-telemetry.ts'
 import type { Authenticator } from './keys/authenticator.ts'
 import type { CacheLease } from './keys/cache-lease.ts'
 import {
@@ -51,6 +52,8 @@ export interface GuardParts {
   checkLimits: LimitCheck
   /** `null` where usage is not counted. */
   usage: UsageCounter | null
+  /** `null` where nothing is measured. */
+  telemetry: GuardTelemetry | null
   /** `null` where the host does not use the request context. */
   copyToRequestContext: ((request: FastifyRequest, auth: Auth) => void) | null
   /** `null` without the option `errorBody`. */
@@ -80,7 +83,7 @@ export interface Guard {
 
 export function createGuard(parts: GuardParts): Guard {
   const { policyOf, keyCache, lease, authenticator, lockout, lastUsed, log } = parts
-  const { copyToRequestContext, checkLimits, usage, errorText } = parts
+  const { copyToRequestContext, checkLimits, usage, telemetry, errorText } = parts
 
   return {
     hook: function svcAuthGuard(request, reply, done) {
@@ -97,15 +100,13 @@ export function createGuard(parts: GuardParts): Guard {
     done: Done,
   ): void {
     if (policy.kind === 'open') {
-      request.auth = null
-      done()
+      passOpen(request, done)
       return
     }
     const key = presentedKey(rawHeadersOf(request))
     if (typeof key !== 'string') {
       if (policy.isOptional && key.verdict === 'missing') {
-        request.auth = null
-        done()
+        passOpen(request, done)
         return
       }
       refuse(request, reply, key.verdict === 'missing' ? MISSING_KEY : AMBIGUOUS_CREDENTIALS, key)
@@ -115,9 +116,11 @@ export function createGuard(parts: GuardParts): Guard {
     const hash = key.length > LONGEST_KEY ? '' : hashOf(key)
     const cached = keyCache.validKey(hash)
     if (cached !== undefined && lease.isHeld() && !needsDatabaseCheck(cached)) {
+      if (telemetry !== null) telemetry.hit()
       admit(cached, requirement, request, reply, done)
       return
     }
+    if (telemetry !== null) telemetry.miss()
     // Two arguments and no `catch`: an error that `done` throws is no failed authentication.
     authenticator.authenticate(key, hash).then(
       (result) => {
@@ -159,7 +162,14 @@ export function createGuard(parts: GuardParts): Guard {
     } else conclude(exceeded, key, request, reply, done)
   }
 
+  function passOpen(request: FastifyRequest, done: Done): void {
+    if (telemetry !== null) telemetry.open()
+    request.auth = null
+    done()
+  }
+
   function pass(key: CachedKey, request: FastifyRequest, done: Done): void {
+    if (telemetry !== null) telemetry.allowed()
     if (usage !== null && key.usage !== null) usage.count(key.usage, 'allowed')
     request.auth = key.auth
     if (copyToRequestContext !== null) copyToRequestContext(request, key.auth)
@@ -226,6 +236,7 @@ export function createGuard(parts: GuardParts): Guard {
     details: RefusalDetails,
     retryAfterSeconds?: number,
   ): void {
+    if (telemetry !== null) telemetry.refused(details.verdict, refusal.statusCode)
     logRefusal(log, request, details)
     sendRefusal(reply, refusal, errorText, retryAfterSeconds)
   }

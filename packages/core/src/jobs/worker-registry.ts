@@ -15,6 +15,7 @@ interface Parts {
 
 export class WorkerRegistry {
   #parts: Parts
+  #queues = new Set<string>()
   #pumps = new Map<string, Pump>()
   #started = false
   #listening = false
@@ -28,6 +29,7 @@ export class WorkerRegistry {
     // The pump hands a worker's own values back to it, and looks into none of them.
     const worker = typed as Worker
     this.#parts.mover.addWorker(worker)
+    this.#queues.add(worker.queue)
     if (!this.#parts.enabled) return
     const pump = this.#parts.createPump(worker)
     this.#pumps.set(worker.queue, pump)
@@ -43,6 +45,7 @@ export class WorkerRegistry {
   async remove(queue: string): Promise<void> {
     const pump = this.#pumps.get(queue)
     this.#pumps.delete(queue)
+    this.#queues.delete(queue)
     await pump?.stop()
   }
 
@@ -61,6 +64,16 @@ export class WorkerRegistry {
       fullGroups.push(...pump.fullGroups())
     }
     return { room, fullGroups }
+  }
+
+  /** All queues that this process has a worker for, also where it does not work on jobs. */
+  queues(): string[] {
+    return [...this.#queues]
+  }
+
+  /** Attempts that this process is making, by queue. */
+  inFlight(): [queue: string, attempts: number][] {
+    return [...this.#pumps].map(([queue, pump]) => [queue, pump.inFlight])
   }
 
   /** Jobs that a publish of this process has claimed, and that is committed. */

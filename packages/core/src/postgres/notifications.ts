@@ -26,6 +26,8 @@ export interface Notifications {
   isResponsive(ms: number): boolean
   /** Names the connection: what a session holds is lost with it. `undefined` where there is none. */
   readonly session: number | undefined
+  /** Whether all that is to be heard here is heard; also where nothing is, or a pooler stands between. */
+  readonly isListening: boolean
   /** Called whenever the connection was made. */
   onConnect(listener: () => void): void
 }
@@ -119,6 +121,10 @@ export class NotificationConnection implements Notifications {
 
   get session(): number | undefined {
     return this.#canListen && this.#client ? processIdOf(this.#client) : undefined
+  }
+
+  get isListening(): boolean {
+    return !this.#canListen || this.#listeners.size === 0 || this.#client !== undefined
   }
 
   /** What was to be said is said, or a second has passed. */

@@ -23,7 +23,7 @@ export interface Database {
   dbWithin(ms: number): Db
   workerPool: WorkerPool
   /** A transaction on `pool`, with the plans of `workerPool`: for what moves jobs in the background. */
-  background<T>(run: (db: Db) => Promise<T>): Promise<T>
+  background<T>(run: (db: Db) => Promise<T>, limit?: { timeoutMs?: number }): Promise<T>
   /** For the one connection that listens. */
   listener: pg.ClientConfig
   /** Whether a pooler stands between: what a session sets, prepares or listens to there is lost. */
@@ -66,7 +66,8 @@ export async function openDatabase(
       maintenance: cancelling(pool, workerPool, MAINTENANCE_TIMEOUT_MS),
       dbWithin: (ms) => cancelling(pool, workerPool, ms),
       workerPool,
-      background: (run) => transaction(pool, run, { begin: BEGIN_WITH_WORKER_PLANS }),
+      background: (run, limit = {}) =>
+        transaction(pool, run, { begin: BEGIN_WITH_WORKER_PLANS, ...limit }),
       pooled: workerPool.pooled,
       listener: config,
       async close() {

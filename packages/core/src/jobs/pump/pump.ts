@@ -141,6 +141,11 @@ export class Pump {
     return Math.max(0, this.#slots.free('first'))
   }
 
+  /** Attempts that are being made. */
+  get inFlight(): number {
+    return this.#slots.running
+  }
+
   /** Groups that have all the slots that they may have. */
   fullGroups(): string[] {
     return this.#groups.full()

@@ -78,6 +78,11 @@ export class Slots {
     return this.#counts.first.reserved + this.#counts.retry.reserved
   }
 
+  /** Attempts that are being made. */
+  get running(): number {
+    return this.#counts.first.running + this.#counts.retry.running
+  }
+
   #windowOf(lane: Lane): number {
     return lane === 'first' && !this.#retryLaneKeepsSlots ? this.concurrency : this.windows[lane]
   }

@@ -1,0 +1,79 @@
+/** How much waits in the queues of the database: what `svc.health` and the gauges show. */
+import type { Db } from '../postgres/transaction.ts'
+
+export interface QueueCount {
+  /** The name of the queue. */
+  queue: string
+  /** Jobs that have not begun: those that are due, those put off, and those that stand apart. */
+  waiting: number
+  /** Jobs that some process is working on. */
+  active: number
+  /**
+   * For how long the job has been due that is due the longest, in seconds; 0 where none is. Jobs that
+   * stand apart are left out: they wait for their webhook and not for a free slot.
+   */
+  oldestSeconds: number
+  /** Dead letters. */
+  dead: number
+}
+
+/** Up to so many jobs of a queue are counted; beyond it pg-boss's own counts are taken. */
+export const COUNTED = 10_000
+/** Of longer queues so many are looked at in either lane for the one that is due the longest. */
+const LOOKED_AT = 1000
+
+const JOBS_OF = (queue: string, limit: string) => `
+  select state, blocked, start_after from svc_jobs.job where name = ${queue} limit ${limit}`
+
+/** The order is that of pg-boss's index of waiting jobs, so that nothing is sorted. */
+const FIRST_OF_LANE = (ofLane: string) => `(
+  select start_after from svc_jobs.job
+   where name = wanted.queue and state < 'active' and not blocked and ${ofLane}
+   order by priority desc, created_on limit ${LOOKED_AT})`
+
+/** pg-boss refreshes its counts every few seconds, where some process works on jobs. */
+const COUNT_QUEUES = `
+  with wanted as (
+    select queue from svc."__svc.subscriptions" union select unnest($1::text[])
+  )
+  select wanted.queue,
+         case when head.seen > $2 then greatest(head.waiting, queue.queued_count)
+              else head.waiting end::int as waiting,
+         case when head.seen > $2 then greatest(head.active, queue.active_count)
+              else head.active end::int as active,
+         coalesce(extract(epoch from now() - case when head.seen > $2 then (
+             select min(start_after)
+               from (${FIRST_OF_LANE('priority >= 0')} union all ${FIRST_OF_LANE('priority < 0')})
+                      as first
+              where start_after <= now())
+           else head.oldest end), 0)::float8 as "oldestSeconds",
+         case when letters.seen > $2 then greatest(letters.seen, dead_letter_queue.queued_count)
+              else letters.seen end::int as dead
+    from wanted
+    join svc_jobs.queue as queue on queue.name = wanted.queue
+    left join svc_jobs.queue as dead_letter_queue on dead_letter_queue.name = queue.dead_letter
+   cross join lateral (
+     select count(*) as seen,
+            count(*) filter (where state < 'active') as waiting,
+            count(*) filter (where state = 'active') as active,
+            min(start_after)
+              filter (where state < 'active' and not blocked and start_after <= now()) as oldest
+       from (${JOBS_OF('wanted.queue', '$2 + 1')}) as job
+   ) as head
+   cross join lateral (
+     select count(*) as seen from (${JOBS_OF('queue.dead_letter', '$2 + 1')}) as letter
+   ) as letters
+   order by wanted.queue`
+
+/**
+ * All queues of subscriptions, whichever process works on them, and those of `queues`. `db` must use
+ * the plans of workers, see postgres/worker-pool.ts: with others a long queue is read whole.
+ */
+export async function countQueues(
+  db: Db,
+  queues: string[],
+  counted = COUNTED,
+): Promise<QueueCount[]> {
+  const { rows } = await db.query(COUNT_QUEUES, [queues, counted])
+  return rows
+}

@@ -1,0 +1,49 @@
+/** The gauges of the queues, read together once for each collection of metrics. */
+import type { Meter, Observation } from '../telemetry/instruments.ts'
+import type { QueueCounts } from './queue-counts.ts'
+
+const GAUGES = [
+  {
+    name: 'svc.queue.waiting',
+    unit: '{job}',
+    description: 'Jobs in the database that have not begun, of all processes.',
+  },
+  {
+    name: 'svc.queue.active',
+    unit: '{job}',
+    description: 'Jobs in the database that some process is working on.',
+  },
+  {
+    name: 'svc.queue.oldest_waiting',
+    unit: 's',
+    description: 'For how long the job has been due that is due the longest.',
+  },
+  { name: 'svc.queue.dead', unit: '{job}', description: 'Dead letters in the database.' },
+  {
+    name: 'svc.queue.in_flight',
+    unit: '{attempt}',
+    description: 'Attempts that this process is making.',
+  },
+]
+
+/** Returns what ends them. */
+export function observeQueues(
+  meter: Meter,
+  counts: QueueCounts,
+  inFlight: () => [queue: string, attempts: number][],
+): () => void {
+  return meter.gauges(GAUGES, async () => {
+    const own = inFlight().map(([queue, attempts]): Observation => [attempts, of(queue)])
+    try {
+      const queues = await counts.recent()
+      const gauge = (name: 'waiting' | 'active' | 'oldestSeconds' | 'dead'): Observation[] =>
+        queues.map((one) => [one[name], of(one.queue)])
+      return [gauge('waiting'), gauge('active'), gauge('oldestSeconds'), gauge('dead'), own]
+    } catch {
+      // Postgres does not answer: that these points are missing says so.
+      return [[], [], [], [], own]
+    }
+  })
+}
+
+const of = (queue: string) => ({ 'svc.queue.name': queue })
