@@ -140,6 +140,7 @@ create table svc."__svc.events" (
   published_at timestamp with time zone default now() not null,
   keep_until timestamp with time zone,
   tenant text collate "C",
+  trace_context text,
   constraint "__svc.events_pkey" PRIMARY KEY (name, id)
 );
 CREATE INDEX "__svc.events_published_at_idx" ON svc."__svc.events" USING brin (published_at);
@@ -787,7 +788,7 @@ AS $function$
   select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], deduplication_keys text[], deduplication_seconds double precision[], matched_events integer[], matched_subscriptions text[], matched_targets uuid[], offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer)
+CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], deduplication_keys text[], deduplication_seconds double precision[], matched_events integer[], matched_subscriptions text[], matched_targets uuid[], offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer, trace_contexts text[])
  RETURNS text
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -827,10 +828,10 @@ begin
   end if;
 
   with published as (
-    insert into svc."__svc.events" (name, id, payload, tenant)
-    select name, id, payload, tenant
-      from unnest(event_names, event_ids, payloads, tenants) with ordinality
-             as given (name, id, payload, tenant, n)
+    insert into svc."__svc.events" (name, id, payload, tenant, trace_context)
+    select name, id, payload, tenant, trace_context
+      from unnest(event_names, event_ids, payloads, tenants, trace_contexts) with ordinality
+             as given (name, id, payload, tenant, trace_context, n)
      where deduplication_keys is null or given.n = any(due)
      order by name collate "C", id collate "C"
     on conflict (name, id) do nothing

@@ -2,7 +2,7 @@
  * The SDK of OpenTelemetry with exporters in memory. It is registered for the whole process: a test file
  * that measures imports this, and no other.
  */
-import { context, metrics, propagation, trace } from '@opentelemetry/api'
+import { context, metrics, propagation, trace, type Attributes } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import {
   AggregationTemporality,
@@ -19,7 +19,7 @@ import {
 import { until } from './until.ts'
 
 export interface Point {
-  attributes: Record<string, unknown>
+  attributes: Attributes
   /** Of a histogram the number of its values. */
   value: number
 }

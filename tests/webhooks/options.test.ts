@@ -14,6 +14,7 @@ t.test('what is not given has its default', async (t) => {
     ed25519: null,
     transforms: new Map(Object.entries(BUILT_IN)),
     deactivateOnGone: false,
+    propagateTraceContext: false,
     maxWebhooksPerTenant: null,
     deliveryLogRetentionDays: 30,
     deadLetterRetentionDays: 90,

@@ -45,7 +45,14 @@ export {
   type WorkerTelemetry,
 } from './jobs/worker.ts'
 export { idsOfTenant, publishedEventId, storedEventId, tenantOfEvent } from './events/event-id.ts'
-export type { Attributes, Counter, Histogram, Meter, Span, Tracer } from './telemetry/instruments.ts'
+export type {
+  Attributes,
+  Counter,
+  Histogram,
+  Meter,
+  Span,
+  Tracer,
+} from './telemetry/instruments.ts'
 export { traceHeadersOf } from './telemetry/trace-context.ts'
 export { isUuid, uuidv7 } from './ids.ts'
 export type { Alongside, PublishedOrTaken } from './events/alongside.ts'

@@ -13,7 +13,7 @@ async function decisions(): Promise<Record<string, number>> {
     (await sdk.points('svc.guard.decisions')).map(({ attributes, value }) => {
       const status = attributes['http.response.status_code']
       const name = String(attributes['svc.guard.decision'])
-      return [status === undefined ? name : `${name} ${String(status)}`, value]
+      return [status === undefined ? name : `${name} ${status as number}`, value]
     }),
   )
   const since = Object.entries(now).map(([name, value]) => [name, value - (before[name] ?? 0)])

@@ -7,33 +7,36 @@ import { startHost } from '../support/host.ts'
 
 const QUEUE = '__svc.sub/order.placed'
 
-t.test('beyond a limit the counts are those of pg-boss, and the oldest is still found', async (t) => {
-  const { app } = await startHost(t, {
-    core: { worker: { enabled: false } },
-    setUp: ({ svc }) => svc.events.subscribe('order.placed', () => {}),
-  })
-  const { database, jobs } = app.svc
-  await database.query(
-    `insert into svc_jobs.job (name, data, priority, created_on, start_after, dead_letter)
+t.test(
+  'beyond a limit the counts are those of pg-boss, and the oldest is still found',
+  async (t) => {
+    const { app } = await startHost(t, {
+      core: { worker: { enabled: false } },
+      setUp: ({ svc }) => svc.events.subscribe('order.placed', () => {}),
+    })
+    const { database, jobs } = app.svc
+    await database.query(
+      `insert into svc_jobs.job (name, data, priority, created_on, start_after, dead_letter)
      select $1, '{}', -(n % 2), now() - n * interval '1 second',
             now() + case when n = 400 then -400 when n % 2 = 1 then 3600 else -n end * interval '1 second',
             $1 || '.dlq'
        from generate_series(1, 400) as n`,
-    [QUEUE],
-  )
-  const counted = (limit: number) =>
-    transaction(database, (db) => countQueues(db, [], limit), { begin: BEGIN_WITH_WORKER_PLANS })
+      [QUEUE],
+    )
+    const counted = (limit: number) =>
+      transaction(database, (db) => countQueues(db, [], limit), { begin: BEGIN_WITH_WORKER_PLANS })
 
-  const [exact] = await counted(400)
-  t.match(exact, { queue: QUEUE, waiting: 400, active: 0, dead: 0 })
-  t.ok(Math.abs(exact!.oldestSeconds - 400) < 60)
+    const [exact] = await counted(400)
+    t.match(exact, { queue: QUEUE, waiting: 400, active: 0, dead: 0 })
+    t.ok(Math.abs(exact!.oldestSeconds - 400) < 60)
 
-  const [stale] = await counted(100)
-  t.match(stale, { waiting: 101 }, 'pg-boss has not counted yet')
-  t.ok(Math.abs(stale!.oldestSeconds - 400) < 60)
-  await jobs.supervise(QUEUE)
-  t.match(await counted(100), [{ waiting: 400, active: 0 }])
-})
+    const [stale] = await counted(100)
+    t.match(stale, { waiting: 101 }, 'pg-boss has not counted yet')
+    t.ok(Math.abs(stale!.oldestSeconds - 400) < 60)
+    await jobs.supervise(QUEUE)
+    t.match(await counted(100), [{ waiting: 400, active: 0 }])
+  },
+)
 
 t.test('a long queue is not read whole', async (t) => {
   const { app } = await startHost(t, {
@@ -68,19 +71,22 @@ t.test('a long queue is not read whole', async (t) => {
   t.ok(Math.max(...rows) <= 1001, plans.join('\n'))
 })
 
-t.test('readers of the same moment share one question, gauges one of the last seconds', async (t) => {
-  let asked = 0
-  const counts = new QueueCounts(async () => {
-    asked++
-    return []
-  })
-  await Promise.all([counts.recent(), counts.read(), counts.read()])
-  t.equal(asked, 1)
-  await counts.recent()
-  t.equal(asked, 1, 'a gauge takes the last reading')
-  await counts.read()
-  t.equal(asked, 2, 'health asks again')
-})
+t.test(
+  'readers of the same moment share one question, gauges one of the last seconds',
+  async (t) => {
+    let asked = 0
+    const counts = new QueueCounts(async () => {
+      asked++
+      return []
+    })
+    await Promise.all([counts.recent(), counts.read(), counts.read()])
+    t.equal(asked, 1)
+    await counts.recent()
+    t.equal(asked, 1, 'a gauge takes the last reading')
+    await counts.read()
+    t.equal(asked, 2, 'health asks again')
+  },
+)
 
 t.test('a question that fails is asked again', async (t) => {
   let asked = 0
