@@ -1,0 +1,27 @@
+import t from 'tap'
+import { startChild } from '../../core/support/child.ts'
+import { until } from '../../support/until.ts'
+import { startHost } from '../support/host.ts'
+
+t.test('of a process that is killed the usage of its last seconds is lost at most', async (t) => {
+  const { app, database, makeKey } = await startHost(t)
+  const { key, id } = await makeKey()
+  const child = startChild(t, '../../auth/support/host-process.ts', database)
+  const port = await until(() => child.lines[0])
+  const use = async (times: number) => {
+    for (let n = 0; n < times; n++) {
+      const answer = await fetch(`http://127.0.0.1:${port}/me`, { headers: { 'x-api-key': key } })
+      t.equal(answer.status, 200)
+    }
+  }
+  const counted = async () => (await app.svc.auth.getUsage({ keyId: id })).totals.allowed
+
+  await use(7)
+  // Written in batches, every few seconds.
+  await until(counted, (count) => count === 7)
+  await use(3)
+  child.kill('SIGKILL')
+  t.equal((await child.exited).signal, 'SIGKILL')
+  const left = await counted()
+  t.ok(left === 7 || left === 10, `${left}: what was written is there, once`)
+})
