@@ -191,6 +191,26 @@ create table svc."__svc.processes" (
   constraint "__svc.processes_pkey" PRIMARY KEY (id)
 ) with (fillfactor=50);
 
+create table svc."__svc.recoveries" (
+  id uuid not null,
+  queue text collate "C" not null,
+  group_id text collate "C" not null,
+  what text not null,
+  since timestamp with time zone not null,
+  until timestamp with time zone not null,
+  per_second integer,
+  deliveries integer,
+  done integer default 0 not null,
+  next_at timestamp with time zone default now() not null,
+  after_transaction xid8,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  finished_at timestamp with time zone,
+  constraint "__svc.recoveries_what_check" CHECK ((what = ANY (ARRAY['dead'::text, 'failed'::text, 'missing'::text]))),
+  constraint "__svc.recoveries_pkey" PRIMARY KEY (id)
+);
+CREATE INDEX "__svc.recoveries_queue_group_id_id_idx" ON svc."__svc.recoveries" USING btree (queue, group_id, id);
+CREATE INDEX "__svc.recoveries_queue_next_at_idx" ON svc."__svc.recoveries" USING btree (queue, next_at) WHERE (finished_at IS NULL);
+
 create table svc."__svc.subscriptions" (
   event_name text collate "C" not null,
   subscription text collate "C" not null,
@@ -274,6 +294,15 @@ create table svc."__svc.webhooks.inbound_log" (
 CREATE INDEX "__svc.webhooks.inbound_log_outcome_id_idx" ON svc."__svc.webhooks.inbound_log" USING btree (outcome, id) WHERE (outcome <> 'accepted'::text);
 CREATE INDEX "__svc.webhooks.inbound_log_source_id_idx" ON svc."__svc.webhooks.inbound_log" USING btree (source, id);
 CREATE INDEX "__svc.webhooks.inbound_log_tenant_id_idx" ON svc."__svc.webhooks.inbound_log" USING btree (tenant, id) WHERE (tenant IS NOT NULL);
+
+create table svc."__svc.webhooks.missing_events" (
+  recovery_id uuid not null,
+  n bigint not null,
+  event text collate "C" not null,
+  event_id text collate "C" not null,
+  constraint "__svc.webhooks.missing_events_recovery_id_fkey" FOREIGN KEY (recovery_id) REFERENCES svc."__svc.recoveries"(id) ON DELETE CASCADE,
+  constraint "__svc.webhooks.missing_events_pkey" PRIMARY KEY (recovery_id, n)
+);
 
 create table svc."__svc.webhooks.registrations" (
   id uuid not null,

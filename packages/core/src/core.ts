@@ -107,7 +107,7 @@ export class RunningCore implements Core {
       },
       log,
     })
-    this.#mover = new JobMover(database, retry, log)
+    this.#mover = new JobMover(database, retry, log, (queue) => this.#workers.recovered(queue))
     this.#workerNotifications = new WorkerNotifications(this.notifications)
     this.#workers = new WorkerRegistry({
       enabled: settings.worker.enabled,

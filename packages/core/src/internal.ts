@@ -7,7 +7,16 @@ export type { Db } from './postgres/transaction.ts'
 export type { DeadLetter, FanOutJob, Job } from './jobs/job.ts'
 export { isSealed, type Cipher } from './encryption/key-ring.ts'
 export { deleteKeysWithPrefix, type Claim } from './kv/kv-table.ts'
-export type { Queues } from './jobs/job-queues.ts'
+export type { AskedRecovery, Queues } from './jobs/job-queues.ts'
+export {
+  awaitOpenTransactions,
+  deleteRecovery,
+  listRecoveries,
+  setCounted,
+  sweepRecoveries,
+  type RecoveredPortion,
+  type Recovery,
+} from './jobs/groups/recoveries-table.ts'
 export { deleteOldDeadLetters, type DeadLetterFilter } from './jobs/pg-boss/dead-letters.ts'
 export type { Notifications } from './postgres/notifications.ts'
 export {

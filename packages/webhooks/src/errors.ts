@@ -14,6 +14,20 @@ export const DeliveryNotFound = createError<[string]>(
   404,
 )
 
+/** The webhook has no recovery of this id, or it is no longer kept. */
+export const RecoveryNotFound = createError<[string]>(
+  'SVC_WEBHOOKS_RECOVERY_NOT_FOUND',
+  'there is no recovery %s of this webhook',
+  404,
+)
+
+/** A span that ends before it begins. */
+export const InvalidSpan = createError<[string, string]>(
+  'SVC_WEBHOOKS_INVALID_SPAN',
+  'the span is empty: %s must be after %s',
+  400,
+)
+
 /** Deliveries cannot go to this URL; the message says why. */
 export const UrlRefused = createError<[string]>('SVC_WEBHOOKS_URL_REFUSED', 'url %s', 400)
 

@@ -1,13 +1,13 @@
 import '@svc/core/node-version'
 // A host sees the actions and `svc.webhooks` only through lines that the compiler keeps.
 import './operations/named-actions.ts'
-import './operations/operations.ts'
+import './operations/svc-webhooks.ts'
 
 export { svcWebhooks, svcWebhooks as default } from './plugin.ts'
 export type { InboundLogOptions, SvcWebhooksOptions } from './options.ts'
 export type { Transform, Transformed, TransformInput } from './outbound/transforms/transform.ts'
 export type { WebhookFilter } from './settings-schemas.ts'
-export type { SvcWebhooks } from './operations/operations.ts'
+export type { SvcWebhooks } from './operations/svc-webhooks.ts'
 export type {
   DeliverInput,
   DeliveryAttempt,
@@ -31,6 +31,12 @@ export type {
   WebhookUpdate,
   WebhookWithSecret,
 } from './schemas.ts'
+export type {
+  ListedRecoveries,
+  RecoverInput,
+  RecoverResult,
+  WebhookRecovery,
+} from './recovery-schemas.ts'
 export type { InboundFilter, LoggedRequest, ReplayResult } from './inbound-schemas.ts'
 export {
   DeliveryNotFound,
@@ -38,8 +44,10 @@ export {
   InboundRequestNotFound,
   InvalidHeader,
   InvalidMetadata,
+  InvalidSpan,
   NoExample,
   NotReplayable,
+  RecoveryNotFound,
   TimeoutTooLong,
   TransformNotAllowed,
   UnknownTransform,

@@ -21,6 +21,7 @@ import { eventRoutes } from './routes/events.ts'
 import { inboundRoutes } from './routes/inbound.ts'
 import { unknownId } from './routes/management.ts'
 import { publicKeyRoutes } from './routes/public-keys.ts'
+import { recoveryRoutes } from './routes/recoveries.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 
 async function webhooks(app: FastifyInstance, options: SvcWebhooksOptions): Promise<void> {
@@ -63,6 +64,7 @@ async function mount(
         webhookRoutes(api, outbound.webhooks, outbound.events)
         deliveryListRoutes(api, outbound.lists)
         deliveryRoutes(api, outbound.deliveries)
+        recoveryRoutes(api, outbound.recoveries)
       },
       unknownId,
     )

@@ -48,6 +48,15 @@ const ATTACKS: Record<keyof Within, [(by: Within, victim: Victim) => Promise<unk
   ],
   listDeadLetters: [(by, { webhookId }) => by.listDeadLetters(webhookId), { statusCode: 404 }],
   redrive: [(by, { webhookId }) => by.redrive(webhookId), { statusCode: 404 }],
+  recover: [
+    (by, { webhookId: id }) => by.recover({ id, what: 'dead', since: '2020-01-01T00:00:00Z' }),
+    { statusCode: 404 },
+  ],
+  listRecoveries: [(by, { webhookId }) => by.listRecoveries(webhookId), { statusCode: 404 }],
+  getRecovery: [
+    (by, { webhookId, deliveryId: id }) => by.getRecovery({ webhookId, id }),
+    { statusCode: 404 },
+  ],
   listInbound: [(by) => by.listInbound({ tenant: 'acme' }), []],
   replayInbound: [(by, { requestId }) => by.replayInbound(requestId), { statusCode: 404 }],
 }

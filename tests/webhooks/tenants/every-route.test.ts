@@ -63,6 +63,19 @@ const ATTACKS: Record<string, Attack> = {
     path: ({ webhookId }) => `/${webhookId}/dead-letters`,
     refused: isNotFound,
   },
+  'POST /:id/recover': {
+    path: ({ webhookId }) => `/${webhookId}/recover`,
+    body: { what: 'dead', since: '2020-01-01T00:00:00Z' },
+    refused: isNotFound,
+  },
+  'GET /:id/recoveries': {
+    path: ({ webhookId }) => `/${webhookId}/recoveries`,
+    refused: isNotFound,
+  },
+  'GET /:id/recoveries/:recoveryId': {
+    path: ({ webhookId, deliveryId }) => `/${webhookId}/recoveries/${deliveryId}`,
+    refused: isNotFound,
+  },
   'POST /:id/redrive': { path: ({ webhookId }) => `/${webhookId}/redrive`, refused: isNotFound },
   'GET /inbound': { path: () => '/inbound?tenant=acme', refused: isSilent },
   'POST /inbound/:id/replay': {

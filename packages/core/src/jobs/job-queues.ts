@@ -11,9 +11,18 @@ import {
 } from './pg-boss/dead-letters.ts'
 import { deleteGroups, recordParked, setHeld } from './groups/groups-table.ts'
 import { insertMove } from './groups/moves-table.ts'
+import {
+  deleteRecoveriesOf,
+  endedSpan,
+  insertRecovery,
+  lockRecoveries,
+  type NewRecovery,
+  type Recovery,
+} from './groups/recoveries-table.ts'
 import { deadLetterQueueOf, type DeadLetter, type Job, type NewJob } from './job.ts'
 import { eraseJobs } from './pg-boss/erase-jobs.ts'
 import { discardParked, parkHead } from './pg-boss/parked-jobs.ts'
+import { countWaitingRetries } from './pg-boss/waiting-retries.ts'
 import { defineQueue, insertJobs, type PgBoss } from './pg-boss/boss.ts'
 import type { WorkerRegistry } from './worker-registry.ts'
 
@@ -47,6 +56,18 @@ export interface Queues {
    * A first portion is moved in the transaction, the rest in the background. Returns how many in all.
    */
   redrive(db: Db, queue: string, group: string, ids?: string[]): Promise<number>
+  /**
+   * Begins a recovery, which is carried out in portions in the background: `groupsChanged` tells of
+   * its commit. What is dead or failed is counted; what is missing, the worker of the queue counts.
+   */
+  recover(db: Db, asked: AskedRecovery): Promise<Recovery>
+  /** How many deliveries it would put on their way; `null` for what is missing. */
+  countRecoverable(db: Db, asked: AskedRecovery): Promise<number | null>
+}
+
+/** Without `until`: up to now. */
+export interface AskedRecovery extends Omit<NewRecovery, 'until' | 'deliveries'> {
+  until: string | null
 }
 
 export interface ErasedJobs {
@@ -95,6 +116,7 @@ export class JobQueues implements Queues {
   }
 
   async discard<Data>(db: Db, queue: string, group: string): Promise<Job<Data>[]> {
+    await deleteRecoveriesOf(db, queue, [group])
     await setHeld(db, queue, group, true)
     await parkHead(db, queue, group)
     const jobs = await discardParked<Data>(db, queue, group, FIRST_PORTION)
@@ -110,6 +132,7 @@ export class JobQueues implements Queues {
     const which = { eventIdPrefix: null, groups }
     const jobs = await eraseJobs(db, queue, which)
     const deadLetters = await eraseJobs(db, deadLetterQueueOf(queue), which)
+    await deleteRecoveriesOf(db, queue, groups)
     await deleteGroups(db, queue, groups)
     return { jobs, deadLetters }
   }
@@ -127,5 +150,24 @@ export class JobQueues implements Queues {
     const more = await countDeadLetters(db, queue, group)
     if (more > 0) await insertMove(db, queue, group, 'redrive')
     return moved + more
+  }
+
+  async recover(db: Db, asked: AskedRecovery): Promise<Recovery> {
+    // Of two calls at once the second waits here, and counts what the first has left.
+    await lockRecoveries(db, asked.group)
+    // A redrive waits likewise.
+    if (asked.what === 'dead') await recordParked(db, asked.queue, [asked.group])
+    const until = await endedSpan(db, asked.until)
+    const deliveries = await this.countRecoverable(db, { ...asked, until })
+    return insertRecovery(db, { ...asked, until, deliveries })
+  }
+
+  async countRecoverable(db: Db, asked: AskedRecovery): Promise<number | null> {
+    const { queue, group, what, since } = asked
+    if (what === 'missing') return null
+    const span = { since, until: await endedSpan(db, asked.until) }
+    return what === 'dead'
+      ? countDeadLetters(db, queue, group, span)
+      : countWaitingRetries(db, queue, { group, ...span })
   }
 }

@@ -1,6 +1,7 @@
 /** How a package tells the pump what to do with the jobs of a queue. */
 import type { Db } from '../postgres/transaction.ts'
 import type { AttemptEnd, AttemptStart } from '../telemetry/attempt-telemetry.ts'
+import type { RecoveredPortion, Recovery } from './groups/recoveries-table.ts'
 import type { Job } from './job.ts'
 
 /** `Data` is what a job of the queue holds, `Detail` what an attempt leaves for `record`. */
@@ -29,6 +30,8 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   telemetry?: WorkerTelemetry<Data, Prepared, Detail>
   /** Writes the rows of jobs that are deleted with their group, in the transaction of the deletion. */
   recordDiscarded?(db: Db, jobs: Job<Data>[]): Promise<void>
+  /** A portion of a recovery of what is missing, in a transaction; counts it where it is not counted. */
+  recoverMissing?(db: Db, recovery: Recovery, limit: number): Promise<RecoveredPortion>
 }
 
 /** What telemetry says of the attempts of a worker. */

@@ -17,4 +17,6 @@ export const ADVISORY_LOCKS = {
   jobTables: 7_763_006,
   /** The first half of the locks of tenants, in `@svc/webhooks`; the second is a hash of the tenant. */
   tenants: 7_763_007,
+  /** The first half of the locks of groups whose jobs are recovered; the second is a hash of the group. */
+  recoveries: 7_763_020,
 } as const

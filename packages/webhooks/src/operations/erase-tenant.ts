@@ -11,6 +11,7 @@ import { namePrefixesOf } from '../inbound/deduplicate.ts'
 import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
 import { eraseLogRows } from '../tables/delivery-log.ts'
 import { eraseInboundRows } from '../tables/inbound-log.ts'
+import { forgetDeletedWebhooks } from '../tables/webhooks.ts'
 import {
   deactivateWebhooksOf,
   deleteWebhooks,
@@ -45,6 +46,7 @@ export function createTenantPart(core: Core): TenantPart {
         deduplicationKeys += await deleteKeysWithPrefix(db, prefix)
       }
       const webhooks = await deleteWebhooks(db, ids)
+      await forgetDeletedWebhooks(db, tenant)
       if (ids.length > 0) queues.groupsChanged(QUEUE)
       return { webhooks, jobs, deadLetters, logRows, deduplicationKeys }
     },

@@ -1,6 +1,6 @@
 /** The operations as named actions: `app.svc.actions.call('__svc.webhooks.register', …)`. */
 import type { Svc } from '@svc/core'
-import type { SvcWebhooks } from './operations.ts'
+import type { SvcWebhooks } from './svc-webhooks.ts'
 
 declare module '@svc/core' {
   interface SvcActions {
@@ -19,6 +19,9 @@ declare module '@svc/core' {
     '__svc.webhooks.redeliver': SvcWebhooks['redeliver']
     '__svc.webhooks.listDeadLetters': SvcWebhooks['listDeadLetters']
     '__svc.webhooks.redrive': SvcWebhooks['redrive']
+    '__svc.webhooks.recover': SvcWebhooks['recover']
+    '__svc.webhooks.listRecoveries': SvcWebhooks['listRecoveries']
+    '__svc.webhooks.getRecovery': SvcWebhooks['getRecovery']
     '__svc.webhooks.listInbound': SvcWebhooks['listInbound']
     '__svc.webhooks.replayInbound': SvcWebhooks['replayInbound']
   }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { InvalidOption } from '@svc/core'
-import { longestDays, deleteOldDeadLetters, type Core } from '@svc/core/internal'
+import { deleteOldDeadLetters, longestDays, sweepRecoveries, type Core } from '@svc/core/internal'
 import { dropLogDays, makeLogDays } from '../tables/delivery-log.ts'
 import { sweepDeletedWebhooks } from '../tables/webhooks.ts'
 import type { WebhooksSettings } from '../options.ts'
@@ -15,6 +15,7 @@ import { QUEUE, SUBSCRIPTION } from './constants.ts'
 import { createFetch, type Fetch } from './http/fetch.ts'
 import { createPost, type Post } from './http/post.ts'
 import { reencryptWebhooks } from '../operations/reencrypt.ts'
+import { createRecoveryOperations, type RecoveryOperations } from '../operations/recover.ts'
 import { createWebhookOperations, type WebhookOperations } from '../operations/webhooks.ts'
 import { endSecretsSooner } from '../tables/webhook-secrets.ts'
 
@@ -22,6 +23,7 @@ export interface Outbound {
   webhooks: WebhookOperations
   deliveries: DeliveryOperations
   lists: DeliveryLists
+  recoveries: RecoveryOperations
   /** The guarded way out for what sources fetch. */
   fetch: Fetch
   /** The allowed events, and what the host says of them. */
@@ -76,6 +78,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     webhooks: createWebhookOperations(core, { ...settings, isBlocked }),
     deliveries: createDeliveryOperations(core, post, { ...settings, events }),
     lists: createDeliveryLists(core, settings.deliveryLogRetentionDays),
+    recoveries: createRecoveryOperations(core, settings.deliveryLogRetentionDays),
     events,
     publicKey: signingKey && signingKey.publicKey,
   }
@@ -116,6 +119,7 @@ async function keepLog(core: Core, days: number): Promise<void> {
   core.every(HOUR_IN_SECONDS, 'tenants of deleted webhooks', () =>
     sweepDeletedWebhooks(core.db, days),
   )
+  core.every(HOUR_IN_SECONDS, 'old recoveries', () => sweepRecoveries(core.db, days))
 }
 
 function userAgent(): string {

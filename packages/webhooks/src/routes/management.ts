@@ -8,7 +8,7 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
-import { DeliveryNotFound, WebhookNotFound } from '../errors.ts'
+import { DeliveryNotFound, RecoveryNotFound, WebhookNotFound } from '../errors.ts'
 
 /** The encapsulated child that the management routes are registered in. */
 export type Api = FastifyInstance<
@@ -32,8 +32,11 @@ export const reachOfCaller = (request: object): Reach =>
 
 /** The 404 of ids that are too long for the router. */
 export function unknownId(path: string): Error {
-  const [, id = '', , deliveryId = ''] = path.split('/')
-  if (deliveryId !== '' && isUuid(id)) return new DeliveryNotFound(shortened(deliveryId))
+  const [, id = '', list, inner = ''] = path.split('/')
+  if (inner !== '' && isUuid(id)) {
+    const NotFound = list === 'recoveries' ? RecoveryNotFound : DeliveryNotFound
+    return new NotFound(shortened(inner))
+  }
   return new WebhookNotFound(shortened(id))
 }
 

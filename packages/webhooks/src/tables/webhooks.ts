@@ -222,6 +222,11 @@ export async function sweepDeletedWebhooks(db: Db, days: number): Promise<void> 
   )
 }
 
+/** Forgets which deleted webhooks were a tenant's. */
+export async function forgetDeletedWebhooks(db: Db, tenant: string): Promise<void> {
+  await db.query(`delete from svc."__svc.webhooks.deleted_webhooks" where tenant = $1`, [tenant])
+}
+
 /** The webhooks within a reach; of these alone where `id` is given. */
 export async function webhookIdsWithin(db: Db, reach: Reach, id?: string): Promise<string[]> {
   const { rows } = await db.query(

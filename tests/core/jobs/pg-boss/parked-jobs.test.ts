@@ -90,7 +90,14 @@ t.test(
   async (t) => {
     const core = await queueOf(t, {})
     await recordParked(core.db, QUEUE, [GROUP])
-    const move = { id: '1', queue: QUEUE, group: GROUP, kind: 'discard', beforeId: null } as const
+    const move = {
+      id: '1',
+      queue: QUEUE,
+      group: GROUP,
+      kind: 'discard',
+      beforeId: null,
+      createdAt: 'now',
+    } as const
     const retry = {
       maxAttempts: 1,
       retryDelaySeconds: 0,

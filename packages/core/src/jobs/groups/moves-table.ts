@@ -21,6 +21,8 @@ export interface JobMove {
   kind: 'discard' | 'redrive' | 'bury'
   /** Of dead letters: only those with a smaller id. */
   beforeId: string | null
+  /** As text. */
+  createdAt: string
 }
 
 /** Rows that one transaction moves, so that its locks are few and short. */
@@ -33,8 +35,8 @@ export async function insertMove(
   kind: JobMove['kind'],
 ): Promise<void> {
   await db.query(
-    `insert into svc."__svc.job_moves" (queue, group_id, kind, before_id)
-     values ($1, $2, $3::text,
+    `insert into svc."__svc.job_moves" (queue, group_id, kind, created_at, before_id)
+     values ($1, $2, $3::text, clock_timestamp(),
        -- Of the next millisecond: dead letters of this one are included.
        case when $3::text <> 'discard' then svc."__svc.first_uuid"(now() + interval '1 millisecond') end)`,
     [queue, group, kind],
@@ -51,7 +53,8 @@ export async function lockMove(
   after: string,
 ): Promise<JobMove | undefined> {
   const { rows } = await db.query(
-    `select id::text, queue, group_id as "group", kind, before_id as "beforeId"
+    `select id::text, queue, group_id as "group", kind, before_id as "beforeId",
+            created_at::text as "createdAt"
        from svc."__svc.job_moves"
       where queue = any($1::text[])
       order by id <= $2::bigint, id limit 1 for update skip locked`,
@@ -84,7 +87,8 @@ export async function movePortion(
     return (await deleteDeadLetters(db, queue, selection, PORTION)) < PORTION
   if (move.kind === 'redrive') {
     await recordParked(db, queue, [group])
-    return (await redriveDeadLetters(db, queue, selection, retry, PORTION)) < PORTION
+    const reserved = { ...selection, reservedBefore: move.createdAt }
+    return (await redriveDeadLetters(db, queue, reserved, retry, PORTION)) < PORTION
   }
   const position = progress.has(move.id) ? progress.get(move.id) : SCAN_START
   if (position) {

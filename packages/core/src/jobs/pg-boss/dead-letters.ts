@@ -17,13 +17,24 @@ const IN_INDEX = `letter.name like '%.dlq'`
 /** The id of a letter's event as its publish gave it: see event-id.ts. The expression of an index. */
 const PUBLISHED_EVENT_ID = publishedEventIdIn('letter.data')
 
-/** Whether a move is about to take a dead letter of the queue `$1`. */
-const IS_MOVING = `exists (
-  select from svc."__svc.job_moves" as move
-   where move.queue = $1 and move.group_id = letter.singleton_key and letter.id < move.before_id)`
+/**
+ * Whether a move or a recovery that began before `before` is about to take a dead letter of the queue
+ * `$1`. Where two would take the same letters, they are the first one's.
+ */
+const isReserved = (before: string): string => `(exists (
+    select from svc."__svc.job_moves" as move
+     where move.queue = $1 and move.group_id = letter.singleton_key
+       and letter.id < move.before_id and move.created_at < ${before})
+  or exists (
+    select from svc."__svc.recoveries" as recovery
+     where recovery.queue = $1 and recovery.group_id = letter.singleton_key
+       and recovery.what = 'dead' and recovery.finished_at is null
+       and letter.id >= svc."__svc.first_uuid"(recovery.since)
+       and letter.id < svc."__svc.first_uuid"(recovery.until)
+       and recovery.created_at < ${before}))`
 
 /** Whether it is a dead letter of the queue `$1`, whose dead-letter queue is `$2`. */
-const IS_LISTED = `letter.name = $2 and ${IN_INDEX} and not ${IS_MOVING}`
+const IS_LISTED = `letter.name = $2 and ${IN_INDEX} and not ${isReserved(`'infinity'`)}`
 
 /** A filter that is not given, or `undefined`, lets all pass. */
 export interface DeadLetterFilter {
@@ -94,11 +105,18 @@ export async function listDeadLetters<Data>(
   return rows.map((row: DeadLetter<Data>) => asDeadLetter(row))
 }
 
-export async function countDeadLetters(db: Db, queue: string, group: string): Promise<number> {
+export async function countDeadLetters(
+  db: Db,
+  queue: string,
+  group: string,
+  { since, until }: Pick<DeadLetterFilter, 'since' | 'until'> = {},
+): Promise<number> {
   const { rows } = await db.query(
     `select count(*)::int as count from svc_jobs.job as letter
-      where ${IS_LISTED} and letter.singleton_key = $3`,
-    [queue, deadLetterQueueOf(queue), group],
+      where ${IS_LISTED} and letter.singleton_key = $3
+        and ($4::timestamptz is null or letter.id >= svc."__svc.first_uuid"($4))
+        and ($5::timestamptz is null or letter.id < svc."__svc.first_uuid"($5))`,
+    [queue, deadLetterQueueOf(queue), group, since ?? null, until ?? null],
   )
   return (rows[0] as { count: number }).count
 }
@@ -108,6 +126,10 @@ export interface DeadLetterSelection {
   group: string
   ids?: string[]
   beforeId?: string
+  since?: string
+  until?: string
+  /** Leaves out what moves and recoveries that began before this moment are about to take. */
+  reservedBefore?: string
 }
 
 export interface RetrySettings {
@@ -146,7 +168,7 @@ const insertTaken = (blocked: 'true' | 'false') => `insert into svc_jobs.job
 export async function redriveDeadLetters(
   db: Db,
   queue: string,
-  { group, ids, beforeId }: DeadLetterSelection,
+  { group, ids, beforeId, since, until, reservedBefore = 'infinity' }: DeadLetterSelection,
   retry: RetrySettings,
   portion: number,
 ): Promise<number> {
@@ -155,7 +177,10 @@ export async function redriveDeadLetters(
        select letter.id from svc_jobs.job as letter
         where letter.name = $2 and ${IN_INDEX} and letter.singleton_key = $7
           and ($8::uuid[] is null or letter.id = any($8))
-          and case when $9::uuid is null then not ${IS_MOVING} else letter.id < $9 end
+          and ($9::uuid is null or letter.id < $9)
+          and ($11::timestamptz is null or letter.id >= svc."__svc.first_uuid"($11))
+          and ($12::timestamptz is null or letter.id < svc."__svc.first_uuid"($12))
+          and not ${isReserved('$13::timestamptz')}
         order by letter.id limit $10
         for update skip locked
      ), taken as (
@@ -172,6 +197,9 @@ export async function redriveDeadLetters(
       ids ?? null,
       beforeId ?? null,
       portion,
+      since ?? null,
+      until ?? null,
+      reservedBefore,
     ],
   )
   return rowCount ?? 0

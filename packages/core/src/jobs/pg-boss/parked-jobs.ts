@@ -68,12 +68,17 @@ function positionAfter(
     : null
 }
 
-/** Parks jobs that were inserted in this transaction. */
+/** Parks jobs that were inserted in this transaction. They are claimed in the order given. */
 export async function parkJobs(db: Db, queue: string, ids: string[]): Promise<void> {
   if (ids.length === 0) return
   await db.query(
-    `update svc_jobs.job as job set blocked = true
-      where job.name = $1 and job.id = any($2::uuid[]) and job.state < 'active'`,
+    `update svc_jobs.job as job
+        set blocked = true,
+            created_on = job.created_on + given.n * interval '1 microsecond',
+            start_after = job.start_after + given.n * interval '1 microsecond'
+       from unnest($2::uuid[]) with ordinality as given (id, n)
+      where job.name = $1 and job.id = any($2::uuid[]) and job.id = given.id
+        and job.state < 'active'`,
     [queue, ids],
   )
 }

@@ -17,6 +17,7 @@ import { open } from '../../tables/sealed-columns.ts'
 import { findWebhooksForDelivery, type WebhookForDelivery } from '../../tables/webhooks.ts'
 import { QUEUE } from '../constants.ts'
 import type { Post } from '../http/post.ts'
+import { recoverMissingPortion } from '../recover-missing.ts'
 import { skippedAttempt, type AttemptRecord } from './attempt-record.ts'
 import { makeAttempt, type AttemptSettings } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
@@ -73,6 +74,8 @@ export function createDeliveryWorker(
       if (settled.some(isGone)) core.queues.groupsChanged(QUEUE)
     },
     recordDiscarded: (db, jobs) => insertLogRows(db, jobs.map(skippedRow)),
+    recoverMissing: (db, recovery, limit) =>
+      recoverMissingPortion(core, settings.deliveryLogRetentionDays, db, recovery, limit),
   }
 }
 

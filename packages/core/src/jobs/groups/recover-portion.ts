@@ -1,0 +1,46 @@
+/** One portion of a recovery, in a transaction. */
+import type { Db } from '../../postgres/transaction.ts'
+import { redriveDeadLetters, type RetrySettings } from '../pg-boss/dead-letters.ts'
+import { hastenRetries } from '../pg-boss/waiting-retries.ts'
+import type { Worker } from '../worker.ts'
+import { recordParked } from './groups-table.ts'
+import { recordPortion, type RecoveredPortion, type Recovery } from './recoveries-table.ts'
+
+/** Rows that one transaction moves, so that its locks are few and short. */
+const PORTION = 1000
+
+/** Returns the recovery as it is then. */
+export async function recoverPortion(
+  db: Db,
+  recovery: Recovery,
+  worker: Pick<Worker, 'recoverMissing'>,
+  retry: RetrySettings,
+): Promise<Recovery> {
+  const limit = Math.min(PORTION, recovery.perSecond ?? PORTION)
+  return recordPortion(db, recovery, await recovered(db, recovery, worker, retry, limit))
+}
+
+async function recovered(
+  db: Db,
+  recovery: Recovery,
+  worker: Pick<Worker, 'recoverMissing'>,
+  retry: RetrySettings,
+  limit: number,
+): Promise<RecoveredPortion> {
+  const { queue, group, what, deliveries, since, until } = recovery
+  if (what === 'missing') {
+    const nothing = { done: 0, isFinished: true }
+    return (await worker.recoverMissing?.(db, recovery, limit)) ?? nothing
+  }
+  if (what === 'failed') {
+    const done = await hastenRetries(db, queue, { group, since, until }, limit)
+    return { done, isFinished: done < limit }
+  }
+  // Not one more than were counted: a letter may have died in the span and be visible only now.
+  const left = (deliveries ?? 0) - recovery.done
+  const most = Math.min(limit, left)
+  await recordParked(db, queue, [group])
+  const selection = { group, since, until, reservedBefore: recovery.createdAt }
+  const done = await redriveDeadLetters(db, queue, selection, retry, most)
+  return { done, isFinished: done < most || done === left }
+}

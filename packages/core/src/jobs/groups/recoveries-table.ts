@@ -1,0 +1,188 @@
+/** The table of recoveries: each puts many deliveries of one group back on their way, in portions. */
+import { uuidv7 } from '../../ids.ts'
+import { ADVISORY_LOCKS } from '../../postgres/advisory-locks.ts'
+import type { Db } from '../../postgres/transaction.ts'
+
+export interface NewRecovery {
+  queue: string
+  group: string
+  /**
+   * `dead`: dead letters. `failed`: jobs that wait for their next attempt. `missing`: what the worker of
+   * the queue says.
+   */
+  what: 'dead' | 'failed' | 'missing'
+  /** ISO 8601. */
+  since: string
+  /** Not included. */
+  until: string
+  /** At most so many in a second. */
+  perSecond: number | null
+  /** How many there are in all; `null` until they are counted. */
+  deliveries: number | null
+}
+
+export interface Recovery extends NewRecovery {
+  id: string
+  done: number
+  createdAt: string
+  finishedAt: string | null
+  /** Whether the transactions that it waits for are known. */
+  isWaiting: boolean
+}
+
+/** What a portion has done. */
+export interface RecoveredPortion {
+  done: number
+  isFinished: boolean
+}
+
+const COLUMNS = `id, queue, group_id as "group", what, since, until, per_second as "perSecond",
+  deliveries, done, created_at as "createdAt", finished_at as "finishedAt",
+  after_transaction is not null as "isWaiting"`
+
+export async function insertRecovery(db: Db, recovery: NewRecovery): Promise<Recovery> {
+  const { queue, group, what, since, until, perSecond, deliveries } = recovery
+  const { rows } = await db.query(
+    `insert into svc."__svc.recoveries"
+       (id, queue, group_id, what, since, until, per_second, deliveries)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${COLUMNS}`,
+    [uuidv7(), queue, group, what, since, until, perSecond, deliveries],
+  )
+  return asRecovery(rows[0])
+}
+
+/**
+ * The next recovery of these queues that is due, locked until the transaction ends; those that other
+ * processes have locked are skipped. A transaction that stays open holds one up for minutes at most.
+ */
+export async function lockRecovery(db: Db, queues: string[]): Promise<Recovery | undefined> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from svc."__svc.recoveries"
+      where queue = any($1::text[]) and finished_at is null and next_at <= now()
+        and (after_transaction is null
+             or after_transaction <= pg_snapshot_xmin(pg_current_snapshot())
+             or created_at < now() - interval '5 minutes')
+      order by next_at limit 1 for update skip locked`,
+    [queues],
+  )
+  return rows[0] && asRecovery(rows[0])
+}
+
+/** In how many milliseconds the next recovery may be due; `null` where there is none. */
+export async function nextRecoveryInMs(db: Db, queues: string[]): Promise<number | null> {
+  const { rows } = await db.query(
+    `select extract(epoch from min(next_at) - now())::float8 * 1000 as ms
+       from svc."__svc.recoveries" where queue = any($1::text[]) and finished_at is null`,
+    [queues],
+  )
+  return rows[0].ms
+}
+
+/** No other transaction begins a recovery of the group until this one ends. */
+export async function lockRecoveries(db: Db, group: string): Promise<void> {
+  await db.query('select pg_advisory_xact_lock($1, hashtext($2))', [
+    ADVISORY_LOCKS.recoveries,
+    group,
+  ])
+}
+
+/** The end of a span that has passed by the clock of Postgres; without `until` now. */
+export async function endedSpan(db: Db, until: string | null): Promise<string> {
+  const { rows } = await db.query(
+    `select least($1::timestamptz, clock_timestamp() + interval '1 millisecond') as until`,
+    [until],
+  )
+  return isoOf(rows[0].until)
+}
+
+/** It is counted when all transactions that are open now have ended. */
+export async function awaitOpenTransactions(db: Db, { id }: Recovery): Promise<void> {
+  await db.query(
+    `update svc."__svc.recoveries"
+        set after_transaction = pg_snapshot_xmax(pg_current_snapshot()) where id = $1`,
+    [id],
+  )
+}
+
+export async function setCounted(db: Db, id: string, deliveries: number): Promise<void> {
+  await db.query(
+    `update svc."__svc.recoveries" set deliveries = $2, after_transaction = null where id = $1`,
+    [id, deliveries],
+  )
+}
+
+/** The next portion follows when the pace allows it. */
+export async function recordPortion(
+  db: Db,
+  { id, perSecond }: Recovery,
+  { done, isFinished }: RecoveredPortion,
+): Promise<Recovery> {
+  const { rows } = await db.query(
+    `update svc."__svc.recoveries"
+        set done = case when $3 and what = 'failed' then deliveries
+                        else least(done + $2::int, deliveries) end,
+            finished_at = case when $3 then now() end,
+            next_at = clock_timestamp() + make_interval(secs => $2::int / coalesce($4::float8, 'Infinity'))
+      where id = $1 returning ${COLUMNS}`,
+    [id, done, isFinished, perSecond],
+  )
+  return asRecovery(rows[0])
+}
+
+export interface RecoveryPage {
+  group: string
+  id?: string | undefined
+  after?: string | undefined
+  limit?: number | undefined
+}
+
+/** Newest first. */
+export async function listRecoveries(
+  db: Db,
+  queue: string,
+  { group, id, after, limit }: RecoveryPage,
+): Promise<Recovery[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from svc."__svc.recoveries"
+      where queue = $1 and group_id = $2
+        and ($3::uuid is null or id = $3) and ($4::uuid is null or id < $4)
+      order by id desc limit $5`,
+    [queue, group, id ?? null, after ?? null, limit ?? null],
+  )
+  return rows.map(asRecovery)
+}
+
+export async function deleteRecovery(db: Db, id: string): Promise<void> {
+  await db.query(`delete from svc."__svc.recoveries" where id = $1`, [id])
+}
+
+/** Those of groups whose jobs are deleted. */
+export async function deleteRecoveriesOf(
+  db: Db,
+  queue: string,
+  groups: readonly string[],
+): Promise<void> {
+  await db.query(
+    `delete from svc."__svc.recoveries" where queue = $1 and group_id = any($2::text[])`,
+    [queue, groups],
+  )
+}
+
+/** Deletes those that ended more than `days` ago. */
+export async function sweepRecoveries(db: Db, days: number): Promise<void> {
+  await db.query(
+    `delete from svc."__svc.recoveries" where finished_at < now() - make_interval(days => $1)`,
+    [days],
+  )
+}
+
+/** A host may have set parsers in pg that turn timestamps into something else than dates. */
+const asRecovery = (row: Recovery): Recovery => ({
+  ...row,
+  since: isoOf(row.since),
+  until: isoOf(row.until),
+  createdAt: isoOf(row.createdAt),
+  finishedAt: row.finishedAt && isoOf(row.finishedAt),
+})
+
+const isoOf = (time: string | Date): string => new Date(time).toISOString()

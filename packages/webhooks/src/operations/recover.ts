@@ -1,0 +1,90 @@
+/** The operations on recoveries: deliveries of a span that are put on their way again. */
+import {
+  deleteRecovery,
+  isUuid,
+  listRecoveries,
+  type AskedRecovery,
+  type Core,
+  type Db,
+  type Recovery,
+} from '@svc/core/internal'
+import { InvalidSpan, RecoveryNotFound } from '../errors.ts'
+import { QUEUE } from '../outbound/constants.ts'
+import { countMissing } from '../outbound/recover-missing.ts'
+import type {
+  ListedRecoveries,
+  RecoverInput,
+  RecoverResult,
+  WebhookRecovery,
+} from '../recovery-schemas.ts'
+import { findWebhook } from '../tables/webhooks.ts'
+import { auditWork } from './audit.ts'
+import { THE_PROCESS, type Caller } from './caller.ts'
+import { assertUuid, existing } from './webhooks.ts'
+
+export interface RecoveryOperations {
+  recover: (input: RecoverInput, db?: Db, by?: Caller) => Promise<RecoverResult>
+  list: (input: ListedRecoveries, by?: Caller) => Promise<WebhookRecovery[]>
+  get: (input: { webhookId: string; id: string }, by?: Caller) => Promise<WebhookRecovery>
+}
+
+export function createRecoveryOperations(core: Core, logDays: number): RecoveryOperations {
+  async function recoveriesOf(
+    { webhookId, ...page }: ListedRecoveries & { id?: string },
+    { reach }: Caller,
+  ): Promise<WebhookRecovery[]> {
+    assertUuid(webhookId)
+    const { id: group } = existing(webhookId, await findWebhook(core.db, webhookId, reach))
+    return (await listRecoveries(core.db, QUEUE, { group, ...page })).map(shown)
+  }
+
+  return {
+    async recover({ id, dryRun = false, ...input }, caller, by = THE_PROCESS) {
+      assertUuid(id)
+      const { since, until = null, what, perSecond = null } = input
+      if (until !== null && Date.parse(until) <= Date.parse(since)) {
+        throw new InvalidSpan('until', 'since')
+      }
+      return await core.within(caller, async (db) => {
+        const webhook = existing(id, await findWebhook(db, id, by.reach))
+        const asked: AskedRecovery = {
+          queue: QUEUE,
+          group: webhook.id,
+          what,
+          since,
+          until,
+          perSecond,
+        }
+        if (dryRun && what !== 'missing') {
+          return { deliveries: (await core.queues.countRecoverable(db, asked)) ?? 0 }
+        }
+        const recovery = await core.queues.recover(db, asked)
+        const deliveries =
+          recovery.deliveries ?? (await countMissing(db, recovery, webhook, logDays))
+        if (dryRun) {
+          await deleteRecovery(db, recovery.id)
+          return { deliveries }
+        }
+        await auditWork(db, by.origin, 'recover', webhook, {
+          recovery: { from: null, to: { id: recovery.id, what, since, until: recovery.until } },
+          deliveries: { from: null, to: deliveries },
+        })
+        core.afterCommit(db, () => core.queues.groupsChanged(QUEUE))
+        return { id: recovery.id, deliveries }
+      })
+    },
+
+    list: (input, by = THE_PROCESS) => recoveriesOf(input, by),
+
+    async get({ webhookId, id }, by = THE_PROCESS) {
+      const [found] = isUuid(id) ? await recoveriesOf({ webhookId, id }, by) : []
+      if (found === undefined) throw new RecoveryNotFound(id)
+      return found
+    },
+  }
+}
+
+const shown = ({ queue: _queue, group, isWaiting: _isWaiting, ...recovery }: Recovery) => ({
+  ...recovery,
+  webhookId: group,
+})

@@ -1,0 +1,164 @@
+/** What hosts see of the operations: `svc.webhooks`. */
+import type { OnBehalfOf, OperationOptions } from '@svc/core'
+import type { InboundFilter, LoggedRequest, ReplayResult } from '../inbound-schemas.ts'
+import type {
+  ListedRecoveries,
+  RecoverInput,
+  RecoverResult,
+  WebhookRecovery,
+} from '../recovery-schemas.ts'
+import type {
+  DeliverInput,
+  DeliveryAttempt,
+  EventDescription,
+  FilterTrial,
+  ListedDeliveries,
+  NewWebhook,
+  Page,
+  QueuedDelivery,
+  RedeliverInput,
+  RedriveResult,
+  RotateSecretInput,
+  TenantOfWebhooks,
+  TenantPage,
+  TestInput,
+  TriedEvent,
+  Webhook,
+  WebhookUpdate,
+  WebhookWithSecret,
+} from '../schemas.ts'
+
+/**
+ * The operations on webhooks and deliveries. They reject with the errors of their routes. With `db`,
+ * a client inside a transaction of the caller, an operation writes in that transaction: nothing of it
+ * is visible or sent before the commit. After a commit of `svc.transaction` the workers are woken at
+ * once; the commit of another transaction they find by polling, within seconds.
+ *
+ * @example
+ * await app.svc.transaction(async (db) => {
+ *   const { rows } = await db.query('insert into customers (name) values ($1) returning id', [name])
+ *   await app.svc.webhooks.register({ url, events: ['order.created'], label: rows[0].id }, { db })
+ * })
+ */
+export interface SvcWebhooks {
+  /**
+   * Registers a webhook.
+   *
+   * @throws InvalidInput, UrlRefused, EventNotAllowed
+   */
+  register: (input: NewWebhook, options?: OperationOptions) => Promise<WebhookWithSecret>
+  /** Lists webhooks, newest first; all of them where no `limit` is given. */
+  list: (page?: Page) => Promise<Webhook[]>
+  /** @throws WebhookNotFound */
+  get: (id: string) => Promise<WebhookWithSecret>
+  /**
+   * Changes the given fields. While `active` is `false` deliveries wait.
+   *
+   * @throws InvalidInput, WebhookNotFound, UrlRefused, EventNotAllowed
+   */
+  update: (input: WebhookUpdate, options?: OperationOptions) => Promise<Webhook>
+  /**
+   * Deletes a webhook, its waiting deliveries and its dead letters. The log shows them as `skipped`.
+   *
+   * @throws WebhookNotFound
+   */
+  delete: (id: string, options?: OperationOptions) => Promise<void>
+  /**
+   * Makes a new secret. Deliveries are signed with the old one as well for `overlapSeconds` (86400
+   * by default, at most 31536000).
+   *
+   * @throws InvalidInput, WebhookNotFound
+   */
+  rotateSecret: (input: RotateSecretInput, options?: OperationOptions) => Promise<WebhookWithSecret>
+  /**
+   * Queues a `webhook.test` event for this webhook alone, or the example of another event.
+   *
+   * @throws InvalidInput, WebhookNotFound, EventNotAllowed, NoExample
+   */
+  test: (webhook: string | TestInput, options?: OperationOptions) => Promise<QueuedDelivery>
+  /** Lists the allowed events, and what the host says of them. */
+  listEvents: () => Promise<EventDescription[]>
+  /**
+   * Makes one attempt now and writes it to the log; a failure is not tried again. With `db` the
+   * transaction stays open for as long as the receiver takes, at most `deliveryTimeoutMs`.
+   *
+   * @throws InvalidInput, WebhookNotFound, WebhookInactive
+   */
+  deliver: (input: DeliverInput, options?: OperationOptions) => Promise<DeliveryAttempt>
+  /**
+   * Lists the attempts of a webhook's deliveries, newest first, or over all webhooks where none is
+   * named; all of them where no `limit` is given.
+   *
+   * @throws InvalidInput, WebhookNotFound
+   */
+  listDeliveries: (webhook?: string | ListedDeliveries) => Promise<DeliveryAttempt[]>
+  /**
+   * Queues a delivery of the log, or a dead letter, once more, under a new delivery id.
+   *
+   * @throws InvalidInput, WebhookNotFound, DeliveryNotFound
+   */
+  redeliver: (input: RedeliverInput, options?: OperationOptions) => Promise<QueuedDelivery>
+  /**
+   * Lists the dead letters of a webhook, newest first, or over all webhooks where none is named: the
+   * last attempt of each, under the id of the dead letter.
+   *
+   * @throws InvalidInput, WebhookNotFound
+   */
+  listDeadLetters: (webhook?: string | ListedDeliveries) => Promise<DeliveryAttempt[]>
+  /**
+   * Queues all dead letters of a webhook again, with all their attempts.
+   *
+   * @throws WebhookNotFound
+   */
+  redrive: (id: string, options?: OperationOptions) => Promise<RedriveResult>
+  /**
+   * Puts deliveries of a span on their way again, in portions in the background: dead letters, what
+   * waits for its next attempt, or events that the webhook wants and never got a delivery of.
+   *
+   * @throws InvalidInput, WebhookNotFound, InvalidSpan
+   */
+  recover: (input: RecoverInput, options?: OperationOptions) => Promise<RecoverResult>
+  /**
+   * Lists the recoveries of a webhook, newest first, and how far they are.
+   *
+   * @throws InvalidInput, WebhookNotFound
+   */
+  listRecoveries: (webhook: string | ListedRecoveries) => Promise<WebhookRecovery[]>
+  /** @throws InvalidInput, WebhookNotFound, RecoveryNotFound */
+  getRecovery: (recovery: { webhookId: string; id: string }) => Promise<WebhookRecovery>
+  /**
+   * Lists inbound requests, newest first; all of them where no `limit` is given.
+   *
+   * @throws InvalidInput
+   */
+  listInbound: (filter?: InboundFilter) => Promise<LoggedRequest[]>
+  /**
+   * Publishes what a logged inbound request was published as once more, in a transaction of its own.
+   *
+   * @throws InboundRequestNotFound, NotReplayable
+   */
+  replayInbound: (id: string) => Promise<ReplayResult>
+  /**
+   * Which of the newest events, at most 50, a filter lets through. Nothing is delivered.
+   *
+   * @throws InvalidInput, InvalidFilter, EventNotAllowed
+   */
+  tryFilter: (trial: FilterTrial) => Promise<TriedEvent[]>
+  /** The tenants that have webhooks, by name: all of them without a `limit`. @throws InvalidInput */
+  listTenants: (page?: TenantPage) => Promise<TenantOfWebhooks[]>
+  /**
+   * The same operations for somebody: where a tenant is given, webhooks of others do not exist for
+   * them, and the audit names the actor. For a page of the host's own.
+   *
+   * @throws InvalidInput where the tenant is neither a tenant nor `null`
+   * @example
+   * const webhooks = await app.svc.webhooks.as({ tenant: 'acme' }).list()
+   */
+  as: (who: OnBehalfOf) => Omit<SvcWebhooks, 'as'>
+}
+
+declare module '@svc/core' {
+  interface Svc {
+    webhooks: SvcWebhooks
+  }
+}

@@ -1,0 +1,72 @@
+/** The input and output of recoveries. */
+import { Type, type Static } from '@sinclair/typebox'
+import { nullable } from '@svc/core/internal'
+
+const strict = { additionalProperties: false }
+const Time = Type.String({ format: 'date-time' })
+const Uuid = Type.String({ format: 'uuid' })
+
+const What = Type.Unsafe<'dead' | 'failed' | 'missing'>({
+  type: 'string',
+  enum: ['dead', 'failed', 'missing'],
+  description:
+    '"dead": dead letters, again. "failed": what waits for its next attempt, now. "missing": events that the webhook wants and never got a delivery of.',
+})
+
+const recovery = {
+  since: Time,
+  until: Type.Optional(Type.String({ format: 'date-time', description: 'Not included; now.' })),
+  what: What,
+  perSecond: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: 'At most so many deliveries in a second.',
+    }),
+  ),
+  dryRun: Type.Optional(Type.Boolean({ description: 'Only counts.' })),
+}
+export const RecoverBody = Type.Object(recovery, strict)
+export const RecoverInput = Type.Object({ id: Type.String(), ...recovery }, strict)
+/**
+ * Which deliveries of the webhook `id` are recovered: those that became dead letters, whose last
+ * attempt failed, or whose event was published from `since` (ISO 8601) until `until` (now).
+ */
+export type RecoverInput = Static<typeof RecoverInput>
+
+export const RecoverResult = Type.Object({
+  id: Type.Optional(Type.String({ format: 'uuid', description: 'Of the recovery.' })),
+  deliveries: Type.Integer(),
+})
+/** How many deliveries are recovered, and the `id` of the recovery; of a `dryRun` there is none. */
+export type RecoverResult = Static<typeof RecoverResult>
+
+export const WebhookRecovery = Type.Object({
+  id: Uuid,
+  webhookId: Uuid,
+  what: What,
+  since: Time,
+  until: Time,
+  perSecond: nullable(Type.Integer()),
+  deliveries: nullable(Type.Integer({ description: 'null until they are counted.' })),
+  done: Type.Integer({ description: 'How many of them are on their way.' }),
+  createdAt: Time,
+  finishedAt: nullable(Time),
+})
+/** A recovery, and how far it is. */
+export type WebhookRecovery = Static<typeof WebhookRecovery>
+
+const ofWebhook = { webhookId: Type.String() }
+const ListedRecoveries = Type.Object(
+  {
+    ...ofWebhook,
+    limit: Type.Optional(Type.Integer({ minimum: 1 })),
+    after: Type.Optional(Uuid),
+  },
+  strict,
+)
+export const ListRecoveries = Type.Union([Type.String(), ListedRecoveries])
+/** The recoveries of a webhook. */
+export type ListedRecoveries = Static<typeof ListedRecoveries>
+
+export const RecoveryId = Type.Object({ ...ofWebhook, id: Type.String() }, strict)
