@@ -47,7 +47,9 @@ t.test('no spelling of a path leads to a protected file of @fastify/static', asy
   const root = await folderOf(t)
   const { app, makeKey } = await startHost(t, {
     auth: { excludePaths: ['/open/*'] },
-    after: async (app) => void (await app.register(staticFiles, { root })),
+    after: async (app) => {
+      await app.register(staticFiles, { root })
+    },
   })
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { key } = await makeKey({ scopes: ['read'] })
@@ -77,11 +79,12 @@ t.test('without a key nothing reaches what @fastify/http-proxy stands before', a
   const { port } = upstream.address() as AddressInfo
   const { app, makeKey } = await startHost(t, {
     auth: { excludePaths: ['/api/open/*'] },
-    after: async (app) =>
-      void (await app.register(httpProxy, {
+    after: async (app) => {
+      await app.register(httpProxy, {
         upstream: `http://127.0.0.1:${port}`,
         prefix: '/api',
-      })),
+      })
+    },
   })
   // Ends before the host, whose proxy waits for its connections.
   t.teardown(() => {
@@ -169,8 +172,12 @@ t.test('the pages of @fastify/swagger-ui want a key, unless they are excluded', 
   const documented = (excludePaths: string[]) =>
     startHost(t, {
       auth: { excludePaths },
-      before: async (app) => void (await app.register(swagger)),
-      after: async (app) => void (await app.register(swaggerUi)),
+      before: async (app) => {
+        await app.register(swagger)
+      },
+      after: async (app) => {
+        await app.register(swaggerUi)
+      },
     })
   const closed = await documented([])
   for (const path of [
