@@ -16,7 +16,7 @@ const Scopes = Type.Array(Type.String({ maxLength: 200 }), {
 
 const Metadata = nullable(
   Type.Record(
-    Type.String({ pattern: '^[^\\u0000]{1,100}$' }),
+    Type.String({ pattern: '^[^\\u0000\\ud800-\\udfff]{1,100}$' }),
     Type.String({ maxLength: 1000, pattern: NO_NUL }),
     {
       maxProperties: 50,

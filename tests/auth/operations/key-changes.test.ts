@@ -24,7 +24,7 @@ t.test('PATCH changes the given fields and leaves the others as they are', async
     metadata: { team: 'ops', '': '' },
     allowedIps: ['192.0.2.0/24', '2001:db8::/32'],
   }
-  const named = { ...all, metadata: { team: 'ops', note: '' } }
+  const named = { ...all, metadata: { team: 'ops 🔑', note: '' } }
   t.match(await ask('PATCH', path, { body: all }), { status: 400 }, 'a name has a character')
   const changed = await ask('PATCH', path, { body: named })
   t.equal(changed.status, 200)
@@ -57,6 +57,9 @@ t.test('a wrong change is a 400 that says what is wrong', async (t) => {
     [{ enabled: null }, /enabled/],
     [{ enabled: 'yes' }, /enabled/],
     [{ metadata: { a: 1 } }, /metadata/],
+    [{ metadata: { a: '\ud800' } }, /metadata\/a must match pattern/],
+    [{ metadata: { 'a\udfff': '' } }, /metadata/],
+    [{ label: 'half of a pair: \ud800' }, /label must match pattern/],
     [{ metadata: { a: { b: 'c' } } }, /metadata/],
     [{ metadata: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [i, ''])) }, /50/],
     [{ allowedIps: [] }, /allowedIps/],

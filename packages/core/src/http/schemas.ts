@@ -16,8 +16,11 @@ export const optionalBody = nullable
 /** The body of a request that takes no fields: none, or an empty object. */
 export const EmptyBody = optionalBody(Type.Object({}, { additionalProperties: false }))
 
-/** Postgres stores no NUL in a text. */
-export const NO_NUL = '^[^\\u0000]*$'
+/**
+ * Postgres stores no NUL in a text, and no half of a surrogate pair. Patterns are read as Unicode: a
+ * whole pair is one character, and not in that range.
+ */
+export const NO_NUL = '^[^\\u0000\\ud800-\\udfff]*$'
 
 /** The tenant of what is made; `null` for none. */
 export const Tenant = nullable(
