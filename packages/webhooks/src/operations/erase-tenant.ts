@@ -11,6 +11,7 @@ import { namePrefixesOf } from '../inbound/deduplicate.ts'
 import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
 import { eraseLogRows } from '../tables/delivery-log.ts'
 import { eraseInboundRows } from '../tables/inbound-log.ts'
+import { forgetMissingEvents } from '../tables/missing-events.ts'
 import { forgetDeletedWebhooks } from '../tables/webhooks.ts'
 import {
   deactivateWebhooksOf,
@@ -38,6 +39,7 @@ export function createTenantPart(core: Core): TenantPart {
       for (const id of ids) await fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })
       const { jobs, deadLetters } = await queues.erase(QUEUE, all)
       const { from } = idsOfTenant(tenant)
+      await forgetMissingEvents(db, from)
       const logRows =
         (await eraseLogRows(core.dbWithin(LOG_MS), all, from)) +
         (await eraseInboundRows(db, tenant))

@@ -100,3 +100,11 @@ export async function takeMissing(
   )
   return rows
 }
+
+/** Deletes what recoveries have still to make of events whose ids begin with `eventIdPrefix`. */
+export async function forgetMissingEvents(db: Db, eventIdPrefix: string): Promise<void> {
+  await db.query(
+    `delete from svc."__svc.webhooks.missing_events" where starts_with(event_id, $1)`,
+    [eventIdPrefix],
+  )
+}

@@ -84,7 +84,7 @@ export async function deleteUnusedGroups(
   return rows.map(({ group }: { group: string }) => group)
 }
 
-/** Deletes what is known of groups that are no more, and the moves of their jobs. */
+/** Deletes what is known of groups that are no more, and the moves and recoveries of their jobs. */
 export async function deleteGroups(
   db: Db,
   queue: string,
@@ -93,6 +93,8 @@ export async function deleteGroups(
   await db.query(
     `with moves as (
        delete from svc."__svc.job_moves" where queue = $1 and group_id = any($2::text[])
+     ), recoveries as (
+       delete from svc."__svc.recoveries" where queue = $1 and group_id = any($2::text[])
      )
      delete from svc."__svc.job_groups" where queue = $1 and group_id = any($2::text[])`,
     [queue, groups],
