@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { emptyDatabase } from '../support/fresh-database.ts'
+import { until } from '../support/until.ts'
 import { folderOf, freePort, runProgram, type Program } from '../support/program.ts'
 
 const folder = join(import.meta.dirname, '../../examples')
@@ -36,7 +37,7 @@ t.test('an example is short, and imports what its first lines install alone', as
   t.ok(Object.keys(examples).length >= 4)
   for (const [name, text] of Object.entries(examples)) {
     const [, installed = ''] = /^\/\/ {3}npm install (.*)$/m.exec(text) ?? []
-    const imported = [...text.matchAll(/ from '(@\w+\/\w+|[^'/]+)/g)].map(([, from]) => from!)
+    const imported = [...text.matchAll(/ from '(@[\w-]+\/[\w-]+|[^'/]+)/g)].map(([, from]) => from!)
     t.same(
       imported.filter((from) => !from.startsWith('node:') && !installed.split(' ').includes(from)),
       [],
@@ -89,6 +90,22 @@ t.test('webhooks-in.ts: a signed push is handled once, another is refused', asyn
   t.match(await push(signature), { status: 200, body: { status: 'accepted' } })
   t.match(await push(signature), { status: 200, body: { status: 'duplicate' } })
   await program.says(/"attempt":1,"ref":"refs\/heads\/main","msg":"pushed"/)
+  await ends(t, program)
+})
+
+t.test('metrics.ts: what is published is counted, and the host is ready', async (t) => {
+  const METRICS_PORT = await freePort()
+  const { program, url } = await start(t, 'metrics.ts', { METRICS_PORT })
+  t.match(await call(`${url}/live`, {}), { status: 200 })
+  t.match(await call(`${url}/orders`, {}, '{ "id": 7 }'), { status: 201 })
+  await program.says(/"order":\{"id":7\},"msg":"shipped"/)
+  await until(async () => (await fetch(`${url}/ready`)).status === 200)
+  const scraped = await until(
+    async () => (await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`)).text(),
+    (text) => text.includes('messaging_process_duration_count'),
+  )
+  t.match(scraped, /^messaging_client_sent_messages_total\{.*order\.created.*\} 1/m)
+  t.match(scraped, /^svc_queue_waiting\{.*order\.created.*\} 0/m)
   await ends(t, program)
 })
 

@@ -1,5 +1,6 @@
 /** Where inbound meets what the rest of the plugin has: the way out, the database, the log. */
 import { longestDays, type Core } from '@svc/core/internal'
+import { InboundTelemetry } from './inbound/inbound-telemetry.ts'
 import { Outside } from './inbound/outside.ts'
 import type { InboundSettings } from './inbound/register.ts'
 import { RequestLog } from './inbound/request-log.ts'
@@ -24,7 +25,8 @@ export function startInbound(
 ): Inbound {
   const log = inboundLog ? new RequestLog(core, inboundLog) : null
   const outside = new Outside((request) => fetch.send(request))
-  const receiving = { core, outside, log, bodyLimitBytes }
+  const telemetry = new InboundTelemetry(core.telemetry)
+  const receiving = { core, outside, log, bodyLimitBytes, telemetry }
   const requests = createInboundOperations(core, sources)
   if (!log || !inboundLog) return { receiving, requests }
   core.onDrained(() => log.close())

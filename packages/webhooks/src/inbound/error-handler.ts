@@ -12,7 +12,8 @@ import {
   NotVerified,
   TooManyFields,
 } from './errors.ts'
-import { publishOutcome, type InboundOutcome } from './outcome.ts'
+import type { InboundTelemetry } from './inbound-telemetry.ts'
+import { outcomeOf, publishOutcome } from './outcome.ts'
 import type { RequestLog } from './request-log.ts'
 import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
@@ -42,6 +43,7 @@ export function createErrorHandler(
   source: Source,
   requestLog: RequestLog | null,
   errorText: ErrorText | null,
+  telemetry: InboundTelemetry | undefined,
 ) {
   return (error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const own = ownError(error)
@@ -49,6 +51,7 @@ export function createErrorHandler(
     const statusCode = own.statusCode ?? 500
     log(request, source.name, own, statusCode)
     publishOutcome(source.name, outcomeOf(statusCode))
+    telemetry?.count(source.name, outcomeOf(statusCode), reply)
     const began = performance.now() - reply.elapsedTime
     const outcome = statusCode >= 500 ? 'failed' : 'refused'
     requestLog?.note(source, request as InboundRequest, began, outcome, reasonOf(own))
@@ -80,11 +83,6 @@ function reasonOf({ cause, code }: Answerable): string {
   return cause instanceof Error && Reflect.get(cause, 'code') !== undefined
     ? `${code}: ${String(Reflect.get(cause, 'code'))}`
     : code
-}
-
-function outcomeOf(statusCode: number): InboundOutcome['outcome'] {
-  if (statusCode >= 500) return 'failed'
-  return statusCode === 401 || statusCode === 404 ? 'refused' : 'malformed'
 }
 
 /** Only the log has the reason: the answer tells a forger nothing. */

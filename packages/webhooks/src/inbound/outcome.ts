@@ -17,3 +17,9 @@ const outcomes = channel('svc.webhooks.inbound')
 export function publishOutcome(source: string, outcome: InboundOutcome['outcome']): void {
   outcomes.publish({ source, outcome } satisfies InboundOutcome)
 }
+
+/** What an error led to, by its status. */
+export function outcomeOf(statusCode: number): InboundOutcome['outcome'] {
+  if (statusCode >= 500) return 'failed'
+  return statusCode === 401 || statusCode === 404 ? 'refused' : 'malformed'
+}

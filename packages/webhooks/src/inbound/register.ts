@@ -1,6 +1,7 @@
 import { InvalidOption } from '@svc/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createErrorHandler } from './error-handler.ts'
+import type { InboundTelemetry } from './inbound-telemetry.ts'
 import { publishOutcome } from './outcome.ts'
 import { readRawBodies } from './raw-body.ts'
 import { receive, receiveGet, type Received, type Receiving } from './receive.ts'
@@ -10,6 +11,8 @@ import type { Source } from './sources.ts'
 export interface InboundSettings extends Receiving {
   /** Longest body that is read, in bytes. */
   bodyLimitBytes: number
+  /** @default nothing is measured */
+  telemetry?: InboundTelemetry
 }
 
 /** Serves the sources in a context of their own: the parsers and error handlers of the host stay. */
@@ -32,31 +35,38 @@ export function registerInbound(
 }
 
 function serve(inbound: FastifyInstance, source: Source, settings: InboundSettings): void {
-  const { bodyLimitBytes: bodyLimit, core, log } = settings
-  const errorHandler = createErrorHandler(source, log, core.errorText)
+  const { bodyLimitBytes: bodyLimit, core, log, telemetry } = settings
+  const errorHandler = createErrorHandler(source, log, core.errorText, telemetry)
+  type Receive = (request: InboundRequest, began: number) => Promise<Received>
+  const handler = (receive: Receive) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const began = performance.now() - reply.elapsedTime
+    const take = () => receive(request as InboundRequest, began)
+    return answered(
+      request,
+      reply,
+      await (telemetry ? telemetry.trace(source, request, reply, take) : take()),
+    )
+  }
   const answered = (request: FastifyRequest, reply: FastifyReply, received: Received) => {
     if (received.outcome === 'answered') {
       const began = performance.now() - reply.elapsedTime
       log?.note(source, request as InboundRequest, began, 'accepted', 'handshake')
     }
+    telemetry?.count(source.name, received.outcome, reply)
     return answer(reply, source, received)
   }
-  inbound.post(source.path, { bodyLimit, errorHandler }, async (request, reply) => {
-    const began = performance.now() - reply.elapsedTime
-    return answered(
-      request,
-      reply,
-      await receive(settings, source, request as InboundRequest, began),
-    )
-  })
+  inbound.post(
+    source.path,
+    { bodyLimit, errorHandler },
+    handler((request, began) => receive(settings, source, request, began)),
+  )
   if (!source.respond) return
   inbound.route({
     method: ['GET', 'HEAD'],
     url: source.path,
     exposeHeadRoute: false,
     errorHandler,
-    handler: async (request, reply) =>
-      answered(request, reply, await receiveGet(settings, source, request as InboundRequest)),
+    handler: handler((request) => receiveGet(settings, source, request)),
   })
 }
 
