@@ -70,27 +70,30 @@ t.test('a request of a source is a span, within which its event is published', a
   t.ok(points.every(({ attributes }) => attributes['svc.source'] === 'shop'))
 })
 
-t.test("without a span of the host's the trace of the sender goes on, as the propagator reads it", async (t) => {
-  const { app } = await startHost(t, {
-    inbound: { till: { path: '/hooks/till', publishAs: 'till.sale', verify: () => true } },
-  })
-  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
-  propagation.setGlobalPropagator({
-    inject: () => {},
-    fields: () => ['x-trace'],
-    extract: (context, carrier: Record<string, string>) =>
-      trace.setSpanContext(context, {
-        traceId: carrier['x-trace'] ?? '',
-        spanId: '00f067aa0ba902b7',
-        traceFlags: 1,
-      }),
-  })
-  await app.inject({
-    method: 'POST',
-    url: '/hooks/till',
-    payload: {},
-    headers: { 'x-trace': traceId },
-  })
-  const [received] = await sdk.named('receive till')
-  t.equal(received!.spanContext().traceId, traceId)
-})
+t.test(
+  "without a span of the host's the trace of the sender goes on, as the propagator reads it",
+  async (t) => {
+    const { app } = await startHost(t, {
+      inbound: { till: { path: '/hooks/till', publishAs: 'till.sale', verify: () => true } },
+    })
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+    propagation.setGlobalPropagator({
+      inject: () => {},
+      fields: () => ['x-trace'],
+      extract: (context, carrier: Record<string, string>) =>
+        trace.setSpanContext(context, {
+          traceId: carrier['x-trace'] ?? '',
+          spanId: '00f067aa0ba902b7',
+          traceFlags: 1,
+        }),
+    })
+    await app.inject({
+      method: 'POST',
+      url: '/hooks/till',
+      payload: {},
+      headers: { 'x-trace': traceId },
+    })
+    const [received] = await sdk.named('receive till')
+    t.equal(received!.spanContext().traceId, traceId)
+  },
+)

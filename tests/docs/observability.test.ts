@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Fastify from 'fastify'
+import { svcAuth } from '@svc/auth'
+import { svcCore } from '@svc/core'
+import { svcWebhooks } from '@svc/webhooks'
+import t from 'tap'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { registerSdk } from '../support/open-telemetry.ts'
+import { until } from '../support/until.ts'
+import { startReceiver } from '../webhooks/support/receiver.ts'
+
+const folder = join(import.meta.dirname, '../../docs')
+const page = readFileSync(join(folder, 'observability.md'), 'utf8')
+const dashboard = readFileSync(join(folder, 'grafana-dashboard.json'), 'utf8')
+/** The rows of the table of metrics: name, kind, unit. */
+const documented = [
+  ...page.matchAll(/^\| `([\w.]+)` +\| (counter|histogram|gauge) +\| `([^`]+)` /gm),
+].map(([, name = '', kind = '', unit = '']) => ({ name, kind, unit }))
+
+const sdk = registerSdk({ traces: false })
+
+t.test(
+  'the table of metrics is whole: what a host counts stands in it, with its unit',
+  async (t) => {
+    const receiver = await startReceiver(t)
+    const app = Fastify({ pluginTimeout: 60_000 })
+    t.teardown(() => app.close())
+    await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 4 } })
+    await app.register(svcAuth, { excludePaths: ['/hook'] })
+    await app.register(svcWebhooks, {
+      allowedEvents: ['order.created'],
+      allowedNetworks: ['127.0.0.0/8'],
+      inbound: { shop: { path: '/hook', publishAs: 'order.created', verify: () => true } },
+    })
+    await app.svc.events.subscribe('order.created', () => {})
+    await app.ready()
+    await app.svc.webhooks.register({ url: receiver.url, events: ['*'] })
+    await app.inject({ url: '/', headers: { 'x-api-key': 'of-nobody' } })
+    await app.inject({ method: 'POST', url: '/hook', payload: {} })
+    await receiver.got(1)
+    const counted = await until(
+      () => sdk.metrics(),
+      (metrics) => metrics.size >= documented.length,
+    )
+    t.strictSame(
+      [...counted].toSorted(),
+      documented.map(({ name, unit }) => [name, unit]).toSorted(),
+    )
+    for (const name of counted.keys()) {
+      for (const { attributes } of await sdk.points(name)) {
+        const labels = Object.keys(attributes)
+        t.notOk(
+          labels.find((label) => !page.includes(`\`${label}\``)),
+          `the labels of ${name} stand in the page: ${labels.join(', ')}`,
+        )
+        t.notMatch(
+          JSON.stringify(attributes),
+          /[0-9a-f]{8}-[0-9a-f]{4}|127\.0\.0\.1/,
+          'no ids, no urls',
+        )
+      }
+    }
+  },
+)
+
+t.test('the dashboard and the alerts ask for metrics that there are', async (t) => {
+  const suffixes: Record<string, string[]> = {
+    counter: ['_total'],
+    histogram: ['_bucket', '_sum', '_count'],
+    gauge: [''],
+  }
+  const known = new Set(
+    documented.flatMap(({ name, kind }) =>
+      (suffixes[kind] ?? []).map((suffix) => name.replaceAll('.', '_') + suffix),
+    ),
+  )
+  const expressions = [
+    ...(JSON.parse(dashboard) as { panels: { targets: { expr: string }[] }[] }).panels.flatMap(
+      ({ targets }) => targets.map(({ expr }) => expr),
+    ),
+    ...[...page.matchAll(/^ +expr: (.*)$/gm)].map(([, expr = '']) => expr),
+  ]
+  t.ok(expressions.length >= 20)
+  const asked = expressions.flatMap((expr) => [
+    ...expr.matchAll(/\b(?:svc|messaging|http)_\w+(?=[[{)])(?<!\bby \([^)]*)/g),
+  ])
+  for (const [name] of asked) t.ok(known.has(name), name)
+  t.equal(new Set(asked.map(([name]) => name)).size >= documented.length, true, 'all are shown')
+})
