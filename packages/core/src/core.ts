@@ -126,12 +126,7 @@ export class RunningCore implements Core {
       telemetry,
       log,
     })
-    this.health = createHealth({
-      database,
-      notifications: this.notifications,
-      workers: this.#workers,
-      telemetry,
-    })
+    this.health = createHealth(database, this.notifications, this.#workers, telemetry)
     this.#erasure = new TenantErasure(database.maintenance, this.#packages, log)
     const { bus, health, reencryption } = this
     const erasure = this.#erasure

@@ -9,14 +9,12 @@ import { QueueCounts } from './queue-counts.ts'
 import { observeQueues } from './queue-gauges.ts'
 import { HEALTH_TIMEOUT_MS } from './shared-call.ts'
 
-interface Parts {
-  database: Pick<Database, 'dbWithin' | 'background'>
-  notifications: Pick<NotificationConnection, 'isListening'>
-  workers: Pick<WorkerRegistry, 'queues' | 'inFlight'>
-  telemetry: Pick<Telemetry, 'meter'>
-}
-
-export function createHealth({ database, notifications, workers, telemetry }: Parts): HealthCheck {
+export function createHealth(
+  database: Pick<Database, 'dbWithin' | 'background'>,
+  notifications: Pick<NotificationConnection, 'isListening'>,
+  workers: Pick<WorkerRegistry, 'queues' | 'inFlight'>,
+  telemetry: Pick<Telemetry, 'meter'>,
+): HealthCheck {
   const db = database.dbWithin(HEALTH_TIMEOUT_MS)
   const limit = { timeoutMs: HEALTH_TIMEOUT_MS }
   const counts = new QueueCounts(() =>
