@@ -103,7 +103,8 @@ function Target({ of: { target } }: { of: AuditEntry }) {
   const place = PLACES[target.kind]
   if (!place || !may(`${place}:read`)) return <bdi class="mono">{shortId(target.id)}</bdi>
   return (
-    <Link to={href(`${place}/${target.id}`)} class="mono" label={`${target.kind} ${target.id}`}>
+    <Link to={href(`${place}/${target.id}`)} class="mono">
+      <span class="unseen">{`${target.kind} `}</span>
       <bdi>{shortId(target.id)}</bdi>
     </Link>
   )
@@ -123,7 +124,8 @@ function Actor({ of: { actor } }: { of: AuditEntry }) {
     <>
       {ACTORS[actor.kind]}{' '}
       {actor.keyId && may('keys:read') && (
-        <Link to={href(`keys/${actor.keyId}`)} class="mono" label={`key ${actor.keyId}`}>
+        <Link to={href(`keys/${actor.keyId}`)} class="mono">
+          <span class="unseen">key </span>
           {shortId(actor.keyId)}
         </Link>
       )}

@@ -55,8 +55,8 @@ function CatalogueEntry({
           <p>{description ?? <span class="faint">It has no description.</span>}</p>
           {may('deliveries:read') && (
             <p class="after-text">
-              <Link to={href('deliveries', { event: name })} label={`Deliveries of ${name}`}>
-                Its deliveries
+              <Link to={href('deliveries', { event: name })}>
+                Deliveries <span class="unseen">{`of ${name}`}</span>
               </Link>
             </p>
           )}

@@ -13,6 +13,10 @@ export class Problem extends Error {
   }
 }
 
+/** A host of an older version, or without what keeps it: the page leaves the part out. */
+export const isUnknownOperation = (problem: Problem | undefined): boolean =>
+  problem?.code === 'SVC_CONSOLE_UNKNOWN_OPERATION'
+
 const onSignedOut = new Set<() => void>()
 
 /** Calls `listener` whenever the server says that the session is over. */

@@ -53,7 +53,8 @@ export const Id = ({
 }) => (
   <span class="id">
     {to ? (
-      <Link to={to} class="mono" label={`${what} ${id}`}>
+      <Link to={to} class="mono">
+        <span class="unseen">{`${what} `}</span>
         <bdi title={id}>{whole ? id : shortId(id)}</bdi>
       </Link>
     ) : (

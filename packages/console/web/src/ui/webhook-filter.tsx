@@ -22,11 +22,8 @@ export function WebhookFilter({
 }
 
 export const WebhookName = ({ id, webhook }: { id: string; webhook: Webhook | undefined }) => (
-  <Link
-    to={href(`webhooks/${id}`)}
-    class={webhook ? 'cut' : 'mono'}
-    label={`Webhook ${webhook ? webhookName(webhook) : id}`}
-  >
+  <Link to={href(`webhooks/${id}`)} class={webhook ? 'cut' : 'mono'}>
+    <span class="unseen">webhook </span>
     <bdi>{webhook ? webhookName(webhook) : shortId(id)}</bdi>
   </Link>
 )

@@ -1,6 +1,6 @@
 /** Deliveries and latency over a span, from the roll-ups: of all webhooks, or of one. */
 import type { Stats } from '../../server/contract.ts'
-import { call } from '../../server/call.ts'
+import { call, isUnknownOperation } from '../../server/call.ts'
 import { Bars } from '../../charts/bars.tsx'
 import { Lines } from '../../charts/lines.tsx'
 import { useFilters } from '../../state/router.ts'
@@ -44,6 +44,7 @@ export function useStats(of: { webhookId?: string; tenant?: string }) {
 export function DeliveryCharts({ webhookId }: { webhookId?: string }) {
   const stats = useStats(webhookId ? { webhookId } : {})
   const { name, setSpan } = useSpan()
+  if (isUnknownOperation(stats.problem)) return null
   return (
     <>
       <div class="part-head">

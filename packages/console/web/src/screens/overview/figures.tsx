@@ -1,7 +1,7 @@
 /** The numbers of the span: each leads to the list behind it. */
 import type { ComponentChildren } from 'preact'
 import type { StatsPoint } from '../../server/contract.ts'
-import { call } from '../../server/call.ts'
+import { call, isUnknownOperation } from '../../server/call.ts'
 import { useSession } from '../../shell/session.ts'
 import { href } from '../../state/router.ts'
 import { useQuery } from '../../state/use-query.ts'
@@ -18,7 +18,7 @@ export function Figures() {
 function DeliveryFigures() {
   const { may } = useSession()
   const { span } = useSpan()
-  const { data } = useStats({})
+  const { data, problem } = useStats({})
   const health = useQuery(
     may('health:read') ? 'health' : null,
     (signal) => call('health.get', {}, signal),
@@ -33,6 +33,7 @@ function DeliveryFigures() {
     ?.firstAttemptMs.p50
   const queues = health.data?.queues ?? []
   const waiting = queues.reduce((total, queue) => total + queue.waiting + queue.active, 0)
+  if (isUnknownOperation(problem)) return null
   return (
     <div class="figures" aria-busy={!data}>
       <Figure to={href('deliveries', { status: 'delivered', since })} name="Delivered" known={data}>

@@ -1,0 +1,136 @@
+/** A host with something on every screen: deliveries of all kinds, dead letters, keys, inbound requests. */
+import { createHmac } from 'node:crypto'
+import { Type } from '@sinclair/typebox'
+import { defineEvents } from '@svc/core'
+import { hmac } from '@svc/webhooks'
+import type { Test } from 'tap'
+import { until } from '../../../support/until.ts'
+import { startReceiver } from '../../../webhooks/support/receiver.ts'
+import type { HostOptions } from '../../support/host.ts'
+import type { Visit } from './visit.ts'
+
+export const INBOUND_SECRET = 'the-secret-of-inbound-requests'
+
+export const events = defineEvents({
+  'order.created': {
+    payload: Type.Object({
+      id: Type.Integer(),
+      total: Type.Number(),
+      note: Type.Optional(Type.String()),
+    }),
+    description: 'An order was placed and paid.',
+    example: { id: 42, total: 129.5 },
+  },
+  'order.shipped': { payload: Type.Any(), description: 'It left the warehouse.', deprecated: true },
+})
+
+export const lively = (options: HostOptions = {}): HostOptions => ({
+  ...options,
+  core: {
+    events,
+    secrets: (name) =>
+      ({ BOOTSTRAP_KEY: 'the-bootstrap-key-of-tests', INBOUND: INBOUND_SECRET })[name] ?? null,
+    worker: { maxAttempts: 2, retryDelaySeconds: 1, retryBackoff: false },
+    ...options.core,
+  },
+  webhooks: {
+    allowedEvents: ['order.created', 'order.shipped'],
+    allowedNetworks: ['127.0.0.0/8'],
+    inboundLog: { keepDays: 7, rawBodies: true },
+    inbound: {
+      shop: {
+        path: '/hooks/shop',
+        publishAs: 'shop.order',
+        verify: hmac({ signatureHeader: 'x-signature', secretName: 'INBOUND' }),
+        deduplicationKey: ({ headers }) => String(headers['x-delivery'] ?? '') || null,
+      },
+    },
+    ...options.webhooks,
+  },
+  auth: {
+    bootstrapKeySecret: 'BOOTSTRAP_KEY',
+    excludePaths: ['/hooks/shop'],
+    scopes: ['orders:read'],
+    ...options.auth,
+  },
+})
+
+export interface Life {
+  /** Answers 200. */
+  healthy: string
+  /** Answers 503, until it is told to recover. */
+  failing: string
+  recover: () => void
+  userId: string
+  keyId: string
+}
+
+export async function bringToLife(t: Test, { app, url }: Visit): Promise<Life> {
+  let status = 503
+  const good = await startReceiver(t)
+  const bad = await startReceiver(t, (_request, reply) => {
+    reply.writeHead(status, { 'content-type': 'application/json' })
+    reply.end(JSON.stringify({ error: 'upstream unavailable' }))
+  })
+  const { webhooks, auth } = app.svc
+  const healthy = await webhooks.register({
+    url: good.url,
+    events: ['order.created'],
+    label: 'Billing',
+    filter: { 'payload.total': { $gte: 10 } },
+  })
+  const failing = await webhooks.register({
+    url: bad.url,
+    events: ['*'],
+    label: 'Warehouse',
+    tenant: 'acme',
+  })
+  for (const total of [5, 50, 500]) {
+    await app.svc.events.publish('order.created', { id: total, total }, { tenant: 'acme' })
+  }
+  await until(
+    () => webhooks.listDeadLetters(failing.id),
+    (letters) => letters.length === 3,
+  )
+  await until(
+    () => webhooks.listDeliveries(healthy.id),
+    (attempts) => attempts.length === 2,
+  )
+
+  const user = await auth.createUser({
+    email: 'ada@example.com',
+    name: 'Ada Lovelace',
+    tenant: 'acme',
+  })
+  const key = await auth.createApiKey({ userId: user.id, label: 'Reporting', scopes: ['read'] })
+  const body = JSON.stringify({ order: 7 })
+  const signature = createHmac('sha256', INBOUND_SECRET).update(body).digest('hex')
+  for (const [signed, delivery] of [
+    [signature, 'd-1'],
+    [signature, 'd-1'],
+    ['0'.repeat(64), 'd-2'],
+  ] as const) {
+    await fetch(`${url}/hooks/shop`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-signature': signed,
+        'x-delivery': delivery,
+      },
+      body,
+    })
+  }
+  await until(
+    () => webhooks.listInbound(),
+    (requests) => requests.length === 3,
+  )
+  return {
+    healthy: healthy.id,
+    failing: failing.id,
+    recover: () => {
+      status = 200
+    },
+    userId: user.id,
+    keyId: key.id,
+  }
+}

@@ -1,0 +1,69 @@
+/** The page's own decisions, without a browser. */
+import t from 'tap'
+import { accentFor, contrast, parseColour } from '../../../packages/console/web/src/text/colours.ts'
+import {
+  ago,
+  bytes,
+  duration,
+  isUuid,
+  span,
+} from '../../../packages/console/web/src/text/format.ts'
+import {
+  changesFrom,
+  emptyDraft,
+  parsedFilter,
+  readDraft,
+} from '../../../packages/console/web/src/text/webhook-draft.ts'
+import { labelled, roundUp } from '../../../packages/console/web/src/charts/scale.ts'
+
+t.test('an accent of any colour is legible in both schemes', async (t) => {
+  const grounds = { light: [255, 255, 255], dark: [22, 29, 27] } as const
+  for (const wished of ['#ffcc00', '#000000', '#ffffff', '#123', '3b5bdb', '#00ff00']) {
+    for (const scheme of ['light', 'dark'] as const) {
+      const { accent, onAccent } = accentFor(wished, scheme)!
+      const [colour, text] = [accent, onAccent].map((rgb) => rgb.match(/\d+/g)!.map(Number)) as [
+        [number, number, number],
+        [number, number, number],
+      ]
+      t.ok(contrast(colour, [...grounds[scheme]]) >= 4.5, `${wished} on ${scheme}`)
+      t.ok(contrast(text, colour) >= 4.5, `the text on ${wished}, ${scheme}`)
+    }
+  }
+  t.equal(parseColour('red;}'), undefined)
+})
+
+t.test(
+  'the form of a webhook says which field is wrong, and sends what differs alone',
+  async (t) => {
+    t.match(readDraft(emptyDraft), { mistakes: { url: /https/, events: /at least one/ } })
+    const before = { ...emptyDraft, url: 'https://example.com', events: ['*'] }
+    t.match(readDraft(before), { body: { url: 'https://example.com', retry: null, filter: null } })
+    t.match(readDraft({ ...before, headers: 'no colon' }), { mistakes: { headers: /no colon/ } })
+    t.match(readDraft({ ...before, rateLimit: '5' }), { mistakes: { ratePerSeconds: /both/ } })
+    t.match(readDraft({ ...before, maxAttempts: 'many' }), {
+      mistakes: { maxAttempts: /whole number/ },
+    })
+    t.match(parsedFilter('[]'), { mistake: /JSON object/ })
+    t.strictSame(changesFrom(before, { ...before, delaysSeconds: '5, 60', headers: 'x-a: b: c' }), {
+      retry: { delaysSeconds: [5, 60] },
+      headers: { 'x-a': 'b: c' },
+    })
+    t.strictSame(changesFrom({ ...before, label: 'a' }, before), { label: null })
+  },
+)
+
+t.test('times, sizes and axes are rounded as people read them', async (t) => {
+  const now = Date.parse('2030-01-01T00:00:00Z')
+  t.equal(ago('2029-12-31T23:59:58Z', now), 'just now')
+  t.equal(ago('2029-12-31T23:00:00Z', now), '1 h ago')
+  t.equal(ago('2030-01-01T00:02:00Z', now), 'in 2 min')
+  t.equal(span(100_000), '28 h')
+  t.equal(duration(1500), '1.5 s')
+  t.equal(duration(null), '–')
+  t.equal(bytes(1), '1 byte')
+  t.equal(bytes(2_500_000), '2.5 MB')
+  t.strictSame([0, 5, 41, 99, 450].map(roundUp), [4, 5, 50, 100, 500])
+  t.strictSame(labelled(24, 4), [0, 6, 12, 18])
+  t.ok(isUuid('0198a1b2-0000-7000-8000-000000000000'))
+  t.notOk(isUuid('0198'))
+})
