@@ -6,6 +6,7 @@ import { svcCore, type SvcCoreOptions } from '@svc/core'
 import { svcWebhooks, type SvcWebhooksOptions } from '@svc/webhooks'
 import type { Test } from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
+import { builtPage } from './built-page.ts'
 
 export const BOOTSTRAP_KEY = 'the-bootstrap-key-of-tests'
 export const HOST = 'console.example'
@@ -65,6 +66,7 @@ interface AskOptions {
 
 export async function startHost(t: Test, options: HostOptions = {}): Promise<Host> {
   const { database = await freshDatabase(t) } = options
+  await builtPage()
   const app = Fastify({ pluginTimeout: 60_000, ...options.fastify })
   t.teardown(() => app.close())
   await options.before?.(app)

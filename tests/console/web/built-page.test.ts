@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { builtPage } from './support/built-page.ts'
+import { builtPage } from '../support/built-page.ts'
 
 /** Of a specification, and of an example in a placeholder. */
 const NAMES = /^https?:\/\/(www\.w3\.org\/|example\.com\/|\.)/

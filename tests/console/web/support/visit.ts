@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { BOOTSTRAP_KEY, startHost, type Host, type HostOptions } from '../../support/host.ts'
-import { builtPage } from './built-page.ts'
 import { openBrowser } from './chromium.ts'
 
 /** Where a person can look at them; not in the repository. */
@@ -34,7 +33,6 @@ export async function withConsole(
   options: HostOptions,
   look: (visit: Visit) => Promise<void>,
 ): Promise<void> {
-  await builtPage()
   const browser = await openBrowser()
   if (!browser) {
     t.pass('skipped: no browser. Install Chrome, or run this on Linux x64')

@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process'
 import { globSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { until } from '../../../support/until.ts'
+import { until } from '../../support/until.ts'
 
-const PACKAGE = join(import.meta.dirname, '../../../../packages/console')
+const PACKAGE = join(import.meta.dirname, '../../../packages/console')
 const BUILT = join(PACKAGE, 'web-dist')
 const LOCK = join(PACKAGE, 'web-dist.lock')
 /** Far longer than a build: whoever held the lock is dead. */
