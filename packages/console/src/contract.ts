@@ -168,8 +168,8 @@ export interface Calls {
     { deliveryId: string }
   >
   'deadLetters.list': Call<DeliveryQuery, Page<Attempt>>
-  /** All of a webhook, or some by the ids of their deliveries. */
-  'deadLetters.redrive': Call<{ webhookId: string; deliveryIds?: string[] }, { redriven: number }>
+  /** All of a webhook, or some by their ids. */
+  'deadLetters.redrive': Call<{ webhookId: string; ids?: string[] }, { redriven: number }>
   'stats.get': Call<StatsQuery, Stats>
 
   'catalogue.list': Call<Nothing, { items: EventDescription[] }>

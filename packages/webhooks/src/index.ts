@@ -20,6 +20,7 @@ export type {
   Page,
   QueuedDelivery,
   RedeliverInput,
+  RedriveInput,
   RedriveResult,
   RotateSecretInput,
   TenantOfWebhooks,

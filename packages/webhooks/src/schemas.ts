@@ -261,6 +261,17 @@ export const QueuedDelivery = Type.Object({ deliveryId: Uuid })
 /** A delivery that was queued. */
 export type QueuedDelivery = Static<typeof QueuedDelivery>
 
+const RedriveSome = Type.Object(
+  {
+    id: Type.String(),
+    ids: Type.Optional(Type.Array(Uuid, { minItems: 1, maxItems: 500 })),
+  },
+  strict,
+)
+export const RedriveInput = Type.Union([Type.String(), RedriveSome])
+/** The webhook `id`, and which of its dead letters: by default all of them. */
+export type RedriveInput = Static<typeof RedriveSome>
+
 export const RedriveResult = Type.Object({ redriven: Type.Integer() })
 /** How many dead letters were queued again. */
 export type RedriveResult = Static<typeof RedriveResult>

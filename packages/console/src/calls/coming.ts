@@ -1,12 +1,11 @@
 /** Operations that `@svc/webhooks` and `@svc/core` are about to have. */
-import type { QueuedDelivery, RedriveResult } from '@svc/webhooks'
+import type { QueuedDelivery } from '@svc/webhooks'
 import type { Health, RecoverInput, Stats, StatsQuery } from '../contract.ts'
 import { UnknownOperation } from '../errors.ts'
 import type { By } from './call.ts'
 
 interface Coming {
   redeliver: (input: { webhookId: string; deliveryId: string }) => Promise<QueuedDelivery>
-  redrive: (input: string | { id: string; deliveryIds: string[] }) => Promise<RedriveResult>
   recover: (input: RecoverInput) => Promise<{ deliveries: number }>
   stats: (query: StatsQuery) => Promise<Stats>
 }

@@ -15,7 +15,7 @@ const OneDelivery = Type.Object(
 const Redrive = Type.Object(
   {
     webhookId: Type.String(),
-    deliveryIds: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 200 })),
+    ids: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 200 })),
   },
   { additionalProperties: false },
 )
@@ -82,8 +82,8 @@ export const deliveryCalls: CallsOf<'deliveries' | 'deadLetters' | 'stats'> = {
     changes: true,
     needs: 'webhooks',
     input: Redrive,
-    run: ({ webhookId, deliveryIds }, { webhooks }) =>
-      coming(webhooks).redrive(deliveryIds ? { id: webhookId, deliveryIds } : webhookId),
+    run: ({ webhookId, ids }, { webhooks }) =>
+      webhooks.redrive({ id: webhookId, ...(ids && { ids }) }),
   },
   'stats.get': {
     right: 'deliveries:read',

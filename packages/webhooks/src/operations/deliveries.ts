@@ -24,6 +24,7 @@ import type {
   DeliveryStatus,
   QueuedDelivery,
   RedeliverInput,
+  RedriveInput,
   RedriveResult,
   TestInput,
 } from '../schemas.ts'
@@ -39,7 +40,7 @@ export interface DeliveryOperations {
   /** Makes one attempt now and writes it to the log; a failure is not tried again. */
   deliver: (input: DeliverInput, db?: Db, by?: Caller) => Promise<LogRow>
   redeliver: (input: RedeliverInput, db?: Db, by?: Caller) => Promise<QueuedDelivery>
-  redrive: (webhookId: string, db?: Db, by?: Caller) => Promise<RedriveResult>
+  redrive: (letters: RedriveInput, db?: Db, by?: Caller) => Promise<RedriveResult>
   test: (input: TestInput, db?: Db, by?: Caller) => Promise<QueuedDelivery>
 }
 
@@ -103,11 +104,11 @@ export function createDeliveryOperations(
       })
     },
 
-    async redrive(webhookId, caller, by = THE_PROCESS) {
+    async redrive({ id: webhookId, ids }, caller, by = THE_PROCESS) {
       assertUuid(webhookId)
       return await core.within(caller, async (db) => {
         const webhook = existing(webhookId, (await lockWebhooks(db, [webhookId], by.reach))[0])
-        const redriven = await core.queues.redrive(db, QUEUE, webhookId)
+        const redriven = await core.queues.redrive(db, QUEUE, webhookId, ids)
         await auditWork(db, by.origin, 'redrive', webhook, {
           redriven: { from: null, to: redriven },
         })

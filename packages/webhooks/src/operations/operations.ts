@@ -8,6 +8,7 @@ import {
   NewWebhook,
   Page,
   RedeliverInput,
+  RedriveInput,
   RotateSecretInput,
   TenantPage,
   TestWebhook,
@@ -93,7 +94,9 @@ function operationsOf(
       deliveries.redeliver(input, db, by),
     ),
     listDeadLetters: (webhook = {}) => listDeadLetters(webhook),
-    redrive: writeOperation(name('redrive'), Id, (id, db) => deliveries.redrive(id, db, by)),
+    redrive: writeOperation(name('redrive'), RedriveInput, (webhook, db) =>
+      deliveries.redrive(typeof webhook === 'string' ? { id: webhook } : webhook, db, by),
+    ),
     recover: writeOperation(name('recover'), RecoverInput, (input, db) =>
       recoveries.recover(input, db, by),
     ),

@@ -17,6 +17,7 @@ import type {
   Page,
   QueuedDelivery,
   RedeliverInput,
+  RedriveInput,
   RedriveResult,
   RotateSecretInput,
   TenantOfWebhooks,
@@ -106,11 +107,12 @@ export interface SvcWebhooks {
    */
   listDeadLetters: (webhook?: string | ListedDeliveries) => Promise<DeliveryAttempt[]>
   /**
-   * Queues all dead letters of a webhook again, with all their attempts.
+   * Queues all dead letters of a webhook again, with all their attempts; with `ids` those alone, by
+   * the ids that a list of dead letters shows.
    *
-   * @throws WebhookNotFound
+   * @throws InvalidInput, WebhookNotFound
    */
-  redrive: (id: string, options?: OperationOptions) => Promise<RedriveResult>
+  redrive: (webhook: string | RedriveInput, options?: OperationOptions) => Promise<RedriveResult>
   /**
    * Puts deliveries of a span on their way again, in portions in the background: dead letters, what
    * waits for its next attempt, or events that the webhook wants and never got a delivery of.

@@ -59,7 +59,7 @@ export function deliveryRoutes(api: Api, deliveries: DeliveryOperations): void {
     },
     async (request, reply) => {
       const { id } = request.params
-      return reply.code(202).send(await deliveries.redrive(id, undefined, callerOf(request)))
+      return reply.code(202).send(await deliveries.redrive({ id }, undefined, callerOf(request)))
     },
   )
 }

@@ -134,8 +134,8 @@ const chooser = (
 async function redriveSome(letters: readonly Attempt[]): Promise<number> {
   let done = 0
   for (const [webhookId, of] of Map.groupBy(letters, (letter) => letter.webhookId)) {
-    const deliveryIds = of.map(({ deliveryId }) => deliveryId)
-    done += (await call('deadLetters.redrive', { webhookId, deliveryIds })).redriven
+    const ids = of.map(({ id }) => id)
+    done += (await call('deadLetters.redrive', { webhookId, ids })).redriven
   }
   return done
 }
