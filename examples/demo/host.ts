@@ -1,8 +1,10 @@
-/** The application: an ordinary Fastify host with both plugins. */
+/** The application: an ordinary Fastify host with both plugins, and with the console where it is asked for. */
 import Fastify, { type FastifyInstance } from 'fastify'
 import { svcAuth } from '@svc/auth'
+import { svcConsole } from '@svc/console'
 import { svcCore } from '@svc/core'
 import { hmac, svcWebhooks } from '@svc/webhooks'
+import { lifeEvents } from './life.ts'
 
 export interface Host {
   app: FastifyInstance
@@ -10,6 +12,8 @@ export interface Host {
   /** The events that the application's own subscription has handled. */
   handled: { name: string; id: string; payload: unknown }[]
 }
+
+const ORDER_EVENTS = ['order.created', 'order.shipped', 'order.lost']
 
 interface NewOrder {
   item: string
@@ -22,9 +26,16 @@ interface HostOptions {
   database: string
   secrets: Record<string, string>
   port: number
+  /** With the console, and the events that it shows. */
+  withConsole: boolean
 }
 
-export async function startHost({ database, secrets, port }: HostOptions): Promise<Host> {
+export async function startHost({
+  database,
+  secrets,
+  port,
+  withConsole,
+}: HostOptions): Promise<Host> {
   const app = Fastify({ logger: { level: process.env.LOG_LEVEL ?? 'silent' } })
   const handled: Host['handled'] = []
 
@@ -33,6 +44,7 @@ export async function startHost({ database, secrets, port }: HostOptions): Promi
     secrets: (name) => secrets[name] ?? null,
     // The demo is short: three attempts, one second apart.
     worker: { maxAttempts: 3, retryDelaySeconds: 1, retryBackoff: false },
+    ...(withConsole && { events: lifeEvents }),
   })
   await app.register(svcAuth, {
     bootstrapKeySecret: 'BOOTSTRAP_KEY',
@@ -40,7 +52,7 @@ export async function startHost({ database, secrets, port }: HostOptions): Promi
     excludePaths: ['/health', '/hooks/github'],
   })
   await app.register(svcWebhooks, {
-    allowedEvents: ['order.created', 'order.shipped', 'order.lost'],
+    allowedEvents: [...ORDER_EVENTS, ...(withConsole ? Object.keys(lifeEvents) : [])],
     deliveryTimeoutMs: 500,
     // The demo's receiver listens on loopback, which deliveries may not reach by default.
     allowedNetworks: ['127.0.0.0/8'],
@@ -57,6 +69,8 @@ export async function startHost({ database, secrets, port }: HostOptions): Promi
       },
     },
   })
+
+  if (withConsole) await app.register(svcConsole, { theme: { name: 'Demo' } })
 
   await app.svc.events.subscribe('github.push', (payload, { id, name }) => {
     handled.push({ name, id, payload })

@@ -5,13 +5,20 @@ interface Invitation {
   secrets: { BOOTSTRAP_KEY: string }
   /** The id of a webhook for `order.created`. */
   webhook: string
+  /** The console as a customer sees it: a link that works once. */
+  portal: string
 }
 
-export function invite({ base, receiver, secrets, webhook }: Invitation): void {
+export function invite({ base, receiver, secrets, webhook, portal }: Invitation): void {
   const key = `-H 'X-API-Key: ${secrets.BOOTSTRAP_KEY}'`
   const json = `-H 'Content-Type: application/json'`
   console.log(`
 The host listens at ${base}, the receiver at ${receiver}.
+
+Open the console:   ${base}/console
+  and sign in with  ${secrets.BOOTSTRAP_KEY}
+What acme sees:     ${portal}
+
 In another terminal, try:
 
   curl -i ${base}/orders

@@ -6,9 +6,11 @@ import { explain } from './explain.ts'
 import { startHost } from './host.ts'
 import { openDemoDatabase } from './demo-database.ts'
 import { invite } from './invite.ts'
+import { bringToLife, LIFE } from './life.ts'
 import { printReceived, stopPrinting } from './print.ts'
 import { startReceiver } from './receiver-process.ts'
 import { showAll } from './story.ts'
+import { builtPage } from '../../tests/console/support/built-page.ts'
 import { whenOrphaned } from '../../tests/support/orphan.ts'
 
 const closers: (() => Promise<void>)[] = []
@@ -24,13 +26,22 @@ async function main(): Promise<void> {
   closers.push(() => database.close())
   const receiver = await startReceiver()
   closers.push(() => receiver.stop())
-  const host = await startHost({ database: database.url, secrets, port: readPort() })
+  if (stay) await builtPage()
+  const host = await startHost({
+    database: database.url,
+    secrets,
+    port: readPort(),
+    withConsole: stay,
+  })
   closers.push(() => host.app.close())
 
   const webhook = await showAll({ base: host.url, secrets, receiver, handled: host.handled })
   if (stay) {
-    invite({ base: host.url, receiver: receiver.url, secrets, webhook })
-    receiver.onReceived(printReceived)
+    const end = await bringToLife(host, receiver)
+    closers.push(async () => end())
+    const portal = new URL(await host.app.svc.console.portalLink({ tenant: 'acme' }), host.url).href
+    invite({ base: host.url, receiver: receiver.url, secrets, webhook, portal })
+    receiver.onReceived((received) => received.path.startsWith(LIFE) || printReceived(received))
     await new Promise(() => {}) // until Ctrl-C; the listening host keeps the process alive
   }
 }
