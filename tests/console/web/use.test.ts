@@ -21,11 +21,11 @@ t.test('an operator works with webhooks, deliveries, keys and inbound requests',
     await at('webhooks')
     await page.getByRole('link', { name: 'Billing' }).click()
     await changesIt(page, visit, life.healthy)
+    await at('deliveries')
+    await filters(page)
     life.recover()
     await at(`dead-letters?webhookId=${life.failing}`)
     await redrives(page, visit, life.failing)
-    await at('deliveries')
-    await filters(page)
     await at(`users/${life.userId}`)
     await worksWithKeys(page, visit, life.userId)
     await at('inbound?outcome=accepted')
@@ -86,11 +86,13 @@ t.test('an operator works with webhooks, deliveries, keys and inbound requests',
     t.equal((await read()).secret, shown)
     await page.getByRole('link', { name: 'Settings' }).click()
     await page.getByLabel('Label').fill('Accounting')
+    await app.svc.webhooks.update({ id, description: 'Changed by somebody else' })
     await page.getByLabel('Attempts', { exact: true }).fill('7')
     await click(page, 'Save changes')
     await toast(page, 'Saved')
     t.match(await read(), {
       label: 'Accounting',
+      description: 'Changed by somebody else',
       retry: { maxAttempts: 7 },
       filter: { 'payload.total': { $gte: 10 } },
     })

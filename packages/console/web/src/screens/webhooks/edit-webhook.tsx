@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { call } from '../../server/call.ts'
 import type { Webhook } from '../../server/contract.ts'
 import { useChange } from '../../state/use-change.ts'
@@ -7,26 +8,30 @@ import { Loading, ProblemNote } from '../../ui/notes.tsx'
 import { say } from '../../ui/toasts.tsx'
 import { WebhookForm } from './webhook-form.tsx'
 
-/** The values of its headers are asked for besides: a list and a get mask them. */
+/**
+ * The values of its headers are asked for besides: a list and a get mask them. The form begins with the
+ * webhook as it was when it was opened or saved: what others change meanwhile takes nothing from it.
+ */
 export function EditWebhook({ webhook, onChanged }: { webhook: Webhook; onChanged: () => void }) {
   const { id } = webhook
+  const [opened, setOpened] = useState(webhook)
   const { busy, problem, run } = useChange()
-  const secrets = useQuery(webhook.headers ? id : null, (signal) =>
+  const secrets = useQuery(opened.headers ? `${id}/${opened.updatedAt}` : null, (signal) =>
     call('webhooks.secrets', { id }, signal),
   )
   if (secrets.problem) return <ProblemNote problem={secrets.problem} retry={secrets.reload} />
   if (secrets.loading) return <Loading />
-  const initial = draftOf(webhook, secrets.data?.headers ?? null)
+  const initial = draftOf(opened, secrets.data?.headers ?? null)
   const save = async (draft: Draft) => {
     const saved = await run(() => call('webhooks.update', { id, ...changesFrom(initial, draft) }))
     if (!saved) return
     say('Saved')
+    setOpened(saved)
     onChanged()
-    if (webhook.headers) secrets.reload()
   }
   return (
     <WebhookForm
-      key={webhook.updatedAt}
+      key={opened.updatedAt}
       initial={initial}
       isNew={false}
       busy={busy}

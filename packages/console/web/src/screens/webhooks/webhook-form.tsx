@@ -105,7 +105,11 @@ export function WebhookForm({
           <FilterTrial draft={draft} />
         </div>
       </Panel>
-      <Panel title="How it is sent">
+      <details class="panel" open={!isNew}>
+        <summary>
+          <h2>How it is sent</h2>
+          <span class="hint">Timeout, retries, limits, headers, transform</span>
+        </summary>
         <div class="form">
           <div class="pair">
             <TextField label="Timeout (ms)" hint="Of one attempt." {...field('timeoutMs')} />
@@ -165,7 +169,7 @@ export function WebhookForm({
             <TextField label="Description" {...field('description')} />
           </div>
         </div>
-      </Panel>
+      </details>
       {Object.keys(mistakes).length > 0 && (
         <p class="problem-text" role="alert">
           {`Look again: ${Object.values(mistakes).join(' ')}`}
