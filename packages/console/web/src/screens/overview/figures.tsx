@@ -58,7 +58,7 @@ function DeliveryFigures() {
       <Figure to={href('deliveries', { since })} name="Arrived" known={data}>
         {delivered + dead === 0 ? '–' : `${percent(delivered, dead)} %`}
       </Figure>
-      <Figure name="Publish to first attempt" known={data}>
+      <Figure name="First attempt after" known={data}>
         {duration(latency)}
       </Figure>
       {may('health:read') && (
