@@ -6,7 +6,14 @@ import { NAMES } from './names.ts'
 
 const root = join(import.meta.dirname, '../..')
 const documents = globSync(
-  ['*.md', 'docs/testing.md', 'examples/README.md', 'packages/*/README.md', 'packages/*/docs/*.md'],
+  [
+    '*.md',
+    'docs/testing.md',
+    'docs/migrations.md',
+    'examples/README.md',
+    'packages/*/README.md',
+    'packages/*/docs/*.md',
+  ],
   { cwd: root },
 ).toSorted()
 const BLOCK = /^```(ts|js)\n([^]*?)^```$/gm

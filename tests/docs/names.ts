@@ -28,6 +28,10 @@ import type { svcCore as plugin } from '@svc/core'
 declare global { const svcCore: typeof plugin }
 `,
   'packages/core/docs/events.md': APP,
+  'docs/migrations.md': `${APP}
+import type { svcCore as plugin } from '@svc/core'
+declare global { const svcCore: typeof plugin }
+`,
   'packages/webhooks/README.md': `${APP}
 import '@svc/webhooks'
 declare global {

@@ -23,6 +23,7 @@ import { PolicyMap } from './guard/policy/policy-map.ts'
 import { collectRoutes, routerOptionsOf } from './guard/policy/registered-routes.ts'
 import { redactingLog } from './guard/refusal-log.ts'
 import { createRequestContextCopy } from './guard/request-context.ts'
+import { prepareDatabase } from './migrations.ts'
 import { watchAgeing } from './operations/key-ageing.ts'
 import { createOperationContext } from './operations/context.ts'
 import { createTenantPart } from './operations/erase-tenant.ts'
@@ -49,8 +50,6 @@ declare module 'fastify' {
   }
 }
 
-const MIGRATIONS = new URL('../sql/', import.meta.url)
-
 /** Whether the guard asks for a key: for our other packages, which do not import this one. */
 const GUARDS = Symbol.for('@svc/auth.guards')
 
@@ -58,12 +57,7 @@ async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> 
   assertNotRegistered(app)
   const settings = resolveAuthOptions(given)
   assertManagementGuarded(withPrefix(settings, app.prefix))
-  bootOnCore(
-    app,
-    '@svc/auth',
-    (core) => core.migrate('@svc/auth', MIGRATIONS),
-    (core) => mount(app, core, settings),
-  )
+  bootOnCore(app, '@svc/auth', prepareDatabase, (core) => mount(app, core, settings))
 }
 
 async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): Promise<void> {

@@ -58,6 +58,7 @@ export class RunningCore implements Core {
   readonly bus: EventBus
   readonly errorText: ErrorText | null
   readonly underTest: HostUnderTest
+  readonly startedAt: Date
   #boot: MigrationBoot
   #database: Database
   #periodicTasks: PeriodicTasks
@@ -89,6 +90,7 @@ export class RunningCore implements Core {
     this.log = log
     this.errorText = settings.errorBody && createErrorText(settings.errorBody, log)
     this.#boot = boot
+    this.startedAt = open.startedAt
     this.#database = database
     this.db = database.db
     this.notifications = new NotificationConnection(database.listener, !database.pooled, (error) =>
@@ -98,6 +100,7 @@ export class RunningCore implements Core {
     this.lease.declareDays('eventRetentionDays', settings.eventRetentionDays)
     this.lease.declareDays('auditRetentionDays', settings.auditRetentionDays)
     const retry = retrySettingsOf(settings.worker)
+    const isCheck = settings.migrate === 'check'
     this.#lostJobs = new LostJobs({
       boss,
       db: database.maintenance,
@@ -115,8 +118,9 @@ export class RunningCore implements Core {
       mover: this.#mover,
       createPump: (worker) => this.#createPump(worker),
     })
-    this.queues = new JobQueues(boss, database, retry, this.#workers)
+    this.queues = new JobQueues(boss, database, retry, this.#workers, isCheck)
     this.bus = new EventBus({
+      isCheck,
       boss,
       database,
       workers: this.#workers,

@@ -19,6 +19,9 @@ export const DatabaseTooOld = createError<[string]>(
 /** The role may not do what the boot needs; the message names the right. Thrown at boot. */
 export const RightsMissing = createError<[string]>('SVC_CORE_RIGHTS_MISSING', '%s', 500)
 
+/** With the option `migrate: 'check'`: a table or queue is missing. Thrown at boot. */
+export const SchemaMissing = createError<[string]>('SVC_CORE_SCHEMA_MISSING', '%s', 500)
+
 /** A migration could not get a lock, or its turn, for ten minutes. Thrown at boot. */
 export const MigrationBlocked = createError<[string]>('SVC_CORE_MIGRATION_BLOCKED', '%s', 500)
 

@@ -67,6 +67,7 @@ export {
   PayloadMismatch,
   ReservedEventName,
   RightsMissing,
+  SchemaMissing,
   SubscriptionTaken,
   TransactionRolledBack,
   Unavailable,

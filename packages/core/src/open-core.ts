@@ -26,6 +26,8 @@ export interface OpenCore {
   catalogue: Catalogue
   cipher: Cipher
   telemetry: Telemetry
+  /** Before anything was made, by the clock of Postgres. */
+  startedAt: Date
 }
 
 export async function openCore(
@@ -42,18 +44,23 @@ export async function openCore(
     log.warn({ err: loggable(error) }, 'connection to Postgres lost')
   const database = await openDatabase(await whichDatabase(settings, secrets), logError)
   try {
-    const boot = { pool: database.pool, workerPool: database.workerPool, log, signal }
+    const isCheck = settings.migrate === 'check'
+    const boot = { pool: database.pool, workerPool: database.workerPool, log, signal, isCheck }
     return await explainingRights(database.db, async () => {
+      const { rows } = await database.db.query(
+        'select extract(epoch from now())::float8 * 1000 as now',
+      )
+      const startedAt = new Date(rows[0].now)
       await migrate(boot, '@svc/core', MIGRATIONS)
       const start = () =>
-        startBoss(database.maintenance, {
+        startBoss(database.maintenance, isCheck, {
           error: (error) => log.warn({ err: loggable(error) }, 'pg-boss error'),
           warn: (warning) => log.warn({ warning }, 'pg-boss warning'),
         })
       // pg-boss takes its lock after it has made the schema: of two processes that make it at once one fails.
-      const installed = await isBossInstalled(database.db)
-      const boss = installed ? await start() : await withMigrationLock(boot, start)
-      return { boot, log, database, boss, secrets, catalogue, cipher, telemetry }
+      const mayStart = isCheck || (await isBossInstalled(database.db))
+      const boss = mayStart ? await start() : await withMigrationLock(boot, start)
+      return { boot, log, database, boss, secrets, catalogue, cipher, telemetry, startedAt }
     })
   } catch (error) {
     await database.close()

@@ -17,6 +17,8 @@ interface Parts {
   boss: PgBoss
   database: Database
   lease: Pick<ProcessLease, 'declareEvents'>
+  /** The option `migrate` is 'check': queues are rows, and nothing else is made. */
+  isCheck: boolean
 }
 
 export class Declarations {
@@ -56,9 +58,9 @@ export class Declarations {
   }
 
   async #write(event: string, options: ResolvedSubscribeOptions): Promise<void> {
-    const { boss, database, lease } = this.#parts
+    const { boss, database, lease, isCheck } = this.#parts
     const queue = queueOfSubscription(options.subscription)
-    await defineQueue(boss, database, queue, { ownTable: false })
+    await defineQueue(boss, database, queue, { ownTable: false, isCheck })
     await lease.declareEvents({
       subscription: options.subscription,
       queue,

@@ -41,6 +41,8 @@ interface Parts {
   database: Database
   workers: WorkerRegistry
   retry: RetrySettings
+  /** The option `migrate` is 'check'. */
+  isCheck: boolean
   lease: Pick<ProcessLease, 'declareEvents' | 'forget' | 'owner'>
   catalogue: Pick<Catalogue, 'check'>
   telemetry: Pick<Telemetry, 'publishes'>

@@ -83,8 +83,16 @@ export class JobQueues implements Queues {
   #database: Database
   #retry: RetrySettings
   #workers: WorkerRegistry
+  #isCheck: boolean
 
-  constructor(boss: PgBoss, database: Database, retry: RetrySettings, workers: WorkerRegistry) {
+  constructor(
+    boss: PgBoss,
+    database: Database,
+    retry: RetrySettings,
+    workers: WorkerRegistry,
+    isCheck: boolean,
+  ) {
+    this.#isCheck = isCheck
     this.#boss = boss
     this.#database = database
     this.#retry = retry
@@ -92,7 +100,10 @@ export class JobQueues implements Queues {
   }
 
   define(queue: string): Promise<void> {
-    return defineQueue(this.#boss, this.#database, queue, { ownTable: true })
+    return defineQueue(this.#boss, this.#database, queue, {
+      ownTable: true,
+      isCheck: this.#isCheck,
+    })
   }
 
   insert(db: Db, queue: string, jobs: NewJob[]): Promise<void> {

@@ -4,6 +4,7 @@ import { findBlocked, wordsOf, type Blocked } from './lock-holders.ts'
 import { transaction, type Db } from '../postgres/transaction.ts'
 import { tryOf } from './lock-retries.ts'
 import { MigrationBlocked } from '../errors.ts'
+import { assertMade } from './missing-schema.ts'
 import { withQueryTimeout } from '../postgres/query-timeout.ts'
 import { pause } from './abortable-pause.ts'
 import {
@@ -16,6 +17,8 @@ import {
 
 export interface MigrationBoot extends Boot {
   pool: pg.Pool
+  /** The option `migrate` is 'check': nothing is made. */
+  isCheck?: boolean
 }
 
 /** A migration that has its locks may rewrite a large table. */
@@ -30,12 +33,15 @@ const LOOK_EVERY_MS = 100
  * A file that cannot get a lock within moments is rolled back and tried again: what waits for a
  * table keeps the publishes of running processes waiting behind it.
  *
- * @throws MigrationBlocked with the table and the session, where no try of ten minutes got a lock
+ * @throws MigrationBlocked with the table and the session, where no try of ten minutes got a lock,
+ *   SchemaMissing where nothing is to be made and something is missing
  */
 export async function migrate(boot: MigrationBoot, owner: string, folder: URL): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted()
   const db = withQueryTimeout(boot.pool)
-  if ((await pendingOf(db, owner, names)).length === 0) return
+  const pending = await pendingOf(db, owner, names)
+  if (boot.isCheck) assertMade(pending, owner)
+  if (pending.length === 0) return
   await withMigrationLock(boot, async (turn) => {
     await createMigrationsTable(db)
     for (const name of await pendingOf(db, owner, names)) {

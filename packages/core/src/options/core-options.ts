@@ -41,6 +41,12 @@ export interface SvcCoreOptions {
   secrets?: (name: string) => string | null | undefined | Promise<string | null | undefined>
   worker?: WorkerOptions
   /**
+   * `'boot'`: the host makes its tables and queues. `'check'`: it makes and changes none, needs
+   * rights on rows alone, and does not boot where something is missing; `npx svc migrate` makes it.
+   * @default 'boot'
+   */
+  migrate?: 'boot' | 'check'
+  /**
    * How long an event and its payload are kept, in days; longer where a job, a dead letter or a
    * row of a log needs them. A publish `id` is idempotent so long.
    * @default 30
@@ -81,6 +87,7 @@ export interface CoreSettings {
   database: SvcCoreOptions['database']
   secrets: NonNullable<SvcCoreOptions['secrets']>
   worker: WorkerSettings
+  migrate: 'boot' | 'check'
   eventRetentionDays: number
   auditRetentionDays: number
   encryption: { secretNames: string[] } | null
@@ -125,6 +132,11 @@ const rules: OptionRules = {
         default: 256,
       },
     },
+  },
+  migrate: {
+    expects: '"boot" or "check"',
+    is: (value) => value === 'boot' || value === 'check',
+    default: 'boot',
   },
   eventRetentionDays: {
     expects: 'an integer from 1 to 36500 (days)',

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import { InvalidOption } from '@svc/core'
 import { deleteOldDeadLetters, longestDays, sweepRecoveries, type Core } from '@svc/core/internal'
-import { dropLogDays, makeLogDays } from '../tables/delivery-log.ts'
+import { prepareDatabase } from '../migrations.ts'
+import { deleteOldLogRows, dropLogDays, makeLogDays } from '../tables/delivery-log.ts'
 import { sweepDeletedWebhooks } from '../tables/webhooks.ts'
 import type { WebhooksSettings } from '../options.ts'
 import { createAddressFilter } from './http/blocked-addresses.ts'
@@ -32,7 +33,6 @@ export interface Outbound {
   publicKey: string | null
 }
 
-const MIGRATIONS = new URL('../../sql/', import.meta.url)
 /** A sender waits for its answer meanwhile, some of them 3 seconds. */
 const FETCH_TIMEOUT_MS = 5000
 const MINUTE_IN_SECONDS = 60
@@ -49,13 +49,12 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   const isBlocked = createAddressFilter(settings.allowedNetworks)
   const timeoutMs = settings.deliveryTimeoutMs
 
-  await core.migrate('@svc/webhooks', MIGRATIONS)
+  await prepareDatabase(core)
   core.lease.declareDays('deadLetterRetentionDays', settings.deadLetterRetentionDays)
   core.lease.declareDays('deliveryLogRetentionDays', settings.deliveryLogRetentionDays)
-  await core.queues.define(QUEUE)
   await core.fanOut.declare(SUBSCRIPTION, QUEUE, settings.allowedEvents)
   core.retainEventsAtLeast(settings.deliveryLogRetentionDays)
-  await keepLog(core, settings.deliveryLogRetentionDays)
+  keepLog(core, settings.deliveryLogRetentionDays)
 
   const events = describeEvents(settings.allowedEvents, core.catalogue.entries)
   const client = createPost({ timeoutMs, isBlocked, userAgent: userAgent() })
@@ -106,16 +105,19 @@ async function signingKeyOf(core: Core, { ed25519 }: WebhooksSettings): Promise<
   )
 }
 
-async function keepLog(core: Core, days: number): Promise<void> {
-  const makeDays = () => core.transaction(makeLogDays)
-  await makeDays().catch((error: Error) => {
-    // The default partition takes rows of days without a partition: the host can start.
-    core.log.warn({ err: error }, 'could not make the next partitions of the delivery log')
-  })
-  core.every(HOUR_IN_SECONDS, 'next days of the delivery log', makeDays)
-  core.every(HOUR_IN_SECONDS, 'old days of the delivery log', () =>
-    core.transaction((db) => dropLogDays(db, days)),
-  )
+function keepLog(core: Core, days: number): void {
+  if (core.settings.migrate === 'check') {
+    core.every(HOUR_IN_SECONDS, 'old rows of the delivery log', () =>
+      deleteOldLogRows(core.db, days),
+    )
+  } else {
+    core.every(HOUR_IN_SECONDS, 'next days of the delivery log', () =>
+      core.transaction(makeLogDays),
+    )
+    core.every(HOUR_IN_SECONDS, 'old days of the delivery log', () =>
+      core.transaction((db) => dropLogDays(db, days)),
+    )
+  }
   core.every(HOUR_IN_SECONDS, 'tenants of deleted webhooks', () =>
     sweepDeletedWebhooks(core.db, days),
   )

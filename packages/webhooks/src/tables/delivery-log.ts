@@ -122,6 +122,25 @@ export async function dropLogDays(db: Db, days: number): Promise<void> {
   await db.query('select svc."__svc.webhooks.drop_log_days"($1)', [Math.max(days, longest)])
 }
 
+const OLD_PORTION = 5000
+
+/** The same, row by row and in portions: for a role that may drop no partition. */
+export async function deleteOldLogRows(db: Db, days: number): Promise<void> {
+  const longest = await longestDays(db, 'deliveryLogRetentionDays', DAY_IN_SECONDS)
+  for (;;) {
+    const { rowCount } = await db.query(
+      `delete from svc."__svc.webhooks.delivery_log"
+        where id = any(array(
+          select id from svc."__svc.webhooks.delivery_log"
+           where id < svc."__svc.webhooks.first_id"((now() at time zone 'utc')::date - $1::int)
+           limit $2))
+          and id < svc."__svc.webhooks.first_id"((now() at time zone 'utc')::date - $1::int)`,
+      [Math.max(days, longest), OLD_PORTION],
+    )
+    if ((rowCount ?? 0) < OLD_PORTION) return
+  }
+}
+
 /** Pages of 8 KiB that one statement reads of each day's partition. */
 const ERASED_PAGES = 250
 

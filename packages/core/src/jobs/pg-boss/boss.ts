@@ -1,6 +1,8 @@
 /** The one door to pg-boss: its jobs, retries, back-off, expiry and dead-letter queues. */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { createRequire } from 'node:module'
 import { PgBoss as NewPgBoss } from 'pg-boss'
+import { assertMade } from '../../migrations/missing-schema.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from './dead-letters.ts'
 import { HEARTBEAT_SECONDS } from './jobs-table.ts'
@@ -12,6 +14,11 @@ import type { Jobs as PgBoss } from './boss-interface.ts'
 import type { WorkerSettings } from '../../options/core-options.ts'
 
 export const JOBS_SCHEMA = 'svc_jobs'
+
+/** The version of its tables that this version of pg-boss needs. */
+const SCHEMA_VERSION = (
+  createRequire(import.meta.url)('pg-boss/package.json') as { pgboss: { schema: number } }
+).pgboss.schema
 
 /**
  * The same for every queue and every process, so that no host changes the settings of another by
@@ -43,11 +50,16 @@ const connectionOfCall = new AsyncLocalStorage<Db>()
 
 export async function startBoss(
   pool: Db,
+  /** The option `migrate` is 'check'. */
+  isCheck: boolean,
   log: { error(error: unknown): void; warn(warning: unknown): void },
 ): Promise<PgBoss> {
   // `create schema if not exists` needs the right to create even where the schema exists.
   const { rows } = await pool.query(`select to_regnamespace('${JOBS_SCHEMA}') is null as is_new`)
+  const made = isCheck ? await checkedVersion(pool) : 0
   const boss = new NewPgBoss({
+    // Its own check refuses tables of a later version, which a process of this one can use.
+    migrate: !isCheck || made > SCHEMA_VERSION,
     createSchema: rows[0].is_new,
     db: {
       executeSql: (text, values) => (connectionOfCall.getStore() ?? pool).query(text, values),
@@ -75,6 +87,17 @@ export async function startBoss(
   return boss
 }
 
+/** @throws SchemaMissing */
+async function checkedVersion(db: Db): Promise<number> {
+  const { rows } = (await isBossInstalled(db))
+    ? await db.query(`select version from ${JOBS_SCHEMA}.version`)
+    : { rows: [] }
+  const version = Number((rows[0] as { version: number } | undefined)?.version ?? 0)
+  const isMade = version >= SCHEMA_VERSION
+  assertMade(isMade ? [] : [`the schema ${JOBS_SCHEMA} in version ${SCHEMA_VERSION}`], 'pg-boss')
+  return version
+}
+
 /** Whether pg-boss's schema exists. pg-boss's own lock guards the changes of later versions. */
 export async function isBossInstalled(db: Db): Promise<boolean> {
   const { rows } = await db.query(`select to_regclass('${JOBS_SCHEMA}.version') is not null as yes`)
@@ -94,15 +117,20 @@ export async function defineQueue(
   boss: PgBoss,
   database: TableSetupDatabase,
   queue: string,
-  { ownTable }: { ownTable: boolean },
+  { ownTable, isCheck }: { ownTable: boolean; isCheck: boolean },
 ): Promise<void> {
+  if (isCheck && ownTable) assertMade(await missingQueue(database.db, queue), 'pg-boss')
   const deadLetter = deadLetterQueueOf(queue)
   const settings = { ...QUEUE_SETTINGS, deadLetter }
   await createOrUpdate(boss, deadLetter, DEAD_LETTER_SETTINGS, {})
   await createOrUpdate(boss, queue, settings, { partition: ownTable })
-  await setUpDeadLetters(database)
-  if (ownTable) await setUpQueueTable(database, queue)
+  await setUpDeadLetters(database, isCheck)
+  if (ownTable) await setUpQueueTable(database, queue, isCheck)
 }
+
+/** A queue with a table of its own is made by whoever may make tables; others are rows. */
+const missingQueue = async (db: Db, queue: string): Promise<string[]> =>
+  (await isQueue(db, queue)) ? [] : [`the queue ${queue}`]
 
 async function createOrUpdate(
   boss: PgBoss,

@@ -1,6 +1,7 @@
 /** Settings, indexes and a trigger for pg-boss's tables of jobs, made once after pg-boss made the tables. */
 import { ADVISORY_LOCKS } from '../../postgres/advisory-locks.ts'
 import type { Database } from '../../postgres/pools.ts'
+import { assertMade } from '../../migrations/missing-schema.ts'
 import { transaction, type Db } from '../../postgres/transaction.ts'
 
 export type TableSetupDatabase = Pick<Database, 'db' | 'pool'>
@@ -22,16 +23,22 @@ const LONGEST_MS = 10 * 60_000
  * For a queue with a table of its own: autovacuum settings, and the index of parked jobs. The index
  * is partial, so that other jobs do not pay for it.
  */
-export const setUpQueueTable = (database: TableSetupDatabase, queue: string): Promise<void> =>
+export const setUpQueueTable = (
+  database: TableSetupDatabase,
+  queue: string,
+  isCheck: boolean,
+): Promise<void> =>
   once(
     database,
+    isCheck,
+    `the index of the queue ${queue}`,
     (db) => isQueueTableSetUp(db, queue),
     (db) => alterQueueTable(db, queue),
   )
 
 /** For dead letters: ids in the order of time, and an index by group. */
-export const setUpDeadLetters = (database: TableSetupDatabase): Promise<void> =>
-  once(database, areDeadLettersSetUp, alterDeadLetters)
+export const setUpDeadLetters = (database: TableSetupDatabase, isCheck: boolean): Promise<void> =>
+  once(database, isCheck, 'the index of dead letters', areDeadLettersSetUp, alterDeadLetters)
 
 /**
  * Makes what is not there yet. `if not exists` alone is no help between processes: of two that
@@ -39,10 +46,13 @@ export const setUpDeadLetters = (database: TableSetupDatabase): Promise<void> =>
  */
 async function once(
   { db, pool }: TableSetupDatabase,
+  isCheck: boolean,
+  what: string,
   isDone: (db: Db) => Promise<boolean>,
   alter: (db: Db) => Promise<void>,
 ): Promise<void> {
   if (await isDone(db)) return
+  if (isCheck) assertMade([what], 'pg-boss')
   await transaction(
     pool,
     async (locked) => {

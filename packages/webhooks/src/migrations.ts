@@ -1,0 +1,17 @@
+/** What this package keeps in the database: tables, partitions of the delivery log, a queue. */
+import type { Core } from '@svc/core/internal'
+import { QUEUE } from './outbound/constants.ts'
+import { makeLogDays } from './tables/delivery-log.ts'
+
+const FOLDER = new URL('../sql/', import.meta.url)
+
+/** Makes it, or only looks where the host has `migrate: 'check'`. */
+export async function prepareDatabase(core: Core): Promise<void> {
+  await core.migrate('@svc/webhooks', FOLDER)
+  await core.queues.define(QUEUE)
+  if (core.settings.migrate === 'check') return
+  await core.transaction(makeLogDays).catch((error: Error) => {
+    // The default partition takes rows of days without a partition: the host can start.
+    core.log.warn({ err: error }, 'could not make the next partitions of the delivery log')
+  })
+}

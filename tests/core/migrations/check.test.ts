@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto'
+import { svcAuth } from '@svc/auth'
+import { svcCore } from '@svc/core'
+import { drain, receiver } from '@svc/core/testing'
+import { svcWebhooks } from '@svc/webhooks'
+import Fastify from 'fastify'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { run } from '../../../packages/core/src/cli/run.ts'
+import { emptyDatabase } from '../../support/fresh-database.ts'
+
+/** The rights of a host, as docs/migrations.md has them. */
+const GRANTS = `
+  grant usage on schema svc, svc_jobs to $role;
+  grant select, insert, update, delete on all tables in schema svc, svc_jobs to $role;`
+
+async function hostRole(t: Test, database: string) {
+  const role = `svc_test_role_${randomBytes(5).toString('hex')}`
+  const admin = new pg.Client(database)
+  await admin.connect()
+  await admin.query(`create role ${role} login password 'secret'`)
+  t.teardown(async () => {
+    await admin.query(`drop owned by ${role} cascade; drop role ${role}`)
+    await admin.end()
+  })
+  const url = new URL(database)
+  url.username = role
+  url.password = 'secret'
+  const sql = (text: string) => admin.query(text.replaceAll('$role', role))
+  return { url: url.href, sql }
+}
+
+async function migrated(database: string, ...options: string[]) {
+  const lines: string[] = []
+  const errors: string[] = []
+  const output = {
+    out: (line: string) => void lines.push(line),
+    err: (line: string) => void errors.push(line),
+  }
+  const env = { DATABASE_URL: database }
+  const exitCode = await run(['migrate', ...options], env, output)
+  return { exitCode, lines, errors }
+}
+
+async function boot(
+  t: Test,
+  database: string,
+  migrate: 'boot' | 'check',
+  setUp?: (app: Awaited<ReturnType<typeof appOf>>) => unknown,
+) {
+  const app = await appOf(t, database, migrate)
+  await setUp?.(app)
+  await app.ready()
+  return app
+}
+
+async function appOf(t: Test, database: string, migrate: 'boot' | 'check') {
+  const app = Fastify({ pluginTimeout: 60_000 })
+  t.teardown(() => app.close())
+  await app.register(svcCore, { database: { connectionString: database, max: 3 }, migrate })
+  await app.register(svcAuth, { managementBasePath: null })
+  await app.register(svcWebhooks, { allowedEvents: ['a'], allowedNetworks: ['127.0.0.0/8'] })
+  return app
+}
+
+t.test('a role with rights on rows alone boots, subscribes, publishes and delivers', async (t) => {
+  const database = await emptyDatabase(t)
+  const { url, sql } = await hostRole(t, database)
+  const partner = await receiver()
+  t.teardown(() => partner.close())
+  t.match(await migrated(database), { exitCode: 0, errors: [] })
+  await sql(GRANTS)
+  const { rows: before } = await sql(TABLES)
+
+  const handled: unknown[] = []
+  const app = await boot(t, url, 'check', ({ svc }) =>
+    svc.events.subscribe('a', (payload) => void handled.push(payload), { subscription: 'mine' }),
+  )
+  const { secret } = await app.svc.webhooks.register({ url: partner.url, events: ['a'] })
+  partner.secret = secret
+  await app.svc.events.publish('a', 1)
+  await drain(app)
+  t.strictSame(handled, [1])
+  t.match(partner.received, [{ verified: true, body: { payload: 1 } }])
+  await app.svc.auth.createUser({ email: 'a@example.com', name: 'A' })
+  const { rows: after } = await sql(TABLES)
+  t.strictSame(after, before, 'no table, index or function was made')
+})
+
+const TABLES = `select relname from pg_class join pg_namespace as s on s.oid = relnamespace
+  where nspname in ('svc', 'svc_jobs') order by relname`
+
+t.test('with check a host makes nothing, and says what is missing', async (t) => {
+  const database = await emptyDatabase(t)
+  const client = new pg.Client(database)
+  await client.connect()
+  t.teardown(() => client.end())
+  const missing = (message: RegExp) => ({ code: 'SVC_CORE_SCHEMA_MISSING', message })
+  await t.rejects(
+    boot(t, database, 'check'),
+    missing(/@svc\/core: 001-core\.sql, .*npx svc migrate/),
+  )
+  t.strictSame((await client.query(TABLES)).rows, [])
+
+  t.match(await migrated(database), { exitCode: 0 })
+  await client.query(`delete from svc."__svc.migrations" where name = '003-processes.sql'`)
+  await t.rejects(boot(t, database, 'check'), missing(/of @svc\/core: 003-processes\.sql\. Run/))
+  await client.query(
+    `insert into svc."__svc.migrations" (owner, name) values ('@svc/core', '003-processes.sql')`,
+  )
+  await client.query('update svc_jobs.version set version = 1')
+  await t.rejects(boot(t, database, 'check'), missing(/pg-boss: the schema svc_jobs in version/))
+})
+
+t.test('svc migrate makes all, says what, and makes nothing twice', async (t) => {
+  const database = await emptyDatabase(t)
+  const missing = await migrated(database, '--check')
+  t.match(missing, { exitCode: 1, errors: [/lacks of @svc\/core: 001-core\.sql.*SCHEMA_MISSING/] })
+  const first = await migrated(database)
+  t.equal(first.exitCode, 0)
+  t.ok(first.lines.includes('made   @svc/core 001-core.sql'))
+  t.ok(first.lines.includes('made   @svc/webhooks 001-webhooks.sql'))
+  t.ok(first.lines.includes('made   @svc/auth 001-auth.sql'))
+  t.equal(first.lines.at(-1), 'done')
+  for (const options of [[], ['--check']]) {
+    const again = await migrated(database, ...options)
+    t.match(again, { exitCode: 0, errors: [] })
+    t.equal(again.lines.at(-1), 'everything is there')
+  }
+})
+
+t.test('svc migrate says what is wrong with its arguments', async (t) => {
+  const said: string[] = []
+  const output = {
+    out: (line: string) => void said.push(line),
+    err: (line: string) => void said.push(line),
+  }
+  t.equal(await run(['--help'], {}, output), 0)
+  t.match(said.pop(), /Usage: npx svc migrate/)
+  t.equal(await run([], {}, output), 2)
+  t.match(said.pop(), /no command was given/)
+  t.equal(await run(['migrat'], {}, output), 2)
+  t.match(said.pop(), /no command migrat/)
+  t.equal(await run(['migrate', '--dry'], {}, output), 2)
+  t.match(said.pop(), /no option --dry/)
+  t.equal(await run(['migrate'], {}, output), 2)
+  t.match(said.pop(), /DATABASE_URL is not set/)
+  const nowhere = { DATABASE_URL: 'postgres://u:topsecret@127.0.0.1:1/x' }
+  t.equal(await run(['migrate'], nowhere, output), 1)
+  t.match(said.at(-1), /DATABASE_UNREACHABLE/)
+  t.notMatch(said.at(-1), /topsecret/)
+})
+
+t.test(
+  'beside the tables of a later version an older host goes on, with either option',
+  async (t) => {
+    const database = await emptyDatabase(t)
+    await migrated(database)
+    const client = new pg.Client(database)
+    await client.connect()
+    t.teardown(() => client.end())
+    const handled: unknown[] = []
+    const older = await boot(t, database, 'check', ({ svc }) =>
+      svc.events.subscribe('a', (payload) => void handled.push(payload)),
+    )
+    // What a later version may do: add, and change nothing that is there.
+    await client.query(`
+    alter table svc."__svc.events" add column later text default 'x';
+    create table svc."__svc.later" (id int);
+    insert into svc."__svc.migrations" (owner, name) values ('@svc/core', '999-later.sql');
+    update svc_jobs.version set version = version + 1`)
+    const newer = await boot(t, database, 'boot')
+    await newer.svc.events.publish('a', 'from the newer')
+    await older.svc.events.publish('a', 'from the older')
+    await drain(older)
+    t.strictSame(handled.toSorted(), ['from the newer', 'from the older'])
+    await older.close()
+    await boot(t, database, 'check')
+  },
+)
