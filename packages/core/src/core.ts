@@ -100,7 +100,6 @@ export class RunningCore implements Core {
     this.lease.declareDays('eventRetentionDays', settings.eventRetentionDays)
     this.lease.declareDays('auditRetentionDays', settings.auditRetentionDays)
     const retry = retrySettingsOf(settings.worker)
-    const isCheck = settings.migrate === 'check'
     this.#lostJobs = new LostJobs({
       boss,
       db: database.maintenance,
@@ -118,9 +117,9 @@ export class RunningCore implements Core {
       mover: this.#mover,
       createPump: (worker) => this.#createPump(worker),
     })
-    this.queues = new JobQueues(boss, database, retry, this.#workers, isCheck)
+    this.queues = new JobQueues(boss, database, retry, this.#workers, boot.isCheck === true)
     this.bus = new EventBus({
-      isCheck,
+      isCheck: boot.isCheck === true,
       boss,
       database,
       workers: this.#workers,
