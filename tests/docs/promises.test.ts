@@ -11,7 +11,7 @@ t.test('each promise names tests that there are', async (t) => {
   t.ok(rows.length > 20, `${rows.length} promises`)
   for (const row of rows) {
     const files = [...row.matchAll(/`(tests\/[^`]+)`/g)].map(([, file]) => file as string)
-    t.ok(files.length > 0, row.split('|')[1])
+    t.ok(files.length > 0, row)
     for (const file of files) t.ok(existsSync(join(ROOT, file)), file)
   }
 })
