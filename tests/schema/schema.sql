@@ -304,6 +304,16 @@ create table svc."__svc.webhooks.missing_events" (
   constraint "__svc.webhooks.missing_events_pkey" PRIMARY KEY (recovery_id, n)
 );
 
+create table svc."__svc.webhooks.recent_attempts" (
+  at timestamp with time zone not null,
+  webhook_id uuid not null,
+  tenant text collate "C",
+  event text collate "C" not null,
+  status text collate "C" not null,
+  duration_ms integer,
+  first_attempt_ms integer
+) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05);
+
 create table svc."__svc.webhooks.registrations" (
   id uuid not null,
   url text not null,
@@ -334,6 +344,24 @@ create table svc."__svc.webhooks.registrations" (
   constraint "__svc.webhooks.registrations_pkey" PRIMARY KEY (id)
 );
 CREATE INDEX "__svc.webhooks.registrations_tenant_id_idx" ON svc."__svc.webhooks.registrations" USING btree (tenant, id) WHERE (tenant IS NOT NULL);
+
+create table svc."__svc.webhooks.stats" (
+  period text collate "C" not null,
+  at timestamp with time zone not null,
+  webhook_id uuid not null,
+  event text collate "C" not null,
+  tenant text collate "C",
+  delivered integer not null,
+  failed integer not null,
+  skipped integer not null,
+  dead integer not null,
+  durations integer[] not null,
+  first_attempts integer[] not null,
+  constraint "__svc.webhooks.stats_period_check" CHECK ((period = ANY (ARRAY['minute'::text, 'hour'::text, 'day'::text]))),
+  constraint "__svc.webhooks.stats_pkey" PRIMARY KEY (period, at, webhook_id, event)
+);
+CREATE INDEX "__svc.webhooks.stats_tenant_period_at_idx" ON svc."__svc.webhooks.stats" USING btree (tenant, period, at) WHERE (tenant IS NOT NULL);
+CREATE INDEX "__svc.webhooks.stats_webhook_id_period_at_idx" ON svc."__svc.webhooks.stats" USING btree (webhook_id, period, at);
 
 create table svc_jobs.bam (
   id uuid default gen_random_uuid() not null,

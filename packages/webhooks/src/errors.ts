@@ -21,6 +21,13 @@ export const RecoveryNotFound = createError<[string]>(
   404,
 )
 
+/** More points of statistics than one answer has. */
+export const TooManyPoints = createError<[string, string]>(
+  'SVC_WEBHOOKS_TOO_MANY_POINTS',
+  'the span has %s points, and an answer at most %s: ask for a shorter span, or by hour or day',
+  400,
+)
+
 /** A span that ends before it begins. */
 export const InvalidSpan = createError<[string, string]>(
   'SVC_WEBHOOKS_INVALID_SPAN',

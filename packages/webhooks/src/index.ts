@@ -38,6 +38,7 @@ export type {
   RecoverResult,
   WebhookRecovery,
 } from './recovery-schemas.ts'
+export type { Stats, StatsQuery } from './stats-schemas.ts'
 export type { InboundFilter, LoggedRequest, ReplayResult } from './inbound-schemas.ts'
 export {
   DeliveryNotFound,
@@ -49,6 +50,7 @@ export {
   NoExample,
   NotReplayable,
   RecoveryNotFound,
+  TooManyPoints,
   TimeoutTooLong,
   TransformNotAllowed,
   UnknownTransform,

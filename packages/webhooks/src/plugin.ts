@@ -22,6 +22,7 @@ import { inboundRoutes } from './routes/inbound.ts'
 import { unknownId } from './routes/management.ts'
 import { publicKeyRoutes } from './routes/public-keys.ts'
 import { recoveryRoutes } from './routes/recoveries.ts'
+import { statsRoutes } from './routes/stats.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 
 async function webhooks(app: FastifyInstance, options: SvcWebhooksOptions): Promise<void> {
@@ -65,6 +66,7 @@ async function mount(
         deliveryListRoutes(api, outbound.lists)
         deliveryRoutes(api, outbound.deliveries)
         recoveryRoutes(api, outbound.recoveries)
+        statsRoutes(api, outbound.stats)
       },
       unknownId,
     )

@@ -30,6 +30,7 @@ t.test('there is an action for each operation', async (t) => {
     '__svc.webhooks.register',
     '__svc.webhooks.replayInbound',
     '__svc.webhooks.rotateSecret',
+    '__svc.webhooks.stats',
     '__svc.webhooks.test',
     '__svc.webhooks.tryFilter',
     '__svc.webhooks.update',

@@ -57,6 +57,10 @@ const ATTACKS: Record<keyof Within, [(by: Within, victim: Victim) => Promise<unk
     (by, { webhookId, deliveryId: id }) => by.getRecovery({ webhookId, id }),
     { statusCode: 404 },
   ],
+  stats: [
+    (by) => by.stats({ tenant: 'acme', from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' }),
+    { points: [{ attempts: { delivered: 0 } }] },
+  ],
   listInbound: [(by) => by.listInbound({ tenant: 'acme' }), []],
   replayInbound: [(by, { requestId }) => by.replayInbound(requestId), { statusCode: 404 }],
 }

@@ -49,6 +49,10 @@ const ATTACKS: Record<string, Attack> = {
     refused: isNotFound,
   },
   'GET /deliveries': { path: () => '/deliveries?tenant=acme', refused: isSilent },
+  'GET /stats': {
+    path: ({ webhookId }) => `/stats?by=minute&webhookId=${webhookId}`,
+    refused: ({ status, body }) => status === 200 && !/delivered":[1-9]/.test(body),
+  },
   'GET /dead-letters': { path: () => '/dead-letters?tenant=acme', refused: isSilent },
   'GET /:id/deliveries': {
     path: ({ webhookId }) => `/${webhookId}/deliveries`,

@@ -19,4 +19,6 @@ export const ADVISORY_LOCKS = {
   tenants: 7_763_007,
   /** The first half of the locks of groups whose jobs are recovered; the second is a hash of the group. */
   recoveries: 7_763_020,
+  /** Recent attempts are rolled up into the statistics of `@svc/webhooks`. */
+  webhookStats: 7_763_021,
 } as const

@@ -12,6 +12,7 @@ import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
 import { eraseLogRows } from '../tables/delivery-log.ts'
 import { eraseInboundRows } from '../tables/inbound-log.ts'
 import { forgetMissingEvents } from '../tables/missing-events.ts'
+import { eraseStats } from '../tables/stats.ts'
 import { forgetDeletedWebhooks } from '../tables/webhooks.ts'
 import {
   deactivateWebhooksOf,
@@ -49,6 +50,7 @@ export function createTenantPart(core: Core): TenantPart {
       }
       const webhooks = await deleteWebhooks(db, ids)
       await forgetDeletedWebhooks(db, tenant)
+      await eraseStats(core.dbWithin(LOG_MS), tenant, all)
       if (ids.length > 0) queues.groupsChanged(QUEUE)
       return { webhooks, jobs, deadLetters, logRows, deduplicationKeys }
     },

@@ -22,6 +22,7 @@ declare module '@svc/core' {
     '__svc.webhooks.recover': SvcWebhooks['recover']
     '__svc.webhooks.listRecoveries': SvcWebhooks['listRecoveries']
     '__svc.webhooks.getRecovery': SvcWebhooks['getRecovery']
+    '__svc.webhooks.stats': SvcWebhooks['stats']
     '__svc.webhooks.listInbound': SvcWebhooks['listInbound']
     '__svc.webhooks.replayInbound': SvcWebhooks['replayInbound']
   }

@@ -16,6 +16,7 @@ import {
   type ListedDeliveries,
 } from '../schemas.ts'
 import { ListRecoveries, RecoverInput, RecoveryId } from '../recovery-schemas.ts'
+import { StatsQuery } from '../stats-schemas.ts'
 import { InboundFilter } from '../inbound-schemas.ts'
 import { descriptionOf, type DescribedEvent } from '../outbound/described-event.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
@@ -25,6 +26,7 @@ import { parsed } from './delivery-attempts.ts'
 import type { InboundOperations } from './inbound.ts'
 import type { TryFilter } from './filter-trial.ts'
 import type { RecoveryOperations } from './recover.ts'
+import type { ReadStats } from './stats.ts'
 import type { SvcWebhooks } from './svc-webhooks.ts'
 import type { WebhookOperations } from './webhooks.ts'
 
@@ -35,6 +37,7 @@ interface Parts {
   deliveries: DeliveryOperations
   lists: DeliveryLists
   recoveries: RecoveryOperations
+  stats: ReadStats
   events: readonly DescribedEvent[]
   requests: InboundOperations
   tryFilter: TryFilter
@@ -46,7 +49,7 @@ export const createOperations = (parts: Parts): SvcWebhooks => ({
 })
 
 function operationsOf(
-  { webhooks, deliveries, lists, recoveries, events, requests, tryFilter }: Parts,
+  { webhooks, deliveries, lists, recoveries, stats, events, requests, tryFilter }: Parts,
   by: Caller,
 ): Omit<SvcWebhooks, 'as'> {
   const name = (method: keyof SvcWebhooks) => `svc.webhooks.${method}`
@@ -60,6 +63,7 @@ function operationsOf(
       return await list({ ...filter, ...(reach === null ? {} : { tenant: reach }) } as Filter)
     }
   }
+  const readStats = readOperation(StatsQuery, (query) => stats(query, by))
   const list = readOperation(Page, within(webhooks.list))
   const listTenants = readOperation(TenantPage, (page) => webhooks.listTenants(page, by))
   const listInbound = readOperation(InboundFilter, within(requests.list))
@@ -104,6 +108,7 @@ function operationsOf(
       recoveries.list(typeof webhook === 'string' ? { webhookId: webhook } : webhook, by),
     ),
     getRecovery: readOperation(RecoveryId, (input) => recoveries.get(input, by)),
+    stats: (query = {}) => readStats(query),
     listInbound: (filter = {}) => listInbound(filter),
     tryFilter: readOperation(FilterTrial, (trial) => tryFilter(trial, by)),
     listTenants: (page = {}) => listTenants(page),

@@ -7,6 +7,7 @@ import type {
   RecoverResult,
   WebhookRecovery,
 } from '../recovery-schemas.ts'
+import type { Stats, StatsQuery } from '../stats-schemas.ts'
 import type {
   DeliverInput,
   DeliveryAttempt,
@@ -128,6 +129,13 @@ export interface SvcWebhooks {
   listRecoveries: (webhook: string | ListedRecoveries) => Promise<WebhookRecovery[]>
   /** @throws InvalidInput, WebhookNotFound, RecoveryNotFound */
   getRecovery: (recovery: { webhookId: string; id: string }) => Promise<WebhookRecovery>
+  /**
+   * Counts attempts and deliveries, with their latencies: the last day by the hour, of all webhooks,
+   * unless the query says otherwise. At most 1000 points.
+   *
+   * @throws InvalidInput, InvalidSpan, TooManyPoints
+   */
+  stats: (query?: StatsQuery) => Promise<Stats>
   /**
    * Lists inbound requests, newest first; all of them where no `limit` is given.
    *

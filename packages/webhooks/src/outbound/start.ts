@@ -14,9 +14,11 @@ import { parseSigningKey, type SigningKey } from './delivery/ed25519.ts'
 import { recordCrashedAttempts } from './delivery/crashed-attempts.ts'
 import { QUEUE, SUBSCRIPTION } from './constants.ts'
 import { createFetch, type Fetch } from './http/fetch.ts'
+import { rollUpStats } from './roll-up.ts'
 import { createPost, type Post } from './http/post.ts'
 import { reencryptWebhooks } from '../operations/reencrypt.ts'
 import { createRecoveryOperations, type RecoveryOperations } from '../operations/recover.ts'
+import { createReadStats, type ReadStats } from '../operations/stats.ts'
 import { createWebhookOperations, type WebhookOperations } from '../operations/webhooks.ts'
 import { endSecretsSooner } from '../tables/webhook-secrets.ts'
 
@@ -25,6 +27,7 @@ export interface Outbound {
   deliveries: DeliveryOperations
   lists: DeliveryLists
   recoveries: RecoveryOperations
+  stats: ReadStats
   /** The guarded way out for what sources fetch. */
   fetch: Fetch
   /** The allowed events, and what the host says of them. */
@@ -55,6 +58,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   await core.fanOut.declare(SUBSCRIPTION, QUEUE, settings.allowedEvents)
   core.retainEventsAtLeast(settings.deliveryLogRetentionDays)
   keepLog(core, settings.deliveryLogRetentionDays)
+  rollUpStats(core)
 
   const events = describeEvents(settings.allowedEvents, core.catalogue.entries)
   const client = createPost({ timeoutMs, isBlocked, userAgent: userAgent() })
@@ -78,6 +82,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     deliveries: createDeliveryOperations(core, post, { ...settings, events }),
     lists: createDeliveryLists(core, settings.deliveryLogRetentionDays),
     recoveries: createRecoveryOperations(core, settings.deliveryLogRetentionDays),
+    stats: createReadStats(core),
     events,
     publicKey: signingKey && signingKey.publicKey,
   }

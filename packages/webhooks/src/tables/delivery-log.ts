@@ -7,6 +7,8 @@ import type { DeliveryAttempt } from '../schemas.ts'
 export interface LogRow extends Omit<DeliveryAttempt, 'payload'> {
   /** JSON text; null where the event holds it. */
   payload: string | null
+  /** From the publish to the attempt, where it is the first one: for the statistics, not in the log. */
+  firstAttemptMs?: number
 }
 
 /** The columns that an attempt fills, with their types. */
@@ -35,18 +37,32 @@ const TENANT = `coalesce(
   (select tenant from svc."__svc.webhooks.registrations" where id = attempt.webhook_id),
   (select tenant from svc."__svc.webhooks.deleted_webhooks" where id = attempt.webhook_id))`
 
+/** The columns of {@link columnsOf}: those of the log, and what only the statistics are given. */
+const COLUMNS = { ...INSERTED, first_attempt_ms: 'integer' }
+
 /** The rows of {@link columnsOf}, which begin with the parameter `$first`, numbered as `n`. */
 const rowsFrom = (first: number): string => {
-  const types = Object.values(INSERTED)
+  const types = Object.values(COLUMNS)
   const arrays = types.map((type, index) => `$${first + index}::${type}[]`)
-  return `unnest(${arrays.join(', ')}) with ordinality as attempt (${NAMES}, n)`
+  return `unnest(${arrays.join(', ')}) with ordinality as attempt (${Object.keys(COLUMNS).join(', ')}, n)`
 }
+
+/** Of the rows `written`: the log, and what the statistics count. */
+const INSERT_WRITTEN = `, logged as (
+    insert into svc."__svc.webhooks.delivery_log" (${NAMES}, tenant)
+    select ${NAMES}, tenant from written
+  )
+  insert into svc."__svc.webhooks.recent_attempts"
+    (at, webhook_id, tenant, event, status, duration_ms, first_attempt_ms)
+  select attempted_at, webhook_id, tenant, event, status, duration_ms, first_attempt_ms
+    from written`
 
 export async function insertLogRows(db: Db, rows: LogRow[]): Promise<void> {
   if (rows.length === 0) return
   await db.query(
-    `insert into svc."__svc.webhooks.delivery_log" (${NAMES}, tenant)
-     select ${GIVEN}, ${TENANT} from ${rowsFrom(1)}`,
+    `with written as materialized (
+       select ${GIVEN}, attempt.first_attempt_ms, ${TENANT} as tenant from ${rowsFrom(1)}
+     ) ${INSERT_WRITTEN}`,
     columnsOf(rows),
   )
 }
@@ -57,11 +73,11 @@ export const insertOfCompleted = (rows: LogRow[]): InsertCompleted => ({
   values: columnsOf(rows),
 })
 
-const INSERT_OF_COMPLETED = `
-  insert into svc."__svc.webhooks.delivery_log" (${NAMES}, tenant)
-  select ${GIVEN}, ${TENANT} from ${rowsFrom(FIRST_PARAMETER)}
-    join unnest(${JOB_IDS}::uuid[]) with ordinality as job (id, n) using (n)
-    join completed on completed.id = job.id`
+const INSERT_OF_COMPLETED = `, written as materialized (
+    select ${GIVEN}, attempt.first_attempt_ms, ${TENANT} as tenant from ${rowsFrom(FIRST_PARAMETER)}
+      join unnest(${JOB_IDS}::uuid[]) with ordinality as job (id, n) using (n)
+      join completed on completed.id = job.id
+  ) ${INSERT_WRITTEN}`
 
 const columnsOf = (rows: LogRow[]): unknown[][] => [
   rows.map(({ id }) => id),
@@ -79,6 +95,7 @@ const columnsOf = (rows: LogRow[]): unknown[][] => [
   rows.map(({ attemptedAt }) => attemptedAt),
   rows.map(({ nextAttemptAt }) => nextAttemptAt),
   rows.map(({ url }) => url ?? null),
+  rows.map(({ firstAttemptMs }) => firstAttemptMs ?? null),
 ]
 
 /** The attempts of these deliveries that have a row. */

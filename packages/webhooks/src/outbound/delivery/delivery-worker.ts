@@ -25,7 +25,7 @@ import { crashedAttemptsBefore } from './crashed-attempts.ts'
 import { scheduleAfter } from '../settings/retry-schedule.ts'
 import { attemptNumberOf, eventKey, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 import { deliveryTelemetry } from './delivery-telemetry.ts'
-import { rowOf, rowsOf, skippedRow } from './log-entry.ts'
+import { attemptRow, rowsOf, skippedRow } from './log-entry.ts'
 
 export interface Prepared {
   /** Undefined where the webhook is deleted. */
@@ -185,7 +185,7 @@ function recordCompleted(
   const rows: LogRow[] = []
   for (const { job, detail } of completed) {
     if (detail === undefined || job.lost || isOld(job, yesterday)) return null
-    rows.push(rowOf(job.data, detail, 'delivered', null))
+    rows.push(attemptRow(job, detail, 'delivered', null))
   }
   return insertOfCompleted(rows)
 }

@@ -21,7 +21,22 @@ export function rowsOf({
 }: Settled<DeliveryData, AttemptRecord>): LogRow[] {
   if (result === 'postponed' || result === 'parked') return []
   const record = 'detail' in outcome ? outcome.detail : undefined
-  return record === undefined ? [] : [rowOf(job.data, record, STATUS[result], nextAttemptAt)]
+  if (record === undefined) return []
+  return [attemptRow(job, record, STATUS[result], nextAttemptAt)]
+}
+
+/** The row of an attempt that was made, with what the statistics are told of it. */
+export function attemptRow(
+  job: DeliveryJob,
+  record: AttemptRecord,
+  status: DeliveryStatus,
+  nextAttemptAt: Date | null,
+): LogRow {
+  const row = rowOf(job.data, record, status, nextAttemptAt)
+  if (record.attempt !== 1 || status === 'skipped') return row
+  // The clocks of the process and of Postgres may differ.
+  const sinceMs = Math.max(0, Date.parse(record.attemptedAt) - job.createdAt.getTime())
+  return { ...row, firstAttemptMs: Math.min(Math.round(sinceMs), 2 ** 31 - 1) }
 }
 
 /** The row of a job that is deleted before its attempt. */

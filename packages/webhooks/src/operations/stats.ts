@@ -1,0 +1,63 @@
+/** The statistics of deliveries. */
+import { narrowedReach, type Core } from '@svc/core/internal'
+import { InvalidSpan, TooManyPoints } from '../errors.ts'
+import { percentilesOf } from '../stats/histogram.ts'
+import type { Stats, StatsQuery } from '../stats-schemas.ts'
+import { readStats, type StatsRow } from '../tables/stats.ts'
+import { THE_PROCESS, type Caller } from './caller.ts'
+
+export type ReadStats = (query: StatsQuery, by?: Caller) => Promise<Stats>
+
+const MINUTE_MS = 60_000
+const STEP_MS = { minute: MINUTE_MS, hour: 60 * MINUTE_MS, day: 24 * 60 * MINUTE_MS }
+/** Without `from`, so many points. */
+const DEFAULT_POINTS = { minute: 60, hour: 24, day: 30 }
+const MOST_POINTS = 1000
+
+const NOTHING: Omit<StatsRow, 'at'> = {
+  delivered: 0,
+  failed: 0,
+  skipped: 0,
+  dead: 0,
+  durations: [],
+  firstAttempts: [],
+}
+
+export const createReadStats =
+  (core: Core): ReadStats =>
+  async (query, { reach } = THE_PROCESS) => {
+    const { by = 'hour', tenant, webhookId, event } = query
+    const step = STEP_MS[by]
+    const end = query.to === undefined ? Date.now() + 1 : Date.parse(query.to)
+    const to = Math.ceil(end / step) * step
+    const from =
+      query.from === undefined
+        ? to - DEFAULT_POINTS[by] * step
+        : Math.floor(Date.parse(query.from) / step) * step
+    if (from >= to) throw new InvalidSpan('to', 'from')
+    const count = (to - from) / step
+    if (count > MOST_POINTS) throw new TooManyPoints(String(count), String(MOST_POINTS))
+
+    const span = { from: isoOf(from), to: isoOf(to), by }
+    const narrowed = narrowedReach(reach, tenant)
+    const rows =
+      narrowed === undefined
+        ? []
+        : await readStats(core.db, { ...span, reach: narrowed, webhookId, event })
+    const rowAt = new Map(rows.map((row) => [row.at, row]))
+    const points = Array.from({ length: count }, (_, index) => {
+      const at = from + index * step
+      return pointOf(at, rowAt.get(at) ?? NOTHING)
+    })
+    return { ...span, points }
+  }
+
+const pointOf = (at: number, row: Omit<StatsRow, 'at'>) => ({
+  at: isoOf(at),
+  attempts: { delivered: row.delivered, failed: row.failed, skipped: row.skipped },
+  deliveries: { delivered: row.delivered, dead: row.dead },
+  durationMs: percentilesOf(row.durations),
+  firstAttemptMs: percentilesOf(row.firstAttempts),
+})
+
+const isoOf = (ms: number): string => new Date(ms).toISOString()

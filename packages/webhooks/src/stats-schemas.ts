@@ -1,0 +1,47 @@
+/** The input and output of the statistics. */
+import { Type, type Static } from '@sinclair/typebox'
+import { nullable, TenantFilter } from '@svc/core/internal'
+
+const Time = Type.String({ format: 'date-time' })
+const Count = Type.Integer()
+const Percentile = nullable(Type.Integer())
+const Percentiles = Type.Object(
+  { p50: Percentile, p95: Percentile, p99: Percentile },
+  { description: 'In milliseconds, from a histogram; null where nothing was counted.' },
+)
+
+const By = Type.Unsafe<'minute' | 'hour' | 'day'>({
+  type: 'string',
+  enum: ['minute', 'hour', 'day'],
+})
+
+export const StatsQuery = Type.Object(
+  {
+    from: Type.Optional(Time),
+    to: Type.Optional(Time),
+    by: Type.Optional(By),
+    webhookId: Type.Optional(Type.String({ format: 'uuid' })),
+    tenant: TenantFilter,
+    event: Type.Optional(Type.String({ maxLength: 200, pattern: '^[^\\u0000]*$' })),
+  },
+  { additionalProperties: false },
+)
+/** Of which span and what; by default the last day by the hour, of all webhooks. */
+export type StatsQuery = Static<typeof StatsQuery>
+
+export const Stats = Type.Object({
+  from: Time,
+  to: Time,
+  by: By,
+  points: Type.Array(
+    Type.Object({
+      at: Time,
+      attempts: Type.Object({ delivered: Count, failed: Count, skipped: Count }),
+      deliveries: Type.Object({ delivered: Count, dead: Count }),
+      durationMs: Percentiles,
+      firstAttemptMs: Percentiles,
+    }),
+  ),
+})
+/** Attempts, deliveries and latencies, a point for each minute, hour or day (UTC) of the span. */
+export type Stats = Static<typeof Stats>

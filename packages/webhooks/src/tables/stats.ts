@@ -1,0 +1,165 @@
+/** The tables of statistics: recent attempts, and what they are rolled up into. */
+import type { Db } from '@svc/core'
+import { ADVISORY_LOCKS, withinReach, type Reach } from '@svc/core/internal'
+import { BOUNDS } from '../stats/histogram.ts'
+
+export type Period = 'minute' | 'hour' | 'day'
+
+const BUCKETS = Array.from({ length: BOUNDS.length + 1 }, (_, bucket) => bucket)
+const BOUNDS_TEXT = `'{${BOUNDS.join()}}'::integer[]`
+
+/** The counts of rows of recent attempts. */
+const COUNTED = `
+  count(*) filter (where status = 'delivered')::int as delivered,
+  count(*) filter (where status in ('failed', 'dead'))::int as failed,
+  count(*) filter (where status = 'skipped')::int as skipped,
+  count(*) filter (where status = 'dead')::int as dead,
+  ${histogram('duration_ms')} as durations, ${histogram('first_attempt_ms')} as first_attempts`
+
+function histogram(column: string): string {
+  const counts = BUCKETS.map(
+    (bucket) => `count(*) filter (where width_bucket(${column}, ${BOUNDS_TEXT}) = ${bucket})::int`,
+  )
+  return `array[${counts.join(', ')}]`
+}
+
+const summed = (column: string): string =>
+  `array[${BUCKETS.map((bucket) => `sum(${column}[${bucket + 1}])::int`).join(', ')}]`
+
+/** The sums of rows of the statistics. */
+const SUMMED = `sum(delivered)::int as delivered, sum(failed)::int as failed,
+  sum(skipped)::int as skipped, sum(dead)::int as dead,
+  ${summed('durations')} as durations, ${summed('first_attempts')} as first_attempts`
+
+const added = (column: string): string =>
+  `array[${BUCKETS.map((bucket) => `known.${column}[${bucket + 1}] + excluded.${column}[${bucket + 1}]`).join(', ')}]`
+
+const ADD_TO_KNOWN = `on conflict (period, at, webhook_id, event) do update
+  set delivered = known.delivered + excluded.delivered,
+      failed = known.failed + excluded.failed,
+      skipped = known.skipped + excluded.skipped,
+      dead = known.dead + excluded.dead,
+      durations = ${added('durations')}, first_attempts = ${added('first_attempts')}`
+
+const COLUMNS = `period, at, webhook_id, event, tenant, delivered, failed, skipped, dead, durations,
+  first_attempts`
+
+/** Rows that one transaction rolls up. */
+const PORTION = 20_000
+
+/** One process at a time rolls up, until the transaction ends. Returns whether this one may. */
+async function lockStats(db: Db): Promise<boolean> {
+  const { rows } = await db.query('select pg_try_advisory_xact_lock($1) as locked', [
+    ADVISORY_LOCKS.webhookStats,
+  ])
+  return rows[0].locked
+}
+
+/** Counts a portion of the recent attempts into minutes. In a transaction; whether there may be more. */
+export async function rollUpRecent(db: Db): Promise<boolean> {
+  if (!(await lockStats(db))) return false
+  const { rows } = await db.query(
+    `with taken as (
+       delete from svc."__svc.webhooks.recent_attempts"
+        where ctid = any(array(select ctid from svc."__svc.webhooks.recent_attempts" limit $1))
+       returning *
+     ), rolled as (
+       insert into svc."__svc.webhooks.stats" as known (${COLUMNS})
+       select 'minute', date_trunc('minute', at, 'UTC') as minute, webhook_id, event, max(tenant),
+              ${COUNTED}
+         from taken group by minute, webhook_id, event
+       ${ADD_TO_KNOWN}
+     )
+     select count(*)::int as count from taken`,
+    [PORTION],
+  )
+  return rows[0].count === PORTION
+}
+
+/** Rolls what is older than `days` up into the next period. In a transaction. */
+export async function rollUpOlder(
+  db: Db,
+  from: 'minute' | 'hour',
+  to: 'hour' | 'day',
+  days: number,
+): Promise<void> {
+  if (!(await lockStats(db))) return
+  await db.query(
+    `with taken as (
+       delete from svc."__svc.webhooks.stats"
+        where period = $1
+          and at < date_trunc('day', now() - make_interval(days => $3), 'UTC')
+       returning *
+     )
+     insert into svc."__svc.webhooks.stats" as known (${COLUMNS})
+     select $2::text, date_trunc($2::text, at, 'UTC') as start, webhook_id, event, max(tenant), ${SUMMED}
+       from taken group by start, webhook_id, event
+     ${ADD_TO_KNOWN}`,
+    [from, to, days],
+  )
+}
+
+export async function sweepStats(db: Db, days: number): Promise<void> {
+  await db.query(
+    `delete from svc."__svc.webhooks.stats"
+      where period = 'day' and at < now() - make_interval(days => $1)`,
+    [days],
+  )
+}
+
+/** Of a tenant that is erased. */
+export async function eraseStats(db: Db, tenant: string, webhookIds: string[]): Promise<void> {
+  for (const table of ['recent_attempts', 'stats']) {
+    await db.query(
+      `delete from svc."__svc.webhooks.${table}" where tenant = $1 or webhook_id = any($2::uuid[])`,
+      [tenant, webhookIds],
+    )
+  }
+}
+
+export interface StatsSelection {
+  from: string
+  to: string
+  by: Period
+  reach: Reach
+  webhookId?: string | undefined
+  event?: string | undefined
+}
+
+export interface StatsRow {
+  /** Milliseconds since 1970. */
+  at: number
+  delivered: number
+  failed: number
+  skipped: number
+  dead: number
+  durations: number[]
+  firstAttempts: number[]
+}
+
+/** In one statement, so that what is rolled up meanwhile is counted once. */
+export async function readStats(
+  db: Db,
+  { from, to, by, reach, webhookId, event }: StatsSelection,
+): Promise<StatsRow[]> {
+  const selected = `at >= $1 and at < $2 and ${withinReach('tenant', '$4')}
+    and ($5::uuid is null or webhook_id = $5) and ($6::text is null or event = $6)`
+  const { rows } = await db.query(
+    `with counted as (
+       select at, delivered, failed, skipped, dead, durations, first_attempts
+         from svc."__svc.webhooks.stats"
+        where period in ('minute', 'hour', 'day') and ${selected}
+       union all
+       select date_trunc('minute', at, 'UTC') as minute, ${COUNTED}
+         from svc."__svc.webhooks.recent_attempts"
+        where ${selected} group by minute
+     )
+     select extract(epoch from start)::float8 * 1000 as at, delivered, failed, skipped, dead,
+            durations, first_attempts as "firstAttempts"
+       from (select date_trunc($3::text, at, 'UTC') as start, ${SUMMED} from counted group by start)
+              as point
+      order by start`,
+    [from, to, by, reach, webhookId ?? null, event ?? null],
+  )
+  return rows
+}

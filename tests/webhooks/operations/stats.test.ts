@@ -1,0 +1,76 @@
+import t from 'tap'
+import type { Stats } from '@svc/webhooks'
+import { useCore } from '@svc/core/internal'
+import { rollUpOlder, rollUpRecent } from '../../../packages/webhooks/src/tables/stats.ts'
+import { until } from '../../support/until.ts'
+import { startHost } from '../support/host.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+const sumOf = (stats: Stats) =>
+  stats.points.reduce(
+    (sum, { attempts, deliveries }) => ({
+      delivered: sum.delivered + attempts.delivered,
+      failed: sum.failed + attempts.failed,
+      skipped: sum.skipped + attempts.skipped,
+      dead: sum.dead + deliveries.dead,
+    }),
+    { delivered: 0, failed: 0, skipped: 0, dead: 0 },
+  )
+
+t.test('the statistics are those of the log, before and after they are rolled up', async (t) => {
+  const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 2 } } })
+  const { svc } = app
+  const receiver = await startReceiver(t, ({ headers }) =>
+    headers['x-svc-event'] === 'order.shipped' ? 500 : 200,
+  )
+  const { id } = await register(receiver.url)
+  const of = { url: receiver.url, events: ['order.created'], tenant: 'acme' }
+  const acme = await svc.webhooks.register(of)
+  for (let n = 0; n < 5; n++) await svc.events.publish('order.created', { n })
+  await svc.events.publish('order.shipped', {})
+  await svc.events.publish('order.created', {}, { tenant: 'acme' })
+  await until(
+    () => svc.webhooks.listDeliveries(),
+    (attempts) => attempts.length === 9,
+  )
+  const stats = async (query = ''): Promise<Stats> => (await ask('GET', `/stats?${query}`)).body
+  const expect = async (message: string) => {
+    const all = await stats('by=minute')
+    t.same(sumOf(all), { delivered: 7, failed: 2, skipped: 0, dead: 1 }, message)
+    t.equal(all.points.length, 60, message)
+    t.same(sumOf(await stats('tenant=acme')), { delivered: 1, failed: 0, skipped: 0, dead: 0 })
+    t.equal(sumOf(await stats('tenant=')).delivered, 6)
+    t.equal(sumOf(await stats(`webhookId=${acme.id}`)).delivered, 1)
+    t.equal(sumOf(await stats(`webhookId=${id}&event=order.shipped`)).failed, 2)
+    const [last] = (await stats()).points.filter(({ attempts }) => attempts.delivered > 0)
+    t.ok((last?.durationMs.p50 ?? -1) >= 0)
+    t.ok((last?.firstAttemptMs.p99 ?? -1) >= (last?.firstAttemptMs.p50 ?? 0))
+  }
+  await expect('from the recent attempts')
+  const core = await useCore(app)
+  await core.transaction(rollUpRecent)
+  await expect('from the minutes')
+  await core.transaction((db) => rollUpOlder(db, 'minute', 'hour', -1))
+  await core.transaction((db) => rollUpOlder(db, 'hour', 'day', -1))
+  t.equal(sumOf(await stats('by=day')).delivered, 7, 'from the days')
+})
+
+t.test('a span that is empty, or has too many points, is refused', async (t) => {
+  const { ask } = await startHost(t)
+  const from = '2026-01-01T00:00:00Z'
+  const query = `/stats?from=${from}&by=minute`
+  t.match(await ask('GET', `${query}&to=2026-01-02T00:00:00Z`), {
+    status: 400,
+    body: { code: 'SVC_WEBHOOKS_TOO_MANY_POINTS' },
+  })
+  t.match(await ask('GET', `${query}&to=${from}`), {
+    status: 400,
+    body: { code: 'SVC_WEBHOOKS_INVALID_SPAN' },
+  })
+  const { status, body } = await ask('GET', `${query}&to=2026-01-01T16:40:00Z`)
+  t.equal(status, 200)
+  t.equal(body.points.length, 1000)
+  t.match(body, { from: '2026-01-01T00:00:00.000Z', to: '2026-01-01T16:40:00.000Z', by: 'minute' })
+  t.same(body.points[0].durationMs, { p50: null, p95: null, p99: null })
+  t.equal((await ask('GET', '/stats?by=second')).status, 400)
+})
