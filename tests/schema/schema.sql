@@ -145,12 +145,29 @@ create table svc."__svc.events" (
 );
 CREATE INDEX "__svc.events_published_at_idx" ON svc."__svc.events" USING brin (published_at);
 
+create table svc."__svc.job_grants" (
+  id uuid not null,
+  queue text collate "C" not null,
+  group_id text collate "C" not null,
+  granted_at timestamp with time zone not null,
+  begun_by timestamp with time zone not null,
+  attempts integer default 1 not null,
+  constraint "__svc.job_grants_pkey" PRIMARY KEY (id)
+);
+CREATE INDEX "__svc.job_grants_queue_group_id_begun_by_idx" ON svc."__svc.job_grants" USING btree (queue, group_id, begun_by);
+
 create table svc."__svc.job_groups" (
   queue text collate "C" not null,
   group_id text collate "C" not null,
   held boolean default false not null,
   circuit_open boolean default false not null,
   parked_at timestamp with time zone default now() not null,
+  restricted boolean default false not null,
+  rate_limit integer,
+  rate_seconds integer,
+  max_in_flight integer,
+  ordered boolean default false not null,
+  unparked_since timestamp with time zone,
   constraint "__svc.job_groups_pkey" PRIMARY KEY (queue, group_id)
 );
 
@@ -388,6 +405,7 @@ CREATE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i12 ON sv
 CREATE UNIQUE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i4 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name, singleton_on, COALESCE(singleton_key, ''::text)) WHERE ((state <> 'cancelled'::svc_jobs.job_state) AND (singleton_on IS NOT NULL));
 CREATE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i7 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name, group_id) WHERE ((state = 'active'::svc_jobs.job_state) AND (group_id IS NOT NULL));
 CREATE INDEX jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e_i9 ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (name, id) WHERE (blocking AND (state = 'completed'::svc_jobs.job_state));
+CREATE INDEX svc_ordered_jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0d ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (singleton_key, created_on, id) WHERE (blocked AND (state < 'active'::svc_jobs.job_state));
 CREATE INDEX svc_parked_jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0df ON svc_jobs.jdbbb02f7efeed6c8089b17358e90e777fd694bd31e4c009c0dfc725e USING btree (singleton_key, start_after) WHERE (blocked AND (state < 'active'::svc_jobs.job_state));
 
 create table svc_jobs.job (
@@ -825,6 +843,179 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.claim_restricted"(queue_name text, group_ids text[], mosts integer[], owner text, begins_within_ms integer, told_grants uuid[], told_after_ms double precision[], told_took_ms double precision[])
+ RETURNS text
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  wanted record;
+  job_group record;
+  head record;
+  span interval;
+  -- A request may reach its receiver so much later than it was begun, but not after its end.
+  on_the_way_ms float8;
+  -- Attempts that may begin: by the cap of attempts at a time, and by the rate. Null: any number.
+  slots_free int;
+  rate_free int;
+  most int;
+  ids uuid[];
+  claimed json;
+  jobs json[] := '{}';
+  count_claimed int;
+  count_grants int;
+  wait_until timestamptz;
+  -- What the process can expect of each group.
+  answers json[] := '{}';
+begin
+  for wanted in
+    select group_id, most from unnest(group_ids, mosts) as given (group_id, most) order by group_id
+  loop
+    select * into job_group from svc."__svc.job_groups" as known
+     where known.queue = queue_name and known.group_id = wanted.group_id and known.restricted
+       for no key update skip locked;
+    if not found or job_group.held or job_group.unparked_since is not null then
+      answers := answers || json_build_object('group', wanted.group_id, 'isTold', false, 'isBusy', true);
+      continue;
+    end if;
+
+    most := wanted.most;
+    slots_free := null;
+    rate_free := null;
+    wait_until := null;
+    ids := '{}';
+    count_claimed := 0;
+
+    if job_group.rate_limit is not null then
+      span := job_group.rate_seconds * interval '1 second';
+      on_the_way_ms := least(500 * job_group.rate_seconds, 1000);
+      if cardinality(told_grants) > 0 then
+        delete from svc."__svc.job_grants" as granted
+         where granted.id = any(array(
+                 select id from unnest(told_grants, told_after_ms) as told (id, after_ms)
+                  where after_ms is null))
+           and granted.queue = queue_name and granted.group_id = wanted.group_id;
+        update svc."__svc.job_grants" as granted
+           set begun_by = least(granted.begun_by, granted.granted_at + interval '1 millisecond'
+                 * (told.after_ms + least(told.took_ms, on_the_way_ms)))
+          from unnest(told_grants, told_after_ms, told_took_ms) as told (id, after_ms, took_ms)
+         where granted.id = told.id and told.after_ms is not null
+           and granted.queue = queue_name and granted.group_id = wanted.group_id;
+      end if;
+      delete from svc."__svc.job_grants" as granted
+       where granted.queue = queue_name and granted.group_id = wanted.group_id
+         and granted.begun_by <= clock_timestamp() - span;
+      select job_group.rate_limit - coalesce(sum(granted.attempts), 0), count(*)
+        into rate_free, count_grants
+        from svc."__svc.job_grants" as granted
+       where granted.queue = queue_name and granted.group_id = wanted.group_id;
+      most := least(most, rate_free);
+      -- Few rows stand for many attempts: those of each 200th of the span count until the last ends.
+      if count_grants > 1000 then
+        with older as (
+          delete from svc."__svc.job_grants" as granted
+           where granted.queue = queue_name and granted.group_id = wanted.group_id
+             and granted.granted_at < clock_timestamp() - interval '5 seconds'
+          returning granted_at, begun_by, attempts
+        )
+        insert into svc."__svc.job_grants" (id, queue, group_id, granted_at, begun_by, attempts)
+        select gen_random_uuid(), queue_name, wanted.group_id, max(granted_at), max(begun_by), sum(attempts)
+          from older
+         group by floor(extract(epoch from begun_by) * 200 / job_group.rate_seconds);
+      end if;
+    end if;
+
+    if job_group.ordered or job_group.max_in_flight is not null then
+      select case when job_group.ordered then 1 else job_group.max_in_flight end - count(*)
+        into slots_free
+        from svc_jobs.job as job
+       where job.name = queue_name and job.group_id = wanted.group_id and job.state = 'active';
+      most := least(most, slots_free);
+    end if;
+
+    if most > 0 and job_group.ordered then
+      select job.id, job.start_after into head from svc_jobs.job as job
+       where job.name = queue_name and job.singleton_key = wanted.group_id
+         and job.blocked and job.state < 'active'
+       order by job.created_on, job.id limit 1;
+      if found and head.start_after <= clock_timestamp() then
+        -- Another one must not take its place where it is being changed just now.
+        ids := array(select job.id from svc_jobs.job as job
+                      where job.name = queue_name and job.id = head.id
+                        and job.blocked and job.state < 'active' and job.start_after <= clock_timestamp()
+                        for update skip locked);
+      elsif found then
+        wait_until := head.start_after;
+      end if;
+    elsif most > 0 then
+      ids := array(select job.id from svc_jobs.job as job
+                    where job.name = queue_name and job.singleton_key = wanted.group_id
+                      and job.blocked and job.state < 'active' and job.start_after <= clock_timestamp()
+                    order by job.start_after limit most
+                    for update skip locked);
+    end if;
+
+    if cardinality(ids) > 0 then
+      -- A claim that a crash of Postgres forgot would let others begin while the attempt runs.
+      perform set_config('synchronous_commit', 'on', true);
+      with claimed as (
+        update svc_jobs.job as job
+           set state = 'active', started_on = clock_timestamp(), heartbeat_on = clock_timestamp(),
+               group_tier = "__svc.claim_restricted".owner,
+               retry_count = job.retry_count + (job.started_on is not null)::int
+         where job.name = queue_name and job.id = any(ids)
+        returning job.*
+      ), marked as materialized (
+        select claimed.*,
+               case when job_group.rate_limit is not null then gen_random_uuid() end as grant_id
+          from claimed
+      ), granted as (
+        insert into svc."__svc.job_grants" (id, queue, group_id, granted_at, begun_by)
+        select grant_id, queue_name, wanted.group_id, clock_timestamp(),
+               clock_timestamp() + (begins_within_ms + on_the_way_ms) * interval '1 millisecond'
+          from marked where grant_id is not null
+      )
+      select count(*),
+             json_agg(json_build_object(
+               'id', id, 'data', data, 'retryCount', retry_count, 'retryLimit', retry_limit,
+               'groupId', group_id, 'createdOn', extract(epoch from created_on)::float8 * 1000,
+               'startedOn', started_on::text, 'output', case when retry_count > 0 then output end,
+               'grantId', grant_id)
+               order by start_after)
+        into count_claimed, claimed from marked;
+      jobs := jobs || claimed;
+    end if;
+
+    if rate_free - count_claimed <= 0 then
+      -- When so many have left the span that one more may begin.
+      select passing.begun_by + span into wait_until
+        from (select granted.begun_by, sum(granted.attempts) over (order by granted.begun_by) as gone
+                from svc."__svc.job_grants" as granted
+               where granted.queue = queue_name and granted.group_id = wanted.group_id) as passing
+       where passing.gone > count_claimed - rate_free
+       order by passing.begun_by limit 1;
+    elsif wait_until is null and count_claimed < most and not job_group.ordered then
+      select job.start_after into wait_until from svc_jobs.job as job
+       where job.name = queue_name and job.singleton_key = wanted.group_id
+         and job.blocked and job.state < 'active'
+       order by job.start_after limit 1;
+    end if;
+    answers := answers || json_build_object(
+      'group', wanted.group_id,
+      'isTold', true,
+      'isBusy', slots_free - count_claimed <= 0,
+      'hasMore', count_claimed = wanted.most,
+      'waitMs', greatest(0, extract(epoch from wait_until - clock_timestamp())::float8 * 1000));
+  end loop;
+  return json_build_object('jobs', to_json(jobs), 'answers', to_json(answers))::text;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION svc."__svc.dead_letter_id"()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -861,6 +1052,9 @@ declare
   due int[];
   created int[];
   written text;
+  -- A transaction that began after the commit of this one, or a publish that follows in this one, has
+  -- a later moment; one microsecond is less than it takes to write a row.
+  moment timestamptz := clock_timestamp();
 begin
   if matched_events is null and exists (
        select from svc."__svc.targets"
@@ -931,17 +1125,19 @@ begin
      where target.target is not null or not wants.targeted
   ), placed as (
     select recipient.*,
-           -- Jobs of a group whose circuit is open wait apart from the others from the start.
-           job_group.is_open is true as is_parked,
-           job_group.is_open is null and recipient.group_id <> all(full_groups) is not false
+           -- Jobs of a group that is restricted, or whose circuit is open, wait apart from the others
+           -- from the start.
+           job_group.restricted is not null as is_parked,
+           job_group.restricted is true as is_restricted,
+           job_group.restricted is null and recipient.group_id <> all(full_groups) is not false
              and row_number() over () <= coalesce(
                    offered_slots[array_position(offered_queues, recipient.queue)], 0) as is_claimed
       from recipient
       left join lateral (
         -- The lock keeps the row: without it nobody would look for the group's parked jobs.
-        select true as is_open from svc."__svc.job_groups" as known
+        select known.restricted from svc."__svc.job_groups" as known
          where known.queue = recipient.queue and known.group_id = recipient.group_id
-           and known.circuit_open
+           and (known.circuit_open or known.restricted)
            for key share
       ) as job_group on true
   ), job as (
@@ -958,7 +1154,8 @@ begin
            case when placed.is_claimed then owner end,
            case when placed.is_claimed then now() end,
            case when placed.is_claimed then clock_timestamp() end,
-           now(), now(), now() + queue.retention_seconds * interval '1 second',
+           moment + placed.n * interval '1 microsecond', now(),
+           now() + queue.retention_seconds * interval '1 second',
            "__svc.publish".retry_limit, "__svc.publish".retry_delay, "__svc.publish".retry_backoff,
            "__svc.publish".retry_delay_max,
            queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
@@ -969,7 +1166,10 @@ begin
   select json_build_object(
            'created', coalesce(created, '{}'),
            'jobs', count(*),
-           'queues', coalesce(json_agg(distinct queue) filter (where not is_claimed), '[]'),
+           'queues', coalesce(json_agg(distinct queue)
+                       filter (where not is_claimed and not is_restricted), '[]'),
+           'restricted', coalesce(json_agg(json_build_object('queue', queue, 'group', group_id))
+                           filter (where is_restricted), '[]'),
            'claimed', coalesce(json_agg(json_build_object(
                         'id', job_id, 'queue', queue, 'group', group_id, 'event', n))
                         filter (where is_claimed), '[]'),

@@ -49,6 +49,9 @@ declare
   due int[];
   created int[];
   written text;
+  -- A transaction that began after the commit of this one, or a publish that follows in this one, has
+  -- a later moment; one microsecond is less than it takes to write a row.
+  moment timestamptz := clock_timestamp();
 begin
   if matched_events is null and exists (
        select from svc."__svc.targets"
@@ -119,17 +122,19 @@ begin
      where target.target is not null or not wants.targeted
   ), placed as (
     select recipient.*,
-           -- Jobs of a group whose circuit is open wait apart from the others from the start.
-           job_group.is_open is true as is_parked,
-           job_group.is_open is null and recipient.group_id <> all(full_groups) is not false
+           -- Jobs of a group that is restricted, or whose circuit is open, wait apart from the others
+           -- from the start.
+           job_group.restricted is not null as is_parked,
+           job_group.restricted is true as is_restricted,
+           job_group.restricted is null and recipient.group_id <> all(full_groups) is not false
              and row_number() over () <= coalesce(
                    offered_slots[array_position(offered_queues, recipient.queue)], 0) as is_claimed
       from recipient
       left join lateral (
         -- The lock keeps the row: without it nobody would look for the group's parked jobs.
-        select true as is_open from svc."__svc.job_groups" as known
+        select known.restricted from svc."__svc.job_groups" as known
          where known.queue = recipient.queue and known.group_id = recipient.group_id
-           and known.circuit_open
+           and (known.circuit_open or known.restricted)
            for key share
       ) as job_group on true
   ), job as (
@@ -146,7 +151,8 @@ begin
            case when placed.is_claimed then owner end,
            case when placed.is_claimed then now() end,
            case when placed.is_claimed then clock_timestamp() end,
-           now(), now(), now() + queue.retention_seconds * interval '1 second',
+           moment + placed.n * interval '1 microsecond', now(),
+           now() + queue.retention_seconds * interval '1 second',
            "__svc.publish".retry_limit, "__svc.publish".retry_delay, "__svc.publish".retry_backoff,
            "__svc.publish".retry_delay_max,
            queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
@@ -157,7 +163,10 @@ begin
   select json_build_object(
            'created', coalesce(created, '{}'),
            'jobs', count(*),
-           'queues', coalesce(json_agg(distinct queue) filter (where not is_claimed), '[]'),
+           'queues', coalesce(json_agg(distinct queue)
+                       filter (where not is_claimed and not is_restricted), '[]'),
+           'restricted', coalesce(json_agg(json_build_object('queue', queue, 'group', group_id))
+                           filter (where is_restricted), '[]'),
            'claimed', coalesce(json_agg(json_build_object(
                         'id', job_id, 'queue', queue, 'group', group_id, 'event', n))
                         filter (where is_claimed), '[]'),

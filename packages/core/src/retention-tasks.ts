@@ -3,6 +3,7 @@ import type { Db } from './postgres/transaction.ts'
 import { sweepAudit } from './audit/audit-table.ts'
 import { deleteOldDeadLetters } from './jobs/pg-boss/dead-letters.ts'
 import { sweepEvents } from './events/events-table.ts'
+import { sweepGrants } from './jobs/groups/restrictions-table.ts'
 import { deleteRetiredJobs } from './jobs/pg-boss/jobs-table.ts'
 import { sweepExpired } from './kv/kv-table.ts'
 import { longestDays, sweepProcesses } from './processes/processes-table.ts'
@@ -42,6 +43,7 @@ export function retentionTasks(
       },
     },
     { name: 'processes that ended', seconds: HOUR, run: () => sweepProcesses(db) },
+    { name: 'old grants of attempts', seconds: HOUR, run: () => sweepGrants(db) },
     {
       name: 'jobs of retired subscriptions',
       seconds: HOUR,

@@ -4,9 +4,10 @@
  * own polls.
  */
 import type { Db } from '../postgres/transaction.ts'
+import { isNothing, together, type WaitingJobs } from './waiting-jobs.ts'
 
 interface Expected {
-  queues: Set<string>
+  waiting: WaitingJobs
   giveUpAt: number
 }
 
@@ -18,24 +19,24 @@ const MOST = 1000
 
 export class CommitPoller {
   #db: Db
-  #committed: (queues: string[]) => void
+  #committed: (waiting: WaitingJobs) => void
   /** By the id of the transaction. */
   #expected = new Map<string, Expected>()
   #pauseMs = FIRST_LOOK_MS
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
-  constructor(db: Db, committed: (queues: string[]) => void) {
+  constructor(db: Db, committed: (waiting: WaitingJobs) => void) {
     this.#db = db
     this.#committed = committed
   }
 
-  expect(transactionId: string, queues: string[]): void {
-    if (queues.length === 0 || this.#closed) return
+  expect(transactionId: string, waiting: WaitingJobs): void {
+    if (isNothing(waiting) || this.#closed) return
     const known = this.#expected.get(transactionId)
     if (!known && this.#expected.size >= MOST) return
     this.#expected.set(transactionId, {
-      queues: new Set([...(known?.queues ?? []), ...queues]),
+      waiting: known ? together([known.waiting, waiting]) : waiting,
       giveUpAt: Date.now() + GIVE_UP_MS,
     })
     this.#pauseMs = FIRST_LOOK_MS
@@ -57,13 +58,13 @@ export class CommitPoller {
   async #look(): Promise<void> {
     const ended = await findEnded(this.#db, [...this.#expected.keys()]).catch(() => [])
     this.#timer = undefined
-    const queues = new Set<string>()
+    const found: WaitingJobs[] = []
     for (const { transactionId, committed } of ended) {
       const expected = this.#expected.get(transactionId)
-      if (committed) for (const queue of expected?.queues ?? []) queues.add(queue)
+      if (committed && expected) found.push(expected.waiting)
       this.#expected.delete(transactionId)
     }
-    if (queues.size > 0) this.#committed([...queues])
+    if (found.length > 0) this.#committed(together(found))
     for (const [transactionId, { giveUpAt }] of this.#expected) {
       if (Date.now() > giveUpAt) this.#expected.delete(transactionId)
     }

@@ -101,7 +101,7 @@ export class EventBus {
     this.#declarations = new Declarations(parts)
     this.#unreadable = new UnreadableFilters(parts.log)
     this.#handover = new JobHandover(workers, () => lease.owner, this.#unreadable)
-    this.#commits = new CommitPoller(database.db, (queues) => this.#handover.wake(queues))
+    this.#commits = new CommitPoller(database.db, (waiting) => this.#handover.wake(waiting))
     this.#publisher = new BatchPublisher(database, retry, this.#handover)
     this.deadLetters = createDeadLetterOperations({
       db: database.db,
@@ -188,7 +188,7 @@ export class EventBus {
       if (open) open.published.push(published)
       else {
         this.#unreadable.found(published.unreadable)
-        this.#commits.expect(published.transactionId, published.queues)
+        this.#commits.expect(published.transactionId, published.waiting)
       }
       return published.results[0] as PublishResult
     } finally {

@@ -4,8 +4,9 @@ import type { WorkerRegistry } from '../jobs/worker-registry.ts'
 import type { JobOffer } from './publish-statement.ts'
 import type { Published } from './publish-events.ts'
 import type { UnreadableFilters } from './unreadable-filters.ts'
+import { together, type WaitingJobs } from './waiting-jobs.ts'
 
-type Workers = Pick<WorkerRegistry, 'room' | 'begin' | 'beginExisting' | 'wake'>
+type Workers = Pick<WorkerRegistry, 'room' | 'begin' | 'beginExisting' | 'wake' | 'restrictedReady'>
 
 export class JobHandover {
   #workers: Workers
@@ -25,29 +26,28 @@ export class JobHandover {
     return room.size === 0 ? undefined : { owner: this.#owner(), room, fullGroups }
   }
 
-  committed({ claimed, queues, unreadable }: Omit<Published, 'results'>): void {
+  committed({ claimed, waiting, unreadable }: Omit<Published, 'results'>): void {
     this.#unreadable.found(unreadable)
     for (const [queue, jobs] of claimed) this.#workers.begin(queue, jobs)
-    this.wake(queues)
+    this.wake(waiting)
   }
 
   /** The caller may have rolled back to a savepoint: of the claimed jobs those begin that exist. */
   committedByCaller(published: Published[]): void {
-    const queues = new Set<string>()
     const claimed = new Map<string, Job[]>()
     for (const one of published) {
       this.#unreadable.found(one.unreadable)
-      for (const queue of one.queues) queues.add(queue)
       for (const [queue, jobs] of one.claimed) {
         claimed.set(queue, [...(claimed.get(queue) ?? []), ...jobs])
       }
     }
     for (const [queue, jobs] of claimed) this.#workers.beginExisting(queue, jobs)
-    this.wake(queues)
+    this.wake(together(published.map(({ waiting }) => waiting)))
   }
 
-  /** These queues have jobs that wait to be fetched. */
-  wake(queues: Iterable<string>): void {
+  /** These jobs wait, and that is committed. */
+  wake({ queues, restricted }: WaitingJobs): void {
     for (const queue of queues) this.#workers.wake(queue)
+    for (const [queue, groups] of restricted) this.#workers.restrictedReady(queue, groups)
   }
 }

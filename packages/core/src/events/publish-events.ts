@@ -5,6 +5,7 @@ import type { FanOutJob, Job } from '../jobs/job.ts'
 import type { Claim } from '../kv/kv-table.ts'
 import { publishedEventId } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
+import { waitingJobsOf, type WaitingJobs } from './waiting-jobs.ts'
 import { writeEvents, type ClaimedJob, type JobOffer, type Written } from './publish-statement.ts'
 
 export interface Published {
@@ -12,8 +13,8 @@ export interface Published {
   results: { id: string; duplicate: boolean }[]
   /** The jobs that followed from them. */
   jobs: number
-  /** The queues with jobs that wait to be fetched, once this is committed. */
-  queues: string[]
+  /** What waits to be fetched or claimed, once this is committed. */
+  waiting: WaitingJobs
   /** Jobs that this process has claimed, once this is committed. */
   claimed: ClaimedJobs
   /** The transaction in which it was written. */
@@ -75,7 +76,7 @@ export const keyOf = ({ name, id }: { name: string; id: string }): string => `${
 
 const followedFrom = (written: Written, events: EventRow[], retry: RetrySettings) => ({
   jobs: written.jobs,
-  queues: written.queues,
+  waiting: waitingJobsOf(written),
   claimed: claimedJobsOf(written, events, retry),
   transactionId: written.transactionId,
   unreadable: written.unreadable ?? [],

@@ -36,6 +36,8 @@ export interface Written {
   jobs: number
   /** The queues with jobs that wait to be fetched. */
   queues: string[]
+  /** The groups with jobs that wait for what restricts them, one for each job. */
+  restricted: { queue: string; group: string }[]
   /** Jobs that this process has claimed. */
   claimed: ClaimedJob[]
   /** The transaction's time in milliseconds since 1970: `published_at` of the events. */
@@ -73,6 +75,7 @@ const NOTHING: Written = {
   created: [],
   jobs: 0,
   queues: [],
+  restricted: [],
   claimed: [],
   publishedAt: 0,
   startedOn: '',

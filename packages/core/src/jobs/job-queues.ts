@@ -19,6 +19,12 @@ import {
   type NewRecovery,
   type Recovery,
 } from './groups/recoveries-table.ts'
+import {
+  isRestricted,
+  liftRestrictions,
+  setRestrictions,
+  type Restrictions,
+} from './groups/restrictions-table.ts'
 import { deadLetterQueueOf, type DeadLetter, type Job, type NewJob } from './job.ts'
 import { eraseJobs } from './pg-boss/erase-jobs.ts'
 import { discardParked, parkHead } from './pg-boss/parked-jobs.ts'
@@ -37,7 +43,18 @@ export interface Queues {
   hold(db: Db, queue: string, group: string): Promise<void>
   /** The jobs of the group go on. */
   release(db: Db, queue: string, group: string): Promise<void>
-  /** Groups were held, released, discarded or redriven, and that is committed: all processes read it. */
+  /**
+   * From the commit on the group's attempts are restricted so, over all processes; or they are not any
+   * more. `isNew`: the group has had no job yet.
+   */
+  restrict(
+    db: Db,
+    queue: string,
+    group: string,
+    restrictions: Restrictions,
+    options?: { isNew?: boolean },
+  ): Promise<void>
+  /** Groups were held, released, restricted, discarded or redriven, and that is committed: all processes read it. */
   groupsChanged(queue: string): void
   /**
    * Deletes a group's waiting jobs and its dead letters. A first portion is deleted in the
@@ -112,6 +129,7 @@ export class JobQueues implements Queues {
 
   wake(queue: string): void {
     this.#workers.wake(queue)
+    this.#workers.restrictedReady(queue, null)
   }
 
   groupsChanged(queue: string): void {
@@ -126,9 +144,22 @@ export class JobQueues implements Queues {
     return setHeld(db, queue, group, false)
   }
 
+  restrict(
+    db: Db,
+    queue: string,
+    group: string,
+    restrictions: Restrictions,
+    options: { isNew?: boolean } = {},
+  ): Promise<void> {
+    return isRestricted(restrictions)
+      ? setRestrictions(db, queue, group, restrictions, options)
+      : liftRestrictions(db, queue, group)
+  }
+
   async discard<Data>(db: Db, queue: string, group: string): Promise<Job<Data>[]> {
     await deleteRecoveriesOf(db, queue, [group])
     await setHeld(db, queue, group, true)
+    await liftRestrictions(db, queue, group)
     await parkHead(db, queue, group)
     const jobs = await discardParked<Data>(db, queue, group, FIRST_PORTION)
     await insertMove(db, queue, group, 'discard')

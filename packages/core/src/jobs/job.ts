@@ -16,10 +16,20 @@ export interface Job<Data = unknown> {
   retryCount: number
   /** When it was fetched, as text of Postgres: names this lease where `retryCount` does not. */
   startedOn: string | null
+  /** Set where its group is restricted, and allowed this attempt. */
+  grant?: Grant
   /** The event of the job, where this process has just published it: it need not be read. */
   published?: { payload: string; publishedAt: Date; traceContext: string | null }
   /** The trace context of the attempt that is made now, where it has one. */
   traceContext?: string | null
+}
+
+/** The right of a restricted group's job to one attempt. */
+export interface Grant {
+  /** `null` where the group has no rate. */
+  id: string | null
+  /** Before the claim was sent, by the monotonic clock. */
+  askedAt: number
 }
 
 /** The data of a job that was made for an event. The payload stays in the table of events. */

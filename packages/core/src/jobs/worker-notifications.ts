@@ -3,17 +3,23 @@ import type { Notifications } from '../postgres/notifications.ts'
 
 const WAKE_CHANNEL = 'svc.wake'
 const GROUPS_CHANNEL = 'svc.groups'
+const RESTRICTED_CHANNEL = 'svc.restricted'
+/** Groups that one notification names: Postgres takes less than 8000 bytes. */
+const MOST_NAMED = 100
 /** Wakes of the same moment share a NOTIFY: it takes a lock over the whole cluster at its commit. */
 const DEBOUNCE_MS = 3
 
 interface Listeners {
   wake: (queue: string) => void
+  restrictedReady: (queue: string, groups: readonly string[] | null) => void
   groupsChanged: (queue: string) => void
 }
 
 export class WorkerNotifications {
   #notifications: Notifications
   #pending = new Map<string, Set<string>>()
+  /** Restricted groups with new jobs, by queue; `null`: any. */
+  #ready = new Map<string, Set<string> | null>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(notifications: Notifications) {
@@ -28,13 +34,26 @@ export class WorkerNotifications {
     this.#sendLater(GROUPS_CHANNEL, queue)
   }
 
+  /** There are new jobs of these restricted groups; `null`: of any. */
+  restrictedReady(queue: string, groups: readonly string[] | null): void {
+    const known = this.#ready.get(queue)
+    if (known === null) return
+    const all = groups && new Set([...(known ?? []), ...groups])
+    this.#ready.set(queue, all && all.size <= MOST_NAMED ? all : null)
+    this.#sendSoon()
+  }
+
   /** Calls back for the notifications of other processes. */
-  listen({ wake, groupsChanged }: Listeners): void {
+  listen({ wake, restrictedReady, groupsChanged }: Listeners): void {
     this.#notifications.listen(WAKE_CHANNEL, (queue, fromHere) => {
       if (!fromHere) wake(queue)
     })
     this.#notifications.listen(GROUPS_CHANNEL, (queue, fromHere) => {
       if (!fromHere) groupsChanged(queue)
+    })
+    this.#notifications.listen(RESTRICTED_CHANNEL, (payload, fromHere) => {
+      const [queue = '', ...groups] = payload.split('\n')
+      if (!fromHere) restrictedReady(queue, groups.length === 0 ? null : groups)
     })
   }
 
@@ -47,6 +66,10 @@ export class WorkerNotifications {
   #sendLater(channel: string, queue: string): void {
     const queues = this.#pending.get(channel) ?? new Set()
     this.#pending.set(channel, queues.add(queue))
+    this.#sendSoon()
+  }
+
+  #sendSoon(): void {
     this.#timer ??= setTimeout(() => void this.#send(), DEBOUNCE_MS)
     this.#timer.unref()
   }
@@ -54,10 +77,14 @@ export class WorkerNotifications {
   async #send(): Promise<void> {
     this.#timer = undefined
     const pending = [...this.#pending]
+    for (const [queue, groups] of this.#ready) {
+      pending.push([RESTRICTED_CHANNEL, new Set([[queue, ...(groups ?? [])].join('\n')])])
+    }
     this.#pending.clear()
+    this.#ready.clear()
     await Promise.all(
-      pending.flatMap(([channel, queues]) =>
-        [...queues].map((queue) => this.#notifications.send(channel, queue)),
+      pending.flatMap(([channel, payloads]) =>
+        [...payloads].map((payload) => this.#notifications.send(channel, payload)),
       ),
     )
   }

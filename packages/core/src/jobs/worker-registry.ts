@@ -99,13 +99,23 @@ export class WorkerRegistry {
 
   /** All pumps of this process look for jobs of all lanes. */
   wakeAll(): void {
-    for (const pump of this.#pumps.values()) pump.wakeAll()
+    for (const pump of this.#pumps.values()) {
+      pump.wakeAll()
+      pump.restrictedReady(null)
+    }
+  }
+
+  /** There are new jobs of these restricted groups; `null`: of any. That is committed. */
+  restrictedReady(queue: string, groups: readonly string[] | null): void {
+    this.#restrictedReadyHere(queue, groups)
+    this.#parts.notifications.restrictedReady(queue, groups)
   }
 
   /** Jobs of a process that died can be fetched again, whatever their lane. */
   recovered(queue: string): void {
     this.#pumps.get(queue)?.wakeAll()
     this.#parts.notifications.wake(queue)
+    this.restrictedReady(queue, null)
   }
 
   /** Groups have changed, and that is committed: all processes read it. */
@@ -118,6 +128,7 @@ export class WorkerRegistry {
     if (!this.#listening) {
       this.#parts.notifications.listen({
         wake: (queue) => this.#wakeHere(queue),
+        restrictedReady: (queue, groups) => this.#restrictedReadyHere(queue, groups),
         groupsChanged: (queue) => this.#groupsChangedHere(queue),
       })
     }
@@ -127,6 +138,10 @@ export class WorkerRegistry {
 
   #wakeHere(queue: string): void {
     this.#pumps.get(queue)?.wake()
+  }
+
+  #restrictedReadyHere(queue: string, groups: readonly string[] | null): void {
+    this.#pumps.get(queue)?.restrictedReady(groups)
   }
 
   #groupsChangedHere(queue: string): void {

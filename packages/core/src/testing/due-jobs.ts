@@ -11,6 +11,20 @@ export interface DueJobs {
   count: number
 }
 
+/** Whether a waiting `job` has to wait on: for its group's rate, or for an older job of its group. */
+const IS_RESTRICTED = `exists (
+  select from svc."__svc.job_groups" as known
+   where known.queue = job.name and known.group_id = job.group_id and known.restricted
+     and (known.rate_limit <= (
+            select sum(granted.attempts) from svc."__svc.job_grants" as granted
+             where granted.queue = job.name and granted.group_id = job.group_id
+               and granted.begun_by > now() - make_interval(secs => known.rate_seconds))
+          or known.ordered and exists (
+            select from svc_jobs.job as older
+             where older.name = job.name and older.group_id = job.group_id
+               and older.state < 'active' and older.start_after > now()
+               and (older.created_on, older.id) < (job.created_on, job.id))))`
+
 /** By queue and group; those of held groups wait for somebody to release them. */
 export async function findDueJobs(db: Db): Promise<DueJobs[]> {
   const { rows } = await db.query(
@@ -22,6 +36,7 @@ export async function findDueJobs(db: Db): Promise<DueJobs[]> {
         and (job.state = 'active' or not exists (
               select from svc."__svc.job_groups" as held
                where held.queue = job.name and held.group_id = job.group_id and held.held))
+        and (job.state = 'active' or not ${IS_RESTRICTED})
       group by 1, 2, 3 order by 1, 2, 3`,
   )
   return rows

@@ -11,12 +11,18 @@ export interface TimeShift {
   memory?(seconds: number): void
 }
 
-/** Jobs, and what stands in the key-value store for a time. */
+/** Jobs, the attempts that count for a rate, and what stands in the key-value store for a time. */
 export const coreShift: TimeShift = {
   async rows(db, seconds) {
     await db.query(
       `update svc_jobs.job set start_after = start_after - make_interval(secs => $1)
         where state < 'active' and name not like '%.dlq'`,
+      [seconds],
+    )
+    await db.query(
+      `update svc."__svc.job_grants"
+          set granted_at = granted_at - make_interval(secs => $1),
+              begun_by = begun_by - make_interval(secs => $1)`,
       [seconds],
     )
     await db.query(

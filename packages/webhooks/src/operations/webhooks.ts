@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import {
   EVERYWHERE,
+  isRestricted,
   isUuid,
   tenantOfNew,
   uuidv7,
@@ -105,6 +106,10 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
         const { secret, headers = null } = row
         const webhook = await insertWebhook(db, seal(cipher, id, row))
         await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(webhook))
+        if (isRestricted(webhook)) {
+          await core.queues.restrict(db, QUEUE, id, webhook, { isNew: true })
+          core.afterCommit(db, groupsChanged)
+        }
         await auditChange(db, by.origin, 'create', null, webhook)
         return { ...webhook, secret, headers }
       })
@@ -135,12 +140,15 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
         const after = await updateWebhook(db, id, sealed)
         await auditChange(db, by.origin, 'update', before, after)
         const isMoved = before.url !== after.url
+        const isRestrictedAnew = restrictionsOf(before) !== restrictionsOf(after)
+        if (isRestrictedAnew) await core.queues.restrict(db, QUEUE, id, after)
         if (before.active && !after.active) await pause(core, db, id)
         else if (!before.active && after.active) await resume(core, db, after)
         else if (after.active) await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(after))
         // Failures at the old address do not count against the new one.
         if (after.active && isMoved) await core.queues.release(db, QUEUE, id)
-        if (before.active !== after.active || isMoved) core.afterCommit(db, groupsChanged)
+        const isChanged = before.active !== after.active || isMoved || isRestrictedAnew
+        if (isChanged) core.afterCommit(db, groupsChanged)
         return withoutSecret(after)
       })
     },
@@ -171,6 +179,9 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
     },
   }
 }
+
+const restrictionsOf = ({ rateLimit, maxInFlight, ordered }: Webhook): string =>
+  JSON.stringify([rateLimit?.limit, rateLimit?.perSeconds, maxInFlight, ordered])
 
 /** A transform is code of the operator: a tenant's webhook has none. @throws TransformNotAllowed */
 function assertTransformAllowed({ transform }: WebhookChanges, { reach }: Caller): void {

@@ -17,6 +17,8 @@ export interface WebhookForDelivery {
   /** The name of a transform. */
   transform: string | null
   retry: NonNullable<SettingsInput['retry']> | null
+  /** Whether it has a rate limit, a cap of attempts at a time or an order. */
+  isRestricted: boolean
 }
 
 /** JSON as text: a host may have set parsers in pg that turn it into something else. */
@@ -244,7 +246,8 @@ export async function findWebhooksForDelivery(
   const { rows } = await db.query(
     `select id, url, active, secret,
             case when previous_secret_expires_at > now() then previous_secret end as "previousSecret",
-            headers::text as headers, timeout_ms as "timeoutMs", transform, retry::text as retry
+            headers::text as headers, timeout_ms as "timeoutMs", transform, retry::text as retry,
+            ordered or rate_limit is not null or max_in_flight is not null as "isRestricted"
        from svc."__svc.webhooks.registrations" where id = any($1::uuid[])`,
     [ids],
   )

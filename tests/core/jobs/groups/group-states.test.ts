@@ -1,14 +1,6 @@
 import t from 'tap'
 import { GroupStates } from '../../../../packages/core/src/jobs/groups/group-states.ts'
-import type { JobGroup } from '../../../../packages/core/src/jobs/groups/groups-table.ts'
-
-const row = (group: string, state: Partial<JobGroup> = {}): JobGroup => ({
-  group,
-  held: false,
-  circuitOpen: false,
-  parkedAt: 'once',
-  ...state,
-})
+import { groupRow as row } from './group-row.ts'
 
 const namesOf = (claimable: { group: string }[]) => claimable.map(({ group }) => group)
 
@@ -31,7 +23,7 @@ t.test('a group with an open circuit is passed over and claimed', async (t) => {
   states.replace([row('a', { circuitOpen: true }), row('b', { circuitOpen: true, held: true })])
   t.same(states.excluded(), ['a', 'b'])
   t.same(states.open(), ['a'])
-  t.same(states.claimable(0), [{ group: 'a', isOpen: true }])
+  t.match(states.claimable(0), [{ group: 'a', isOpen: true }])
 })
 
 t.test('groups take turns, also when the table is read again', async (t) => {
@@ -66,4 +58,91 @@ t.test('a group of which nothing is due is asked less and less often', async (t)
   states.replace([row('a', { parkedAt: 'again' })])
   t.same(namesOf(states.claimable(now - 1)), ['a'], 'but at once when jobs of it were parked')
   t.notOk(states.empty('unknown', 0))
+})
+
+const restricted = (group: string, state: Parameters<typeof row>[1] = {}) =>
+  row(group, { restricted: true, rateSeconds: 2, ...state })
+
+t.test('of a restricted group nothing is claimed before all of its jobs are parked', async (t) => {
+  const states = new GroupStates()
+  states.replace([restricted('a', { unparkedSince: 'then' }), restricted('b')])
+  t.same([states.excluded(), states.toPark()], [['a'], ['a']])
+  t.same(namesOf(states.claimable(0)), ['b'])
+  states.parked(['a', 'b'])
+  t.same(states.unparked(['a', 'b', 'unknown']), [{ group: 'a', since: 'then' }])
+  t.same(states.toPark(), ['a'], 'until the table says so')
+  states.replace([restricted('a'), restricted('b')])
+  t.same([states.excluded(), states.toPark()], [[], []])
+  t.same(namesOf(states.claimable(0)), ['a', 'b'])
+})
+
+const ANSWERS: [string, object, number[]][] = [
+  ['there may be more at once', { hasMore: true }, [0, 0]],
+  ['the rate says when', { isBusy: false, waitMs: 700 }, [700, 700]],
+  ['not before long: it is asked all the same', { waitMs: 3_600_000 }, [8000, 8000]],
+  ['a due job is locked by others', { waitMs: 0 }, [20, 20]],
+  ['nothing waits', { hasMore: false, waitMs: null }, [500, 1000, 2000, 4000, 8000, 8000]],
+  ['attempts run elsewhere', { isBusy: true, waitMs: null }, [500, 1000, 1000]],
+  ['attempts run elsewhere, and the rate is used up', { isBusy: true, waitMs: 5000 }, [1000]],
+]
+for (const [name, answer, pauses] of ANSWERS) {
+  t.test(`when a restricted group is asked for again: ${name}`, async (t) => {
+    const states = new GroupStates()
+    states.replace([restricted('a')])
+    const found: number[] = []
+    for (let now = 0; found.length < pauses.length; now = states.claimableFrom()) {
+      states.asked(['a', 'unknown'])
+      states.answered({ group: 'a', isTold: true, isBusy: null, ...answer }, now, true)
+      found.push(states.claimableFrom() === 0 ? 0 : states.claimableFrom() - now)
+    }
+    t.same(found, pauses)
+  })
+}
+
+t.test('a process that hears nothing asks more often', async (t) => {
+  const states = new GroupStates()
+  states.replace([restricted('a')])
+  states.asked(['a'])
+  states.answered({ group: 'a', isTold: true, isBusy: false, waitMs: 60_000 }, 0, false)
+  t.equal(states.claimableFrom(), 500)
+})
+
+t.test('what is heard of a restricted group counts for more than an older answer', async (t) => {
+  const states = new GroupStates()
+  states.replace([restricted('a'), row('b')])
+  const empty = { group: 'a', isTold: true, isBusy: false, waitMs: null }
+  states.asked(['a'])
+  t.equal(states.ready(['a']), true)
+  states.answered(empty, 0, true)
+  t.equal(states.claimableFrom(), 0, 'a job came while it was being asked for')
+  states.asked(['a'])
+  states.answered(empty, 1, true)
+  states.answered({ ...empty, group: 'unknown' }, 1, true)
+  t.same(namesOf(states.claimable(1)), ['b'])
+  t.equal(states.readyFrom('a', 600), false)
+  t.equal(states.readyFrom('a', 300), true)
+  t.same(namesOf(states.claimable(300)), ['a', 'b'])
+  states.asked(['a'])
+  states.answered(empty, 300, true)
+  states.allReady()
+  t.same(namesOf(states.claimable(300)), ['a', 'b'])
+  t.equal(states.ready(['new']), false)
+  t.equal(states.readyFrom('new', 0), false)
+})
+
+t.test('an attempt counts for the span, and while it may be on its way', async (t) => {
+  const states = new GroupStates()
+  states.replace([
+    restricted('a'),
+    restricted('b', { rateSeconds: 1 }),
+    restricted('c', { rateSeconds: null }),
+  ])
+  t.same(
+    ['a', 'b', 'c', 'unknown'].map((group) => states.spanMsOf(group)),
+    [3000, 1500, 0, 0],
+  )
+  t.same(
+    ['a', 'unknown'].map((group) => states.isRestricted(group)),
+    [true, false],
+  )
 })

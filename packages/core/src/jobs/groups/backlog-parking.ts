@@ -1,13 +1,14 @@
 /**
  * Parks, in the background, the waiting jobs of groups that fetches exclude, so that no fetch scans
- * them: of held groups, of groups with an open circuit, and of groups with a long backlog. Writes
- * circuits that have changed to the table of groups first.
+ * them: of held and restricted groups, of groups with an open circuit, and of groups with a long
+ * backlog. Writes circuits that have changed to the table of groups first.
  */
 import type { Database } from '../../postgres/pools.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import { parkWaiting, SCAN_START, type Backlog, type ScanPosition } from '../pg-boss/parked-jobs.ts'
 import type { GroupStates } from './group-states.ts'
 import { recordParked, setCircuits } from './groups-table.ts'
+import { endParking } from './restrictions-table.ts'
 
 interface Parts {
   queue: string
@@ -102,7 +103,14 @@ export class BacklogParking {
     const groups = this.#parts.states.toPark()
     if (groups.length === 0) return
     await this.#park({ groups, includesNotDue: true })
-    this.#parts.states.parked(groups)
+    const { queue, background, states, changed, refreshSoon } = this.#parts
+    states.parked(groups)
+    const unparked = states.unparked(groups)
+    if (unparked.length === 0) return
+    // Else the next look at the table of groups leads here again.
+    if (!(await background((db) => endParking(db, queue, unparked)))) return
+    changed()
+    refreshSoon()
   }
 
   async #parkLongBacklogs(): Promise<void> {

@@ -1,11 +1,12 @@
 /** How many parked jobs of which groups one statement claims: pure. */
 import type { Lane } from '../job.ts'
 import type { GroupLimits } from './group-limits.ts'
-import type { GroupStates } from './group-states.ts'
+import type { ClaimableGroup, GroupStates } from './group-states.ts'
 
 export interface ClaimLimit {
   group: string
   limit: number
+  isRestricted: boolean
 }
 
 /** Groups that one statement claims parked jobs of. */
@@ -23,13 +24,15 @@ export function claimLimits(
   now: number,
 ): ClaimLimit[] {
   const claimable = states.claimable(now)
-  const open = claimable.filter(({ isOpen }) => isOpen).map(({ group }) => group)
-  const closed = claimable.filter(({ isOpen }) => !isOpen).map(({ group }) => group)
+  const open = claimable.filter(({ isOpen }) => isOpen)
+  const closed = claimable.filter(({ isOpen }) => !isOpen)
   const limits: ClaimLimit[] = []
   let left = room.retry + room.first
-  const add = (group: string, limit: number) => {
+  const add = ({ group, isRestricted, maxInFlight }: ClaimableGroup, cap: number, most: number) => {
+    const inFlight = groupLimits.inFlightOf(group)
+    const limit = Math.min(most, Math.min(cap, maxInFlight ?? cap) - inFlight)
     if (limit < 1 || limits.length >= GROUPS_PER_CLAIM) return 0
-    limits.push({ group, limit })
+    limits.push({ group, limit, isRestricted })
     left -= limit
     return limit
   }
@@ -39,13 +42,10 @@ export function claimLimits(
   if (closed.length > 0 && openLeft === left) openLeft--
   const most = Math.max(1, Math.floor(windows.retry / 8))
   const each = Math.max(1, Math.min(most, Math.floor(halfOfLane / Math.max(1, open.length))))
-  for (const group of open) {
-    openLeft -= add(group, Math.min(openLeft, each - groupLimits.inFlightOf(group)))
-  }
+  for (const group of open) openLeft -= add(group, each, openLeft)
   const lane = room.first > 0 ? 'first' : 'retry'
   for (const group of closed) {
-    const cap = groupLimits.capOf(group, lane, now, closed.length === 1)
-    add(group, Math.min(left, cap - groupLimits.inFlightOf(group)))
+    add(group, groupLimits.capOf(group.group, lane, now, closed.length === 1), left)
   }
   return limits
 }

@@ -7,10 +7,11 @@ import type { Job, Lane } from '../job.ts'
 import { claimParked } from '../pg-boss/parked-jobs.ts'
 import type { Outcome } from '../worker.ts'
 import { BacklogParking } from './backlog-parking.ts'
-import { claimLimits } from './claim-limits.ts'
+import { claimLimits, type ClaimLimit } from './claim-limits.ts'
 import { GroupLimits, type Allowance } from './group-limits.ts'
 import { GroupStates } from './group-states.ts'
 import { deleteUnusedGroups, listJobGroups } from './groups-table.ts'
+import { RestrictedClaims } from './restricted-claims.ts'
 
 interface Parts {
   queue: string
@@ -19,6 +20,8 @@ interface Parts {
   log: { error(details: object, message: string): void }
   /** Names this process in the jobs that it claims. */
   owner: () => string | null
+  /** Whether this process hears notifications. */
+  hears: () => boolean
   /** The table of groups has changed: other processes read it again. */
   changed: () => void
   /** There may be parked jobs to claim. */
@@ -34,8 +37,11 @@ export class GroupScheduler {
   #limits: GroupLimits
   #states = new GroupStates()
   #parking: BacklogParking
+  /** The jobs of groups whose restrictions hold over all processes. */
+  readonly restricted: RestrictedClaims
   #refreshAt = 0
   #exist = false
+  #isTurnOfOthers = false
 
   constructor(parts: Parts) {
     const { queue, database, log, changed, wake } = parts
@@ -50,6 +56,9 @@ export class GroupScheduler {
       refreshSoon: () => this.refreshSoon(),
       wake,
     })
+    const { owner, hears } = parts
+    const db = database.workerPool.prepared
+    this.restricted = new RestrictedClaims({ queue, db, states: this.#states, owner, hears, wake })
   }
 
   /** Whether this queue's jobs have groups. */
@@ -63,6 +72,14 @@ export class GroupScheduler {
     this.#parts.wake()
   }
 
+  /** There may be jobs of these restricted groups; `null`: of any. */
+  restrictedReady(groups: readonly string[] | null): void {
+    if (groups === null) this.#states.allReady()
+    // A group that is not known yet has just become restricted.
+    else if (!this.#states.ready(groups)) this.#refreshAt = 0
+    this.#parts.wake()
+  }
+
   /** Reads the table of groups where that is due, and starts what follows from it. */
   async refresh(): Promise<void> {
     if (performance.now() < this.#refreshAt) return
@@ -70,6 +87,7 @@ export class GroupScheduler {
     try {
       const rows = await listJobGroups(this.#parts.database.workerPool, this.#parts.queue)
       this.#states.replace(rows)
+      this.restricted.refreshed()
       this.#adoptCircuits(
         new Set(rows.filter(({ circuitOpen }) => circuitOpen).map(({ group }) => group)),
       )
@@ -104,8 +122,10 @@ export class GroupScheduler {
     return this.#limits.admit(group, lane, Date.now(), uncontended)
   }
 
-  ended(group: string | null, outcome: Outcome, tookMs: number): void {
+  ended(job: Job, outcome: Outcome, tookMs: number): void {
+    const { group } = job
     if (group === null) return
+    if (job.grant) this.restricted.ended(job, outcome, tookMs)
     const change = this.#limits.ended(group, successOf(outcome), tookMs, Date.now())
     if (change !== undefined) this.#parking.circuitChanged(group, change === 'opened')
   }
@@ -120,25 +140,55 @@ export class GroupScheduler {
     return Math.max(0, this.#states.claimableFrom() - Date.now())
   }
 
-  /** Claims parked jobs, at most as many as there is room for in the two lanes. */
+  /**
+   * Claims parked jobs, at most as many as there is room for in the two lanes. Where there are some of
+   * restricted groups and of others, they take turns.
+   */
   async claimParked(room: Record<Lane, number>): Promise<Job[]> {
-    const { queue, windows, database } = this.#parts
+    const { windows } = this.#parts
     const limits = claimLimits(this.#states, this.#limits, windows, room, Date.now())
+    const restricted = limits.filter(({ isRestricted }) => isRestricted)
+    const others = limits.filter(({ isRestricted }) => !isRestricted)
+    this.#isTurnOfOthers = !this.#isTurnOfOthers
+    if (this.#isTurnOfOthers) {
+      const jobs = await this.#claimOthers(others)
+      return jobs.length > 0 ? jobs : await this.#claimRestricted(restricted)
+    }
+    const jobs = await this.#claimRestricted(restricted)
+    return jobs.length > 0 ? jobs : await this.#claimOthers(others)
+  }
+
+  async #claimOthers(limits: ClaimLimit[]): Promise<Job[]> {
     if (limits.length === 0) return []
-    const jobs: Job[] = await claimParked(database.workerPool, queue, limits, this.#parts.owner())
+    const { queue, database, owner } = this.#parts
+    const jobs: Job[] = await claimParked(database.workerPool, queue, limits, owner())
     const counts = new Map<string, number>()
     for (const { group } of jobs) if (group) counts.set(group, (counts.get(group) ?? 0) + 1)
     const now = Date.now()
     const unused: string[] = []
     for (const { group, limit } of limits) {
       const count = counts.get(group) ?? 0
-      if (count > 0) this.#states.claimed(group)
       if (count < limit && this.#states.empty(group, now) && count === 0) unused.push(group)
     }
-    for (const { group } of jobs) if (group) this.#limits.begin(group, now)
-    if (jobs.length > 0) this.#exist = true
+    this.#claimed(jobs)
     await deleteUnusedGroups(database.workerPool, queue, unused)
     return jobs
+  }
+
+  async #claimRestricted(limits: ClaimLimit[]): Promise<Job[]> {
+    const jobs = await this.restricted.claim(limits)
+    this.#claimed(jobs)
+    return jobs
+  }
+
+  #claimed(jobs: Job[]): void {
+    const now = Date.now()
+    for (const { group } of jobs) {
+      if (group === null) continue
+      this.#exist = true
+      this.#states.claimed(group)
+      this.#limits.begin(group, now)
+    }
   }
 
   async stop(): Promise<void> {

@@ -2,32 +2,52 @@
  * What this process knows from the table of groups: which groups are held, whose circuit is open,
  * and which may have parked jobs. Pure book-keeping.
  */
+import type { GroupAnswer } from '../pg-boss/claim-restricted.ts'
 import type { JobGroup } from './groups-table.ts'
 
 interface State {
-  held: boolean
-  isOpen: boolean
-  parkedAt: string
+  row: JobGroup
   /** Whether all its waiting jobs have been parked since it was held. */
   isParked: boolean
   /** The last claim found too few due jobs of it: no claim before this moment. */
   emptyUntil: number
   emptyForMs: number
+  /** A claim is under way, and nothing was heard of the group meanwhile. */
+  isAsked: boolean
 }
 
-function stateOf({ held, circuitOpen, parkedAt }: JobGroup, before: State | undefined): State {
-  const isParked = held && before?.held === true && before.isParked
+function stateOf(row: JobGroup, before: State | undefined): State {
+  const isParked = row.held && before?.row.held === true && before.isParked
   // After a change there may be jobs to claim.
-  const isSame =
-    before?.held === held && before.isOpen === circuitOpen && before.parkedAt === parkedAt
-  const { emptyUntil, emptyForMs } = isSame ? before : { emptyUntil: 0, emptyForMs: FIRST_PAUSE_MS }
-  return { held, isOpen: circuitOpen, parkedAt, isParked, emptyUntil, emptyForMs }
+  const { emptyUntil, emptyForMs } = before && isSame(row, before.row) ? before : READY
+  return { row, isParked, emptyUntil, emptyForMs, isAsked: false }
 }
+
+const isSame = (one: JobGroup, other: JobGroup): boolean =>
+  one.held === other.held &&
+  one.circuitOpen === other.circuitOpen &&
+  one.parkedAt === other.parkedAt &&
+  one.unparkedSince === other.unparkedSince
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 8000
 /** With an open circuit the next attempt shows whether the receiver is well again. */
 const LONGEST_PAUSE_OPEN_MS = 1000
+/** Attempts of the group run in other processes, and their ends are not notified. */
+const LONGEST_PAUSE_BUSY_MS = 1000
+/** Of a restricted group, where notifications of new jobs do not come. */
+const LONGEST_PAUSE_DEAF_MS = 500
+/** Jobs that are due were locked by others. */
+const SHORTEST_PAUSE_MS = 20
+const READY = { emptyUntil: 0, emptyForMs: FIRST_PAUSE_MS, isAsked: false }
+
+export interface ClaimableGroup {
+  group: string
+  isOpen: boolean
+  isRestricted: boolean
+  /** Attempts at a time over all processes, where that is restricted. */
+  maxInFlight: number | null
+}
 
 export class GroupStates {
   #states = new Map<string, State>()
@@ -49,14 +69,24 @@ export class GroupStates {
     return this.#states.size
   }
 
-  /** Groups that fetches exclude: their jobs are to be parked. */
-  excluded(): string[] {
-    return this.#namesOf(({ held, isOpen, isParked }) => isOpen || (held && !isParked))
+  isRestricted(group: string): boolean {
+    return this.#states.get(group)?.row.restricted ?? false
   }
 
-  /** Held groups that may have jobs that are not parked. */
+  /** For how long an attempt of the group counts, with the time that a request may be on its way. */
+  spanMsOf(group: string): number {
+    const spanMs = 1000 * (this.#states.get(group)?.row.rateSeconds ?? 0)
+    return spanMs + Math.min(spanMs / 2, 1000)
+  }
+
+  /** Groups that fetches exclude: their jobs are to be parked. */
+  excluded(): string[] {
+    return this.#namesOf((state) => state.row.circuitOpen || isToPark(state))
+  }
+
+  /** Held and restricted groups that may have jobs that are not parked. */
   toPark(): string[] {
-    return this.#namesOf(({ held, isParked }) => held && !isParked)
+    return this.#namesOf(isToPark)
   }
 
   parked(groups: readonly string[]): void {
@@ -66,25 +96,94 @@ export class GroupStates {
     }
   }
 
+  /** Of these groups those whose jobs cannot be claimed before the table says that all are parked. */
+  unparked(groups: readonly string[]): { group: string; since: string }[] {
+    return groups.flatMap((group) => {
+      const since = this.#states.get(group)?.row.unparkedSince ?? null
+      return since === null ? [] : [{ group, since }]
+    })
+  }
+
   /** Groups with an open circuit that are not held. */
   open(): string[] {
-    return this.#namesOf(({ held, isOpen }) => isOpen && !held)
+    return this.#namesOf(({ row }) => row.circuitOpen && !row.held)
   }
 
   /** Groups whose parked jobs may be claimed, in their turn. */
-  claimable(now: number): { group: string; isOpen: boolean }[] {
-    return [...this.#states]
-      .filter(([, { held, emptyUntil }]) => !held && emptyUntil <= now)
-      .map(([group, { isOpen }]) => ({ group, isOpen }))
+  claimable(now: number): ClaimableGroup[] {
+    return [...this.#states.values()]
+      .filter((state) => isClaimable(state) && state.emptyUntil <= now)
+      .map(({ row: { group, circuitOpen, restricted, maxInFlight } }) => ({
+        group,
+        isOpen: circuitOpen,
+        isRestricted: restricted,
+        maxInFlight,
+      }))
   }
 
   /** The first moment at which there may be parked jobs to claim. */
   claimableFrom(): number {
     let first = Infinity
-    for (const { held, emptyUntil } of this.#states.values()) {
-      if (!held) first = Math.min(first, emptyUntil)
+    for (const state of this.#states.values()) {
+      if (isClaimable(state)) first = Math.min(first, state.emptyUntil)
     }
     return first
+  }
+
+  /** There may be jobs of these restricted groups to claim. Returns whether all groups are known. */
+  ready(groups: readonly string[]): boolean {
+    let areKnown = true
+    for (const group of groups) {
+      const state = this.#states.get(group)
+      if (state) Object.assign(state, READY)
+      else areKnown = false
+    }
+    return areKnown
+  }
+
+  /** The same of all restricted groups. */
+  allReady(): void {
+    for (const state of this.#states.values()) if (state.row.restricted) Object.assign(state, READY)
+  }
+
+  /** There may be jobs of a restricted group from then on. Returns whether that is sooner than known. */
+  readyFrom(group: string, at: number): boolean {
+    const state = this.#states.get(group)
+    if (!state || state.emptyUntil <= at) return false
+    state.emptyUntil = at
+    return true
+  }
+
+  /** A claim of these restricted groups begins. */
+  asked(groups: readonly string[]): void {
+    for (const group of groups) {
+      const state = this.#states.get(group)
+      if (state) state.isAsked = true
+    }
+  }
+
+  /**
+   * What a claim of restricted groups says of one. `hears`: whether new jobs are notified. What has
+   * been heard meanwhile may be newer.
+   */
+  answered({ group, isBusy, hasMore, waitMs }: GroupAnswer, now: number, hears: boolean): void {
+    const state = this.#states.get(group)
+    if (!state?.isAsked) return
+    const longest = isBusy
+      ? LONGEST_PAUSE_BUSY_MS
+      : hears
+        ? LONGEST_PAUSE_MS
+        : LONGEST_PAUSE_DEAF_MS
+    if (hasMore && !isBusy && typeof waitMs !== 'number') {
+      Object.assign(state, READY)
+    } else if (typeof waitMs === 'number') {
+      state.emptyUntil = now + Math.min(longest, Math.max(SHORTEST_PAUSE_MS, waitMs))
+      state.emptyForMs = FIRST_PAUSE_MS
+    } else {
+      state.emptyForMs = Math.min(longest, state.emptyForMs)
+      state.emptyUntil = now + state.emptyForMs
+      state.emptyForMs *= 2
+    }
   }
 
   /** Parked jobs of the group were claimed: its next turn is the last. */
@@ -102,12 +201,19 @@ export class GroupStates {
     if (!state) return false
     const hasBeenFor = state.emptyForMs
     state.emptyUntil = now + state.emptyForMs
-    const longest = state.isOpen ? LONGEST_PAUSE_OPEN_MS : LONGEST_PAUSE_MS
+    const isOpen = state.row.circuitOpen
+    const longest = isOpen ? LONGEST_PAUSE_OPEN_MS : LONGEST_PAUSE_MS
     state.emptyForMs = Math.min(longest, state.emptyForMs * 2)
-    return !state.isOpen && hasBeenFor === LONGEST_PAUSE_MS
+    return !isOpen && hasBeenFor === LONGEST_PAUSE_MS
   }
 
   #namesOf(is: (state: State) => boolean): string[] {
     return [...this.#states].filter(([, state]) => is(state)).map(([group]) => group)
   }
 }
+
+const isToPark = ({ row: { held, unparkedSince }, isParked }: State): boolean =>
+  unparkedSince !== null || (held && !isParked)
+
+const isClaimable = ({ row: { held, unparkedSince } }: State): boolean =>
+  !held && unparkedSince === null

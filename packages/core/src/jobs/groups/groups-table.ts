@@ -9,11 +9,19 @@ export interface JobGroup {
   circuitOpen: boolean
   /** When a job of it was parked last, as text. */
   parkedAt: string
+  restricted: boolean
+  rateSeconds: number | null
+  /** Attempts at a time over all processes, where that is restricted. */
+  maxInFlight: number | null
+  /** Of a restricted group: since when jobs of it may wait among those of other groups, as text. */
+  unparkedSince: string | null
 }
 
 export async function listJobGroups(db: Db, queue: string): Promise<JobGroup[]> {
   const { rows } = await db.query(
-    `select group_id as "group", held, circuit_open as "circuitOpen", parked_at::text as "parkedAt"
+    `select group_id as "group", held, circuit_open as "circuitOpen", parked_at::text as "parkedAt",
+            restricted, unparked_since::text as "unparkedSince", rate_seconds as "rateSeconds",
+            case when ordered then 1 else max_in_flight end as "maxInFlight"
        from svc."__svc.job_groups" where queue = $1`,
     [queue],
   )
@@ -72,12 +80,17 @@ export async function deleteUnusedGroups(
   const { rows } = await db.query(
     `delete from svc."__svc.job_groups" as job_group
       where queue = $1 and group_id = any($2::text[]) and not held and not circuit_open
+        and not restricted
         -- A job that another transaction is parking is not visible below, but has set parked_at.
         and parked_at < now() - interval '10 seconds'
         -- Not as an anti-join: the plan for an empty table would scan all jobs.
         and (select true from svc_jobs.job
               where job.name = $1 and job.singleton_key = job_group.group_id
                 and job.blocked and job.state < 'active' limit 1) is null
+        -- One that runs comes back parked where the group was restricted when it began.
+        and (select true from svc_jobs.job
+              where job.name = $1 and job.group_id = job_group.group_id
+                and job.blocked and job.state = 'active' limit 1) is null
      returning group_id as "group"`,
     [queue, groups],
   )
@@ -95,6 +108,8 @@ export async function deleteGroups(
        delete from svc."__svc.job_moves" where queue = $1 and group_id = any($2::text[])
      ), recoveries as (
        delete from svc."__svc.recoveries" where queue = $1 and group_id = any($2::text[])
+     ), grants as (
+       delete from svc."__svc.job_grants" where queue = $1 and group_id = any($2::text[])
      )
      delete from svc."__svc.job_groups" where queue = $1 and group_id = any($2::text[])`,
     [queue, groups],

@@ -9,7 +9,7 @@ import { HEARTBEAT_SECONDS } from './jobs-table.ts'
 import { recordParked } from '../groups/groups-table.ts'
 import { deadLetterQueueOf, type Job, type NewJob } from '../job.ts'
 import { setUpDeadLetters, setUpQueueTable, type TableSetupDatabase } from './jobs-table-setup.ts'
-import { parkJobs } from './parked-jobs.ts'
+import { parkJobs, parkRestricted } from './parked-jobs.ts'
 import type { Jobs as PgBoss } from './boss-interface.ts'
 import type { WorkerSettings } from '../../options/core-options.ts'
 
@@ -196,6 +196,12 @@ export async function insertJobs(
     parked.map(({ id }) => id),
   )
   await recordParked(db, queue, [...new Set(parked.flatMap(({ group }) => group ?? []))].toSorted())
+  const grouped = jobs.filter((job) => job.group !== undefined && !job.parked)
+  await parkRestricted(
+    db,
+    queue,
+    grouped.map(({ id }) => id),
+  )
 }
 
 /** Deletes finished jobs. Returns the ids whose lease had not expired. */

@@ -156,7 +156,9 @@ const insertTaken = (blocked: 'true' | 'false') => `insert into svc_jobs.job
      select taken.id, $1, 0,
             taken.data || jsonb_build_object('attemptsBefore',
               coalesce((taken.data ->> 'attemptsBefore')::int, 0) + taken.source_retry_count + 1),
-            ${blocked}, taken.singleton_key, taken.singleton_key, $3, $4, $5, $6, now(), now(),
+            ${blocked}, taken.singleton_key, taken.singleton_key, $3, $4, $5, $6, now(),
+            -- A group that keeps its jobs in order begins with the one that died first.
+            now() + row_number() over (order by taken.id) * interval '1 microsecond',
             now() + queue.retention_seconds * interval '1 second', queue.expire_seconds,
             queue.deletion_seconds, queue.heartbeat_seconds, queue.policy, queue.dead_letter
        from taken join svc_jobs.queue as queue on queue.name = $1`

@@ -20,9 +20,15 @@ const SHARED_TABLE = 'svc_jobs.job_common'
 const LONGEST_MS = 10 * 60_000
 
 /**
- * For a queue with a table of its own: autovacuum settings, and the index of parked jobs. The index
- * is partial, so that other jobs do not pay for it.
+ * The indexes of parked jobs: those that are due, and the oldest one. They are partial, so that other
+ * jobs do not pay for them.
  */
+const PARKED_INDEXES = {
+  svc_parked_: '(singleton_key, start_after)',
+  svc_ordered_: '(singleton_key, created_on, id)',
+}
+
+/** For a queue with a table of its own: autovacuum settings, and the indexes of parked jobs. */
 export const setUpQueueTable = (
   database: TableSetupDatabase,
   queue: string,
@@ -69,11 +75,13 @@ async function unfinishedTableOf(db: Db, queue: string): Promise<string | undefi
        from svc_jobs.queue
        join pg_class as class
          on class.oid = to_regclass('svc_jobs.' || quote_ident(queue.table_name))
-      where queue.name = $1 and (class.reloptions is null or not exists (
-              select from pg_indexes
-               where schemaname = 'svc_jobs' and tablename = class.relname
-                 and indexname = left('svc_parked_' || class.relname, 63)))`,
-    [queue],
+      where queue.name = $1 and (class.reloptions is null or exists (
+              select from unnest($2::text[]) as prefix
+               where not exists (
+                 select from pg_indexes
+                  where schemaname = 'svc_jobs' and tablename = class.relname
+                    and indexname = left(prefix || class.relname, 63))))`,
+    [queue, Object.keys(PARKED_INDEXES)],
   )
   return (rows as { name: string }[])[0]?.name
 }
@@ -86,13 +94,15 @@ async function alterQueueTable(db: Db, queue: string): Promise<void> {
   if (table === undefined) return
   const settings = Object.entries(STORAGE_SETTINGS).map(([name, value]) => `${name} = ${value}`)
   const bareName = table.replace(/^svc_jobs\./, '').replaceAll('"', '')
-  // Postgres cuts longer names off.
-  const index = `svc_parked_${bareName}`.slice(0, 63)
   await db.query(`alter table ${table} set (${settings.join(', ')})`)
-  await db.query(
-    `create index if not exists "${index}" on ${table} (singleton_key, start_after)
-      where blocked and state < 'active'`,
-  )
+  for (const [prefix, columns] of Object.entries(PARKED_INDEXES)) {
+    // Postgres cuts longer names off.
+    const index = `${prefix}${bareName}`.slice(0, 63)
+    await db.query(
+      `create index if not exists "${index}" on ${table} ${columns}
+        where blocked and state < 'active'`,
+    )
+  }
   await db.query(`analyze ${table}`)
 }
 

@@ -83,6 +83,19 @@ export async function parkJobs(db: Db, queue: string, ids: string[]): Promise<vo
   )
 }
 
+/** Parks those that were inserted in this transaction for groups that are restricted. */
+export async function parkRestricted(db: Db, queue: string, ids: string[]): Promise<void> {
+  if (ids.length === 0) return
+  await db.query(
+    `update svc_jobs.job as job set blocked = true
+      where job.name = $1 and job.id = any($2::uuid[]) and job.state < 'active'
+        and (select known.restricted from svc."__svc.job_groups" as known
+              where known.queue = $1 and known.group_id = job.singleton_key and known.restricted
+                for key share)`,
+    [queue, ids],
+  )
+}
+
 /** Claims parked jobs that are due, of each group at most its limit, the oldest first. */
 export async function claimParked<Data>(
   db: Db,

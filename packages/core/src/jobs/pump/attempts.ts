@@ -1,6 +1,7 @@
 /** The attempts of this process: from the fetch that brought a job to the outcome of its attempt. */
 import type { Db } from '../../postgres/transaction.ts'
 import { LANES, type Job, type Lane } from '../job.ts'
+import { BEGINS_WITHIN_MS } from '../pg-boss/claim-restricted.ts'
 import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
 import type { Outcome, Worker } from '../worker.ts'
 import type { FetchAhead } from './fetch-ahead.ts'
@@ -24,6 +25,7 @@ interface Parts {
   fetchAhead: FetchAhead
   telemetry: AttemptTelemetry
   log: { error(details: object, message: string): void }
+  began(job: Job): void
   /** `tookMs`: 0 where the attempt did not run to its end. */
   ended(job: Job, outcome: Outcome, tookMs: number): void
 }
@@ -31,6 +33,10 @@ interface Parts {
 /** A job that was fetched ahead and has not started by then goes back for other processes. */
 const GIVE_BACK_MS = 250
 const PREPARE_AGAIN_MS = 1000
+
+/** A grant is for an attempt that begins soon: of one that begins later nobody would know when. */
+const isTooLate = ({ grant }: Job, now: number): boolean =>
+  grant !== undefined && grant.id !== null && now - grant.askedAt > BEGINS_WITHIN_MS
 
 export class Attempts {
   #parts: Parts
@@ -115,6 +121,8 @@ export class Attempts {
     const { worker, fetchAhead, log, telemetry } = this.#parts
     const { job, prepared, abort } = attempt
     const startedAt = performance.now()
+    if (isTooLate(job, startedAt)) return this.#end(attempt, { kind: 'postponed', delayMs: 0 }, 0)
+    this.#parts.began(job)
     let outcome: Outcome
     try {
       const its = prepared(job)

@@ -78,6 +78,7 @@ export class Pump {
       database,
       log,
       owner: parts.owner,
+      hears: parts.hears,
       changed: () => parts.groupsChanged(),
       wake: () => this.#sleeps.retry.wake(),
     })
@@ -87,6 +88,7 @@ export class Pump {
         for (const { nextAttemptInMs } of await settleBatch(boss, db, worker, batch)) {
           if (nextAttemptInMs !== null) this.#dueTimes.add(nextAttemptInMs)
         }
+        groups.restricted.settled(batch.map(({ job }) => job))
       },
       settled: () => this.#wakeLanesWithRoom(),
       forget: (jobs) => heartbeats.forget(jobs),
@@ -99,6 +101,7 @@ export class Pump {
       fetchAhead,
       telemetry: parts.telemetry,
       log,
+      began: (job) => groups.restricted.begun(job),
       ended: (job, outcome, tookMs) => this.#attemptEnded(job, outcome, tookMs),
     })
     const fetcher = new Fetcher({
@@ -190,6 +193,12 @@ export class Pump {
   /** The table of groups has changed. */
   groupsChanged(): void {
     this.#groups.refreshSoon()
+    this.#groups.restrictedReady(null)
+  }
+
+  /** There are new jobs of these restricted groups; `null`: of any. */
+  restrictedReady(groups: readonly string[] | null): void {
+    this.#groups.restrictedReady(groups)
   }
 
   /**
@@ -237,7 +246,7 @@ export class Pump {
 
   #attemptEnded(job: Job, outcome: Outcome, tookMs: number): void {
     this.#outcomes.add({ job, outcome })
-    this.#groups.ended(job.group, outcome, tookMs)
+    this.#groups.ended(job, outcome, tookMs)
     this.#wakeLanesWithRoom()
   }
 

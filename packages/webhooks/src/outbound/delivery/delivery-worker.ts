@@ -166,6 +166,8 @@ async function perform(
     return { kind: 'cancelled', detail: skippedAttempt(attempt) }
   }
   if (!webhook.active) return { kind: 'parked' }
+  // Fetched while the webhook was being restricted: it waits for its turn with the others.
+  if (webhook.isRestricted && !job.grant) return { kind: 'parked' }
   // A fault of ours: another host may have the key, and no attempt is used up.
   if (isUnreadable === true) return { kind: 'postponed', delayMs: UNREADABLE_MS }
   const { event, eventId, deliveryId } = job.data

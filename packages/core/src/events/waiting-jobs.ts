@@ -1,0 +1,34 @@
+/** Which jobs of a publish wait for a worker: what the workers are told after the commit. */
+import type { Written } from './publish-statement.ts'
+
+export interface WaitingJobs {
+  /** The queues with jobs that can be fetched. */
+  queues: string[]
+  /** The groups with jobs that wait for what restricts them, by queue. */
+  restricted: ReadonlyMap<string, string[]>
+}
+
+export function waitingJobsOf({
+  queues,
+  restricted,
+}: Pick<Written, 'queues' | 'restricted'>): WaitingJobs {
+  const groupsOf = new Map<string, Set<string>>()
+  for (const { queue, group } of restricted) {
+    groupsOf.set(queue, (groupsOf.get(queue) ?? new Set()).add(group))
+  }
+  return { queues, restricted: new Map([...groupsOf].map(([queue, of]) => [queue, [...of]])) }
+}
+
+export function together(parts: readonly WaitingJobs[]): WaitingJobs {
+  const queues = [...new Set(parts.flatMap((part) => part.queues))]
+  const restricted = new Map<string, string[]>()
+  for (const part of parts) {
+    for (const [queue, groups] of part.restricted) {
+      restricted.set(queue, [...new Set([...(restricted.get(queue) ?? []), ...groups])])
+    }
+  }
+  return { queues, restricted }
+}
+
+export const isNothing = ({ queues, restricted }: WaitingJobs): boolean =>
+  queues.length === 0 && restricted.size === 0

@@ -1,0 +1,74 @@
+/**
+ * The jobs of restricted groups: their restrictions hold over all processes, so that Postgres decides
+ * how many a process may claim. A process asks when it hears of new jobs, when an attempt of its own is
+ * settled, when the time has come that the last answer named, and now and then.
+ */
+import type { Db } from '../../postgres/transaction.ts'
+import type { Job } from '../job.ts'
+import { claimRestricted } from '../pg-boss/claim-restricted.ts'
+import type { Outcome } from '../worker.ts'
+import { GrantReports } from './grant-reports.ts'
+import type { GroupStates } from './group-states.ts'
+
+interface Parts {
+  queue: string
+  db: Db
+  states: GroupStates
+  /** Names this process in the jobs that it claims. */
+  owner: () => string | null
+  /** Whether this process hears notifications. */
+  hears: () => boolean
+  wake: () => void
+}
+
+export class RestrictedClaims {
+  #parts: Parts
+  #reports = new GrantReports()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  async claim(limits: { group: string; limit: number }[]): Promise<Job[]> {
+    if (limits.length === 0) return []
+    const { queue, db, states, owner, hears } = this.#parts
+    const groups = limits.map(({ group }) => group)
+    const reports = this.#reports.of(groups)
+    states.asked(groups)
+    const { jobs, answers } = await claimRestricted(db, queue, limits, reports, owner())
+    const now = Date.now()
+    for (const answer of answers) {
+      if (answer.isTold) this.#reports.told(answer.group, reports)
+      states.answered(answer, now, hears())
+    }
+    return jobs
+  }
+
+  /** The table of groups was read. */
+  refreshed(): void {
+    this.#reports.keepOnly((group) => this.#parts.states.isRestricted(group))
+  }
+
+  begun(job: Job): void {
+    const { group, grant } = job
+    if (group === null || !grant?.id) return
+    this.#reports.begun(job, performance.now())
+    const { states, wake } = this.#parts
+    // Only after this report can another attempt follow when the span has passed.
+    if (states.readyFrom(group, Date.now() + states.spanMsOf(group))) wake()
+  }
+
+  ended(job: Job, outcome: Outcome, tookMs: number): void {
+    const isGivenBack = outcome.kind === 'postponed' || outcome.kind === 'parked'
+    if (isGivenBack) this.#reports.givenBack(job)
+    else this.#reports.ended(job, performance.now(), tookMs)
+  }
+
+  /** Of restricted groups others may begin now. */
+  settled(jobs: Job[]): void {
+    const groups = jobs.flatMap(({ group, grant }) => (group !== null && grant ? [group] : []))
+    if (groups.length === 0) return
+    this.#parts.states.ready(groups)
+    this.#parts.wake()
+  }
+}

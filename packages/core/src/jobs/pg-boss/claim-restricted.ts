@@ -1,0 +1,59 @@
+/** Claims jobs of restricted groups, by a function of Postgres: see sql/021-restricted-groups.sql. */
+import type { Db } from '../../postgres/transaction.ts'
+import { asJob, type Job, type JobRow } from '../job.ts'
+
+/** What a process tells of the grant of an attempt. */
+export interface GrantReport {
+  grantId: string
+  /** The attempt began so long after the process had asked for it; `null`: it was given back. */
+  afterMs: number | null
+  /** `null` while it runs. */
+  tookMs: number | null
+}
+
+/** What came of one group. */
+export interface GroupAnswer {
+  group: string
+  /** Whether the reports have been read. */
+  isTold: boolean
+  /** Nothing more until an attempt of the group ends, or another process has done with the group. */
+  isBusy: boolean | null
+  /** Whether there may be more to claim at once. */
+  hasMore?: boolean
+  /** When there may be more: by the time alone. */
+  waitMs?: number | null
+}
+
+/** The attempt of a granted job begins so soon after the claim, or the job is given back. */
+export const BEGINS_WITHIN_MS = 1000
+
+const CLAIM = `select svc."__svc.claim_restricted"($1, $2, $3, $4, $5, $6, $7, $8) as claimed`
+
+/** Of each group as many as there is room for and its restrictions allow. */
+export async function claimRestricted<Data>(
+  db: Db,
+  queue: string,
+  limits: { group: string; limit: number }[],
+  reports: GrantReport[],
+  owner: string | null,
+): Promise<{ jobs: Job<Data>[]; answers: GroupAnswer[] }> {
+  const askedAt = performance.now()
+  const { rows } = await db.query(CLAIM, [
+    queue,
+    limits.map(({ group }) => group),
+    limits.map(({ limit }) => limit),
+    owner,
+    BEGINS_WITHIN_MS,
+    reports.map(({ grantId }) => grantId),
+    reports.map(({ afterMs }) => afterMs),
+    reports.map(({ tookMs }) => tookMs),
+  ])
+  const { jobs, answers } = JSON.parse((rows[0] as { claimed: string }).claimed) as {
+    jobs: (JobRow<Data> & { grantId: string | null })[][]
+    answers: GroupAnswer[]
+  }
+  return {
+    jobs: jobs.flat().map((row) => ({ ...asJob(row), grant: { id: row.grantId, askedAt } })),
+    answers,
+  }
+}

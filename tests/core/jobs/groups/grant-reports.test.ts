@@ -1,0 +1,42 @@
+import t from 'tap'
+import type { Job } from '@svc/core/internal'
+import { GrantReports } from '../../../../packages/core/src/jobs/groups/grant-reports.ts'
+
+const job = (group: string | null, id: string | null) =>
+  ({ group, ...(id === null ? {} : { grant: { id, askedAt: 100 } }) }) as Job
+
+t.test('what is told of an attempt is when it began, and how long it took', async (t) => {
+  const reports = new GrantReports()
+  reports.begun(job('a', 'one'), 130)
+  reports.ended(job('a', 'two'), 190, 40)
+  reports.givenBack(job('b', 'three'))
+  reports.begun(job('a', null), 130)
+  reports.begun(job(null, 'four'), 130)
+  t.same(reports.of(['a']), [
+    { grantId: 'one', afterMs: 30, tookMs: null },
+    { grantId: 'two', afterMs: 50, tookMs: 40 },
+  ])
+  t.same(reports.of(['a', 'b', 'c']).length, 3)
+  t.match(reports.of(['b']), [{ grantId: 'three', afterMs: null }])
+})
+
+t.test('what has been told is forgotten, and what has changed meanwhile is not', async (t) => {
+  const reports = new GrantReports()
+  reports.begun(job('a', 'one'), 130)
+  reports.begun(job('a', 'two'), 130)
+  const told = reports.of(['a'])
+  reports.ended(job('a', 'two'), 160, 30)
+  reports.told('a', told)
+  t.same(reports.of(['a']), [{ grantId: 'two', afterMs: 30, tookMs: 30 }])
+  reports.told('a', reports.of(['a']))
+  reports.told('a', told)
+  t.same(reports.of(['a']), [])
+})
+
+t.test('of a group that is restricted no more nothing is told', async (t) => {
+  const reports = new GrantReports()
+  reports.begun(job('a', 'one'), 130)
+  reports.begun(job('b', 'two'), 130)
+  reports.keepOnly((group) => group === 'b')
+  t.match(reports.of(['a', 'b']), [{ grantId: 'two' }])
+})

@@ -1,0 +1,14 @@
+import type { JobGroup } from '../../../../packages/core/src/jobs/groups/groups-table.ts'
+
+/** A row of the table of groups. */
+export const groupRow = (group: string, state: Partial<JobGroup> = {}): JobGroup => ({
+  group,
+  held: false,
+  circuitOpen: false,
+  parkedAt: 'once',
+  restricted: false,
+  rateSeconds: null,
+  maxInFlight: null,
+  unparkedSince: null,
+  ...state,
+})

@@ -1,0 +1,145 @@
+import t, { type Test } from 'tap'
+import {
+  claimRestricted,
+  type GrantReport,
+} from '../../../../packages/core/src/jobs/pg-boss/claim-restricted.ts'
+import { setHeld } from '../../../../packages/core/src/jobs/groups/groups-table.ts'
+import {
+  endParking,
+  setRestrictions,
+  type Restrictions,
+} from '../../../../packages/core/src/jobs/groups/restrictions-table.ts'
+import { namesOf, startWorkedHost } from '../../support/worked-host.ts'
+import { GROUP, QUEUE } from '../../support/worker.ts'
+
+const NONE: Restrictions = { rateLimit: null, maxInFlight: null, ordered: false }
+
+/** Jobs `1`, `2`, … that wait, in this order; no worker runs. */
+async function waiting(t: Test, count: number, restrictions: Partial<Restrictions>) {
+  const { core, worker } = await startWorkedHost(t, { enabled: false })
+  const { db } = core
+  await setRestrictions(db, QUEUE, GROUP, { ...NONE, ...restrictions }, { isNew: true })
+  for (let n = 1; n <= count; n++) await worker.insert([String(n)], GROUP)
+  const claim = (limit: number, reports: GrantReport[] = []) =>
+    claimRestricted<{ eventId: string }>(db, QUEUE, [{ group: GROUP, limit }], reports, null)
+  const settle = (id: string) =>
+    db.query(`delete from svc_jobs.job where name = $1 and id = $2`, [QUEUE, id])
+  return { core, db, claim, settle, worker }
+}
+
+t.test('a rate: so many, and the moment of the next one', async (t) => {
+  const { claim } = await waiting(t, 6, { rateLimit: { limit: 3, perSeconds: 100 } })
+  const first = await claim(10)
+  t.same(namesOf(first.jobs), ['1', '2', '3'])
+  const [one, two] = first.jobs.map(({ grant }) => grant?.id as string)
+  const before = first.answers[0]?.waitMs as number
+  t.ok(before > 101_000 && before <= 102_000, 'as if they began late, and were long on their way')
+  t.same((await claim(10)).jobs, [])
+
+  const told = await claim(10, [{ grantId: one as string, afterMs: 10, tookMs: 5 }])
+  t.same(told.jobs, [])
+  t.equal(told.answers[0]?.isTold, true)
+  const after = told.answers[0]?.waitMs as number
+  t.ok(after < 100_015, 'since the end of the attempt')
+  const { jobs } = await claim(10, [{ grantId: two as string, afterMs: null, tookMs: null }])
+  t.same(namesOf(jobs), ['4'], 'one was given back')
+})
+
+t.test('a rate is one of any span, whatever it was before', async (t) => {
+  const { claim, db } = await waiting(t, 6, { rateLimit: { limit: 2, perSeconds: 100 } })
+  t.equal((await claim(10)).jobs.length, 2)
+  const wider = { ...NONE, rateLimit: { limit: 5, perSeconds: 200 } }
+  await setRestrictions(db, QUEUE, GROUP, wider)
+  t.equal((await claim(10)).jobs.length, 3)
+  await db.query(`update svc."__svc.job_grants" set begun_by = begun_by - interval '203 seconds'`)
+  t.equal((await claim(10)).jobs.length, 1)
+})
+
+t.test('many grants are kept in few rows', async (t) => {
+  const limit = { limit: 5000, perSeconds: 1000 }
+  const { claim, db } = await waiting(t, 1, { rateLimit: limit })
+  await db.query(
+    `insert into svc."__svc.job_grants" (id, queue, group_id, granted_at, begun_by)
+     select gen_random_uuid(), $1, $2, at, at
+       from generate_series(1, 4999) as n, lateral (
+              select clock_timestamp() - n * interval '0.1 second' as at) as moment`,
+    [QUEUE, GROUP],
+  )
+  t.equal((await claim(10)).jobs.length, 1)
+  const { answers } = await claim(10)
+  t.ok((answers[0]?.waitMs as number) > 499_000, 'until the first of them has left the span')
+  const { rows } = await db.query(
+    `select count(*)::int as rows, sum(attempts)::int as attempts from svc."__svc.job_grants"`,
+  )
+  t.equal(rows[0].attempts, 5000)
+  t.ok(rows[0].rows < 300)
+})
+
+t.test('attempts at a time: as many as are not under way', async (t) => {
+  const { claim, settle } = await waiting(t, 5, { maxInFlight: 2 })
+  const { jobs, answers } = await claim(10)
+  t.same(namesOf(jobs), ['1', '2'])
+  t.match(answers, [{ isBusy: true }])
+  t.same((await claim(10)).jobs, [])
+  await settle(jobs[0]!.id)
+  const next = await claim(1)
+  t.same(namesOf(next.jobs), ['3'])
+  t.equal(next.jobs[0]?.grant?.id, null, 'there is nothing to tell of it')
+})
+
+t.test('an order: the oldest alone, and none before it has had its attempts', async (t) => {
+  const { claim, db, settle } = await waiting(t, 3, { ordered: true })
+  const [one] = (await claim(10)).jobs
+  t.equal(one?.data.eventId, '1')
+  t.same((await claim(10)).jobs, [])
+  await db.query(
+    `update svc_jobs.job set state = 'retry', start_after = now() + interval '1 minute' where id = $1`,
+    [one!.id],
+  )
+  const held = await claim(10)
+  t.same(held.jobs, [])
+  t.ok((held.answers[0]?.waitMs as number) > 50_000)
+  await settle(one!.id)
+  t.same(namesOf((await claim(10)).jobs), ['2'])
+})
+
+t.test('all restrictions at once: the narrowest holds', async (t) => {
+  const rateLimit = { limit: 2, perSeconds: 100 }
+  const { claim, settle } = await waiting(t, 4, { ordered: true, maxInFlight: 3, rateLimit })
+  for (const name of ['1', '2']) {
+    const { jobs } = await claim(10)
+    t.same(namesOf(jobs), [name])
+    await settle(jobs[0]!.id)
+  }
+  const { jobs, answers } = await claim(10)
+  t.same(jobs, [])
+  t.ok((answers[0]?.waitMs as number) > 90_000)
+})
+
+t.test('nothing of a group that is held, not parked, or locked by another process', async (t) => {
+  const { claim, core, db, worker } = await waiting(t, 1, { maxInFlight: 5 })
+  await setHeld(db, QUEUE, GROUP, true)
+  t.match(await claim(10), { jobs: [], answers: [{ isTold: false, isBusy: true }] })
+  await setHeld(db, QUEUE, GROUP, false)
+  const since = async () => {
+    const { rows } = await db.query(
+      `select unparked_since::text as since from svc."__svc.job_groups"`,
+    )
+    return rows[0].since as string
+  }
+  await db.query(`update svc."__svc.job_groups" set restricted = false where group_id = $1`, [
+    GROUP,
+  ])
+  await worker.insert(['stray'], GROUP)
+  await setRestrictions(db, QUEUE, GROUP, { ...NONE, maxInFlight: 4 })
+  t.same((await claim(10)).jobs, [])
+  t.equal(await endParking(db, QUEUE, [{ group: GROUP, since: await since() }]), false)
+  await db.query(`update svc_jobs.job set blocked = true where name = $1`, [QUEUE])
+  t.equal(await endParking(db, QUEUE, [{ group: GROUP, since: '2001-01-01' }]), false)
+  t.equal(await endParking(db, QUEUE, [{ group: GROUP, since: await since() }]), true)
+  await core.transaction(async (locked) => {
+    await locked.query(`select from svc."__svc.job_groups" for no key update`)
+    t.match(await claim(10), { jobs: [], answers: [{ isTold: false, isBusy: true }] })
+  })
+  t.same(namesOf((await claim(10)).jobs), ['1', 'stray'])
+})

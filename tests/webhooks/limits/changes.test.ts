@@ -1,0 +1,142 @@
+import { useCore } from '@svc/core/internal'
+import t from 'tap'
+import { startHost as startCoreHost } from '../../core/support/host.ts'
+import { startHost, type Host } from '../support/host.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { until } from '../../support/until.ts'
+import { startHoldingReceiver } from './support/holding-receiver.ts'
+import { numbersOf, upTo } from './support/numbers-of.ts'
+import { registerWith } from './support/register-with.ts'
+
+const AN_HOUR = { limit: 1, perSeconds: 3600 }
+
+const publishAll = async ({ app }: Pick<Host, 'app'>, from: number, to: number) => {
+  for (let n = from; n < to; n++) await app.svc.events.publish('order.created', { n })
+}
+
+/** How many jobs of a webhook wait, and how many of them where fetches do not see them. */
+async function waitingOf({ app }: Pick<Host, 'app'>, id: string) {
+  const { rows } = await app.svc.database.query(
+    `select count(*)::int as all, count(*) filter (where blocked)::int as parked
+       from svc_jobs.job where singleton_key = $1 and state < 'active'`,
+    [id],
+  )
+  return rows[0] as { all: number; parked: number }
+}
+
+t.test('limits that are set while deliveries wait hold for them', async (t) => {
+  const publisher = await startHost(t, { core: { worker: { enabled: false } } })
+  const receiver = await startHoldingReceiver(t)
+  const { id } = await registerWith(publisher, receiver.url, {})
+  await publishAll(publisher, 0, 20)
+  const patch = { ordered: true, rateLimit: { limit: 1000, perSeconds: 1 }, maxInFlight: 5 }
+  t.equal((await publisher.ask('PATCH', `/${id}`, patch)).status, 200)
+  await publishAll(publisher, 20, 25)
+  t.same(await waitingOf(publisher, id), { all: 25, parked: 5 })
+  await startHost(t, { database: publisher.database })
+  for (const count of upTo(25)) {
+    await receiver.got(count + 1)
+    receiver.answerOne()
+  }
+  t.equal(receiver.most(), 1)
+  t.same(numbersOf(receiver.requests), upTo(25))
+})
+
+t.test('a limit that is raised, and one that is lifted, lets go on what waits', async (t) => {
+  const host = await startHost(t)
+  const receiver = await startReceiver(t)
+  const { id } = await registerWith(host, receiver.url, { rateLimit: AN_HOUR })
+  await publishAll(host, 0, 12)
+  await receiver.got(1)
+  await host.ask('PATCH', `/${id}`, { rateLimit: { limit: 4, perSeconds: 3600 } })
+  await receiver.got(4)
+  await until(
+    () => waitingOf(host, id),
+    ({ all }) => all === 8,
+  )
+  t.equal(receiver.requests.length, 4)
+  await host.ask('PATCH', `/${id}`, { rateLimit: null })
+  t.same(new Set(numbersOf(await receiver.got(12))), new Set(upTo(12)))
+  await publishAll(host, 12, 14)
+  await receiver.got(14)
+  const { rows } = await host.app.svc.database.query('select from svc."__svc.job_grants"')
+  t.equal(rows.length, 0)
+})
+
+t.test('deliveries that wait for a limit do not stand in the way of others', async (t) => {
+  const host = await startHost(t)
+  const limited = await startReceiver(t)
+  const { id } = await registerWith(host, limited.url, {
+    events: ['order.created'],
+    rateLimit: AN_HOUR,
+  })
+  const other = await startReceiver(t)
+  await registerWith(host, other.url, { events: ['order.shipped'] })
+  await Promise.all(upTo(500).map((n) => host.app.svc.events.publish('order.created', { n })))
+  for (const n of upTo(20)) {
+    await host.app.svc.events.publish('order.shipped', { n })
+    await other.got(n + 1)
+  }
+  await limited.got(1)
+  t.same(await waitingOf(host, id), { all: 499, parked: 499 })
+})
+
+t.test('a host with core alone publishes within the limits of webhooks', async (t) => {
+  const host = await startHost(t)
+  const receiver = await startReceiver(t)
+  const { id } = await registerWith(host, receiver.url, { rateLimit: AN_HOUR })
+  const publisher = await startCoreHost(t, { database: host.database })
+  await publishAll(publisher, 0, 5)
+  await receiver.got(1)
+  await until(
+    () => waitingOf(host, id),
+    ({ all, parked }) => all === 4 && parked === 4,
+  )
+  t.equal(receiver.requests.length, 1)
+})
+
+t.test('an ordered webhook that was paused goes on where it stopped', async (t) => {
+  const host = await startHost(t)
+  const receiver = await startHoldingReceiver(t)
+  const { id } = await registerWith(host, receiver.url, { ordered: true })
+  await publishAll(host, 0, 6)
+  await receiver.got(1)
+  await host.ask('PATCH', `/${id}`, { active: false })
+  receiver.answerOne()
+  await until(
+    async () => (await host.ask('GET', `/${id}/deliveries`)).body,
+    (rows) => rows.length === 1,
+  )
+  await host.ask('PATCH', `/${id}`, { active: true })
+  await publishAll(host, 6, 8)
+  for (const count of upTo(7)) {
+    await receiver.got(count + 2)
+    receiver.answerOne()
+  }
+  t.same(numbersOf(receiver.requests), upTo(8))
+})
+
+t.test('a limited webhook that is deleted leaves nothing behind', async (t) => {
+  const host = await startHost(t)
+  const receiver = await startReceiver(t)
+  const { id } = await registerWith(host, receiver.url, { rateLimit: AN_HOUR, ordered: true })
+  await publishAll(host, 0, 5)
+  await receiver.got(1)
+  t.equal((await host.ask('DELETE', `/${id}`)).status, 204)
+  const core = await useCore(host.app)
+  const leftOf = async () => {
+    const { rows } = await core.db.query(
+      `select (select count(*) from svc_jobs.job where singleton_key = $1)::int as jobs,
+              (select count(*) from svc."__svc.job_grants")::int as grants,
+              (select count(*) from svc."__svc.job_groups" where restricted)::int as groups`,
+      [id],
+    )
+    return rows[0] as object
+  }
+  t.same(await until(leftOf, (left) => Object.values(left).every((count) => count === 0)), {
+    jobs: 0,
+    grants: 0,
+    groups: 0,
+  })
+  t.equal(receiver.requests.length, 1)
+})

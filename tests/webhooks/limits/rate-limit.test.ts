@@ -1,0 +1,51 @@
+import t from 'tap'
+import { startHost } from '../support/host.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { until } from '../../support/until.ts'
+import { mostWithin } from './support/most-within.ts'
+import { numbersOf, upTo } from './support/numbers-of.ts'
+import { registerWith } from './support/register-with.ts'
+
+t.test(
+  'no span has more attempts than the limit, over all processes, and none is lost',
+  async (t) => {
+    const host = await startHost(t)
+    const other = await startHost(t, { database: host.database })
+    const receiver = await startReceiver(t)
+    await registerWith(host, receiver.url, { rateLimit: { limit: 5, perSeconds: 1 } })
+    await Promise.all(
+      Array.from({ length: 24 }, (_, n) =>
+        (n % 2 ? host : other).app.svc.events.publish('order.created', { n }),
+      ),
+    )
+    const requests = await receiver.got(14)
+    t.equal(mostWithin(requests, 1000), 5)
+    t.same(new Set(numbersOf(requests)), new Set(upTo(14)))
+    t.ok(requests.every(({ headers }) => headers['x-svc-attempt'] === '1'))
+  },
+)
+
+t.test('retries count as well, and a delivery that waits keeps its attempts', async (t) => {
+  const host = await startHost(t)
+  const receiver = await startReceiver(t, ({ headers }) =>
+    headers['x-svc-attempt'] === '3' ? 200 : 500,
+  )
+  const { id } = await registerWith(host, receiver.url, {
+    rateLimit: { limit: 3, perSeconds: 1 },
+    retry: { maxAttempts: 3, delaysSeconds: [0] },
+  })
+  for (const n of upTo(3)) await host.app.svc.events.publish('order.created', { n })
+  t.equal(mostWithin(await receiver.got(9), 1000), 3)
+  const delivered = async () => (await host.ask('GET', `/${id}/deliveries?status=delivered`)).body
+  await until(delivered, (rows) => rows.length === 3)
+})
+
+t.test('a slow receiver is sent no more than the limit either', async (t) => {
+  const host = await startHost(t)
+  const receiver = await startReceiver(t, (_request, reply) => {
+    setTimeout(() => reply.writeHead(200).end(), 2500)
+  })
+  await registerWith(host, receiver.url, { rateLimit: { limit: 2, perSeconds: 1 } })
+  for (const n of upTo(6)) await host.app.svc.events.publish('order.created', { n })
+  t.equal(mostWithin(await receiver.got(6), 1000), 2)
+})
