@@ -27,6 +27,14 @@ declare global {
 import type { svcCore as plugin } from '@svc/core'
 declare global { const svcCore: typeof plugin }
 `,
+  'packages/console/README.md': `${APP}
+import type { svcConsole as plugin } from '@svc/console'
+import type { FastifyRequest } from 'fastify'
+declare global {
+  const svcConsole: typeof plugin
+  const personOf: (request: FastifyRequest) => Promise<{ id: string; isAdmin: boolean } | null>
+}
+`,
   'packages/core/docs/events.md': APP,
   'docs/migrations.md': `${APP}
 import type { svcCore as plugin } from '@svc/core'

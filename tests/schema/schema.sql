@@ -133,6 +133,35 @@ create table svc."__svc.auth.windows" (
 ) with (fillfactor=70);
 CREATE INDEX "__svc.auth.windows_unused_after_idx" ON svc."__svc.auth.windows" USING btree (unused_after);
 
+create table svc."__svc.console.portal_codes" (
+  code_hash bytea not null,
+  tenant text collate "C" not null,
+  user_id text collate "C",
+  rights text[] not null,
+  expires_at timestamp with time zone not null,
+  constraint "__svc.console.portal_codes_pkey" PRIMARY KEY (code_hash)
+);
+CREATE INDEX "__svc.console.portal_codes_expires_at_idx" ON svc."__svc.console.portal_codes" USING btree (expires_at);
+CREATE INDEX "__svc.console.portal_codes_tenant_idx" ON svc."__svc.console.portal_codes" USING btree (tenant);
+
+create table svc."__svc.console.sessions" (
+  id uuid not null,
+  token_hash bytea not null,
+  via text collate "C" not null,
+  key_id uuid,
+  user_id text collate "C",
+  tenant text collate "C",
+  rights text[],
+  ip text,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  constraint "__svc.console.sessions_via_check" CHECK ((via = ANY (ARRAY['key'::text, 'portal'::text]))),
+  constraint "__svc.console.sessions_pkey" PRIMARY KEY (id),
+  constraint "__svc.console.sessions_token_hash_key" UNIQUE (token_hash)
+);
+CREATE INDEX "__svc.console.sessions_expires_at_idx" ON svc."__svc.console.sessions" USING btree (expires_at);
+CREATE INDEX "__svc.console.sessions_tenant_id_idx" ON svc."__svc.console.sessions" USING btree (tenant, id) WHERE (tenant IS NOT NULL);
+
 create table svc."__svc.events" (
   name text collate "C" not null,
   id text collate "C" not null,

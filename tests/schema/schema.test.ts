@@ -1,4 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import { svcCore } from '@svc/core'
+import { useCore } from '@svc/core/internal'
+import Fastify from 'fastify'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
@@ -19,9 +22,22 @@ async function connect(t: Test, connectionString: string): Promise<pg.Client> {
 
 const dump = (client: pg.Client): Promise<string> => dumpSchemas(client, ['svc', 'svc_jobs'])
 
+/** Not in the template: `svc.eraseTenant` of a host without the console would not erase its rows. */
+async function migrateConsole(database: string): Promise<void> {
+  const app = Fastify({ pluginTimeout: 0 })
+  try {
+    await app.register(svcCore, { database, worker: { enabled: false } })
+    const core = await useCore(app)
+    await core.migrate('@svc/console', new URL('../../packages/console/sql/', import.meta.url))
+  } finally {
+    await app.close()
+  }
+}
+
 t.test('a host with all plugins makes the tables of schema.sql', async (t) => {
   const database = await emptyDatabase(t)
   await migrateTemplate(database)
+  await migrateConsole(database)
   const made = await dump(await connect(t, database))
   if (process.env['UPDATE_SCHEMA']) await writeFile(FILE, made)
   t.equal(made, await readFile(FILE, 'utf8'), HOW_TO_UPDATE)

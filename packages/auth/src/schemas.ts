@@ -144,7 +144,7 @@ export const KeyCheck = Type.Object(
 export const TenantPage = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1 })),
-    after: Type.Optional(Type.String({ maxLength: 64 })),
+    after: Type.Optional(Type.String({ maxLength: 64, pattern: NO_NUL })),
   },
   closed,
 )

@@ -131,7 +131,7 @@ export interface TriedEvent {
 export const TenantPage = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1 })),
-    after: Type.Optional(Type.String({ maxLength: 64 })),
+    after: Type.Optional(Type.String({ maxLength: 64, pattern: NO_NUL })),
   },
   strict,
 )

@@ -21,7 +21,7 @@ import type { Test } from 'tap'
 
 export const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url))
 /** Those that run in a host, and say at import which Node they need. */
-export const HOST_PACKAGES = ['core', 'auth', 'webhooks']
+export const HOST_PACKAGES = ['core', 'auth', 'webhooks', 'console']
 const PACKAGES = [...HOST_PACKAGES, 'receiver']
 
 /** Makes the folder, where `dependencies` are the host's own; it goes with the test. */

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { narrowedReach } from '@svc/core/internal'
+import { narrowedReach, TenantFilter } from '@svc/core/internal'
 import { EventNotFound } from '../errors.ts'
 import { List, Nothing, type CallsOf } from './call.ts'
 import { withoutPayload } from './deliveries.ts'
@@ -10,7 +10,7 @@ const OneEvent = Type.Object(
   {
     name: Type.String({ maxLength: 200 }),
     id: Type.String({ maxLength: 255 }),
-    tenant: Type.Optional(Type.String({ maxLength: 64 })),
+    tenant: TenantFilter,
   },
   { additionalProperties: false },
 )

@@ -1,15 +1,14 @@
 /** What concerns the host as a whole: tenants, the audit, health, sessions. */
 import { Type } from '@sinclair/typebox'
-import { narrowedReach, reachOf } from '@svc/core/internal'
+import { narrowedReach, reachOf, TenantFilter } from '@svc/core/internal'
 import { listSessions } from '../tables/sessions.ts'
-import { healthOf } from './coming.ts'
 import { asIs, Id, List, Nothing, pageOf, type By, type CallsOf } from './call.ts'
 
 const SessionList = Type.Object(
   {
     limit: List.properties.limit,
     after: Type.Optional(Type.String({ format: 'uuid' })),
-    tenant: Type.Optional(Type.String({ maxLength: 64 })),
+    tenant: TenantFilter,
   },
   { additionalProperties: false },
 )
@@ -44,7 +43,7 @@ export const operatorCalls: CallsOf<'tenants' | 'audit' | 'health' | 'sessions'>
     changes: false,
     needs: null,
     input: Nothing,
-    run: (_, { core }) => healthOf(core),
+    run: (_, { core }) => core.svc.health(),
   },
   'sessions.list': {
     right: 'sessions:read',

@@ -1,6 +1,5 @@
 import type { Webhook, WebhookWithSecret } from '@svc/webhooks'
 import { Anything, asIs, Id, List, pageOf, type CallsOf } from './call.ts'
-import { coming } from './coming.ts'
 
 const MASKED = '***'
 
@@ -76,7 +75,9 @@ export const webhookCalls: CallsOf<'webhooks'> = {
     changes: true,
     needs: 'webhooks',
     input: Anything,
-    run: (input, { webhooks }) => coming(webhooks).recover(input),
+    run: async (input, { webhooks }) => ({
+      deliveries: (await webhooks.recover(input)).deliveries,
+    }),
   },
   'webhooks.tryFilter': {
     right: 'events:read',

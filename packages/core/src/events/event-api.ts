@@ -162,7 +162,7 @@ export interface Events {
    * const { items } = await app.svc.events.search({ name: 'order.created', text: '4711' })
    */
   search: (query?: EventQuery) => Promise<FoundEvents>
-  /** One event with its payload; `null` where it is not kept. Its id is its tenant's own. */
+  /** One event with its payload; `null` where it is not kept. Its id is its tenant's own. @throws InvalidInput */
   find: (
     name: string,
     id: string,

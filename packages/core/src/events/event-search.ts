@@ -7,18 +7,19 @@ import { Type, type Static } from '@sinclair/typebox'
 import { readOperation } from '../actions/define-operation.ts'
 import { InvalidInput } from '../errors.ts'
 import type { Db } from '../postgres/transaction.ts'
+import { NO_NUL, nullable, TenantFilter } from '../http/schemas.ts'
 import { EVERYWHERE } from '../tenants/tenants.ts'
 import { publishedEventId, storedEventId } from './event-id.ts'
 import { findEvent, searchEvents, type FoundRow, type Position } from './event-search-table.ts'
 
-const NO_NUL = '^[^\\u0000]*$'
+const Name = Type.String({ maxLength: 200, pattern: NO_NUL })
 const Time = Type.String({ format: 'date-time' })
 
 const EventQuery = Type.Object(
   {
-    name: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 1000 })])),
+    name: Type.Optional(Type.Union([Name, Type.Array(Name, { maxItems: 1000 })])),
     id: Type.Optional(Type.String({ minLength: 1, maxLength: 255, pattern: NO_NUL })),
-    tenant: Type.Optional(Type.String({ maxLength: 64 })),
+    tenant: TenantFilter,
     text: Type.Optional(Type.String({ minLength: 3, maxLength: 200, pattern: NO_NUL })),
     since: Type.Optional(Time),
     until: Type.Optional(Time),
@@ -34,6 +35,15 @@ const EventQuery = Type.Object(
  * and before `until`. At most `limit` of them (50), those that follow `after`.
  */
 export type EventQuery = Static<typeof EventQuery>
+
+const EventId = Type.Object(
+  {
+    name: Name,
+    id: Type.String({ maxLength: 255, pattern: NO_NUL }),
+    tenant: nullable(Type.String({ maxLength: 64, pattern: NO_NUL })),
+  },
+  { additionalProperties: false },
+)
 
 /** An event that was published. */
 export interface FoundEvent {
@@ -93,12 +103,13 @@ export function createEventSearch(db: Db): EventSearch {
     }
     return pageOf(found, upper)
   })
+  const find = readOperation(EventId, async ({ name, id, tenant }) => {
+    const row = await findEvent(db, name, storedEventId(tenant, id))
+    return row ? { ...shown(row), payload: JSON.parse(row.payload ?? 'null') } : null
+  })
   return {
     search: (query = {}) => search(query),
-    async find(name, id, { tenant = null } = {}) {
-      const row = await findEvent(db, String(name), storedEventId(tenant, String(id)))
-      return row ? { ...shown(row), payload: JSON.parse(row.payload ?? 'null') } : null
-    },
+    find: (name, id, { tenant = null } = {}) => find({ name, id, tenant }),
   }
 }
 

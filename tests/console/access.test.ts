@@ -1,0 +1,95 @@
+/** The host's own login, and what a host without some plugins offers. */
+import t from 'tap'
+import type { Access } from '@svc/console'
+import { startHost } from './support/host.ts'
+
+const startWith = (t: Parameters<typeof startHost>[0], access: () => unknown, rest: object = {}) =>
+  startHost(t, { ...rest, console: { access: access as () => Access } })
+
+t.test('whoever the host knows is signed in, and the audit names them', async (t) => {
+  const { app, visitor, ask } = await startWith(t, async () => ({
+    userId: 'ada',
+    tenant: null,
+    can: 'all',
+  }))
+  const page = visitor()
+  t.match((await page.session()).body, {
+    signedIn: true,
+    via: 'host',
+    userId: 'ada',
+    operator: true,
+    expiresAt: null,
+  })
+  const user = await page.call('users.create', { email: 'a@b.co', name: 'A' })
+  const made = await page.call('keys.create', { userId: user.body.id, scopes: ['admin'] })
+  t.equal(made.status, 200, 'an operator who can do all gives all')
+  const actor = { kind: 'console', userId: 'ada', keyId: null }
+  t.match(await app.svc.audit.list({ actor: 'ada' }), [
+    { action: 'key.create', actor },
+    { action: 'user.create', actor },
+  ])
+  const headers = {
+    origin: 'http://console.example',
+    'sec-fetch-site': 'same-origin',
+    'content-type': 'application/json',
+  }
+  t.match(await ask('POST', '/console/api/session', { headers, body: '{"key":"x"}' }), {
+    status: 403,
+    body: { code: 'SVC_CONSOLE_NO_KEY_SIGN_IN' },
+  })
+})
+
+t.test('an operator who may do some things gives keys read and write', async (t) => {
+  const can = ['users:write', 'keys:write']
+  const { visitor } = await startWith(t, () => ({ userId: null, tenant: null, can }))
+  const page = visitor()
+  const user = await page.call('users.create', { email: 'a@b.co', name: 'A' })
+  const userId = user.body.id
+  t.equal((await page.call('keys.create', { userId })).status, 200)
+  t.match(await page.call('keys.create', { userId, scopes: ['admin'] }), { status: 403 })
+})
+
+t.test('what access returns is checked: a field that is missing makes no operator', async (t) => {
+  let answer: unknown
+  const { visitor } = await startWith(t, () => answer)
+  for (const wrong of [
+    { userId: 'a', can: 'all' },
+    { tenant: '', can: 'all' },
+    { tenant: null },
+    { tenant: null, can: 'everything' },
+    { tenant: null, can: ['webhooks:read', 'nothing'] },
+    { tenant: null, can: 'all', userId: 7 },
+    'ada',
+  ]) {
+    answer = wrong
+    t.equal((await visitor().session()).status, 500, JSON.stringify(wrong))
+    t.equal((await visitor().call('webhooks.list')).status, 500)
+  }
+  answer = null
+  t.match((await visitor().session()).body, { signedIn: false, signIn: 'host' })
+})
+
+t.test(
+  'an operator follows a portal link, and is that tenant until the session ends',
+  async (t) => {
+    const { app, follow } = await startWith(t, () => ({ userId: 'ada', tenant: null, can: 'all' }))
+    const page = await follow(await app.svc.console.portalLink({ tenant: 'acme' }))
+    t.match((await page.session()).body, { tenant: 'acme', operator: false })
+    t.match((await page.end()).body, { signedIn: true, via: 'host', operator: true })
+  },
+)
+
+t.test('without a plugin its operations are not there', async (t) => {
+  const everything = () => ({ userId: null, tenant: null, can: 'all' })
+  const alone = await startWith(t, everything, { auth: null })
+  const { can, features } = (await alone.visitor().session()).body
+  t.same(features, { auth: false, webhooks: true })
+  t.notOk(can.includes('keys:read'))
+  t.ok(can.includes('webhooks:write'))
+  t.match(await alone.visitor().call('keys.list'), { status: 404 })
+  t.equal((await alone.visitor().call('tenants.list')).status, 200)
+  const neither = await startWith(t, everything, { auth: null, webhooks: null })
+  t.same((await neither.visitor().session()).body.features, { auth: false, webhooks: false })
+  t.match(await neither.visitor().call('webhooks.list'), { status: 404 })
+  t.equal((await neither.visitor().call('audit.list')).status, 200)
+})

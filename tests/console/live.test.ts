@@ -1,0 +1,91 @@
+/** The stream that tells a page that something changed. */
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { until } from '../support/until.ts'
+import { startHost, type Host } from './support/host.ts'
+
+/** Listens over real HTTP, as `inject` would wait for the end of the answer. */
+async function listen(t: Test, { app }: Host, cookie: string) {
+  if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const stop = new AbortController()
+  t.teardown(() => stop.abort())
+  const answer = await fetch(`http://127.0.0.1:${port}/console/api/live`, {
+    headers: { cookie },
+    signal: stop.signal,
+  })
+  const heard = { text: '', hasEnded: false }
+  void (async () => {
+    const decoder = new TextDecoder()
+    try {
+      for await (const bytes of answer.body ?? []) heard.text += decoder.decode(bytes)
+    } catch {
+      // The test has ended.
+    }
+    heard.hasEnded = true
+  })()
+  const hears = (type: string) =>
+    until(
+      async () => heard.text,
+      (text) => text.includes(`data: {"type":"${type}"}`),
+    )
+  return { answer, heard, hears, stop: () => stop.abort() }
+}
+
+t.test('a page hears what changes within the reach and the rights of its session', async (t) => {
+  const host = await startHost(t)
+  const { app } = host
+  const page = await host.signIn()
+  const operator = await listen(t, host, page.cookie)
+  t.match(operator.answer.headers.get('content-type'), 'text/event-stream')
+  t.equal(operator.answer.headers.get('cache-control'), 'no-store')
+  const link = await app.svc.console.portalLink({ tenant: 'acme' })
+  const tenant = await listen(t, host, (await host.follow(link)).cookie)
+  await until(
+    async () => operator.heard.text,
+    (text) => text !== '',
+  )
+
+  const register = (tenant: string | null) =>
+    app.svc.webhooks.register({ url: 'https://a.example/', events: ['*'], tenant })
+  // What changes before the first look is no change: it is made again until it is heard.
+  await until(
+    async () => {
+      await register('globex')
+      return operator.heard.text
+    },
+    (text) => text.includes('"webhooks"') && text.includes('"audit"'),
+  )
+  t.notOk(tenant.heard.text.includes('data:'), 'another tenant is nothing to this one')
+  await until(
+    async () => {
+      await register('acme')
+      return tenant.heard.text
+    },
+    (text) => text.includes('"webhooks"'),
+  )
+  t.notOk(tenant.heard.text.includes('"audit"'), 'it may not read the audit')
+
+  await page.end()
+  await operator.hears('session')
+  await until(
+    async () => operator.heard.hasEnded,
+    (hasEnded) => hasEnded,
+  )
+  t.notOk(tenant.heard.hasEnded)
+})
+
+t.test('nobody listens without a session, and a host that closes ends the streams', async (t) => {
+  const host = await startHost(t)
+  t.equal((await host.ask('GET', '/console/api/live')).status, 401)
+  const page = await host.signIn()
+  const foreign = { cookie: page.cookie, origin: 'https://evil.example' }
+  t.equal((await host.ask('GET', '/console/api/live', { headers: foreign })).status, 403)
+  const stream = await listen(t, host, page.cookie)
+  await host.app.close()
+  await until(
+    async () => stream.heard.hasEnded,
+    (hasEnded) => hasEnded,
+  )
+  t.match(stream.heard.text, '"session"')
+})

@@ -1,0 +1,154 @@
+/** The page: how it is served, beside a guard and beside @fastify/helmet. */
+import helmet from '@fastify/helmet'
+import Fastify from 'fastify'
+import t from 'tap'
+import { svcConsole } from '@svc/console'
+import { svcCore } from '@svc/core'
+import { readPage } from '../../packages/console/src/page/page-files.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { startHost } from './support/host.ts'
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+t.test('the page is served at its path and at every path below it', async (t) => {
+  const { ask } = await startHost(t)
+  const page = await ask('GET', '/console')
+  t.match(page, {
+    status: 200,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': POLICY,
+      'x-frame-options': 'DENY',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    },
+  })
+  t.match(page.text, '<meta name="svc-console-base" content="/console"')
+  t.notMatch(page.text, /\.\/assets|%BASE%|style=|<script>|https?:/)
+  for (const path of ['/console/', '/console/webhooks/1', '/console/events?name=order.created']) {
+    t.equal((await ask('GET', path)).text, page.text, path)
+  }
+  const [script] = /\/console\/assets\/[^"]+\.js/.exec(page.text) ?? []
+  const asset = await ask('GET', script!, { headers: { 'accept-encoding': 'gzip, br' } })
+  t.match(asset.headers, {
+    'content-type': 'text/javascript; charset=utf-8',
+    'content-encoding': 'gzip',
+    'cache-control': 'public, max-age=31536000, immutable',
+    'content-security-policy': POLICY,
+  })
+  const again = await ask('GET', script!, {
+    headers: { 'if-none-match': String(asset.headers['etag']) },
+  })
+  t.equal(again.status, 304)
+  for (const path of ['/console/assets/none.js', '/console/assets/..%2findex.html']) {
+    t.equal((await ask('GET', path)).status, 404, path)
+  }
+  t.match(await ask('GET', '/console/api/none'), {
+    status: 404,
+    body: { code: 'SVC_CONSOLE_UNKNOWN_OPERATION' },
+  })
+  for (const name of ['constructor', '__proto__', 'toString', 'x/y']) {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await ask('POST', `/console/api/${name}`, { headers, body: '{}' })
+    t.match(answer, { status: 404, body: { code: 'SVC_CONSOLE_UNKNOWN_OPERATION' } }, name)
+  }
+})
+
+t.test('the guard of svcAuth does not stand before it, whatever is sent', async (t) => {
+  const { ask, signIn } = await startHost(t, { auth: { protectedPaths: 'all' } })
+  t.equal((await ask('GET', '/elsewhere')).status, 401)
+  const headers = { authorization: 'Bearer of-another-login' }
+  t.equal((await ask('GET', '/console', { headers })).status, 200)
+  t.equal((await ask('GET', '/console/api/session', { headers })).status, 200)
+  const page = await signIn()
+  t.equal((await page.call('webhooks.list', {}, headers)).status, 200)
+  t.equal((await ask('GET', '/_webhooks', { headers: { cookie: page.cookie } })).status, 401)
+})
+
+t.test('its policy holds beside @fastify/helmet, and errors have it too', async (t) => {
+  const { ask } = await startHost(t, {
+    before: (app) =>
+      app.register(helmet, {
+        contentSecurityPolicy: { directives: { scriptSrc: ["'self'", "'unsafe-inline'"] } },
+        xFrameOptions: { action: 'sameorigin' },
+      }),
+    auth: null,
+    console: { access: () => null },
+    core: { errorBody: () => ({ shaped: true }) },
+  })
+  for (const path of ['/console', '/console/api/session', '/console/api/none']) {
+    const { headers } = await ask('GET', path)
+    t.equal(headers['content-security-policy'], POLICY, path)
+    t.equal(headers['x-frame-options'], 'DENY', path)
+  }
+  t.match((await ask('GET', '/console/api/none')).body, { code: 'SVC_CONSOLE_UNKNOWN_OPERATION' })
+})
+
+t.test('it may stand below the prefix of a plugin', async (t) => {
+  const app = Fastify({ pluginTimeout: 60_000 })
+  t.teardown(() => app.close())
+  await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 4 } })
+  await app.register(
+    async (child) => {
+      await child.register(svcConsole, { path: '/desk', access: () => null })
+    },
+    { prefix: '/internal' },
+  )
+  await app.ready()
+  const { body, statusCode } = await app.inject('/internal/desk')
+  t.equal(statusCode, 200)
+  t.match(body, 'content="/internal/desk"')
+  t.match(body, '"/internal/desk/assets/')
+  t.match((await app.inject('/internal/desk/api/session')).json(), {
+    signedIn: false,
+    signIn: 'host',
+  })
+  t.match(await app.svc.console.portalLink({ tenant: 'acme' }), /^\/internal\/desk\/portal\//)
+})
+
+t.test('a page that was not built is an error that names the command', (t) => {
+  t.throws(() => readPage('/console', '/nowhere'), {
+    code: 'SVC_CONSOLE_PAGE_MISSING',
+    message: /pnpm --filter @svc\/console build:web/,
+  })
+  t.end()
+})
+
+t.test('options that are wrong, and doors that are missing, are errors at boot', async (t) => {
+  const database = await freshDatabase(t)
+  const boot = async (options: object) => {
+    const app = Fastify({ pluginTimeout: 60_000 })
+    t.teardown(() => app.close())
+    await app.register(svcCore, { database: { connectionString: database, max: 4 } })
+    await app.register(svcConsole, options)
+    await app.ready()
+  }
+  await t.rejects(boot({}), { code: 'SVC_CORE_INVALID_OPTION', message: /nobody could sign in/ })
+  for (const [option, values] of Object.entries({
+    path: ['console', '/console/', '/', '/a b', '/a"b'],
+    frameAncestors: [
+      ['*'],
+      ['https://*.example'],
+      ['https://a.example/'],
+      ["'self'"],
+      ['a.example'],
+    ],
+    origin: ['https://a.example/x', 'a.example'],
+    scopes: [['admin'], ['webhooks:manage'], 'read'],
+    theme: [{ accent: 'red; }' }, { logo: 'https://a.example/x.png' }, { name: '' }, { x: 1 }],
+    redact: ['yes'],
+    access: [{}],
+    unknown: [1],
+  })) {
+    for (const value of values) {
+      const options = { access: () => null, [option]: value }
+      await t.rejects(
+        boot(options),
+        { code: 'SVC_CORE_INVALID_OPTION' },
+        `${option}: ${JSON.stringify(value)}`,
+      )
+    }
+  }
+})
