@@ -84,9 +84,16 @@ declare global {
   const { svcWebhooks }: typeof webhooks
 }
 `,
+  'packages/webhooks/docs/failing-webhooks.md': `${APP}
+import * as webhooks from '@svc/webhooks'
+declare global { const { svcWebhooks }: typeof webhooks }
+`,
   'packages/webhooks/docs/operations.md': `${APP}
-import '@svc/webhooks'
-declare global { const webhookId: string }
+import * as webhooks from '@svc/webhooks'
+declare global {
+  const webhookId: string
+  const { svcWebhooks }: typeof webhooks
+}
 `,
   'packages/webhooks/docs/receiving.md': `
 declare const body: string

@@ -387,9 +387,13 @@ create table svc."__svc.webhooks.registrations" (
   last_success_at timestamp with time zone,
   last_failure_at timestamp with time zone,
   tenant text collate "C",
+  failed_attempts integer default 0 not null,
+  warned_at timestamp with time zone,
+  probe_after timestamp with time zone,
   constraint "__svc.webhooks.registrations_pkey" PRIMARY KEY (id)
 );
 CREATE INDEX "__svc.webhooks.registrations_tenant_id_idx" ON svc."__svc.webhooks.registrations" USING btree (tenant, id) WHERE (tenant IS NOT NULL);
+CREATE INDEX failing_webhooks ON svc."__svc.webhooks.registrations" USING btree (id) WHERE ((failing_since IS NOT NULL) OR (disabled_reason = 'failing'::text));
 
 create table svc."__svc.webhooks.stats" (
   period text collate "C" not null,

@@ -10,7 +10,8 @@ import { startReceiver } from './support/receiver.ts'
 
 const eventsOf = async ({ app }: Host) => {
   const { rows } = await app.svc.database.query(
-    `select event_name as event from svc."__svc.subscriptions" order by 1`,
+    `select event_name as event from svc."__svc.subscriptions"
+      where not starts_with(event_name, 'svc.') order by 1`,
   )
   return rows.map(({ event }) => event)
 }

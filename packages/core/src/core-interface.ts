@@ -66,8 +66,8 @@ export interface Core {
   errorText: ErrorText | null
   /** The events that the host has defined. */
   catalogue: Catalogue
-  /** Publishes payloads that are JSON text already. */
-  bus: Pick<EventBus, 'publishText' | 'publishOnce'>
+  /** Publishes payloads that are JSON text already, and events of ours. */
+  bus: Pick<EventBus, 'publishText' | 'publishOnce' | 'publishOwn'>
   /** What a package keeps of tenants is deleted with them. */
   onEraseTenant(part: TenantPart): void
   /** As `svc.eraseTenant`, for whoever asks. */

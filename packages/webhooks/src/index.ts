@@ -5,6 +5,15 @@ import './operations/svc-webhooks.ts'
 
 export { svcWebhooks, svcWebhooks as default } from './plugin.ts'
 export type { InboundLogOptions, SvcWebhooksOptions } from './options.ts'
+export type { AutoDisableOptions } from './outbound/health/auto-disable-options.ts'
+export type { ProxyOptions } from './outbound/http/proxy-options.ts'
+export type {
+  DeliveryDead,
+  LastError,
+  WebhookDisabled,
+  WebhookFailing,
+  WebhookRecovered,
+} from './outbound/lifecycle-events.ts'
 export type { Transform, Transformed, TransformInput } from './outbound/transforms/transform.ts'
 export type { WebhookFilter } from './settings-schemas.ts'
 export type { SvcWebhooks } from './operations/svc-webhooks.ts'

@@ -10,7 +10,13 @@ import {
 } from '@svc/core/internal'
 import type { InboundSource } from './inbound/source.ts'
 import { resolveSources, type Source } from './inbound/sources.ts'
+import {
+  resolveAutoDisable,
+  type AutoDisable,
+  type AutoDisableOptions,
+} from './outbound/health/auto-disable-options.ts'
 import { isNetwork } from './outbound/http/blocked-addresses.ts'
+import { resolveProxy, type ProxyOptions } from './outbound/http/proxy-options.ts'
 import { BUILT_IN } from './outbound/transforms/built-in.ts'
 import { isTransformName, type Transform } from './outbound/transforms/transform.ts'
 
@@ -63,6 +69,13 @@ export interface SvcWebhooksOptions {
    * continue those of this host. They learn its trace ids then. @default false
    */
   propagateTraceContext?: boolean
+  /** When a webhook is disabled because all its attempts fail. @default null: never */
+  autoDisable?: AutoDisableOptions | null
+  /**
+   * An HTTP proxy that all deliveries, and what sources fetch, leave through. Addresses are judged
+   * before. @default null: none
+   */
+  proxy?: ProxyOptions | null
   /** How many webhooks a tenant may have; the operator's own are not counted. @default null: no limit */
   maxWebhooksPerTenant?: number | null
   /** How long rows of the delivery log are kept, in days. @default 30 */
@@ -90,8 +103,10 @@ export interface InboundLogOptions {
 
 /** {@link SvcWebhooksOptions} with the defaults filled in. */
 export type WebhooksSettings = Required<
-  Omit<SvcWebhooksOptions, 'inbound' | 'inboundLog' | 'transforms'>
+  Omit<SvcWebhooksOptions, 'inbound' | 'inboundLog' | 'transforms' | 'autoDisable' | 'proxy'>
 > & {
+  autoDisable: AutoDisable | null
+  proxy: Required<ProxyOptions> | null
   sources: Source[]
   transforms: ReadonlyMap<string, Transform>
   inboundLog: false | Required<InboundLogOptions>
@@ -136,6 +151,16 @@ const rules: OptionRules = {
   },
   deactivateOnGone: { expects: 'true or false', is: isBoolean, default: false },
   propagateTraceContext: { expects: 'true or false', is: isBoolean, default: false },
+  autoDisable: {
+    expects: 'an object such as { failingForSeconds: 432000 }, or null',
+    is: isRecordOrNull,
+    default: null,
+  },
+  proxy: {
+    expects: 'an object such as { url: "http://proxy.example:3128" }, or null',
+    is: isRecordOrNull,
+    default: null,
+  },
   maxWebhooksPerTenant: {
     expects: 'an integer of at least 1, or null',
     is: (value) => value === null || isIntegerFrom(1)(value),
@@ -167,7 +192,7 @@ const logRules: OptionRules = {
 
 /** @throws InvalidOption naming the option, what it was and what it must be */
 export function resolveWebhooksOptions(given: unknown): WebhooksSettings {
-  const { inbound, inboundLog, transforms, ...settings } = resolveOptions<
+  const { inbound, inboundLog, transforms, autoDisable, proxy, ...settings } = resolveOptions<
     Required<Omit<SvcWebhooksOptions, 'inboundLog'>> &
       Pick<SvcWebhooksOptions, 'inboundLog'> & { inbound: unknown }
   >('svcWebhooks', rules, given)
@@ -177,6 +202,8 @@ export function resolveWebhooksOptions(given: unknown): WebhooksSettings {
   return {
     ...settings,
     sources,
+    autoDisable: resolveAutoDisable(autoDisable),
+    proxy: resolveProxy(proxy),
     inboundLog: log && resolveLog(log),
     transforms: new Map(Object.entries({ ...BUILT_IN, ...transforms })),
   }
@@ -184,6 +211,10 @@ export function resolveWebhooksOptions(given: unknown): WebhooksSettings {
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function isRecordOrNull(value: unknown): boolean {
+  return value === null || isRecord(value)
+}
 
 function isSecretName(value: unknown): boolean {
   if (value === null) return true

@@ -18,7 +18,8 @@ const EventName = Type.String({ pattern: '^[A-Za-z0-9_.\\-/]{1,200}$' })
 const Events = Type.Array(Type.String({ maxLength: 200 }), {
   minItems: 1,
   maxItems: 1000,
-  description: 'Names of allowed events, at most 1000, or "*" for all of them.',
+  description:
+    'Names of allowed events and of ours (svc.…), at most 1000, or "*" for all allowed events.',
 })
 const Uuid = Type.String({ format: 'uuid' })
 const Time = Type.String({ format: 'date-time' })
@@ -223,7 +224,7 @@ export const DeliveryAttempt = Type.Object({
   error: nullable(
     Type.String({
       description:
-        'Why it failed: dns, refused, reset, timeout, tls, blocked, redirect, too-large, http, transform or lost.',
+        'Why it failed: dns, refused, reset, timeout, tls, blocked, redirect, too-large, http, proxy, transform or lost.',
     }),
   ),
   durationMs: nullable(Type.Integer()),
@@ -235,7 +236,7 @@ export const DeliveryAttempt = Type.Object({
 /**
  * One attempt of one delivery. `error` is `null`, or why it failed: `dns`, `refused`, `reset`,
  * `timeout`, `tls`, `blocked` (an address that deliveries may not go to), `redirect`, `too-large`
- * (headers), `http` (any other answer), `transform` (the function threw) or `lost` (its process
+ * (headers), `http` (any other answer), `proxy` (that of the host failed), `transform` (the function threw) or `lost` (its process
  * died). Times are ISO 8601.
  */
 export type DeliveryAttempt = Static<typeof DeliveryAttempt>

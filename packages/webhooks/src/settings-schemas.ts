@@ -105,4 +105,7 @@ export const settingsShown = {
   failingSince: nullable(Time),
   lastSuccessAt: nullable(Time),
   lastFailureAt: nullable(Time),
+  waiting: Type.Integer({
+    description: 'Deliveries that are not done yet, counted up to 10000, in lists up to 1000.',
+  }),
 }

@@ -12,6 +12,7 @@ import {
   checkedHostEventName,
   checkedPublishOptions,
   checkedSubscriptionName,
+  payloadText,
   resolveSubscribeOptions,
 } from './validate-event.ts'
 import { storedEventId } from './event-id.ts'
@@ -31,7 +32,7 @@ import {
   createDeadLetterOperations,
   type DeadLetterOperations,
 } from './subscription-dead-letters.ts'
-import { retireSubscription } from './subscriptions-table.ts'
+import { isWanted, retireSubscription } from './subscriptions-table.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { WorkerRegistry } from '../jobs/worker-registry.ts'
 import { UnreadableFilters } from './unreadable-filters.ts'
@@ -79,6 +80,12 @@ export interface OncePublished {
   /** JSON text. */
   payload: string
   claim: Claim | null
+}
+
+/** An event of ours, see own-events.ts. */
+export interface OwnEvent {
+  payload: object
+  tenant: string | null
 }
 
 export class EventBus {
@@ -132,9 +139,20 @@ export class EventBus {
     // With `db` the caller holds a connection already: declaring takes a second one, and can deadlock
     // a full pool.
     if (!db || !this.#ready) await this.declare()
-    return db
-      ? this.#publishWithin(checkedDb(db, 'events.publish'), event)
-      : this.#publisher.publish(event)
+    if (!db) return this.#publisher.publish(event)
+    const [result] = await this.#publishWithin(checkedDb(db, 'events.publish'), [event])
+    return result as PublishResult
+  }
+
+  /** Publishes events of ours in the caller's transaction. Where nobody wants them none are made. */
+  async publishOwn(db: Db, name: string, make: () => Promise<OwnEvent[]>): Promise<void> {
+    if (!this.#ready) await this.declare()
+    if (!(await isWanted(db, name))) return
+    const events = await make()
+    const rows = events.map(({ payload, tenant }) =>
+      eventRow(name, undefined, tenant, payloadText(payload)),
+    )
+    if (rows.length > 0) await this.#publishWithin(db, rows)
   }
 
   /**
@@ -177,20 +195,20 @@ export class EventBus {
       : [await this.#publisher.publishDeduplicated({ ...row, claim, alongside })]
   }
 
-  async #publishWithin(db: Db, event: EventRow): Promise<PublishResult> {
+  async #publishWithin(db: Db, events: EventRow[]): Promise<PublishResult[]> {
     const open = this.#transactions.get(db)
     if (open) open.publishing++
     try {
       const offer =
         open && open.published.length < MOST_CLAIMING ? this.#handover.offer() : undefined
-      const published = await publishEvents(db, [event], this.#parts.retry, offer)
+      const published = await publishEvents(db, events, this.#parts.retry, offer)
       if (open?.hasEnded) throw new InvalidTransaction(AWAIT_PUBLISHES)
       if (open) open.published.push(published)
       else {
         this.#unreadable.found(published.unreadable)
         this.#commits.expect(published.transactionId, published.waiting)
       }
-      return published.results[0] as PublishResult
+      return published.results
     } finally {
       if (open) open.publishing--
     }

@@ -1,6 +1,7 @@
 /** The tables of subscriptions and recipients, which every publish reads. */
 import { ADVISORY_LOCKS } from '../postgres/advisory-locks.ts'
 import type { Db } from '../postgres/transaction.ts'
+import { isReservedName } from './own-events.ts'
 import { declaredByLiving } from '../processes/processes-table.ts'
 
 export interface Subscription {
@@ -93,7 +94,7 @@ export async function setRetentionDays(
 /** What a recipient of a subscription that fans out wants. */
 export interface Recipient {
   id: string
-  /** `*` for all, an empty list for none. */
+  /** `*` for all of the host, an empty list for none. */
   events: string[]
   /** With one it gets the events of that tenant, else those of all. @default null */
   tenant?: string | null
@@ -106,8 +107,9 @@ export async function setRecipient(
   subscription: string,
   { id, events, tenant = null, filter = null }: Recipient,
 ): Promise<void> {
-  // With '*' the others say nothing more, and would give one event two jobs.
-  const wanted = events.includes('*') ? ['*'] : [...new Set(events)]
+  // With '*' the others of the host say nothing more, and would give one event two jobs.
+  const named = events.includes('*') ? events.filter(isReservedName) : events
+  const wanted = [...new Set(events.includes('*') ? ['*', ...named] : named)]
   await db.query(
     `with wanted as (
        insert into svc."__svc.targets" as known (subscription, event_name, target, tenant, filter)
@@ -120,4 +122,19 @@ export async function setRecipient(
       where subscription = $1 and target = $2 and event_name <> all($3::text[])`,
     [subscription, id, wanted, tenant ?? '', filter && JSON.stringify(filter)],
   )
+}
+
+/** Whether some subscription or recipient has asked for the event by its name. */
+export async function isWanted(db: Db, name: string): Promise<boolean> {
+  const { rows } = await db.query(
+    `select exists (
+       select from svc."__svc.subscriptions" as wants
+        where wants.event_name = $1
+          and (not wants.targeted or exists (
+                 select from svc."__svc.targets" as recipient
+                  where recipient.subscription = wants.subscription
+                    and recipient.event_name = wants.event_name))) as "isWanted"`,
+    [name],
+  )
+  return rows[0].isWanted
 }

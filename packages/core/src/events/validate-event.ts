@@ -20,6 +20,7 @@ import {
 } from '../options/check-options.ts'
 import { BEGIN } from '../postgres/checked-db.ts'
 import { isTenant, TENANT } from '../tenants/tenants.ts'
+import { isReservedName } from './own-events.ts'
 import type { PublishOptions, SubscribeOptions } from './event-api.ts'
 
 const EVENT_NAME = /^[A-Za-z0-9_.\-/]{1,200}$/
@@ -45,7 +46,7 @@ export function checkedEventName(name: unknown): string {
  */
 export function checkedHostEventName(name: unknown): string {
   const checked = checkedEventName(name)
-  if (checked.startsWith('svc.')) throw new ReservedEventName(checked)
+  if (isReservedName(checked)) throw new ReservedEventName(checked)
   return checked
 }
 

@@ -9,6 +9,7 @@ import {
   type DeadLetterFilter,
   type RetrySettings,
 } from './pg-boss/dead-letters.ts'
+import { countJobs } from './pg-boss/count-jobs.ts'
 import { deleteGroups, recordParked, setHeld } from './groups/groups-table.ts'
 import { insertMove } from './groups/moves-table.ts'
 import {
@@ -27,7 +28,7 @@ import {
 } from './groups/restrictions-table.ts'
 import { deadLetterQueueOf, type DeadLetter, type Job, type NewJob } from './job.ts'
 import { eraseJobs } from './pg-boss/erase-jobs.ts'
-import { discardParked, parkHead } from './pg-boss/parked-jobs.ts'
+import { advanceParked, discardParked, parkHead } from './pg-boss/parked-jobs.ts'
 import { countWaitingRetries } from './pg-boss/waiting-retries.ts'
 import { defineQueue, insertJobs, type PgBoss } from './pg-boss/boss.ts'
 import type { WorkerRegistry } from './worker-registry.ts'
@@ -73,6 +74,15 @@ export interface Queues {
    * A first portion is moved in the transaction, the rest in the background. Returns how many in all.
    */
   redrive(db: Db, queue: string, group: string, ids?: string[]): Promise<number>
+  /** Makes a portion of a held group's jobs due at once. Returns whether there may be more. */
+  advance(db: Db, queue: string, group: string): Promise<boolean>
+  /** How many jobs of each group are not done, up to `most`: see pg-boss/count-jobs.ts. */
+  count(db: Db, queue: string, groups: string[], most: number): Promise<Map<string, number>>
+  /**
+   * Makes one attempt of a held group in this process, with a job that has `isTrial`. Returns whether
+   * one was begun.
+   */
+  tryHeld(queue: string, group: string): Promise<boolean>
   /**
    * Begins a recovery, which is carried out in portions in the background: `groupsChanged` tells of
    * its commit. What is dead or failed is counted; what is missing, the worker of the queue counts.
@@ -192,6 +202,20 @@ export class JobQueues implements Queues {
     const more = await countDeadLetters(db, queue, group)
     if (more > 0) await insertMove(db, queue, group, 'redrive')
     return moved + more
+  }
+
+  async advance(db: Db, queue: string, group: string): Promise<boolean> {
+    // Those that nobody has parked yet since the group was held.
+    await parkHead(db, queue, group)
+    return await advanceParked(db, queue, group)
+  }
+
+  count(db: Db, queue: string, groups: string[], most: number): Promise<Map<string, number>> {
+    return countJobs(db, queue, groups, most)
+  }
+
+  tryHeld(queue: string, group: string): Promise<boolean> {
+    return this.#workers.tryHeld(queue, group)
   }
 
   async recover(db: Db, asked: AskedRecovery): Promise<Recovery> {

@@ -86,6 +86,11 @@ export class WorkerRegistry {
     void this.#pumps.get(queue)?.beginExisting(jobs)
   }
 
+  /** One attempt of a held group, where this process works on the queue. */
+  async tryHeld(queue: string, group: string): Promise<boolean> {
+    return (await this.#pumps.get(queue)?.tryHeld(group)) ?? false
+  }
+
   /** Claims no more jobs at publish: the process closes. */
   stopClaiming(): void {
     for (const pump of this.#pumps.values()) pump.stopClaiming()

@@ -68,9 +68,9 @@ export type Outcome<Detail = unknown> =
   /** No further attempt: the job becomes a dead letter. */
   | { kind: 'dead'; detail?: Detail; output?: object }
   /** Waits again. No attempt is used up. */
-  | { kind: 'postponed'; delayMs: number }
+  | { kind: 'postponed'; delayMs: number; detail?: Detail }
   /** Waits apart from the others until its group's jobs go on. No attempt is used up. */
-  | { kind: 'parked' }
+  | { kind: 'parked'; detail?: Detail }
   /** What the job is about is gone: its event, or its webhook. */
   | { kind: 'cancelled'; detail?: Detail }
 

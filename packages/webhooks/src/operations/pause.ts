@@ -2,7 +2,6 @@
 import type { Core, Db } from '@svc/core/internal'
 import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
 import type { Webhook } from '../schemas.ts'
-import { deactivateWebhooks } from '../tables/webhooks.ts'
 
 /**
  * Events make no more deliveries for it, and none of its waiting deliveries is started. After the
@@ -28,9 +27,3 @@ export const recipientOf = ({ id, tenant, events, filter }: Recipient): Recipien
   events,
   filter,
 })
-
-/** Deactivates webhooks whose receivers have answered 410 Gone. */
-export async function deactivateGone(core: Core, db: Db, ids: string[]): Promise<void> {
-  if (ids.length === 0) return
-  for (const id of await deactivateWebhooks(db, ids, 'gone')) await pause(core, db, id)
-}

@@ -4,6 +4,7 @@ import {
   EVERYWHERE,
   isRestricted,
   isUuid,
+  OWN_EVENTS,
   tenantOfNew,
   uuidv7,
   type Cipher,
@@ -46,11 +47,14 @@ import {
   lockWebhook,
   replaceSecret,
   updateWebhook,
+  type StoredWebhook,
 } from '../tables/webhooks.ts'
 import { auditChange } from './audit.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
 import { checkCombination, checkSettings, type SettingsRules } from './check-settings.ts'
+import { isDisabledAsFailing, recover } from './disable.ts'
 import { pause, recipientOf, resume } from './pause.ts'
+import { MOST_COUNTED, withWaiting } from './waiting.ts'
 
 export interface WebhookRules extends SettingsRules {
   allowedEvents: string[]
@@ -72,16 +76,24 @@ export interface WebhookOperations {
 export function createWebhookOperations(core: Core, rules: WebhookRules): WebhookOperations {
   const { allowedEvents, isBlocked, maxWebhooksPerTenant } = rules
   const { cipher } = core
+  const isKnown = (name: string) =>
+    name === '*' || allowedEvents.includes(name) || OWN_EVENTS.includes(name)
   const groupsChanged = () => core.queues.groupsChanged(QUEUE)
 
   function check({ url, events, ...settings }: WebhookChanges): void {
     const problem = url === undefined ? null : urlProblem(url, isBlocked)
     if (problem !== null) throw new UrlRefused(problem)
-    const unknown = events?.find((name) => name !== '*' && !allowedEvents.includes(name))
+    const unknown = events?.find((name) => !isKnown(name))
     if (unknown !== undefined) {
-      throw new EventNotAllowed(unknown, ['*', ...allowedEvents].join(', '))
+      const known = unknown.startsWith('svc.') ? OWN_EVENTS : ['*', ...allowedEvents]
+      throw new EventNotAllowed(unknown, known.join(', '))
     }
     checkSettings(settings, rules)
+  }
+
+  async function counted(db: Db, row: StoredWebhook): Promise<WebhookWithSecret> {
+    const [webhook] = await withWaiting(core, db, [row], MOST_COUNTED)
+    return webhook as WebhookWithSecret
   }
 
   async function assertRoomFor(db: Db, tenant: string | null): Promise<void> {
@@ -111,19 +123,20 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
           core.afterCommit(db, groupsChanged)
         }
         await auditChange(db, by.origin, 'create', null, webhook)
-        return { ...webhook, secret, headers }
+        return { ...webhook, secret, headers, waiting: 0 }
       })
     },
 
     async list({ tenant = EVERYWHERE, ...page } = {}) {
-      return (await listWebhooks(core.db, page, tenant)).map(withoutSecret)
+      const rows = await listWebhooks(core.db, page, tenant)
+      return (await withWaiting(core, core.db, rows)).map(withoutSecret)
     },
 
     listTenants: (page, { reach }) => listTenants(core.db, reach, page),
 
     async get(id, { reach } = THE_PROCESS) {
-      const webhook = existing(id, isUuid(id) ? await findWebhook(core.db, id, reach) : undefined)
-      return open(cipher, id, webhook)
+      const row = existing(id, isUuid(id) ? await findWebhook(core.db, id, reach) : undefined)
+      return open(cipher, id, await counted(core.db, row))
     },
 
     async update(id, { events, ...changes }, caller, by = THE_PROCESS) {
@@ -143,13 +156,15 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
         const isRestrictedAnew = restrictionsOf(before) !== restrictionsOf(after)
         if (isRestrictedAnew) await core.queues.restrict(db, QUEUE, id, after)
         if (before.active && !after.active) await pause(core, db, id)
-        else if (!before.active && after.active) await resume(core, db, after)
+        else if (after.active && isDisabledAsFailing(before)) {
+          await recover(core, db, before, after, 'operator')
+        } else if (!before.active && after.active) await resume(core, db, after)
         else if (after.active) await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(after))
         // Failures at the old address do not count against the new one.
         if (after.active && isMoved) await core.queues.release(db, QUEUE, id)
         const isChanged = before.active !== after.active || isMoved || isRestrictedAnew
         if (isChanged) core.afterCommit(db, groupsChanged)
-        return withoutSecret(after)
+        return withoutSecret(await counted(db, after))
       })
     },
 
@@ -174,13 +189,13 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
         const sealed = seal(cipher, id, { secret, previousSecret })
         const webhook = await replaceSecret(db, id, sealed, overlapSeconds)
         await auditChange(db, by.origin, 'rotate-secret', { ...webhook, secret: '' }, webhook)
-        return { ...masked(webhook), secret }
+        return { ...masked(await counted(db, webhook)), secret }
       })
     },
   }
 }
 
-const restrictionsOf = ({ rateLimit, maxInFlight, ordered }: Webhook): string =>
+const restrictionsOf = ({ rateLimit, maxInFlight, ordered }: StoredWebhook): string =>
   JSON.stringify([rateLimit?.limit, rateLimit?.perSeconds, maxInFlight, ordered])
 
 /** A transform is code of the operator: a tenant's webhook has none. @throws TransformNotAllowed */

@@ -1,6 +1,12 @@
 import { createRequire } from 'node:module'
 import { InvalidOption } from '@svc/core'
-import { deleteOldDeadLetters, longestDays, sweepRecoveries, type Core } from '@svc/core/internal'
+import {
+  deleteOldDeadLetters,
+  longestDays,
+  sweepRecoveries,
+  type Core,
+  OWN_EVENTS,
+} from '@svc/core/internal'
 import { prepareDatabase } from '../migrations.ts'
 import { deleteOldLogRows, dropLogDays, makeLogDays } from '../tables/delivery-log.ts'
 import { sweepDeletedWebhooks } from '../tables/webhooks.ts'
@@ -16,6 +22,10 @@ import { QUEUE, SUBSCRIPTION } from './constants.ts'
 import { createFetch, type Fetch } from './http/fetch.ts'
 import { rollUpStats } from './roll-up.ts'
 import { createPost, type Post } from './http/post.ts'
+import { createProxy } from './http/proxy-options.ts'
+import { FailingWebhooks, lookEverySeconds } from './health/failing-webhooks.ts'
+import { HealthRecorder } from './health/health-recorder.ts'
+import { reactivate } from '../operations/disable.ts'
 import { reencryptWebhooks } from '../operations/reencrypt.ts'
 import { createRecoveryOperations, type RecoveryOperations } from '../operations/recover.ts'
 import { createReadStats, type ReadStats } from '../operations/stats.ts'
@@ -48,29 +58,42 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   const { worker } = core.settings
   const signingKey = await signingKeyOf(core, given)
   const { retryDelayMaxSeconds } = worker
-  const settings = { ...given, retryDelayMaxSeconds, signingKey, log: core.log }
-  const isBlocked = createAddressFilter(settings.allowedNetworks)
-  const timeoutMs = settings.deliveryTimeoutMs
+  const proxy = given.proxy && (await createProxy(given.proxy, core.svc.secrets, core.log))
+  const isBlocked = createAddressFilter(given.allowedNetworks)
+  const timeoutMs = given.deliveryTimeoutMs
+  const health = new HealthRecorder({
+    db: core.db,
+    probeEverySeconds: given.autoDisable?.probeEverySeconds ?? null,
+    recovered: (id) => reactivate(core, id),
+    log: core.log,
+  })
+  const settings = { ...given, retryDelayMaxSeconds, signingKey, health, log: core.log }
 
   await prepareDatabase(core)
   core.lease.declareDays('deadLetterRetentionDays', settings.deadLetterRetentionDays)
   core.lease.declareDays('deliveryLogRetentionDays', settings.deliveryLogRetentionDays)
-  await core.fanOut.declare(SUBSCRIPTION, QUEUE, settings.allowedEvents)
+  await core.fanOut.declare(SUBSCRIPTION, QUEUE, eventsOf(settings))
   core.retainEventsAtLeast(settings.deliveryLogRetentionDays)
   keepLog(core, settings.deliveryLogRetentionDays)
   rollUpStats(core)
 
   const events = describeEvents(settings.allowedEvents, core.catalogue.entries)
-  const client = createPost({ timeoutMs, isBlocked, userAgent: userAgent() })
+  const way = { isBlocked, userAgent: userAgent(), ...(proxy && { proxy }) }
+  const client = createPost({ timeoutMs, ...way })
   const post = untraced(client, core.telemetry.tracer)
   core.onDrained(() => post.close())
-  const fetch = createFetch({ timeoutMs: FETCH_TIMEOUT_MS, isBlocked, userAgent: userAgent() })
+  core.onDrained(() => health.close())
+  const fetch = createFetch({ timeoutMs: FETCH_TIMEOUT_MS, ...way })
   core.onDrained(() => fetch.close())
   core.work(createDeliveryWorker(core, post, settings))
   core.every(HOUR_IN_SECONDS, 'old dead letters of webhooks', async () => {
     const longest = await longestDays(core.db, 'deadLetterRetentionDays', DAY_IN_SECONDS)
     await deleteOldDeadLetters(core.db, QUEUE, Math.max(longest, settings.deadLetterRetentionDays))
   })
+  if (settings.autoDisable !== null) {
+    const failing = new FailingWebhooks(core, settings.autoDisable, timeoutMs)
+    core.every(lookEverySeconds(settings.autoDisable), 'failing webhooks', () => failing.look())
+  }
   core.reencryption.add(() => reencryptWebhooks(core))
   core.onAdvance({ rows: endSecretsSooner })
   core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () =>
@@ -96,6 +119,11 @@ function untraced(post: Post, tracer: Core['telemetry']['tracer']): Post {
   if (tracer === null) return post
   return { ...post, send: (...request) => tracer.suppressed(() => post.send(...request)) }
 }
+
+/** Those of the host, and ours. */
+const eventsOf = ({ allowedEvents }: WebhooksSettings): string[] => [
+  ...new Set([...allowedEvents, ...OWN_EVENTS]),
+]
 
 /** @throws InvalidOption */
 async function signingKeyOf(core: Core, { ed25519 }: WebhooksSettings): Promise<SigningKey | null> {

@@ -111,6 +111,28 @@ export async function findLoggedAttempts(
   return rows
 }
 
+/** The last attempt of a webhook that has failed. */
+export type LastFailure = Pick<LogRow, 'webhookId' | 'error' | 'statusCode' | 'attemptedAt'>
+
+/** Of each of these webhooks; none where the log has none. */
+export async function findLastFailures(db: Db, webhookIds: string[]): Promise<LastFailure[]> {
+  const { rows } = await db.query(
+    `select wanted.id as "webhookId", failure.error, failure.status_code as "statusCode",
+            failure.attempted_at as "attemptedAt"
+       from unnest($1::uuid[]) as wanted (id)
+      cross join lateral (
+        select error, status_code, attempted_at from svc."__svc.webhooks.delivery_log"
+         where webhook_id = wanted.id and status <> 'delivered'
+           and error is not null and error <> 'proxy'
+         order by id desc limit 1) as failure`,
+    [webhookIds],
+  )
+  return rows.map((row: LastFailure) => ({
+    ...row,
+    attemptedAt: new Date(row.attemptedAt).toISOString(),
+  }))
+}
+
 /** Takes an advisory lock until the transaction ends: one process at a time. */
 export async function lockLog(db: Db): Promise<void> {
   await db.query('select pg_advisory_xact_lock(7763003)')

@@ -19,10 +19,15 @@ export interface WebhookForDelivery {
   retry: NonNullable<SettingsInput['retry']> | null
   /** Whether it has a rate limit, a cap of attempts at a time or an order. */
   isRestricted: boolean
+  /** Whether its attempts have failed of late. */
+  isFailing: boolean
 }
 
+/** A webhook as its row holds it. */
+export type StoredWebhook = Omit<WebhookWithSecret, 'waiting'>
+
 /** JSON as text: a host may have set parsers in pg that turn it into something else. */
-const COLUMNS = `id, tenant, url, events, label, active, secret, created_at as "createdAt", updated_at as "updatedAt",
+export const COLUMNS = `id, tenant, url, events, label, active, secret, created_at as "createdAt", updated_at as "updatedAt",
   description, metadata::text as metadata, filter::text as filter, headers::text as headers,
   timeout_ms as "timeoutMs", retry::text as retry, rate_limit::text as "rateLimit",
   max_in_flight as "maxInFlight", ordered, transform,
@@ -32,12 +37,12 @@ const COLUMNS = `id, tenant, url, events, label, active, secret, created_at as "
 export interface NewRow
   extends
     SettingsInput,
-    Pick<WebhookWithSecret, 'id' | 'tenant' | 'url' | 'events' | 'label' | 'secret'> {}
+    Pick<StoredWebhook, 'id' | 'tenant' | 'url' | 'events' | 'label' | 'secret'> {}
 
 export async function insertWebhook(
   db: Db,
   { id, tenant, url, events, label, secret, ...settings }: NewRow,
-): Promise<WebhookWithSecret> {
+): Promise<StoredWebhook> {
   const { rows } = await db.query(
     `insert into svc."__svc.webhooks.registrations"
        (id, url, events, label, secret, description, metadata, filter, headers, timeout_ms, retry,
@@ -59,7 +64,7 @@ export async function listWebhooks(
   db: Db,
   { limit, after }: Omit<Page, 'tenant'>,
   reach: Reach,
-): Promise<WebhookWithSecret[]> {
+): Promise<StoredWebhook[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.webhooks.registrations"
       where ($1::uuid is null or id < $1) and ${withinReach('tenant', '$3')}
@@ -73,7 +78,7 @@ export async function findWebhook(
   db: Db,
   id: string,
   reach: Reach,
-): Promise<WebhookWithSecret | undefined> {
+): Promise<StoredWebhook | undefined> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.webhooks.registrations"
       where id = $1 and ${withinReach('tenant', '$2')}`,
@@ -101,7 +106,7 @@ export async function lockWebhook(
   db: Db,
   id: string,
   reach: Reach,
-): Promise<WebhookWithSecret | undefined> {
+): Promise<StoredWebhook | undefined> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.webhooks.registrations"
       where id = $1 and ${withinReach('tenant', '$2')} for update`,
@@ -110,17 +115,17 @@ export async function lockWebhook(
   return rows[0] && asWebhook(rows[0])
 }
 
-/** Changes a locked webhook. One that is made active is no longer disabled. */
+/** Changes a locked webhook. */
 export async function updateWebhook(
   db: Db,
   id: string,
   { url, events, active, label, ...settings }: WebhookChanges,
-): Promise<WebhookWithSecret> {
+): Promise<StoredWebhook> {
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations"
         set url = coalesce($2, url),
             events = coalesce($3, events),
-            active = coalesce($4, active),
+            active = coalesce($4::boolean, active),
             label = case when $5 then $6 else label end,
             description = case when given ? 'description' then given ->> 'description' else description end,
             metadata = case when given ? 'metadata' then nullif(given -> 'metadata', 'null') else metadata end,
@@ -132,9 +137,14 @@ export async function updateWebhook(
             max_in_flight = case when given ? 'maxInFlight' then (given ->> 'maxInFlight')::integer else max_in_flight end,
             ordered = case when given ? 'ordered' then coalesce((given ->> 'ordered')::boolean, false) else ordered end,
             transform = case when given ? 'transform' then given ->> 'transform' else transform end,
-            disabled_at = case when $4 then null else disabled_at end,
-            disabled_reason = case when $4 then null else disabled_reason end,
-            failing_since = case when $4 then null else failing_since end,
+            -- Whoever says whether it is active takes it over from us.
+            disabled_at = case when $4 is null then disabled_at end,
+            disabled_reason = case when $4 is null then disabled_reason end,
+            probe_after = case when $4 is null then probe_after end,
+            -- Failures before a resumption, or at another address, do not count any more.
+            failing_since = case when $4 is true or $2 <> url then null else failing_since end,
+            failed_attempts = case when $4 is true or $2 <> url then 0 else failed_attempts end,
+            warned_at = case when $4 is true or $2 <> url then null else warned_at end,
             updated_at = now()
        from (select $7::jsonb as given) as settings
       where id = $1
@@ -158,7 +168,7 @@ export async function replaceSecret(
   id: string,
   { secret, previousSecret }: { secret: string; previousSecret: string | null },
   overlapSeconds: number,
-): Promise<WebhookWithSecret> {
+): Promise<StoredWebhook> {
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations"
         set secret = $2,
@@ -182,25 +192,12 @@ export async function countWebhooksOf(db: Db, tenant: string): Promise<number> {
   return (rows[0] as { count: number }).count
 }
 
-/** Returns the ids of the webhooks that were active until now. */
-export async function deactivateWebhooks(db: Db, ids: string[], reason: string): Promise<string[]> {
-  const { rows } = await db.query(
-    `update svc."__svc.webhooks.registrations"
-        set active = false, disabled_at = now(), disabled_reason = $2, updated_at = now()
-      where id in (select id from svc."__svc.webhooks.registrations"
-                    where id = any($1::uuid[]) and active order by id for update)
-     returning id`,
-    [ids, reason],
-  )
-  return rows.map(({ id }: { id: string }) => id)
-}
-
 /** The webhook that was deleted. Its tenant is remembered for the rows that its deliveries still get. */
 export async function deleteWebhook(
   db: Db,
   id: string,
   reach: Reach,
-): Promise<WebhookWithSecret | undefined> {
+): Promise<StoredWebhook | undefined> {
   const { rows } = await db.query(
     `with deleted as (
        delete from svc."__svc.webhooks.registrations"
@@ -247,6 +244,7 @@ export async function findWebhooksForDelivery(
     `select id, url, active, secret,
             case when previous_secret_expires_at > now() then previous_secret end as "previousSecret",
             headers::text as headers, timeout_ms as "timeoutMs", transform, retry::text as retry,
+            failing_since is not null as "isFailing",
             ordered or rate_limit is not null or max_in_flight is not null as "isRestricted"
        from svc."__svc.webhooks.registrations" where id = any($1::uuid[])`,
     [ids],
@@ -261,14 +259,14 @@ export async function findWebhooksForDelivery(
 /** A row as it is read: JSON is text. */
 type StoredRow<Row> = Omit<Row, 'headers' | 'retry'> & Record<'headers' | 'retry', string | null>
 
-type WebhookRow = StoredRow<Omit<WebhookWithSecret, 'metadata' | 'filter' | 'rateLimit'>> &
+export type WebhookRow = StoredRow<Omit<StoredWebhook, 'metadata' | 'filter' | 'rateLimit'>> &
   Record<'metadata' | 'filter' | 'rateLimit', string | null>
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the column says what it holds
 const parsed = (json: string | null): any => (json === null ? null : JSON.parse(json))
 
 /** A host may have set parsers in pg that turn timestamps into something else than dates. */
-const asWebhook = (row: WebhookRow): WebhookWithSecret => ({
+export const asWebhook = (row: WebhookRow): StoredWebhook => ({
   ...row,
   createdAt: isoOf(row.createdAt),
   updatedAt: isoOf(row.updatedAt),

@@ -122,6 +122,11 @@ export class GroupScheduler {
     return this.#limits.admit(group, lane, Date.now(), uncontended)
   }
 
+  /** A job of the group begins, whatever its limits. */
+  begin(group: string): void {
+    this.#limits.begin(group, Date.now())
+  }
+
   ended(job: Job, outcome: Outcome, tookMs: number): void {
     const { group } = job
     if (group === null) return

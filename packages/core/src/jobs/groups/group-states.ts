@@ -104,9 +104,9 @@ export class GroupStates {
     })
   }
 
-  /** Groups with an open circuit that are not held. */
+  /** Groups with an open circuit. A held one may get jobs back from attempts that were under way. */
   open(): string[] {
-    return this.#namesOf(({ row }) => row.circuitOpen && !row.held)
+    return this.#namesOf(({ row }) => row.circuitOpen)
   }
 
   /** Groups whose parked jobs may be claimed, in their turn. */

@@ -123,6 +123,61 @@ export async function claimParked<Data>(
   return rows.map((row: JobRow<Data>) => asJob(row))
 }
 
+/**
+ * Claims a job of a held group. One whose attempt was under way as the group was held may stand in line
+ * still, and is parked first.
+ */
+export async function claimHeld<Data>(
+  db: Db,
+  queue: string,
+  group: string,
+  owner: string | null,
+): Promise<Job<Data> | undefined> {
+  const job = await claimForTrial<Data>(db, queue, group, owner)
+  if (job) return job
+  await parkHead(db, queue, group)
+  return await claimForTrial<Data>(db, queue, group, owner)
+}
+
+/** Claims the parked job of a group that waits for its attempt the longest, also one that is not due. */
+async function claimForTrial<Data>(
+  db: Db,
+  queue: string,
+  group: string,
+  owner: string | null,
+): Promise<Job<Data> | undefined> {
+  const { rows } = await db.query(
+    `with first as materialized (
+       select id from svc_jobs.job
+        where name = $1 and singleton_key = $2 and blocked and state < 'active'
+        order by start_after limit 1
+        for update skip locked
+     )
+     update svc_jobs.job as job set blocked = false, ${claimedBy('$3')}
+      where job.name = $1 and job.id = any(array(select id from first))
+     returning ${JOB_COLUMNS}`,
+    [queue, group, owner],
+  )
+  const [row] = rows as JobRow<Data>[]
+  return row && { ...asJob(row), isTrial: true }
+}
+
+/** Makes a portion of a group's parked jobs due that are not yet. Returns whether there may be more. */
+export async function advanceParked(db: Db, queue: string, group: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `with portion as materialized (
+       select id from svc_jobs.job
+        where name = $1 and singleton_key = $2 and blocked and state < 'active' and start_after > now()
+        order by start_after limit $3
+        for update skip locked
+     )
+     update svc_jobs.job as job set start_after = now()
+      where job.name = $1 and job.id = any(array(select id from portion))`,
+    [queue, group, PORTION],
+  )
+  return rowCount === PORTION
+}
+
 /** Parks jobs that this process has fetched. No attempt is used up. Returns those still leased to it. */
 export async function parkFetched(db: Db, queue: string, jobs: Job[]): Promise<string[]> {
   if (jobs.length === 0) return []

@@ -9,6 +9,7 @@ import { LANES, type Job, type Lane } from '../job.ts'
 import type { PgBoss } from '../pg-boss/boss.ts'
 import { renewLeases } from '../pg-boss/jobs-table.ts'
 import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
+import { claimHeld } from '../pg-boss/parked-jobs.ts'
 import type { Outcome, Worker } from '../worker.ts'
 import { Attempts } from './attempts.ts'
 import { DueTimes } from './due-times.ts'
@@ -172,6 +173,26 @@ export class Pump {
     } catch (error) {
       log.error({ err: error, queue: worker.queue }, 'claimed jobs could not be looked up')
     }
+  }
+
+  /** Begins one job of a held group, where there is a slot. Returns whether there was a job. */
+  async tryHeld(group: string): Promise<boolean> {
+    if (!this.#claims || this.#slots.free('retry') < 1) return false
+    const { worker, database, owner } = this.#parts
+    this.#slots.reserve('retry', 1)
+    const job = await claimHeld(database.workerPool, worker.queue, group, owner()).catch(
+      (error: Error) => {
+        this.#slots.release('retry', 1)
+        throw error
+      },
+    )
+    if (!job) {
+      this.#slots.release('retry', 1)
+      return false
+    }
+    this.#groups.begin(group)
+    this.#fetcher.beginClaimed('retry', [job])
+    return true
   }
 
   stopClaiming(): void {

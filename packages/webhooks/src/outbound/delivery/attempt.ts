@@ -1,3 +1,6 @@
+import type { HealthRecorder } from '../health/health-recorder.ts'
+import { isLifecycleEvent } from '../lifecycle-events.ts'
+import type { PostResult } from '../http/post-result.ts'
 import type { WebhookForDelivery } from '../../tables/webhooks.ts'
 import type { Post } from '../http/post.ts'
 import type { Transform } from '../transforms/transform.ts'
@@ -20,6 +23,8 @@ export interface Delivery {
   tenant?: string | null
   /** That of the attempt, or of the publish where attempts are not traced. */
   traceContext?: string | null
+  /** The webhook is disabled: the attempt shows whether its receiver works again. */
+  isProbe?: boolean
 }
 
 export interface AttemptSettings extends StepRules {
@@ -28,6 +33,7 @@ export interface AttemptSettings extends StepRules {
   deliveryTimeoutMs: number
   propagateTraceContext: boolean
   transforms: ReadonlyMap<string, Transform>
+  health: Pick<HealthRecorder, 'add'>
   log: { warn(details: object, message: string): void }
 }
 
@@ -83,10 +89,11 @@ async function send(
   post: Post,
   settings: AttemptSettings,
   webhook: WebhookForDelivery,
-  { event, deliveryId, attempt, tenant, traceContext = null }: Delivery,
+  delivery: Delivery,
   { body, headers: ownHeaders, contentType }: DeliveryRequest,
   signal: AbortSignal,
 ): Promise<NextStep<AttemptRecord>> {
+  const { event, deliveryId, attempt, tenant, traceContext = null } = delivery
   const attemptedAt = new Date()
   const startedMs = performance.now()
   const { secret, previousSecret, timeoutMs } = webhook
@@ -102,6 +109,14 @@ async function send(
   }
   const options = { contentType, timeoutMs: timeoutMs ?? undefined }
   const result = await post.send(new URL(webhook.url), headers, body, signal, options)
+  if (saysOfReceiver(result, delivery)) {
+    settings.health.add({
+      webhookId: webhook.id,
+      hasSucceeded: errorOf(result) === null,
+      wasFailing: webhook.isFailing,
+      isProbe: delivery.isProbe === true,
+    })
+  }
   const record: AttemptRecord = {
     attempt,
     statusCode: result.statusCode,
@@ -112,3 +127,7 @@ async function send(
   }
   return nextStep(result, record, settings, new Date())
 }
+
+/** A failure of ours is not the receiver's; one of a lifecycle event must make no other such event. */
+const saysOfReceiver = (result: PostResult, { event }: Delivery): boolean =>
+  errorOf(result) === null || (result.isOurFault !== true && !isLifecycleEvent(event))

@@ -7,6 +7,7 @@ import {
   type LogRow,
 } from '../../tables/delivery-log.ts'
 import { QUEUE } from '../constants.ts'
+import { lastErrorOf, publishDead, type DeadDelivery } from '../lifecycle-events.ts'
 import { crashedAttempt } from './attempt-record.ts'
 import {
   attemptCountOf,
@@ -50,8 +51,15 @@ export async function recordCrashedAttempts(core: Core): Promise<void> {
     await lockLog(db)
     const letters = await core.queues.deadLetters<DeliveryData>(db, QUEUE, { limit: LETTERS_READ })
     const crashed = letters.filter(({ output }) => output === undefined).map(attemptsOfDead)
-    await insertLogRows(db, await missingRows(db, crashed))
+    const rows = await missingRows(db, crashed)
+    await insertLogRows(db, rows)
+    await publishDead(core, db, rows.filter(({ status }) => status === 'dead').map(deadDelivery))
   })
+}
+
+const deadDelivery = (row: LogRow): DeadDelivery => {
+  const { webhookId, deliveryId, event, eventId, attempt: attempts } = row
+  return { webhookId, deliveryId, event, eventId, attempts, lastError: lastErrorOf(row) }
 }
 
 const attemptsOfDead = (letter: DeadLetter<DeliveryData>): Attempts => ({

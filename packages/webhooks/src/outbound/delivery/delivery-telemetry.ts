@@ -6,6 +6,7 @@ import {
   type Tracer,
   type WorkerTelemetry,
 } from '@svc/core/internal'
+import type { AttemptStep } from './attempt.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { attemptNumberOf, type DeliveryData } from './delivery-job.ts'
 
@@ -57,7 +58,7 @@ function deliveryAttributes({ event, webhookId, deliveryId, attempt }: Named, ur
 }
 
 /** Makes an attempt that no job asks for, in a span of its own. `attempt` gets its trace context. */
-export async function tracedAttempt<Step extends Outcome<AttemptRecord>>(
+export async function tracedAttempt<Step extends Outcome<AttemptRecord> | AttemptStep>(
   tracer: Tracer | null,
   named: Named,
   url: string,
@@ -95,16 +96,13 @@ function eventAttributes(eventId: string) {
 }
 
 /** What came of an attempt; of one that was not made nothing is known. */
-function attemptEnd(outcome: Outcome<AttemptRecord>): ReturnType<Described['end']> {
+function attemptEnd(outcome: Outcome<AttemptRecord> | AttemptStep): ReturnType<Described['end']> {
   const record = 'detail' in outcome ? outcome.detail : undefined
   if (record === undefined) return { error: null, durationMs: null }
   const { error, statusCode, durationMs } = record
-  const hasFailed = outcome.kind === 'failed' || outcome.kind === 'dead'
   return {
     // As the conventions for HTTP have it: the status where there is one.
-    error: hasFailed
-      ? { type: error === 'http' && statusCode ? `${statusCode}` : `${error}` }
-      : null,
+    error: error && { type: error === 'http' && statusCode ? `${statusCode}` : error },
     statusCode,
     durationMs,
   }

@@ -11,7 +11,7 @@ import {
   type Settled,
   type Worker,
 } from '@svc/core/internal'
-import { deactivateGone } from '../../operations/pause.ts'
+import { disable } from '../../operations/disable.ts'
 import { insertLogRows, insertOfCompleted, type LogRow } from '../../tables/delivery-log.ts'
 import { open } from '../../tables/sealed-columns.ts'
 import { findWebhooksForDelivery, type WebhookForDelivery } from '../../tables/webhooks.ts'
@@ -19,13 +19,14 @@ import { QUEUE } from '../constants.ts'
 import type { Post } from '../http/post.ts'
 import { recoverMissingPortion } from '../recover-missing.ts'
 import { skippedAttempt, type AttemptRecord } from './attempt-record.ts'
-import { makeAttempt, type AttemptSettings } from './attempt.ts'
+import { makeAttempt, type AttemptSettings, type AttemptStep } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
 import { crashedAttemptsBefore } from './crashed-attempts.ts'
 import { scheduleAfter } from '../settings/retry-schedule.ts'
 import { attemptNumberOf, eventKey, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 import { deliveryTelemetry } from './delivery-telemetry.ts'
-import { attemptRow, rowsOf, skippedRow } from './log-entry.ts'
+import { publishDead } from '../lifecycle-events.ts'
+import { attemptRow, deadDeliveriesOf, rowsOf, skippedRow } from './log-entry.ts'
 
 export interface Prepared {
   /** Undefined where the webhook is deleted. */
@@ -165,18 +166,37 @@ async function perform(
   if (webhook === undefined || payload === undefined) {
     return { kind: 'cancelled', detail: skippedAttempt(attempt) }
   }
-  if (!webhook.active) return { kind: 'parked' }
+  const isProbe = job.isTrial === true
+  if (!webhook.active && !isProbe) return { kind: 'parked' }
   // Fetched while the webhook was being restricted: it waits for its turn with the others.
-  if (webhook.isRestricted && !job.grant) return { kind: 'parked' }
+  if (webhook.isRestricted && !job.grant && !isProbe) return { kind: 'parked' }
   // A fault of ours: another host may have the key, and no attempt is used up.
   if (isUnreadable === true) return { kind: 'postponed', delayMs: UNREADABLE_MS }
   const { event, eventId, deliveryId } = job.data
   const tenant = eventId === null ? null : tenantOfEvent(eventId)
   const passedOn = job.traceContext ?? traceContext
-  const delivery = { event, payload, deliveryId, attempt, tenant, traceContext: passedOn }
+  const delivery = { event, payload, deliveryId, attempt, tenant, isProbe, traceContext: passedOn }
   const step = await makeAttempt(post, settings, webhook, delivery, signal)
+  if (isProbe && hasFailed(step)) return { kind: 'parked', detail: step.detail }
+  if (step.kind === 'unsent') return unsentAgain(step.detail, job)
   if (step.kind !== 'failed' || webhook.retry === null) return step
   return { ...step, schedule: scheduleAfter(webhook.retry, job, Math.random) }
+}
+
+/** A probe that fails uses up no attempt: the delivery waits on. */
+const hasFailed = (
+  step: AttemptStep,
+): step is Extract<AttemptStep, { kind: 'failed' | 'dead' | 'unsent' }> =>
+  step.kind === 'failed' || step.kind === 'dead' || step.kind === 'unsent'
+
+const UNSENT_AT_LEAST_MS = 1000
+const UNSENT_AT_MOST_MS = 5 * 60_000
+
+/** Nothing counts how often the proxy has failed: the delivery waits as long again as it has waited. */
+function unsentAgain(detail: AttemptRecord, { createdAt }: DeliveryJob): Outcome<AttemptRecord> {
+  const ageMs = Math.max(UNSENT_AT_LEAST_MS, Date.now() - createdAt.getTime())
+  const delayMs = Math.min(UNSENT_AT_MOST_MS, ageMs) * (0.9 + Math.random() * 0.2)
+  return { kind: 'postponed', delayMs, detail }
 }
 
 /** Only ordinary deliveries: the others also write rows of lost attempts, or keep their event longer. */
@@ -203,10 +223,11 @@ async function record(
     db,
     ended.map(({ job }) => job),
   )
-  await insertLogRows(db, [...crashed, ...ended.flatMap(rowsOf)])
+  await insertLogRows(db, [...crashed, ...settled.flatMap(rowsOf)])
   await retainEvents(db, olderEventsOf(settled), deliveryLogRetentionDays)
   const gone = new Set(ended.filter(isGone).map(({ job }) => job.data.target))
-  await deactivateGone(core, db, [...gone])
+  await disable(core, db, [...gone], 'gone')
+  await publishDead(core, db, deadDeliveriesOf(ended))
 }
 
 /** Whether the receiver answered 410: the attempts that are used up end as `failed`. */

@@ -1,25 +1,28 @@
 import { uuidv7, type Result, type Settled } from '@svc/core/internal'
 import type { DeliveryStatus } from '../../schemas.ts'
 import type { LogRow } from '../../tables/delivery-log.ts'
+import { lastErrorOf, type DeadDelivery } from '../lifecycle-events.ts'
 import { skippedAttempt, type AttemptRecord } from './attempt-record.ts'
 import { attemptNumberOf, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 
 /** The one place where core's results become the statuses of the API. */
-const STATUS: Record<Exclude<Result, 'postponed' | 'parked'>, DeliveryStatus> = {
+const STATUS: Record<Result, DeliveryStatus> = {
   completed: 'delivered',
   retry: 'failed',
+  // Where there was an attempt: the proxy failed, or a probe did.
+  postponed: 'failed',
+  parked: 'failed',
   dead: 'dead',
   cancelled: 'skipped',
 }
 
-/** The row of an attempt; none where the pump itself failed it, a fault of ours. */
+/** The row of an attempt; none where there was none, or the pump itself failed it, a fault of ours. */
 export function rowsOf({
   job,
   outcome,
   result,
   nextAttemptAt,
 }: Settled<DeliveryData, AttemptRecord>): LogRow[] {
-  if (result === 'postponed' || result === 'parked') return []
   const record = 'detail' in outcome ? outcome.detail : undefined
   if (record === undefined) return []
   return [attemptRow(job, record, STATUS[result], nextAttemptAt)]
@@ -38,6 +41,17 @@ export function attemptRow(
   const sinceMs = Math.max(0, Date.parse(record.attemptedAt) - job.createdAt.getTime())
   return { ...row, firstAttemptMs: Math.min(Math.round(sinceMs), 2 ** 31 - 1) }
 }
+
+/** What is told of deliveries that have become dead letters. */
+export const deadDeliveriesOf = (settled: Settled<DeliveryData, AttemptRecord>[]): DeadDelivery[] =>
+  settled
+    .filter(({ result }) => result === 'dead')
+    .map(({ job, outcome }) => {
+      const { target: webhookId, deliveryId, event, eventId } = job.data
+      const record = 'detail' in outcome ? outcome.detail : undefined
+      const lastError = record === undefined ? null : lastErrorOf(record)
+      return { webhookId, deliveryId, event, eventId, attempts: attemptNumberOf(job), lastError }
+    })
 
 /** The row of a job that is deleted before its attempt. */
 export const skippedRow = (job: DeliveryJob): LogRow =>

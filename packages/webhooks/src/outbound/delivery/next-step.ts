@@ -14,6 +14,8 @@ export type NextStep<Record extends object> =
   | { kind: 'failed'; detail: Record; output: Record; retryAfterMs?: number }
   /** The receiver answered 410 Gone. */
   | { kind: 'dead'; detail: Record; output: Record }
+  /** The proxy of this host failed: nothing has reached the receiver, and no attempt is used up. */
+  | { kind: 'unsent'; detail: Record }
 
 /** Why an attempt failed; `null` where it was a delivery. */
 export function errorOf({ statusCode, failure }: PostResult): Failure | null {
@@ -31,6 +33,7 @@ export function nextStep<Record extends object>(
 ): NextStep<Record> {
   if (errorOf(result) === null) return { kind: 'completed', detail: record }
   const { statusCode, failure, retryAfter } = result
+  if (failure === 'proxy') return { kind: 'unsent', detail: record }
   // An exchange that broke says nothing reliable, whatever status it began with.
   if (failure === null && statusCode === 410 && rules.deactivateOnGone) {
     return { kind: 'dead', detail: record, output: record }

@@ -2,6 +2,7 @@ import type { Failure } from './post-result.ts'
 
 const BY_CODE: Record<string, Failure> = {
   SVC_WEBHOOKS_BLOCKED: 'blocked',
+  SVC_WEBHOOKS_PROXY: 'proxy',
   ENOTFOUND: 'dns',
   ENODATA: 'dns',
   ECONNREFUSED: 'refused',
@@ -32,4 +33,28 @@ export function classifyError(error: Error & { code?: unknown }): Failure {
   // undici's messages for a 100 or 101 that the request did not ask for.
   if (/^bad (?:response|upgrade)$/.test(error.message)) return 'http'
   return 'reset'
+}
+
+/** Codes of this machine, its network and its limits. */
+const OURS = new Set([
+  'SVC_WEBHOOKS_BLOCKED',
+  'SVC_WEBHOOKS_PROXY',
+  'EACCES',
+  'EPERM',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'ENOMEM',
+])
+
+/**
+ * Whether an error says nothing about the receiver. `EAI_…` is a resolver that has no answer, while
+ * `ENOTFOUND` is the answer that there is no such name.
+ */
+export function isOurFault({ code }: Error & { code?: unknown }): boolean {
+  const text = String(code)
+  return OURS.has(text) || text.startsWith('EAI_')
 }

@@ -1,5 +1,7 @@
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { IsBlocked } from './blocked-addresses.ts'
+import type { ConnectPhases } from './connect-phases.ts'
+import { openTunnel, ProxyFault, type Proxy } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
 
 /** A connection that was about to go, or has gone, to a blocked address. */
@@ -55,4 +57,81 @@ export function guardedConnector<Options extends { hostname: string }>(
       callback(null, socket)
     })
   }
+}
+
+type Connect<Options> = (
+  options: Options,
+  callback: (...outcome: [null, Socket] | [Error, null]) => void,
+) => void
+
+export interface TunnelSettings {
+  proxy: Proxy
+  resolve: Resolve
+  isBlocked: IsBlocked
+  phases: ConnectPhases
+  timeoutMs: number
+  ca?: string | undefined
+}
+
+/**
+ * Makes a connector whose connections go through a proxy. Names are looked up and judged here: the
+ * tunnel is asked for an address. TLS, with the name of the host, is made inside of it by `secure`.
+ */
+export function tunnelConnector<
+  Options extends { hostname: string; protocol: string; port: string },
+>(
+  secure: Connect<Options & { httpSocket: Socket }>,
+  settings: TunnelSettings,
+  connected: (socket: Socket) => void,
+): Connect<Options> {
+  const { proxy, phases } = settings
+  return (options, callback) => {
+    const { hostname, protocol } = options
+    judgedAddresses(hostname, settings)
+      .then((addresses) =>
+        phases.during('tunnel', hostname, () => firstTunnel(addresses, options, settings)),
+      )
+      .then(
+        (socket) => {
+          connected(socket)
+          if (protocol !== 'https:') return callback(null, socket)
+          secure({ ...options, httpSocket: socket }, callback)
+        },
+        (error: Error) => {
+          if (error instanceof ProxyFault) proxy.failed(error)
+          callback(error, null)
+        },
+      )
+  }
+}
+
+async function judgedAddresses(
+  hostname: string,
+  { resolve, isBlocked }: TunnelSettings,
+): Promise<string[]> {
+  const addresses =
+    isIP(hostname) === 0 ? (await resolve(hostname)).map(({ address }) => address) : [hostname]
+  if (addresses.length === 0 || addresses.some(isBlocked)) throw new BlockedAddress(hostname)
+  return addresses
+}
+
+/** Where the proxy cannot reach one address of a name, it is asked for the next. */
+async function firstTunnel(
+  addresses: string[],
+  { port, protocol }: { port: string; protocol: string },
+  { proxy, timeoutMs, ca }: TunnelSettings,
+): Promise<Socket> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  const to = Number(port || (protocol === 'https:' ? 443 : 80))
+  let fault: unknown
+  for (const address of addresses) {
+    try {
+      return await openTunnel(proxy, address, to, { signal, ca })
+    } catch (error) {
+      fault = error
+      const isUnreached = ((error as ProxyFault).statusCode ?? 0) >= 500
+      if (!isUnreached || signal.aborted) break
+    }
+  }
+  throw fault as Error
 }

@@ -20,9 +20,10 @@ export interface Fetch {
 }
 
 /** Makes the HTTP client that fetches what a provider publishes, with the guard of deliveries. */
-export function createFetch({ timeoutMs, isBlocked, userAgent, lookup, ca }: PostSettings): Fetch {
+export function createFetch(settings: PostSettings): Fetch {
+  const { timeoutMs, isBlocked, userAgent, lookup, ca, proxy } = settings
   const resolve = createResolver(timeoutMs, lookup ?? systemLookup)
-  const agent = guardedAgent({ timeoutMs, isBlocked, resolve, ca })
+  const agent = guardedAgent({ timeoutMs, isBlocked, resolve, ca, proxy })
   return {
     async send({ url, method, json }) {
       const { statusCode, body } = await agent.request({

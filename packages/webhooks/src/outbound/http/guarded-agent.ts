@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net'
 import { Agent, buildConnector } from 'undici'
 import type { IsBlocked } from './blocked-addresses.ts'
-import { filteredLookup, guardedConnector } from './connector.ts'
+import { ConnectPhases } from './connect-phases.ts'
+import { filteredLookup, guardedConnector, tunnelConnector } from './connector.ts'
+import type { Proxy } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
 
 export interface AgentSettings {
@@ -11,6 +13,10 @@ export interface AgentSettings {
   resolve: Resolve
   /** Certificate authorities, in PEM. @default those of Node */
   ca?: string | undefined
+  /** All connections go through it. @default none */
+  proxy?: Proxy | undefined
+  /** Told of what a new connection waits for. */
+  phases?: ConnectPhases
 }
 
 /**
@@ -23,13 +29,14 @@ const addressTimeoutMs = (timeoutMs: number): number => Math.ceil(timeoutMs / 4)
 
 /** Makes a client that judges every address before and after it connects. The caller has the deadline. */
 export function guardedAgent(
-  { timeoutMs, isBlocked, resolve, ca }: AgentSettings,
+  { timeoutMs, isBlocked, resolve, ca, proxy, phases = new ConnectPhases() }: AgentSettings,
   connected: (socket: Socket) => void = () => {},
 ): Agent {
+  const lookup: Resolve = (hostname) => phases.during('lookup', hostname, () => resolve(hostname))
   const connector = buildConnector({
     allowH2: false,
     timeout: timeoutMs,
-    lookup: filteredLookup(resolve, isBlocked),
+    lookup: filteredLookup(lookup, isBlocked),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: addressTimeoutMs(timeoutMs),
     // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 cannot disable it.
@@ -43,6 +50,13 @@ export function guardedAgent(
     // The exchange has a deadline of its own: two more timers for each would only cost time.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: guardedConnector(connector, isBlocked, connected),
+    connect:
+      proxy === undefined
+        ? guardedConnector(connector, isBlocked, connected)
+        : tunnelConnector(
+            connector,
+            { proxy, resolve: lookup, isBlocked, phases, timeoutMs, ca },
+            connected,
+          ),
   })
 }

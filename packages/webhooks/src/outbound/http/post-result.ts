@@ -1,5 +1,6 @@
 /**
- * Why an attempt failed. `http` is an answer that is neither 2xx nor a redirect, or an answer that is not
+ * Why an attempt failed. `proxy` is a fault of the proxy of the host: nothing has reached the receiver.
+ * `http` is an answer that is neither 2xx nor a redirect, or an answer that is not
  * HTTP.
  */
 export type Failure =
@@ -11,6 +12,7 @@ export type Failure =
   | 'blocked'
   | 'redirect'
   | 'too-large'
+  | 'proxy'
   | 'http'
 
 /** The result of one HTTP request. */
@@ -19,6 +21,8 @@ export interface PostResult {
   statusCode: number | null
   /** What broke the exchange; `null` where an answer came whole, or was cut off at the limit. */
   failure: Failure | null
+  /** Set where the failure says nothing about the receiver: our network, our name servers, our options. */
+  isOurFault?: true
   /** The header `Retry-After`. */
   retryAfter: string | null
   /** The first KiB of the answer, as text. */

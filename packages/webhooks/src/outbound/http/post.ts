@@ -1,10 +1,12 @@
 import { lookup as systemLookup } from 'node:dns'
 import type { Dispatcher } from 'undici'
 import type { IsBlocked } from './blocked-addresses.ts'
-import { classifyError } from './classify-error.ts'
+import { classifyError, isOurFault } from './classify-error.ts'
+import { ConnectPhases, type ConnectPhase } from './connect-phases.ts'
 import { guardedAgent } from './guarded-agent.ts'
 import { NameServers } from './name-servers.ts'
 import type { Failure, PostResult } from './post-result.ts'
+import type { Proxy } from './proxy-tunnel.ts'
 import { createResolver, type Lookup } from './resolver.ts'
 import { ResponseText } from './response-text.ts'
 
@@ -28,6 +30,8 @@ export interface PostSettings {
   lookup?: Lookup
   /** Certificate authorities, in PEM. @default those of Node */
   ca?: string
+  /** @default none */
+  proxy?: Proxy | undefined
 }
 
 /** What one request may have of its own. */
@@ -52,7 +56,9 @@ export interface Post {
 }
 
 /** Makes the one HTTP client of deliveries. */
-export function createPost({ timeoutMs, isBlocked, userAgent, lookup, ca }: PostSettings): Post {
+export function createPost(settings: PostSettings): Post {
+  const { timeoutMs, isBlocked, userAgent, lookup, ca, proxy } = settings
+  const phases = new ConnectPhases()
   const always = [...COMMON_HEADERS, 'User-Agent', userAgent, 'Content-Type']
   const nameServers = new NameServers()
   const resolve =
@@ -60,7 +66,7 @@ export function createPost({ timeoutMs, isBlocked, userAgent, lookup, ca }: Post
       ? createResolver(timeoutMs, systemLookup, (hostname) => nameServers.answer(hostname))
       : createResolver(timeoutMs, lookup)
   let open = 0
-  const agent = guardedAgent({ timeoutMs, isBlocked, resolve, ca }, (socket) => {
+  const agent = guardedAgent({ timeoutMs, isBlocked, resolve, ca, proxy, phases }, (socket) => {
     open++
     socket.once('close', () => open--)
   })
@@ -69,9 +75,10 @@ export function createPost({ timeoutMs, isBlocked, userAgent, lookup, ca }: Post
     send(url, headers, body, signal, options = {}) {
       return new Promise((resolve, reject) => {
         const limitMs = Math.min(timeoutMs, options.timeoutMs ?? timeoutMs)
-        const exchange = new Exchange(resolve, reject, limitMs, signal)
+        const { origin, hostname, pathname, search } = url
+        const phase = () => phases.of(hostname.replace(/^\[|\]$/g, ''))
+        const exchange = new Exchange(resolve, reject, limitMs, signal, phase)
         if (signal.aborted) return exchange.onAbort()
-        const { origin, pathname, search } = url
         const request = {
           origin,
           path: pathname + search,
@@ -97,6 +104,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (result: PostResult) => void
   readonly #reject: (reason: unknown) => void
   readonly #signal: AbortSignal
+  /** What a new connection to the host waits for. */
+  readonly #phase: () => ConnectPhase | null
   readonly #onAbort = () => this.onAbort()
   readonly #deadline: NodeJS.Timeout
   readonly #text = new ResponseText()
@@ -110,11 +119,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     reject: (reason: unknown) => void,
     timeoutMs: number,
     signal: AbortSignal,
+    phase: () => ConnectPhase | null,
   ) {
     this.#resolve = resolve
+    this.#phase = phase
     this.#reject = reject
     this.#signal = signal
-    this.#deadline = setTimeout(() => this.#cut('timeout'), timeoutMs)
+    this.#deadline = setTimeout(() => this.#onDeadline(), timeoutMs)
     signal.addEventListener('abort', this.#onAbort)
   }
 
@@ -145,7 +156,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.#finish(classifyError(error))
+    this.#finish(classifyError(error), isOurFault(error))
   }
 
   onAbort(): void {
@@ -154,17 +165,25 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#reject(this.#signal.reason)
   }
 
+  /** Before the request has begun the time may have passed in waiting for our name servers or proxy. */
+  #onDeadline(): void {
+    const phase = this.#controller === undefined ? this.#phase() : null
+    this.#finish(phase === 'tunnel' ? 'proxy' : 'timeout', phase !== null)
+    this.#stop()
+  }
+
   #cut(failure: Failure | null): void {
     this.#finish(failure)
     this.#stop()
   }
 
-  #finish(failure: Failure | null): void {
+  #finish(failure: Failure | null, ours = false): void {
     if (!this.#end()) return
     const responseBody = this.#statusCode === null ? null : this.#text.toString()
     this.#resolve({
       statusCode: this.#statusCode,
       failure,
+      ...(ours && { isOurFault: true as const }),
       retryAfter: this.#retryAfter,
       responseBody,
     })

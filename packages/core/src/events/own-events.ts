@@ -1,0 +1,20 @@
+/**
+ * The events that our packages publish. A webhook gets those that it asks for by name; "*" stands for
+ * the events of the host alone.
+ */
+export const OWN_EVENTS: readonly string[] = [
+  'svc.delivery.dead',
+  'svc.key.created',
+  'svc.key.expired',
+  'svc.key.expiring',
+  'svc.key.leaked',
+  'svc.key.revoked',
+  'svc.key.rotated',
+  'svc.key.unused',
+  'svc.webhook.disabled',
+  'svc.webhook.failing',
+  'svc.webhook.recovered',
+]
+
+/** Names that no event of a host has. */
+export const isReservedName = (name: string): boolean => name.startsWith('svc.')

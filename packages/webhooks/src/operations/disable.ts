@@ -1,0 +1,96 @@
+/** Webhooks that we make inactive ourselves, and active again. */
+import { BY_SYSTEM, EVERYWHERE, type Core, type Db } from '@svc/core/internal'
+import { QUEUE } from '../outbound/constants.ts'
+import { lastErrorsOf, publishLifecycle } from '../outbound/lifecycle-events.ts'
+import { recoverMissed } from '../outbound/recover-missing.ts'
+import { deactivateWebhooks } from '../tables/webhook-health.ts'
+import { lockWebhook, updateWebhook, type StoredWebhook } from '../tables/webhooks.ts'
+import { auditChange } from './audit.ts'
+import { pause, resume } from './pause.ts'
+import { MOST_COUNTED, waitingOf } from './waiting.ts'
+
+/**
+ * Makes webhooks inactive; those that are so already stay as they are. After the commit the caller
+ * notifies the pumps: `core.queues.groupsChanged(QUEUE)`.
+ */
+export async function disable(
+  core: Core,
+  db: Db,
+  ids: string[],
+  reason: 'failing' | 'gone',
+): Promise<void> {
+  if (ids.length === 0) return
+  const disabled = await deactivateWebhooks(db, ids, reason)
+  for (const { webhook } of disabled) {
+    await pause(core, db, webhook.id)
+    const before = { ...webhook, active: true, disabledAt: null, disabledReason: null }
+    await auditChange(db, BY_SYSTEM, 'disable', before, webhook)
+  }
+  if (disabled.length === 0) return
+  await publishLifecycle(core, db, 'svc.webhook.disabled', async () => {
+    const known = disabled.map(({ webhook }) => webhook.id)
+    const waiting = await waitingOf(core, db, known, MOST_COUNTED)
+    const lastErrors = await lastErrorsOf(db, known)
+    return disabled.map(({ webhook, failedAttempts }) => ({
+      webhookId: webhook.id,
+      tenant: webhook.tenant,
+      url: webhook.url,
+      reason,
+      failingSince: webhook.failingSince,
+      failedAttempts,
+      waiting: waiting.get(webhook.id) ?? 0,
+      lastError: lastErrors.get(webhook.id) ?? null,
+    }))
+  })
+}
+
+/** A delivery has reached a webhook that was disabled as failing: it is active again. */
+export async function reactivate(core: Core, id: string): Promise<void> {
+  await core.transaction(async (db) => {
+    const before = await lockWebhook(db, id, EVERYWHERE)
+    if (before === undefined || !isDisabledAsFailing(before)) return
+    const after = await updateWebhook(db, id, { active: true })
+    await auditChange(db, BY_SYSTEM, 'reactivate', before, after)
+    await recover(core, db, before, after, 'probe')
+    core.afterCommit(db, () => core.queues.groupsChanged(QUEUE))
+  })
+}
+
+export const isDisabledAsFailing = ({
+  active,
+  disabledReason,
+}: Pick<StoredWebhook, 'active' | 'disabledReason'>): boolean =>
+  !active && disabledReason === 'failing'
+
+/**
+ * Makes a webhook that was disabled as failing go on: what has waited is sent at once,
+ * then the events that it has missed. `before`: as it
+ * was until now. Notify as above.
+ */
+export async function recover(
+  core: Core,
+  db: Db,
+  before: StoredWebhook,
+  after: StoredWebhook,
+  by: 'probe' | 'operator',
+): Promise<void> {
+  const { id, disabledAt } = before
+  await publishLifecycle(core, db, 'svc.webhook.recovered', async () => {
+    const waiting = (await waitingOf(core, db, [id], MOST_COUNTED)).get(id) ?? 0
+    const { tenant, url } = after
+    return [{ webhookId: id, tenant, url, by, disabledAt: disabledAt ?? '', waiting }]
+  })
+  const hasMore = await core.queues.advance(db, QUEUE, id)
+  await resume(core, db, after)
+  if (disabledAt !== null) await recoverMissed(core, db, id, disabledAt)
+  if (hasMore) core.afterCommit(db, () => void advanceRest(core, id))
+}
+
+/** Where the process ends in between, the rest comes when it is due. */
+async function advanceRest(core: Core, id: string): Promise<void> {
+  try {
+    while (await core.transaction((db) => core.queues.advance(db, QUEUE, id)));
+  } catch (error) {
+    core.log.warn({ err: error, webhookId: id }, 'some deliveries wait until they are due')
+  }
+}

@@ -1,0 +1,27 @@
+/** How many deliveries of a webhook are not done yet. */
+import type { Core, Db } from '@svc/core/internal'
+import { QUEUE } from '../outbound/constants.ts'
+
+/** As far as they are counted for one webhook, ... */
+export const MOST_COUNTED = 10_000
+/** ... and for each of a list. */
+export const MOST_COUNTED_IN_LIST = 1000
+
+export const waitingOf = (
+  { queues }: Pick<Core, 'queues'>,
+  db: Db,
+  ids: string[],
+  most: number,
+): Promise<Map<string, number>> => queues.count(db, QUEUE, ids, most)
+
+/** Webhooks with the count that the table does not have. */
+export async function withWaiting<Row extends { id: string }>(
+  core: Pick<Core, 'queues'>,
+  db: Db,
+  rows: Row[],
+  most = MOST_COUNTED_IN_LIST,
+): Promise<(Row & { waiting: number })[]> {
+  const ids = rows.map(({ id }) => id)
+  const counts = await waitingOf(core, db, ids, most)
+  return rows.map((row) => ({ ...row, waiting: counts.get(row.id) ?? 0 }))
+}

@@ -1,0 +1,61 @@
+import { InvalidOption } from '@svc/core'
+import { isIntegerFrom, resolveOptions, type OptionRules } from '@svc/core/internal'
+
+/** When a failing webhook is disabled, and how it is tried again. Times in seconds. */
+export interface AutoDisableOptions {
+  /** A webhook is disabled when all its attempts have failed for so long. */
+  failingForSeconds: number
+  /** `svc.webhook.failing` is published when they have failed for so long. @default half of it */
+  warnAfterSeconds?: number
+  /** It is not disabled before so many of its attempts have failed. @default 20 */
+  minAttempts?: number
+  /** How often one waiting delivery of a disabled webhook is tried. @default never */
+  probeEverySeconds?: number | null
+}
+
+/** {@link AutoDisableOptions} with the defaults filled in. */
+export interface AutoDisable {
+  failingForSeconds: number
+  warnAfterSeconds: number
+  minAttempts: number
+  probeEverySeconds: number | null
+}
+
+const YEAR_IN_SECONDS = 366 * 24 * 3600
+const isTime = (value: unknown): boolean =>
+  typeof value === 'number' && value >= 0.1 && value <= YEAR_IN_SECONDS
+const expects = 'a number from 0.1 to 31622400 (seconds)'
+
+const rules: OptionRules = {
+  failingForSeconds: { expects, is: isTime, required: true },
+  warnAfterSeconds: { expects, is: isTime },
+  minAttempts: {
+    expects: 'an integer from 1 to 1000000',
+    is: isIntegerFrom(1, 1_000_000),
+    default: 20,
+  },
+  probeEverySeconds: {
+    expects: `${expects}, or null`,
+    is: (value) => value === null || isTime(value),
+    default: null,
+  },
+}
+
+/** @throws InvalidOption */
+export function resolveAutoDisable(given: unknown): AutoDisable | null {
+  if (given === null || given === undefined) return null
+  const { warnAfterSeconds, ...rest } = resolveOptions<AutoDisableOptions & AutoDisable>(
+    'svcWebhooks',
+    rules,
+    given,
+    'autoDisable.',
+  )
+  const settled = {
+    ...rest,
+    warnAfterSeconds: warnAfterSeconds ?? rest.failingForSeconds / 2,
+  }
+  if (settled.warnAfterSeconds <= settled.failingForSeconds) return settled
+  throw new InvalidOption(
+    `svcWebhooks: the option "autoDisable.warnAfterSeconds" must be at most failingForSeconds, ${settled.failingForSeconds}, got ${settled.warnAfterSeconds}`,
+  )
+}

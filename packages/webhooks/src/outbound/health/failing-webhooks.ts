@@ -1,0 +1,102 @@
+/** Warns of webhooks whose attempts have all failed for a while, disables them, and probes them. */
+import type { Core, Db } from '@svc/core/internal'
+import { disable } from '../../operations/disable.ts'
+import { waitingOf } from '../../operations/waiting.ts'
+import {
+  lockFailing,
+  markWarned,
+  postponeProbe,
+  takeProbes,
+  type FailingWebhook,
+} from '../../tables/webhook-health.ts'
+import { QUEUE } from '../constants.ts'
+import { lastErrorsOf, publishLifecycle } from '../lifecycle-events.ts'
+import type { AutoDisable } from './auto-disable-options.ts'
+
+/** What a probe may take besides its attempt. */
+const PROBE_MARGIN_SECONDS = 5
+
+/** How often the table is looked at: often enough for the shortest of the times. */
+export function lookEverySeconds(settings: AutoDisable): number {
+  const { failingForSeconds, warnAfterSeconds, probeEverySeconds } = settings
+  const shortest = Math.min(failingForSeconds, warnAfterSeconds, probeEverySeconds ?? Infinity)
+  return Math.min(10, Math.max(0.5, shortest / 4))
+}
+
+export class FailingWebhooks {
+  #core: Core
+  #settings: AutoDisable
+  /** No second probe begins while one may be under way, in whichever process. */
+  #leaseSeconds: number
+
+  constructor(core: Core, settings: AutoDisable, deliveryTimeoutMs: number) {
+    this.#core = core
+    this.#settings = settings
+    const attemptSeconds = deliveryTimeoutMs / 1000 + PROBE_MARGIN_SECONDS
+    this.#leaseSeconds = Math.max(settings.probeEverySeconds ?? 0, attemptSeconds)
+  }
+
+  async look(): Promise<void> {
+    await this.#core.transaction((db) => this.#warn(db))
+    let after: string | null = null
+    do after = await this.#disableSome(after)
+    while (after !== null)
+    await this.#probe()
+  }
+
+  async #warn(db: Db): Promise<void> {
+    const warned = await markWarned(db, this.#settings.warnAfterSeconds)
+    if (warned.length === 0) return
+    await publishLifecycle(this.#core, db, 'svc.webhook.failing', async () => {
+      const lastErrors = await lastErrorsOf(
+        db,
+        warned.map(({ id }) => id),
+      )
+      return warned.map(({ id, tenant, url, failingSince, failedAttempts }) => ({
+        webhookId: id,
+        tenant,
+        url,
+        failingSince: failingSince.toISOString(),
+        failedAttempts,
+        lastError: lastErrors.get(id) ?? null,
+      }))
+    })
+  }
+
+  /** Returns the last one that was looked at; `null` at the end. */
+  #disableSome(after: string | null): Promise<string | null> {
+    const { failingForSeconds, minAttempts } = this.#settings
+    return this.#core.transaction(async (db) => {
+      const failing = await lockFailing(db, failingForSeconds, minAttempts, after)
+      const ids = await this.#proven(db, failing)
+      await disable(this.#core, db, ids, 'failing')
+      if (ids.length > 0) {
+        this.#core.afterCommit(db, () => this.#core.queues.groupsChanged(QUEUE))
+      }
+      return failing.at(-1)?.id ?? null
+    })
+  }
+
+  /**
+   * Those whose failed attempts span the time, or of which no delivery is left to try. A host that was
+   * down meanwhile has made no attempts, and blames nobody for that.
+   */
+  async #proven(db: Db, failing: FailingWebhook[]): Promise<string[]> {
+    const { failingForSeconds } = this.#settings
+    const unproven = failing
+      .filter(({ failedForSeconds }) => failedForSeconds < failingForSeconds)
+      .map(({ id }) => id)
+    const waiting = await waitingOf(this.#core, db, unproven, 1)
+    return failing.map(({ id }) => id).filter((id) => (waiting.get(id) ?? 0) === 0)
+  }
+
+  async #probe(): Promise<void> {
+    const { probeEverySeconds } = this.#settings
+    if (probeEverySeconds === null) return
+    const { db, queues } = this.#core
+    for (const id of await takeProbes(db, probeEverySeconds, this.#leaseSeconds)) {
+      if (await queues.tryHeld(QUEUE, id)) continue
+      await postponeProbe(db, id, probeEverySeconds)
+    }
+  }
+}

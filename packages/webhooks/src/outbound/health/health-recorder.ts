@@ -1,0 +1,109 @@
+/**
+ * Writes how the attempts of webhooks went, in the background and many webhooks in one statement:
+ * settling a delivery costs nothing more. A kill of the process loses what it has not written yet.
+ */
+import type { Db } from '@svc/core'
+import {
+  findExisting,
+  writeHealth,
+  type SeenAttempts,
+  type WrittenHealth,
+} from '../../tables/webhook-health.ts'
+import { SeenAttemptsLog, type AttemptResult } from './seen-attempts.ts'
+
+interface Parts {
+  db: Db
+  /** `null` where this process makes no probes. */
+  probeEverySeconds: number | null
+  /** A webhook that we had disabled has taken a delivery. */
+  recovered(webhookId: string): Promise<void>
+  log: { warn(details: object, message: string): void }
+}
+
+const AGAIN_MS = 1000
+
+export class HealthRecorder {
+  #parts: Parts
+  #seen = new SeenAttemptsLog()
+  #timer: NodeJS.Timeout | undefined
+  #timerAt = Infinity
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  add(result: AttemptResult): void {
+    this.#seen.add(result, performance.now())
+    this.#schedule()
+  }
+
+  /** Writes what there is. */
+  async close(): Promise<void> {
+    await this.#writing
+    await this.#write(Infinity)
+    clearTimeout(this.#timer)
+  }
+
+  #schedule(): void {
+    const dueAt = this.#seen.dueAt()
+    if (dueAt >= this.#timerAt) return
+    clearTimeout(this.#timer)
+    this.#timerAt = dueAt
+    this.#timer = setTimeout(
+      () => {
+        this.#timerAt = Infinity
+        this.#writing = this.#writing
+          .then(() => this.#write(performance.now()))
+          .then(() => this.#schedule())
+      },
+      Math.max(0, dueAt - performance.now()),
+    )
+    this.#timer.unref()
+  }
+
+  /** Never rejects. */
+  async #write(until: number): Promise<void> {
+    const { db, probeEverySeconds, log } = this.#parts
+    const now = performance.now()
+    const taken = this.#seen.take(until, now)
+    if (taken.length === 0) return
+    try {
+      const written = await writeHealth(db, taken, probeEverySeconds)
+      for (const { id, isFailing } of written) this.#seen.written(id, isFailing, now)
+      await this.#keepLocked(taken, new Set(written.map(({ id }) => id)), now)
+      await this.#recover(taken, written)
+    } catch (error) {
+      log.warn({ err: error }, 'could not write how the attempts of webhooks went')
+      this.#seen.putBack(taken, now, performance.now() + AGAIN_MS)
+    }
+  }
+
+  /** What was not written is locked by another transaction, or deleted. */
+  async #keepLocked(taken: SeenAttempts[], written: Set<string>, now: number): Promise<void> {
+    const left = taken.filter(({ webhookId }) => !written.has(webhookId))
+    const ids = left.map(({ webhookId }) => webhookId)
+    const existing = ids.length === 0 ? new Set() : await findExisting(this.#parts.db, ids)
+    const locked = left.filter(({ webhookId }) => existing.has(webhookId))
+    this.#seen.putBack(locked, now, performance.now() + AGAIN_MS)
+    this.#seen.tidy(
+      ids.filter((id) => !existing.has(id)),
+      now,
+    )
+  }
+
+  async #recover(taken: SeenAttempts[], written: WrittenHealth[]): Promise<void> {
+    const disabled = new Set(written.filter(({ isDisabled }) => isDisabled).map(({ id }) => id))
+    const working = taken
+      .filter(({ successAgoMs, failures }) => successAgoMs !== null && failures === 0)
+      .map(({ webhookId }) => webhookId)
+      .filter((id) => disabled.has(id))
+    for (const id of working) {
+      await this.#parts.recovered(id).catch((error: Error) => {
+        // The next probe tries again.
+        const about = { err: error, webhookId: id }
+        this.#parts.log.warn(about, 'could not make a webhook active again')
+      })
+    }
+  }
+}

@@ -1,0 +1,124 @@
+/** The events that tell of webhooks and deliveries. Payloads never hold a secret. */
+import { publishedEventId, type Core, type Db, type OwnEvent } from '@svc/core/internal'
+import { findLastFailures, type LastFailure } from '../tables/delivery-log.ts'
+import { findAddresses } from '../tables/webhook-health.ts'
+
+interface AboutWebhook {
+  webhookId: string
+  /** `null` for the operator's. */
+  tenant: string | null
+  url: string
+}
+
+/** `svc.webhook.failing`: all attempts have failed for `autoDisable.warnAfterSeconds`. */
+export interface WebhookFailing extends AboutWebhook {
+  /** ISO 8601, as all times. */
+  failingSince: string
+  /** Attempts since then. */
+  failedAttempts: number
+  lastError: LastError | null
+}
+
+/** `svc.webhook.disabled`: we have made it inactive. */
+export interface WebhookDisabled extends AboutWebhook {
+  /** `failing`, by the option `autoDisable`, or `gone`, by `deactivateOnGone`. */
+  reason: 'failing' | 'gone'
+  failingSince: string | null
+  failedAttempts: number
+  /** Deliveries that wait now, up to 10000. */
+  waiting: number
+  lastError: LastError | null
+}
+
+/** `svc.webhook.recovered`: a webhook that was disabled as failing is active again. */
+export interface WebhookRecovered extends AboutWebhook {
+  /** A probe has succeeded, or an operator has made it active. */
+  by: 'probe' | 'operator'
+  disabledAt: string
+  /** Deliveries that have waited and are sent now, up to 10000. */
+  waiting: number
+}
+
+/** `svc.delivery.dead`: the last attempt of a delivery has failed. */
+export interface DeliveryDead extends AboutWebhook {
+  deliveryId: string
+  event: string
+  /** `null` where no event made the delivery. */
+  eventId: string | null
+  attempts: number
+  lastError: LastError | null
+}
+
+/** How an attempt failed: see `DeliveryAttempt`. */
+export interface LastError {
+  error: string | null
+  statusCode: number | null
+  attemptedAt: string
+}
+
+interface Payloads {
+  'svc.webhook.failing': WebhookFailing
+  'svc.webhook.disabled': WebhookDisabled
+  'svc.webhook.recovered': WebhookRecovered
+  'svc.delivery.dead': DeliveryDead
+}
+
+const NAMES = new Set([
+  'svc.webhook.failing',
+  'svc.webhook.disabled',
+  'svc.webhook.recovered',
+  'svc.delivery.dead',
+])
+
+/** What becomes of a delivery of such an event makes no other such event. */
+export const isLifecycleEvent = (name: string): boolean => NAMES.has(name)
+
+/** In the transaction of what the events tell of; `make` is called where somebody wants them. */
+export function publishLifecycle<Name extends keyof Payloads>(
+  { bus }: Pick<Core, 'bus'>,
+  db: Db,
+  name: Name,
+  make: () => Promise<Payloads[Name][]>,
+): Promise<void> {
+  return bus.publishOwn(db, name, async () =>
+    (await make()).map((payload): OwnEvent => ({ payload, tenant: payload.tenant })),
+  )
+}
+
+/** A delivery that has become a dead letter. */
+export interface DeadDelivery {
+  webhookId: string
+  deliveryId: string
+  event: string
+  /** As it is stored. */
+  eventId: string | null
+  attempts: number
+  lastError: LastError | null
+}
+
+export async function publishDead(core: Core, db: Db, deliveries: DeadDelivery[]): Promise<void> {
+  const dead = deliveries.filter(({ event }) => !isLifecycleEvent(event))
+  if (dead.length === 0) return
+  await publishLifecycle(core, db, 'svc.delivery.dead', async () => {
+    const ids = [...new Set(dead.map(({ webhookId }) => webhookId))]
+    const addresses = new Map((await findAddresses(db, ids)).map((one) => [one.id, one]))
+    return dead.flatMap(({ webhookId, eventId, ...rest }) => {
+      const webhook = addresses.get(webhookId)
+      if (webhook === undefined) return []
+      const { tenant, url } = webhook
+      return [{ webhookId, tenant, url, eventId: eventId && publishedEventId(eventId), ...rest }]
+    })
+  })
+}
+
+/** The last error of each of these webhooks, by their ids. */
+export async function lastErrorsOf(db: Db, ids: string[]): Promise<Map<string, LastError>> {
+  const failures = await findLastFailures(db, ids)
+  return new Map(failures.map((failure) => [failure.webhookId, lastErrorOf(failure)]))
+}
+
+export const lastErrorOf = ({
+  error,
+  statusCode,
+  attemptedAt,
+}: Omit<LastFailure, 'webhookId'>): LastError => ({ error, statusCode, attemptedAt })

@@ -1,0 +1,217 @@
+/** The columns of webhooks that say how their attempts went. Times are those of Postgres. */
+import type { Db } from '@svc/core'
+import { asWebhook, COLUMNS, type StoredWebhook, type WebhookRow } from './webhooks.ts'
+
+/** What one process has seen of a webhook's attempts since it wrote it last. */
+export interface SeenAttempts {
+  webhookId: string
+  /** How long ago, in milliseconds; `null` where there was none. */
+  successAgoMs: number | null
+  /** Failures after that success. */
+  failures: number
+  firstFailureAgoMs: number | null
+  lastFailureAgoMs: number | null
+  /** Whether a probe has failed. */
+  isFailedProbe: boolean
+}
+
+/** A webhook whose columns were written. */
+export interface WrittenHealth {
+  id: string
+  isFailing: boolean
+  /** We have deactivated it, since its attempts failed. */
+  isDisabled: boolean
+}
+
+/** When a moment was: processes have clocks of their own, so that it is given as an age. */
+const ago = (column: string): string =>
+  `clock_timestamp() - seen.${column} * interval '1 millisecond'`
+
+/**
+ * Adds what was seen. A success ends the run of failures before it, whichever process saw them. Rows
+ * that another transaction has locked are left out; nobody waits for them.
+ */
+export async function writeHealth(
+  db: Db,
+  seen: SeenAttempts[],
+  probeEverySeconds: number | null,
+): Promise<WrittenHealth[]> {
+  const { rows } = await db.query(
+    `with seen as materialized (
+       select seen.id, failures, is_failed_probe,
+              ${ago('success_ago')} as success_at,
+              ${ago('first_failure_ago')} as first_failure_at,
+              ${ago('last_failure_ago')} as last_failure_at
+         from unnest($1::uuid[], $2::float8[], $3::int[], $4::float8[], $5::float8[], $6::boolean[])
+                as seen (id, success_ago, failures, first_failure_ago, last_failure_ago, is_failed_probe)
+     ), known as materialized (
+       select id, failing_since, failed_attempts, warned_at, last_success_at
+         from svc."__svc.webhooks.registrations"
+        where id = any($1::uuid[]) order by id for update skip locked
+     ), merged as materialized (
+       select known.id, seen.is_failed_probe, success.at as success_at, seen.last_failure_at,
+              -- Of both runs of failures what came after the last success.
+              least(case when known.failing_since > success.last then known.failing_since end,
+                    case when seen.last_failure_at > success.last
+                         then greatest(seen.first_failure_at, success.at) end) as failing_since,
+              case when known.failing_since > success.last then known.failed_attempts else 0 end
+                + case when seen.last_failure_at > success.last then seen.failures else 0 end
+                as failed_attempts,
+              case when known.failing_since > success.last then known.warned_at end as warned_at
+         from known join seen using (id)
+        cross join lateral (
+          select at, coalesce(at, '-infinity') as last
+            from greatest(known.last_success_at, seen.success_at) as at
+        ) as success
+     )
+     update svc."__svc.webhooks.registrations" as webhook
+        set last_success_at = merged.success_at,
+            last_failure_at = greatest(webhook.last_failure_at, merged.last_failure_at),
+            failing_since = merged.failing_since,
+            failed_attempts = merged.failed_attempts,
+            warned_at = merged.warned_at,
+            probe_after = case when merged.is_failed_probe and $7::float8 is not null
+                               then now() + make_interval(secs => $7::float8)
+                               else webhook.probe_after end
+       from merged where webhook.id = merged.id
+     returning webhook.id, webhook.failing_since is not null as "isFailing",
+               not webhook.active and webhook.disabled_reason = 'failing' is true as "isDisabled"`,
+    [
+      seen.map(({ webhookId }) => webhookId),
+      seen.map(({ successAgoMs }) => successAgoMs),
+      seen.map(({ failures }) => failures),
+      seen.map(({ firstFailureAgoMs }) => firstFailureAgoMs),
+      seen.map(({ lastFailureAgoMs }) => lastFailureAgoMs),
+      seen.map(({ isFailedProbe }) => isFailedProbe),
+      probeEverySeconds,
+    ],
+  )
+  return rows
+}
+
+/** Which of these webhooks exist. */
+export async function findExisting(db: Db, ids: string[]): Promise<Set<string>> {
+  const { rows } = await db.query(
+    `select id from svc."__svc.webhooks.registrations" where id = any($1::uuid[])`,
+    [ids],
+  )
+  return new Set(rows.map(({ id }: { id: string }) => id))
+}
+
+/** A webhook whose attempts have all failed for a while. */
+export interface FailingWebhook extends Pick<StoredWebhook, 'id' | 'tenant' | 'url'> {
+  failingSince: Date
+  failedAttempts: number
+  /** How long its failed attempts span, in seconds. */
+  failedForSeconds: number
+}
+
+const FAILING = `id, tenant, url, failing_since as "failingSince", failed_attempts as "failedAttempts",
+  extract(epoch from last_failure_at - failing_since)::float8 as "failedForSeconds"`
+
+/** So many in one transaction. */
+const PORTION = 50
+
+/** Those that fail for so long and were not warned of yet: from now on they were. */
+export async function markWarned(db: Db, warnAfterSeconds: number): Promise<FailingWebhook[]> {
+  const { rows } = await db.query(
+    `update svc."__svc.webhooks.registrations" set warned_at = now()
+      where id = any(array(
+        select id from svc."__svc.webhooks.registrations"
+         where failing_since <= now() - make_interval(secs => $1) and active and warned_at is null
+         order by id limit ${PORTION} for update skip locked))
+     returning ${FAILING}`,
+    [warnAfterSeconds],
+  )
+  return rows.map(asFailing)
+}
+
+/** Locks those that fail for so long, with at least so many attempts. */
+export async function lockFailing(
+  db: Db,
+  failingForSeconds: number,
+  minAttempts: number,
+  after: string | null,
+): Promise<FailingWebhook[]> {
+  const { rows } = await db.query(
+    `select ${FAILING} from svc."__svc.webhooks.registrations"
+      where failing_since <= now() - make_interval(secs => $1) and failed_attempts >= $2 and active
+        and ($3::uuid is null or id > $3)
+      order by id limit ${PORTION} for update skip locked`,
+    [failingForSeconds, minAttempts, after],
+  )
+  return rows.map(asFailing)
+}
+
+/** Returns those that were active until now. */
+export async function deactivateWebhooks(
+  db: Db,
+  ids: string[],
+  reason: 'failing' | 'gone',
+): Promise<DeactivatedWebhook[]> {
+  const { rows } = await db.query(
+    `update svc."__svc.webhooks.registrations"
+        set active = false, disabled_at = now(), disabled_reason = $2, probe_after = null,
+            updated_at = now()
+      where id in (select id from svc."__svc.webhooks.registrations"
+                    where id = any($1::uuid[]) and active order by id for update)
+     returning ${COLUMNS}, failed_attempts as "failedAttempts"`,
+    [ids, reason],
+  )
+  return rows.map(({ failedAttempts, ...row }: WebhookRow & { failedAttempts: number }) => ({
+    webhook: asWebhook(row),
+    failedAttempts,
+  }))
+}
+
+export interface DeactivatedWebhook {
+  webhook: StoredWebhook
+  /** Since `failingSince`. */
+  failedAttempts: number
+}
+
+/** Where these webhooks are, and whose. Deleted ones are left out. */
+export async function findAddresses(
+  db: Db,
+  ids: string[],
+): Promise<Pick<StoredWebhook, 'id' | 'tenant' | 'url'>[]> {
+  const { rows } = await db.query(
+    `select id, tenant, url from svc."__svc.webhooks.registrations" where id = any($1::uuid[])`,
+    [ids],
+  )
+  return rows
+}
+
+/** Disabled webhooks whose probe is due. No other process takes them for `leaseSeconds`. */
+export async function takeProbes(
+  db: Db,
+  probeEverySeconds: number,
+  leaseSeconds: number,
+): Promise<string[]> {
+  const { rows } = await db.query(
+    `update svc."__svc.webhooks.registrations" set probe_after = now() + make_interval(secs => $2)
+      where id = any(array(
+        select id from svc."__svc.webhooks.registrations"
+         where disabled_reason = 'failing' and not active
+           and coalesce(probe_after, disabled_at + make_interval(secs => $1)) <= now()
+         order by id limit ${PORTION} for update skip locked))
+     returning id`,
+    [probeEverySeconds, leaseSeconds],
+  )
+  return rows.map(({ id }: { id: string }) => id)
+}
+
+/** Nothing could be tried: the next probe is due then. */
+export async function postponeProbe(db: Db, id: string, seconds: number): Promise<void> {
+  await db.query(
+    `update svc."__svc.webhooks.registrations"
+        set probe_after = now() + make_interval(secs => $2) where id = $1`,
+    [id, seconds],
+  )
+}
+
+/** A host may have set parsers in pg that turn timestamps into something else than dates. */
+const asFailing = (row: FailingWebhook): FailingWebhook => ({
+  ...row,
+  failingSince: new Date(row.failingSince),
+})

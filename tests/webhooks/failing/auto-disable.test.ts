@@ -1,0 +1,151 @@
+import t from 'tap'
+import { until } from '../../support/until.ts'
+import { startHost, type HostOptions } from '../support/host.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+const NAMES = ['svc.webhook.failing', 'svc.webhook.disabled', 'svc.webhook.recovered']
+
+/** A host that hears what is told of webhooks, and a receiver with a status of its own. */
+async function scene(t: Parameters<typeof startHost>[0], options: HostOptions) {
+  const host = await startHost(t, { core: { worker: { maxAttempts: 1000 } }, ...options })
+  // oxlint-disable-next-line typescript/no-explicit-any -- a payload as it came
+  const heard: { name: string; payload: any }[] = []
+  for (const name of NAMES) {
+    await host.app.svc.events.subscribe(name, (payload) => {
+      heard.push({ name, payload })
+    })
+  }
+  let status = 500
+  const receiver = await startReceiver(t, () => status)
+  const webhook = await host.register(receiver.url)
+  return {
+    ...host,
+    heard,
+    receiver,
+    id: webhook.id,
+    answer: (next: number) => {
+      status = next
+    },
+    shown: async () => (await host.ask('GET', `/${webhook.id}`)).body,
+    isDisabled: async () => (await host.ask('GET', `/${webhook.id}`)).body.active === false,
+  }
+}
+
+t.test('a failing webhook is warned of and disabled, and what waits goes on waiting', async (t) => {
+  const { app, ask, shown, heard, receiver, id, answer, isDisabled } = await scene(t, {
+    autoDisable: { failingForSeconds: 2, warnAfterSeconds: 1, minAttempts: 3 },
+  })
+  for (const n of [1, 2]) await app.svc.events.publish('order.created', { n })
+  await until(isDisabled)
+  const disabled = await shown()
+  t.match(disabled, { active: false, disabledReason: 'failing' })
+  t.ok(Date.parse(disabled.disabledAt) - Date.parse(disabled.failingSince) >= 2000)
+  await until(() => heard.length === 2)
+  t.same(heard.map(({ name }) => name).toSorted(), ['svc.webhook.disabled', 'svc.webhook.failing'])
+  const warned = heard.find(({ name }) => name === 'svc.webhook.failing')!.payload
+  const { failingSince } = disabled
+  t.match(warned, { webhookId: id, tenant: null, url: receiver.url, failingSince })
+  const told = heard.find(({ name }) => name === 'svc.webhook.disabled')!.payload
+  t.match(told, { webhookId: id, reason: 'failing', failingSince, waiting: 2 })
+  t.match(told.lastError, { error: 'http', statusCode: 500 })
+  t.ok(told.failedAttempts >= 3)
+  const [row] = await app.svc.audit.list({ target: id, action: 'webhook.disable' })
+  t.match(row, { actor: { kind: 'system' }, changes: { active: { from: true, to: false } } })
+
+  await app.svc.events.publish('order.created', { n: 'missed' })
+  await until(async () => (await shown()).waiting === 2)
+  answer(200)
+  const before = receiver.requests.length
+  const resumed = await ask('PATCH', `/${id}`, { active: true })
+  t.match(resumed.body, {
+    active: true,
+    disabledAt: null,
+    disabledReason: null,
+    failingSince: null,
+  })
+  await receiver.got(before + 3)
+  t.ok(receiver.requests.slice(before).some(({ body }) => body.includes('missed')))
+  await until(() => heard.some(({ name }) => name === 'svc.webhook.recovered'))
+  const recovered = heard.find(({ name }) => name === 'svc.webhook.recovered')!.payload
+  t.match(recovered, { webhookId: id, by: 'operator', waiting: 2 })
+})
+
+t.test(
+  'a probe at a time is made, uses up no attempt, and its success brings all back',
+  async (t) => {
+    const { app, shown, heard, receiver, id, answer, isDisabled, ask } = await scene(t, {
+      autoDisable: { failingForSeconds: 1, minAttempts: 2, probeEverySeconds: 0.5 },
+      core: { worker: { maxAttempts: 4 } },
+    })
+    for (let n = 0; n < 5; n++) await app.svc.events.publish('order.created', { n })
+    await until(isDisabled)
+    // More probes than any delivery has attempts left.
+    const parked = await until(
+      async () => (await ask('GET', `/${id}/deliveries?status=failed`)).body,
+      (rows) =>
+        rows.filter((row: { nextAttemptAt: unknown }) => row.nextAttemptAt === null).length > 5,
+    )
+    t.ok(parked.length > 0)
+    t.equal((await shown()).waiting, 5)
+    t.equal((await ask('GET', `/${id}/dead-letters`)).body.length, 0)
+
+    answer(200)
+    await until(async () => !(await isDisabled()))
+    await until(async () => (await shown()).waiting === 0)
+    const delivered = (await ask('GET', `/${id}/deliveries?status=delivered`)).body
+    t.same(
+      delivered.map(({ payload }: { payload: { n: number } }) => payload.n).toSorted(),
+      [0, 1, 2, 3, 4],
+    )
+    await until(() => heard.some(({ name }) => name === 'svc.webhook.recovered'))
+    const recovered = heard.filter(({ name }) => name === 'svc.webhook.recovered')
+    t.match(recovered, [{ payload: { webhookId: id, by: 'probe', url: receiver.url } }])
+    const [row] = await app.svc.audit.list({ target: id, action: 'webhook.reactivate' })
+    t.match(row, { actor: { kind: 'system' }, changes: { active: { from: false, to: true } } })
+  },
+)
+
+t.test('what waits for a late retry is sent as soon as the webhook is active again', async (t) => {
+  const { app, ask, shown, receiver, id, answer, isDisabled } = await scene(t, {
+    autoDisable: { failingForSeconds: 0.5, minAttempts: 2 },
+  })
+  await ask('PATCH', `/${id}`, { retry: { delaysSeconds: [3600] } })
+  await app.svc.events.publish('order.created', { n: 1 })
+  await until(async () => Date.now() - Date.parse((await shown()).failingSince ?? '') > 600)
+  t.equal((await shown()).active, true, 'one attempt does not span the time')
+  await app.svc.events.publish('order.created', { n: 2 })
+  await until(isDisabled)
+  answer(200)
+  await ask('PATCH', `/${id}`, { active: true })
+  await receiver.got(4)
+  await until(async () => (await shown()).waiting === 0)
+})
+
+t.test(
+  'a webhook without enough attempts, or that an operator paused, is left alone',
+  async (t) => {
+    const { app, ask, shown, heard, id } = await scene(t, {
+      autoDisable: { failingForSeconds: 1, minAttempts: 1000, probeEverySeconds: 0.5 },
+    })
+    await app.svc.events.publish('order.created', {})
+    await until(() => heard.length === 1)
+    t.equal(heard[0]!.name, 'svc.webhook.failing')
+    t.match(await shown(), { active: true, disabledReason: null })
+    await ask('PATCH', `/${id}`, { active: false })
+    t.match(await shown(), { active: false, disabledAt: null, disabledReason: null })
+    await ask('PATCH', `/${id}`, { active: true })
+    t.equal(heard.length, 1)
+  },
+)
+
+t.test('options that make no sense are refused', async (t) => {
+  const cases = [
+    [{}, /"autoDisable\.failingForSeconds" is missing/],
+    [{ failingForSeconds: 0 }, /must be a number from 0\.1/],
+    [{ failingForSeconds: 60, warnAfterSeconds: 61 }, /must be at most failingForSeconds, 60/],
+    [{ failingForSeconds: 60, probeEvery: 5 }, /there is no option "autoDisable\.probeEvery"/],
+  ] as const
+  for (const [autoDisable, message] of cases) {
+    await t.rejects(startHost(t, { autoDisable: autoDisable as never }), message)
+  }
+})

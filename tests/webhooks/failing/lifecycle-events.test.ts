@@ -1,0 +1,128 @@
+import t from 'tap'
+import { until } from '../../support/until.ts'
+import { startHost } from '../support/host.ts'
+import { startReceiver, type Received } from '../support/receiver.ts'
+
+const bodyOf = ({ body }: Received) => JSON.parse(body)
+const once = { core: { worker: { maxAttempts: 1 } } }
+
+t.test('a dead delivery is told to handlers, and to webhooks that ask by name', async (t) => {
+  const { app, ask, register } = await startHost(t, once)
+  const broken = await startReceiver(t, () => 500)
+  const asking = await startReceiver(t)
+  const other = await startReceiver(t)
+  const heard: object[] = []
+  await app.svc.events.subscribe('svc.delivery.dead', (payload) => {
+    heard.push(payload)
+  })
+  const { id } = await register(broken.url, ['order.created'])
+  await register(asking.url, ['svc.delivery.dead'])
+  await register(other.url, ['*'])
+  const { id: eventId } = await app.svc.events.publish('order.created', { n: 1 }, { id: 'o-1' })
+
+  const [request] = await asking.got(1)
+  const { payload } = bodyOf(request!)
+  const [row] = (await ask('GET', `/${id}/deliveries`)).body
+  const { deliveryId } = row
+  const expected = { webhookId: id, tenant: null, url: broken.url, deliveryId, eventId }
+  t.match(payload, { ...expected, event: 'order.created', attempts: 1 })
+  t.match(payload.lastError, { error: 'http', statusCode: 500, attemptedAt: row.attemptedAt })
+  await until(() => heard.length === 1)
+  t.strictSame(heard, [payload])
+  t.notOk(JSON.stringify(payload).includes('whsec_'))
+
+  await app.svc.events.publish('order.created', { n: 2 })
+  await asking.got(2)
+  await other.got(2)
+  t.strictSame(
+    other.requests.map((one) => bodyOf(one).event),
+    ['order.created', 'order.created'],
+    '"*" stands for none of them',
+  )
+})
+
+t.test('"*" and a name of ours may stand together', async (t) => {
+  const { app, ask, register } = await startHost(t, once)
+  const broken = await startReceiver(t, () => 500)
+  const all = await startReceiver(t)
+  await register(broken.url, ['order.shipped'])
+  const { id } = await register(all.url, ['*', 'svc.delivery.dead'])
+  await app.svc.events.publish('order.shipped', {})
+  const requests = await all.got(2)
+  t.same(
+    new Set(requests.map((one) => bodyOf(one).event)),
+    new Set(['order.shipped', 'svc.delivery.dead']),
+  )
+  t.same((await ask('GET', `/${id}`)).body.events, ['*', 'svc.delivery.dead'])
+
+  const wrong = await ask('POST', '', { url: all.url, events: ['svc.delivery.died'] })
+  t.match(wrong, { status: 400, body: { code: 'SVC_WEBHOOKS_EVENT_NOT_ALLOWED' } })
+  t.match(wrong.body.message, /svc\.delivery\.dead, svc\.key\.created/)
+})
+
+t.test('a dead delivery of a lifecycle event tells nobody', async (t) => {
+  const { app, ask, register } = await startHost(t, once)
+  const broken = await startReceiver(t, () => 500)
+  const { id } = await register(broken.url, ['order.created', 'svc.delivery.dead'])
+  await app.svc.events.publish('order.created', {})
+  const dead = await until(
+    async () => (await ask('GET', `/${id}/dead-letters`)).body,
+    (rows) => rows.length === 2,
+  )
+  t.same(
+    dead.map(({ event }: { event: string }) => event),
+    ['svc.delivery.dead', 'order.created'],
+  )
+  const published = await app.svc.database.query(
+    `select count(*)::int as count from svc."__svc.events" where name = 'svc.delivery.dead'`,
+  )
+  t.equal(published.rows[0].count, 1)
+})
+
+t.test('a dead delivery of a tenant reaches the tenant and the operator alone', async (t) => {
+  const { app } = await startHost(t, once)
+  const broken = await startReceiver(t, () => 500)
+  const [acme, globex, operator] = [
+    await startReceiver(t),
+    await startReceiver(t),
+    await startReceiver(t),
+  ]
+  const events = ['svc.delivery.dead']
+  const { webhooks } = app.svc
+  await webhooks.register({ url: broken.url, events: ['order.created'], tenant: 'acme' })
+  await webhooks.register({ url: acme.url, events, tenant: 'acme' })
+  await webhooks.register({ url: globex.url, events, tenant: 'globex' })
+  await webhooks.register({ url: operator.url, events })
+  await app.svc.events.publish('order.created', {}, { tenant: 'acme' })
+  await Promise.all([acme.got(1), operator.got(1)])
+  t.match(bodyOf(acme.requests[0]!).payload, { tenant: 'acme', event: 'order.created' })
+  await webhooks.register({ url: broken.url, events: ['order.shipped'], tenant: 'globex' })
+  await app.svc.events.publish('order.shipped', {}, { tenant: 'globex' })
+  await globex.got(1)
+  t.match(bodyOf(globex.requests[0]!).payload, { tenant: 'globex', event: 'order.shipped' })
+})
+
+t.test('where nobody asks for them no such event is written', async (t) => {
+  const { app, ask, register } = await startHost(t, { ...once, deactivateOnGone: true })
+  const gone = await startReceiver(t, () => 410)
+  const { id } = await register(gone.url)
+  await app.svc.events.publish('order.created', {})
+  await until(async () => (await ask('GET', `/${id}`)).body.active === false)
+  const { rows } = await app.svc.database.query(`select name from svc."__svc.events"`)
+  t.same(rows, [{ name: 'order.created' }])
+})
+
+t.test('a webhook that is gone is told of, and stands in the audit', async (t) => {
+  const { app, register } = await startHost(t, { deactivateOnGone: true })
+  const gone = await startReceiver(t, () => 410)
+  const heard: object[] = []
+  await app.svc.events.subscribe('svc.webhook.disabled', (payload) => {
+    heard.push(payload)
+  })
+  const { id } = await register(gone.url)
+  await app.svc.events.publish('order.created', {})
+  await until(() => heard.length === 1)
+  t.match(heard, [{ webhookId: id, url: gone.url, reason: 'gone', lastError: { statusCode: 410 } }])
+  const rows = await app.svc.audit.list({ target: id, action: 'webhook.disable' })
+  t.match(rows, [{ actor: { kind: 'system' }, changes: { active: { from: true, to: false } } }])
+})

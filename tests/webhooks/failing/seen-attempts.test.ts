@@ -1,0 +1,76 @@
+import t from 'tap'
+import { SeenAttemptsLog } from '../../../packages/webhooks/src/outbound/health/seen-attempts.ts'
+
+const W = 'webhook'
+const result = (hasSucceeded: boolean, wasFailing = false, isProbe = false) => ({
+  webhookId: W,
+  hasSucceeded,
+  wasFailing,
+  isProbe,
+})
+
+t.test('a change is written soon, and what goes on as before at most every few seconds', (t) => {
+  const log = new SeenAttemptsLog()
+  log.add(result(true), 1000)
+  t.equal(log.dueAt(), 1200, 'nothing was written of it yet')
+  t.equal(log.take(1200, 1200).length, 1)
+  log.written(W, false, 1200)
+  log.add(result(true), 1300)
+  t.equal(log.dueAt(), 6200)
+  log.add(result(false), 1400)
+  t.equal(log.dueAt(), 1600, 'a first failure')
+  log.take(1600, 1600)
+  log.written(W, true, 1600)
+  log.add(result(false, true), 1700)
+  t.equal(log.dueAt(), 2600)
+  log.add(result(true), 1800)
+  t.equal(log.dueAt(), 2000, 'a success, whatever its batch was told')
+  t.end()
+})
+
+t.test('a success forgets the failures before it, and failures after it count', (t) => {
+  const log = new SeenAttemptsLog()
+  log.add(result(false), 0)
+  log.add(result(false), 10)
+  log.add(result(true), 20)
+  log.add(result(false), 30)
+  log.add(result(false), 40)
+  t.strictSame(log.take(Infinity, 100), [
+    {
+      webhookId: W,
+      successAgoMs: 80,
+      failures: 2,
+      firstFailureAgoMs: 70,
+      lastFailureAgoMs: 60,
+      isFailedProbe: false,
+    },
+  ])
+  t.equal(log.dueAt(), Infinity)
+  t.end()
+})
+
+t.test('what could not be written comes before what was seen since', (t) => {
+  const log = new SeenAttemptsLog()
+  log.add(result(false), 0)
+  const taken = log.take(Infinity, 50)
+  log.add(result(false), 80)
+  log.putBack(taken, 50, 1000)
+  t.equal(log.dueAt(), 1000)
+  t.match(log.take(1000, 1000), [{ failures: 2, firstFailureAgoMs: 1000, lastFailureAgoMs: 920 }])
+
+  log.add(result(false), 1000)
+  const again = log.take(Infinity, 1000)
+  log.add(result(true), 1100)
+  log.putBack(again, 1000, 2000)
+  t.match(log.take(2000, 2000), [{ failures: 0, firstFailureAgoMs: null, successAgoMs: 900 }])
+  t.end()
+})
+
+t.test('a probe that fails is written soon', (t) => {
+  const log = new SeenAttemptsLog()
+  log.written(W, true, 0)
+  log.add(result(false, true, true), 10)
+  t.equal(log.dueAt(), 210)
+  t.match(log.take(210, 210), [{ isFailedProbe: true }])
+  t.end()
+})

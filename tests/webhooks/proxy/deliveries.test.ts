@@ -1,0 +1,69 @@
+import t from 'tap'
+import { until } from '../../support/until.ts'
+import { startHost } from '../support/host.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startProxy } from './connect-proxy.ts'
+
+const secrets = (name: string) => (name === 'PROXY_LOGIN' ? 'svc:p@ss:word' : undefined)
+
+t.test('deliveries leave through the proxy, with its credentials', async (t) => {
+  const proxy = await startProxy(t)
+  const { app, register } = await startHost(t, {
+    proxy: { url: proxy.url, secretName: 'PROXY_LOGIN' },
+    core: { secrets },
+  })
+  const receiver = await startReceiver(t)
+  await register(receiver.url)
+  await app.svc.events.publish('order.created', { n: 1 })
+  await receiver.got(1)
+  const authorization = `Basic ${Buffer.from('svc:p@ss:word').toString('base64')}`
+  t.strictSame(proxy.asked, [{ target: new URL(receiver.url).host, authorization }])
+})
+
+t.test(
+  'a fault of the proxy is recorded, and neither the delivery nor the webhook pays for it',
+  async (t) => {
+    const proxy = await startProxy(t)
+    proxy.answer = () => 502
+    const { app, ask, register } = await startHost(t, {
+      proxy: { url: proxy.url },
+      autoDisable: { failingForSeconds: 0.1, minAttempts: 1 },
+      core: { worker: { maxAttempts: 1 } },
+    })
+    const receiver = await startReceiver(t)
+    const { id } = await register(receiver.url)
+    await app.svc.events.publish('order.created', { n: 1 })
+    const deliveries = async () => (await ask('GET', `/${id}/deliveries`)).body
+    const rows = await until(deliveries, (found) => found.length >= 2)
+    t.match(rows[0], { status: 'failed', error: 'proxy', statusCode: null, attempt: 1 })
+    t.match(rows[1], { status: 'failed', error: 'proxy', attempt: 1 })
+    t.ok(rows[0].nextAttemptAt > rows[0].attemptedAt)
+    t.match((await ask('GET', `/${id}`)).body, { active: true, failingSince: null, waiting: 1 })
+
+    proxy.answer = () => 200
+    await receiver.got(1)
+    const [last] = await until(deliveries, (found) => found[0].status === 'delivered')
+    t.equal(last.attempt, 1)
+  },
+)
+
+t.test('a proxy without its credentials is an error at boot', async (t) => {
+  const url = 'http://127.0.0.1:3128'
+  const cases = [
+    [
+      { url, secretName: 'MISSING' },
+      /"MISSING" of the option "proxy" must be user:password, but it is not set/,
+    ],
+    [
+      { url, secretName: 'ODD' },
+      /"ODD" of the option "proxy" must be user:password, but it is another text/,
+    ],
+    [{ url: 'http://user:pass@127.0.0.1:3128' }, /"proxy\.url" must be a URL such as/],
+    [{ url: 'socks5://127.0.0.1' }, /"proxy\.url" must be a URL such as/],
+    [{}, /"proxy\.url" is missing/],
+  ] as const
+  for (const [proxy, message] of cases) {
+    const core = { secrets: (name: string) => (name === 'ODD' ? 'no-colon' : undefined) }
+    await t.rejects(startHost(t, { proxy: proxy as never, core }), message)
+  }
+})

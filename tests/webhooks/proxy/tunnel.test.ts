@@ -1,0 +1,160 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import { createServer as createTcpServer, type AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import t, { type Test } from 'tap'
+import { createAddressFilter } from '../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
+import { createPost, type PostSettings } from '../../../packages/webhooks/src/outbound/http/post.ts'
+import { createFetch } from '../../../packages/webhooks/src/outbound/http/fetch.ts'
+import type { ProxyFault } from '../../../packages/webhooks/src/outbound/http/proxy-tunnel.ts'
+import { until } from '../../support/until.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startProxy } from './connect-proxy.ts'
+
+const tls = (name: string) =>
+  readFileSync(new URL(`../support/tls/${name}.pem`, import.meta.url), 'utf8')
+
+const never = new AbortController().signal
+
+/** A client whose deliveries leave through the proxy. Names are at 127.0.0.1. */
+function opened(t: Test, url: string, settings: Partial<PostSettings> = {}) {
+  const faults: string[] = []
+  const failed = ({ message }: ProxyFault) => void faults.push(message)
+  const given: PostSettings = {
+    timeoutMs: 20_000,
+    userAgent: 'test',
+    isBlocked: createAddressFilter(['127.0.0.0/8']),
+    ca: tls('authority'),
+    lookup: (_hostname, _options, callback) =>
+      callback(null, [{ address: '127.0.0.1', family: 4 }]),
+    proxy: { url: new URL(url), authorization: null, failed },
+    ...settings,
+  }
+  const post = createPost(given)
+  t.teardown(() => post.close())
+  const send = (to: string) => post.send(new URL(to), ['X-A', '1'], Buffer.from('{}'), never)
+  return { send, faults, given }
+}
+
+async function secureReceiver(t: Test, certificate = 'receiver') {
+  const names: (string | false | null)[] = []
+  const options = { key: tls('receiver-key'), cert: tls(certificate) }
+  const server = createServer(options, (request, response) => {
+    names.push((request.socket as TLSSocket).servername ?? null)
+    response.end('secure')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { port: (server.address() as AddressInfo).port, names }
+}
+
+t.test('the tunnel is asked for the judged address, for http and https alike', async (t) => {
+  const proxy = await startProxy(t)
+  const { send } = opened(t, proxy.url)
+  const plain = await startReceiver(t)
+  const { port } = new URL(plain.url)
+  t.match(await send(`http://receiver.test:${port}/hook`), { statusCode: 200, failure: null })
+  t.equal(plain.requests[0]!.headers.host, `receiver.test:${port}`)
+
+  const secure = await secureReceiver(t)
+  const answer = await send(`https://receiver.test:${secure.port}/hook`)
+  t.match(answer, { statusCode: 200, failure: null, responseBody: 'secure' })
+  t.strictSame(secure.names, ['receiver.test'], 'the certificate is that of the name')
+  t.strictSame(
+    proxy.asked.map(({ target }) => target),
+    [`127.0.0.1:${port}`, `127.0.0.1:${secure.port}`],
+  )
+  // A tunnel is used again, once the connection inside of it is free.
+  await until(async () => {
+    const before = proxy.asked.length
+    await send(`https://receiver.test:${secure.port}/hook`)
+    return proxy.asked.length === before
+  })
+})
+
+t.test('a certificate of another name is refused inside the tunnel as well', async (t) => {
+  const proxy = await startProxy(t)
+  const { send } = opened(t, proxy.url)
+  const { port } = await secureReceiver(t)
+  t.match(await send(`https://other.test:${port}/`), { statusCode: null, failure: 'tls' })
+})
+
+t.test('a blocked address never reaches the proxy', async (t) => {
+  const proxy = await startProxy(t)
+  const { send } = opened(t, proxy.url, { isBlocked: createAddressFilter([]) })
+  for (const url of ['http://name.test/', 'http://127.0.0.1/', 'https://[::1]:8443/']) {
+    t.match(await send(url), { failure: 'blocked', isOurFault: true })
+  }
+  t.strictSame(proxy.asked, [])
+})
+
+t.test('each fault of the proxy is one of ours', async (t) => {
+  const proxy = await startProxy(t)
+  const receiver = await startReceiver(t)
+  const { send, faults } = opened(t, proxy.url)
+  for (const status of [407, 403, 502]) {
+    proxy.answer = () => status
+    t.match(await send(receiver.url), { failure: 'proxy', isOurFault: true, statusCode: null })
+    t.equal(faults.at(-1), `the proxy answered ${status} to CONNECT`)
+  }
+  const notHttp = createTcpServer((socket) => {
+    socket.on('error', () => {})
+    socket.end('hello\r\n\r\n')
+  })
+  notHttp.listen(0, '127.0.0.1')
+  await once(notHttp, 'listening')
+  t.teardown(() => notHttp.close())
+  const { port } = notHttp.address() as AddressInfo
+  const odd = opened(t, `http://127.0.0.1:${port}`)
+  t.match(await odd.send(receiver.url), { failure: 'proxy', isOurFault: true })
+  const away = opened(t, 'http://127.0.0.1:1')
+  t.match(await away.send(receiver.url), { failure: 'proxy', isOurFault: true })
+  t.match(away.faults, [/^the proxy cannot be reached: ECONNREFUSED$/])
+  t.equal(receiver.requests.length, 0)
+})
+
+t.test(
+  'a proxy that says nothing is at fault, and a receiver that says nothing is not',
+  async (t) => {
+    const proxy = await startProxy(t)
+    const receiver = await startReceiver(t, () => {})
+    const { send } = opened(t, proxy.url, { timeoutMs: 1500 })
+    const silent = await send(receiver.url)
+    t.match(silent, { failure: 'timeout' })
+    t.notOk(silent.isOurFault)
+    proxy.answer = () => null
+    const other = receiver.url.replace('127.0.0.1', 'localhost')
+    t.match(await send(other), { failure: 'proxy', isOurFault: true })
+  },
+)
+
+t.test('where the proxy cannot reach one address of a name it is asked for the next', async (t) => {
+  const proxy = await startProxy(t)
+  const receiver = await startReceiver(t)
+  const { port } = new URL(receiver.url)
+  proxy.answer = (target) => (target.startsWith('127.0.0.2:') ? 503 : 200)
+  const { send } = opened(t, proxy.url, {
+    lookup: (_hostname, _options, callback) =>
+      callback(null, [
+        { address: '127.0.0.2', family: 4 },
+        { address: '127.0.0.1', family: 4 },
+      ]),
+  })
+  t.match(await send(`http://receiver.test:${port}/`), { statusCode: 200 })
+  t.equal(proxy.asked.length, 2)
+})
+
+t.test('what sources fetch leaves through the proxy as well', async (t) => {
+  const proxy = await startProxy(t)
+  const { port } = await secureReceiver(t)
+  const fetch = createFetch(opened(t, proxy.url).given)
+  t.teardown(() => fetch.close())
+  const url = new URL(`https://receiver.test:${port}/keys`)
+  t.match(await fetch.send({ url, method: 'GET' }), { statusCode: 200, body: 'secure' })
+  t.equal(proxy.asked.length, 1)
+})
