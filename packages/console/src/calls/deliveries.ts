@@ -3,7 +3,6 @@ import { Type } from '@sinclair/typebox'
 import type { DeliveryAttempt } from '@svc/webhooks'
 import type { Attempt } from '../contract.ts'
 import { Anything, List, pageOf, type CallsOf } from './call.ts'
-import { statsOf } from './coming.ts'
 
 /** Attempts of one delivery that are shown: more than any schedule has. */
 const MOST_ATTEMPTS = 100
@@ -95,7 +94,7 @@ export const deliveryCalls: CallsOf<'deliveries' | 'deadLetters' | 'stats'> = {
     changes: false,
     needs: 'webhooks',
     input: Anything,
-    run: (input, { webhooks }) => statsOf(webhooks, input),
+    run: (input, { webhooks }) => webhooks.stats(input),
   },
 }
 
