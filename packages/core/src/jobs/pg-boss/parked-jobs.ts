@@ -139,7 +139,7 @@ export async function claimHeld<Data>(
   return await claimForTrial<Data>(db, queue, group, owner)
 }
 
-/** Claims the parked job of a group that waits for its attempt the longest, also one that is not due. */
+/** Claims the oldest parked job of a group, the first of an order, also one that is not due. */
 async function claimForTrial<Data>(
   db: Db,
   queue: string,
@@ -150,7 +150,7 @@ async function claimForTrial<Data>(
     `with first as materialized (
        select id from svc_jobs.job
         where name = $1 and singleton_key = $2 and blocked and state < 'active'
-        order by start_after limit 1
+        order by created_on, id limit 1
         for update skip locked
      )
      update svc_jobs.job as job set blocked = false, ${claimedBy('$3')}
