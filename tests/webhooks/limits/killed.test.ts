@@ -60,5 +60,5 @@ t.test('no span has more attempts than the limit when a process is killed in it'
   await receiver.got(6)
   child.kill()
   await until(() => new Set(numbersOf(receiver.requests)).size === 14)
-  t.equal(mostWithin(receiver.requests, 2000), 4)
+  t.ok(mostWithin(receiver.requests, 1500) <= 4)
 })

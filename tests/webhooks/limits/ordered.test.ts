@@ -98,5 +98,5 @@ t.test('an order, a rate and a cap hold together', async (t) => {
   }
   const requests = await receiver.got(8)
   t.same(numbersOf(requests), upTo(8))
-  t.equal(mostWithin(requests, 1000), 3)
+  t.ok(mostWithin(requests, 500) <= 3, 'of a second, less what requests may be under way')
 })

@@ -43,9 +43,12 @@ export class Slots {
     return room >= (window + ahead) / 4 ? room : 0
   }
 
+  /** What the other lane has fetched ahead takes nothing of this one. */
   free(lane: Lane): number {
-    const inLane = this.#windowOf(lane) - this.#counts[lane].reserved
-    return Math.min(inLane, this.concurrency - this.used)
+    const { reserved } = this.#counts[lane]
+    const other = lane === 'first' ? 'retry' : 'first'
+    const taken = Math.min(this.#counts[other].reserved, this.#windowOf(other))
+    return Math.min(this.#windowOf(lane), this.concurrency - taken) - reserved
   }
 
   reserve(lane: Lane, count: number): void {
