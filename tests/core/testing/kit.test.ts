@@ -62,12 +62,9 @@ t.test('a retry that is due later is not waited for, until time has passed', asy
 })
 
 t.test('drain names what still waits', async (t) => {
-  let finish = () => {}
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
   const { app } = await startHost(t, {
-    setUp: ({ svc }) =>
-      svc.events.subscribe('a', () => new Promise<void>((resolve) => void (finish = resolve)), {
-        subscription: 'mailing',
-      }),
+    setUp: ({ svc }) => svc.events.subscribe('a', () => finished, { subscription: 'mailing' }),
   })
   await app.svc.events.publish('a', 1)
   await t.rejects(drain(app, { timeoutMs: 50 }), {
