@@ -14,6 +14,8 @@ t.test('what is not given has its default', async (t) => {
     ed25519: null,
     transforms: new Map(Object.entries(BUILT_IN)),
     deactivateOnGone: false,
+    autoDisable: null,
+    proxy: null,
     propagateTraceContext: false,
     maxWebhooksPerTenant: null,
     deliveryLogRetentionDays: 30,
