@@ -24,8 +24,17 @@ function withFormats(ajv: Ajv): Ajv {
   return ajv.addFormat('uuid', isUuid)
 }
 
-export function compileFor(httpPart: string | undefined, schema: object): ValidateFunction {
-  return (httpPart === 'querystring' ? coercing : exact).compile(schema)
+/**
+ * The validator of a schema, compiled at its first use: a process uses few of its routes and actions,
+ * and to compile the schemas of all of them took most of the time of a boot.
+ */
+export function validatorFor(httpPart: string | undefined, schema: object): () => ValidateFunction {
+  return compiledOnce(() => (httpPart === 'querystring' ? coercing : exact).compile(schema))
+}
+
+export function compiledOnce<Compiled>(compile: () => Compiled): () => Compiled {
+  let compiled: Compiled | undefined
+  return () => (compiled ??= compile())
 }
 
 /** Fastify's wording: `body/email must match format "email"`. */
@@ -53,8 +62,9 @@ function detailOf({ keyword, params }: ErrorObject): string {
 export function checkedInput<Schema extends TSchema>(
   schema: Schema,
 ): (input: unknown) => Static<Schema> {
-  const validate = compileFor('body', schema)
+  const validator = validatorFor('body', schema)
   return (input) => {
+    const validate = validator()
     // Defaults are filled in: not into the caller's own object.
     const copy = copyOf(input)
     if (validate(copy)) return copy

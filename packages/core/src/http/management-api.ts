@@ -9,7 +9,7 @@ import { isConnectionError } from '../postgres/connection-errors.ts'
 import { loggable } from '../postgres/loggable-error.ts'
 import type { ErrorAnswer, ErrorText } from './error-body.ts'
 import { watchIds, type UnknownId } from './long-ids.ts'
-import { compileFor, wordingOf } from '../actions/validate-input.ts'
+import { compiledOnce, validatorFor, wordingOf } from '../actions/validate-input.ts'
 
 const ERROR_SCHEMA = 'SvcHttpError'
 
@@ -37,9 +37,7 @@ export async function managementApi(
     async (api: FastifyInstance) => {
       await shareErrorSchema(api)
       api.setValidatorCompiler(({ schema, httpPart }) => validatorOf(schema as object, httpPart))
-      api.setSerializerCompiler(({ schema }) =>
-        fastJsonStringify(schema as object, { schema: api.getSchemas() as never }),
-      )
+      api.setSerializerCompiler(({ schema }) => serializerOf(schema as object, api))
       // A reply serializer of the host would replace the serializers of the schemas.
       api.setReplySerializer(undefined as never)
       acceptOnlyJson(api)
@@ -76,12 +74,20 @@ async function shareErrorSchema(api: FastifyInstance): Promise<void> {
 }
 
 function validatorOf(schema: object, httpPart: string | undefined) {
-  const validate = compileFor(httpPart, schema)
+  const validator = validatorFor(httpPart, schema)
   return (data: unknown) => {
+    const validate = validator()
     if (validate(data)) return { value: data }
     const error = new Error(wordingOf(validate.errors, httpPart ?? 'request'))
     return { error: Object.assign(error, { statusCode: 400, code: 'SVC_INVALID_INPUT' }) }
   }
+}
+
+function serializerOf(schema: object, api: FastifyInstance) {
+  const serializer = compiledOnce(() =>
+    fastJsonStringify(schema, { schema: api.getSchemas() as never }),
+  )
+  return (data: unknown) => serializer()(data)
 }
 
 function acceptOnlyJson(api: FastifyInstance): void {
