@@ -1,19 +1,12 @@
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { globSync, readFileSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import t, { type Test } from 'tap'
-import { NAMES } from './names.ts'
+import t from 'tap'
+import { MODULES, NAMES } from './names.ts'
 
 const root = join(import.meta.dirname, '../..')
 const documents = globSync(
-  [
-    '*.md',
-    'docs/testing.md',
-    'docs/migrations.md',
-    'examples/README.md',
-    'packages/*/README.md',
-    'packages/*/docs/*.md',
-  ],
+  ['*.md', 'docs/*.md', 'examples/README.md', 'packages/*/README.md', 'packages/*/docs/*.md'],
   { cwd: root },
 ).toSorted()
 const BLOCK = /^```(ts|js)\n([^]*?)^```$/gm
@@ -22,8 +15,6 @@ const compilerOptions = {
   target: 'es2024',
   lib: ['es2024'],
   module: 'nodenext',
-  // The names may be a script: its declarations are global.
-  moduleDetection: 'legacy',
   types: ['node'],
   strict: true,
   noUncheckedIndexedAccess: true,
@@ -36,23 +27,61 @@ const compilerOptions = {
   noEmit: true,
 }
 
+/** A document's blocks, or the examples: files by name, in a folder of their own. */
+const folders: Record<string, Record<string, string>> = {}
 for (const document of documents) {
-  const blocks = blocksOf(readFileSync(join(root, document), 'utf8'))
-  if (Object.keys(blocks).length === 0) continue
+  const blocks = blocksOf(readFileSync(join(root, document), 'utf8'), NAMES[document] ?? '')
+  if (Object.keys(blocks).length > 0) folders[document.replaceAll('/', '_')] = blocks
+}
+folders['examples'] = Object.fromEntries(
+  globSync('examples/*.ts', { cwd: root }).map((file) => [
+    basename(file),
+    readFileSync(join(root, file), 'utf8'),
+  ]),
+)
 
-  t.test(`each code block of ${document} compiles in a strict project`, async (t) => {
-    compiles(t, { ...blocks, 'names.ts': NAMES[document] ?? '' })
+// Most of a compilation is what all of them import, so there is one for all, except for documents
+// that declare the events of a host: they would be the events of all others as well.
+const declaresEvents = (name: string): boolean =>
+  Object.values(folders[name]!).some((text) => text.includes('interface SvcEvents'))
+const projects = [
+  Object.keys(folders).filter((name) => !declaresEvents(name)),
+  ...Object.keys(folders)
+    .filter(declaresEvents)
+    .map((name) => [name]),
+]
+
+const folder = t.testdir({
+  'package.json': '{ "type": "module" }',
+  'modules.d.ts': MODULES,
+  ...folders,
+  ...Object.fromEntries(
+    projects.map((names, n) => [
+      `${n}.json`,
+      JSON.stringify({
+        compilerOptions,
+        include: ['modules.d.ts', ...names.map((name) => `${name}/*`)],
+      }),
+    ]),
+  ),
+})
+// Examples of tests import it as `../support`.
+symlinkSync(join(root, 'tests/support'), join(folder, 'support'))
+const errors = (await Promise.all(projects.map((_names, n) => compile(n)))).join('').split('\n')
+
+for (const name of Object.keys(folders)) {
+  t.test(`what stands in ${name} compiles in a strict project`, async (t) => {
+    t.strictSame(
+      errors.filter((line) => line.startsWith(`${name}/`)),
+      [],
+    )
   })
 }
 
-t.test('the examples compile in a strict project', async (t) => {
-  const examples = globSync('examples/*.ts', { cwd: root })
-  compiles(
-    t,
-    Object.fromEntries(
-      examples.map((file) => [basename(file), readFileSync(join(root, file), 'utf8')]),
-    ),
-  )
+t.test('nothing else is wrong with them', async (t) => {
+  const names = Object.keys(folders)
+  const elsewhere = errors.filter((line) => !names.some((name) => line.startsWith(`${name}/`)))
+  t.equal(elsewhere.join('\n'), '')
 })
 
 t.test('names are declared for documents that there are', async (t) => {
@@ -62,31 +91,38 @@ t.test('names are declared for documents that there are', async (t) => {
   )
 })
 
-function compiles(t: Test, files: Record<string, string>): void {
-  const folder = t.testdir({
-    'tsconfig.json': JSON.stringify({ compilerOptions, include: ['blocks'] }),
-    'package.json': '{ "type": "module" }',
-    blocks: files,
-  })
-  // Examples of tests import it as `../support`.
-  symlinkSync(join(root, 'tests/support'), join(folder, 'support'))
+/** What is wrong with the files of a project. */
+function compile(project: number): Promise<string> {
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const { promise, resolve } = Promise.withResolvers<string>()
   // Without the hooks that tap puts into each Node below it.
-  const { status, stdout, stderr } = spawnSync(
+  const withoutHooks = ['-u', 'NODE_OPTIONS', process.execPath]
+  execFile(
     'env',
-    ['-u', 'NODE_OPTIONS', process.execPath, tsc, '-p', '.'],
-    { cwd: folder, encoding: 'utf8' },
+    [...withoutHooks, tsc, '--pretty', 'false', '-p', `${project}.json`],
+    { cwd: folder },
+    (_error, stdout, stderr) => resolve(stdout + stderr),
   )
-  t.equal(stdout + stderr, '')
-  t.equal(status, 0)
+  return promise
 }
 
-/** The blocks as modules, each named by its line. */
-function blocksOf(text: string): Record<string, string> {
-  return Object.fromEntries(
-    [...text.matchAll(BLOCK)].map(({ index, 1: language, 2: code }) => {
-      const line = text.slice(0, index).split('\n').length
-      return [`line-${line}.${language}`, `${code}\nexport {}\n`]
-    }),
-  )
+/** The blocks as modules, each named by its line; the names that they import stand beside them. */
+function blocksOf(text: string, names: string): Record<string, string> {
+  const blocks = [...text.matchAll(BLOCK)].map(({ index, 1: language, 2: code }) => {
+    const line = text.slice(0, index).split('\n').length
+    return [`line-${line}.${language}`, `${code}\n${importsOf(code!, names)}\n`]
+  })
+  return blocks.length === 0 ? {} : Object.fromEntries([...blocks, ['names.ts', names]])
+}
+
+/** Below a block, so that its lines keep their numbers: an import holds for the whole module. */
+function importsOf(code: string, names: string): string {
+  const imported = [...names.matchAll(/^export (?:declare )?const (\w+)/gm)]
+    .map(([, name]) => name!)
+    .filter((name) => !declares(code, name))
+  return `import { ${imported.join(', ')} } from './names.ts'`
+}
+
+function declares(code: string, name: string): boolean {
+  return new RegExp(`\\b(?:const|let|function|class|import) (?:\\{[^}]*)?\\b${name}\\b`).test(code)
 }
