@@ -8,15 +8,17 @@ import {
 } from '../../../packages/core/src/processes/processes-table.ts'
 import { retireSubscription } from '../../../packages/core/src/events/subscriptions-table.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
-import { until } from '../../support/until.ts'
+import { pretendServerAge } from '../../support/server-age.ts'
 
 const LEASE_MS = 30_000
 
 /** No connection that listens: a process holds no lock. */
 const behindPooler = { ask: async () => ({ rows: [{}] }), session: undefined, onConnect: () => {} }
 
-async function ground(t: Test) {
-  const pool = new pg.Pool({ connectionString: await freshDatabase(t), max: 3 })
+async function ground(t: Test, { serverSeconds = 3600 } = {}) {
+  const connectionString = await freshDatabase(t)
+  await pretendServerAge(connectionString, serverSeconds)
+  const pool = new pg.Pool({ connectionString, max: 3 })
   pool.on('error', () => {})
   t.teardown(() => pool.end())
   await pool.query('delete from svc."__svc.processes"')
@@ -56,13 +58,6 @@ async function ground(t: Test) {
         `update svc."__svc.processes" set closed_at = now() - make_interval(secs => $2) where id = $1`,
         [lease.id, seconds],
       ),
-    /** A start of the server renews all leases: it must be as long ago as a lease takes. */
-    oldServer: () =>
-      until(
-        () =>
-          pool.query(`select pg_postmaster_start_time() < now() - interval '30 seconds' as yes`),
-        ({ rows }) => rows[0].yes,
-      ),
   }
 }
 
@@ -98,20 +93,27 @@ t.test('a process that has not come up takes nothing', async (t) => {
 })
 
 t.test('a process that was killed counts until its lease lapses', async (t) => {
-  const { process, eventsOfS, lapse, oldServer } = await ground(t)
+  const { process, eventsOfS, lapse } = await ground(t)
   const killed = await process(['a'])
   await killed.ready()
   await (await process(['b'])).ready()
   t.equal(await eventsOfS(), 'a b')
-  // First: a start of the server renews all leases, and this process would go on renewing its own.
-  await oldServer()
   await lapse(killed)
   await (await process(['c'])).ready()
   t.equal(await eventsOfS(), 'b c')
 })
 
+t.test('a start of the server renews all leases', async (t) => {
+  const { process, eventsOfS, lapse } = await ground(t, { serverSeconds: 20 })
+  const killed = await process(['a'])
+  await killed.ready()
+  await lapse(killed)
+  await (await process(['b'])).ready()
+  t.equal(await eventsOfS(), 'a b')
+})
+
 t.test('a process drops in the background what the others left behind', async (t) => {
-  const { process, eventsOfS, lapse, closedAgo, clock, oldServer } = await ground(t)
+  const { process, eventsOfS, lapse, closedAgo, clock } = await ground(t)
   const [killed, closed, restarts] = [
     await process(['killed']),
     await process(['closed']),
@@ -124,7 +126,6 @@ t.test('a process drops in the background what the others left behind', async (t
   await lapse(killed)
   await closedAgo(closed, 61)
   await closedAgo(restarts, 30)
-  await oldServer()
 
   await one.beat()
   t.equal(await eventsOfS(), 'closed killed one restarts', 'not before its own lease is steady')
@@ -137,12 +138,11 @@ t.test('a process drops in the background what the others left behind', async (t
 })
 
 t.test('after an outage nothing is dropped before all had time to come back', async (t) => {
-  const { process, eventsOfS, lapse, clock, oldServer } = await ground(t)
+  const { process, eventsOfS, lapse, clock } = await ground(t)
   const one = await process(['one'])
   const other = await process(['other'])
   for (const lease of [one, other]) await lease.ready()
   clock.nowMs += LEASE_MS
-  await oldServer()
   for (const lease of [one, other]) await lapse(lease)
   await one.beat()
   t.equal(await eventsOfS(), 'one other')
@@ -153,12 +153,11 @@ t.test('after an outage nothing is dropped before all had time to come back', as
 })
 
 t.test('a process that slept declares again what it lives by', async (t) => {
-  const { process, eventsOfS, lapse, clock, oldServer } = await ground(t)
+  const { process, eventsOfS, lapse, clock } = await ground(t)
   const asleep = await process(['a'])
   const awake = await process(['b'])
   for (const lease of [asleep, awake]) await lease.ready()
   await lapse(asleep)
-  await oldServer()
   clock.nowMs += LEASE_MS
   await awake.beat()
   t.equal(await eventsOfS(), 'b')
