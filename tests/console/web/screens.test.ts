@@ -1,61 +1,172 @@
-/** Every screen, at both widths and in both schemes: it shows what there is, and axe finds no fault. */
-import t from 'tap'
-import { bringToLife, lively } from './support/life.ts'
+/** What the page looks like: every screen, by WCAG AA, at both widths and in both schemes. */
+import t, { type Test } from 'tap'
+import { until } from '../../support/until.ts'
+import { startReceiver } from '../../webhooks/support/receiver.ts'
+import { bringToLife, lively, type Life } from './support/life.ts'
 import {
+  goTo,
   NARROW,
   screenshot,
+  settled,
   sidewaysPixels,
   WIDE,
   wcagProblems,
   withConsole,
+  type Visit,
 } from './support/visit.ts'
 
-t.test('each screen shows its part, by WCAG AA, wide and narrow, light and dark', async (t) => {
+t.test('an operator sees all of it', async (t) => {
   await withConsole(t, lively(), async (visit) => {
-    const { healthy, failing, userId, keyId } = await bringToLife(t, visit)
-    const [letter] = await visit.app.svc.webhooks.listDeadLetters(failing)
-    const delivery = `deliveries/${failing}/${letter!.deliveryId}`
-    const event = `events/order.created/${letter!.eventId}?tenant=acme`
-    // Path, heading, and a text that only its data has.
-    const screens = [
-      ['', 'Overview', 'Needs attention'],
-      ['webhooks', 'Webhooks', 'Warehouse'],
-      ['webhooks/new', 'New webhook', 'An order was placed and paid.'],
-      [`webhooks/${healthy}`, 'Billing', 'payload.total'],
-      [`webhooks/${failing}/deliveries`, 'Warehouse', '503'],
-      [`webhooks/${failing}/dead-letters`, 'Warehouse', '503'],
-      [`webhooks/${healthy}/settings`, 'Billing', 'Which of these events'],
-      ['deliveries', 'Deliveries', 'Warehouse'],
-      [delivery, 'order.created', 'upstream unavailable'],
-      ['dead-letters', 'Dead letters', '503'],
-      ['events', 'Events', 'order.created'],
-      [event, 'order.created', 'What came of it'],
-      ['inbound', 'Inbound', 'Refused'],
-      ['catalogue', 'Catalogue', 'An order was placed and paid.'],
-      ['users', 'Users', 'Ada Lovelace'],
-      [`users/${userId}`, 'Ada Lovelace', 'Reporting'],
-      ['keys', 'API keys', 'Reporting'],
-      [`keys/${keyId}`, 'Reporting', 'Usage'],
-      ['tenants', 'Tenants', 'acme'],
-      ['sessions', 'Sessions', 'This one'],
-      ['audit', 'Audit', 'webhook.create'],
-      ['health', 'Health', 'Database'],
-    ] as const
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await visit.signedIn({ colorScheme })
-      for (const [path, heading, text] of screens) {
-        await page.setViewportSize(WIDE)
-        await page.goto(`${visit.url}/console/${path}`)
-        await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
-        await page.locator('main').getByText(text).filter({ visible: true }).first().waitFor()
-        t.strictSame(await wcagProblems(page), [], `${path} ${colorScheme}`)
-        const name = `${path.replace(/[/?].*/, '')}-${heading}`.toLowerCase().replace(/\W+/g, '-')
-        await screenshot(page, `${name}-1440-${colorScheme}`)
-        await page.setViewportSize(NARROW)
-        t.equal(await sidewaysPixels(page), 0, `${path} scrolls sideways at 390`)
-        await screenshot(page, `${name}-390-${colorScheme}`)
-      }
-      t.strictSame(await wcagProblems(page), [], `narrow, ${colorScheme}`)
-    }
+    const life = await bringToLife(t, visit)
+    await t.test('each screen shows its part, wide and narrow, light and dark', (t) =>
+      looksAtEach(t, visit, life),
+    )
+    await t.test('markup, megabytes, text from right to left: the page stays a page', (t) =>
+      staysAPage(t, visit),
+    )
+  })
+})
+
+async function looksAtEach(t: Test, visit: Visit, { healthy, failing, userId, keyId }: Life) {
+  const [letter] = await visit.app.svc.webhooks.listDeadLetters(failing)
+  const delivery = `deliveries/${failing}/${letter!.deliveryId}`
+  const event = `events/order.created/${letter!.eventId}?tenant=acme`
+  // Path, heading, and a text that only its data has.
+  const screens = [
+    ['', 'Overview', 'Needs attention'],
+    ['webhooks', 'Webhooks', 'Warehouse'],
+    ['webhooks/new', 'New webhook', 'An order was placed and paid.'],
+    [`webhooks/${healthy}`, 'Billing', 'payload.total'],
+    [`webhooks/${failing}/deliveries`, 'Warehouse', '503'],
+    [`webhooks/${failing}/dead-letters`, 'Warehouse', '503'],
+    [`webhooks/${healthy}/settings`, 'Billing', 'Which of these events'],
+    ['deliveries', 'Deliveries', 'Warehouse'],
+    [delivery, 'order.created', 'upstream unavailable'],
+    ['dead-letters', 'Dead letters', '503'],
+    ['events', 'Events', 'order.created'],
+    [event, 'order.created', 'What came of it'],
+    ['inbound', 'Inbound', 'Refused'],
+    ['catalogue', 'Catalogue', 'An order was placed and paid.'],
+    ['users', 'Users', 'Ada Lovelace'],
+    [`users/${userId}`, 'Ada Lovelace', 'Reporting'],
+    ['keys', 'API keys', 'Reporting'],
+    [`keys/${keyId}`, 'Reporting', 'Usage'],
+    ['tenants', 'Tenants', 'acme'],
+    ['sessions', 'Sessions', 'This one'],
+    ['audit', 'Audit', 'webhook.create'],
+    ['health', 'Health', 'Database'],
+  ] as const
+  const page = await visit.signedIn()
+  for (const [path, heading, text] of screens) {
+    await goTo(page, path)
+    await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
+    await page.locator('main').getByText(text).filter({ visible: true }).first().waitFor()
+    await settled(page)
+    const name = `${path.replace(/[/?].*/, '')}-${heading}`.toLowerCase().replace(/\W+/g, '-')
+    t.strictSame(await wcagProblems(page), [], `${path} by WCAG AA`)
+    await screenshot(page, `${name}-1440-light`)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    t.strictSame(await wcagProblems(page, 'color-contrast'), [], `${path} dark`)
+    await screenshot(page, `${name}-1440-dark`, true)
+    await page.setViewportSize(NARROW)
+    t.equal(await sidewaysPixels(page), 0, `${path} scrolls sideways at 390`)
+    await screenshot(page, `${name}-390-dark`)
+    await page.emulateMedia({ colorScheme: 'light' })
+    await screenshot(page, `${name}-390-light`, true)
+    await page.setViewportSize(WIDE)
+  }
+}
+
+const MARKUP = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
+const BIDI = '\u202egnp.exe \u0645\u0631\u062d\u0628\u0627'
+const EMOJI = '👩‍👩‍👧‍👦'.repeat(200)
+
+/** Payloads that strangers wrote are text on the page, whatever is in them. */
+async function staysAPage(t: Test, visit: Visit) {
+  const { svc } = visit.app
+  const receiver = await startReceiver(t, (_request, reply) => {
+    reply.writeHead(500, { 'content-type': 'text/html' })
+    reply.end(MARKUP + BIDI)
+  })
+  const { id } = await svc.webhooks.register({
+    url: receiver.url,
+    events: ['order.created'],
+    label: `${MARKUP.slice(0, 60)}${BIDI}`,
+    description: EMOJI.slice(0, 990),
+  })
+  const payload = {
+    id: 1,
+    total: 1,
+    [MARKUP]: MARKUP,
+    bidi: BIDI,
+    emoji: EMOJI,
+    long: 'x'.repeat(1_500_000),
+  }
+  await svc.events.publish('order.created', payload)
+  const [letter] = await until(
+    () => svc.webhooks.listDeadLetters(id),
+    (letters) => letters.length === 1,
+  )
+  const page = await visit.signedIn({ viewport: NARROW })
+  const paths = [
+    'webhooks',
+    `webhooks/${id}`,
+    'deliveries',
+    'events',
+    `events/order.created/${letter!.eventId}`,
+    'audit',
+    `deliveries/${id}/${letter!.deliveryId}`,
+  ]
+  for (const path of paths) {
+    await goTo(page, path)
+    await page
+      .locator('main')
+      .getByText(/img src|order\.created/)
+      .filter({ visible: true })
+      .first()
+      .waitFor()
+    await settled(page)
+    t.equal(await sidewaysPixels(page), 0, `${path} scrolls sideways`)
+    t.equal(await page.locator('main img, main script').count(), 0, path)
+    t.match(await page.title(), /Console$/)
+  }
+  const body = page.getByLabel('payload', { exact: true })
+  await body.getByText('\\u202egnp.exe').waitFor()
+  t.ok((await body.innerText()).length < 10_000, 'megabytes are folded')
+  await page.getByRole('button', { name: /^Show more/ }).click()
+  await until(
+    async () => (await body.innerText()).length,
+    (length) => length > 90_000,
+  )
+}
+
+t.test('a tenant sees its own, under the name and the colour of the host', async (t) => {
+  const theme = { name: 'Acme Orders', accent: '#ffcc00' }
+  await withConsole(t, lively({ console: { theme } }), async (visit) => {
+    const { healthy, failing } = await bringToLife(t, visit)
+    const { page } = await visit.open()
+    const link = await visit.app.svc.console.portalLink({ tenant: 'acme' })
+    await page.goto(new URL(link, visit.url).href)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    t.match(await page.title(), /Acme Orders/)
+    const names = await page
+      .getByRole('navigation', { name: 'Screens' })
+      .getByRole('link')
+      .allInnerTexts()
+    t.ok(names.includes('Webhooks') && names.includes('Deliveries'), String(names))
+    for (const hidden of ['Tenants', 'Users', 'Health']) t.notOk(names.includes(hidden), hidden)
+
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click()
+    await page.getByRole('link', { name: 'Warehouse' }).waitFor()
+    t.equal(await page.getByText('Billing').count(), 0, 'the operator’s are not shown')
+    t.strictSame(await wcagProblems(page), [], 'yellow is made legible')
+    await screenshot(page, 'portal-webhooks-1440-light')
+
+    await goTo(page, `webhooks/${healthy}`)
+    await page.getByRole('alert').waitFor()
+    await goTo(page, `webhooks/${failing}`)
+    await page.getByRole('heading', { name: 'Warehouse' }).waitFor()
+    await goTo(page, 'health')
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
   })
 })

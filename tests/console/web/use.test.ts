@@ -1,168 +1,21 @@
-/** What an operator does on the page, read back through the operations of the host. */
-import type { Page } from 'playwright-core'
+/** What an operator does on the page, in one browser and on one host. */
 import t from 'tap'
-import { until } from '../../support/until.ts'
-import { startReceiver } from '../../webhooks/support/receiver.ts'
+import { worksWithKeys } from './stories/keys.ts'
+import { worksWithTheKeyboard } from './stories/keyboard.ts'
+import { worksWithWebhooks } from './stories/webhooks.ts'
 import { bringToLife, lively } from './support/life.ts'
-import { withConsole, type Visit } from './support/visit.ts'
+import { withConsole } from './support/visit.ts'
 
-const click = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
-/** The same, within the dialog that is open. */
-const confirm = (page: Page, name: string | RegExp) =>
-  page.getByRole('dialog').getByRole('button', { name }).click()
-const toast = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor()
-
-t.test('an operator works with webhooks, deliveries, keys and inbound requests', async (t) => {
+t.test('an operator uses the page', async (t) => {
   await withConsole(t, lively(), async (visit) => {
     const life = await bringToLife(t, visit)
     const page = await visit.signedIn()
-    const at = (path: string) => page.goto(`${visit.url}/console/${path}`)
-    await createsAWebhook(page, visit)
-    await at('webhooks')
-    await page.getByRole('link', { name: 'Billing' }).click()
-    await changesIt(page, visit, life.healthy)
-    await at('deliveries')
-    await filters(page)
-    life.recover()
-    await at(`dead-letters?webhookId=${life.failing}`)
-    await redrives(page, visit, life.failing)
-    await at(`users/${life.userId}`)
-    await worksWithKeys(page, visit, life.userId)
-    await at('inbound?outcome=accepted')
-    await replays(page, visit)
+    await t.test('and works with webhooks, deliveries and inbound requests', (t) =>
+      worksWithWebhooks(t, page, visit, life),
+    )
+    await t.test('and works with keys', (t) => worksWithKeys(t, page, visit, life))
+    await t.test('and does everything with the keyboard, and never loses the focus', (t) =>
+      worksWithTheKeyboard(t, visit),
+    )
   })
-
-  async function createsAWebhook(page: Page, { app }: Visit) {
-    const receiver = await startReceiver(t)
-    await page.getByRole('link', { name: 'New webhook' }).click()
-    await click(page, 'Create webhook')
-    await page.getByRole('alert').getByText('Choose at least one event').waitFor()
-    await page.getByLabel('Address').fill(receiver.url)
-    await page.getByLabel('order.created').check()
-    await page.getByLabel('Label').fill('Made by hand')
-    await page.getByLabel('Which of these events').fill('{ "payload.total": { "$gte": 50 }')
-    await page.getByText('This is not JSON').waitFor()
-    await page.getByLabel('Which of these events').fill('{ "payload.total": { "$gte": 50 } }')
-    // Of the three orders of 5, 50 and 500.
-    await page.getByText('2 of the 3 newest events would be sent').waitFor()
-    await click(page, 'Create webhook')
-    const secret = await page.getByRole('dialog').locator('.secret code').innerText()
-    await confirm(page, 'Done')
-    await page.getByRole('heading', { name: 'Made by hand' }).waitFor()
-    const [made] = await app.svc.webhooks.list({ limit: 1 })
-    t.match(made, {
-      label: 'Made by hand',
-      url: receiver.url,
-      events: ['order.created'],
-      filter: { 'payload.total': { $gte: 50 } },
-    })
-    t.equal((await app.svc.webhooks.get(made!.id)).secret, secret)
-
-    await click(page, 'Send a test')
-    await confirm(page, 'Send')
-    await toast(page, 'Test queued')
-    await receiver.got(1)
-    await page.getByRole('link', { name: 'webhook.test' }).waitFor() // by the stream, without a reload
-
-    await click(page, 'Delete')
-    await page.getByLabel('Type “delete” to confirm').fill('delete')
-    await confirm(page, 'Delete')
-    await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor()
-    t.notOk((await app.svc.webhooks.list()).some(({ id }) => id === made!.id))
-  }
-
-  async function changesIt(page: Page, { app }: Visit, id: string) {
-    const read = () => app.svc.webhooks.get(id)
-    await click(page, 'Pause')
-    await click(page, 'Resume')
-    await page.getByRole('button', { name: 'Pause' }).waitFor()
-    t.equal((await read()).active, true)
-    const { secret } = await read()
-    await click(page, 'Rotate secret')
-    await confirm(page, 'Rotate')
-    const shown = await page.getByRole('dialog').locator('.secret code').innerText()
-    await confirm(page, 'Done')
-    t.not((await read()).secret, secret)
-    t.equal((await read()).secret, shown)
-    await page.getByRole('link', { name: 'Settings' }).click()
-    await page.getByLabel('Label').fill('Accounting')
-    await app.svc.webhooks.update({ id, description: 'Changed by somebody else' })
-    await page.getByLabel('Attempts', { exact: true }).fill('7')
-    await click(page, 'Save changes')
-    await toast(page, 'Saved')
-    t.match(await read(), {
-      label: 'Accounting',
-      description: 'Changed by somebody else',
-      retry: { maxAttempts: 7 },
-      filter: { 'payload.total': { $gte: 10 } },
-    })
-  }
-
-  async function redrives(page: Page, { app }: Visit, id: string) {
-    await page.getByRole('checkbox').first().check()
-    await click(page, 'Redrive 1 chosen')
-    const left = (count: number) =>
-      until(
-        () => app.svc.webhooks.listDeadLetters(id),
-        (letters) => letters.length === count,
-      )
-    await left(2)
-    await click(page, 'Redrive all of this webhook')
-    await confirm(page, 'Redrive all')
-    await left(0)
-    await page.getByRole('heading', { name: 'Nothing matches these filters' }).waitFor()
-  }
-
-  async function filters(page: Page) {
-    await page.getByLabel('State').selectOption('dead')
-    await until(() => page.url().endsWith('/deliveries?status=dead'))
-    await page.getByRole('cell', { name: 'Dead', exact: true }).first().waitFor()
-    t.equal(await page.getByRole('cell', { name: 'Delivered', exact: true }).count(), 0)
-    await page.getByRole('row').nth(1).getByRole('link').first().click()
-    await page.getByText('It is not tried again.').waitFor()
-    await page.getByText('upstream unavailable').waitFor()
-    await page.goBack()
-    t.equal(await page.getByLabel('State').inputValue(), 'dead', 'back shows the same list')
-  }
-
-  async function worksWithKeys(page: Page, { app }: Visit, userId: string) {
-    await click(page, 'New key')
-    await page.getByRole('dialog').getByLabel('Label').fill('Deploys')
-    await page.getByLabel('orders:read').check()
-    await click(page, 'Add a limit')
-    await page.getByLabel('Limit 1: requests').fill('100')
-    await page.getByLabel('Limit 1: seconds').fill('60')
-    await confirm(page, 'Create key')
-    const text = await page.getByRole('dialog').locator('.secret code').innerText()
-    t.match(await app.svc.auth.validateApiKey(text), { valid: true, scopes: ['orders:read'] })
-    await confirm(page, 'Done')
-    await page.getByRole('heading', { name: 'Deploys' }).waitFor()
-    const [key] = await app.svc.auth.listApiKeys({ userId, limit: 1 })
-    t.match(key, { label: 'Deploys', tenant: 'acme', limits: [{ limit: 100, perSeconds: 60 }] })
-
-    await click(page, 'Disable')
-    await toast(page, 'Disabled: requests with it are refused')
-    t.match(await app.svc.auth.validateApiKey(text), { valid: false })
-    await click(page, 'Enable')
-    await toast(page, 'Enabled')
-    await click(page, 'Rotate')
-    await confirm(page, 'Rotate')
-    await page.getByRole('dialog').getByRole('heading', { name: 'The new key' }).waitFor()
-    const next = await page.getByRole('dialog').locator('.secret code').innerText()
-    await confirm(page, 'Done')
-    t.match(await app.svc.auth.validateApiKey(next), { valid: true })
-    await click(page, 'Revoke')
-    await confirm(page, 'Revoke')
-    await toast(page, 'Revoked')
-    t.match(await app.svc.auth.validateApiKey(next), { valid: false })
-    t.match(await app.svc.audit.list({ action: 'key.revoke' }), [{ actor: { kind: 'console' } }])
-  }
-
-  async function replays(page: Page, { app }: Visit) {
-    await page.getByRole('cell').getByRole('button', { name: 'shop' }).click()
-    await page.getByRole('dialog').getByText('"order": 7').waitFor()
-    await confirm(page, 'Replay')
-    await toast(page, 'Published again, as a new event')
-    t.match(await app.svc.audit.list({ limit: 1 }), [{ actor: { kind: 'console' } }])
-  }
 })

@@ -9,14 +9,17 @@ import { chromium, type Browser } from 'playwright-core'
 
 /** Unpacked it is 200 MB, which takes seconds: once is enough for all runs. */
 const CACHE = join(import.meta.dirname, '../../../../node_modules/.cache/svc-chromium')
-const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--font-render-hinting=none']
+const OPTIONS = {
+  args: ['--no-sandbox', '--disable-gpu', '--font-render-hinting=none'],
+  timeout: 120_000,
+}
 
 /** `undefined` where there is no browser. */
 export async function openBrowser(): Promise<Browser | undefined> {
   if (process.platform === 'linux' && process.arch === 'x64') {
-    return await chromium.launch({ executablePath: await unpacked(), args: ARGUMENTS })
+    return await chromium.launch({ executablePath: await unpacked(), ...OPTIONS })
   }
-  return await chromium.launch({ channel: 'chrome', args: ARGUMENTS }).catch(() => undefined)
+  return await chromium.launch({ channel: 'chrome', ...OPTIONS }).catch(() => undefined)
 }
 
 async function unpacked(): Promise<string> {

@@ -3,12 +3,17 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import type { Test } from 'tap'
+import t, { type Test } from 'tap'
+import { until } from '../../../support/until.ts'
 import { BOOTSTRAP_KEY, startHost, type Host, type HostOptions } from '../../support/host.ts'
 import { openBrowser } from './chromium.ts'
 
 /** Where a person can look at them; not in the repository. */
 const SCREENSHOTS = join(import.meta.dirname, '../screenshots')
+/** Each takes a quarter of a second: half of them are enough for every run. */
+const ALL_SCREENSHOTS = process.env['SVC_SCREENSHOTS'] === 'all'
+/** Of a machine that runs other things as well: what hangs is ended by the test's own timeout. */
+const PATIENCE_MS = 90_000
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 export const WIDE = { width: 1440, height: 900 }
@@ -27,30 +32,50 @@ interface ContextOptions {
   colorScheme?: 'light' | 'dark'
 }
 
+/** One for a test file: it takes seconds to start. */
+let browser: Promise<Browser | undefined> | undefined
+t.teardown(async () => {
+  await (await browser)?.close()
+})
+
 /** Calls `look` with a host and a browser, or skips where there is none. */
 export async function withConsole(
   t: Test,
   options: HostOptions,
   look: (visit: Visit) => Promise<void>,
 ): Promise<void> {
-  const browser = await openBrowser()
-  if (!browser) {
+  browser ??= openBrowser()
+  const opened = await browser
+  if (!opened) {
     t.pass('skipped: no browser. Install Chrome, or run this on Linux x64')
     return
   }
+  const contexts: BrowserContext[] = []
   try {
     const host = await startHost(t, options)
     const url = await host.app.listen({ host: '127.0.0.1', port: 0 })
-    await look(visitOf(t, host, url, browser))
+    await look(visitOf(t, host, url, opened, contexts))
   } finally {
-    await browser.close()
+    for (const context of contexts) await context.close()
   }
 }
 
-function visitOf(t: Test, host: Host, url: string, browser: Browser): Visit {
+function visitOf(
+  t: Test,
+  host: Host,
+  url: string,
+  browser: Browser,
+  contexts: BrowserContext[],
+): Visit {
   const open: Visit['open'] = async (options = {}) => {
-    const context = await browser.newContext({ viewport: WIDE, ...options })
-    context.setDefaultTimeout(20_000)
+    const context = await browser.newContext({
+      viewport: WIDE,
+      // A colour that fades into another is neither.
+      reducedMotion: 'reduce',
+      ...options,
+    })
+    contexts.push(context)
+    context.setDefaultTimeout(PATIENCE_MS)
     const page = await context.newPage()
     page.on('pageerror', (error) => t.fail(`the page threw: ${error.message}`))
     page.on('console', (message) => {
@@ -75,22 +100,43 @@ function visitOf(t: Test, host: Host, url: string, browser: Browser): Visit {
   }
 }
 
+/** Goes to a screen as a link does, without loading the page anew. */
+export const goTo = (page: Page, path: string): Promise<unknown> =>
+  page.evaluate(
+    `history.pushState(null, '', ${JSON.stringify(`/console/${path}`)})
+    dispatchEvent(new PopStateEvent('popstate'))`,
+  )
+
+/** Everything that the screen has asked for is there. */
+export const settled = (page: Page): Promise<unknown> =>
+  until(
+    () => page.locator('main :is(.loading, [aria-busy="true"])').count(),
+    (left) => left === 0,
+  )
+
+/** Clicks what leads to a toast, which is gone after seconds: it is waited for from before the click. */
+export async function toasted(page: Page, text: string, click: () => Promise<void>): Promise<void> {
+  const toast = page.locator('.toasts').getByText(text, { exact: true }).first()
+  await Promise.all([toast.waitFor(), click()])
+}
+
 interface Violation {
   id: string
   nodes: { target: unknown; failureSummary?: string }[]
 }
 
-/** What axe finds wrong by WCAG 2.2 AA, in a form that says where. */
-export async function wcagProblems(page: Page): Promise<string[]> {
+/** What axe finds wrong by WCAG 2.2 AA, or by one of its rules, in a form that says where. */
+export async function wcagProblems(page: Page, rule?: string): Promise<string[]> {
   // The policy of the page lets no script in; the browser's own door does.
-  await page.evaluate(AXE)
-  const violations = await page.evaluate(async (): Promise<Violation[]> => {
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE)
+  const violations = await page.evaluate(async (one): Promise<Violation[]> => {
     const { axe } = globalThis as unknown as {
       axe: { run: (options: object) => Promise<{ violations: Violation[] }> }
     }
-    const values = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
-    return (await axe.run({ runOnly: { type: 'tag', values } })).violations
-  })
+    const values = one ? [one] : ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+    const runOnly = { type: one ? 'rule' : 'tag', values }
+    return (await axe.run({ runOnly, resultTypes: ['violations'] })).violations
+  }, rule)
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${String(target)}: ${failureSummary ?? ''}`),
   )
@@ -100,7 +146,9 @@ export async function wcagProblems(page: Page): Promise<string[]> {
 export const sidewaysPixels = (page: Page): Promise<number> =>
   page.evaluate('document.documentElement.scrollWidth - innerWidth')
 
-export async function screenshot(page: Page, name: string): Promise<void> {
+/** `isExtra`: it is taken with `SVC_SCREENSHOTS=all` alone. */
+export async function screenshot(page: Page, name: string, isExtra = false): Promise<void> {
+  if (isExtra && !ALL_SCREENSHOTS) return
   mkdirSync(SCREENSHOTS, { recursive: true })
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true })
 }

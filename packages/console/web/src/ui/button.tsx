@@ -29,6 +29,8 @@ export const Button = ({
     class={`button ${kind}`}
     disabled={disabled}
     aria-busy={busy}
+    // The focus stays on it, which "disabled" would take away.
+    aria-disabled={busy || undefined}
     aria-expanded={expanded}
     onClick={() => busy || onClick?.()}
   >

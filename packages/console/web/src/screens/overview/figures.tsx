@@ -35,7 +35,7 @@ function DeliveryFigures() {
   const waiting = queues.reduce((total, queue) => total + queue.waiting + queue.active, 0)
   if (isUnknownOperation(problem)) return null
   return (
-    <div class="figures" aria-busy={!data}>
+    <div class="figures" aria-busy={!data && !problem}>
       <Figure to={href('deliveries', { status: 'delivered', since })} name="Delivered" known={data}>
         {shortCount(delivered)}
       </Figure>

@@ -1,0 +1,37 @@
+/** An operator makes, changes, rotates and revokes a key. */
+import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { click, confirm } from '../support/gestures.ts'
+import type { Life } from '../support/life.ts'
+import { goTo, toasted, type Visit } from '../support/visit.ts'
+
+export async function worksWithKeys(t: Test, page: Page, { app }: Visit, { userId }: Life) {
+  await goTo(page, `users/${userId}`)
+  await click(page, 'New key')
+  await page.getByRole('dialog').getByLabel('Label').fill('Deploys')
+  await page.getByLabel('orders:read').check()
+  await click(page, 'Add a limit')
+  await page.getByLabel('Limit 1: requests').fill('100')
+  await page.getByLabel('Limit 1: seconds').fill('60')
+  await confirm(page, 'Create key')
+  const text = await page.getByRole('dialog').locator('.secret code').innerText()
+  t.match(await app.svc.auth.validateApiKey(text), { valid: true, scopes: ['orders:read'] })
+  await confirm(page, 'Done')
+  await page.getByRole('heading', { name: 'Deploys' }).waitFor()
+  const [key] = await app.svc.auth.listApiKeys({ userId, limit: 1 })
+  t.match(key, { label: 'Deploys', tenant: 'acme', limits: [{ limit: 100, perSeconds: 60 }] })
+
+  await toasted(page, 'Disabled: requests with it are refused', () => click(page, 'Disable'))
+  t.match(await app.svc.auth.validateApiKey(text), { valid: false })
+  await toasted(page, 'Enabled', () => click(page, 'Enable'))
+  await click(page, 'Rotate')
+  await confirm(page, 'Rotate')
+  await page.getByRole('dialog').getByRole('heading', { name: 'The new key' }).waitFor()
+  const next = await page.getByRole('dialog').locator('.secret code').innerText()
+  await confirm(page, 'Done')
+  t.match(await app.svc.auth.validateApiKey(next), { valid: true })
+  await click(page, 'Revoke')
+  await toasted(page, 'Revoked', () => confirm(page, 'Revoke'))
+  t.match(await app.svc.auth.validateApiKey(next), { valid: false })
+  t.match(await app.svc.audit.list({ action: 'key.revoke' }), [{ actor: { kind: 'console' } }])
+}

@@ -1,0 +1,120 @@
+/** An operator works with webhooks and their deliveries, read back through the operations of the host. */
+import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { until } from '../../../support/until.ts'
+import { startReceiver } from '../../../webhooks/support/receiver.ts'
+import { click, confirm } from '../support/gestures.ts'
+import type { Life } from '../support/life.ts'
+import { goTo, toasted, type Visit } from '../support/visit.ts'
+
+export async function worksWithWebhooks(t: Test, page: Page, visit: Visit, life: Life) {
+  await goTo(page, 'webhooks')
+  await createsAWebhook(t, page, visit)
+  await page.getByRole('link', { name: 'Billing' }).click()
+  await changesIt(t, page, visit, life.healthy)
+  await goTo(page, 'deliveries')
+  await filters(t, page)
+  life.recover()
+  await goTo(page, `dead-letters?webhookId=${life.failing}`)
+  await redrives(page, visit, life.failing)
+  await goTo(page, 'inbound?outcome=accepted')
+  await replays(t, page, visit)
+}
+
+async function createsAWebhook(t: Test, page: Page, { app }: Visit) {
+  const receiver = await startReceiver(t)
+  await page.getByRole('link', { name: 'New webhook' }).click()
+  await click(page, 'Create webhook')
+  await page.getByRole('alert').getByText('Choose at least one event').waitFor()
+  await page.getByLabel('Address').fill(receiver.url)
+  await page.getByLabel('order.created').check()
+  await page.getByLabel('Label').fill('Made by hand')
+  await page.getByLabel('Which of these events').fill('{ "payload.total": { "$gte": 50 }')
+  await page.getByText('This is not JSON').waitFor()
+  await page.getByLabel('Which of these events').fill('{ "payload.total": { "$gte": 50 } }')
+  // Of the three orders of 5, 50 and 500.
+  await page.getByText('2 of the 3 newest events would be sent').waitFor()
+  await click(page, 'Create webhook')
+  const secret = await page.getByRole('dialog').locator('.secret code').innerText()
+  await confirm(page, 'Done')
+  await page.getByRole('heading', { name: 'Made by hand' }).waitFor()
+  const [made] = await app.svc.webhooks.list({ limit: 1 })
+  t.match(made, {
+    label: 'Made by hand',
+    url: receiver.url,
+    events: ['order.created'],
+    filter: { 'payload.total': { $gte: 50 } },
+  })
+  t.equal((await app.svc.webhooks.get(made!.id)).secret, secret)
+
+  await click(page, 'Send a test')
+  await toasted(page, 'Test queued', () => confirm(page, 'Send'))
+  await receiver.got(1)
+  await page.getByRole('link', { name: 'webhook.test' }).waitFor() // by the stream, without a reload
+
+  await click(page, 'Delete')
+  await page.getByLabel('Type “delete” to confirm').fill('delete')
+  await confirm(page, 'Delete')
+  await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor()
+  t.notOk((await app.svc.webhooks.list()).some(({ id }) => id === made!.id))
+}
+
+async function changesIt(t: Test, page: Page, { app }: Visit, id: string) {
+  const read = () => app.svc.webhooks.get(id)
+  await click(page, 'Pause')
+  await click(page, 'Resume')
+  await page.getByRole('button', { name: 'Pause' }).waitFor()
+  t.equal((await read()).active, true)
+  const { secret } = await read()
+  await click(page, 'Rotate secret')
+  await confirm(page, 'Rotate')
+  const shown = await page.getByRole('dialog').locator('.secret code').innerText()
+  await confirm(page, 'Done')
+  t.not((await read()).secret, secret)
+  t.equal((await read()).secret, shown)
+  await page.getByRole('link', { name: 'Settings' }).click()
+  await page.getByLabel('Label').fill('Accounting')
+  await app.svc.webhooks.update({ id, description: 'Changed by somebody else' })
+  await page.getByLabel('Attempts', { exact: true }).fill('7')
+  await toasted(page, 'Saved', () => click(page, 'Save changes'))
+  t.match(await read(), {
+    label: 'Accounting',
+    description: 'Changed by somebody else',
+    retry: { maxAttempts: 7 },
+    filter: { 'payload.total': { $gte: 10 } },
+  })
+}
+
+async function redrives(page: Page, { app }: Visit, id: string) {
+  await page.getByRole('checkbox').first().check()
+  await click(page, 'Redrive 1 chosen')
+  const left = (count: number) =>
+    until(
+      () => app.svc.webhooks.listDeadLetters(id),
+      (letters) => letters.length === count,
+    )
+  await left(2)
+  await click(page, 'Redrive all of this webhook')
+  await confirm(page, 'Redrive all')
+  await left(0)
+  await page.getByRole('heading', { name: 'Nothing matches these filters' }).waitFor()
+}
+
+async function filters(t: Test, page: Page) {
+  await page.getByLabel('State').selectOption('dead')
+  await until(() => page.url().endsWith('/deliveries?status=dead'))
+  await page.getByRole('cell', { name: 'Dead', exact: true }).first().waitFor()
+  t.equal(await page.getByRole('cell', { name: 'Delivered', exact: true }).count(), 0)
+  await page.getByRole('row').nth(1).getByRole('link').first().click()
+  await page.getByText('It is not tried again.').waitFor()
+  await page.getByText('upstream unavailable').waitFor()
+  await page.goBack()
+  t.equal(await page.getByLabel('State').inputValue(), 'dead', 'back shows the same list')
+}
+
+async function replays(t: Test, page: Page, { app }: Visit) {
+  await page.getByRole('cell').getByRole('button', { name: 'shop' }).click()
+  await page.getByRole('dialog').getByText('"order": 7').waitFor()
+  await toasted(page, 'Published again, as a new event', () => confirm(page, 'Replay'))
+  t.match(await app.svc.audit.list({ limit: 1 }), [{ actor: { kind: 'console' } }])
+}
