@@ -69,7 +69,7 @@ const postgres: Refused = {
     'This file knows no Postgres.',
   ),
   // Pieces of schemas.
-  allowImportNames: ['NO_NUL', 'nullable', 'Tenant', 'TenantFilter'],
+  allowImportNames: ['STORABLE_TEXT', 'nullable', 'Tenant', 'TenantFilter'],
 }
 const effects = refuse(
   '^(node:)?(fs|http|https|http2|tls|dns|child_process|worker_threads|timers|process|os)(/.*)?$',

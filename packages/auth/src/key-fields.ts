@@ -4,7 +4,7 @@
  * where it restricts what the key may do to `restrictions.ts`.
  */
 import { Type, type Static } from '@sinclair/typebox'
-import { NO_NUL, nullable } from '@svc/core/internal'
+import { STORABLE_TEXT, nullable } from '@svc/core/internal'
 import { Limit, MAX_LIMITS, Quota } from './limits/limits.ts'
 import { text, timestamp } from './schema-pieces.ts'
 
@@ -17,7 +17,7 @@ const Scopes = Type.Array(Type.String({ maxLength: 200 }), {
 const Metadata = nullable(
   Type.Record(
     Type.String({ pattern: '^[^\\u0000\\ud800-\\udfff]{1,100}$' }),
-    Type.String({ maxLength: 1000, pattern: NO_NUL }),
+    Type.String({ maxLength: 1000, pattern: STORABLE_TEXT }),
     {
       maxProperties: 50,
       additionalProperties: false,

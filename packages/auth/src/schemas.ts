@@ -1,6 +1,6 @@
 /** Input and output of the operations, for routes, `svc.auth` and actions. */
 import { Type, type Static } from '@sinclair/typebox'
-import { NO_NUL, nullable, Tenant, TenantFilter } from '@svc/core/internal'
+import { STORABLE_TEXT, nullable, Tenant, TenantFilter } from '@svc/core/internal'
 import {
   keyChanges,
   keyFields,
@@ -59,12 +59,12 @@ export const UserFilter = Type.Object({ ...page, ...tenantFilter }, closed)
 /** The filters that `GET <base>/keys` and `svc.auth.listApiKeys` share. */
 export const keyFilter = {
   ...tenantFilter,
-  userId: Type.Optional(Type.String({ pattern: NO_NUL })),
+  userId: Type.Optional(Type.String({ pattern: STORABLE_TEXT })),
   prefix: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 8,
-      pattern: NO_NUL,
+      pattern: STORABLE_TEXT,
       description: 'The first characters of the key, as far as `keyPrefix` shows them.',
     }),
   ),
@@ -144,7 +144,7 @@ export const KeyCheck = Type.Object(
 export const TenantPage = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1 })),
-    after: Type.Optional(Type.String({ maxLength: 64, pattern: NO_NUL })),
+    after: Type.Optional(Type.String({ maxLength: 64, pattern: STORABLE_TEXT })),
   },
   closed,
 )

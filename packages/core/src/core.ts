@@ -181,8 +181,8 @@ export class RunningCore implements Core {
   fanOut: FanOut = {
     declare: async (subscription, queue, events) => {
       this.#fannedOut.add(subscription)
-      const wanted = { subscription, queue, events, idempotent: true, targeted: true }
-      await this.lease.declareEvents(wanted)
+      const fannedOut = { subscription, queue, events, idempotent: true, fansOut: true }
+      await this.lease.declareEvents(fannedOut)
     },
     setRecipient,
   }

@@ -6,7 +6,7 @@ export type { TimeShift } from './testing/time-shifts.ts'
 export type { Db } from './postgres/transaction.ts'
 export type { DeadLetter, FanOutJob, Job } from './jobs/job.ts'
 export { isSealed, type Cipher } from './encryption/key-ring.ts'
-export { deleteKeysWithPrefix, type Claim } from './kv/kv-table.ts'
+export { deleteKeysWithPrefix, type DeduplicationKey } from './kv/kv-table.ts'
 export type { AskedRecovery, Queues } from './jobs/job-queues.ts'
 export {
   awaitOpenTransactions,
@@ -83,7 +83,7 @@ export { hasOwnAccess, withOwnAccess } from './http/own-access.ts'
 export {
   EmptyBody,
   errorResponses,
-  NO_NUL,
+  STORABLE_TEXT,
   nullable,
   optionalBody,
   Tenant,

@@ -1,6 +1,6 @@
 /** The input and output of the operations on the log of inbound requests. */
 import { Type, type Static } from '@sinclair/typebox'
-import { NO_NUL, nullable, TenantFilter } from '@svc/core/internal'
+import { STORABLE_TEXT, nullable, TenantFilter } from '@svc/core/internal'
 
 const strict = { additionalProperties: false }
 const Uuid = Type.String({ format: 'uuid' })
@@ -14,7 +14,7 @@ const Outcome = Type.Unsafe<'accepted' | 'duplicate' | 'refused' | 'failed'>({
 })
 
 export const inboundFilter = {
-  source: Type.Optional(Type.String({ pattern: NO_NUL })),
+  source: Type.Optional(Type.String({ pattern: STORABLE_TEXT })),
   outcome: Type.Optional(Outcome),
   tenant: TenantFilter,
   since: Type.Optional(Time),

@@ -1,6 +1,6 @@
 /** The input and output of the operations, for routes, named actions and `svc.webhooks`. */
 import { Type, type Static } from '@sinclair/typebox'
-import { NO_NUL, nullable, Tenant, TenantFilter } from '@svc/core/internal'
+import { STORABLE_TEXT, nullable, Tenant, TenantFilter } from '@svc/core/internal'
 import { settingsInput, settingsShown } from './settings-schemas.ts'
 
 const strict = { additionalProperties: false }
@@ -9,7 +9,7 @@ const strict = { additionalProperties: false }
 const Label = nullable(
   Type.String({
     maxLength: 200,
-    pattern: NO_NUL,
+    pattern: STORABLE_TEXT,
     description: 'A name of your own for it, at most 200 characters; null for none.',
   }),
 )
@@ -132,7 +132,7 @@ export interface TriedEvent {
 export const TenantPage = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1 })),
-    after: Type.Optional(Type.String({ maxLength: 64, pattern: NO_NUL })),
+    after: Type.Optional(Type.String({ maxLength: 64, pattern: STORABLE_TEXT })),
   },
   strict,
 )

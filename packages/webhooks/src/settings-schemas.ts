@@ -1,6 +1,6 @@
 /** The settings that a webhook may have besides its URL and its events. */
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
-import { NO_NUL, nullable } from '@svc/core/internal'
+import { STORABLE_TEXT, nullable } from '@svc/core/internal'
 import { MAX_HEADERS, MAX_VALUE_BYTES } from './outbound/settings/custom-headers.ts'
 import { MAX_ATTEMPTS, MAX_DELAY_SECONDS } from './outbound/settings/retry-schedule.ts'
 
@@ -52,7 +52,7 @@ const Filter = Type.Unsafe<WebhookFilter>({
 })
 const Headers = Texts(MAX_HEADERS, MAX_VALUE_BYTES, 'Headers that each attempt has besides ours.')
 const Metadata = Texts(50, 1000, 'Texts of your own, by names of your own.')
-const Description = Type.String({ maxLength: 1000, pattern: NO_NUL })
+const Description = Type.String({ maxLength: 1000, pattern: STORABLE_TEXT })
 const Transform = Type.String({
   maxLength: 64,
   description: 'The name of a transform: slack, discord, teams, cloudevents, or one of the host.',

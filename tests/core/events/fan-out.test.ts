@@ -131,7 +131,7 @@ t.test('the few targets that want an event are found by their index, not among a
 t.test('events that claim a key share a transaction, and each key lets one through', async (t) => {
   const { app, core } = await startHost(t)
   const claim = async (key: string) => {
-    const event = { name: 'a', payload: '1', claim: { key, ttlSeconds: 60 } }
+    const event = { name: 'a', payload: '1', deduplicationKey: { key, ttlSeconds: 60 } }
     return (await core.bus.publishOnce([event]))[0]
   }
   const keys = Array.from({ length: 40 }, (_, n) => `key ${n % 20}`)

@@ -30,7 +30,7 @@ async function ground(t: Test, { serverSeconds = 3600 } = {}) {
     clock,
     warnings,
     /** A process that has declared these events for its subscription `s`. */
-    process: async (events: string[] | null, { targeted = true } = {}) => {
+    process: async (events: string[] | null, { fansOut = true } = {}) => {
       const lease = new ProcessLease(
         new WorkerPool(pool, false),
         behindPooler,
@@ -38,7 +38,7 @@ async function ground(t: Test, { serverSeconds = 3600 } = {}) {
         () => clock.nowMs,
       )
       t.teardown(() => lease.close())
-      if (events) await lease.declareEvents(wanted(events, targeted))
+      if (events) await lease.declareEvents(wanted(events, fansOut))
       return lease
     },
     eventsOfS: async () => {
@@ -61,12 +61,12 @@ async function ground(t: Test, { serverSeconds = 3600 } = {}) {
   }
 }
 
-const wanted = (events: string[], targeted = true) => ({
+const wanted = (events: string[], fansOut = true) => ({
   subscription: 's',
   queue: 'q',
   events,
   idempotent: true,
-  targeted,
+  fansOut,
 })
 
 t.test('what a living process declares stays when another boots without it', async (t) => {
@@ -170,7 +170,7 @@ t.test('a process that slept declares again what it lives by', async (t) => {
 
 t.test('but not a subscription that was retired meanwhile', async (t) => {
   const { process, eventsOfS, pool } = await ground(t)
-  const asleep = await process(['a'], { targeted: false })
+  const asleep = await process(['a'], { fansOut: false })
   await asleep.ready()
   await retireSubscription(pool, 's')
   await pool.query('delete from svc."__svc.processes"')

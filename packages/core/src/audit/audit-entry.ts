@@ -1,6 +1,6 @@
 /** What a row of the audit says, and what its changes are. */
 import { Type, type Static } from '@sinclair/typebox'
-import { NO_NUL, nullable, TenantFilter } from '../http/schemas.ts'
+import { STORABLE_TEXT, nullable, TenantFilter } from '../http/schemas.ts'
 
 export type ActorKind = 'key' | 'bootstrap' | 'console' | 'process' | 'system'
 
@@ -40,7 +40,7 @@ export type AuditActor = Static<typeof Actor>
 export type AuditChanges = Record<string, { from: unknown; to: unknown }>
 
 const text = (description: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: NO_NUL, description }))
+  Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: STORABLE_TEXT, description }))
 
 /** The filters that the route and `svc.audit.list` share. */
 export const auditFilter = {

@@ -5,7 +5,7 @@
 import type { Database } from '../postgres/pools.ts'
 import { hasLostStatements, withPreparedStatements } from '../postgres/prepared-statements.ts'
 import { transaction, type Db } from '../postgres/transaction.ts'
-import type { Claim } from '../kv/kv-table.ts'
+import type { DeduplicationKey } from '../kv/kv-table.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
 import { writeAlongside, type Alongside, type PublishedOrTaken } from './alongside.ts'
 import type { JobHandover } from './job-handover.ts'
@@ -21,6 +21,12 @@ import {
   type PublishedOnce,
 } from './publish-events.ts'
 
+/** An event that is published once for its key, or always. */
+type OncePublishedRow = EventRow & { deduplicationKey: DeduplicationKey | null }
+
+const isDeduplicated = (event: OncePublishedRow): event is DeduplicatedEvent =>
+  event.deduplicationKey !== null
+
 type Result<P extends { results: unknown[] }> = P['results'][number]
 
 /** Jobs of larger batches are fetched in batches too: that is as quick, and keeps groups fair. */
@@ -33,8 +39,8 @@ export class BatchPublisher {
   /** Transactions of `publishAll` that are under way. */
   #alone = new Set<Promise<unknown>>()
   #batch: MicroBatch<EventRow, Result<Published>>
-  // Apart from other publishes: a key that another transaction is claiming keeps its whole batch waiting.
-  #claiming: MicroBatch<DeduplicatedEvent, Result<PublishedOnce>>
+  // Apart from other publishes: a key that another transaction is taking keeps its whole batch waiting.
+  #deduplicated: MicroBatch<DeduplicatedEvent, Result<PublishedOnce>>
   #prepares: boolean
 
   constructor(
@@ -53,14 +59,14 @@ export class BatchPublisher {
         ),
       keyOf,
     )
-    this.#claiming = new MicroBatch(
+    this.#deduplicated = new MicroBatch(
       (events) =>
         this.#commit(events.length, (offer) =>
           this.#writing(events, (db) =>
             publishDeduplicated(this.#preparing(db), events, retry, offer),
           ),
         ),
-      ({ claim }) => claim.key,
+      ({ deduplicationKey }) => deduplicationKey.key,
     )
   }
 
@@ -70,12 +76,12 @@ export class BatchPublisher {
 
   /** `null` where the event's key is taken. */
   publishDeduplicated(event: DeduplicatedEvent): Promise<Result<PublishedOnce>> {
-    return this.#claiming.publish(event)
+    return this.#deduplicated.publish(event)
   }
 
   /** All of them in one transaction, with one row alongside; `null` for those whose key is taken. */
   async publishAll(
-    events: (EventRow & { claim: Claim | null })[],
+    events: OncePublishedRow[],
     alongside: Alongside | undefined,
   ): Promise<PublishedOrTaken[]> {
     const publishing = this.#publishTogether(events, alongside)
@@ -89,21 +95,23 @@ export class BatchPublisher {
 
   /** Until every publish that was asked for has been committed or refused. */
   async idle(): Promise<void> {
-    await Promise.all([this.#batch.idle(), this.#claiming.idle()])
+    await Promise.all([this.#batch.idle(), this.#deduplicated.idle()])
     await Promise.allSettled(this.#alone)
   }
 
   async #publishTogether(
-    events: (EventRow & { claim: Claim | null })[],
+    events: OncePublishedRow[],
     alongside: Alongside | undefined,
   ): Promise<PublishedOrTaken[]> {
-    const claiming = events.flatMap(({ claim, ...event }) => (claim ? [{ ...event, claim }] : []))
-    const others = events.filter(({ claim }) => claim === null)
+    const deduplicated = events.filter(isDeduplicated)
+    const others = events.filter((event) => !isDeduplicated(event))
     const { results, published } = await transaction(this.#database.pool, async (db) => {
-      const once = await publishDeduplicated(db, claiming, this.#retry)
+      const once = await publishDeduplicated(db, deduplicated, this.#retry)
       const always = await publishEvents(db, others, this.#retry)
-      const [claimed, free] = [once.results.values(), always.results.values()]
-      const all = events.map(({ claim }) => (claim ? claimed : free).next().value ?? null)
+      const results = { once: once.results.values(), always: always.results.values() }
+      const all = events.map(
+        (event) => results[isDeduplicated(event) ? 'once' : 'always'].next().value ?? null,
+      )
       await writeAlongside(db, [{ alongside, results: all }])
       return { results: all, published: [once, always] }
     })

@@ -66,7 +66,7 @@ export class Declarations {
       queue,
       events: [event],
       idempotent: options.idempotent,
-      targeted: false,
+      fansOut: false,
     })
   }
 }

@@ -17,7 +17,7 @@ import {
 } from './validate-event.ts'
 import { storedEventId } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
-import type { Claim } from '../kv/kv-table.ts'
+import type { DeduplicationKey } from '../kv/kv-table.ts'
 import type { Alongside } from './alongside.ts'
 import { Declarations, type Subscribed } from './declarations.ts'
 import { JobHandover } from './job-handover.ts'
@@ -79,7 +79,7 @@ export interface OncePublished {
   name: string
   /** JSON text. */
   payload: string
-  claim: Claim | null
+  deduplicationKey: DeduplicationKey | null
 }
 
 /** An event of ours, see own-events.ts. */
@@ -166,9 +166,9 @@ export class EventBus {
       tenant = null,
     }: { alongside?: Alongside | undefined; tenant?: string | null } = {},
   ): Promise<(PublishResult | null)[]> {
-    const events = given.map(({ name, payload, claim }) => ({
+    const events = given.map(({ name, payload, deduplicationKey }) => ({
       ...eventRow(checkedHostEventName(name), undefined, tenant, payload),
-      claim,
+      deduplicationKey,
     }))
     const { publishes } = this.#parts.telemetry
     if (!publishes.isOn) return this.#publishOnce(events, alongside)
@@ -182,17 +182,17 @@ export class EventBus {
   }
 
   async #publishOnce(
-    events: (EventRow & { claim: Claim | null })[],
+    events: (EventRow & { deduplicationKey: DeduplicationKey | null })[],
     alongside: Alongside | undefined,
   ): Promise<(PublishResult | null)[]> {
     for (const { name, payload } of events) this.#parts.catalogue.check(name, payload)
     await this.declare()
     const [event] = events
     if (events.length !== 1 || !event) return this.#publisher.publishAll(events, alongside)
-    const { claim, ...row } = event
-    return claim === null
+    const { deduplicationKey, ...row } = event
+    return deduplicationKey === null
       ? [await this.#publisher.publish({ ...row, alongside })]
-      : [await this.#publisher.publishDeduplicated({ ...row, claim, alongside })]
+      : [await this.#publisher.publishDeduplicated({ ...row, deduplicationKey, alongside })]
   }
 
   async #publishWithin(db: Db, events: EventRow[]): Promise<PublishResult[]> {

@@ -7,20 +7,20 @@ import { Type, type Static } from '@sinclair/typebox'
 import { readOperation } from '../actions/define-operation.ts'
 import { InvalidInput } from '../errors.ts'
 import type { Db } from '../postgres/transaction.ts'
-import { NO_NUL, nullable, TenantFilter } from '../http/schemas.ts'
+import { STORABLE_TEXT, nullable, TenantFilter } from '../http/schemas.ts'
 import { EVERYWHERE } from '../tenants/tenants.ts'
 import { publishedEventId, storedEventId } from './event-id.ts'
 import { findEvent, searchEvents, type FoundRow, type Position } from './event-search-table.ts'
 
-const Name = Type.String({ maxLength: 200, pattern: NO_NUL })
+const Name = Type.String({ maxLength: 200, pattern: STORABLE_TEXT })
 const Time = Type.String({ format: 'date-time' })
 
 const EventQuery = Type.Object(
   {
     name: Type.Optional(Type.Union([Name, Type.Array(Name, { maxItems: 1000 })])),
-    id: Type.Optional(Type.String({ minLength: 1, maxLength: 255, pattern: NO_NUL })),
+    id: Type.Optional(Type.String({ minLength: 1, maxLength: 255, pattern: STORABLE_TEXT })),
     tenant: TenantFilter,
-    text: Type.Optional(Type.String({ minLength: 3, maxLength: 200, pattern: NO_NUL })),
+    text: Type.Optional(Type.String({ minLength: 3, maxLength: 200, pattern: STORABLE_TEXT })),
     since: Type.Optional(Time),
     until: Type.Optional(Time),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 50 })),
@@ -39,8 +39,8 @@ export type EventQuery = Static<typeof EventQuery>
 const EventId = Type.Object(
   {
     name: Name,
-    id: Type.String({ maxLength: 255, pattern: NO_NUL }),
-    tenant: nullable(Type.String({ maxLength: 64, pattern: NO_NUL })),
+    id: Type.String({ maxLength: 255, pattern: STORABLE_TEXT }),
+    tenant: nullable(Type.String({ maxLength: 64, pattern: STORABLE_TEXT })),
   },
   { additionalProperties: false },
 )

@@ -2,7 +2,7 @@
 import type { Db } from '../postgres/transaction.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
 import type { FanOutJob, Job } from '../jobs/job.ts'
-import type { Claim } from '../kv/kv-table.ts'
+import type { DeduplicationKey } from '../kv/kv-table.ts'
 import { publishedEventId } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
 import { waitingJobsOf, type WaitingJobs } from './waiting-jobs.ts'
@@ -46,7 +46,7 @@ export async function publishEvents(
 
 /** An event that is published if its key is free. */
 export interface DeduplicatedEvent extends EventRow {
-  claim: Claim
+  deduplicationKey: DeduplicationKey
 }
 
 export interface PublishedOnce extends Omit<Published, 'results'> {
@@ -61,7 +61,7 @@ export async function publishDeduplicated(
   retry: RetrySettings,
   offer?: JobOffer,
 ): Promise<PublishedOnce> {
-  const keys = events.map(({ claim }) => claim)
+  const keys = events.map(({ deduplicationKey }) => deduplicationKey)
   const written = await writeEvents(db, { events, retry, offer, keys })
   const created = new Set(written.created)
   return {

@@ -4,7 +4,7 @@
  * payload is in hand.
  */
 import type { Db } from '../postgres/transaction.ts'
-import type { Claim } from '../kv/kv-table.ts'
+import type { DeduplicationKey } from '../kv/kv-table.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
 import { tenantOfEvent } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
@@ -61,7 +61,7 @@ export interface ToWrite {
   retry: RetrySettings
   offer?: JobOffer | undefined
   /** One for each event, which is written where its key is free, and takes it. */
-  keys?: Claim[]
+  keys?: DeduplicationKey[]
 }
 
 /**
@@ -112,7 +112,7 @@ async function callPublish(
     keys?.map(({ ttlSeconds }) => ttlSeconds) ?? null,
     matched && matched.map(({ event }) => event),
     matched && matched.map(({ subscription }) => subscription),
-    matched && matched.map(({ target }) => target),
+    matched && matched.map(({ recipient }) => recipient),
     [...offer.room.keys()],
     [...offer.room.values()],
     offer.fullGroups,

@@ -9,7 +9,7 @@ export interface MatchedRecipient {
   /** Which of the events, from 1. */
   event: number
   subscription: string
-  target: string
+  recipient: string
 }
 
 interface FilteredRecipient extends MatchedRecipient {
@@ -37,20 +37,20 @@ export async function matchRecipients(db: Db, events: EventRow[]): Promise<Match
     matched.push(...matchingFilters(recipients, subject))
   }
   const unreadable = found.filter(({ filter }) => !isReadable(filter))
-  return { matched, unreadable: [...new Set(unreadable.map(({ target }) => target))] }
+  return { matched, unreadable: [...new Set(unreadable.map(({ recipient }) => recipient))] }
 }
 
 async function findFilteredRecipients(db: Db, events: EventRow[]): Promise<FilteredRecipient[]> {
   const { rows } = await db.query(
-    `select given.n::int as event, wants.subscription, recipient.target::text,
-            recipient.filter::text
+    `select given.n::int as event, wants.subscription, target.target::text as recipient,
+            target.filter::text
        from unnest($1::text[], $2::text[]) with ordinality as given (name, tenant, n)
        join svc."__svc.subscriptions" as wants on wants.event_name = given.name and wants.targeted
-       join svc."__svc.targets" as recipient
-         on recipient.subscription = wants.subscription and recipient.filter is not null
-        and (recipient.event_name = given.name
-             or recipient.event_name = '*' and not starts_with(given.name, 'svc.'))
-        and recipient.tenant in ('', given.tenant)`,
+       join svc."__svc.targets" as target
+         on target.subscription = wants.subscription and target.filter is not null
+        and (target.event_name = given.name
+             or target.event_name = '*' and not starts_with(given.name, 'svc.'))
+        and target.tenant in ('', given.tenant)`,
     [events.map(({ name }) => name), events.map(({ id }) => tenantOfEvent(id))],
   )
   return rows

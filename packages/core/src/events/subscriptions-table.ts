@@ -9,18 +9,18 @@ export interface Subscription {
   queue: string
   events: string[]
   idempotent: boolean
-  /** One job for each target, see {@link setRecipient}, instead of one for the subscription. */
-  targeted: boolean
+  /** One job for each recipient, see {@link setRecipient}, instead of one for the subscription. */
+  fansOut: boolean
 }
 
 /** Adds the rows of a subscription; those that it had for other events stay. */
-export async function addSubscription(db: Db, wanted: Subscription): Promise<void> {
+export async function addSubscription(db: Db, added: Subscription): Promise<void> {
   await db.query(
     `insert into svc."__svc.subscriptions" (event_name, subscription, queue, idempotent, targeted)
      select event_name, $2, $3, $4, $5 from unnest($1::text[]) as event_name order by event_name
      on conflict (event_name, subscription) do update
        set queue = excluded.queue, idempotent = excluded.idempotent, targeted = excluded.targeted`,
-    [wanted.events, wanted.subscription, wanted.queue, wanted.idempotent, wanted.targeted],
+    [added.events, added.subscription, added.queue, added.idempotent, added.fansOut],
   )
 }
 
@@ -109,9 +109,9 @@ export async function setRecipient(
 ): Promise<void> {
   // With '*' the others of the host say nothing more, and would give one event two jobs.
   const named = events.includes('*') ? events.filter(isReservedName) : events
-  const wanted = [...new Set(events.includes('*') ? ['*', ...named] : named)]
+  const names = [...new Set(events.includes('*') ? ['*', ...named] : named)]
   await db.query(
-    `with wanted as (
+    `with added as (
        insert into svc."__svc.targets" as known (subscription, event_name, target, tenant, filter)
        select $1, event_name, $2, $4, $5 from unnest($3::text[]) as event_name
        on conflict (subscription, event_name, target) do update
@@ -120,7 +120,7 @@ export async function setRecipient(
      )
      delete from svc."__svc.targets"
       where subscription = $1 and target = $2 and event_name <> all($3::text[])`,
-    [subscription, id, wanted, tenant ?? '', filter && JSON.stringify(filter)],
+    [subscription, id, names, tenant ?? '', filter && JSON.stringify(filter)],
   )
 }
 

@@ -17,10 +17,10 @@ export const optionalBody = nullable
 export const EmptyBody = optionalBody(Type.Object({}, { additionalProperties: false }))
 
 /**
- * Postgres stores no NUL in a text, and no half of a surrogate pair. Patterns are read as Unicode: a
- * whole pair is one character, and not in that range.
+ * The pattern of a text that Postgres can store: without NUL and half of a surrogate pair. Ajv reads
+ * patterns as Unicode: a whole pair is one character, outside of that range.
  */
-export const NO_NUL = '^[^\\u0000\\ud800-\\udfff]*$'
+export const STORABLE_TEXT = '^[^\\u0000\\ud800-\\udfff]*$'
 
 /** The tenant of what is made; `null` for none. */
 export const Tenant = nullable(

@@ -44,8 +44,11 @@ export async function takeKeyIfFree(
   return rows.length === 1
 }
 
-/** A key to be claimed, see sql/007-publish.sql: it is taken for `ttlSeconds`. */
-export interface Claim {
+/**
+ * The key by which an event is published once: a publish takes it for `ttlSeconds`, see
+ * sql/007-publish.sql.
+ */
+export interface DeduplicationKey {
   key: string
   ttlSeconds: number
 }

@@ -88,11 +88,11 @@ export class ProcessLease {
    * Writes the rows of a subscription. The events that it had before stay until the host is ready,
    * and as long as another process declares them.
    */
-  async declareEvents(wanted: Subscription): Promise<void> {
-    this.#subscriptions.set(wanted.subscription, wanted)
+  async declareEvents(declared: Subscription): Promise<void> {
+    this.#subscriptions.set(declared.subscription, declared)
     await this.#whileLocked(async (db) => {
       await putProcess(db, this.id, this.#declared(), this.#isLocked)
-      await addSubscription(db, wanted)
+      await addSubscription(db, declared)
     })
     if (this.#isReady) await this.#drop(0)
   }
@@ -177,10 +177,10 @@ export class ProcessLease {
     const isLocked = this.#lock.isHeld
     await this.#whileLocked(async (db) => {
       await putProcess(db, this.id, this.#declared(), isLocked)
-      for (const wanted of this.#subscriptions.values()) {
+      for (const subscription of this.#subscriptions.values()) {
         // `unsubscribe` in another process has ended it meanwhile.
-        if (!wanted.targeted && (await isRetired(db, wanted.subscription))) continue
-        await addSubscription(db, wanted)
+        if (!subscription.fansOut && (await isRetired(db, subscription.subscription))) continue
+        await addSubscription(db, subscription)
       }
     })
     this.#isLocked = isLocked
@@ -202,7 +202,7 @@ export class ProcessLease {
   }
 
   #declared(): Declared {
-    const events = [...this.#subscriptions].map(([name, wanted]) => [name, wanted.events] as const)
+    const events = [...this.#subscriptions].map(([name, { events }]) => [name, events] as const)
     return { events: Object.fromEntries(events), days: this.#days }
   }
 

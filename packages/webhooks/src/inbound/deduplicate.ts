@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Claim } from '@svc/core/internal'
+import type { DeduplicationKey } from '@svc/core/internal'
 import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
 
@@ -33,7 +33,7 @@ export const namePrefixesOf = (tenant: string): string[] =>
   ['[', '#'].map((begin) => `${namesOfTenant(tenant)}${begin}`)
 
 /** The key that the source's function returns, or `null`. */
-export function deduplicationKey(
+export function extractKey(
   { deduplicationKey: extract }: Pick<Source, 'deduplicationKey'>,
   request: InboundRequest,
   body: string,
@@ -50,7 +50,7 @@ export function deduplicationKey(
 }
 
 /** Of two requests with one key at the same time the second waits for the first, and is published where that fails. */
-export const claimOf = (source: Source, key: string, scope: Scope): Claim => ({
+export const storedKey = (source: Source, key: string, scope: Scope): DeduplicationKey => ({
   key: storedName(source.name, key, scope),
   ttlSeconds: source.deduplicationTtlSeconds,
 })

@@ -116,7 +116,7 @@ async function publish(
   alongside: Alongside | undefined,
 ): Promise<Received> {
   const results = await core.bus.publishOnce(
-    events.map(({ name, json, claim }) => ({ name, payload: json, claim })),
+    events.map(({ json, ...event }) => ({ ...event, payload: json })),
     { alongside, tenant },
   )
   const eventIds = results.flatMap((result) => result?.id ?? [])

@@ -1,6 +1,6 @@
 /** What a verified request is published as: one event, or one for each item of a batch. */
-import { claimOf, deduplicationKey, type Scope } from './deduplicate.ts'
-import type { Claim } from '@svc/core/internal'
+import { extractKey, storedKey, type Scope } from './deduplicate.ts'
+import type { DeduplicationKey } from '@svc/core/internal'
 import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
 
@@ -8,7 +8,7 @@ export interface ToPublish {
   name: string
   /** The payload, as JSON text. */
   json: string
-  claim: Claim | null
+  deduplicationKey: DeduplicationKey | null
 }
 
 export interface Plan {
@@ -37,12 +37,11 @@ export function planOf(source: Source, request: InboundRequest, body: string, js
 /** A batch that holds an item twice publishes it once, as two requests would. */
 function withoutRepeats(events: ToPublish[]): ToPublish[] {
   const seen = new Set<string>()
-  return events.filter(({ claim }) => {
-    if (claim === null || !seen.has(claim.key)) {
-      if (claim) seen.add(claim.key)
-      return true
-    }
-    return false
+  return events.filter(({ deduplicationKey }) => {
+    if (deduplicationKey === null) return true
+    const isFirst = !seen.has(deduplicationKey.key)
+    seen.add(deduplicationKey.key)
+    return isFirst
   })
 }
 
@@ -56,8 +55,8 @@ function eventOf(
 ): ToPublish {
   const { publishAs } = source
   const name = typeof publishAs === 'string' ? publishAs : publishAs(request, body, ...item)
-  const key = deduplicationKey(source, request, body, ...item)
-  return { name, json, claim: key === null ? null : claimOf(source, key, scope) }
+  const key = extractKey(source, request, body, ...item)
+  return { name, json, deduplicationKey: key === null ? null : storedKey(source, key, scope) }
 }
 
 function tenantOf({ tenant }: Source, request: InboundRequest, body: string): string | null {

@@ -47,7 +47,7 @@ export function createInboundOperations(
       const text = body.toString('utf8')
       const { events } = planOf(source, request, text, payloadOf(request, text, source.readAs))
       const results = await core.bus.publishOnce(
-        events.map(({ name, json }) => ({ name, payload: json, claim: null })),
+        events.map(({ name, json }) => ({ name, payload: json, deduplicationKey: null })),
         { tenant: row.tenant, alongside: auditOf(row, by) },
       )
       const eventIds = results.flatMap((result) => result?.id ?? [])
