@@ -17,9 +17,8 @@ import {
   publishDeduplicated,
   publishEvents,
   type DeduplicatedEvent,
-  type Published,
-  type PublishedOnce,
 } from './publish-events.ts'
+import type { Published, PublishedOnce } from './published.ts'
 
 /** An event that is published once for its key, or always. */
 type OncePublishedRow = EventRow & { deduplicationKey: DeduplicationKey | null }

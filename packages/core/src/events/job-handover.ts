@@ -2,7 +2,7 @@
 import type { Job } from '../jobs/job.ts'
 import type { WorkerRegistry } from '../jobs/worker-registry.ts'
 import type { JobOffer } from './publish-statement.ts'
-import type { Published } from './publish-events.ts'
+import type { Published } from './published.ts'
 import type { UnreadableFilters } from './unreadable-filters.ts'
 import { together, type WaitingJobs } from './waiting-jobs.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { pollMsAfter } from '../../../../packages/core/src/jobs/pump/poll-interval.ts'
+import { pauseMsAfter, pollMsAfter } from '../../../../packages/core/src/jobs/pump/poll-interval.ts'
 
 t.test('an idle queue is polled less often', async (t) => {
   t.equal(pollMsAfter(0, 'first', true), 500)
@@ -13,4 +13,10 @@ t.test('without notifications a queue is polled more often', async (t) => {
   t.equal(pollMsAfter(0, 'first', false), 100)
   t.equal(pollMsAfter(10_000, 'first', false), 500)
   t.equal(pollMsAfter(100_000, 'first', false), 2000)
+})
+
+t.test('fetches that keep failing are repeated after longer and longer pauses', async (t) => {
+  t.strictSame([1, 2, 3, 6].map(pauseMsAfter), [100, 200, 400, 3200])
+  t.equal(pauseMsAfter(7), 5000)
+  t.equal(pauseMsAfter(1000), 5000)
 })

@@ -1,6 +1,6 @@
 /** The attempts of this process: from the fetch that brought a job to the outcome of its attempt. */
 import type { Db } from '../../postgres/transaction.ts'
-import { LANES, type Job, type Lane } from '../job.ts'
+import type { Job, Lane } from '../job.ts'
 import { BEGINS_WITHIN_MS } from '../pg-boss/claim-restricted.ts'
 import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
 import type { Outcome, Worker } from '../worker.ts'
@@ -8,6 +8,7 @@ import type { FetchAhead } from './fetch-ahead.ts'
 import { prepareBatch } from './prepare-batch.ts'
 import { measured } from './measured-attempt.ts'
 import type { Slots } from './slots.ts'
+import { WaitingAttempts } from './waiting-attempts.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
 
 interface Attempt {
@@ -40,8 +41,7 @@ const isTooLate = ({ grant }: Job, now: number): boolean =>
 
 export class Attempts {
   #parts: Parts
-  /** Prepared, and waiting for a slot that is free: jobs that were fetched ahead. */
-  #waiting: Record<Lane, Attempt[]> = { first: [], retry: [] }
+  #waiting = new WaitingAttempts<Attempt>()
   #running = new Set<Attempt>()
   #preparing = new Set<Promise<void>>()
   #giveBackTimer: NodeJS.Timeout | undefined
@@ -81,7 +81,7 @@ export class Attempts {
     try {
       const prepared = await prepareBatch(worker, db, jobs)
       for (const job of jobs) {
-        this.#waiting[lane].push({ job, lane, prepared, fetchedAt, abort: new AbortController() })
+        this.#waiting.add({ job, lane, prepared, fetchedAt, abort: new AbortController() })
       }
     } catch (error) {
       log.error({ err: error, queue: worker.queue }, 'jobs could not be prepared')
@@ -92,29 +92,20 @@ export class Attempts {
   }
 
   #startWaiting(): void {
-    for (let attempt = this.#next(); attempt; attempt = this.#next()) {
+    const { slots } = this.#parts
+    const next = () => this.#waiting.takeNext((lane) => slots.mayStart(lane))
+    for (let attempt = next(); attempt; attempt = next()) {
       this.#running.add(attempt)
-      this.#parts.slots.start(attempt.lane)
+      slots.start(attempt.lane)
       void this.#run(attempt)
     }
-    if (LANES.every((lane) => this.#waiting[lane].length === 0)) return
+    if (this.#waiting.isEmpty) return
     this.#giveBackTimer ??= setTimeout(() => {
       this.#giveBackTimer = undefined
       this.#parts.fetchAhead.waited(GIVE_BACK_MS)
       this.#giveBack(GIVE_BACK_MS)
       this.#startWaiting()
     }, GIVE_BACK_MS)
-  }
-
-  /** The job that was fetched first, of the lanes that have a free slot. */
-  #next(): Attempt | undefined {
-    let oldest: Attempt | undefined
-    for (const lane of LANES) {
-      const [first] = this.#waiting[lane]
-      if (!first || !this.#parts.slots.mayStart(lane)) continue
-      if (!oldest || first.fetchedAt < oldest.fetchedAt) oldest = first
-    }
-    return oldest && this.#waiting[oldest.lane].shift()
   }
 
   async #run(attempt: Attempt): Promise<void> {
@@ -147,12 +138,8 @@ export class Attempts {
   }
 
   #giveBack(waitedMs: number): void {
-    const now = Date.now()
-    for (const lane of LANES) {
-      const waiting = this.#waiting[lane]
-      const firstToStay = waiting.findIndex(({ fetchedAt }) => now - fetchedAt < waitedMs)
-      const overdue = waiting.splice(0, firstToStay === -1 ? waiting.length : firstToStay)
-      for (const { job } of overdue) this.#postpone(lane, job, 0)
+    for (const { lane, job } of this.#waiting.takeOverdue(Date.now() - waitedMs)) {
+      this.#postpone(lane, job, 0)
     }
   }
 

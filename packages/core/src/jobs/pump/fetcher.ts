@@ -5,6 +5,7 @@ import type { Job, Lane } from '../job.ts'
 import { fetchJobs } from '../pg-boss/fetch-jobs.ts'
 import type { Attempts } from './attempts.ts'
 import type { FetchAhead } from './fetch-ahead.ts'
+import { fetchResult, type Fetched } from './fetch-result.ts'
 import type { Heartbeats } from './heartbeats.ts'
 import type { OutcomeBuffer } from './outcome-buffer.ts'
 import { pollMsAfter } from './poll-interval.ts'
@@ -23,16 +24,6 @@ interface Parts {
   heartbeats: Heartbeats
   attempts: Attempts
   outcomes: OutcomeBuffer
-}
-
-/** What a fetch has brought. */
-export interface Fetched {
-  /** Jobs that it could bring at most; with 0 nothing was fetched. */
-  limit: number
-  count: number
-  tookMs: number
-  /** Groups that have all the slots that they may have. */
-  capped: string[]
 }
 
 export const LARGEST_FETCH = 200
@@ -82,16 +73,15 @@ export class Fetcher {
   async fill(lane: Lane, after: (fetched: Fetched) => void): Promise<number> {
     const first = await this.#fetchAllowed(lane, false)
     after(first)
-    const isFull = first.limit > 0 && first.count === first.limit
-    const isCapped = first.limit === 0 || first.capped.length > 0
-    this.#hasMore[lane] = isFull || isCapped
-    if (first.limit === 0) return NO_ROOM_MS
-    if (isFull) return 0
-    if (isCapped) {
+    const result = fetchResult(first)
+    this.#hasMore[lane] = result !== 'drained'
+    if (result === 'no room') return NO_ROOM_MS
+    if (result === 'full') return 0
+    if (result === 'capped') {
       // The queue has no other jobs: a slow group may have more slots.
       const second = await this.#fetchAllowed(lane, true)
       after(second)
-      if (second.limit > 0 && second.count === second.limit) return 0
+      if (fetchResult(second) === 'full') return 0
     }
     return pollMsAfter(Date.now() - this.#lastJobAt, lane, this.#parts.hears())
   }

@@ -1,6 +1,7 @@
 /** Fetches jobs for their first attempts. */
 import type { GroupScheduler } from '../groups/group-scheduler.ts'
-import type { Fetched, Fetcher } from './fetcher.ts'
+import type { Fetched } from './fetch-result.ts'
+import type { Fetcher } from './fetcher.ts'
 import type { Slots } from './slots.ts'
 
 interface Parts {

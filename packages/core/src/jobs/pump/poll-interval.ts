@@ -14,3 +14,10 @@ export function pollMsAfter(idleMs: number, lane: Lane, hears: boolean): number 
   if (lane === 'first') return hears ? 4000 : 2000
   return hears ? 8000 : 5000
 }
+
+const SHORTEST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5000
+
+/** The pause after so many fetches in a row that have failed. */
+export const pauseMsAfter = (failures: number): number =>
+  Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** Math.min(failures - 1, 10))

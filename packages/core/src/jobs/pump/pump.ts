@@ -19,7 +19,7 @@ import { FirstLane } from './first-lane.ts'
 import { Heartbeats } from './heartbeats.ts'
 import { OutcomeBuffer } from './outcome-buffer.ts'
 import { ParkedJobClaims } from './claim-parked-jobs.ts'
-import { IDLE_AFTER_MS } from './poll-interval.ts'
+import { IDLE_AFTER_MS, pauseMsAfter } from './poll-interval.ts'
 import { RetryLane } from './retry-lane.ts'
 import { settleBatch } from './settle-batch.ts'
 import { Slots } from './slots.ts'
@@ -44,8 +44,6 @@ interface Parts {
   telemetry: AttemptTelemetry
 }
 
-const SHORTEST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 5000
 const DRAIN_SECONDS = 10
 
 export class Pump {
@@ -259,8 +257,7 @@ export class Pump {
       } catch (error) {
         fetchFailed()
         if (failures === 0) log.error({ err: error, queue }, 'jobs could not be fetched')
-        const pauseMs = SHORTEST_PAUSE_MS * 2 ** Math.min(failures++, 10)
-        await sleep.sleep(Math.min(LONGEST_PAUSE_MS, pauseMs))
+        await sleep.sleep(pauseMsAfter(++failures))
       }
     }
   }

@@ -4,7 +4,8 @@
  */
 import type { GroupScheduler } from '../groups/group-scheduler.ts'
 import { LANES } from '../job.ts'
-import type { Fetched, Fetcher } from './fetcher.ts'
+import type { Fetched } from './fetch-result.ts'
+import type { Fetcher } from './fetcher.ts'
 import type { ParkedJobClaims } from './claim-parked-jobs.ts'
 import type { Slots } from './slots.ts'
 

@@ -12,12 +12,8 @@ import {
 import { parkFetched } from '../pg-boss/parked-jobs.ts'
 import { failJobs, removeJobs, type PgBoss } from '../pg-boss/boss.ts'
 import { settleCompleted } from './settle-completed.ts'
-import { isLastOf, type Outcome, type JobOutcome, type Settled, type Worker } from '../worker.ts'
-
-type JobOutcomeAs<Kind extends Outcome['kind']> = {
-  job: Job
-  outcome: Extract<Outcome, { kind: Kind }>
-}
+import type { JobOutcome, Settled, Worker } from '../worker.ts'
+import { attemptsToCorrect, byOutput, settlementOf, type Settlement } from './settlement.ts'
 
 /**
  * Returns what was settled, save where all jobs were completed.
@@ -33,11 +29,13 @@ export async function settleBatch(
 ): Promise<Settled[]> {
   if (await settleCompleted(pool.prepared, worker, batch)) return []
   const settled = await pool.transaction(async (db) => {
+    const { queue } = worker
+    const { finished, postponed, parked, ...failed } = settlementOf(batch)
     const all = [
-      ...(await settleFinished(boss, db, worker.queue, batch.filter(isFinished))),
-      ...(await settleFailed(boss, db, worker.queue, batch)),
-      ...(await settlePostponed(db, worker.queue, batch.filter(isPostponed))),
-      ...(await settleParked(db, worker.queue, batch.filter(isParked))),
+      ...(await settleFinished(boss, db, queue, finished)),
+      ...(await settleFailed(boss, db, queue, failed)),
+      ...(await settlePostponed(db, queue, postponed)),
+      ...(await settleParked(db, queue, parked)),
     ]
     if (all.length > 0) await worker.record?.(db, all)
     return all
@@ -50,7 +48,7 @@ async function settleFinished(
   boss: PgBoss,
   db: Db,
   queue: string,
-  finished: JobOutcomeAs<'completed' | 'cancelled'>[],
+  finished: Settlement['finished'],
 ): Promise<Settled[]> {
   const ours = new Set(await removeJobs(boss, db, queue, jobsOf(finished)))
   return finished
@@ -62,20 +60,14 @@ async function settleFailed(
   boss: PgBoss,
   db: Db,
   queue: string,
-  batch: JobOutcome[],
+  { retried, dying }: Pick<Settlement, 'retried' | 'dying'>,
 ): Promise<Settled[]> {
-  const dying = batch.filter(isDying)
-  const retried = batch.filter(isRetried)
-  const cutShort = dying.filter(({ job }) => !job.isLastAttempt)
-  const prolonged = retried.filter(({ job }) => job.isLastAttempt)
-  await setAttemptsLeft(db, queue, jobsOf(cutShort), 0)
-  await setAttemptsLeft(db, queue, jobsOf(prolonged), 1)
+  const { none, one } = attemptsToCorrect({ retried, dying })
+  await setAttemptsLeft(db, queue, none, 0)
+  await setAttemptsLeft(db, queue, one, 1)
   const ours = new Set(await failJobs(boss, db, queue, jobsOf(retried), {}))
-  // A call of pg-boss takes one output for all its jobs, and each dead letter keeps its own.
-  const byOutput = Map.groupBy(dying, ({ outcome }) => JSON.stringify(outcome.output ?? {}))
-  for (const [output, those] of byOutput) {
-    const died = await failJobs(boss, db, queue, jobsOf(those), JSON.parse(output) as object)
-    for (const id of died) ours.add(id)
+  for (const { output, jobs } of byOutput(dying)) {
+    for (const id of await failJobs(boss, db, queue, jobs, output)) ours.add(id)
   }
   const nextAttempts = await delayRetries(
     db,
@@ -100,7 +92,7 @@ async function settleFailed(
 async function settlePostponed(
   db: Db,
   queue: string,
-  postponed: JobOutcomeAs<'postponed'>[],
+  postponed: Settlement['postponed'],
 ): Promise<Settled[]> {
   const waits = postponed.map(({ job, outcome }) => ({ job, delayMs: outcome.delayMs }))
   const nextAttempts = await postponeJobs(db, queue, waits)
@@ -113,7 +105,7 @@ async function settlePostponed(
 async function settleParked(
   db: Db,
   queue: string,
-  parked: JobOutcomeAs<'parked'>[],
+  parked: Settlement['parked'],
 ): Promise<Settled[]> {
   if (parked.length === 0) return []
   // First: it keeps the row of a group from being deleted while jobs of it are being parked.
@@ -133,18 +125,4 @@ const timesOf = (next: NextAttempt | null) => ({
   nextAttemptInMs: next?.inMs ?? null,
 })
 
-const isFinished = (one: JobOutcome): one is JobOutcomeAs<'completed' | 'cancelled'> =>
-  one.outcome.kind === 'completed' || one.outcome.kind === 'cancelled'
-
-const isRetried = (one: JobOutcome): one is JobOutcomeAs<'failed'> =>
-  one.outcome.kind === 'failed' && !isLastOf(one.job, one.outcome)
-
-const isDying = (one: JobOutcome): one is JobOutcomeAs<'failed' | 'dead'> =>
-  one.outcome.kind === 'dead' || (one.outcome.kind === 'failed' && isLastOf(one.job, one.outcome))
-
-const isPostponed = (one: JobOutcome): one is JobOutcomeAs<'postponed'> =>
-  one.outcome.kind === 'postponed'
-
-const isParked = (one: JobOutcome): one is JobOutcomeAs<'parked'> => one.outcome.kind === 'parked'
-
-const jobsOf = (outcomes: { job: Job }[]): Job[] => outcomes.map(({ job }) => job)
+const jobsOf = (outcomes: readonly { job: Job }[]): Job[] => outcomes.map(({ job }) => job)

@@ -1,0 +1,64 @@
+/** What becomes of the jobs of a batch, by their outcomes. settle-batch.ts writes it. */
+import type { Job } from '../job.ts'
+import { isLastOf, type JobOutcome, type Outcome } from '../worker.ts'
+
+export type JobOutcomeAs<Kind extends Outcome['kind']> = {
+  job: Job
+  outcome: Extract<Outcome, { kind: Kind }>
+}
+
+/** The outcomes of a batch; each is in one of these lists, in the order of the batch. */
+export interface Settlement {
+  /** Their jobs are deleted. */
+  finished: JobOutcomeAs<'completed' | 'cancelled'>[]
+  /** Their jobs are tried again. */
+  retried: JobOutcomeAs<'failed'>[]
+  /** Their jobs become dead letters. */
+  dying: JobOutcomeAs<'failed' | 'dead'>[]
+  postponed: JobOutcomeAs<'postponed'>[]
+  parked: JobOutcomeAs<'parked'>[]
+}
+
+export function settlementOf(batch: readonly JobOutcome[]): Settlement {
+  const all: Settlement = { finished: [], retried: [], dying: [], postponed: [], parked: [] }
+  for (const { job, outcome } of batch) {
+    switch (outcome.kind) {
+      case 'completed':
+      case 'cancelled':
+        all.finished.push({ job, outcome })
+        break
+      case 'failed':
+        if (isLastOf(job, outcome)) all.dying.push({ job, outcome })
+        else all.retried.push({ job, outcome })
+        break
+      case 'dead':
+        all.dying.push({ job, outcome })
+        break
+      case 'postponed':
+        all.postponed.push({ job, outcome })
+        break
+      case 'parked':
+        all.parked.push({ job, outcome })
+        break
+    }
+  }
+  return all
+}
+
+/**
+ * Jobs whose rows say otherwise than their outcomes whether an attempt is left. pg-boss goes by the
+ * row: it has to be changed before the job fails.
+ */
+export const attemptsToCorrect = ({ retried, dying }: Pick<Settlement, 'retried' | 'dying'>) => ({
+  none: dying.filter(({ job }) => !job.isLastAttempt).map(({ job }) => job),
+  one: retried.filter(({ job }) => job.isLastAttempt).map(({ job }) => job),
+})
+
+/** A call of pg-boss takes one output for all its jobs, and each dead letter keeps its own. */
+export function byOutput(dying: Settlement['dying']): { output: object; jobs: Job[] }[] {
+  const groups = Map.groupBy(dying, ({ outcome }) => JSON.stringify(outcome.output ?? {}))
+  return [...groups].map(([output, those]) => ({
+    output: JSON.parse(output) as object,
+    jobs: those.map(({ job }) => job),
+  }))
+}

@@ -1,0 +1,81 @@
+import t from 'tap'
+import type { Job } from '../../../../packages/core/src/jobs/job.ts'
+import {
+  attemptsToCorrect,
+  byOutput,
+  settlementOf,
+  type Settlement,
+} from '../../../../packages/core/src/jobs/pump/settlement.ts'
+import type { Outcome } from '../../../../packages/core/src/jobs/worker.ts'
+
+const job = (id: string, isLastAttempt = false) => ({ id, isLastAttempt }) as Job
+const last = { isLast: true, retryInMs: null }
+const notLast = { isLast: false, retryInMs: 60_000 }
+
+const CASES: [about: string, outcome: Outcome, isLastAttempt: boolean, list: keyof Settlement][] = [
+  ['a completed job is deleted', { kind: 'completed' }, false, 'finished'],
+  ['a job whose event is gone is deleted', { kind: 'cancelled' }, true, 'finished'],
+  ['a failed job with attempts left is tried again', { kind: 'failed' }, false, 'retried'],
+  ['a job that failed its last attempt dies', { kind: 'failed' }, true, 'dying'],
+  ['a schedule ends a job before its row does', { kind: 'failed', schedule: last }, false, 'dying'],
+  ['a schedule goes on after its row', { kind: 'failed', schedule: notLast }, true, 'retried'],
+  ['a dead job dies with attempts left', { kind: 'dead' }, false, 'dying'],
+  ['a postponed job waits', { kind: 'postponed', delayMs: 5 }, true, 'postponed'],
+  ['a parked job waits apart', { kind: 'parked' }, true, 'parked'],
+]
+for (const [about, outcome, isLastAttempt, list] of CASES) {
+  t.test(`a settlement by outcome: ${about}`, async (t) => {
+    const settlement = settlementOf([{ job: job('a', isLastAttempt), outcome }])
+    const filled = Object.entries(settlement).filter(([, outcomes]) => outcomes.length > 0)
+    t.strictSame(
+      filled.map(([name]) => name),
+      [list],
+    )
+  })
+}
+
+t.test('a settlement keeps the order of its batch', async (t) => {
+  const batch = ['a', 'b', 'c'].map((id) => ({
+    job: job(id),
+    outcome: { kind: 'failed' } as const,
+  }))
+  t.strictSame(
+    settlementOf(batch).retried.map(({ job }) => job.id),
+    ['a', 'b', 'c'],
+  )
+})
+
+t.test('attempts left are corrected where row and outcome disagree', async (t) => {
+  const settlement = settlementOf([
+    { job: job('dies early'), outcome: { kind: 'dead' } },
+    { job: job('dies in time', true), outcome: { kind: 'failed' } },
+    { job: job('goes on'), outcome: { kind: 'failed' } },
+    { job: job('goes on after its row', true), outcome: { kind: 'failed', schedule: notLast } },
+  ])
+  const { none, one } = attemptsToCorrect(settlement)
+  t.strictSame(
+    none.map(({ id }) => id),
+    ['dies early'],
+  )
+  t.strictSame(
+    one.map(({ id }) => id),
+    ['goes on after its row'],
+  )
+})
+
+t.test('dead letters with the same output share a call of pg-boss', async (t) => {
+  const { dying } = settlementOf([
+    { job: job('a'), outcome: { kind: 'dead', output: { status: 410 } } },
+    { job: job('b'), outcome: { kind: 'dead', output: { status: 500 } } },
+    { job: job('c'), outcome: { kind: 'dead', output: { status: 410 } } },
+    { job: job('d'), outcome: { kind: 'dead' } },
+  ])
+  t.strictSame(
+    byOutput(dying).map(({ output, jobs }) => [output, jobs.map(({ id }) => id)]),
+    [
+      [{ status: 410 }, ['a', 'c']],
+      [{ status: 500 }, ['b']],
+      [{}, ['d']],
+    ],
+  )
+})
