@@ -23,7 +23,7 @@ t.test('a CIDR is an address of either family and a length that it can have', (t
   t.end()
 })
 
-t.test('an address is within a network of its family, in whatever spelling', (t) => {
+t.test('an address is within a network of its family, however it is spelled', (t) => {
   const isWithin = createNetworks(['192.0.2.0/24', '2001:db8::/32', '203.0.113.7'])
   for (const inside of [
     '192.0.2.1',

@@ -45,7 +45,7 @@ t.test('a hook before the guard keeps the host from booting', async (t) => {
 })
 
 t.test(
-  'so does one in a context that was loaded before, even if it has but a 404 handler',
+  'a hook in a context that was loaded before keeps the host from booting, also beside a lone 404 handler',
   async (t) => {
     const before = async (app: FastifyInstance) => {
       await app.register(
@@ -63,7 +63,7 @@ t.test(
   },
 )
 
-t.test('hooks after the guard, and of routes, are nobody else’s concern', async (t) => {
+t.test('hooks after the guard and hooks of routes do not keep the host from booting', async (t) => {
   const boot = await bootOf(t, {
     before: (app) => void app.get('/early', { onRequest: hook('ofRoute') }, async () => 'early'),
     after(app) {

@@ -38,7 +38,7 @@ t.test('a minted key is svc_, 32 random characters and their checksum', (t) => {
   t.end()
 })
 
-t.test('only what has our shape and a wrong checksum is mistyped', (t) => {
+t.test('a text of the form of a key with a wrong checksum is mistyped', (t) => {
   const key = generateKey()
   const swapped = `${key.slice(0, 10)}${key[11]}${key[10]}${key.slice(12)}`
   const other = key.endsWith('0') ? '1' : '0'

@@ -62,7 +62,7 @@ t.test('a key gives others what it may do itself, and no more', (t) => {
   t.end()
 })
 
-t.test('a change is wider where the key can do more after it', (t) => {
+t.test('a change of a key is wider where the key can do more after it', (t) => {
   const key = { ...plain, expiresAt: SOON, allowedIps: OFFICE, limits: SLOW, enabled: true }
   const rows: [after: object, isWider: boolean][] = [
     [{}, false],

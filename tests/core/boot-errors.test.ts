@@ -14,7 +14,7 @@ async function boot(t: Test, options: SvcCoreOptions): Promise<void> {
   await app.register(svcCore, options)
 }
 
-t.test('no database at all', async (t) => {
+t.test('a boot without a database is an error that says how to give one', async (t) => {
   const secrets = () => null
   await t.rejects(boot(t, { secrets }), {
     code: 'SVC_CORE_INVALID_OPTION',
@@ -23,7 +23,7 @@ t.test('no database at all', async (t) => {
   })
 })
 
-t.test('a DATABASE_URL that is no URL', async (t) => {
+t.test('a DATABASE_URL that is no URL is an error at boot', async (t) => {
   const secrets = (name: string) => (name === 'DATABASE_URL' ? 'localhost/app' : null)
   await t.rejects(boot(t, { secrets }), {
     code: 'SVC_CORE_INVALID_OPTION',
@@ -31,7 +31,7 @@ t.test('a DATABASE_URL that is no URL', async (t) => {
   })
 })
 
-t.test('nobody who listens', async (t) => {
+t.test('a port where no server listens is an error at boot', async (t) => {
   const database = 'postgres://user:hunter2@127.0.0.1:1/app'
   await t.rejects(boot(t, { database }), {
     code: 'SVC_CORE_DATABASE_UNREACHABLE',
@@ -39,7 +39,7 @@ t.test('nobody who listens', async (t) => {
   })
 })
 
-t.test('somebody who listens and says nothing', async (t) => {
+t.test('a server that does not answer is an error at boot', async (t) => {
   const silent = createServer().listen(0, '127.0.0.1')
   t.teardown(() => silent.close())
   await once(silent, 'listening')
@@ -53,7 +53,7 @@ t.test('somebody who listens and says nothing', async (t) => {
   })
 })
 
-t.test('a database that does not exist', async (t) => {
+t.test('a database that does not exist is an error at boot', async (t) => {
   const url = new URL(await emptyDatabase(t))
   url.pathname = '/nowhere'
   await t.rejects(boot(t, { database: url.href }), {
@@ -62,7 +62,7 @@ t.test('a database that does not exist', async (t) => {
   })
 })
 
-t.test('a user that does not exist', async (t) => {
+t.test('a user that does not exist is an error at boot', async (t) => {
   const url = new URL(await emptyDatabase(t))
   url.username = 'nobody'
   url.password = 'hunter2'
@@ -72,7 +72,7 @@ t.test('a user that does not exist', async (t) => {
   })
 })
 
-t.test('a Postgres that is too old', async (t) => {
+t.test('a Postgres that is too old is an error at boot', async (t) => {
   const old = Object.assign(new EventEmitter(), {
     options: { max: 1 },
     connect() {},
@@ -86,7 +86,7 @@ t.test('a Postgres that is too old', async (t) => {
   t.equal(old.listenerCount('error'), 0, 'the pool is left as it was')
 })
 
-t.test('svcCore twice', async (t) => {
+t.test('svcCore registered twice is an error at boot', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   const database = { connectionString: await freshDatabase(t), max: 2 }
@@ -97,7 +97,7 @@ t.test('svcCore twice', async (t) => {
   })
 })
 
-t.test('a decorator "svc" of the host', async (t) => {
+t.test('a decorator "svc" of the host is an error at boot', async (t) => {
   const app = Fastify().decorate('svc', {} as never)
   await t.rejects(useCore(app), {
     code: 'SVC_CORE_ALREADY_REGISTERED',

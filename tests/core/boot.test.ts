@@ -7,7 +7,7 @@ import { freshDatabase } from '../support/fresh-database.ts'
 import { startHost } from './support/host.ts'
 import { until } from '../support/until.ts'
 
-t.test('where the host has not, a package registers core with its defaults', async (t) => {
+t.test('a plugin registers core with its defaults where the host has not', async (t) => {
   process.env['DATABASE_URL'] = await freshDatabase(t)
   t.teardown(() => delete process.env['DATABASE_URL'])
   const app = Fastify()

@@ -18,7 +18,7 @@ t.test('fastify.svc offers its API and nothing internal', async (t) => {
   }
 })
 
-t.test('what it offers can be destructured', async (t) => {
+t.test('methods of fastify.svc can be destructured', async (t) => {
   const received: unknown[] = []
   const { app } = await startHost(t, {
     setUp({ svc }) {

@@ -151,31 +151,34 @@ t.test('of a tenant that is erased no table holds a row, save the audit', async 
   t.notOk(ofOthers.some(({ action }) => action === 'tenant.erased'))
 })
 
-t.test('all processes refuse its keys, and write nothing of them any more', async (t) => {
-  const database = await freshDatabase(t)
-  const [here, there] = [await hostOn(t, database), await hostOn(t, database)]
-  const { id: userId } = await here.svc.auth.createUser({
-    email: 'a@b.co',
-    name: 'A',
-    tenant: 'acme',
-  })
-  const made = await here.svc.auth.createApiKey({
-    userId,
-    limits: [{ limit: 100, perSeconds: 3600 }],
-    quota: { limit: 100, period: 'total' },
-  })
-  const ask = (app: FastifyInstance) =>
-    app.inject({ url: '/me', headers: { 'x-api-key': made.key } })
-  for (const app of [here, there]) t.equal((await ask(app)).statusCode, 200)
+t.test(
+  'all processes refuse the keys of an erased tenant, and write nothing of them',
+  async (t) => {
+    const database = await freshDatabase(t)
+    const [here, there] = [await hostOn(t, database), await hostOn(t, database)]
+    const { id: userId } = await here.svc.auth.createUser({
+      email: 'a@b.co',
+      name: 'A',
+      tenant: 'acme',
+    })
+    const made = await here.svc.auth.createApiKey({
+      userId,
+      limits: [{ limit: 100, perSeconds: 3600 }],
+      quota: { limit: 100, period: 'total' },
+    })
+    const ask = (app: FastifyInstance) =>
+      app.inject({ url: '/me', headers: { 'x-api-key': made.key } })
+    for (const app of [here, there]) t.equal((await ask(app)).statusCode, 200)
 
-  await here.svc.eraseTenant('acme')
-  for (const app of [here, there]) t.equal((await ask(app)).statusCode, 401)
-  // It gives back what it holds of the limits, and writes the usage that it has counted.
-  await there.close()
-  t.same(await heldBy(database, [made.id, userId, ':acme', ',acme,']), [])
-})
+    await here.svc.eraseTenant('acme')
+    for (const app of [here, there]) t.equal((await ask(app)).statusCode, 401)
+    // It gives back what it holds of the limits, and writes the usage that it has counted.
+    await there.close()
+    t.same(await heldBy(database, [made.id, userId, ':acme', ',acme,']), [])
+  },
+)
 
-t.test('what is no tenant is refused, and erases nothing', async (t) => {
+t.test('an erasure of what is no tenant is refused', async (t) => {
   const app = await hostOn(t, await freshDatabase(t))
   await app.svc.auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
   await app.svc.auth.createUser({ email: 'a@b.co', name: 'A' })

@@ -104,7 +104,7 @@ t.test('errors of the host are left to the host, and our answers that are none',
   t.strictSame(users.json(), [])
 })
 
-t.test('what an answer says cannot be changed for the next one', async (t) => {
+t.test('changing the body of one error does not change the next one', async (t) => {
   const { ask } = await startHost(t, (error) => Object.assign(error, { message: 'x', more: 1 }))
   for (let i = 0; i < 2; i++) {
     t.match((await ask({ url: '/own' })).json(), { message: 'x' })
@@ -127,7 +127,7 @@ t.test('where errorBody fails our own body is sent, and the log says so once', a
   t.equal(said.length, 1)
 })
 
-t.test('what JSON cannot write is no body', async (t) => {
+t.test('an error body that JSON cannot write is replaced by our own', async (t) => {
   const answer = { statusCode: 401, code: 'SVC_X', error: 'Unauthorized', message: 'no' }
   const cycle: Record<string, unknown> = {}
   cycle['self'] = cycle

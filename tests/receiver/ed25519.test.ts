@@ -33,12 +33,12 @@ t.test('a delivery is verified with the public key of its sender', async (t) => 
   t.ok(verifyDelivery({ headers, body, secret: publicKey }), 'a public key in "secret"')
 })
 
-t.test('the signature may stand among others', async (t) => {
+t.test('the signature may be one of several in the header', async (t) => {
   const value = `v1,AAAA v1a,AAAA ${signature(body, '0199', NOW, other)} ${signature()}`
   t.ok(verify({ headers: { ...headers, 'webhook-signature': value } }))
 })
 
-t.test('what was not signed so is refused', async (t) => {
+t.test('a delivery that was not signed in this way is refused', async (t) => {
   t.throws(() => verify({ body: `${body} ` }), mismatch, 'another body')
   t.throws(() => verify({ publicKey: publicKeyOf(other) }), mismatch, 'another key')
   t.throws(() => verify({ headers: { ...headers, 'webhook-id': '0198' } }), mismatch, 'another id')
@@ -60,7 +60,7 @@ t.test('an old timestamp and a missing header are refused', async (t) => {
   }
 })
 
-t.test('with a secret and a public key either may match', async (t) => {
+t.test('a receiver with a secret and a public key accepts a match of either', async (t) => {
   const secret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
   t.ok(verify({ secret }), 'the public key, where there is no X-Svc-Signature')
   t.throws(() => verify({ secret, headers: { ...headers, 'webhook-signature': 'v1a,AAAA' } }), {

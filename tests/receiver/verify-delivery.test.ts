@@ -80,7 +80,7 @@ t.test('the timestamp may be as far from now as the tolerance says, and not furt
   t.throws(at(NOW - 1, 0), refused)
 })
 
-t.test('what was not signed so is refused', async (t) => {
+t.test('a delivery that was not signed in this way is refused', async (t) => {
   const mismatch = {
     name: 'InvalidDelivery',
     code: 'SVC_DELIVERY_SIGNATURE_MISMATCH',

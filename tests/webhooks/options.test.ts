@@ -2,7 +2,7 @@ import t from 'tap'
 import { resolveWebhooksOptions } from '../../packages/webhooks/src/options.ts'
 import { BUILT_IN } from '../../packages/webhooks/src/outbound/transforms/built-in.ts'
 
-t.test('what is not given has its default', async (t) => {
+t.test('an option that is not given has its default', async (t) => {
   t.same(resolveWebhooksOptions({ allowedEvents: ['order.created'] }), {
     allowedEvents: ['order.created'],
     sources: [],

@@ -168,7 +168,7 @@ async function bodyOf(form: FormData) {
   }
 }
 
-t.test('the pages of @fastify/swagger-ui want a key, unless they are excluded', async (t) => {
+t.test('the pages of @fastify/swagger-ui need a key, unless they are excluded', async (t) => {
   const documented = (excludePaths: string[]) =>
     startHost(t, {
       auth: { excludePaths },

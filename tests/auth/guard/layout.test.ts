@@ -59,7 +59,7 @@ t.test('a host that is one plugin, as fastify-cli starts it, is guarded as a who
   }
 })
 
-t.test('with a prefix its management API stands behind the prefix, guarded', async (t) => {
+t.test('a plugin with a prefix serves the management API under the prefix, guarded', async (t) => {
   const guard = await guarding(t)
   let inner: FastifyInstance['svc'] | undefined
   const app = hostOf(
@@ -81,7 +81,7 @@ t.test('with a prefix its management API stands behind the prefix, guarded', asy
   t.equal(await ask('/v1/_auth/own', key), 403, 'a route of the host below the base path')
 })
 
-t.test('the request context may be registered inside as well', async (t) => {
+t.test('the request context may be registered inside the guarded plugin', async (t) => {
   const guard = await guarding(t)
   const app = hostOf(t, async (app) => {
     await app.register(requestContext)

@@ -67,7 +67,7 @@ t.test('a lease that cannot be renewed is logged once', async (t) => {
   t.equal(lines.length, 2)
 })
 
-t.test('so are inserted keys that cannot be read', async (t) => {
+t.test('inserted keys that cannot be read are logged once', async (t) => {
   const { lines, log } = makeLog()
   const { postgres, ask } = makePostgres()
   const poller = new InsertedKeysPoller({
@@ -86,7 +86,7 @@ t.test('so are inserted keys that cannot be read', async (t) => {
   t.match(lines[1], /^info: inserted keys can be read again/)
 })
 
-t.test('and times of last use that cannot be written', async (t) => {
+t.test('times of last use that cannot be written are logged once', async (t) => {
   const { lines, log } = makeLog()
   const { postgres, ask } = makePostgres()
   const lastUsed = new LastUsed(ask, log)

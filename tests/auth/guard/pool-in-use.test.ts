@@ -55,7 +55,7 @@ for (const auth of [{}, { rateLimit }]) {
   })
 }
 
-t.test('behind a pooler, too', async (t) => {
+t.test('keys are decided behind a pooler while the application uses its whole pool', async (t) => {
   const { url } = await proxyPostgres(t, await freshDatabase(t), { refusesOptions: true })
   const host = await startHost(t, { database: url, after })
   const [used, unseen] = [await host.makeKey(), await host.makeKey()]
@@ -67,7 +67,7 @@ t.test('behind a pooler, too', async (t) => {
   t.equal(await me(host, unseen.key), 200)
 })
 
-t.test('a revocation is heard of while the application uses its whole pool', async (t) => {
+t.test('a revocation holds while the application uses its whole pool', async (t) => {
   const database = await freshDatabase(t)
   const here = await startHost(t, { database, after })
   const there = await startHost(t, { database, after })
@@ -79,7 +79,7 @@ t.test('a revocation is heard of while the application uses its whole pool', asy
   t.equal(await me(there, key), 401)
 })
 
-t.test('a key-value table that is locked costs no good key its answer', async (t) => {
+t.test('a locked key-value table does not delay requests with valid keys', async (t) => {
   const host = await startHost(t, { auth: { rateLimit }, after })
   const [used, unseen] = [await host.makeKey(), await host.makeKey()]
   t.equal(await me(host, used.key), 200)

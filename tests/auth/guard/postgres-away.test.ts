@@ -16,7 +16,7 @@ const unavailable = {
 }
 
 for (const how of ['cut', 'silence'] as const) {
-  t.test(`without Postgres nobody passes, and nobody hangs: ${how}`, async (t) => {
+  t.test(`without Postgres every request is refused, and none hangs: ${how}`, async (t) => {
     const proxy = await proxyPostgres(t, await freshDatabase(t))
     const { ask, makeKey } = await startHost(t, { database: proxy.url, after })
     const { key } = await makeKey()
@@ -42,7 +42,7 @@ for (const how of ['cut', 'silence'] as const) {
   })
 }
 
-t.test('where failures cannot be counted, nobody is judged', async (t) => {
+t.test('while failures cannot be counted, every request with a key is a 503', async (t) => {
   const proxy = await proxyPostgres(t, await freshDatabase(t))
   const rateLimit = { maxAttempts: 5, windowMs: 60_000, blockDurationMs: 60_000 }
   const host = await startHost(t, { database: proxy.url, auth: { rateLimit }, after })

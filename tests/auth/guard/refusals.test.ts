@@ -4,7 +4,7 @@ import t from 'tap'
 import { startHost } from '../support/host.ts'
 import { rawRequest } from '../support/raw-request.ts'
 
-t.test('behind a refusal nothing runs, though an onSend hook is asynchronous', async (t) => {
+t.test('no handler runs after a refusal, also with an asynchronous onSend hook', async (t) => {
   const ran: string[] = []
   const { ask, makeKey } = await startHost(t, {
     after(app) {
@@ -67,7 +67,7 @@ t.test(
   },
 )
 
-t.test('what looks like a switch in a route’s config is none', async (t) => {
+t.test('an unknown field of a route’s config does not open the route', async (t) => {
   const { ask } = await startHost(t, {
     after(app) {
       const looks = [{ auth: false }, { auth: null }, { auth: { public: true } }, { open: true }]
@@ -79,7 +79,7 @@ t.test('what looks like a switch in a route’s config is none', async (t) => {
   }
 })
 
-t.test('what Fastify refuses before any hook reaches no handler either', async (t) => {
+t.test('a request that Fastify refuses before any hook reaches no handler', async (t) => {
   const ran: string[] = []
   const { app } = await startHost(t, {
     fastify: {

@@ -20,7 +20,7 @@ const withPlugin = async (app: FastifyInstance) => {
   await app.register(requestContextPlugin)
 }
 
-t.test('where the host has a request context, the caller stands in it', async (t) => {
+t.test('the request context of a host holds the caller', async (t) => {
   const { ask, makeKey } = await startHost(t, { before: withPlugin, after })
   const keys = await Promise.all([1, 2, 3].map(() => makeKey({ scopes: ['write'] })))
   // First with a query in the way, then from memory, all at once.
@@ -35,13 +35,13 @@ t.test('where the host has a request context, the caller stands in it', async (t
   t.same((await ask('GET', '/me')).body, { userId: null, scopes: ['admin'], bootstrap: true })
 })
 
-t.test('the option opens a context where there is none', async (t) => {
+t.test('the option requestContext opens a context where there is none', async (t) => {
   const { ask, makeKey } = await startHost(t, { auth: { requestContext: true }, after })
   const { key, userId } = await makeKey()
   t.match((await ask('GET', '/me', { key })).body, { userId, bootstrap: false })
 })
 
-t.test('on an open path it says nothing', async (t) => {
+t.test('the request context of an open path holds no caller', async (t) => {
   const auth = { excludePaths: ['/me'] }
   const { ask } = await startHost(t, { auth, before: withPlugin, after })
   t.same((await ask('GET', '/me')).body, { userId: null, scopes: null, bootstrap: null })

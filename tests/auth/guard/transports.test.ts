@@ -11,7 +11,7 @@ import { startHost } from '../support/host.ts'
 import { logOf } from '../support/log.ts'
 import { rawRequest } from '../support/raw-request.ts'
 
-t.test('over HTTP/2 the same is decided', async (t) => {
+t.test('the guard decides over HTTP/2 as over HTTP/1.1', async (t) => {
   const database = await freshDatabase(t)
   const { makeKey } = await startHost(t, { database })
   const { key } = await makeKey()
@@ -83,7 +83,7 @@ t.test('a WebSocket route is guarded like any other', async (t) => {
   socket.terminate()
 })
 
-t.test('whoever listens to upgrades past Fastify is warned of', async (t) => {
+t.test('a listener of upgrades that bypasses Fastify is warned of', async (t) => {
   const log = logOf()
   const { app } = await startHost(t, { fastify: { logger: { level: 'warn', stream: log } } })
   t.equal(log.text(), '')
@@ -92,7 +92,7 @@ t.test('whoever listens to upgrades past Fastify is warned of', async (t) => {
   t.match(log.text(), /upgrade.*is not guarded by svcAuth/)
 })
 
-t.test('on one connection the second request is judged anew', async (t) => {
+t.test('each request of one connection is judged by its own key', async (t) => {
   const { app, makeKey } = await startHost(t, {
     after: (app) => void app.get('/me', async () => 'me'),
   })

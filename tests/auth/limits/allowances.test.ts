@@ -54,7 +54,7 @@ const rounded = (answer: Answer): Answer => ({
   retryMs: answer.retryMs && Math.round(answer.retryMs),
 })
 
-t.test('its own clock decides where none is passed in', async (t) => {
+t.test('Postgres decides by its own clock where none is passed in', async (t) => {
   const { app } = await startHost(t)
   const rule = { subject: 'key:a', period: 60, limit: 3 } as const
   const ask = { rule, want: 2, ahead: 0, held: 0, returns: [] }

@@ -102,7 +102,7 @@ t.test('a slow Postgres delays requests, and takes little of a limit', async (t)
   }
 })
 
-t.test('a quota is never passed, and only what dies with a process is lost of it', async (t) => {
+t.test('a quota is never passed, and a killed process loses only what it held of it', async (t) => {
   const quota = { subject: 'key:a', period: 'total', limit: 1000 } as const
   for (const seed of SEEDS) {
     const trouble = { ...TROUBLE, stepsMs: [-3_600_000, 86_400_000] }

@@ -35,7 +35,7 @@ t.test('a request over a limit is a 429 that says when to come again', async (t)
   t.match(headers['ratelimit'], /^"3-per-60s";r=0;t=\d+$/)
 })
 
-t.test('after the window the key works again', async (t) => {
+t.test('a key over its limit works again after the window', async (t) => {
   const host = await startHost(t, { after })
   const { key } = await host.makeKey({ limits: [{ limit: 2, perSeconds: 1 }] })
   const from = performance.now()
@@ -139,18 +139,21 @@ t.test('a request without the scope is a 403 and takes nothing', async (t) => {
   t.match(headers['ratelimit'], /^"2-per-60s";r=2/)
 })
 
-t.test('two hosts keep a small limit together, and a closed one gives back', async (t) => {
-  const here = await startHost(t, { after })
-  const there = await startHost(t, { after, database: here.database })
-  const { key } = await here.makeKey({ limits: [{ limit: 10, perSeconds: 60 }] })
-  const both = await Promise.all([statusesOf(here, key, 20), statusesOf(there, key, 20)])
-  t.equal(passedOf(both.flat()), 10)
+t.test(
+  'two hosts keep a small limit together, and a closed host gives back what it held',
+  async (t) => {
+    const here = await startHost(t, { after })
+    const there = await startHost(t, { after, database: here.database })
+    const { key } = await here.makeKey({ limits: [{ limit: 10, perSeconds: 60 }] })
+    const both = await Promise.all([statusesOf(here, key, 20), statusesOf(there, key, 20)])
+    t.equal(passedOf(both.flat()), 10)
 
-  const { key: quotaKey } = await here.makeKey({ quota: { limit: 100, period: 'total' } })
-  t.equal(passedOf(await statusesOf(there, quotaKey, 3)), 3)
-  await there.app.close()
-  t.equal(passedOf(await statusesOf(here, quotaKey, 120)), 97)
-})
+    const { key: quotaKey } = await here.makeKey({ quota: { limit: 100, period: 'total' } })
+    t.equal(passedOf(await statusesOf(there, quotaKey, 3)), 3)
+    await there.app.close()
+    t.equal(passedOf(await statusesOf(here, quotaKey, 120)), 97)
+  },
+)
 
 t.test('limits change with a PATCH, also in a host that knows the key', async (t) => {
   const host = await startHost(t, { after })
@@ -214,7 +217,7 @@ t.test('a limited key lifts no limits', async (t) => {
   t.match(await create({ limits }), { status: 201, body: { limits } })
 })
 
-t.test('limits that make no sense are a 400', async (t) => {
+t.test('a limit with wrong values is a 400', async (t) => {
   const host = await startHost(t)
   const { id } = await host.makeUser()
   const wrong = [
@@ -235,14 +238,17 @@ t.test('limits that make no sense are a 400', async (t) => {
   await t.rejects(wrongCost, { code: 'SVC_AUTH_INVALID_ROUTE_COST' })
 })
 
-t.test('without Postgres what is held is used up, then it is a 503', async (t) => {
-  const host = await startHost(t, { after })
-  const { key } = await host.makeKey({ limits: [{ limit: 1000, perSeconds: 60 }] })
-  await host.ask('GET', '/me', { key })
-  const statements = watchStatements(host.app)
-  statements.broken = new Error('Postgres is away')
-  const statuses = await statusesOf(host, key, 30)
-  t.ok(passedOf(statuses) > 0)
-  t.ok(statuses.every((status) => status === 200 || status === 503))
-  t.ok(statuses.includes(503))
-})
+t.test(
+  'without Postgres the allowances that are held are used up, then the answer is a 503',
+  async (t) => {
+    const host = await startHost(t, { after })
+    const { key } = await host.makeKey({ limits: [{ limit: 1000, perSeconds: 60 }] })
+    await host.ask('GET', '/me', { key })
+    const statements = watchStatements(host.app)
+    statements.broken = new Error('Postgres is away')
+    const statuses = await statusesOf(host, key, 30)
+    t.ok(passedOf(statuses) > 0)
+    t.ok(statuses.every((status) => status === 200 || status === 503))
+    t.ok(statuses.includes(503))
+  },
+)

@@ -3,7 +3,7 @@ import { areWithin, isQuotaWithin, type Limit } from '../../../packages/auth/src
 
 const per = (limit: number, perSeconds: number): Limit => ({ limit, perSeconds })
 
-t.test('limits are within others where whoever keeps them keeps those too', (t) => {
+t.test('limits are within others where keeping them keeps the others', (t) => {
   const rows: [given: Limit[] | null, than: Limit[] | null, isWithin: boolean][] = [
     [null, null, true],
     [[per(5, 1)], null, true],
@@ -26,15 +26,18 @@ t.test('limits are within others where whoever keeps them keeps those too', (t) 
   t.end()
 })
 
-t.test('quotas likewise, in the longest of their periods', (t) => {
-  const month = { limit: 3100, period: 'month' } as const
-  t.ok(isQuotaWithin(null, null))
-  t.ok(isQuotaWithin(month, null))
-  t.notOk(isQuotaWithin(null, month))
-  t.ok(isQuotaWithin(month, month))
-  t.ok(isQuotaWithin({ limit: 100, period: 'day' }, month))
-  t.notOk(isQuotaWithin({ limit: 101, period: 'day' }, month))
-  t.ok(isQuotaWithin({ limit: 3100, period: 'total' }, month))
-  t.notOk(isQuotaWithin(month, { limit: 5000, period: 'total' }))
-  t.end()
-})
+t.test(
+  'a quota is within another where keeping it keeps the other, in the longest of their periods',
+  (t) => {
+    const month = { limit: 3100, period: 'month' } as const
+    t.ok(isQuotaWithin(null, null))
+    t.ok(isQuotaWithin(month, null))
+    t.notOk(isQuotaWithin(null, month))
+    t.ok(isQuotaWithin(month, month))
+    t.ok(isQuotaWithin({ limit: 100, period: 'day' }, month))
+    t.notOk(isQuotaWithin({ limit: 101, period: 'day' }, month))
+    t.ok(isQuotaWithin({ limit: 3100, period: 'total' }, month))
+    t.notOk(isQuotaWithin(month, { limit: 5000, period: 'total' }))
+    t.end()
+  },
+)

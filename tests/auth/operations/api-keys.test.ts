@@ -80,7 +80,7 @@ t.test('a wrong key is a 400 that says what is wrong', async (t) => {
   }
 })
 
-t.test('there are no keys of a user that does not exist', async (t) => {
+t.test('a user that does not exist has no keys, and can be given none', async (t) => {
   const { ask } = await startHost(t)
   const gone = { status: 404, body: { code: 'SVC_AUTH_USER_NOT_FOUND' } }
   t.match(await ask('POST', `/_auth/users/${UNKNOWN}/keys`), gone)
@@ -107,7 +107,7 @@ t.test('a revoked key is refused at once, and cannot be revoked again', async (t
   t.match(listed, { id, revokedAt: /Z$/ })
 })
 
-t.test('with their user all keys are revoked', async (t) => {
+t.test('deleting a user revokes all its keys', async (t) => {
   const { ask, makeKey } = await startHost(t, {
     after: (app) => void app.get('/me', async () => 'me'),
   })

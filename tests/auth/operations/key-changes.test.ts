@@ -50,7 +50,7 @@ t.test('a key is made with the same fields', async (t) => {
   t.match(made, { status: 201, body })
 })
 
-t.test('a wrong change is a 400 that says what is wrong', async (t) => {
+t.test('a wrong change of a key is a 400 that says what is wrong', async (t) => {
   const { ask, makeKey } = await startHost(t, { auth })
   const { id } = await makeKey()
   const cases: [body: object, message: RegExp][] = [
@@ -101,7 +101,7 @@ t.test('a disabled key is refused as a revoked one is, and can be enabled again'
   }
 })
 
-t.test('a change that is rolled back never held, and one holds from its commit on', async (t) => {
+t.test('a change of a key holds from its commit on, and not where it is rolled back', async (t) => {
   const { app, ask, makeKey } = await startHost(t, { auth, after })
   const { id, key } = await makeKey()
   const disabled = app.svc.transaction(async (db) => {
@@ -114,7 +114,7 @@ t.test('a change that is rolled back never held, and one holds from its commit o
   t.equal((await ask('GET', '/me', { key })).status, 401)
 })
 
-t.test('a change holds in other processes within a second', async (t) => {
+t.test('a change of a key holds in other processes within a second', async (t) => {
   const host = await startHost(t, { auth, after })
   const other = await startHost(t, { database: host.database, auth, after })
   const { id, key } = await host.makeKey()
@@ -163,7 +163,7 @@ t.test('a key is used from its networks alone', async (t) => {
 })
 
 t.test(
-  'a role is what the host that reads the key says, and a namespace what it has',
+  'roles and namespaces of a key mean what the host that reads the key declares',
   async (t) => {
     const viewers = await startHost(t, { auth, after })
     const { key } = await viewers.makeKey({ scopes: ['role:viewer', 'billing:*'] })
@@ -228,32 +228,35 @@ t.test('keys are listed by user, prefix, state and last use', async (t) => {
   ])
 })
 
-t.test('a key that is restricted can neither lift that nor make others without it', async (t) => {
-  const { ask, makeKey } = await startHost(t)
-  const scopes = ['auth:manage']
-  const expiresAt = '2999-01-01T00:00:00.000Z'
-  const office = await makeKey({ scopes })
-  await ask('PATCH', `/_auth/keys/${office.id}`, { body: { allowedIps: ['127.0.0.0/8'] } })
-  const brief = await makeKey({ scopes, expiresAt })
-  const refused = { status: 403, body: { code: 'SVC_AUTH_NOT_GRANTABLE' } }
+t.test(
+  'a restricted key can neither lift its restrictions nor make keys without them',
+  async (t) => {
+    const { ask, makeKey } = await startHost(t)
+    const scopes = ['auth:manage']
+    const expiresAt = '2999-01-01T00:00:00.000Z'
+    const office = await makeKey({ scopes })
+    await ask('PATCH', `/_auth/keys/${office.id}`, { body: { allowedIps: ['127.0.0.0/8'] } })
+    const brief = await makeKey({ scopes, expiresAt })
+    const refused = { status: 403, body: { code: 'SVC_AUTH_NOT_GRANTABLE' } }
 
-  const rows: [key: typeof office, lifted: object, within: object][] = [
-    [office, { allowedIps: null }, { allowedIps: ['127.0.0.1/32'] }],
-    [brief, { expiresAt: null }, { expiresAt: '2998-01-01T00:00:00.000Z' }],
-  ]
-  for (const [{ id, key, userId }, lifted, within] of rows) {
-    const make = (body: object) => ask('POST', `/_auth/users/${userId}/keys`, { key, body })
-    t.match(await ask('PATCH', `/_auth/keys/${id}`, { key, body: lifted }), refused)
-    t.match(await make({}), refused)
-    t.match(await make(lifted), refused)
-    const made = await make(within)
-    t.equal(made.status, 201)
-    const path = `/_auth/keys/${made.body.id}`
-    t.match(await ask('PATCH', path, { key, body: lifted }), refused)
-    t.equal((await ask('PATCH', path, { key, body: { enabled: false } })).status, 200)
-    t.equal((await ask('PATCH', path, { key, body: { label: 'x' } })).status, 200)
-    const free = await ask('POST', `/_auth/users/${userId}/keys`)
-    const rotated = await ask('POST', `/_auth/keys/${free.body.id}/rotate`, { key })
-    t.match(rotated, refused, 'a rotation would give it the text of a key that can do more')
-  }
-})
+    const rows: [key: typeof office, lifted: object, within: object][] = [
+      [office, { allowedIps: null }, { allowedIps: ['127.0.0.1/32'] }],
+      [brief, { expiresAt: null }, { expiresAt: '2998-01-01T00:00:00.000Z' }],
+    ]
+    for (const [{ id, key, userId }, lifted, within] of rows) {
+      const make = (body: object) => ask('POST', `/_auth/users/${userId}/keys`, { key, body })
+      t.match(await ask('PATCH', `/_auth/keys/${id}`, { key, body: lifted }), refused)
+      t.match(await make({}), refused)
+      t.match(await make(lifted), refused)
+      const made = await make(within)
+      t.equal(made.status, 201)
+      const path = `/_auth/keys/${made.body.id}`
+      t.match(await ask('PATCH', path, { key, body: lifted }), refused)
+      t.equal((await ask('PATCH', path, { key, body: { enabled: false } })).status, 200)
+      t.equal((await ask('PATCH', path, { key, body: { label: 'x' } })).status, 200)
+      const free = await ask('POST', `/_auth/users/${userId}/keys`)
+      const rotated = await ask('POST', `/_auth/keys/${free.body.id}/rotate`, { key })
+      t.match(rotated, refused, 'a rotation would give it the text of a key that can do more')
+    }
+  },
+)

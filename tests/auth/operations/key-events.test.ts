@@ -79,7 +79,7 @@ t.test('a host subscribes to our events and does not publish them', async (t) =>
   t.ok(await app.svc.events.publish('svcx.mine', {}))
 })
 
-t.test('each key is told of once before it expires, and once when it has expired', async (t) => {
+t.test('each key has one event before it expires and one when it has expired', async (t) => {
   const host = await hostWithContext(t)
   const { app, context, makeKey } = host
   const inDays = (days: number) => new Date(Date.now() + days * 24 * 3600_000).toISOString()
@@ -113,7 +113,7 @@ t.test('each key is told of once before it expires, and once when it has expired
   ])
 })
 
-t.test('a key that is not used is told of once, and again after its next use', async (t) => {
+t.test('an unused key has one event, and another one after its next use', async (t) => {
   const host = await hostWithContext(t)
   const { app, context, makeKey } = host
   const idle = await makeKey()

@@ -8,7 +8,7 @@ import { logOf } from '../support/log.ts'
 const BOOTSTRAP_KEY = 'Zq8xW3vT5bN7mK9pL2sD4fG6'
 const rateLimit = { maxAttempts: 3, windowMs: 60_000, blockDurationMs: 60_000 }
 
-t.test('after everything was done, no key stands in the log or the database', async (t) => {
+t.test('no text of a key is in the log or the database after all operations', async (t) => {
   const log = logOf()
   const { database, app, ask, makeUser, makeKey } = await startHost(t, {
     auth: { rateLimit },
@@ -91,7 +91,7 @@ t.test('the log tells which key was refused, and who made and revoked keys', asy
   t.match(log.entries('key revoked'), [{ keyId, by: 'the bootstrap key' }])
 })
 
-t.test('should a secret slip into what we log, it is redacted', async (t) => {
+t.test('a secret in a log line of ours is redacted', async (t) => {
   const log = logOf()
   const { app } = await startHost(t, { fastify: { logger: { level: 'info', stream: log } } })
   const headers = { authorization: 'Bearer swordfish' }

@@ -63,34 +63,37 @@ t.test('a revocation that is rolled back changes nothing', async (t) => {
   t.equal(await me(here, key), 401)
 })
 
-t.test('a key that is asked about all the time is refused with the commit', async (t) => {
-  const { here, db, auth } = await hostsAndTransaction(t)
-  const { id, key } = await here.makeKey()
-  let isCommitted = false
-  let isOver = false
-  const late: number[] = []
-  const asking = Array.from({ length: 4 }, async () => {
-    while (!isOver) {
-      const isDue = isCommitted
-      const status = await me(here, key)
-      if (isDue) late.push(status)
-      // What is decided from memory takes no turn of the event loop: the transaction's statements
-      // would wait for seconds, until they are given up.
-      await setImmediate()
-    }
-  })
-  await auth.revokeApiKey(id, { db })
-  for (let i = 0; i < 20; i++) await me(here, key)
-  await db.query('commit')
-  isCommitted = true
-  for (let i = 0; i < 20; i++) t.equal(await me(here, key), 401)
-  isOver = true
-  await Promise.all(asking)
-  t.ok(late.length > 0)
-  t.strictSame([...new Set(late)], [401])
-})
+t.test(
+  'a key under constant requests is refused from the commit of its revocation on',
+  async (t) => {
+    const { here, db, auth } = await hostsAndTransaction(t)
+    const { id, key } = await here.makeKey()
+    let isCommitted = false
+    let isOver = false
+    const late: number[] = []
+    const asking = Array.from({ length: 4 }, async () => {
+      while (!isOver) {
+        const isDue = isCommitted
+        const status = await me(here, key)
+        if (isDue) late.push(status)
+        // What is decided from memory takes no turn of the event loop: the transaction's statements
+        // would wait for seconds, until they are given up.
+        await setImmediate()
+      }
+    })
+    await auth.revokeApiKey(id, { db })
+    for (let i = 0; i < 20; i++) await me(here, key)
+    await db.query('commit')
+    isCommitted = true
+    for (let i = 0; i < 20; i++) t.equal(await me(here, key), 401)
+    isOver = true
+    await Promise.all(asking)
+    t.ok(late.length > 0)
+    t.strictSame([...new Set(late)], [401])
+  },
+)
 
-t.test('so are all keys of a user who is deleted in a transaction', async (t) => {
+t.test('the keys of a user deleted in a transaction are refused from its commit on', async (t) => {
   const { here, db, auth } = await hostsAndTransaction(t)
   const first = await here.makeKey()
   const second = await here.makeKey({ userId: first.userId })
@@ -113,7 +116,7 @@ t.test('a key that was made in a transaction is valid from its commit on', async
   await isDecidedFromMemory(here, key)
 })
 
-t.test('a transaction whose connection ends is one that was rolled back', async (t) => {
+t.test('a revocation whose transaction loses its connection changes nothing', async (t) => {
   const { here, auth } = await hostsAndTransaction(t)
   const { database } = here.app.svc
   const { id, key } = await here.makeKey()

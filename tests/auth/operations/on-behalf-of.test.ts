@@ -81,22 +81,25 @@ t.test('keys are given what the scopes allow: read and write, where none are nam
   ])
 })
 
-t.test('a key acts with what it has, whatever scopes are named', async (t) => {
-  const { app } = await startHost(t)
-  const { auth } = app.svc
-  const user = await auth.createUser({ email: 'a@b.co', name: 'A' })
-  const { id: keyId } = await auth.createApiKey({ userId: user.id, scopes: ['auth:manage'] })
-  const actor = { kind: 'console', keyId, userId: user.id } as const
-  const by = auth.as({ tenant: null, actor, scopes: ['admin'] })
-  await t.rejects(by.createApiKey({ userId: user.id, scopes: ['admin'] }), {
-    code: 'SVC_AUTH_SCOPE_NOT_GRANTABLE',
-  })
-  t.ok(await by.createApiKey({ userId: user.id, scopes: ['auth:manage'] }))
-  const operator = auth.as({ tenant: null })
-  t.ok(await operator.createApiKey({ userId: user.id, scopes: ['admin'] }))
-})
+t.test(
+  'an operation on behalf of a key has the scopes of the key, whatever scopes are named',
+  async (t) => {
+    const { app } = await startHost(t)
+    const { auth } = app.svc
+    const user = await auth.createUser({ email: 'a@b.co', name: 'A' })
+    const { id: keyId } = await auth.createApiKey({ userId: user.id, scopes: ['auth:manage'] })
+    const actor = { kind: 'console', keyId, userId: user.id } as const
+    const by = auth.as({ tenant: null, actor, scopes: ['admin'] })
+    await t.rejects(by.createApiKey({ userId: user.id, scopes: ['admin'] }), {
+      code: 'SVC_AUTH_SCOPE_NOT_GRANTABLE',
+    })
+    t.ok(await by.createApiKey({ userId: user.id, scopes: ['auth:manage'] }))
+    const operator = auth.as({ tenant: null })
+    t.ok(await operator.createApiKey({ userId: user.id, scopes: ['admin'] }))
+  },
+)
 
-t.test('a tenant that was forgotten reaches nothing', async (t) => {
+t.test('svc.auth.as refuses a tenant that is missing, empty or malformed', async (t) => {
   const { app } = await startHost(t)
   for (const tenant of [undefined, '', 'a b']) {
     t.throws(() => app.svc.auth.as({ tenant: tenant as never }), InvalidInput)

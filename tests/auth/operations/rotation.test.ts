@@ -35,7 +35,7 @@ t.test('a rotation makes a key with the same rights, and both are valid for a wh
   )
 })
 
-t.test('without an overlap the old key ends at once', async (t) => {
+t.test('a rotation without an overlap ends the old key at once', async (t) => {
   const { ask, makeKey } = await startHost(t, { after })
   const { id, key } = await makeKey()
   t.equal((await ask('GET', '/me', { key })).status, 200)
@@ -45,7 +45,7 @@ t.test('without an overlap the old key ends at once', async (t) => {
   t.equal((await ask('GET', '/me', { key: made.key })).status, 200)
 })
 
-t.test('the old key never ends later than it would have', async (t) => {
+t.test('a rotation never prolongs the old key', async (t) => {
   const { app, ask, makeKey } = await startHost(t)
   const expiresAt = new Date(Date.now() + 60_000).toISOString()
   const { id } = await makeKey({ expiresAt })
@@ -101,7 +101,7 @@ t.test('a key rotates itself, whatever its scopes are', async (t) => {
   t.equal((await ask('GET', '/_auth/me', { key: null })).status, 401)
 })
 
-t.test('who may not grant what a key holds cannot rotate it', async (t) => {
+t.test('a caller that may not grant what a key holds cannot rotate it', async (t) => {
   const { ask, makeKey } = await startHost(t)
   const { key } = await makeKey({ scopes: ['auth:manage'] })
   const admin = await makeKey({ scopes: ['admin'] })

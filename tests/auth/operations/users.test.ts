@@ -43,7 +43,7 @@ t.test('an email belongs to one user, in whatever case, until that one is delete
   t.equal((await ask('POST', '/_auth/users', again)).status, 201)
 })
 
-t.test('of many who take one email at once, one gets it', async (t) => {
+t.test('of many users created with one email at once, one is created', async (t) => {
   const { ask } = await startHost(t)
   const body = { email: 'a@b.co', name: 'A' }
   const answers = await Promise.all(
@@ -140,7 +140,7 @@ t.test('an id that is too long for the router is a 404, behind the guard', async
   }
 })
 
-t.test('another path beside the routes that take an id is the host’s own 404', async (t) => {
+t.test('a path beside the routes that take an id is the host’s own 404', async (t) => {
   const { ask } = await startHost(t, {
     after: (app) => {
       app.setNotFoundHandler((_request, reply) => reply.code(404).send('of the host'))

@@ -84,18 +84,21 @@ t.test('an alert that GitHub has not signed, or that is none, is refused', async
   t.match(await app.svc.auth.validateApiKey(key), { valid: true })
 })
 
-t.test('without the option no alerts are taken, and its keys are public keys', async (t) => {
-  const host = await startHost(t)
-  const answer = await host.app.inject({ method: 'POST', url: '/_auth/leaks/github' })
-  t.equal(answer.statusCode, 401, 'as every path of the management API without a key')
-  for (const githubLeaks of [
-    { keys: [] },
-    { keys: [{ key_identifier: 'x', key: 'y' }] },
-    { key },
-  ]) {
-    await t.rejects(startHost(t, { auth: { githubLeaks } }), {
-      code: 'SVC_CORE_INVALID_OPTION',
-      message: /githubLeaks/,
-    })
-  }
-})
+t.test(
+  'without githubLeaks there is no route for alerts, and its keys must be public keys',
+  async (t) => {
+    const host = await startHost(t)
+    const answer = await host.app.inject({ method: 'POST', url: '/_auth/leaks/github' })
+    t.equal(answer.statusCode, 401, 'as every path of the management API without a key')
+    for (const githubLeaks of [
+      { keys: [] },
+      { keys: [{ key_identifier: 'x', key: 'y' }] },
+      { key },
+    ]) {
+      await t.rejects(startHost(t, { auth: { githubLeaks } }), {
+        code: 'SVC_CORE_INVALID_OPTION',
+        message: /githubLeaks/,
+      })
+    }
+  },
+)

@@ -70,7 +70,7 @@ t.test('schemes of the host stay as they are', async (t) => {
   t.same(paths['/mine'].get.security, [{ mine: [] }])
 })
 
-t.test('Swagger 2 has its own names for the same', async (t) => {
+t.test('a Swagger 2 document has its own names for the security schemes', async (t) => {
   const { app } = await startHost(t, {
     before: async (app) => {
       await app.register(swagger, {})
@@ -86,12 +86,15 @@ t.test('Swagger 2 has its own names for the same', async (t) => {
   t.same(document.paths['/things'].post.security, anyOf('write'))
 })
 
-t.test('registered after svcAuth it describes what it sees, without security', async (t) => {
-  const { app } = await startHost(t, {
-    async after(app) {
-      await app.register(swagger, { openapi: {} })
-      app.get('/things', async () => 'read')
-    },
-  })
-  t.match(JSON.parse(JSON.stringify(app.swagger())).paths, { '/things': { get: {} } })
-})
+t.test(
+  'a swagger plugin registered after svcAuth describes its routes without security',
+  async (t) => {
+    const { app } = await startHost(t, {
+      async after(app) {
+        await app.register(swagger, { openapi: {} })
+        app.get('/things', async () => 'read')
+      },
+    })
+    t.match(JSON.parse(JSON.stringify(app.swagger())).paths, { '/things': { get: {} } })
+  },
+)

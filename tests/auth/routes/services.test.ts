@@ -82,7 +82,7 @@ t.test('a host that has declared auth:verify itself keeps it for its own routes'
   t.equal((await ask('POST', '/_auth/verify', { body: { key } })).status, 200)
 })
 
-t.test('a proxy is told who asks, or the refusal of the guard', async (t) => {
+t.test('forward auth answers with who asks, or with the refusal of the guard', async (t) => {
   const { app, ask, makeKey } = await startHost(t, { auth })
   const user = await app.svc.auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
   const { key: reader } = await makeKey({ userId: user.id, scopes: ['read', 'billing:read'] })
@@ -146,7 +146,7 @@ t.test('a forwarded method or URI that is missing or doubled is a 403', async (t
   }
 })
 
-t.test('a proxy is told of the lockout and of addresses too', async (t) => {
+t.test('forward auth applies the lockout and the networks of keys', async (t) => {
   const rateLimit = { maxAttempts: 1, windowMs: 60_000, blockDurationMs: 60_000 }
   const { app, ask, makeKey } = await startHost(t, { auth: { rateLimit } })
   const { key, id } = await makeKey()

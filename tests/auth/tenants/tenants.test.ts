@@ -106,7 +106,7 @@ t.test('a key with a tenant sees and makes what is of its tenant', async (t) => 
   }
 })
 
-t.test('with admin it is bound to its tenant all the same', async (t) => {
+t.test('a key with a tenant and admin is bound to its tenant', async (t) => {
   const host = await startHost(t)
   const { ask } = host
   const { key, userId } = await keyOf(host, 'acme', ['admin'])
@@ -120,7 +120,7 @@ t.test('with admin it is bound to its tenant all the same', async (t) => {
   t.match(made, { status: 201, body: { tenant: 'acme', scopes: ['admin'] } })
 })
 
-t.test('it grants no scope of management that it does not hold', async (t) => {
+t.test('a key with a tenant grants no management scope that it does not hold', async (t) => {
   const host = await startHost(t)
   const { ask } = host
   const { key, userId, id } = await keyOf(host, 'acme', ['auth:manage'])

@@ -3,7 +3,7 @@ import { startChild } from '../../core/support/child.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 
-t.test('of a process that is killed the usage of its last seconds is lost at most', async (t) => {
+t.test('a killed process loses at most the usage of its last seconds', async (t) => {
   const { app, database, makeKey } = await startHost(t)
   const { key, id } = await makeKey()
   const child = startChild(t, '../../auth/support/host-process.ts', database)

@@ -21,7 +21,7 @@ function setup() {
   return { written, state, counter }
 }
 
-t.test('what came of the requests with a key is written as one row', async (t) => {
+t.test('the outcomes of the requests with a key are written as one row', async (t) => {
   const { written, counter } = setup()
   const [a, b] = [usageOf('a'), usageOf('b')]
   for (let n = 0; n < 3; n++) counter.count(a, 'allowed')
@@ -40,7 +40,7 @@ t.test('what came of the requests with a key is written as one row', async (t) =
   t.match(written[2], [10, 'a', { allowed: 1, rate_limited: 0 }])
 })
 
-t.test('what cannot be written is part of the next batch, in its own hour', async (t) => {
+t.test('usage that cannot be written is part of the next batch, under its own hour', async (t) => {
   const { written, state, counter } = setup()
   const a = usageOf('a')
   counter.count(a, 'allowed')
@@ -58,7 +58,7 @@ t.test('what cannot be written is part of the next batch, in its own hour', asyn
   ])
 })
 
-t.test('a close writes what was counted last', async (t) => {
+t.test('closing the counter writes the usage that was counted last', async (t) => {
   const { written, counter } = setup()
   counter.start()
   counter.count(usageOf('a'), 'allowed')

@@ -36,7 +36,7 @@ t.test('the requests with a key are counted by what came of them', async (t) => 
   t.match(all.body.totals, { ...sums, allowed: 3 + totals.allowed })
 })
 
-t.test('what was counted is there after a close', async (t) => {
+t.test('usage is written when the host closes', async (t) => {
   const here = await startHost(t, { after })
   const { key, id } = await here.makeKey()
   for (let n = 0; n < 5; n++) await here.ask('GET', '/me', { key })
@@ -68,7 +68,7 @@ t.test('a key of a tenant sees the usage of its tenant alone', async (t) => {
   t.match(foreign, { status: 404, body: { code: 'SVC_AUTH_KEY_NOT_FOUND' } })
 })
 
-t.test('the span is as asked, in whole hours or days of UTC', async (t) => {
+t.test('usage is shown for the span asked for, in whole hours or days of UTC', async (t) => {
   const { ask } = await startHost(t)
   const days = await ask(
     'GET',
@@ -88,7 +88,7 @@ t.test('the span is as asked, in whole hours or days of UTC', async (t) => {
   t.equal((await ask('GET', '/_auth/keys/x/usage')).status, 404)
 })
 
-t.test('without the option nothing is counted', async (t) => {
+t.test('without the option usage no usage is counted', async (t) => {
   const { ask, makeKey } = await startHost(t, { after, auth: { usage: false } })
   const { key, id } = await makeKey()
   await ask('GET', '/me', { key })

@@ -89,7 +89,7 @@ t.test(
   },
 )
 
-t.test('formats are checked', async (t) => {
+t.test('formats in the input of an action are checked', async (t) => {
   const check = checkedInput(Type.String({ format: 'email' }))
   t.equal(check('a@b.c'), 'a@b.c')
   t.throws(() => check('nobody'), { message: 'input must match format "email"' })

@@ -69,7 +69,7 @@ t.test('a key with a tenant reaches that tenant, every other caller all', (t) =>
   t.end()
 })
 
-t.test('rows are kept for auditRetentionDays', async (t) => {
+t.test('audit rows are kept for auditRetentionDays', async (t) => {
   const { app } = await startHost(t)
   const { database, audit } = app.svc
   const origin = originOf({ id: 'r', ip: '::1' })

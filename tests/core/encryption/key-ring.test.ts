@@ -12,7 +12,7 @@ const [one, two] = [randomBytes(32), randomBytes(32)]
 const place: Place = { table: 'webhooks', column: 'secret', row: '1' }
 const text = 'whsec_Zürich 🔑'
 
-t.test('what is sealed is opened in its place, by any key of the ring', async (t) => {
+t.test('a sealed text is opened in its own place, by any key of the ring', async (t) => {
   const sealed = new KeyRing([one]).seal(text, place)
   t.match(sealed, /^svcenc:v1:[0-9a-f]{12}:[A-Za-z0-9+/]+=*$/)
   t.ok(isSealed(sealed))
@@ -45,7 +45,7 @@ t.test('the error of a missing key names the place, and not the text', async (t)
   t.throws(() => NO_CIPHER.open(sealed, place), { message: /"encryption" is not set/ })
 })
 
-t.test('a text from before is opened as it is, and is not current', async (t) => {
+t.test('a text that was never sealed is returned as it is, and is not current', async (t) => {
   const ring = new KeyRing([two, one])
   t.equal(ring.open(text, place), text)
   t.notOk(ring.isCurrent(text))

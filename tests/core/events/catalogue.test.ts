@@ -81,7 +81,7 @@ t.test('two events may have schemas of one id', async (t) => {
   t.doesNotThrow(() => catalogue.check('b', '1'))
 })
 
-t.test('entries show what was defined', async (t) => {
+t.test('an entry of the catalogue shows what was defined', async (t) => {
   const { entries } = catalogueOf({
     a: { payload: Order, description: 'An order', example: order, deprecated: true },
     b: { payload: {} },
@@ -92,7 +92,7 @@ t.test('entries show what was defined', async (t) => {
   ])
 })
 
-t.test('a wrong definition is named', async (t) => {
+t.test('a wrong definition of an event is an error that names it', async (t) => {
   const wrong: [object, RegExp][] = [
     [{ a: null }, /the event "a" must be an object, got null/],
     [{ a: {} }, /the event "a" needs "payload", a JSON Schema, got undefined/],

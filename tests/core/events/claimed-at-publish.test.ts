@@ -15,29 +15,32 @@ async function claims({ svc }: FastifyInstance): Promise<boolean> {
   })
 }
 
-t.test('a job of this process is claimed as it is published: no fetch, no read', async (t) => {
-  const got: unknown[] = []
-  const { app } = await startHost(t, {
-    setUp: ({ svc }) => svc.events.subscribe('a', (payload) => void got.push(payload)),
-  })
-  // While the worker fetches, it has no slots to offer.
-  await until(() => claims(app))
-  await app.svc.transaction(async (db) => {
-    await app.svc.events.publish('a', 'the last', { db })
-    const { rows } = await db.query(
-      `select state, group_tier is not null as "namesItsProcess"
+t.test(
+  'a job that this process can start is claimed as it is published, without a fetch or a read',
+  async (t) => {
+    const got: unknown[] = []
+    const { app } = await startHost(t, {
+      setUp: ({ svc }) => svc.events.subscribe('a', (payload) => void got.push(payload)),
+    })
+    // While the worker fetches, it has no slots to offer.
+    await until(() => claims(app))
+    await app.svc.transaction(async (db) => {
+      await app.svc.events.publish('a', 'the last', { db })
+      const { rows } = await db.query(
+        `select state, group_tier is not null as "namesItsProcess"
          from svc_jobs.job as job join svc."__svc.events" as event on job.data ->> 'eventId' = event.id
         where event.payload = '"the last"'`,
-    )
-    t.strictSame(rows, [{ state: 'active', namesItsProcess: true }])
-  })
-  await until(() => got.includes('the last'))
-  const jobsLeft = () => app.svc.database.query('select from svc_jobs.job')
-  await until(jobsLeft, ({ rowCount }) => rowCount === 0)
-})
+      )
+      t.strictSame(rows, [{ state: 'active', namesItsProcess: true }])
+    })
+    await until(() => got.includes('the last'))
+    const jobsLeft = () => app.svc.database.query('select from svc_jobs.job')
+    await until(jobsLeft, ({ rowCount }) => rowCount === 0)
+  },
+)
 
 t.test(
-  'what was published before a savepoint that is rolled back to is not attempted',
+  'an event published after a savepoint that is rolled back to is not attempted',
   async (t) => {
     const got: unknown[] = []
     const { app } = await startHost(t, {
@@ -56,33 +59,36 @@ t.test(
   },
 )
 
-t.test('a process claims no more than it can start; the rest waits for any process', async (t) => {
-  const go = Promise.withResolvers<void>()
-  const got: unknown[] = []
-  const { app } = await startHost(t, {
-    setUp: ({ svc }) =>
-      svc.events.subscribe(
-        'a',
-        async (payload) => {
-          got.push(payload)
-          await go.promise
-        },
-        { concurrency: 2 },
-      ),
-  })
-  for (const n of [1, 2, 3, 4]) await app.svc.events.publish('a', n)
-  await until(() => got.length === 2)
-  const { rows } = await app.svc.database.query(
-    `select state::text, count(*)::int from svc_jobs.job group by 1 order by 1`,
-  )
-  t.strictSame(rows, [
-    { state: 'active', count: 2 },
-    { state: 'created', count: 2 },
-  ])
-  go.resolve()
-  await until(() => got.length === 4)
-  t.strictSame(new Set(got), new Set([1, 2, 3, 4]))
-})
+t.test(
+  'a publish claims as many jobs as its process can start, and the rest waits for any process',
+  async (t) => {
+    const go = Promise.withResolvers<void>()
+    const got: unknown[] = []
+    const { app } = await startHost(t, {
+      setUp: ({ svc }) =>
+        svc.events.subscribe(
+          'a',
+          async (payload) => {
+            got.push(payload)
+            await go.promise
+          },
+          { concurrency: 2 },
+        ),
+    })
+    for (const n of [1, 2, 3, 4]) await app.svc.events.publish('a', n)
+    await until(() => got.length === 2)
+    const { rows } = await app.svc.database.query(
+      `select state::text, count(*)::int from svc_jobs.job group by 1 order by 1`,
+    )
+    t.strictSame(rows, [
+      { state: 'active', count: 2 },
+      { state: 'created', count: 2 },
+    ])
+    go.resolve()
+    await until(() => got.length === 4)
+    t.strictSame(new Set(got), new Set([1, 2, 3, 4]))
+  },
+)
 
 t.test(
   'a host that closes attempts or gives back what its last publishes have claimed',

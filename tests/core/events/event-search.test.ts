@@ -54,7 +54,7 @@ t.test('an event is found by its name, its id and its tenant', async (t) => {
   await t.rejects(events.find('order.created', '\0'), { code: 'SVC_INVALID_INPUT' })
 })
 
-t.test('a search that cannot be is refused', async (t) => {
+t.test('a search with a wrong query is refused', async (t) => {
   const { app } = await startHost(t)
   const nulls = Buffer.from('["2030-01-01T00:00:00Z","\\u0000",""]').toString('base64url')
   const noTime = Buffer.from('["soon","",""]').toString('base64url')

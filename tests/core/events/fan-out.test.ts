@@ -9,7 +9,7 @@ const B = '00000000-0000-4000-8000-00000000000b'
 const want = (core: Core, target: string, events: string[]) =>
   core.fanOut.setRecipient(core.svc.database, 'test', { id: target, events })
 
-t.test('an event becomes one job for each target that wants it', async (t) => {
+t.test('an event becomes one job for each recipient that wants it', async (t) => {
   const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
   await core.queues.define(QUEUE)
   await core.fanOut.declare('test', QUEUE, ['a', 'b'])
@@ -40,7 +40,7 @@ t.test('an event becomes one job for each target that wants it', async (t) => {
   t.strictSame(await jobs(), [], 'what is declared no more fans out no more')
 })
 
-t.test('a change of targets that is rolled back never was', async (t) => {
+t.test('a change of recipients that is rolled back has no effect', async (t) => {
   const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
   await t.rejects(
     core.transaction(async (db) => {
@@ -105,7 +105,7 @@ t.test('a host that fails to boot takes nothing from those that run', async (t) 
   t.strictSame(rows, [{ event: 'a' }])
 })
 
-t.test('the few targets that want an event are found by their index, not among all', async (t) => {
+t.test('the recipients of an event are found by their index', async (t) => {
   const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
   const { database } = app.svc
   await core.queues.define(QUEUE)
@@ -128,20 +128,23 @@ t.test('the few targets that want an event are found by their index, not among a
   })
 })
 
-t.test('events that claim a key share a transaction, and each key lets one through', async (t) => {
-  const { app, core } = await startHost(t)
-  const claim = async (key: string) => {
-    const event = { name: 'a', payload: '1', deduplicationKey: { key, ttlSeconds: 60 } }
-    return (await core.bus.publishOnce([event]))[0]
-  }
-  const keys = Array.from({ length: 40 }, (_, n) => `key ${n % 20}`)
-  const published = await Promise.all(keys.map(claim))
-  t.equal(published.filter((result) => result !== null).length, 20)
-  t.equal(await claim('key 0'), null, 'also later')
+t.test(
+  'deduplicated events share a transaction, and one event for each key is published',
+  async (t) => {
+    const { app, core } = await startHost(t)
+    const claim = async (key: string) => {
+      const event = { name: 'a', payload: '1', deduplicationKey: { key, ttlSeconds: 60 } }
+      return (await core.bus.publishOnce([event]))[0]
+    }
+    const keys = Array.from({ length: 40 }, (_, n) => `key ${n % 20}`)
+    const published = await Promise.all(keys.map(claim))
+    t.equal(published.filter((result) => result !== null).length, 20)
+    t.equal(await claim('key 0'), null, 'also later')
 
-  const { rows } = await app.svc.database.query(
-    `select count(*)::int as events, count(distinct xmin::text)::int as transactions
+    const { rows } = await app.svc.database.query(
+      `select count(*)::int as events, count(distinct xmin::text)::int as transactions
        from svc."__svc.events" where name = 'a'`,
-  )
-  t.same(rows, [{ events: 20, transactions: 1 }])
-})
+    )
+    t.same(rows, [{ events: 20, transactions: 1 }])
+  },
+)

@@ -72,7 +72,7 @@ t.test('large payloads make small batches, and one that is larger goes alone', a
   t.strictSame(batches, [['a', 'b'], ['c'], ['d'], ['e']])
 })
 
-t.test('the same event twice in a moment: the second is the replay', async (t) => {
+t.test('of one event published twice in a moment the second is a replay', async (t) => {
   const { batch } = makeBatch()
   const results = await Promise.all(['a', 'b', 'a', 'a'].map((id) => batch.publish(event(id))))
   t.strictSame(
@@ -81,7 +81,7 @@ t.test('the same event twice in a moment: the second is the replay', async (t) =
   )
 })
 
-t.test('a bad row hurts nobody else', async (t) => {
+t.test('an event that Postgres refuses fails alone, and not its batch', async (t) => {
   const { batch } = makeBatch((events) =>
     events.some(({ id }) => id === 'bad') ? new Error('refused') : undefined,
   )
@@ -93,7 +93,7 @@ t.test('a bad row hurts nobody else', async (t) => {
   )
 })
 
-t.test('where Postgres is away all are refused at once', async (t) => {
+t.test('while Postgres is away a whole batch is refused at once', async (t) => {
   let commits = 0
   const { batch } = makeBatch(() => {
     commits++
@@ -104,7 +104,7 @@ t.test('where Postgres is away all are refused at once', async (t) => {
   t.equal(commits, 1)
 })
 
-t.test('it is idle when every publish has been committed or refused', async (t) => {
+t.test('a micro-batch is idle when every publish has been committed or refused', async (t) => {
   const { batch, batches } = makeBatch()
   await batch.idle()
   const ended = Promise.all(['a', 'b', 'a'].map((id) => batch.publish(event(id))))

@@ -96,7 +96,7 @@ t.test('an adapter that only knows query(text, values) is enough', async (t) => 
   await until(() => got.includes(1))
 })
 
-t.test('outside a transaction an event could lose its jobs: that is refused', async (t) => {
+t.test('a publish with a client outside of a transaction is refused', async (t) => {
   const { app } = await startHost(t)
   const client = await app.svc.database.connect()
   await client.query('select 1')

@@ -33,7 +33,7 @@ t.test('an event without an id is given a UUIDv7', async (t) => {
 })
 
 t.test(
-  'a second publish of a name and id is a replay: idempotent subscriptions hear nothing of it',
+  'a second publish of a name and id is a replay, which idempotent subscriptions are not called for',
   async (t) => {
     const got: string[] = []
     const { app } = await startHost(t, {
@@ -58,7 +58,7 @@ t.test(
   },
 )
 
-t.test('of many publishes of one event at once, in two processes, one is the first', async (t) => {
+t.test('of many publishes of one event in two processes at once, one is the first', async (t) => {
   const got: unknown[] = []
   const one = await startHost(t, {
     setUp: ({ svc }) => svc.events.subscribe('a', (payload) => void got.push(payload)),
@@ -137,7 +137,7 @@ const refused: [
   ['a function as payload', ['a', () => {}], 'INVALID_PAYLOAD', /got a function$/],
   ['a bigint as payload', ['a', 5n], 'INVALID_PAYLOAD', /BigInt/],
 ]
-t.test('what cannot be published is refused', async (t) => {
+t.test('an event with a wrong name, id, payload or option is refused', async (t) => {
   const { app } = await startHost(t)
   for (const [title, args, code, message] of refused) {
     const publish = app.svc.events.publish.bind(app.svc.events) as (

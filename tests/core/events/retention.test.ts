@@ -16,7 +16,7 @@ const idsOf = async ({ app }: Host) => {
   return rows.map(({ id }) => id)
 }
 
-t.test('old events go, and their ids are new again', async (t) => {
+t.test('old events are deleted, and their ids can be published again', async (t) => {
   const host = await startHost(t)
   const { events, database } = host.app.svc
   await events.publish('a', 1, { id: 'old' })
@@ -27,7 +27,7 @@ t.test('old events go, and their ids are new again', async (t) => {
   t.match(await events.publish('a', 1, { id: 'old' }), { duplicate: false })
 })
 
-t.test('an event stays while a job waits for it, or a dead letter tells of it', async (t) => {
+t.test('an event is kept while a job or a dead letter needs it', async (t) => {
   const host = await startHost(t, {
     core: { worker: { maxAttempts: 1 } },
     setUp: ({ svc }) =>
@@ -70,7 +70,7 @@ t.test('every process keeps events as long as one of them needs them', async (t)
   t.strictSame(await idsOf(host), [])
 })
 
-t.test('an event of which something late is shown stays as long as that', async (t) => {
+t.test('an event is kept as long as the delivery log shows a delivery of it', async (t) => {
   const host = await startHost(t)
   const { events, database } = host.app.svc
   const ids = ['late', 'other']
@@ -87,7 +87,7 @@ t.test('an event of which something late is shown stays as long as that', async 
   t.strictSame(await idsOf(host), ['late'])
 })
 
-t.test('jobs that came for a subscription while it was retired go', async (t) => {
+t.test('jobs made for a retired subscription are deleted', async (t) => {
   const host = await startHost(t, {
     core: { worker: { enabled: false } },
     setUp: async ({ svc }) => {

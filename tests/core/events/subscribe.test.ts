@@ -221,7 +221,7 @@ const refused: [title: string, args: unknown[], code: string, message: RegExp][]
     /with the option "subscription"/,
   ],
 ]
-t.test('what cannot be subscribed is refused at once, before anybody awaits it', async (t) => {
+t.test('a wrong subscription is refused at once, before its promise is awaited', async (t) => {
   await startHost(t, {
     async setUp({ svc }) {
       await svc.events.subscribe('taken', () => {})

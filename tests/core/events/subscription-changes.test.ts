@@ -38,31 +38,34 @@ t.test('a subscription that moves to another event keeps what waits for it', asy
   t.same(new Set(got.map(String)), new Set(['order.made,waits', 'order.created,new']))
 })
 
-t.test('it keeps the former event as long as a process of the old version lives', async (t) => {
-  const both = [
-    { event: 'order.created', subscription: 'mail' },
-    { event: 'order.made', subscription: 'mail' },
-  ]
-  const got: unknown[] = []
-  const old = await version(t, undefined, 'order.made', got)
-  const next = await version(t, old.database, 'order.created', got)
-  t.strictSame(await rowsOf(next), both)
-  await old.app.svc.events.publish('order.made', 'old')
-  await until(() => got.length === 1)
+t.test(
+  'a subscription keeps its former event while a process of the old version lives',
+  async (t) => {
+    const both = [
+      { event: 'order.created', subscription: 'mail' },
+      { event: 'order.made', subscription: 'mail' },
+    ]
+    const got: unknown[] = []
+    const old = await version(t, undefined, 'order.made', got)
+    const next = await version(t, old.database, 'order.created', got)
+    t.strictSame(await rowsOf(next), both)
+    await old.app.svc.events.publish('order.made', 'old')
+    await until(() => got.length === 1)
 
-  await old.app.close()
-  const later = await version(t, old.database, 'order.created', got)
-  t.strictSame(await rowsOf(later), [{ event: 'order.created', subscription: 'mail' }])
-})
+    await old.app.close()
+    const later = await version(t, old.database, 'order.created', got)
+    t.strictSame(await rowsOf(later), [{ event: 'order.created', subscription: 'mail' }])
+  },
+)
 
-t.test('it moves at once where it is made while the host runs', async (t) => {
+t.test('a subscription that is made while the host runs moves at once', async (t) => {
   const host = await version(t, undefined, 'order.made', [])
   await host.app.svc.events.unsubscribe('mail')
   await host.app.svc.events.subscribe('order.created', () => {}, { subscription: 'mail' })
   t.strictSame(await rowsOf(host), [{ event: 'order.created', subscription: 'mail' }])
 })
 
-t.test('a durable subscription that no process has stays', async (t) => {
+t.test('a subscription that no process has keeps its queue', async (t) => {
   const old = await version(t, undefined, 'order.made', [])
   await old.app.close()
   const { rows } = await (
@@ -99,7 +102,7 @@ t.test('an event reaches one of the processes that have the subscription', async
   )
 })
 
-t.test('a retired subscription hears of no event any more, in any process', async (t) => {
+t.test('a retired subscription gets no event any more, in any process', async (t) => {
   const got: unknown[] = []
   const one = await version(t, undefined, 'a', got)
   const other = await version(t, one.database, 'a', got)
@@ -118,7 +121,7 @@ t.test('a retired subscription hears of no event any more, in any process', asyn
   await t.resolves(one.app.svc.events.unsubscribe('never.was'))
 })
 
-t.test('what waited for a retired subscription is gone', async (t) => {
+t.test('jobs that waited for a retired subscription are deleted', async (t) => {
   const host = await startHost(t, {
     core: { worker: { enabled: false } },
     setUp: ({ svc }) => svc.events.subscribe('a', () => {}),
@@ -129,18 +132,15 @@ t.test('what waited for a retired subscription is gone', async (t) => {
   t.equal(rowCount, 0)
 })
 
-t.test(
-  'one that is subscribed while the host runs hears of what is published from then on',
-  async (t) => {
-    const got: unknown[] = []
-    const { app } = await startHost(t)
-    await app.svc.events.publish('a', 'before')
-    await app.svc.events.subscribe('a', (payload) => void got.push(payload))
-    await app.svc.events.publish('a', 'after')
-    await until(() => got.length === 1)
-    t.strictSame(got, ['after'])
-  },
-)
+t.test('a subscription made while the host runs gets what is published from then on', async (t) => {
+  const got: unknown[] = []
+  const { app } = await startHost(t)
+  await app.svc.events.publish('a', 'before')
+  await app.svc.events.subscribe('a', (payload) => void got.push(payload))
+  await app.svc.events.publish('a', 'after')
+  await until(() => got.length === 1)
+  t.strictSame(got, ['after'])
+})
 
 t.test(
   'events are published to all that were subscribed before, also while the host boots',

@@ -92,7 +92,7 @@ t.test(
   },
 )
 
-t.test('redrive takes those alone that are named', async (t) => {
+t.test('a redrive with ids takes those dead letters alone', async (t) => {
   const { events, handler, calls, dead } = await startBroken(t)
   await events.publish('a', 'one')
   await events.publish('a', 'two')
@@ -106,7 +106,7 @@ t.test('redrive takes those alone that are named', async (t) => {
   t.strictSame(await events.redrive('mailing', { ids: [] }), { redriven: 0 })
 })
 
-t.test('of two redrives at once each takes what the other leaves', async (t) => {
+t.test('two redrives at once share the dead letters', async (t) => {
   const { events, handler, calls, dead } = await startBroken(t)
   for (let n = 0; n < 5; n++) await events.publish('a', n)
   await dead(5)
@@ -117,7 +117,7 @@ t.test('of two redrives at once each takes what the other leaves', async (t) => 
   t.strictSame(await events.deadLetters('mailing'), [])
 })
 
-t.test('what is no subscription, id or limit is refused by name', async (t) => {
+t.test('a wrong subscription, id or limit is refused by name', async (t) => {
   const { events } = await startBroken(t)
   const unknown = { code: 'SVC_CORE_INVALID_SUBSCRIPTION', message: /no subscription "mailings"/ }
   await t.rejects(events.deadLetters('mailings'), unknown)

@@ -30,7 +30,7 @@ t.test('a host that works is healthy', async (t) => {
   )
 })
 
-t.test('it says what waits, what is worked on, and what is dead', async (t) => {
+t.test('the health of a host counts waiting, active and dead jobs', async (t) => {
   const hold = Promise.withResolvers<void>()
   const { app, database } = await startHost(t, {
     core: { worker: { maxAttempts: 1 } },
@@ -76,22 +76,25 @@ t.test('jobs that are due count for the oldest, jobs that are put off do not', a
   t.match((await health()).queues, [{ waiting: 3, oldestSeconds: 0 }], 'those that stand apart')
 })
 
-t.test('Postgres cut off: not ok, at once, and ok again when it is back', async (t) => {
-  const proxy = await proxyPostgres(t, await freshDatabase(t))
-  const { app } = await startHost(t, {
-    database: proxy.url,
-    setUp: ({ svc }) => svc.events.subscribe('order.placed', () => {}),
-  })
-  await until(app.svc.health, ({ ok }) => ok)
-  proxy.cut()
-  const cut = await until(app.svc.health, ({ listener }) => !listener.ok)
-  t.match(cut, { ok: false, database: { ok: false, latencyMs: Number }, queues: [] })
-  proxy.mend()
-  const mended = await until(app.svc.health, ({ ok }) => ok)
-  t.match(mended.queues, [{ queue: '__svc.sub/order.placed' }])
-})
+t.test(
+  'a host cut off from Postgres is not ok at once, and ok again when Postgres is back',
+  async (t) => {
+    const proxy = await proxyPostgres(t, await freshDatabase(t))
+    const { app } = await startHost(t, {
+      database: proxy.url,
+      setUp: ({ svc }) => svc.events.subscribe('order.placed', () => {}),
+    })
+    await until(app.svc.health, ({ ok }) => ok)
+    proxy.cut()
+    const cut = await until(app.svc.health, ({ listener }) => !listener.ok)
+    t.match(cut, { ok: false, database: { ok: false, latencyMs: Number }, queues: [] })
+    proxy.mend()
+    const mended = await until(app.svc.health, ({ ok }) => ok)
+    t.match(mended.queues, [{ queue: '__svc.sub/order.placed' }])
+  },
+)
 
-t.test('a Postgres that falls silent is not waited for longer than two seconds', async (t) => {
+t.test('health waits no longer than two seconds for a silent Postgres', async (t) => {
   const proxy = await proxyPostgres(t, await freshDatabase(t))
   const { app } = await startHost(t, { database: proxy.url })
   await until(app.svc.health, ({ database }) => database.ok)

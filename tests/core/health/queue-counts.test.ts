@@ -72,7 +72,7 @@ t.test('a long queue is not read whole', async (t) => {
 })
 
 t.test(
-  'readers of the same moment share one question, gauges one of the last seconds',
+  'health checks of one moment share a query, and gauges show one of the last seconds',
   async (t) => {
     let asked = 0
     const counts = new QueueCounts(async () => {
@@ -88,7 +88,7 @@ t.test(
   },
 )
 
-t.test('a question that fails is asked again', async (t) => {
+t.test('a count of queues that failed is asked for again', async (t) => {
   let asked = 0
   const counts = new QueueCounts(() => Promise.reject(new Error(`no answer ${++asked}`)))
   await t.rejects(counts.read(), /no answer 1/)

@@ -51,7 +51,7 @@ async function host(
 const post = (app: FastifyInstance, payload: string, type = 'application/json') =>
   app.inject({ method: 'POST', url: '/_items', payload, headers: { 'content-type': type } })
 
-t.test('an answer holds what its schema declares, and nothing else', async (t) => {
+t.test('a response holds what its schema declares, and nothing else', async (t) => {
   const reply = await post(await host(t), '{"name":"a"}')
   t.equal(reply.statusCode, 201)
   t.strictSame(reply.json(), { name: 'made' })
@@ -108,7 +108,7 @@ t.test('a body that is too large is refused', async (t) => {
   t.match(reply.json(), { statusCode: 413, code: 'SVC_PAYLOAD_TOO_LARGE' })
 })
 
-t.test('an error of ours keeps its code, and one of the inside tells nothing', async (t) => {
+t.test('an error of ours keeps its code, and an unexpected error shows no details', async (t) => {
   const errors = [
     new Taken(),
     Object.assign(new Error('select secret'), { code: '42601' }),
@@ -139,7 +139,7 @@ t.test('an error of ours keeps its code, and one of the inside tells nothing', a
   })
 })
 
-t.test('no bytes under a JSON content type are no body', async (t) => {
+t.test('an empty body with a JSON content type counts as no body', async (t) => {
   const app = await host(t)
   const headers = { 'content-type': 'application/json' }
   const reply = await app.inject({ method: 'DELETE', url: '/_items/1', headers })
@@ -215,7 +215,7 @@ for (const [url, path] of targets) {
   })
 }
 
-t.test('a link keeps the other parameters', async (t) => {
+t.test('a link to the next page keeps the other parameters', async (t) => {
   const app = await host(t)
   t.match((await app.inject({ url: '/_items?limit=3' })).headers['link'], '</_items?limit=3&after=')
   for (const query of [

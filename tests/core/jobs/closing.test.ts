@@ -119,14 +119,14 @@ t.test('a handler that publishes while the host closes is not cut off', async (t
   t.equal(jobs.rowCount, 0, 'its job is settled')
 })
 
-t.test('closing twice, and closing before ready, are closing', async (t) => {
+t.test('a host can be closed twice, and before it is ready', async (t) => {
   const { app } = await startHost(t)
   await Promise.all([app.close(), app.close()])
   await app.close()
   t.pass()
 })
 
-t.test('a step of the close that fails keeps no other from its turn', async (t) => {
+t.test('a step of the close that fails does not keep the others from running', async (t) => {
   const turns: string[] = []
   const { app, log } = await startHost(t, {
     setUp(_app, core) {

@@ -22,7 +22,7 @@ t.test('jobs of a group that is held wait, and go on when it is released', async
   t.strictSame(namesOf(worker.jobs), ['a', 'b', 'c'])
 })
 
-t.test('what a group has waiting is discarded, parked or not', async (t) => {
+t.test('the waiting jobs of a group are discarded, parked or not', async (t) => {
   const { core, queues } = await startWorkedHost(t, { enabled: false })
   const jobs = ['a', 'b', 'c'].map((name, index) => ({
     id: idOf(name),
@@ -40,7 +40,7 @@ t.test('what a group has waiting is discarded, parked or not', async (t) => {
   t.equal(await waitingIn(core), 0)
 })
 
-t.test('what is too much for one transaction is discarded in the background', async (t) => {
+t.test('jobs too many for one transaction are discarded in the background', async (t) => {
   const discarded: string[] = []
   const { core, queues } = await startWorkedHost(t, {
     enabled: false,

@@ -60,7 +60,7 @@ t.test('stopping waits for the task that runs', async (t) => {
   t.ok(isDone)
 })
 
-t.test('a process that does no work tasks nothing', async (t) => {
+t.test('a process with worker.enabled false runs no periodic tasks', async (t) => {
   let runs = 0
   const task = async () => void runs++
   await startHost(t, {

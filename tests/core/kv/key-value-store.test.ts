@@ -5,7 +5,7 @@ import { until } from '../../support/until.ts'
 
 const values = [null, 0, -1.5, true, '', 'text', 'é 🙂', [1, [2]], { a: { b: null } }]
 
-t.test('a value comes back as it was', async (t) => {
+t.test('a value is read as it was written', async (t) => {
   const { kv } = (await startHost(t)).app.svc
   t.equal(await kv.get('a'), undefined)
   for (const value of values) {
@@ -17,7 +17,7 @@ t.test('a value comes back as it was', async (t) => {
   t.equal(await kv.get('a'), undefined)
 })
 
-t.test('of many at once who claim a key, one is told that it has it', async (t) => {
+t.test('of many setIfAbsent calls at once, one resolves to true', async (t) => {
   const { app, database } = await startHost(t)
   const other = await startHost(t, { database })
   const claims = await Promise.all(
@@ -29,7 +29,7 @@ t.test('of many at once who claim a key, one is told that it has it', async (t) 
   t.equal(await app.svc.kv.get('k'), claims.indexOf(true))
 })
 
-t.test('an increment is counted once, whoever else counts at the moment', async (t) => {
+t.test('increments made at the same time are each counted once', async (t) => {
   const { app, database } = await startHost(t)
   const other = await startHost(t, { database })
   const sums = await Promise.all(
@@ -43,7 +43,7 @@ t.test('an increment is counted once, whoever else counts at the moment', async 
   t.equal(await app.svc.kv.increment('n', { by: 0.5 }), 0.5)
 })
 
-t.test('an expired entry is invisible at once, to every verb', async (t) => {
+t.test('an expired entry is invisible at once to every method', async (t) => {
   const { app } = await startHost(t)
   const { kv, database } = app.svc
   const expire = () =>
@@ -91,7 +91,7 @@ t.test('the sweep deletes what has expired and leaves the rest', async (t) => {
   t.strictSame(rows, [{ key: 'lasting' }, { key: 'living' }])
 })
 
-t.test('changes belong to the transaction that is given', async (t) => {
+t.test('changes of entries belong to the transaction that is given', async (t) => {
   const { core, app } = await startHost(t)
   const { kv } = app.svc
   await t.rejects(
@@ -107,7 +107,7 @@ t.test('changes belong to the transaction that is given', async (t) => {
   for (const key of ['a', 'b', 'c']) t.equal(await kv.get(key), undefined)
 })
 
-t.test('what cannot be kept is refused', async (t) => {
+t.test('a key, value or time that cannot be stored is refused', async (t) => {
   const { kv } = (await startHost(t)).app.svc
   const code = 'SVC_CORE_INVALID_ENTRY'
   const cyclic: { self?: unknown } = {}

@@ -29,7 +29,7 @@ t.test('files run once, in the order of their names, and later ones when they co
 })
 
 t.test(
-  'one that fails leaves nothing of its own, and those before it are not run again',
+  'a migration that fails leaves nothing, and those before it are not run again',
   async (t) => {
     const { core, app } = await startHost(t)
     const folder = await folderOf(t, {
@@ -46,7 +46,7 @@ t.test(
   },
 )
 
-t.test('packages do not know of each other: the same file name runs for each', async (t) => {
+t.test('migrations of two packages with the same file name both run', async (t) => {
   const { core, app } = await startHost(t)
   const one = await folderOf(t, { '001.sql': 'create table made_by_one ()' })
   await core.migrate('one', one)

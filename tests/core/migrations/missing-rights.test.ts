@@ -94,7 +94,7 @@ t.test('a role that may not ask the tables is told which rights it lacks', async
   })
 })
 
-t.test('where there is nothing to make, rights on rows are enough', async (t) => {
+t.test('rights on rows are enough where all tables exist', async (t) => {
   const { sql, boot } = await roleOf(t, await madeDatabase(t))
   await sql('grant usage on schema svc, svc_jobs to $role')
   await sql('grant select, insert, update, delete on all tables in schema svc, svc_jobs to $role')
@@ -117,7 +117,7 @@ t.test('a role that may not change a table of another is told whose', async (t) 
   })
 })
 
-t.test('what cannot be found out is told in the words of Postgres', async (t) => {
+t.test('a refusal whose missing right is not found is told in the words of Postgres', async (t) => {
   t.equal(
     whatIsMissing('denied', undefined),
     'svcCore: Postgres denies what the boot needs (denied)',

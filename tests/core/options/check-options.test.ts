@@ -79,12 +79,12 @@ const rules: OptionRules = {
   lid: { expects: 'an object', fields: {}, default: null },
 }
 
-t.test('what is left out takes its default, fields of fields too', async (t) => {
+t.test('an option that is left out takes its default, also a nested one', async (t) => {
   const settled = resolveOptions('plugin', rules, { name: 'a', size: undefined })
   t.strictSame(settled, { name: 'a', size: 3, box: { color: 'red' }, lid: null })
 })
 
-t.test('a value that is a secret is never repeated', async (t) => {
+t.test('the value of an option is not repeated in the error, as it may be a secret', async (t) => {
   const settle = () =>
     resolveOptions(
       'plugin',
@@ -94,7 +94,7 @@ t.test('a value that is a secret is never repeated', async (t) => {
   t.throws(settle, { message: 'plugin: the option "key" must be a number, got a string' })
 })
 
-t.test('a missing option is named', async (t) => {
+t.test('a missing option is named in the error', async (t) => {
   t.throws(() => resolveOptions('plugin', rules, {}), {
     message: 'plugin: the option "name" is missing, it must be a name',
   })

@@ -51,7 +51,7 @@ for (const [given, isRefused] of strings) {
   })
 }
 
-t.test('server settings are added to those that are given, wherever they stand', async (t) => {
+t.test('server settings are added to those in the given options or URL', async (t) => {
   const optionsOf = (config: pg.PoolConfig) => {
     const client = new pg.Client(withServerOptions(config, '-c jit=off'))
     return (client as unknown as { connectionParameters: { options: string } }).connectionParameters

@@ -82,7 +82,7 @@ for (const [name, open] of Object.entries(libraries)) {
   })
 }
 
-t.test('what may be passed is not taken for something else', async (t) => {
+t.test('a client or pool of pg is not taken for another library’s transaction', async (t) => {
   t.equal(foreignDb(new pg.Client()), undefined)
   t.equal(foreignDb(new pg.Pool()), undefined)
   t.equal(foreignDb({ query: async () => ({ rows: [] }) }), undefined)

@@ -26,7 +26,7 @@ t.test('the log of a lost connection holds nothing of the client', async (t) => 
   t.notMatch(JSON.stringify(host.log), 'secretKey')
 })
 
-t.test('of a refusal only name, message and code are told', async (t) => {
+t.test('the log of a refusal has only name, message and code', async (t) => {
   const { app } = await startHost(t)
   const error = await app.svc.database
     .query(`select 'secret'::int`)

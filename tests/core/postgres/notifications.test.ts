@@ -5,7 +5,7 @@ import { startHost } from '../support/host.ts'
 import { proxyPostgres } from '../../support/postgres-proxy.ts'
 import { until } from '../../support/until.ts'
 
-t.test('a signal is heard by every process, and each knows its own', async (t) => {
+t.test('a notification reaches every process, and each recognises its own', async (t) => {
   const heard: string[] = []
   const listenAs =
     (who: string) => (_app: unknown, core: { notifications: NotificationConnection }) => {
@@ -27,7 +27,7 @@ t.test('a signal is heard by every process, and each knows its own', async (t) =
   t.ok(heard.includes('other warm true'))
 })
 
-t.test('a listener that throws harms no other, and is logged', async (t) => {
+t.test('a listener that throws is logged, and the others are called', async (t) => {
   const heard: string[] = []
   const { core, log } = await startHost(t)
   core.notifications.listen('a', () => {
@@ -41,7 +41,7 @@ t.test('a listener that throws harms no other, and is logged', async (t) => {
   t.ok(log.some(({ err }) => (err as Error | undefined)?.message === 'a bug'))
 })
 
-t.test('a line that breaks comes back, with all that is listened to', async (t) => {
+t.test('a lost notification connection is made again, with all its channels', async (t) => {
   const proxy = await proxyPostgres(t, await freshDatabase(t))
   const errors: Error[] = []
   const line = new NotificationConnection({ connectionString: proxy.url }, true, (error) =>
@@ -64,7 +64,7 @@ t.test('a line that breaks comes back, with all that is listened to', async (t) 
   t.ok(errors.length > 0)
 })
 
-t.test('a line to nowhere closes at once', async (t) => {
+t.test('a notification connection that cannot be made closes at once', async (t) => {
   const line = new NotificationConnection({ host: '127.0.0.1', port: 1 }, true, () => {})
   line.listen('a', () => {})
   await line.send('a', 'x')
@@ -75,60 +75,66 @@ t.test('a line to nowhere closes at once', async (t) => {
 const TIMEOUT = { timeoutMs: 60_000 }
 
 for (const canListen of [true, false]) {
-  t.test(`a line answers small statements, listening or not: ${canListen}`, async (t) => {
-    const proxy = await proxyPostgres(t, await freshDatabase(t))
-    const line = new NotificationConnection({ connectionString: proxy.url }, canListen, () => {})
-    t.teardown(() => line.close())
-    const ask = async (n: number) =>
-      (await line.ask('select $1::int as n', [n], TIMEOUT)).rows[0].n as number
-    t.equal(line.isResponsive(1000), false, 'before it is there')
-    t.equal(await ask(1), 1)
-    t.equal(line.isResponsive(1000), true)
-    await t.rejects(line.ask('select 1/0', [], TIMEOUT), { message: /division by zero/ })
-    t.equal(line.isResponsive(1000), true, 'a statement that fails costs no connection')
+  t.test(
+    `a notification connection runs small statements, listening or not: ${canListen}`,
+    async (t) => {
+      const proxy = await proxyPostgres(t, await freshDatabase(t))
+      const line = new NotificationConnection({ connectionString: proxy.url }, canListen, () => {})
+      t.teardown(() => line.close())
+      const ask = async (n: number) =>
+        (await line.ask('select $1::int as n', [n], TIMEOUT)).rows[0].n as number
+      t.equal(line.isResponsive(1000), false, 'before it is there')
+      t.equal(await ask(1), 1)
+      t.equal(line.isResponsive(1000), true)
+      await t.rejects(line.ask('select 1/0', [], TIMEOUT), { message: /division by zero/ })
+      t.equal(line.isResponsive(1000), true, 'a statement that fails costs no connection')
 
-    proxy.cut()
-    await t.rejects(ask(2))
-    t.equal(line.isResponsive(1000), false)
-    proxy.mend()
-    await until(() =>
-      ask(3).then(
-        (n) => n === 3,
-        () => false,
-      ),
-    )
-    t.equal(line.isResponsive(1000), true)
-  })
+      proxy.cut()
+      await t.rejects(ask(2))
+      t.equal(line.isResponsive(1000), false)
+      proxy.mend()
+      await until(() =>
+        ask(3).then(
+          (n) => n === 3,
+          () => false,
+        ),
+      )
+      t.equal(line.isResponsive(1000), true)
+    },
+  )
 }
 
-t.test('urgent statements come before those that wait, and a late one is not run', async (t) => {
-  const database = await freshDatabase(t)
-  const line = new NotificationConnection({ connectionString: database }, false, () => {})
-  t.teardown(() => line.close())
-  const { core } = await startHost(t, { database })
-  await core.db.query('create table noted (text text, at serial)')
-  const note = (text: string, options: object = {}) =>
-    line.ask('insert into noted (text) values ($1)', [text], { ...TIMEOUT, ...options })
-  await note('first')
+t.test(
+  'an urgent statement comes before those that wait, and one that is too late is not run',
+  async (t) => {
+    const database = await freshDatabase(t)
+    const line = new NotificationConnection({ connectionString: database }, false, () => {})
+    t.teardown(() => line.close())
+    const { core } = await startHost(t, { database })
+    await core.db.query('create table noted (text text, at serial)')
+    const note = (text: string, options: object = {}) =>
+      line.ask('insert into noted (text) values ($1)', [text], { ...TIMEOUT, ...options })
+    await note('first')
 
-  const locker = await core.svc.database.connect()
-  await locker.query('begin; lock table noted in access exclusive mode')
-  const running = note('running')
-  await until(() => !line.isResponsive(1))
-  const late = note('late', { timeoutMs: 1 })
-  const rest = [note('a'), note('b'), note('urgent', { isUrgent: true }), note('c')]
-  await t.rejects(late, { message: /no answer within 1 ms/ })
-  await locker.query('commit')
-  locker.release()
-  await Promise.all([running, ...rest])
-  const { rows } = await core.db.query('select text from noted order by at')
-  t.same(
-    rows.map(({ text }) => text),
-    ['first', 'running', 'urgent', 'a', 'b', 'c'],
-  )
-})
+    const locker = await core.svc.database.connect()
+    await locker.query('begin; lock table noted in access exclusive mode')
+    const running = note('running')
+    await until(() => !line.isResponsive(1))
+    const late = note('late', { timeoutMs: 1 })
+    const rest = [note('a'), note('b'), note('urgent', { isUrgent: true }), note('c')]
+    await t.rejects(late, { message: /no answer within 1 ms/ })
+    await locker.query('commit')
+    locker.release()
+    await Promise.all([running, ...rest])
+    const { rows } = await core.db.query('select text from noted order by at')
+    t.same(
+      rows.map(({ text }) => text),
+      ['first', 'running', 'urgent', 'a', 'b', 'c'],
+    )
+  },
+)
 
-t.test('a line that does not answer in time is given up and made anew', async (t) => {
+t.test('a notification connection that does not answer in time is replaced', async (t) => {
   const database = await freshDatabase(t)
   const line = new NotificationConnection({ connectionString: database }, false, () => {})
   t.teardown(() => line.close())

@@ -10,7 +10,7 @@ const fail = (error: Error) => {
   throw error
 }
 
-t.test('the queue is asked with settings that are made when a connection is', async (t) => {
+t.test('worker connections have their settings from the moment they are made', async (t) => {
   const database = await openDatabase(await freshDatabase(t), fail)
   const { workerPool, pool, pooled } = database
   t.teardown(() => database.close())
@@ -19,17 +19,24 @@ t.test('the queue is asked with settings that are made when a connection is', as
   t.match((await pool.query(settings)).rows, [{ seqScan: 'on' }], 'the host keeps its own')
 })
 
-t.test('where a pooler refuses them, they are made within each transaction', async (t) => {
-  const { url } = await proxyPostgres(t, await freshDatabase(t), { refusesOptions: true })
-  const database = await openDatabase(url, fail)
-  const { workerPool, pooled } = database
-  t.teardown(() => database.close())
-  t.equal(pooled, true)
-  t.strictSame((await workerPool.query(settings)).rows, [{ seqScan: 'off', jit: 'off' }])
-  const { rows } = await workerPool.transaction((db) => db.query(settings))
-  t.strictSame(rows, [{ seqScan: 'off', jit: 'off' }])
-  t.match((await workerPool.pool.query(settings)).rows, [{ seqScan: 'on' }], 'nothing stays behind')
-})
+t.test(
+  'worker settings are made within each transaction where a pooler refuses them',
+  async (t) => {
+    const { url } = await proxyPostgres(t, await freshDatabase(t), { refusesOptions: true })
+    const database = await openDatabase(url, fail)
+    const { workerPool, pooled } = database
+    t.teardown(() => database.close())
+    t.equal(pooled, true)
+    t.strictSame((await workerPool.query(settings)).rows, [{ seqScan: 'off', jit: 'off' }])
+    const { rows } = await workerPool.transaction((db) => db.query(settings))
+    t.strictSame(rows, [{ seqScan: 'off', jit: 'off' }])
+    t.match(
+      (await workerPool.pool.query(settings)).rows,
+      [{ seqScan: 'on' }],
+      'nothing stays behind',
+    )
+  },
+)
 
 t.test(
   'behind a pooler everything works by polling, and nothing is prepared or listened to',
@@ -60,7 +67,7 @@ t.test(
   },
 )
 
-t.test('prepared statements that somebody throws away are not missed', async (t) => {
+t.test('a publish goes on where its prepared statements were deallocated', async (t) => {
   const { app } = await startHost(t)
   await app.svc.events.publish('a', 1)
   await app.svc.database.query('discard all')

@@ -10,7 +10,7 @@ t.test('a batch that succeeds is run once', async (t) => {
   t.strictSame(runs, [batch])
 })
 
-t.test('one bad item fails alone', async (t) => {
+t.test('one bad item of a batch fails alone', async (t) => {
   const error = new Error('refused')
   const { parts, failed } = await splitOnError(batch, async (items) => {
     if (items.includes('bad')) throw error
@@ -22,7 +22,7 @@ t.test('one bad item fails alone', async (t) => {
   t.strictSame(failed, [{ items: ['bad'], error }])
 })
 
-t.test('without a connection nothing more is run', async (t) => {
+t.test('a batch without a connection is not split', async (t) => {
   const gone = Object.assign(new Error('gone'), { code: '57P01' })
   let runs = 0
   const { parts, failed } = await splitOnError(batch, async () => {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { countOf, startShop } from '../support/shop.ts'
 
-t.test('wrong arguments are told by name, and nothing is begun', async (t) => {
+t.test('a transaction with wrong arguments is refused by name before it begins', async (t) => {
   const { app } = await startShop(t)
   const { transaction } = app.svc
   const code = 'SVC_CORE_INVALID_OPTION'
@@ -42,7 +42,7 @@ t.test('a statement that failed and was caught does not pass for a commit', asyn
   t.equal(await countOf(host, 'orders'), 1, 'a savepoint keeps the rest')
 })
 
-t.test('one that run ended itself is an error', async (t) => {
+t.test('a transaction that its function has ended itself is an error', async (t) => {
   const { app } = await startShop(t)
   for (const end of ['commit', 'rollback']) {
     await t.rejects(
@@ -54,7 +54,7 @@ t.test('one that run ended itself is an error', async (t) => {
   t.strictSame(rows, [{ one: 1 }])
 })
 
-t.test('its db is refused after the end', async (t) => {
+t.test('the db of a transaction is refused after its end', async (t) => {
   const host = await startShop(t)
   const { transaction, events } = host.app.svc
   const kept = await transaction((db) => ({ db }))
@@ -65,7 +65,7 @@ t.test('its db is refused after the end', async (t) => {
   t.equal(await countOf(host, 'orders'), 0)
 })
 
-t.test('a publish in it that was not awaited is an error, and rolls back', async (t) => {
+t.test('a publish that was not awaited in a transaction is an error, and rolls back', async (t) => {
   const host = await startShop(t)
   const { transaction, events } = host.app.svc
   let published: Promise<unknown> = Promise.resolve()
@@ -99,7 +99,7 @@ t.test('a transaction within a transaction is refused', async (t) => {
   await transaction(() => other.app.svc.transaction((db) => db.query('select 1')))
 })
 
-t.test('what a transaction began may use another one after its end', async (t) => {
+t.test('code that a transaction started may use another transaction after its end', async (t) => {
   const { app } = await startShop(t)
   const ended = Promise.withResolvers<void>()
   let later: Promise<unknown> | undefined

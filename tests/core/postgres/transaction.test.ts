@@ -8,7 +8,7 @@ import { freshDatabase } from '../../support/fresh-database.ts'
 import { countOf, startShop } from '../support/shop.ts'
 import { until } from '../../support/until.ts'
 
-t.test('what run does is committed, and what it returns is returned', async (t) => {
+t.test('a transaction commits what its function does, and returns what it returns', async (t) => {
   const host = await startShop(t)
   const result = await host.app.svc.transaction(async (db) => {
     const { rows } = await db.query('insert into orders values ($1) returning id', [7])
@@ -22,7 +22,7 @@ t.test('what run does is committed, and what it returns is returned', async (t) 
   t.equal(await host.app.svc.transaction(() => 5), 5, 'a run that is no async function')
 })
 
-t.test('a throw rolls back, and is thrown again', async (t) => {
+t.test('a transaction whose function throws rolls back, and throws the same', async (t) => {
   const host = await startShop(t)
   const { transaction, events } = host.app.svc
   const mine = new Error('changed my mind')
@@ -46,44 +46,47 @@ t.test('a throw rolls back, and is thrown again', async (t) => {
   t.strictSame(host.received, ['then'])
 })
 
-t.test('its events are delivered at once after the commit, without polling for it', async (t) => {
-  const { app, received } = await startShop(t)
-  const statements: string[] = []
-  // oxlint-disable-next-line typescript/unbound-method -- put back below
-  const { query } = pg.Client.prototype
-  t.teardown(() => {
-    pg.Client.prototype.query = query
-  })
-  pg.Client.prototype.query = function record(this: pg.Client, ...args: unknown[]) {
-    const [first] = args as [string | { text: string }]
-    statements.push(typeof first === 'string' ? first : first.text)
-    return (query as (...given: unknown[]) => unknown).apply(this, args)
-  } as typeof query
-  // A publish claims its jobs where a worker has room, and else wakes the worker.
-  const begun: string[] = []
-  for (const name of ['begin', 'beginExisting', 'wake'] as const) {
-    const original = WorkerRegistry.prototype[name] as (queue: string, ...jobs: unknown[]) => void
-    WorkerRegistry.prototype[name] = function record(queue: string, ...jobs: unknown[]) {
-      begun.push(`${queue} after ${statements.findLast((text) => /^(begin|commit)/.test(text))}`)
-      original.call(this, queue, ...jobs)
-    }
+t.test(
+  'events of a transaction are delivered at once after its commit, without polling',
+  async (t) => {
+    const { app, received } = await startShop(t)
+    const statements: string[] = []
+    // oxlint-disable-next-line typescript/unbound-method -- put back below
+    const { query } = pg.Client.prototype
     t.teardown(() => {
-      WorkerRegistry.prototype[name] = original
+      pg.Client.prototype.query = query
     })
-  }
+    pg.Client.prototype.query = function record(this: pg.Client, ...args: unknown[]) {
+      const [first] = args as [string | { text: string }]
+      statements.push(typeof first === 'string' ? first : first.text)
+      return (query as (...given: unknown[]) => unknown).apply(this, args)
+    } as typeof query
+    // A publish claims its jobs where a worker has room, and else wakes the worker.
+    const begun: string[] = []
+    for (const name of ['begin', 'beginExisting', 'wake'] as const) {
+      const original = WorkerRegistry.prototype[name] as (queue: string, ...jobs: unknown[]) => void
+      WorkerRegistry.prototype[name] = function record(queue: string, ...jobs: unknown[]) {
+        begun.push(`${queue} after ${statements.findLast((text) => /^(begin|commit)/.test(text))}`)
+        original.call(this, queue, ...jobs)
+      }
+      t.teardown(() => {
+        WorkerRegistry.prototype[name] = original
+      })
+    }
 
-  await app.svc.transaction(async (db) => {
-    await app.svc.events.publish('a', 1, { db })
-    await app.svc.events.publish('a', 2, { db })
-    t.strictSame(begun, [], 'not before')
-  })
+    await app.svc.transaction(async (db) => {
+      await app.svc.events.publish('a', 1, { db })
+      await app.svc.events.publish('a', 2, { db })
+      t.strictSame(begun, [], 'not before')
+    })
 
-  t.strictSame([...new Set(begun)], ['__svc.sub/a after commit'])
-  await until(() => received.length === 2)
-  t.notOk(statements.some((text) => text.includes('pg_xact_status')))
-})
+    t.strictSame([...new Set(begun)], ['__svc.sub/a after commit'])
+    await until(() => received.length === 2)
+    t.notOk(statements.some((text) => text.includes('pg_xact_status')))
+  },
+)
 
-t.test('the isolation is that which was asked for', async (t) => {
+t.test('a transaction has the isolation that was asked for', async (t) => {
   const { app } = await startShop(t)
   const isolationOf = (options?: TransactionOptions) =>
     app.svc.transaction(async (db) => {
@@ -97,7 +100,7 @@ t.test('the isolation is that which was asked for', async (t) => {
   }
 })
 
-t.test('its statements have no time limit of ours', async (t) => {
+t.test('statements of a transaction have no time limit of ours', async (t) => {
   const { app } = await startShop(t)
   const limits = await app.svc.transaction(async (db) => {
     const { rows } = await db.query(
@@ -109,7 +112,7 @@ t.test('its statements have no time limit of ours', async (t) => {
 })
 
 t.test(
-  'where a connection breaks in it the database is unavailable, and the pool stays sound',
+  'a transaction whose connection breaks rejects with Unavailable, and the pool stays usable',
   async (t) => {
     const database = await freshDatabase(t)
     const proxy = await proxyPostgres(t, database)
@@ -138,7 +141,7 @@ t.test(
   },
 )
 
-t.test('where the server ends its client the database is unavailable', async (t) => {
+t.test('a transaction whose client the server ends rejects with Unavailable', async (t) => {
   const { app } = await startShop(t)
   await t.rejects(
     app.svc.transaction(async (db) => {
@@ -151,26 +154,29 @@ t.test('where the server ends its client the database is unavailable', async (t)
   t.equal(await app.svc.transaction(() => 'the next one works'), 'the next one works')
 })
 
-t.test('without a free connection in the pool the database is unavailable', async (t) => {
-  const { app } = await startHost(t, { core: { worker: { enabled: false } } })
-  const { options } = app.svc.database
-  options.connectionTimeoutMillis = 300
-  const clients = await Promise.all(
-    Array.from({ length: options.max ?? 0 }, () => app.svc.database.connect()),
-  )
-  await t.rejects(
-    app.svc.transaction(() => t.fail('has no connection to run on')),
-    {
-      code: 'SVC_UNAVAILABLE',
-      cause: { message: /timeout exceeded when trying to connect/ },
-    },
-  )
-  for (const client of clients) client.release()
-  options.connectionTimeoutMillis = 5000
-  t.equal(await app.svc.transaction(() => 1), 1)
-})
+t.test(
+  'a transaction without a free connection in the pool rejects with Unavailable',
+  async (t) => {
+    const { app } = await startHost(t, { core: { worker: { enabled: false } } })
+    const { options } = app.svc.database
+    options.connectionTimeoutMillis = 300
+    const clients = await Promise.all(
+      Array.from({ length: options.max ?? 0 }, () => app.svc.database.connect()),
+    )
+    await t.rejects(
+      app.svc.transaction(() => t.fail('has no connection to run on')),
+      {
+        code: 'SVC_UNAVAILABLE',
+        cause: { message: /timeout exceeded when trying to connect/ },
+      },
+    )
+    for (const client of clients) client.release()
+    options.connectionTimeoutMillis = 5000
+    t.equal(await app.svc.transaction(() => 1), 1)
+  },
+)
 
-t.test('many at once share the pool', async (t) => {
+t.test('many transactions at once share the pool', async (t) => {
   const host = await startShop(t)
   const ids = Array.from({ length: 40 }, (_, id) => id)
   await Promise.all(

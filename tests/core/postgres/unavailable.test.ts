@@ -21,7 +21,7 @@ const CALLS: Record<string, (app: FastifyInstance) => Promise<unknown>> = {
   eraseTenant: ({ svc }) => svc.eraseTenant('acme'),
 }
 
-t.test('while Postgres is away everything rejects with the error of the house', async (t) => {
+t.test('while Postgres is away every method rejects with Unavailable', async (t) => {
   const proxy = await proxyPostgres(t, await freshDatabase(t))
   const { app } = await startHost(t, { database: proxy.url })
   proxy.cut()

@@ -35,7 +35,7 @@ t.test('a server that is full for a moment is not taken for a pooler', async (t)
   t.same((await workerPool.query(show)).rows, [{ synchronous_commit: 'off' }])
 })
 
-t.test('one that stays full is an error', async (t) => {
+t.test('a server that stays full is an error', async (t) => {
   const { url } = await proxyPostgres(t, await emptyDatabase(t), { fullFor: 1000 })
   await t.rejects(
     openWorkerPool({ connectionString: url, max: 1 }, () => {}),
@@ -43,7 +43,7 @@ t.test('one that stays full is an error', async (t) => {
   )
 })
 
-t.test('a pooler that only cuts connections with settings is known by that', async (t) => {
+t.test('a pooler that only cuts connections with settings is recognised', async (t) => {
   const { url } = await proxyPostgres(t, await emptyDatabase(t), { cutsOptions: true })
   const workerPool = await openWorkerPool({ connectionString: url, max: 1 }, () => {})
   t.teardown(() => workerPool.pool.end())

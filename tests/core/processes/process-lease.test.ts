@@ -69,7 +69,7 @@ const wanted = (events: string[], fansOut = true) => ({
   fansOut,
 })
 
-t.test('what a living process declares stays when another boots without it', async (t) => {
+t.test('events that a living process declares stay when another boots without them', async (t) => {
   const { process, eventsOfS } = await ground(t)
   const one = await process(['a', 'b'])
   await one.ready()
@@ -82,7 +82,7 @@ t.test('what a living process declares stays when another boots without it', asy
   t.equal(await eventsOfS(), 'b c', 'and ends at the next boot after it has closed')
 })
 
-t.test('a process that has not come up takes nothing', async (t) => {
+t.test('a process that has not booted drops no events', async (t) => {
   const { process, eventsOfS } = await ground(t)
   const one = await process(['a'])
   await one.ready()
@@ -92,7 +92,7 @@ t.test('a process that has not come up takes nothing', async (t) => {
   await other.close()
 })
 
-t.test('a process that was killed counts until its lease lapses', async (t) => {
+t.test('a killed process keeps its events until its lease lapses', async (t) => {
   const { process, eventsOfS, lapse } = await ground(t)
   const killed = await process(['a'])
   await killed.ready()
@@ -112,7 +112,7 @@ t.test('a start of the server renews all leases', async (t) => {
   t.equal(await eventsOfS(), 'a b')
 })
 
-t.test('a process drops in the background what the others left behind', async (t) => {
+t.test('a process drops in the background the events that ended processes declared', async (t) => {
   const { process, eventsOfS, lapse, closedAgo, clock } = await ground(t)
   const [killed, closed, restarts] = [
     await process(['killed']),
@@ -137,22 +137,25 @@ t.test('a process drops in the background what the others left behind', async (t
   t.equal(await eventsOfS(), 'one')
 })
 
-t.test('after an outage nothing is dropped before all had time to come back', async (t) => {
-  const { process, eventsOfS, lapse, clock } = await ground(t)
-  const one = await process(['one'])
-  const other = await process(['other'])
-  for (const lease of [one, other]) await lease.ready()
-  clock.nowMs += LEASE_MS
-  for (const lease of [one, other]) await lapse(lease)
-  await one.beat()
-  t.equal(await eventsOfS(), 'one other')
-  await other.beat()
-  clock.nowMs += LEASE_MS
-  await one.beat()
-  t.equal(await eventsOfS(), 'one other')
-})
+t.test(
+  'after an outage no events are dropped before all processes could renew their leases',
+  async (t) => {
+    const { process, eventsOfS, lapse, clock } = await ground(t)
+    const one = await process(['one'])
+    const other = await process(['other'])
+    for (const lease of [one, other]) await lease.ready()
+    clock.nowMs += LEASE_MS
+    for (const lease of [one, other]) await lapse(lease)
+    await one.beat()
+    t.equal(await eventsOfS(), 'one other')
+    await other.beat()
+    clock.nowMs += LEASE_MS
+    await one.beat()
+    t.equal(await eventsOfS(), 'one other')
+  },
+)
 
-t.test('a process that slept declares again what it lives by', async (t) => {
+t.test('a process whose lease lapsed declares its events again', async (t) => {
   const { process, eventsOfS, lapse, clock } = await ground(t)
   const asleep = await process(['a'])
   const awake = await process(['b'])
@@ -168,19 +171,22 @@ t.test('a process that slept declares again what it lives by', async (t) => {
   t.equal(await eventsOfS(), 'a b')
 })
 
-t.test('but not a subscription that was retired meanwhile', async (t) => {
-  const { process, eventsOfS, pool } = await ground(t)
-  const asleep = await process(['a'], { fansOut: false })
-  await asleep.ready()
-  await retireSubscription(pool, 's')
-  await pool.query('delete from svc."__svc.processes"')
-  await asleep.beat()
-  t.equal(await eventsOfS(), '')
-  const { rowCount } = await pool.query('select from svc."__svc.processes"')
-  t.equal(rowCount, 1, 'it lives again')
-})
+t.test(
+  'a process whose lease lapsed does not declare a subscription that was retired meanwhile',
+  async (t) => {
+    const { process, eventsOfS, pool } = await ground(t)
+    const asleep = await process(['a'], { fansOut: false })
+    await asleep.ready()
+    await retireSubscription(pool, 's')
+    await pool.query('delete from svc."__svc.processes"')
+    await asleep.beat()
+    t.equal(await eventsOfS(), '')
+    const { rowCount } = await pool.query('select from svc."__svc.processes"')
+    t.equal(rowCount, 1, 'it lives again')
+  },
+)
 
-t.test('a lease that cannot be renewed is said once, and taken up again', async (t) => {
+t.test('a process lease that cannot be renewed is logged once, and renewed later', async (t) => {
   const { process, pool, warnings } = await ground(t)
   const lease = await process(['a'])
   await lease.ready()
@@ -192,7 +198,7 @@ t.test('a lease that cannot be renewed is said once, and taken up again', async 
   await t.resolves(lease.beat())
 })
 
-t.test('of a setting in days the longest of those that live holds', async (t) => {
+t.test('the longest setting in days of all living processes holds', async (t) => {
   const { process, pool, closedAgo } = await ground(t)
   t.equal(await longestDays(pool, 'logDays'), 0)
   const leases = []
@@ -214,7 +220,7 @@ t.test('of a setting in days the longest of those that live holds', async (t) =>
   t.equal(await longestDays(pool, 'logDays', 60), 60)
 })
 
-t.test('processes that ended long ago are forgotten', async (t) => {
+t.test('rows of processes that ended long ago are deleted', async (t) => {
   const { process, pool } = await ground(t)
   for (const lease of [await process(['a']), await process(['a'])]) await lease.ready()
   await pool.query(

@@ -22,7 +22,7 @@ t.test('a trace context is written as traceparent and tracestate, and read again
   t.strictSame(traceHeadersOf(`${traceparent} a=1`), { traceparent, tracestate: 'a=1' })
 })
 
-t.test('what is no trace context is none', async (t) => {
+t.test('a text that is no trace context is ignored', async (t) => {
   for (const text of [
     '',
     'x',

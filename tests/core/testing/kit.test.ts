@@ -37,29 +37,32 @@ t.test('drain boots the host that it is given', async (t) => {
   t.ok(app.svc.events)
 })
 
-t.test('a retry that is due later is not waited for, until time has passed', async (t) => {
-  const attempts: number[] = []
-  const { app } = await startHost(t, {
-    core: LATE,
-    setUp: ({ svc }) =>
-      svc.events.subscribe('a', (_payload, { attempt }) => {
-        attempts.push(attempt)
-        throw new Error('no')
-      }),
-  })
-  await app.svc.events.publish('a', 1)
-  await drain(app)
-  t.strictSame(attempts, [1])
-  await advance(app, 400)
-  await drain(app)
-  t.strictSame(attempts, [1], 'the delay is at least 600 seconds')
-  await advance(app, 2 * 600)
-  await drain(app)
-  t.strictSame(attempts, [1, 2])
-  await advance(app, 4 * 600)
-  await drain(app)
-  t.match(await app.svc.events.deadLetters('a'), [{ attempts: 3 }])
-})
+t.test(
+  'drain does not wait for a retry that is due later, until advance makes it due',
+  async (t) => {
+    const attempts: number[] = []
+    const { app } = await startHost(t, {
+      core: LATE,
+      setUp: ({ svc }) =>
+        svc.events.subscribe('a', (_payload, { attempt }) => {
+          attempts.push(attempt)
+          throw new Error('no')
+        }),
+    })
+    await app.svc.events.publish('a', 1)
+    await drain(app)
+    t.strictSame(attempts, [1])
+    await advance(app, 400)
+    await drain(app)
+    t.strictSame(attempts, [1], 'the delay is at least 600 seconds')
+    await advance(app, 2 * 600)
+    await drain(app)
+    t.strictSame(attempts, [1, 2])
+    await advance(app, 4 * 600)
+    await drain(app)
+    t.match(await app.svc.events.deadLetters('a'), [{ attempts: 3 }])
+  },
+)
 
 t.test('drain names what still waits', async (t) => {
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
@@ -84,7 +87,7 @@ t.test('drain says where no worker runs', async (t) => {
   await t.rejects(drain(app, { timeoutMs: 50 }), { message: /worker\.enabled is false/ })
 })
 
-t.test('what is given to the kit is checked', async (t) => {
+t.test('arguments of the testing kit are checked', async (t) => {
   const { app } = await startHost(t)
   const invalid = { code: 'SVC_CORE_INVALID_OPTION' }
   await t.rejects(advance(app, -1), invalid)
@@ -96,7 +99,7 @@ t.test('what is given to the kit is checked', async (t) => {
   await t.rejects(drain(other), { ...invalid, message: /has no svcCore/ })
 })
 
-t.test('entries with a time expire when it has passed', async (t) => {
+t.test('entries with a ttl expire when advance has passed it', async (t) => {
   const { app } = await startHost(t)
   await app.svc.kv.set('a', 1, { ttlSeconds: 100 })
   await app.svc.kv.set('b', 1)
@@ -149,26 +152,29 @@ t.test('a key expires, is told of, and its rotation ends', async (t) => {
   t.equal(await ask(rotated.key), 200)
 })
 
-t.test('limits, quotas and lockouts let requests pass when their time is over', async (t) => {
-  const { app, ask, makeKey } = await startKeys(t, {
-    rateLimit: { maxAttempts: 2, windowMs: 3_600_000, blockDurationMs: 3_600_000 },
-  })
-  const limited = await makeKey({ limits: [{ limit: 1, perSeconds: 3600 }] })
-  const counted = await makeKey({ quota: { limit: 1, period: 'month' } })
-  const once = await makeKey({ quota: { limit: 1, period: 'total' } })
-  for (const { key } of [limited, counted, once]) {
-    t.equal(await ask(key), 200)
-    t.equal(await ask(key), 429)
-  }
-  const wrong = 'unknown-key-of-nobody'
-  t.strictSame([await ask(wrong), await ask(wrong), await ask(wrong)], [401, 401, 429])
-  await advance(app, 3601)
-  t.equal(await ask(limited.key), 200)
-  t.equal(await ask(wrong), 401)
-  await advance(app, 32 * 86_400)
-  t.equal(await ask(counted.key), 200)
-  t.equal(await ask(once.key), 429, 'for ever')
-})
+t.test(
+  'limits, quotas and lockouts let requests pass when advance has passed their time',
+  async (t) => {
+    const { app, ask, makeKey } = await startKeys(t, {
+      rateLimit: { maxAttempts: 2, windowMs: 3_600_000, blockDurationMs: 3_600_000 },
+    })
+    const limited = await makeKey({ limits: [{ limit: 1, perSeconds: 3600 }] })
+    const counted = await makeKey({ quota: { limit: 1, period: 'month' } })
+    const once = await makeKey({ quota: { limit: 1, period: 'total' } })
+    for (const { key } of [limited, counted, once]) {
+      t.equal(await ask(key), 200)
+      t.equal(await ask(key), 429)
+    }
+    const wrong = 'unknown-key-of-nobody'
+    t.strictSame([await ask(wrong), await ask(wrong), await ask(wrong)], [401, 401, 429])
+    await advance(app, 3601)
+    t.equal(await ask(limited.key), 200)
+    t.equal(await ask(wrong), 401)
+    await advance(app, 32 * 86_400)
+    t.equal(await ask(counted.key), 200)
+    t.equal(await ask(once.key), 429, 'for ever')
+  },
+)
 
 t.test('a receiver records deliveries, verifies them and answers as it is told', async (t) => {
   const partner = await receiver()
@@ -198,7 +204,7 @@ t.test('a receiver records deliveries, verifies them and answers as it is told',
   })
 })
 
-t.test('the deliveries of an inactive webhook are not waited for', async (t) => {
+t.test('drain does not wait for the deliveries of an inactive webhook', async (t) => {
   const app = await startWebhooks(t)
   const partner = await receiver()
   t.teardown(() => partner.close())

@@ -28,7 +28,7 @@ const errorBody = (statusCode: number, code: string, error: string, message: str
 })
 
 t.test(
-  'what is not verified is a 401 that tells nothing, and one line that tells why',
+  'a request that is not verified is a 401 without details, and a log line with the reason',
   async (t) => {
     const host = await hostOf(t, { a: source }, { secrets })
     const response = await post(host, { 'x-signature': sign(body, 'other').toString('hex') })
@@ -71,7 +71,7 @@ t.test('a genuine body that claims to be JSON and is none is a 400', async (t) =
   t.strictSame(await eventsOf(host.app), [])
 })
 
-t.test('no body under a JSON content type is no JSON', async (t) => {
+t.test('an empty body with a JSON content type is a 400', async (t) => {
   const host = await hostOf(t, { a: source }, { secrets })
   const signature = sign('', 'whsec_a-long-key').toString('hex')
   const response = await post(host, { 'x-signature': signature }, '')
@@ -142,7 +142,7 @@ t.test('a secret that is not set, or empty, is a 500 until it is set', async (t)
   t.equal((await post(host, { 'x-signature': good })).statusCode, 200)
 })
 
-t.test('only true is authentic', async (t) => {
+t.test('only the verdict true is authentic', async (t) => {
   let verdict: unknown
   const host = await hostOf(t, { a: { ...source, verify: () => verdict as boolean } })
   for (verdict of [
@@ -198,7 +198,7 @@ t.test('an error that quotes a secret is logged without its words', async (t) =>
 })
 
 t.test(
-  'a function that asks in vain for every secret is a 500, also where it answers true',
+  'a verify function whose secrets are all missing is a 500, also where it returns true',
   async (t) => {
     const verify: Verify = (_request, _body, secret) => secret('NONE') === null
     const host = await hostOf(t, { a: { ...source, verify } }, { secrets })

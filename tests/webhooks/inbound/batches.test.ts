@@ -45,7 +45,7 @@ t.test('a batch is published as one event each, and its repeats one by one', asy
   t.strictSame(events.find(({ name }) => name === 'a.y')?.payload, '{"type":"y","id":"2"}')
 })
 
-t.test('a batch stands or falls as a whole', async (t) => {
+t.test('the events of a batch are published together or not at all', async (t) => {
   const host = await hostOf(t, { a: base })
   const failed = await post(host, { items: [{ type: 'x', id: '1' }, { type: 'not a name' }] })
   t.equal(failed.statusCode, 500)
@@ -66,34 +66,37 @@ t.test('a split that returns no list is the host’s mistake', async (t) => {
   t.equal((await post(host, { items: [] })).statusCode, 500)
 })
 
-t.test('keys are apart by the parameters of the path and by tenant', async (t) => {
-  const source: InboundSource = {
-    path: '/hooks/:connection/a',
-    publishAs: 'a',
-    verify: () => true,
-    deduplicationKey: () => 'k',
-    tenant: (request) => request.headers['x-tenant'] ?? null,
-  }
-  const host = await hostOf(t, { a: source })
-  const ask = async (connection: string, tenant?: string) => {
-    const headers = tenant === undefined ? {} : { 'x-tenant': tenant }
-    const url = `/hooks/${connection}/a`
-    return (await host.app.inject({ method: 'POST', url, headers, body: 'x' })).json<{
-      status?: string
-      statusCode?: number
-    }>()
-  }
-  for (const [connection, tenant] of [['1'], ['2'], ['1', 'acme'], ['1', 'globex']] as const) {
-    t.match(await ask(connection, tenant), { status: 'accepted' })
-    t.match(await ask(connection, tenant), { status: 'duplicate' })
-  }
-  t.match(await ask('1', 'no tenant'), { statusCode: 500 })
-  const { rows } = await host.app.svc.database.query<{ tenant: string | null }>(
-    'select nullif(split_part(id, chr(31), 1), id) as tenant from svc."__svc.events"',
-  )
-  const tenants = rows.map(({ tenant }) => tenant ?? 'none').toSorted()
-  t.strictSame(tenants, ['acme', 'globex', 'none', 'none'], 'the events are those of the tenants')
-})
+t.test(
+  'deduplication keys are kept apart by the parameters of the path and by tenant',
+  async (t) => {
+    const source: InboundSource = {
+      path: '/hooks/:connection/a',
+      publishAs: 'a',
+      verify: () => true,
+      deduplicationKey: () => 'k',
+      tenant: (request) => request.headers['x-tenant'] ?? null,
+    }
+    const host = await hostOf(t, { a: source })
+    const ask = async (connection: string, tenant?: string) => {
+      const headers = tenant === undefined ? {} : { 'x-tenant': tenant }
+      const url = `/hooks/${connection}/a`
+      return (await host.app.inject({ method: 'POST', url, headers, body: 'x' })).json<{
+        status?: string
+        statusCode?: number
+      }>()
+    }
+    for (const [connection, tenant] of [['1'], ['2'], ['1', 'acme'], ['1', 'globex']] as const) {
+      t.match(await ask(connection, tenant), { status: 'accepted' })
+      t.match(await ask(connection, tenant), { status: 'duplicate' })
+    }
+    t.match(await ask('1', 'no tenant'), { statusCode: 500 })
+    const { rows } = await host.app.svc.database.query<{ tenant: string | null }>(
+      'select nullif(split_part(id, chr(31), 1), id) as tenant from svc."__svc.events"',
+    )
+    const tenants = rows.map(({ tenant }) => tenant ?? 'none').toSorted()
+    t.strictSame(tenants, ['acme', 'globex', 'none', 'none'], 'the events are those of the tenants')
+  },
+)
 
 t.test(
   'each connection of a source has a secret of its own, and one may follow another',

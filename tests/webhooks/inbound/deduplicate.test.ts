@@ -19,7 +19,7 @@ const post = ({ app }: Host, id: string | undefined, url = '/hooks/a', good = 'y
 const statusOf = async (response: ReturnType<typeof post>) =>
   (await response).json<{ status: string }>().status
 
-t.test('a repeat is answered as one, and published once', async (t) => {
+t.test('a repeated request is answered as a duplicate, and published once', async (t) => {
   const host = await hostOf(t, { a: source })
   const first = (await post(host, '1')).json<{ eventId: string }>()
   const second = await post(host, '1')
@@ -31,7 +31,7 @@ t.test('a repeat is answered as one, and published once', async (t) => {
   t.equal(events[0]?.id, first.eventId)
 })
 
-t.test('of equal requests at the same time one is published', async (t) => {
+t.test('of equal requests at the same time, one is published', async (t) => {
   const host = await hostOf(t, { a: source })
   await host.app.ready()
   const answers = await Promise.all(Array.from({ length: 20 }, () => statusOf(post(host, '1'))))
@@ -51,14 +51,14 @@ t.test('a request without a key is never a repeat', async (t) => {
   for (const id of ['1', '1']) t.equal(await statusOf(post(host, id, '/hooks/none')), 'accepted')
 })
 
-t.test('two sources know nothing of each other’s keys', async (t) => {
+t.test('two sources do not share deduplication keys', async (t) => {
   const host = await hostOf(t, { a: source, b: { ...source, path: '/hooks/b', publishAs: 'b' } })
   t.equal(await statusOf(post(host, '1')), 'accepted')
   t.equal(await statusOf(post(host, '1', '/hooks/b')), 'accepted')
   t.equal(await statusOf(post(host, '1', '/hooks/b')), 'duplicate')
 })
 
-t.test('a key may be of any length, and of any characters', async (t) => {
+t.test('a deduplication key may have any length and any characters', async (t) => {
   const key = { value: '' }
   const host = await hostOf(t, { a: { ...source, deduplicationKey: () => key.value } })
   for (key.value of ['x'.repeat(1_000_000), '\0', 'Zürich 🔑', '\ud800', "'; drop table x --"]) {
@@ -67,13 +67,13 @@ t.test('a key may be of any length, and of any characters', async (t) => {
   }
 })
 
-t.test('who is not verified uses up no key', async (t) => {
+t.test('a request that is not verified uses up no deduplication key', async (t) => {
   const host = await hostOf(t, { a: source })
   t.equal((await post(host, '1', '/hooks/a', 'no')).statusCode, 401)
   t.equal(await statusOf(post(host, '1')), 'accepted')
 })
 
-t.test('a publish that fails burns no key', async (t) => {
+t.test('a publish that fails uses up no deduplication key', async (t) => {
   const host = await hostOf(t, { a: source })
   await host.app.ready()
   const { database } = host.app.svc
@@ -90,7 +90,7 @@ t.test('a publish that fails burns no key', async (t) => {
   t.equal((await eventsOf(host.app)).length, 1)
 })
 
-t.test('who waits for a publish that fails takes its place', async (t) => {
+t.test('a repeat that waits for a publish that fails is published in its place', async (t) => {
   const host = await hostOf(t, { a: source })
   await host.app.ready()
   const { database } = host.app.svc
@@ -106,7 +106,7 @@ t.test('who waits for a publish that fails takes its place', async (t) => {
   t.equal((await eventsOf(host.app)).length, 1)
 })
 
-t.test('a key is remembered for its time, to the moment, and then forgotten', async (t) => {
+t.test('a deduplication key is remembered for exactly its time', async (t) => {
   const host = await hostOf(t, { a: { ...source, deduplicationTtlSeconds: 100_000 } })
   await post(host, '1')
   const { database } = host.app.svc

@@ -26,7 +26,7 @@ t.test('a path that svcAuth guards is named in a warning at boot, with what to d
   t.match(warningsIn(log), [{ source: 'a', path: '/hooks/a', msg: /excludePaths/ }])
 })
 
-t.test('without svcAuth there is nothing to warn of', async (t) => {
+t.test('without svcAuth there is no warning about guarded sources', async (t) => {
   const { app, log } = await hostOf(t, { a: source('/hooks/a') })
   await app.ready()
   t.strictSame(warningsIn(log), [])

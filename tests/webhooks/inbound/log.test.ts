@@ -160,7 +160,7 @@ t.test('a key with a tenant sees and replays what came for that tenant alone', a
   t.equal(await replay(own?.id), 202)
 })
 
-t.test('what was refused is not replayed, and what does not exist is a 404', async (t) => {
+t.test('a refused request is not replayed, and an unknown one is a 404', async (t) => {
   const host = await hostOf(
     t,
     { github: github() },

@@ -70,7 +70,7 @@ t.test('an answer is kept for an hour, and shared by those that ask meanwhile', 
   t.strictSame(asked.slice(2), [`POST ${url} {"kid":"a"}`, `POST ${url} {"kid":"b"}`])
 })
 
-t.test('that there is nothing is remembered for a minute', async (t) => {
+t.test('a refused request to a provider is remembered for a minute', async (t) => {
   const { outside, asked, clock } = outsideOf(() => ({ statusCode: 404, body: '' }))
   await t.rejects(outside.text({ url, hosts }), { name: 'NotFetched' })
   await t.rejects(outside.text({ url, hosts }), { name: 'NotFetched' })
@@ -97,7 +97,7 @@ t.test(
   },
 )
 
-t.test('a minute has room for so many addresses, and what is known is not counted', async (t) => {
+t.test('a minute has room for so many new addresses', async (t) => {
   const { outside, asked, clock } = outsideOf(ok)
   await outside.text({ url, hosts })
   for (let n = 1; n < 60; n++) await outside.text({ url: `${url}?${n}`, hosts })

@@ -90,7 +90,7 @@ t.test('a form with too many fields is refused before it is read', async (t) => 
   })
 })
 
-t.test('anything else is the text', async (t) => {
+t.test('a body of another content type is published as text', async (t) => {
   t.equal(json('<a>\u0000"</a>', 'text/xml'), '"<a>\\u0000\\"</a>"')
   t.equal(payloadTextOf('image/png', Buffer.from([0xff, 0x41])), '"\ufffdA"')
 })

@@ -63,7 +63,7 @@ t.test('a secret that is asked for in a callback is looked up, and ends no proce
   }
 })
 
-t.test('a call that waits for ever without its secret is given up', async (t) => {
+t.test('a call that never settles without its secret is given up', async (t) => {
   const { found } = of({ KEY: 'a secret' })
   const answer = await found.call({}, async (secret) => {
     await Promise.resolve()
@@ -73,7 +73,7 @@ t.test('a call that waits for ever without its secret is given up', async (t) =>
   t.equal(answer, 'a secret')
 })
 
-t.test('the outcome of a call that lacked a secret is discarded', async (t) => {
+t.test('the result of a call that lacked a secret is discarded', async (t) => {
   const { found } = of({ KEY: 'a secret' })
   const answer = await found.call({}, (secret) => {
     try {
@@ -100,7 +100,7 @@ t.test(
   },
 )
 
-t.test('a function that makes names up is ended', async (t) => {
+t.test('a function that asks for more and more secrets is ended', async (t) => {
   let count = 0
   const asksForEver = (secret: SecretLookup) => secret(`NAME_${count++}`)
   await t.rejects(of({}).found.call({}, asksForEver), { message: /more than 100 secrets/ })
@@ -123,7 +123,7 @@ t.test('one secret of several may be missing, as between two rotations', async (
   found.assertFound()
 })
 
-t.test('who asks for no secret lacks none', async (t) => {
+t.test('a function that asks for no secret lacks none', async (t) => {
   const { found } = of({})
   t.equal(await found.call({}, () => true), true)
   found.assertFound()

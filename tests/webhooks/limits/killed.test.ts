@@ -33,7 +33,7 @@ t.test('the attempts of a process that was killed make room within seconds', asy
   t.same(new Set(numbersOf(receiver.requests)), new Set(upTo(6)))
 })
 
-t.test('what was under way in a process that was killed comes first again', async (t) => {
+t.test('deliveries under way in a killed process come first again', async (t) => {
   const publisher = await startHost(t, PUBLISHER)
   let isKilled = false
   const receiver = await startReceiver(t, (request) => {

@@ -41,7 +41,7 @@ t.test(
   },
 )
 
-t.test('one that is retried holds the others until it is delivered, or dead', async (t) => {
+t.test('a delivery that is retried holds the others until it is delivered or dead', async (t) => {
   const host = await startHost(t)
   const failing = new Map([
     [2, 1],

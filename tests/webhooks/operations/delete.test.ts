@@ -35,7 +35,7 @@ t.test(
   },
 )
 
-t.test('what was under way when the webhook was deleted is not tried again', async (t) => {
+t.test('an attempt under way when its webhook is deleted is not retried', async (t) => {
   const { app, ask, register } = await startHost(t)
   let answer: (() => void) | undefined
   const receiver = await startReceiver(t, (_request, reply) => {
@@ -61,7 +61,7 @@ t.test('what was under way when the webhook was deleted is not tried again', asy
   t.equal(receiver.requests.length, 1)
 })
 
-t.test('its dead letters go with it', async (t) => {
+t.test('the dead letters of a deleted webhook are deleted', async (t) => {
   const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
   const receiver = await startReceiver(t, () => 500)
   const { id } = await register(receiver.url)

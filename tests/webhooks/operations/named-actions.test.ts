@@ -37,7 +37,7 @@ t.test('there is an action for each operation', async (t) => {
   ])
 })
 
-t.test('actions and routes show the same', async (t) => {
+t.test('an action returns what its route answers', async (t) => {
   const { app, ask } = await startHost(t)
   const { actions } = app.svc
   const made = await actions.call('__svc.webhooks.register', {

@@ -131,7 +131,7 @@ t.test('within its tenant everything works, and the audit names the actor', asyn
   })
 })
 
-t.test('a tenant that was forgotten reaches nothing', async (t) => {
+t.test('svc.webhooks.as refuses a tenant that is missing, empty or malformed', async (t) => {
   const { app } = await startHost(t)
   for (const tenant of [undefined, '', 'a b', 7]) {
     t.throws(() => app.svc.webhooks.as({ tenant: tenant as never }), InvalidInput)

@@ -96,7 +96,7 @@ t.test('a new url gets at once what failed at the old one', async (t) => {
   t.equal((await healthy.got(30)).length >= 30, true)
 })
 
-t.test('what a paused webhook has waiting leaves the way of the fetches', async (t) => {
+t.test('waiting deliveries of a paused webhook are not scanned by fetches', async (t) => {
   const publisher = await startHost(t, { core: { worker: { enabled: false } } })
   const { app, ask, register } = publisher
   const receiver = await startReceiver(t)

@@ -93,7 +93,7 @@ t.test('of two recoveries at once, each dead letter is counted by one', async (t
   )
 })
 
-t.test('a pace is kept', async (t) => {
+t.test('a recovery keeps its rate', async (t) => {
   const { host, id, receiver, repair } = await brokenWebhook(t, 1, 1)
   for (let n = 0; n < 6; n++) await host.app.svc.events.publish('order.created', { n })
   await deadLettersOf(host, id, 6)
@@ -104,7 +104,7 @@ t.test('a pace is kept', async (t) => {
   t.ok(performance.now() - startedAt > 1900, 'the last two of six follow after two seconds')
 })
 
-t.test('a recovery goes on in another process where its own ends', async (t) => {
+t.test('a recovery goes on in another process where the first one ends', async (t) => {
   const { host, id, repair } = await brokenWebhook(t, 1, 1)
   for (let n = 0; n < 8; n++) await host.app.svc.events.publish('order.created', { n })
   await deadLettersOf(host, id, 8)
@@ -116,7 +116,7 @@ t.test('a recovery goes on in another process where its own ends', async (t) => 
   t.same(await other.app.svc.webhooks.listDeadLetters(id), [])
 })
 
-t.test('what waits for its next attempt is attempted now', async (t) => {
+t.test('a recovery of failed deliveries attempts them now', async (t) => {
   const { host, id, receiver, repair } = await brokenWebhook(t, 5, 3600)
   for (let n = 0; n < 3; n++) await host.app.svc.events.publish('order.created', { n })
   await until(
@@ -206,7 +206,7 @@ t.test('a publish that still saw the webhook inactive is not missed', async (t) 
   t.match(await finished(host, id), [{ deliveries: 1, done: 1 }])
 })
 
-t.test('what is no recovery is refused', async (t) => {
+t.test('a wrong recovery is refused', async (t) => {
   const host = await startHost(t)
   const { id } = await host.register('https://receiver.example')
   const recover = (body: object) => host.ask('POST', `/${id}/recover`, body)

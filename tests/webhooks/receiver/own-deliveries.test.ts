@@ -18,20 +18,26 @@ const sent = (previousSecret: string | null): [string, string][] => {
   return Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at]!, flat[2 * at + 1]!])
 }
 
-t.test('what we send, a receiver verifies with the secret and with the one before', async (t) => {
-  const headers = new Headers(sent('whsec_old'))
-  for (const secret of ['whsec_new', 'whsec_old']) {
-    t.match(verifyDelivery({ headers, body, secret }), {
-      event: 'order.created',
-      deliveryId: '0199',
-    })
-  }
-  t.throws(() => verifyDelivery({ headers: new Headers(sent(null)), body, secret: 'whsec_old' }), {
-    code: 'SVC_DELIVERY_SIGNATURE_MISMATCH',
-  })
-})
+t.test(
+  'a receiver verifies our deliveries with the current secret and the one before',
+  async (t) => {
+    const headers = new Headers(sent('whsec_old'))
+    for (const secret of ['whsec_new', 'whsec_old']) {
+      t.match(verifyDelivery({ headers, body, secret }), {
+        event: 'order.created',
+        deliveryId: '0199',
+      })
+    }
+    t.throws(
+      () => verifyDelivery({ headers: new Headers(sent(null)), body, secret: 'whsec_old' }),
+      {
+        code: 'SVC_DELIVERY_SIGNATURE_MISMATCH',
+      },
+    )
+  },
+)
 
-t.test('what we send, another host takes in as a source', async (t) => {
+t.test('another host takes our deliveries in as a source', async (t) => {
   const verify = hmac({
     signatureHeader: 'x-svc-signature',
     secretName: 'SVC_SECRET',

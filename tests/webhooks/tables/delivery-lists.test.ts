@@ -91,7 +91,7 @@ t.test('each filter of the log finds its rows along an index', async (t) => {
   }
 })
 
-t.test('a filter gives what it names', async (t) => {
+t.test('a filter of the log finds the rows that it names', async (t) => {
   const db = await longLog(t)
   const count = async (selection: LogSelection) => (await listLogRows(db, 30, selection)).length
   t.equal(await count({ eventId: 'rare' }), 40)

@@ -30,7 +30,7 @@ function rowAt(ms: number, changes: Partial<InboundRow> = {}): InboundRow {
   }
 }
 
-t.test('rows are deleted when they are older than what is kept', async (t) => {
+t.test('inbound rows are deleted when they are older than the retention', async (t) => {
   const { app } = await hostOf(t, {})
   await app.ready()
   const db = app.svc.database

@@ -118,7 +118,7 @@ t.test('days that are too old are dropped whole, with what stands in the rest', 
 })
 
 t.test(
-  'rows older than what is kept are not listed, even before their day is dropped',
+  'rows older than the retention are not listed, even before their day is dropped',
   async (t) => {
     const log = await logOf(t)
     await insertLogRows(log.db, [rowOf(0), rowOf(29.9), rowOf(30.1)])

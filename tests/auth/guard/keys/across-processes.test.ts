@@ -40,7 +40,7 @@ async function holdsWithinASecond(t: Tap, host: Host, key: string, status: numbe
   t.equal(await me(host, key), status)
 }
 
-t.test('a revocation holds elsewhere within a second', async (t) => {
+t.test('a revocation holds in other processes within a second', async (t) => {
   const { here, there } = await twoHosts(t)
   const { id, key } = await here.makeKey()
   t.equal(await me(there, key), 200)
@@ -50,7 +50,7 @@ t.test('a revocation holds elsewhere within a second', async (t) => {
   await holdsWithinASecond(t, there, key, 401)
 })
 
-t.test('so does one that somebody types into psql', async (t) => {
+t.test('a revocation made in psql holds in every process within a second', async (t) => {
   const { here, there } = await twoHosts(t)
   const [typed, deleted] = [await here.makeKey(), await here.makeKey()]
   for (const { key } of [typed, deleted]) t.equal(await me(there, key), 200)
@@ -63,7 +63,7 @@ t.test('so does one that somebody types into psql', async (t) => {
   await holdsWithinASecond(t, there, deleted.key, 401)
 })
 
-t.test('so does one whose signal reaches nobody', async (t) => {
+t.test('a revocation whose notification is lost holds within a second', async (t) => {
   const { here, there } = await twoHosts(t)
   const { id, key } = await here.makeKey()
   t.equal(await me(there, key), 200)
@@ -76,7 +76,7 @@ t.test('so does one whose signal reaches nobody', async (t) => {
 })
 
 t.test(
-  'with their user many keys are revoked elsewhere, more than are named one by one',
+  'the keys of a deleted user are revoked in other processes, however many there are',
   async (t) => {
     const { here, there } = await twoHosts(t)
     const first = await here.makeKey()
@@ -95,21 +95,24 @@ t.test(
   },
 )
 
-t.test('failures count together, and a block holds elsewhere within a second', async (t) => {
-  const { here, there } = await twoHosts(t, { auth: { rateLimit } })
-  const { key, keyPrefix } = await here.makeKey()
-  t.equal(await me(here, key), 200)
-  t.equal(await me(there, key), 200)
+t.test(
+  'failures of all processes count together, and a block holds in each within a second',
+  async (t) => {
+    const { here, there } = await twoHosts(t, { auth: { rateLimit } })
+    const { key, keyPrefix } = await here.makeKey()
+    t.equal(await me(here, key), 200)
+    t.equal(await me(there, key), 200)
 
-  const wrong = Array.from({ length: 20 }, (_, i) => me(i % 2 ? here : there, `${keyPrefix}${i}`))
-  const statuses = await Promise.all(wrong)
-  t.equal(statuses.filter((status) => status === 401).length, 5)
-  t.equal(statuses.filter((status) => status === 429).length, 15)
-  await holdsWithinASecond(t, here, key, 429)
-  await holdsWithinASecond(t, there, key, 429)
-})
+    const wrong = Array.from({ length: 20 }, (_, i) => me(i % 2 ? here : there, `${keyPrefix}${i}`))
+    const statuses = await Promise.all(wrong)
+    t.equal(statuses.filter((status) => status === 401).length, 5)
+    t.equal(statuses.filter((status) => status === 429).length, 15)
+    await holdsWithinASecond(t, here, key, 429)
+    await holdsWithinASecond(t, there, key, 429)
+  },
+)
 
-t.test('a success forgets the failures that were counted elsewhere', async (t) => {
+t.test('a success forgets the failures that other processes counted', async (t) => {
   const { here, there } = await twoHosts(t, { auth: { rateLimit } })
   const { app } = here
   const { key, keyPrefix } = await here.makeKey()
@@ -124,7 +127,7 @@ t.test('a success forgets the failures that were counted elsewhere', async (t) =
   for (let i = 0; i < 4; i++) t.equal(await me(here, `${keyPrefix}${i}`), 401)
 })
 
-t.test('a key is good elsewhere as soon as it is made', async (t) => {
+t.test('a new key is valid in other processes as soon as it is made', async (t) => {
   const { here, there } = await twoHosts(t)
   for (let i = 0; i < 20; i++) t.equal(await me(there, (await here.makeKey()).key), 200)
 })

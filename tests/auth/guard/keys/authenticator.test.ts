@@ -120,7 +120,7 @@ for (const [about, situation, key, expected, called] of cases) {
   })
 }
 
-t.test('it rejects where it cannot decide', async (t) => {
+t.test('authentication rejects where it cannot decide', async (t) => {
   const broken = new Error('no answer within 2000 ms')
   const fail = () => Promise.reject(broken)
   const rows: [situation: Situation, error: Error][] = [

@@ -19,7 +19,7 @@ t.test('lookups of the same moment share one query', async (t) => {
   t.same(asked[1], ['c'], 'a later one has its own')
 })
 
-t.test('two hundred at most', async (t) => {
+t.test('a batch of lookups has at most two hundred keys', async (t) => {
   const { asked, find } = makeFind()
   const keys = Array.from({ length: 450 }, (_, n) => String(n))
   const found = await Promise.all(keys.map(find))
@@ -33,7 +33,7 @@ t.test('two hundred at most', async (t) => {
   )
 })
 
-t.test('what fails fails for all that shared it, and for nobody else', async (t) => {
+t.test('a query that fails fails all lookups that shared it, and no others', async (t) => {
   let fails = true
   const find = batchLookup(async (keys) => {
     if (fails) throw new Error('Postgres is away')

@@ -35,7 +35,7 @@ function keyOf(get: () => Promise<string | null>) {
   return { key, said, forgotten }
 }
 
-t.test('without a good secret there is none, and the log says why', async (t) => {
+t.test('without a usable secret there is no bootstrap key, and the log says why', async (t) => {
   const rows: [secret: string | null, reason: RegExp][] = [
     [null, /is not set/],
     ['fifteen letters', /shorter than 16/],
@@ -62,49 +62,55 @@ t.test('without a good secret there is none, and the log says why', async (t) =>
   }
 })
 
-t.test('a secret store that is away lets nobody in, but known keys', async (t) => {
-  const log = logOf()
-  let isAway = true
-  const { ask, makeKey } = await startHost(t, {
-    after,
-    core: {
-      secrets() {
-        if (isAway) throw new Error('the vault is sealed')
-        return BOOTSTRAP_KEY
+t.test(
+  'while the secret store is unavailable known keys pass and the bootstrap key does not',
+  async (t) => {
+    const log = logOf()
+    let isAway = true
+    const { ask, makeKey } = await startHost(t, {
+      after,
+      core: {
+        secrets() {
+          if (isAway) throw new Error('the vault is sealed')
+          return BOOTSTRAP_KEY
+        },
       },
-    },
-    fastify: { logger: { level: 'warn', stream: log } },
-  })
-  t.match(log.text(), /the vault is sealed/)
-  const { key } = await makeKey()
+      fastify: { logger: { level: 'warn', stream: log } },
+    })
+    t.match(log.text(), /the vault is sealed/)
+    const { key } = await makeKey()
 
-  t.equal((await ask('GET', '/me', { key })).status, 200)
-  t.match(await ask('GET', '/me'), { status: 503, headers: { 'retry-after': '1' } })
-  t.equal((await ask('GET', '/me', { key: 'no-such-key' })).status, 503, 'it might be the one')
+    t.equal((await ask('GET', '/me', { key })).status, 200)
+    t.match(await ask('GET', '/me'), { status: 503, headers: { 'retry-after': '1' } })
+    t.equal((await ask('GET', '/me', { key: 'no-such-key' })).status, 503, 'it might be the one')
 
-  isAway = false
-  await t.resolves(
-    (async () => {
-      while ((await ask('GET', '/me')).status !== 200);
-    })(),
-  )
-  t.equal((await ask('GET', '/me', { key: 'no-such-key' })).status, 401)
-})
+    isAway = false
+    await t.resolves(
+      (async () => {
+        while ((await ask('GET', '/me')).status !== 200);
+      })(),
+    )
+    t.equal((await ask('GET', '/me', { key: 'no-such-key' })).status, 401)
+  },
+)
 
-t.test('a secret that is rotated opens without a restart, and the old one no more', async (t) => {
-  let secret = BOOTSTRAP_KEY
-  const { ask } = await startHost(t, { after, core: { secrets: () => secret } })
-  const next = 'the-next-bootstrap-key'
-  const status = async (key: string) => (await ask('GET', '/me', { key })).status
-  t.equal(await status(BOOTSTRAP_KEY), 200)
-  t.equal(await status(next), 401)
+t.test(
+  'a rotated bootstrap secret is accepted without a restart, and the old one is refused',
+  async (t) => {
+    let secret = BOOTSTRAP_KEY
+    const { ask } = await startHost(t, { after, core: { secrets: () => secret } })
+    const next = 'the-next-bootstrap-key'
+    const status = async (key: string) => (await ask('GET', '/me', { key })).status
+    t.equal(await status(BOOTSTRAP_KEY), 200)
+    t.equal(await status(next), 401)
 
-  secret = next
-  await until(async () => (await status(next)) === 200)
-  t.equal(await status(BOOTSTRAP_KEY), 401)
-})
+    secret = next
+    await until(async () => (await status(next)) === 200)
+    t.equal(await status(BOOTSTRAP_KEY), 401)
+  },
+)
 
-t.test('each reading of the secret holds until another one succeeds', async (t) => {
+t.test('a bootstrap secret that was read holds until another reading succeeds', async (t) => {
   let secret: string | null | Error = BOOTSTRAP_KEY
   const {
     key: bootstrapKey,

@@ -38,7 +38,7 @@ t.test('a lease is held for a moment from when the reading was sent', async (t) 
   t.notOk(lease.isHeld(), '900 ms after it was sent')
 })
 
-t.test('a reading that was answered too late prolongs nothing', async (t) => {
+t.test('a lease is not prolonged by a reading that was answered too late', async (t) => {
   const { lease, readings, clock } = makeLease()
   const renewed = lease.renew()
   clock.ms += 900
@@ -47,7 +47,7 @@ t.test('a reading that was answered too late prolongs nothing', async (t) => {
   t.notOk(lease.isHeld())
 })
 
-t.test('a reading that takes long does not keep others from being sent', async (t) => {
+t.test('a slow reading of key changes does not keep the next one from being sent', async (t) => {
   const { lease, readings, clock } = makeLease()
   const slow = lease.renew()
   clock.ms += 400
@@ -61,7 +61,7 @@ t.test('a reading that takes long does not keep others from being sent', async (
   t.ok(lease.isHeld())
 })
 
-t.test('a reading that fails prolongs nothing', async (t) => {
+t.test('a lease is not prolonged by a reading that failed', async (t) => {
   const { lease, readings } = makeLease()
   const renewed = lease.renew()
   readings[0]?.fail()
@@ -69,7 +69,7 @@ t.test('a reading that fails prolongs nothing', async (t) => {
   t.notOk(lease.isHeld())
 })
 
-t.test('those who ask at once share one reading', async (t) => {
+t.test('requests that renew the lease at the same time share one reading', async (t) => {
   const { lease, readings } = makeLease()
   const all = Promise.all([lease.renew(), lease.renew(), lease.renew()])
   readings[0]?.answer({ revision: 1, changedHashes: [] })
@@ -77,7 +77,7 @@ t.test('those who ask at once share one reading', async (t) => {
   t.equal(readings.length, 1)
 })
 
-t.test('each change is forgotten once, in whatever order readings arrive', async (t) => {
+t.test('a changed key is forgotten once, in whatever order readings arrive', async (t) => {
   const { lease, readings, forgotten } = makeLease()
   const read = async (changes: Changes) => {
     const renewed = lease.renew()
@@ -102,63 +102,69 @@ t.test('each change is forgotten once, in whatever order readings arrive', async
   t.same(forgotten, [null, ['a'], ['b', 'c']])
 })
 
-t.test('too far behind, or a database that was set back: everything is forgotten', async (t) => {
-  const { lease, readings, forgotten } = makeLease()
-  for (const changes of [
-    { revision: 5, changedHashes: null },
-    { revision: 900, changedHashes: null },
-    { revision: 3, changedHashes: [] },
-  ]) {
-    const renewed = lease.renew()
-    readings.at(-1)?.answer(changes)
-    await renewed
-  }
-  t.same(forgotten, [null, null, null])
-  t.equal(readings.at(-1)?.since, 900)
-})
-
-t.test('without requests nothing is read, and the next request catches up', async (t) => {
-  mock.timers.enable({ apis: ['setTimeout', 'Date'] })
-  t.teardown(() => mock.timers.reset())
-  let readings = 0
-  let caughtUp = 0
-  const lease = new CacheLease({
-    readKeyChanges: async () => {
-      readings++
-      return { revision: 1, changedHashes: [] }
-    },
-    forget: () => {},
-    refresh: async () => {},
-    catchUp: async () => void caughtUp++,
-    log: { info: () => {}, warn: () => {} },
-    now: () => Date.now(),
-  })
-  const pass = async (seconds: number) => {
-    for (let ms = 0; ms < seconds * 1000; ms += 400) {
-      mock.timers.tick(400)
-      await new Promise(setImmediate)
+t.test(
+  'a cache that is too far behind, or whose database was set back, is forgotten as a whole',
+  async (t) => {
+    const { lease, readings, forgotten } = makeLease()
+    for (const changes of [
+      { revision: 5, changedHashes: null },
+      { revision: 900, changedHashes: null },
+      { revision: 3, changedHashes: [] },
+    ]) {
+      const renewed = lease.renew()
+      readings.at(-1)?.answer(changes)
+      await renewed
     }
-  }
-  await lease.renew()
-  lease.start()
-  t.ok(lease.isHeld())
-  await pass(20)
-  t.ok(lease.isHeld(), 'the lease is renewed')
-  await pass(40)
-  t.ok(lease.isPaused)
-  const before = readings
-  await pass(60)
-  lease.wake()
-  await pass(60)
-  t.equal(readings, before)
-  t.equal(caughtUp, 0)
+    t.same(forgotten, [null, null, null])
+    t.equal(readings.at(-1)?.since, 900)
+  },
+)
 
-  t.notOk(lease.isHeld())
-  await lease.renew()
-  t.equal(caughtUp, 1)
-  t.ok(lease.isHeld())
-  await pass(20)
-  t.ok(lease.isHeld(), 'it is renewed again')
-  t.equal(caughtUp, 1)
-  lease.stop()
-})
+t.test(
+  'a lease is not renewed while there are no requests, and the next request catches up',
+  async (t) => {
+    mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+    t.teardown(() => mock.timers.reset())
+    let readings = 0
+    let caughtUp = 0
+    const lease = new CacheLease({
+      readKeyChanges: async () => {
+        readings++
+        return { revision: 1, changedHashes: [] }
+      },
+      forget: () => {},
+      refresh: async () => {},
+      catchUp: async () => void caughtUp++,
+      log: { info: () => {}, warn: () => {} },
+      now: () => Date.now(),
+    })
+    const pass = async (seconds: number) => {
+      for (let ms = 0; ms < seconds * 1000; ms += 400) {
+        mock.timers.tick(400)
+        await new Promise(setImmediate)
+      }
+    }
+    await lease.renew()
+    lease.start()
+    t.ok(lease.isHeld())
+    await pass(20)
+    t.ok(lease.isHeld(), 'the lease is renewed')
+    await pass(40)
+    t.ok(lease.isPaused)
+    const before = readings
+    await pass(60)
+    lease.wake()
+    await pass(60)
+    t.equal(readings, before)
+    t.equal(caughtUp, 0)
+
+    t.notOk(lease.isHeld())
+    await lease.renew()
+    t.equal(caughtUp, 1)
+    t.ok(lease.isHeld())
+    await pass(20)
+    t.ok(lease.isHeld(), 'it is renewed again')
+    t.equal(caughtUp, 1)
+    lease.stop()
+  },
+)

@@ -16,7 +16,7 @@ const INSERT = `insert into svc."__svc.auth.api_keys"
   (id, user_id, key_hash, key_prefix, scopes, inserted_in)
   values (gen_random_uuid(), $1, $2, $3, '{read}', $4)`
 
-t.test('a key whose row is imported after it was refused is known soon', async (t) => {
+t.test('a key whose row is imported after it was refused is accepted soon', async (t) => {
   const { app, ask, makeUser } = await startHost(t, { after })
   const { database } = app.svc
   const { id: userId } = await makeUser()
@@ -31,7 +31,7 @@ t.test('a key whose row is imported after it was refused is known soon', async (
   }
 })
 
-t.test('so is one that an update gives to a row', async (t) => {
+t.test('a key whose hash an update gives to a row is accepted soon', async (t) => {
   const { app, ask, makeKey } = await startHost(t, { after })
   const { id } = await makeKey()
   const key = generateKey()
@@ -44,7 +44,7 @@ t.test('so is one that an update gives to a row', async (t) => {
   await until(async () => (await status()) === 200)
 })
 
-t.test('no key that is made waits for another one', async (t) => {
+t.test('making a key does not wait for another transaction that makes one', async (t) => {
   const { app, makeUser, makeKey } = await startHost(t)
   const { id: userId } = await makeUser()
   const slow = await app.svc.database.connect()

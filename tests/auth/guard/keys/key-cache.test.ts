@@ -29,7 +29,7 @@ function pendingLookUps() {
   return { keyCache, waiting }
 }
 
-t.test('what was read before a revocation is neither believed nor remembered', async (t) => {
+t.test('a lookup that began before a revocation is repeated and not cached', async (t) => {
   const { keyCache, waiting } = pendingLookUps()
   const result = keyCache.find('d', 'wellFormed')
   keyCache.forget(['d'])
@@ -42,7 +42,7 @@ t.test('what was read before a revocation is neither believed nor remembered', a
   t.equal(keyCache.validKey('d'), undefined)
 })
 
-t.test('a change of another key disturbs nobody', async (t) => {
+t.test('a change of another key does not repeat a lookup', async (t) => {
   const { keyCache, waiting } = pendingLookUps()
   const result = keyCache.find('d', 'wellFormed')
   keyCache.forget(['e'])
@@ -51,19 +51,22 @@ t.test('a change of another key disturbs nobody', async (t) => {
   t.equal(keyCache.validKey('d'), valid)
 })
 
-t.test('after a gap everything is forgotten, and read again if under way', async (t) => {
-  const { keyCache, waiting } = pendingLookUps()
-  keyCache.remember('e', valid)
-  const result = keyCache.find('d', 'wellFormed')
-  keyCache.forgetAll()
-  waiting.shift()?.(valid)
-  await new Promise((resolve) => setImmediate(resolve))
-  waiting.shift()?.(revoked)
-  t.ok(isFailure(await result))
-  t.equal(keyCache.validKey('e'), undefined)
-})
+t.test(
+  'after a gap in the changes the cache is emptied, and lookups under way are repeated',
+  async (t) => {
+    const { keyCache, waiting } = pendingLookUps()
+    keyCache.remember('e', valid)
+    const result = keyCache.find('d', 'wellFormed')
+    keyCache.forgetAll()
+    waiting.shift()?.(valid)
+    await new Promise((resolve) => setImmediate(resolve))
+    waiting.shift()?.(revoked)
+    t.ok(isFailure(await result))
+    t.equal(keyCache.validKey('e'), undefined)
+  },
+)
 
-t.test('a lookup that failed is not remembered', async (t) => {
+t.test('a lookup that failed is not cached', async (t) => {
   let asked = 0
   const keyCache = new KeyCache(async () => {
     if (asked++ === 0) throw new Error('away')

@@ -8,7 +8,7 @@ const quiet = { info() {}, warn() {} }
 const key = (keyId: string | null) =>
   createCachedKey({ userId: 'u', scopes: [], bootstrap: keyId === null, keyId, tenant: null })
 
-t.test('uses are gathered, once a round and key, and written together', async (t) => {
+t.test('uses of a round are written together, one for each key', async (t) => {
   const written: string[][] = []
   const lastUsed = new LastUsed(async (uses) => void written.push([...uses.keys()]), quiet)
   lastUsed.record(key('a'))
@@ -51,24 +51,27 @@ t.test('uses that could not be written stand in the next batch', async (t) => {
   t.same(written, [['a', 'b']])
 })
 
-t.test('many are written in portions, and those that fail stand in the next round', async (t) => {
-  const written: string[] = []
-  let portions = 0
-  const lastUsed = new LastUsed(async (uses) => {
-    portions++
-    if (portions === 2) throw new Error('away')
-    written.push(...uses.keys())
-  }, quiet)
-  const ids = Array.from({ length: 1200 }, (_, n) => String(n))
-  for (const id of ids) lastUsed.record(key(id))
-  await t.rejects(lastUsed.flush(), { message: 'away' })
-  t.equal(written.length, 500)
-  await lastUsed.flush()
-  t.equal(portions, 4)
-  t.same(written.toSorted(), ids.toSorted(), 'each once')
-})
+t.test(
+  'many uses are written in portions, and a portion that fails is part of the next round',
+  async (t) => {
+    const written: string[] = []
+    let portions = 0
+    const lastUsed = new LastUsed(async (uses) => {
+      portions++
+      if (portions === 2) throw new Error('away')
+      written.push(...uses.keys())
+    }, quiet)
+    const ids = Array.from({ length: 1200 }, (_, n) => String(n))
+    for (const id of ids) lastUsed.record(key(id))
+    await t.rejects(lastUsed.flush(), { message: 'away' })
+    t.equal(written.length, 500)
+    await lastUsed.flush()
+    t.equal(portions, 4)
+    t.same(written.toSorted(), ids.toSorted(), 'each once')
+  },
+)
 
-t.test('a host writes what it noted when it closes', async (t) => {
+t.test('a host writes the uses that it noted when it closes', async (t) => {
   const first = await startHost(t, { after: (app) => void app.get('/me', async () => 'me') })
   const used = await first.makeKey()
   const unused = await first.makeKey({ userId: used.userId })

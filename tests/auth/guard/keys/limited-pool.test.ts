@@ -23,28 +23,31 @@ function pending() {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-t.test('no more than so many statements run at once, the others in their order', async (t) => {
-  const { db, running, texts } = pending()
-  const narrowed = withConcurrencyLimit(db, 2, 60_000)
-  const refused = narrowed.query('a')
-  const answers = ['b', 'c', 'd'].map((text) => narrowed.query(text))
-  await settle()
-  t.same(texts(), ['a', 'b'])
-  running[0]?.fail()
-  await t.rejects(refused, { message: 'refused' })
-  await settle()
-  t.same(texts(), ['a', 'b', 'c'])
-  running[1]?.answer()
-  running[2]?.answer()
-  await settle()
-  running[3]?.answer()
-  t.same(
-    (await Promise.all(answers)).map(({ rows }) => rows[0]),
-    ['b', 'c', 'd'],
-  )
-})
+t.test(
+  'a limited pool runs so many statements at once, and the others in their order',
+  async (t) => {
+    const { db, running, texts } = pending()
+    const narrowed = withConcurrencyLimit(db, 2, 60_000)
+    const refused = narrowed.query('a')
+    const answers = ['b', 'c', 'd'].map((text) => narrowed.query(text))
+    await settle()
+    t.same(texts(), ['a', 'b'])
+    running[0]?.fail()
+    await t.rejects(refused, { message: 'refused' })
+    await settle()
+    t.same(texts(), ['a', 'b', 'c'])
+    running[1]?.answer()
+    running[2]?.answer()
+    await settle()
+    running[3]?.answer()
+    t.same(
+      (await Promise.all(answers)).map(({ rows }) => rows[0]),
+      ['b', 'c', 'd'],
+    )
+  },
+)
 
-t.test('who has waited too long is turned away, and takes nobody’s turn', async (t) => {
+t.test('a statement that has waited too long is refused, and takes no slot', async (t) => {
   const { db, running, texts } = pending()
   const narrowed = withConcurrencyLimit(db, 1, 30)
   const first = narrowed.query('a')
@@ -58,7 +61,7 @@ t.test('who has waited too long is turned away, and takes nobody’s turn', asyn
   await third
 })
 
-t.test('a wait ends', async (t) => {
+t.test('a statement that waits for a slot is refused after its time', async (t) => {
   await t.rejects(withTimeout(10, new Promise(() => {})), { message: 'no answer within 10 ms' })
   t.equal(await withTimeout(60_000, Promise.resolve(5)), 5)
   await t.rejects(withTimeout(60_000, Promise.reject(new Error('no'))), { message: 'no' })

@@ -7,7 +7,7 @@ import t, { type Test as Tap } from 'tap'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startHost } from '../../support/host.ts'
 
-t.test('a process that was stopped for a while trusts nothing it remembers', async (t) => {
+t.test('a process that was suspended trusts nothing that it has cached', async (t) => {
   const { database, app, makeKey } = await startHost(t)
   const { id, key } = await makeKey()
   const other = await startProcess(t, database)

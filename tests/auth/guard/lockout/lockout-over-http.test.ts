@@ -5,7 +5,7 @@ const rateLimit = { maxAttempts: 5, windowMs: 60_000, blockDurationMs: 60_000 }
 const after = (app: { get(path: string, handler: () => Promise<string>): unknown }) =>
   void app.get('/me', async () => 'me')
 
-t.test('of fifty wrong keys at once five are counted and the others blocked', async (t) => {
+t.test('of fifty wrong keys at once five are counted and the others are blocked', async (t) => {
   const { ask, makeKey } = await startHost(t, { auth: { rateLimit }, after })
   const { key, keyPrefix } = await makeKey()
   for (const prefix of [keyPrefix, 'nobodys-']) {
@@ -38,7 +38,7 @@ t.test('a success forgets the failures before it', async (t) => {
   t.same(rows, [])
 })
 
-t.test('what is no attempt with one key counts for nothing', async (t) => {
+t.test('a request without exactly one key is not counted as a failure', async (t) => {
   const strict = { ...rateLimit, maxAttempts: 1 }
   const { app, ask } = await startHost(t, { auth: { rateLimit: strict }, after })
   const twice = { 'x-api-key': ['nobodys-1', 'nobodys-2'] }
@@ -49,7 +49,7 @@ t.test('what is no attempt with one key counts for nothing', async (t) => {
   t.same((await app.svc.database.query('select key from svc."__svc.kv"')).rows, [])
 })
 
-t.test('a short key is its own prefix, and any text is one', async (t) => {
+t.test('a key shorter than a prefix is its own prefix, whatever its characters', async (t) => {
   const strict = { ...rateLimit, maxAttempts: 1 }
   const { ask } = await startHost(t, { auth: { rateLimit: strict }, after })
   for (const key of ['short', 'shor', 'é\u00ff', "'; --", '$1 %s {}', 'x'.repeat(9000)]) {

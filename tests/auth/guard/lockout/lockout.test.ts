@@ -56,7 +56,7 @@ t.test('a prefix is watched from the first use of its key until it is used no mo
   t.equal(anew.needsDatabaseCheck, false)
 })
 
-t.test('what another process counted is heard of, a block and its end too', async (t) => {
+t.test('failures, blocks and ends of blocks of other processes are read', async (t) => {
   const { here, there, age } = await twoLimiters(t)
   const state = await here.recordSuccess(PREFIX)
 
@@ -80,7 +80,7 @@ t.test('what another process counted is heard of, a block and its end too', asyn
   t.equal(there.blockedForMs(PREFIX), 0)
 })
 
-t.test('failures count as long as they are in the window that slides', async (t) => {
+t.test('a failure counts as long as it is in the sliding window', async (t) => {
   const { here, age } = await twoLimiters(t)
   t.equal(await here.recordFailure(PREFIX), 0)
   await age(40)
@@ -93,7 +93,7 @@ t.test('failures count as long as they are in the window that slides', async (t)
   t.equal(here.blockedForMs('svc_efgh'), 0, 'the first has left the window')
 })
 
-t.test('a change is heard of however late its transaction commits', async (t) => {
+t.test('a failure of another process is read however late its transaction commits', async (t) => {
   const { app, database, here } = await twoLimiters(t)
   const state = await here.recordSuccess(PREFIX)
   const slow = await database.connect()
@@ -110,7 +110,7 @@ t.test('a change is heard of however late its transaction commits', async (t) =>
   t.match(state, { needsDatabaseCheck: true, hasFailures: true })
 })
 
-t.test('a change that arrives while a prefix is read or forgotten is not lost', async (t) => {
+t.test('a failure that arrives while its prefix is read or forgotten is not lost', async (t) => {
   const { app, here, there } = await twoLimiters(t)
   const { promise: until, resolve: release } = Promise.withResolvers<void>()
   const watched = watchStatements(app)

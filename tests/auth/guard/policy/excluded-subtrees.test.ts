@@ -22,7 +22,7 @@ const options: PathOptions = {
   webhooksManagementPaths: ['/_webhooks'],
 }
 
-t.test('a wildcard opens what is below its path, and not the path itself', (t) => {
+t.test('a wildcard exclusion opens the paths below its own, and not that path', (t) => {
   const rules = createPathRules(options, router)
   const paths: [string, Access][] = [
     ['/public/x', 'open'],
@@ -57,7 +57,7 @@ t.test('a wildcard opens what is below its path, and not the path itself', (t) =
   t.end()
 })
 
-t.test('a path below that can be read in two ways stays closed', async (t) => {
+t.test('a path that can be read in two ways is not opened by a wildcard exclusion', async (t) => {
   const { app } = await startHost(t, {
     auth: { excludePaths: ['/public/*'] },
     fastify: { routerOptions: { maxParamLength: 500 } },
@@ -170,7 +170,7 @@ t.test('a wildcard that reaches into management paths keeps the host from bootin
   await t.resolves(prepareHost(t, { database, auth: { excludePaths: ['/*'], ...none } }))
 })
 
-t.test('any other pattern is an error at boot that says so', async (t) => {
+t.test('a pattern that is no exclusion is an error at boot that says so', async (t) => {
   const database = await freshDatabase(t)
   for (const path of [
     '/a*',

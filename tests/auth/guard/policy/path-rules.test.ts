@@ -20,7 +20,7 @@ const all: PathOptions = {
 const some: PathOptions = { ...all, protectedPaths: ['/api', '/admin/'] }
 const none: PathOptions = { ...some, protectedPaths: [], managementBasePath: null }
 
-t.test('a path is told by whole segments, exclusions by the whole path', (t) => {
+t.test('a prefix matches whole segments, and an exclusion the whole path', (t) => {
   const cases: [PathOptions, string, Access][] = [
     [all, '/health', 'open'],
     [all, '/health/', 'by method'],
@@ -52,7 +52,7 @@ t.test('a path is told by whole segments, exclusions by the whole path', (t) => 
   t.end()
 })
 
-t.test('a route is told by its own case, the path of a request by any', (t) => {
+t.test('a route is matched in its own case, and the path of a request in any', (t) => {
   const rules = createPathRules(some, router)
   for (const path of ['/API', '/Api/x']) {
     t.equal(rules.ofPattern(path), 'open')
@@ -63,7 +63,7 @@ t.test('a route is told by its own case, the path of a request by any', (t) => {
   t.end()
 })
 
-t.test('a pattern with a parameter is told at boot only where every path agrees', (t) => {
+t.test('a pattern with a parameter has a policy at boot only where all its paths agree', (t) => {
   const cases: [PathOptions, string, Access | undefined][] = [
     [all, '/users/:id', 'by method'],
     [all, '/:name', undefined],

@@ -19,7 +19,7 @@ t.test('a public route takes requests without a key, and knows who sends one', a
   t.equal((await ask('GET', '/closed', { key: null })).status, 401)
 })
 
-t.test('a key that is not valid is refused there too', async (t) => {
+t.test('a public route refuses a key that is not valid', async (t) => {
   const { app, ask, makeKey } = await startHost(t, { after })
   const { key, id } = await makeKey()
   await app.svc.auth.revokeApiKey(id)

@@ -70,7 +70,7 @@ t.test('a protected path without a route wants any valid key', (t) => {
   t.end()
 })
 
-t.test('what becomes of the list of a route later does not change its policy', (t) => {
+t.test('changing the list of scopes of a route later does not change its policy', (t) => {
   const scopes = ['billing:read']
   const policy = policyOfRoute(['/x'], scopes, rules)
   scopes.push('read')

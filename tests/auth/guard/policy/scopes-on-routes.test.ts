@@ -71,7 +71,7 @@ t.test(
   },
 )
 
-t.test('a route is opened by any one of its own scopes, wherever it stands', async (t) => {
+t.test('a route with scopes is opened by any one of them, whatever its path', async (t) => {
   const log = logOf()
   const { ask, makeKey } = await startHost(t, {
     fastify: { logger: { level: 'warn', stream: log } },

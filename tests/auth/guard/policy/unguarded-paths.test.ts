@@ -24,7 +24,7 @@ t.test('an excluded path is open for every method, and that path alone', async (
   }
 })
 
-t.test('with a list of prefixes the rest is open', async (t) => {
+t.test('with a list of prefixes all other paths are open', async (t) => {
   const { ask } = await startHost(t, {
     auth: { protectedPaths: ['/api'] },
     after(app) {
@@ -98,7 +98,7 @@ t.test('a 404 on a protected path is for holders of any key', async (t) => {
   t.match(await ask('GET', '/health', { key: null }), { status: 404, body: { auth: null } })
 })
 
-t.test('a rewritten URL is judged by where it leads', async (t) => {
+t.test('a rewritten URL is judged by the route that it leads to', async (t) => {
   const { ask } = await startHost(t, {
     auth: { protectedPaths: ['/api'] },
     fastify: {

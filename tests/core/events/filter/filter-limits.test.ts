@@ -5,7 +5,7 @@ const nested = (levels: number, leaf: unknown = 1): object =>
   levels === 1 ? { event: leaf } : { $not: nested(levels - 1, leaf) }
 const listed = (levels: number): unknown => (levels === 0 ? 1 : [listed(levels - 1)])
 
-t.test('a filter that is none is refused, and the spot is named', async (t) => {
+t.test('a wrong filter is refused, and the error names the place in it', async (t) => {
   const refused: [unknown, RegExp][] = [
     [null, /^filter must be an object/],
     [[], /^filter must be an object/],

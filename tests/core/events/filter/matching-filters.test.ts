@@ -6,7 +6,7 @@ import {
 
 const subject = { event: 'order.created', tenant: null, payload: { customer: 42 } }
 
-t.test('of ten thousand webhooks those are found whose filters match', async (t) => {
+t.test('among ten thousand webhooks those whose filters match are found', async (t) => {
   const all = Array.from({ length: 10_000 }, (_, id) => ({
     id,
     filter: JSON.stringify({ payload: { customer: id % 100 } }),

@@ -5,7 +5,7 @@ import { GrantReports } from '../../../../packages/core/src/jobs/groups/grant-re
 const job = (group: string | null, id: string | null) =>
   ({ group, ...(id === null ? {} : { grant: { id, askedAt: 100 } }) }) as Job
 
-t.test('what is told of an attempt is when it began, and how long it took', async (t) => {
+t.test('a report of a grant says when the attempt began and how long it took', async (t) => {
   const reports = new GrantReports()
   reports.begun(job('a', 'one'), 130)
   reports.ended(job('a', 'two'), 190, 40)
@@ -20,7 +20,7 @@ t.test('what is told of an attempt is when it began, and how long it took', asyn
   t.match(reports.of(['b']), [{ grantId: 'three', afterMs: null }])
 })
 
-t.test('what has been told is forgotten, and what has changed meanwhile is not', async (t) => {
+t.test('a report that was sent is forgotten, unless it has changed meanwhile', async (t) => {
   const reports = new GrantReports()
   reports.begun(job('a', 'one'), 130)
   reports.begun(job('a', 'two'), 130)
@@ -33,7 +33,7 @@ t.test('what has been told is forgotten, and what has changed meanwhile is not',
   t.same(reports.of(['a']), [])
 })
 
-t.test('of a group that is restricted no more nothing is told', async (t) => {
+t.test('grants of a group that is restricted no more are not reported', async (t) => {
   const reports = new GrantReports()
   reports.begun(job('a', 'one'), 130)
   reports.begun(job('b', 'two'), 130)

@@ -24,7 +24,7 @@ function withAnswers(tookMs: number): GroupLimits {
   return fairness
 }
 
-t.test('where nothing is in flight a fetch may bring all that there is room for', async (t) => {
+t.test('a fetch may bring all that there is room for while nothing is in flight', async (t) => {
   const fairness = new GroupLimits(WINDOWS)
   t.same(fairness.allow('first', ROOM, 0), { limit: ROOM, open: [], capped: [] })
 })
@@ -36,31 +36,37 @@ t.test('a group that has never answered gets an eighth of the window', async (t)
   t.same(fairness.allow('first', ROOM, 1, true).capped, ['a'], 'also where nobody else waits')
 })
 
-t.test('many groups that have never answered get less, and a hundred leave room', async (t) => {
-  const fairness = new GroupLimits(WINDOWS)
-  const places = Array.from({ length: 100 }, (_, n) => begin(fairness, `group ${n}`, 100))
-  t.same(places.slice(0, 3), [24, 24, 4])
-  t.equal(places.at(-1), 1)
-  const sum = places.reduce((total, count) => total + count, 0)
-  t.ok(sum < WINDOWS.first, `${sum} of ${WINDOWS.first}`)
-  for (let i = 0; i < 24; i++) fairness.ended('group 0', true, 5, 5)
-  t.equal(begin(fairness, 'group 0', 200, 6), 144, 'one that answers is known')
-})
+t.test(
+  'many groups that have never answered get less each, and a hundred leave room',
+  async (t) => {
+    const fairness = new GroupLimits(WINDOWS)
+    const places = Array.from({ length: 100 }, (_, n) => begin(fairness, `group ${n}`, 100))
+    t.same(places.slice(0, 3), [24, 24, 4])
+    t.equal(places.at(-1), 1)
+    const sum = places.reduce((total, count) => total + count, 0)
+    t.ok(sum < WINDOWS.first, `${sum} of ${WINDOWS.first}`)
+    for (let i = 0; i < 24; i++) fairness.ended('group 0', true, 5, 5)
+    t.equal(begin(fairness, 'group 0', 200, 6), 144, 'one that answers is known')
+  },
+)
 
 t.test('a group that answers quickly gets three quarters', async (t) => {
   const fairness = withAnswers(2)
   t.equal(begin(fairness, 'a', 200, 3), 144)
 
-  t.test('and at its cap the next fetch waits for it', async (t) => {
+  t.test('the next fetch waits for a quick group at its cap', async (t) => {
     t.same(fairness.allow('first', ROOM, 4), { limit: 0, open: [], capped: [] })
     answer(fairness, 'a', 71, 2, 5)
     t.equal(fairness.allow('first', ROOM, 6).limit, 0, 'until half of its places are free')
     answer(fairness, 'a', 1, 2, 6)
     t.equal(fairness.allow('first', ROOM, 6).limit, 72)
   })
-  t.test('until it is not heard of', async (t) => {
-    t.same(fairness.allow('first', ROOM, 60), { limit: ROOM, open: [], capped: ['a'] })
-  })
+  t.test(
+    'a quick group keeps its share until nothing has been heard of it for a while',
+    async (t) => {
+      t.same(fairness.allow('first', ROOM, 60), { limit: ROOM, open: [], capped: ['a'] })
+    },
+  )
 })
 
 t.test('a group that answers slowly gets a quarter', async (t) => {
@@ -68,11 +74,11 @@ t.test('a group that answers slowly gets a quarter', async (t) => {
   t.equal(begin(fairness, 'a', 200, 301), 48)
   t.same(fairness.allow('first', ROOM, 302), { limit: ROOM, open: [], capped: ['a'] })
 
-  t.test('and three quarters where nobody else waits', async (t) => {
+  t.test('a slow group gets three quarters where no other group waits', async (t) => {
     t.equal(fairness.allow('first', ROOM, 302, true).limit, 144 - 48)
     t.ok(fairness.admit('a', 'first', 302, true))
   })
-  t.test('but an eighth when it has stopped answering', async (t) => {
+  t.test('a slow group gets an eighth when it has stopped answering', async (t) => {
     t.same(fairness.allow('first', ROOM, 3000, true).capped, ['a'])
   })
 })
@@ -95,26 +101,26 @@ t.test('ten failures in a row open the circuit of a group', async (t) => {
   t.ok(fairness.isOpen('a'))
   t.equal(fairness.openInFlight(), 4)
 
-  t.test('no fetch brings jobs of it', async (t) => {
+  t.test('no fetch brings jobs of a group with an open circuit', async (t) => {
     for (const lane of ['first', 'retry'] as const) {
       t.same(fairness.allow(lane, ROOM, 0), { limit: ROOM, open: ['a'], capped: [] })
       t.equal(fairness.capOf('a', lane, 0), 0)
     }
   })
-  t.test('it stays open while nothing of it is in flight', async (t) => {
+  t.test('a circuit stays open while nothing of its group is in flight', async (t) => {
     for (let i = 0; i < 4; i++) fairness.ended('a', false, 1, 0)
     t.ok(fairness.isOpen('a'))
     t.same(fairness.allow('first', ROOM, 0).open, ['a'])
     t.equal(fairness.openInFlight(), 0)
   })
-  t.test('one success closes it', async (t) => {
+  t.test('one success closes the circuit of a group', async (t) => {
     fairness.begin('a', 0)
     t.equal(fairness.ended('a', true, 1, 0), 'closed')
     t.notOk(fairness.isOpen('a'))
   })
 })
 
-t.test('what another process has found out about a group is learnt', async (t) => {
+t.test('a circuit that another process has opened is open here', async (t) => {
   const fairness = new GroupLimits(WINDOWS)
   fairness.setCircuit('a', false)
   t.equal(fairness.size, 0)
@@ -127,7 +133,7 @@ t.test('what another process has found out about a group is learnt', async (t) =
   t.equal(fairness.ended('a', false, 1, 0), undefined, 'its failures are counted anew')
 })
 
-t.test('failures that let others wait open a circuit sooner', async (t) => {
+t.test('failures that keep others waiting open a circuit sooner', async (t) => {
   const stranger = new GroupLimits(WINDOWS)
   begin(stranger, 'a', 2)
   t.equal(stranger.ended('a', false, 3000, 3000), 'opened', 'at once where it has never answered')
@@ -153,13 +159,13 @@ t.test('jobs without a group have no cap', async (t) => {
   t.equal(fairness.allow('first', ROOM, 0).limit, ROOM)
 })
 
-t.test('the smallest windows leave room for one', async (t) => {
+t.test('each group may have one slot in the smallest windows', async (t) => {
   const fairness = new GroupLimits({ first: 1, retry: 1 })
   t.equal(begin(fairness, 'a', 2), 1)
   t.same(fairness.allow('retry', 1, 100), { limit: 1, open: [], capped: ['a'] })
 })
 
-t.test('ten thousand endpoints are remembered, and no more', async (t) => {
+t.test('ten thousand groups are remembered, and no more', async (t) => {
   const fairness = new GroupLimits(WINDOWS)
   for (let i = 0; i < 10_100; i++) {
     fairness.admit(`endpoint ${i}`, 'first', 0)

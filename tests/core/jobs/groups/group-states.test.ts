@@ -40,7 +40,7 @@ t.test('groups take turns, also when the table is read again', async (t) => {
   t.equal(states.size, 1)
 })
 
-t.test('a group of which nothing is due is asked less and less often', async (t) => {
+t.test('a group without due jobs is asked for less and less often', async (t) => {
   const states = new GroupStates()
   states.replace([row('a')])
   const pauses: number[] = []
@@ -63,7 +63,7 @@ t.test('a group of which nothing is due is asked less and less often', async (t)
 const restricted = (group: string, state: Parameters<typeof row>[1] = {}) =>
   row(group, { restricted: true, rateSeconds: 2, ...state })
 
-t.test('of a restricted group nothing is claimed before all of its jobs are parked', async (t) => {
+t.test('jobs of a restricted group are not claimed before all of them are parked', async (t) => {
   const states = new GroupStates()
   states.replace([restricted('a', { unparkedSince: 'then' }), restricted('b')])
   t.same([states.excluded(), states.toPark()], [['a'], ['a']])
@@ -99,7 +99,7 @@ for (const [name, answer, pauses] of ANSWERS) {
   })
 }
 
-t.test('a process that hears nothing asks more often', async (t) => {
+t.test('a process without notifications asks for restricted groups more often', async (t) => {
   const states = new GroupStates()
   states.replace([restricted('a')])
   states.asked(['a'])
@@ -107,7 +107,7 @@ t.test('a process that hears nothing asks more often', async (t) => {
   t.equal(states.claimableFrom(), 500)
 })
 
-t.test('what is heard of a restricted group counts for more than an older answer', async (t) => {
+t.test('a notification about a restricted group overrides an older answer', async (t) => {
   const states = new GroupStates()
   states.replace([restricted('a'), row('b')])
   const empty = { group: 'a', isTold: true, isBusy: false, waitMs: null }
@@ -130,7 +130,7 @@ t.test('what is heard of a restricted group counts for more than an older answer
   t.equal(states.readyFrom('new', 0), false)
 })
 
-t.test('an attempt counts for the span, and while it may be on its way', async (t) => {
+t.test('an attempt counts for its rate’s span, and while it may be on its way', async (t) => {
   const states = new GroupStates()
   states.replace([
     restricted('a'),

@@ -27,7 +27,7 @@ async function waiting(t: Test, count: number, restrictions: Partial<Restriction
   return { core, db, claim, settle, worker }
 }
 
-t.test('a rate: so many, and the moment of the next one', async (t) => {
+t.test('a claim by rate brings so many jobs, and the time of the next one', async (t) => {
   const { claim } = await waiting(t, 6, { rateLimit: { limit: 3, perSeconds: 100 } })
   const first = await claim(10)
   t.same(namesOf(first.jobs), ['1', '2', '3'])
@@ -75,7 +75,7 @@ t.test('many grants are kept in few rows', async (t) => {
   t.ok(rows[0].rows < 300)
 })
 
-t.test('attempts at a time: as many as are not under way', async (t) => {
+t.test('a claim by attempts at a time brings as many as are not under way', async (t) => {
   const { claim, settle } = await waiting(t, 5, { maxInFlight: 2 })
   const { jobs, answers } = await claim(10)
   t.same(namesOf(jobs), ['1', '2'])
@@ -87,23 +87,26 @@ t.test('attempts at a time: as many as are not under way', async (t) => {
   t.equal(next.jobs[0]?.grant?.id, null, 'there is nothing to tell of it')
 })
 
-t.test('an order: the oldest alone, and none before it has had its attempts', async (t) => {
-  const { claim, db, settle } = await waiting(t, 3, { ordered: true })
-  const [one] = (await claim(10)).jobs
-  t.equal(one?.data.eventId, '1')
-  t.same((await claim(10)).jobs, [])
-  await db.query(
-    `update svc_jobs.job set state = 'retry', start_after = now() + interval '1 minute' where id = $1`,
-    [one!.id],
-  )
-  const held = await claim(10)
-  t.same(held.jobs, [])
-  t.ok((held.answers[0]?.waitMs as number) > 50_000)
-  await settle(one!.id)
-  t.same(namesOf((await claim(10)).jobs), ['2'])
-})
+t.test(
+  'a claim by order brings the oldest job alone, and none before its attempts are made',
+  async (t) => {
+    const { claim, db, settle } = await waiting(t, 3, { ordered: true })
+    const [one] = (await claim(10)).jobs
+    t.equal(one?.data.eventId, '1')
+    t.same((await claim(10)).jobs, [])
+    await db.query(
+      `update svc_jobs.job set state = 'retry', start_after = now() + interval '1 minute' where id = $1`,
+      [one!.id],
+    )
+    const held = await claim(10)
+    t.same(held.jobs, [])
+    t.ok((held.answers[0]?.waitMs as number) > 50_000)
+    await settle(one!.id)
+    t.same(namesOf((await claim(10)).jobs), ['2'])
+  },
+)
 
-t.test('all restrictions at once: the narrowest holds', async (t) => {
+t.test('a claim by several restrictions is held to the narrowest', async (t) => {
   const rateLimit = { limit: 2, perSeconds: 100 }
   const { claim, settle } = await waiting(t, 4, { ordered: true, maxInFlight: 3, rateLimit })
   for (const name of ['1', '2']) {
@@ -116,30 +119,33 @@ t.test('all restrictions at once: the narrowest holds', async (t) => {
   t.ok((answers[0]?.waitMs as number) > 90_000)
 })
 
-t.test('nothing of a group that is held, not parked, or locked by another process', async (t) => {
-  const { claim, core, db, worker } = await waiting(t, 1, { maxInFlight: 5 })
-  await setHeld(db, QUEUE, GROUP, true)
-  t.match(await claim(10), { jobs: [], answers: [{ isTold: false, isBusy: true }] })
-  await setHeld(db, QUEUE, GROUP, false)
-  const since = async () => {
-    const { rows } = await db.query(
-      `select unparked_since::text as since from svc."__svc.job_groups"`,
-    )
-    return rows[0].since as string
-  }
-  await db.query(`update svc."__svc.job_groups" set restricted = false where group_id = $1`, [
-    GROUP,
-  ])
-  await worker.insert(['stray'], GROUP)
-  await setRestrictions(db, QUEUE, GROUP, { ...NONE, maxInFlight: 4 })
-  t.same((await claim(10)).jobs, [])
-  t.equal(await endParking(db, QUEUE, [{ group: GROUP, since: await since() }]), false)
-  await db.query(`update svc_jobs.job set blocked = true where name = $1`, [QUEUE])
-  t.equal(await endParking(db, QUEUE, [{ group: GROUP, since: '2001-01-01' }]), false)
-  t.equal(await endParking(db, QUEUE, [{ group: GROUP, since: await since() }]), true)
-  await core.transaction(async (locked) => {
-    await locked.query(`select from svc."__svc.job_groups" for no key update`)
+t.test(
+  'a claim brings nothing of a group that is held, not parked, or locked by another process',
+  async (t) => {
+    const { claim, core, db, worker } = await waiting(t, 1, { maxInFlight: 5 })
+    await setHeld(db, QUEUE, GROUP, true)
     t.match(await claim(10), { jobs: [], answers: [{ isTold: false, isBusy: true }] })
-  })
-  t.same(namesOf((await claim(10)).jobs), ['1', 'stray'])
-})
+    await setHeld(db, QUEUE, GROUP, false)
+    const since = async () => {
+      const { rows } = await db.query(
+        `select unparked_since::text as since from svc."__svc.job_groups"`,
+      )
+      return rows[0].since as string
+    }
+    await db.query(`update svc."__svc.job_groups" set restricted = false where group_id = $1`, [
+      GROUP,
+    ])
+    await worker.insert(['stray'], GROUP)
+    await setRestrictions(db, QUEUE, GROUP, { ...NONE, maxInFlight: 4 })
+    t.same((await claim(10)).jobs, [])
+    t.equal(await endParking(db, QUEUE, [{ group: GROUP, since: await since() }]), false)
+    await db.query(`update svc_jobs.job set blocked = true where name = $1`, [QUEUE])
+    t.equal(await endParking(db, QUEUE, [{ group: GROUP, since: '2001-01-01' }]), false)
+    t.equal(await endParking(db, QUEUE, [{ group: GROUP, since: await since() }]), true)
+    await core.transaction(async (locked) => {
+      await locked.query(`select from svc."__svc.job_groups" for no key update`)
+      t.match(await claim(10), { jobs: [], answers: [{ isTold: false, isBusy: true }] })
+    })
+    t.same(namesOf((await claim(10)).jobs), ['1', 'stray'])
+  },
+)

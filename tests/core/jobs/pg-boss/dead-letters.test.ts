@@ -122,7 +122,7 @@ t.test('a redrive is rolled back with its transaction', async (t) => {
   t.equal((await queues.deadLetters(core.db, QUEUE, {})).length, 1)
 })
 
-t.test('two who redrive at once share the letters', async (t) => {
+t.test('two redrives in two transactions share the dead letters', async (t) => {
   let isDying = true
   const { worker, queues, core } = await startWorkedHost(t, { isDying: () => isDying })
   const names = Array.from({ length: 20 }, (_, i) => String(i))

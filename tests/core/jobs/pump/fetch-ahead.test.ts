@@ -36,7 +36,7 @@ t.test(
   },
 )
 
-t.test('jobs that had to wait say the same', async (t) => {
+t.test('nothing is fetched ahead after jobs had to wait', async (t) => {
   const fetchAhead = new FetchAhead(10)
   fetchAhead.record(0.1)
   fetchAhead.waited(250)

@@ -47,7 +47,7 @@ t.test('an outcome that comes just as the last batch ends is settled too', async
   t.equal(settled.length, 50)
 })
 
-t.test('while Postgres is away nothing is dropped, and the log hears of it once', async (t) => {
+t.test('while Postgres is away no outcome is dropped, and the log has one line', async (t) => {
   let failures = 3
   const { buffer, settled, errors } = makeBuffer(() => (failures-- > 0 ? away() : undefined))
   for (const id of ['a', 'b', 'c']) buffer.add(performed(id))
@@ -57,7 +57,7 @@ t.test('while Postgres is away nothing is dropped, and the log hears of it once'
 })
 
 t.test(
-  'one that is refused does not hold the others up, and is given up after five times',
+  'an outcome that is refused does not delay the others, and is given up after five tries',
   async (t) => {
     let refusals = 0
     const { buffer, settled, errors } = makeBuffer((ids) => {

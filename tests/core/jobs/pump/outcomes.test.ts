@@ -136,7 +136,7 @@ t.test('the last attempt knows that it is, and its output goes with the dead let
   t.match(letters, [{ output: { code: 500 }, attempts: 3 }])
 })
 
-t.test('what perform throws is a failed attempt', async (t) => {
+t.test('an attempt that throws has failed', async (t) => {
   const { worker, core } = await hostWith(t, {
     a: () => {
       throw new Error('a bug')
@@ -150,7 +150,7 @@ t.test('what perform throws is a failed attempt', async (t) => {
   t.match(letters, [{ output: { message: 'a bug' } }])
 })
 
-t.test('many that die at once keep their own outputs', async (t) => {
+t.test('jobs that die in one batch keep their own outputs', async (t) => {
   const names = Array.from({ length: 20 }, (_, i) => `job ${i}`)
   const { worker, core } = await hostWith(
     t,
@@ -168,7 +168,7 @@ t.test('many that die at once keep their own outputs', async (t) => {
   }
 })
 
-t.test('where Postgres refuses what a job is recorded with, the others are settled', async (t) => {
+t.test('a job whose row Postgres refuses does not keep others from being settled', async (t) => {
   const settled: string[] = []
   const { core } = await startHost(t, {
     async setUp(_app, core) {

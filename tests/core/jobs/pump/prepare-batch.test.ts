@@ -22,7 +22,7 @@ t.test('a job that spoils its batch fails alone', async (t) => {
   }
 })
 
-t.test('where Postgres is away no job fails', async (t) => {
+t.test('jobs of a batch do not fail while Postgres is away', async (t) => {
   const error = Object.assign(new Error('gone'), { code: 'ECONNRESET' })
   const worker = { prepare: () => Promise.reject(error) }
   await t.rejects(prepareBatch(worker, db, jobs), error)

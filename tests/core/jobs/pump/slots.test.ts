@@ -25,7 +25,7 @@ for (const [concurrency, first, retry] of windows) {
   )
 }
 
-t.test('less than a quarter of the window is no room', async (t) => {
+t.test('a lane has no room while less than a quarter of its window is free', async (t) => {
   const slots = new Slots(256)
   slots.reserve('first', 192 - 47)
   t.equal(slots.room('first', 0), 0)
@@ -34,7 +34,7 @@ t.test('less than a quarter of the window is no room', async (t) => {
   t.equal(slots.room('first', 0), 48)
 })
 
-t.test('what is fetched ahead does not run, and leaves the other lane its slots', async (t) => {
+t.test('jobs that were fetched ahead leave the other lane its slots', async (t) => {
   const slots = new Slots(10)
   t.equal(slots.room('first', 100), 108)
   slots.reserve('first', 108)

@@ -3,14 +3,14 @@ import { WakeableSleep } from '../../../../packages/core/src/jobs/pump/wakeable-
 
 const HOUR_MS = 3_600_000
 
-t.test('a ring ends a wait', async (t) => {
+t.test('a wake ends a sleep', async (t) => {
   const sleep = new WakeableSleep()
   const waited = sleep.sleep(HOUR_MS)
   sleep.wake()
   await t.resolves(waited)
 })
 
-t.test('a ring that nobody waits for is heard by the next who does, once', async (t) => {
+t.test('a wake without a sleeper ends the next sleep, once', async (t) => {
   const sleep = new WakeableSleep()
   sleep.wake()
   sleep.wake()
@@ -25,6 +25,6 @@ t.test('a ring that nobody waits for is heard by the next who does, once', async
   await second
 })
 
-t.test('without a ring the time ends a wait', async (t) => {
+t.test('a sleep ends after its time without a wake', async (t) => {
   await t.resolves(new WakeableSleep().sleep(1))
 })

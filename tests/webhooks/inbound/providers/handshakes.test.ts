@@ -146,7 +146,7 @@ t.test('unsigned POST: Microsoft Graph’s token is echoed as text', async (t) =
   t.equal((await post(app, body)).statusCode, 401, 'one foreign item refuses all')
 })
 
-t.test('the answer to an event is that which the provider wants', async (t) => {
+t.test('an event is answered as its provider expects', async (t) => {
   const source = providers.airtable({ path: '/a', secretName: 'A' })
   const key = Buffer.from('a key')
   const { app, published } = hostOf(t, source, { A: key.toString('base64') })

@@ -9,7 +9,7 @@ const make = (id: ProviderId, options: unknown) =>
 
 const given = { path: '/a', secretName: 'S' }
 
-t.test('the list says of each preset what it is, and what it was checked against', async (t) => {
+t.test('the list of presets names each, and what it was checked against', async (t) => {
   const list = providers.list()
   t.ok(list.length >= 60)
   t.strictSame(

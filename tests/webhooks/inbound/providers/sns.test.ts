@@ -73,7 +73,7 @@ t.test('a subscription of SNS is confirmed, and its messages are published', asy
   t.equal(fetched.length, 2, 'the certificate is fetched once')
 })
 
-t.test('nothing foreign is confirmed or believed', async (t) => {
+t.test('a confirmation or message that SNS has not signed is refused', async (t) => {
   const { published, fetched, send } = snsHost(t)
   const refused = {
     'another topic': { ...confirmation, TopicArn: 'arn:aws:sns:eu-west-1:2:orders' },

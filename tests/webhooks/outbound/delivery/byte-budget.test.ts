@@ -3,7 +3,7 @@ import { ByteBudget } from '../../../../packages/webhooks/src/outbound/delivery/
 
 const never = new AbortController().signal
 
-t.test('what does not fit waits until something is given back', async (t) => {
+t.test('a payload that does not fit the budget waits until bytes are given back', async (t) => {
   const budget = new ByteBudget(100)
   const first = await budget.reserve('a', 60, never)
   let entered = false
@@ -21,7 +21,7 @@ t.test('what does not fit waits until something is given back', async (t) => {
   t.equal(budget.used, 0)
 })
 
-t.test('a webhook has a quarter, or one payload: others pass it', async (t) => {
+t.test('a webhook may hold a quarter of the budget, or one payload', async (t) => {
   const budget = new ByteBudget(100)
   await budget.reserve('hangs', 20, never)
   const order: string[] = []
@@ -44,7 +44,7 @@ t.test('a payload that is larger than the budget goes alone', async (t) => {
   ;(await next).release()
 })
 
-t.test('an attempt that is aborted waits no more', async (t) => {
+t.test('an attempt that is aborted does not wait for the budget any longer', async (t) => {
   const budget = new ByteBudget(100)
   const hold = await budget.reserve('a', 100, never)
   const abort = new AbortController()

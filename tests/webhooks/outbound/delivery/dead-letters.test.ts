@@ -90,7 +90,7 @@ t.test('dead letters are those of one webhook, newest first, in pages', async (t
   t.equal((await dead()).body.length, 3)
 })
 
-t.test('a delivery is sent once more as one of its own', async (t) => {
+t.test('a redelivery is a delivery of its own', async (t) => {
   const { app, ask, register } = await startHost(t)
   const receiver = await startReceiver(t)
   const { id } = await register(receiver.url)

@@ -33,7 +33,7 @@ t.test('a key is a seed, or a seed and its public key', async (t) => {
   t.equal(parseSigningKey(whsk(Buffer.concat([seed, raw])))?.publicKey, whpk)
 })
 
-t.test('anything else is no key', async (t) => {
+t.test('a text of another form is no signing key', async (t) => {
   const others = [
     '',
     'whsk_',

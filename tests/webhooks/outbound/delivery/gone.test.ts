@@ -33,7 +33,7 @@ t.test(
   },
 )
 
-t.test('without it a 410 is a failure like others', async (t) => {
+t.test('without deactivateOnGone a 410 is a failure like others', async (t) => {
   const { app, ask, register } = await startHost(t)
   const answers = [410, 200]
   const receiver = await startReceiver(t, () => answers.shift()!)

@@ -46,7 +46,7 @@ t.test('any other answer is a failure, and a redirect is told apart', async (t) 
   }
 })
 
-t.test('what broke the exchange is its error, whatever status came before', async (t) => {
+t.test('a broken exchange is a failure with its error, whatever status came before', async (t) => {
   const failures: Failure[] = [
     'dns',
     'refused',

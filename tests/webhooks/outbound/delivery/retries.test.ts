@@ -82,7 +82,7 @@ t.test(
   },
 )
 
-t.test('deliveries that cannot be made say why', async (t) => {
+t.test('a delivery that cannot be made records why', async (t) => {
   const { app, ask, register } = await startHost(t, {
     allowedNetworks: ['127.0.0.2/32'],
     deliveryTimeoutMs: 300,

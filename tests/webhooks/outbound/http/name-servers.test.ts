@@ -45,7 +45,7 @@ t.test(
   },
 )
 
-t.test('what is being asked ends at the close, as silence', async (t) => {
+t.test('a lookup under way ends when the resolver closes', async (t) => {
   const server = await nameServer(t)
   const nameServers = new NameServers([server.address])
   const answers = ['silent.test', 'half.test'].map((name) => nameServers.answer(name))

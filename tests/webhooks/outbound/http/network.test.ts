@@ -4,7 +4,7 @@ import {
   isNetwork,
 } from '../../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
 
-t.test('what is not a CIDR is no network', async (t) => {
+t.test('a text that is not a CIDR is no network', async (t) => {
   const wrong = [
     '',
     '10.0.0.0',

@@ -193,7 +193,7 @@ t.test('an abort rejects with its reason and drops the connection', async (t) =>
   await t.rejects(send(`http://127.0.0.1:${receiver.port}/`, abort.signal), { message: 'closing' })
 })
 
-t.test('what was given up on before a connection stood is not sent afterwards', async (t) => {
+t.test('a request given up before its connection was made is not sent', async (t) => {
   const receiver = await hostileReceiver(t, (socket) => socket.write(OK))
   let found: (() => void) | undefined
   const lookup: Lookup = (_hostname, _options, callback) => {
@@ -206,7 +206,7 @@ t.test('what was given up on before a connection stood is not sent afterwards', 
   t.equal(receiver.request, '')
 })
 
-t.test('many at once each get their own answer', async (t) => {
+t.test('requests made at the same time each get their own answer', async (t) => {
   let served = 0
   const receiver = await hostileReceiver(t, (socket) => {
     const body = String(++served)

@@ -162,7 +162,7 @@ t.test('a connection that ends too early is a reset', async (t) => {
   }
 })
 
-t.test('what is no HTTP, or switches protocols, is told as such', async (t) => {
+t.test('an answer that is no HTTP, or switches protocols, has its own error', async (t) => {
   const answers = [
     'SSH-2.0-OpenSSH_9.6\r\n',
     'HTTP/1.1 abc OK\r\n\r\n',
@@ -187,7 +187,7 @@ t.test('early hints are passed over', async (t) => {
   t.match(await opened(t)(receiver.port), { statusCode: 201, failure: null, responseBody: 'ok' })
 })
 
-t.test('bytes that come unasked before or after an answer harm no later delivery', async (t) => {
+t.test('bytes before or after an answer do not affect a later delivery', async (t) => {
   const receiver = await hostileReceiver(t, (socket) => {
     socket.write(
       'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP/1.1 500 Never asked\r\ncontent-length: 0\r\n\r\n',

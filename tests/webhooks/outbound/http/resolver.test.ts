@@ -46,7 +46,7 @@ t.test('lookups of one name at the same time are one', async (t) => {
   t.same(started, ['a.test'])
 })
 
-t.test('each later lookup asks anew', async (t) => {
+t.test('a name is looked up anew for each later attempt', async (t) => {
   const { lookup, answers, started, end } = held()
   const resolve = createResolver(1000, lookup, answers)
   for (let i = 0; i < 2; i++) {

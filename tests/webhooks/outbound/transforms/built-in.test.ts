@@ -27,14 +27,14 @@ t.test('slack shows the event and its payload, and mentions nobody', async (t) =
   t.equal(body.blocks[2].elements[0].text, `acme · ${input.deliveryId}`)
 })
 
-t.test('discord shows it in an embed, and allows no mention', async (t) => {
+t.test('discord shows the event in an embed, and allows no mention', async (t) => {
   const { body } = await made('discord', { tenant: null })
   t.match(body, { allowed_mentions: { parse: [] }, embeds: [{ title: 'order.created' }] })
   t.match(body.embeds[0].description, /^```json\n\{[^`]*\}\n```$/)
   t.equal(body.embeds[0].footer.text, input.deliveryId)
 })
 
-t.test('teams is sent an adaptive card', async (t) => {
+t.test('teams shows the event in an adaptive card', async (t) => {
   const { body } = await made('teams')
   const [{ contentType, content }] = body.attachments
   t.equal(body.type, 'message')
