@@ -69,6 +69,7 @@ ${SVC_WEBHOOKS}
   'packages/webhooks/docs/operations.md': `${APP}
 ${SVC_WEBHOOKS}
 ${WEBHOOK_ID}
+export declare const deliveryId: string
 `,
   'packages/webhooks/docs/receiving.md': `
 export declare const body: string

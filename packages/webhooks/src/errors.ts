@@ -80,6 +80,13 @@ export const TransformNotAllowed = createError(
   403,
 )
 
+/** A caller that is not an operator with `admin` asks for a delivery to another address. */
+export const AddressNotAllowed = createError(
+  'SVC_WEBHOOKS_ADDRESS_NOT_ALLOWED',
+  'only an operator with the scope "admin" can send a delivery to another address: leave url out',
+  403,
+)
+
 /** A header of a webhook is not allowed, or is not one; the message names it, and not its value. */
 export const InvalidHeader = createError<[string]>('SVC_WEBHOOKS_INVALID_HEADER', '%s', 400)
 

@@ -50,6 +50,7 @@ export type {
 export type { Stats, StatsQuery } from './stats-schemas.ts'
 export type { InboundFilter, LoggedRequest, ReplayResult } from './inbound-schemas.ts'
 export {
+  AddressNotAllowed,
   DeliveryNotFound,
   EventNotAllowed,
   InboundRequestNotFound,

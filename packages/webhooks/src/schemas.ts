@@ -254,8 +254,19 @@ export const DeliverInput = Type.Object(
 /** One attempt to make now. */
 export type DeliverInput = Static<typeof DeliverInput>
 
-export const RedeliverInput = Type.Object({ ...ofWebhook, deliveryId: Type.String() }, strict)
-/** A delivery of the log, or a dead letter, to send once more. */
+const redelivery = {
+  url: Type.Optional(
+    Type.String({
+      description: 'Another address than that of the webhook; for operators with admin alone.',
+    }),
+  ),
+}
+export const RedeliverBody = Type.Object(redelivery, strict)
+export const RedeliverInput = Type.Object(
+  { ...ofWebhook, deliveryId: Type.String(), ...redelivery },
+  strict,
+)
+/** A delivery of the log, or a dead letter, to send once more: to the webhook, or to another `url`. */
 export type RedeliverInput = Static<typeof RedeliverInput>
 
 export const QueuedDelivery = Type.Object({ deliveryId: Uuid })

@@ -195,6 +195,37 @@ for (const tenant of ['acme', null]) {
   })
 }
 
+t.test('only an operator with admin sends a delivery to another address', async (t) => {
+  const { app, keyOf, ask } = await startGuarded(t)
+  const receiver = await startReceiver(t)
+  const { id } = await app.svc.webhooks.register({
+    url: receiver.url,
+    events: ['*'],
+    tenant: 'acme',
+  })
+  await app.svc.events.publish('order.created', {}, { tenant: 'acme' })
+  const [attempt] = await until(
+    () => app.svc.webhooks.listDeliveries(id),
+    (attempts) => attempts.length === 1,
+  )
+  const other = await startReceiver(t)
+  const path = `/${id}/deliveries/${attempt?.deliveryId}/redeliver`
+  for (const [tenant, scope] of [
+    ['acme', 'webhooks:manage'],
+    ['acme', 'admin'],
+    ['globex', 'admin'],
+    [null, 'webhooks:manage'],
+  ] as const) {
+    const answer = await ask(await keyOf(tenant, [scope]), 'POST', path, { url: other.url })
+    const refused = { status: 403, body: /SVC_WEBHOOKS_ADDRESS_NOT_ALLOWED/ }
+    t.match(answer, refused, `${tenant} with ${scope}`)
+  }
+  t.equal(other.requests.length, 0)
+  const admin = await keyOf(null, ['admin'])
+  t.equal((await ask(admin, 'POST', path, { url: other.url })).status, 202)
+  await other.got(1)
+})
+
 t.test('a key with a tenant manages the webhooks of its tenant', async (t) => {
   const { app, keyOf, ask } = await startGuarded(t)
   const receiver = await startReceiver(t)

@@ -55,6 +55,8 @@ export interface NewJob {
   group?: string
   /** Waits apart from the others until its group's jobs go on: its group is held. */
   parked?: boolean
+  /** Its dead letter is its group's, and nothing else: the job starts whatever holds the group. */
+  outsideGroup?: boolean
 }
 
 export interface DeadLetter<Data = unknown> {

@@ -5,14 +5,25 @@ import type { FastifyRequest } from 'fastify'
 export interface Caller {
   /** Whose webhooks it reaches: those of others do not exist for it. */
   reach: Reach
+  /** Whether it may do all that its reach allows: a key with `admin`, or code of this process. */
+  isAdmin: boolean
   /** What the audit says of it. */
   origin?: AuditOrigin
 }
 
-export const THE_PROCESS: Caller = { reach: EVERYWHERE }
+export const THE_PROCESS: Caller = { reach: EVERYWHERE, isAdmin: true }
 
-/** What guards the routes says in `request.auth` who the caller is. */
-export const callerOf = (request: FastifyRequest): Caller => ({
-  reach: reachOf((request as { auth?: { tenant?: string | null } | null }).auth),
-  origin: originOf(request),
-})
+interface Auth {
+  tenant?: string | null
+  scopes?: readonly string[]
+}
+
+/**
+ * What guards the routes says in `request.auth` who the caller is. Where nothing says so, whoever comes
+ * through to the routes may do all.
+ */
+export function callerOf(request: FastifyRequest): Caller {
+  const { auth } = request as { auth?: Auth | null }
+  const isAdmin = auth === null || auth === undefined || auth.scopes?.includes('admin') === true
+  return { reach: reachOf(auth), isAdmin, origin: originOf(request) }
+}

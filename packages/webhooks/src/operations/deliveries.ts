@@ -1,10 +1,12 @@
 /** The operations on deliveries. `db`: the transaction of the caller. */
 import { EVERYWHERE, isUuid, retainEvents, uuidv7, type Core, type Db } from '@svc/core/internal'
 import {
+  AddressNotAllowed,
   DeliveryNotFound,
   EventNotAllowed,
   NoExample,
   UnknownTransform,
+  UrlRefused,
   WebhookInactive,
   WebhookNotFound,
 } from '../errors.ts'
@@ -18,7 +20,9 @@ import { tracedAttempt } from '../outbound/delivery/delivery-telemetry.ts'
 import type { DescribedEvent } from '../outbound/described-event.ts'
 import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
 import { rowOf } from '../outbound/delivery/log-entry.ts'
+import type { IsBlocked } from '../outbound/http/blocked-addresses.ts'
 import type { Post } from '../outbound/http/post.ts'
+import { urlProblem } from '../outbound/http/webhook-url.ts'
 import type {
   DeliverInput,
   DeliveryStatus,
@@ -46,6 +50,7 @@ export interface DeliveryOperations {
 
 export interface DeliverySettings extends AttemptSettings {
   deliveryLogRetentionDays: number
+  isBlocked: IsBlocked
   events: readonly DescribedEvent[]
 }
 
@@ -88,9 +93,10 @@ export function createDeliveryOperations(
       return row
     },
 
-    async redeliver({ webhookId, deliveryId }, caller, by = THE_PROCESS) {
+    async redeliver({ webhookId, deliveryId, url }, caller, by = THE_PROCESS) {
+      if (url !== undefined) assertAddress(url, settings.isBlocked, by)
       assertUuid(webhookId)
-      const work = { action: 'redeliver', from: deliveryId, by }
+      const work = { action: 'redeliver', from: deliveryId, url, by }
       return await queueDelivery(core, caller, webhookId, work, async (db) => {
         if (!isUuid(deliveryId)) throw new DeliveryNotFound(deliveryId)
         const days = settings.deliveryLogRetentionDays
@@ -119,7 +125,7 @@ export function createDeliveryOperations(
 
     async test({ id, event = TEST_EVENT }, caller, by = THE_PROCESS) {
       assertUuid(id)
-      const work = { action: 'test', from: null, by }
+      const work = { action: 'test', from: null, url: undefined, by }
       const example =
         event === TEST_EVENT
           ? { webhookId: id, sentAt: new Date().toISOString() }
@@ -143,22 +149,27 @@ type ToDeliver = Pick<DeliveryData, 'event' | 'eventId'> & { payload?: string | 
 interface AskedWork {
   action: string
   from: string | null
+  /** Where it goes instead of the webhook's own address. */
+  url: string | undefined
   by: Caller
 }
 
-/** Queues a delivery with an id of its own to one webhook; where that is inactive the job is parked. */
+/**
+ * Queues a delivery with an id of its own to one webhook; where that is inactive the job is parked.
+ * What goes to another address is held up by nothing that holds the deliveries of the webhook.
+ */
 async function queueDelivery(
   core: Core,
   caller: Db | undefined,
   webhookId: string,
-  { action, from, by }: AskedWork,
+  { action, from, url, by }: AskedWork,
   find: (db: Db) => Promise<ToDeliver>,
 ): Promise<QueuedDelivery> {
   const deliveryId = uuidv7()
   await core.within(caller, async (db) => {
     const [locked] = await lockWebhooks(db, [webhookId], by.reach)
     const webhook = existing(webhookId, locked)
-    const parked = !webhook.active
+    const place = url === undefined ? { parked: !webhook.active } : { outsideGroup: true }
     const { event, eventId, payload } = await find(db)
     const inline = typeof payload === 'string' ? { payload } : {}
     const askedIn = core.telemetry.tracer?.active()
@@ -168,13 +179,24 @@ async function queueDelivery(
       target: webhookId,
       deliveryId,
       ...inline,
+      ...(url === undefined ? {} : { url }),
       ...(askedIn ? { askedIn } : {}),
     }
-    await core.queues.insert(db, QUEUE, [{ id: deliveryId, data, group: webhookId, parked }])
-    await auditWork(db, by.origin, action, webhook, { deliveryId: { from, to: deliveryId } })
+    await core.queues.insert(db, QUEUE, [{ id: deliveryId, data, group: webhookId, ...place }])
+    await auditWork(db, by.origin, action, webhook, {
+      deliveryId: { from, to: deliveryId },
+      ...(url === undefined ? {} : { url: { from: null, to: url } }),
+    })
     core.afterCommit(db, () => core.queues.wake(QUEUE))
   })
   return { deliveryId }
+}
+
+/** @throws AddressNotAllowed, UrlRefused */
+function assertAddress(url: string, isBlocked: IsBlocked, { reach, isAdmin }: Caller): void {
+  if (reach !== EVERYWHERE || !isAdmin) throw new AddressNotAllowed()
+  const problem = urlProblem(url, isBlocked)
+  if (problem !== null) throw new UrlRefused(problem)
 }
 
 /** @throws EventNotAllowed, NoExample */

@@ -95,9 +95,11 @@ export interface SvcWebhooks {
    */
   listDeliveries: (webhook?: string | ListedDeliveries) => Promise<DeliveryAttempt[]>
   /**
-   * Queues a delivery of the log, or a dead letter, once more, under a new delivery id.
+   * Queues a delivery of the log, or a dead letter, once more, under a new delivery id. With `url` it
+   * goes to that address, whatever holds the deliveries of the webhook.
    *
-   * @throws InvalidInput, WebhookNotFound, DeliveryNotFound
+   * @throws InvalidInput, WebhookNotFound, DeliveryNotFound, UrlRefused; AddressNotAllowed where
+   *   `url` is given on behalf of a tenant
    */
   redeliver: (input: RedeliverInput, options?: OperationOptions) => Promise<QueuedDelivery>
   /**

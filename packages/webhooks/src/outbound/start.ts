@@ -102,7 +102,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   return {
     fetch,
     webhooks: createWebhookOperations(core, { ...settings, isBlocked }),
-    deliveries: createDeliveryOperations(core, post, { ...settings, events }),
+    deliveries: createDeliveryOperations(core, post, { ...settings, isBlocked, events }),
     lists: createDeliveryLists(core, settings.deliveryLogRetentionDays),
     recoveries: createRecoveryOperations(core, settings.deliveryLogRetentionDays),
     stats: createReadStats(core),

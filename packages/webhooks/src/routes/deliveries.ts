@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { EmptyBody, errorResponses, optionalBody } from '@svc/core/internal'
 import { callerOf } from '../operations/caller.ts'
 import type { DeliveryOperations } from '../operations/deliveries.ts'
-import { QueuedDelivery, RedriveResult, TestBody } from '../schemas.ts'
+import { QueuedDelivery, RedeliverBody, RedriveResult, TestBody } from '../schemas.ts'
 import { config, Params, tags, type Api } from './management.ts'
 
 const DeliveryParams = Type.Object({ ...Params.properties, deliveryId: Type.String() })
@@ -16,13 +16,13 @@ export function deliveryRoutes(api: Api, deliveries: DeliveryOperations): void {
         tags,
         summary: 'Queue a delivery once more, under a new delivery id',
         params: DeliveryParams,
-        body: EmptyBody,
+        body: optionalBody(RedeliverBody),
         response: { 202: QueuedDelivery, ...errorResponses },
       },
     },
     async (request, reply) => {
       const { id: webhookId, deliveryId } = request.params
-      const input = { webhookId, deliveryId }
+      const input = { ...request.body, webhookId, deliveryId }
       return reply.code(202).send(await deliveries.redeliver(input, undefined, callerOf(request)))
     },
   )

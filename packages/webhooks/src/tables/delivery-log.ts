@@ -123,7 +123,7 @@ export async function findLastFailures(db: Db, webhookIds: string[]): Promise<La
       cross join lateral (
         select error, status_code, attempted_at from svc."__svc.webhooks.delivery_log"
          where webhook_id = wanted.id and status <> 'delivered'
-           and error is not null and error <> 'proxy'
+           and error is not null and error <> 'proxy' and url is null
          order by id desc limit 1) as failure`,
     [webhookIds],
   )

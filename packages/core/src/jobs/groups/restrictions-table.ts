@@ -93,7 +93,7 @@ export async function endParking(
         and known.unparked_since = parked.since::timestamptz
         and (select true from svc_jobs.job
               where job.name = $1 and job.state < 'active' and not job.blocked
-                and job.singleton_key = known.group_id limit 1) is null`,
+                and job.group_id = known.group_id limit 1) is null`,
     [queue, groups.map(({ group }) => group), groups.map(({ since }) => since)],
   )
   return rowCount !== 0

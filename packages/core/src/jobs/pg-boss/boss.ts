@@ -179,13 +179,9 @@ export async function insertJobs(
 ): Promise<void> {
   const columns = retryColumnsOf(retry)
   for (let start = 0; start < jobs.length; start += INSERT_PORTION) {
-    // The group is written twice: `group.id` limits fetches, `singletonKey` has the indexes.
-    const rows = jobs.slice(start, start + INSERT_PORTION).map(({ id, data, group }) => ({
-      id,
-      data,
-      ...(group === undefined ? {} : { group: { id: group }, singletonKey: group }),
-      ...columns,
-    }))
+    const rows = jobs
+      .slice(start, start + INSERT_PORTION)
+      .map((job) => ({ id: job.id, data: job.data, ...groupColumnsOf(job), ...columns }))
     await onConnection(db, (options) => boss.insert(queue, rows, options))
   }
   // pg-boss's `insert` cannot set `blocked`.
@@ -196,12 +192,18 @@ export async function insertJobs(
     parked.map(({ id }) => id),
   )
   await recordParked(db, queue, [...new Set(parked.flatMap(({ group }) => group ?? []))].toSorted())
-  const grouped = jobs.filter((job) => job.group !== undefined && !job.parked)
+  const grouped = jobs.filter((job) => job.group !== undefined && !job.parked && !job.outsideGroup)
   await parkRestricted(
     db,
     queue,
     grouped.map(({ id }) => id),
   )
+}
+
+/** The group is written twice: `group.id` limits fetches, `singletonKey` has the indexes. */
+function groupColumnsOf({ group, outsideGroup }: NewJob) {
+  if (group === undefined) return {}
+  return outsideGroup ? { singletonKey: group } : { group: { id: group }, singletonKey: group }
 }
 
 /** Deletes finished jobs. Returns the ids whose lease had not expired. */

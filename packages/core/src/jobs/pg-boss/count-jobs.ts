@@ -21,7 +21,7 @@ export async function countJobs(
   if (groups.length === 0) return new Map()
   const { rows } = await db.query(
     `with in_line as materialized (
-       select singleton_key as group_id from svc_jobs.job
+       select group_id from svc_jobs.job
         where name = $1 and state < 'active' and not blocked
         order by priority desc, created_on limit $4
      ), counted as materialized (

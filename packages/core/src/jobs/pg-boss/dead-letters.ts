@@ -147,8 +147,8 @@ const retryColumns = (retry: RetrySettings) => [
   retry.retryDelayMaxSeconds,
 ]
 
-/** Makes jobs of the queue `$1` of the dead letters that the part `taken` has deleted. */
-const insertTaken = (blocked: 'true' | 'false') => `insert into svc_jobs.job
+/** Makes jobs of the queue `$1` of the dead letters that the part `taken` has deleted: parked ones of groups. */
+const INSERT_TAKEN = `insert into svc_jobs.job
        (id, name, priority, data, blocked, singleton_key, group_id, retry_limit, retry_delay,
         retry_backoff, retry_delay_max, start_after, created_on, keep_until, expire_seconds,
         deletion_seconds, heartbeat_seconds, policy, dead_letter)
@@ -156,7 +156,7 @@ const insertTaken = (blocked: 'true' | 'false') => `insert into svc_jobs.job
      select taken.id, $1, 0,
             taken.data || jsonb_build_object('attemptsBefore',
               coalesce((taken.data ->> 'attemptsBefore')::int, 0) + taken.source_retry_count + 1),
-            ${blocked}, taken.singleton_key, taken.singleton_key, $3, $4, $5, $6, now(),
+            taken.group_id is not null, taken.singleton_key, taken.group_id, $3, $4, $5, $6, now(),
             -- A group that keeps its jobs in order begins with the one that died first.
             now() + row_number() over (order by taken.id) * interval '1 microsecond',
             now() + queue.retention_seconds * interval '1 second', queue.expire_seconds,
@@ -188,9 +188,10 @@ export async function redriveDeadLetters(
      ), taken as (
        delete from svc_jobs.job as letter
         where letter.name = $2 and letter.id = any(array(select id from portion))
-       returning letter.id, letter.data, letter.singleton_key, letter.source_retry_count
+       returning letter.id, letter.data, letter.singleton_key, letter.group_id,
+                 letter.source_retry_count
      )
-     ${insertTaken('true')}`,
+     ${INSERT_TAKEN}`,
     [
       queue,
       deadLetterQueueOf(queue),
@@ -228,9 +229,10 @@ export async function requeueDeadLetters(
      ), taken as (
        delete from svc_jobs.job as letter
         where letter.name = $2 and letter.id = any(array(select id from portion))
-       returning letter.id, letter.data, letter.singleton_key, letter.source_retry_count
+       returning letter.id, letter.data, letter.singleton_key, letter.group_id,
+                 letter.source_retry_count
      )
-     ${insertTaken('false')}`,
+     ${INSERT_TAKEN}`,
     [queue, deadLetterQueueOf(queue), ...retryColumns(retry), ids ?? null, beforeId, portion],
   )
   return rowCount ?? 0

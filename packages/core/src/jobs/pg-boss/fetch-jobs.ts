@@ -33,7 +33,7 @@ const fetch = (ofLane: string): string => `
   with next as materialized (
     select id from svc_jobs.job
      where name = $1 and state < 'active' and not blocked and ${ofLane} and start_after <= now()
-       and (singleton_key is null or singleton_key <> all($4::text[]))
+       and (group_id is null or group_id <> all($4::text[]))
      order by priority desc, created_on limit $2
      for update skip locked
   )

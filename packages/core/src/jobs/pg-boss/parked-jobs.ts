@@ -37,10 +37,10 @@ export async function parkWaiting(
 ): Promise<{ parked: number; groups: string[]; next: ScanPosition | null }> {
   const { rows } = await db.query(
     `with portion as materialized (
-       select id, created_on, singleton_key from svc_jobs.job
+       select id, created_on, group_id from svc_jobs.job
         where name = $1 and state < 'active' and not blocked
           and priority = $2 and created_on >= $3::timestamptz
-          and singleton_key = any($4::text[]) and ($5 or start_after <= now())
+          and group_id = any($4::text[]) and ($5 or start_after <= now())
         order by created_on limit $6
         for update skip locked
      ), parked as (
@@ -48,7 +48,7 @@ export async function parkWaiting(
         where job.name = $1 and job.id = any(array(select id from portion))
      )
      select count(*)::int as parked, max(created_on)::text as last,
-            array_agg(distinct singleton_key) as groups
+            array_agg(distinct group_id) as groups
        from portion`,
     [queue, position.priority, position.createdOn, groups, includesNotDue, PORTION],
   )
@@ -203,17 +203,17 @@ const HEAD = 5000
 export async function parkHead(db: Db, queue: string, group: string): Promise<boolean> {
   const { rows } = await db.query(
     `with head as materialized (
-       (select id, singleton_key from svc_jobs.job
+       (select id, group_id from svc_jobs.job
          where name = $1 and state < 'active' and not blocked and priority = $3
          order by created_on limit $5)
         union all
-       (select id, singleton_key from svc_jobs.job
+       (select id, group_id from svc_jobs.job
          where name = $1 and state < 'active' and not blocked and priority = $4
          order by created_on limit $5)
      ), portion as materialized (
        select job.id from svc_jobs.job as job
         where job.name = $1 and job.state < 'active'
-          and job.id = any(array(select id from head where singleton_key = $2))
+          and job.id = any(array(select id from head where group_id = $2))
         for update of job skip locked
      ), parked as (
        update svc_jobs.job as job set blocked = true

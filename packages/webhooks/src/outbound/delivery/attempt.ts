@@ -25,6 +25,8 @@ export interface Delivery {
   traceContext?: string | null
   /** The webhook is disabled: the attempt shows whether its receiver works again. */
   isProbe?: boolean
+  /** It goes to another address than that of the webhook, and tells nothing of its receiver. */
+  isElsewhere?: boolean
 }
 
 export interface AttemptSettings extends StepRules {
@@ -129,5 +131,6 @@ async function send(
 }
 
 /** A failure of ours is not the receiver's; one of a lifecycle event must make no other such event. */
-const saysOfReceiver = (result: PostResult, { event }: Delivery): boolean =>
-  errorOf(result) === null || (result.isOurFault !== true && !isLifecycleEvent(event))
+const saysOfReceiver = (result: PostResult, { event, isElsewhere }: Delivery): boolean =>
+  isElsewhere !== true &&
+  (errorOf(result) === null || (result.isOurFault !== true && !isLifecycleEvent(event)))

@@ -53,7 +53,8 @@ export async function recordCrashedAttempts(core: Core): Promise<void> {
     const crashed = letters.filter(({ output }) => output === undefined).map(attemptsOfDead)
     const rows = await missingRows(db, crashed)
     await insertLogRows(db, rows)
-    await publishDead(core, db, rows.filter(({ status }) => status === 'dead').map(deadDelivery))
+    const dead = rows.filter(({ status, url }) => status === 'dead' && url === undefined)
+    await publishDead(core, db, dead.map(deadDelivery))
   })
 }
 

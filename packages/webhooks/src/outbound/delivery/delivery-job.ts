@@ -8,6 +8,8 @@ export interface DeliveryData extends Omit<FanOutJob, 'eventId'> {
   eventId: string | null
   /** JSON text, where no event holds it. */
   payload?: string
+  /** Where it goes instead of the address of the webhook, whose state it tells nothing of. */
+  url?: string
 }
 
 export type DeliveryJob = Job<DeliveryData>

@@ -20,14 +20,17 @@ type Described = WorkerTelemetry<DeliveryData, Prepared, AttemptRecord>
 export const deliveryTelemetry: Described = {
   start(job, { webhook, traceContext }) {
     const { data, createdAt } = job
-    const { event, eventId, deliveryId, target, askedIn, attemptedIn } = data
+    const { event, eventId, deliveryId, target, url, askedIn, attemptedIn } = data
     const attempt = attemptNumberOf(job)
     return {
       spanName: `deliver ${event}`,
       kind: 'client',
       event,
       attributes: {
-        ...deliveryAttributes({ event, webhookId: target, deliveryId, attempt }, webhook?.url),
+        ...deliveryAttributes(
+          { event, webhookId: target, deliveryId, attempt },
+          url ?? webhook?.url,
+        ),
         ...(eventId === null ? {} : eventAttributes(eventId)),
       },
       madeIn: askedIn ?? traceContext,

@@ -25,6 +25,7 @@ import { crashedAttemptsBefore } from './crashed-attempts.ts'
 import { scheduleAfter } from '../settings/retry-schedule.ts'
 import { attemptNumberOf, eventKey, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 import { deliveryTelemetry } from './delivery-telemetry.ts'
+import { makeAttemptElsewhere } from './elsewhere.ts'
 import { publishDead } from '../lifecycle-events.ts'
 import { attemptRow, deadDeliveriesOf, rowsOf, skippedRow } from './log-entry.ts'
 
@@ -166,21 +167,28 @@ async function perform(
   if (webhook === undefined || payload === undefined) {
     return { kind: 'cancelled', detail: skippedAttempt(attempt) }
   }
+  const { event, eventId, deliveryId, url } = job.data
   const isProbe = job.isTrial === true
-  if (!webhook.active && !isProbe) return { kind: 'parked' }
-  // Fetched while the webhook was being restricted: it waits for its turn with the others.
-  if (webhook.isRestricted && !job.grant && !isProbe) return { kind: 'parked' }
+  if (mustPark(webhook, job)) return { kind: 'parked' }
   // A fault of ours: another host may have the key, and no attempt is used up.
   if (isUnreadable === true) return { kind: 'postponed', delayMs: UNREADABLE_MS }
-  const { event, eventId, deliveryId } = job.data
   const tenant = eventId === null ? null : tenantOfEvent(eventId)
   const passedOn = job.traceContext ?? traceContext
   const delivery = { event, payload, deliveryId, attempt, tenant, isProbe, traceContext: passedOn }
-  const step = await makeAttempt(post, settings, webhook, delivery, signal)
+  const step =
+    url === undefined
+      ? await makeAttempt(post, settings, webhook, delivery, signal)
+      : await makeAttemptElsewhere(url, post, settings, webhook, delivery, signal)
   if (isProbe && hasFailed(step)) return { kind: 'parked', detail: step.detail }
   if (step.kind === 'unsent') return unsentAgain(step.detail, job)
   if (step.kind !== 'failed' || webhook.retry === null) return step
   return { ...step, schedule: scheduleAfter(webhook.retry, job, Math.random) }
+}
+
+function mustPark(webhook: WebhookForDelivery, { data, grant, isTrial }: DeliveryJob): boolean {
+  if (isTrial === true || data.url !== undefined) return false
+  // Fetched while the webhook was being restricted: it waits for its turn with the others.
+  return !webhook.active || (webhook.isRestricted && !grant)
 }
 
 /** A probe that fails uses up no attempt: the delivery waits on. */

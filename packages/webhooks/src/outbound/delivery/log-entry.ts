@@ -42,10 +42,10 @@ export function attemptRow(
   return { ...row, firstAttemptMs: Math.min(Math.round(sinceMs), 2 ** 31 - 1) }
 }
 
-/** What is told of deliveries that have become dead letters. */
+/** What is told of deliveries to webhooks that have become dead letters. */
 export const deadDeliveriesOf = (settled: Settled<DeliveryData, AttemptRecord>[]): DeadDelivery[] =>
   settled
-    .filter(({ result }) => result === 'dead')
+    .filter(({ job, result }) => result === 'dead' && job.data.url === undefined)
     .map(({ job, outcome }) => {
       const { target: webhookId, deliveryId, event, eventId } = job.data
       const record = 'detail' in outcome ? outcome.detail : undefined
@@ -58,7 +58,7 @@ export const skippedRow = (job: DeliveryJob): LogRow =>
   rowOf(job.data, skippedAttempt(attemptNumberOf(job)), 'skipped', null)
 
 export function rowOf(
-  { target: webhookId, event, eventId, deliveryId, payload }: DeliveryData,
+  { target: webhookId, event, eventId, deliveryId, payload, url }: DeliveryData,
   record: AttemptRecord,
   status: DeliveryStatus,
   nextAttemptAt: Date | null,
@@ -73,5 +73,6 @@ export function rowOf(
     ...record,
     status,
     nextAttemptAt: nextAttemptAt?.toISOString() ?? null,
+    ...(url === undefined ? {} : { url }),
   }
 }
