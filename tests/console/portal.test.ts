@@ -35,6 +35,45 @@ t.test('a link signs its tenant in', async (t) => {
   ])
 })
 
+t.test('an operator makes a link on the page, and gives no more than its own rights', async (t) => {
+  const { app, signIn, keyOf, follow, visitor } = await startHost(t)
+  const page = await signIn()
+  const made = await page.call('portal.link', {
+    tenant: 'acme',
+    can: ['keys:read'],
+    expiresInSeconds: 60,
+  })
+  t.match(made, { status: 200, body: { link: /^\/console\/portal\/[\w-]{43}$/ } })
+  t.match((await (await follow(made.body.link)).session()).body, {
+    tenant: 'acme',
+    can: ['keys:read'],
+  })
+  const usual = await page.call('portal.link', { tenant: 'acme' })
+  t.same((await (await follow(usual.body.link)).session()).body.can, DEFAULT)
+  t.match(await app.svc.audit.list({ action: 'portal.link', limit: 1 }), [
+    { tenant: 'acme', target: { kind: 'tenant', id: 'acme' }, actor: { kind: 'console' } },
+  ])
+  for (const input of [{ tenant: '' }, { tenant: 'acme', can: ['health:read', 'all'] }, {}]) {
+    t.match(await page.call('portal.link', input), { status: 400 })
+  }
+  t.match((await page.call('portal.rights')).body.items[0], { name: 'webhooks:read', usual: true })
+  // Whoever manages webhooks alone makes no links.
+  const { key } = await keyOf(['webhooks:manage'])
+  t.equal((await (await signIn(key)).call('portal.link', { tenant: 'acme' })).status, 403)
+  t.equal((await visitor().call('portal.link', { tenant: 'acme' })).status, 401)
+})
+
+t.test('a link gives nothing that its maker lacks', async (t) => {
+  const can = ['tenants:read', 'tenants:write', 'webhooks:read']
+  const { follow, visitor } = await startHost(t, {
+    console: { access: () => ({ tenant: null, can }) },
+  })
+  const refused = await visitor().call('portal.link', { tenant: 'acme', can: ['keys:write'] })
+  t.match(refused, { status: 403, body: { code: 'SVC_CONSOLE_FORBIDDEN' } })
+  const { body } = await visitor().call('portal.link', { tenant: 'acme' })
+  t.same((await (await follow(body.link)).session()).body.can, ['webhooks:read'])
+})
+
 t.test('a link works once over all processes, and not for long', async (t) => {
   const one = await startHost(t)
   const other = await startHost(t, { database: one.database })
@@ -119,10 +158,13 @@ t.test('in an iframe of another site the cookie is one that browsers send there'
   t.equal(page.headers['x-frame-options'], undefined)
 })
 
-t.test('an erased tenant has neither sessions nor links', async (t) => {
-  const { app, follow } = await startHost(t)
-  const page = await follow(await app.svc.console.portalLink({ tenant: 'acme' }))
+t.test('sessions and links go with their tenant, also by a host without the console', async (t) => {
+  const { app, database, follow } = await startHost(t)
+  const other = await startHost(t, { database, console: null })
+  await follow(await app.svc.console.portalLink({ tenant: 'acme' }))
   await app.svc.console.portalLink({ tenant: 'acme' })
-  t.match(await app.svc.eraseTenant('acme'), { sessions: 2 })
-  t.match((await page.session()).body, { signedIn: false })
+  const page = await follow(await app.svc.console.portalLink({ tenant: 'globex' }))
+  t.match(await other.app.svc.eraseTenant('acme'), { sessions: 2 })
+  t.match(await app.svc.eraseTenant('acme'), { sessions: 0 })
+  t.match((await page.session()).body, { signedIn: true, tenant: 'globex' })
 })

@@ -1,5 +1,6 @@
 /** Signing in with a key: the session that it is exchanged for. */
 import t from 'tap'
+import { until } from '../support/until.ts'
 import { BOOTSTRAP_KEY, FROM_PAGE, startHost } from './support/host.ts'
 
 const signInWith = (key: string, headers: Record<string, string> = FROM_PAGE) => ({
@@ -114,6 +115,22 @@ t.test('a session ends with its key', async (t) => {
     if (how === 'disabled') await app.svc.auth.updateApiKey({ id, enabled: true })
     t.equal((await page.call('webhooks.list')).status, 401, `${how}: it does not come back`)
   }
+})
+
+t.test('a session of the bootstrap key ends when the secret is another one', async (t) => {
+  let secret = BOOTSTRAP_KEY
+  const { app, signIn } = await startHost(t, {
+    core: { secrets: (name) => (name === 'BOOTSTRAP_KEY' ? secret : null) },
+  })
+  const sessions = [await signIn(), await signIn()]
+  secret = 'another-bootstrap-key'
+  // The secret is read again every five seconds.
+  await until(async () => (await app.svc.auth.validateApiKey(BOOTSTRAP_KEY)).valid === false)
+  for (const page of sessions) t.equal((await page.call('webhooks.list')).status, 401)
+  const page = await signIn(secret)
+  t.equal((await page.call('webhooks.list')).status, 200)
+  const { rows } = await app.svc.database.query('select 1 from svc."__svc.console.sessions"')
+  t.equal(rows.length, 1, 'the others are gone, and do not come back with the old secret')
 })
 
 t.test('a session may do what its key may now', async (t) => {

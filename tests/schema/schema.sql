@@ -155,6 +155,7 @@ create table svc."__svc.console.sessions" (
   ip text,
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
+  bootstrap_seal text collate "C",
   constraint "__svc.console.sessions_via_check" CHECK ((via = ANY (ARRAY['key'::text, 'portal'::text]))),
   constraint "__svc.console.sessions_pkey" PRIMARY KEY (id),
   constraint "__svc.console.sessions_token_hash_key" UNIQUE (token_hash)
@@ -1047,6 +1048,15 @@ begin
   end loop;
   return json_build_object('jobs', to_json(jobs), 'answers', to_json(answers))::text;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.console.erase_tenant"(which text)
+ RETURNS TABLE(kind text, erased bigint)
+ LANGUAGE sql
+AS $function$
+  with ended as (delete from svc."__svc.console.sessions" where tenant = which returning 1),
+       withdrawn as (delete from svc."__svc.console.portal_codes" where tenant = which returning 1)
+  select 'sessions', (select count(*) from ended) + (select count(*) from withdrawn)
 $function$;
 
 CREATE OR REPLACE FUNCTION svc."__svc.dead_letter_id"()

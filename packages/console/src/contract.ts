@@ -22,6 +22,8 @@ import type {
   Health,
   KeyFields,
   ListedSession,
+  PortalLinkInput,
+  Right,
   TenantSummary,
   Usage,
   User,
@@ -39,6 +41,7 @@ import type {
   InboundRequest,
   PublishedEvent,
   RecoverInput,
+  Recovery,
   Stats,
   StatsQuery,
   TriedEvent,
@@ -50,25 +53,6 @@ import type {
 export type * from './contract/access.ts'
 export type * from './contract/lists.ts'
 export type * from './contract/webhooks.ts'
-
-/** What a session may be allowed to do. */
-export type Right =
-  | 'webhooks:read'
-  | 'webhooks:write'
-  | 'deliveries:read'
-  | 'deliveries:write'
-  | 'events:read'
-  | 'inbound:read'
-  | 'inbound:write'
-  | 'keys:read'
-  | 'keys:write'
-  | 'users:read'
-  | 'users:write'
-  | 'tenants:read'
-  | 'audit:read'
-  | 'health:read'
-  | 'sessions:read'
-  | 'sessions:write'
 
 export interface ErrorAnswer {
   statusCode: number
@@ -154,7 +138,9 @@ export interface Calls {
   'webhooks.delete': Call<Id, Nothing>
   'webhooks.rotateSecret': Call<Id & { overlapSeconds?: number }, WebhookSecrets>
   'webhooks.test': Call<Id & { event?: string }, { deliveryId: string }>
-  'webhooks.recover': Call<RecoverInput, { deliveries: number }>
+  /** `id`: of the recovery; of a `dryRun` there is none. */
+  'webhooks.recover': Call<RecoverInput, { id?: string; deliveries: number }>
+  'webhooks.recoveries': Call<Paging & { webhookId: string }, Page<Recovery>>
   /** Which of the newest events of these names a filter lets through: at most 50. Changes nothing. */
   'webhooks.tryFilter': Call<
     { filter: Filter | null; events: string[]; tenant?: string | null },
@@ -210,6 +196,10 @@ export interface Calls {
   'keys.scopes': Call<Nothing, { items: { name: string; grantable: boolean }[] }>
 
   'tenants.list': Call<Paging, Page<TenantSummary>>
+  /** Which rights a link may give, and which it gives without `can`. */
+  'portal.rights': Call<Nothing, { items: { name: Right; usual: boolean }[] }>
+  /** `link`: a URL where the host has said its origin, else a path. It is shown once. */
+  'portal.link': Call<PortalLinkInput, { link: string; expiresAt: string }>
   'audit.list': Call<AuditQuery, Page<AuditEntry>>
   'health.get': Call<Nothing, Health>
   'sessions.list': Call<Paging & OfTenant, Page<ListedSession>>

@@ -1,8 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { AlreadyRegistered, InvalidOption } from '@svc/core'
 import { answerPlainly, bootOnCore, hideRoutes, managementApi, type Core } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { createSvcConsole } from './access/portal-links.ts'
+import { createLinkMaker, createSvcConsole } from './access/portal-links.ts'
 import { createSessions } from './access/sessions.ts'
 import { usableRights } from './calls/perform.ts'
 import type { ConsoleParts } from './console-parts.ts'
@@ -18,10 +19,12 @@ import { pageRoutes } from './routes/page.ts'
 import { portalRoutes } from './routes/portal.ts'
 import { tokenOf } from './routes/sender.ts'
 import { sessionRoutes } from './routes/session.ts'
-import { deleteSessionsOfTenant, sweepSessions } from './tables/sessions.ts'
+import { sweepSessions } from './tables/sessions.ts'
 
 const MIGRATIONS = new URL('../sql/', import.meta.url)
 const SWEEP_SECONDS = 600
+/** What svcWebhooks tells of each inbound request of this process. */
+const INBOUND_OUTCOMES = 'svc.webhooks.inbound'
 
 async function svcConsolePlugin(app: FastifyInstance, given: SvcConsoleOptions): Promise<void> {
   const settings = resolveConsoleOptions(given)
@@ -45,13 +48,12 @@ async function mount(
 ): Promise<void> {
   const parts = partsOf(core, settings, `${app.prefix}${settings.path}`)
   const { live } = parts
-  core.svc.console = createSvcConsole(core, `${settings.origin ?? ''}${parts.base}`)
+  core.queues.onActivity(live.stir)
+  subscribe(INBOUND_OUTCOMES, live.stir)
+  core.svc.console = createSvcConsole(core, parts.makeLink)
   core.every(SWEEP_SECONDS, 'sessions of the console that have expired', () =>
     sweepSessions(core.db),
   )
-  core.onEraseTenant({
-    erase: async (tenant) => ({ sessions: await deleteSessionsOfTenant(core.db, tenant) }),
-  })
   const setHeaders = securityHeaders(settings.frameAncestors)
   await app.register(
     async (child) => {
@@ -73,11 +75,15 @@ async function mount(
   )
   app.addHook('onReady', async () => assertDoors(settings, parts.features()))
   // Before the server waits for its connections.
-  app.addHook('preClose', async () => live.close())
+  app.addHook('preClose', async () => {
+    unsubscribe(INBOUND_OUTCOMES, live.stir)
+    live.close()
+  })
 }
 
 function partsOf(core: Core, settings: ConsoleSettings, base: string): ConsoleParts {
   const sessions = createSessions(core, settings)
+  const live = new Live({ findNewest: (tenant) => findNewest(core, tenant), log: core.log })
   const features = (): Features => {
     const { auth, webhooks } = core.svc as Partial<typeof core.svc>
     return { auth: auth !== undefined, webhooks: webhooks !== undefined }
@@ -89,7 +95,8 @@ function partsOf(core: Core, settings: ConsoleSettings, base: string): ConsolePa
     sessions,
     features,
     masks: createMasks(settings.redact, core.log),
-    live: new Live({ findNewest: (tenant) => findNewest(core, tenant), log: core.log }),
+    makeLink: createLinkMaker(`${settings.origin ?? ''}${base}`),
+    live,
     identityOf: (request) => sessions.identify(request, tokenOf(request, base)),
     rightsOf: (identity) => usableRights(identity, features()),
   }

@@ -14,6 +14,7 @@ export const RIGHTS: readonly Right[] = [
   'users:read',
   'users:write',
   'tenants:read',
+  'tenants:write',
   'audit:read',
   'health:read',
   'sessions:read',
@@ -23,10 +24,16 @@ export const RIGHTS: readonly Right[] = [
 /** What concerns the host as a whole, or all tenants. */
 const OF_OPERATORS: readonly Right[] = [
   'tenants:read',
+  'tenants:write',
   'health:read',
   'sessions:read',
   'sessions:write',
 ]
+
+/** What a portal link may give. */
+export const TENANT_RIGHTS: readonly Right[] = RIGHTS.filter(
+  (right) => !OF_OPERATORS.includes(right),
+)
 
 /** What a portal link gives where it does not say otherwise. */
 export const PORTAL_RIGHTS: readonly Right[] = [

@@ -166,8 +166,10 @@ export class RunningCore implements Core {
     return migrate(this.#boot, owner, folder)
   }
 
-  transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
-    return this.bus.transaction(run)
+  async transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
+    const result = await this.bus.transaction(run)
+    this.#workers.stir()
+    return result
   }
 
   within<T>(db: Db | undefined, run: (db: Db) => Promise<T>): Promise<T> {
@@ -267,6 +269,7 @@ export class RunningCore implements Core {
       owner: () => this.lease.owner,
       hears: () => this.notifications.session !== undefined,
       groupsChanged: () => this.#workers.groupsChanged(worker.queue),
+      settled: this.#workers.stir,
       fetchFailed: () => this.#lostJobs.databaseFailed(),
       telemetry: this.telemetry.attempts,
     })

@@ -32,6 +32,10 @@ const ATTACKS: Record<keyof Within, [(by: Within, victim: Victim) => Promise<unk
   validateApiKey: [(by, { key }) => by.validateApiKey(key), { valid: false, keyId: null }],
   verifyApiKey: [(by, { key }) => by.verifyApiKey({ key }), { valid: false, keyId: null }],
   checkApiKey: [(by, { keyId }) => by.checkApiKey({ id: keyId }), { valid: false, keyId: null }],
+  sealBootstrapKey: [
+    (by) => by.sealBootstrapKey('a salt of at least 32 characters'),
+    null as never,
+  ],
   listTenants: [(by) => by.listTenants(), []],
   // The same for everybody.
   listScopes: [(by) => by.listScopes(), ['admin']],

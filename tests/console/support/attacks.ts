@@ -51,6 +51,7 @@ export const ATTACKS: Record<CallName, Attack> = {
     input: ({ webhookId }) => ({ id: webhookId, what: 'dead', ...span }),
     refused: isNotFound,
   },
+  'webhooks.recoveries': { input: ({ webhookId }) => ({ webhookId }), refused: isNotFound },
   'webhooks.tryFilter': {
     input: () => ({ filter: {}, events: ['*'], tenant: 'acme' }),
     refused: isForeign,
@@ -102,6 +103,8 @@ export const ATTACKS: Record<CallName, Attack> = {
   'keys.scopes': { input: () => ({}), refused: isSilent },
   'audit.list': { input: () => ({ tenant: 'acme' }), refused: isSilent },
   'tenants.list': { input: () => ({}), refused: isForbidden },
+  'portal.rights': { input: () => ({}), refused: isForbidden },
+  'portal.link': { input: () => ({ tenant: 'acme' }), refused: isForbidden },
   'health.get': { input: () => ({}), refused: isForbidden },
   'sessions.list': { input: () => ({}), refused: isForbidden },
   'sessions.end': { input: byId('sessionId'), refused: isForbidden },

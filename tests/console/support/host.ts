@@ -14,7 +14,8 @@ export const HOST = 'console.example'
 export interface HostOptions {
   /** @default a new one */
   database?: string
-  console?: SvcConsoleOptions
+  /** `null`: the plugin is not registered. */
+  console?: SvcConsoleOptions | null
   core?: SvcCoreOptions
   /** `null`: the plugin is not registered. */
   auth?: SvcAuthOptions | null
@@ -85,7 +86,7 @@ export async function startHost(t: Test, options: HostOptions = {}): Promise<Hos
       ...options.webhooks,
     })
   }
-  await app.register(svcConsole, options.console ?? {})
+  if (options.console !== null) await app.register(svcConsole, options.console ?? {})
   await app.ready()
   return { app, database, ...conversation(app, options.console?.path ?? '/console') }
 }

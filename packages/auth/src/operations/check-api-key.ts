@@ -1,12 +1,17 @@
 /** Decides about a key by its id, where it began something that goes on without its text. */
-import { isUuid } from '@svc/core/internal'
+import { isUuid, reaches } from '@svc/core/internal'
 import { createNetworks } from '../addresses.ts'
+import { Unavailable } from '../errors.ts'
+import type { Authentication } from '../guard/keys/authentication.ts'
 import { INVALID_KEY, IP_NOT_ALLOWED } from '../guard/refusals.ts'
 import type { ApiKey, CheckedKey, KeyCheck } from '../schemas.ts'
 import { findApiKey } from '../tables/api-keys.ts'
 import { reachOfCall, type OperationCall, type OperationContext } from './context.ts'
 
-export const createKeyCheck = ({ db, scopes: names }: OperationContext) => ({
+export const createKeyCheck = (
+  { db, scopes: names }: OperationContext,
+  { bootstrapKey }: Pick<Authentication, 'bootstrapKey'>,
+) => ({
   /** Counts nothing: nobody has presented the key. */
   async checkApiKey({ id, ip }: KeyCheck, call: OperationCall = {}): Promise<CheckedKey> {
     const key = isUuid(id) ? await findApiKey(db, id, reachOfCall(call)) : undefined
@@ -23,6 +28,14 @@ export const createKeyCheck = ({ db, scopes: names }: OperationContext) => ({
       scopes: names.resolve(key.scopes),
       expiresAt,
     }
+  },
+
+  async sealBootstrapKey(salt: string, call: OperationCall = {}): Promise<string | null> {
+    // It is the operator's.
+    if (!reaches(reachOfCall(call), null)) return null
+    const seal = bootstrapKey.seal(salt)
+    if (seal === undefined) throw new Unavailable()
+    return seal
   },
 })
 

@@ -24,7 +24,7 @@ export const createOperations = (context: OperationContext, authentication: Auth
   ...createAuditOperations(context),
   ...createLeakOperations(context),
   ...createUsageOperations(context),
-  ...createKeyCheck(context),
+  ...createKeyCheck(context, authentication),
   ...createTenantLists(context),
   ...createKeyValidation(authentication.authenticator),
   ...createKeyVerification(authentication),

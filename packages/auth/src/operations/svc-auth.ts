@@ -111,6 +111,13 @@ export interface AuthOperations {
    * @throws InvalidInput, Unavailable
    */
   checkApiKey: (check: KeyCheck) => Promise<CheckedKey>
+  /**
+   * The same for the bootstrap key, which has no id: a text that stays the same for a salt while that
+   * key does, and `null` where there is no such key. The salt must be secret, and long.
+   *
+   * @throws InvalidInput, Unavailable (of this package) where the key cannot be read yet
+   */
+  sealBootstrapKey: (salt: string) => Promise<string | null>
   /** What may stand in the scopes of a key: scopes, and roles as `role:<name>`. */
   listScopes: () => Promise<string[]>
   /** The tenants that have users, by name: all of them without a `limit`. @throws InvalidInput */
@@ -152,6 +159,7 @@ declare module '@svc/core' {
 }
 
 const Id = Type.String()
+const Salt = Type.String({ minLength: 32, maxLength: 1000 })
 
 export const createAuthOperations = (operations: Operations): AuthOperations => ({
   ...operationsOf(operations, {}),
@@ -204,6 +212,7 @@ function operationsOf(operations: Operations, by: OperationCall): Omit<AuthOpera
     validateApiKey: (rawKey) => operations.validateApiKey(rawKey, by),
     verifyApiKey: readOperation(Verification, (input) => operations.verifyApiKey(input, by)),
     checkApiKey: readOperation(KeyCheck, (check) => operations.checkApiKey(check, by)),
+    sealBootstrapKey: readOperation(Salt, (salt) => operations.sealBootstrapKey(salt, by)),
     listScopes: async () => operations.listScopes(),
     listTenants: (page = {}) => tenants(page),
     getUsage: (query = {}) => usage(query),

@@ -1,6 +1,6 @@
 /** `svc.console`: links by which a tenant comes into its portal. */
 import { InvalidInput } from '@svc/core'
-import { isTenant, TENANT, type Core } from '@svc/core/internal'
+import { isTenant, TENANT, type Core, type Db } from '@svc/core/internal'
 import { EXPECTED_CAN, isCan, PORTAL_RIGHTS, rightsOf, type Can } from '../rights.ts'
 import { insertPortalCode } from '../tables/portal-codes.ts'
 import { hashOfToken, newToken } from './token.ts'
@@ -40,17 +40,24 @@ const TEN_MINUTES = 600
 const WEEK = 7 * 24 * 3600
 const FIELDS = ['tenant', 'can', 'userId', 'expiresInSeconds']
 
+/** Makes a link, and returns its text. */
+export type LinkMaker = (db: Db, link: ReturnType<typeof checkedLink>) => Promise<string>
+
 /** `base`: what a link begins with. */
-export const createSvcConsole = (core: Core, base: string): SvcConsole => ({
-  async portalLink(link) {
-    const { tenant, userId, rights, expiresInSeconds } = checkedLink(link)
+export const createLinkMaker =
+  (base: string): LinkMaker =>
+  async (db, { tenant, userId, rights, expiresInSeconds }) => {
     const code = newToken()
-    await insertPortalCode(core.db, hashOfToken(code), { tenant, userId, rights }, expiresInSeconds)
+    await insertPortalCode(db, hashOfToken(code), { tenant, userId, rights }, expiresInSeconds)
     return `${base}/portal/${code}`
-  },
+  }
+
+export const createSvcConsole = ({ db }: Core, makeLink: LinkMaker): SvcConsole => ({
+  portalLink: async (link) => makeLink(db, checkedLink(link)),
 })
 
-function checkedLink(link: PortalLink) {
+/** @throws InvalidInput */
+export function checkedLink(link: PortalLink) {
   const unknown = Object.keys(link ?? {}).find((field) => !FIELDS.includes(field))
   if (unknown !== undefined) {
     throw new InvalidInput(`portalLink: there is no field "${unknown}"; there are: ${FIELDS}`)

@@ -50,16 +50,21 @@ export function createSessions(core: Core, settings: ConsoleSettings): Sessions 
   /** `undefined` where the host has no `@svc/auth`. */
   const auth = () => (core.svc as Partial<typeof core.svc>).auth
 
+  /** The token salts it: in the table stands nothing that could be tried on keys. */
+  const sealOf = async (token: string) => (await auth()?.sealBootstrapKey(token)) ?? null
+
   async function begin(
     request: FastifyRequest,
     who: Pick<NewSession, 'via' | 'keyId' | 'userId' | 'tenant' | 'rights' | 'until'>,
     prove: (db: Parameters<typeof insertSession>[0]) => Promise<typeof who> = async () => who,
   ): Promise<Begun> {
     const token = newToken()
+    const bootstrapSeal = isOfBootstrapKey(who) ? await sealOf(token) : null
     const session = await core.transaction(async (db) => {
       const proved = await prove(db)
       const made = await insertSession(db, {
         ...proved,
+        bootstrapSeal,
         id: uuidv7(),
         tokenHash: hashOfToken(token),
         ip: request.ip ?? null,
@@ -74,25 +79,35 @@ export function createSessions(core: Core, settings: ConsoleSettings): Sessions 
   /** What the key of a session may do now; a session whose key has ended ends with it. */
   async function keyIdentity(
     session: SessionRow,
+    token: string,
     request: FastifyRequest,
   ): Promise<Identity | null> {
     const operations = auth()
     if (!operations || !signInWithKey) return null
-    if (session.keyId === null) return identityOfKey(session, ['admin'])
+    if (session.keyId === null) {
+      const seal = await sealOf(token)
+      if (seal !== null && seal === session.bootstrapSeal) return identityOfKey(session, ['admin'])
+      await deleteSession(core.db, session.id)
+      return null
+    }
     const key = await operations.checkApiKey({ id: session.keyId, ip: request.ip })
     if (key.valid) return identityOfKey(session, key.scopes)
     if (key.keyId === null) await deleteSession(core.db, session.id)
     return null
   }
 
+  async function sessionIdentity(token: string, request: FastifyRequest) {
+    const session = await findSession(core.db, hashOfToken(token))
+    if (!session) return null
+    return session.via === 'portal'
+      ? identityOfPortal(session, scopes)
+      : await keyIdentity(session, token, request)
+  }
+
   return {
     async identify(request, token) {
-      const isPossible = token !== undefined && isToken(token)
-      const session = isPossible ? await findSession(core.db, hashOfToken(token)) : undefined
       const identity =
-        session?.via === 'portal'
-          ? identityOfPortal(session, scopes)
-          : session && (await keyIdentity(session, request))
+        token !== undefined && isToken(token) ? await sessionIdentity(token, request) : null
       if (identity) return identity
       const found = await access?.(request)
       return found ? identityOfAccess(found, scopes) : null
@@ -131,6 +146,9 @@ export function createSessions(core: Core, settings: ConsoleSettings): Sessions 
     },
   }
 }
+
+const isOfBootstrapKey = ({ via, keyId }: Pick<NewSession, 'via' | 'keyId'>): boolean =>
+  via === 'key' && keyId === null
 
 const recordOf = (action: string, { id, tenant, via }: SessionRow) => {
   const isBegun = action === 'session.create'

@@ -5,6 +5,7 @@ import { eventCalls } from './events.ts'
 import { inboundCalls } from './inbound.ts'
 import { keyCalls } from './keys.ts'
 import { operatorCalls } from './operators.ts'
+import { portalCalls } from './portal.ts'
 import { userCalls } from './users.ts'
 import { webhookCalls } from './webhooks.ts'
 
@@ -16,4 +17,5 @@ export const CALLS: CallTable = {
   ...userCalls,
   ...keyCalls,
   ...operatorCalls,
+  ...portalCalls,
 }

@@ -56,7 +56,10 @@ export const operatorCalls: CallsOf<'tenants' | 'audit' | 'health' | 'sessions'>
       return pageOf(
         input,
         (page) => listSessions(core.db, reach, page),
-        ({ rights: _, ...session }) => ({ ...session, current: session.id === identity.sessionId }),
+        ({ rights: _, bootstrapSeal: _seal, ...session }) => ({
+          ...session,
+          current: session.id === identity.sessionId,
+        }),
       )
     },
   },

@@ -38,7 +38,9 @@ export async function perform(
   if (identity === null) throw new NotSignedIn()
   assertRight(identity, call.right)
   const input = checkedInput(call.input)(request.body)
-  return await call.run(input, within(parts, identity, request))
+  const result = await call.run(input, within(parts, identity, request))
+  if (call.changes) parts.live.stir()
+  return result
 }
 
 /** @throws Forbidden */
@@ -48,7 +50,7 @@ function assertRight({ rights }: Identity, right: Right): void {
 
 /** The operations for this caller: the reach and the actor are in them, and cannot be left out. */
 function within(parts: ConsoleParts, identity: Identity, request: FastifyRequest): By {
-  const { core, sessions, masks, live } = parts
+  const { core, sessions, masks, live, makeLink } = parts
   const { auth, webhooks } = core.svc as Partial<typeof core.svc>
   const origin = consoleOrigin(identity, request)
   const who = { ...origin, tenant: identity.tenant }
@@ -61,6 +63,7 @@ function within(parts: ConsoleParts, identity: Identity, request: FastifyRequest
     sessions,
     masks,
     origin,
+    makeLink,
     endStreams: (sessionId) => live.end(sessionId),
   }
 }

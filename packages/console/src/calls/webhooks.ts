@@ -1,7 +1,12 @@
+import { Type } from '@sinclair/typebox'
 import type { Webhook, WebhookWithSecret } from '@svc/webhooks'
 import { Anything, asIs, Id, List, pageOf, type CallsOf } from './call.ts'
 
 const MASKED = '***'
+const OfWebhook = Type.Object(
+  { ...List.properties, webhookId: Type.String() },
+  { additionalProperties: false },
+)
 
 export const webhookCalls: CallsOf<'webhooks'> = {
   'webhooks.list': {
@@ -75,9 +80,14 @@ export const webhookCalls: CallsOf<'webhooks'> = {
     changes: true,
     needs: 'webhooks',
     input: Anything,
-    run: async (input, { webhooks }) => ({
-      deliveries: (await webhooks.recover(input)).deliveries,
-    }),
+    run: (input, { webhooks }) => webhooks.recover(input),
+  },
+  'webhooks.recoveries': {
+    right: 'deliveries:read',
+    changes: false,
+    needs: 'webhooks',
+    input: OfWebhook,
+    run: (input, { webhooks }) => pageOf(input, (page) => webhooks.listRecoveries(page), asIs),
   },
   'webhooks.tryFilter': {
     right: 'events:read',

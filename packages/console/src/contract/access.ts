@@ -1,6 +1,26 @@
 /** Users, keys, usage, audit, sessions and health. */
 import type { OfTenant, Paging, Span } from './lists.ts'
 
+/** What a session may be allowed to do. */
+export type Right =
+  | 'webhooks:read'
+  | 'webhooks:write'
+  | 'deliveries:read'
+  | 'deliveries:write'
+  | 'events:read'
+  | 'inbound:read'
+  | 'inbound:write'
+  | 'keys:read'
+  | 'keys:write'
+  | 'users:read'
+  | 'users:write'
+  | 'tenants:read'
+  | 'tenants:write'
+  | 'audit:read'
+  | 'health:read'
+  | 'sessions:read'
+  | 'sessions:write'
+
 export interface Limit {
   limit: number
   perSeconds: number
@@ -113,6 +133,14 @@ export interface ListedSession {
   createdAt: string
   expiresAt: string
   current: boolean
+}
+
+/** See `svc.console.portalLink`. */
+export interface PortalLinkInput {
+  tenant: string
+  can?: Right[]
+  userId?: string | null
+  expiresInSeconds?: number
 }
 
 export interface TenantSummary {

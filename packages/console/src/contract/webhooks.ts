@@ -189,3 +189,18 @@ export interface RecoverInput {
   /** Counts, and changes nothing. */
   dryRun?: boolean
 }
+
+/** Deliveries that are put on their way again, and how far that is. */
+export interface Recovery {
+  id: string
+  webhookId: string
+  what: RecoverInput['what']
+  since: string
+  until: string
+  perSecond: number | null
+  /** How many in all; `null` until they are counted. */
+  deliveries: number | null
+  done: number
+  createdAt: string
+  finishedAt: string | null
+}

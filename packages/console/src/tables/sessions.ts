@@ -11,6 +11,8 @@ export interface SessionRow {
   tenant: string | null
   /** `null` for a session of a key. */
   rights: Right[] | null
+  /** Of a session of the bootstrap key: it is another one when that key is. */
+  bootstrapSeal: string | null
   ip: string | null
   createdAt: string
   expiresAt: string
@@ -26,18 +28,20 @@ export interface NewSession extends Omit<SessionRow, 'createdAt' | 'expiresAt'> 
 const time = (column: string): string =>
   `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-const COLUMNS = `id, via, key_id as "keyId", user_id as "userId", tenant, to_json(rights)::text as rights, ip,
+const COLUMNS = `id, via, key_id as "keyId", user_id as "userId", tenant, to_json(rights)::text as rights,
+  bootstrap_seal as "bootstrapSeal", ip,
   ${time('created_at')} as "createdAt", ${time('expires_at')} as "expiresAt"`
 
 export async function insertSession(db: Db, session: NewSession): Promise<SessionRow> {
   const { id, tokenHash, via, keyId, userId, tenant, rights, ip, forSeconds, until } = session
+  const { bootstrapSeal } = session
   const { rows } = await db.query(
     `insert into svc."__svc.console.sessions"
-       (id, token_hash, via, key_id, user_id, tenant, rights, ip, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8,
+       (id, token_hash, via, key_id, user_id, tenant, rights, ip, bootstrap_seal, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $11,
              least(now() + make_interval(secs => $9), $10::timestamptz))
      returning ${COLUMNS}`,
-    [id, tokenHash, via, keyId, userId, tenant, rights, ip, forSeconds, until],
+    [id, tokenHash, via, keyId, userId, tenant, rights, ip, forSeconds, until, bootstrapSeal],
   )
   return asSession(rows[0])
 }
@@ -79,17 +83,6 @@ export async function deleteSession(
     [id, reach],
   )
   return rows[0] && asSession(rows[0])
-}
-
-/** How many sessions and links of a tenant there were. */
-export async function deleteSessionsOfTenant(db: Db, tenant: string): Promise<number> {
-  const sessions = await db.query(`delete from svc."__svc.console.sessions" where tenant = $1`, [
-    tenant,
-  ])
-  const codes = await db.query(`delete from svc."__svc.console.portal_codes" where tenant = $1`, [
-    tenant,
-  ])
-  return (sessions.rowCount ?? 0) + (codes.rowCount ?? 0)
 }
 
 export async function sweepSessions(db: Db): Promise<void> {

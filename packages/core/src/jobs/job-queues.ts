@@ -40,6 +40,11 @@ export interface Queues {
   insert(db: Db, queue: string, jobs: NewJob[]): Promise<void>
   /** There are new jobs, and their transaction is committed: pumps of all processes fetch at once. */
   wake(queue: string): void
+  /**
+   * Calls back for transactions of this process, for what it does with jobs, and for what it hears of
+   * them from others: often, and with nothing else.
+   */
+  onActivity(watcher: () => void): void
   /** From the commit on no job of the group starts, however many wait. */
   hold(db: Db, queue: string, group: string): Promise<void>
   /** The jobs of the group go on. */
@@ -140,6 +145,10 @@ export class JobQueues implements Queues {
   wake(queue: string): void {
     this.#workers.wake(queue)
     this.#workers.restrictedReady(queue, null)
+  }
+
+  onActivity(watcher: () => void): void {
+    this.#workers.onActivity(watcher)
   }
 
   groupsChanged(queue: string): void {

@@ -17,6 +17,7 @@ export class WorkerRegistry {
   #parts: Parts
   #queues = new Set<string>()
   #pumps = new Map<string, Pump>()
+  #watchers = new Set<() => void>()
   #started = false
   #listening = false
 
@@ -53,6 +54,11 @@ export class WorkerRegistry {
     await Promise.all([...this.#pumps.values()].map((pump) => pump.stop()))
   }
 
+  /** See `Queues`. */
+  onActivity(watcher: () => void): void {
+    this.#watchers.add(watcher)
+  }
+
   /** Free slots for first attempts, by queue, and the groups that have none. */
   room(): { room: Map<string, number>; fullGroups: string[] } {
     const room = new Map<string, number>()
@@ -79,6 +85,7 @@ export class WorkerRegistry {
   /** Jobs that a publish of this process has claimed, and that is committed. */
   begin(queue: string, jobs: Job[]): void {
     this.#pumps.get(queue)?.begin(jobs)
+    this.stir()
   }
 
   /** The same, where some of the jobs may have been rolled back. */
@@ -141,8 +148,14 @@ export class WorkerRegistry {
     pump.start()
   }
 
+  /** Something has happened. */
+  stir = (): void => {
+    for (const watcher of this.#watchers) watcher()
+  }
+
   #wakeHere(queue: string): void {
     this.#pumps.get(queue)?.wake()
+    this.stir()
   }
 
   #restrictedReadyHere(queue: string, groups: readonly string[] | null): void {
@@ -151,6 +164,7 @@ export class WorkerRegistry {
 
   #groupsChangedHere(queue: string): void {
     this.#pumps.get(queue)?.groupsChanged()
+    this.stir()
     void this.#parts.mover.run()
   }
 }

@@ -8,7 +8,11 @@ import { IncompleteHost, InvalidInput } from '../errors.ts'
 import { idsOfTenant } from '../events/event-id.ts'
 import { eraseEvents } from '../events/events-table.ts'
 import { eraseJobs, findQueues } from '../jobs/pg-boss/erase-jobs.ts'
-import { findMigrationOwners } from '../migrations/migration-owners.ts'
+import {
+  eraseByFunction,
+  findMigrationOwners,
+  type MigrationOwner,
+} from '../migrations/migration-owners.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { orUnavailable } from '../postgres/unavailable.ts'
 import { isTenant, TENANT } from './tenants.ts'
@@ -60,11 +64,15 @@ export class TenantErasure {
   }
 
   async #erase(tenant: string, by: AuditOrigin): Promise<ErasedRows> {
-    await this.#assertComplete()
+    const owners = await findMigrationOwners(this.#db)
+    this.#assertComplete(owners)
     this.#log.info({ tenant }, 'erasing a tenant')
     for (const part of this.#parts) await part.close?.(tenant)
     const erased = await this.#eraseJobs(tenant)
     for (const part of this.#parts) add(erased, await part.erase(tenant))
+    for (const { eraseTenant } of owners) {
+      if (eraseTenant !== null) add(erased, await eraseByFunction(this.#db, eraseTenant, tenant))
+    }
     add(erased, { events: await eraseEvents(this.#db, tenant) })
     await eraseChanges(this.#db, tenant)
     const target = { kind: 'tenant', id: tenant }
@@ -84,11 +92,12 @@ export class TenantErasure {
     return erased
   }
 
-  /** Rows of a package that is not here would stay. */
-  async #assertComplete(): Promise<void> {
-    const owners = await findMigrationOwners(this.#db)
-    const missing = owners.filter((owner) => !this.#owners.has(owner))
-    if (missing.length > 0) throw new IncompleteHost(missing.join(', '))
+  /** Rows of a package that is not here, and has no function for it in the database, would stay. */
+  #assertComplete(owners: readonly MigrationOwner[]): void {
+    const missing = owners.filter(
+      ({ name, eraseTenant }) => eraseTenant === null && !this.#owners.has(name),
+    )
+    if (missing.length > 0) throw new IncompleteHost(missing.map(({ name }) => name).join(', '))
   }
 }
 

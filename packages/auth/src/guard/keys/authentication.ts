@@ -126,6 +126,7 @@ export async function createAuthentication(
     allowances,
     usage,
     authenticator,
+    bootstrapKey,
     uncommitted,
     async start() {
       core.notifications.listen(KEYS_CHANGED, () => lease.wake())

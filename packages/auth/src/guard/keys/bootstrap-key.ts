@@ -1,5 +1,5 @@
 /** The bootstrap key: the value of a secret and not a row, for the first steps of a new host. */
-import { hash, timingSafeEqual } from 'node:crypto'
+import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { LONGEST_KEY } from '../../key-format.ts'
 import { withTimeout } from './limited-pool.ts'
@@ -52,6 +52,15 @@ export class BootstrapKey {
   matches(key: string): boolean | undefined {
     if (!this.#isRead) return undefined
     return this.#hash !== undefined && timingSafeEqual(this.#hash, bytesOf(key))
+  }
+
+  /**
+   * The same text for the same salt and key; `null` where there is no bootstrap key, `undefined` where
+   * it is not known. Who has the text without the salt cannot try keys on it.
+   */
+  seal(salt: string): string | null | undefined {
+    if (!this.#isRead) return undefined
+    return this.#hash ? createHmac('sha256', salt).update(this.#hash).digest('base64url') : null
   }
 
   start(): void {

@@ -17,7 +17,11 @@ const QUIET_MS = 1500
 export function openStream(): void {
   if (stream) return
   stream = new EventSource(urlOf('api/live'), { withCredentials: true })
-  stream.addEventListener('open', () => setConnected(true))
+  stream.addEventListener('open', () => {
+    setConnected(true)
+    // What changed before it was open, or while it was away, was told to nobody.
+    for (const topic of listeners.keys()) hear(topic)
+  })
   stream.addEventListener('error', () => setConnected(false))
   stream.addEventListener('message', ({ data }) => hear((JSON.parse(String(data)) as Hint).type))
 }

@@ -39,6 +39,8 @@ interface Parts {
   hears: () => boolean
   /** The table of groups has changed: other processes read it again. */
   groupsChanged(): void
+  /** Outcomes have been settled. */
+  settled(): void
   /** A fetch has failed. */
   fetchFailed: () => void
   telemetry: AttemptTelemetry
@@ -89,7 +91,10 @@ export class Pump {
         }
         groups.restricted.settled(batch.map(({ job }) => job))
       },
-      settled: () => this.#wakeLanesWithRoom(),
+      settled: () => {
+        this.#wakeLanesWithRoom()
+        parts.settled()
+      },
       forget: (jobs) => heartbeats.forget(jobs),
       log,
     })
