@@ -1,11 +1,15 @@
 /**
- * Alerts of GitHub's secret scanning: which keys stand in public, signed with ECDSA over P-256.
+ * Alerts of GitHub's secret scanning: which keys were found in public, signed with ECDSA over P-256.
  *
  * @see https://docs.github.com/en/code-security/secret-scanning/secret-scanning-partnership-program
  */
 import { verify } from 'node:crypto'
 
-/** One of GitHub's public keys, as it lists them. */
+/**
+ * One of GitHub's public keys, as it lists them.
+ *
+ * @see https://api.github.com/meta/public_keys/secret_scanning
+ */
 export interface GithubKey {
   key_identifier: string
   /** PEM. */

@@ -90,7 +90,7 @@ export const rotation = {
   ),
 }
 
-/** `expired` and `revoked` keys may be disabled as well; `disabled` ones are neither. */
+/** The state of a key. `expired` and `revoked` keys may be disabled as well; `disabled` ones are neither. */
 export type KeyState = 'active' | 'expired' | 'revoked' | 'disabled'
 
 export const keyState = Type.Unsafe<KeyState>({

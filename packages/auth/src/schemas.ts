@@ -169,15 +169,20 @@ export type User = Static<typeof User>
  * @see https://www.rfc-editor.org/rfc/rfc3339 for `expiresAt`
  */
 export type NewApiKey = Static<typeof NewApiKey>
-/** The key `id` and the fields of it that change. */
+/**
+ * The key `id` and the fields of it that change; `null` resets those that take it.
+ *
+ * @example
+ * const change: KeyUpdate = { id, enabled: false, metadata: { reason: 'unpaid' } }
+ */
 export type KeyUpdate = Static<typeof KeyUpdate>
 /** The fields of a key that change; the others stay as they are. */
 export type KeyChanges = Static<typeof KeyChangesBody>
-/** The key `id`, and for how many seconds it stays valid beside its successor (86400 by default). */
+/** The key `id`, and for how many seconds it stays valid beside its successor: 86400 by default, at most 31536000. */
 export type KeyRotation = Static<typeof KeyRotation>
 /** A key with its text, which is returned only when it is created or rotated. */
 export type CreatedApiKey = Static<typeof CreatedApiKey>
-/** A key as it is listed, without its text. `keyPrefix` is its first 8 characters. */
+/** A key as it is listed, without its text. `keyPrefix` is its first 8 characters. Times are ISO 8601 in UTC. */
 export type ApiKey = Static<typeof ApiKey>
 export type PresentedKey = Static<typeof PresentedKey>
 
@@ -185,11 +190,21 @@ export type PresentedKey = Static<typeof PresentedKey>
 export type Page = Static<typeof Page>
 /** Which users are listed: those of a `tenant`, with `''` those without one. */
 export type UserFilter = Static<typeof UserFilter>
-/** Which keys are listed. */
+/**
+ * Which keys are listed: all, where a field is left out.
+ *
+ * @example
+ * const idle: KeyFilter = { tenant: 'acme', state: 'active', unusedSince: '2030-01-01T00:00:00Z' }
+ */
 export type KeyFilter = Static<typeof KeyFilter>
 export type { KeyState }
 
-/** A key to be verified for another service. */
+/**
+ * A key to be verified for another service. `cost` is what it takes of the quota, 1 by default.
+ *
+ * @example
+ * const verification: Verification = { key, scopes: ['read'], ip: '192.0.2.7' }
+ */
 export type Verification = Static<typeof Verification>
 /** What `verifyApiKey` returns. For a key that is not valid, `code` says why. */
 export type Verified = Static<typeof Verified>
@@ -201,7 +216,7 @@ export type CheckedKey = Omit<Verified, 'remaining'>
 
 /** A part of a list of tenants: those that follow the tenant `after`. */
 export type TenantPage = Static<typeof TenantPage>
-/** A tenant that has users; `keys` are those that were not revoked. */
+/** A tenant that has users, and how many users and keys; revoked keys are not counted. */
 export interface TenantOfAuth {
   tenant: string
   users: number

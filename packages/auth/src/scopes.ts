@@ -15,7 +15,7 @@ export const BUILT_IN_SCOPES = [
 /** Built in since later: a host may have declared scopes of these names, which stay its own then. */
 const LATER_SCOPES: readonly string[] = ['auth:verify', 'audit:read']
 
-/** A scope: built in, or declared by the host with the option `scopes`. */
+/** A scope, such as `read` or `billing:read`: built in, or declared by the host with the option `scopes`. */
 export type Scope = (typeof BUILT_IN_SCOPES)[number] | (string & {})
 
 export const DEFAULT_SCOPES: readonly Scope[] = ['read', 'write']

@@ -2,7 +2,12 @@ import { InvalidSecret } from './errors.ts'
 import { kindOf } from './options/check-options.ts'
 import type { SvcCoreOptions } from './options/core-options.ts'
 
-/** `fastify.svc.secrets`: looks secrets up by name, each time anew. */
+/**
+ * `fastify.svc.secrets`: looks secrets up by name, each time anew.
+ *
+ * @example
+ * const token = await app.svc.secrets.get('PAYMENT_TOKEN')
+ */
 export interface Secrets {
   /**
    * The secret, or `null` where there is none; an empty one counts as none.

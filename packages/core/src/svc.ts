@@ -28,15 +28,26 @@ export interface CoreServices {
    * })
    */
   transaction: <T>(run: (db: Db) => T | Promise<T>, options?: TransactionOptions) => Promise<T>
+  /** The operations of this process, by their names. */
   actions: Actions
+  /** Durable events: publish, subscribe, dead letters, search. */
   events: Events
+  /** JSON values under keys, in Postgres. */
   kv: KeyValueStore
+  /** Who changed which users, keys and webhooks. */
   audit: Audit
+  /** Secrets by name, of the option `secrets`. */
   secrets: Secrets
   /**
    * Whether this process can do its work, and what waits in the queues of its database. Answers within
    * two seconds and never rejects: for the probes of a load balancer, see docs/observability.md. Up to
    * 10,000 jobs of a queue are counted exactly; of more the counts are a few seconds old.
+   *
+   * @example
+   * app.get('/ready', async (_request, reply) => {
+   *   const { ok } = await app.svc.health()
+   *   return reply.code(ok ? 200 : 503).send({ ok })
+   * })
    */
   health: () => Promise<Health>
   /** The host's pool, or the pool that svcCore made from the option `database`. */

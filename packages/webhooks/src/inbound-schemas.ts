@@ -29,7 +29,10 @@ export const InboundFilter = Type.Object(
   },
   strict,
 )
-/** Which inbound requests are listed. `tenant` is empty for those that have none. */
+/**
+ * Which inbound requests are listed. `tenant` is empty for those that have none; `since` is included
+ * and `until` is not, both ISO 8601.
+ */
 export type InboundFilter = Static<typeof InboundFilter>
 
 export const LoggedRequest = Type.Object({

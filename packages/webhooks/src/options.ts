@@ -20,14 +20,20 @@ import { resolveProxy, type ProxyOptions } from './outbound/http/proxy-options.t
 import { BUILT_IN } from './outbound/transforms/built-in.ts'
 import { isTransformName, type Transform } from './outbound/transforms/transform.ts'
 
-/** Options of `svcWebhooks`. Each one that does not match is an {@link InvalidOption} at boot. */
+/**
+ * Options of `svcWebhooks`. Each one that does not match is an {@link InvalidOption} at boot.
+ *
+ * @example
+ * const options: SvcWebhooksOptions = {
+ *   allowedEvents: ['order.created'],
+ *   inbound: { github: providers.github({ path: '/hooks/github', secretName: 'GITHUB_SECRET' }) },
+ *   autoDisable: { failingForSeconds: 5 * 24 * 3600 },
+ * }
+ */
 export interface SvcWebhooksOptions {
   /** Names of the events that trigger outbound webhooks. @default none: a host that only receives */
   allowedEvents?: string[]
-  /**
-   * Senders of webhooks, by names of your own.
-   * @default none
-   */
+  /** Senders of webhooks, by names of your own, see {@link InboundSource}. @default none */
   inbound?: Record<string, InboundSource>
   /** Base path of the outbound management API; `null` disables it. @default '/_webhooks' */
   managementBasePath?: string | null

@@ -31,6 +31,9 @@ export const RecoverInput = Type.Object({ id: Type.String(), ...recovery }, stri
 /**
  * Which deliveries of the webhook `id` are recovered: those that became dead letters, whose last
  * attempt failed, or whose event was published from `since` (ISO 8601) until `until` (now).
+ *
+ * @example
+ * const outage: RecoverInput = { id, what: 'missing', since: '2030-01-31T12:00:00Z', perSecond: 50 }
  */
 export type RecoverInput = Static<typeof RecoverInput>
 

@@ -5,7 +5,6 @@ import { settingsInput, settingsShown } from './settings-schemas.ts'
 
 const strict = { additionalProperties: false }
 
-/** Postgres stores no NUL in a text. */
 const Label = nullable(
   Type.String({
     maxLength: 200,
@@ -34,7 +33,13 @@ export const NewWebhook = Type.Object(
   },
   strict,
 )
-/** A webhook to register. */
+/**
+ * A webhook to register. `events` are 1 to 1000 allowed events, or `['*']` for all of them; what is left
+ * out has its default.
+ *
+ * @example
+ * const webhook: NewWebhook = { url: 'https://acme.example/hook', events: ['*'], tenant: 'acme' }
+ */
 export type NewWebhook = Static<typeof NewWebhook>
 
 const changes = {
@@ -119,7 +124,7 @@ export const FilterTrial = Type.Object(
 /** A filter, and the events that a webhook with it would ask for; `tenant`: of that webhook. */
 export type FilterTrial = Static<typeof FilterTrial>
 
-/** An event that was published lately, and whether a filter lets it through. */
+/** An event that was published lately, and whether a filter lets it through. `publishedAt` is ISO 8601. */
 export interface TriedEvent {
   name: string
   id: string
@@ -236,8 +241,8 @@ export const DeliveryAttempt = Type.Object({
 /**
  * One attempt of one delivery. `error` is `null`, or why it failed: `dns`, `refused`, `reset`,
  * `timeout`, `tls`, `blocked` (an address that deliveries may not go to), `redirect`, `too-large`
- * (headers), `http` (any other answer), `proxy` (that of the host failed), `transform` (the function threw) or `lost` (its process
- * died). Times are ISO 8601.
+ * (headers), `http` (any other answer), `proxy` (that of the host failed), `transform` (the function
+ * threw) or `lost` (its process died). Times are ISO 8601.
  */
 export type DeliveryAttempt = Static<typeof DeliveryAttempt>
 
@@ -251,7 +256,7 @@ export const DeliverInput = Type.Object(
   },
   strict,
 )
-/** One attempt to make now. */
+/** One attempt to make now: `deliveryId` is a UUID, `attempt` its number from 1. */
 export type DeliverInput = Static<typeof DeliverInput>
 
 const redelivery = {

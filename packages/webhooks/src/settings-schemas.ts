@@ -5,7 +5,13 @@ import { MAX_HEADERS, MAX_VALUE_BYTES } from './outbound/settings/custom-headers
 import { MAX_ATTEMPTS, MAX_DELAY_SECONDS } from './outbound/settings/retry-schedule.ts'
 
 const strict = { additionalProperties: false }
-/** A filter in MongoDB's dialect over `{ event, tenant, payload }`. */
+/**
+ * A filter over `{ event, tenant, payload }`, in a part of MongoDB's query language: at most 8 levels
+ * and 4 KiB.
+ *
+ * @example
+ * const filter: WebhookFilter = { tenant: 'acme', payload: { total: { $gte: 100 } } }
+ */
 export type WebhookFilter = Record<string, unknown>
 
 const Texts = (most: number, longest: number, description: string) =>

@@ -26,7 +26,13 @@ export const StatsQuery = Type.Object(
   },
   { additionalProperties: false },
 )
-/** Of which span and what; by default the last day by the hour, of all webhooks. */
+/**
+ * Of which span and what; by default the last day by the hour, of all webhooks. `from` and `to` are
+ * ISO 8601, rounded to whole minutes, hours or days of UTC: at most 1000 of them.
+ *
+ * @example
+ * const query: StatsQuery = { webhookId, by: 'minute', from: '2030-01-31T12:00:00Z' }
+ */
 export type StatsQuery = Static<typeof StatsQuery>
 
 export const Stats = Type.Object({
@@ -43,5 +49,8 @@ export const Stats = Type.Object({
     }),
   ),
 })
-/** Attempts, deliveries and latencies, a point for each minute, hour or day (UTC) of the span. */
+/**
+ * Attempts, deliveries and latencies, a point for each minute, hour or day (UTC) of the span. Latencies
+ * are percentiles in milliseconds: of an attempt, and from the publish to the first attempt.
+ */
 export type Stats = Static<typeof Stats>

@@ -20,6 +20,7 @@ export const Limit = Type.Object(
   { additionalProperties: false },
 )
 
+/** The period of a quota: a day or a month of UTC, or all time. */
 export type QuotaPeriod = 'day' | 'month' | 'total'
 const PERIODS: readonly QuotaPeriod[] = ['day', 'month', 'total']
 

@@ -42,11 +42,15 @@ import type { Operations } from './operations.ts'
  * })
  */
 export interface AuthOperations {
-  /** @throws InvalidInput, InvalidOption, NoTransaction, EmailTaken, Unavailable */
+  /**
+   * Creates a user. An email is unique within a tenant, whatever its case.
+   *
+   * @throws InvalidInput, InvalidOption, NoTransaction, EmailTaken, Unavailable
+   */
   createUser: (user: NewUser, options?: OperationOptions) => Promise<User>
   /** Users, newest first: all of them without a `limit`. @throws InvalidInput, Unavailable */
   listUsers: (filter?: UserFilter) => Promise<User[]>
-  /** @throws InvalidInput, UserNotFound, Unavailable */
+  /** The user. @throws InvalidInput, UserNotFound, Unavailable */
   getUser: (id: string) => Promise<User>
   /**
    * Revokes the keys of the user as well.
@@ -55,11 +59,13 @@ export interface AuthOperations {
    */
   deleteUser: (id: string, options?: OperationOptions) => Promise<void>
   /**
+   * Creates a key and returns it with its text, which cannot be read again.
+   *
    * @throws InvalidInput, InvalidOption, NoTransaction, UserNotFound, UnknownScope, ExpiryInPast,
    *   ExpiryTooLate, InvalidExpiry, InvalidNetwork, KeyLimitReached, ForeignTenant, Unavailable
    */
   createApiKey: (key: NewApiKey, options?: OperationOptions) => Promise<CreatedApiKey>
-  /** @throws InvalidInput, KeyNotFound, Unavailable */
+  /** The key, without its text. @throws InvalidInput, KeyNotFound, Unavailable */
   getApiKey: (id: string) => Promise<ApiKey>
   /**
    * The keys of a user, or those that a filter describes; newest first, revoked ones among them, all
@@ -102,6 +108,8 @@ export interface AuthOperations {
    * guard's answer, `null` for a valid key.
    *
    * @throws InvalidInput, Unavailable (of this package) where keys cannot be checked
+   * @example
+   * const { valid, code, remaining } = await app.svc.auth.verifyApiKey({ key, scopes: ['read'] })
    */
   verifyApiKey: (verification: Verification) => Promise<Verified>
   /**
@@ -120,7 +128,7 @@ export interface AuthOperations {
   sealBootstrapKey: (salt: string) => Promise<string | null>
   /** What may stand in the scopes of a key: scopes, and roles as `role:<name>`. */
   listScopes: () => Promise<string[]>
-  /** The tenants that have users, by name: all of them without a `limit`. @throws InvalidInput */
+  /** The tenants that have users, by name: all of them without a `limit`. @throws InvalidInput, Unavailable */
   listTenants: (page?: TenantPage) => Promise<TenantOfAuth[]>
   /**
    * How many requests were made with keys, and what came of them, by the hour or day of UTC: of all
@@ -142,7 +150,12 @@ export interface AuthOperations {
   as: (who: ActingFor) => Omit<AuthOperations, 'as'>
 }
 
-/** For whom `svc.auth.as` acts. */
+/**
+ * For whom `svc.auth.as` acts.
+ *
+ * @example
+ * const acme = app.svc.auth.as({ tenant: 'acme', scopes: ['projects:read'] })
+ */
 export interface ActingFor extends OnBehalfOf {
   /**
    * Scopes that keys may be given. Where the actor is a key, it gives what it has, whatever stands

@@ -46,7 +46,13 @@ export const Usage = Type.Object({
   ),
 })
 
-/** Which usage is shown: of a key, of a tenant (`''`: of the operator's keys), or of all keys. */
+/**
+ * Which usage is shown: of a key, of a tenant (`''`: of the operator's keys), or of all keys. `from`
+ * and `to` are ISO 8601, `by` is `hour` by default.
+ *
+ * @example
+ * const query: UsageQuery = { tenant: 'acme', by: 'day', from: '2030-01-01T00:00:00Z' }
+ */
 export type UsageQuery = Static<typeof UsageQuery>
 /** Counts of requests, with a point for each hour or day that the span touches. */
 export type Usage = Static<typeof Usage>

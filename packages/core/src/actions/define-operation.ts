@@ -7,7 +7,12 @@ import type { Db } from '../postgres/transaction.ts'
 import { orUnavailable } from '../postgres/unavailable.ts'
 import { checkedInput } from './validate-input.ts'
 
-/** The second argument of an operation that writes. */
+/**
+ * The second argument of an operation that writes. Another option than `db` is an InvalidOption.
+ *
+ * @example
+ * await app.svc.transaction((db) => app.svc.auth.createUser({ email, name }, { db }))
+ */
 export interface OperationOptions {
   /**
    * A client inside a transaction: what the operation writes is committed or rolled back with it.

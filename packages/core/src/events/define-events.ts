@@ -3,10 +3,14 @@ import { checkedHostEventName } from './validate-event.ts'
 
 /** What a host says of one of its events. */
 export interface EventDefinition {
-  /** The schema of its payload: of TypeBox, or a plain JSON Schema. */
+  /**
+   * The schema of its payload: of TypeBox, or a plain JSON Schema of draft 7 or 2020-12.
+   * @see https://json-schema.org/specification
+   */
   payload: object
+  /** What it means, for those who receive it. @default none */
   description?: string
-  /** A payload that matches the schema: it is shown, and sent to try a webhook out. */
+  /** A payload that matches the schema: it is shown, and sent to try a webhook out. @default none */
   example?: unknown
   /** Whether it will go away. @default false */
   deprecated?: boolean

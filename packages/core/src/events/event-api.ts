@@ -7,14 +7,22 @@ import type {
   SubscribedPayload,
 } from './svc-events.ts'
 
-/** Options of `events.publish`. */
+/**
+ * Options of `events.publish`. Unknown ones are an InvalidOption.
+ *
+ * @example
+ * await app.svc.events.publish('order.created', order, { id: `order-${order.id}`, tenant: 'acme' })
+ */
 export interface PublishOptions {
   /**
    * Names the event together with its name, up to 255 characters: a second publish of both is a
    * replay. @default a UUIDv7
    */
   id?: string
-  /** A client inside a transaction: the event is rolled back with it, delivered after its commit. */
+  /**
+   * A client inside a transaction: the event is rolled back with it, delivered after its commit.
+   * @default a transaction of its own
+   */
   db?: Db
   /**
    * Whom the event is for: it reaches the tenant's recipients and those without a tenant. The `id` is
@@ -23,20 +31,21 @@ export interface PublishOptions {
   tenant?: string | null
 }
 
+/** What `events.publish` resolves to, once the event is committed or written in the caller's transaction. */
 export interface PublishResult {
   /** The id of the event: the option `id`, or a UUIDv7 (RFC 9562). */
   id: string
-  /** Whether an event of that name and id existed. */
+  /** Whether an event of that name and id existed: nothing was written then. */
   duplicate: boolean
 }
 
 /** What a handler gets beside the payload. */
 export interface EventContext {
-  /** The id of the event. */
+  /** The id of the event, as it was published: the same at each attempt, for idempotent handlers. */
   id: string
   /** The name of the event. */
   name: string
-  /** The tenant that it was published for. */
+  /** The tenant that it was published for; `null` for none. */
   tenant: string | null
   publishedAt: Date
   /** The number of this attempt: 1, 2, … */
@@ -45,7 +54,10 @@ export interface EventContext {
   signal: AbortSignal
 }
 
-/** Called for each event; a throw or a rejection is a failed attempt. */
+/**
+ * Called for each event; a throw or a rejection is a failed attempt. It may be called twice for one
+ * event, where a process dies: `event.id` tells.
+ */
 // oxlint-disable-next-line typescript/no-explicit-any -- the host knows what it published
 export type EventHandler<Payload = any> = (payload: Payload, event: EventContext) => unknown
 
@@ -57,7 +69,7 @@ export interface SubscribeOptions {
   idempotent?: boolean
   /** How long one attempt may take, in seconds; at most 86385. @default 300 */
   timeoutSeconds?: number
-  /** Attempts in flight in this process. @default 10 */
+  /** Attempts in flight in this process, 1 to 10000. @default 10 */
   concurrency?: number
 }
 
@@ -139,7 +151,10 @@ export interface Events {
    * The events that a subscription has not handled after all its attempts, newest first. They are
    * kept for 90 days.
    *
-   * @throws InvalidSubscription, InvalidOption
+   * @throws InvalidSubscription, InvalidOption, Unavailable
+   * @example
+   * const [letter] = await app.svc.events.deadLetters('order.created', { limit: 1 })
+   * app.log.warn({ eventId: letter?.eventId, error: letter?.error }, 'order not handled')
    */
   deadLetters: (
     subscription: string,
@@ -150,7 +165,7 @@ export interface Events {
    * attempts go on.
    *
    * @returns how many
-   * @throws InvalidSubscription, InvalidOption
+   * @throws InvalidSubscription, InvalidOption, Unavailable
    */
   redrive: (subscription: string, options?: RedriveOptions) => Promise<{ redriven: number }>
   /**
@@ -162,7 +177,11 @@ export interface Events {
    * const { items } = await app.svc.events.search({ name: 'order.created', text: '4711' })
    */
   search: (query?: EventQuery) => Promise<FoundEvents>
-  /** One event with its payload; `null` where it is not kept. Its id is its tenant's own. @throws InvalidInput */
+  /**
+   * One event with its payload; `null` where it is not kept. Its id is its tenant's own.
+   *
+   * @throws InvalidInput, Unavailable
+   */
   find: (
     name: string,
     id: string,

@@ -32,7 +32,11 @@ const EventQuery = Type.Object(
 /**
  * Which events are searched: those of a `name` or of some, with an `id`, of a `tenant` (empty: of
  * none), whose payload holds a `text` (of its JSON, in any case of letters), published from `since` on
- * and before `until`. At most `limit` of them (50), those that follow `after`.
+ * and before `until`, both ISO 8601. At most `limit` of them (1 to 1000, 50 by default), those that
+ * follow `after`. With `payloads` each has its payload.
+ *
+ * @example
+ * const query: EventQuery = { name: 'order.created', since: '2030-01-31T00:00:00Z', limit: 100 }
  */
 export type EventQuery = Static<typeof EventQuery>
 
@@ -45,12 +49,12 @@ const EventId = Type.Object(
   { additionalProperties: false },
 )
 
-/** An event that was published. */
+/** An event that was published, as `events.search` and `events.find` show it. */
 export interface FoundEvent {
   name: string
   id: string
   tenant: string | null
-  /** ISO 8601. */
+  /** ISO 8601 in UTC. */
   publishedAt: string
   /** Of the payload's JSON text, in UTF-8. */
   bytes: number

@@ -10,13 +10,13 @@ export interface Health {
   database: {
     /** Whether Postgres has answered a statement on the host's pool within two seconds. */
     ok: boolean
-    /** How long the answer took, with the wait for a connection; how long was waited where none came. */
+    /** Milliseconds until the answer, or until it was given up; the wait for a connection included. */
     latencyMs: number
   }
   listener: {
     /**
-     * Whether the connection stands on which other processes wake this one; without it jobs are found
-     * by polling, within seconds. `true` behind a pooler, where there is none.
+     * Whether other processes can wake this one, on a connection of its own; without it jobs are found
+     * by polling, within seconds. `true` behind a pooler, where there is no such connection.
      */
     ok: boolean
   }

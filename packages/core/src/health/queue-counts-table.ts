@@ -1,6 +1,7 @@
 /** How much waits in the queues of the database: what `svc.health` and the gauges show. */
 import type { Db } from '../postgres/transaction.ts'
 
+/** How much waits in one queue of the database, over all processes. */
 export interface QueueCount {
   /** The name of the queue. */
   queue: string

@@ -13,7 +13,14 @@ export interface ErrorAnswer {
   message: string
 }
 
-/** Returns what the answer's body is to be, which is written as JSON. */
+/**
+ * Returns what the answer's body is to be, which is written as JSON. It may not be asynchronous.
+ *
+ * @example
+ * const errorBody: ShapeErrorBody = ({ code, message }, request) => ({
+ *   errors: [{ code, title: message, request: request.id }],
+ * })
+ */
 export type ShapeErrorBody = (error: ErrorAnswer, request: FastifyRequest) => unknown
 
 /** The text of an answer's body. */

@@ -14,11 +14,16 @@ import {
 
 const SEVEN_DAYS_OF_SECONDS = 7 * 24 * 3600
 
-/** Settings of everything that works through a queue: deliveries and durable subscriptions. */
+/**
+ * Settings of everything that works through a queue: deliveries and durable subscriptions.
+ *
+ * @example
+ * const worker: WorkerOptions = { maxAttempts: 8, retryDelaySeconds: 30, retryDelayMaxSeconds: 3600 }
+ */
 export interface WorkerOptions {
   /** `false`: this process publishes and serves, but delivers nothing. @default true */
   enabled?: boolean
-  /** How often a job is tried before it is dead-lettered. @default 17 */
+  /** How often a job is tried before it is dead-lettered, 1 to 1000. @default 17: about 1.5 days */
   maxAttempts?: number
   /** Lower bound of the first delay, in seconds; up to twice that with jitter. @default 5 */
   retryDelaySeconds?: number
@@ -26,11 +31,20 @@ export interface WorkerOptions {
   retryBackoff?: boolean
   /** Upper bound of a delay, in seconds. @default 43200 */
   retryDelayMaxSeconds?: number
-  /** Deliveries in flight in one process. @default 256 */
+  /** Deliveries in flight in one process, 1 to 10000. @default 256 */
   concurrency?: number
 }
 
-/** Options of `svcCore`. */
+/**
+ * Options of `svcCore`. Each one that does not match is an InvalidOption at boot.
+ *
+ * @example
+ * const options: SvcCoreOptions = {
+ *   database: process.env.DATABASE_URL,
+ *   worker: { enabled: process.env.ROLE === 'worker' },
+ *   eventRetentionDays: 90,
+ * }
+ */
 export interface SvcCoreOptions {
   /**
    * Where the tables and the queues live. A pool that is given is never ended.
@@ -39,6 +53,7 @@ export interface SvcCoreOptions {
   database?: string | pg.PoolConfig | pg.Pool | undefined
   /** Looks a secret up by its name. @default environment variables */
   secrets?: (name: string) => string | null | undefined | Promise<string | null | undefined>
+  /** How jobs are run in this process. @default see {@link WorkerOptions} */
   worker?: WorkerOptions
   /**
    * `'boot'`: the host makes its tables and queues. `'check'`: it makes and changes none, needs
@@ -56,7 +71,7 @@ export interface SvcCoreOptions {
   auditRetentionDays?: number
   /**
    * Seals the secrets of webhooks, and the values of their headers, where they are stored: names of
-   * secrets that hold 32 bytes of base64 each. The first one encrypts, all of them decrypt.
+   * secrets that hold 32 bytes of base64 each. The first one encrypts (AES-256-GCM), all decrypt.
    * @default null
    */
   encryption?: { secretNames: string[] } | null

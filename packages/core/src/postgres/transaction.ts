@@ -3,7 +3,13 @@ import { TransactionRolledBack } from '../errors.ts'
 import { withQueryTimeout, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
 import { isConnectionError } from './connection-errors.ts'
 
-/** Anything that answers a statement: a pool, a client inside a transaction, an adapter of an ORM. */
+/**
+ * Anything that answers a statement: a pool or client of `pg`, the `db` of `svc.transaction`, what an
+ * adapter of `@svc/core/adapters` returns. As the option `db` it must be inside a transaction.
+ *
+ * @example
+ * const { rows } = await db.query('select item from orders where id = $1', [42])
+ */
 export interface Db {
   // oxlint-disable-next-line typescript/no-explicit-any -- a row is what its statement says
   query(text: string, values?: unknown[]): Promise<{ rows: any[]; rowCount?: number | null }>

@@ -4,14 +4,23 @@ import type { AuditActor } from '../audit/audit-entry.ts'
 import { InvalidInput } from '../errors.ts'
 import { EVERYWHERE, isTenant, TENANT, type Reach } from './tenants.ts'
 
-/** For whom `svc.auth.as` and `svc.webhooks.as` act. */
+/**
+ * For whom `svc.auth.as` and `svc.webhooks.as` act.
+ *
+ * @example
+ * const ada: OnBehalfOf = {
+ *   tenant: 'acme',
+ *   actor: { kind: 'process', userId: 'ada', keyId: null },
+ * }
+ */
 export interface OnBehalfOf {
   /** Within which tenant; `null` for the operator, who reaches all of them. */
   tenant: string | null
   /** What the audit says of who it was. @default kind 'process' */
   actor?: AuditActor
-  /** The request that asked for it, for the audit. */
+  /** The id of the request that asked for it, for the audit. @default null */
   requestId?: string | null
+  /** The address that it came from, for the audit. @default null */
   ip?: string | null
 }
 

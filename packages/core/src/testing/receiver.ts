@@ -12,6 +12,7 @@ export interface ReceiverOptions {
   secret?: string | readonly string[]
 }
 
+/** A request that a receiver has recorded. */
 export interface ReceivedRequest {
   method: string
   /** Path and query. */
@@ -33,6 +34,7 @@ export type ReceiverAnswer =
 
 type Answering = (request: ReceivedRequest) => ReceiverAnswer | Promise<ReceiverAnswer>
 
+/** An HTTP server of the test that records what is delivered to it. */
 export interface Receiver {
   /** On the loopback address, which `allowedNetworks: ['127.0.0.0/8']` of svcWebhooks opens. */
   url: string
@@ -42,12 +44,26 @@ export interface Receiver {
   secret: string | readonly string[] | undefined
   /** How requests are answered from now on. @default 200 */
   answer(answer: ReceiverAnswer | Answering): void
-  /** Resolves to what was received as soon as there are `n` requests in all. @throws Error */
+  /**
+   * Resolves to what was received as soon as there are `n` requests in all.
+   *
+   * @throws Error after `timeoutMs` (10000), naming what came; InvalidOption where `n` is no count
+   */
   waitFor(n: number, options?: { timeoutMs?: number }): Promise<ReceivedRequest[]>
   /** Closes it, open requests included. */
   close(): Promise<void>
 }
 
+/**
+ * Starts a receiver on the loopback address. Close it when the test ends.
+ *
+ * @example
+ * const hook = await receiver()
+ * const { secret } = await app.svc.webhooks.register({ url: hook.url, events: ['order.created'] })
+ * hook.secret = secret
+ * await app.svc.events.publish('order.created', { id: 7 })
+ * const [request] = await hook.waitFor(1) // request.verified is true
+ */
 export async function receiver({ secret }: ReceiverOptions = {}): Promise<Receiver> {
   const arrivals = new EventEmitter().setMaxListeners(0)
   let answering: Answering = () => 200

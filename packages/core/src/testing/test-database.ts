@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { useServer } from './test-server.ts'
 
+/** An empty database of a test. */
 export interface TestDatabase {
   /** A connection string, for the option `database` of svcCore. */
   url: string

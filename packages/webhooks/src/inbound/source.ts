@@ -39,7 +39,13 @@ export type Verify = (
   outside?: Outside,
 ) => boolean | Promise<boolean>
 
-/** Answers a handshake; `null` for any other request. */
+/**
+ * Answers a handshake; `null` for any other request.
+ *
+ * @example
+ * const respond: Respond = (request) =>
+ *   request.query.challenge === undefined ? null : { body: request.query.challenge }
+ */
 export type Respond = (
   request: InboundRequest,
   body: string,
@@ -56,7 +62,17 @@ export interface InboundReply {
   body?: unknown
 }
 
-/** One sender of webhooks. */
+/**
+ * One sender of webhooks.
+ *
+ * @example
+ * const shop: InboundSource = {
+ *   path: '/hooks/shop',
+ *   publishAs: 'shop.order',
+ *   verify: hmac({ secretName: 'SHOP_SECRET', signatureHeader: 'x-shop-signature' }),
+ *   deduplicationKey: (request) => request.headers['x-shop-delivery'] ?? null,
+ * }
+ */
 export interface InboundSource {
   /**
    * URL path that receives the sender's POST requests. Parameters (`/hooks/:connection/stripe`) make

@@ -31,7 +31,8 @@ import type {
 } from '../schemas.ts'
 
 /**
- * The operations on webhooks and deliveries. They reject with the errors of their routes. With `db`,
+ * The operations on webhooks and deliveries. They reject with the errors of their routes: each with
+ * Unavailable, and those that write with InvalidOption and NoTransaction, beside its own. With `db`,
  * a client inside a transaction of the caller, an operation writes in that transaction: nothing of it
  * is visible or sent before the commit. After a commit of `svc.transaction` the workers are woken at
  * once; the commit of another transaction they find by polling, within seconds.
@@ -44,19 +45,23 @@ import type {
  */
 export interface SvcWebhooks {
   /**
-   * Registers a webhook.
+   * Registers a webhook and returns it with its secret.
    *
-   * @throws InvalidInput, UrlRefused, EventNotAllowed
+   * @throws InvalidInput, UrlRefused, EventNotAllowed, InvalidFilter, InvalidHeader, InvalidMetadata,
+   *   TimeoutTooLong, UnknownTransform, TransformNotAllowed, WebhooksLimitReached, ForeignTenant
+   * @example
+   * const { id, secret } = await app.svc.webhooks.register({ url, events: ['order.created'] })
    */
   register: (input: NewWebhook, options?: OperationOptions) => Promise<WebhookWithSecret>
-  /** Lists webhooks, newest first; all of them where no `limit` is given. */
+  /** Lists webhooks, newest first; all of them where no `limit` is given. @throws InvalidInput */
   list: (page?: Page) => Promise<Webhook[]>
-  /** @throws WebhookNotFound */
+  /** The webhook with its secret. @throws InvalidInput, WebhookNotFound */
   get: (id: string) => Promise<WebhookWithSecret>
   /**
    * Changes the given fields. While `active` is `false` deliveries wait.
    *
-   * @throws InvalidInput, WebhookNotFound, UrlRefused, EventNotAllowed
+   * @throws InvalidInput, WebhookNotFound, UrlRefused, EventNotAllowed, InvalidFilter, InvalidHeader,
+   *   InvalidMetadata, TimeoutTooLong, UnknownTransform, TransformNotAllowed
    */
   update: (input: WebhookUpdate, options?: OperationOptions) => Promise<Webhook>
   /**
@@ -121,15 +126,18 @@ export interface SvcWebhooks {
    * waits for its next attempt, or events that the webhook wants and never got a delivery of.
    *
    * @throws InvalidInput, WebhookNotFound, InvalidSpan
+   * @example
+   * const since = '2030-01-31T12:00:00Z'
+   * const { deliveries } = await app.svc.webhooks.recover({ id, what: 'missing', since })
    */
   recover: (input: RecoverInput, options?: OperationOptions) => Promise<RecoverResult>
   /**
-   * Lists the recoveries of a webhook, newest first, and how far they are.
+   * Lists the recoveries of a webhook, newest first, and how far each is.
    *
    * @throws InvalidInput, WebhookNotFound
    */
   listRecoveries: (webhook: string | ListedRecoveries) => Promise<WebhookRecovery[]>
-  /** @throws InvalidInput, WebhookNotFound, RecoveryNotFound */
+  /** A recovery, and how far it is. @throws InvalidInput, WebhookNotFound, RecoveryNotFound */
   getRecovery: (recovery: { webhookId: string; id: string }) => Promise<WebhookRecovery>
   /**
    * Counts attempts and deliveries, with their latencies: the last day by the hour, of all webhooks,
@@ -171,6 +179,7 @@ export interface SvcWebhooks {
 
 declare module '@svc/core' {
   interface Svc {
+    /** Webhooks, deliveries and inbound requests. */
     webhooks: SvcWebhooks
   }
 }

@@ -6,14 +6,20 @@ import { usageOf, type KeyUsage } from '../../usage/usage-counter.ts'
 import type { PrefixState } from '../lockout/lockout.ts'
 import type { Requirement } from '../policy/route-policy.ts'
 
-/** The caller: `request.auth`. All requests of a key share it, and therefore it is frozen. */
+/**
+ * The caller: `request.auth`. All requests of a key share it, and therefore it is frozen.
+ *
+ * @example
+ * app.get('/me', async (request) => ({ userId: request.auth?.userId ?? null }))
+ */
 export interface Auth {
   /** Owner of the key; `null` for the bootstrap key. */
   readonly userId: string | null
+  /** The scopes that the key holds, those of its roles and namespaces among them. */
   readonly scopes: readonly Scope[]
   /** Whether the bootstrap key was used. */
   readonly bootstrap: boolean
-  /** `null` for the bootstrap key. */
+  /** The id of the key, a UUID; `null` for the bootstrap key. */
   readonly keyId: string | null
   /** The customer of the host that the key belongs to; `null` for none. */
   readonly tenant: string | null

@@ -33,6 +33,7 @@ export type ProviderOptions<Id extends ProviderId> = CommonOptions &
   SecretOf<Presets[Id]> &
   Record<NeedsOf<Presets[Id]>, string>
 
+/** A function for each preset: it takes the options of its provider and makes a source. */
 export type Providers = {
   [Id in ProviderId]: (options: ProviderOptions<Id>) => InboundSource
 } & {

@@ -1,7 +1,12 @@
 import { InvalidOption } from '@svc/core'
 import { isIntegerFrom, resolveOptions, type OptionRules } from '@svc/core/internal'
 
-/** When a failing webhook is disabled, and how it is tried again. Times in seconds. */
+/**
+ * When a failing webhook is disabled, and how it is tried again. Times in seconds, 0.1 to 31622400.
+ *
+ * @example
+ * const autoDisable: AutoDisableOptions = { failingForSeconds: 432_000, probeEverySeconds: 3600 }
+ */
 export interface AutoDisableOptions {
   /** A webhook is disabled when all its attempts have failed for so long. */
   failingForSeconds: number

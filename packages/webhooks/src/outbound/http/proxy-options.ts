@@ -2,7 +2,12 @@ import { InvalidOption, type Secrets } from '@svc/core'
 import { isString, resolveOptions, type OptionRules } from '@svc/core/internal'
 import type { Proxy, ProxyFault } from './proxy-tunnel.ts'
 
-/** An HTTP proxy that all deliveries leave through. */
+/**
+ * An HTTP proxy that all deliveries leave through, by CONNECT (RFC 9110, section 9.3.6).
+ *
+ * @example
+ * const proxy: ProxyOptions = { url: 'http://proxy.example:3128', secretName: 'PROXY_CREDENTIALS' }
+ */
 export interface ProxyOptions {
   /** `http://proxy.example:3128`, or `https://…` where the way to the proxy is encrypted as well. */
   url: string

@@ -18,12 +18,18 @@ export interface TransformInput {
 export interface Transformed {
   /** A string is sent as it is, anything else as JSON. */
   body: string | object
+  /** Those of the webhook take precedence. @default none */
   headers?: Record<string, string>
   /** @default `application/json` for an object, `text/plain; charset=utf-8` for a string */
   contentType?: string
 }
 
-/** Makes the request of a delivery; `null` skips the delivery, a throw is a failed attempt. */
+/**
+ * Makes the request of a delivery; `null` skips the delivery, a throw is a failed attempt.
+ *
+ * @example
+ * const sms: Transform = ({ payload }) => ({ body: `Order ${payload.id} has shipped` })
+ */
 export type Transform = (input: TransformInput) => Transformed | null | Promise<Transformed | null>
 
 /** What is sent: names in lower case. */
