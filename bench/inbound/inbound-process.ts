@@ -3,11 +3,31 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import Fastify, { type FastifyInstance } from 'fastify'
 import pg from 'pg'
 import { svcCore } from '@svc/core'
-import { hmac, svcWebhooks } from '@svc/webhooks'
+import { hmac, svcWebhooks, type InboundSource, type SvcWebhooksOptions } from '@svc/webhooks'
+import { providers } from '@svc/webhooks/providers'
 import { serve } from '../process.ts'
 import { PATH, SECRET } from './throughput.ts'
 
-export type InboundName = 'by hand' | 'svcWebhooks' | 'svcWebhooks without deduplication'
+const secretName = 'GITHUB_SECRET'
+const written: InboundSource = {
+  path: PATH,
+  publishAs: 'github.push',
+  verify: hmac({ signatureHeader: 'x-hub-signature-256', secretName, prefix: 'sha256=' }),
+  deduplicationKey: ({ headers }) => String(headers['x-github-delivery']),
+}
+const { deduplicationKey: _, ...repeated } = written
+
+/** What each contender with the plugin does otherwise than the defaults. */
+const OPTIONS = {
+  svcWebhooks: { inbound: { github: written } },
+  'svcWebhooks without deduplication': { inbound: { github: repeated } },
+  'svcWebhooks without the log': { inbound: { github: written }, inboundLog: false },
+  'svcWebhooks, preset': {
+    inbound: { github: providers.github({ path: PATH, secretName, publishAs: 'github.push' }) },
+  },
+} satisfies Record<string, Partial<SvcWebhooksOptions>>
+
+export type InboundName = 'by hand' | keyof typeof OPTIONS
 
 let app: FastifyInstance | undefined
 let pool: pg.Pool | undefined
@@ -16,7 +36,7 @@ const methods = {
   async start(name: InboundName, database: string): Promise<number> {
     app = Fastify()
     if (name === 'by hand') await byHand(app, database)
-    else await withPlugin(app, database, name === 'svcWebhooks')
+    else await withPlugin(app, database, OPTIONS[name])
     return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
   },
   async stop(): Promise<void> {
@@ -27,29 +47,13 @@ const methods = {
 export type InboundMethods = typeof methods
 serve(methods)
 
-async function withPlugin(to: FastifyInstance, database: string, deduplicates: boolean) {
-  await to.register(svcCore, {
-    database,
-    secrets: () => SECRET,
-    worker: { enabled: false },
-  })
-  await to.register(svcWebhooks, {
-    allowedEvents: [],
-    inbound: {
-      github: {
-        path: PATH,
-        publishAs: 'github.push',
-        verify: hmac({
-          signatureHeader: 'x-hub-signature-256',
-          secretName: 'GITHUB_SECRET',
-          prefix: 'sha256=',
-        }),
-        ...(deduplicates
-          ? { deduplicationKey: ({ headers }) => String(headers['x-github-delivery']) }
-          : {}),
-      },
-    },
-  })
+async function withPlugin(
+  to: FastifyInstance,
+  database: string,
+  options: Partial<SvcWebhooksOptions>,
+) {
+  await to.register(svcCore, { database, secrets: () => SECRET, worker: { enabled: false } })
+  await to.register(svcWebhooks, { allowedEvents: [], ...options })
 }
 
 async function byHand(to: FastifyInstance, database: string): Promise<void> {

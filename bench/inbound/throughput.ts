@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { Bench, Benchmark, Finding } from '../benchmark.ts'
 import type { LoadMethods, RequestPattern } from '../load/load-process.ts'
-import { growthOf, interleave, rowsOf, type Contender } from '../measure.ts'
+import { growthOf, interleave, rowsOf, type Contender, type RowOptions } from '../measure.ts'
 import { payloadOf } from '../traffic.ts'
 import type { InboundMethods, InboundName } from './inbound-process.ts'
 
@@ -10,12 +10,16 @@ export const SECRET = 'a secret of the benchmark'
 
 const CONNECTIONS = 64
 const BY_HAND: InboundName = 'by hand'
-const NAMES: InboundName[] = [BY_HAND, 'svcWebhooks', 'svcWebhooks without deduplication']
+const PLUGIN: InboundName = 'svcWebhooks'
+const WITHOUT_LOG: InboundName = 'svcWebhooks without the log'
+const PRESET: InboundName = 'svcWebhooks, preset'
+const WITHOUT_DEDUPLICATION: InboundName = 'svcWebhooks without deduplication'
+const NAMES: InboundName[] = [BY_HAND, PLUGIN, WITHOUT_DEDUPLICATION, WITHOUT_LOG, PRESET]
 
 export const inboundThroughput: Benchmark = {
   name: 'inbound',
   title: 'Webhooks received, verified and committed, beside a route written by hand.',
-  limitSeconds: 400,
+  limitSeconds: 600,
   async run(bench: Bench): Promise<Finding[]> {
     const requests = bench.size(10_000, 500)
     const load = await bench.start<LoadMethods>('load/load-process.ts')
@@ -38,23 +42,32 @@ export const inboundThroughput: Benchmark = {
       })
     }
     const measured = await interleave(contenders, bench, 2)
-    const finding = (
-      figure: string,
-      title: string,
-      unit: string,
-      better: Finding['better'] = 'less',
-    ): Finding => ({
-      title,
-      unit,
-      better,
-      settings: { requests, connections: CONNECTIONS, body: '500 bytes' },
-      rows: rowsOf(measured, figure, { against: BY_HAND }),
-    })
+    const settings = { requests, connections: CONNECTIONS, body: '500 bytes' }
+    const rate = { unit: 'requests per second', better: 'more', settings } as const
+    const cpu = { unit: 'µs of the server process per request', better: 'less', settings } as const
+    const latency = { unit: 'ms', better: 'less', settings } as const
+    const names = [BY_HAND, PLUGIN, WITHOUT_DEDUPLICATION]
+    const beside = (figure: string, rows: RowOptions = { names, against: BY_HAND }) =>
+      rowsOf(measured, figure, rows)
+    const log: RowOptions = {
+      names: [WITHOUT_LOG, PLUGIN],
+      against: WITHOUT_LOG,
+      goals: { [PLUGIN]: { ratioAtLeast: 0.85 } },
+    }
+    const preset: RowOptions = {
+      names: [PLUGIN, PRESET],
+      against: PLUGIN,
+      goals: { [PRESET]: { ratioAtLeast: 0.95 } },
+    }
     return [
-      finding('rate', 'Inbound: verified and committed', 'requests per second', 'more'),
-      finding('cpu', 'Inbound: CPU', 'µs of the server process per request'),
-      finding('p50', 'Inbound: p50', 'ms'),
-      finding('p99', 'Inbound: p99', 'ms'),
+      { ...rate, title: 'Inbound: verified and committed', rows: beside('rate') },
+      { ...cpu, title: 'Inbound: CPU', rows: beside('cpu') },
+      { ...latency, title: 'Inbound: p50', rows: beside('p50') },
+      { ...latency, title: 'Inbound: p99', rows: beside('p99') },
+      { ...rate, title: 'Inbound log', rows: beside('rate', log) },
+      { ...cpu, title: 'Inbound log: CPU', rows: beside('cpu', log) },
+      { ...rate, title: 'Preset', rows: beside('rate', preset) },
+      { ...cpu, title: 'Preset: CPU', rows: beside('cpu', preset) },
     ]
   },
 }
