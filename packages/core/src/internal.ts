@@ -80,6 +80,7 @@ export { checkedInput } from './actions/validate-input.ts'
 export { readOperation, writeOperation } from './actions/define-operation.ts'
 export { answerPlainly, ErrorBody, hideRoutes, managementApi } from './http/management-api.ts'
 export { hasOwnAccess, withOwnAccess } from './http/own-access.ts'
+export { statusText } from './http/status-text.ts'
 export {
   EmptyBody,
   errorResponses,

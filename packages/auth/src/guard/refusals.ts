@@ -1,7 +1,6 @@
 /** The guard's answers, written once at boot: making an error costs more than the whole guard. */
-import type { ErrorAnswer, ErrorText } from '@svc/core/internal'
+import { statusText, type ErrorAnswer, type ErrorText } from '@svc/core/internal'
 import type { FastifyReply } from 'fastify'
-import { STATUS_CODES } from 'node:http'
 import {
   AmbiguousCredentials,
   Blocked,
@@ -69,6 +68,6 @@ interface CodedError {
 }
 
 function refusalOf({ statusCode = 500, code, message }: CodedError, error?: string): Refusal {
-  const answer = { statusCode, code, error: error ?? STATUS_CODES[statusCode] ?? '', message }
+  const answer = { statusCode, code, error: error ?? statusText(statusCode), message }
   return { statusCode, code, answer, body: JSON.stringify(answer) }
 }

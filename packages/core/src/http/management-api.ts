@@ -3,11 +3,11 @@ import sensible from '@fastify/sensible'
 import { Type } from '@sinclair/typebox'
 import fastJsonStringify from 'fast-json-stringify'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { STATUS_CODES } from 'node:http'
 import { coreOf } from '../core-of.ts'
 import { isConnectionError } from '../postgres/connection-errors.ts'
 import { loggable } from '../postgres/loggable-error.ts'
 import type { ErrorAnswer, ErrorText } from './error-body.ts'
+import { statusText } from './status-text.ts'
 import { watchIds, type UnknownId } from './long-ids.ts'
 import { compiledOnce, validatorFor, wordingOf } from '../actions/validate-input.ts'
 
@@ -145,12 +145,14 @@ function messageOf({ code, message }: FastifyError, statusCode: number): string 
 }
 
 function bodyOf(statusCode: number, code: string, message: string): ErrorAnswer {
-  return { statusCode, code, error: STATUS_CODES[statusCode] ?? 'Error', message }
+  return { statusCode, code, error: statusText(statusCode), message }
 }
 
 /** `415` is `SVC_UNSUPPORTED_MEDIA_TYPE`; what a 400 says is that the input is not valid. */
 function codeOf(statusCode: number): string {
   if (statusCode === 400) return 'SVC_INVALID_INPUT'
   if (statusCode === 500) return 'SVC_INTERNAL'
-  return `SVC_${(STATUS_CODES[statusCode] ?? 'ERROR').toUpperCase().replaceAll(/[^A-Z]+/g, '_')}`
+  return `SVC_${statusText(statusCode)
+    .toUpperCase()
+    .replaceAll(/[^A-Z]+/g, '_')}`
 }

@@ -1,7 +1,6 @@
-import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Unavailable } from '@svc/core'
-import type { ErrorText } from '@svc/core/internal'
+import { statusText, type ErrorText } from '@svc/core/internal'
 import {
   BodyNotJson,
   BodyTooLarge,
@@ -58,7 +57,7 @@ export function createErrorHandler(
     if (statusCode === 503) reply.header('retry-after', '1')
     if (statusCode === 401) reply.header('www-authenticate', 'Bearer')
     const { code, message } = own
-    const body = { statusCode, code, error: STATUS_CODES[statusCode] ?? '', message }
+    const body = { statusCode, code, error: statusText(statusCode), message }
     // Written here: a serializer that the host has set does not know our bodies.
     return reply
       .code(statusCode)
