@@ -39,7 +39,7 @@ t.test(
 )
 
 t.test(
-  'behind a pooler everything works by polling, and nothing is prepared or listened to',
+  'behind a pooler everything works by polling, and nothing is prepared, locked or listened to',
   async (t) => {
     const database = await freshDatabase(t)
     const { url } = await proxyPostgres(t, database, { refusesOptions: true })
@@ -64,6 +64,9 @@ t.test(
       `select name from pg_prepared_statements union all select pg_listening_channels()`,
     )
     t.strictSame(rows, [])
+    const sessionLocks = `select from pg_locks where locktype = 'advisory' and pid = any(
+        select pid from pg_stat_activity where datname = current_database() and state = 'idle')`
+    t.equal((await app.svc.database.query(sessionLocks)).rowCount, 0, 'a pooler would keep a lock')
   },
 )
 
