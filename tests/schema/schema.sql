@@ -1079,6 +1079,142 @@ AS $function$
   select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], deduplication_keys text[], deduplication_seconds double precision[], matched_events integer[], matched_subscriptions text[], matched_targets uuid[], offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET jit TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  -- Which of the events to publish, from 1.
+  due int[];
+  created int[];
+  written text;
+begin
+  if matched_events is null and exists (
+       select from svc."__svc.targets"
+        where filter is not null and event_name = any(event_names || '*'::text)) then
+    return '{"hasFilters":true}';
+  end if;
+
+  -- Rows go in by the order of their key: two batches that share some would deadlock in any other.
+  if deduplication_keys is not null then
+    with taken as (
+      insert into svc."__svc.kv" as kv (key, value, expires_at)
+      select key, 'true', clock_timestamp() + make_interval(secs => seconds)
+        from unnest(deduplication_keys, deduplication_seconds) as given (key, seconds)
+       order by key collate "C"
+      on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
+       where kv.expires_at <= clock_timestamp()
+      returning key
+    )
+    select array_agg(given.n::int) into due
+      from unnest(deduplication_keys) with ordinality as given (key, n)
+      join taken using (key);
+  end if;
+
+  with published as (
+    insert into svc."__svc.events" (name, id, payload, tenant)
+    select name, id, payload, tenant
+      from unnest(event_names, event_ids, payloads, tenants) with ordinality
+             as given (name, id, payload, tenant, n)
+     where deduplication_keys is null or given.n = any(due)
+     order by name collate "C", id collate "C"
+    on conflict (name, id) do nothing
+    returning name, id
+  )
+  select array_agg(given.n::int) into created
+    from unnest(event_names, event_ids) with ordinality as given (name, id, n)
+    join published using (name, id);
+
+  with recipient as (
+    -- An event that existed is wanted only by subscriptions that ask for replays.
+    select given.n, given.name, given.id, wants.queue, target.target::text as group_id,
+           gen_random_uuid() as job_id
+      from unnest(event_names, event_ids, tenants) with ordinality as given (name, id, tenant, n)
+      join svc."__svc.subscriptions" as wants
+        on wants.event_name = given.name
+       and (given.n = any(created) or not wants.idempotent and deduplication_keys is null)
+      left join lateral (
+        -- '' for recipients without a tenant.
+        select target from svc."__svc.targets"
+         where wants.targeted and subscription = wants.subscription
+           and filter is null and event_name = given.name and tenant = ''
+        union all
+        select target from svc."__svc.targets"
+         where wants.targeted and subscription = wants.subscription
+           and filter is null and event_name = given.name and tenant = given.tenant
+        union all
+        select target from svc."__svc.targets"
+         where wants.targeted and subscription = wants.subscription
+           and filter is null and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
+        union all
+        select target from svc."__svc.targets"
+         where wants.targeted and subscription = wants.subscription
+           and filter is null and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
+        union all
+        select target from unnest(matched_events, matched_subscriptions, matched_targets)
+                             as matched (n, subscription, target)
+         where matched.n = given.n and matched.subscription = wants.subscription
+      ) as target on true
+     where target.target is not null or not wants.targeted
+  ), placed as (
+    select recipient.*,
+           -- Jobs of a group whose circuit is open wait apart from the others from the start.
+           job_group.is_open is true as is_parked,
+           job_group.is_open is null and recipient.group_id <> all(full_groups) is not false
+             and row_number() over () <= coalesce(
+                   offered_slots[array_position(offered_queues, recipient.queue)], 0) as is_claimed
+      from recipient
+      left join lateral (
+        -- The lock keeps the row: without it nobody would look for the group's parked jobs.
+        select true as is_open from svc."__svc.job_groups" as known
+         where known.queue = recipient.queue and known.group_id = recipient.group_id
+           and known.circuit_open
+           for key share
+      ) as job_group on true
+  ), job as (
+    insert into svc_jobs.job
+      (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on, heartbeat_on,
+       created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
+       expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter)
+    select placed.job_id, placed.queue,
+           jsonb_strip_nulls(jsonb_build_object(
+             'event', placed.name, 'eventId', placed.id, 'target', placed.group_id,
+             'deliveryId', placed.job_id)),
+           case when placed.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
+           placed.is_parked, placed.group_id, placed.group_id,
+           case when placed.is_claimed then owner end,
+           case when placed.is_claimed then now() end,
+           case when placed.is_claimed then clock_timestamp() end,
+           now(), now(), now() + queue.retention_seconds * interval '1 second',
+           "__svc.publish".retry_limit, "__svc.publish".retry_delay, "__svc.publish".retry_backoff,
+           "__svc.publish".retry_delay_max,
+           queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
+           queue.dead_letter
+      from placed
+      join svc_jobs.queue as queue on queue.name = placed.queue
+  )
+  select json_build_object(
+           'created', coalesce(created, '{}'),
+           'jobs', count(*),
+           'queues', coalesce(json_agg(distinct queue) filter (where not is_claimed), '[]'),
+           'claimed', coalesce(json_agg(json_build_object(
+                        'id', job_id, 'queue', queue, 'group', group_id, 'event', n))
+                        filter (where is_claimed), '[]'),
+           'publishedAt', extract(epoch from now())::float8 * 1000,
+           'startedOn', now()::text,
+           'transactionId', pg_current_xact_id()::text)::text
+    into written from placed;
+  return written;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], deduplication_keys text[], deduplication_seconds double precision[], matched_events integer[], matched_subscriptions text[], matched_targets uuid[], offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer, trace_contexts text[])
  RETURNS text
  LANGUAGE plpgsql

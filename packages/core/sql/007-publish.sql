@@ -31,9 +31,7 @@ create function svc."__svc.publish"(
   retry_limit int,
   retry_delay int,
   retry_backoff boolean,
-  retry_delay_max int,
-  -- Null, or of each event: see telemetry/trace-context.ts.
-  trace_contexts text[]
+  retry_delay_max int
 ) returns text
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -49,9 +47,6 @@ declare
   due int[];
   created int[];
   written text;
-  -- A transaction that began after the commit of this one, or a publish that follows in this one, has
-  -- a later moment; one microsecond is less than it takes to write a row.
-  moment timestamptz := clock_timestamp();
 begin
   if matched_events is null and exists (
        select from svc."__svc.targets"
@@ -76,10 +71,10 @@ begin
   end if;
 
   with published as (
-    insert into svc."__svc.events" (name, id, payload, tenant, trace_context)
-    select name, id, payload, tenant, trace_context
-      from unnest(event_names, event_ids, payloads, tenants, trace_contexts) with ordinality
-             as given (name, id, payload, tenant, trace_context, n)
+    insert into svc."__svc.events" (name, id, payload, tenant)
+    select name, id, payload, tenant
+      from unnest(event_names, event_ids, payloads, tenants) with ordinality
+             as given (name, id, payload, tenant, n)
      where deduplication_keys is null or given.n = any(due)
      order by name collate "C", id collate "C"
     on conflict (name, id) do nothing
@@ -122,19 +117,17 @@ begin
      where target.target is not null or not wants.targeted
   ), placed as (
     select recipient.*,
-           -- Jobs of a group that is restricted, or whose circuit is open, wait apart from the others
-           -- from the start.
-           job_group.restricted is not null as is_parked,
-           job_group.restricted is true as is_restricted,
-           job_group.restricted is null and recipient.group_id <> all(full_groups) is not false
+           -- Jobs of a group whose circuit is open wait apart from the others from the start.
+           job_group.is_open is true as is_parked,
+           job_group.is_open is null and recipient.group_id <> all(full_groups) is not false
              and row_number() over () <= coalesce(
                    offered_slots[array_position(offered_queues, recipient.queue)], 0) as is_claimed
       from recipient
       left join lateral (
         -- The lock keeps the row: without it nobody would look for the group's parked jobs.
-        select known.restricted from svc."__svc.job_groups" as known
+        select true as is_open from svc."__svc.job_groups" as known
          where known.queue = recipient.queue and known.group_id = recipient.group_id
-           and (known.circuit_open or known.restricted)
+           and known.circuit_open
            for key share
       ) as job_group on true
   ), job as (
@@ -151,8 +144,7 @@ begin
            case when placed.is_claimed then owner end,
            case when placed.is_claimed then now() end,
            case when placed.is_claimed then clock_timestamp() end,
-           moment + placed.n * interval '1 microsecond', now(),
-           now() + queue.retention_seconds * interval '1 second',
+           now(), now(), now() + queue.retention_seconds * interval '1 second',
            "__svc.publish".retry_limit, "__svc.publish".retry_delay, "__svc.publish".retry_backoff,
            "__svc.publish".retry_delay_max,
            queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
@@ -163,10 +155,7 @@ begin
   select json_build_object(
            'created', coalesce(created, '{}'),
            'jobs', count(*),
-           'queues', coalesce(json_agg(distinct queue)
-                       filter (where not is_claimed and not is_restricted), '[]'),
-           'restricted', coalesce(json_agg(json_build_object('queue', queue, 'group', group_id))
-                           filter (where is_restricted), '[]'),
+           'queues', coalesce(json_agg(distinct queue) filter (where not is_claimed), '[]'),
            'claimed', coalesce(json_agg(json_build_object(
                         'id', job_id, 'queue', queue, 'group', group_id, 'event', n))
                         filter (where is_claimed), '[]'),

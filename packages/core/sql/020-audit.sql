@@ -6,8 +6,7 @@ create table svc."__svc.audit" (
   tenant text collate "C",
   actor_kind text collate "C" not null,
   actor_key_id uuid,
-  -- Text: a console may have the host's own login, and its ids of users.
-  actor_user_id text collate "C",
+  actor_user_id uuid,
   action text collate "C" not null,
   target_kind text collate "C" not null,
   target_id text collate "C" not null,

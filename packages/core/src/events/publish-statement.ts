@@ -50,7 +50,7 @@ export interface Written {
   unreadable?: string[]
 }
 
-/** The function is made by sql/007-publish.sql, which says what it does. */
+/** The function is made by sql/034-publish.sql; sql/007-publish.sql says what it does. */
 const PUBLISH = `select svc."__svc.publish"(
   $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) as written`
 

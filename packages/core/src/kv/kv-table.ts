@@ -46,7 +46,7 @@ export async function takeKeyIfFree(
 
 /**
  * The key by which an event is published once: a publish takes it for `ttlSeconds`, see
- * sql/007-publish.sql.
+ * sql/034-publish.sql.
  */
 export interface DeduplicationKey {
   key: string
