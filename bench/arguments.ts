@@ -23,7 +23,7 @@ A name is that of a benchmark or of a group: "guard" runs all of guard-….
   --long           memory-soak for ten minutes instead of one
   --rounds N       measured rounds (default 3)
   --beside DIR     another checkout, measured in turn with this one
-                   (steady-delivery and subscribe)
+                   (guard-cpu, steady-delivery and subscribe)
   --json FILE      all results with every sample
   --markdown FILE  the tables as Markdown
   --profile DIR    a CPU profile of each process

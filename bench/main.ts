@@ -4,6 +4,7 @@ import { chosen, HELP, parseArguments, type Arguments } from './arguments.ts'
 import type { Benchmark } from './benchmark.ts'
 import { deliveryFairness } from './delivery/fairness.ts'
 import { deliveryLatency } from './delivery/latency.ts'
+import { deliveryProcesses } from './delivery/processes.ts'
 import { steadyDelivery } from './delivery/steady.ts'
 import { deliveryThroughput } from './delivery/throughput.ts'
 import { growthBacklog } from './growth/backlog.ts'
@@ -30,6 +31,7 @@ const benchmarks: Benchmark[] = [
   steadyDelivery,
   deliveryLatency,
   deliveryFairness,
+  deliveryProcesses,
   growthBacklog,
   growthKeys,
   inboundThroughput,

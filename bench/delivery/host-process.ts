@@ -46,6 +46,18 @@ const methods = {
       if (webhook) await app.svc.actions.call('__svc.webhooks.register', webhook)
     })
   },
+  /** The same for one webhook, on a database that was used in the turn before. */
+  async registerOnce(webhook: { url: string; events: string[] }): Promise<void> {
+    if ((await app.svc.webhooks.list()).length === 0) await methods.register([webhook])
+  },
+  /** Of all processes, to the database. */
+  async connections(): Promise<number> {
+    const { rows } = await app.svc.database.query(
+      `select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and backend_type = 'client backend'`,
+    )
+    return rows[0].count
+  },
   /** Publishes as fast as so many concurrent callers can, the events in turn. */
   async publish(events: string[], count: number, callers: number) {
     const startedAt = now()

@@ -1,4 +1,4 @@
-import type { Bench, Benchmark, Finding } from '../benchmark.ts'
+import type { Bench, Benchmark, Checkout, Finding } from '../benchmark.ts'
 import type { LoadMethods } from '../load/load-process.ts'
 import { growthOf, rotated, rowsOf, summaryOf, type Measured } from '../measure.ts'
 import type { Process } from '../process.ts'
@@ -30,6 +30,8 @@ export interface Contender {
   guard: GuardName
   keys: string[]
   requests: number
+  /** This one unless given. */
+  checkout?: Checkout
   /** Postgres needs the core that a sleepless load generator would occupy. */
   asksPostgres?: true
 }
@@ -52,6 +54,9 @@ export const guardCpu: Benchmark = {
       { name: 'bearer-auth, 1 key', guard: 'bearer-auth', keys: keys.slice(0, 1), requests },
       { name: 'bearer-auth, 10 keys', guard: 'bearer-auth', keys: keys.slice(0, 10), requests },
     ]
+    for (const checkout of bench.checkouts.filter(({ mark }) => mark !== '')) {
+      cached.push({ name: `svcAuth${checkout.mark}`, guard: 'svcAuth', keys, requests, checkout })
+    }
     // Loaded only here: it takes longer to load than all benchmarks together.
     const { makeBetterAuthKeys } = await import('./better-auth.ts')
     const betterAuth: Contender = {
@@ -126,8 +131,9 @@ export async function addRound(bench: Bench, measured: Measured, round: Round): 
   const servers: Server[] = []
   try {
     for (const contender of contenders) {
-      const process = await bench.start<GuardedMethods>('guard/guarded-process.ts', { flags })
-      const { guard, keys } = contender
+      const { guard, keys, checkout } = contender
+      const how = { flags, checkout }
+      const process = await bench.start<GuardedMethods>('guard/guarded-process.ts', how)
       const port = await process.call('start', guard, { database, keys })
       servers.push({ contender, process, port })
     }

@@ -221,9 +221,7 @@ export class RunningCore implements Core {
     await explainingRights(this.db, async () => {
       await this.bus.ready()
       // Only now: a host that fails to boot must change nothing for those that run.
-      // A session of a pooler would keep the lock when this process has gone.
-      const holdsLock = this.settings.worker.enabled && !this.#database.pooled
-      await this.lease.ready({ holdsLock })
+      await this.lease.ready({ holdsLock: this.settings.worker.enabled && !this.#database.pooled })
       const keepDays = await longestDays(this.db, 'eventRetentionDays')
       await setRetentionDays(this.db, [...this.#fannedOut], keepDays)
     })

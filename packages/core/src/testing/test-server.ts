@@ -1,6 +1,6 @@
 /** The Postgres of `testDatabase`. One that is started is shared, and ends with its last database. */
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -48,6 +48,8 @@ async function startEmbedded(): Promise<{ url: string; stop(): Promise<void> }> 
   if (!found) throw new Error(MISSING)
   const { default: EmbeddedPostgres } = found as { default: new (options: object) => Embedded }
   const folder = await mkdtemp(join(tmpdir(), 'svc-test-'))
+  // Postgres, which runs as another user where this process is root, has to get at its data in it.
+  await chmod(folder, 0o711)
   const port = await freePort()
   const password = randomBytes(16).toString('hex')
   const postgres = new EmbeddedPostgres({
