@@ -104,6 +104,13 @@ create table svc."__svc.auth.usage" (
 CREATE INDEX "__svc.auth.usage_hour_idx" ON svc."__svc.auth.usage" USING btree (hour);
 CREATE INDEX "__svc.auth.usage_tenant_hour_idx" ON svc."__svc.auth.usage" USING btree (tenant, hour);
 
+create table svc."__svc.auth.usage_writers" (
+  writer uuid not null,
+  portion bigint not null,
+  written_at timestamp with time zone default now() not null,
+  constraint "__svc.auth.usage_writers_pkey" PRIMARY KEY (writer)
+) with (fillfactor=50);
+
 create table svc."__svc.auth.users" (
   id uuid not null,
   email text,

@@ -10,6 +10,9 @@ import type { Auth } from './guard/keys/cached-key.ts'
  * app.get('/profile', async (request) => profileOf(authOf(request).userId))
  */
 export function authOf(request: FastifyRequest): Auth {
-  if (!request.auth) throw new MissingKey()
+  if (!request.auth) {
+    // Fastify's error handler sends them, as the guard does with its own 401.
+    throw Object.assign(new MissingKey(), { headers: { 'www-authenticate': 'Bearer' } })
+  }
   return request.auth
 }

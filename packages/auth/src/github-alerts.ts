@@ -58,8 +58,18 @@ export function alertsOf(body: Uint8Array): GithubAlert[] | undefined {
     return undefined
   }
   const isList = Array.isArray(parsed) && parsed.length <= MOST_ALERTS && parsed.every(isAlert)
-  return isList ? (parsed as GithubAlert[]) : undefined
+  return isList ? (parsed as GithubAlert[]).map(storable) : undefined
 }
+
+/** That Postgres cannot store where a key was found is no reason to leave it valid. */
+function storable({ token, type, url, source }: GithubAlert): GithubAlert {
+  const place = { token, type, url: storableText(url) }
+  return typeof source === 'string' ? { ...place, source: storableText(source) } : place
+}
+
+const LONGEST_PLACE = 2000
+const storableText = (text: string): string =>
+  text.slice(0, LONGEST_PLACE).toWellFormed().replaceAll('\0', '\ufffd')
 
 const isAlert = (value: unknown): boolean => {
   const { token, type, url } = (value ?? {}) as Partial<GithubAlert>

@@ -6,7 +6,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { STORABLE_TEXT, nullable } from '@svc/core/internal'
 import { Limit, MAX_LIMITS, Quota } from './limits/limits.ts'
-import { text, timestamp } from './schema-pieces.ts'
+import { expiry, text, timestamp } from './schema-pieces.ts'
 
 const Scopes = Type.Array(Type.String({ maxLength: 200 }), {
   maxItems: 100,
@@ -47,7 +47,7 @@ export const keyChanges = {
   /** For people; `null` for none. */
   label: Type.Optional(nullable(text(200))),
   /** ISO 8601 with an offset: from this instant on the key is invalid; `null` for never. */
-  expiresAt: Type.Optional(nullable(timestamp())),
+  expiresAt: Type.Optional(nullable(expiry())),
   scopes: Type.Optional(Scopes),
   enabled: Type.Optional(
     Type.Boolean({ description: 'While it is false the key is refused as a revoked one is.' }),

@@ -1,3 +1,4 @@
+import { InvalidOption } from '@svc/core'
 import {
   isBoolean,
   isIntegerFrom,
@@ -6,7 +7,7 @@ import {
   type OptionRule,
   type OptionRules,
 } from '@svc/core/internal'
-import { isLimit, type Limit } from './limits/limits.ts'
+import { isLimit, repeatedSpan, type Limit } from './limits/limits.ts'
 import type { RateLimit } from './tables/lockouts.ts'
 import { InvalidRole } from './errors.ts'
 import { isGithubKeys, type GithubKey } from './github-alerts.ts'
@@ -255,10 +256,20 @@ function assertRolesDeclared({ roles, scopes }: AuthSettings): void {
   }
 }
 
+/** @throws InvalidOption */
+function assertSpansDiffer({ tenantLimits }: AuthSettings): void {
+  const span = repeatedSpan(tenantLimits)
+  if (span === undefined) return
+  throw new InvalidOption(
+    `svcAuth: the option "tenantLimits" must have one limit for each perSeconds, but has two for ${span}`,
+  )
+}
+
 /** @throws InvalidOption naming the option, what it was and what it must be; InvalidRole */
 export function resolveAuthOptions(given: unknown): AuthSettings {
   const settings = resolveOptions<AuthSettings>('svcAuth', rules, given)
   assertRolesDeclared(settings)
+  assertSpansDiffer(settings)
   if (settings.githubLeaks !== undefined) {
     const { githubLeaks } = settings
     resolveOptions<object>('svcAuth', githubLeaksRules, githubLeaks, 'githubLeaks.')

@@ -1,5 +1,11 @@
 import t from 'tap'
-import { areWithin, isQuotaWithin, type Limit } from '../../../packages/auth/src/limits/limits.ts'
+import {
+  areWithin,
+  isQuotaWithin,
+  repeatedSpan,
+  type Limit,
+} from '../../../packages/auth/src/limits/limits.ts'
+import { resolveAuthOptions } from '../../../packages/auth/src/options.ts'
 
 const per = (limit: number, perSeconds: number): Limit => ({ limit, perSeconds })
 
@@ -41,3 +47,15 @@ t.test(
     t.end()
   },
 )
+
+t.test('of two limits for one span one would mean nothing', (t) => {
+  t.equal(repeatedSpan([]), undefined)
+  t.equal(repeatedSpan([per(1, 1), per(1, 2), per(1, 3)]), undefined)
+  t.equal(repeatedSpan([per(1, 1), per(1, 2), per(3, 2)]), 2)
+  const tenantLimits = [per(1, 60), per(2, 60)]
+  t.throws(() => resolveAuthOptions({ tenantLimits }), {
+    code: 'SVC_CORE_INVALID_OPTION',
+    message: /"tenantLimits".* two for 60/,
+  })
+  t.end()
+})

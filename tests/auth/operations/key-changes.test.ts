@@ -63,6 +63,7 @@ t.test('a wrong change of a key is a 400 that says what is wrong', async (t) => 
     [{ metadata: { a: { b: 'c' } } }, /metadata/],
     [{ metadata: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [i, ''])) }, /50/],
     [{ allowedIps: [] }, /allowedIps/],
+    [{ limits: Array(2).fill({ limit: 1, perSeconds: 60 }) }, /limits.* one .* two for 60/],
     [{ allowedIps: ['example.com'] }, /allowedIps.*"example.com"/],
     [{ allowedIps: ['192.0.2.0/33'] }, /CIDR/],
     [{ scopes: ['role:nobody'] }, /"role:nobody"; there are: .*role:viewer/],

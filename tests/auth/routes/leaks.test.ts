@@ -1,5 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import t from 'tap'
+import { createGithubKeys } from '../../../packages/auth/src/operations/github-keys.ts'
 import { startHost, type Host } from '../support/host.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -59,6 +60,57 @@ t.test('a key in an alert of GitHub is revoked, and told of', async (t) => {
   ])
 })
 
+t.test('a key is revoked wherever it was found, also where that cannot be stored', async (t) => {
+  const host = await startHost(t, { auth })
+  const { app, makeKey } = host
+  const places = [
+    { url: 'a\0b\ud800', source: 'c\0' },
+    { url: '', source: null },
+    { url: 'x'.repeat(5000), source: { in: 1 } },
+  ]
+  for (const place of places) {
+    const { key, id } = await makeKey()
+    const alert = JSON.stringify([{ token: key, type: 'svc_api_key', ...place }])
+    t.match(await send(host, alert), { status: 200, body: [{ label: 'true_positive' }] })
+    t.match(await app.svc.auth.validateApiKey(key), { valid: false })
+    const [entry] = await app.svc.audit.list({ target: id, limit: 1 })
+    t.match(entry, { action: 'key.leak', changes: { revoked: { to: true } } })
+  }
+})
+
+t.test("GitHub's keys are fetched where a request names one that is not known", async (t) => {
+  const state = { now: 0, asked: 0, keys: ['a'], isAway: true }
+  const keysFor = createGithubKeys({
+    given: undefined,
+    now: () => state.now,
+    fetchKeys: async () => {
+      state.asked++
+      await new Promise((resolve) => setImmediate(resolve))
+      if (state.isAway) throw new Error('GitHub is away')
+      return state.keys.map((key_identifier) => ({ key_identifier, key }))
+    },
+  })
+  const named = async (name: string) =>
+    (await keysFor(name)).map(({ key_identifier }) => key_identifier)
+  const unavailable = { code: 'SVC_AUTH_UNAVAILABLE' }
+  await Promise.all([t.rejects(keysFor('a'), unavailable), t.rejects(keysFor('a'), unavailable)])
+  await t.rejects(keysFor('a'), unavailable, 'a 401 would tell GitHub that it has signed wrongly')
+  t.equal(state.asked, 1)
+
+  state.now += 60_000
+  state.isAway = false
+  t.same(await Promise.all([named('a'), named('a')]), [['a'], ['a']], 'both wait for the answer')
+  t.equal(state.asked, 2)
+  state.keys = ['b']
+  t.same(await named('b'), ['a'], 'nobody makes it ask all the time')
+  state.now += 60_000
+  t.same(await named('b'), ['b'])
+  state.now += 60_000
+  state.isAway = true
+  t.same(await named('c'), ['b'], 'those that were listed before stay')
+  t.equal(state.asked, 4)
+})
+
 t.test('an alert that GitHub has not signed, or that is none, is refused', async (t) => {
   const host = await startHost(t, { auth })
   const { app, makeKey } = host
@@ -78,6 +130,7 @@ t.test('an alert that GitHub has not signed, or that is none, is refused', async
   const url = '/_auth/leaks/github'
   const bare = await app.inject({ method: 'POST', url, headers, payload: alert })
   t.equal(bare.statusCode, 401)
+  t.equal(bare.headers['www-authenticate'], 'Bearer')
   for (const none of ['{}', 'nonsense', '[1]', '[{"token":1,"type":"x","url":"y"}]']) {
     t.match(await send(host, none), { status: 400, body: { code: 'SVC_AUTH_INVALID_ALERT' } })
   }

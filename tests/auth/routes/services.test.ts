@@ -134,6 +134,7 @@ t.test('a forwarded method or URI that is missing or doubled is a 403', async (t
   t.match(await ask('GET', path, { headers: forwarded('GET, POST', '/x') }), refused)
   t.match(await ask('GET', path, { headers: forwarded('', '/x') }), refused)
   t.match(await ask('GET', path, { headers: forwarded('GET', '') }), refused)
+  t.match(await ask('GET', path, { headers: forwarded('GET', '/health#/../x') }), refused)
   const once: [string, string][] = [
     ['X-API-Key', BOOTSTRAP_KEY],
     ['X-Forwarded-Method', 'GET'],

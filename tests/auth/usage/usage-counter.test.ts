@@ -7,9 +7,11 @@ const silent = { warn() {}, info() {} }
 
 function setup() {
   const written: [hour: number, keyId: string, counts: Counts][] = []
+  const sent: number[] = []
   const state = { now: 10 * HOUR_MS, broken: false }
   const counter = new UsageCounter(
-    async (hour, uses) => {
+    async ({ number, hour, uses }) => {
+      sent.push(number)
       if (state.broken) throw new Error('Postgres is away')
       for (const [keyId, counts] of uses) {
         written.push([hour.getTime() / HOUR_MS, keyId, { ...counts }])
@@ -18,7 +20,7 @@ function setup() {
     silent,
     () => state.now,
   )
-  return { written, state, counter }
+  return { written, sent, state, counter }
 }
 
 t.test('the outcomes of the requests with a key are written as one row', async (t) => {
@@ -40,22 +42,24 @@ t.test('the outcomes of the requests with a key are written as one row', async (
   t.match(written[2], [10, 'a', { allowed: 1, rate_limited: 0 }])
 })
 
-t.test('usage that cannot be written is part of the next batch, under its own hour', async (t) => {
-  const { written, state, counter } = setup()
+t.test('usage that cannot be written is sent again as it was, in its own hour', async (t) => {
+  const { written, sent, state, counter } = setup()
   const a = usageOf('a')
   counter.count(a, 'allowed')
   state.broken = true
   await t.rejects(counter.flush())
-  counter.count(a, 'allowed')
+  for (let n = 0; n < 2; n++) counter.count(a, 'allowed')
   await t.rejects(counter.flush())
   state.now += HOUR_MS
   counter.count(a, 'allowed')
   state.broken = false
   await counter.flush()
   t.match(written, [
+    [10, 'a', { allowed: 1 }],
     [10, 'a', { allowed: 2 }],
     [11, 'a', { allowed: 1 }],
   ])
+  t.same(sent, [1, 1, 1, 2, 3], 'by its number Postgres knows the first one again')
 })
 
 t.test('closing the counter writes the usage that was counted last', async (t) => {

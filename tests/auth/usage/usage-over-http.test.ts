@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
 import t from 'tap'
+import { addUsage } from '../../../packages/auth/src/tables/usage.ts'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 
@@ -43,6 +46,32 @@ t.test('usage is written when the host closes', async (t) => {
   await here.app.close()
   const { ask } = await startHost(t, { database: here.database })
   t.equal((await ask('GET', `/_auth/keys/${id}/usage`)).body.totals.allowed, 5)
+})
+
+t.test('usage that was written is not counted again where its answer was lost', async (t) => {
+  const { database, makeKey } = await startHost(t, { auth: { usage: false } })
+  const { id } = await makeKey()
+  const client = new pg.Client(database)
+  await client.connect()
+  t.teardown(() => client.end())
+  const [writer, other] = [randomUUID(), randomUUID()]
+  const portion = (number: number) => ({
+    number,
+    hour: new Date('2030-01-01T10:00:00Z'),
+    uses: [[id, { ...NOTHING, allowed: 3 }]] as const,
+  })
+  const written: [by: string, number: number, sum: number][] = [
+    [writer, 1, 3],
+    [writer, 1, 3],
+    [other, 1, 6],
+    [writer, 2, 9],
+    [writer, 2, 9],
+  ]
+  for (const [by, number, sum] of written) {
+    await addUsage(client, by, portion(number))
+    const { rows } = await client.query('select allowed::int from svc."__svc.auth.usage"')
+    t.same(rows, [{ allowed: sum }])
+  }
 })
 
 t.test('a key of a tenant sees the usage of its tenant alone', async (t) => {

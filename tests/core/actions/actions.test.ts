@@ -93,4 +93,22 @@ t.test('formats in the input of an action are checked', async (t) => {
   const check = checkedInput(Type.String({ format: 'email' }))
   t.equal(check('a@b.c'), 'a@b.c')
   t.throws(() => check('nobody'), { message: 'input must match format "email"' })
+
+  const time = checkedInput(Type.String({ format: 'date-time' }))
+  for (const text of [
+    '0001-01-01T00:00:00Z',
+    '9999-12-31T23:59:59.999Z',
+    '2030-01-01T00:00:00+23:59',
+  ]) {
+    t.equal(time(text), text)
+  }
+  for (const text of [
+    '0000-12-31T23:59:59Z',
+    '0001-01-01T00:00:00+00:01',
+    '9999-12-31T23:59:59-00:01',
+    '2016-12-31T23:59:60Z',
+    '2030-01-01T00:00:00',
+  ]) {
+    t.throws(() => time(text), { message: /format "date-time", .*offset.* years 1 to 9999/ }, text)
+  }
 })

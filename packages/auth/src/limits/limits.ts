@@ -63,6 +63,12 @@ export function isLimit(value: unknown): value is Limit {
   return isCount(limit) && isSpan(perSeconds) && Object.keys(others).length === 0
 }
 
+/** A span that two limits have: one of them would mean nothing. */
+export const repeatedSpan = (limits: readonly Limit[]): number | undefined =>
+  limits.find((one, index) => limits.findIndex((other) => sameSpan(one, other)) < index)?.perSeconds
+
+const sameSpan = (one: Limit, other: Limit): boolean => one.perSeconds === other.perSeconds
+
 export const keyRules = (id: string, limits: readonly Limit[] | null): Rule[] =>
   (limits ?? []).map(({ limit, perSeconds }) => ({
     subject: `key:${id}`,

@@ -7,22 +7,49 @@ const TIMEOUT_MS = 5000
 /** Anybody can name a key that there is not: GitHub is asked no more often than this. */
 const ASK_AGAIN_MS = 60_000
 
-/** @returns a function that returns the keys; it asks GitHub where `named` is not among those it has */
-export function createGithubKeys(given: readonly GithubKey[] | undefined) {
-  let keys: readonly GithubKey[] = given ?? []
+export interface GithubKeysParts {
+  /** Those of the option. */
+  given: readonly GithubKey[] | undefined
+  fetchKeys?: () => Promise<readonly GithubKey[]>
+  /** Milliseconds of a monotonic clock. */
+  now?: () => number
+}
+
+/**
+ * @returns a function that returns the keys; it asks GitHub where `named` is not among those it has,
+ *   and throws Unavailable where it has none: GitHub sends the alert again then
+ */
+export function createGithubKeys({
+  given,
+  fetchKeys = listedByGithub,
+  now = () => performance.now(),
+}: GithubKeysParts) {
+  let keys = given
   let askedAt = -Infinity
+  let asking: Promise<void> | undefined
+
+  async function ask(): Promise<void> {
+    askedAt = now()
+    try {
+      keys = await fetchKeys()
+    } catch {
+      // Those that were listed before still are of use.
+    }
+    asking = undefined
+  }
+
   return async (named: string): Promise<readonly GithubKey[]> => {
-    const isKnown = keys.some((key) => key.key_identifier === named)
-    if (given || isKnown || performance.now() - askedAt < ASK_AGAIN_MS) return keys
-    askedAt = performance.now()
-    keys = await fetchKeys().catch(() => {
-      throw new Unavailable()
-    })
+    const isKnown = keys?.some((key) => key.key_identifier === named)
+    if (!given && !isKnown) {
+      if (!asking && now() - askedAt >= ASK_AGAIN_MS) asking = ask()
+      await asking
+    }
+    if (!keys) throw new Unavailable()
     return keys
   }
 }
 
-async function fetchKeys(): Promise<GithubKey[]> {
+async function listedByGithub(): Promise<GithubKey[]> {
   const answer = await fetch(LISTED_AT, { signal: AbortSignal.timeout(TIMEOUT_MS) })
   const { public_keys: keys } = (await answer.json()) as { public_keys?: unknown }
   if (!isGithubKeys(keys)) throw new Error('GitHub lists no keys')

@@ -1,4 +1,5 @@
 /** The fields of a key as an operation writes them: checked, and with their defaults. */
+import { InvalidInput } from '@svc/core'
 import { isCidr } from '../addresses.ts'
 import {
   ExpiryInPast,
@@ -9,6 +10,7 @@ import {
   UnknownScope,
 } from '../errors.ts'
 import type { KeyFields } from '../key-fields.ts'
+import { repeatedSpan } from '../limits/limits.ts'
 import type { ApiKey, KeyChanges } from '../schemas.ts'
 import { DEFAULT_SCOPES, type Scope, type ScopeNames } from '../scopes.ts'
 
@@ -33,7 +35,7 @@ export const fieldsOf = (key: ApiKey): KeyFields => {
 /**
  * The fields of a new key, or of `before` with changes.
  *
- * @throws UnknownScope, ExpiryInPast, ExpiryTooLate, InvalidExpiry, InvalidNetwork
+ * @throws UnknownScope, ExpiryInPast, ExpiryTooLate, InvalidExpiry, InvalidNetwork, InvalidInput
  */
 export function checkedFields(
   names: ScopeNames,
@@ -43,6 +45,12 @@ export function checkedFields(
   const fields: KeyFields = { ...before, ...given }
   if (fields.limits?.length === 0) fields.limits = null
   if (given.scopes !== undefined) assertDeclared(given.scopes, names)
+  const span = repeatedSpan(given.limits ?? [])
+  if (span !== undefined) {
+    throw new InvalidInput(
+      `limits must have one limit for each perSeconds, but has two for ${span}`,
+    )
+  }
   const wrong = given.allowedIps?.find((cidr) => !isCidr(cidr))
   if (wrong !== undefined) throw new InvalidNetwork(wrong)
   return given.expiresAt ? { ...fields, expiresAt: futureTime(given.expiresAt) } : fields

@@ -19,7 +19,7 @@ export function leakRoutes(
   operations: Operations,
   keys: readonly GithubKey[] | undefined,
 ): void {
-  const keysFor = createGithubKeys(keys)
+  const keysFor = createGithubKeys({ given: keys })
   void api.register(async (raw: FastifyInstance) => {
     raw.removeAllContentTypeParsers()
     // The signature is over the bytes.

@@ -75,7 +75,8 @@ export function serviceRoutes(
 
 /** RFC 9110, section 5.6.2: a list of two methods is none. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-const TARGET = /^[\x21-\x7e]+$/
+/** A target has no fragment: servers differ in what they take a # for. */
+const TARGET = /^[\x21\x22\x24-\x7e]+$/
 
 /** @throws InvalidForwardedRequest: a proxy that adds its header to one of the client decides nothing */
 function onlyHeader({ raw }: FastifyRequest, name: string, format: RegExp): string {

@@ -1,5 +1,6 @@
 /** How often keys were used, by the hour. */
 import { withinReach, type Db, type Reach } from '@svc/core/internal'
+import type { UsagePortion } from '../usage/usage-counter.ts'
 import { isoOf } from './timestamps.ts'
 
 export const OUTCOMES = [
@@ -13,21 +14,32 @@ export const OUTCOMES = [
 export type UsageOutcome = (typeof OUTCOMES)[number]
 export type Counts = Record<UsageOutcome, number>
 
-/** Adds to what other processes have written of the same keys and hour. */
+/**
+ * Adds to what other processes have written of the same keys and hour. A portion of a number that its
+ * `writer` has written already is left out: the answer to the first time was lost.
+ */
 export async function addUsage(
   db: Db,
-  hour: Date,
-  uses: readonly (readonly [keyId: string, Readonly<Counts>])[],
+  writer: string,
+  { number, hour, uses }: UsagePortion,
 ): Promise<void> {
   await db.query(
-    `insert into svc."__svc.auth.usage" as usage
+    `with once as (
+       insert into svc."__svc.auth.usage_writers" as writers (writer, portion)
+       values ($1, $2)
+       on conflict (writer) do update set portion = excluded.portion, written_at = now()
+         where writers.portion < excluded.portion
+       returning writer)
+     insert into svc."__svc.auth.usage" as usage
        (key_id, hour, tenant, allowed, rate_limited, quota_exceeded, forbidden, expired)
-     select keys.id, $1::timestamptz, keys.tenant, given.allowed, given.rate_limited,
+     select keys.id, $3::timestamptz, keys.tenant, given.allowed, given.rate_limited,
             given.quota_exceeded, given.forbidden, given.expired
-       from unnest($2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+       from once
+      cross join unnest($4::uuid[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
+              $9::bigint[])
               as given (id, allowed, rate_limited, quota_exceeded, forbidden, expired)
        join svc."__svc.auth.api_keys" as keys on keys.id = given.id
-      -- In one order in all processes: two batches cannot wait for each other.
+      -- In one order in all processes: two portions cannot wait for each other.
       order by keys.id
      on conflict (key_id, hour) do update set
        allowed = usage.allowed + excluded.allowed,
@@ -36,6 +48,8 @@ export async function addUsage(
        forbidden = usage.forbidden + excluded.forbidden,
        expired = usage.expired + excluded.expired`,
     [
+      writer,
+      number,
       hour.toISOString(),
       uses.map(([id]) => id),
       ...OUTCOMES.map((outcome) => uses.map(([, counts]) => counts[outcome])),
@@ -91,6 +105,10 @@ export async function sweepUsage(db: Db): Promise<void> {
         using old where (old.key_id, old.hour) = (usage.key_id, usage.hour)`,
       [portion, KEPT_DAYS],
     )
-    if ((rowCount ?? 0) < portion) return
+    if ((rowCount ?? 0) < portion) break
   }
+  // Of processes that are gone: those that live write more often, or have nothing to write again.
+  await db.query(
+    `delete from svc."__svc.auth.usage_writers" where written_at < now() - interval '1 day'`,
+  )
 }

@@ -9,15 +9,16 @@ export interface KeyUsage extends Counts {
   isCounted: boolean
 }
 
-export type WriteUsage = (
-  hour: Date,
-  uses: readonly (readonly [keyId: string, Counts])[],
-) => Promise<void>
-
-interface Batch {
-  hour: number
-  uses: Map<string, Counts>
+/** So many rows of one hour, in one statement. */
+export interface UsagePortion {
+  /** Grows by one with each portion. One that is written a second time has the number that it had. */
+  readonly number: number
+  readonly hour: Date
+  readonly uses: readonly (readonly [keyId: string, Counts])[]
 }
+
+/** Does nothing where a portion of that number was written before. */
+export type WriteUsage = (portion: UsagePortion) => Promise<void>
 
 const TICK_MS = 5000
 const HOUR_MS = 3_600_000
@@ -39,8 +40,14 @@ export class UsageCounter {
   #now: () => number
   #outage: OutageLog
   #used: KeyUsage[] = []
-  /** What could not be written yet, by the hour. */
-  #unwritten: Batch[] = []
+  /** What is not part of a portion yet, by the hour in milliseconds since 1970. */
+  #unwritten = new Map<number, Map<string, Counts>>()
+  #portions = 0
+  /**
+   * What was sent last. It stays as it is until Postgres has confirmed it: an answer can be lost
+   * after the portion was written.
+   */
+  #unconfirmed: UsagePortion | undefined
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
 
@@ -95,12 +102,12 @@ export class UsageCounter {
   #collect(): void {
     if (this.#used.length === 0) return
     const hour = Math.floor(this.#now() / HOUR_MS) * HOUR_MS
-    let batch = this.#unwritten.findLast((one) => one.hour === hour)
-    if (batch === undefined) this.#unwritten.push((batch = { hour, uses: new Map() }))
+    const uses = this.#unwritten.get(hour) ?? new Map<string, Counts>()
+    this.#unwritten.set(hour, uses)
     for (const usage of this.#used) {
       const { keyId } = usage
-      const counts = batch.uses.get(keyId) ?? noUses()
-      batch.uses.set(keyId, counts)
+      const counts = uses.get(keyId) ?? noUses()
+      uses.set(keyId, counts)
       for (const outcome of Object.keys(counts) as UsageOutcome[]) {
         counts[outcome] += usage[outcome]
         usage[outcome] = 0
@@ -111,33 +118,24 @@ export class UsageCounter {
   }
 
   async #writeAll(): Promise<void> {
-    const batches = this.#unwritten
-    this.#unwritten = []
-    for (const [index, { hour, uses }] of batches.entries()) {
-      try {
-        for (let rows = [...uses]; rows.length > 0; rows = rows.slice(MAX_ROWS)) {
-          const portion = rows.slice(0, MAX_ROWS)
-          await this.#write(new Date(hour), portion)
-          for (const [keyId] of portion) uses.delete(keyId)
-        }
-      } catch (error) {
-        for (const rest of batches.slice(index)) this.#keep(rest)
-        throw error
-      }
+    while ((this.#unconfirmed ??= this.#nextPortion()) !== undefined) {
+      await this.#write(this.#unconfirmed)
+      this.#unconfirmed = undefined
     }
     this.#outage.succeeded()
   }
 
-  #keep({ hour, uses }: Batch): void {
-    const later = this.#unwritten.find((one) => one.hour === hour)
-    if (later === undefined) {
-      this.#unwritten.push({ hour, uses })
-      return
+  #nextPortion(): UsagePortion | undefined {
+    for (const [hour, uses] of this.#unwritten) {
+      const taken: [string, Counts][] = []
+      for (const use of uses) {
+        taken.push(use)
+        uses.delete(use[0])
+        if (taken.length === MAX_ROWS) break
+      }
+      if (uses.size === 0) this.#unwritten.delete(hour)
+      return { number: ++this.#portions, hour: new Date(hour), uses: taken }
     }
-    for (const [keyId, counts] of uses) {
-      const known = later.uses.get(keyId) ?? noUses()
-      later.uses.set(keyId, known)
-      for (const outcome of Object.keys(known) as UsageOutcome[]) known[outcome] += counts[outcome]
-    }
+    return undefined
   }
 }

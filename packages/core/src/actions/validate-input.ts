@@ -20,8 +20,23 @@ const coercing = withFormats(new Ajv({ ...common, coerceTypes: 'array' }))
 
 function withFormats(ajv: Ajv): Ajv {
   addFormats.default(ajv)
-  // The format of ajv-formats takes "urn:uuid:…" too, which Postgres refuses.
-  return ajv.addFormat('uuid', isUuid)
+  const { validate: isDateTime } = ajv.formats['date-time'] as {
+    validate: (text: string) => boolean
+  }
+  return (
+    ajv
+      // The format of ajv-formats takes "urn:uuid:…" too, which Postgres refuses.
+      .addFormat('uuid', isUuid)
+      // For fields whose own error says more of a time that cannot be stored.
+      .addFormat('date-time-of-any-year', isDateTime)
+      .addFormat('date-time', (text: string) => isDateTime(text) && isStorable(text))
+  )
+}
+
+/** Whether JavaScript and Postgres have this time: no leap second, and in UTC a year from 1 to 9999. */
+function isStorable(text: string): boolean {
+  const year = new Date(text).getUTCFullYear()
+  return year >= 1 && year <= 9999
 }
 
 /**
@@ -45,14 +60,18 @@ export function wordingOf(errors: ErrorObject[] | null | undefined, where: strin
   return `${where}${told.instancePath} ${told.message}${detailOf(told)}`
 }
 
+/** The offset is what is missing most. */
+const WITH_OFFSET = ', with an offset such as "Z" or "+02:00"'
+const FORMAT_DETAILS: Record<string, string> = {
+  'date-time': `${WITH_OFFSET}, in the years 1 to 9999 and not in a leap second`,
+  'date-time-of-any-year': WITH_OFFSET,
+}
+
 const depthOf = ({ instancePath }: ErrorObject): number => instancePath.split('/').length
 
 function detailOf({ keyword, params }: ErrorObject): string {
   if (keyword === 'additionalProperties') return ` ("${params['additionalProperty']}")`
-  // The offset is what is missing most.
-  if (keyword === 'format' && params['format'] === 'date-time') {
-    return ', with an offset such as "Z" or "+02:00"'
-  }
+  if (keyword === 'format') return FORMAT_DETAILS[String(params['format'])] ?? ''
   if (keyword !== 'enum') return ''
   const allowed = params['allowedValues'] as unknown[]
   return `: ${allowed.map((value) => JSON.stringify(value)).join(', ')}`

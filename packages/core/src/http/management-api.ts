@@ -111,6 +111,7 @@ const errorHandler =
   (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     const { answer, retryAfter } = answerTo(error, request)
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
+    if (answer.statusCode === 401) reply.header('www-authenticate', 'Bearer')
     reply.code(answer.statusCode)
     // The schemas of the responses know our own bodies alone.
     if (errorText) reply.type('application/json; charset=utf-8').send(errorText(answer, request))

@@ -38,6 +38,7 @@ t.test('authOf returns the caller, and is a 401 where there is none', async (t) 
   t.match(await ask('GET', '/needs'), { status: 200, body: true })
   t.match(await ask('GET', '/needs', { key: null }), {
     status: 401,
+    headers: { 'www-authenticate': 'Bearer' },
     body: { code: 'SVC_AUTH_MISSING_KEY' },
   })
   t.throws(() => authOf({ auth: null } as never), MissingKey)

@@ -1,4 +1,5 @@
 /** Puts the parts together that know keys: cache, lease, lookups, lockout, limits and uses. */
+import { randomUUID } from 'node:crypto'
 import type { Core } from '@svc/core/internal'
 import type { FastifyBaseLogger } from 'fastify'
 import { writeLastUsed } from '../../tables/api-keys.ts'
@@ -56,8 +57,9 @@ export async function createAuthentication(
   const lastUsed = new LastUsed((uses) => writeLastUsed(db, uses), log)
   const { tenantLimits } = settings
   const allowances = new Allowances({ db, maintenanceDb: core.db, tenantLimits, log, now })
+  const writer = randomUUID()
   const usage = settings.usage
-    ? new UsageCounter((...written) => addUsage(db, ...written), log)
+    ? new UsageCounter((portion) => addUsage(db, writer, portion), log)
     : null
   const keyCache = new KeyCache(
     createKeyLookup({
