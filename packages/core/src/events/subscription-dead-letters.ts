@@ -5,10 +5,10 @@ import { deadLetterQueueOf, type DeadLetter, type FanOutJob } from '../jobs/job.
 import {
   listDeadLetters,
   nextDeadLetterId,
-  requeueDeadLetters,
   type DeadLetterFilter,
   type RetrySettings,
 } from '../jobs/pg-boss/dead-letters.ts'
+import { requeueDeadLetters } from '../jobs/pg-boss/redrive-dead-letters.ts'
 import { isQueue } from '../jobs/pg-boss/boss.ts'
 import {
   isIntegerFrom,

@@ -5,10 +5,10 @@ import {
   deleteDeadLetters,
   countDeadLetters,
   listDeadLetters,
-  redriveDeadLetters,
   type DeadLetterFilter,
   type RetrySettings,
 } from './pg-boss/dead-letters.ts'
+import { redriveDeadLetters } from './pg-boss/redrive-dead-letters.ts'
 import { countJobs } from './pg-boss/count-jobs.ts'
 import { deleteGroups, recordParked, setHeld } from './groups/groups-table.ts'
 import { insertMove } from './groups/moves-table.ts'

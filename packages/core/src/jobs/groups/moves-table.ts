@@ -1,10 +1,7 @@
 /** The table of moves, each of many jobs of one group, and the portions in which they are carried out. */
 import type { Db } from '../../postgres/transaction.ts'
-import {
-  deleteDeadLetters,
-  redriveDeadLetters,
-  type RetrySettings,
-} from '../pg-boss/dead-letters.ts'
+import { deleteDeadLetters, type RetrySettings } from '../pg-boss/dead-letters.ts'
+import { redriveDeadLetters } from '../pg-boss/redrive-dead-letters.ts'
 import { recordParked, setHeld } from './groups-table.ts'
 import {
   discardParked,

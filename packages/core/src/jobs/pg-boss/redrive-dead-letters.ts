@@ -1,0 +1,108 @@
+/** Makes jobs of dead letters, in portions: with all their attempts, whose numbers go on. */
+import type { Db } from '../../postgres/transaction.ts'
+import { deadLetterQueueOf } from '../job.ts'
+import {
+  IN_INDEX,
+  isReserved,
+  type DeadLetterSelection,
+  type RetrySettings,
+} from './dead-letters.ts'
+
+/** $3 to $6 of the statements that make jobs. */
+const retryColumns = (retry: RetrySettings) => [
+  retry.maxAttempts - 1,
+  retry.retryDelaySeconds,
+  retry.retryBackoff,
+  retry.retryDelayMaxSeconds,
+]
+
+/** Makes jobs of the queue `$1` of the dead letters that the part `taken` has deleted: parked ones of groups. */
+const INSERT_TAKEN = `insert into svc_jobs.job
+       (id, name, priority, data, blocked, singleton_key, group_id, retry_limit, retry_delay,
+        retry_backoff, retry_delay_max, start_after, created_on, keep_until, expire_seconds,
+        deletion_seconds, heartbeat_seconds, policy, dead_letter)
+     -- With a new id: the row that died keeps its id for up to a minute.
+     select taken.id, $1, 0,
+            taken.data || jsonb_build_object('attemptsBefore',
+              coalesce((taken.data ->> 'attemptsBefore')::int, 0) + taken.source_retry_count + 1),
+            taken.group_id is not null, taken.singleton_key, taken.group_id, $3, $4, $5, $6, now(),
+            -- A group that keeps its jobs in order begins with the one that died first.
+            now() + row_number() over (order by taken.id) * interval '1 microsecond',
+            now() + queue.retention_seconds * interval '1 second', queue.expire_seconds,
+            queue.deletion_seconds, queue.heartbeat_seconds, queue.policy, queue.dead_letter
+       from taken join svc_jobs.queue as queue on queue.name = $1`
+
+/**
+ * Makes parked jobs of a portion of a group's dead letters. Two calls at once share the dead letters.
+ * Returns how many.
+ */
+export async function redriveDeadLetters(
+  db: Db,
+  queue: string,
+  { group, ids, beforeId, since, until, reservedBefore = 'infinity' }: DeadLetterSelection,
+  retry: RetrySettings,
+  portion: number,
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `with portion as materialized (
+       select letter.id from svc_jobs.job as letter
+        where letter.name = $2 and ${IN_INDEX} and letter.singleton_key = $7
+          and ($8::uuid[] is null or letter.id = any($8))
+          and ($9::uuid is null or letter.id < $9)
+          and ($11::timestamptz is null or letter.id >= svc."__svc.first_uuid"($11))
+          and ($12::timestamptz is null or letter.id < svc."__svc.first_uuid"($12))
+          and not ${isReserved('$13::timestamptz')}
+        order by letter.id limit $10
+        for update skip locked
+     ), taken as (
+       delete from svc_jobs.job as letter
+        where letter.name = $2 and letter.id = any(array(select id from portion))
+       returning letter.id, letter.data, letter.singleton_key, letter.group_id,
+                 letter.source_retry_count
+     )
+     ${INSERT_TAKEN}`,
+    [
+      queue,
+      deadLetterQueueOf(queue),
+      ...retryColumns(retry),
+      group,
+      ids ?? null,
+      beforeId ?? null,
+      portion,
+      since ?? null,
+      until ?? null,
+      reservedBefore,
+    ],
+  )
+  return rowCount ?? 0
+}
+
+/**
+ * The same for a queue without groups: the jobs are not parked, and can be fetched at once. Only dead
+ * letters with a smaller id than `beforeId` are taken.
+ */
+export async function requeueDeadLetters(
+  db: Db,
+  queue: string,
+  { ids, beforeId }: { ids?: string[] | undefined; beforeId: string },
+  retry: RetrySettings,
+  portion: number,
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `with portion as materialized (
+       select letter.id from svc_jobs.job as letter
+        where letter.name = $2 and ${IN_INDEX} and letter.id < $8
+          and ($7::uuid[] is null or letter.id = any($7))
+        limit $9
+        for update skip locked
+     ), taken as (
+       delete from svc_jobs.job as letter
+        where letter.name = $2 and letter.id = any(array(select id from portion))
+       returning letter.id, letter.data, letter.singleton_key, letter.group_id,
+                 letter.source_retry_count
+     )
+     ${INSERT_TAKEN}`,
+    [queue, deadLetterQueueOf(queue), ...retryColumns(retry), ids ?? null, beforeId, portion],
+  )
+  return rowCount ?? 0
+}
