@@ -33,6 +33,7 @@ import {
   RECOVERY_SECONDS,
 } from './jobs/pg-boss/recover-lost-jobs.ts'
 import { DeadProcesses } from './processes/dead-processes.ts'
+import { shutDown, type ShutdownStep } from './shutdown-steps.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import { PeriodicTasks } from './jobs/periodic-tasks.ts'
 import { TenantErasure, type ErasedRows, type TenantPart } from './tenants/erasure.ts'
@@ -229,14 +230,14 @@ export class RunningCore implements Core {
     this.#periodicTasks.start()
   }
 
-  /** Workers stop before what they use. A step that fails is logged, and the next ones still run. */
+  /** Workers stop before what they use. */
   async close(): Promise<void> {
-    const steps: [step: string, run: () => unknown][] = [
+    const steps: ShutdownStep[] = [
       ['health', () => this.health.stop()],
       ['periodic tasks', () => this.#periodicTasks.stop()],
       ['publishes under way', () => this.#stopClaiming()],
       ['workers', () => this.#workers.stop()],
-      ...this.#drained.map((task): [string, () => unknown] => ['tasks after the workers', task]),
+      ...this.#drained.map((task): ShutdownStep => ['tasks after the workers', task]),
       ['moves of jobs', () => this.#mover.close()],
       ['publishes', () => this.bus.close()],
       ['last notifications', () => this.#workerNotifications.close()],
@@ -245,13 +246,7 @@ export class RunningCore implements Core {
       ['notifications', () => this.notifications.close()],
       ['pools', () => this.#database.close()],
     ]
-    for (const [step, run] of steps) {
-      try {
-        await run()
-      } catch (error) {
-        this.log.error({ err: loggable(error), step }, 'shutdown step failed')
-      }
-    }
+    await shutDown(steps, this.log)
   }
 
   /** Workers stop only when they have the jobs that publishes have claimed for them. */
