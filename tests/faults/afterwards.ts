@@ -1,22 +1,19 @@
 /** What Postgres holds when the storm is over. */
 import type pg from 'pg'
-import type { Handled } from './ledger.ts'
+import type { Afterwards, Counted, Handled } from './ledger.ts'
 
 /** Of the host's own: its orders, and what its subscriptions handled. */
 export async function createTables(direct: pg.Pool): Promise<void> {
   await direct.query('create table orders (id text primary key)')
   await direct.query(
-    'create table handled (name text, event_id text, payload_id text, primary key (name, event_id))',
+    `create table handled (
+       subscription text, name text, event_id text, payload_id text,
+       primary key (subscription, name, event_id))`,
   )
 }
 
 export const handledIn = async (direct: pg.Pool): Promise<Handled[]> =>
   (await direct.query<Handled>('select * from handled')).rows
-
-export async function ordersIn(direct: pg.Pool): Promise<string[]> {
-  const { rows } = await direct.query<{ id: string }>('select id from orders')
-  return rows.map(({ id }) => id)
-}
 
 /** Jobs of subscriptions and deliveries that are not done, and those that have died. */
 export async function jobsIn(direct: pg.Pool): Promise<{ waiting: number; dead: number }> {
@@ -27,4 +24,38 @@ export async function jobsIn(direct: pg.Pool): Promise<{ waiting: number; dead: 
      where name like '\\_\\_svc.%'`,
   )
   return rows[0]!
+}
+
+/** Attempts in the log beside those in the statistics, wherever these have got to. */
+const STATISTICS = `
+  with logged as (
+    select webhook_id, status, count(*) as attempts
+      from svc."__svc.webhooks.delivery_log" group by 1, 2
+  ), counted as (
+    select webhook_id, status, count(*) as attempts
+      from svc."__svc.webhooks.recent_attempts" group by 1, 2
+    union all
+    select webhook_id, of.status, sum(of.attempts)
+      from svc."__svc.webhooks.stats",
+           lateral (values ('delivered', delivered), ('failed', failed - dead), ('dead', dead),
+                           ('skipped', skipped)) as of (status, attempts)
+     group by 1, 2
+  )
+  select coalesce(logged.webhook_id, sums.webhook_id)::text as webhook, status,
+         coalesce(logged.attempts, 0)::int as logged, coalesce(sums.attempts, 0)::int as counted
+    from logged
+    full join (select webhook_id, status, sum(attempts) as attempts
+                 from counted group by 1, 2) as sums using (webhook_id, status)`
+
+export async function afterwardsIn(direct: pg.Pool): Promise<Afterwards> {
+  const { rows: orders } = await direct.query<{ id: string }>('select id from orders')
+  const { waiting, dead } = await jobsIn(direct)
+  return {
+    handled: await handledIn(direct),
+    orders: orders.map(({ id }) => id),
+    waiting,
+    deadLetters: dead,
+    // In one statement: a host may roll up at any time.
+    statistics: (await direct.query<Counted>(STATISTICS)).rows,
+  }
 }

@@ -1,16 +1,19 @@
 /**
- * A host of the storm, in a process of its own: `node host-process.ts <database> <clock offset in ms>`.
- * Says its port when it is ready.
+ * A host of the storm, in a process of its own:
+ * `node host-process.ts <database> <clock offset in ms> [other]`, the last for other options than the
+ * hosts beside it have. Says its port when it is ready.
  */
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
-import { svcAuth } from '@svc/auth'
+import { svcAuth, type NewApiKey } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { hmac, svcWebhooks } from '@svc/webhooks'
+import { hmac, svcWebhooks, type NewWebhook } from '@svc/webhooks'
 import { SENDER_SECRET } from './sender.ts'
 
-const [database = '', offset = '0'] = process.argv.slice(2)
+const [database = '', offset = '0', options] = process.argv.slice(2)
+const isOther = options === 'other'
+const LOCKOUT = { maxAttempts: 50, windowMs: 60_000, blockDurationMs: 1000 }
 if (offset !== '0') {
   const now = Date.now.bind(Date)
   Date.now = () => now() + Number(offset)
@@ -22,11 +25,16 @@ await app.register(svcCore, {
   secrets: () => SENDER_SECRET,
   worker: { retryDelaySeconds: 1, retryBackoff: false, maxAttempts: 1000 },
 })
-await app.register(svcAuth, { excludePaths: ['/control/*', '/hooks/sender'] })
+await app.register(svcAuth, {
+  excludePaths: ['/control/*', '/hooks/sender'],
+  ...(isOther && { usage: false, rateLimit: LOCKOUT }),
+})
 await app.register(svcWebhooks, {
-  allowedEvents: ['order.created'],
+  allowedEvents: ['order.created', 'order.step', ...(isOther ? ['order.other'] : [])],
   allowedNetworks: ['127.0.0.0/8'],
-  deliveryTimeoutMs: 3000,
+  deliveryTimeoutMs: isOther ? 2000 : 3000,
+  deliveryLogRetentionDays: isOther ? 1 : 30,
+  ...(isOther && { standardWebhooks: false }),
   inbound: {
     sender: {
       path: '/hooks/sender',
@@ -39,17 +47,22 @@ await app.register(svcWebhooks, {
 
 const { database: pool, events } = app.svc
 /** The handler commits its row, and may be called again after a kill: the row stays one. */
-const handle = async (
-  payload: { id: string },
-  { id: eventId, name }: { id: string; name: string },
-) =>
-  void (await pool.query('insert into handled values ($1, $2, $3) on conflict do nothing', [
-    name,
-    eventId,
-    payload.id,
-  ]))
-await events.subscribe('order.created', handle)
-await events.subscribe('sender.sent', handle)
+const subscribe = (event: string, subscription: string) =>
+  events.subscribe(
+    event,
+    async (payload: { id: string }, { id: eventId }) =>
+      void (await pool.query('insert into handled values ($1, $2, $3, $4) on conflict do nothing', [
+        subscription,
+        event,
+        eventId,
+        payload.id,
+      ])),
+    { subscription },
+  )
+await subscribe('order.created', 'order.created')
+await subscribe('sender.sent', 'sender.sent')
+await subscribe('sender.sent', 'second')
+if (isOther) await subscribe('order.other', 'other')
 
 app.post<{ Body: { id: string } }>('/control/publish', async ({ body }) => {
   await events.publish('order.created', body, { id: body.id })
@@ -62,16 +75,15 @@ app.post<{ Body: { id: string } }>('/control/order', async ({ body }) =>
     return {}
   }),
 )
-app.post<{ Body: { quota?: number } }>('/control/key', async ({ body: { quota } }) => {
-  const user = await app.svc.auth.createUser({ email: `${randomUUID()}@example.com`, name: 'User' })
-  return app.svc.auth.createApiKey({
-    userId: user.id,
-    ...(quota !== undefined && { quota: { limit: quota, period: 'total' } }),
-  })
+app.post<{ Body: { id: string } }>('/control/step', async ({ body }) => {
+  await events.publish('order.step', body, { id: body.id })
+  return {}
 })
-app.post<{ Body: { url: string } }>('/control/webhook', ({ body: { url } }) =>
-  app.svc.webhooks.register({ url, events: ['order.created'] }),
-)
+app.post<{ Body: Partial<NewApiKey> }>('/control/key', async ({ body }) => {
+  const user = await app.svc.auth.createUser({ email: `${randomUUID()}@example.com`, name: 'User' })
+  return app.svc.auth.createApiKey({ ...body, userId: user.id })
+})
+app.post<{ Body: NewWebhook }>('/control/webhook', ({ body }) => app.svc.webhooks.register(body))
 app.post<{ Body: { keyId: string } }>('/control/revoke', async ({ body }) => {
   await app.svc.auth.revokeApiKey(body.keyId)
   return {}

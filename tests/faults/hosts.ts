@@ -28,10 +28,10 @@ export class Hosts {
   }
 
   /** Starts a host in this place; a boot that fails is tried again. */
-  start(place: number, offsetMs = 0): void {
+  start(place: number, { offsetMs = 0, isOther = false } = {}): void {
     const child = fork(
       join(import.meta.dirname, 'host-process.ts'),
-      [this.#database, String(offsetMs)],
+      [this.#database, String(offsetMs), ...(isOther ? ['other'] : [])],
       { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] },
     )
     const running = { child, port: null as number | null }

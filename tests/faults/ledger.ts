@@ -1,34 +1,77 @@
-/** What the world outside was promised, what it saw, and which promise was broken. Pure. */
+/** What the world outside was promised, and what it saw. */
+
+export type WebhookName = 'plain' | 'ordered' | 'rated' | 'capped'
+
+/** A request of a host to the receiver. Times are those of the receiver's own clock, in ms. */
+export interface Attempt {
+  webhook: WebhookName
+  /** The `id` in the payload. */
+  event: string
+  deliveryId: string
+  from: number
+  until: number
+  /** `answered`: with 200. `refused`: with an error. `dropped`: the host has closed the connection. */
+  end: 'answered' | 'refused' | 'dropped'
+}
+
+export interface Span {
+  from: number
+  until: number
+}
+
+/** While it lasts, clocks say little, or Postgres may forget what it has granted. */
+export interface Disturbance extends Span {
+  kind: 'crash' | 'freeze' | 'stall'
+}
 
 export interface Ledger {
   /** Ids of events whose publish was acknowledged, in one transaction with an order or alone. */
   published: Set<string>
-  /** Ids of requests of the sender that were answered with 200. */
+  /** Those of the limited webhooks, each sent after the one before was acknowledged or given up. */
+  steps: string[]
+  /** Ids of requests that the sender has sent. */
+  sent: Set<string>
+  /** Of these, those that were answered with 200. */
   accepted: Set<string>
-  /** By id of the event: the ids of its deliveries, for each time that one came. */
-  delivered: Map<string, string[]>
+  attempts: Attempt[]
   /** Deliveries whose signature did not verify. */
   forged: number
   /** Requests with the key of a quota that were admitted. */
   admitted: number
+  /** Requests with the key of a limit that were admitted: from when they were sent to the answer. */
+  limited: Span[]
   /** Requests with a revoked key that were admitted, more than a second after the revocation. */
   admittedRevoked: number
+  disturbances: Disturbance[]
 }
 
 export const newLedger = (): Ledger => ({
   published: new Set(),
+  steps: [],
+  sent: new Set(),
   accepted: new Set(),
-  delivered: new Map(),
+  attempts: [],
   forged: 0,
   admitted: 0,
+  limited: [],
   admittedRevoked: 0,
+  disturbances: [],
 })
 
 /** A row of what the subscriptions handled. */
 export interface Handled {
+  subscription: string
   name: string
   event_id: string
   payload_id: string
+}
+
+/** Attempts of one webhook with one outcome: how many the log has, and how many the statistics. */
+export interface Counted {
+  webhook: string
+  status: string
+  logged: number
+  counted: number
 }
 
 /** What Postgres holds when all is quiet again. */
@@ -39,54 +82,17 @@ export interface Afterwards {
   /** Jobs that are neither done nor dead. */
   waiting: number
   deadLetters: number
-  quota: number
+  statistics: Counted[]
 }
 
-/** What is still awaited after the storm. */
-export function missing(ledger: Ledger, { handled }: Pick<Afterwards, 'handled'>): string[] {
-  const handledIds = new Set(handled.map(({ payload_id }) => payload_id))
-  const lacks: string[] = []
-  for (const id of ledger.published) {
-    if (!ledger.delivered.has(id)) lacks.push(`${id} was published and not delivered`)
-    if (!handledIds.has(id)) lacks.push(`${id} was published and not handled`)
-  }
-  for (const id of ledger.accepted) {
-    if (!handledIds.has(id)) lacks.push(`${id} was accepted from the sender and not handled`)
-  }
-  return lacks
-}
-
-/** The promises that were broken, once nothing is awaited any more. */
-export function violations(ledger: Ledger, afterwards: Afterwards): string[] {
-  const found = missing(ledger, afterwards)
-  for (const [id, deliveries] of ledger.delivered) {
-    const ids = new Set(deliveries)
-    if (ids.size > 1) found.push(`${id} was delivered as ${ids.size} deliveries: ${[...ids]}`)
-  }
-  const orders = new Set(afterwards.orders)
-  for (const id of ledger.delivered.keys()) {
-    if (id.startsWith('order-') && !orders.has(id)) {
-      found.push(`${id} was delivered, and its transaction was rolled back`)
-    }
-  }
-  for (const id of orders) {
-    if (!ledger.delivered.has(id)) found.push(`${id} was committed and not delivered`)
-  }
-  const inbound = Map.groupBy(
-    afterwards.handled.filter(({ name }) => name === 'sender.sent'),
-    ({ payload_id }) => payload_id,
-  )
-  for (const [id, rows] of inbound) {
-    if (rows.length > 1) found.push(`${id} of the sender became ${rows.length} events`)
-  }
-  if (ledger.forged > 0) found.push(`${ledger.forged} deliveries had a signature that is wrong`)
-  if (ledger.admitted > afterwards.quota) {
-    found.push(`${ledger.admitted} requests passed a quota of ${afterwards.quota}`)
-  }
-  if (ledger.admittedRevoked > 0) {
-    found.push(`${ledger.admittedRevoked} requests with a revoked key were admitted`)
-  }
-  if (afterwards.waiting > 0) found.push(`${afterwards.waiting} jobs wait, and nothing is awaited`)
-  if (afterwards.deadLetters > 0) found.push(`${afterwards.deadLetters} dead letters`)
-  return found
-}
+/** What was asked of the hosts. */
+export const LIMITS = {
+  /** Requests with one key, for ever. */
+  quota: 25,
+  /** Requests with one key; up to ten, the bound is the limit itself. */
+  key: { limit: 8, perSeconds: 2 },
+  /** Attempts of the webhook `rated`. */
+  rated: { limit: 10, perSeconds: 3 },
+  /** Attempts of the webhook `capped` at a time. */
+  capped: 2,
+} as const

@@ -8,12 +8,20 @@ import { SENDER_SECRET } from './sender.ts'
 
 const REQUEST_MS = 5000
 const PAUSE_MS = 20
+/** Between two events of the limited webhooks, which shall not fall behind for long. */
+const STEP_PAUSE_MS = 350
+/** Between two requests with the key that has a limit: more than its limit admits. */
+const LIMITED_PAUSE_MS = 100
+/** From when on a revoked key is refused by every process. */
+const REVOKED_AFTER_MS = 1000
 /** How often the sender sends a request that is not accepted. */
 const SENDER_ATTEMPTS = 5
 
 export interface PresentedKeys {
+  /** Has a quota. */
+  counted: string
+  /** Has a limit. */
   limited: string
-  revoked: string
 }
 
 interface Reply {
@@ -33,13 +41,20 @@ export class Load {
   }
 
   /** All kinds of requests, one after another in each lane, until `end`. */
-  run(keys: PresentedKeys): Promise<unknown> {
-    const steps = [() => this.publish(), () => this.#send(), () => this.#present(keys)]
+  run({ counted, limited }: PresentedKeys): Promise<unknown> {
+    const lanes: [() => Promise<unknown>, number][] = [
+      [() => this.publish(), PAUSE_MS],
+      [() => this.#step(), STEP_PAUSE_MS],
+      [() => this.#send(), PAUSE_MS],
+      [() => this.#spend(counted), LIMITED_PAUSE_MS],
+      [() => this.#useLimited(limited), LIMITED_PAUSE_MS],
+      [() => this.#revoke(), PAUSE_MS],
+    ]
     return Promise.all(
-      steps.map(async (step) => {
+      lanes.map(async ([step, pauseMs]) => {
         while (!this.#isOver) {
           await step()
-          await setTimeout(PAUSE_MS)
+          await setTimeout(pauseMs)
         }
       }),
     )
@@ -68,12 +83,19 @@ export class Load {
     return JSON.parse(reply!.text) as Answer
   }
 
+  async #step(): Promise<void> {
+    const id = `step-${++this.#count}`
+    const reply = await this.#post('/control/step', { id })
+    if (reply?.status === 200) this.#ledger.steps.push(id)
+  }
+
   /** As senders do: the same request again until it is accepted. */
   async #send(): Promise<void> {
-    const { accepted } = this.#ledger
+    const { sent, accepted } = this.#ledger
     const id = `sent-${++this.#count}`
     const text = JSON.stringify({ id })
     const signature = createHmac('sha256', SENDER_SECRET).update(text).digest('hex')
+    sent.add(id)
     for (let attempt = 0; attempt < SENDER_ATTEMPTS && !accepted.has(id); attempt++) {
       const headers = { 'x-id': id, 'x-signature': signature }
       const reply = await this.#post('/hooks/sender', { id }, headers)
@@ -81,14 +103,32 @@ export class Load {
     }
   }
 
-  async #present({ limited, revoked }: PresentedKeys): Promise<void> {
-    const isRevoked = Math.random() < 0.5
-    const reply = await this.#ask('/work', {
-      headers: { 'x-api-key': isRevoked ? revoked : limited },
-    })
-    if (reply?.status !== 200) return
-    if (isRevoked) this.#ledger.admittedRevoked++
-    else this.#ledger.admitted++
+  async #spend(key: string): Promise<void> {
+    if (await this.#isAdmitted(key)) this.#ledger.admitted++
+  }
+
+  async #useLimited(key: string): Promise<void> {
+    const from = performance.now()
+    const isAdmitted = await this.#isAdmitted(key)
+    if (isAdmitted) this.#ledger.limited.push({ from, until: performance.now() })
+  }
+
+  /** A key that hosts remember as valid, and its revocation. */
+  async #revoke(): Promise<void> {
+    const made = await this.#post('/control/key', {})
+    if (made?.status !== 200) return
+    const { id, key } = JSON.parse(made.text) as { id: string; key: string }
+    for (let host = 0; host < this.#hosts.count; host++) await this.#isAdmitted(key)
+    const revoked = await this.#post('/control/revoke', { keyId: id })
+    if (revoked?.status !== 200) return
+    await setTimeout(REVOKED_AFTER_MS)
+    for (let request = 0; request < 2 * this.#hosts.count; request++) {
+      if (await this.#isAdmitted(key)) this.#ledger.admittedRevoked++
+    }
+  }
+
+  async #isAdmitted(key: string): Promise<boolean> {
+    return (await this.#ask('/work', { headers: { 'x-api-key': key } }))?.status === 200
   }
 
   #post(path: string, body: object, headers: Record<string, string> = {}): Promise<Reply | null> {

@@ -1,41 +1,27 @@
 /** Receives what the hosts deliver, verifies it, and fails for a while when it is told to. */
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
 import { verifyDelivery } from '@svc/receiver'
 import type { Test } from 'tap'
-import type { Ledger } from './ledger.ts'
+import type { Attempt, Ledger, WebhookName } from './ledger.ts'
 
 export interface StormReceiver {
-  url: string
+  urlOf(webhook: WebhookName): string
   /** What it answers from now on. */
   answer: 'ok' | 'error' | 'nothing'
-  /** Of the webhook, once there is one. */
-  secret: string
+  /** Of the webhooks that there are. */
+  secrets: Map<string, string>
 }
+
+/** So that the attempts of the webhook `capped` overlap. */
+const CAPPED_TAKES_MS = 200
 
 export async function startReceiver(t: Test, ledger: Ledger): Promise<StormReceiver> {
   const server = createServer((request, reply) => {
-    const chunks: Buffer[] = []
-    request.on('error', () => {})
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      if (receiver.answer === 'nothing') return
-      if (receiver.answer === 'error') return reply.writeHead(500).end()
-      try {
-        const { payload, deliveryId } = verifyDelivery<{ id: string }>({
-          headers: request.headers,
-          body: Buffer.concat(chunks),
-          secret: receiver.secret,
-          // The clock of a host may be wrong.
-          toleranceSeconds: 3600,
-        })
-        ledger.delivered.set(payload.id, [...(ledger.delivered.get(payload.id) ?? []), deliveryId])
-      } catch {
-        ledger.forged++
-      }
-      reply.end()
-    })
+    void receive(request, reply, performance.now()).catch(() => reply.destroy())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -44,6 +30,48 @@ export async function startReceiver(t: Test, ledger: Ledger): Promise<StormRecei
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  const receiver: StormReceiver = { url: `http://127.0.0.1:${port}/`, answer: 'ok', secret: '' }
+  const receiver: StormReceiver = {
+    urlOf: (webhook) => `http://127.0.0.1:${port}/${webhook}`,
+    answer: 'ok',
+    secrets: new Map(),
+  }
   return receiver
+
+  async function receive(request: IncomingMessage, reply: ServerResponse, from: number) {
+    const webhook = request.url!.slice(1) as WebhookName
+    const body = await text(request)
+    const attempt = verified(webhook, request, body, from)
+    if (attempt === null) return reply.end()
+    ledger.attempts.push(attempt)
+    reply.once('close', () => {
+      if (attempt.until === Infinity) attempt.until = performance.now()
+    })
+    if (receiver.answer === 'nothing') return
+    if (webhook === 'capped') await setTimeout(CAPPED_TAKES_MS)
+    if (attempt.until < Infinity) return
+    attempt.end = receiver.answer === 'error' ? 'refused' : 'answered'
+    attempt.until = performance.now()
+    reply.writeHead(attempt.end === 'answered' ? 200 : 500).end()
+  }
+
+  function verified(
+    webhook: WebhookName,
+    { headers }: IncomingMessage,
+    body: string,
+    from: number,
+  ): Attempt | null {
+    try {
+      const { payload, deliveryId } = verifyDelivery<{ id: string }>({
+        headers,
+        body,
+        secret: receiver.secrets.get(webhook)!,
+        // The clock of a host may be wrong.
+        toleranceSeconds: 3600,
+      })
+      return { webhook, event: payload.id, deliveryId, from, until: Infinity, end: 'dropped' }
+    } catch {
+      ledger.forged++
+      return null
+    }
+  }
 }

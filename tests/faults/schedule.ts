@@ -6,6 +6,8 @@ export type Fault =
   | { kind: 'kill'; host: number }
   /** A host whose clock is wrong takes the place of one that is killed. */
   | { kind: 'wrong clock'; host: number; offsetMs: number }
+  /** A host with other options takes the place of one that is killed. */
+  | { kind: 'other options'; host: number }
   /** SIGSTOP, and SIGCONT after a while: a machine that was suspended. */
   | { kind: 'freeze'; host: number; ms: number }
   /** All connections break, and new ones are refused for a while. */
@@ -33,6 +35,7 @@ export function scheduleOf(seed: number, length: number, hosts: number): Fault[]
       host: between(0, hosts),
       offsetMs: between(-5, 6) * 60_000,
     }),
+    () => ({ kind: 'other options', host: between(0, hosts) }),
     () => ({ kind: 'freeze', host: between(0, hosts), ms: between(200, 4000) }),
     () => ({ kind: 'cut', ms: between(50, 2500) }),
     () => ({ kind: 'silence', ms: between(50, 2500) }),

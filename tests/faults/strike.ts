@@ -43,13 +43,20 @@ const STRIKES: Strikes = {
 
   async 'wrong clock'({ hosts }, { host, offsetMs }) {
     await hosts.kill(host)
-    hosts.start(host, offsetMs)
+    hosts.start(host, { offsetMs })
   },
 
-  async freeze({ hosts }, { host, ms }) {
+  async 'other options'({ hosts }, { host }) {
+    await hosts.kill(host)
+    hosts.start(host, { isOther: true })
+  },
+
+  async freeze({ hosts, ledger }, { host, ms }) {
+    const from = performance.now()
     hosts.signal(host, 'SIGSTOP')
     await setTimeout(ms)
     hosts.signal(host, 'SIGCONT')
+    ledger.disturbances.push({ kind: 'freeze', from, until: performance.now() })
   },
 
   async cut({ proxy }, { ms }) {
@@ -79,11 +86,15 @@ const STRIKES: Strikes = {
       )
       .catch(() => {}),
 
-  async crash({ direct }) {
+  async crash({ direct, ledger }) {
+    const from = performance.now()
     const { rows } = await direct
       .query<{ pid: number }>('select pg_backend_pid() as pid')
       .catch(() => ({ rows: [] }))
-    if (rows[0]) process.kill(rows[0].pid, 'SIGKILL')
+    if (!rows[0]) return
+    process.kill(rows[0].pid, 'SIGKILL')
+    await until(() => direct.query('select 1').catch(() => null))
+    ledger.disturbances.push({ kind: 'crash', from, until: performance.now() })
   },
 
   async receiver({ receiver }, { answer, ms }) {

@@ -2,12 +2,13 @@
 export async function until<Value>(
   ask: () => Value | Promise<Value>,
   wanted: (value: Value) => boolean = Boolean,
+  pauseMs = 10,
 ): Promise<Value> {
   for (;;) {
     const value = await ask()
     if (wanted(value)) return value
     await new Promise((resolve) => {
-      setTimeout(resolve, 10)
+      setTimeout(resolve, pauseMs)
     })
   }
 }

@@ -1,0 +1,163 @@
+/** Which promise was broken. Pure. */
+import {
+  LIMITS,
+  type Afterwards,
+  type Attempt,
+  type Counted,
+  type Handled,
+  type Ledger,
+  type WebhookName,
+} from './ledger.ts'
+import { mostAtOnce, mostWithin } from './spans.ts'
+
+const STEP_WEBHOOKS: WebhookName[] = ['ordered', 'rated', 'capped']
+/** Each calls an idempotent subscription of its own. */
+export const SENT_SUBSCRIPTIONS = ['sender.sent', 'second']
+
+/** What is still awaited after the storm. */
+export function missing(ledger: Ledger, { handled }: Pick<Afterwards, 'handled'>): string[] {
+  const delivered = new Set(
+    ledger.attempts
+      .filter(({ end }) => end === 'answered')
+      .map(({ webhook, event }) => `${webhook} ${event}`),
+  )
+  const calls = new Set(handled.map((row) => `${row.subscription} ${row.payload_id}`))
+  const lacks: string[] = []
+  const expect = (ids: Iterable<string>, webhooks: string[], subscriptions: string[]) => {
+    for (const id of ids) {
+      for (const webhook of webhooks) {
+        if (!delivered.has(`${webhook} ${id}`)) lacks.push(`${id} was not delivered to ${webhook}`)
+      }
+      for (const subscription of subscriptions) {
+        if (!calls.has(`${subscription} ${id}`)) lacks.push(`${id} did not reach ${subscription}`)
+      }
+    }
+  }
+  expect(ledger.published, ['plain'], ['order.created'])
+  expect(ledger.steps, STEP_WEBHOOKS, [])
+  expect(ledger.accepted, [], SENT_SUBSCRIPTIONS)
+  return lacks
+}
+
+/** The promises that were broken, once nothing is awaited any more. */
+export const violations = (ledger: Ledger, afterwards: Afterwards): string[] => [
+  ...missing(ledger, afterwards),
+  ...doubled(ledger.attempts),
+  ...againstOrders(ledger, afterwards.orders),
+  ...outOfOrder(ledger),
+  ...overWebhookLimits(ledger),
+  ...ofSender(ledger, afterwards.handled),
+  ...overKeyLimits(ledger),
+  ...ofStatistics(afterwards.statistics),
+  ...counts([
+    [ledger.forged, 'deliveries had a signature that is wrong'],
+    [ledger.admittedRevoked, 'requests with a revoked key were admitted'],
+    [afterwards.waiting, 'jobs wait, and nothing is awaited'],
+    [afterwards.deadLetters, 'dead letters'],
+  ]),
+]
+
+const counts = (of: [number, string][]): string[] =>
+  of.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+
+/** The same event to the same webhook has one delivery id, however often it comes. */
+function doubled(attempts: readonly Attempt[]): string[] {
+  const groups = Map.groupBy(attempts, ({ webhook, event }) => `${event} to ${webhook}`)
+  return [...groups].flatMap(([name, group]) => {
+    const ids = new Set(group.map(({ deliveryId }) => deliveryId))
+    return ids.size > 1 ? [`${name} was delivered as ${ids.size} deliveries`] : []
+  })
+}
+
+function againstOrders({ attempts }: Ledger, committed: readonly string[]): string[] {
+  const orders = new Set(committed)
+  const seen = new Set(attempts.map(({ event }) => event))
+  return [
+    ...[...seen]
+      .filter((id) => id.startsWith('order-') && !orders.has(id))
+      .map((id) => `${id} was delivered, and its transaction was rolled back`),
+    ...committed.filter((id) => !seen.has(id)).map((id) => `${id} was committed and not delivered`),
+  ]
+}
+
+/**
+ * The first attempt of a step comes after the one before was answered with 200. A step that was not
+ * acknowledged may have been committed at any time, or never.
+ */
+function outOfOrder({ attempts, steps }: Ledger): string[] {
+  const ordered = attempts.filter(({ webhook }) => webhook === 'ordered')
+  const timesOf = (id: string) => {
+    const own = ordered.filter(({ event }) => event === id)
+    const answered = own.filter(({ end }) => end === 'answered')
+    return {
+      began: Math.min(...own.map(({ from }) => from)),
+      delivered: Math.min(...answered.map(({ until }) => until)),
+    }
+  }
+  const times = steps.map((id) => ({ id, ...timesOf(id) }))
+  return times.flatMap(({ id, delivered }, index) => {
+    const early = times.slice(index + 1).find(({ began }) => began < delivered)
+    return early ? [`${early.id} was attempted before ${id} was delivered`] : []
+  })
+}
+
+/** What a receiver sees comes a little later than what was granted. */
+const RATE_SLACK_MS = 750
+/** A host closes a connection before the receiver hears of it. */
+const DROP_SLACK_MS = 500
+
+function overWebhookLimits({ attempts, disturbances }: Ledger): string[] {
+  const { rated, capped } = LIMITS
+  const of = (name: WebhookName) => attempts.filter(({ webhook }) => webhook === name)
+  const most = mostWithin(
+    of('rated').map(({ from }) => ({ from, until: from })),
+    rated.perSeconds * 1000 - RATE_SLACK_MS,
+    disturbances,
+  )
+  const atOnce = mostAtOnce(
+    of('capped').map(({ from, until, end }) => ({
+      from,
+      until: end === 'dropped' ? until - DROP_SLACK_MS : until,
+    })),
+    disturbances,
+  )
+  return [
+    ...(most > rated.limit ? [`${most} attempts within a span of ${rated.limit}`] : []),
+    ...(atOnce > capped ? [`${atOnce} attempts at a time, of ${capped}`] : []),
+  ]
+}
+
+/** Exactly one event for each request that was accepted, and at most one for the others. */
+function ofSender({ sent }: Ledger, handled: readonly Handled[]): string[] {
+  const own = handled.filter(({ name }) => name === 'sender.sent')
+  const calls = Map.groupBy(own, (row) => `${row.payload_id} in ${row.subscription}`)
+  return [
+    ...[...calls].flatMap(([what, rows]) =>
+      rows.length > 1 ? [`${what} became ${rows.length} events`] : [],
+    ),
+    ...new Set(
+      own
+        .filter(({ payload_id: id }) => !sent.has(id))
+        .map(({ payload_id: id }) => `${id} was handled, and nobody sent it`),
+    ),
+  ]
+}
+
+function overKeyLimits({ admitted, limited, disturbances }: Ledger): string[] {
+  const { quota, key } = LIMITS
+  // Statements that grant do not wait for the disk: a crash of Postgres may forget the last ones.
+  const crashes = disturbances.filter(({ kind }) => kind === 'crash')
+  const most = mostWithin(limited, key.perSeconds * 1000, crashes)
+  return [
+    ...(admitted > quota ? [`${admitted} requests passed a quota of ${quota}`] : []),
+    ...(most > key.limit ? [`${most} requests passed a limit of ${key.limit}`] : []),
+  ]
+}
+
+const ofStatistics = (statistics: readonly Counted[]): string[] =>
+  statistics
+    .filter(({ logged, counted }) => logged !== counted)
+    .map(
+      ({ webhook, status, logged, counted }) =>
+        `${webhook}: ${logged} attempts are logged as ${status}, ${counted} are counted`,
+    )
