@@ -112,3 +112,48 @@ t.test('a micro-batch is idle when every publish has been committed or refused',
   t.equal(batches.flat().length, 3)
   await ended
 })
+
+t.test(
+  'a batch that finds no Postgres takes those with it that have waited for long',
+  async (t) => {
+    let nowMs = 0
+    const away = Promise.withResolvers<never>()
+    const batch = new MicroBatch<EventRow, string>(
+      async (events) => {
+        if (nowMs === 0) await away.promise
+        return { results: events.map(({ id }) => id), jobs: 0 }
+      },
+      keyOf,
+      () => nowMs,
+    )
+    const asked = (from: number, count: number) =>
+      Array.from({ length: count }, (_, n) => batch.publish(event(String(from + n))))
+    // Two batches are under way at a time, each of up to twenty events of a name that is new.
+    const first = asked(0, 100)
+    await new Promise(setImmediate)
+    nowMs = 10_000
+    const [later] = asked(100, 1)
+    away.reject(Object.assign(new Error('Connection terminated'), { code: '57P01' }))
+    const settled = await Promise.allSettled(first)
+    t.ok(settled.every(({ status }) => status === 'rejected'))
+    t.equal(await later, '100', 'what has not waited for long is tried')
+  },
+)
+
+t.test('what waits is bounded, and the publish beyond is refused at once', async (t) => {
+  const slow = Promise.withResolvers<never>()
+  const batch = new MicroBatch<EventRow, string>(() => slow.promise, keyOf)
+  const payload = 'x'.repeat(1_000_000)
+  // One string for all of them.
+  const waiting = Array.from({ length: 300 }, (_, n) => batch.publish(event(String(n), payload)))
+  const settled = Promise.allSettled(waiting)
+  await t.rejects(batch.publish(event('one more')), {
+    code: 'SVC_UNAVAILABLE',
+    statusCode: 503,
+    cause: { message: /publishes wait for Postgres, which is slower than they come/ },
+  })
+  await new Promise(setImmediate)
+  slow.reject(new Error('Connection terminated'))
+  await settled
+  await batch.idle()
+})

@@ -1,12 +1,17 @@
 /**
  * Publishes of the same moment share one transaction: single ones manage one or two thousand a
  * second, batches twenty times that. Each promise resolves after the commit that holds its event.
+ *
+ * What waits for its batch is bounded in size, and in time while Postgres does not answer.
  */
+import { Unavailable } from '../errors.ts'
+import { isConnectionError } from '../postgres/connection-errors.ts'
 import { splitOnError } from '../postgres/split-batch.ts'
 import type { EventRow } from './events-table.ts'
 
 interface Waiting<Event, Result> {
   event: Event
+  sinceMs: number
   resolve: (result: Result) => void
   reject: (error: unknown) => void
 }
@@ -21,6 +26,14 @@ const JOBS_OF_UNKNOWN = 500
 const MOST_NAMES = 10_000
 /** Characters of payload in a batch, save where one event alone has more. */
 const LARGEST_TEXT = 4_000_000
+/** Characters of payload that wait, and what an event takes beside its payload. */
+const LARGEST_WAITING = 256_000_000
+const SIZE_OF_EVENT = 500
+/**
+ * A batch that finds no Postgres takes those with it that have waited for so long: else each thousand
+ * of a queue would wait for a time-out of its own.
+ */
+const PATIENCE_MS = 5000
 /** Two, so that one batch fills while another commits. */
 const IN_FLIGHT = 2
 
@@ -28,9 +41,12 @@ export class MicroBatch<Event extends EventRow, Result> {
   #commit: (events: Event[]) => Promise<{ results: Result[]; jobs: number }>
   #keyOf: (event: Event) => string
   #waiting: Waiting<Event, Result>[] = []
+  #waitingSize = 0
   #inFlight = new Set<Promise<void>>()
   /** Jobs that followed from the last events of a name, for each. */
   #jobsOf = new Map<string, number>()
+
+  #nowMs: () => number
 
   /**
    * `commit` publishes a batch in a transaction of its own; two events of one batch never share the
@@ -39,14 +55,19 @@ export class MicroBatch<Event extends EventRow, Result> {
   constructor(
     commit: (events: Event[]) => Promise<{ results: Result[]; jobs: number }>,
     keyOf: (event: Event) => string,
+    /** Monotonic. */
+    nowMs: () => number = () => performance.now(),
   ) {
     this.#commit = commit
     this.#keyOf = keyOf
+    this.#nowMs = nowMs
   }
 
   publish(event: Event): Promise<Result> {
+    if (this.#waitingSize > LARGEST_WAITING) return Promise.reject(tooMany(this.#waiting.length))
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    this.#waiting.push({ event, resolve, reject })
+    this.#waiting.push({ event, sinceMs: this.#nowMs(), resolve, reject })
+    this.#waitingSize += sizeOf(event)
     if (this.#waiting.length === 1) setImmediate(() => this.#flush())
     return promise
   }
@@ -86,6 +107,7 @@ export class MicroBatch<Event extends EventRow, Result> {
       else batch.set(key, one)
     }
     this.#waiting.splice(0, taken, ...later)
+    for (const { event } of batch.values()) this.#waitingSize -= sizeOf(event)
     return [...batch.values()]
   }
 
@@ -95,7 +117,21 @@ export class MicroBatch<Event extends EventRow, Result> {
       this.#learn(part, jobs)
       for (const [index, { resolve }] of part.entries()) resolve(results[index] as Result)
     })
-    for (const { items, error } of failed) for (const { reject } of items) reject(error)
+    for (const { items, error } of failed) {
+      for (const { reject } of items) reject(error)
+      if (isConnectionError(error)) this.#giveUp(error)
+    }
+  }
+
+  /** Those that wait stand in the order in which they came. */
+  #giveUp(error: unknown): void {
+    const latest = this.#nowMs() - PATIENCE_MS
+    const kept = this.#waiting.findIndex(({ sinceMs }) => sinceMs > latest)
+    const late = this.#waiting.splice(0, kept === -1 ? this.#waiting.length : kept)
+    for (const { event, reject } of late) {
+      this.#waitingSize -= sizeOf(event)
+      reject(error)
+    }
   }
 
   /** Of a batch of several names the jobs are shared out evenly: the next batches correct that. */
@@ -109,3 +145,10 @@ export class MicroBatch<Event extends EventRow, Result> {
     if (this.#jobsOf.size > MOST_NAMES && oldest !== undefined) this.#jobsOf.delete(oldest)
   }
 }
+
+const sizeOf = ({ payload }: EventRow): number => payload.length + SIZE_OF_EVENT
+
+const tooMany = (count: number): Error =>
+  new Unavailable({
+    cause: new Error(`${count} publishes wait for Postgres, which is slower than they come`),
+  })
