@@ -89,6 +89,7 @@ export type { SignatureEncoding, TimestampUnit } from './inbound/verify/signatur
 export {
   BodyNotJson,
   BodyTooLarge,
+  BodyTooSlow,
   BodyUnreadable,
   ContentTypeInvalid,
   InboundFailed,

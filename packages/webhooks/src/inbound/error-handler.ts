@@ -4,6 +4,7 @@ import { statusText, type ErrorText } from '@svc/core/internal'
 import {
   BodyNotJson,
   BodyTooLarge,
+  BodyTooSlow,
   BodyUnreadable,
   ContentTypeInvalid,
   InboundFailed,
@@ -25,6 +26,7 @@ interface Answerable extends Error {
 const OURS = [
   BodyNotJson,
   BodyTooLarge,
+  BodyTooSlow,
   BodyUnreadable,
   ContentTypeInvalid,
   InboundFailed,

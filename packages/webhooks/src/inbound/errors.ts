@@ -31,6 +31,13 @@ export const BodyUnreadable = createError(
   400,
 )
 
+/** The body was not there in time: a sender that drips holds a connection and memory. */
+export const BodyTooSlow = createError(
+  'SVC_WEBHOOKS_BODY_TOO_SLOW',
+  'the body did not arrive in time',
+  408,
+)
+
 /** The header Content-Type is not a media type. */
 export const ContentTypeInvalid = createError(
   'SVC_WEBHOOKS_CONTENT_TYPE_INVALID',

@@ -1,11 +1,19 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
+import { BodyTooSlow } from './errors.ts'
+
+/** Bodies of providers take milliseconds; Fastify by itself waits for as long as it takes. */
+const BODY_TIMEOUT_MS = 30_000
 
 /**
  * Reads bodies of any type as bytes in this context, and sets `rawBody` and `rawHeaders` on requests.
  * Where the host has decorated requests with these names, only their values are set.
  */
-export function readRawBodies(inbound: FastifyInstance): void {
+export function readRawBodies(inbound: FastifyInstance, timeoutMs = BODY_TIMEOUT_MS): void {
   inbound.removeAllContentTypeParsers()
+  inbound.addHook('preParsing', (request, reply, body, done) => {
+    refuseSlowBody(request, reply, body, timeoutMs)
+    done()
+  })
   inbound.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, body)
   })
@@ -20,4 +28,23 @@ export function readRawBodies(inbound: FastifyInstance): void {
       rawHeaders: request.raw.rawHeaders,
     })
   })
+}
+
+/** The answer goes out at the time, and the connection ends with it: nothing more is read. */
+function refuseSlowBody(
+  { raw }: FastifyRequest,
+  reply: FastifyReply,
+  body: RequestPayload,
+  timeoutMs: number,
+): void {
+  const timer = setTimeout(() => {
+    // Nobody reads the body: there is nobody to tell either.
+    if (body.listenerCount('error') === 0) return raw.destroy()
+    reply.header('connection', 'close')
+    reply.raw.once('finish', () => raw.destroy())
+    return body.emit('error', new BodyTooSlow({ cause: 'the body took too long' }))
+  }, timeoutMs)
+  timer.unref()
+  const stop = () => clearTimeout(timer)
+  raw.once('end', stop).once('close', stop)
 }

@@ -1,0 +1,160 @@
+/** What strangers and receivers can pile up, and what it costs. `SVC_LOAD=long` piles up more. */
+import { once } from 'node:events'
+import { connect, type AddressInfo } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { text } from 'node:stream/consumers'
+import Fastify from 'fastify'
+import t from 'tap'
+import { generateKey } from '../../packages/auth/src/key-format.ts'
+import { readRawBodies } from '../../packages/webhooks/src/inbound/raw-body.ts'
+import { startHost as startAuth } from '../auth/support/host.ts'
+import { watchStatements } from '../auth/support/statements.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { proxyPostgres } from '../support/postgres-proxy.ts'
+import { until } from '../support/until.ts'
+import { startHost } from '../webhooks/support/host.ts'
+import { startReceiver } from '../webhooks/support/receiver.ts'
+
+const isLong = process.env['SVC_LOAD'] === 'long'
+const of = (short: number, long: number): number => (isLong ? long : short)
+const MIB = 2 ** 20
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+/** Bytes of the heap that are in use after a collection. */
+function heapUsed(): number {
+  collect()
+  return process.memoryUsage().heapUsed
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, n) => n)
+
+const guesses: [string, number, () => string][] = [
+  [
+    'on one prefix',
+    of(3000, 100_000),
+    () => `svc_aaaa${Math.random().toString(36).slice(2)}`.padEnd(40, 'a'),
+  ],
+  ['on as many prefixes', of(3000, 1_000_000), () => generateKey('svc')],
+]
+for (const [title, count, guess] of guesses) {
+  t.test(`guesses ${title} cost no unbounded memory or queries, and no other key`, async (t) => {
+    const { app, ask, makeKey } = await startAuth(t, {
+      auth: { rateLimit: { maxAttempts: 5, windowMs: 60_000, blockDurationMs: 60_000 } },
+      after: (host) => void host.get('/me', async () => 'me'),
+    })
+    const { key } = await makeKey()
+    t.equal((await ask('GET', '/me', { key })).status, 200)
+    const { texts } = watchStatements(app)
+    const before = heapUsed()
+    const statuses = new Map<number, number>()
+    let refused = 0
+    for (let done = 0; done < count; done += 100) {
+      const answers = await Promise.all(upTo(100).map(() => ask('GET', '/me', { key: guess() })))
+      for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      if ((await ask('GET', '/me', { key })).status !== 200) refused++
+      await setImmediate()
+    }
+    t.comment(`${texts.length} statements, answers by status:`, Object.fromEntries(statuses))
+    t.ok([...statuses.keys()].every((status) => [401, 429, 503].includes(status)))
+    t.equal(refused, 0, 'a key that is in use is admitted all the time')
+    t.ok(heapUsed() - before < 64 * MIB)
+    // A key that the process does not know yet may have to wait while the budget of lookups is spent.
+    const another = await makeKey()
+    await until(async () => (await ask('GET', '/me', { key: another.key })).status === 200)
+  })
+}
+
+t.test('bodies that do not end are given up in time, and hold up no others', async (t) => {
+  const count = of(500, 10_000)
+  const app = Fastify({ forceCloseConnections: true })
+  t.teardown(() => app.close())
+  await app.register(async (inbound) => {
+    readRawBodies(inbound, of(2000, 10_000))
+    inbound.post('/hook', async () => 'ok')
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const before = heapUsed()
+  const answers = upTo(count).map(async () => {
+    const socket = connect(port, '127.0.0.1')
+    await once(socket, 'connect')
+    socket.write('POST /hook HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{')
+    return text(socket)
+  })
+  await until(
+    () =>
+      new Promise<number>((resolve, reject) => {
+        app.server.getConnections((error, open) => (error ? reject(error) : resolve(open)))
+      }),
+    (open) => open === count,
+  )
+  t.ok(heapUsed() - before < count * 64 * 1024)
+  const genuine = await fetch(`http://127.0.0.1:${port}/hook`, { method: 'POST', body: '{}' })
+  t.equal(genuine.status, 200)
+  const texts = await Promise.all(answers)
+  t.ok(texts.every((answer) => answer.startsWith('HTTP/1.1 408 ')))
+  t.match(texts[0], /SVC_WEBHOOKS_BODY_TOO_SLOW/)
+})
+
+t.test(
+  'while Postgres is silent publishes are refused in time, and no memory is kept',
+  async (t) => {
+    const database = await freshDatabase(t)
+    const proxy = await proxyPostgres(t, database)
+    const { app } = await startHost(t, { database: proxy.url })
+    const { events } = app.svc
+    await events.publish('order.created', {})
+    const before = heapUsed()
+    proxy.silence()
+    const start = performance.now()
+    const codes = await Promise.all(
+      upTo(400_000).map((n) =>
+        events.publish('order.created', { n }).then(
+          () => 'published',
+          ({ code }: { code: string }) => code,
+        ),
+      ),
+    )
+    const seconds = (performance.now() - start) / 1000
+    t.strictSame([...new Set(codes)], ['SVC_UNAVAILABLE'])
+    t.ok(seconds < 60, `after ${Math.round(seconds)} s`)
+    proxy.mend()
+    await until(() =>
+      events.publish('order.created', {}).then(
+        () => true,
+        () => false,
+      ),
+    )
+    t.ok(heapUsed() - before < 64 * MIB)
+  },
+)
+
+t.test('beside webhooks of which a third hang, the others get what is theirs', async (t) => {
+  const count = of(300, 50_000)
+  const host = await startHost(t, {
+    deliveryTimeoutMs: 2000,
+    core: { worker: { concurrency: 64, maxAttempts: 2 } },
+  })
+  const got = new Set<string>()
+  const receiver = await startReceiver(t, ({ path }) => {
+    if (Number(path.split('/').at(-1)) % 3 === 0) return
+    got.add(path)
+    return 200
+  })
+  const { register } = host.app.svc.webhooks
+  for (const tens of upTo(count / 10)) {
+    await Promise.all(
+      upTo(10).map((n) =>
+        register({ url: `${receiver.url}/${10 * tens + n}`, events: ['order.created'] }),
+      ),
+    )
+  }
+  await host.app.svc.events.publish('order.created', {})
+  const healthy = upTo(count).filter((n) => n % 3 !== 0).length
+  await until(() => got.size === healthy, Boolean, 100)
+  t.pass(`${healthy} webhooks have theirs`)
+})
