@@ -148,8 +148,9 @@ export async function addRound(bench: Bench, measured: Measured, round: Round): 
         portions.get(server)?.push(await measurePortion(load, server, turn))
       }
     }
-    for (const [{ contender }, cpus] of portions) {
-      measured.get(contender.name)?.push({ cpu: summaryOf(cpus).median })
+    for (const [{ contender, process }, cpus] of portions) {
+      const megabytes = await process.rssMegabytes()
+      measured.get(contender.name)?.push({ cpu: summaryOf(cpus).median, megabytes })
     }
   } finally {
     for (const { process } of servers) await process.stop()

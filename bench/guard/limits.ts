@@ -8,6 +8,8 @@ import type { GuardedMethods } from './guarded-process.ts'
 import { keyTexts, rangedDatabase, withKeys, type KeyRange } from './keys.ts'
 
 const CONNECTIONS = 64
+/** As many requests of other keys wait for allowances at a time. */
+const MANY_CONNECTIONS = 1000
 /** Far more than a run makes. */
 const MANY = 1_000_000
 const SMALL = 5
@@ -21,7 +23,8 @@ const USAGE_GOALS: Record<string, Goal> = { 'usage counted': { ratioAtLeast: 0.9
 
 export const guardLimits: Benchmark = {
   name: 'guard-limits',
-  title: 'CPU time of a guarded hello-world route for keys with limits, and with usage counted.',
+  title:
+    'CPU time and memory of a guarded hello-world route for keys with limits, and with usage counted.',
   limitSeconds: 1800,
   async run(bench: Bench): Promise<Finding[]> {
     const load = await bench.start<LoadMethods>('load/load-process.ts')
@@ -32,6 +35,7 @@ export const guardLimits: Benchmark = {
     const used = await measureUsedUp(bench, load, live)
     const perRequest = { unit: 'µs of the server process per request', better: 'less' } as const
     const against = UNLIMITED
+    const usedUp = { keys: live, connections: Math.min(MANY_CONNECTIONS, live) }
     const names = [UNLIMITED, 'no limits, once more', 'one limit', 'three limits and a quota']
     return [
       {
@@ -47,6 +51,13 @@ export const guardLimits: Benchmark = {
         rows: rowsOf(many, 'cpu', { names, against, goals: GOALS }),
       },
       {
+        title: 'Limited keys, very many of them: memory',
+        unit: 'MiB of the server process after the load',
+        better: 'less',
+        settings: { 'live keys of each kind': manyLive, connections: CONNECTIONS },
+        rows: rowsOf(many, 'megabytes', { names, against }),
+      },
+      {
         ...perRequest,
         title: 'Usage: CPU',
         settings: { 'live keys': live, connections: CONNECTIONS },
@@ -60,9 +71,16 @@ export const guardLimits: Benchmark = {
         title: `Keys that use up a limit of ${SMALL} at once: throughput`,
         unit: 'requests per second',
         better: 'more',
-        settings: { keys: live, connections: CONNECTIONS },
-        rows: rowsOf(used, 'rate', { against: UNLIMITED }),
+        settings: usedUp,
+        rows: rowsOf(used, 'rate', { against }),
         notes: ['Small limits are asked for exactly: each request waits for a statement.'],
+      },
+      {
+        title: `Keys that use up a limit of ${SMALL} at once: latency`,
+        unit: 'ms, the 99th percentile of the requests',
+        better: 'less',
+        settings: usedUp,
+        rows: rowsOf(used, 'p99', { against }),
       },
     ]
   },
@@ -129,11 +147,12 @@ async function measureUsedUp(
         async measure() {
           const texts = keyTexts((index * turns + (turn++ % turns)) * keys, keys)
           const port = await server.call('start', 'svcAuth', { database, keys: texts })
-          await load.call('aim', port, CONNECTIONS, withKeys(texts))
+          await load.call('aim', port, Math.min(MANY_CONNECTIONS, keys), withKeys(texts))
           const { result, growth } = await growthOf({ cpu: server.cpu }, () =>
             load.call('load', requests),
           )
-          return { rate: result.perSecond, cpu: (growth.cpu ?? Number.NaN) / requests }
+          const cpu = (growth.cpu ?? Number.NaN) / requests
+          return { rate: result.perSecond, p99: result.latency.p99, cpu }
         },
       }
     }),
