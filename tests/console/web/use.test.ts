@@ -1,7 +1,10 @@
 /** What an operator does on the page, in one browser and on one host. */
-import t from 'tap'
+import t, { type Test } from 'tap'
+import type { Page } from 'playwright-core'
 import { worksWithKeys } from './stories/keys.ts'
 import { worksWithTheKeyboard } from './stories/keyboard.ts'
+import { makesAPortalLink } from './stories/portal-link.ts'
+import { answers } from './stories/questions.ts'
 import { worksWithWebhooks } from './stories/webhooks.ts'
 import { bringToLife, lively } from './support/life.ts'
 import { withConsole } from './support/visit.ts'
@@ -10,6 +13,9 @@ t.test('an operator uses the page', async (t) => {
   await withConsole(t, lively(), async (visit) => {
     const life = await bringToLife(t, visit)
     const page = await visit.signedIn()
+    await paints(t, page)
+    await t.test('and has each question answered within three clicks', (t) => answers(t, page))
+    await t.test('and makes a link into the portal', (t) => makesAPortalLink(t, page, visit))
     await t.test('and works with webhooks, deliveries and inbound requests', (t) =>
       worksWithWebhooks(t, page, visit, life),
     )
@@ -19,3 +25,13 @@ t.test('an operator uses the page', async (t) => {
     )
   })
 })
+
+/** Says how long the first paint took, of a page that was there before. It judges nothing: machines differ. */
+async function paints(t: Test, page: Page) {
+  await page.reload()
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  const ms = await page.evaluate(
+    "performance.getEntriesByName('first-contentful-paint')[0]?.startTime",
+  )
+  t.comment(`first contentful paint of the overview: ${Math.round(Number(ms))} ms`)
+}

@@ -1,8 +1,8 @@
 import { DeliveryNotFound, Forbidden } from '../errors.ts'
 import { Type } from '@sinclair/typebox'
 import type { DeliveryAttempt } from '@svc/webhooks'
-import type { Attempt } from '../contract.ts'
-import { Anything, List, pageOf, type CallsOf } from './call.ts'
+import type { Attempt, DeliveryQuery, Page } from '../contract.ts'
+import { Anything, List, pageOf, type Call, type CallsOf } from './call.ts'
 
 /** Attempts of one delivery that are shown: more than any schedule has. */
 const MOST_ATTEMPTS = 100
@@ -19,19 +19,24 @@ const Redrive = Type.Object(
   { additionalProperties: false },
 )
 
+/** Attempts without their payloads: of the log, or the dead letters. */
+const listOf = (
+  list: 'listDeliveries' | 'listDeadLetters',
+): Call<DeliveryQuery, Page<Attempt>> => ({
+  right: 'deliveries:read',
+  changes: false,
+  needs: 'webhooks',
+  input: List,
+  run: (input, { webhooks, masks }) =>
+    pageOf(
+      input,
+      (page) => webhooks[list](page),
+      (attempt) => masks.listed(withoutPayload(attempt)),
+    ),
+})
+
 export const deliveryCalls: CallsOf<'deliveries' | 'deadLetters' | 'stats'> = {
-  'deliveries.list': {
-    right: 'deliveries:read',
-    changes: false,
-    needs: 'webhooks',
-    input: List,
-    run: (input, { webhooks, masks }) =>
-      pageOf(
-        input,
-        (page) => webhooks.listDeliveries(page),
-        (attempt) => masks.listed(withoutPayload(attempt)),
-      ),
-  },
+  'deliveries.list': listOf('listDeliveries'),
   'deliveries.get': {
     right: 'deliveries:read',
     changes: false,
@@ -69,18 +74,7 @@ export const deliveryCalls: CallsOf<'deliveries' | 'deadLetters' | 'stats'> = {
       return await webhooks.redeliver(input)
     },
   },
-  'deadLetters.list': {
-    right: 'deliveries:read',
-    changes: false,
-    needs: 'webhooks',
-    input: List,
-    run: (input, { webhooks, masks }) =>
-      pageOf(
-        input,
-        (page) => webhooks.listDeadLetters(page),
-        (attempt) => masks.listed(withoutPayload(attempt)),
-      ),
-  },
+  'deadLetters.list': listOf('listDeadLetters'),
   'deadLetters.redrive': {
     right: 'deliveries:write',
     changes: true,

@@ -52,6 +52,14 @@ async function createsAWebhook(t: Test, page: Page, { app }: Visit) {
   await receiver.got(1)
   await page.getByRole('link', { name: 'webhook.test' }).waitFor() // by the stream, without a reload
 
+  // What was published before the webhook was there, as its filter wants it.
+  await click(page, 'Recover')
+  await page.getByText('2 deliveries would be sent.').waitFor()
+  await toasted(page, '2 deliveries on their way', () => confirm(page, 'Send 2 deliveries'))
+  await receiver.got(3)
+  await page.getByText('2 sent again').waitFor()
+  t.match(await app.svc.webhooks.listRecoveries(made!.id), [{ deliveries: 2, done: 2 }])
+
   await click(page, 'Delete')
   await page.getByLabel('Type “delete” to confirm').fill('delete')
   await confirm(page, 'Delete')

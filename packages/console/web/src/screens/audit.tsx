@@ -15,7 +15,7 @@ import { TenantFilter } from '../ui/tenant.tsx'
 const FILTERS = ['action', 'actor', 'target', 'tenant', 'since', 'until'] as const
 
 export function AuditScreen() {
-  const { values, set, given, any } = useFilters(FILTERS)
+  const { values, set, clear, given, any } = useFilters(FILTERS)
   const pages = usePages(
     JSON.stringify(given),
     (after, signal) =>
@@ -29,7 +29,7 @@ export function AuditScreen() {
     >
       <FilterBar
         any={any}
-        onClear={() => set(Object.fromEntries(FILTERS.map((name) => [name, ''])))}
+        onClear={clear}
         moreUsed={Boolean(values.target || values.tenant || values.since || values.until)}
         more={
           <>

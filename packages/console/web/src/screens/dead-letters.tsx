@@ -21,7 +21,7 @@ const FILTERS = ['webhookId', 'event', 'tenant', 'since', 'until'] as const
 
 export function DeadLettersScreen() {
   const { may } = useSession()
-  const { values, set, given, any } = useFilters(FILTERS)
+  const { values, set, clear, given, any } = useFilters(FILTERS)
   const { names } = useCatalogue()
   const [chosen, setChosen] = useState<readonly Attempt[]>([])
   const [asking, setAsking] = useState(false)
@@ -62,7 +62,7 @@ export function DeadLettersScreen() {
       {redriving.problem && <ProblemNote problem={redriving.problem} />}
       <FilterBar
         any={any}
-        onClear={() => set({ webhookId: '', event: '', tenant: '', since: '', until: '' })}
+        onClear={clear}
         moreUsed={Boolean(values.tenant || values.since || values.until)}
         more={
           <>

@@ -30,7 +30,7 @@ export const STATUSES = [
 ]
 
 export function DeliveriesScreen() {
-  const { values, set, given, any } = useFilters(FILTERS)
+  const { values, set, clear, given, any } = useFilters(FILTERS)
   const { names } = useCatalogue()
   const { statusCode, ...texts } = given
   const query = { ...texts, ...(statusCode && { statusCode: Number(statusCode) }) } as DeliveryQuery
@@ -39,7 +39,6 @@ export function DeliveriesScreen() {
     (after, signal) => call('deliveries.list', { ...query, ...(after && { after }) }, signal),
     ['deliveries'],
   )
-  const clear = () => set(Object.fromEntries(FILTERS.map((name) => [name, ''])))
   return (
     <Screen title="Deliveries" about="Every attempt to send an event to a webhook, newest first.">
       <FilterBar

@@ -24,7 +24,7 @@ export const eventHref = ({
   })
 
 export function EventsScreen() {
-  const { values, set, given, any } = useFilters(FILTERS)
+  const { values, set, clear, given, any } = useFilters(FILTERS)
   const { names } = useCatalogue()
   const pages = usePages(
     JSON.stringify(given),
@@ -32,7 +32,6 @@ export function EventsScreen() {
       call('events.list', { ...(given as EventQuery), ...(after && { after }) }, signal),
     ['deliveries'],
   )
-  const clear = () => set(Object.fromEntries(FILTERS.map((name) => [name, ''])))
   return (
     <Screen title="Events" about="What the application published. Open one to see what came of it.">
       <FilterBar

@@ -26,7 +26,7 @@ const OUTCOMES = ['accepted', 'duplicate', 'refused', 'failed'].map((value) => (
 }))
 
 export function InboundScreen() {
-  const { values, set, given, any } = useFilters(FILTERS)
+  const { values, set, clear, given, any } = useFilters(FILTERS)
   const [shown, setShown] = useState<InboundRequest>()
   const pages = usePages(
     JSON.stringify(given),
@@ -38,7 +38,6 @@ export function InboundScreen() {
       ),
     ['inbound'],
   )
-  const clear = () => set(Object.fromEntries(FILTERS.map((name) => [name, ''])))
   return (
     <Screen
       title="Inbound"

@@ -1,16 +1,21 @@
+import { useState } from 'preact/hooks'
+import type { TenantSummary } from '../server/contract.ts'
 import { call } from '../server/call.ts'
 import { useSession } from '../shell/session.ts'
 import { href, useFilters } from '../state/router.ts'
 import { usePages } from '../state/use-pages.ts'
 import { count } from '../text/format.ts'
-import { Link } from '../ui/button.tsx'
+import { Button, Link } from '../ui/button.tsx'
 import { FilterBar, TextFilter } from '../ui/filter-bar.tsx'
 import { Panel, Screen } from '../ui/layout.tsx'
 import { Empty } from '../ui/notes.tsx'
 import { PagedTable } from '../ui/table.tsx'
+import { PortalLinkDialog } from './portal-link-dialog.tsx'
 
 export function TenantsScreen() {
+  const { may } = useSession()
   const { values, set, any } = useFilters(['tenant'])
+  const [linking, setLinking] = useState<string>()
   const pages = usePages(
     'tenants',
     (after, signal) => call('tenants.list', { limit: 200, ...(after && { after }) }, signal),
@@ -22,6 +27,13 @@ export function TenantsScreen() {
     <Screen
       title="Tenants"
       about="Customers of the application that have users, keys or webhooks here."
+      actions={
+        may('tenants:write') && (
+          <Button kind="primary" icon="plus" onClick={() => setLinking(values.tenant)}>
+            New portal link
+          </Button>
+        )
+      }
     >
       <FilterBar any={any} onClear={() => set({ tenant: '' })}>
         <TextFilter
@@ -76,6 +88,19 @@ export function TenantsScreen() {
               kind: 'end',
               cell: ({ tenant }) => <TenantLink path="audit" tenant={tenant} text="Show" />,
             },
+            ...(may('tenants:write')
+              ? [
+                  {
+                    name: 'Portal',
+                    kind: 'end' as const,
+                    cell: ({ tenant }: TenantSummary) => (
+                      <Button kind="quiet" onClick={() => setLinking(tenant)}>
+                        Link <span class="unseen">{`for ${tenant}`}</span>
+                      </Button>
+                    ),
+                  },
+                ]
+              : []),
           ]}
           empty={
             any ? (
@@ -88,6 +113,9 @@ export function TenantsScreen() {
           }
         />
       </Panel>
+      {linking !== undefined && (
+        <PortalLinkDialog tenant={linking} onClose={() => setLinking(undefined)} />
+      )}
     </Screen>
   )
 }

@@ -65,6 +65,7 @@ export function useFilters<Name extends string>(names: readonly Name[]) {
   return {
     values,
     set,
+    clear: () => set(Object.fromEntries(names.map((name) => [name, ''])) as typeof values),
     given: given as Partial<Record<Name, string>>,
     any: Object.keys(given).length > 0,
   }

@@ -1,7 +1,7 @@
 import { useSession } from '../shell/session.ts'
 import { href } from '../state/router.ts'
 import { Link } from './button.tsx'
-import { TextFilter } from './filter-bar.tsx'
+import { FilterBar, TextFilter } from './filter-bar.tsx'
 
 /** Whose something is: an operator alone sees more than one tenant. */
 export function TenantName({ of }: { of: string | null }) {
@@ -25,4 +25,21 @@ export function TenantFilter({
   const { session } = useSession()
   if (!session.operator) return null
   return <TextFilter label="Tenant" value={value} onValue={onValue} placeholder="All" />
+}
+
+/** Of a list whose one filter is the tenant: a tenant itself has nothing to choose. */
+export function TenantFilterBar({
+  value,
+  onValue,
+}: {
+  value: string
+  onValue: (value: string) => void
+}) {
+  const { session } = useSession()
+  if (!session.operator) return null
+  return (
+    <FilterBar any={value !== ''} onClear={() => onValue('')}>
+      <TenantFilter value={value} onValue={onValue} />
+    </FilterBar>
+  )
 }

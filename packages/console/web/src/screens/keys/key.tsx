@@ -1,6 +1,6 @@
 /** One key: its facts, its usage, and what can be done with it. */
 import { useState } from 'preact/hooks'
-import type { ApiKey, CreatedApiKey } from '../../server/contract.ts'
+import type { ApiKey } from '../../server/contract.ts'
 import { call } from '../../server/call.ts'
 import { useSession } from '../../shell/session.ts'
 import { href } from '../../state/router.ts'
@@ -13,12 +13,11 @@ import { Button, Link } from '../../ui/button.tsx'
 import { Json } from '../../ui/code.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Badge, ExactTime, Facts, Id, Tags, Time } from '../../ui/facts.tsx'
-import { Select } from '../../ui/field.tsx'
 import { Panel, Screen } from '../../ui/layout.tsx'
 import { Loading, Note, ProblemNote } from '../../ui/notes.tsx'
+import { RotateDialog } from '../../ui/rotate-dialog.tsx'
 import { TenantName } from '../../ui/tenant.tsx'
 import { say } from '../../ui/toasts.tsx'
-import { OVERLAPS } from '../webhooks/webhook-actions.tsx'
 import { KeyFieldsForm } from './key-fields.tsx'
 import { MadeKey } from './new-key.tsx'
 import { UsagePanel } from './usage-chart.tsx'
@@ -137,7 +136,18 @@ function KeyActions({ of, onChanged }: { of: ApiKey; onChanged: () => void }) {
       </Button>
       {switching.problem && <ProblemNote problem={switching.problem} />}
       {asked === 'edit' && <EditDialog of={of} onClose={close} onChanged={onChanged} />}
-      {asked === 'rotate' && <RotateDialog of={of} onClose={close} onChanged={onChanged} />}
+      {asked === 'rotate' && (
+        <RotateDialog
+          title="Rotate the key"
+          old="The old key"
+          rotate={(overlapSeconds) => call('keys.rotate', { id: of.id, overlapSeconds })}
+          shown={(made) => <MadeKey made={made} title="The new key" onClose={close} />}
+          onClose={close}
+        >
+          A new key with the same rights takes its place. The old one stays valid for a while beside
+          it.
+        </RotateDialog>
+      )}
       {asked === 'revoke' && <RevokeDialog of={of} onClose={close} onChanged={onChanged} />}
     </>
   )
@@ -183,37 +193,6 @@ function EditDialog({ of, onClose, onChanged }: Asking) {
           {mistake}
         </p>
       )}
-    </FormDialog>
-  )
-}
-
-function RotateDialog({ of, onClose, onChanged }: Asking) {
-  const [overlap, setOverlap] = useState('86400')
-  const [made, setMade] = useState<CreatedApiKey>()
-  const { busy, problem, run } = useChange()
-  const rotate = async () => {
-    const rotated = await run(() =>
-      call('keys.rotate', { id: of.id, overlapSeconds: Number(overlap) }),
-    )
-    if (!rotated) return
-    setMade(rotated)
-    onChanged()
-  }
-  if (made) return <MadeKey made={made} title="The new key" onClose={onClose} />
-  return (
-    <FormDialog
-      title="Rotate the key"
-      submit="Rotate"
-      busy={busy}
-      problem={problem}
-      onSubmit={() => void rotate()}
-      onClose={onClose}
-    >
-      <p>
-        A new key with the same rights takes its place. The old one stays valid for a while beside
-        it.
-      </p>
-      <Select label="The old key ends" value={overlap} onValue={setOverlap} choices={OVERLAPS} />
     </FormDialog>
   )
 }

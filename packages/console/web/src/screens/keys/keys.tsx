@@ -33,7 +33,7 @@ const daysSince = (iso: string): string =>
 
 export function KeysScreen() {
   const { may } = useSession()
-  const { values, set, given, any } = useFilters(FILTERS)
+  const { values, set, clear, given, any } = useFilters(FILTERS)
   const [making, setMaking] = useState(false)
   const pages = usePages(
     JSON.stringify(given),
@@ -50,7 +50,7 @@ export function KeysScreen() {
     <Screen title="API keys" about="Who may call the application, and what with." actions={add}>
       <FilterBar
         any={any}
-        onClear={() => set(Object.fromEntries(FILTERS.map((name) => [name, ''])))}
+        onClear={clear}
         moreUsed={Boolean(values.userId || values.prefix)}
         more={
           <>

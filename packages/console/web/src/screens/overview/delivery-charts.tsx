@@ -1,5 +1,5 @@
 /** Deliveries and latency over a span, from the roll-ups: of all webhooks, or of one. */
-import type { Stats } from '../../server/contract.ts'
+import type { Stats, StatsPoint } from '../../server/contract.ts'
 import { call, isUnknownOperation } from '../../server/call.ts'
 import { Bars } from '../../charts/bars.tsx'
 import { Lines } from '../../charts/lines.tsx'
@@ -58,6 +58,10 @@ export function DeliveryCharts({ webhookId }: { webhookId?: string }) {
   )
 }
 
+/** Failed attempts that were not the last one: of the others the delivery is dead. */
+export const failedAgain = ({ attempts, deliveries }: StatsPoint): number =>
+  Math.max(0, attempts.failed - deliveries.dead)
+
 function Charts({ stats: { points } }: { stats: Stats }) {
   const at = points.map((point) => point.at)
   return (
@@ -72,7 +76,7 @@ function Charts({ stats: { points } }: { stats: Stats }) {
               tone: 'ok',
               values: points.map(({ attempts }) => attempts.delivered),
             },
-            { name: 'Failed', tone: 'warn', values: points.map(({ attempts }) => attempts.failed) },
+            { name: 'Failed', tone: 'warn', values: points.map(failedAgain) },
             { name: 'Dead', tone: 'bad', values: points.map(({ deliveries }) => deliveries.dead) },
           ]}
         />

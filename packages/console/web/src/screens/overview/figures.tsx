@@ -7,7 +7,7 @@ import { href } from '../../state/router.ts'
 import { useQuery } from '../../state/use-query.ts'
 import { duration, shortCount } from '../../text/format.ts'
 import { Link } from '../../ui/button.tsx'
-import { useSpan, useStats } from './delivery-charts.tsx'
+import { failedAgain, useSpan, useStats } from './delivery-charts.tsx'
 
 export function Figures() {
   const { session, may } = useSession()
@@ -28,7 +28,7 @@ function DeliveryFigures() {
   const points = data?.points ?? []
   const delivered = sum(points, ({ deliveries }) => deliveries.delivered)
   const dead = sum(points, ({ deliveries }) => deliveries.dead)
-  const failed = sum(points, ({ attempts }) => attempts.failed)
+  const failed = sum(points, failedAgain)
   const latency = points.findLast(({ firstAttemptMs }) => firstAttemptMs.p50 !== null)
     ?.firstAttemptMs.p50
   const queues = health.data?.queues ?? []
@@ -41,7 +41,7 @@ function DeliveryFigures() {
       </Figure>
       <Figure
         to={href('deliveries', { status: 'failed', since })}
-        name="Failed attempts"
+        name="Failed, tried again"
         known={data}
         tone={failed > 0 ? 'warn' : ''}
       >

@@ -2,13 +2,11 @@ import { useState } from 'preact/hooks'
 import { call } from '../../server/call.ts'
 import { useSession } from '../../shell/session.ts'
 import { go, href } from '../../state/router.ts'
-import { useChange } from '../../state/use-change.ts'
 import { usePages } from '../../state/use-pages.ts'
 import { useQuery } from '../../state/use-query.ts'
 import { Button } from '../../ui/button.tsx'
-import { FormDialog } from '../../ui/dialog.tsx'
+import { DeleteDialog } from '../../ui/delete-dialog.tsx'
 import { ExactTime, Facts, Id } from '../../ui/facts.tsx'
-import { TextField } from '../../ui/field.tsx'
 import { Panel, Screen } from '../../ui/layout.tsx'
 import { Empty, Loading, ProblemNote } from '../../ui/notes.tsx'
 import { TenantName } from '../../ui/tenant.tsx'
@@ -75,32 +73,19 @@ export function UserScreen({ id }: { id: string }) {
       {asked === 'key' && (
         <NewKeyDialog userId={id} onClose={() => setAsked(null)} onMade={keys.reload} />
       )}
-      {asked === 'delete' && <DeleteDialog id={id} onClose={() => setAsked(null)} />}
+      {asked === 'delete' && (
+        <DeleteDialog
+          title="Delete this user"
+          remove={() => call('users.delete', { id })}
+          onDone={() => {
+            say('Deleted, and its keys revoked')
+            go(href('users'))
+          }}
+          onClose={() => setAsked(null)}
+        >
+          All keys of the user are revoked with it. Nothing undoes that.
+        </DeleteDialog>
+      )}
     </Screen>
-  )
-}
-
-function DeleteDialog({ id, onClose }: { id: string; onClose: () => void }) {
-  const [typed, setTyped] = useState('')
-  const { busy, problem, run } = useChange()
-  const remove = async () => {
-    if (!(await run(() => call('users.delete', { id })))) return
-    say('Deleted, and its keys revoked')
-    go(href('users'))
-  }
-  return (
-    <FormDialog
-      title="Delete this user"
-      submit="Delete"
-      kind="danger"
-      busy={busy}
-      problem={problem}
-      disabled={typed.trim() !== 'delete'}
-      onSubmit={() => void remove()}
-      onClose={onClose}
-    >
-      <p>All keys of the user are revoked with it. Nothing undoes that.</p>
-      <TextField label="Type “delete” to confirm" value={typed} onValue={setTyped} />
-    </FormDialog>
   )
 }

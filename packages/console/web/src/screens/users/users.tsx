@@ -8,14 +8,13 @@ import { Button, Link } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Time } from '../../ui/facts.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Panel, Screen } from '../../ui/layout.tsx'
 import { Empty } from '../../ui/notes.tsx'
 import { PagedTable } from '../../ui/table.tsx'
-import { TenantFilter, TenantName } from '../../ui/tenant.tsx'
+import { TenantFilterBar, TenantName } from '../../ui/tenant.tsx'
 
 export function UsersScreen() {
-  const { session, may } = useSession()
+  const { may } = useSession()
   const { values, set, given, any } = useFilters(['tenant'])
   const [making, setMaking] = useState(false)
   const pages = usePages(
@@ -30,11 +29,7 @@ export function UsersScreen() {
   )
   return (
     <Screen title="Users" about="Whoever has API keys: a person or a service." actions={add}>
-      {session.operator && (
-        <FilterBar any={any} onClear={() => set({ tenant: '' })}>
-          <TenantFilter value={values.tenant} onValue={(tenant) => set({ tenant })} />
-        </FilterBar>
-      )}
+      <TenantFilterBar value={values.tenant} onValue={(tenant) => set({ tenant })} />
       <Panel flush>
         <PagedTable
           label="Users"

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { CallInput, Webhook } from '../../server/contract.ts'
 import { call } from '../../server/call.ts'
+import { go, href } from '../../state/router.ts'
 import { useChange } from '../../state/use-change.ts'
 import { useQuery } from '../../state/use-query.ts'
 import { fromLocal, plural, toLocal } from '../../text/format.ts'
@@ -42,6 +43,8 @@ export function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose:
     if (!done) return
     say(`${plural(done.deliveries, 'delivery', 'deliveries')} on their way`)
     onClose()
+    // There stands how far it is.
+    go(href(`webhooks/${webhook.id}`))
   }
   return (
     <FormDialog

@@ -5,9 +5,11 @@ import { call } from '../../server/call.ts'
 import { go, href } from '../../state/router.ts'
 import { useChange } from '../../state/use-change.ts'
 import { Button } from '../../ui/button.tsx'
+import { DeleteDialog } from '../../ui/delete-dialog.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { Select, TextField } from '../../ui/field.tsx'
+import { Select } from '../../ui/field.tsx'
 import { ProblemNote } from '../../ui/notes.tsx'
+import { RotateDialog } from '../../ui/rotate-dialog.tsx'
 import { SecretDialog } from '../../ui/secret-dialog.tsx'
 import { say } from '../../ui/toasts.tsx'
 import { useCatalogue } from '../use-catalogue.ts'
@@ -44,9 +46,38 @@ export function WebhookActions({
       </Button>
       {pausing.problem && <ProblemNote problem={pausing.problem} />}
       {asked === 'test' && <TestDialog webhook={webhook} onClose={close} />}
-      {asked === 'rotate' && <RotateDialog id={webhook.id} onClose={close} />}
+      {asked === 'rotate' && (
+        <RotateDialog
+          title="Rotate the secret"
+          old="The old secret"
+          rotate={(overlapSeconds) =>
+            call('webhooks.rotateSecret', { id: webhook.id, overlapSeconds })
+          }
+          shown={({ secret }) => (
+            <SecretDialog title="The new secret" secret={secret} what="secret" onClose={close}>
+              Deliveries are signed with it from now on. Give it to whoever runs the receiver.
+            </SecretDialog>
+          )}
+          onClose={close}
+        >
+          Deliveries are signed with the new secret and, for a while, with the old one as well.
+        </RotateDialog>
+      )}
       {asked === 'recover' && <RecoverDialog webhook={webhook} onClose={close} />}
-      {asked === 'delete' && <DeleteDialog webhook={webhook} onClose={close} />}
+      {asked === 'delete' && (
+        <DeleteDialog
+          title="Delete this webhook"
+          remove={() => call('webhooks.delete', { id: webhook.id })}
+          onDone={() => {
+            say('Deleted')
+            go(href('webhooks'))
+          }}
+          onClose={close}
+        >
+          Its waiting deliveries and its dead letters go with it. Nothing brings them back; to stop
+          deliveries for a while, pause it.
+        </DeleteDialog>
+      )}
     </>
   )
 }
@@ -85,73 +116,6 @@ function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => voi
           ...examples.map(({ name }) => ({ value: name, label: `${name} (its example)` })),
         ]}
       />
-    </FormDialog>
-  )
-}
-
-export const OVERLAPS = [
-  { value: '0', label: 'at once' },
-  { value: '3600', label: 'in an hour' },
-  { value: '86400', label: 'in a day' },
-  { value: '604800', label: 'in a week' },
-]
-
-function RotateDialog({ id, onClose }: { id: string; onClose: () => void }) {
-  const [overlap, setOverlap] = useState('86400')
-  const [secret, setSecret] = useState('')
-  const { busy, problem, run } = useChange()
-  const rotate = async () => {
-    const rotated = await run(() =>
-      call('webhooks.rotateSecret', { id, overlapSeconds: Number(overlap) }),
-    )
-    if (rotated) setSecret(rotated.secret)
-  }
-  if (secret) {
-    return (
-      <SecretDialog title="The new secret" secret={secret} what="secret" onClose={onClose}>
-        Deliveries are signed with it from now on. Give it to whoever runs the receiver.
-      </SecretDialog>
-    )
-  }
-  return (
-    <FormDialog
-      title="Rotate the secret"
-      submit="Rotate"
-      busy={busy}
-      problem={problem}
-      onSubmit={() => void rotate()}
-      onClose={onClose}
-    >
-      <p>Deliveries are signed with the new secret and, for a while, with the old one as well.</p>
-      <Select label="The old secret ends" value={overlap} onValue={setOverlap} choices={OVERLAPS} />
-    </FormDialog>
-  )
-}
-
-function DeleteDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
-  const [typed, setTyped] = useState('')
-  const { busy, problem, run } = useChange()
-  const remove = async () => {
-    if (!(await run(() => call('webhooks.delete', { id: webhook.id })))) return
-    say('Deleted')
-    go(href('webhooks'))
-  }
-  return (
-    <FormDialog
-      title="Delete this webhook"
-      submit="Delete"
-      kind="danger"
-      busy={busy}
-      problem={problem}
-      disabled={typed.trim() !== 'delete'}
-      onSubmit={() => void remove()}
-      onClose={onClose}
-    >
-      <p>
-        Its waiting deliveries and its dead letters go with it. Nothing brings them back; to stop
-        deliveries for a while, pause it.
-      </p>
-      <TextField label="Type “delete” to confirm" value={typed} onValue={setTyped} />
     </FormDialog>
   )
 }

@@ -12,6 +12,7 @@ import { Panel } from '../../ui/layout.tsx'
 import { ProblemNote } from '../../ui/notes.tsx'
 import { Secret } from '../../ui/secret-dialog.tsx'
 import { TenantName } from '../../ui/tenant.tsx'
+import { Recoveries } from './recoveries.tsx'
 import { DeliveryCharts } from '../overview/delivery-charts.tsx'
 
 export function WebhookOverview({ webhook }: { webhook: Webhook }) {
@@ -34,6 +35,7 @@ export function WebhookOverview({ webhook }: { webhook: Webhook }) {
           <p class="faint">None yet.</p>
         )}
       </Panel>
+      {may('deliveries:read') && <Recoveries webhookId={id} />}
       {may('deliveries:read') && <DeliveryCharts webhookId={id} />}
       <Panel title="Facts">
         <Facts

@@ -6,11 +6,10 @@ import { usePages } from '../../state/use-pages.ts'
 import { webhookState } from '../../text/states.ts'
 import { ButtonLink, Link } from '../../ui/button.tsx'
 import { Badge, Tags, Time } from '../../ui/facts.tsx'
-import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Panel, Screen } from '../../ui/layout.tsx'
 import { Empty } from '../../ui/notes.tsx'
 import { PagedTable, type Column } from '../../ui/table.tsx'
-import { TenantFilter, TenantName } from '../../ui/tenant.tsx'
+import { TenantFilterBar, TenantName } from '../../ui/tenant.tsx'
 
 export function WebhooksScreen() {
   const { session, may } = useSession()
@@ -28,11 +27,7 @@ export function WebhooksScreen() {
   const columns = session.operator ? COLUMNS : COLUMNS.filter(({ name }) => name !== 'Tenant')
   return (
     <Screen title="Webhooks" about="Addresses that events are sent to." actions={add}>
-      {session.operator && (
-        <FilterBar any={any} onClear={() => set({ tenant: '' })}>
-          <TenantFilter value={values.tenant} onValue={(tenant) => set({ tenant })} />
-        </FilterBar>
-      )}
+      <TenantFilterBar value={values.tenant} onValue={(tenant) => set({ tenant })} />
       <Panel flush>
         <PagedTable
           label="Webhooks"

@@ -1,0 +1,68 @@
+/** The last recoveries of a webhook, and how far each is: while one runs it is read every second. */
+import { useEffect } from 'preact/hooks'
+import type { Recovery } from '../../server/contract.ts'
+import { call } from '../../server/call.ts'
+import { useQuery } from '../../state/use-query.ts'
+import { count, exact } from '../../text/format.ts'
+import { Time } from '../../ui/facts.tsx'
+import { Panel } from '../../ui/layout.tsx'
+
+const MOST = 3
+const READ_EVERY_MS = 1000
+
+const WHAT: Record<Recovery['what'], string> = {
+  missing: 'Events without a delivery',
+  dead: 'Dead letters',
+  failed: 'Deliveries that waited',
+}
+
+export function Recoveries({ webhookId }: { webhookId: string }) {
+  const { data, reload } = useQuery(
+    `recoveries/${webhookId}`,
+    (signal) => call('webhooks.recoveries', { webhookId, limit: MOST }, signal),
+    ['webhooks'],
+  )
+  const isRunning = data?.items.some(({ finishedAt }) => finishedAt === null) ?? false
+  useEffect(() => {
+    if (!isRunning) return
+    const timer = setInterval(reload, READ_EVERY_MS)
+    return () => clearInterval(timer)
+  }, [isRunning])
+  if (!data || data.items.length === 0) return null
+  return (
+    <Panel title="Recoveries">
+      <ul class="recoveries">
+        {data.items.map((recovery) => (
+          <li key={recovery.id}>
+            <span>
+              {WHAT[recovery.what]}
+              <span class="sub-line">{`${exact(recovery.since)} to ${exact(recovery.until)}`}</span>
+            </span>
+            <Progress of={recovery} />
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
+function Progress({ of: { id, done, deliveries, finishedAt } }: { of: Recovery }) {
+  if (finishedAt) {
+    return (
+      <span>
+        {`${count(done)} sent again `}
+        <span class="faint">
+          <Time at={finishedAt} />
+        </span>
+      </span>
+    )
+  }
+  return (
+    <label for={id} class="progress">
+      {deliveries === null
+        ? `${count(done)} on their way`
+        : `${count(done)} of ${count(deliveries)} on their way`}
+      <progress id={id} value={done} {...(deliveries !== null && { max: deliveries })} />
+    </label>
+  )
+}

@@ -1,0 +1,19 @@
+/** An operator makes a link for a customer, who sees by it what the operator chose. */
+import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { confirm } from '../support/gestures.ts'
+import { goTo, type Visit } from '../support/visit.ts'
+
+export async function makesAPortalLink(t: Test, page: Page, { open }: Visit) {
+  await goTo(page, 'tenants')
+  await page.getByRole('button', { name: 'Link for acme' }).click()
+  await page.getByRole('checkbox', { name: 'webhooks:write' }).uncheck()
+  await confirm(page, 'Make link')
+  const link = await page.getByRole('dialog').locator('.secret code').innerText()
+  await confirm(page, 'Done')
+  const customer = (await open()).page
+  await customer.goto(link)
+  await customer.getByRole('link', { name: 'Webhooks', exact: true }).click()
+  await customer.getByRole('link', { name: 'Warehouse' }).waitFor()
+  t.equal(await customer.getByRole('link', { name: 'New webhook' }).count(), 0)
+}
