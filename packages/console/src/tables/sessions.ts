@@ -90,6 +90,16 @@ export async function sweepSessions(db: Db): Promise<void> {
   await db.query(`delete from svc."__svc.console.portal_codes" where expires_at < now()`)
 }
 
+/** For `advance`: what ends in so many seconds has ended. */
+export async function endSessionsSooner(db: Db, seconds: number): Promise<void> {
+  for (const table of ['sessions', 'portal_codes']) {
+    await db.query(
+      `update svc."__svc.console.${table}" set expires_at = expires_at - make_interval(secs => $1)`,
+      [seconds],
+    )
+  }
+}
+
 /** A host may have set parsers in pg that turn an array into something else. */
 const asSession = (row: SessionRow): SessionRow => ({
   ...row,

@@ -16,6 +16,7 @@ export async function advance(app: FastifyInstance, seconds: number): Promise<vo
   assertPositive(seconds, 'advance', 'seconds')
   const host = await hostUnderTest(app, 'advance')
   const { advancedSeconds, timeShifts } = host
+  for (const shift of timeShifts) await shift.written?.()
   await host.transaction(async (db) => {
     for (const shift of timeShifts) await shift.rows?.(db, seconds, advancedSeconds)
   })

@@ -2,6 +2,8 @@
 import type { Db } from '../postgres/transaction.ts'
 
 export interface TimeShift {
+  /** Writes what this process keeps back for a moment, before times are set back. */
+  written?(): Promise<void>
   /**
    * Sets the times of stored rows back by so many seconds, in the transaction of `advance`.
    * `alreadySeconds`: by how much the calls before have set them back.
@@ -11,7 +13,7 @@ export interface TimeShift {
   memory?(seconds: number): void
 }
 
-/** Jobs, the attempts that count for a rate, and what stands in the key-value store for a time. */
+/** Jobs, the attempts that count for a rate, recoveries, and what is in the key-value store for a time. */
 export const coreShift: TimeShift = {
   async rows(db, seconds) {
     await db.query(
@@ -23,6 +25,11 @@ export const coreShift: TimeShift = {
       `update svc."__svc.job_grants"
           set granted_at = granted_at - make_interval(secs => $1),
               begun_by = begun_by - make_interval(secs => $1)`,
+      [seconds],
+    )
+    await db.query(
+      `update svc."__svc.recoveries" set next_at = next_at - make_interval(secs => $1)
+        where finished_at is null`,
       [seconds],
     )
     await db.query(

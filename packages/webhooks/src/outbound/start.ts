@@ -30,6 +30,7 @@ import { reencryptWebhooks } from '../operations/reencrypt.ts'
 import { createRecoveryOperations, type RecoveryOperations } from '../operations/recover.ts'
 import { createReadStats, type ReadStats } from '../operations/stats.ts'
 import { createWebhookOperations, type WebhookOperations } from '../operations/webhooks.ts'
+import { setBackFailures } from '../tables/webhook-health.ts'
 import { endSecretsSooner } from '../tables/webhook-secrets.ts'
 
 export interface Outbound {
@@ -96,6 +97,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   }
   core.reencryption.add(() => reencryptWebhooks(core))
   core.onAdvance({ rows: endSecretsSooner })
+  core.onAdvance({ written: () => health.flush(), rows: setBackFailures })
   core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () =>
     recordCrashedAttempts(core),
   )

@@ -201,6 +201,20 @@ export async function takeProbes(
   return rows.map(({ id }: { id: string }) => id)
 }
 
+/** For `advance`: webhooks have failed for so much longer, and their probes are due so much sooner. */
+export async function setBackFailures(db: Db, seconds: number): Promise<void> {
+  await db.query(
+    `update svc."__svc.webhooks.registrations"
+        set failing_since = failing_since - make_interval(secs => $1),
+            last_success_at = last_success_at - make_interval(secs => $1),
+            last_failure_at = last_failure_at - make_interval(secs => $1),
+            disabled_at = disabled_at - make_interval(secs => $1),
+            probe_after = probe_after - make_interval(secs => $1)
+      where failing_since is not null or disabled_reason = 'failing'`,
+    [seconds],
+  )
+}
+
 /** Nothing could be tried: the next probe is due then. */
 export async function postponeProbe(db: Db, id: string, seconds: number): Promise<void> {
   await db.query(

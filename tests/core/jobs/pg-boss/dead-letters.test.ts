@@ -2,31 +2,47 @@ import type { FanOutJob } from '@svc/core/internal'
 import t from 'tap'
 import { until } from '../../../support/until.ts'
 import { GROUP, QUEUE } from '../../support/worker.ts'
-import { namesOf, startWorkedHost } from '../../support/worked-host.ts'
+import { namesOf, startWorkedHost, type WorkedHost } from '../../support/worked-host.ts'
 
 const OTHER = '00000000-0000-4000-8000-000000000002'
+
+/** Waits for the one dead letter of the queue, and makes so many of it, each of an event of its own. */
+async function multiply({ core, queues }: WorkedHost, count: number): Promise<void> {
+  await until(
+    () => queues.deadLetters(core.db, QUEUE, {}),
+    ({ length }) => length === 1,
+  )
+  const { rowCount } = await core.db.query(
+    `insert into svc_jobs.job
+     select (jsonb_populate_record(letter, jsonb_build_object(
+              'id', overlay(letter.id::text placing lpad(n::text, 12, '0') from 25),
+              'data', letter.data || jsonb_build_object('eventId', n::text)))).*
+       from svc_jobs.job as letter, generate_series(1, $2::int) as n
+      where letter.name = $1`,
+    [`${QUEUE}.dlq`, count - 1],
+  )
+  if (rowCount !== count - 1) throw new Error(`${rowCount} letters were made`)
+}
 
 t.test(
   'a thousand dead letters are redriven in the background, and are there no more',
   async (t) => {
     let isDying = true
-    const { worker, core, queues } = await startWorkedHost(t, { isDying: () => isDying })
-    const names = Array.from({ length: 1300 }, (_, n) => String(n))
-    await worker.insert(names, GROUP)
-    await until(
-      () => queues.deadLetters(core.db, QUEUE, {}),
-      ({ length }) => length === names.length,
-    )
+    const host = await startWorkedHost(t, { isDying: () => isDying })
+    const { worker, core, queues } = host
+    const count = 1300
+    await worker.insert(['0'], GROUP)
+    await multiply(host, count)
     isDying = false
     await core.transaction(async (db) => {
-      t.equal(await queues.redrive(db, QUEUE, GROUP), names.length)
+      t.equal(await queues.redrive(db, QUEUE, GROUP), count)
       t.strictSame(await queues.deadLetters(db, QUEUE, { group: GROUP }), [])
       t.equal(await queues.redrive(db, QUEUE, GROUP), 0, 'they are counted once')
     })
     queues.groupsChanged(QUEUE)
     const done = () => worker.settled.filter(({ result }) => result === 'completed')
-    await until(() => done().length === names.length)
-    t.equal(new Set(done().map(({ job }) => job.data.eventId)).size, names.length)
+    await until(() => done().length === count)
+    t.equal(new Set(done().map(({ job }) => job.data.eventId)).size, count)
     t.ok(done().every(({ job }) => job.data.attemptsBefore === 1))
   },
 )
@@ -137,18 +153,16 @@ t.test('two redrives in two transactions share the dead letters', async (t) => {
 })
 
 t.test('two redrives at once answer with what each of them has moved', async (t) => {
-  const { worker, core, queues } = await startWorkedHost(t, { isDying: () => true })
-  const names = Array.from({ length: 1200 }, (_, n) => String(n))
-  await worker.insert(names, GROUP)
-  await until(
-    () => queues.deadLetters(core.db, QUEUE, {}),
-    ({ length }) => length === names.length,
-  )
+  const host = await startWorkedHost(t, { isDying: () => true })
+  const { worker, core, queues } = host
+  const count = 1200
+  await worker.insert(['0'], GROUP)
+  await multiply(host, count)
   const counts = await Promise.all(
     [1, 2].map(() => core.transaction((db) => queues.redrive(db, QUEUE, GROUP))),
   )
   t.strictSame(
     counts.toSorted((a, b) => a - b),
-    [0, names.length],
+    [0, count],
   )
 })

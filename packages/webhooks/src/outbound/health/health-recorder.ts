@@ -39,9 +39,13 @@ export class HealthRecorder {
   }
 
   /** Writes what there is. */
-  async close(): Promise<void> {
+  async flush(): Promise<void> {
     await this.#writing
     await this.#write(Infinity)
+  }
+
+  async close(): Promise<void> {
+    await this.flush()
     clearTimeout(this.#timer)
   }
 
