@@ -55,8 +55,8 @@ export class Allowances {
     this.#now = parts.now ?? (() => performance.now())
     this.#outage = new OutageLog(
       parts.log,
-      'no allowances of limits can be had: requests of limited keys are refused once what is held is used up',
-      'allowances of limits can be had again',
+      'no allowances can be taken from Postgres: requests with limited keys are refused once those held are used up',
+      'allowances can be taken from Postgres again',
     )
     this.limiter = new Limiter({
       now: this.#now,

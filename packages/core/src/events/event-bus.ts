@@ -145,7 +145,10 @@ export class EventBus {
     return result as PublishResult
   }
 
-  /** Publishes events of ours in the caller's transaction. Where nobody wants them none are made. */
+  /**
+   * Publishes events of ours in the caller's transaction. `make` is called only where a subscription or
+   * a recipient asks for the event.
+   */
   async publishOwn(db: Db, name: string, make: () => Promise<OwnEvent[]>): Promise<void> {
     if (!this.#ready) await this.declare()
     if (!(await isWanted(db, name))) return

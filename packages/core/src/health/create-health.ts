@@ -1,4 +1,4 @@
-/** Puts the parts together that look after this process. */
+/** Builds `svc.health`, and the gauges of the queues where a meter is registered. */
 import type { WorkerRegistry } from '../jobs/worker-registry.ts'
 import type { NotificationConnection } from '../postgres/notifications.ts'
 import type { Database } from '../postgres/pools.ts'

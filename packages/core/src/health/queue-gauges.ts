@@ -40,7 +40,7 @@ export function observeQueues(
         queues.map((one) => [one[name], of(one.queue)])
       return [gauge('waiting'), gauge('active'), gauge('oldestSeconds'), gauge('dead'), own]
     } catch {
-      // Postgres does not answer: that these points are missing says so.
+      // Postgres does not answer: the gauges that it counts have no points in this collection.
       return [[], [], [], [], own]
     }
   })

@@ -1,10 +1,10 @@
-/** The longest that anybody waits for `svc.health`. */
+/** The longest that a caller waits for `svc.health`. */
 export const HEALTH_TIMEOUT_MS = 2000
 
 /**
- * Calls of the same moment share one question to Postgres: while it does not answer, probes must not
- * pile up on the pool. A question that has waited for long is not waited for by new callers, since its
- * connection may never come to life again.
+ * Calls of the same moment share one answer of Postgres: while it does not answer, health checks must
+ * not pile up on the pool. New callers do not join a call that is older than `sharedForMs`, since its
+ * connection may be dead.
  */
 export class SharedCall<T> {
   #ask: () => Promise<T>

@@ -172,7 +172,7 @@ export class ProcessLease {
     return this.#nowMs() - this.#steadySinceMs >= LEASE_SECONDS * 1000
   }
 
-  /** The lease may have lapsed, and others may have dropped what this process lives by. */
+  /** The lease may have lapsed, and others may have dropped the events that this process declares. */
   async #declareAgain(): Promise<void> {
     const isLocked = this.#lock.isHeld
     await this.#whileLocked(async (db) => {

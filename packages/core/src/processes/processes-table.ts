@@ -61,7 +61,7 @@ export async function renewProcess(db: Db, id: string, isLocked = false): Promis
 }
 
 /**
- * Other processes whose row says that they hold their lock, although nobody does. None directly after
+ * Other processes whose row says that they hold their lock, although no session does. None directly after
  * a start of the server, when all connections are made anew.
  */
 export async function findUnlockedProcesses(db: Db, ownId: string): Promise<string[]> {
@@ -79,7 +79,7 @@ export async function findUnlockedProcesses(db: Db, ownId: string): Promise<stri
   return rows.map(({ id }: { id: string }) => id)
 }
 
-/** The jobs of a process that died are taken back: nobody need look for its lock again. */
+/** The jobs of a process that died were taken back: its lock is not looked for again. */
 export async function markUnlocked(db: Db, id: string): Promise<void> {
   await db.query(`update svc."__svc.processes" set is_locked = false where id = $1`, [id])
 }

@@ -4,7 +4,7 @@ import { LabelValues } from './label-values.ts'
 import { SECONDS, SECONDS_TO_AN_HOUR, SYSTEM } from './metrics.ts'
 import type { OpenTelemetry } from './open-telemetry.ts'
 
-/** What is said of an attempt when it begins. */
+/** What is recorded when an attempt begins. */
 export interface AttemptStart {
   queue: string
   /** `deliver order.created`, `process ship-orders` */
@@ -24,7 +24,7 @@ export interface AttemptStart {
   publishedAt: Date | null
 }
 
-/** What is said of it when it has ended. */
+/** What is recorded when it has ended. */
 export interface AttemptEnd {
   /** `null` where there was no attempt: the job waits again, and none is used up. */
   outcome: 'completed' | 'failed' | 'dead' | 'cancelled' | null
@@ -36,7 +36,7 @@ export interface AttemptEnd {
 }
 
 export interface MeasuredAttempt {
-  /** To be passed on, and kept with the job; `null` where no spans are made. */
+  /** Passed on with the request, and stored with the job; `null` where no spans are made. */
   readonly traceContext: string | null
   run<T>(run: () => T): T
   end(end: AttemptEnd): void

@@ -2,9 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { assertPositive, hostUnderTest } from './host-under-test.ts'
 
 /**
- * As if so many seconds had passed: what would be due by then is due now. It is done to the rows,
- * whose times are set back, and to what this process remembers; no clock is changed. Old data is not
- * deleted by it. Resolves when what follows from the time itself has been published, such as
+ * Lets so many seconds pass: what would be due by then is due now. Times in the rows are set back, and
+ * so is what this process remembers; no clock is changed, and no old data is deleted. Resolves when what follows from the time itself has been published, such as
  * `svc.key.expired`; `drain` waits for the rest.
  *
  * @throws InvalidOption

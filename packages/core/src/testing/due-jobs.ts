@@ -25,7 +25,7 @@ const IS_RESTRICTED = `exists (
                and older.state < 'active' and older.start_after > now()
                and (older.created_on, older.id) < (job.created_on, job.id))))`
 
-/** By queue and group; those of held groups wait for somebody to release them. */
+/** By queue and group. Jobs of held groups are left out: they wait until their group is released. */
 export async function findDueJobs(db: Db): Promise<DueJobs[]> {
   const { rows } = await db.query(
     `select job.name as queue, job.group_id as "group", job.state = 'active' as "isRunning",

@@ -63,9 +63,8 @@ export const isDisabledAsFailing = ({
   !active && disabledReason === 'failing'
 
 /**
- * Makes a webhook that was disabled as failing go on: what has waited is sent at once,
- * then the events that it has missed. `before`: as it
- * was until now. Notify as above.
+ * Makes a webhook that was disabled as failing go on: waiting deliveries are sent at once, then the
+ * events that it has missed. `before` is the webhook as it was until now. Notify as above.
  */
 export async function recover(
   core: Core,
@@ -91,6 +90,9 @@ async function advanceRest(core: Core, id: string): Promise<void> {
   try {
     while (await core.transaction((db) => core.queues.advance(db, QUEUE, id)));
   } catch (error) {
-    core.log.warn({ err: error, webhookId: id }, 'some deliveries wait until they are due')
+    core.log.warn(
+      { err: error, webhookId: id },
+      'could not make all waiting deliveries of a webhook due; the rest waits for its next attempts',
+    )
   }
 }

@@ -112,7 +112,7 @@ export async function recoverMissingPortion(
 /** By how much the clocks of a process and of Postgres may differ. */
 const CLOCK_MARGIN_MS = 60_000
 
-/** Parked, as what is redriven: fresh deliveries keep their latency, however many these are. */
+/** Parked, as redriven dead letters are: new deliveries keep their latency, however many these are. */
 function jobOf({ event, eventId }: MissingEvent, target: string) {
   const deliveryId = uuidv7()
   const data: DeliveryData = { event, eventId, target, deliveryId }

@@ -29,7 +29,7 @@ const ago = (column: string): string =>
 
 /**
  * Adds what was seen. A success ends the run of failures before it, whichever process saw them. Rows
- * that another transaction has locked are left out; nobody waits for them.
+ * that another transaction has locked are left out: no delivery waits for such a lock.
  */
 export async function writeHealth(
   db: Db,

@@ -137,7 +137,7 @@ export async function updateWebhook(
             max_in_flight = case when given ? 'maxInFlight' then (given ->> 'maxInFlight')::integer else max_in_flight end,
             ordered = case when given ? 'ordered' then coalesce((given ->> 'ordered')::boolean, false) else ordered end,
             transform = case when given ? 'transform' then given ->> 'transform' else transform end,
-            -- Whoever says whether it is active takes it over from us.
+            -- A caller that sets "active" ends our own deactivation, and its probes.
             disabled_at = case when $4 is null then disabled_at end,
             disabled_reason = case when $4 is null then disabled_reason end,
             probe_after = case when $4 is null then probe_after end,

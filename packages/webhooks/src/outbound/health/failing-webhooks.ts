@@ -79,7 +79,7 @@ export class FailingWebhooks {
 
   /**
    * Those whose failed attempts span the time, or of which no delivery is left to try. A host that was
-   * down meanwhile has made no attempts, and blames nobody for that.
+   * down meanwhile has made no attempts: that time does not count against a webhook.
    */
   async #proven(db: Db, failing: FailingWebhook[]): Promise<string[]> {
     const { failingForSeconds } = this.#settings

@@ -1,4 +1,4 @@
-/** What this process has seen of the attempts of webhooks, and when it is written: pure book-keeping. */
+/** What this process has seen of the attempts of webhooks, and when it is to be written. No I/O. */
 import type { SeenAttempts } from '../../tables/webhook-health.ts'
 
 interface Seen {
@@ -20,9 +20,9 @@ export interface AttemptResult {
   isProbe: boolean
 }
 
-/** A change from working to failing, or back, is written so soon: what comes at once shares a statement. */
+/** A change from working to failing, or back, is written after so long: changes of one moment share a statement. */
 const CHANGE_MS = 200
-/** Of a webhook that goes on as before something is written at most so often. */
+/** A webhook whose attempts go on as before is written at most so often. */
 const SUCCESS_EVERY_MS = 5000
 const FAILURE_EVERY_MS = 1000
 
