@@ -3,6 +3,7 @@ import pg from 'pg'
 import t from 'tap'
 import { addUsage } from '../../../packages/auth/src/tables/usage.ts'
 import { startHost } from '../support/host.ts'
+import { watchStatements } from '../support/statements.ts'
 import { until } from '../../support/until.ts'
 
 const after = (app: { get(path: string, ...rest: unknown[]): unknown }) => {
@@ -115,6 +116,23 @@ t.test('usage is shown for the span asked for, in whole hours or days of UTC', a
   }
   t.equal((await ask('GET', '/_auth/usage?by=week')).status, 400)
   t.equal((await ask('GET', '/_auth/keys/x/usage')).status, 404)
+})
+
+t.test('while it cannot be written, usage and times of use are a 503, and kept', async (t) => {
+  const { app, ask, makeKey } = await startHost(t, { after })
+  const { key, id } = await makeKey()
+  await ask('GET', '/me', { key })
+  await ask('GET', '/me')
+  const statements = watchStatements(app)
+  for (const path of ['/_auth/usage', `/_auth/keys/${id}`]) {
+    statements.broken = new Error('Query read timeout')
+    const unavailable = { status: 503, headers: { 'retry-after': '1' } }
+    t.match(await ask('GET', path), unavailable, path)
+    statements.broken = undefined
+    t.equal((await ask('GET', path)).status, 200, path)
+  }
+  t.equal((await ask('GET', `/_auth/keys/${id}/usage`)).body.totals.allowed, 1)
+  t.match((await ask('GET', `/_auth/keys/${id}`)).body.lastUsedAt, /^\d/)
 })
 
 t.test('without the option usage no usage is counted', async (t) => {

@@ -12,6 +12,7 @@ import {
   type Reach,
 } from '@svc/core/internal'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import { Unavailable } from '../errors.ts'
 import type { Authentication } from '../guard/keys/authentication.ts'
 import type { Auth } from '../guard/keys/cached-key.ts'
 import type { AuthSettings } from '../options.ts'
@@ -65,9 +66,9 @@ export interface OperationContext {
    * read of it in the row of key changes.
    */
   changeKeys: <T>(call: OperationCall, change: (tx: Db) => Promise<KeyChange<T>>) => Promise<T>
-  /** Writes the times of use that this process has recorded. */
+  /** Writes the times of use that this process has recorded. @throws Unavailable */
   writeLastUsed: () => Promise<void>
-  /** Writes the usage that this process has counted. */
+  /** Writes the usage that this process has counted. @throws Unavailable */
   writeUsage: () => Promise<void>
 }
 
@@ -86,8 +87,8 @@ export function createOperationContext(
     log,
     scopes,
     settings,
-    writeLastUsed: () => lastUsed.flush(),
-    writeUsage: async () => usage?.flush(),
+    writeLastUsed: () => orUnavailable(lastUsed.flush()),
+    writeUsage: () => orUnavailable(usage?.flush()),
     within: ({ db }, run) => core.within(db, run),
     async record(db, { caller, origin }, ...changes) {
       const by = origin ?? { ...BY_PROCESS, actor: actorOf(caller) }
@@ -107,6 +108,15 @@ export function createOperationContext(
       uncommitted.add(transactionId, hashes)
       return result
     },
+  }
+}
+
+/** What could not be written is part of the next batch; the answer would be without it. */
+async function orUnavailable(written: Promise<void> | undefined): Promise<void> {
+  try {
+    await written
+  } catch {
+    throw new Unavailable()
   }
 }
 

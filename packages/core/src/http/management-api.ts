@@ -109,8 +109,8 @@ function keepOutOfCaches(api: FastifyInstance): void {
 const errorHandler =
   (errorText: ErrorText | null) =>
   (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
-    const { answer, retryAfter } = answerTo(error, request)
-    if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
+    const answer = answerTo(error, request)
+    if (answer.statusCode === 503) reply.header('retry-after', '1')
     if (answer.statusCode === 401) reply.header('www-authenticate', 'Bearer')
     reply.code(answer.statusCode)
     // The schemas of the responses know our own bodies alone.
@@ -121,22 +121,17 @@ const errorHandler =
 /** For routes whose answers a page of ours reads: the host's `errorBody` is not asked. */
 export const answerPlainly = errorHandler(null)
 
-interface Answer {
-  answer: ErrorAnswer
-  retryAfter?: string
-}
-
-function answerTo(error: FastifyError, request: FastifyRequest): Answer {
+function answerTo(error: FastifyError, request: FastifyRequest): ErrorAnswer {
   if (isConnectionError(error)) {
     request.log.error({ err: loggable(error) }, 'database unavailable')
     const message = 'the database cannot be reached, try again'
-    return { answer: bodyOf(503, 'SVC_UNAVAILABLE', message), retryAfter: '1' }
+    return bodyOf(503, 'SVC_UNAVAILABLE', message)
   }
   const statusCode = error.statusCode && error.statusCode >= 400 ? error.statusCode : 500
   const isOurs = error.code?.startsWith('SVC_') ?? false
   if (statusCode >= 500) request.log.error({ err: loggable(error) }, 'management request failed')
   const code = isOurs ? error.code : codeOf(statusCode)
-  return { answer: bodyOf(statusCode, code, messageOf(error, statusCode)) }
+  return bodyOf(statusCode, code, messageOf(error, statusCode))
 }
 
 function messageOf({ code, message }: FastifyError, statusCode: number): string {
