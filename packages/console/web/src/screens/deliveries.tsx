@@ -2,6 +2,7 @@ import type { DeliveryQuery } from '../server/contract.ts'
 import { call } from '../server/call.ts'
 import { useFilters } from '../state/router.ts'
 import { usePages } from '../state/use-pages.ts'
+import { STATUSES } from '../text/states.ts'
 import { AttemptsTable } from '../ui/attempts-table.tsx'
 import { ChoiceFilter, FilterBar, TextFilter, SpanFilter } from '../ui/filter-bar.tsx'
 import { Panel, Screen } from '../ui/layout.tsx'
@@ -21,13 +22,6 @@ const FILTERS = [
   'since',
   'until',
 ] as const
-
-export const STATUSES = [
-  { value: 'delivered', label: 'Delivered' },
-  { value: 'failed', label: 'Will retry' },
-  { value: 'dead', label: 'Dead' },
-  { value: 'skipped', label: 'Skipped' },
-]
 
 export function DeliveriesScreen() {
   const { values, set, clear, given, any } = useFilters(FILTERS)

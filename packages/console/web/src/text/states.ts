@@ -4,10 +4,12 @@ import type { Tone } from '../ui/facts.tsx'
 
 const STATUS: Record<DeliveryStatus, { tone: Tone; word: string }> = {
   delivered: { tone: 'ok', word: 'Delivered' },
-  failed: { tone: 'warn', word: 'Will retry' },
+  failed: { tone: 'warn', word: 'Failed' },
   dead: { tone: 'bad', word: 'Dead' },
   skipped: { tone: 'idle', word: 'Skipped' },
 }
+/** To choose one from. */
+export const STATUSES = Object.entries(STATUS).map(([value, { word }]) => ({ value, label: word }))
 export const statusTone = (status: DeliveryStatus): Tone => STATUS[status].tone
 export const statusWord = (status: DeliveryStatus): string => STATUS[status].word
 
