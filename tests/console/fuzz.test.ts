@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { CALLS } from '../../packages/console/src/calls/calls.ts'
 import type { CallName } from '../../packages/console/src/contract.ts'
+import { fuzz } from '../fuzz/fuzz.ts'
 import { startHost } from './support/host.ts'
 
 const ID = '0190a1b2-0000-7000-8000-000000000000'
@@ -42,12 +43,14 @@ t.test('no input makes an operation fail', async (t) => {
   const host = await startHost(t)
   const page = await host.signIn()
   const name = fc.constantFrom(...(Object.keys(CALLS) as CallName[]))
-  await fc.assert(
-    fc.asyncProperty(name, input, async (call, given) => {
+  await fuzz(
+    t,
+    fc.tuple(name, input),
+    async ([call, given]) => {
       const { status, text } = await page.call(call, given)
       if (status >= 500) throw new Error(`${call}: ${status} ${text}`)
-    }),
-    { numRuns: 600 },
+    },
+    { share: 3, longestMs: Infinity },
   )
 })
 
@@ -56,8 +59,10 @@ t.test('no cookie, link, path or body makes the console fail', async (t) => {
   const page = await host.signIn()
   const text = fc.oneof(fc.string({ maxLength: 60 }), fc.constantFrom('\\', '%00', '..%2f', '{'))
   const header = text.map((raw) => raw.replaceAll(/[^\x20-\x7e]/g, ''))
-  await fc.assert(
-    fc.asyncProperty(header, text, text, async (cookie, path, body) => {
+  await fuzz(
+    t,
+    fc.tuple(header, text, text),
+    async ([cookie, path, body]) => {
       const visitor = host.visitor(`svc-console=${cookie}`)
       const escaped = encodeURIComponent(path.isWellFormed() ? path : '')
       const answers = [
@@ -69,7 +74,7 @@ t.test('no cookie, link, path or body makes the console fail', async (t) => {
         await page.call(escaped || 'x', {}, { origin: cookie }),
       ]
       for (const { status } of answers) if (status >= 500) throw new Error(String(status))
-    }),
-    { numRuns: 60 },
+    },
+    { share: 0.3, longestMs: Infinity },
   )
 })

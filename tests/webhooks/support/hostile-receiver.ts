@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer } from 'node:tls'
+import { createServer as createTlsServer, type SecureVersion } from 'node:tls'
 import type { Test } from 'tap'
 
 export interface HostileReceiver {
@@ -29,12 +29,24 @@ export async function hastyReceiver(t: Test, bytes: string): Promise<HostileRece
   return await listen(t, server, 'connection', () => {})
 }
 
-/** The same over TLS, with a certificate for `receiver.test` from {@link testAuthority}. */
+export interface TlsSettings {
+  /** Both are for `receiver.test`. @default the one from {@link testAuthority} */
+  certificate?: 'receiver' | 'expired'
+  maxVersion?: SecureVersion
+}
+
+/** The same over TLS. */
 export async function hostileTlsReceiver(
   t: Test,
   answer: (socket: Socket) => void,
+  { certificate = 'receiver', maxVersion = 'TLSv1.3' }: TlsSettings = {},
 ): Promise<HostileReceiver> {
-  const server = createTlsServer({ key: pem('receiver-key.pem'), cert: pem('receiver.pem') })
+  const server = createTlsServer({
+    key: pem(`${certificate}-key.pem`),
+    cert: pem(`${certificate}.pem`),
+    minVersion: 'TLSv1.1',
+    maxVersion,
+  })
   server.on('tlsClientError', () => {})
   return await listen(t, server, 'secureConnection', answer)
 }
@@ -44,6 +56,9 @@ export async function hostileTlsReceiver(
  * `openssl req -x509 -new -subj '/CN=svc test authority'`, then `openssl x509 -req` for `DNS:receiver.test`.
  */
 export const testAuthority = (): string => pem('authority.pem')
+
+/** Signed by itself, and over since 2020: `openssl ca -selfsign -enddate 200102000000Z`. */
+export const expiredCertificate = (): string => pem('expired.pem')
 
 const pem = (name: string): string =>
   readFileSync(new URL(`./tls/${name}`, import.meta.url), 'utf8')

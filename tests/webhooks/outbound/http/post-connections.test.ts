@@ -9,6 +9,7 @@ import {
 import type { Lookup } from '../../../../packages/webhooks/src/outbound/http/resolver.ts'
 import { farReceiver } from '../../support/far-receiver.ts'
 import {
+  expiredCertificate,
   hastyReceiver,
   hostileReceiver,
   hostileTlsReceiver,
@@ -171,6 +172,29 @@ t.test('TLS wants a certificate that is trusted and for this name', async (t) =>
   t.equal((await opened(t, { lookup })(`https://receiver.test:${receiver.port}/`)).failure, 'tls')
   t.equal((await trusting(`https://receiver.test:${plain.port}/`)).failure, 'tls')
 })
+
+t.test(
+  'TLS that is expired, outdated, broken off or silent is a failure of its kind',
+  async (t) => {
+    const lookup = answering(() => ['127.0.0.1'])
+    const answer = (socket: { write(bytes: string): unknown }) => void socket.write(OK)
+    const expired = await hostileTlsReceiver(t, answer, { certificate: 'expired' })
+    // The certificate is trusted, and for this name: its time alone is over.
+    const ca = expiredCertificate()
+    const to = async (port: number, settings: Partial<PostSettings>) =>
+      (await opened(t, { lookup, ...settings })(`https://receiver.test:${port}/`)).failure
+    t.equal(await to(expired.port, { ca }), 'tls')
+
+    const old = await hostileTlsReceiver(t, answer, { maxVersion: 'TLSv1.1' })
+    t.equal(await to(old.port, { ca: testAuthority() }), 'tls')
+
+    const hello = await hastyReceiver(t, '\x16\x03\x03\x00\x7ahalf a hello')
+    t.match(await to(hello.port, { ca }), /^(tls|reset)$/)
+
+    const silent = await hostileReceiver(t, () => {})
+    t.equal(await to(silent.port, { timeoutMs: 300 }), 'timeout')
+  },
+)
 
 t.test('an environment that turns certificates off does not turn them off here', async (t) => {
   const receiver = await hostileTlsReceiver(t, (socket) => socket.write(OK))

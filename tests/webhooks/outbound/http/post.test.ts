@@ -178,6 +178,45 @@ t.test('an answer that is no HTTP, or switches protocols, has its own error', as
   }
 })
 
+t.test('a flood of early hints ends at the deadline, or as too large', async (t) => {
+  const receiver = await hostileReceiver(t, (socket) => {
+    const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(100)
+    const more = setInterval(() => socket.write(hints), 1)
+    socket.on('close', () => clearInterval(more))
+  })
+  const { failure } = await opened(t, { timeoutMs: 500 })(receiver.port)
+  t.match(failure, /^(timeout|too-large)$/)
+  await gone(receiver)
+})
+
+t.test('lengths that contradict themselves are no delivery', async (t) => {
+  const lengths = [
+    'content-length: 2\r\ncontent-length: 3',
+    'content-length: -1',
+    'content-length: 2x',
+    'content-length: 99999999999999999999999',
+    'content-length: 2\r\ntransfer-encoding: chunked',
+  ]
+  for (const fields of lengths) {
+    const receiver = await hostileReceiver(t, (socket) =>
+      socket.write(`HTTP/1.1 200 OK\r\n${fields}\r\n\r\nok`),
+    )
+    const { failure } = await opened(t, { timeoutMs: 5000 })(receiver.port)
+    t.match(failure, /^(http|reset)$/, fields)
+    await gone(receiver)
+  }
+})
+
+t.test('a receiver that ends its side and goes on to read is a reset', async (t) => {
+  const receiver = await hostileReceiver(t, (socket) => {
+    socket.allowHalfOpen = true
+    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf')
+    socket.resume()
+  })
+  t.equal((await opened(t)(receiver.port)).failure, 'reset')
+  await gone(receiver)
+})
+
 t.test('early hints are passed over', async (t) => {
   const receiver = await hostileReceiver(t, (socket) => {
     socket.end(
