@@ -86,7 +86,7 @@ t.test('a first attempt is the last where a queue allows one attempt', async (t)
 })
 
 t.test('jobs that wait are told by queue, and restricted groups once each', async (t) => {
-  const { waiting, jobs, unreadable } = publishedFrom(
+  const { waiting, jobs, undecided } = publishedFrom(
     written({
       jobs: 4,
       queues: ['mail'],
@@ -100,7 +100,7 @@ t.test('jobs that wait are told by queue, and restricted groups once each', asyn
     retry,
   )
   t.equal(jobs, 4)
-  t.strictSame(unreadable, [])
+  t.strictSame(undecided, [])
   t.strictSame(waiting.queues, ['mail'])
   t.strictSame([...waiting.restricted], [['deliveries', ['a', 'b']]])
 })

@@ -69,6 +69,13 @@ t.test('a failing webhook is warned of and disabled, and what waits goes on wait
   await until(() => heard.some(({ name }) => name === 'svc.webhook.recovered'))
   const recovered = heard.find(({ name }) => name === 'svc.webhook.recovered')!.payload
   t.match(recovered, { webhookId: id, by: 'operator', waiting: 2 })
+  const { recoveryId } = recovered as { recoveryId: string }
+  const recovery = { webhookId: id, id: recoveryId }
+  const ended = await until(
+    () => app.svc.webhooks.getRecovery(recovery),
+    ({ finishedAt }) => finishedAt !== null,
+  )
+  t.match(ended, { what: 'missing', deliveries: 1, done: 1 })
 })
 
 t.test(

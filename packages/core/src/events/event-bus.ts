@@ -36,7 +36,7 @@ import {
 import { isWanted, retireSubscription } from './subscriptions-table.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { WorkerRegistry } from '../jobs/worker-registry.ts'
-import { UnreadableFilters } from './unreadable-filters.ts'
+import { UndecidedFilters } from './undecided-filters.ts'
 
 interface Parts {
   boss: PgBoss
@@ -95,7 +95,7 @@ export class EventBus {
   #handover: JobHandover
   #publisher: BatchPublisher
   #commits: CommitPoller
-  #unreadable: UnreadableFilters
+  #undecided: UndecidedFilters
   #transactions = new WeakMap<Db, OpenTransaction>()
   #hostTransactions: HostTransactions
   #subscribed = new Map<string, Subscribed>()
@@ -107,8 +107,8 @@ export class EventBus {
     this.#hostTransactions = new HostTransactions(parts.database.pool)
     const { database, workers, retry, lease } = parts
     this.#declarations = new Declarations(parts)
-    this.#unreadable = new UnreadableFilters(parts.log)
-    this.#handover = new JobHandover(workers, () => lease.owner, this.#unreadable)
+    this.#undecided = new UndecidedFilters(parts.log)
+    this.#handover = new JobHandover(workers, () => lease.owner, this.#undecided)
     this.#commits = new CommitPoller(database.db, (waiting) => this.#handover.wake(waiting))
     this.#publisher = new BatchPublisher(database, retry, this.#handover)
     this.deadLetters = createDeadLetterOperations({
@@ -209,7 +209,7 @@ export class EventBus {
       if (open?.hasEnded) throw new InvalidTransaction(AWAIT_PUBLISHES)
       if (open) open.published.push(published)
       else {
-        this.#unreadable.found(published.unreadable)
+        this.#undecided.found(published.undecided)
         this.#commits.expect(published.transactionId, published.waiting)
       }
       return published.results

@@ -3,7 +3,7 @@ import type { Job } from '../jobs/job.ts'
 import type { WorkerRegistry } from '../jobs/worker-registry.ts'
 import type { JobOffer } from './publish-statement.ts'
 import type { Published } from './published.ts'
-import type { UnreadableFilters } from './unreadable-filters.ts'
+import type { UndecidedFilters } from './undecided-filters.ts'
 import { together, type WaitingJobs } from './waiting-jobs.ts'
 
 type Workers = Pick<WorkerRegistry, 'room' | 'begin' | 'beginExisting' | 'wake' | 'restrictedReady'>
@@ -12,12 +12,12 @@ export class JobHandover {
   #workers: Workers
   /** What the jobs say of the process that claimed them. */
   #owner: () => string | null
-  #unreadable: UnreadableFilters
+  #undecided: UndecidedFilters
 
-  constructor(workers: Workers, owner: () => string | null, unreadable: UnreadableFilters) {
+  constructor(workers: Workers, owner: () => string | null, undecided: UndecidedFilters) {
     this.#workers = workers
     this.#owner = owner
-    this.#unreadable = unreadable
+    this.#undecided = undecided
   }
 
   /** What this process can start now. */
@@ -26,8 +26,8 @@ export class JobHandover {
     return room.size === 0 ? undefined : { owner: this.#owner(), room, fullGroups }
   }
 
-  committed({ claimed, waiting, unreadable }: Omit<Published, 'results'>): void {
-    this.#unreadable.found(unreadable)
+  committed({ claimed, waiting, undecided }: Omit<Published, 'results'>): void {
+    this.#undecided.found(undecided)
     for (const [queue, jobs] of claimed) this.#workers.begin(queue, jobs)
     this.wake(waiting)
   }
@@ -36,7 +36,7 @@ export class JobHandover {
   committedByCaller(published: Published[]): void {
     const claimed = new Map<string, Job[]>()
     for (const one of published) {
-      this.#unreadable.found(one.unreadable)
+      this.#undecided.found(one.undecided)
       for (const [queue, jobs] of one.claimed) {
         claimed.set(queue, [...(claimed.get(queue) ?? []), ...jobs])
       }

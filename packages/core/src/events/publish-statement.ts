@@ -7,6 +7,7 @@ import type { Db } from '../postgres/transaction.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
 import { tenantOfEvent } from './event-id.ts'
+import type { UndecidedFilter } from './undecided-filters.ts'
 import type { EventRow } from './events-table.ts'
 import { matchRecipients, type MatchedRecipient } from './recipient-filters.ts'
 
@@ -46,8 +47,8 @@ export interface Written {
   startedOn: string
   /** The transaction in which it was written. */
   transactionId: string
-  /** Recipients that get no job, since this version cannot read their filters. */
-  unreadable?: string[]
+  /** Recipients that get no job, since their filters could not be decided. */
+  undecided?: UndecidedFilter[]
 }
 
 /** The function is made by sql/034-publish.sql; sql/007-publish.sql says what it does. */
@@ -90,7 +91,7 @@ export async function writeEvents(db: Db, toWrite: ToWrite): Promise<Written> {
   const recipients = hasFilters ? await matchRecipients(db, events) : null
   const written = await callPublish(db, toWrite, recipients && recipients.matched)
   if (!('hasFilters' in written)) {
-    return recipients ? { ...written, unreadable: recipients.unreadable } : written
+    return recipients ? { ...written, undecided: recipients.undecided } : written
   }
   if (namesWithFilters.size > MOST_NAMES) namesWithFilters.clear()
   for (const { name } of events) namesWithFilters.add(name)

@@ -2,6 +2,7 @@
 import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
 import type { FanOutJob, Job } from '../jobs/job.ts'
 import { publishedEventId } from './event-id.ts'
+import type { UndecidedFilter } from './undecided-filters.ts'
 import type { EventRow } from './events-table.ts'
 import type { ClaimedJob, Written } from './publish-statement.ts'
 import { waitingJobsOf, type WaitingJobs } from './waiting-jobs.ts'
@@ -17,8 +18,8 @@ export interface Published {
   claimed: ClaimedJobs
   /** The transaction in which it was written. */
   transactionId: string
-  /** Recipients whose filters this version cannot read. */
-  unreadable: string[]
+  /** Recipients whose filters could not be decided. */
+  undecided: UndecidedFilter[]
 }
 
 /** By the name of their queue. */
@@ -65,7 +66,7 @@ const followedFrom = (written: Written, events: EventRow[], retry: RetrySettings
   waiting: waitingJobsOf(written),
   claimed: claimedJobsOf(written, events, retry),
   transactionId: written.transactionId,
-  unreadable: written.unreadable ?? [],
+  undecided: written.undecided ?? [],
 })
 
 function claimedJobsOf(written: Written, events: EventRow[], retry: RetrySettings): ClaimedJobs {

@@ -3,6 +3,7 @@ import type { Db } from '../postgres/transaction.ts'
 import { tenantOfEvent } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
 import { isReadable, matchingFilters } from './filter/matching-filters.ts'
+import type { UndecidedFilter } from './undecided-filters.ts'
 
 /** A recipient whose filter lets an event through. */
 export interface MatchedRecipient {
@@ -19,14 +20,14 @@ interface FilteredRecipient extends MatchedRecipient {
 
 export interface MatchedRecipients {
   matched: MatchedRecipient[]
-  /** Recipients whose filters this version cannot read. */
-  unreadable: string[]
+  undecided: UndecidedFilter[]
 }
 
 /** Reads the filters of those who want these events, and decides each. */
 export async function matchRecipients(db: Db, events: EventRow[]): Promise<MatchedRecipients> {
   const found = await findFilteredRecipients(db, events)
   const matched: MatchedRecipient[] = []
+  const undecided = new Map<string, UndecidedFilter>()
   for (const [number, recipients] of Map.groupBy(found, ({ event }) => event)) {
     const { name, id, payload } = events[number - 1] as EventRow
     const subject = {
@@ -34,10 +35,16 @@ export async function matchRecipients(db: Db, events: EventRow[]): Promise<Match
       tenant: tenantOfEvent(id),
       payload: JSON.parse(payload) as unknown,
     }
-    matched.push(...matchingFilters(recipients, subject))
+    const matches = matchingFilters(recipients, subject)
+    for (const one of matches.matched) matched.push(one)
+    for (const { recipient } of matches.costly) {
+      undecided.set(recipient, { recipient, why: 'costly' })
+    }
   }
-  const unreadable = found.filter(({ filter }) => !isReadable(filter))
-  return { matched, unreadable: [...new Set(unreadable.map(({ recipient }) => recipient))] }
+  for (const { recipient, filter } of found) {
+    if (!isReadable(filter)) undecided.set(recipient, { recipient, why: 'unreadable' })
+  }
+  return { matched, undecided: [...undecided.values()] }
 }
 
 async function findFilteredRecipients(db: Db, events: EventRow[]): Promise<FilteredRecipient[]> {

@@ -74,14 +74,14 @@ export async function recover(
   by: 'probe' | 'operator',
 ): Promise<void> {
   const { id, disabledAt } = before
+  const missed = disabledAt === null ? null : await recoverMissed(core, db, id, disabledAt)
   await publishLifecycle(core, db, 'svc.webhook.recovered', async () => {
     const waiting = (await waitingOf(core, db, [id], MOST_COUNTED)).get(id) ?? 0
-    const { tenant, url } = after
-    return [{ webhookId: id, tenant, url, by, disabledAt: disabledAt ?? '', waiting }]
+    const about = { webhookId: id, tenant: after.tenant, url: after.url, by }
+    return [{ ...about, disabledAt: disabledAt ?? '', waiting, recoveryId: missed?.id ?? null }]
   })
   const hasMore = await core.queues.advance(db, QUEUE, id)
   await resume(core, db, after)
-  if (disabledAt !== null) await recoverMissed(core, db, id, disabledAt)
   if (hasMore) core.afterCommit(db, () => void advanceRest(core, id))
 }
 

@@ -37,6 +37,8 @@ export interface WebhookRecovered extends AboutWebhook {
   disabledAt: string
   /** Deliveries that have waited and are sent now, up to 10000. */
   waiting: number
+  /** The recovery of the events that it has missed: it says how many, and how far it is. */
+  recoveryId: string | null
 }
 
 /** `svc.delivery.dead`: the last attempt of a delivery has failed. */

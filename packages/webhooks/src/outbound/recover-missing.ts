@@ -36,9 +36,9 @@ export async function recoverMissed(
   db: Db,
   webhookId: string,
   since: string,
-): Promise<void> {
+): Promise<Recovery> {
   const asked = { queue: QUEUE, group: webhookId, what: 'missing' as const, since, until: null }
-  await core.queues.recover(db, { ...asked, perSecond: null })
+  return await core.queues.recover(db, { ...asked, perSecond: null })
 }
 
 /** Writes down what is missing. Returns how many deliveries it will be. */

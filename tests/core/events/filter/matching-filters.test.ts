@@ -11,22 +11,22 @@ t.test('among ten thousand webhooks those whose filters match are found', async 
     id,
     filter: JSON.stringify({ payload: { customer: id % 100 } }),
   }))
-  const found = matchingFilters(all, subject)
+  const { matched } = matchingFilters(all, subject)
   t.same(
-    found.map(({ id }) => id),
+    matched.map(({ id }) => id),
     Array.from({ length: 100 }, (_, index) => 42 + 100 * index),
   )
 })
 
 t.test('a webhook without a filter is sent everything', async (t) => {
   const all = [{ filter: null }, { filter: '{"tenant":"acme"}' }, { filter: '{"tenant":null}' }]
-  t.same(matchingFilters(all, subject), [all[0], all[2]])
+  t.same(matchingFilters(all, subject), { matched: [all[0], all[2]], costly: [] })
 })
 
 t.test('a filter that this version cannot read lets nothing through', async (t) => {
   const later = '{"payload":{"customer":{"$near":1}}}'
   for (const filter of [later, '[]', 'no JSON']) {
-    t.same(matchingFilters([{ filter }], subject), [], filter)
+    t.same(matchingFilters([{ filter }], subject), { matched: [], costly: [] }, filter)
     t.notOk(isReadable(filter))
   }
   t.ok(isReadable('{"tenant":"acme"}'))
@@ -38,5 +38,24 @@ t.test('filters beyond the memory for compiled ones are decided all the same', a
     id,
     filter: JSON.stringify({ payload: { customer: { $nin: [padding, id] } } }),
   }))
-  for (const _ of [1, 2]) t.equal(matchingFilters(all, subject).length, 2999)
+  for (const _ of [1, 2]) t.equal(matchingFilters(all, subject).matched.length, 2999)
+})
+
+t.test('a filter that is too much work for an event does not match it, whatever it says', (t) => {
+  const items = Array.from({ length: 100_000 }, (_, n) => ({ n }))
+  const long = { ...subject, payload: { items, texts: items.map(String) } }
+  const conditions = Array.from({ length: 100 }, (_, n) => ({ 'payload.items.n': -n - 1 }))
+  const texts = Array.from({ length: 80 }, (_, n) => ({ 'payload.texts': `x${n}` }))
+  const costly = [
+    { filter: JSON.stringify({ $or: conditions }) },
+    { filter: JSON.stringify({ $not: { $or: conditions } }) },
+    { filter: JSON.stringify({ $or: texts }) },
+  ]
+  const quick = { filter: JSON.stringify({ payload: { items: { n: 99_999 } } }) }
+  const startedAt = performance.now()
+  t.same(matchingFilters([...costly, quick], long), { matched: [quick], costly })
+  t.ok(performance.now() - startedAt < 5000)
+  // The same filters are no work for another event.
+  t.same(matchingFilters(costly, subject), { matched: [costly[1]], costly: [] })
+  t.end()
 })

@@ -7,15 +7,33 @@ import { InvalidFilter } from '../../errors.ts'
 import { splitPath, valuesAt, type Subject } from './field-path.ts'
 import { assertWithinLimits, isObject } from './filter-limits.ts'
 import { OPERATORS, type Test } from './operators.ts'
+import { TooMuchWork, WorkBound } from './work-bound.ts'
 
-export type Decide = (subject: Subject) => boolean
+/** Whether an event matches; `null` where that would be more work than one filter may be. */
+export type Verdict = (subject: Subject) => boolean | null
+/** The same of a part of the filter. @throws TooMuchWork */
+type Decide = (subject: Subject, work: WorkBound) => boolean
 
 const LOGICAL = ['$and', '$or', '$not']
 
+/** An event that is too much work does not match. @throws InvalidFilter naming the spot that is wrong */
+export function compileFilter(filter: unknown): (subject: Subject) => boolean {
+  const verdict = compileVerdict(filter)
+  return (subject) => verdict(subject) === true
+}
+
 /** @throws InvalidFilter naming the spot that is wrong */
-export function compileFilter(filter: unknown): Decide {
+export function compileVerdict(filter: unknown): Verdict {
   assertWithinLimits(filter)
-  return compile(filter, [], 'filter')
+  const decide = compile(filter, [], 'filter')
+  return (subject) => {
+    try {
+      return decide(subject, new WorkBound())
+    } catch (error) {
+      if (error instanceof TooMuchWork) return null
+      throw error
+    }
+  }
 }
 
 /** A condition on what stands at `path`: a value that it equals, or an object of conditions. */
@@ -34,12 +52,12 @@ function compile(condition: unknown, path: readonly string[], spot: string): Dec
       const inner = `${spot}.${name}`
       if (name === '$not') {
         const decide = compile(condition[name], path, inner)
-        return (subject) => !decide(subject)
+        return (subject, work) => !decide(subject, work)
       }
       if (name === '$and') return every(compileAll(condition[name], path, inner))
       if (name === '$or') {
         const branches = compileAll(condition[name], path, inner)
-        return (subject) => branches.some((decide) => decide(subject))
+        return (subject, work) => branches.some((decide) => decide(subject, work))
       }
       if (name.startsWith('$')) return compileTest(name, condition[name], path, inner)
       return compile(condition[name], splitPath(name, path, inner), inner)
@@ -67,11 +85,11 @@ function compileTest(
   }
   if (path.length === 0) throw new InvalidFilter(`${spot} must stand below a field`)
   const test: Test = operator(operand, spot)
-  return (subject) => test(valuesAt(subject, path))
+  return (subject, work) => test(valuesAt(subject, path, work))
 }
 
 function every(conditions: Decide[]): Decide {
   const [only] = conditions
   if (only !== undefined && conditions.length === 1) return only
-  return (subject) => conditions.every((decide) => decide(subject))
+  return (subject, work) => conditions.every((decide) => decide(subject, work))
 }

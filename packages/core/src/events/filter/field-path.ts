@@ -1,6 +1,7 @@
 /** Where a filter looks: the fields of `{ event, tenant, payload }` and below. */
 import { InvalidFilter } from '../../errors.ts'
 import { isObject } from './filter-limits.ts'
+import type { WorkBound } from './work-bound.ts'
 
 /** What a filter decides about. */
 export interface Subject {
@@ -28,26 +29,39 @@ export function splitPath(name: string, parent: readonly string[], spot: string)
 /**
  * The values at a path: several where it leads through lists, `undefined` where an object lacks the
  * field, none where it leads nowhere. Only own fields are read.
+ *
+ * @throws TooMuchWork
  */
-export function valuesAt(subject: Subject, path: readonly string[]): unknown[] {
+export function valuesAt(subject: Subject, path: readonly string[], work: WorkBound): unknown[] {
   const found: unknown[] = []
-  collect(subject, path, 0, found)
+  collect(subject, path, 0, found, work)
   return found
 }
 
-function collect(value: unknown, path: readonly string[], depth: number, found: unknown[]): void {
+function collect(
+  value: unknown,
+  path: readonly string[],
+  depth: number,
+  found: unknown[],
+  work: WorkBound,
+): void {
   const name = path[depth]
+  work.step()
   if (name === undefined) {
+    work.lookAt(value)
     found.push(value)
   } else if (isObject(value)) {
-    if (Object.hasOwn(value, name)) collect(value[name], path, depth + 1, found)
+    if (Object.hasOwn(value, name)) collect(value[name], path, depth + 1, found, work)
     else found.push(undefined)
   } else if (Array.isArray(value)) {
     if (isIndex(name) && Number(name) < value.length) {
-      collect(value[Number(name)], path, depth + 1, found)
+      collect(value[Number(name)], path, depth + 1, found, work)
     }
     // As MongoDB has it: the elements of a list, and not those of lists in it.
-    for (const element of value) if (isObject(element)) collect(element, path, depth, found)
+    for (const element of value) {
+      work.step()
+      if (isObject(element)) collect(element, path, depth, found, work)
+    }
   }
 }
 

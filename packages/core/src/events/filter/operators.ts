@@ -115,7 +115,8 @@ function isEqual(value: unknown, operand: unknown): boolean {
   const names = Object.keys(operand)
   return (
     isObject(value) &&
-    Object.keys(value).length === names.length &&
-    names.every((name) => Object.hasOwn(value, name) && isEqual(value[name], operand[name]))
+    names.every((name) => Object.hasOwn(value, name) && isEqual(value[name], operand[name])) &&
+    // Last: the value may have many fields.
+    Object.keys(value).length === names.length
   )
 }

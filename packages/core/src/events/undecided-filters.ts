@@ -1,4 +1,17 @@
-/** Says in the log which recipients get no events, since this version cannot read their filters. */
+/** Says in the log which recipients get no events, since their filters could not be decided. */
+
+/** A recipient that is sent nothing, and why. */
+export interface UndecidedFilter {
+  recipient: string
+  why: 'unreadable' | 'costly'
+}
+
+const MESSAGES = {
+  unreadable:
+    'this version cannot read the filter of a webhook, which is sent nothing that is published here: update this host, or set another filter',
+  costly:
+    'the filter of a webhook is too much work for an event with long lists, which is not sent to it: set a filter of fewer conditions',
+}
 
 interface Log {
   warn(details: object, message: string): void
@@ -7,7 +20,7 @@ interface Log {
 const SAY_AGAIN_MS = 3_600_000
 const MOST_REMEMBERED = 10_000
 
-export class UnreadableFilters {
+export class UndecidedFilters {
   #log: Log
   #now: () => number
   /** When each was named last, the longest ago first. */
@@ -19,18 +32,15 @@ export class UnreadableFilters {
   }
 
   /** Once an hour for each: an event may come a thousand times a second. */
-  found(recipients: readonly string[]): void {
+  found(filters: readonly UndecidedFilter[]): void {
     const now = this.#now()
-    for (const recipient of recipients) {
+    for (const { recipient, why } of filters) {
       if (now - (this.#saidAt.get(recipient) ?? -Infinity) < SAY_AGAIN_MS) continue
       this.#saidAt.delete(recipient)
       this.#saidAt.set(recipient, now)
       const [oldest] = this.#saidAt.keys()
       if (this.#saidAt.size > MOST_REMEMBERED && oldest !== undefined) this.#saidAt.delete(oldest)
-      this.#log.warn(
-        { recipient },
-        'this version cannot read the filter of a webhook, which is sent nothing that is published here: update this host, or set another filter',
-      )
+      this.#log.warn({ recipient }, MESSAGES[why])
     }
   }
 }

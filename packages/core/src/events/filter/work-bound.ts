@@ -1,0 +1,27 @@
+/**
+ * Bounds what one filter may cost for one event: each of its conditions walks through the lists of the
+ * payload, and 4 KiB of conditions over a list of 100,000 elements would hold the process up.
+ */
+
+/** Steps along paths and through lists: some ten milliseconds. */
+export const MOST_STEPS = 1_000_000
+/** Characters of a text that count as one step. */
+const CHARACTERS = 64
+
+export class TooMuchWork extends Error {}
+
+export class WorkBound {
+  #left = MOST_STEPS
+
+  /** @throws TooMuchWork */
+  step(): void {
+    if (--this.#left < 0) throw new TooMuchWork()
+  }
+
+  /** A condition looks at all of the value. @throws TooMuchWork */
+  lookAt(value: unknown): void {
+    this.step()
+    if (Array.isArray(value)) this.#left -= value.length
+    else if (typeof value === 'string') this.#left -= value.length / CHARACTERS
+  }
+}
