@@ -1,9 +1,12 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import type { Stats } from '@svc/webhooks'
 import { useCore } from '@svc/core/internal'
+import { QUEUE } from '../../../packages/webhooks/src/outbound/constants.ts'
 import { rollUpOlder, rollUpRecent } from '../../../packages/webhooks/src/tables/stats.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
+import { startWorkerChild } from '../limits/support/worker-child.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const sumOf = (stats: Stats) =>
@@ -73,4 +76,66 @@ t.test('a span that is empty, or has too many points, is refused', async (t) => 
   t.match(body, { from: '2026-01-01T00:00:00.000Z', to: '2026-01-01T16:40:00.000Z', by: 'minute' })
   t.same(body.points[0].durationMs, { p50: null, p95: null, p99: null })
   t.equal((await ask('GET', '/stats?by=second')).status, 400)
+})
+
+/** Numbers from 0 to 1, always the same. */
+function* seeded(seed: number): Generator<number, never> {
+  for (let state = seed; ;) {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    yield state / 2 ** 31
+  }
+}
+
+t.test('the statistics are those of the log, whichever processes were killed', async (t) => {
+  const numbers = seeded(7)
+  const random = () => numbers.next().value
+  const publisher = await startHost(t, { core: { worker: { enabled: false } } })
+  const { svc } = publisher.app
+  const receiver = await startReceiver(t, () => (random() < 0.3 ? 500 : 200))
+  for (const tenant of ['acme', null]) {
+    await svc.webhooks.register({ url: receiver.url, events: ['*'], tenant })
+  }
+  const core = await useCore(publisher.app)
+  let isOver = false
+  const rollUps = (async () => {
+    for (; !isOver; await pause(100)) await core.transaction(rollUpRecent)
+  })()
+  const children = await Promise.all([1, 2].map(() => startWorkerChild(t, publisher.database)))
+  for (let n = 0; n < 120; n++) {
+    const options = random() < 0.5 ? { tenant: 'acme' } : {}
+    await svc.events.publish(n % 2 ? 'order.created' : 'order.shipped', { n }, options)
+    if (n % 40 === 20) children.pop()?.kill()
+  }
+  await startHost(t, { database: publisher.database })
+  await until(async () => {
+    const { rows } = await svc.database.query(
+      `select from svc_jobs.job where name = $1 and state <= 'active' limit 1`,
+      [QUEUE],
+    )
+    return rows.length === 0
+  })
+  isOver = true
+  await rollUps
+
+  const { rows: logged } = await svc.database.query(
+    `select event, tenant, status, count(*)::int as count from svc."__svc.webhooks.delivery_log"
+      group by 1, 2, 3`,
+  )
+  const inLog = (event: string, tenant: string, ...statuses: string[]) =>
+    logged
+      .filter((row) => row.event === event && (row.tenant ?? '') === tenant)
+      .filter((row) => statuses.includes(row.status))
+      .reduce((sum, { count }) => sum + count, 0)
+  for (const event of ['order.created', 'order.shipped']) {
+    for (const tenant of ['acme', '']) {
+      const counted = sumOf(await svc.webhooks.stats({ event, tenant, by: 'minute' }))
+      t.same(counted, {
+        delivered: inLog(event, tenant, 'delivered'),
+        failed: inLog(event, tenant, 'failed', 'dead'),
+        skipped: 0,
+        dead: inLog(event, tenant, 'dead'),
+      })
+      t.ok(counted.delivered > 10, `${event} ${tenant}`)
+    }
+  }
 })

@@ -199,10 +199,15 @@ const hasFailed = (
 
 const UNSENT_AT_LEAST_MS = 1000
 const UNSENT_AT_MOST_MS = 5 * 60_000
+const UNSENT_FOR_MS = 7 * 24 * 3600_000
 
-/** Nothing counts how often the proxy has failed: the delivery waits as long again as it has waited. */
+/**
+ * Nothing counts how often the proxy has failed: the delivery waits as long again as it has waited. A
+ * proxy that works answers so for a receiver that is gone as well, so that this ends after a week.
+ */
 function unsentAgain(detail: AttemptRecord, { createdAt }: DeliveryJob): Outcome<AttemptRecord> {
   const ageMs = Math.max(UNSENT_AT_LEAST_MS, Date.now() - createdAt.getTime())
+  if (ageMs > UNSENT_FOR_MS) return { kind: 'failed', detail, output: detail }
   const delayMs = Math.min(UNSENT_AT_MOST_MS, ageMs) * (0.9 + Math.random() * 0.2)
   return { kind: 'postponed', delayMs, detail }
 }
