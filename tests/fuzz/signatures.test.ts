@@ -80,6 +80,17 @@ async function accepts(vector: Vector): Promise<boolean> {
   return (await verify(request, vector.body, lookupOf(vector), certificate)) === true
 }
 
+/** Their senders sign the names and values of a form with nothing between. */
+const SIGN_FIELDS_JOINED = ['plivo', 'twilio']
+/** So where a name ends is not signed: `Text=Hello` and `TextHello=` are one text. */
+const isSameToSender = (vector: Vector, body: string): boolean =>
+  SIGN_FIELDS_JOINED.includes(vector.provider) && joinedFields(vector.body) === joinedFields(body)
+
+const joinedFields = (body: string): string =>
+  [...new Set([...new URLSearchParams(body)].map(([name, value]) => name + value))]
+    .toSorted()
+    .join('')
+
 const genuine = [
   ...Map.groupBy(
     vectors.filter(({ valid }) => valid),
@@ -97,7 +108,11 @@ t.test('no preset accepts a genuine request whose body was changed', async (t) =
   const changed = fc
     .nat(signed.length - 1)
     .map((index) => signed[index]!)
-    .chain((vector) => spoilt(vector.body).map((body) => ({ ...vector, body })))
+    .chain((vector) =>
+      spoilt(vector.body)
+        .filter((body) => !isSameToSender(vector, body))
+        .map((body) => ({ ...vector, body })),
+    )
   await fuzz(t, changed, async (vector) => {
     t.intercept(Date, 'now', { value: () => (vector.now ?? 0) * 1000 })
     if (await accepts(vector)) throw new Error(`${vector.id} is accepted`)
