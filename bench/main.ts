@@ -16,6 +16,7 @@ import { describeMachine } from './machine.ts'
 import { memoryBacklog, memorySoak } from './memory.ts'
 import { profiling } from './process.ts'
 import { publishConcurrent } from './publish/concurrent.ts'
+import { publishSettings } from './publish/settings.ts'
 import { asJson, asMarkdown, tableText, type Report } from './report.ts'
 import { runBenchmark } from './run.ts'
 import { subscribe } from './subscribe.ts'
@@ -26,6 +27,7 @@ const benchmarks: Benchmark[] = [
   guardColdKeys,
   guardLimits,
   publishConcurrent,
+  publishSettings,
   subscribe,
   deliveryThroughput,
   steadyDelivery,

@@ -2,8 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
 import pg from 'pg'
-import { svcCore, type SvcCoreOptions } from '@svc/core'
-import { svcWebhooks } from '@svc/webhooks'
+import { Type } from '@sinclair/typebox'
+import { defineEvents, svcCore, type SvcCoreOptions } from '@svc/core'
+import { svcWebhooks, type WebhookFilter } from '@svc/webhooks'
 import { serve } from '../process.ts'
 import { atRate, now, payloadOf, withMostInFlight, type Payload } from '../traffic.ts'
 import { Arrivals } from './arrivals.ts'
@@ -13,6 +14,8 @@ export interface HostOptions {
   events: string[]
   worker?: NonNullable<SvcCoreOptions['worker']>
   deliveryTimeoutMs?: number
+  /** Events whose payloads are checked against a schema at publish. */
+  checked?: string[]
   subscriptions?: Subscription[]
 }
 
@@ -23,15 +26,26 @@ export interface Subscription {
   takesMs: number
 }
 
+interface Webhook {
+  url: string
+  events: string[]
+  filter?: WebhookFilter
+}
+
 let app: FastifyInstance
 let handled = new Arrivals()
 let statements = 0
 
 const methods = {
   async start(options: HostOptions): Promise<void> {
-    const { database, events, worker, deliveryTimeoutMs = 10_000, subscriptions = [] } = options
+    const { database, events, worker, checked, subscriptions = [] } = options
+    const { deliveryTimeoutMs = 10_000 } = options
     app = Fastify({ logger: { level: process.env.LOG_LEVEL ?? 'fatal' } })
-    await app.register(svcCore, { database, ...(worker ? { worker } : {}) })
+    await app.register(svcCore, {
+      database,
+      ...(worker ? { worker } : {}),
+      ...(checked ? { events: catalogueOf(checked) } : {}),
+    })
     await app.register(svcWebhooks, {
       allowedEvents: events,
       allowedNetworks: ['127.0.0.0/8'],
@@ -40,14 +54,14 @@ const methods = {
     for (const subscription of subscriptions) await subscribe(subscription)
     await app.ready()
   },
-  async register(webhooks: { url: string; events: string[] }[]): Promise<void> {
+  async register(webhooks: Webhook[]): Promise<void> {
     await withMostInFlight(webhooks.length, 8, async (index) => {
       const webhook = webhooks[index]
       if (webhook) await app.svc.actions.call('__svc.webhooks.register', webhook)
     })
   },
   /** The same for one webhook, on a database that was used in the turn before. */
-  async registerOnce(webhook: { url: string; events: string[] }): Promise<void> {
+  async registerOnce(webhook: Webhook): Promise<void> {
     if ((await app.svc.webhooks.list()).length === 0) await methods.register([webhook])
   },
   /** Of all processes, to the database. */
@@ -84,6 +98,12 @@ export type HostMethods = typeof methods
 serve(methods)
 
 countStatements()
+
+/** Of the payloads that are published here. */
+function catalogueOf(names: string[]) {
+  const payload = Type.Object({ sentAt: Type.Number(), order: Type.Integer(), note: Type.String() })
+  return defineEvents(Object.fromEntries(names.map((name) => [name, { payload }])))
+}
 
 async function subscribe({ event, concurrency, takesMs }: Subscription): Promise<void> {
   const handler = async (payload: unknown): Promise<void> => {
