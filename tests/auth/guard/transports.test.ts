@@ -45,8 +45,11 @@ t.test('the guard decides over HTTP/2 as over HTTP/1.1', async (t) => {
 
 async function ask(session: ClientHttp2Session, headers: object): Promise<number | undefined> {
   const stream = session.request({ ':path': '/me', ...headers })
+  // A body that nobody reads would keep the stream, and with it the session, from closing.
+  stream.resume()
+  const closed = once(stream, 'close')
   const [answer] = await once(stream, 'response')
-  stream.close()
+  await closed
   return answer[':status']
 }
 
