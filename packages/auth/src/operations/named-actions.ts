@@ -15,6 +15,7 @@ declare module '@svc/core' {
     '__svc.auth.rotateApiKey': AuthOperations['rotateApiKey']
     '__svc.auth.verifyApiKey': AuthOperations['verifyApiKey']
     '__svc.auth.checkApiKey': AuthOperations['checkApiKey']
+    '__svc.auth.sealBootstrapKey': AuthOperations['sealBootstrapKey']
     '__svc.auth.listScopes': AuthOperations['listScopes']
     '__svc.auth.listTenants': AuthOperations['listTenants']
     '__svc.auth.getUsage': AuthOperations['getUsage']
@@ -36,6 +37,7 @@ export function registerActions({ actions, auth }: Svc): void {
   actions.register('__svc.auth.rotateApiKey', auth.rotateApiKey)
   actions.register('__svc.auth.verifyApiKey', auth.verifyApiKey)
   actions.register('__svc.auth.checkApiKey', auth.checkApiKey)
+  actions.register('__svc.auth.sealBootstrapKey', auth.sealBootstrapKey)
   actions.register('__svc.auth.listScopes', auth.listScopes)
   actions.register('__svc.auth.listTenants', auth.listTenants)
   actions.register('__svc.auth.getUsage', auth.getUsage)
