@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
+import { hmacOf } from '../../hmac-of.ts'
 import { SecretMissing } from '../errors.ts'
 import type { InboundRequest, Verify } from '../source.ts'
 import { reject, soleHeader } from './checks.ts'
@@ -39,7 +40,7 @@ export function hmac(options: HmacOptions): Verify {
     }
     const bytes = signedBytes(settings, request, body, signed.timestamp ?? '')
     const isRight = keys
-      .map((key) => createHmac(settings.digest, key).update(bytes).digest())
+      .map((key) => hmacOf(settings.digest, key).update(bytes).digest())
       .map((expected) => matchesOne(signed.signatures, expected, settings))
       .includes(true)
     return isRight || reject(request, 'no signature matches')

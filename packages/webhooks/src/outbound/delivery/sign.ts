@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { hmacOf } from '../../hmac-of.ts'
 import { ed25519Signature, type SigningKey } from './ed25519.ts'
 
 /** What is sent: the bytes of the body are the ones that are signed. */
@@ -81,5 +82,5 @@ function standardHeaders(
 /** Standard Webhooks 1.0, "Signature scheme": the key is the decoded base64 after `whsec_`. */
 function standardSignature(secret: string, id: string, timestamp: number, body: Buffer): string {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
-  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`
+  return `v1,${hmacOf('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`
 }

@@ -1,5 +1,6 @@
 /** The cryptography of the schemes: one comparison for each algorithm. Nothing here throws on junk. */
-import { createHash, createHmac, timingSafeEqual, verify, type KeyObject } from 'node:crypto'
+import { createHash, timingSafeEqual, verify, type KeyObject } from 'node:crypto'
+import { hmacOf } from '../../../hmac-of.ts'
 import type { SignatureScheme } from '../preset.ts'
 
 type Algorithm = SignatureScheme['algorithm']
@@ -57,7 +58,7 @@ function verifies(hash: string | null, bytes: Buffer, key: SigningKey, given: Bu
 
 function digest(algorithm: Algorithm, key: Uint8Array, signed: readonly Chunk[]): Buffer {
   const hash = HASHES[algorithm]
-  const hashing = hash === undefined ? createHash(algorithm) : createHmac(hash, key)
+  const hashing = hash === undefined ? createHash(algorithm) : hmacOf(hash, key)
   for (const chunk of signed) hashing.update(chunk)
   return hashing.digest()
 }
