@@ -2,6 +2,7 @@
 import type { Db } from '../postgres/transaction.ts'
 import { tenantOfEvent } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
+import type { Subject } from './filter/field-path.ts'
 import { isReadable, matchingFilters } from './filter/matching-filters.ts'
 import type { UndecidedFilter } from './undecided-filters.ts'
 
@@ -13,9 +14,21 @@ export interface MatchedRecipient {
   recipient: string
 }
 
-interface FilteredRecipient extends MatchedRecipient {
+interface FilteredRecipient {
+  /** Which of the kinds, from 1. */
+  kind: number
+  subscription: string
+  recipient: string
   /** JSON text. */
   filter: string
+}
+
+/** Events of one kind have the same recipients. */
+interface Kind {
+  name: string
+  tenant: string | null
+  /** Which of the events, from 1. */
+  events: number[]
 }
 
 export interface MatchedRecipients {
@@ -23,33 +36,53 @@ export interface MatchedRecipients {
   undecided: UndecidedFilter[]
 }
 
-/** Reads the filters of those who want these events, and decides each. */
+/**
+ * Reads the filters of those who want these events, and decides each about each of its events. A batch
+ * is often of one kind: what thousands of webhooks want is read once for all of it.
+ */
 export async function matchRecipients(db: Db, events: EventRow[]): Promise<MatchedRecipients> {
-  const found = await findFilteredRecipients(db, events)
+  const byKind = new Map<string, Kind>()
+  for (const [index, { id, name }] of events.entries()) {
+    const tenant = tenantOfEvent(id)
+    const key = JSON.stringify([name, tenant])
+    const kind: Kind = byKind.get(key) ?? { name, tenant, events: [] }
+    kind.events.push(index + 1)
+    byKind.set(key, kind)
+  }
+  const kinds = [...byKind.values()]
+  const found = await findFilteredRecipients(db, kinds)
   const matched: MatchedRecipient[] = []
   const undecided = new Map<string, UndecidedFilter>()
-  for (const [number, recipients] of Map.groupBy(found, ({ event }) => event)) {
-    const { name, id, payload } = events[number - 1] as EventRow
-    const subject = {
-      event: name,
-      tenant: tenantOfEvent(id),
-      payload: JSON.parse(payload) as unknown,
-    }
-    const matches = matchingFilters(recipients, subject)
-    for (const one of matches.matched) matched.push(one)
-    for (const { recipient } of matches.costly) {
-      undecided.set(recipient, { recipient, why: 'costly' })
+  for (const [number, recipients] of Map.groupBy(found, ({ kind }) => kind)) {
+    for (const event of kinds[number - 1]?.events ?? []) {
+      const matches = matchingFilters(recipients, subjectOf(events[event - 1] as EventRow))
+      for (const { subscription, recipient } of matches.matched) {
+        matched.push({ event, subscription, recipient })
+      }
+      for (const { recipient } of matches.costly) {
+        undecided.set(recipient, { recipient, why: 'costly' })
+      }
     }
   }
   for (const { recipient, filter } of found) {
     if (!isReadable(filter)) undecided.set(recipient, { recipient, why: 'unreadable' })
   }
-  return { matched, undecided: [...undecided.values()] }
+  // As they are published: an ordered webhook has them in this order.
+  return {
+    matched: matched.toSorted((a, b) => a.event - b.event),
+    undecided: [...undecided.values()],
+  }
 }
 
-async function findFilteredRecipients(db: Db, events: EventRow[]): Promise<FilteredRecipient[]> {
+const subjectOf = ({ name, id, payload }: EventRow): Subject => ({
+  event: name,
+  tenant: tenantOfEvent(id),
+  payload: JSON.parse(payload) as unknown,
+})
+
+async function findFilteredRecipients(db: Db, kinds: Kind[]): Promise<FilteredRecipient[]> {
   const { rows } = await db.query(
-    `select given.n::int as event, wants.subscription, target.target::text as recipient,
+    `select given.n::int as kind, wants.subscription, target.target::text as recipient,
             target.filter::text
        from unnest($1::text[], $2::text[]) with ordinality as given (name, tenant, n)
        join svc."__svc.subscriptions" as wants on wants.event_name = given.name and wants.targeted
@@ -58,7 +91,7 @@ async function findFilteredRecipients(db: Db, events: EventRow[]): Promise<Filte
         and (target.event_name = given.name
              or target.event_name = '*' and not starts_with(given.name, 'svc.'))
         and target.tenant in ('', given.tenant)`,
-    [events.map(({ name }) => name), events.map(({ id }) => tenantOfEvent(id))],
+    [kinds.map(({ name }) => name), kinds.map(({ tenant }) => tenant)],
   )
   return rows
 }

@@ -53,6 +53,29 @@ t.test('a webhook that is paused and goes on keeps its filter', async (t) => {
   t.strictSame(payloadsOf(await receiver.got(1)), [150])
 })
 
+t.test('events that are published at once are each decided, by name and tenant', async (t) => {
+  const { app, register } = await startHost(t)
+  const receiver = await startReceiver(t)
+  const filter = { payload: { total: { $gte: 100 } } }
+  const { webhooks, events } = app.svc
+  await register(receiver.url, ['order.shipped'])
+  await webhooks.register({ url: receiver.url, events: ['order.created'], filter })
+  await webhooks.register({
+    url: receiver.url,
+    events: ['order.created'],
+    filter,
+    tenant: 'acme',
+  })
+  const published = [50, 150].flatMap((total) => [
+    events.publish('order.created', { total }),
+    events.publish('order.created', { total: total + 1 }, { tenant: 'acme' }),
+    events.publish('order.created', { total: total + 2 }, { tenant: 'other' }),
+    events.publish('order.shipped', { total: total + 3 }),
+  ])
+  await Promise.all(published)
+  t.strictSame(payloadsOf(await receiver.got(6)), [53, 150, 151, 151, 152, 153])
+})
+
 t.test('a thousand filters are decided as an event is published', async (t) => {
   const { app } = await startHost(t)
   const { database } = app.svc
