@@ -12,6 +12,7 @@ import { Live } from './live/live.ts'
 import { findNewest } from './live/newest.ts'
 import { createMasks } from './masks.ts'
 import { resolveConsoleOptions, type ConsoleSettings, type SvcConsoleOptions } from './options.ts'
+import { prepareDatabase } from './migrations.ts'
 import { securityHeaders } from './page/headers.ts'
 import { readPage, type PageFiles } from './page/page-files.ts'
 import { apiRoutes } from './routes/api.ts'
@@ -21,7 +22,6 @@ import { tokenOf } from './routes/sender.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { endSessionsSooner, sweepSessions } from './tables/sessions.ts'
 
-const MIGRATIONS = new URL('../sql/', import.meta.url)
 const SWEEP_SECONDS = 600
 /** What svcWebhooks tells of each inbound request of this process. */
 const INBOUND_OUTCOMES = 'svc.webhooks.inbound'
@@ -34,7 +34,7 @@ async function svcConsolePlugin(app: FastifyInstance, given: SvcConsoleOptions):
     '@svc/console',
     (core) => {
       assertFirst(core)
-      return core.migrate('@svc/console', MIGRATIONS)
+      return prepareDatabase(core)
     },
     (core) => mount(app, core, settings, page),
   )

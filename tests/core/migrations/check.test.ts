@@ -120,6 +120,7 @@ t.test('svc migrate makes all, says what, and makes nothing twice', async (t) =>
   t.equal(first.exitCode, 0)
   t.ok(first.lines.includes('made   @svc/core 001-core.sql'))
   t.ok(first.lines.includes('made   @svc/webhooks 001-webhooks.sql'))
+  t.ok(first.lines.includes('made   @svc/console 001-sessions.sql'))
   t.ok(first.lines.includes('made   @svc/auth 001-auth.sql'))
   t.equal(first.lines.at(-1), 'done')
   for (const options of [[], ['--check']]) {

@@ -1,0 +1,7 @@
+/** What this package keeps in the database. */
+import type { Core } from '@svc/core/internal'
+
+const FOLDER = new URL('../sql/', import.meta.url)
+
+/** Makes it, or only looks where the host has `migrate: 'check'`. */
+export const prepareDatabase = (core: Core): Promise<void> => core.migrate('@svc/console', FOLDER)
