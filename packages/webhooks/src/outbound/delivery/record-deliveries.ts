@@ -1,0 +1,69 @@
+/** What settled deliveries leave behind: rows of the log, webhooks that are gone, events that stay. */
+import {
+  retainEvents,
+  type CompletedJob,
+  type Core,
+  type Db,
+  type InsertCompleted,
+  type Settled,
+} from '@svc/core/internal'
+import { disable } from '../../operations/disable.ts'
+import { insertLogRows, insertOfCompleted, type LogRow } from '../../tables/delivery-log.ts'
+import { publishDead } from '../lifecycle-events.ts'
+import type { AttemptRecord } from './attempt-record.ts'
+import { crashedAttemptsBefore } from './crashed-attempts.ts'
+import type { DeliveryData, DeliveryJob } from './delivery-job.ts'
+import { attemptRow, deadDeliveriesOf, rowsOf } from './log-entry.ts'
+
+type SettledDelivery = Settled<DeliveryData, AttemptRecord>
+
+/** Only ordinary deliveries: the others also write rows of lost attempts, or keep their event longer. */
+export function recordCompleted(
+  completed: CompletedJob<DeliveryData, AttemptRecord>[],
+): InsertCompleted | null {
+  const yesterday = Date.now() - DAY_MS
+  const rows: LogRow[] = []
+  for (const { job, detail } of completed) {
+    if (detail === undefined || job.lost || isOld(job, yesterday)) return null
+    rows.push(attemptRow(job, detail, 'delivered', null))
+  }
+  return insertOfCompleted(rows)
+}
+
+export async function recordDeliveries(
+  core: Core,
+  db: Db,
+  deliveryLogRetentionDays: number,
+  settled: SettledDelivery[],
+): Promise<void> {
+  const ended = settled.filter(({ result }) => result !== 'postponed' && result !== 'parked')
+  const crashed = await crashedAttemptsBefore(
+    db,
+    ended.map(({ job }) => job),
+  )
+  await insertLogRows(db, [...crashed, ...settled.flatMap(rowsOf)])
+  await retainEvents(db, olderEventsOf(settled), deliveryLogRetentionDays)
+  const gone = new Set(ended.filter(isGone).map(({ job }) => job.data.target))
+  await disable(core, db, [...gone], 'gone')
+  await publishDead(core, db, deadDeliveriesOf(ended))
+}
+
+/** Whether the receiver answered 410: the attempts that are used up end as `failed`. */
+export const isGone = ({ outcome }: SettledDelivery): boolean => outcome.kind === 'dead'
+
+const DAY_MS = 24 * 3600 * 1000
+
+/**
+ * The events that a row of the log may outlive: those of deliveries that took days, or were redriven.
+ * All other events are kept as long as the log anyway.
+ */
+function olderEventsOf(settled: SettledDelivery[]): { name: string; id: string }[] {
+  const yesterday = Date.now() - DAY_MS
+  return settled.flatMap(({ job }) => {
+    const { event: name, eventId: id } = job.data
+    return isOld(job, yesterday) && id !== null ? [{ name, id }] : []
+  })
+}
+
+const isOld = ({ data, createdAt }: DeliveryJob, yesterday: number): boolean =>
+  data.attemptsBefore !== undefined || createdAt.getTime() < yesterday
