@@ -38,8 +38,8 @@ const libraries: Record<string, (t: Test, pool: pg.Pool) => Promise<Given>> = {
     }
   },
   prisma: async () => {
-    const raw = { $queryRawUnsafe() {}, $executeRawUnsafe() {} }
-    return { outside: { ...raw, $transaction() {} }, transaction: (use) => use(raw) }
+    const inside = { $queryRawUnsafe() {}, $executeRawUnsafe() {}, $transaction() {} }
+    return { outside: { ...inside, $connect() {} }, transaction: (use) => use(inside) }
   },
   'postgres.js': async () => {
     const sql = () => Object.assign(() => {}, { unsafe() {}, array() {}, json() {} })

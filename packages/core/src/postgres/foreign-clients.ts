@@ -49,7 +49,8 @@ const LIBRARIES: Library[] = [
   {
     name: 'prisma',
     is: (shape) => has(shape, '$queryRawUnsafe', '$executeRawUnsafe'),
-    isTransaction: (shape) => !has(shape, '$transaction'),
+    // Of version 7, a transaction has `$transaction` as well: for those within it.
+    isTransaction: (shape) => !has(shape, '$connect'),
     begin: 'prisma.$transaction(async (tx) => …)',
     adapter: 'fromPrisma(tx)',
   },

@@ -9,6 +9,7 @@ import t, { type Test } from 'tap'
 import type { Db } from '@svc/core'
 import { fromDrizzle, fromKnex, fromKysely, fromPostgresJs, fromPrisma } from '@svc/core/adapters'
 import { startHost, type Host } from '../../support/host.ts'
+import { openPrisma } from '../../support/prisma.ts'
 import { startReceiver } from '../../support/receiver.ts'
 
 const orders = pgTable('orders', { id: integer() })
@@ -88,27 +89,14 @@ const libraries: Record<string, (t: Test, host: Host) => Place> = {
     }
   },
 
-  // Its client is made by a generator, and is not here: this has the methods of its transactions.
-  'the methods of prisma': (_t, host) => async (id, publish, fails) => {
-    const client = await host.app.svc.database.connect()
-    const tx = {
-      $queryRawUnsafe: async <T>(text: string, ...values: unknown[]) =>
-        (await client.query(text, values)).rows as T,
-      $executeRawUnsafe: async (text: string, ...values: unknown[]) =>
-        (await client.query(text, values)).rowCount ?? 0,
-    }
-    try {
-      await client.query('begin')
-      await tx.$executeRawUnsafe('insert into orders (id) values ($1)', id)
-      await publish(fromPrisma(tx))
-      failIf(fails)
-      await client.query('commit')
-    } catch (error) {
-      await client.query('rollback')
-      throw error
-    } finally {
-      client.release()
-    }
+  prisma: (t, host) => {
+    const opened = openPrisma(t, host.database)
+    return async (id, publish, fails) =>
+      (await opened).$transaction(async (tx) => {
+        await tx.order.create({ data: { id } })
+        await publish(fromPrisma(tx))
+        failIf(fails)
+      })
   },
 }
 
