@@ -122,7 +122,9 @@ t.test('where errorBody fails our own body is sent, and the log says so once', a
     t.equal(answer.statusCode, status)
     t.match(answer.json(), { statusCode: status, code, error: String, message: String })
   }
-  const said = log.filter(({ msg }) => msg === 'the option errorBody failed, our own body was sent')
+  const said = log.filter(
+    ({ msg }) => msg === 'the option errorBody failed; the default error body was sent',
+  )
   t.match(said, [{ level: 50, err: { message: 'broken' } }])
   t.equal(said.length, 1)
 })

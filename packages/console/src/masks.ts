@@ -44,7 +44,7 @@ export function createMasks(
       }
       return JSON.parse(JSON.stringify(shown ?? null))
     } catch (err) {
-      log.warn({ err, event: of.event }, 'the option redact failed: a payload is not shown')
+      log.warn({ err, event: of.event }, 'the option redact failed; the payload is hidden')
       return HIDDEN
     }
   }

@@ -116,6 +116,8 @@ t.test('a job whose event is gone is dropped, and the log says so', async (t) =>
     database: host.database,
     setUp: ({ svc }) => svc.events.subscribe('a', (payload) => void got.push(payload)),
   })
-  await until(() => log.find(({ msg }) => msg === 'event of a job not found'))
+  await until(() =>
+    log.find(({ msg }) => msg === 'the event of a job was not found; the job is cancelled'),
+  )
   t.strictSame(got, [])
 })

@@ -193,7 +193,7 @@ t.test('a process lease that cannot be renewed is logged once, and renewed later
   await pool.query('alter table svc."__svc.processes" rename to away')
   await lease.beat()
   await lease.beat()
-  t.strictSame(warnings, ['could not renew the lease of this process'])
+  t.strictSame(warnings, ['could not renew the lease of this process; it tries again'])
   await pool.query('alter table svc.away rename to "__svc.processes"')
   await t.resolves(lease.beat())
 })

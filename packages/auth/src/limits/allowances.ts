@@ -55,8 +55,8 @@ export class Allowances {
     this.#now = parts.now ?? (() => performance.now())
     this.#outage = new OutageLog(
       parts.log,
-      'no allowances can be taken from Postgres: requests with limited keys are refused once those held are used up',
-      'allowances can be taken from Postgres again',
+      'could not get allowances from Postgres; requests with limited keys are refused once the allowances held are used up',
+      'getting allowances from Postgres works again',
     )
     this.limiter = new Limiter({
       now: this.#now,

@@ -57,8 +57,8 @@ export class UsageCounter {
     this.#now = now
     this.#outage = new OutageLog(
       log,
-      'the usage of keys cannot be written: it stays in memory for the next batch',
-      'the usage of keys can be written again',
+      'could not write the usage of keys; it stays in memory for the next batch',
+      'writing the usage of keys works again',
     )
   }
 

@@ -131,7 +131,7 @@ export class Live {
       audience.before = now
       if (changed) for (const stream of audience.streams) stream.hint(changed)
     } catch (err) {
-      this.#parts.log.debug({ err }, 'the console cannot look for changes: it looks again')
+      this.#parts.log.debug({ err }, 'the console could not read recent changes; it tries again')
     } finally {
       audience.isLooking = false
       if (this.#audiences.get(tenant) === audience) {

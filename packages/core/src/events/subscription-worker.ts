@@ -30,7 +30,7 @@ export function createSubscriptionWorker(
       const eventId = publishedEventId(job.data.eventId)
       const about = { subscription: options.subscription, eventId }
       if (!event) {
-        log.error(about, 'event of a job not found')
+        log.error(about, 'the event of a job was not found; the job is cancelled')
         return { kind: 'cancelled' }
       }
       const startedAt = performance.now()

@@ -8,9 +8,9 @@ export interface UndecidedFilter {
 
 const MESSAGES = {
   unreadable:
-    'this version cannot read the filter of a webhook, which is sent nothing that is published here: update this host, or set another filter',
+    'this version cannot read the filter of a webhook, so events published here are not sent to it: update this host, or set another filter',
   costly:
-    'the filter of a webhook is too much work for an event with long lists, which is not sent to it: set a filter of fewer conditions',
+    'the filter of a webhook takes too many steps for an event with long lists, so the event is not sent to it: set a filter with fewer conditions',
 }
 
 interface Log {

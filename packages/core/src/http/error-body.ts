@@ -49,7 +49,10 @@ export function createErrorText(
     } catch (err) {
       if (nowMs() - saidMs >= SAY_EVERY_MS) {
         saidMs = nowMs()
-        log.error({ err, code: answer.code }, 'the option errorBody failed, our own body was sent')
+        log.error(
+          { err, code: answer.code },
+          'the option errorBody failed; the default error body was sent',
+        )
       }
       return JSON.stringify(answer)
     }

@@ -67,7 +67,10 @@ export class PeriodicTasks {
     try {
       await task.run()
     } catch (error) {
-      this.#log.error({ err: loggable(error), task: task.name }, 'a periodic task failed')
+      this.#log.error(
+        { err: loggable(error), task: task.name },
+        'a periodic task failed; it runs again at its next time',
+      )
     }
   }
 }

@@ -125,7 +125,10 @@ export class ProcessLease {
     } catch (error) {
       // Without Postgres the renewal of the lease says so.
       if (isConnectionError(error)) return
-      this.#log.warn({ err: loggable(error) }, 'could not take the lock of this process')
+      this.#log.warn(
+        { err: loggable(error) },
+        'could not take the advisory lock of this process; it tries again',
+      )
     }
   }
 
@@ -158,7 +161,10 @@ export class ProcessLease {
       if (this.#isReady && this.#isSteady()) await this.#drop(RESTART_SECONDS)
     } catch (error) {
       if (!this.#isFailing) {
-        this.#log.warn({ err: loggable(error) }, 'could not renew the lease of this process')
+        this.#log.warn(
+          { err: loggable(error) },
+          'could not renew the lease of this process; it tries again',
+        )
       }
       this.#isFailing = true
     }

@@ -95,7 +95,10 @@ export class RequestLog {
     this.#flushing = this.#flushing
       .then(() => insertInboundRows(this.#core.db, rows))
       .catch((error: Error) => {
-        this.#core.log.warn({ reason: error.message, rows: rows.length }, 'inbound log not written')
+        this.#core.log.warn(
+          { reason: error.message, rows: rows.length },
+          'could not write rows of the inbound log; they are lost',
+        )
       })
   }
 

@@ -92,7 +92,7 @@ async function advanceRest(core: Core, id: string): Promise<void> {
   } catch (error) {
     core.log.warn(
       { err: error, webhookId: id },
-      'could not make all waiting deliveries of a webhook due; the rest waits for its next attempts',
+      'could not make all waiting deliveries of a webhook due now; the others keep their due times',
     )
   }
 }

@@ -35,7 +35,7 @@ function keyOf(get: () => Promise<string | null>) {
   return { key, said, forgotten }
 }
 
-t.test('without a usable secret there is no bootstrap key, and the log says why', async (t) => {
+t.test('without a usable secret the bootstrap key is off, and the log says why', async (t) => {
   const rows: [secret: string | null, reason: RegExp][] = [
     [null, /is not set/],
     ['fifteen letters', /shorter than 16/],
@@ -128,12 +128,14 @@ t.test('a bootstrap secret that was read holds until another reading succeeds', 
   await bootstrapKey.read()
   await bootstrapKey.read()
   t.equal(bootstrapKey.matches(BOOTSTRAP_KEY), true, 'while nothing else is known')
-  t.match(said, [/^the bootstrap key cannot be read again: the last one stays valid/])
+  t.match(said, [
+    /^could not read the secret of the bootstrap key again; the last value stays valid/,
+  ])
   t.equal(said.length, 1, 'once')
 
   secret = null
   await bootstrapKey.read()
   t.equal(bootstrapKey.matches(BOOTSTRAP_KEY), false)
-  t.match(said.at(-1), /^there is no bootstrap key: its secret cannot be used.*is not set/)
+  t.match(said.at(-1), /^the bootstrap key is off: its secret cannot be used.*is not set/)
   t.same(forgotten, [1, 1], 'what was remembered of its key, at each change')
 })

@@ -23,6 +23,9 @@ export function warnOfUselessExclusions(
     ...guarded.filter((path) => below.some((prefix) => path.startsWith(`${prefix}/`))),
   ]
   for (const path of useless) {
-    log.warn({ path }, 'excludePaths does not open a route that asks for scopes of its own')
+    log.warn(
+      { path },
+      'excludePaths has no effect on a route with config.scopes: it still needs a key',
+    )
   }
 }

@@ -109,8 +109,8 @@ export async function createAuthentication(
 
   const sweeps = new OutageLog(
     log,
-    'expired rows of failed attempts and of usage cannot be deleted',
-    'expired rows of failed attempts and of usage are deleted again',
+    'could not delete expired rows of failed attempts and of usage; it tries again',
+    'deleting expired rows of failed attempts and of usage works again',
   )
   const sweep = (): Promise<void> =>
     Promise.all([lockout && sweepFailures(core.db), usage && sweepUsage(core.db)]).then(

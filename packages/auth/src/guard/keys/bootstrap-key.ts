@@ -120,9 +120,10 @@ export class BootstrapKey {
   }
 }
 
-const NOT_USABLE = 'there is no bootstrap key: its secret cannot be used'
-const NOT_READ = 'the bootstrap key cannot be read yet'
-const NOT_READ_AGAIN = 'the bootstrap key cannot be read again: the last one stays valid'
+const NOT_USABLE = 'the bootstrap key is off: its secret cannot be used'
+const NOT_READ = 'could not read the secret of the bootstrap key; it tries again'
+const NOT_READ_AGAIN =
+  'could not read the secret of the bootstrap key again; the last value stays valid'
 
 const bytesOf = (key: string): Buffer => hash('sha256', key, 'buffer')
 

@@ -50,8 +50,8 @@ export class CacheLease {
     this.#askedAt = this.#now()
     this.#outage = new OutageLog(
       parts.log,
-      'key changes cannot be read: keys are not decided from the cache',
-      'key changes can be read again',
+      'could not read key changes; cached keys are not trusted until it works',
+      'reading key changes works again',
     )
   }
 

@@ -27,8 +27,8 @@ export class InsertedKeysPoller {
     this.#parts = parts
     this.#outage = new OutageLog(
       parts.log,
-      'inserted keys cannot be read: a key that was refused before stays refused',
-      'inserted keys can be read again',
+      'could not read inserted keys; a key that was refused before stays refused',
+      'reading inserted keys works again',
     )
   }
 

@@ -24,8 +24,8 @@ export class LastUsed {
     this.#now = now
     this.#outage = new OutageLog(
       log,
-      'times of last use cannot be written: they stay in memory for the next batch',
-      'times of last use can be written again',
+      'could not write when keys were last used; the times stay in memory for the next batch',
+      'writing when keys were last used works again',
     )
   }
 

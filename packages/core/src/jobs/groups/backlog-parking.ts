@@ -76,7 +76,7 @@ export class BacklogParking {
       await this.#parkOpen()
     } catch (error) {
       const about = { err: error, queue: this.#parts.queue }
-      this.#parts.log.error(about, 'could not park the backlog of a group')
+      this.#parts.log.error(about, 'could not park the waiting jobs of a group; it tries again')
     }
   }
 

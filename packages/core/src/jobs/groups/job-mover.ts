@@ -90,7 +90,7 @@ export class JobMover {
       await this.#waitForRecoveries()
     } catch (error) {
       // The moves stay in their table, and a periodic task goes on with them.
-      this.#log.error({ err: error }, 'could not move jobs of a group')
+      this.#log.error({ err: error }, 'could not move jobs of a group; a periodic task tries again')
     }
   }
 
@@ -142,7 +142,7 @@ export class JobMover {
     if (!isFinished && performance.now() - this.#recoveryLoggedAt < LOG_EVERY_MS) return
     this.#recoveryLoggedAt = performance.now()
     const about = { recoveryId: id, group, what, done, deliveries }
-    this.#log.info(about, isFinished ? 'a recovery has ended' : 'a recovery is under way')
+    this.#log.info(about, isFinished ? 'a recovery has finished' : 'a recovery is running')
   }
 
   #queues(): string[] {

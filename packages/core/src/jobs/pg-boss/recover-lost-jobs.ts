@@ -41,7 +41,10 @@ export class LostJobs {
       const queues = await releaseJobsOf(db, id)
       await markUnlocked(db, id)
       const count = queues.reduce((sum, queue) => sum + queue.jobs, 0)
-      log.warn({ processId: id, jobs: count }, 'a process died: its jobs are attempted again')
+      log.warn(
+        { processId: id, jobs: count },
+        'a process died; its jobs run again in other processes',
+      )
       this.#parts.recovered(queues.map(({ queue }) => queue))
     }
   }

@@ -84,7 +84,10 @@ export class Attempts {
         this.#waiting.add({ job, lane, prepared, fetchedAt, abort: new AbortController() })
       }
     } catch (error) {
-      log.error({ err: error, queue: worker.queue }, 'jobs could not be prepared')
+      log.error(
+        { err: error, queue: worker.queue },
+        'could not read what a batch of jobs needs; its jobs are postponed',
+      )
       for (const job of jobs) this.#postpone(lane, job, PREPARE_AGAIN_MS)
     }
     if (this.#stopping) this.#giveBack(0)
@@ -121,7 +124,10 @@ export class Attempts {
         ? await measured(telemetry, worker, job, its, abort.signal)
         : await worker.perform(job, its, abort.signal)
     } catch (error) {
-      log.error({ err: error, queue: worker.queue, jobId: job.id }, 'the attempt of a job threw')
+      log.error(
+        { err: error, queue: worker.queue, jobId: job.id },
+        'an attempt threw an error; it counts as failed',
+      )
       outcome = { kind: 'failed', output: { message: String((error as Error)?.message ?? error) } }
     }
     const tookMs = performance.now() - startedAt

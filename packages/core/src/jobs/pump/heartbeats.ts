@@ -70,7 +70,10 @@ export class Heartbeats {
       } catch (error) {
         failed = true
         if (!this.#hasFailed) {
-          this.#log.error({ err: error, queue: this.#queue }, 'leases of jobs could not be renewed')
+          this.#log.error(
+            { err: error, queue: this.#queue },
+            'could not renew the leases of jobs; it tries again',
+          )
         }
       }
     }

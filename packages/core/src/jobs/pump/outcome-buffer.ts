@@ -65,7 +65,11 @@ export class OutcomeBuffer {
           failures = 0
           continue
         }
-        if (failures++ === 0) this.#parts.log.error({ err: error }, 'jobs could not be settled')
+        if (failures++ === 0)
+          this.#parts.log.error(
+            { err: error },
+            'could not record the outcomes of jobs; it tries again',
+          )
         if (this.#closing && failures >= TRIES_WHEN_CLOSING) return
         const pauseMs = SHORTEST_PAUSE_MS * 2 ** Math.min(failures - 1, 10)
         await this.#pause.sleep(Math.min(LONGEST_PAUSE_MS, pauseMs))

@@ -174,7 +174,10 @@ export class Pump {
       const existing = await renewLeases(database.workerPool, worker.queue, jobs)
       this.begin(jobs.filter(({ id }) => existing.has(id)))
     } catch (error) {
-      log.error({ err: error, queue: worker.queue }, 'claimed jobs could not be looked up')
+      log.error(
+        { err: error, queue: worker.queue },
+        'could not start claimed jobs; they run again after their lease expires',
+      )
     }
   }
 
@@ -256,12 +259,12 @@ export class Pump {
         let waitMs = Infinity
         for (const lane of lanes) waitMs = Math.min(waitMs, await this.#lanes[lane].refill())
         lanes.reverse()
-        if (failures > 0) log.info({ queue }, 'jobs are fetched again')
+        if (failures > 0) log.info({ queue }, 'fetching jobs works again')
         failures = 0
         if (waitMs > 0) await sleep.sleep(waitMs)
       } catch (error) {
         fetchFailed()
-        if (failures === 0) log.error({ err: error, queue }, 'jobs could not be fetched')
+        if (failures === 0) log.error({ err: error, queue }, 'could not fetch jobs; it tries again')
         await sleep.sleep(pauseMsAfter(++failures))
       }
     }

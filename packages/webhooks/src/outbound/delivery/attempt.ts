@@ -66,7 +66,7 @@ export async function makeAttempt(
   if (transform === undefined) {
     settings.log.warn(
       { webhookId: webhook.id, transform: name },
-      'this host has no such transform: its deliveries wait for a host that has it',
+      'this host lacks the transform of a webhook; its deliveries wait for a host that has it',
     )
     return { kind: 'postponed', delayMs: WITHOUT_TRANSFORM_MS }
   }
@@ -79,7 +79,7 @@ export async function makeAttempt(
     if (signal.aborted) throw error
     const { deliveryId, attempt } = delivery
     const details = { err: error, webhookId: webhook.id, transform: name, deliveryId, attempt }
-    settings.log.warn(details, 'a transform failed')
+    settings.log.warn(details, 'the transform of a webhook failed; the attempt counts as failed')
     const record: AttemptRecord = { ...unsent(attempt, startedAt), error: 'transform' }
     return { kind: 'failed', detail: record, output: record }
   }

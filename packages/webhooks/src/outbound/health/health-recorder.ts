@@ -78,7 +78,7 @@ export class HealthRecorder {
       await this.#keepLocked(taken, new Set(written.map(({ id }) => id)), now)
       await this.#recover(taken, written)
     } catch (error) {
-      log.warn({ err: error }, 'could not write how the attempts of webhooks went')
+      log.warn({ err: error }, 'could not record the health of webhooks; it tries again')
       this.#seen.putBack(taken, now, performance.now() + AGAIN_MS)
     }
   }
@@ -106,7 +106,10 @@ export class HealthRecorder {
       await this.#parts.recovered(id).catch((error: Error) => {
         // The next probe tries again.
         const about = { err: error, webhookId: id }
-        this.#parts.log.warn(about, 'could not make a webhook active again')
+        this.#parts.log.warn(
+          about,
+          'could not resume a webhook after a successful attempt; the next probe tries again',
+        )
       })
     }
   }

@@ -60,7 +60,10 @@ export async function createProxy(
     failed(error: ProxyFault) {
       if (performance.now() - loggedAt < LOG_EVERY_MS) return
       loggedAt = performance.now()
-      log.warn({ err: error, proxy: url }, 'the proxy of deliveries failed: they wait')
+      log.warn(
+        { err: error, proxy: url },
+        'the proxy for deliveries failed; deliveries are postponed',
+      )
     },
   }
 }
