@@ -8,20 +8,20 @@ export interface Output {
 
 const HELP = `Usage: npx svc migrate [--check]
 
-Makes the tables and queues of @svc/core, and of @svc/auth and @svc/webhooks where they are
-installed beside it. Those that are there already are left alone. It may run again, at the same
-time as another one, and beside hosts that run.
+Creates the tables and queues of @svc/core, and those of @svc/auth, @svc/webhooks and @svc/console
+where they are installed beside it. Existing ones are not changed. It may run repeatedly, twice at
+the same time, and while hosts run.
 
-  --check   makes nothing: says what is missing
-  --help    shows this
+  --check   creates nothing, and prints what is missing
+  --help    prints this text
 
 Environment
-  DATABASE_URL   the database, as a role that may create schemas and tables in it
+  DATABASE_URL   connection string of the database, with a role that may create schemas and tables
 
 Exit codes
-  0   everything is there
-  1   --check: something is missing; else: it could not be made
-  2   the arguments or DATABASE_URL are wrong`
+  0   everything exists
+  1   something is missing, or could not be created
+  2   the arguments are wrong, or DATABASE_URL is not set`
 
 /** Returns the exit code. */
 export async function run(
@@ -46,7 +46,7 @@ export async function run(
     return 2
   }
   if (!url) {
-    err('svc migrate: DATABASE_URL is not set: give it the connection string of the database')
+    err('svc migrate: DATABASE_URL is not set: set it to the connection string of the database')
     return 2
   }
   const isCheck = options.includes('--check')
