@@ -61,7 +61,10 @@ function opened(
   try {
     return { webhook: open(core.cipher, webhook.id, webhook) }
   } catch (error) {
-    core.log.error({ err: error, webhookId: webhook.id }, 'the deliveries of a webhook wait')
+    core.log.error(
+      { err: error, webhookId: webhook.id },
+      'could not decrypt the secrets of a webhook; its deliveries are postponed',
+    )
     return { webhook, isUnreadable: true }
   }
 }
