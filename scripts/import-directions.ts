@@ -133,7 +133,9 @@ export const importDirections: OxlintOverride[] = [
       'packages/core/src/{errors,ids}.ts',
       'packages/core/src/tenants/tenants.ts',
       'packages/core/src/audit/{audit-entry,audit-origin}.ts',
-      'packages/core/src/jobs/{job,groups/group-limits,groups/claim-limits,pump/fetch-ahead,pump/poll-interval,pump/slots}.ts',
+      'packages/core/src/jobs/{job,retry-settings}.ts',
+      'packages/core/src/jobs/groups/{claim-limits,group-answers,group-caps,group-limits}.ts',
+      'packages/core/src/jobs/pump/{fetch-ahead,poll-interval,slots}.ts',
       'packages/core/src/migrations/lock-retries.ts',
     ],
     core,
@@ -148,7 +150,7 @@ export const importDirections: OxlintOverride[] = [
   imports(['packages/auth/src/tables/**'], auth, upwards, guard, http),
   imports(
     [
-      'packages/auth/src/{addresses,errors,github-alerts,key-fields,key-format,restrictions,schemas,scopes}.ts',
+      'packages/auth/src/{addresses,errors,github-alerts,key-fields,key-format,restrictions,schema-pieces,schemas,scopes}.ts',
       'packages/auth/src/guard/credentials.ts',
       'packages/auth/src/guard/policy/{path-rules,request-path,route-policy}.ts',
       'packages/auth/src/guard/keys/{bounded-map,cache-lease,token-bucket}.ts',
@@ -176,7 +178,7 @@ export const importDirections: OxlintOverride[] = [
   imports(['packages/webhooks/src/tables/**'], webhooks, upwards, inbound, outbound, http),
   imports(
     [
-      'packages/webhooks/src/{errors,schemas}.ts',
+      'packages/webhooks/src/{errors,schema-pieces,schemas,*-schemas}.ts',
       'packages/webhooks/src/outbound/constants.ts',
       'packages/webhooks/src/outbound/{filter,settings,transforms}/**',
       'packages/webhooks/src/outbound/delivery/{ed25519,next-step,sign}.ts',

@@ -17,22 +17,16 @@ import { ProcessLease } from './processes/process-lease.ts'
 import { loggable } from './postgres/loggable-error.ts'
 import { migrate, type MigrationBoot } from './migrations/migrate.ts'
 import type { CoreSettings } from './options/core-options.ts'
-import { JobMover } from './jobs/groups/job-mover.ts'
-import { Pump } from './jobs/pump/pump.ts'
 import { longestDays } from './processes/processes-table.ts'
-import { retrySettingsOf } from './jobs/pg-boss/boss.ts'
+import { retrySettingsOf } from './jobs/retry-settings.ts'
+import { createJobs, type Jobs } from './jobs/create-jobs.ts'
 import { JobQueues } from './jobs/job-queues.ts'
 import { createHealth } from './health/create-health.ts'
 import type { HealthCheck } from './health/health.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
 import { NotificationConnection } from './postgres/notifications.ts'
 import { setRetentionDays, setRecipient } from './events/subscriptions-table.ts'
-import {
-  DEATH_WATCH_SECONDS,
-  LostJobs,
-  RECOVERY_SECONDS,
-} from './jobs/pg-boss/recover-lost-jobs.ts'
-import { DeadProcesses } from './processes/dead-processes.ts'
+import { DEATH_WATCH_SECONDS, RECOVERY_SECONDS } from './jobs/pg-boss/recover-lost-jobs.ts'
 import { shutDown, type ShutdownStep } from './shutdown-steps.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import { PeriodicTasks } from './jobs/periodic-tasks.ts'
@@ -40,8 +34,7 @@ import { TenantErasure, type ErasedRows, type TenantPart } from './tenants/erasu
 import type { Worker } from './jobs/worker.ts'
 import type { HostUnderTest } from './testing/host-under-test.ts'
 import { coreShift, type TimeShift } from './testing/time-shifts.ts'
-import { WorkerNotifications } from './jobs/worker-notifications.ts'
-import { WorkerRegistry } from './jobs/worker-registry.ts'
+import type { WorkerRegistry } from './jobs/worker-registry.ts'
 
 export class RunningCore implements Core {
   readonly svc: Svc
@@ -63,9 +56,7 @@ export class RunningCore implements Core {
   #boot: MigrationBoot
   #database: Database
   #periodicTasks: PeriodicTasks
-  #mover: JobMover
-  #lostJobs: LostJobs
-  #workerNotifications: WorkerNotifications
+  #jobs: Jobs
   #workers: WorkerRegistry
   #fannedOut = new Set<string>()
   #packages = new Set(['@svc/core'])
@@ -101,36 +92,32 @@ export class RunningCore implements Core {
     this.lease.declareDays('eventRetentionDays', settings.eventRetentionDays)
     this.lease.declareDays('auditRetentionDays', settings.auditRetentionDays)
     const retry = retrySettingsOf(settings.worker)
-    this.#lostJobs = new LostJobs({
+    const { lease, notifications } = this
+    this.#jobs = createJobs({
+      enabled: settings.worker.enabled,
       boss,
-      db: database.maintenance,
-      dead: new DeadProcesses(this.lease.id, this.notifications),
-      recovered: (queues) => {
-        for (const queue of queues) this.#workers.recovered(queue)
-      },
+      database,
+      retry,
+      lease,
+      notifications,
+      telemetry: telemetry.attempts,
       log,
     })
-    this.#mover = new JobMover(database, retry, log, (queue) => this.#workers.recovered(queue))
-    this.#workerNotifications = new WorkerNotifications(this.notifications)
-    this.#workers = new WorkerRegistry({
-      enabled: settings.worker.enabled,
-      notifications: this.#workerNotifications,
-      mover: this.#mover,
-      createPump: (worker) => this.#createPump(worker),
-    })
-    this.queues = new JobQueues(boss, database, retry, this.#workers, boot.isCheck === true)
+    const { workers, lostJobs, mover } = this.#jobs
+    this.#workers = workers
+    this.queues = new JobQueues(boss, database, retry, workers, boot.isCheck === true)
     this.bus = new EventBus({
       isCheck: boot.isCheck === true,
       boss,
       database,
-      workers: this.#workers,
+      workers,
       retry,
-      lease: this.lease,
+      lease,
       catalogue,
       telemetry,
       log,
     })
-    this.health = createHealth(database, this.notifications, this.#workers, telemetry)
+    this.health = createHealth(database, notifications, workers, telemetry)
     this.#erasure = new TenantErasure(database.maintenance, this.#packages, log)
     const { bus, health, reencryption } = this
     const erasure = this.#erasure
@@ -142,18 +129,18 @@ export class RunningCore implements Core {
       timeShifts: this.#timeShifts,
       advancedSeconds: 0,
       published: () => this.bus.idle(),
-      wakeAll: () => this.#workers.wakeAll(),
+      wakeAll: () => workers.wakeAll(),
       runTasks: () => this.#periodicTasks.runAll(),
       transaction: (run) => this.transaction(run),
     }
     const tasks = retentionTasks(database.maintenance, settings)
     for (const { seconds, name, run } of tasks) this.every(seconds, name, run)
-    this.every(30, 'moves of jobs', () => this.#mover.run())
-    this.every(RECOVERY_SECONDS, 'jobs with expired leases', () => this.#lostJobs.recoverExpired())
+    this.every(30, 'moves of jobs', () => mover.run())
+    this.every(RECOVERY_SECONDS, 'jobs with expired leases', () => lostJobs.recoverExpired())
     if (!database.pooled) {
       this.every(DEATH_WATCH_SECONDS, 'jobs of processes that died', async () => {
-        await this.lease.keepLock()
-        await this.#lostJobs.recoverFromDead()
+        await lease.keepLock()
+        await lostJobs.recoverFromDead()
       })
     }
   }
@@ -238,9 +225,9 @@ export class RunningCore implements Core {
       ['publishes under way', () => this.#stopClaiming()],
       ['workers', () => this.#workers.stop()],
       ...this.#drained.map((task): ShutdownStep => ['tasks after the workers', task]),
-      ['moves of jobs', () => this.#mover.close()],
+      ['moves of jobs', () => this.#jobs.mover.close()],
       ['publishes', () => this.bus.close()],
-      ['last notifications', () => this.#workerNotifications.close()],
+      ['last notifications', () => this.#jobs.notifications.close()],
       ['lease', () => this.lease.close()],
       ['pg-boss', () => this.svc.jobs.stop({ graceful: true, timeout: 10_000 })],
       ['notifications', () => this.notifications.close()],
@@ -253,20 +240,5 @@ export class RunningCore implements Core {
   #stopClaiming(): Promise<void> {
     this.#workers.stopClaiming()
     return this.bus.idle()
-  }
-
-  #createPump(worker: Worker): Pump {
-    return new Pump({
-      worker,
-      boss: this.svc.jobs,
-      database: this.#database,
-      log: this.log,
-      owner: () => this.lease.owner,
-      hears: () => this.notifications.session !== undefined,
-      groupsChanged: () => this.#workers.groupsChanged(worker.queue),
-      settled: this.#workers.stir,
-      fetchFailed: () => this.#lostJobs.databaseFailed(),
-      telemetry: this.telemetry.attempts,
-    })
   }
 }

@@ -1,10 +1,7 @@
 /** The input and output of the operations on the log of inbound requests. */
 import { Type, type Static } from '@sinclair/typebox'
 import { STORABLE_TEXT, nullable, TenantFilter } from '@svc/core/internal'
-
-const strict = { additionalProperties: false }
-const Uuid = Type.String({ format: 'uuid' })
-const Time = Type.String({ format: 'date-time' })
+import { closed, Time, Uuid } from './schema-pieces.ts'
 
 const Outcome = Type.Unsafe<'accepted' | 'duplicate' | 'refused' | 'failed'>({
   type: 'string',
@@ -27,7 +24,7 @@ export const InboundFilter = Type.Object(
     after: Type.Optional(Uuid),
     ...inboundFilter,
   },
-  strict,
+  closed,
 )
 /**
  * Which inbound requests are listed. `tenant` is empty for those that have none; `since` is included

@@ -18,19 +18,10 @@ export type { Transform, Transformed, TransformInput } from './outbound/transfor
 export type { WebhookFilter } from './settings-schemas.ts'
 export type { SvcWebhooks } from './operations/svc-webhooks.ts'
 export type {
-  DeliverInput,
-  DeliveryAttempt,
-  DeliveryFilter,
-  ListedDeliveries,
-  DeliveryStatus,
   EventDescription,
   FilterTrial,
   NewWebhook,
   Page,
-  QueuedDelivery,
-  RedeliverInput,
-  RedriveInput,
-  RedriveResult,
   RotateSecretInput,
   TenantOfWebhooks,
   TenantPage,
@@ -41,6 +32,17 @@ export type {
   WebhookUpdate,
   WebhookWithSecret,
 } from './schemas.ts'
+export type {
+  DeliverInput,
+  DeliveryAttempt,
+  DeliveryFilter,
+  ListedDeliveries,
+  DeliveryStatus,
+  QueuedDelivery,
+  RedeliverInput,
+  RedriveInput,
+  RedriveResult,
+} from './delivery-schemas.ts'
 export type {
   ListedRecoveries,
   RecoverInput,

@@ -1,10 +1,7 @@
 /** The input and output of recoveries. */
 import { Type, type Static } from '@sinclair/typebox'
 import { nullable } from '@svc/core/internal'
-
-const strict = { additionalProperties: false }
-const Time = Type.String({ format: 'date-time' })
-const Uuid = Type.String({ format: 'uuid' })
+import { closed, Time, Uuid } from './schema-pieces.ts'
 
 const What = Type.Unsafe<'dead' | 'failed' | 'missing'>({
   type: 'string',
@@ -26,8 +23,8 @@ const recovery = {
   ),
   dryRun: Type.Optional(Type.Boolean({ description: 'Only counts.' })),
 }
-export const RecoverBody = Type.Object(recovery, strict)
-export const RecoverInput = Type.Object({ id: Type.String(), ...recovery }, strict)
+export const RecoverBody = Type.Object(recovery, closed)
+export const RecoverInput = Type.Object({ id: Type.String(), ...recovery }, closed)
 /**
  * Which deliveries of the webhook `id` are recovered: those that became dead letters, whose last
  * attempt failed, or whose event was published from `since` (ISO 8601) until `until` (now).
@@ -66,10 +63,10 @@ const ListedRecoveries = Type.Object(
     limit: Type.Optional(Type.Integer({ minimum: 1 })),
     after: Type.Optional(Uuid),
   },
-  strict,
+  closed,
 )
 export const ListRecoveries = Type.Union([Type.String(), ListedRecoveries])
 /** The recoveries of a webhook. */
 export type ListedRecoveries = Static<typeof ListedRecoveries>
 
-export const RecoveryId = Type.Object({ ...ofWebhook, id: Type.String() }, strict)
+export const RecoveryId = Type.Object({ ...ofWebhook, id: Type.String() }, closed)

@@ -3,8 +3,8 @@ import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { STORABLE_TEXT, nullable } from '@svc/core/internal'
 import { MAX_HEADERS, MAX_VALUE_BYTES } from './outbound/settings/custom-headers.ts'
 import { MAX_ATTEMPTS, MAX_DELAY_SECONDS } from './outbound/settings/retry-schedule.ts'
+import { closed, Time } from './schema-pieces.ts'
 
-const strict = { additionalProperties: false }
 /**
  * A filter over `{ event, tenant, payload }`, in a part of MongoDB's query language: at most 8 levels
  * and 4 KiB.
@@ -34,7 +34,7 @@ const Retry = Type.Object(
     ),
   },
   {
-    ...strict,
+    ...closed,
     description:
       'A schedule of its own: the delays between the attempts, each ±10 %, and how often a delivery is tried, by default once more than there are delays.',
   },
@@ -45,7 +45,7 @@ const RateLimit = Type.Object(
     limit: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
     perSeconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
   },
-  { ...strict, description: 'At most `limit` attempts in any span of `perSeconds`.' },
+  { ...closed, description: 'At most `limit` attempts in any span of `perSeconds`.' },
 )
 
 /** A setting of a body: it may be left out, and `null` resets it. */
@@ -91,8 +91,6 @@ export const settingsInput = {
 const SettingsInput = Type.Object(settingsInput)
 /** What a body says of the settings. */
 export type SettingsInput = Static<typeof SettingsInput>
-
-const Time = Type.String({ format: 'date-time' })
 
 /** The same as a webhook shows them, with what cannot be set. */
 export const settingsShown = {

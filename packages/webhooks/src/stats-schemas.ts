@@ -1,8 +1,8 @@
 /** The input and output of the statistics. */
 import { Type, type Static } from '@sinclair/typebox'
 import { nullable, TenantFilter } from '@svc/core/internal'
+import { closed, text, Time, Uuid } from './schema-pieces.ts'
 
-const Time = Type.String({ format: 'date-time' })
 const Count = Type.Integer()
 const Percentile = nullable(Type.Integer())
 const Percentiles = Type.Object(
@@ -20,11 +20,11 @@ export const StatsQuery = Type.Object(
     from: Type.Optional(Time),
     to: Type.Optional(Time),
     by: Type.Optional(By),
-    webhookId: Type.Optional(Type.String({ format: 'uuid' })),
+    webhookId: Type.Optional(Uuid),
     tenant: TenantFilter,
-    event: Type.Optional(Type.String({ maxLength: 200, pattern: '^[^\\u0000]*$' })),
+    event: Type.Optional(text(200)),
   },
-  { additionalProperties: false },
+  closed,
 )
 /**
  * Of which span and what; by default the last day by the hour, of all webhooks. `from` and `to` are

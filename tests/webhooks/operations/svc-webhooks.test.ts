@@ -236,6 +236,12 @@ t.test('a method refuses what its route refuses, with the same errors', async (t
   await t.rejects(webhooks.register(wrong({ url: URL })), { code: 'SVC_INVALID_INPUT' })
   await t.rejects(webhooks.get(wrong(5)), { code: 'SVC_INVALID_INPUT' })
   await t.rejects(webhooks.list({ limit: 0 }), { code: 'SVC_INVALID_INPUT' })
+  for (const unstorable of ['\0', 'half of a pair: \ud800']) {
+    const listed = webhooks.listDeliveries({ eventId: unstorable })
+    await t.rejects(listed, { code: 'SVC_INVALID_INPUT', statusCode: 400 }, 'eventId')
+    const counted = webhooks.stats({ event: unstorable })
+    await t.rejects(counted, { code: 'SVC_INVALID_INPUT', statusCode: 400 }, 'event')
+  }
   await t.rejects(webhooks.get('x'), { code: 'SVC_WEBHOOKS_NOT_FOUND', statusCode: 404 })
   await t.rejects(webhooks.register({ url: 'http://[::1]/', events: ['*'] }), {
     code: 'SVC_WEBHOOKS_URL_REFUSED',

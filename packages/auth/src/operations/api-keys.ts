@@ -1,23 +1,10 @@
 /** The operations on keys. What all of them share about the fields of a key is in `key-values.ts`. */
 import { ForeignTenant } from '@svc/core'
-import {
-  changesOf,
-  isUuid,
-  narrowedReach,
-  uuidv7,
-  type AuditRecord,
-  type Db,
-} from '@svc/core/internal'
-import {
-  AlreadyRotated,
-  InvalidKey,
-  KeyLimitReached,
-  KeyNotFound,
-  UserNotFound,
-} from '../errors.ts'
+import { isUuid, narrowedReach, uuidv7, type Db } from '@svc/core/internal'
+import { AlreadyRotated, KeyLimitReached, KeyNotFound, UserNotFound } from '../errors.ts'
 import { DEFAULT_OVERLAP_SECONDS, type KeyFields } from '../key-fields.ts'
 import { generateKey, hashOf, prefixOf } from '../key-format.ts'
-import { assertMayGive, endsLater, isWider, type Giver } from '../restrictions.ts'
+import { assertMayGive, endsLater, isWider } from '../restrictions.ts'
 import type {
   ApiKey,
   CreatedApiKey,
@@ -36,15 +23,15 @@ import {
   replaceApiKey,
   revokeApiKey,
   updateApiKey,
-  type EndedKey,
   type LockedKey,
 } from '../tables/api-keys.ts'
 import { countKeysOfTenant, lockKeysOfTenant } from '../tables/tenants.ts'
 import { findUser, lockUser } from '../tables/users.ts'
 import { performedBy, reachOfCall, type OperationCall, type OperationContext } from './context.ts'
+import { giverOf } from './giver.ts'
 import { keyEvent } from './key-events.ts'
+import { endOf, keyRecord, revocationOf } from './key-records.ts'
 import { checkedFields, fieldsOf, DEFAULT_FIELDS, withinLifetime } from './key-values.ts'
-import { revocationOf } from './users.ts'
 
 export interface RotationInput {
   overlapSeconds?: number
@@ -52,16 +39,6 @@ export interface RotationInput {
 
 export function createApiKeyOperations(context: OperationContext) {
   const { db: pool, log, scopes: names, settings, changeKeys, record, writeLastUsed } = context
-
-  /** The key that asks, read anew: what it may give is what it has now. */
-  async function giverOf(tx: Db, { caller }: OperationCall): Promise<Giver | undefined> {
-    if (caller === undefined) return undefined
-    if (caller === null) return { ...NOBODY, scopes: [] }
-    if (caller.keyId === null) return { ...NOBODY, scopes: [...caller.scopes] }
-    const row = await findApiKey(tx, caller.keyId, null)
-    if (!row) throw new InvalidKey()
-    return row
-  }
 
   /** @throws KeyNotFound where the caller reaches no such key, or it is revoked */
   async function lockedKey(tx: Db, id: string, call: OperationCall): Promise<LockedKey> {
@@ -117,7 +94,7 @@ export function createApiKeyOperations(context: OperationContext) {
       const replaced = await replaceApiKey(tx, id, inserted.row.id, overlapSeconds)
       const replacedBy = inserted.row.id
       await record(tx, call, {
-        ...recordOf(
+        ...keyRecord(
           'key.rotate',
           locked,
           { replacedBy: null, expiresAt: locked.expiresAt },
@@ -157,7 +134,7 @@ export function createApiKeyOperations(context: OperationContext) {
         const made = await insert(tx, userId, fields, null)
         const facts = { userId, ...fieldsOf(made.row), key: made.key }
         await record(tx, call, {
-          ...recordOf('key.create', made.row, {}, facts),
+          ...keyRecord('key.create', made.row, {}, facts),
           event: keyEvent('svc.key.created', made.row),
         })
         return { hashes: [made.hash], result: made }
@@ -208,7 +185,7 @@ export function createApiKeyOperations(context: OperationContext) {
           assertMayGive(names, giver, { ...wanted, id })
         }
         const after = await updateApiKey(tx, id, Object.keys(changes), wanted)
-        const change = recordOf('key.update', after, fieldsOf(before), fieldsOf(after))
+        const change = keyRecord('key.update', after, fieldsOf(before), fieldsOf(after))
         if (Object.keys(change.changes ?? {}).length > 0) await record(tx, call, change)
         return { hashes: [hash], result: after }
       })
@@ -241,33 +218,7 @@ export function createApiKeyOperations(context: OperationContext) {
 const earlier = (one: string | null, other: string | null): string | null =>
   one === null || (other !== null && Date.parse(other) < Date.parse(one)) ? other : one
 
-/** A caller without a row. */
-const NOBODY = {
-  id: null,
-  tenant: null,
-  expiresAt: null,
-  allowedIps: null,
-  limits: null,
-  quota: null,
-}
-
 function shownOnce(row: ApiKey, key: string): CreatedApiKey {
   const { revokedAt: _revoked, lastUsedAt: _used, replacedBy: _replaced, ...created } = row
   return { ...created, key }
 }
-
-const recordOf = (
-  action: string,
-  { id, tenant }: ApiKey,
-  before: object,
-  after: object,
-): AuditRecord => ({
-  action,
-  tenant,
-  target: { kind: 'key', id },
-  changes: changesOf({ ...before }, { ...after }, ['key']),
-})
-
-/** Of a chain of rotations two keys are valid at most: the number of keys stays bounded. */
-const endOf = ({ key, endedAt }: EndedKey): AuditRecord =>
-  recordOf('key.update', key, { expiresAt: key.expiresAt }, { expiresAt: endedAt })

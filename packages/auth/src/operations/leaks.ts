@@ -2,7 +2,8 @@
 import { BY_SYSTEM, changesOf, type Db } from '@svc/core/internal'
 import type { GithubAlert, GithubFeedback } from '../github-alerts.ts'
 import { hashOf, LONGEST_KEY } from '../key-format.ts'
-import { findKeysByHash, lockApiKey, revokeApiKey } from '../tables/api-keys.ts'
+import { lockApiKey, revokeApiKey } from '../tables/api-keys.ts'
+import { findKeysByHash } from '../tables/stored-keys.ts'
 import type { OperationCall, OperationContext } from './context.ts'
 import { keyEvent } from './key-events.ts'
 

@@ -8,16 +8,10 @@ import {
 } from '@svc/core/internal'
 import { revokeKeysOfUser } from '../tables/api-keys.ts'
 import { EmailTaken, UserNotFound } from '../errors.ts'
-import type { ApiKey, NewUser, User, UserFilter } from '../schemas.ts'
+import type { NewUser, User, UserFilter } from '../schemas.ts'
 import { deleteUser, findUser, insertUser, listUsers } from '../tables/users.ts'
-import { keyEvent } from './key-events.ts'
-import {
-  performedBy,
-  reachOfCall,
-  type Change,
-  type OperationCall,
-  type OperationContext,
-} from './context.ts'
+import { revocationOf } from './key-records.ts'
+import { performedBy, reachOfCall, type OperationCall, type OperationContext } from './context.ts'
 
 const DEFAULT_ROLE = 'user'
 
@@ -80,12 +74,4 @@ const recordOf = (
   tenant,
   target: { kind: 'user', id },
   changes: changesOf({ ...before }, { ...after }),
-})
-
-export const revocationOf = (key: ApiKey): Change => ({
-  action: 'key.revoke',
-  tenant: key.tenant,
-  target: { kind: 'key', id: key.id },
-  changes: changesOf({ revoked: false }, { revoked: true }),
-  event: keyEvent('svc.key.revoked', key),
 })

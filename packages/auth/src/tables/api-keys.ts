@@ -1,53 +1,17 @@
 import { withinReach, type Db, type Reach } from '@svc/core/internal'
 import type { KeyFields, KeyState } from '../key-fields.ts'
-import type { Limit, Quota } from '../limits/limits.ts'
 import { hashOfHex, hexOf } from '../key-format.ts'
 import type { ApiKey, Page } from '../schemas.ts'
+import {
+  CHOSEN,
+  COLUMNS,
+  FIELDS,
+  KEY_COLUMNS,
+  keyOf,
+  placeholders,
+  valuesOf,
+} from './api-key-row.ts'
 import { isoOf } from './timestamps.ts'
-
-/** The columns of the fields that a caller chooses: see `key-fields.ts`. */
-const KEY_COLUMNS: Readonly<Record<keyof KeyFields, { column: string; type: string }>> = {
-  label: { column: 'label', type: 'text' },
-  scopes: { column: 'scopes', type: 'text[]' },
-  expiresAt: { column: 'expires_at', type: 'timestamptz' },
-  enabled: { column: 'enabled', type: 'boolean' },
-  metadata: { column: 'metadata', type: 'jsonb' },
-  allowedIps: { column: 'allowed_ips', type: 'text[]' },
-  limits: { column: 'limits', type: 'jsonb' },
-  quota: { column: 'quota', type: 'jsonb' },
-}
-const FIELDS = Object.keys(KEY_COLUMNS) as (keyof KeyFields)[]
-const CHOSEN = FIELDS.map((field) => KEY_COLUMNS[field].column).join(', ')
-
-const COLUMNS = `id, user_id as "userId", tenant, key_prefix as "keyPrefix", label, scopes,
-  ${isoOf('expires_at')} as "expiresAt", enabled, metadata::text, allowed_ips as "allowedIps",
-  limits::text, quota::text,
-  ${isoOf('created_at')} as "createdAt", ${isoOf('revoked_at')} as "revokedAt",
-  ${isoOf('last_used_at')} as "lastUsedAt", replaces, replaced_by as "replacedBy"`
-
-type Json = 'metadata' | 'limits' | 'quota'
-type Row = Omit<ApiKey, Json> & Record<Json, string | null>
-
-/** As text: what pg makes of JSON depends on the host's type parsers. */
-const keyOf = ({ metadata, limits, quota, ...row }: Row): ApiKey => ({
-  ...row,
-  metadata: parsed(metadata),
-  limits: parsed(limits),
-  quota: parsed(quota),
-})
-
-// oxlint-disable-next-line typescript/no-explicit-any -- what was written, which was checked
-const parsed = (json: string | null): any => (json === null ? null : JSON.parse(json))
-
-/** The parameters of the chosen fields, from `$n` on. */
-const placeholders = (n: number): string[] =>
-  FIELDS.map((field, index) => `$${n + index}::${KEY_COLUMNS[field].type}`)
-
-const valuesOf = (fields: KeyFields): unknown[] =>
-  FIELDS.map((field) => {
-    const value = fields[field]
-    return KEY_COLUMNS[field].type === 'jsonb' && value !== null ? JSON.stringify(value) : value
-  })
 
 export interface NewApiKeyRow {
   id: string
@@ -76,47 +40,6 @@ export async function insertApiKey(db: Db, row: NewApiKeyRow): Promise<ApiKey> {
 
 /** A condition: the key is neither revoked nor expired. */
 export const IS_ALIVE = 'revoked_at is null and (expires_at is null or expires_at > now())'
-
-/** A key as the guard needs it. */
-export interface StoredKey {
-  id: string
-  userId: string
-  keyPrefix: string
-  scopes: string[]
-  /** Since 1970; `null` where it never expires. */
-  expiresAtMs: number | null
-  isRevoked: boolean
-  isEnabled: boolean
-  tenant: string | null
-  /** CIDRs; `null` where it may come from everywhere. */
-  allowedIps: string[] | null
-  limits: Limit[] | null
-  quota: Quota | null
-  /** Its own id, or that of the key that it was rotated from. */
-  allowancesOf: string
-}
-
-/** The keys that exist, by their hashes. */
-export async function findKeysByHash(
-  db: Db,
-  hashes: readonly string[],
-): Promise<Map<string, StoredKey>> {
-  const { rows } = await db.query(
-    `select key_hash as hex, id, user_id as "userId", key_prefix as "keyPrefix", scopes,
-            extract(epoch from expires_at)::float8 * 1000 as "expiresAtMs",
-            revoked_at is not null as "isRevoked", enabled as "isEnabled", tenant,
-            allowed_ips as "allowedIps", limits::text, quota::text,
-            coalesce(allowances_of, id) as "allowancesOf"
-       from svc."__svc.auth.api_keys" where key_hash = any($1::text[])`,
-    [hashes.map(hexOf)],
-  )
-  return new Map(
-    rows.map(({ hex, limits, quota, ...key }) => [
-      hashOfHex(hex),
-      { ...key, limits: parsed(limits), quota: parsed(quota) },
-    ]),
-  )
-}
 
 export interface KeyListFilter extends Page {
   userId?: string | undefined

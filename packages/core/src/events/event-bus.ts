@@ -2,37 +2,36 @@
 import { checkedDb } from '../postgres/checked-db.ts'
 import type { Catalogue } from './catalogue.ts'
 import { CommitPoller } from './commit-poller.ts'
-import { transaction, type Db } from '../postgres/transaction.ts'
+import type { Db } from '../postgres/transaction.ts'
 import type { Database } from '../postgres/pools.ts'
-import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
+import type { RetrySettings } from '../jobs/retry-settings.ts'
 import type { EventHandler, PublishOptions, PublishResult, SubscribeOptions } from './event-api.ts'
 import {
-  checkedEventId,
-  checkedEventName,
+  checkedEventRow,
   checkedHostEventName,
   checkedPublishOptions,
   checkedSubscriptionName,
   payloadText,
   resolveSubscribeOptions,
 } from './validate-event.ts'
-import { storedEventId } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
 import type { Alongside } from './alongside.ts'
 import { Declarations, type Subscribed } from './declarations.ts'
 import { JobHandover } from './job-handover.ts'
 import { publishEvents } from './publish-events.ts'
-import type { Published } from './published.ts'
 import { BatchPublisher } from './batch-publisher.ts'
 import { emptyQueue, type PgBoss } from '../jobs/pg-boss/boss.ts'
 import { createSubscriptionWorker, queueOfSubscription } from './subscription-worker.ts'
-import { InvalidTransaction, SubscriptionTaken } from '../errors.ts'
-import { HostTransactions, type TransactionOptions } from '../postgres/host-transactions.ts'
+import { SubscriptionTaken } from '../errors.ts'
+import type { TransactionOptions } from '../postgres/host-transactions.ts'
+import { addPublished, mayClaim, OpenTransactions } from './open-transactions.ts'
 import type { ProcessLease } from '../processes/process-lease.ts'
 import {
   createDeadLetterOperations,
   type DeadLetterOperations,
 } from './subscription-dead-letters.ts'
+import type { OwnEvent } from './own-events.ts'
 import { isWanted, retireSubscription } from './subscriptions-table.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { WorkerRegistry } from '../jobs/worker-registry.ts'
@@ -51,42 +50,12 @@ interface Parts {
   log: Record<'error' | 'warn', (details: object, message: string) => void>
 }
 
-const AWAIT_PUBLISHES =
-  'svc.transaction: a publish was still under way when the function ended: await every publish in it'
-
-/** So many publishes of one transaction may claim jobs: the jobs of more are fetched in batches. */
-const MOST_CLAIMING = 8
-
-/** A transaction whose commit this process sees. */
-interface OpenTransaction {
-  /** What its publishes have written, which counts once it is committed. */
-  published: Published[]
-  /** Publishes in it that are not done. */
-  publishing: number
-  /** What else is to be run after its commit. */
-  tasks: (() => void)[]
-  /** The function that was given to `svc.transaction` has returned. */
-  hasEnded: boolean
-}
-
-const eventRow = (name: string, id: unknown, tenant: string | null, payload: string): EventRow => ({
-  name: checkedEventName(name),
-  id: storedEventId(tenant, checkedEventId(id)),
-  payload,
-})
-
 /** An event that is published once for a key, or always. */
 export interface OncePublished {
   name: string
   /** JSON text. */
   payload: string
   deduplicationKey: DeduplicationKey | null
-}
-
-/** An event of ours, see own-events.ts. */
-export interface OwnEvent {
-  payload: object
-  tenant: string | null
 }
 
 export class EventBus {
@@ -96,19 +65,18 @@ export class EventBus {
   #publisher: BatchPublisher
   #commits: CommitPoller
   #undecided: UndecidedFilters
-  #transactions = new WeakMap<Db, OpenTransaction>()
-  #hostTransactions: HostTransactions
+  #transactions: OpenTransactions
   #subscribed = new Map<string, Subscribed>()
   #declarations: Declarations
   #ready = false
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#hostTransactions = new HostTransactions(parts.database.pool)
     const { database, workers, retry, lease } = parts
     this.#declarations = new Declarations(parts)
     this.#undecided = new UndecidedFilters(parts.log)
     this.#handover = new JobHandover(workers, () => lease.owner, this.#undecided)
+    this.#transactions = new OpenTransactions(database.pool, this.#handover)
     this.#commits = new CommitPoller(database.db, (waiting) => this.#handover.wake(waiting))
     this.#publisher = new BatchPublisher(database, retry, this.#handover)
     this.deadLetters = createDeadLetterOperations({
@@ -126,7 +94,7 @@ export class EventBus {
     options: PublishOptions = {},
   ): Promise<PublishResult> {
     const { id, db, tenant = null } = checkedPublishOptions(options)
-    const event = eventRow(name, id, tenant, payload)
+    const event = checkedEventRow(name, id, tenant, payload)
     const { publishes } = this.#parts.telemetry
     if (!publishes.isOn) return this.#publish(event, db)
     const [result] = await publishes.measure([{ name, tenant }], async ([traceContext = null]) => [
@@ -154,7 +122,7 @@ export class EventBus {
     if (!(await isWanted(db, name))) return
     const events = await make()
     const rows = events.map(({ payload, tenant }) =>
-      eventRow(name, undefined, tenant, payloadText(payload)),
+      checkedEventRow(name, undefined, tenant, payloadText(payload)),
     )
     if (rows.length > 0) await this.#publishWithin(db, rows)
   }
@@ -171,7 +139,7 @@ export class EventBus {
     }: { alongside?: Alongside | undefined; tenant?: string | null } = {},
   ): Promise<(PublishResult | null)[]> {
     const events = given.map(({ name, payload, deduplicationKey }) => ({
-      ...eventRow(checkedHostEventName(name), undefined, tenant, payload),
+      ...checkedEventRow(checkedHostEventName(name), undefined, tenant, payload),
       deduplicationKey,
     }))
     const { publishes } = this.#parts.telemetry
@@ -200,14 +168,12 @@ export class EventBus {
   }
 
   async #publishWithin(db: Db, events: EventRow[]): Promise<PublishResult[]> {
-    const open = this.#transactions.get(db)
+    const open = this.#transactions.of(db)
     if (open) open.publishing++
     try {
-      const offer =
-        open && open.published.length < MOST_CLAIMING ? this.#handover.offer() : undefined
+      const offer = open && mayClaim(open) ? this.#handover.offer() : undefined
       const published = await publishEvents(db, events, this.#parts.retry, offer)
-      if (open?.hasEnded) throw new InvalidTransaction(AWAIT_PUBLISHES)
-      if (open) open.published.push(published)
+      if (open) addPublished(open, published)
       else {
         this.#undecided.found(published.undecided)
         this.#commits.expect(published.transactionId, published.waiting)
@@ -220,39 +186,17 @@ export class EventBus {
 
   /** A transaction of our own, whose commit needs no polling. */
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
-    return this.#wakingAfter((open) =>
-      transaction(this.#parts.database.pool, (db) => {
-        this.#transactions.set(db, open)
-        return run(db)
-      }),
-    )
+    return this.#transactions.run(run)
   }
 
   /** `svc.transaction`. */
   hostTransaction<T>(run: (db: Db) => T | Promise<T>, options?: TransactionOptions): Promise<T> {
-    return this.#wakingAfter((open) =>
-      this.#hostTransactions.run(run, options, {
-        begun: (db) => void this.#transactions.set(db, open),
-        // Its event would be committed without its jobs.
-        ending: () => {
-          open.hasEnded = true
-          if (open.publishing > 0) throw new InvalidTransaction(AWAIT_PUBLISHES)
-        },
-      }),
-    )
-  }
-
-  async #wakingAfter<T>(transact: (open: OpenTransaction) => Promise<T>): Promise<T> {
-    const open: OpenTransaction = { published: [], publishing: 0, tasks: [], hasEnded: false }
-    const result = await transact(open)
-    this.#handover.committedByCaller(open.published)
-    for (const task of open.tasks) task()
-    return result
+    return this.#transactions.runOfHost(run, options)
   }
 
   /** Runs `task` after the commit. Of a transaction that is not ours the commit is not known here. */
   afterCommit(db: Db, task: () => void): void {
-    this.#transactions.get(db)?.tasks.push(task)
+    this.#transactions.of(db)?.tasks.push(task)
   }
 
   subscribe(name: string, handler: EventHandler, options?: SubscribeOptions): Promise<void> {

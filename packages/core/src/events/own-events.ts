@@ -18,3 +18,9 @@ export const OWN_EVENTS: readonly string[] = [
 
 /** Names that no event of a host has. */
 export const isReservedName = (name: string): boolean => name.startsWith('svc.')
+
+/** An event of ours that is to be published. */
+export interface OwnEvent {
+  payload: object
+  tenant: string | null
+}

@@ -1,6 +1,6 @@
 /** Publishes events in one statement, with the jobs that follow from them. */
 import type { Db } from '../postgres/transaction.ts'
-import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
+import type { RetrySettings } from '../jobs/retry-settings.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
 import type { EventRow } from './events-table.ts'
 import { writeEvents, type JobOffer } from './publish-statement.ts'

@@ -1,5 +1,5 @@
 /** What a publish has led to, made of what its statement has written. */
-import type { RetrySettings } from '../jobs/pg-boss/dead-letters.ts'
+import type { RetrySettings } from '../jobs/retry-settings.ts'
 import type { FanOutJob, Job } from '../jobs/job.ts'
 import { publishedEventId } from './event-id.ts'
 import type { UndecidedFilter } from './undecided-filters.ts'

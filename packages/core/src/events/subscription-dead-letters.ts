@@ -6,8 +6,8 @@ import {
   listDeadLetters,
   nextDeadLetterId,
   type DeadLetterFilter,
-  type RetrySettings,
 } from '../jobs/pg-boss/dead-letters.ts'
+import type { RetrySettings } from '../jobs/retry-settings.ts'
 import { requeueDeadLetters } from '../jobs/pg-boss/redrive-dead-letters.ts'
 import { isQueue } from '../jobs/pg-boss/boss.ts'
 import {

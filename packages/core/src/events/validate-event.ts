@@ -22,6 +22,8 @@ import { BEGIN } from '../postgres/checked-db.ts'
 import { isTenant, TENANT } from '../tenants/tenants.ts'
 import { isReservedName } from './own-events.ts'
 import type { PublishOptions, SubscribeOptions } from './event-api.ts'
+import { storedEventId } from './event-id.ts'
+import type { EventRow } from './events-table.ts'
 
 const EVENT_NAME = /^[A-Za-z0-9_.\-/]{1,200}$/
 
@@ -51,13 +53,25 @@ export function checkedHostEventName(name: unknown): string {
 }
 
 /** @throws InvalidEventId */
-export function checkedEventId(id: unknown): string {
+function checkedEventId(id: unknown): string {
   if (id === undefined) return uuidv7()
   if (isStorableText(id, 255)) return id
   throw new InvalidEventId(
     typeof id === 'string' ? `a string of ${id.length} characters` : kindOf(id),
   )
 }
+
+/** @throws InvalidEventName, InvalidEventId */
+export const checkedEventRow = (
+  name: string,
+  id: unknown,
+  tenant: string | null,
+  payload: string,
+): EventRow => ({
+  name: checkedEventName(name),
+  id: storedEventId(tenant, checkedEventId(id)),
+  payload,
+})
 
 /**
  * Unknown options are errors: a misspelt `id` would lose idempotency. `db: null` is an error too: it

@@ -6,8 +6,8 @@ import {
   countDeadLetters,
   listDeadLetters,
   type DeadLetterFilter,
-  type RetrySettings,
 } from './pg-boss/dead-letters.ts'
+import type { RetrySettings } from './retry-settings.ts'
 import { redriveDeadLetters } from './pg-boss/redrive-dead-letters.ts'
 import { countJobs } from './pg-boss/count-jobs.ts'
 import { deleteGroups, recordParked, setHeld } from './groups/groups-table.ts'
@@ -28,7 +28,8 @@ import {
 } from './groups/restrictions-table.ts'
 import { deadLetterQueueOf, type DeadLetter, type Job, type NewJob } from './job.ts'
 import { eraseJobs } from './pg-boss/erase-jobs.ts'
-import { advanceParked, discardParked, parkHead } from './pg-boss/parked-jobs.ts'
+import { advanceParked, discardParked } from './pg-boss/parked-jobs.ts'
+import { parkHead } from './pg-boss/park-jobs.ts'
 import { countWaitingRetries } from './pg-boss/waiting-retries.ts'
 import { defineQueue, insertJobs, type PgBoss } from './pg-boss/boss.ts'
 import type { WorkerRegistry } from './worker-registry.ts'

@@ -64,7 +64,7 @@ export class WorkerRegistry {
     const room = new Map<string, number>()
     const fullGroups: string[] = []
     for (const [queue, pump] of this.#pumps) {
-      const free = pump.room()
+      const free = pump.claims.room()
       if (free === 0) continue
       room.set(queue, free)
       fullGroups.push(...pump.fullGroups())
@@ -84,23 +84,23 @@ export class WorkerRegistry {
 
   /** Jobs that a publish of this process has claimed, and that is committed. */
   begin(queue: string, jobs: Job[]): void {
-    this.#pumps.get(queue)?.begin(jobs)
+    this.#pumps.get(queue)?.claims.begin(jobs)
     this.stir()
   }
 
   /** The same, where some of the jobs may have been rolled back. */
   beginExisting(queue: string, jobs: Job[]): void {
-    void this.#pumps.get(queue)?.beginExisting(jobs)
+    void this.#pumps.get(queue)?.claims.beginExisting(jobs)
   }
 
   /** One attempt of a held group, where this process works on the queue. */
   async tryHeld(queue: string, group: string): Promise<boolean> {
-    return (await this.#pumps.get(queue)?.tryHeld(group)) ?? false
+    return (await this.#pumps.get(queue)?.claims.tryHeld(group)) ?? false
   }
 
   /** Claims no more jobs at publish: the process closes. */
   stopClaiming(): void {
-    for (const pump of this.#pumps.values()) pump.stopClaiming()
+    for (const pump of this.#pumps.values()) pump.claims.close()
   }
 
   /** There are new jobs, and their transaction is committed: pumps of all processes fetch at once. */

@@ -23,6 +23,7 @@ import { rowOf } from '../outbound/delivery/log-entry.ts'
 import type { IsBlocked } from '../outbound/http/blocked-addresses.ts'
 import type { Post } from '../outbound/http/post.ts'
 import { urlProblem } from '../outbound/http/webhook-url.ts'
+import type { TestInput } from '../schemas.ts'
 import type {
   DeliverInput,
   DeliveryStatus,
@@ -30,12 +31,12 @@ import type {
   RedeliverInput,
   RedriveInput,
   RedriveResult,
-  TestInput,
-} from '../schemas.ts'
+} from '../delivery-schemas.ts'
 import { insertLogRows, type LogRow } from '../tables/delivery-log.ts'
 import { listLogRows } from '../tables/delivery-lists.ts'
 import { open } from '../tables/sealed-columns.ts'
-import { findWebhook, findWebhooksForDelivery, lockWebhooks } from '../tables/webhooks.ts'
+import { findWebhook, lockWebhooks } from '../tables/webhooks.ts'
+import { findWebhooksForDelivery } from '../tables/webhooks-for-delivery.ts'
 import { auditWork } from './audit.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
 import { assertUuid, existing } from './webhooks.ts'

@@ -10,7 +10,7 @@ import {
 } from '@svc/core/internal'
 import type { Db } from '@svc/core'
 import type { LogRow } from '../tables/delivery-log.ts'
-import type { DeliveryAttempt } from '../schemas.ts'
+import type { DeliveryAttempt } from '../delivery-schemas.ts'
 import { crashedAttempt, type AttemptRecord } from '../outbound/delivery/attempt-record.ts'
 import { attemptCountOf, eventKey, type DeliveryData } from '../outbound/delivery/delivery-job.ts'
 import { rowOf } from '../outbound/delivery/log-entry.ts'

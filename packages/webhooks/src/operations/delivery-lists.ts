@@ -7,7 +7,7 @@ import {
   type Reach,
 } from '@svc/core/internal'
 import { QUEUE } from '../outbound/constants.ts'
-import type { ListedDeliveries } from '../schemas.ts'
+import type { ListedDeliveries } from '../delivery-schemas.ts'
 import { listLogRows } from '../tables/delivery-lists.ts'
 import type { LogRow } from '../tables/delivery-log.ts'
 import { findWebhook, webhookIdsWithin } from '../tables/webhooks.ts'

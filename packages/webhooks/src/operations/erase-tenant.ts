@@ -13,7 +13,7 @@ import { eraseLogRows } from '../tables/delivery-log.ts'
 import { eraseInboundRows } from '../tables/inbound-log.ts'
 import { forgetMissingEvents } from '../tables/missing-events.ts'
 import { eraseStats } from '../tables/stats.ts'
-import { forgetDeletedWebhooks } from '../tables/webhooks.ts'
+import { forgetDeletedWebhooks } from '../tables/deleted-webhooks.ts'
 import {
   deactivateWebhooksOf,
   deleteWebhooks,

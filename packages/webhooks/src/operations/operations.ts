@@ -2,19 +2,21 @@
 import { Type } from '@sinclair/typebox'
 import { callerFor, narrowedReach, readOperation, writeOperation } from '@svc/core/internal'
 import {
-  DeliverInput,
   FilterTrial,
-  ListDeliveries,
   NewWebhook,
   Page,
-  RedeliverInput,
-  RedriveInput,
   RotateSecretInput,
   TenantPage,
   TestWebhook,
   WebhookUpdate,
-  type ListedDeliveries,
 } from '../schemas.ts'
+import {
+  DeliverInput,
+  ListDeliveries,
+  RedeliverInput,
+  RedriveInput,
+  type ListedDeliveries,
+} from '../delivery-schemas.ts'
 import { ListRecoveries, RecoverInput, RecoveryId } from '../recovery-schemas.ts'
 import { StatsQuery } from '../stats-schemas.ts'
 import { InboundFilter } from '../inbound-schemas.ts'

@@ -9,17 +9,10 @@ import type {
 } from '../recovery-schemas.ts'
 import type { Stats, StatsQuery } from '../stats-schemas.ts'
 import type {
-  DeliverInput,
-  DeliveryAttempt,
   EventDescription,
   FilterTrial,
-  ListedDeliveries,
   NewWebhook,
   Page,
-  QueuedDelivery,
-  RedeliverInput,
-  RedriveInput,
-  RedriveResult,
   RotateSecretInput,
   TenantOfWebhooks,
   TenantPage,
@@ -29,6 +22,15 @@ import type {
   WebhookUpdate,
   WebhookWithSecret,
 } from '../schemas.ts'
+import type {
+  DeliverInput,
+  DeliveryAttempt,
+  ListedDeliveries,
+  QueuedDelivery,
+  RedeliverInput,
+  RedriveInput,
+  RedriveResult,
+} from '../delivery-schemas.ts'
 
 /**
  * The operations on webhooks and deliveries. They reject with the errors of their routes: each with

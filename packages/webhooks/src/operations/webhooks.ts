@@ -47,8 +47,8 @@ import {
   lockWebhook,
   replaceSecret,
   updateWebhook,
-  type StoredWebhook,
 } from '../tables/webhooks.ts'
+import type { StoredWebhook } from '../tables/webhook-row.ts'
 import { auditChange } from './audit.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
 import { checkCombination, checkSettings, type SettingsRules } from './check-settings.ts'

@@ -9,7 +9,7 @@ import {
 } from '@svc/core/internal'
 import { prepareDatabase } from '../migrations.ts'
 import { deleteOldLogRows, dropLogDays, makeLogDays } from '../tables/delivery-log.ts'
-import { sweepDeletedWebhooks } from '../tables/webhooks.ts'
+import { sweepDeletedWebhooks } from '../tables/deleted-webhooks.ts'
 import type { WebhooksSettings } from '../options.ts'
 import { createAddressFilter } from './http/blocked-addresses.ts'
 import { createDeliveryWorker } from './delivery/delivery-worker.ts'

@@ -2,7 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { EmptyBody, errorResponses, optionalBody } from '@svc/core/internal'
 import { callerOf } from '../operations/caller.ts'
 import type { DeliveryOperations } from '../operations/deliveries.ts'
-import { QueuedDelivery, RedeliverBody, RedriveResult, TestBody } from '../schemas.ts'
+import { TestBody } from '../schemas.ts'
+import { QueuedDelivery, RedeliverBody, RedriveResult } from '../delivery-schemas.ts'
 import { config, Params, tags, type Api } from './management.ts'
 
 const DeliveryParams = Type.Object({ ...Params.properties, deliveryId: Type.String() })

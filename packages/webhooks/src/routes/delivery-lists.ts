@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../operations/caller.ts'
 import type { AttemptsPage, DeliveryLists } from '../operations/delivery-lists.ts'
 import { jsonOf } from '../operations/delivery-attempts.ts'
-import { DeliveryAttempt, deliveryFilter, overAllWebhooks } from '../schemas.ts'
+import { DeliveryAttempt, deliveryFilter, overAllWebhooks } from '../delivery-schemas.ts'
 import { config, Params, tags, type Api } from './management.ts'
 
 const strict = { additionalProperties: false }

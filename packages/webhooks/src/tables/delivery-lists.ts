@@ -1,7 +1,7 @@
 /** Lists of the delivery log: each page is a walk along an index, whatever the filter. */
 import type { Db } from '@svc/core'
 import { EVERYWHERE, withinReach, type Reach } from '@svc/core/internal'
-import type { DeliveryFilter } from '../schemas.ts'
+import type { DeliveryFilter } from '../delivery-schemas.ts'
 import type { LogRow } from './delivery-log.ts'
 
 /** Which attempts are listed. */

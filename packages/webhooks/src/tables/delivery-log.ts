@@ -1,7 +1,7 @@
 /** The table of delivery attempts. */
 import type { Db } from '@svc/core'
 import { FIRST_PARAMETER, JOB_IDS, longestDays, type InsertCompleted } from '@svc/core/internal'
-import type { DeliveryAttempt } from '../schemas.ts'
+import type { DeliveryAttempt } from '../delivery-schemas.ts'
 
 /** An attempt as it is stored. */
 export interface LogRow extends Omit<DeliveryAttempt, 'payload'> {

@@ -1,6 +1,6 @@
 /** The columns of webhooks that say how their attempts went. Times are those of Postgres. */
 import type { Db } from '@svc/core'
-import { asWebhook, COLUMNS, type StoredWebhook, type WebhookRow } from './webhooks.ts'
+import { asWebhook, COLUMNS, type StoredWebhook, type WebhookRow } from './webhook-row.ts'
 
 /** What one process has seen of a webhook's attempts since it wrote it last. */
 export interface SeenAttempts {

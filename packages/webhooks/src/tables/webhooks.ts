@@ -1,38 +1,9 @@
 /** The table of webhooks: which URL wants which events. */
 import type { Db } from '@svc/core'
 import { ADVISORY_LOCKS, withinReach, type Reach } from '@svc/core/internal'
-import type { Page, WebhookChanges, WebhookWithSecret } from '../schemas.ts'
+import type { Page, WebhookChanges } from '../schemas.ts'
 import type { SettingsInput } from '../settings-schemas.ts'
-
-/** What a delivery needs of its webhook. */
-export interface WebhookForDelivery {
-  id: string
-  url: string
-  active: boolean
-  secret: string
-  /** The secret before the last rotation, while deliveries are signed with it as well. */
-  previousSecret: string | null
-  headers: Record<string, string> | null
-  timeoutMs: number | null
-  /** The name of a transform. */
-  transform: string | null
-  retry: NonNullable<SettingsInput['retry']> | null
-  /** Whether it has a rate limit, a cap of attempts at a time or an order. */
-  isRestricted: boolean
-  /** Whether its attempts have failed of late. */
-  isFailing: boolean
-}
-
-/** A webhook as its row holds it. */
-export type StoredWebhook = Omit<WebhookWithSecret, 'waiting'>
-
-/** JSON as text: a host may have set parsers in pg that turn it into something else. */
-export const COLUMNS = `id, tenant, url, events, label, active, secret, created_at as "createdAt", updated_at as "updatedAt",
-  description, metadata::text as metadata, filter::text as filter, headers::text as headers,
-  timeout_ms as "timeoutMs", retry::text as retry, rate_limit::text as "rateLimit",
-  max_in_flight as "maxInFlight", ordered, transform,
-  disabled_at as "disabledAt", disabled_reason as "disabledReason", failing_since as "failingSince",
-  last_success_at as "lastSuccessAt", last_failure_at as "lastFailureAt"`
+import { asWebhook, COLUMNS, type StoredWebhook } from './webhook-row.ts'
 
 export interface NewRow
   extends
@@ -212,20 +183,6 @@ export async function deleteWebhook(
   return rows[0] && asWebhook(rows[0])
 }
 
-/** Forgets the tenants of webhooks that were deleted more than `days` ago. */
-export async function sweepDeletedWebhooks(db: Db, days: number): Promise<void> {
-  await db.query(
-    `delete from svc."__svc.webhooks.deleted_webhooks"
-      where deleted_at < now() - make_interval(days => $1)`,
-    [days],
-  )
-}
-
-/** Forgets which deleted webhooks were a tenant's. */
-export async function forgetDeletedWebhooks(db: Db, tenant: string): Promise<void> {
-  await db.query(`delete from svc."__svc.webhooks.deleted_webhooks" where tenant = $1`, [tenant])
-}
-
 /** The webhooks within a reach; of these alone where `id` is given. */
 export async function webhookIdsWithin(db: Db, reach: Reach, id?: string): Promise<string[]> {
   const { rows } = await db.query(
@@ -235,50 +192,3 @@ export async function webhookIdsWithin(db: Db, reach: Reach, id?: string): Promi
   )
   return rows.map((row: { id: string }) => row.id)
 }
-
-export async function findWebhooksForDelivery(
-  db: Db,
-  ids: string[],
-): Promise<WebhookForDelivery[]> {
-  const { rows } = await db.query(
-    `select id, url, active, secret,
-            case when previous_secret_expires_at > now() then previous_secret end as "previousSecret",
-            headers::text as headers, timeout_ms as "timeoutMs", transform, retry::text as retry,
-            failing_since is not null as "isFailing",
-            ordered or rate_limit is not null or max_in_flight is not null as "isRestricted"
-       from svc."__svc.webhooks.registrations" where id = any($1::uuid[])`,
-    [ids],
-  )
-  return rows.map((row: StoredRow<WebhookForDelivery>) => ({
-    ...row,
-    headers: parsed(row.headers),
-    retry: parsed(row.retry),
-  }))
-}
-
-/** A row as it is read: JSON is text. */
-type StoredRow<Row> = Omit<Row, 'headers' | 'retry'> & Record<'headers' | 'retry', string | null>
-
-export type WebhookRow = StoredRow<Omit<StoredWebhook, 'metadata' | 'filter' | 'rateLimit'>> &
-  Record<'metadata' | 'filter' | 'rateLimit', string | null>
-
-// oxlint-disable-next-line typescript/no-explicit-any -- the column says what it holds
-const parsed = (json: string | null): any => (json === null ? null : JSON.parse(json))
-
-/** A host may have set parsers in pg that turn timestamps into something else than dates. */
-export const asWebhook = (row: WebhookRow): StoredWebhook => ({
-  ...row,
-  createdAt: isoOf(row.createdAt),
-  updatedAt: isoOf(row.updatedAt),
-  metadata: parsed(row.metadata),
-  filter: parsed(row.filter),
-  headers: parsed(row.headers),
-  retry: parsed(row.retry),
-  rateLimit: parsed(row.rateLimit),
-  disabledAt: row.disabledAt && isoOf(row.disabledAt),
-  failingSince: row.failingSince && isoOf(row.failingSince),
-  lastSuccessAt: row.lastSuccessAt && isoOf(row.lastSuccessAt),
-  lastFailureAt: row.lastFailureAt && isoOf(row.lastFailureAt),
-})
-
-const isoOf = (time: string | Date): string => new Date(time).toISOString()

@@ -1,7 +1,7 @@
 /** How a key that is not in the cache is looked up: within a budget, in batches, from its row. */
 import type { Db } from '@svc/core/internal'
 import type { KeyLimits, LimitedKey } from '../../limits/allowances.ts'
-import { findKeysByHash, type StoredKey } from '../../tables/api-keys.ts'
+import { findKeysByHash, type StoredKey } from '../../tables/stored-keys.ts'
 import { CannotDecide, UNKNOWN_KEY } from '../auth-failure.ts'
 import { unwatchedPrefix } from '../lockout/lockout.ts'
 import { batchLookup } from './batch-lookup.ts'

@@ -1,6 +1,5 @@
 /**
- * How many attempts of a group may be in flight: pure book-keeping. "Answers" are the ends of a
- * group's attempts.
+ * How many attempts of a group may be in flight: pure book-keeping.
  *
  * No group may fill a lane. A quick group may use three quarters of it: its slots free up within
  * milliseconds, so that at its cap the pump waits instead of excluding it (an exclusion makes
@@ -10,16 +9,8 @@
  * slot: its jobs are parked, and a few at a time are claimed until an attempt succeeds.
  */
 import type { Lane } from '../job.ts'
-
-interface Group {
-  inFlight: number
-  failuresInARow: number
-  isOpen: boolean
-  /** Mean time of its answers, in milliseconds; `undefined` before the first. */
-  meanMs: number | undefined
-  /** When one of its attempts ended last, or, without one, when its first in flight began. */
-  lastProgressAt: number
-}
+import { isQuick, isSilent, judge, newGroup, type Group } from './group-answers.ts'
+import { capsOf, halfOf, type Caps } from './group-caps.ts'
 
 /** What a fetch may ask for. */
 export interface Allowance {
@@ -31,15 +22,6 @@ export interface Allowance {
   capped: string[]
 }
 
-/** The mean answer of a quick group takes less. */
-const QUICK_MS = 50
-/** A group without an answer for so many times its mean has stopped answering. */
-const SILENT_AFTER_MEANS = 4
-const FAILURES_TO_OPEN = 10
-/** A failure that held its slot for so long counts as several: other jobs have waited for it. */
-const LONG_FAILURE_MS = 1000
-const LONG_FAILURE_COUNTS = 5
-const WEIGHT_OF_ONE = 0.1
 /** So many groups without attempts are remembered; then the group that is idle longest is forgotten. */
 const MOST_IDLE = 10_000
 
@@ -200,55 +182,3 @@ export class GroupLimits {
     if (longestIdle !== undefined) this.#idle.delete(longestIdle)
   }
 }
-
-const newGroup = (): Group => ({
-  inFlight: 0,
-  failuresInARow: 0,
-  isOpen: false,
-  meanMs: undefined,
-  lastProgressAt: 0,
-})
-
-/** Attempts in flight of one group. */
-interface Caps {
-  window: number
-  quick: number
-  slow: number
-  silent: number
-  unknown: number
-}
-
-function capsOf(window: number): Caps {
-  return {
-    window,
-    quick: Math.max(1, Math.floor((window * 3) / 4)),
-    slow: Math.max(1, Math.floor(window / 4)),
-    silent: Math.max(1, Math.floor(window / 8)),
-    // A hundred receivers that hang from the start do not fill a window of 192.
-    unknown: Math.max(1, Math.floor(window / 48)),
-  }
-}
-
-/** A quick group is fetched again when so many of its slots are free: few large fetches cost less. */
-const halfOf = (cap: number): number => Math.max(1, Math.floor(cap / 2))
-
-function judge(group: Group, succeeded: boolean, tookMs: number): void {
-  group.failuresInARow = succeeded ? 0 : group.failuresInARow + weightOf(group, tookMs)
-  if (succeeded) {
-    group.meanMs ??= tookMs
-    group.meanMs += (tookMs - group.meanMs) * WEIGHT_OF_ONE
-    group.isOpen = false
-  } else if (group.failuresInARow >= FAILURES_TO_OPEN) group.isOpen = true
-}
-
-/** The circuit of a group that has never answered opens at its first long failure. */
-function weightOf({ meanMs }: Group, tookMs: number): number {
-  if (tookMs < LONG_FAILURE_MS) return 1
-  return meanMs === undefined ? FAILURES_TO_OPEN : LONG_FAILURE_COUNTS
-}
-
-const isQuick = ({ meanMs, lastProgressAt }: Group, now: number): boolean =>
-  meanMs !== undefined && meanMs < QUICK_MS && now - lastProgressAt < QUICK_MS
-
-const isSilent = ({ lastProgressAt }: Group, meanMs: number, now: number): boolean =>
-  now - lastProgressAt > Math.max(QUICK_MS, SILENT_AFTER_MEANS * meanMs)

@@ -1,7 +1,7 @@
 /** Carries out moves and recoveries in the background, a portion in each transaction. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../../postgres/pools.ts'
-import type { RetrySettings } from '../pg-boss/dead-letters.ts'
+import type { RetrySettings } from '../retry-settings.ts'
 import { deleteMove, lockMove, movePortion, type Progress } from './moves-table.ts'
 import { recoverPortion } from './recover-portion.ts'
 import { lockRecovery, nextRecoveryInMs, type Recovery } from './recoveries-table.ts'

@@ -1,14 +1,11 @@
 /** The table of moves, each of many jobs of one group, and the portions in which they are carried out. */
 import type { Db } from '../../postgres/transaction.ts'
-import { deleteDeadLetters, type RetrySettings } from '../pg-boss/dead-letters.ts'
+import { deleteDeadLetters } from '../pg-boss/dead-letters.ts'
+import type { RetrySettings } from '../retry-settings.ts'
 import { redriveDeadLetters } from '../pg-boss/redrive-dead-letters.ts'
 import { recordParked, setHeld } from './groups-table.ts'
-import {
-  discardParked,
-  parkWaiting,
-  SCAN_START,
-  type ScanPosition,
-} from '../pg-boss/parked-jobs.ts'
+import { discardParked } from '../pg-boss/parked-jobs.ts'
+import { parkWaiting, SCAN_START, type ScanPosition } from '../pg-boss/park-jobs.ts'
 import type { Worker } from '../worker.ts'
 
 export interface JobMove {

@@ -1,6 +1,6 @@
 /** One portion of a recovery, in a transaction. */
 import type { Db } from '../../postgres/transaction.ts'
-import type { RetrySettings } from '../pg-boss/dead-letters.ts'
+import type { RetrySettings } from '../retry-settings.ts'
 import { redriveDeadLetters } from '../pg-boss/redrive-dead-letters.ts'
 import { hastenRetries } from '../pg-boss/waiting-retries.ts'
 import type { Worker } from '../worker.ts'

@@ -4,14 +4,13 @@ import { createRequire } from 'node:module'
 import { PgBoss as NewPgBoss } from 'pg-boss'
 import { assertMade } from '../../migrations/missing-schema.ts'
 import type { Db } from '../../postgres/transaction.ts'
-import type { RetrySettings } from './dead-letters.ts'
+import type { RetrySettings } from '../retry-settings.ts'
 import { HEARTBEAT_SECONDS } from './jobs-table.ts'
 import { recordParked } from '../groups/groups-table.ts'
 import { deadLetterQueueOf, type Job, type NewJob } from '../job.ts'
 import { setUpDeadLetters, setUpQueueTable, type TableSetupDatabase } from './jobs-table-setup.ts'
-import { parkJobs, parkRestricted } from './parked-jobs.ts'
+import { parkJobs, parkRestricted } from './park-jobs.ts'
 import type { Jobs as PgBoss } from './boss-interface.ts'
-import type { WorkerSettings } from '../../options/core-options.ts'
 
 export const JOBS_SCHEMA = 'svc_jobs'
 
@@ -144,14 +143,6 @@ async function createOrUpdate(
   const known = found ?? ((await boss.getQueue(name)) as Record<string, unknown> | null) ?? {}
   const isUpToDate = Object.entries(settings).every(([key, value]) => known[key] === value)
   if (!isUpToDate) await boss.updateQueue(name, settings)
-}
-
-/** Attempts and delays of the jobs that this process publishes. */
-export function retrySettingsOf(worker: WorkerSettings): RetrySettings {
-  const { maxAttempts, retryDelaySeconds, retryDelayMaxSeconds } = worker
-  // With a delay of 0 pg-boss's back-off would wait for a second.
-  const retryBackoff = worker.retryBackoff && retryDelaySeconds > 0
-  return { maxAttempts, retryDelaySeconds, retryBackoff, retryDelayMaxSeconds }
 }
 
 /** Only what differs from the settings of the queue, so that most jobs store none of it. */

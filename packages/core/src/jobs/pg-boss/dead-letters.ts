@@ -132,13 +132,6 @@ export interface DeadLetterSelection {
   reservedBefore?: string
 }
 
-export interface RetrySettings {
-  maxAttempts: number
-  retryDelaySeconds: number
-  retryBackoff: boolean
-  retryDelayMaxSeconds: number
-}
-
 /** An id above those of all dead letters that there are. */
 export async function nextDeadLetterId(db: Db): Promise<string> {
   const { rows } = await db.query(

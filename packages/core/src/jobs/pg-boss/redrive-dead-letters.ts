@@ -1,12 +1,8 @@
 /** Makes jobs of dead letters, in portions: with all their attempts, whose numbers go on. */
 import type { Db } from '../../postgres/transaction.ts'
 import { deadLetterQueueOf } from '../job.ts'
-import {
-  IN_INDEX,
-  isReserved,
-  type DeadLetterSelection,
-  type RetrySettings,
-} from './dead-letters.ts'
+import { IN_INDEX, isReserved, type DeadLetterSelection } from './dead-letters.ts'
+import type { RetrySettings } from '../retry-settings.ts'
 
 /** $3 to $6 of the statements that make jobs. */
 const retryColumns = (retry: RetrySettings) => [

@@ -7,11 +7,10 @@ import type { Database } from '../../postgres/pools.ts'
 import { GroupScheduler } from '../groups/group-scheduler.ts'
 import { LANES, type Job, type Lane } from '../job.ts'
 import type { PgBoss } from '../pg-boss/boss.ts'
-import { renewLeases } from '../pg-boss/jobs-table.ts'
 import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
-import { claimHeld } from '../pg-boss/parked-jobs.ts'
 import type { Outcome, Worker } from '../worker.ts'
 import { Attempts } from './attempts.ts'
+import { DirectClaims } from './direct-claims.ts'
 import { DueTimes } from './due-times.ts'
 import { Fetcher } from './fetcher.ts'
 import { FetchAhead } from './fetch-ahead.ts'
@@ -50,6 +49,8 @@ const DRAIN_SECONDS = 10
 
 export class Pump {
   readonly worker: Worker
+  /** Claims without a fetch. */
+  readonly claims: DirectClaims
   #parts: Parts
   #groups: GroupScheduler
   #fetcher: Fetcher
@@ -61,8 +62,6 @@ export class Pump {
   #slots: Slots
   #dueTimes = new DueTimes(() => this.wakeAll())
   #loops: Promise<void>[] = []
-  /** Whether publishes of this process may claim jobs. */
-  #claims = false
   #stopping = false
 
   constructor(parts: Parts) {
@@ -120,6 +119,8 @@ export class Pump {
       attempts,
       outcomes,
     })
+    const { owner } = parts
+    this.claims = new DirectClaims({ queue, db, owner, slots, groups, fetcher, log })
     const parked = new ParkedJobClaims(slots, groups, fetcher)
     const wakeLanesWithRoom = () => this.#wakeLanesWithRoom()
     this.#slots = slots
@@ -139,13 +140,7 @@ export class Pump {
   start(): void {
     const loops: Lane[][] = this.#hasOneLoop ? [['first', 'retry']] : [['first'], ['retry']]
     this.#loops = loops.map((lanes) => this.#run(lanes))
-    this.#claims = true
-  }
-
-  /** Slots for first attempts that a publish may take; 0 while other jobs wait for them. */
-  room(): number {
-    if (!this.#claims || this.#fetcher.hasMore('first') || this.#fetcher.isBehind()) return 0
-    return Math.max(0, this.#slots.free('first'))
+    this.claims.open()
   }
 
   /** Attempts that are being made. */
@@ -156,53 +151,6 @@ export class Pump {
   /** Groups that have all the slots that they may have. */
   fullGroups(): string[] {
     return this.#groups.full()
-  }
-
-  /** Jobs that a publish of this process has claimed. */
-  begin(jobs: Job[]): void {
-    this.#slots.reserve('first', jobs.length)
-    this.#fetcher.begin('first', jobs, false)
-  }
-
-  /**
-   * The same, where some of the jobs may have been rolled back. Where they cannot be looked up now,
-   * they come back when their lease expires.
-   */
-  async beginExisting(jobs: Job[]): Promise<void> {
-    const { worker, database, log } = this.#parts
-    try {
-      const existing = await renewLeases(database.workerPool, worker.queue, jobs)
-      this.begin(jobs.filter(({ id }) => existing.has(id)))
-    } catch (error) {
-      log.error(
-        { err: error, queue: worker.queue },
-        'could not start claimed jobs; they run again after their lease expires',
-      )
-    }
-  }
-
-  /** Begins one job of a held group, where there is a slot. Returns whether there was a job. */
-  async tryHeld(group: string): Promise<boolean> {
-    if (!this.#claims || this.#slots.free('retry') < 1) return false
-    const { worker, database, owner } = this.#parts
-    this.#slots.reserve('retry', 1)
-    const job = await claimHeld(database.workerPool, worker.queue, group, owner()).catch(
-      (error: Error) => {
-        this.#slots.release('retry', 1)
-        throw error
-      },
-    )
-    if (!job) {
-      this.#slots.release('retry', 1)
-      return false
-    }
-    this.#groups.begin(group)
-    this.#fetcher.beginClaimed('retry', [job])
-    return true
-  }
-
-  stopClaiming(): void {
-    this.#claims = false
   }
 
   /** There may be new jobs. */
@@ -234,7 +182,7 @@ export class Pump {
    */
   async stop(): Promise<void> {
     this.#stopping = true
-    this.#claims = false
+    this.claims.close()
     for (const sleep of Object.values(this.#sleeps)) sleep.wake()
     await Promise.all(this.#loops)
     await this.#attempts.stop((this.worker.drainSeconds ?? DRAIN_SECONDS) * 1000)

@@ -9,7 +9,7 @@ import {
   setAttemptsLeft,
   type NextAttempt,
 } from '../pg-boss/jobs-table.ts'
-import { parkFetched } from '../pg-boss/parked-jobs.ts'
+import { parkFetched } from '../pg-boss/park-jobs.ts'
 import { failJobs, removeJobs, type PgBoss } from '../pg-boss/boss.ts'
 import { settleCompleted } from './settle-completed.ts'
 import type { JobOutcome, Settled, Worker } from '../worker.ts'

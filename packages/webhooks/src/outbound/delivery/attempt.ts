@@ -1,7 +1,7 @@
 import type { HealthRecorder } from '../health/health-recorder.ts'
 import { isLifecycleEvent } from '../lifecycle-events.ts'
 import type { PostResult } from '../http/post-result.ts'
-import type { WebhookForDelivery } from '../../tables/webhooks.ts'
+import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import type { Post } from '../http/post.ts'
 import type { Transform } from '../transforms/transform.ts'
 import { skippedAttempt, unsent, type AttemptRecord } from './attempt-record.ts'

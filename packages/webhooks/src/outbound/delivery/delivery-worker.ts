@@ -8,7 +8,7 @@ import {
   type Worker,
 } from '@svc/core/internal'
 import { insertLogRows } from '../../tables/delivery-log.ts'
-import type { WebhookForDelivery } from '../../tables/webhooks.ts'
+import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import { QUEUE } from '../constants.ts'
 import type { Post } from '../http/post.ts'
 import { recoverMissingPortion } from '../recover-missing.ts'

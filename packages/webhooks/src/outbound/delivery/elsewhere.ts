@@ -2,7 +2,7 @@
  * A delivery that an operator sends to another address than that of its webhook. It tells nothing of
  * the webhook's receiver, and none of its state holds it.
  */
-import type { WebhookForDelivery } from '../../tables/webhooks.ts'
+import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import type { Post } from '../http/post.ts'
 import { contentTypeOf } from '../settings/custom-headers.ts'
 import { makeAttempt, type AttemptSettings, type AttemptStep, type Delivery } from './attempt.ts'

@@ -1,5 +1,5 @@
 import { uuidv7, type Result, type Settled } from '@svc/core/internal'
-import type { DeliveryStatus } from '../../schemas.ts'
+import type { DeliveryStatus } from '../../delivery-schemas.ts'
 import type { LogRow } from '../../tables/delivery-log.ts'
 import { lastErrorOf, type DeadDelivery } from '../lifecycle-events.ts'
 import { skippedAttempt, type AttemptRecord } from './attempt-record.ts'

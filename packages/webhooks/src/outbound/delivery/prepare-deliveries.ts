@@ -1,7 +1,10 @@
 /** What the attempts of a batch of jobs need of the tables. */
 import { findPayloads, type Core, type Db } from '@svc/core/internal'
 import { open } from '../../tables/sealed-columns.ts'
-import { findWebhooksForDelivery, type WebhookForDelivery } from '../../tables/webhooks.ts'
+import {
+  findWebhooksForDelivery,
+  type WebhookForDelivery,
+} from '../../tables/webhooks-for-delivery.ts'
 import { eventKey, type DeliveryJob } from './delivery-job.ts'
 
 export interface PreparedDelivery {

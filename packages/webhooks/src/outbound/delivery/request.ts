@@ -1,5 +1,5 @@
 /** The request of an attempt: its body and the headers that the webhook adds. */
-import type { WebhookForDelivery } from '../../tables/webhooks.ts'
+import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import { CONTENT_TYPE } from '../settings/custom-headers.ts'
 import { checkedTransformed, type Transform } from '../transforms/transform.ts'
 import type { Delivery } from './attempt.ts'

@@ -1,0 +1,132 @@
+/** What each option of `svcAuth` must be, and its default. */
+import {
+  isBoolean,
+  isIntegerFrom,
+  isString,
+  type OptionRule,
+  type OptionRules,
+} from '@svc/core/internal'
+import { isGithubKeys } from './github-alerts.ts'
+import { isLimit } from './limits/limits.ts'
+import { isHostScope, SCOPE_NAME } from './scopes.ts'
+
+const text = (is: (value: string) => boolean) => (value: unknown) =>
+  typeof value === 'string' && is(value)
+
+/** Decoded, as the router reads it: a pattern or an encoded path would protect nothing. */
+const isPrefix = (value: string): boolean =>
+  /^\/[^?#*%\\\s]*$/.test(value) && !/\/\/|\/:|\/\.\.?(?:\/|$)/.test(value)
+/**
+ * A whole path, or one with `/*` at its end. As in a route's pattern, a colon begins a parameter and
+ * two are one colon. Dot segments and empty segments never reach a route.
+ */
+const isExclusion = (value: string): boolean =>
+  /^\/[^?#*:%\\\s]*$/.test(value.replace(/\/\*$/, '/').replaceAll('::', '')) &&
+  !/\/\/|\/\.\.?(?:\/|$)/.test(value)
+const isBasePath = (value: string): boolean => /^(?:\/[^/?#:*\s]+)+$/.test(value)
+const isRoles = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.entries(value).every(
+    ([name, scopes]) =>
+      SCOPE_NAME.test(name) && Array.isArray(scopes) && scopes.every((scope) => isString(scope)),
+  )
+
+const LONGEST_MS = 2 ** 31 - 1
+
+const milliseconds: OptionRule = {
+  expects: `an integer from 1 to ${LONGEST_MS} (milliseconds)`,
+  is: isIntegerFrom(1, LONGEST_MS),
+  required: true,
+}
+
+const LONGEST_DAYS = 36_500
+
+const days: OptionRule = {
+  expects: `an integer from 1 to ${LONGEST_DAYS} (days)`,
+  is: isIntegerFrom(1, LONGEST_DAYS),
+}
+
+export const rateLimitRules: OptionRules = {
+  maxAttempts: {
+    expects: 'an integer from 1 to 10000',
+    is: isIntegerFrom(1, 10_000),
+    required: true,
+  },
+  windowMs: milliseconds,
+  blockDurationMs: milliseconds,
+}
+
+export const githubLeaksRules: OptionRules = {
+  keys: {
+    expects: 'a list of { key_identifier, key }, as GitHub lists its public keys',
+    is: isGithubKeys,
+  },
+}
+
+export const rules: OptionRules = {
+  protectedPaths: {
+    expects:
+      '"all" or a list of path prefixes such as "/api", decoded, without parameters or wildcards',
+    is: (value) => value === 'all',
+    each: text(isPrefix),
+    default: 'all',
+  },
+  excludePaths: {
+    expects:
+      'a list of whole paths such as "/health", or with "/*" at the end all paths below one, such as "/public/*", decoded, without parameters or any other wildcard',
+    each: text(isExclusion),
+    default: ['/health'],
+  },
+  bootstrapKeySecret: { expects: 'the name of a secret', is: isString },
+  managementBasePath: {
+    expects: 'a path such as "/_auth", without parameters or a slash at its end, or null',
+    is: (value) => value === null || text(isBasePath)(value),
+    default: '/_auth',
+  },
+  rateLimit: { expects: 'an object' },
+  webhooksManagementPaths: {
+    expects:
+      'a list of path prefixes such as "/_webhooks", decoded, without parameters or wildcards',
+    each: text(isPrefix),
+    default: ['/_webhooks'],
+  },
+  scopes: {
+    expects: 'a list of names such as "billing:read" that are not those of built-in scopes',
+    each: text(isHostScope),
+    default: [],
+  },
+  roles: {
+    expects: 'an object of lists of scopes by names such as "viewer"',
+    is: isRoles,
+    default: {},
+  },
+  maxKeysPerTenant: { expects: 'an integer of at least 1', is: isIntegerFrom(1) },
+  maxKeyLifetimeDays: days,
+  expiryNoticeDays: {
+    expects: 'a list of integers from 1 to 36500 (days)',
+    each: isIntegerFrom(1, LONGEST_DAYS),
+    default: [30, 7, 1],
+  },
+  unusedNoticeDays: days,
+  githubLeaks: { expects: 'an object' },
+  tenantLimits: {
+    expects:
+      'a list of limits such as { limit: 1000, perSeconds: 60 }, whole numbers of at least 1',
+    each: isLimit,
+    default: [],
+  },
+  usage: { expects: 'true or false', is: isBoolean, default: true },
+  keyPrefix: {
+    expects: '1 to 3 letters from a to z',
+    is: text((letters) => /^[a-z]{1,3}$/.test(letters)),
+    default: 'svc',
+  },
+  openapi: { expects: 'true or false', is: isBoolean, default: true },
+  hooksBeforeGuard: {
+    expects: 'a list of names of functions',
+    each: isString,
+    default: [],
+  },
+  requestContext: { expects: 'true or false', is: isBoolean },
+}

@@ -1,0 +1,64 @@
+/** All that works on jobs in this process: workers with their pumps, moves, and jobs of dead processes. */
+import type { Database } from '../postgres/pools.ts'
+import type { NotificationConnection } from '../postgres/notifications.ts'
+import { DeadProcesses } from '../processes/dead-processes.ts'
+import type { ProcessLease } from '../processes/process-lease.ts'
+import type { AttemptTelemetry } from '../telemetry/attempt-telemetry.ts'
+import { JobMover } from './groups/job-mover.ts'
+import type { PgBoss } from './pg-boss/boss.ts'
+import { LostJobs } from './pg-boss/recover-lost-jobs.ts'
+import { Pump } from './pump/pump.ts'
+import type { RetrySettings } from './retry-settings.ts'
+import { WorkerNotifications } from './worker-notifications.ts'
+import { WorkerRegistry } from './worker-registry.ts'
+import type { Worker } from './worker.ts'
+
+interface Parts {
+  /** The option `worker.enabled`. */
+  enabled: boolean
+  boss: PgBoss
+  database: Database
+  retry: RetrySettings
+  lease: Pick<ProcessLease, 'id' | 'owner'>
+  notifications: NotificationConnection
+  telemetry: AttemptTelemetry
+  log: Record<'error' | 'warn' | 'info', (details: object, message: string) => void>
+}
+
+export interface Jobs {
+  workers: WorkerRegistry
+  mover: JobMover
+  lostJobs: LostJobs
+  notifications: WorkerNotifications
+}
+
+export function createJobs(parts: Parts): Jobs {
+  const { boss, database, retry, lease, telemetry, log } = parts
+  const lostJobs = new LostJobs({
+    boss,
+    db: database.maintenance,
+    dead: new DeadProcesses(lease.id, parts.notifications),
+    recovered: (queues) => {
+      for (const queue of queues) workers.recovered(queue)
+    },
+    log,
+  })
+  const mover = new JobMover(database, retry, log, (queue) => workers.recovered(queue))
+  const notifications = new WorkerNotifications(parts.notifications)
+  const createPump = (worker: Worker): Pump =>
+    new Pump({
+      worker,
+      boss,
+      database,
+      log,
+      owner: () => lease.owner,
+      hears: () => parts.notifications.session !== undefined,
+      groupsChanged: () => workers.groupsChanged(worker.queue),
+      settled: workers.stir,
+      fetchFailed: () => lostJobs.databaseFailed(),
+      telemetry,
+    })
+  const { enabled } = parts
+  const workers: WorkerRegistry = new WorkerRegistry({ enabled, notifications, mover, createPump })
+  return { workers, mover, lostJobs, notifications }
+}

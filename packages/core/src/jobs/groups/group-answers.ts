@@ -1,0 +1,53 @@
+/**
+ * What the answers of a group say of it: whether it is quick, or has stopped answering, and when its
+ * circuit opens. An answer is the end of an attempt.
+ */
+
+export interface Group {
+  inFlight: number
+  failuresInARow: number
+  isOpen: boolean
+  /** Mean time of its answers, in milliseconds; `undefined` before the first. */
+  meanMs: number | undefined
+  /** When one of its attempts ended last, or, without one, when its first in flight began. */
+  lastProgressAt: number
+}
+
+/** The mean answer of a quick group takes less. */
+const QUICK_MS = 50
+/** A group without an answer for so many times its mean has stopped answering. */
+const SILENT_AFTER_MEANS = 4
+const FAILURES_TO_OPEN = 10
+/** A failure that held its slot for so long counts as several: other jobs have waited for it. */
+const LONG_FAILURE_MS = 1000
+const LONG_FAILURE_COUNTS = 5
+const WEIGHT_OF_ONE = 0.1
+
+export const newGroup = (): Group => ({
+  inFlight: 0,
+  failuresInARow: 0,
+  isOpen: false,
+  meanMs: undefined,
+  lastProgressAt: 0,
+})
+
+export function judge(group: Group, succeeded: boolean, tookMs: number): void {
+  group.failuresInARow = succeeded ? 0 : group.failuresInARow + weightOf(group, tookMs)
+  if (succeeded) {
+    group.meanMs ??= tookMs
+    group.meanMs += (tookMs - group.meanMs) * WEIGHT_OF_ONE
+    group.isOpen = false
+  } else if (group.failuresInARow >= FAILURES_TO_OPEN) group.isOpen = true
+}
+
+/** The circuit of a group that has never answered opens at its first long failure. */
+function weightOf({ meanMs }: Group, tookMs: number): number {
+  if (tookMs < LONG_FAILURE_MS) return 1
+  return meanMs === undefined ? FAILURES_TO_OPEN : LONG_FAILURE_COUNTS
+}
+
+export const isQuick = ({ meanMs, lastProgressAt }: Group, now: number): boolean =>
+  meanMs !== undefined && meanMs < QUICK_MS && now - lastProgressAt < QUICK_MS
+
+export const isSilent = ({ lastProgressAt }: Group, meanMs: number, now: number): boolean =>
+  now - lastProgressAt > Math.max(QUICK_MS, SILENT_AFTER_MEANS * meanMs)

@@ -1,0 +1,89 @@
+/**
+ * Claims without a fetch: jobs that publishes of this process have claimed as they wrote them, and the
+ * one attempt with a job of a held group.
+ */
+import type { Db } from '../../postgres/transaction.ts'
+import type { GroupScheduler } from '../groups/group-scheduler.ts'
+import type { Job } from '../job.ts'
+import { renewLeases } from '../pg-boss/jobs-table.ts'
+import { claimHeld } from '../pg-boss/parked-jobs.ts'
+import type { Fetcher } from './fetcher.ts'
+import type { Slots } from './slots.ts'
+
+interface Parts {
+  queue: string
+  db: Db
+  /** Names this process in the jobs that it claims. */
+  owner: () => string | null
+  slots: Slots
+  groups: Pick<GroupScheduler, 'begin'>
+  fetcher: Pick<Fetcher, 'begin' | 'beginClaimed' | 'hasMore' | 'isBehind'>
+  log: { error(details: object, message: string): void }
+}
+
+export class DirectClaims {
+  #parts: Parts
+  #isOpen = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** From now on jobs may be claimed so. */
+  open(): void {
+    this.#isOpen = true
+  }
+
+  close(): void {
+    this.#isOpen = false
+  }
+
+  /** Slots for first attempts that a publish may take; 0 while other jobs wait for them. */
+  room(): number {
+    const { fetcher, slots } = this.#parts
+    if (!this.#isOpen || fetcher.hasMore('first') || fetcher.isBehind()) return 0
+    return Math.max(0, slots.free('first'))
+  }
+
+  /** Jobs that a publish of this process has claimed. */
+  begin(jobs: Job[]): void {
+    const { fetcher, slots } = this.#parts
+    slots.reserve('first', jobs.length)
+    fetcher.begin('first', jobs, false)
+  }
+
+  /**
+   * The same, where some of the jobs may have been rolled back. Where they cannot be looked up now,
+   * they come back when their lease expires.
+   */
+  async beginExisting(jobs: Job[]): Promise<void> {
+    const { queue, db, log } = this.#parts
+    try {
+      const existing = await renewLeases(db, queue, jobs)
+      this.begin(jobs.filter(({ id }) => existing.has(id)))
+    } catch (error) {
+      log.error(
+        { err: error, queue },
+        'could not start claimed jobs; they run again after their lease expires',
+      )
+    }
+  }
+
+  /** Begins one job of a held group, where there is a slot. Returns whether there was a job. */
+  async tryHeld(group: string): Promise<boolean> {
+    const { queue, db, owner, slots, groups, fetcher } = this.#parts
+    if (!this.#isOpen || slots.free('retry') < 1) return false
+    slots.reserve('retry', 1)
+    const job = await claimHeld(db, queue, group, owner()).catch((error: Error) => {
+      slots.release('retry', 1)
+      throw error
+    })
+    if (!job) {
+      slots.release('retry', 1)
+      return false
+    }
+    groups.begin(group)
+    fetcher.beginClaimed('retry', [job])
+    return true
+  }
+}

@@ -1,0 +1,17 @@
+import type { WorkerSettings } from '../options/core-options.ts'
+
+/** How often a job is tried, and after which delays. */
+export interface RetrySettings {
+  maxAttempts: number
+  retryDelaySeconds: number
+  retryBackoff: boolean
+  retryDelayMaxSeconds: number
+}
+
+/** Attempts and delays of the jobs that this process publishes. */
+export function retrySettingsOf(worker: WorkerSettings): RetrySettings {
+  const { maxAttempts, retryDelaySeconds, retryDelayMaxSeconds } = worker
+  // With a delay of 0 pg-boss's back-off would wait for a second.
+  const retryBackoff = worker.retryBackoff && retryDelaySeconds > 0
+  return { maxAttempts, retryDelaySeconds, retryBackoff, retryDelayMaxSeconds }
+}

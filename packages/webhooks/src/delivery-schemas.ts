@@ -1,0 +1,126 @@
+/** The input and output of the operations on deliveries, for routes, named actions and `svc.webhooks`. */
+import { Type, type Static } from '@sinclair/typebox'
+import { nullable, TenantFilter } from '@svc/core/internal'
+import { closed, EventName, paged, text, Time, Uuid } from './schema-pieces.ts'
+
+/** The state of a delivery after an attempt; see {@link DeliveryAttempt}. */
+export type DeliveryStatus = 'delivered' | 'failed' | 'dead' | 'skipped'
+
+const Status = Type.Unsafe<DeliveryStatus>({
+  type: 'string',
+  enum: ['delivered', 'failed', 'dead', 'skipped'],
+  description:
+    '"failed" will be tried again, "dead" is a dead letter, "skipped" was not sent: the webhook or the event is deleted, or the transform gave null.',
+})
+
+export const deliveryFilter = {
+  status: Type.Optional(Status),
+  event: Type.Optional(EventName),
+  eventId: Type.Optional(text(255)),
+  deliveryId: Type.Optional(Uuid),
+  statusCode: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
+  since: Type.Optional(Time),
+  until: Type.Optional(Time),
+}
+/** Of lists over all webhooks. */
+export const overAllWebhooks = { webhookId: Type.Optional(Uuid), tenant: TenantFilter }
+
+const DeliveryFilter = Type.Object({ ...paged, ...deliveryFilter }, closed)
+/**
+ * Which attempts are listed. `since` (included) and `until` (not included) are ISO 8601, and say when
+ * an attempt began; of a dead letter, when it became one.
+ */
+export type DeliveryFilter = Static<typeof DeliveryFilter>
+
+const ofWebhook = { webhookId: Type.String() }
+const ListedDeliveries = Type.Object(
+  { ...DeliveryFilter.properties, ...overAllWebhooks, webhookId: Type.Optional(Type.String()) },
+  closed,
+)
+/** Attempts of one webhook's deliveries, or of all: of one `tenant` where it is given. */
+export type ListedDeliveries = Static<typeof ListedDeliveries>
+
+export const ListDeliveries = Type.Union([Type.String(), ListedDeliveries])
+
+export const DeliveryAttempt = Type.Object({
+  id: Type.String({
+    format: 'uuid',
+    description: 'Of the attempt; of a dead letter its own.',
+  }),
+  webhookId: Uuid,
+  event: Type.String(),
+  eventId: nullable(Type.String({ description: 'null where no event made the delivery.' })),
+  payload: Type.Unknown(),
+  deliveryId: Type.String({
+    format: 'uuid',
+    description: 'The same over all attempts of a delivery.',
+  }),
+  attempt: Type.Integer({ description: '1, 2, … over all attempts of a delivery.' }),
+  status: Status,
+  statusCode: nullable(Type.Integer({ description: 'null where no answer began.' })),
+  error: nullable(
+    Type.String({
+      description:
+        'Why it failed: dns, refused, reset, timeout, tls, blocked, redirect, too-large, http, proxy, transform or lost.',
+    }),
+  ),
+  durationMs: nullable(Type.Integer()),
+  responseBody: nullable(Type.String({ description: 'The first KiB of the answer, as text.' })),
+  attemptedAt: Time,
+  nextAttemptAt: nullable(Time),
+  url: Type.Optional(Type.String({ description: "Where it is not the webhook's own address." })),
+})
+/**
+ * One attempt of one delivery. `error` is `null`, or why it failed: `dns`, `refused`, `reset`,
+ * `timeout`, `tls`, `blocked` (an address that deliveries may not go to), `redirect`, `too-large`
+ * (headers), `http` (any other answer), `proxy` (that of the host failed), `transform` (the function
+ * threw) or `lost` (its process died). Times are ISO 8601.
+ */
+export type DeliveryAttempt = Static<typeof DeliveryAttempt>
+
+export const DeliverInput = Type.Object(
+  {
+    ...ofWebhook,
+    event: EventName,
+    payload: Type.Unknown(),
+    deliveryId: Uuid,
+    attempt: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+  },
+  closed,
+)
+/** One attempt to make now: `deliveryId` is a UUID, `attempt` its number from 1. */
+export type DeliverInput = Static<typeof DeliverInput>
+
+const redelivery = {
+  url: Type.Optional(
+    Type.String({
+      description: 'Another address than that of the webhook; for operators with admin alone.',
+    }),
+  ),
+}
+export const RedeliverBody = Type.Object(redelivery, closed)
+export const RedeliverInput = Type.Object(
+  { ...ofWebhook, deliveryId: Type.String(), ...redelivery },
+  closed,
+)
+/** A delivery of the log, or a dead letter, to send once more: to the webhook, or to another `url`. */
+export type RedeliverInput = Static<typeof RedeliverInput>
+
+export const QueuedDelivery = Type.Object({ deliveryId: Uuid })
+/** A delivery that was queued. */
+export type QueuedDelivery = Static<typeof QueuedDelivery>
+
+const RedriveSome = Type.Object(
+  {
+    id: Type.String(),
+    ids: Type.Optional(Type.Array(Uuid, { minItems: 1, maxItems: 500 })),
+  },
+  closed,
+)
+export const RedriveInput = Type.Union([Type.String(), RedriveSome])
+/** The webhook `id`, and which of its dead letters: by default all of them. */
+export type RedriveInput = Static<typeof RedriveSome>
+
+export const RedriveResult = Type.Object({ redriven: Type.Integer() })
+/** How many dead letters were queued again. */
+export type RedriveResult = Static<typeof RedriveResult>

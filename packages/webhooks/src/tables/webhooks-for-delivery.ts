@@ -1,0 +1,42 @@
+import type { Db } from '@svc/core'
+import type { SettingsInput } from '../settings-schemas.ts'
+import { parsed, type StoredRow } from './webhook-row.ts'
+
+/** What a delivery needs of its webhook. */
+export interface WebhookForDelivery {
+  id: string
+  url: string
+  active: boolean
+  secret: string
+  /** The secret before the last rotation, while deliveries are signed with it as well. */
+  previousSecret: string | null
+  headers: Record<string, string> | null
+  timeoutMs: number | null
+  /** The name of a transform. */
+  transform: string | null
+  retry: NonNullable<SettingsInput['retry']> | null
+  /** Whether it has a rate limit, a cap of attempts at a time or an order. */
+  isRestricted: boolean
+  /** Whether its attempts have failed of late. */
+  isFailing: boolean
+}
+
+export async function findWebhooksForDelivery(
+  db: Db,
+  ids: string[],
+): Promise<WebhookForDelivery[]> {
+  const { rows } = await db.query(
+    `select id, url, active, secret,
+            case when previous_secret_expires_at > now() then previous_secret end as "previousSecret",
+            headers::text as headers, timeout_ms as "timeoutMs", transform, retry::text as retry,
+            failing_since is not null as "isFailing",
+            ordered or rate_limit is not null or max_in_flight is not null as "isRestricted"
+       from svc."__svc.webhooks.registrations" where id = any($1::uuid[])`,
+    [ids],
+  )
+  return rows.map((row: StoredRow<WebhookForDelivery>) => ({
+    ...row,
+    headers: parsed(row.headers),
+    retry: parsed(row.retry),
+  }))
+}
