@@ -1,10 +1,7 @@
 /**
  * Databases of earlier steps come up to the newest tables with their rows as they were, and work.
  * tests/data/tables-*.sql hold them, with rows in all tables.
- *
- * It does not show an older process and a newer one at work at the same time: no older packages are
- * published that could be installed beside these. tests/core/migrations/check.test.ts shows the half
- * of it that these packages can play, beside tables of a later version.
+ * tests/flows/side-by-side.test.ts has an older version and a newer one at work at once.
  */
 import { readFile } from 'node:fs/promises'
 import { svcAuth } from '@svc/auth'

@@ -22,6 +22,9 @@ export const RightsMissing = createError<[string]>('SVC_CORE_RIGHTS_MISSING', '%
 /** With the option `migrate: 'check'`: a table or queue is missing. Thrown at boot. */
 export const SchemaMissing = createError<[string]>('SVC_CORE_SCHEMA_MISSING', '%s', 500)
 
+/** A later version has changed the tables so that this one cannot use them. Thrown at boot. */
+export const SchemaTooNew = createError<[string]>('SVC_CORE_SCHEMA_TOO_NEW', '%s', 500)
+
 /** A migration could not get a lock, or its turn, for ten minutes. Thrown at boot. */
 export const MigrationBlocked = createError<[string]>('SVC_CORE_MIGRATION_BLOCKED', '%s', 500)
 

@@ -68,6 +68,7 @@ export {
   ReservedEventName,
   RightsMissing,
   SchemaMissing,
+  SchemaTooNew,
   SubscriptionTaken,
   TransactionRolledBack,
   Unavailable,

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
@@ -55,4 +55,26 @@ t.test('migrations of two packages with the same file name both run', async (t) 
     `select owner from svc."__svc.migrations" where name = '001.sql'`,
   )
   t.strictSame(rows, [{ owner: 'one' }], 'the second was tried, and found the table made')
+})
+
+t.test('a later version’s migration is lived beside, unless its name says breaking', async (t) => {
+  const { core } = await startHost(t)
+  const older = await folderOf(t, { '001-first.sql': 'create table first ()' })
+  const later = new URL('later/', older)
+  await mkdir(later)
+  const file = (name: string, text: string) => writeFile(new URL(name, later), text)
+  await file('001-first.sql', '')
+  await file('002-second.sql', 'create table second ()')
+  await core.migrate('test', older)
+  await core.migrate('test', later)
+  await core.migrate('test', older)
+
+  await file('003-third.breaking.sql', 'drop table first')
+  await core.migrate('test', later)
+  await core.migrate('test', later)
+  await t.rejects(core.migrate('test', older), {
+    code: 'SVC_CORE_SCHEMA_TOO_NEW',
+    message:
+      'svcCore: the database has tables of a later version of test, which this version cannot use (003-third.breaking.sql): deploy that version or a later one',
+  })
 })

@@ -5,6 +5,8 @@ import { transaction, type Db } from '../postgres/transaction.ts'
 import { tryOf } from './lock-retries.ts'
 import { MigrationBlocked } from '../errors.ts'
 import { assertMade } from './missing-schema.ts'
+import { createMigrationsTable, findApplied, recordApplied } from './migrations-table.ts'
+import { assertNotTooNew } from './newer-schema.ts'
 import { withQueryTimeout } from '../postgres/query-timeout.ts'
 import { pause } from './abortable-pause.ts'
 import {
@@ -34,17 +36,20 @@ const LOOK_EVERY_MS = 100
  * table keeps the publishes of running processes waiting behind it.
  *
  * @throws MigrationBlocked with the table and the session, where no try of ten minutes got a lock,
- *   SchemaMissing where nothing is to be made and something is missing
+ *   SchemaMissing where nothing is to be made and something is missing,
+ *   SchemaTooNew where a later version has made what this one cannot live beside
  */
 export async function migrate(boot: MigrationBoot, owner: string, folder: URL): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted()
   const db = withQueryTimeout(boot.pool)
-  const pending = await pendingOf(db, owner, names)
+  const applied = await findApplied(db, owner)
+  assertNotTooNew(applied, owner, names)
+  const pending = without(names, applied)
   if (boot.isCheck) assertMade(pending, owner)
   if (pending.length === 0) return
   await withMigrationLock(boot, async (turn) => {
     await createMigrationsTable(db)
-    for (const name of await pendingOf(db, owner, names)) {
+    for (const name of without(names, await findApplied(db, owner))) {
       await runFile(boot, turn, {
         owner,
         name,
@@ -53,6 +58,9 @@ export async function migrate(boot: MigrationBoot, owner: string, folder: URL): 
     }
   })
 }
+
+const without = (names: string[], applied: Set<string>): string[] =>
+  names.filter((name) => !applied.has(name))
 
 interface Migration {
   owner: string
@@ -94,12 +102,9 @@ async function tryFile(
       watch.look(rows[0].pid)
       // Where the connection that holds the turn is lost, another process takes it.
       await db.query(`lock table svc."__svc.migrations" in share row exclusive mode`)
-      if ((await pendingOf(db, owner, [name])).length === 0) return
+      if ((await findApplied(db, owner)).has(name)) return
       await db.query(text)
-      await db.query(`insert into svc."__svc.migrations" (owner, name) values ($1, $2)`, [
-        owner,
-        name,
-      ])
+      await recordApplied(db, owner, name)
     },
     { timeoutMs: LONGEST_MS },
   ).finally(() => watch.rest())
@@ -179,33 +184,3 @@ class LockWatch {
 const RUNS = 'migration running'
 const WAITS =
   'migration waits for a lock: end the transaction that holds it; where svcCore is registered within another plugin, the time limit of that plugin (the option pluginTimeout of Fastify) must be longer than this wait'
-
-async function pendingOf(db: Db, owner: string, names: string[]): Promise<string[]> {
-  const { rows: room } = await db.query(
-    `select to_regclass('svc."__svc.migrations"') is not null as exists`,
-  )
-  if (!room[0].exists) return names
-  const { rows } = await db.query(`select name from svc."__svc.migrations" where owner = $1`, [
-    owner,
-  ])
-  const done = new Set(rows.map((row: { name: string }) => row.name))
-  return names.filter((name) => !done.has(name))
-}
-
-async function createMigrationsTable(db: Db): Promise<void> {
-  // `create schema if not exists` asks for the right to create even where the schema exists, and
-  // `create table if not exists` likewise.
-  const { rows } = await db.query(
-    `select to_regnamespace('svc') is not null as schema,
-            to_regclass('svc."__svc.migrations"') is not null as table`,
-  )
-  if (!rows[0].schema) await db.query('create schema svc')
-  if (rows[0].table) return
-  await db.query(`
-    create table svc."__svc.migrations" (
-      owner text not null,
-      name text not null,
-      applied_at timestamptz not null default now(),
-      primary key (owner, name)
-    )`)
-}
