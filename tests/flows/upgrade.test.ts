@@ -12,6 +12,7 @@ import { svcWebhooks } from '@svc/webhooks'
 import Fastify, { type FastifyInstance } from 'fastify'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { dumpSchemas } from '../schema/dump-schema.ts'
 import { emptyDatabase } from '../support/fresh-database.ts'
 import { until } from '../support/until.ts'
 
@@ -107,6 +108,13 @@ async function rowsOf(client: pg.Client): Promise<Map<string, object[]>> {
   return all
 }
 
+/** The functions of a dump of `dumpSchemas`, without empty lines: those of tables-*.sql have none. */
+const functionsOf = (dump: string): string[] =>
+  dump
+    .split(/\n(?=CREATE )/)
+    .filter((text) => text.startsWith('CREATE OR REPLACE FUNCTION svc.'))
+    .map((text) => text.replaceAll(/\n\s*(?=\n)/g, '').trim())
+
 /** A row, as far as it has what another one had before: a migration may add columns. */
 const textOf = (row: object, like: object): string =>
   JSON.stringify(
@@ -134,6 +142,13 @@ for (const { file, operatorKey, tenantKey, revokedKey } of STEPS) {
       )
     }
     await upgrading.close()
+    const schema = await readFile(new URL('../schema/schema.sql', import.meta.url), 'utf8')
+    const newest = functionsOf(schema)
+    t.strictSame(
+      functionsOf(await dumpSchemas(client, ['svc'])).filter((text) => !newest.includes(text)),
+      [],
+      'no function is of an earlier step',
+    )
 
     const partner = await openReceiver()
     t.teardown(() => partner.close())

@@ -59,15 +59,6 @@ begin
     select * into w from svc."__svc.auth.windows" as r
      where r.subject = whose and r.per_seconds = seconds for update;
     exit when found;
-    -- What is given back of a row that was deleted makes no new one.
-    if want = 0 and wanted_ahead = 0 then
-      w.granted_at := '{}';
-      w.granted := '{}';
-      w.holders := '{}';
-      w.held := '{}';
-      w.held_until := '{}';
-      exit;
-    end if;
     insert into svc."__svc.auth.windows" (subject, per_seconds, unused_after)
     values (whose, seconds, 'infinity') on conflict do nothing;
   end loop;
@@ -169,17 +160,11 @@ declare
   starts timestamptz;
   ends timestamptz;
 begin
-  if want > 0 or wanted_ahead > 0 then
-    insert into svc."__svc.auth.quotas" values (whose, quota_period, '-infinity', 0)
-        on conflict do nothing;
-  end if;
+  insert into svc."__svc.auth.quotas" values (whose, quota_period, '-infinity', 0)
+      on conflict do nothing;
   select * into q from svc."__svc.auth.quotas" as r
    where r.subject = whose and r.period = quota_period for update;
   now_at := coalesce(to_timestamp(at_ms / 1000), clock_timestamp());
-  if not found then
-    q.period_start := '-infinity';
-    q.granted := 0;
-  end if;
   starts := case when quota_period = 'total' then to_timestamp(0)
     else date_trunc(quota_period, now_at, 'utc') end;
   -- Where the clock was set back the later period goes on.
