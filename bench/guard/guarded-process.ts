@@ -64,20 +64,39 @@ async function poolOf(app: FastifyInstance, connectionString: string): Promise<p
   return pool
 }
 
-let app: FastifyInstance | undefined
+let apps: FastifyInstance[] = []
 
 const methods = {
   /** Called again, it starts a new server: no key is cached, but the code is compiled. */
   async start(name: GuardName, settings: Settings): Promise<number> {
     await methods.stop()
-    app = Fastify()
+    return methods.startBeside(name, settings)
+  },
+  /** One more server in this process. */
+  async startBeside(name: GuardName, settings: Settings): Promise<number> {
+    const app = Fastify()
+    apps.push(app)
     await guards[name](app, settings)
     app.get('/', () => ({ hello: 'world' }))
     return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
   },
+  /** Has what was counted since the last time written, as it is every few seconds. */
+  async writeUsage(): Promise<void> {
+    const from = new Date(Date.now() - 1000).toISOString()
+    for (const { svc } of apps) await svc.auth.getUsage({ from })
+  },
+  /** Of a young generation that is empty: garbage of what ran before would be counted as of what follows. */
+  collectGarbage(): void {
+    void gc?.({ type: 'minor' })
+  },
+  /** What lives, in MiB. */
+  heapMegabytes(): number {
+    void gc?.()
+    return process.memoryUsage().heapUsed / 2 ** 20
+  },
   async stop(): Promise<void> {
-    await app?.close()
-    app = undefined
+    for (const app of apps) await app.close()
+    apps = []
   },
 }
 export type GuardedMethods = typeof methods

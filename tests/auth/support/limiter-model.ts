@@ -2,9 +2,10 @@
  * Processes that share limits, in memory: a schedule of requests, delays, lost answers, pauses and
  * kills from a seed, against the model of Postgres. It records what was admitted, where and when.
  */
-import { Limiter, type Verdict } from '../../../packages/auth/src/limits/limiter.ts'
+import { Limiter } from '../../../packages/auth/src/limits/limiter.ts'
+import type { Verdict } from '../../../packages/auth/src/limits/waiting-requests.ts'
 import type { MeterSet } from '../../../packages/auth/src/limits/meter-registry.ts'
-import type { Rule } from '../../../packages/auth/src/limits/meter.ts'
+import type { Rule } from '../../../packages/auth/src/limits/allowance-terms.ts'
 import { Ledger } from './ledger.ts'
 import { seededRandom } from './random.ts'
 

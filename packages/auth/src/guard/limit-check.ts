@@ -1,7 +1,7 @@
 /** Whether a request passes the limits and the quota of its key, and what its answer says of them. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Allowances, KeyLimits } from '../limits/allowances.ts'
-import type { Verdict } from '../limits/limiter.ts'
+import type { Verdict } from '../limits/waiting-requests.ts'
 import type { MeterSet } from '../limits/meter-registry.ts'
 import { rateLimit, retryAfterSeconds } from '../limits/rate-limit-fields.ts'
 import type { UsageOutcome } from '../tables/usage.ts'

@@ -1,7 +1,7 @@
 /** Limits and quotas as keys and options have them, and which of two allows less. */
 import { Type, type Static } from '@sinclair/typebox'
 import { isIntegerFrom } from '@svc/core/internal'
-import type { Rule } from './meter.ts'
+import type { Rule } from './allowance-terms.ts'
 
 const MOST = 1_000_000_000
 /** 366 days. */

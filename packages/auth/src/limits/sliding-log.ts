@@ -10,6 +10,8 @@ export class SlidingLog {
   #times: number[] = []
   #counts: number[] = []
   #head = 0
+  /** When the slice of the last entry ends. */
+  #sliceEndsAt = -Infinity
 
   constructor(windowMs: number) {
     this.#windowMs = windowMs
@@ -22,15 +24,15 @@ export class SlidingLog {
   add(now: number, limit: number): void {
     this.count++
     const last = this.#times.length - 1
-    const sliceMs = limit > MAX_ENTRIES ? this.#windowMs / MAX_ENTRIES : 0
-    if (sliceMs > 0 && last >= this.#head) {
-      const at = this.#times[last] as number
-      if (Math.floor(at / sliceMs) === Math.floor(now / sliceMs)) {
+    if (limit > MAX_ENTRIES) {
+      if (now < this.#sliceEndsAt && last >= this.#head) {
         this.#times[last] = now
         this.#counts[last] = (this.#counts[last] as number) + 1
         return
       }
-    }
+      const sliceMs = this.#windowMs / MAX_ENTRIES
+      this.#sliceEndsAt = (Math.floor(now / sliceMs) + 1) * sliceMs
+    } else this.#sliceEndsAt = -Infinity
     this.#times.push(now)
     this.#counts.push(1)
   }

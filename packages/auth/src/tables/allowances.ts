@@ -1,7 +1,6 @@
 /** What was granted of limits and quotas. Postgres decides, by its clock, for all processes. */
 import type { Db } from '@svc/core/internal'
-import type { Batch } from '../limits/limiter.ts'
-import type { Answer } from '../limits/meter.ts'
+import type { Answer, Batch } from '../limits/allowance-terms.ts'
 
 /** `atMs`: in place of the time of Postgres, for tests. */
 export async function takeAllowances(
@@ -13,29 +12,62 @@ export async function takeAllowances(
     given.map(({ stamp, count }) => ({ place: index + 1, stamp, count })),
   )
   const { rows } = await db.query(
-    `select granted, ahead, stamp, used::float8, valid_ms as "validMs", retry_ms as "retryMs",
-            others_hold as "othersHold"
+    `select coalesce(json_agg(json_build_array(granted, ahead, stamp, used, valid_ms, retry_ms,
+              others_hold) order by place), '[]') as answers
        from svc."__svc.auth.take_allowances"($1::uuid, $2::float8, $3::text[], $4::text[],
          $5::integer[], $6::integer[], $7::integer[], $8::integer[], $9::integer[], $10::float8[],
-         $11::integer[], $12::float8)
-      order by place`,
+         $11::integer[], $12::float8)`,
     [
       holder,
       lateMs,
-      asks.map(({ rule }) => rule.subject),
-      asks.map(({ rule }) => String(rule.period)),
-      asks.map(({ rule }) => rule.limit),
-      asks.map(({ want }) => want),
-      asks.map(({ ahead }) => ahead),
-      asks.map(({ held }) => held),
-      returns.map(({ place }) => place),
-      returns.map(({ stamp }) => stamp),
-      returns.map(({ count }) => count),
+      arrayOf(asks.map(({ rule }) => rule.subject)),
+      arrayOf(asks.map(({ rule }) => rule.period)),
+      arrayOf(asks.map(({ rule }) => rule.limit)),
+      arrayOf(asks.map(({ want }) => want)),
+      arrayOf(asks.map(({ ahead }) => ahead)),
+      arrayOf(asks.map(({ held }) => held)),
+      arrayOf(returns.map(({ place }) => place)),
+      arrayOf(returns.map(({ stamp }) => stamp)),
+      arrayOf(returns.map(({ count }) => count)),
       atMs,
     ],
   )
-  return rows
+  return rows[0].answers.map(answerOf)
 }
+
+/**
+ * In a third of the time that `pg` takes, which looks at each character: a subject has none that an
+ * array would escape, and a process asks for thousands of limits in a second.
+ */
+const arrayOf = (values: readonly (string | number)[]): string => `{${values.join(',')}}`
+
+type AnswerRow = [
+  granted: number,
+  ahead: number,
+  stamp: number,
+  used: number,
+  validMs: number | null,
+  retryMs: number | null,
+  othersHold: number,
+]
+
+const answerOf = ([
+  granted,
+  ahead,
+  stamp,
+  used,
+  validMs,
+  retryMs,
+  othersHold,
+]: AnswerRow): Answer => ({
+  granted,
+  ahead,
+  stamp,
+  used,
+  validMs,
+  retryMs,
+  othersHold,
+})
 
 /** Deletes rows of windows that have passed, in portions that keep no lock for long. */
 export async function sweepWindows(db: Db): Promise<void> {

@@ -1,0 +1,54 @@
+/** What a process asks Postgres for, and what Postgres grants. */
+
+/** How many, in which time: seconds of a sliding window, or a period of the UTC calendar. */
+export type Period = number | 'day' | 'month' | 'total'
+
+export interface Rule {
+  /** Whose: `key:<id>` or `tenant:<name>`. */
+  readonly subject: string
+  readonly period: Period
+  readonly limit: number
+}
+
+export interface Ask {
+  readonly rule: Rule
+  /** For requests that wait. */
+  readonly want: number
+  /** For later ones, at most. */
+  readonly ahead: number
+  /** What the process holds ahead of need already. */
+  readonly held: number
+  /** Allowances that it gives back, by their stamps. */
+  readonly returns: readonly Return[]
+}
+
+export interface Return {
+  stamp: number
+  count: number
+}
+
+export interface Answer {
+  granted: number
+  ahead: number
+  /** Names the grant, where a part of it is given back. */
+  stamp: number
+  /** Of the limit, by all processes and with these grants. */
+  used: number
+  /** Milliseconds for which what was granted ahead may be used; `null`: forever. */
+  validMs: number | null
+  /** Milliseconds until more can be granted; `null`: never. */
+  retryMs: number | null
+  /** What may be given back soon: what other processes hold ahead of need, or were granted just now. */
+  othersHold: number
+}
+
+/** One statement. */
+export interface Batch {
+  /** Names the process; another one after a statement that failed. */
+  holder: string
+  /** What is granted to waiting requests is used within that time, or given back. */
+  lateMs: number
+  asks: readonly Ask[]
+}
+
+export const idOf = ({ subject, period }: Rule): string => `${subject}/${period}`

@@ -1,0 +1,132 @@
+/**
+ * Asks Postgres for all meters that need allowances at one moment by one statement. No I/O:
+ * statements, clock and event loop are passed in.
+ */
+import type { Answer, Batch } from './allowance-terms.ts'
+import type { Meter } from './meter.ts'
+
+export interface AskQueueParts {
+  /** Answers in the order of the asks. Calls `done` once. */
+  send: (batch: Batch, done: (answers: readonly Answer[] | Error) => void) => void
+  /** Milliseconds of a monotonic clock. */
+  now: () => number
+  /** Runs it once what is at hand is done. */
+  schedule: (run: () => void) => void
+  newHolder: () => string
+}
+
+export interface AskEvents {
+  /** What requests wait for. */
+  needOf: (meter: Meter) => number
+  /** The meters have the answer. */
+  answered: (meters: readonly Meter[], now: number) => void
+  failed: (meters: readonly Meter[]) => void
+}
+
+const MAX_ASKS = 200
+const MAX_STATEMENTS = 2
+/** After a statement that failed no other is sent for so long. */
+const PAUSE_MS = 100
+/** The first statements of a process take longer than later ones. */
+const FIRST_LATE_MS = 50
+const SHORTEST_LATE_MS = 5
+const LONGEST_LATE_MS = 2000
+
+export class AskQueue {
+  #parts: AskQueueParts
+  #events: AskEvents
+  #meters = new Set<Meter>()
+  #isScheduled = false
+  #statements = 0
+  #holder: string
+  #lateMs = FIRST_LATE_MS
+  #pausedUntil = -Infinity
+
+  constructor(parts: AskQueueParts, events: AskEvents) {
+    this.#parts = parts
+    this.#events = events
+    this.#holder = parts.newHolder()
+  }
+
+  add(meter: Meter): void {
+    this.#meters.add(meter)
+    if (this.#isScheduled || this.#statements === MAX_STATEMENTS) return
+    this.#isScheduled = true
+    this.#parts.schedule(() => {
+      this.#isScheduled = false
+      this.flush()
+    })
+  }
+
+  /** Sends what a pause has held back. */
+  flush(): void {
+    if (this.#meters.size === 0) return
+    const now = this.#parts.now()
+    if (this.isPaused(now)) return
+    while (this.#statements < MAX_STATEMENTS) {
+      const meters = this.#nextMeters()
+      if (meters.length === 0) return
+      this.#send(meters, now)
+    }
+  }
+
+  isPaused(now: number): boolean {
+    return now < this.#pausedUntil
+  }
+
+  /** Whether nothing is left to be asked or given back. */
+  get isSettled(): boolean {
+    return this.#meters.size === 0 && this.#statements === 0
+  }
+
+  /** One that is asked for already comes in the statement after that. */
+  #nextMeters(): Meter[] {
+    const next: Meter[] = []
+    for (const meter of this.#meters) {
+      if (meter.isAsking) continue
+      this.#meters.delete(meter)
+      next.push(meter)
+      if (next.length === MAX_ASKS) break
+    }
+    return next
+  }
+
+  #send(meters: readonly Meter[], sentAt: number): void {
+    const [holder, lateMs] = [this.#holder, this.#lateMs]
+    const asks = meters.map((meter) => {
+      meter.prune(sentAt)
+      return meter.ask(this.#events.needOf(meter), holder, sentAt)
+    })
+    this.#statements++
+    this.#parts.send({ holder, lateMs, asks }, (answers) => {
+      this.#statements--
+      const now = this.#parts.now()
+      if (answers instanceof Error) this.#failed(meters, now)
+      else {
+        this.#lateMs = nextLateMs(this.#lateMs, now - sentAt)
+        const sending = { sentAt, lateMs, holder, now }
+        for (const [index, meter] of meters.entries()) {
+          meter.apply(asks[index]!, answers[index]!, sending)
+        }
+        this.#events.answered(meters, now)
+      }
+      this.flush()
+    })
+  }
+
+  /** What they held stays theirs to use. What the statement may have granted lapses. */
+  #failed(meters: readonly Meter[], now: number): void {
+    this.#pausedUntil = now + PAUSE_MS
+    // What Postgres knows of the former holder covers all that this process has and may have.
+    this.#holder = this.#parts.newHolder()
+    for (const meter of meters) meter.failed()
+    this.#events.failed(meters)
+  }
+}
+
+/** Four times the usual duration of a statement, so that what it grants is rarely too late. */
+function nextLateMs(lateMs: number, tookMs: number): number {
+  const wanted = tookMs * 4
+  const next = wanted > lateMs ? wanted : lateMs * 0.9 + wanted * 0.1
+  return Math.min(LONGEST_LATE_MS, Math.max(SHORTEST_LATE_MS, next))
+}

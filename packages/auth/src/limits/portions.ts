@@ -1,0 +1,102 @@
+/** The allowances that a process holds of one limit or quota, and those that it is to give back. */
+import type { Return } from './allowance-terms.ts'
+
+export interface Portion {
+  readonly stamp: number
+  count: number
+  readonly usableUntil: number
+  /** Until then it counts in Postgres, and is worth giving back. */
+  readonly countsUntil: number
+  readonly isAhead: boolean
+  readonly holder: string
+}
+
+export class Portions {
+  /** Usable allowances, as of the last `prune`. */
+  held = 0
+  /** Those that end first come first. */
+  #portions: Portion[] = []
+  #firstEndsAt = Infinity
+  #returns: Return[] = []
+
+  hold(portion: Portion): void {
+    this.held += portion.count
+    this.#portions.push(portion)
+    this.#sort()
+  }
+
+  /** Only as many as are `held`. */
+  take(cost: number): void {
+    this.held -= cost
+    let rest = cost
+    while (rest > 0) {
+      const portion = this.#portions[0] as Portion
+      const part = Math.min(rest, portion.count)
+      portion.count -= part
+      rest -= part
+      if (portion.count > 0) return
+      this.#portions.shift()
+      this.#firstEndsAt = this.#portions[0]?.usableUntil ?? Infinity
+    }
+  }
+
+  /** Whether anything of it is to be given back. */
+  prune(now: number): boolean {
+    if (now < this.#firstEndsAt) return false
+    const ended = this.#portions.filter(({ usableUntil }) => usableUntil <= now)
+    this.#portions = this.#portions.filter(({ usableUntil }) => usableUntil > now)
+    return this.#giveBack(ended, now)
+  }
+
+  /** Gives back all that is held. */
+  release(now: number): boolean {
+    const portions = this.#portions
+    this.#portions = []
+    return this.#giveBack(portions, now)
+  }
+
+  takeReturns(): Return[] {
+    const returns = this.#returns
+    this.#returns = []
+    return returns
+  }
+
+  /** What Postgres knows of a holder. */
+  heldAheadBy(holder: string): number {
+    let sum = 0
+    for (const { isAhead, count, holder: by } of this.#portions) {
+      if (isAhead && by === holder) sum += count
+    }
+    return sum
+  }
+
+  get isEmpty(): boolean {
+    return this.#portions.length === 0
+  }
+
+  /** Whether it holds what was granted to a request that waited. */
+  get hasUnspent(): boolean {
+    return this.#portions.some(({ isAhead }) => !isAhead)
+  }
+
+  get hasReturns(): boolean {
+    return this.#returns.length > 0
+  }
+
+  #giveBack(portions: readonly Portion[], now: number): boolean {
+    let isAny = false
+    for (const { count, stamp, countsUntil } of portions) {
+      this.held -= count
+      if (count === 0 || countsUntil <= now) continue
+      this.#returns.push({ stamp, count })
+      isAny = true
+    }
+    this.#sort()
+    return isAny
+  }
+
+  #sort(): void {
+    if (this.#portions.length > 1) this.#portions.sort((a, b) => a.usableUntil - b.usableUntil)
+    this.#firstEndsAt = this.#portions[0]?.usableUntil ?? Infinity
+  }
+}

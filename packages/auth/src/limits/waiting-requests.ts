@@ -1,0 +1,64 @@
+/** The requests that wait for allowances, by what they wait for. */
+import type { Meter } from './meter.ts'
+import type { MeterSet } from './meter-registry.ts'
+
+/** A meter: the request is over it. */
+export type Verdict = 'passed' | 'unavailable' | Meter
+
+export interface WaitingRequest {
+  readonly set: MeterSet
+  /** What it takes of the quota. */
+  readonly cost: number
+  readonly until: number
+  /** `null` once it is decided about. */
+  settle: ((verdict: Verdict) => void) | null
+}
+
+export class WaitingRequests {
+  #byMeter = new Map<Meter, Set<WaitingRequest>>()
+
+  /** A request waits for each meter that it lacks. */
+  add(meter: Meter, request: WaitingRequest): void {
+    const waiting = this.#byMeter.get(meter)
+    if (waiting) waiting.add(request)
+    else this.#byMeter.set(meter, new Set([request]))
+  }
+
+  /** Those of any of these meters, in the order in which they came. They wait for none of them now. */
+  takeAll(meters: Iterable<Meter>): WaitingRequest[] {
+    const requests = new Set<WaitingRequest>()
+    for (const meter of meters) {
+      for (const request of this.#byMeter.get(meter) ?? []) requests.add(request)
+      this.#byMeter.delete(meter)
+    }
+    return [...requests].filter(({ settle }) => settle !== null)
+  }
+
+  /** Those for which no statement is under way. */
+  takeUnasked(): WaitingRequest[] {
+    return this.takeAll([...this.#byMeter.keys()].filter((meter) => !meter.isAsking))
+  }
+
+  /** What they need in all: of the requests of a key no more than its other limits can let through. */
+  needOf(meter: Meter): number {
+    const requests = this.#byMeter.get(meter)
+    if (requests === undefined) return 0
+    const left = new Map<MeterSet, number>()
+    let sum = 0
+    for (const { set, cost, settle } of requests) {
+      // Another limit has decided about it.
+      if (settle === null) continue
+      const room = left.get(set) ?? roomBeside(set, meter)
+      if (room > 0) sum += costOf(meter, set, cost)
+      left.set(set, room - 1)
+    }
+    return sum
+  }
+}
+
+export const costOf = (meter: Meter, set: MeterSet, cost: number): number =>
+  meter === set.quota ? cost : 1
+
+/** At least one: a request that waits is decided by the answer. */
+const roomBeside = ({ meters }: MeterSet, beside: Meter): number =>
+  Math.max(1, Math.min(...meters.map((meter) => (meter === beside ? Infinity : meter.room))))
