@@ -50,7 +50,7 @@ const operations = refuse(
   '^(\\.\\.?/)+operations/',
   'Routes and the plugin call operations; what operations use does not call them back.',
 )
-const guard = refuse('^(\\.\\.?/)+guard/', 'A table does not know the guard.')
+const guard = refuse('^(\\.\\.?/)+guard/', 'The guard is built on this file.')
 const inbound = refuse('^(\\.\\.?/)+inbound/', 'Inbound and outbound meet in the plugin.')
 const outbound = refuse('^(\\.\\.?/)+outbound/', 'Inbound and outbound meet in the plugin.')
 const tables = refuse('^(\\.\\.?/)+tables/', 'A route calls operations, which call tables.')
@@ -147,6 +147,7 @@ export const importDirections: OxlintOverride[] = [
   imports(['packages/auth/src/routes/**'], auth, plugin, tables),
   imports(['packages/auth/src/operations/**'], auth, plugin, routes),
   imports(['packages/auth/src/guard/**'], auth, upwards),
+  imports(['packages/auth/src/{limits,usage}/**'], auth, upwards, guard, http),
   imports(['packages/auth/src/tables/**'], auth, upwards, guard, http),
   imports(
     [

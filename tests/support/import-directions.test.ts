@@ -25,6 +25,7 @@ const refused = [
   ['packages/auth/src/guard/guard.ts', '../plugin.ts'],
   ['packages/auth/src/tables/users.ts', '../index.ts'],
   ['packages/auth/src/tables/users.ts', '../guard/policy/route-policy.ts'],
+  ['packages/auth/src/usage/usage-counter.ts', '../guard/guard.ts'],
   ['packages/auth/src/operations/users.ts', '../routes/users.ts'],
   ['packages/auth/src/routes/users.ts', '../tables/users.ts'],
   ['packages/auth/src/guard/keys/key-cache.ts', '../../operations/users.ts'],

@@ -21,6 +21,15 @@ export interface PayloadOf {
   tenant: string | null
 }
 
+/**
+ * Options of `svcConsole`.
+ *
+ * @example
+ * const options: SvcConsoleOptions = {
+ *   origin: 'https://api.example',
+ *   access: (request) => request.user && { userId: request.user.id, tenant: null, can: 'all' },
+ * }
+ */
 export interface SvcConsoleOptions {
   /** Where the console is served. @default '/console' */
   path?: string

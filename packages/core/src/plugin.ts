@@ -43,9 +43,11 @@ async function core(app: FastifyInstance, options: SvcCoreOptions): Promise<void
  * Transactions, durable events, actions, a key-value store, secrets and jobs, in Postgres, as
  * `fastify.svc`. The boot fails with one of
  *
- * - InvalidOption: an option is wrong or unknown, or no database is given
+ * - InvalidOption: an option is wrong or unknown, no database is given, or a secret of the option
+ *   `encryption` is not a key
  * - DatabaseUnreachable, DatabaseTooOld: Postgres does not answer, or is older than 14
  * - RightsMissing: the role lacks a right, which the message names
+ * - SchemaMissing: with `migrate: 'check'`, a table or a queue is missing, which the message names
  * - MigrationBlocked: a migration waited ten minutes for a lock or for another process
  * - AlreadyRegistered: svcCore is registered twice, or the host has a decorator `svc`
  *

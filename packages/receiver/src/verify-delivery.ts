@@ -44,6 +44,7 @@ export interface VerifyDeliveryOptions {
  *   body: rawBody,
  *   secret: process.env.WEBHOOK_SECRET!,
  * })
+ * @see https://www.standardwebhooks.com for `webhook-signature`, which `publicKey` verifies
  */
 export function verifyDelivery<Payload = unknown>({
   headers,

@@ -1,7 +1,7 @@
 /** The limiter of this process: its clock, its statements, and what it gives back when it closes. */
 import { randomUUID } from 'node:crypto'
 import type { Db } from '@svc/core/internal'
-import { OutageLog, type Log } from '../guard/outage-log.ts'
+import { OutageLog, type Log } from '../outage-log.ts'
 import { sweepWindows, takeAllowances } from '../tables/allowances.ts'
 import { keyRules, quotaRule, tenantRules, type Limit, type Quota } from './limits.ts'
 import { Limiter } from './limiter.ts'

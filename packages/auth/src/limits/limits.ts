@@ -41,6 +41,8 @@ export const Quota = Type.Object(
  *
  * @example
  * const limit: Limit = { limit: 100, perSeconds: 60 }
+ * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ for the fields
+ *   `RateLimit-Policy` and `RateLimit` of an answer
  */
 export type Limit = Static<typeof Limit>
 

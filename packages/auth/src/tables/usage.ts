@@ -1,6 +1,5 @@
 /** How often keys were used, by the hour. */
 import { withinReach, type Db, type Reach } from '@svc/core/internal'
-import type { UsagePortion } from '../usage/usage-counter.ts'
 import { isoOf } from './timestamps.ts'
 
 export const OUTCOMES = [
@@ -13,6 +12,14 @@ export const OUTCOMES = [
 
 export type UsageOutcome = (typeof OUTCOMES)[number]
 export type Counts = Record<UsageOutcome, number>
+
+/** So many rows of one hour, in one statement. */
+export interface UsagePortion {
+  /** Grows by one with each portion. One that is written a second time has the number that it had. */
+  readonly number: number
+  readonly hour: Date
+  readonly uses: readonly (readonly [keyId: string, Counts])[]
+}
 
 /**
  * Adds to what other processes have written of the same keys and hour. A portion of a number that its

@@ -1,20 +1,12 @@
 /** Counts what came of requests with keys, and writes it in batches, never while a request waits. */
-import { OutageLog, type Log } from '../guard/outage-log.ts'
-import type { Counts, UsageOutcome } from '../tables/usage.ts'
+import { OutageLog, type Log } from '../outage-log.ts'
+import type { Counts, UsageOutcome, UsagePortion } from '../tables/usage.ts'
 
 /** Those of one key since the last batch: kept with the cached key, so that no lookup is needed. */
 export interface KeyUsage extends Counts {
   readonly keyId: string
   /** It is part of the next batch. */
   isCounted: boolean
-}
-
-/** So many rows of one hour, in one statement. */
-export interface UsagePortion {
-  /** Grows by one with each portion. One that is written a second time has the number that it had. */
-  readonly number: number
-  readonly hour: Date
-  readonly uses: readonly (readonly [keyId: string, Counts])[]
 }
 
 /** Does nothing where a portion of that number was written before. */

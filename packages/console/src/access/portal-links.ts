@@ -5,6 +5,7 @@ import { EXPECTED_CAN, isCan, PORTAL_RIGHTS, rightsOf, type Can } from '../right
 import { insertPortalCode } from '../tables/portal-codes.ts'
 import { hashOfToken, newToken } from './token.ts'
 
+/** For whom a link into the portal is, what it allows, and for how long. */
 export interface PortalLink {
   tenant: string
   /**
@@ -17,6 +18,7 @@ export interface PortalLink {
   expiresInSeconds?: number
 }
 
+/** `svc.console`. */
 export interface SvcConsole {
   /**
    * A link that signs a tenant in, once: the session that it begins lasts 8 hours. It is a URL where

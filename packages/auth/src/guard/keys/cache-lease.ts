@@ -6,7 +6,7 @@
  * end: a host without traffic sends no queries for it, and the next request waits for one reading.
  */
 import type { KeyChanges } from '../../tables/key-changes.ts'
-import { OutageLog, type Log } from '../outage-log.ts'
+import { OutageLog, type Log } from '../../outage-log.ts'
 
 export interface CacheLeaseParts {
   readKeyChanges: (since: number) => Promise<KeyChanges>

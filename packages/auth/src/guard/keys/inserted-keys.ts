@@ -3,7 +3,7 @@
  * request waits for it, and the lease of the cache does not depend on it.
  */
 import type { InsertedKeys } from '../../tables/inserted-keys.ts'
-import { OutageLog, type Log } from '../outage-log.ts'
+import { OutageLog, type Log } from '../../outage-log.ts'
 
 export interface InsertedKeysPollerParts {
   findInsertedKeys: (since: string | null) => Promise<InsertedKeys>

@@ -1,5 +1,5 @@
 /** When keys were last used: recorded here and written in batches, never while a request waits. */
-import { OutageLog, type Log } from '../outage-log.ts'
+import { OutageLog, type Log } from '../../outage-log.ts'
 import type { CachedKey } from './cached-key.ts'
 
 /** Times by the ids of keys. */

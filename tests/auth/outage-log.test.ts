@@ -1,10 +1,10 @@
 import t from 'tap'
-import { CacheLease } from '../../../packages/auth/src/guard/keys/cache-lease.ts'
-import { InsertedKeysPoller } from '../../../packages/auth/src/guard/keys/inserted-keys.ts'
-import { createCachedKey } from '../../../packages/auth/src/guard/keys/cached-key.ts'
-import { LastUsed } from '../../../packages/auth/src/guard/keys/last-used.ts'
-import { OutageLog } from '../../../packages/auth/src/guard/outage-log.ts'
-import { until } from '../../support/until.ts'
+import { CacheLease } from '../../packages/auth/src/guard/keys/cache-lease.ts'
+import { InsertedKeysPoller } from '../../packages/auth/src/guard/keys/inserted-keys.ts'
+import { createCachedKey } from '../../packages/auth/src/guard/keys/cached-key.ts'
+import { LastUsed } from '../../packages/auth/src/guard/keys/last-used.ts'
+import { OutageLog } from '../../packages/auth/src/outage-log.ts'
+import { until } from '../support/until.ts'
 
 function makeLog() {
   const lines: string[] = []
