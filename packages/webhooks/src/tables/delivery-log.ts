@@ -67,16 +67,26 @@ export async function insertLogRows(db: Db, rows: LogRow[]): Promise<void> {
   )
 }
 
-/** The same as a part of the statement that settles the jobs: see `recordCompleted`. */
-export const insertOfCompleted = (rows: LogRow[]): InsertCompleted => ({
-  insert: INSERT_OF_COMPLETED,
-  values: columnsOf(rows),
-})
+/** The same as a part of the statement that settles the jobs, one for each row: see `recordCompleted`. */
+export const insertOfCompleted = (rows: LogRow[]): InsertCompleted =>
+  rows.length === 1
+    ? { insert: INSERT_OF_COMPLETED_ONE, values: columnsOf(rows).flat() }
+    : { insert: INSERT_OF_COMPLETED, values: columnsOf(rows) }
 
 const INSERT_OF_COMPLETED = `, written as materialized (
     select ${GIVEN}, attempt.first_attempt_ms, ${TENANT} as tenant from ${rowsFrom(FIRST_PARAMETER)}
       join unnest(${JOB_IDS}::uuid[]) with ordinality as job (id, n) using (n)
       join completed on completed.id = job.id
+  ) ${INSERT_WRITTEN}`
+
+/** Of one job, without arrays. */
+const INSERT_OF_COMPLETED_ONE = `, attempt as materialized (
+    select ${Object.entries(COLUMNS)
+      .map(([name, type], index) => `$${FIRST_PARAMETER + index}::${type} as ${name}`)
+      .join(', ')}
+      from completed
+  ), written as materialized (
+    select ${GIVEN}, attempt.first_attempt_ms, ${TENANT} as tenant from attempt
   ) ${INSERT_WRITTEN}`
 
 const columnsOf = (rows: LogRow[]): unknown[][] => [

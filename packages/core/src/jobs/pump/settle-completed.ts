@@ -10,6 +10,15 @@ const COMPLETED = `completed as (
      and job.state = 'active' and job.started_on = claim.started_on
   returning job.id)`
 
+/**
+ * The same for one job, as most batches have at ordinary rates: without arrays, the statement takes
+ * about half of the CPU time.
+ */
+const COMPLETED_ONE = `completed as (
+  delete from svc_jobs.job
+   where name = $1 and id = ${JOB_IDS}::uuid and state = 'active' and started_on = $3::timestamptz
+  returning id)`
+
 /** Returns whether the batch is settled: other outcomes need a transaction. */
 export async function settleCompleted(
   db: Db,
@@ -20,12 +29,21 @@ export async function settleCompleted(
   if (completed === null) return false
   const recorded = worker.record ? worker.recordCompleted?.(completed) : NOTHING
   if (!recorded) return false
-  await db.query(`with ${COMPLETED} ${recorded.insert}`, [
-    worker.queue,
-    completed.map(({ job }) => job.id),
-    completed.map(({ job }) => job.startedOn),
-    ...recorded.values,
-  ])
+  const ids = completed.map(({ job }) => job.id)
+  const startedOn = completed.map(({ job }) => job.startedOn)
+  await (completed.length === 1
+    ? db.query(`with ${COMPLETED_ONE} ${recorded.insert}`, [
+        worker.queue,
+        ids[0],
+        startedOn[0],
+        ...recorded.values,
+      ])
+    : db.query(`with ${COMPLETED} ${recorded.insert}`, [
+        worker.queue,
+        ids,
+        startedOn,
+        ...recorded.values,
+      ]))
   return true
 }
 
