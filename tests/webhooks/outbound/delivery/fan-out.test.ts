@@ -82,12 +82,17 @@ t.test('10 000 webhooks on one event each get it once', async (t) => {
   )
   await app.svc.events.publish('order.created', { n: 1 })
 
-  await receiver.got(many)
+  // On a busy machine an attempt may time out: its delivery is tried again, under the same id.
+  const delivered = await until(
+    () =>
+      app.svc.database.query(
+        `select count(*)::int, count(distinct webhook_id)::int as webhooks
+           from svc."__svc.webhooks.delivery_log" where status = 'delivered'`,
+      ),
+    ({ rows }) => rows[0].count >= many,
+    100,
+  )
+  t.same(delivered.rows[0], { count: many, webhooks: many })
   t.equal(new Set(receiver.requests.map(({ path }) => path)).size, many)
   t.equal(new Set(receiver.requests.map(({ headers }) => headers['x-svc-delivery-id'])).size, many)
-  const log = await until(
-    () => app.svc.database.query('select count(*)::int from svc."__svc.webhooks.delivery_log"'),
-    ({ rows }) => rows[0].count === many,
-  )
-  t.equal(log.rows[0].count, many)
 })
