@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { compileFilter } from '../../packages/core/src/events/filter/compile-filter.ts'
+import { FilterIndex } from '../../packages/core/src/events/filter/filter-index.ts'
+import { Reading } from '../../packages/core/src/events/filter/reading.ts'
 import { isEventName } from '../../packages/core/src/events/validate-event.ts'
 import {
   publishedEventId,
@@ -57,6 +59,45 @@ t.test('a filter and its negation never agree', (t) =>
       if (decide(subject) === negated(subject)) throw new Error('both say the same')
     }),
   ),
+)
+
+// Few names and values, so that filters often match.
+const value = fc.constantFrom(0, 1, 'a', true, null)
+const { condition } = fc.letrec((tie) => ({
+  condition: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    fc.dictionary(
+      fc.constantFrom('payload.a', 'payload.b', 'payload.a.b', 'event', 'tenant'),
+      value,
+      {
+        minKeys: 1,
+        maxKeys: 3,
+      },
+    ),
+    fc.record({ 'payload.a': fc.record({ $in: fc.array(value, { maxLength: 3 }) }) }),
+    fc.record({ payload: fc.record({ b: fc.record({ $gte: fc.constantFrom(0, 'a') }) }) }),
+    fc.record({ 'payload.b': fc.record({ $ne: value }) }),
+    fc.record({ $and: fc.array(tie('condition'), { minLength: 1, maxLength: 3 }) }),
+    fc.record({ $or: fc.array(tie('condition'), { minLength: 1, maxLength: 3 }) }),
+    fc.record({ $not: tie('condition') }),
+  ),
+}))
+const part = fc.oneof(value, fc.array(value, { maxLength: 3 }), fc.record({ b: value }))
+const published = fc.record(
+  { a: fc.oneof(part, fc.array(part, { maxLength: 3 })), b: part },
+  { requiredKeys: [] },
+)
+
+t.test('an index of filters finds those that match when each is asked', (t) =>
+  fuzz(t, fc.tuple(fc.array(condition, { maxLength: 20 }), published), ([filters, payload]) => {
+    const subject = { event: 'a', tenant: null, payload }
+    const all = filters.map((one) => ({ filter: JSON.stringify(one) }))
+    const found = new Set(new FilterIndex(all).matches(new Reading(subject)).matched)
+    for (const [place, one] of all.entries()) {
+      const isMatch = compileFilter(filters[place])(subject)
+      if (found.has(one) !== isMatch) throw new Error(`${one.filter} should be ${isMatch}`)
+    }
+  }),
 )
 
 t.test('an id of an event is read back as it was given, for every tenant', (t) => {

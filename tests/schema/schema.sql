@@ -182,6 +182,14 @@ create table svc."__svc.events" (
 );
 CREATE INDEX "__svc.events_published_at_idx" ON svc."__svc.events" USING brin (published_at);
 
+create table svc."__svc.filter_changes" (
+  circle bigint not null,
+  changed_by xid8 default pg_current_xact_id() not null,
+  changed_at timestamp with time zone default clock_timestamp() not null
+);
+CREATE INDEX "__svc.filter_changes_changed_at_idx" ON svc."__svc.filter_changes" USING btree (changed_at);
+CREATE INDEX "__svc.filter_changes_circle_changed_by_idx" ON svc."__svc.filter_changes" USING btree (circle, changed_by);
+
 create table svc."__svc.job_grants" (
   id uuid not null,
   queue text collate "C" not null,
@@ -287,6 +295,7 @@ create table svc."__svc.targets" (
 CREATE INDEX "__svc.targets_target_idx" ON svc."__svc.targets" USING btree (target);
 CREATE INDEX targets_by_tenant ON svc."__svc.targets" USING btree (subscription, event_name, tenant, target) WHERE (filter IS NULL);
 CREATE INDEX targets_with_filter ON svc."__svc.targets" USING btree (event_name, tenant) WHERE (filter IS NOT NULL);
+CREATE TRIGGER note_filter_change AFTER INSERT OR DELETE OR UPDATE ON svc."__svc.targets" FOR EACH ROW EXECUTE FUNCTION svc."__svc.note_filter_change"();
 
 create table svc."__svc.webhooks.deleted_webhooks" (
   id uuid not null,
@@ -884,6 +893,12 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.circle"(event_name text, tenant text)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$ select hashtextextended(event_name || ' ' || tenant, 0) $function$;
+
 CREATE OR REPLACE FUNCTION svc."__svc.claim_restricted"(queue_name text, group_ids text[], mosts integer[], owner text, begins_within_ms integer, told_grants uuid[], told_after_ms double precision[], told_took_ms double precision[])
  RETURNS text
  LANGUAGE plpgsql
@@ -1084,6 +1099,23 @@ CREATE OR REPLACE FUNCTION svc."__svc.first_uuid"(at timestamp with time zone)
  IMMUTABLE
 AS $function$
   select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.note_filter_change"()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if old.filter is not null then
+    insert into svc."__svc.filter_changes" (circle)
+    values (svc."__svc.circle"(old.event_name, old.tenant));
+  end if;
+  if new.filter is not null then
+    insert into svc."__svc.filter_changes" (circle)
+    values (svc."__svc.circle"(new.event_name, new.tenant));
+  end if;
+  return null;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], deduplication_keys text[], deduplication_seconds double precision[], matched_events integer[], matched_subscriptions text[], matched_targets uuid[], offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer)

@@ -3,6 +3,8 @@ import type { Db } from './postgres/transaction.ts'
 import { sweepAudit } from './audit/audit-table.ts'
 import { deleteOldDeadLetters } from './jobs/pg-boss/dead-letters.ts'
 import { sweepEvents } from './events/events-table.ts'
+import { sweepFilterChanges } from './events/filter-changes-table.ts'
+import { CHANGES_KEPT_SECONDS } from './events/known-filters.ts'
 import { sweepGrants } from './jobs/groups/restrictions-table.ts'
 import { deleteRetiredJobs } from './jobs/pg-boss/jobs-table.ts'
 import { sweepExpired } from './kv/kv-table.ts'
@@ -43,6 +45,11 @@ export function retentionTasks(
       },
     },
     { name: 'processes that ended', seconds: HOUR, run: () => sweepProcesses(db) },
+    {
+      name: 'old changes of filters',
+      seconds: HOUR,
+      run: () => sweepFilterChanges(db, CHANGES_KEPT_SECONDS),
+    },
     { name: 'old grants of attempts', seconds: HOUR, run: () => sweepGrants(db) },
     {
       name: 'jobs of retired subscriptions',

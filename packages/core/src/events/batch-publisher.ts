@@ -11,7 +11,8 @@ import { writeAlongside, type Alongside, type PublishedOrTaken } from './alongsi
 import type { JobHandover } from './job-handover.ts'
 import type { EventRow } from './events-table.ts'
 import { MicroBatch } from './micro-batch.ts'
-import type { JobOffer } from './publish-statement.ts'
+import { KnownFilters } from './known-filters.ts'
+import type { JobOffer, PublishTerms } from './publish-statement.ts'
 import {
   keyOf,
   publishDeduplicated,
@@ -32,8 +33,9 @@ type Result<P extends { results: unknown[] }> = P['results'][number]
 const LARGEST_CLAIMED_BATCH = 8
 
 export class BatchPublisher {
+  /** Of publishes in the caller's transactions as well. */
+  readonly terms: PublishTerms
   #database: Pick<Database, 'db' | 'pool'>
-  #retry: RetrySettings
   #handover: JobHandover
   /** Transactions of `publishAll` that are under way. */
   #alone = new Set<Promise<unknown>>()
@@ -48,13 +50,15 @@ export class BatchPublisher {
     handover: JobHandover,
   ) {
     this.#database = database
-    this.#retry = retry
+    this.terms = { retry, filters: new KnownFilters() }
     this.#handover = handover
     this.#prepares = !database.pooled
     this.#batch = new MicroBatch(
       (events) =>
         this.#commit(events.length, (offer) =>
-          this.#writing(events, (db) => publishEvents(this.#preparing(db), events, retry, offer)),
+          this.#writing(events, (db) =>
+            publishEvents(this.#preparing(db), events, this.terms, offer),
+          ),
         ),
       keyOf,
     )
@@ -62,7 +66,7 @@ export class BatchPublisher {
       (events) =>
         this.#commit(events.length, (offer) =>
           this.#writing(events, (db) =>
-            publishDeduplicated(this.#preparing(db), events, retry, offer),
+            publishDeduplicated(this.#preparing(db), events, this.terms, offer),
           ),
         ),
       ({ deduplicationKey }) => deduplicationKey.key,
@@ -105,8 +109,8 @@ export class BatchPublisher {
     const deduplicated = events.filter(isDeduplicated)
     const others = events.filter((event) => !isDeduplicated(event))
     const { results, published } = await transaction(this.#database.pool, async (db) => {
-      const once = await publishDeduplicated(db, deduplicated, this.#retry)
-      const always = await publishEvents(db, others, this.#retry)
+      const once = await publishDeduplicated(db, deduplicated, this.terms)
+      const always = await publishEvents(db, others, this.terms)
       const results = { once: once.results.values(), always: always.results.values() }
       const all = events.map(
         (event) => results[isDeduplicated(event) ? 'once' : 'always'].next().value ?? null,

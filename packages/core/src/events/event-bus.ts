@@ -172,7 +172,7 @@ export class EventBus {
     if (open) open.publishing++
     try {
       const offer = open && mayClaim(open) ? this.#handover.offer() : undefined
-      const published = await publishEvents(db, events, this.#parts.retry, offer)
+      const published = await publishEvents(db, events, this.#publisher.terms, offer)
       if (open) addPublished(open, published)
       else {
         this.#undecided.found(published.undecided)

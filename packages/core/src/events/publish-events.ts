@@ -1,9 +1,8 @@
 /** Publishes events in one statement, with the jobs that follow from them. */
 import type { Db } from '../postgres/transaction.ts'
-import type { RetrySettings } from '../jobs/retry-settings.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
 import type { EventRow } from './events-table.ts'
-import { writeEvents, type JobOffer } from './publish-statement.ts'
+import { writeEvents, type JobOffer, type PublishTerms } from './publish-statement.ts'
 import {
   publishedFrom,
   publishedOnceFrom,
@@ -15,10 +14,10 @@ import {
 export async function publishEvents(
   db: Db,
   events: EventRow[],
-  retry: RetrySettings,
+  terms: PublishTerms,
   offer?: JobOffer,
 ): Promise<Published> {
-  return publishedFrom(await writeEvents(db, { events, retry, offer }), events, retry)
+  return publishedFrom(await writeEvents(db, { ...terms, events, offer }), events, terms.retry)
 }
 
 /** An event that is published if its key is free. */
@@ -30,12 +29,12 @@ export interface DeduplicatedEvent extends EventRow {
 export async function publishDeduplicated(
   db: Db,
   events: DeduplicatedEvent[],
-  retry: RetrySettings,
+  terms: PublishTerms,
   offer?: JobOffer,
 ): Promise<PublishedOnce> {
   const keys = events.map(({ deduplicationKey }) => deduplicationKey)
-  const written = await writeEvents(db, { events, retry, offer, keys })
-  return publishedOnceFrom(written, events, retry)
+  const written = await writeEvents(db, { ...terms, events, offer, keys })
+  return publishedOnceFrom(written, events, terms.retry)
 }
 
 export const keyOf = ({ name, id }: { name: string; id: string }): string => `${name}\n${id}`

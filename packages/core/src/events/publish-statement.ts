@@ -9,6 +9,7 @@ import type { RetrySettings } from '../jobs/retry-settings.ts'
 import { tenantOfEvent } from './event-id.ts'
 import type { UndecidedFilter } from './undecided-filters.ts'
 import type { EventRow } from './events-table.ts'
+import type { KnownFilters } from './known-filters.ts'
 import { matchRecipients, type MatchedRecipient } from './recipient-filters.ts'
 
 /** What the publishing process may claim of the jobs that follow. */
@@ -55,22 +56,20 @@ export interface Written {
 const PUBLISH = `select svc."__svc.publish"(
   $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) as written`
 
-/** What a publish writes, and on which terms. */
-export interface ToWrite {
-  events: EventRow[]
+/** What a publish goes by. */
+export interface PublishTerms {
   /** Attempts and delays of the jobs. */
   retry: RetrySettings
+  filters: KnownFilters
+}
+
+/** What a publish writes, and on which terms. */
+export interface ToWrite extends PublishTerms {
+  events: EventRow[]
   offer?: JobOffer | undefined
   /** One for each event, which is written where its key is free, and takes it. */
   keys?: DeduplicationKey[]
 }
-
-/**
- * Names of events for which some recipient had a filter: their filters are asked first, and the
- * statement need not be refused for that.
- */
-const namesWithFilters = new Set<string>()
-const MOST_NAMES = 10_000
 
 const NOTHING: Written = {
   created: [],
@@ -85,16 +84,15 @@ const NOTHING: Written = {
 
 /** Writes the events and the jobs that follow from them. */
 export async function writeEvents(db: Db, toWrite: ToWrite): Promise<Written> {
-  const { events } = toWrite
+  const { events, filters } = toWrite
   if (events.length === 0) return NOTHING
-  const hasFilters = events.some(({ name }) => namesWithFilters.has(name))
-  const recipients = hasFilters ? await matchRecipients(db, events) : null
+  const names = events.map(({ name }) => name)
+  const recipients = filters.areFor(names) ? await matchRecipients(db, filters, events) : null
   const written = await callPublish(db, toWrite, recipients && recipients.matched)
   if (!('hasFilters' in written)) {
     return recipients ? { ...written, undecided: recipients.undecided } : written
   }
-  if (namesWithFilters.size > MOST_NAMES) namesWithFilters.clear()
-  for (const { name } of events) namesWithFilters.add(name)
+  filters.foundFor(names)
   return writeEvents(db, toWrite)
 }
 

@@ -2,8 +2,10 @@
 import type { Db } from '../postgres/transaction.ts'
 import { tenantOfEvent } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
-import type { Subject } from './filter/field-path.ts'
-import { isReadable, matchingFilters } from './filter/matching-filters.ts'
+import type { Circle } from './filter-changes-table.ts'
+import { Reading } from './filter/reading.ts'
+import type { KnownFilters } from './known-filters.ts'
+import { isReservedName } from './own-events.ts'
 import type { UndecidedFilter } from './undecided-filters.ts'
 
 /** A recipient whose filter lets an event through. */
@@ -14,84 +16,62 @@ export interface MatchedRecipient {
   recipient: string
 }
 
-interface FilteredRecipient {
-  /** Which of the kinds, from 1. */
-  kind: number
-  subscription: string
-  recipient: string
-  /** JSON text. */
-  filter: string
-}
-
-/** Events of one kind have the same recipients. */
-interface Kind {
-  name: string
-  tenant: string | null
-  /** Which of the events, from 1. */
-  events: number[]
-}
-
 export interface MatchedRecipients {
+  /** In the order of the events: an ordered webhook has them in this order. */
   matched: MatchedRecipient[]
   undecided: UndecidedFilter[]
 }
 
-/**
- * Reads the filters of those who want these events, and decides each about each of its events. A batch
- * is often of one kind: what thousands of webhooks want is read once for all of it.
- */
-export async function matchRecipients(db: Db, events: EventRow[]): Promise<MatchedRecipients> {
-  const byKind = new Map<string, Kind>()
-  for (const [index, { id, name }] of events.entries()) {
-    const tenant = tenantOfEvent(id)
-    const key = JSON.stringify([name, tenant])
-    const kind: Kind = byKind.get(key) ?? { name, tenant, events: [] }
-    kind.events.push(index + 1)
-    byKind.set(key, kind)
+/** Decides the filters of those who want these events. */
+export async function matchRecipients(
+  db: Db,
+  filters: KnownFilters,
+  events: EventRow[],
+): Promise<MatchedRecipients> {
+  const circles = new Map<string, Circle & { events: number[] }>()
+  for (const [index, event] of events.entries()) {
+    for (const circle of circlesOf(event)) {
+      const key = `${circle.name}\n${circle.tenant}`
+      const known = circles.get(key)
+      if (known) known.events.push(index)
+      else circles.set(key, { ...circle, events: [index] })
+    }
   }
-  const kinds = [...byKind.values()]
-  const found = await findFilteredRecipients(db, kinds)
+  const readings = events.map(readingOf)
   const matched: MatchedRecipient[] = []
   const undecided = new Map<string, UndecidedFilter>()
-  for (const [number, recipients] of Map.groupBy(found, ({ kind }) => kind)) {
-    for (const event of kinds[number - 1]?.events ?? []) {
-      const matches = matchingFilters(recipients, subjectOf(events[event - 1] as EventRow))
+  const all = [...circles.values()]
+  for (const [place, recipients] of (await filters.of(db, all)).entries()) {
+    for (const event of all[place]?.events ?? []) {
+      const matches = recipients.matches(readings[event] as Reading)
       for (const { subscription, recipient } of matches.matched) {
-        matched.push({ event, subscription, recipient })
+        matched.push({ event: event + 1, subscription, recipient })
       }
       for (const { recipient } of matches.costly) {
         undecided.set(recipient, { recipient, why: 'costly' })
       }
     }
+    for (const { recipient } of recipients.unreadable) {
+      undecided.set(recipient, { recipient, why: 'unreadable' })
+    }
   }
-  for (const { recipient, filter } of found) {
-    if (!isReadable(filter)) undecided.set(recipient, { recipient, why: 'unreadable' })
-  }
-  // As they are published: an ordered webhook has them in this order.
   return {
     matched: matched.toSorted((a, b) => a.event - b.event),
     undecided: [...undecided.values()],
   }
 }
 
-const subjectOf = ({ name, id, payload }: EventRow): Subject => ({
-  event: name,
-  tenant: tenantOfEvent(id),
-  payload: JSON.parse(payload) as unknown,
-})
-
-async function findFilteredRecipients(db: Db, kinds: Kind[]): Promise<FilteredRecipient[]> {
-  const { rows } = await db.query(
-    `select given.n::int as kind, wants.subscription, target.target::text as recipient,
-            target.filter::text
-       from unnest($1::text[], $2::text[]) with ordinality as given (name, tenant, n)
-       join svc."__svc.subscriptions" as wants on wants.event_name = given.name and wants.targeted
-       join svc."__svc.targets" as target
-         on target.subscription = wants.subscription and target.filter is not null
-        and (target.event_name = given.name
-             or target.event_name = '*' and not starts_with(given.name, 'svc.'))
-        and target.tenant in ('', given.tenant)`,
-    [kinds.map(({ name }) => name), kinds.map(({ tenant }) => tenant)],
-  )
-  return rows
+/** Whose filters are asked about an event: as "__svc.publish" has it for those without filters. */
+function circlesOf({ name, id }: EventRow): Circle[] {
+  const tenant = tenantOfEvent(id)
+  const names = isReservedName(name) ? [name] : [name, '*']
+  const tenants = tenant === null ? [''] : ['', tenant]
+  return names.flatMap((one) => tenants.map((its) => ({ name: one, tenant: its })))
 }
+
+const readingOf = ({ name, id, payload }: EventRow): Reading =>
+  new Reading({
+    event: name,
+    tenant: tenantOfEvent(id),
+    payload: JSON.parse(payload) as unknown,
+  })

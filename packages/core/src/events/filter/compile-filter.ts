@@ -4,31 +4,32 @@
  * a walk along its paths.
  */
 import { InvalidFilter } from '../../errors.ts'
-import { splitPath, valuesAt, type Subject } from './field-path.ts'
+import { splitPath, type Subject } from './field-path.ts'
 import { assertWithinLimits, isObject } from './filter-limits.ts'
 import { OPERATORS, type Test } from './operators.ts'
+import { keyOfPath, Reading } from './reading.ts'
 import { TooMuchWork, WorkBound } from './work-bound.ts'
 
 /** Whether an event matches; `null` where that would be more work than one filter may be. */
-export type Verdict = (subject: Subject) => boolean | null
+export type Verdict = (event: Reading) => boolean | null
 /** The same of a part of the filter. @throws TooMuchWork */
-type Decide = (subject: Subject, work: WorkBound) => boolean
+type Decide = (event: Reading, work: WorkBound) => boolean
 
 const LOGICAL = ['$and', '$or', '$not']
 
 /** An event that is too much work does not match. @throws InvalidFilter naming the spot that is wrong */
 export function compileFilter(filter: unknown): (subject: Subject) => boolean {
   const verdict = compileVerdict(filter)
-  return (subject) => verdict(subject) === true
+  return (subject) => verdict(new Reading(subject)) === true
 }
 
 /** @throws InvalidFilter naming the spot that is wrong */
 export function compileVerdict(filter: unknown): Verdict {
   assertWithinLimits(filter)
   const decide = compile(filter, [], 'filter')
-  return (subject) => {
+  return (event) => {
     try {
-      return decide(subject, new WorkBound())
+      return decide(event, new WorkBound())
     } catch (error) {
       if (error instanceof TooMuchWork) return null
       throw error
@@ -52,12 +53,12 @@ function compile(condition: unknown, path: readonly string[], spot: string): Dec
       const inner = `${spot}.${name}`
       if (name === '$not') {
         const decide = compile(condition[name], path, inner)
-        return (subject, work) => !decide(subject, work)
+        return (event, work) => !decide(event, work)
       }
       if (name === '$and') return every(compileAll(condition[name], path, inner))
       if (name === '$or') {
         const branches = compileAll(condition[name], path, inner)
-        return (subject, work) => branches.some((decide) => decide(subject, work))
+        return (event, work) => branches.some((decide) => decide(event, work))
       }
       if (name.startsWith('$')) return compileTest(name, condition[name], path, inner)
       return compile(condition[name], splitPath(name, path, inner), inner)
@@ -85,11 +86,12 @@ function compileTest(
   }
   if (path.length === 0) throw new InvalidFilter(`${spot} must stand below a field`)
   const test: Test = operator(operand, spot)
-  return (subject, work) => test(valuesAt(subject, path, work))
+  const key = keyOfPath(path)
+  return (event, work) => test(event.valuesAt(path, key, work))
 }
 
 function every(conditions: Decide[]): Decide {
   const [only] = conditions
   if (only !== undefined && conditions.length === 1) return only
-  return (subject, work) => conditions.every((decide) => decide(subject, work))
+  return (event, work) => conditions.every((decide) => decide(event, work))
 }

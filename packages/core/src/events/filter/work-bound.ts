@@ -13,15 +13,25 @@ export class TooMuchWork extends Error {}
 export class WorkBound {
   #left = MOST_STEPS
 
+  get left(): number {
+    return this.#left
+  }
+
   /** @throws TooMuchWork */
   step(): void {
-    if (--this.#left < 0) throw new TooMuchWork()
+    this.take(1)
+  }
+
+  /** @throws TooMuchWork */
+  take(steps: number): void {
+    this.#left -= steps
+    if (this.#left < 0) throw new TooMuchWork()
   }
 
   /** A condition looks at all of the value. @throws TooMuchWork */
   lookAt(value: unknown): void {
-    this.step()
-    if (Array.isArray(value)) this.#left -= value.length
-    else if (typeof value === 'string') this.#left -= value.length / CHARACTERS
+    if (Array.isArray(value)) this.take(1 + value.length)
+    else if (typeof value === 'string') this.take(1 + value.length / CHARACTERS)
+    else this.step()
   }
 }

@@ -1,0 +1,119 @@
+/** The filters of recipients as they are stored, and which of them have changed. */
+import type { Db } from '../postgres/transaction.ts'
+
+/** Recipients who asked for the same name (`*` for all of the host) and have the same tenant. */
+export interface Circle {
+  name: string
+  /** '' for the operator's. */
+  tenant: string
+}
+
+/** With what somebody has read a circle. */
+export interface Seen {
+  snapshot: string
+  /** The transaction, if it had written something: what it writes later is not in its snapshot. */
+  reader: string | null
+  /** Another one, or one that was started again, has other snapshots. */
+  server: string
+  /** By the clock of Postgres, in seconds since 1970. */
+  readAt: number
+}
+
+export interface FilteredRecipient {
+  subscription: string
+  recipient: string
+  /** JSON text. */
+  filter: string
+}
+
+export interface Found {
+  seen: Seen
+  /** Circles, from 1, that have changed since they were seen, or were seen too long ago. */
+  stale: Set<number>
+  /** Circles, from 1, that this transaction itself has changed. */
+  own: Set<number>
+  /** The recipients of each stale circle that has some. */
+  recipients: Map<number, FilteredRecipient[]>
+}
+
+interface Header {
+  seen: Seen
+  stale: number[]
+  own: number[]
+}
+
+/** All of it in one statement, which has one snapshot. */
+export async function findFilters(
+  db: Db,
+  circles: (Circle & { seen: Seen | undefined })[],
+  keptSeconds: number,
+): Promise<Found> {
+  const { rows } = await db.query(
+    `with circle as materialized (
+       select n, name, tenant,
+              (snapshot is not null and server = pg_postmaster_start_time()::text
+                and read_at > extract(epoch from now()) - $7
+                and not exists (
+                  select from svc."__svc.filter_changes" as change
+                   where change.circle = svc."__svc.circle"(name, seen.tenant)
+                     and change.changed_by >= pg_snapshot_xmin(snapshot)
+                     and (change.changed_by = reader
+                          or not pg_visible_in_snapshot(change.changed_by, snapshot)))
+              ) is not true as is_stale,
+              exists (
+                select from svc."__svc.filter_changes" as change
+                 where change.circle = svc."__svc.circle"(name, seen.tenant)
+                   and change.changed_by = pg_current_xact_id_if_assigned()) as is_own
+         from unnest($1::text[], $2::text[], $3::text[]::pg_snapshot[], $4::text[]::xid8[],
+                     $5::text[], $6::float8[]) with ordinality
+                as seen (name, tenant, snapshot, reader, server, read_at, n)
+     )
+     -- One text of JSON: a host may have taught pg to read other types in its own way.
+     select null::text as circle, null as subscription, null as recipient,
+            json_build_object(
+              'seen', json_build_object(
+                'snapshot', pg_current_snapshot()::text,
+                'reader', pg_current_xact_id_if_assigned()::text,
+                'server', pg_postmaster_start_time()::text,
+                'readAt', extract(epoch from now())::float8),
+              'stale', coalesce(json_agg(n) filter (where is_stale), '[]'),
+              'own', coalesce(json_agg(n) filter (where is_own), '[]'))::text as filter
+       from circle
+     union all
+     select circle.n::text, target.subscription, target.target::text, target.filter::text
+       from circle
+      -- "offset": walked along its index for each, and never read whole.
+      cross join lateral (
+        select subscription, target, filter from svc."__svc.targets" as target
+         where target.event_name = circle.name and target.tenant = circle.tenant
+           and target.filter is not null
+        offset 0
+      ) as target
+      where circle.is_stale`,
+    [
+      circles.map(({ name }) => name),
+      circles.map(({ tenant }) => tenant),
+      circles.map(({ seen }) => seen?.snapshot ?? null),
+      circles.map(({ seen }) => seen?.reader ?? null),
+      circles.map(({ seen }) => seen?.server ?? null),
+      circles.map(({ seen }) => seen?.readAt ?? null),
+      keptSeconds,
+    ],
+  )
+  const [first, ...others] = rows as (FilteredRecipient & { circle: string | null })[]
+  const { seen, stale, own } = JSON.parse(first?.filter ?? '') as Header
+  return {
+    seen,
+    stale: new Set(stale),
+    own: new Set(own),
+    recipients: Map.groupBy(others, ({ circle }) => Number(circle)),
+  }
+}
+
+/** Forgets changes that no process asks for any more: what is kept longer is read again. */
+export async function sweepFilterChanges(db: Db, seconds: number): Promise<void> {
+  await db.query(
+    `delete from svc."__svc.filter_changes" where changed_at < now() - make_interval(secs => $1)`,
+    [seconds],
+  )
+}

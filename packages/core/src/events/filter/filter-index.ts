@@ -1,0 +1,130 @@
+/**
+ * Decides the filters of many recipients about one event in one pass: those that need a certain value
+ * are looked up by the values that the event has, and the others are asked.
+ */
+import { compileVerdict, type Verdict } from './compile-filter.ts'
+import { neededValues, type OneOf } from './needed-values.ts'
+import { keyOfPath, type Reading } from './reading.ts'
+
+/** Something with a filter, as JSON text. */
+export interface Filtered {
+  filter: string
+}
+
+export interface Matches<One> {
+  matched: One[]
+  /** To decide these is more work than one filter may be: they do not match. */
+  costly: One[]
+}
+
+/** Equal filters are one. */
+interface Compiled {
+  verdict: Verdict
+  needs: OneOf[]
+}
+
+interface Entry<One> extends Compiled {
+  of: One[]
+}
+
+/** The filters that need a value at one path. */
+interface Branch<One> {
+  path: readonly string[]
+  byValue: Map<unknown, Entry<One>[]>
+}
+
+/**
+ * A host of a later version may store what this one does not know. Nothing is sent to who may not want
+ * it: what is missed so is an event that was never delivered, and can be sent later.
+ */
+const MATCHES_NOTHING: Compiled = { verdict: () => false, needs: [] }
+
+/** What a recipient takes beside the text of its filter, in characters. */
+const SIZE_OF_ONE = 100
+
+export class FilterIndex<One extends Filtered> {
+  /** Whose filters this version does not know: they match nothing. */
+  readonly unreadable: One[] = []
+  /** Characters of the texts, and what stands beside them. */
+  readonly size: number
+  #entries = new Map<string, Entry<One>>()
+  #branches = new Map<string, Branch<One>>()
+  #unindexed: Entry<One>[] = []
+
+  /** What `former` has compiled is not compiled again. */
+  constructor(all: readonly One[], former?: FilterIndex<One>) {
+    let size = all.length * SIZE_OF_ONE
+    for (const one of all) {
+      const known = this.#entries.get(one.filter)
+      const entry = known ?? { ...(former ?? this).#compiled(one.filter), of: [] }
+      if (!known) size += one.filter.length
+      this.#entries.set(one.filter, entry)
+      entry.of.push(one)
+      if (entry.verdict === MATCHES_NOTHING.verdict) this.unreadable.push(one)
+    }
+    this.size = size
+    this.#index([...this.#entries.values()])
+  }
+
+  matches(reading: Reading): Matches<One> {
+    const matches: Matches<One> = { matched: [], costly: [] }
+    const ask = ({ verdict, of }: Entry<One>): void => {
+      const isMatch = verdict(reading)
+      if (isMatch !== false) matches[isMatch ? 'matched' : 'costly'].push(...of)
+    }
+    for (const entry of this.#unindexed) ask(entry)
+    for (const entry of this.#lookUp(reading)) ask(entry)
+    return matches
+  }
+
+  #compiled(text: string): Compiled {
+    return this.#entries.get(text) ?? compiled(text)
+  }
+
+  #lookUp(reading: Reading): Set<Entry<One>> {
+    const found = new Set<Entry<One>>()
+    for (const [key, { path, byValue }] of this.#branches) {
+      const values = reading.scalarsAt(path, key)
+      // The filters say themselves whether that is too much work for them.
+      const lists = values === null ? byValue.values() : values.map((value) => byValue.get(value))
+      for (const list of lists) for (const entry of list ?? []) found.add(entry)
+    }
+    return found
+  }
+
+  /** Each filter stands at what the fewest others need: not at a type that all of them ask for. */
+  #index(entries: Entry<One>[]): void {
+    const keys = entries.map(({ needs }) => needs.map((need) => need.map(keyOf)))
+    const counts = new Map<string, number>()
+    for (const key of keys.flat(2)) counts.set(key, (counts.get(key) ?? 0) + 1)
+    for (const [place, entry] of entries.entries()) {
+      const crowds = (keys[place] ?? []).map((need) =>
+        need.reduce((sum, key) => sum + (counts.get(key) ?? 0), 0),
+      )
+      const need = entry.needs[crowds.indexOf(Math.min(...crowds))]
+      if (need) for (const { path, value } of need) this.#add(path, value, entry)
+      else this.#unindexed.push(entry)
+    }
+  }
+
+  #add(path: readonly string[], value: unknown, entry: Entry<One>): void {
+    const key = keyOfPath(path)
+    const branch: Branch<One> = this.#branches.get(key) ?? { path, byValue: new Map() }
+    this.#branches.set(key, branch)
+    const list = branch.byValue.get(value)
+    if (list) list.push(entry)
+    else branch.byValue.set(value, [entry])
+  }
+}
+
+const keyOf = ({ path, value }: OneOf[number]): string =>
+  `${keyOfPath(path)}\0${typeof value}\0${value}`
+
+function compiled(text: string): Compiled {
+  try {
+    const filter: unknown = JSON.parse(text)
+    return { verdict: compileVerdict(filter), needs: neededValues(filter) }
+  } catch {
+    return MATCHES_NOTHING
+  }
+}

@@ -1,0 +1,137 @@
+import type { Db } from '@svc/core'
+import t, { type Test } from 'tap'
+import { Reading } from '../../../../packages/core/src/events/filter/reading.ts'
+import { KnownFilters } from '../../../../packages/core/src/events/known-filters.ts'
+import { startHost } from '../../support/host.ts'
+
+const CIRCLE = { name: 'a', tenant: '' }
+const OF_ACME = { name: 'a', tenant: 'acme' }
+
+async function start(t: Test, mostCharacters?: number) {
+  const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
+  const db = app.svc.database
+  const known = new KnownFilters(mostCharacters)
+  const want = (
+    on: Db,
+    recipient: number,
+    given: { filter?: object | null; events?: string[]; tenant?: string } = {},
+  ): Promise<void> =>
+    core.fanOut.setRecipient(on, 'test', {
+      id: `00000000-0000-4000-8000-00000000000${recipient}`,
+      events: ['a'],
+      filter: {},
+      ...given,
+    })
+  /** Whose filters let an event of `total: 5` through, and the index that says so. */
+  const ask = async (on: Db = db, circle = CIRCLE) => {
+    const [index] = await known.of(on, [circle])
+    const reading = new Reading({ event: 'a', tenant: null, payload: { total: 5 } })
+    const { matched = [] } = index?.matches(reading) ?? {}
+    return { index, matched: matched.map(({ recipient }) => Number(recipient.at(-1))).toSorted() }
+  }
+  return { core, db, want, ask }
+}
+
+t.test('filters are kept until one of them changes', async (t) => {
+  const { db, want, ask } = await start(t)
+  t.same((await ask()).matched, [])
+  await want(db, 1)
+  const first = await ask()
+  t.same(first.matched, [1])
+  t.equal((await ask()).index, first.index, 'kept')
+
+  await want(db, 2, { tenant: 'acme' })
+  await want(db, 3, { events: ['b'] })
+  await want(db, 4, { filter: null })
+  t.equal((await ask()).index, first.index, 'what others want does not concern it')
+  t.same((await ask(db, OF_ACME)).matched, [2])
+
+  const changes: [() => Promise<void>, number[]][] = [
+    [() => want(db, 4), [1, 4]],
+    [() => want(db, 1, { filter: { 'payload.total': { $gt: 5 } } }), [4]],
+    [() => want(db, 1, { filter: { 'payload.total': 5 } }), [1, 4]],
+    [() => want(db, 4, { tenant: 'acme' }), [1]],
+    [() => want(db, 4, { filter: null }), [1]],
+    [() => want(db, 1, { events: [] }), []],
+  ]
+  for (const [place, [change, expected]] of changes.entries()) {
+    await change()
+    t.same((await ask()).matched, expected, `after change ${place + 1}`)
+  }
+})
+
+t.test(
+  'a transaction sees its own changes, and others see them once they are committed',
+  async (t) => {
+    const { core, db, want, ask } = await start(t)
+    await want(db, 1)
+    await ask()
+    await core.transaction(async (own) => {
+      // It has written something before it is asked, as a host does that publishes what it stores.
+      await own.query('create temporary table orders ()')
+      t.same((await ask(own)).matched, [1])
+      const kept = (await ask()).index
+      t.equal((await ask(own)).index, kept)
+      await want(own, 2)
+      t.same((await ask(own)).matched, [1, 2])
+      t.same((await ask()).matched, [1])
+      // Another one, which began later, commits before.
+      await want(db, 3)
+      t.same((await ask()).matched, [1, 3])
+      t.same((await ask(own)).matched, [1, 2, 3])
+    })
+    t.same((await ask()).matched, [1, 2, 3])
+
+    const undone = core.transaction(async (own) => {
+      await want(own, 4)
+      t.same((await ask(own)).matched, [1, 2, 3, 4])
+      throw new Error('undone')
+    })
+    await t.rejects(undone, { message: 'undone' })
+    t.same((await ask()).matched, [1, 2, 3])
+  },
+)
+
+t.test('a transaction that sees an earlier state leaves no older one behind', async (t) => {
+  const { core, db, want, ask } = await start(t)
+  await want(db, 1)
+  await core.transaction(async (own) => {
+    await own.query('set transaction isolation level repeatable read')
+    t.same((await ask(own)).matched, [1])
+    await want(db, 2)
+    t.same((await ask()).matched, [1, 2])
+    await ask(own)
+    t.same((await ask()).matched, [1, 2])
+  })
+})
+
+t.test('what somebody wrote behind the trigger holds after an hour', async (t) => {
+  const { core, db, want, ask } = await start(t)
+  await want(db, 1)
+  await ask()
+  await core.transaction(async (own) => {
+    await own.query(`set local session_replication_role = 'replica'`)
+    await want(own, 1, { filter: { 'payload.total': 6 } })
+  })
+  t.same((await ask()).matched, [1])
+  const later: Db = {
+    query: (text, values) =>
+      db.query(text.replaceAll('now()', `(now() + interval '61 min')`), values),
+  }
+  t.same((await ask(later)).matched, [])
+})
+
+t.test('what does not fit into memory is read each time', async (t) => {
+  const { db, want, ask } = await start(t, 2000)
+  const filter = { 'payload.text': { $nin: ['x'.repeat(1000)] } }
+  await want(db, 1, { filter })
+  const first = await ask()
+  t.equal((await ask()).index, first.index)
+  await want(db, 2, { tenant: 'acme', filter })
+  t.same((await ask(db, OF_ACME)).matched, [2])
+  t.not((await ask()).index, first.index, 'the longest unused went')
+  await want(db, 3, { filter: { 'payload.text': { $nin: ['y'.repeat(1000)] } } })
+  const large = await ask()
+  t.same(large.matched, [1, 3])
+  t.not((await ask()).index, large.index)
+})
