@@ -4,10 +4,12 @@
  */
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import type { Post } from '../http/post.ts'
-import { contentTypeOf } from '../settings/custom-headers.ts'
 import { makeAttempt, type AttemptSettings, type AttemptStep, type Delivery } from './attempt.ts'
 
-/** Signed as any delivery of the webhook, and without its headers, which are secrets of its receiver. */
+/**
+ * Signed, and with the webhook's own headers, as each of its attempts: who may ask for it may also read
+ * them.
+ */
 export function makeAttemptElsewhere(
   url: string,
   post: Post,
@@ -16,8 +18,7 @@ export function makeAttemptElsewhere(
   delivery: Delivery,
   signal: AbortSignal,
 ): Promise<AttemptStep> {
-  const there = { ...webhook, url, headers: contentTypeOf(webhook.headers) }
   // That this address is gone must not deactivate the webhook.
   const rules = { ...settings, deactivateOnGone: false }
-  return makeAttempt(post, rules, there, { ...delivery, isElsewhere: true }, signal)
+  return makeAttempt(post, rules, { ...webhook, url }, { ...delivery, isElsewhere: true }, signal)
 }

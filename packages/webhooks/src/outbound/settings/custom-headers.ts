@@ -93,12 +93,6 @@ export function assertContentType(headers: CustomHeaders | null, transform: stri
   throw new InvalidHeader('the header content-type can be given only with a transform')
 }
 
-/** The one header that says what the body is: no secret. */
-export function contentTypeOf(headers: CustomHeaders | null): CustomHeaders | null {
-  const own = Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === CONTENT_TYPE)
-  return own ? Object.fromEntries([own]) : null
-}
-
 /** The names alone: values are secrets. */
 export const maskedHeaders = (headers: CustomHeaders | null): CustomHeaders | null =>
   headers && Object.fromEntries(Object.keys(headers).map((name) => [name, MASK]))
