@@ -66,6 +66,25 @@ t.test(
   },
 )
 
+t.test('a key that an open transaction changed has a budget of lookups of its own', async (t) => {
+  const budgets = { wellFormed: new TokenBucket(2, 0) }
+  const keyCache = new KeyCache(async (_hash, format, budget = budgets[format as 'wellFormed']) => {
+    if (!budget.take()) throw new Error('too many')
+    return revoked
+  })
+  keyCache.beginChange(['busy'])
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 3000 }, () => keyCache.find('busy', 'wellFormed')),
+  )
+  const answered = outcomes.filter(({ status }) => status === 'fulfilled').length
+  t.ok(answered >= 2000 && answered < 3000, `${answered} lookups`)
+  t.equal(await keyCache.find('other', 'wellFormed'), revoked, 'the shared budget is not touched')
+
+  keyCache.endChange(['busy'])
+  t.equal(await keyCache.find('busy', 'wellFormed'), revoked)
+  t.equal(await keyCache.find('busy', 'wellFormed'), revoked, 'it is remembered again')
+})
+
 t.test('a lookup that failed is not cached', async (t) => {
   let asked = 0
   const keyCache = new KeyCache(async () => {

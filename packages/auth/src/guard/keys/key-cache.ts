@@ -3,6 +3,7 @@ import type { KeyFormat } from '../../key-format.ts'
 import { UNKNOWN_KEY, type KeyFailure } from '../auth-failure.ts'
 import { BoundedMap } from './bounded-map.ts'
 import type { CachedKey } from './cached-key.ts'
+import { TokenBucket } from './token-bucket.ts'
 
 export type LookupResult = CachedKey | KeyFailure
 
@@ -10,12 +11,23 @@ export const isFailure = <Failure extends { verdict: string }>(
   result: CachedKey | Failure,
 ): result is Failure => 'verdict' in result
 
-/** Reads one key from Postgres by its hash. */
-export type LookUp = (hash: string, format: KeyFormat) => Promise<LookupResult>
+/** Reads one key from Postgres by its hash, within a budget of its own or that of its format. */
+export type LookUp = (
+  hash: string,
+  format: KeyFormat,
+  budget?: TokenBucket,
+) => Promise<LookupResult>
 
 /** Those used lately stay, half as many at least. */
 const MAX_VALID_KEYS = 200_000
 const MAX_REJECTED_KEYS = 10_000
+
+interface Changing {
+  /** How many open transactions have changed the key. */
+  transactions: number
+  /** Each request with it asks Postgres: a busy one must not use up the budget of all others. */
+  readonly budget: TokenBucket
+}
 
 interface PendingLookup {
   result: Promise<LookupResult>
@@ -30,8 +42,8 @@ export class KeyCache {
   // Apart from the valid keys: a flood of unknown keys must not push them out.
   #rejected = new BoundedMap<KeyFailure>(MAX_REJECTED_KEYS)
   #pending = new Map<string, PendingLookup>()
-  /** How many open transactions have changed a key. No result about such a key is remembered. */
-  #changing = new Map<string, number>()
+  /** Keys that open transactions have changed. No result about such a key is remembered. */
+  #changing = new Map<string, Changing>()
   #lookUp: LookUp
 
   constructor(lookUp: LookUp) {
@@ -49,7 +61,8 @@ export class KeyCache {
   /** Callers that ask for the same key at once share one query. Rejected keys need none. */
   async find(hash: string, format: KeyFormat): Promise<LookupResult> {
     // A lookup that was sent before the commit must not answer a request that came after it.
-    if (this.#changing.has(hash)) return this.#lookUp(hash, format)
+    const changing = this.#changing.get(hash)
+    if (changing) return this.#lookUp(hash, format, changing.budget)
     const remembered = this.#valid.get(hash) ?? this.#rejected.get(hash)
     if (remembered) return remembered
     const known = this.#pending.get(hash)
@@ -77,16 +90,19 @@ export class KeyCache {
 
   /** A transaction that is still open has changed these keys. */
   beginChange(hashes: readonly string[]): void {
-    for (const hash of hashes) this.#changing.set(hash, (this.#changing.get(hash) ?? 0) + 1)
+    for (const hash of hashes) {
+      const changing = this.#changing.get(hash)
+      if (changing) changing.transactions++
+      else this.#changing.set(hash, { transactions: 1, budget: new TokenBucket() })
+    }
     this.forget(hashes)
   }
 
   /** It has ended. */
   endChange(hashes: readonly string[]): void {
     for (const hash of hashes) {
-      const others = (this.#changing.get(hash) ?? 1) - 1
-      if (others > 0) this.#changing.set(hash, others)
-      else this.#changing.delete(hash)
+      const changing = this.#changing.get(hash)
+      if (changing && --changing.transactions === 0) this.#changing.delete(hash)
     }
     this.forget(hashes)
   }

@@ -23,8 +23,7 @@ export function createKeyLookup(parts: KeyLookupParts): LookUp {
   const { db, budgets } = parts
 
   const findKey = batchLookup((hashes) => findKeysByHash(db, hashes))
-  return async (hash, format) => {
-    const budget = budgets[format]
+  return async (hash, format, budget = budgets[format]) => {
     if (!budget.take()) throw new CannotDecide('too many unknown keys to look up')
     const result = resultOf(await findKey(hash), parts)
     if (!isFailure(result)) budget.refund()
