@@ -6,7 +6,10 @@ import { cpuReader } from './postgres/cpu.ts'
 import { createDatabase, openServer, topStatements } from './postgres/server.ts'
 import { startProcess, type Methods } from './process.ts'
 
-export type RunOptions = Pick<Arguments, 'quick' | 'long' | 'statements' | 'rounds' | 'beside'> & {
+export type RunOptions = Pick<
+  Arguments,
+  'quick' | 'long' | 'statements' | 'rounds' | 'beside' | 'withoutTelemetry'
+> & {
   tell: (text: string) => void
 }
 
@@ -33,7 +36,7 @@ export async function runBenchmark(benchmark: Benchmark, options: RunOptions): P
       quick,
       long,
       rounds: options.rounds ?? (quick ? 1 : DEFAULT_ROUNDS),
-      checkouts: checkoutsOf(options.beside),
+      checkouts: checkoutsOf(options),
       size: (whole, small) => (quick ? small : whole),
       tell,
       postgresCpu: await cpuReader(server.url),
@@ -43,8 +46,9 @@ export async function runBenchmark(benchmark: Benchmark, options: RunOptions): P
         return database.url
       },
       async start<Served extends Methods>(module: string, how: StartOptions = {}) {
-        const { flags, checkout = THIS } = how
-        const process = await startProcess<Served>(new URL(module, checkout.folder), flags)
+        const { flags = [], checkout = THIS } = how
+        const allFlags = [...(checkout.flags ?? []), ...flags]
+        const process = await startProcess<Served>(new URL(module, checkout.folder), allFlags)
         processes.push(process)
         return process
       },
@@ -64,9 +68,20 @@ export async function runBenchmark(benchmark: Benchmark, options: RunOptions): P
 
 const THIS: Checkout = { mark: '', folder: new URL('./', import.meta.url) }
 
-function checkoutsOf(beside: string | undefined): Checkout[] {
-  if (beside === undefined) return [THIS]
-  return [{ mark: ', other checkout', folder: pathToFileURL(resolve(beside, 'bench') + '/') }, THIS]
+const WITHOUT_TELEMETRY: Checkout = {
+  ...THIS,
+  mark: ', telemetry cut out',
+  flags: ['--import', new URL('cut-telemetry.ts', THIS.folder).href],
+}
+
+function checkoutsOf({ beside, withoutTelemetry }: RunOptions): Checkout[] {
+  return [
+    ...(beside === undefined
+      ? []
+      : [{ mark: ', other checkout', folder: pathToFileURL(resolve(beside, 'bench') + '/') }]),
+    ...(withoutTelemetry ? [WITHOUT_TELEMETRY] : []),
+    THIS,
+  ]
 }
 
 type Stoppable = { stop(): Promise<void> }

@@ -30,3 +30,18 @@ t.test('the list names every benchmark, and an unknown one ends with an error', 
   t.match((await bench(['--list'])).stdout, /^guard-cpu .+\n[\s\S]+memory-soak /)
   await t.rejects(bench(['gard']), /There is no benchmark "gard"/)
 })
+
+t.test('what --without-telemetry cuts out is there, and its sources run without it', async (t) => {
+  const root = new URL('../../', import.meta.url)
+  const modules = ['core/src/events/event-bus.ts', 'core/src/jobs/pump/attempts.ts']
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--import',
+    new URL('bench/cut-telemetry.ts', root).href,
+    '--input-type=module',
+    '--eval',
+    `const { createGuard } = await import('${new URL('packages/auth/src/guard/guard.ts', root)}')
+     for (const name of ${JSON.stringify(modules)}) await import('${new URL('packages/', root)}' + name)
+     console.log(/telemetry !== null/.test(createGuard))`,
+  ])
+  t.equal(stdout, 'false\n')
+})

@@ -4,6 +4,7 @@
  */
 import { context, metrics, propagation, trace, type Attributes } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus'
 import {
   AggregationTemporality,
   InMemoryMetricExporter,
@@ -31,6 +32,8 @@ export interface Measured {
   named: (name: string, count?: number) => Promise<ReadableSpan[]>
   /** Collects now. Returns the points of a metric; none where nothing was recorded. */
   points: (name: string) => Promise<Point[]>
+  /** What Prometheus would scrape. */
+  prometheus: () => Promise<string>
   /** The names and units of all metrics that were collected. */
   metrics: () => Promise<Map<string, string>>
 }
@@ -49,12 +52,13 @@ export function registerSdk({ traces = true, meters = true } = {}): Measured {
   }
   if (meters) metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }))
 
-  async function collected() {
+  async function collectedNow() {
     exporter.reset()
     await reader.forceFlush()
-    const [last] = exporter.getMetrics()
-    return last?.scopeMetrics.flatMap((scope) => scope.metrics) ?? []
+    return exporter.getMetrics()[0]
   }
+  const collected = async () =>
+    (await collectedNow())?.scopeMetrics.flatMap((scope) => scope.metrics) ?? []
   return {
     spans: () => spans.getFinishedSpans(),
     named: (name, count = 1) =>
@@ -68,6 +72,10 @@ export function registerSdk({ traces = true, meters = true } = {}): Measured {
         attributes,
         value: typeof value === 'number' ? value : value.count,
       }))
+    },
+    async prometheus() {
+      const now = await collectedNow()
+      return now ? new PrometheusSerializer().serialize(now) : ''
     },
     async metrics() {
       return new Map((await collected()).map(({ descriptor: { name, unit } }) => [name, unit]))
