@@ -7,7 +7,7 @@ interface Network {
   family: 'ipv4' | 'ipv6'
 }
 
-/** A whole address stands for the network of that address alone. */
+/** A single address means the network that has only that address. */
 function parsed(cidr: string): Network | undefined {
   const [address = '', length, ...rest] = cidr.split('/')
   const version = isIP(address)

@@ -35,7 +35,7 @@ export const IpNotAllowed = createError(
   403,
 )
 
-/** What a proxy sent of the request that it asks about is missing or doubled. */
+/** A header in which a proxy names the forwarded request is missing or doubled. */
 export const InvalidForwardedRequest = createError<[string]>(
   'SVC_AUTH_INVALID_FORWARDED_REQUEST',
   'the header %s must be sent once, with the method or the URI of the request that is asked about',

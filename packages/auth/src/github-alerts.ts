@@ -23,7 +23,7 @@ export interface GithubAlert {
   source?: string
 }
 
-/** What GitHub wants to know of each alert. */
+/** The answer that GitHub expects for each alert. */
 export interface GithubFeedback {
   token_raw: string
   token_type: string

@@ -42,7 +42,7 @@ const Limits = nullable(
   }),
 )
 
-/** What PATCH takes. */
+/** The body of PATCH. */
 export const keyChanges = {
   /** For people; `null` for none. */
   label: Type.Optional(nullable(text(200))),
@@ -61,7 +61,7 @@ export const keyChanges = {
 /** What a create takes. `scopes` are `["read", "write"]` by default. */
 export const keyFields = keyChanges
 
-/** What answers show. */
+/** The fields in answers. */
 export const shownKeyFields = {
   label: nullable(Type.String()),
   scopes: Type.Array(Type.String()),

@@ -1,4 +1,4 @@
-/** What this package keeps in the database. */
+/** The migrations of this package. */
 import type { Core } from '@svc/core/internal'
 
 const FOLDER = new URL('../sql/', import.meta.url)

@@ -1,4 +1,4 @@
-/** What each option of `svcAuth` must be, and its default. */
+/** The rules and defaults of the options of `svcAuth`. */
 import {
   isBoolean,
   isIntegerFrom,

@@ -45,7 +45,7 @@ declare module 'fastify' {
      * is not valid is refused.
      */
     public?: boolean
-    /** What a request takes of the quota of its key: 0 to 1000000. @default 1 */
+    /** How much a request uses of the quota of its key: 0 to 1000000. @default 1 */
     cost?: number
   }
 }

@@ -1,4 +1,4 @@
-/** What a key may do, compared with what another may: a key never gives what it lacks. */
+/** Compares the rights of two keys: a key never grants more than it has. */
 import { isCoveredBy } from './addresses.ts'
 import { NotGrantable, ScopeNotGrantable } from './errors.ts'
 import type { KeyFields } from './key-fields.ts'

@@ -56,11 +56,11 @@ export const ungrantable = (held: readonly Scope[], wanted: readonly Scope[]): S
 const ROLE = 'role:'
 const WILDCARD = ':*'
 
-/** What the scopes of a key mean: names of scopes, of roles, and namespaces. */
+/** Resolves the scopes of a key: names of scopes, roles and namespaces. */
 export interface ScopeNames {
-  /** The scope that a key cannot be given, since there is none of that name. */
+  /** The first scope that does not exist, so that no key can have it. */
   findUnknown(scopes: readonly Scope[]): Scope | undefined
-  /** All that can stand in the scopes of a key, for people. */
+  /** All valid values of the scopes of a key, for error messages. */
   readonly known: readonly string[]
   /** Scopes that a route can ask for. */
   readonly declared: readonly Scope[]

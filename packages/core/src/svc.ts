@@ -10,7 +10,7 @@ import type { Db } from './postgres/transaction.ts'
 import type { Secrets } from './secrets.ts'
 import type { ErasedRows } from './tenants/erasure.ts'
 
-/** What core offers on `fastify.svc`. */
+/** The interface of `fastify.svc`. */
 export interface CoreServices {
   /**
    * Runs `run` in a transaction: begins, commits, rolls back on a throw, which it throws again.

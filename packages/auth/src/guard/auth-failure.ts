@@ -33,5 +33,5 @@ export interface PrefixBlocked {
 
 export const UNKNOWN_KEY: KeyFailure = { verdict: 'unknown', keyId: null }
 
-/** Nothing can be said of a key at the moment. The guard answers 503. */
+/** The key cannot be checked at the moment. The guard answers 503. */
 export class CannotDecide extends Error {}

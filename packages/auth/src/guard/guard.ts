@@ -195,7 +195,7 @@ export function createGuard(parts: GuardParts): Guard {
     refuse(request, reply, refusal, { verdict, keyId, userId }, retryAfterSeconds)
   }
 
-  /** What is counted, and answered besides, where a valid key is refused. */
+  /** The usage outcome and the extra headers when a valid key is refused. */
   function countRefusal(key: CachedKey, outcome: UsageOutcome | null, reply: FastifyReply): void {
     if (usage !== null && key.usage !== null && outcome !== null) usage.count(key.usage, outcome)
     if (key.limits !== null) writeRateLimitFields(reply, key.limits)

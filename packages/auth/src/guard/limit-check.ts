@@ -22,7 +22,7 @@ export interface LimitCheck {
 
 export interface LimitCheckParts {
   allowances: Allowances
-  /** What a request takes of the quota. */
+  /** How much a request uses of the quota. */
   costOf: (request: FastifyRequest) => number
 }
 

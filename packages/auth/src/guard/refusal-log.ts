@@ -1,4 +1,4 @@
-/** What the log says of refused keys: which key and why, never its text. */
+/** Logs refused keys: which key and why, never its text. */
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { AuthFailure } from './auth-failure.ts'
 

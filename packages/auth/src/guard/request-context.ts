@@ -1,4 +1,4 @@
-/** The caller in @fastify/request-context, for code that does not have the request at hand. */
+/** Writes the caller into @fastify/request-context, for code without access to the request. */
 import fastifyRequestContext from '@fastify/request-context'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Scope } from '../scopes.ts'

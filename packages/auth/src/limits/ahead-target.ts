@@ -1,11 +1,11 @@
 /** How many allowances a process holds ahead of need. */
 
-/** Limits up to this one are kept exactly over all processes: nobody holds an allowance for later. */
+/** Up to this limit no process holds allowances ahead of need, so the limit is kept exactly. */
 const MAX_EXACT = 10
 /** The first ones are a hundredth of the limit, between these. */
 const FIRST_AT_LEAST = 8
 const FIRST_AT_MOST = 64
-/** A busy key is asked for once in so long. */
+/** How often a process asks for allowances of a busy key. */
 const OFTEN_MS = 5000
 const SELDOM_MS = 20_000
 
@@ -16,7 +16,7 @@ export function aheadOf(limit: number, target: number): number {
   return Math.min(Math.floor(limit / 10), Math.max(Math.floor(target), first))
 }
 
-/** The next target, where more is asked for so long after the last time. */
+/** The next target, by the time since the last statement for this meter. */
 export function targetAfter(sinceMs: number, target: number, ahead: number): number {
   if (sinceMs < OFTEN_MS) return ahead * 2
   return sinceMs > SELDOM_MS ? target / 2 : target

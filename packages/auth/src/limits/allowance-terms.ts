@@ -1,4 +1,4 @@
-/** What a process asks Postgres for, and what Postgres grants. */
+/** The types of a request for allowances, and of the answer of Postgres. */
 
 /** How many, in which time: seconds of a sliding window, or a period of the UTC calendar. */
 export type Period = number | 'day' | 'month' | 'total'
@@ -16,7 +16,7 @@ export interface Ask {
   readonly want: number
   /** For later ones, at most. */
   readonly ahead: number
-  /** What the process holds ahead of need already. */
+  /** The number of allowances that the process already holds ahead of need. */
   readonly held: number
   /** Allowances that it gives back, by their stamps. */
   readonly returns: readonly Return[]
@@ -34,7 +34,7 @@ export interface Answer {
   stamp: number
   /** Of the limit, by all processes and with these grants. */
   used: number
-  /** Milliseconds for which what was granted ahead may be used; `null`: forever. */
+  /** For how many milliseconds allowances granted ahead of need may be used; `null`: forever. */
   validMs: number | null
   /** Milliseconds until more can be granted; `null`: never. */
   retryMs: number | null
@@ -46,7 +46,7 @@ export interface Answer {
 export interface Batch {
   /** Names the process; another one after a statement that failed. */
   holder: string
-  /** What is granted to waiting requests is used within that time, or given back. */
+  /** Allowances of waiting requests are used within this time, or given back. */
   lateMs: number
   asks: readonly Ask[]
 }

@@ -10,13 +10,13 @@ export interface AskQueueParts {
   send: (batch: Batch, done: (answers: readonly Answer[] | Error) => void) => void
   /** Milliseconds of a monotonic clock. */
   now: () => number
-  /** Runs it once what is at hand is done. */
+  /** Runs the function after the current synchronous work. */
   schedule: (run: () => void) => void
   newHolder: () => string
 }
 
 export interface AskEvents {
-  /** What requests wait for. */
+  /** The meters that requests wait for. */
   needOf: (meter: Meter) => number
   /** The meters have the answer. */
   answered: (meters: readonly Meter[], now: number) => void
@@ -25,7 +25,7 @@ export interface AskEvents {
 
 const MAX_ASKS = 200
 const MAX_STATEMENTS = 2
-/** After a statement that failed no other is sent for so long. */
+/** After a failed statement, no other statement is sent for this time. */
 const PAUSE_MS = 100
 /** The first statements of a process take longer than later ones. */
 const FIRST_LATE_MS = 50
@@ -79,7 +79,7 @@ export class AskQueue {
     return this.#meters.size === 0 && this.#statements === 0
   }
 
-  /** One that is asked for already comes in the statement after that. */
+  /** A meter that is being asked for goes into the statement after the current one. */
   #nextMeters(): Meter[] {
     const next: Meter[] = []
     for (const meter of this.#meters) {
@@ -117,7 +117,7 @@ export class AskQueue {
   /** What they held stays theirs to use. What the statement may have granted lapses. */
   #failed(meters: readonly Meter[], now: number): void {
     this.#pausedUntil = now + PAUSE_MS
-    // What Postgres knows of the former holder covers all that this process has and may have.
+    // The row of the former holder covers all that this process has, or may have been granted.
     this.#holder = this.#parts.newHolder()
     for (const meter of meters) meter.failed()
     this.#events.failed(meters)

@@ -56,7 +56,7 @@ export class Limiter {
     this.#waitForLacking({ set, cost, until: now + LONGEST_WAIT_MS, settle })
   }
 
-  /** Gives back what keys hold that were not used lately, and forgets those that nobody uses. */
+  /** Gives back allowances of keys without recent requests, and drops meters without use. */
   sweep(): void {
     const now = this.#parts.now()
     this.#asks.flush()

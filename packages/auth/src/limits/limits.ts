@@ -90,7 +90,7 @@ export const tenantRules = (tenant: string | null, limits: readonly Limit[]): Ru
 export const quotaRule = (id: string, quota: Quota | null): Rule | null =>
   quota && { subject: `key:${id}`, ...quota }
 
-/** Whether whoever keeps `given` keeps each of `than` as well. */
+/** Whether a key that keeps the limits `given` also keeps each of `than`. */
 export const areWithin = (given: readonly Limit[] | null, than: readonly Limit[] | null): boolean =>
   (than ?? []).every((bound) => (given ?? []).some((one) => isWithin(one, bound)))
 
@@ -105,7 +105,7 @@ const WITHIN: Record<QuotaPeriod, Partial<Record<QuotaPeriod, number>>> = {
   total: { total: 1 },
 }
 
-/** Whether whoever keeps the quota `given` keeps `than` as well. */
+/** Whether a key that keeps the quota `given` also keeps `than`. */
 export function isQuotaWithin(given: Quota | null, than: Quota | null): boolean {
   if (than === null) return true
   const times = given === null ? undefined : WITHIN[than.period][given.period]

@@ -13,7 +13,7 @@ const LAST_RECHECK_MS = 30_000
 /** Where nothing more could be had ahead, it is not asked for again within that time. */
 const MORE_AHEAD_MS = 1000
 
-/** A statement: when it was sent and answered, and what it said of the process. */
+/** A statement: when it was sent and answered, and the entry of this process in its answer. */
 export interface Sending {
   sentAt: number
   lateMs: number
@@ -32,7 +32,7 @@ export class Meter {
   usedAt = 0
   /** A statement is under way that asks for this meter. */
   isAsking = false
-  /** It was dropped for want of use: the limiter must look it up again. */
+  /** It was dropped because it was unused: the limiter must look it up again. */
   isDropped = false
   readonly #portions = new Portions()
   #target = 0
@@ -95,7 +95,7 @@ export class Meter {
     return now >= this.#deniedUntil && now >= this.#nothingAheadUntil
   }
 
-  /** A request had to wait: what is held ahead was too little. */
+  /** A request had to wait, so the process held too few allowances ahead of need. */
   missed(cost: number): void {
     this.#aim(Math.max(this.#ahead * 2, cost * 2))
   }
@@ -143,7 +143,7 @@ export class Meter {
     }
   }
 
-  /** What a statement may have done that was not answered is not known: nothing of it is used. */
+  /** A statement without an answer may have granted something. None of it is used. */
   failed(): void {
     this.isAsking = false
   }
@@ -153,14 +153,14 @@ export class Meter {
     return this.log === null ? Infinity : this.rule.limit - this.log.count
   }
 
-  /** Gives back what is held for later, until a request comes again. */
+  /** Gives back the allowances held ahead of need, and holds none until the next request. */
   release(now: number): void {
     this.#releasedAt = now
     this.#aim(0)
     if (this.#portions.release(now)) this.#returned()
   }
 
-  /** Whether it holds what was granted to a request that waited. */
+  /** Whether it holds allowances that were granted to a waiting request. */
   get hasUnspent(): boolean {
     return this.#portions.hasUnspent
   }
@@ -176,7 +176,7 @@ export class Meter {
     return isEmpty && !this.isAsking && !this.hasReturns
   }
 
-  /** What is left, as far as this process knows. */
+  /** How much is left of the limit, as far as this process knows. */
   remaining(now: number): number {
     const { held } = this.#portions
     if (held === 0 && now < this.#deniedUntil) return 0
@@ -204,7 +204,7 @@ export class Meter {
     const retryAt = retryMs === null ? Infinity : sentAt + retryMs
     this.#retryAt = retryMs === null ? null : retryAt
     this.#aim(0)
-    // What others hold they may give back before that.
+    // Other processes may give back allowances before that.
     const isFinal = this.log !== null && othersHold === 0
     this.#deniedUntil = isFinal ? retryAt : Math.min(retryAt, sentAt + this.#recheckMs)
     this.#recheckMs = Math.min(LAST_RECHECK_MS, this.#recheckMs * 2)

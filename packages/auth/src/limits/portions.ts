@@ -61,7 +61,7 @@ export class Portions {
     return returns
   }
 
-  /** What Postgres knows of a holder. */
+  /** The entry of one holder in a row of Postgres. */
   heldAheadBy(holder: string): number {
     let sum = 0
     for (const { isAhead, count, holder: by } of this.#portions) {
@@ -74,7 +74,7 @@ export class Portions {
     return this.#portions.length === 0
   }
 
-  /** Whether it holds what was granted to a request that waited. */
+  /** Whether it holds allowances that were granted to a waiting request. */
   get hasUnspent(): boolean {
     return this.#portions.some(({ isAhead }) => !isAhead)
   }

@@ -24,7 +24,7 @@ function policyOf(meter: Meter): string {
 /** It is the same for all requests of a key. */
 export const rateLimitPolicy = ({ meters }: MeterSet): string => meters.map(policyOf).join(', ')
 
-/** What begins each member of `RateLimit`: it is the same for all requests of a key. */
+/** The beginning of each member of `RateLimit`, which is the same for all requests of a key. */
 export const rateLimitLabels = ({ meters }: MeterSet): string[] =>
   meters.map((meter, index) => `${index === 0 ? '' : ', '}${nameOf(meter)};r=`)
 

@@ -50,7 +50,7 @@ export class SlidingLog {
     this.#head = 0
   }
 
-  /** When the oldest request leaves the window; `null` where there is none. */
+  /** When the oldest request leaves the window; `null` without a request in it. */
   nextLeaves(): number | null {
     const oldest = this.#times[this.#head]
     return oldest === undefined ? null : oldest + this.#windowMs

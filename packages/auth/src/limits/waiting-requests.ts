@@ -7,7 +7,7 @@ export type Verdict = 'passed' | 'unavailable' | Meter
 
 export interface WaitingRequest {
   readonly set: MeterSet
-  /** What it takes of the quota. */
+  /** How much the request uses of the quota. */
   readonly cost: number
   readonly until: number
   /** `null` once it is decided about. */

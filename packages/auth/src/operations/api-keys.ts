@@ -1,4 +1,4 @@
-/** The operations on keys. What all of them share about the fields of a key is in `key-values.ts`. */
+/** The operations on keys. `key-values.ts` has their common code for the fields of a key. */
 import { ForeignTenant } from '@svc/core'
 import { isUuid, narrowedReach, uuidv7, type Db } from '@svc/core/internal'
 import { AlreadyRotated, KeyLimitReached, KeyNotFound, UserNotFound } from '../errors.ts'

@@ -1,4 +1,4 @@
-/** Decides about a key by its id, where it began something that goes on without its text. */
+/** Checks a key by its id, for work that continues without the text of the key. */
 import { isUuid, reaches } from '@svc/core/internal'
 import { createNetworks } from '../addresses.ts'
 import { Unavailable } from '../errors.ts'
@@ -12,7 +12,7 @@ export const createKeyCheck = (
   { db, scopes: names }: OperationContext,
   { bootstrapKey }: Pick<Authentication, 'bootstrapKey'>,
 ) => ({
-  /** Counts nothing: nobody has presented the key. */
+  /** It counts nothing, because no request presented the key. */
   async checkApiKey({ id, ip }: KeyCheck, call: OperationCall = {}): Promise<CheckedKey> {
     const key = isUuid(id) ? await findApiKey(db, id, reachOfCall(call)) : undefined
     if (!key || !isValid(key)) return NOT_VALID

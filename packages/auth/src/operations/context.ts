@@ -1,4 +1,4 @@
-/** What the operations need. */
+/** The context of the operations. */
 import {
   actorOf,
   BY_PROCESS,
@@ -22,14 +22,14 @@ import { findTransactionId } from '../tables/transactions.ts'
 
 /** Last argument of an operation. */
 export interface OperationCall {
-  /** A transaction of the caller. Without it the operation has one of its own. */
+  /** The transaction of the caller. Without it the operation begins one. */
   db?: Db | undefined
   /**
    * Who asks: a key may not grant more than it has, and reaches no tenant but its own. Not given
    * where code of this process asks, which may; `null` where a request without a key does.
    */
   caller?: Auth | null | undefined
-  /** What the audit says of the caller. @default what `caller` says */
+  /** The caller as the audit names it. @default derived from `caller` */
   origin?: AuditOrigin | undefined
 }
 
@@ -39,12 +39,12 @@ export const callOf = (request: FastifyRequest): OperationCall => ({
   origin: originOf(request),
 })
 
-/** What the audit says of a change, and the event that tells handlers of it. */
+/** The audit row of a change, and the event that is published about it. */
 export interface Change extends AuditRecord {
   event?: KeyEvent
 }
 
-/** What a change of keys returns: the hashes of the keys that changed, and its result. */
+/** The result of a change of keys, and the hashes of the changed keys. */
 export interface KeyChange<T> {
   hashes: string[]
   result: T
@@ -111,7 +111,7 @@ export function createOperationContext(
   }
 }
 
-/** What could not be written is part of the next batch; the answer would be without it. */
+/** If the write fails, the counts go into the next batch, and this answer lacks them. */
 async function orUnavailable(written: Promise<void> | undefined): Promise<void> {
   try {
     await written
@@ -123,7 +123,7 @@ async function orUnavailable(written: Promise<void> | undefined): Promise<void> 
 /** Whose rows the caller reaches. */
 export const reachOfCall = ({ caller }: OperationCall): Reach => reachOf(caller)
 
-/** What the log says of an operation: which key asked for it, and whether it may be rolled back. */
+/** Log fields of an operation: which key asked for it, and whether it may be rolled back. */
 export const performedBy = ({ db, caller, origin }: OperationCall): object => ({
   by: caller?.keyId ?? (caller?.bootstrap ? 'the bootstrap key' : nameOf(origin)),
   ...(db === undefined ? {} : { inTransaction: true }),

@@ -4,7 +4,7 @@ import { isGithubKeys, type GithubKey } from '../github-alerts.ts'
 
 const LISTED_AT = 'https://api.github.com/meta/public_keys/secret_scanning'
 const TIMEOUT_MS = 5000
-/** Anybody can name a key that there is not: GitHub is asked no more often than this. */
+/** A request can name any key id, so GitHub's keys are fetched no more often than this. */
 const ASK_AGAIN_MS = 60_000
 
 export interface GithubKeysParts {

@@ -30,7 +30,7 @@ export function watchAgeing(core: Core, context: OperationContext, settings: Aut
   core.every(SWEEP_SECONDS, 'old notices of keys', () => sweepNotices(context.db))
 }
 
-/** `noticeDays`: how many days before its expiry a key is told of. */
+/** `noticeDays`: how many days before the expiry of a key a notice is published. */
 export async function tellOfExpiry(
   context: OperationContext,
   noticeDays: readonly number[],
@@ -38,7 +38,7 @@ export async function tellOfExpiry(
   const days = [...noticeDays].toSorted((a, b) => a - b)
   for (const [index, daysLeft] of days.entries()) {
     for (const id of await findExpiring(context.db, daysLeft)) {
-      // A key of a short life passes several marks at once, and is told of once: by the nearest.
+      // A short-lived key passes several marks at once. Only the nearest one gets a notice.
       await tell(context, id, `expiring:${daysLeft}`, async (tx, key) => {
         for (const passed of days.slice(index + 1)) await insertNotice(tx, id, `expiring:${passed}`)
         await context.publish(tx, keyEvent('svc.key.expiring', key, { daysLeft }))
@@ -53,7 +53,7 @@ export async function tellOfExpiry(
 }
 
 export async function tellOfUnused(context: OperationContext, days: number): Promise<void> {
-  // What this process has not written yet counts.
+  // Uses that this process has not written yet count too.
   await context.writeLastUsed()
   for (const { id, notice } of await findUnused(context.db, days)) {
     await tell(context, id, notice, (tx, key) =>

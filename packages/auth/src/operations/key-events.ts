@@ -1,4 +1,4 @@
-/** What is published of keys. A payload names the key and never has its text. */
+/** Events about keys. A payload names the key and never has its text. */
 import type { ApiKey } from '../schemas.ts'
 
 export type KeyEventName =
@@ -15,7 +15,7 @@ export interface KeyEvent {
   payload: { tenant: string | null }
 }
 
-/** `more`: what only this event tells. */
+/** `more`: the fields that only this event has. */
 export function keyEvent(name: KeyEventName, key: ApiKey, more: object = {}): KeyEvent {
   const { id: keyId, userId, tenant, keyPrefix, label, expiresAt, lastUsedAt } = key
   const payload = { keyId, userId, tenant, keyPrefix, label, expiresAt, lastUsedAt, ...more }

@@ -14,7 +14,7 @@ import { repeatedSpan } from '../limits/limits.ts'
 import type { ApiKey, KeyChanges } from '../schemas.ts'
 import { DEFAULT_SCOPES, type Scope, type ScopeNames } from '../scopes.ts'
 
-/** The fields of a key that nobody has chosen. */
+/** The default fields of a key. */
 export const DEFAULT_FIELDS: KeyFields = {
   label: null,
   scopes: [...DEFAULT_SCOPES],

@@ -126,7 +126,7 @@ export interface AuthOperations {
    * @throws InvalidInput, Unavailable (of this package) where the key cannot be read yet
    */
   sealBootstrapKey: (salt: string) => Promise<string | null>
-  /** What may stand in the scopes of a key: scopes, and roles as `role:<name>`. */
+  /** The valid scopes of a key: scopes, and roles as `role:<name>`. */
   listScopes: () => Promise<string[]>
   /** The tenants that have users, by name: all of them without a `limit`. @throws InvalidInput, Unavailable */
   listTenants: (page?: TenantPage) => Promise<TenantOfAuth[]>

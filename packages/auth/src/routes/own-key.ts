@@ -1,4 +1,4 @@
-/** What a key may do about itself, whatever its scopes are. */
+/** The routes on which a key manages itself, whatever its scopes. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { errorResponses, optionalBody } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'

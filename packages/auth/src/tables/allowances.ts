@@ -1,4 +1,4 @@
-/** What was granted of limits and quotas. Postgres decides, by its clock, for all processes. */
+/** Grants of limits and quotas. Postgres decides, by its clock, for all processes. */
 import type { Db } from '@svc/core/internal'
 import type { Answer, Batch } from '../limits/allowance-terms.ts'
 

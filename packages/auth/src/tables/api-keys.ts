@@ -100,7 +100,7 @@ export interface LockedKey {
   isExpired: boolean
 }
 
-/** The key where it is not revoked; until the end of the transaction nobody else changes it. */
+/** Locks the key until the end of the transaction and returns it, unless it is revoked. */
 export async function lockApiKey(db: Db, id: string, reach: Reach): Promise<LockedKey | undefined> {
   const { rows } = await db.query(
     `select ${COLUMNS}, key_hash as hex, coalesce(expires_at <= now(), false) as "isExpired"

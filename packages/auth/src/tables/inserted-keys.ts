@@ -3,7 +3,7 @@ import type { Db } from '@svc/core/internal'
 import { hashOfHex } from '../key-format.ts'
 import { committedSince } from './transaction-snapshots.ts'
 
-/** What was inserted since a snapshot. */
+/** The keys inserted since a snapshot. */
 export interface InsertedKeys {
   /** The snapshot of this reading, for the next one. */
   snapshot: string

@@ -1,7 +1,7 @@
 /** Keys that expire, have expired or are not used, and which of them were told of. */
 import type { Db } from '@svc/core/internal'
 
-/** Later than that, nobody is told of an expiry: the keys of years would be told of at an upgrade. */
+/** No notice is published later than this: an upgrade would publish the expiries of years. */
 const LATEST_DAYS = 7
 const PORTION = 100
 
@@ -33,7 +33,7 @@ export async function findExpired(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** A key that nobody uses, and the name of the notice: another one after each use. */
+/** An unused key, and the name of its notice, which differs after each use. */
 export interface UnusedKey {
   id: string
   notice: string
@@ -55,7 +55,7 @@ export async function findUnused(db: Db, days: number): Promise<UnusedKey[]> {
   return rows
 }
 
-/** Returns whether nobody has told of it before. */
+/** Returns whether this notice is new. */
 export async function insertNotice(db: Db, keyId: string, notice: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `insert into svc."__svc.auth.key_notices" (key_id, notice) values ($1, $2)

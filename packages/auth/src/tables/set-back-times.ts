@@ -1,4 +1,4 @@
-/** Sets the times of what stands in our tables back, for `advance` of the testing kit. */
+/** Sets the stored times back, for `advance` of the testing kit. */
 import type { Db } from '@svc/core/internal'
 
 const BACK = 'make_interval(secs => $1)'

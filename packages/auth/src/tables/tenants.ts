@@ -1,4 +1,4 @@
-/** The keys of one tenant as a whole, and the statements that delete what is kept of it, in portions. */
+/** Statements on all keys of one tenant, and those that delete its rows in portions. */
 import type { Db } from '@svc/core/internal'
 import { hashOfHex } from '../key-format.ts'
 import { IS_ALIVE } from './api-keys.ts'

@@ -100,7 +100,7 @@ const sumOf = (outcome: UsageOutcome): string =>
 
 const KEPT_DAYS = 400
 
-/** Deletes what is older than 400 days, in portions that keep no lock for long. */
+/** Deletes rows older than 400 days, in portions that hold locks only briefly. */
 export async function sweepUsage(db: Db): Promise<void> {
   const portion = 5000
   for (;;) {

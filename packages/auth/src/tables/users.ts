@@ -2,7 +2,7 @@ import { withinReach, type Db, type Reach } from '@svc/core/internal'
 import type { Page, TenantOfAuth, TenantPage, User } from '../schemas.ts'
 import { isoOf } from './timestamps.ts'
 
-/** The email of a tenant's user stands in a column of its own: see 003-tenants-and-keys.sql. */
+/** Emails of users of tenants are in a separate column: see 003-tenants-and-keys.sql. */
 const COLUMNS = `id, coalesce(email, tenant_email) as email, name, role, tenant,
   ${isoOf('created_at')} as "createdAt"`
 

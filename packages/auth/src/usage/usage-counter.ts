@@ -32,7 +32,7 @@ export class UsageCounter {
   #now: () => number
   #outage: OutageLog
   #used: KeyUsage[] = []
-  /** What is not part of a portion yet, by the hour in milliseconds since 1970. */
+  /** Counts that are not in a batch yet, by the hour in milliseconds since 1970. */
   #unwritten = new Map<number, Map<string, Counts>>()
   #portions = 0
   /**
@@ -90,7 +90,7 @@ export class UsageCounter {
     if (this.#timer !== undefined) this.start()
   }
 
-  /** Takes over what was counted, as of this hour. */
+  /** Moves the counts into this hour. */
   #collect(): void {
     if (this.#used.length === 0) return
     const hour = Math.floor(this.#now() / HOUR_MS) * HOUR_MS

@@ -38,7 +38,7 @@ export function createActions(): Actions {
       const handler = handlers.get(name)
       if (handler) return typed(handler(...(args as never))) as never
       const known = [...handlers.keys()].join(', ') || 'none'
-      // A caller waits for a promise, and would not catch what is thrown instead.
+      // The caller awaits a promise and would not catch an error that is thrown synchronously.
       return Promise.reject(new ActionUnknown(String(name), known)) as never
     },
     register(name, handler) {

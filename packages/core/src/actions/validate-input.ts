@@ -54,13 +54,13 @@ export function compiledOnce<Compiled>(compile: () => Compiled): () => Compiled 
 
 /** Fastify's wording: `body/email must match format "email"`. */
 export function wordingOf(errors: ErrorObject[] | null | undefined, where: string): string {
-  // Of the branches of a union, the one that went furthest is the one that was meant.
+  // For a union, the branch that matched furthest is the most likely intention.
   const told = errors?.reduce((best, error) => (depthOf(error) > depthOf(best) ? error : best))
   if (!told) return `${where} is not valid`
   return `${where}${told.instancePath} ${told.message}${detailOf(told)}`
 }
 
-/** The offset is what is missing most. */
+/** A missing offset is the most frequent mistake. */
 const WITH_OFFSET = ', with an offset such as "Z" or "+02:00"'
 const FORMAT_DETAILS: Record<string, string> = {
   'date-time': `${WITH_OFFSET}, in the years 1 to 9999 and not in a leap second`,

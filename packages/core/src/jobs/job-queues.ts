@@ -1,4 +1,4 @@
-/** What the packages on top of core may do with queues. */
+/** The functions for queues that core offers to the other packages. */
 import type { Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
 import {

@@ -1,4 +1,4 @@
-/** What a job is to the code that inserts it, and to its worker. */
+/** The types of a job, for the code that inserts it and for its worker. */
 
 /** A job as its worker sees it. */
 export interface Job<Data = unknown> {
@@ -110,7 +110,7 @@ export function asJob<Data>(row: JobRow<Data>): Job<Data> {
   }
 }
 
-/** What pg-boss writes into a job whose lease has expired. */
+/** The messages that pg-boss writes into a job whose lease has expired. */
 export const LOST_MESSAGES = ['job timed out', 'job heartbeat timeout'] as const
 
 export function isLost(output: unknown): boolean {

@@ -27,7 +27,7 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   recordCompleted?(completed: CompletedJob<Data, Detail>[]): InsertCompleted | null
   /** Called after the commit of that transaction. */
   afterRecord?(settled: Settled<Data, Detail>[]): void
-  /** What is said of an attempt where it is measured; not called where nothing is. */
+  /** Describes an attempt for telemetry. It is not called without telemetry. */
   telemetry?: WorkerTelemetry<Data, Prepared, Detail>
   /** Writes the rows of jobs that are deleted with their group, in the transaction of the deletion. */
   recordDiscarded?(db: Db, jobs: Job<Data>[]): Promise<void>
@@ -35,7 +35,7 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   recoverMissing?(db: Db, recovery: Recovery, limit: number): Promise<RecoveredPortion>
 }
 
-/** What telemetry says of the attempts of a worker. */
+/** Describes the attempts of a worker for telemetry. */
 export interface WorkerTelemetry<Data = unknown, Prepared = unknown, Detail = unknown> {
   start(job: Job<Data>, prepared: Prepared): Omit<AttemptStart, 'queue'>
   end(outcome: Outcome<Detail>): Omit<AttemptEnd, 'outcome'>
@@ -72,7 +72,7 @@ export type Outcome<Detail = unknown> =
   | { kind: 'postponed'; delayMs: number; detail?: Detail }
   /** Waits apart from the others until its group's jobs go on. No attempt is used up. */
   | { kind: 'parked'; detail?: Detail }
-  /** What the job is about is gone: its event, or its webhook. */
+  /** The event or the webhook of the job was deleted. */
   | { kind: 'cancelled'; detail?: Detail }
 
 export interface AttemptSchedule {

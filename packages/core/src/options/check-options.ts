@@ -1,6 +1,6 @@
 import { InvalidOption } from '../errors.ts'
 
-/** What one option may be: the one door through which the options of every plugin pass. */
+/** Checks options. The options of every plugin are checked here. */
 export interface OptionRule {
   /** Ends the sentence "must be …". */
   expects: string
@@ -100,7 +100,7 @@ export const isStorableText = (value: unknown, longest: number): value is string
 
 export const isFunction = (value: unknown): boolean => typeof value === 'function'
 
-/** Numbers and booleans are told as they are; anything else by its kind alone. */
+/** Numbers and booleans are shown with their value; anything else only by its type. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return 'an array'

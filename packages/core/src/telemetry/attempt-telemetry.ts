@@ -4,7 +4,7 @@ import { LabelValues } from './label-values.ts'
 import { SECONDS, SECONDS_TO_AN_HOUR, SYSTEM } from './metrics.ts'
 import type { OpenTelemetry } from './open-telemetry.ts'
 
-/** What is recorded when an attempt begins. */
+/** The attributes recorded when an attempt starts. */
 export interface AttemptStart {
   queue: string
   /** `deliver order.created`, `process ship-orders` */
@@ -24,7 +24,7 @@ export interface AttemptStart {
   publishedAt: Date | null
 }
 
-/** What is recorded when it has ended. */
+/** The attributes recorded when it has ended. */
 export interface AttemptEnd {
   /** `null` where there was no attempt: the job waits again, and none is used up. */
   outcome: 'completed' | 'failed' | 'dead' | 'cancelled' | null

@@ -1,4 +1,4 @@
-/** What we use of OpenTelemetry, by structure: our declarations compile where its API is not installed. */
+/** The parts of OpenTelemetry's API in use, as structural types: they compile without the API. */
 
 export type Attributes = Record<string, string | number | boolean | undefined>
 
@@ -67,7 +67,7 @@ export interface SpanError {
   /** A class of errors, of few: `error.type`. */
   type: string
   message?: string | undefined
-  /** What was thrown. */
+  /** The error that was thrown. */
   thrown?: unknown
 }
 

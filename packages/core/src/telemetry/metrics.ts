@@ -1,4 +1,4 @@
-/** What all metrics share. */
+/** The common part of all metrics. */
 
 /** Bounds of histograms, in seconds: those of the semantic conventions for HTTP and for messaging. */
 export const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]

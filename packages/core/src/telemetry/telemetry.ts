@@ -1,4 +1,4 @@
-/** What this process measures of itself, where the host has registered an SDK of OpenTelemetry. */
+/** Traces and metrics of this process, if the host has registered an SDK of OpenTelemetry. */
 import { AttemptTelemetry } from './attempt-telemetry.ts'
 import type { Meter, Tracer } from './instruments.ts'
 import type { OpenTelemetry } from './open-telemetry.ts'

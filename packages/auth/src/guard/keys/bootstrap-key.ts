@@ -7,7 +7,7 @@ import { withTimeout } from './limited-pool.ts'
 const SHORTEST = 16
 const READ_TIMEOUT_MS = 2000
 const RETRY_MS = 1000
-/** How often the secret is read again. After a rotation the old one is valid for so long. */
+/** How often the secret is read. A former secret stays valid for up to this time. */
 const REREAD_MS = 5000
 /** A header can carry it as one token. */
 const SENDABLE = /^[\x21-\x7e]+$/

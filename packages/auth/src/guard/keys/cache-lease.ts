@@ -27,7 +27,7 @@ export interface CacheLeaseParts {
 const POLL_MS = 400
 /** From when a reading was sent. With the duration of the poll a revocation takes less than 1 s. */
 const LEASE_MS = 900
-/** Without a request for so long the lease is not renewed. */
+/** After this time without a request the lease is not renewed. */
 const IDLE_AFTER_MS = 30_000
 
 export class CacheLease {
@@ -62,7 +62,7 @@ export class CacheLease {
     return now < this.#trustedUntil
   }
 
-  /** Whether nothing is read for want of requests. */
+  /** Whether reading is paused because there are no requests. */
   get isPaused(): boolean {
     return this.#isPaused
   }

@@ -25,7 +25,7 @@ export interface Auth {
   readonly tenant: string | null
 }
 
-/** What is checked of each request with a key, beside scopes. */
+/** The checks of each request with a key, besides scopes. */
 export interface RequestChecks {
   /** Whether the key may be used from an address; `null` where it may from all. */
   readonly mayComeFrom: IsWithin | null

@@ -15,10 +15,10 @@ import {
 import { batchLookup } from '../keys/batch-lookup.ts'
 import { BoundedMap } from '../keys/bounded-map.ts'
 
-/** What this process has read of a prefix. The keys in use that have the prefix share it. */
+/** The state of a prefix as this process has read it. Cached keys with the prefix share it. */
 export interface PrefixState {
   readonly prefix: string
-  /** It is blocked, has failures to forget, or is not watched: the guard may not decide alone. */
+  /** It is blocked, has failures to reset, or is not watched: the guard must ask the database. */
   needsDatabaseCheck: boolean
   hasFailures: boolean
   /** How many changes of it were read: a query that was sent before the last one may be outdated. */

@@ -1,4 +1,4 @@
-/** What the options say of paths: which are open, and which scopes the others need. */
+/** Decides by the options which paths are open, and which scopes the others need. */
 import { normalized, type RouterOptions } from './request-path.ts'
 
 /** `by method`: `read` or `write`, by the request's method. */
@@ -76,7 +76,7 @@ function rulesOf(options: PathOptions, router: RouterOptions): Rule[] {
 
 const WILDCARD = '/*'
 
-/** What the option `excludePaths` lists: whole paths, and those below which all is open. */
+/** The entries of the option `excludePaths`: whole paths, and prefixes of open paths. */
 export function exclusionsOf(excludePaths: readonly string[]): {
   whole: string[]
   below: string[]

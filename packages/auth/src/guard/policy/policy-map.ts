@@ -52,7 +52,7 @@ export class PolicyMap {
     return request.is404 ? policyOfNotFound(path, this.#rules) : ADMIN_ONLY
   }
 
-  /** What a request takes of the quota of its key. */
+  /** How much a request uses of the quota of its key. */
   costOf(request: FastifyRequest): number {
     return this.#costs.get(request.routeOptions.config) ?? 1
   }

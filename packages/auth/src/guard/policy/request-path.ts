@@ -34,7 +34,7 @@ export function pathOf(target: string, router: RouterOptions): string | undefine
   return DOUBTFUL.test(plain) ? undefined : plain
 }
 
-/** What the router's options make of a path or of a registered pattern, before it compares them. */
+/** Normalises a path or a registered pattern as the router does before it compares them. */
 export function normalized(path: string, router: RouterOptions): string {
   let plain = path
   if (router.ignoreDuplicateSlashes) plain = plain.replace(/\/{2,}/g, '/')

@@ -1,4 +1,4 @@
-/** What the guard demands of a request to a route, from the route's registered pattern and config. */
+/** What the guard requires of a request, by the route's registered pattern and config. */
 import type { Scope } from '../../scopes.ts'
 import { insufficientScope, type Refusal } from '../refusals.ts'
 import type { Access, PathRules } from './path-rules.ts'
@@ -22,10 +22,10 @@ export interface GuardedPolicy {
   readonly other: Requirement
 }
 
-/** What is demanded of one request. */
+/** What the guard requires of one request. */
 export type Policy = OpenPolicy | GuardedPolicy
 
-/** What is demanded of a route's requests: for some routes it depends on the path of the request. */
+/** What the guard requires of a route's requests. For some routes it depends on the path. */
 export type RoutePolicy = Policy | { readonly kind: 'by path' }
 
 export const OPEN: OpenPolicy = { kind: 'open' }

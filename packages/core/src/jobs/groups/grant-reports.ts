@@ -15,7 +15,7 @@ export class GrantReports {
     this.#put(job, now, null)
   }
 
-  /** The attempt has taken so long, until `now`. */
+  /** Records the duration of the attempt until `now`. */
   ended(job: Job, now: number, tookMs: number): void {
     this.#put(job, now - tookMs, tookMs)
   }
@@ -25,12 +25,12 @@ export class GrantReports {
     this.#put(job, null, null)
   }
 
-  /** What there is to tell of these groups. */
+  /** The pending reports of these groups. */
   of(groups: readonly string[]): GrantReport[] {
     return groups.flatMap((group) => [...(this.#reports.get(group)?.values() ?? [])])
   }
 
-  /** These were told of a group. What has changed meanwhile is told later. */
+  /** These reports of a group were sent. Newer ones are sent later. */
   told(group: string, reports: readonly GrantReport[]): void {
     const known = this.#reports.get(group)
     if (!known) return
@@ -40,7 +40,7 @@ export class GrantReports {
     if (known.size === 0) this.#reports.delete(group)
   }
 
-  /** Of groups that are restricted no more there is nothing to tell. */
+  /** Groups that are no longer restricted need no reports. */
   keepOnly(isRestricted: (group: string) => boolean): void {
     for (const group of this.#reports.keys()) {
       if (!isRestricted(group)) this.#reports.delete(group)

@@ -18,7 +18,7 @@ const QUICK_MS = 50
 /** A group without an answer for so many times its mean has stopped answering. */
 const SILENT_AFTER_MEANS = 4
 const FAILURES_TO_OPEN = 10
-/** A failure that held its slot for so long counts as several: other jobs have waited for it. */
+/** A failure that took this long counts as several, because other jobs waited for its slot. */
 const LONG_FAILURE_MS = 1000
 const LONG_FAILURE_COUNTS = 5
 const WEIGHT_OF_ONE = 0.1

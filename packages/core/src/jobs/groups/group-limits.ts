@@ -12,7 +12,7 @@ import type { Lane } from '../job.ts'
 import { isQuick, isSilent, judge, newGroup, type Group } from './group-answers.ts'
 import { capsOf, halfOf, type Caps } from './group-caps.ts'
 
-/** What a fetch may ask for. */
+/** The limits of one fetch. */
 export interface Allowance {
   /** Jobs; 0: wait until an attempt ends. */
   limit: number
@@ -22,7 +22,7 @@ export interface Allowance {
   capped: string[]
 }
 
-/** So many groups without attempts are remembered; then the group that is idle longest is forgotten. */
+/** How many idle groups are remembered. Beyond it, the group that was idle longest is dropped. */
 const MOST_IDLE = 10_000
 
 export class GroupLimits {

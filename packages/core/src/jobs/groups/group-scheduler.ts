@@ -122,7 +122,7 @@ export class GroupScheduler {
     return this.#limits.admit(group, lane, Date.now(), uncontended)
   }
 
-  /** A job of the group begins, whatever its limits. */
+  /** Starts a job of the group without regard to its limits. */
   begin(group: string): void {
     this.#limits.begin(group, Date.now())
   }

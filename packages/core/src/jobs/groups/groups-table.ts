@@ -97,7 +97,7 @@ export async function deleteUnusedGroups(
   return rows.map(({ group }: { group: string }) => group)
 }
 
-/** Deletes what is known of groups that are no more, and the moves and recoveries of their jobs. */
+/** Deletes the rows of groups that do not exist any more, and their moves and recoveries. */
 export async function deleteGroups(
   db: Db,
   queue: string,

@@ -15,7 +15,7 @@ interface Log {
 /** After each portion there is a pause as long as it took, so that other work gets half of the time. */
 const LONGEST_PAUSE_MS = 1000
 const LOG_EVERY_MS = 30_000
-/** A recovery with a pace of its own is looked at so often. */
+/** How often a recovery with its own pace is checked. */
 const SHORTEST_WAIT_MS = 200
 const LONGEST_WAIT_MS = 1000
 
@@ -62,7 +62,7 @@ export class JobMover {
     return this.#running
   }
 
-  /** The current portion ends. Another process, or this one after its next boot, goes on. */
+  /** Finishes the current portion. Another process, or this one after its next boot, continues. */
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
@@ -89,7 +89,7 @@ export class JobMover {
       }
       await this.#waitForRecoveries()
     } catch (error) {
-      // The moves stay in their table, and a periodic task goes on with them.
+      // The moves stay in their table, and a periodic task continues them.
       this.#log.error({ err: error }, 'could not move jobs of a group; a periodic task tries again')
     }
   }

@@ -61,7 +61,7 @@ export async function deleteMove(db: Db, { id }: JobMove): Promise<void> {
   await db.query(`delete from svc."__svc.job_moves" where id = $1`, [id])
 }
 
-/** Where the scan of a move goes on; `null` after its end. */
+/** Where the scan of a move continues; `null` after its end. */
 export type Progress = Map<string, ScanPosition | null>
 
 /**

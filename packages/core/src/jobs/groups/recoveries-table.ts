@@ -30,7 +30,7 @@ export interface Recovery extends NewRecovery {
   isWaiting: boolean
 }
 
-/** What a portion has done. */
+/** The result of a portion. */
 export interface RecoveredPortion {
   done: number
   isFinished: boolean

@@ -1,7 +1,7 @@
-/** The restrictions of groups, which hold over all processes: they stand in the table of groups. */
+/** The restrictions of groups, in the table of groups. They hold over all processes. */
 import type { Db } from '../../postgres/transaction.ts'
 
-/** What restricts the attempts of a group's jobs; `null` where one is not set. */
+/** The restrictions of a group's attempts; `null` for one that is not set. */
 export interface Restrictions {
   /** At most `limit` attempts begin in any span of `perSeconds`. */
   rateLimit: { limit: number; perSeconds: number } | null

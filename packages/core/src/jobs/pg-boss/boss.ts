@@ -127,7 +127,7 @@ export async function defineQueue(
   if (ownTable) await setUpQueueTable(database, queue, isCheck)
 }
 
-/** A queue with a table of its own is made by whoever may make tables; others are rows. */
+/** A queue with its own table needs the right to create tables; other queues are rows. */
 const missingQueue = async (db: Db, queue: string): Promise<string[]> =>
   (await isQueue(db, queue)) ? [] : [`the queue ${queue}`]
 

@@ -2,7 +2,7 @@
 import type { Db } from '../../postgres/transaction.ts'
 import { asJob, type Job, type JobRow } from '../job.ts'
 
-/** What a process tells of the grant of an attempt. */
+/** The report of a process about the grant of an attempt. */
 export interface GrantReport {
   grantId: string
   /** The attempt began so long after the process had asked for it; `null`: it was given back. */
@@ -11,7 +11,7 @@ export interface GrantReport {
   tookMs: number | null
 }
 
-/** What came of one group. */
+/** The result for one group. */
 export interface GroupAnswer {
   group: string
   /** Whether the reports have been read. */

@@ -110,7 +110,7 @@ async function alterQueueTable(db: Db, queue: string): Promise<void> {
 export const publishedEventIdIn = (column: string): string =>
   `substr(${column} ->> 'eventId', strpos(${column} ->> 'eventId', E'\\x1f') + 1)`
 
-/** What dead letters are listed by. Jobs of other queues in the table are in none of these. */
+/** The indexes for lists of dead letters. They contain no jobs of other queues. */
 const DEAD_LETTER_INDEXES = {
   svc_dead_letters: 'name, singleton_key, id',
   svc_dead_letters_event: `name, (data ->> 'event'), id`,

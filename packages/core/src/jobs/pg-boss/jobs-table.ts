@@ -7,7 +7,7 @@
 import type { Db } from '../../postgres/transaction.ts'
 import { PRIORITY, type Job } from '../job.ts'
 
-/** A lease that has not been renewed for so long has expired: the process counts as dead. */
+/** A lease that was not renewed for this time has expired, and its process counts as dead. */
 export const HEARTBEAT_SECONDS = 20
 /** Rows that one statement deletes. */
 const PORTION = 5000

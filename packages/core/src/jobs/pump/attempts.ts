@@ -35,7 +35,7 @@ interface Parts {
 const GIVE_BACK_MS = 250
 const PREPARE_AGAIN_MS = 1000
 
-/** A grant is for an attempt that begins soon: of one that begins later nobody would know when. */
+/** A grant is for an attempt that starts soon, because the start of a later one is not reported. */
 const isTooLate = ({ grant }: Job, now: number): boolean =>
   grant !== undefined && grant.id !== null && now - grant.askedAt > BEGINS_WITHIN_MS
 

@@ -18,13 +18,13 @@ export class FetchAhead {
     this.#concurrency = concurrency
   }
 
-  /** An attempt took so long. */
+  /** Records the duration of an attempt. */
   record(ms: number): void {
     this.#meanMs =
       this.#meanMs === Infinity ? ms : this.#meanMs + (ms - this.#meanMs) * WEIGHT_OF_ONE
   }
 
-  /** Jobs that were fetched ahead have waited so long for a slot. */
+  /** Records how long jobs that were fetched ahead have waited for a slot. */
   waited(ms: number): void {
     this.#meanMs = Math.max(this.#meanMs, ms)
   }

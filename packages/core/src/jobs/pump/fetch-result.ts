@@ -1,4 +1,4 @@
-/** What a fetch says about the queue, and what follows from it. */
+/** Interprets the result of a fetch: whether more jobs wait, and when to fetch again. */
 
 export interface Fetched {
   /** Jobs that it could bring at most; with 0 nothing was fetched. */

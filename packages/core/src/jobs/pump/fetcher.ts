@@ -27,7 +27,7 @@ interface Parts {
 }
 
 export const LARGEST_FETCH = 200
-/** Wait so long for room before the next look at it. */
+/** How long to wait for free slots before the next check. */
 const NO_ROOM_MS = 100
 /** Outcomes that may wait to be settled while more is fetched; or the concurrency, if that is more. */
 const MOST_UNSETTLED = 400

@@ -4,7 +4,7 @@
  */
 import type { Lane } from '../job.ts'
 
-/** A queue without a job for so long is idle. */
+/** After this time without a job a queue is idle. */
 export const IDLE_AFTER_MS = 5000
 
 /** `hears`: whether this process hears notifications; behind a pooler it does not. */

@@ -1,4 +1,4 @@
-/** What becomes of the jobs of a batch, by their outcomes. settle-batch.ts writes it. */
+/** Decides by their outcomes how the jobs of a batch end. settle-batch.ts writes it. */
 import type { Job } from '../job.ts'
 import { isLastOf, type JobOutcome, type Outcome } from '../worker.ts'
 
