@@ -194,7 +194,7 @@ export const importDirections: OxlintOverride[] = [
 
   imports(['packages/console/src/{index,plugin}.ts'], consoles),
   imports(['packages/console/src/routes/**'], consoles, plugin, tables),
-  imports(['packages/console/src/{access,calls,live,page}/**'], consoles, plugin),
+  imports(['packages/console/src/{access,calls,live,page}/**'], consoles, plugin, routes),
   imports(['packages/console/src/tables/**'], consoles, upwards, http),
   imports(
     [

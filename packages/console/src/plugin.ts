@@ -18,7 +18,7 @@ import { readPage, type PageFiles } from './page/page-files.ts'
 import { apiRoutes } from './routes/api.ts'
 import { pageRoutes } from './routes/page.ts'
 import { portalRoutes } from './routes/portal.ts'
-import { tokenOf } from './routes/sender.ts'
+import { tokenOf } from './access/sender.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { endSessionsSooner, sweepSessions } from './tables/sessions.ts'
 

@@ -6,7 +6,7 @@ import type { Identity } from '../access/identity.ts'
 import type { ConsoleParts } from '../console-parts.ts'
 import type { Right } from '../contract.ts'
 import { Forbidden, NotSignedIn, UnknownOperation } from '../errors.ts'
-import { assertMayChange, assertMayRead } from '../routes/sender.ts'
+import { assertMayChange, assertMayRead } from '../access/sender.ts'
 import type { By, Call } from './call.ts'
 import { CALLS } from './calls.ts'
 

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { perform } from '../calls/perform.ts'
 import type { ConsoleParts } from '../console-parts.ts'
 import { NotSignedIn, UnknownOperation } from '../errors.ts'
-import { assertJson, assertMayRead } from './sender.ts'
+import { assertJson, assertMayRead } from '../access/sender.ts'
 
 const config = withOwnAccess({})
 

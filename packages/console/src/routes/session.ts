@@ -7,7 +7,7 @@ import type { Identity } from '../access/identity.ts'
 import { consoleOrigin } from '../access/sessions.ts'
 import type { ConsoleParts } from '../console-parts.ts'
 import type { Session } from '../contract.ts'
-import { assertMayChange, assertMayRead, cookieOf } from './sender.ts'
+import { assertMayChange, assertMayRead, cookieOf } from '../access/sender.ts'
 import { sendSessionCookie } from './session-cookie.ts'
 
 const config = withOwnAccess({})

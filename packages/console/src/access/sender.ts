@@ -1,7 +1,7 @@
 /** What a request says of where it comes from. */
 import type { FastifyRequest } from 'fastify'
-import { tokenIn, type CookieOf } from '../access/cookie.ts'
-import { whyForeign, whyNoChange, type Sender } from '../access/same-origin.ts'
+import { tokenIn, type CookieOf } from './cookie.ts'
+import { whyForeign, whyNoChange, type Sender } from './same-origin.ts'
 import { ForeignOrigin, JsonNeeded } from '../errors.ts'
 
 const isSecure = ({ protocol }: FastifyRequest): boolean => protocol === 'https'
