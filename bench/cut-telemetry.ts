@@ -4,19 +4,19 @@
  */
 import { registerHooks } from 'node:module'
 
-const CUTS = new Map<RegExp, [wanted: RegExp, instead: string]>([
+const CUTS: [file: RegExp, [wanted: RegExp, instead: string]][] = [
   [/\/auth\/src\/guard\/guard\.ts$/, [/^ *if \(telemetry !== null\) telemetry\..*$/gm, '']],
   [/\/core\/src\/events\/event-bus\.ts$/, [/\bpublishes\.isOn\b/g, 'false']],
   [/\/core\/src\/jobs\/pump\/attempts\.ts$/, [/\btelemetry\.isOn\b/g, 'false']],
-])
+]
 
 registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context)
-    for (const [file, [wanted, instead]] of CUTS) {
-      if (file.test(url)) return { ...loaded, source: cut(String(loaded.source), wanted, instead) }
-    }
-    return loaded
+    const [, found] = CUTS.find(([file]) => file.test(url)) ?? []
+    if (!found) return loaded
+    const source = Buffer.from(loaded.source as Uint8Array).toString()
+    return { ...loaded, source: cut(source, ...found) }
   },
 })
 
