@@ -11,7 +11,7 @@ export interface Benchmark {
   run(bench: Bench): Promise<Finding[]>
 }
 
-/** What a benchmark works with. Everything that it opens is closed when it ends. */
+/** The context of a benchmark. Everything that it opens is closed when it ends. */
 export interface Bench {
   /** A smoke run: everything is small. */
   quick: boolean

@@ -2,7 +2,7 @@
 import type { Row } from './benchmark.ts'
 import type { Goal } from './report.ts'
 
-/** What one turn of a contender gave, by the name of the figure. */
+/** The figures of one turn of a contender, by name. */
 export type Figures = Record<string, number>
 export type Measured = Map<string, Figures[]>
 

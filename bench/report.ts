@@ -2,7 +2,7 @@
 import type { Finding, Row } from './benchmark.ts'
 import { ratiosOf, summaryOf, type Summary } from './measure.ts'
 
-/** What the median of a row should reach: its own figure, or its ratio to another row. */
+/** The goal of a row's median: its own figure, or its ratio to another row. */
 export type Goal =
   | { ratioAtLeast: number; aim?: number }
   | { ratioAtMost: number }

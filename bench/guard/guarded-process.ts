@@ -89,7 +89,7 @@ const methods = {
   collectGarbage(): void {
     gc?.({ type: 'minor' })
   },
-  /** What lives, in MiB. */
+  /** The size of live objects, in MiB. */
   heapMegabytes(): number {
     gc?.()
     return process.memoryUsage().heapUsed / 2 ** 20

@@ -14,7 +14,7 @@ export const CONNECTIONS = 64
 
 /** A young generation that grows would make later slices cheaper than earlier ones. */
 const FLAGS = ['--expose-gc', '--min-semi-space-size=16', '--max-semi-space-size=16']
-/** What requests have set going has ended by then. */
+/** By then, all work that the requests started has ended. */
 const AFTERMATH_MS = 20
 
 export interface SliceContender {

@@ -32,7 +32,7 @@ try {
 process.exit(interrupted ? 128 + constants.signals[interrupted] : process.exitCode)
 
 async function runTap(run: string): Promise<number> {
-  // A test that forgets to ask for a database of its own must not find somebody's real one.
+  // A test without its own database must not use the developer's real one.
   const { DATABASE_URL: _, ...env } = process.env
   const tap = join(fileURLToPath(import.meta.resolve('tap')), '..', 'run.mjs')
   const child = spawn(

@@ -1,4 +1,4 @@
-/** What the routes of the console share. */
+/** The common parts of the console's routes. */
 import type { Core } from '@svc/core/internal'
 import type { FastifyRequest } from 'fastify'
 import type { Identity } from './access/identity.ts'

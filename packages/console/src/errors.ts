@@ -66,7 +66,7 @@ export const NoKeySignIn = createError(
   403,
 )
 
-/** What the option `access` returned, or what `portalLink` was given, is wrong. */
+/** The result of the option `access`, or an argument of `portalLink`, is wrong. */
 export const InvalidAccess = createError<[string]>('SVC_CONSOLE_INVALID_ACCESS', '%s', 500)
 
 /** A link of the portal that was used, has expired, or never was one. */

@@ -1,4 +1,4 @@
-/** What the host's function `redact` leaves of payloads, wherever they leave the console. */
+/** Applies the host's function `redact` to all payloads that the console sends. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Attempt, InboundRequest } from './contract.ts'
 import type { ConsoleSettings, PayloadOf } from './options.ts'

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Theme } from './contract.ts'
 import type { Can } from './rights.ts'
 
-/** Who somebody is, where the host has a login of its own. */
+/** A person who is signed in by the host's own login. */
 export interface Access {
   /** The host's id of the person, for the audit. @default null */
   userId?: string | null

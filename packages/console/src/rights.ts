@@ -1,4 +1,4 @@
-/** What a session may do: from the scopes of a key, or from what the host says of a person. */
+/** The rights of a session, from the scopes of a key or from the option `access`. */
 import type { Right } from './contract.ts'
 
 export const RIGHTS: readonly Right[] = [
@@ -30,12 +30,12 @@ const OF_OPERATORS: readonly Right[] = [
   'sessions:write',
 ]
 
-/** What a portal link may give. */
+/** The rights that a portal link can give. */
 export const TENANT_RIGHTS: readonly Right[] = RIGHTS.filter(
   (right) => !OF_OPERATORS.includes(right),
 )
 
-/** What a portal link gives where it does not say otherwise. */
+/** The default rights of a portal link. */
 export const PORTAL_RIGHTS: readonly Right[] = [
   'webhooks:read',
   'webhooks:write',

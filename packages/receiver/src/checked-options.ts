@@ -10,7 +10,7 @@ export function checkedBody(body: unknown): Uint8Array {
   )
 }
 
-/** What a delivery may be verified with. */
+/** The keys that can verify a delivery. */
 export interface Keys {
   secrets: string[]
   publicKeys: KeyObject[]

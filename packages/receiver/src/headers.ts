@@ -28,7 +28,7 @@ export function missingHeader(name: string): InvalidDelivery {
   )
 }
 
-/** By its methods: a library may have a `Headers` class of its own. */
+/** Recognised by its methods, because a library may have its own `Headers` class. */
 function isHeaders(headers: DeliveryHeaders): headers is Headers {
   return typeof headers['get'] === 'function'
 }

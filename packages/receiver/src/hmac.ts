@@ -17,7 +17,7 @@ export function hasHmac(
   for (const secret of secrets) {
     const expected = createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest()
     for (const signature of signatures) {
-      // No early return: the time does not tell which one matched.
+      // No early return, so that the duration does not reveal which one matched.
       if (timingSafeEqual(signature, expected)) matches = true
     }
   }

@@ -94,7 +94,7 @@ export interface SvcWebhooksOptions {
   inboundLog?: false | InboundLogOptions
 }
 
-/** What is kept of inbound requests. */
+/** The options of the log of inbound requests. */
 export interface InboundLogOptions {
   /** How long a row is kept, in days. @default 7 */
   keepDays?: number

@@ -89,7 +89,7 @@ export const settingsInput = {
   transform: setting(Transform),
 }
 const SettingsInput = Type.Object(settingsInput)
-/** What a body says of the settings. */
+/** The settings in a request body. */
 export type SettingsInput = Static<typeof SettingsInput>
 
 /** The same as a webhook shows them, with what cannot be set. */

@@ -15,7 +15,7 @@ export interface Cluster {
   password: string
 }
 
-/** The data of a crashed machine is of no use to anybody here, so nothing waits for a disk. */
+/** No test needs its data after a crash of the machine, so nothing waits for the disk. */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -85,7 +85,7 @@ export async function startServer(
     })
     void ended.then(() => resolve(false))
   })
-  // Between our finding the port free and the server's asking for it, somebody else may have taken it.
+  // Another process may take the port between our check and the start of the server.
   const taken = !ready && log.includes('Address already in use')
   if (taken && attemptsLeft > 1) return startServer(cluster, user, settings, attemptsLeft - 1)
   if (!ready) throw new Error(`The embedded Postgres ended at its start:\n${log}`)

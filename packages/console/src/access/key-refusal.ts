@@ -1,4 +1,4 @@
-/** What whoever signs in with a key is told of a refusal of the guard. */
+/** The error of a sign-in with a key that the guard refuses. */
 import { AddressRefused, KeyNotEnough, KeyRefused, TooManyAttempts } from '../errors.ts'
 
 export function refusalOf(code: string | null): Error {

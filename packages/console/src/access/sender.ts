@@ -1,4 +1,4 @@
-/** What a request says of where it comes from. */
+/** The origin of a request, by its headers. */
 import type { FastifyRequest } from 'fastify'
 import { tokenIn, type CookieOf } from './cookie.ts'
 import { whyForeign, whyNoChange, type Sender } from './same-origin.ts'

@@ -76,7 +76,7 @@ export function createSessions(core: Core, settings: ConsoleSettings): Sessions 
     return { session, token }
   }
 
-  /** What the key of a session may do now; a session whose key has ended ends with it. */
+  /** The current rights of a session's key. If the key has ended, the session ends. */
   async function keyIdentity(
     session: SessionRow,
     token: string,

@@ -1,4 +1,4 @@
-/** What a session or a portal link is recognised by: 32 random bytes, stored as their hash. */
+/** The token of a session or a portal link: 32 random bytes, stored as their hash. */
 import { createHash, randomBytes } from 'node:crypto'
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/

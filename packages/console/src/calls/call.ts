@@ -1,4 +1,4 @@
-/** What an operation of the console is. */
+/** The definition of an operation of the console. */
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import type { AuthOperations } from '@svc/auth'
 import type { Core } from '@svc/core/internal'

@@ -68,7 +68,7 @@ export const deliveryCalls: CallsOf<'deliveries' | 'deadLetters' | 'stats'> = {
     needs: 'webhooks',
     input: Anything,
     async run(input, { webhooks, identity: { tenant, scopes } }) {
-      // To another address: whoever may do all.
+      // Only a session that may do everything can send to another address.
       const isAdmin = tenant === null && scopes.includes('admin')
       if (input.url !== undefined && !isAdmin) throw new Forbidden('admin')
       return await webhooks.redeliver(input)

@@ -1,4 +1,4 @@
-/** What concerns the host as a whole: tenants, the audit, health, sessions. */
+/** Operations on the host as a whole: tenants, the audit, health, sessions. */
 import { Type } from '@sinclair/typebox'
 import { narrowedReach, reachOf, TenantFilter } from '@svc/core/internal'
 import { listSessions } from '../tables/sessions.ts'

@@ -24,7 +24,7 @@ export const webhookCalls: CallsOf<'webhooks'> = {
     run: async ({ id }, { webhooks }) => withoutSecrets(await webhooks.get(id)),
   },
   'webhooks.secrets': {
-    // Whoever has the secret can sign deliveries.
+    // The secret allows its holder to sign deliveries.
     right: 'webhooks:write',
     changes: false,
     needs: 'webhooks',

@@ -1,7 +1,7 @@
 /** Users, keys, usage, audit, sessions and health. */
 import type { OfTenant, Paging, Span } from './lists.ts'
 
-/** What a session may be allowed to do. */
+/** The rights that a session can have. */
 export type Right =
   | 'webhooks:read'
   | 'webhooks:write'

@@ -1,4 +1,4 @@
-/** What lists take and return. */
+/** The input and output of lists. */
 
 /** A part of a list, newest first. */
 export interface Page<Item> {

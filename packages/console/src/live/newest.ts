@@ -1,4 +1,4 @@
-/** What is newest of all that a page shows, and what changed since it was looked at last. */
+/** Reads the newest rows of all that a page shows, and compares them with the last reading. */
 import type { Core } from '@svc/core/internal'
 import type {} from '@svc/auth'
 import type {} from '@svc/webhooks'

@@ -1,4 +1,4 @@
-/** What every answer of the console says to the browser, whatever the host's own headers are. */
+/** Headers of every answer of the console, whatever headers the host sets. */
 import type { FastifyReply } from 'fastify'
 
 /** Scripts, styles and images of this host alone; nothing inline, nothing from elsewhere. */

@@ -1,4 +1,4 @@
-/** What the page asks for. */
+/** The API that the page calls. */
 import { withOwnAccess } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import { perform } from '../calls/perform.ts'

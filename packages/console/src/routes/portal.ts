@@ -13,7 +13,7 @@ export function portalRoutes(
 ): void {
   const isEmbedded = settings.frameAncestors.length > 0
   const schema: object = { hide: true }
-  // No HEAD: whatever looks at a link before a person does must not use it up.
+  // No HEAD: a program that checks a link before a person opens it must not use it up.
   app.get<{ Params: { code: string } }>(
     '/portal/:code',
     { config, schema, exposeHeadRoute: false },

@@ -1,4 +1,4 @@
-/** The table of links of the portal that nobody has followed yet. */
+/** The table of unused portal links. */
 import type { Db } from '@svc/core'
 import type { Right } from '../contract.ts'
 
@@ -21,7 +21,7 @@ export async function insertPortalCode(
   )
 }
 
-/** Of two that take it at once, in whatever process, one gets it. */
+/** If two requests use a link at once, in any process, only one gets it. */
 export async function takePortalCode(db: Db, codeHash: Buffer): Promise<PortalCode | undefined> {
   const { rows } = await db.query(
     `delete from svc."__svc.console.portal_codes"

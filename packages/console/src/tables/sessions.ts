@@ -46,7 +46,7 @@ export async function insertSession(db: Db, session: NewSession): Promise<Sessio
   return asSession(rows[0])
 }
 
-/** One that has not expired. */
+/** Finds a session that has not expired. */
 export async function findSession(db: Db, tokenHash: Buffer): Promise<SessionRow | undefined> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.console.sessions"

@@ -6,7 +6,7 @@ import type { Source } from './sources.ts'
 /** Longer names, and names with other characters, are stored as their hash. */
 const READABLE = /^[\x20-\x7e]{1,300}$/
 
-/** What keeps two keys of one source apart: its tenant and the parameters of its path. */
+/** The tenant and the path parameters, which separate the keys of one source. */
 export interface Scope {
   tenant: string | null
   params: object

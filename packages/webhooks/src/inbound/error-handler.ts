@@ -86,7 +86,7 @@ function reasonOf({ cause, code }: Answerable): string {
     : code
 }
 
-/** Only the log has the reason: the answer tells a forger nothing. */
+/** Only the log has the reason, so that the answer does not help an attacker. */
 function log(request: FastifyRequest, source: string, error: Answerable, statusCode: number): void {
   const { cause } = error
   if (statusCode < 500) {

@@ -18,7 +18,7 @@ export function publishOutcome(source: string, outcome: InboundOutcome['outcome'
   outcomes.publish({ source, outcome } satisfies InboundOutcome)
 }
 
-/** What an error led to, by its status. */
+/** The outcome of an error, by its status. */
 export function outcomeOf(statusCode: number): InboundOutcome['outcome'] {
   if (statusCode >= 500) return 'failed'
   return statusCode === 401 || statusCode === 404 ? 'refused' : 'malformed'

@@ -91,7 +91,7 @@ export class Outside {
       json === undefined ? { method: 'GET' as const } : { method: 'POST' as const, json }
     const { statusCode, body } = await this.#fetch({ url, ...request })
     if (statusCode === 200) return body
-    // What is wrong on the provider's side passes: the sender tries again.
+    // A fault of the provider is temporary: the sender tries again.
     if (statusCode >= 500 || statusCode === 429) {
       throw new Error(`${url.hostname} answered ${statusCode}`)
     }

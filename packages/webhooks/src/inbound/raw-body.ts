@@ -38,7 +38,7 @@ function refuseSlowBody(
   timeoutMs: number,
 ): void {
   const timer = setTimeout(() => {
-    // Nobody reads the body: there is nobody to tell either.
+    // No code reads the body, so no code would get the error.
     if (body.listenerCount('error') === 0) return raw.destroy()
     reply.header('connection', 'close')
     reply.raw.once('finish', () => raw.destroy())

@@ -11,13 +11,13 @@ import type { Source } from './sources.ts'
 import { planOf, type Plan } from './to-publish.ts'
 import { forgetReason, reasonOf } from './verify/checks.ts'
 
-/** What a genuine request led to. */
+/** The result of a verified request. */
 export type Received =
   | { outcome: 'accepted'; eventId: string | null; eventIds?: string[] }
   | { outcome: 'duplicate' }
   | { outcome: 'answered'; reply: InboundReply }
 
-/** What receiving needs besides a source and a request. */
+/** The other arguments of `receive`, besides the source and the request. */
 export interface Receiving {
   core: Pick<Core, 'svc' | 'bus' | 'errorText'>
   outside: Outside

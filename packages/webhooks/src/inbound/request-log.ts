@@ -1,4 +1,4 @@
-/** The log of inbound requests: what is written of each, and when. */
+/** Writes the log of inbound requests. */
 import { uuidv7, type Alongside, type Core, type PublishedOrTaken } from '@svc/core/internal'
 import { insertInboundRows, type InboundRow, type LoggedOutcome } from '../tables/inbound-log.ts'
 import { maskedHeaders } from './masked-headers.ts'

@@ -1,4 +1,4 @@
-/** What a verified request is published as: one event, or one for each item of a batch. */
+/** Turns a verified request into one event, or into one for each item of a batch. */
 import { extractKey, storedKey, type Scope } from './deduplicate.ts'
 import type { DeduplicationKey } from '@svc/core/internal'
 import type { InboundRequest } from './source.ts'
@@ -18,7 +18,7 @@ export interface Plan {
 
 /**
  * @param json the payload of the body
- * @throws whatever a function of the source throws
+ * @throws the errors of the source's functions
  */
 export function planOf(source: Source, request: InboundRequest, body: string, json: string): Plan {
   const tenant = tenantOf(source, request, body)

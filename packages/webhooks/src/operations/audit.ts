@@ -1,4 +1,4 @@
-/** What the audit says of changes of webhooks. */
+/** Audit rows of changes of webhooks. */
 import { BY_PROCESS, changesOf, insertAudit, type AuditOrigin, type Db } from '@svc/core/internal'
 
 /** Fields whose values are never shown. */
@@ -10,7 +10,7 @@ interface Audited {
   secret?: string
 }
 
-/** The fields that somebody chose. */
+/** The fields of a webhook, without its id and its times. */
 const factsOf = (webhook: object): Record<string, unknown> => {
   const {
     id: _id,

@@ -7,7 +7,7 @@ export interface Caller {
   reach: Reach
   /** Whether it may do all that its reach allows: a key with `admin`, or code of this process. */
   isAdmin: boolean
-  /** What the audit says of it. */
+  /** The caller as the audit names it. */
   origin?: AuditOrigin
 }
 

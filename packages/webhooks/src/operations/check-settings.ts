@@ -1,4 +1,4 @@
-/** What of a webhook's settings no schema can say. */
+/** Checks of a webhook's settings that a schema cannot express. */
 import { compileFilter } from '@svc/core/internal'
 import { TimeoutTooLong, UnknownTransform } from '../errors.ts'
 import { assertContentType, assertCustomHeaders } from '../outbound/settings/custom-headers.ts'

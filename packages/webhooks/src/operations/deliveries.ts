@@ -143,7 +143,7 @@ function statusOf(kind: Exclude<AttemptStep['kind'], 'postponed'>): DeliveryStat
   return kind === 'cancelled' ? 'skipped' : 'failed'
 }
 
-/** What is delivered; the payload only where no event holds it. */
+/** The content of a delivery; with a payload only if no stored event has it. */
 type ToDeliver = Pick<DeliveryData, 'event' | 'eventId'> & { payload?: string | null }
 
 /** Who asks for a delivery, and which one it repeats. */

@@ -58,7 +58,7 @@ export function createInboundOperations(
   }
 }
 
-/** What the audit says of a replay, in the transaction of the new event. */
+/** The audit row of a replay, written in the transaction of the new event. */
 const auditOf = ({ id, tenant, eventId }: ListedRow, by: AuditOrigin): Alongside => ({
   write: (db, rows) => insertAudit(db, by, rows),
   rowOf: (results): AuditRecord => ({

@@ -1,4 +1,4 @@
-/** What hosts see of the operations: `svc.webhooks`. */
+/** The interface of `svc.webhooks`. */
 import type { OnBehalfOf, OperationOptions } from '@svc/core'
 import type { InboundFilter, LoggedRequest, ReplayResult } from '../inbound-schemas.ts'
 import type {

@@ -72,7 +72,7 @@ const NAMES = new Set([
   'svc.delivery.dead',
 ])
 
-/** What becomes of a delivery of such an event makes no other such event. */
+/** The outcome of a delivery of such an event publishes no further event. */
 export const isLifecycleEvent = (name: string): boolean => NAMES.has(name)
 
 /** In the transaction of what the events tell of; `make` is called where somebody wants them. */

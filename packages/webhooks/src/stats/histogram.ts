@@ -1,4 +1,4 @@
-/** Histograms of durations, and the percentiles that they tell. */
+/** Histograms of durations, and their percentiles. */
 
 /** Upper bounds of the buckets, in milliseconds; the last bucket has none. */
 export const BOUNDS = [

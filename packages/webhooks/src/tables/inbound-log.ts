@@ -99,7 +99,7 @@ export async function findInboundRow(db: Db, id: string): Promise<ListedRow | un
   return rows[0] && withTime(rows[0])
 }
 
-/** Deletes what is older than `days`, in portions that hold no lock for long. */
+/** Deletes rows older than `days`, in portions that hold locks only briefly. */
 export async function sweepInboundRows(db: Db, days: number): Promise<void> {
   const portion = 5000
   const oldest = firstIdOf(Date.now() - days * 24 * 3600 * 1000)

@@ -2,7 +2,7 @@
 import type { Db } from '@svc/core'
 import { asWebhook, COLUMNS, type StoredWebhook, type WebhookRow } from './webhook-row.ts'
 
-/** What one process has seen of a webhook's attempts since it wrote it last. */
+/** The attempts of a webhook that a process has made since its last write. */
 export interface SeenAttempts {
   webhookId: string
   /** How long ago, in milliseconds; `null` where there was none. */
@@ -112,7 +112,7 @@ const FAILING = `id, tenant, url, failing_since as "failingSince", failed_attemp
 /** So many in one transaction. */
 const PORTION = 50
 
-/** Those that fail for so long and were not warned of yet: from now on they were. */
+/** Marks the webhooks that have failed for this time as warned, and returns them. */
 export async function markWarned(db: Db, warnAfterSeconds: number): Promise<FailingWebhook[]> {
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations" set warned_at = now()
@@ -126,7 +126,7 @@ export async function markWarned(db: Db, warnAfterSeconds: number): Promise<Fail
   return rows.map(asFailing)
 }
 
-/** Locks those that fail for so long, with at least so many attempts. */
+/** Locks the webhooks that have failed for this time, with at least this number of attempts. */
 export async function lockFailing(
   db: Db,
   failingForSeconds: number,

@@ -1,7 +1,7 @@
 /** The columns of webhooks that hold secrets, as they are stored. */
 import type { Db } from '@svc/core'
 
-/** What is stored of a webhook's secrets. */
+/** The stored form of a webhook's secrets. */
 export interface StoredSecrets {
   id: string
   secret: string

@@ -2,7 +2,7 @@ import type { Db } from '@svc/core'
 import type { SettingsInput } from '../settings-schemas.ts'
 import { parsed, type StoredRow } from './webhook-row.ts'
 
-/** What a delivery needs of its webhook. */
+/** The fields of a webhook that a delivery needs. */
 export interface WebhookForDelivery {
   id: string
   url: string

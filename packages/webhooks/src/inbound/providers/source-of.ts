@@ -14,7 +14,7 @@ import type { Need, Preset } from './preset.ts'
 /** Fields of the source that a host sets itself instead of the preset. */
 export type Overrides = Partial<Omit<InboundSource, 'path'>>
 
-/** What every preset takes. */
+/** The options of every preset. */
 export interface CommonOptions extends Overrides {
   /** URL path that receives the provider's requests. */
   path: string

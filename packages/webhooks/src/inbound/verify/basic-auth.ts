@@ -33,7 +33,7 @@ export function basicAuth(options: BasicAuthOptions): Verify {
     const [, base64] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header) ?? []
     if (base64 === undefined)
       return reject(request, 'the header authorization holds no Basic credentials')
-    // Compared as one text: the time does not tell whether the username was wrong.
+    // Compared as one text, so that the duration does not reveal whether the username was wrong.
     const given = Buffer.from(base64, 'base64')
     const isRight = passwords
       .map(({ value }) => equalBytes(given, Buffer.from(`${username}:${value}`)))

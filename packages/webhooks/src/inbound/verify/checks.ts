@@ -1,4 +1,4 @@
-/** What the verification helpers share: reading headers, comparing, and saying why not. */
+/** Common code of the verification helpers: reads headers, compares, records why it refuses. */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { InboundRequest } from '../source.ts'
 
@@ -59,7 +59,7 @@ export function headerValues(request: InboundRequest, name: string): string[] {
   return values
 }
 
-/** Compares hashes: the time tells neither where two values differ nor how long they are. */
+/** Compares hashes, so that the duration reveals neither the difference nor the length. */
 export function equalBytes(given: Uint8Array, expected: Uint8Array): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'))
 }

@@ -97,7 +97,7 @@ function signedBytes(
   return typeof payload === 'string' ? Buffer.from(payload, isText ? 'utf8' : 'latin1') : payload
 }
 
-/** Compares every signature, also after one has matched: the time does not tell which. */
+/** Compares every signature, even after a match, so that the duration reveals nothing. */
 function matchesOne(
   signatures: readonly string[],
   expected: Buffer,

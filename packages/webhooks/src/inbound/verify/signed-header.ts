@@ -1,4 +1,4 @@
-/** What a signature header holds. Of several signatures one must match. */
+/** Parses a signature header. One of its signatures must match. */
 export interface ExtractedSignature {
   signature: string | readonly (string | undefined)[] | undefined
   timestamp?: string | number | undefined
@@ -33,7 +33,7 @@ export function readFields(header: string, fields: SignatureFields): SignedHeade
   return { signatures: valuesOf(fields.signature), timestamp: timestamps[0] }
 }
 
-/** What a host's function may return; `null` or `undefined` for a header that it cannot read. */
+/** The result of a host's function; `null` or `undefined` if it cannot read the header. */
 export type Extracted =
   | ExtractedSignature
   | string

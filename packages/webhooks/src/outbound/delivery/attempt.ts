@@ -11,7 +11,7 @@ import { plainRequest, transformedRequest, type DeliveryRequest } from './reques
 import { signedHeaders } from './sign.ts'
 import { traceHeaders } from './trace-headers.ts'
 
-/** What an attempt sends. */
+/** The request of an attempt. */
 export interface Delivery {
   event: string
   /** JSON text. */
@@ -47,7 +47,7 @@ export type AttemptStep =
   /** This host has no such transform: another may have. */
   | { kind: 'postponed'; delayMs: number }
 
-/** A host without the transform of a webhook leaves its deliveries to others for so long. */
+/** For how long a host without the transform of a webhook postpones its deliveries. */
 const WITHOUT_TRANSFORM_MS = 30_000
 
 /** Makes the request of a delivery, signs it and sends it to its webhook. */

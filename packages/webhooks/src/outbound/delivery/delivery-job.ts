@@ -1,6 +1,6 @@
 import type { DeadLetter, FanOutJob, Job } from '@svc/core/internal'
 
-/** What a job of the delivery queue holds. */
+/** The data of a job of the delivery queue. */
 export interface DeliveryData extends Omit<FanOutJob, 'eventId'> {
   /** The id of the webhook. */
   target: string

@@ -1,4 +1,4 @@
-/** What telemetry says of the attempts of deliveries. */
+/** Spans and metrics of the attempts of deliveries. */
 import {
   publishedEventId,
   tenantOfEvent,

@@ -1,4 +1,4 @@
-/** What follows from the result of a request. */
+/** Derives the outcome of an attempt from the result of its request. */
 import type { Failure, PostResult } from '../http/post-result.ts'
 
 export interface StepRules {
@@ -34,7 +34,7 @@ export function nextStep<Record extends object>(
   if (errorOf(result) === null) return { kind: 'completed', detail: record }
   const { statusCode, failure, retryAfter } = result
   if (failure === 'proxy') return { kind: 'unsent', detail: record }
-  // An exchange that broke says nothing reliable, whatever status it began with.
+  // The status of an exchange that broke is not reliable.
   if (failure === null && statusCode === 410 && rules.deactivateOnGone) {
     return { kind: 'dead', detail: record, output: record }
   }

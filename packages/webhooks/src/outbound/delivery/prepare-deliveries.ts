@@ -1,4 +1,4 @@
-/** What the attempts of a batch of jobs need of the tables. */
+/** Reads the webhooks and payloads that a batch of jobs needs. */
 import { findPayloads, type Core, type Db } from '@svc/core/internal'
 import { open } from '../../tables/sealed-columns.ts'
 import {

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { hmacOf } from '../../hmac-of.ts'
 import { ed25519Signature, type SigningKey } from './ed25519.ts'
 
-/** What is sent: the bytes of the body are the ones that are signed. */
+/** The body to send. Exactly these bytes are signed. */
 export interface Message {
   event: string
   deliveryId: string

@@ -8,9 +8,9 @@ import { isIntegerFrom, resolveOptions, type OptionRules } from '@svc/core/inter
  * const autoDisable: AutoDisableOptions = { failingForSeconds: 432_000, probeEverySeconds: 3600 }
  */
 export interface AutoDisableOptions {
-  /** A webhook is disabled when all its attempts have failed for so long. */
+  /** A webhook is disabled when all its attempts have failed for this time. */
   failingForSeconds: number
-  /** `svc.webhook.failing` is published when they have failed for so long. @default half of it */
+  /** `svc.webhook.failing` is published after this time. @default half of failingForSeconds */
   warnAfterSeconds?: number
   /** It is not disabled before so many of its attempts have failed. @default 20 */
   minAttempts?: number

@@ -83,7 +83,7 @@ export class HealthRecorder {
     }
   }
 
-  /** What was not written is locked by another transaction, or deleted. */
+  /** Webhooks that were not written are locked by another transaction, or deleted. */
   async #keepLocked(taken: SeenAttempts[], written: Set<string>, now: number): Promise<void> {
     const left = taken.filter(({ webhookId }) => !written.has(webhookId))
     const ids = left.map(({ webhookId }) => webhookId)

@@ -34,7 +34,7 @@ export interface PostSettings {
   proxy?: Proxy | undefined
 }
 
-/** What one request may have of its own. */
+/** The options of a single request. */
 export interface RequestOptions {
   /** @default application/json */
   contentType?: string | undefined
@@ -104,7 +104,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (result: PostResult) => void
   readonly #reject: (reason: unknown) => void
   readonly #signal: AbortSignal
-  /** What a new connection to the host waits for. */
+  /** The phase that a new connection to the host waits for. */
   readonly #phase: () => ConnectPhase | null
   readonly #onAbort = () => this.onAbort()
   readonly #deadline: NodeJS.Timeout

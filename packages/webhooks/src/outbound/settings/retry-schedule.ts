@@ -1,4 +1,4 @@
-/** The retry schedule that a webhook may have of its own. */
+/** The retry schedule of a single webhook. */
 
 export interface RetrySettings {
   /** How often a delivery is tried. */
@@ -31,14 +31,14 @@ export function retryDelayMs(
   return Math.round(delay * 1000 * (1 - JITTER + 2 * JITTER * random()))
 }
 
-/** What follows a failed attempt. */
+/** The next step after a failed attempt. */
 export interface NextAttempt {
   isLast: boolean
   /** `null` where the settings of the process say so. */
   retryInMs: number | null
 }
 
-/** What follows where an attempt of a job has failed. A redriven delivery has all its attempts anew. */
+/** The next step after a failed attempt. A redriven delivery gets all its attempts again. */
 export function scheduleAfter(
   retry: RetrySettings,
   { attempt, isLastAttempt }: { attempt: number; isLastAttempt: boolean },

@@ -56,7 +56,7 @@ const discord: Transform = (input) => ({
         footer: { text: footerOf(input) },
       },
     ],
-    // Nothing in a payload notifies anybody.
+    // A payload must not be able to mention (and so notify) people.
     allowed_mentions: { parse: [] },
   },
 })

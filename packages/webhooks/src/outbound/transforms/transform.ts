@@ -5,7 +5,7 @@ import {
   type CustomHeaders,
 } from '../settings/custom-headers.ts'
 
-/** What a transform is given. The payload is a copy of its own. */
+/** The argument of a transform. The payload is a copy. */
 export interface TransformInput {
   event: string
   // oxlint-disable-next-line typescript/no-explicit-any -- the host knows what it published
@@ -14,7 +14,7 @@ export interface TransformInput {
   deliveryId: string
 }
 
-/** What a transform makes. */
+/** The result of a transform. */
 export interface Transformed {
   /** A string is sent as it is, anything else as JSON. */
   body: string | object
@@ -32,7 +32,7 @@ export interface Transformed {
  */
 export type Transform = (input: TransformInput) => Transformed | null | Promise<Transformed | null>
 
-/** What is sent: names in lower case. */
+/** The request to send, with header names in lower case. */
 export interface TransformedRequest {
   body: Buffer
   headers: Map<string, string>

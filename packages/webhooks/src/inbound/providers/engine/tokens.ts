@@ -33,7 +33,7 @@ export function basicScheme({ when }: BasicScheme): CompiledScheme {
       if (base64 === undefined) {
         return reject(request, 'the header authorization holds no Basic credentials')
       }
-      // Compared as one text: the time does not tell whether the username was wrong.
+      // Compared as one text, so that the duration does not reveal whether the username was wrong.
       const expected = Buffer.from(`${options['username']}:${secret}`)
       return (
         equalBytes(Buffer.from(base64, 'base64'), expected) ||

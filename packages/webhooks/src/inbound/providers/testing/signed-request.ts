@@ -7,7 +7,7 @@ import { presets, type ProviderId } from '../table/all.ts'
 import { Draft } from './draft.ts'
 import { signDraft } from './sign-draft.ts'
 
-/** What a provider signs a request with. */
+/** The key or secret with which a provider signs a request. */
 export interface SigningOptions {
   /** The secret that the host has under `secretName`. */
   secret?: string
@@ -171,7 +171,7 @@ const signsUrl = (scheme: Scheme): boolean =>
   ('signed' in scheme && scheme.signed?.includes('{url}') === true) ||
   (scheme.binds ?? []).some(({ of }) => of?.includes('{url}'))
 
-/** Ids that stand in headers are new with each request, so that two are no repeats. */
+/** Each request gets new ids in its headers, so that two requests are not repeats. */
 function fillHeaders(
   draft: Draft,
   { deduplicate }: Preset,
