@@ -89,3 +89,24 @@ t.test('nobody listens without a session, and a host that closes ends the stream
   )
   t.match(stream.heard.text, '"session"')
 })
+
+/** A look that nothing stirs comes after ten. */
+const SOON_MS = 6000
+
+t.test('what another process changes is heard long before the next look', async (t) => {
+  const host = await startHost(t)
+  const other = await startHost(t, { database: host.database, console: null })
+  const stream = await listen(t, host, (await host.signIn()).cookie)
+  await until(async () => stream.heard.text !== '')
+  // Each follows a look. The first ones come in the seconds after the sign-in, in which looks are many.
+  for (const n of [1, 2, 3, 4, 5]) {
+    const told = stream.heard.text.split('"users"').length
+    const began = performance.now()
+    await other.app.svc.auth.createUser({ email: `${n}@example.com`, name: 'User' })
+    await until(
+      async () => stream.heard.text.split('"users"').length,
+      (times) => times > told,
+    )
+    t.ok(performance.now() - began < SOON_MS, `the change ${n}`)
+  }
+})

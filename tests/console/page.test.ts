@@ -26,7 +26,7 @@ t.test('the page is served at its path and at every path below it', async (t) =>
     },
   })
   t.match(page.text, '<meta name="svc-console-base" content="/console"')
-  t.notMatch(page.text, /\.\/assets|%BASE%|style=|<script>|https?:/)
+  t.notMatch(page.text, /\.\/assets|%BASE%|%NAME%|style=|<script>|https?:/)
   for (const path of ['/console/', '/console/webhooks/1', '/console/events?name=order.created']) {
     t.equal((await ask('GET', path)).text, page.text, path)
   }
@@ -109,7 +109,7 @@ t.test('it may stand below the prefix of a plugin', async (t) => {
 })
 
 t.test('a page that was not built is an error that names the command', (t) => {
-  t.throws(() => readPage('/console', '/nowhere'), {
+  t.throws(() => readPage({ base: '/console', name: 'Console', logo: null }, '/nowhere'), {
     code: 'SVC_CONSOLE_PAGE_MISSING',
     message: /pnpm --filter @svc\/console build:web/,
   })
@@ -151,4 +151,14 @@ t.test('options that are wrong, and doors that are missing, are errors at boot',
       )
     }
   }
+})
+
+t.test('before its script has run the page shows the name and the logo of the host', async (t) => {
+  const theme = { name: 'A$& "<b>" & Co', logo: '/logo.svg?a=1&b=2' }
+  const { ask } = await startHost(t, { console: { theme } })
+  const { text } = await ask('GET', '/console')
+  t.match(text, '<span>A$&#38; &#34;&#60;b&#62;&#34; &#38; Co</span>')
+  t.match(text, '<img src="/logo.svg?a=1&#38;b=2" alt="">')
+  t.match(text, '<title>A$&#38; ')
+  t.notMatch(text, 'brand-mark')
 })

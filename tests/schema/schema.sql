@@ -14,10 +14,14 @@ create table svc."__svc.audit" (
   ip text,
   constraint "__svc.audit_pkey" PRIMARY KEY (id)
 );
+CREATE INDEX "__svc.audit_action_id_idx" ON svc."__svc.audit" USING btree (action, id DESC);
 CREATE INDEX "__svc.audit_actor_key_id_id_idx" ON svc."__svc.audit" USING btree (actor_key_id, id DESC) WHERE (actor_key_id IS NOT NULL);
+CREATE INDEX "__svc.audit_actor_kind_id_idx" ON svc."__svc.audit" USING btree (actor_kind, id DESC);
 CREATE INDEX "__svc.audit_actor_user_id_id_idx" ON svc."__svc.audit" USING btree (actor_user_id, id DESC) WHERE (actor_user_id IS NOT NULL);
 CREATE INDEX "__svc.audit_target_id_id_idx" ON svc."__svc.audit" USING btree (target_id, id DESC);
+CREATE INDEX "__svc.audit_target_kind_id_idx" ON svc."__svc.audit" USING btree (target_kind, id DESC);
 CREATE INDEX "__svc.audit_tenant_id_idx" ON svc."__svc.audit" USING btree (tenant, id DESC);
+CREATE TRIGGER "__svc.console.notify_change" AFTER INSERT ON svc."__svc.audit" FOR EACH STATEMENT EXECUTE FUNCTION svc."__svc.console.notify_change"();
 
 create table svc."__svc.auth.api_keys" (
   id uuid not null,
@@ -50,6 +54,9 @@ CREATE INDEX "__svc.auth.api_keys_inserted_in_idx" ON svc."__svc.auth.api_keys" 
 CREATE INDEX "__svc.auth.api_keys_key_prefix_id_idx" ON svc."__svc.auth.api_keys" USING btree (key_prefix, id DESC);
 CREATE INDEX "__svc.auth.api_keys_tenant_id_idx" ON svc."__svc.auth.api_keys" USING btree (tenant, id DESC);
 CREATE INDEX "__svc.auth.api_keys_user_id_id_idx" ON svc."__svc.auth.api_keys" USING btree (user_id, id DESC);
+CREATE INDEX api_keys_disabled ON svc."__svc.auth.api_keys" USING btree (id DESC) WHERE (NOT enabled);
+CREATE INDEX api_keys_expiring ON svc."__svc.auth.api_keys" USING btree (id DESC) WHERE (expires_at IS NOT NULL);
+CREATE INDEX api_keys_revoked ON svc."__svc.auth.api_keys" USING btree (id DESC) WHERE (revoked_at IS NOT NULL);
 CREATE TRIGGER mark_inserted BEFORE INSERT OR UPDATE OF key_hash ON svc."__svc.auth.api_keys" FOR EACH ROW EXECUTE FUNCTION svc."__svc.auth.mark_new_key"();
 CREATE TRIGGER take_tenant BEFORE INSERT ON svc."__svc.auth.api_keys" FOR EACH ROW EXECUTE FUNCTION svc."__svc.auth.tenant_of_key"();
 CREATE TRIGGER tell_deleted AFTER DELETE ON svc."__svc.auth.api_keys" REFERENCING OLD TABLE AS was FOR EACH STATEMENT EXECUTE FUNCTION svc."__svc.auth.tell_changed_keys"();
@@ -1079,6 +1086,16 @@ AS $function$
   with ended as (delete from svc."__svc.console.sessions" where tenant = which returning 1),
        withdrawn as (delete from svc."__svc.console.portal_codes" where tenant = which returning 1)
   select 'sessions', (select count(*) from ended) + (select count(*) from withdrawn)
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.console.notify_change"()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('svc.console.changes', '');
+  return null;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION svc."__svc.dead_letter_id"()

@@ -10,8 +10,8 @@
  * - `GET <base>/api/live` → Server-Sent Events without names, whose `data` is a {@link Hint}.
  *
  * `<base>`: the server writes the path that the console is mounted at into the page, as
- * `<meta name="svc-console-base" content="/console">`, in place of `content="%BASE%"` of the built
- * `index.html`, and puts it before each `./assets/` there.
+ * `<meta name="svc-console-base" content="/console">`, in place of `%BASE%` of the built
+ * `index.html`, and puts it before each `./assets/` there; and the theme's name in place of `%NAME%`.
  */
 
 import type {

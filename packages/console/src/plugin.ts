@@ -25,10 +25,13 @@ import { endSessionsSooner, sweepSessions } from './tables/sessions.ts'
 const SWEEP_SECONDS = 600
 /** What svcWebhooks tells of each inbound request of this process. */
 const INBOUND_OUTCOMES = 'svc.webhooks.inbound'
+/** What a row of the audit notifies, whichever process wrote it. */
+const CHANGES = 'svc.console.changes'
 
 async function svcConsolePlugin(app: FastifyInstance, given: SvcConsoleOptions): Promise<void> {
   const settings = resolveConsoleOptions(given)
-  const page = readPage(`${app.prefix}${settings.path}`)
+  const base = `${app.prefix}${settings.path}`
+  const page = readPage({ base, name: settings.theme.name ?? 'Console', logo: settings.theme.logo })
   bootOnCore(
     app,
     '@svc/console',
@@ -49,6 +52,7 @@ async function mount(
   const parts = partsOf(core, settings, `${app.prefix}${settings.path}`)
   const { live } = parts
   core.queues.onActivity(live.stir)
+  core.notifications.listen(CHANGES, live.stir)
   subscribe(INBOUND_OUTCOMES, live.stir)
   core.svc.console = createSvcConsole(core, parts.makeLink)
   core.every(SWEEP_SECONDS, 'sessions of the console that have expired', () =>

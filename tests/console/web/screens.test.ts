@@ -121,7 +121,7 @@ async function staysAPage(t: Test, visit: Visit) {
     await goTo(page, path)
     await page
       .locator('main')
-      .getByText(/img src|order\.created/)
+      .getByText(/img src|order\.created|webhook\.create/)
       .filter({ visible: true })
       .first()
       .waitFor()

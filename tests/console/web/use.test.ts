@@ -26,12 +26,15 @@ t.test('an operator uses the page', async (t) => {
   })
 })
 
-/** Says how long the first paint took, of a page that was there before. It judges nothing: machines differ. */
+/** Says how long the first paint took, of a page that was there before. It judges no time: machines differ. */
 async function paints(t: Test, page: Page) {
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
   await page.reload()
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   const ms = await page.evaluate(
     "performance.getEntriesByName('first-contentful-paint')[0]?.startTime",
   )
+  t.equal(asked.filter((path) => path === '/console/api/session').length, 1, 'preloaded, once')
   t.comment(`first contentful paint of the overview: ${Math.round(Number(ms))} ms`)
 }

@@ -128,7 +128,12 @@ export interface AuthOperations {
   sealBootstrapKey: (salt: string) => Promise<string | null>
   /** The valid scopes of a key: scopes, and roles as `role:<name>`. */
   listScopes: () => Promise<string[]>
-  /** The tenants that have users, by name: all of them without a `limit`. @throws InvalidInput, Unavailable */
+  /**
+   * The tenants that have users, by name: all of them without a `limit`. What each has is counted up to
+   * 1000.
+   *
+   * @throws InvalidInput, Unavailable
+   */
   listTenants: (page?: TenantPage) => Promise<TenantOfAuth[]>
   /**
    * How many requests were made with keys, and what came of them, by the hour or day of UTC: of all

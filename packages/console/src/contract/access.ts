@@ -143,6 +143,7 @@ export interface PortalLinkInput {
   expiresInSeconds?: number
 }
 
+/** What each has, counted up to 1000. */
 export interface TenantSummary {
   tenant: string
   users: number

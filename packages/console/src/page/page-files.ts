@@ -21,6 +21,16 @@ export interface PageFiles {
   assets: ReadonlyMap<string, Asset>
 }
 
+/** What a host says of the page. */
+export interface Mount {
+  /** The path that browsers know it by. */
+  base: string
+  /** What it calls itself, shown before the script has run. */
+  name: string
+  /** Its sign; `null` for ours. */
+  logo: string | null
+}
+
 const FOLDER = fileURLToPath(new URL('../../web-dist/', import.meta.url))
 
 const TYPES: Record<string, string> = {
@@ -33,7 +43,7 @@ const TYPES: Record<string, string> = {
 }
 
 /** @throws PageMissing naming the command that builds it */
-export function readPage(base: string, folder = FOLDER): PageFiles {
+export function readPage(mount: Mount, folder = FOLDER): PageFiles {
   const assets = new Map<string, Asset>()
   try {
     for (const name of readdirSync(join(folder, 'assets'))) {
@@ -42,19 +52,26 @@ export function readPage(base: string, folder = FOLDER): PageFiles {
       assets.set(name, assetOf(type, readFileSync(join(folder, 'assets', name))))
     }
     const built = readFileSync(join(folder, 'index.html'), 'utf8')
-    return { index: assetOf('text/html; charset=utf-8', mountedAt(base, built)), assets }
+    return { index: assetOf('text/html; charset=utf-8', mounted(mount, built)), assets }
   } catch (error) {
     throw Object.assign(new PageMissing(folder), { cause: error })
   }
 }
 
-/** The build knows no path: its references begin with `./assets/`. */
-function mountedAt(base: string, html: string): Buffer {
-  const mounted = html
+/** The build knows neither: its references begin with `./assets/`. */
+function mounted({ base, name, logo }: Mount, html: string): Buffer {
+  const sign = (ours: string) => (logo === null ? ours : `<img src="${escaped(logo)}" alt="">`)
+  const text = html
+    .replace(/<svg class="brand-mark".*?<\/svg>/s, sign)
     .replaceAll('"./assets/', `"${base}/assets/`)
-    .replaceAll('content="%BASE%"', `content="${base}"`)
-  return Buffer.from(mounted)
+    .replaceAll('"%BASE%', `"${base}`)
+    // As functions: a `$` of a name is no pattern.
+    .replaceAll('%NAME%', () => escaped(name))
+  return Buffer.from(text)
 }
+
+const escaped = (text: string): string =>
+  text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`)
 
 function assetOf(type: string, body: Buffer): Asset {
   const gzipped = gzipSync(body, { level: 9 })

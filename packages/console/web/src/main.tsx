@@ -7,6 +7,8 @@ import './styles/data.css'
 import './styles/screens.css'
 import { render } from 'preact'
 import { App } from './shell/app.tsx'
+import { escapeTurns } from './ui/direction.ts'
 
+escapeTurns()
 const page = document.getElementById('page')
 if (page) render(<App />, page)

@@ -166,7 +166,12 @@ export interface SvcWebhooks {
    * @throws InvalidInput, InvalidFilter, EventNotAllowed
    */
   tryFilter: (trial: FilterTrial) => Promise<TriedEvent[]>
-  /** The tenants that have webhooks, by name: all of them without a `limit`. @throws InvalidInput */
+  /**
+   * The tenants that have webhooks, by name: all of them without a `limit`. Webhooks are counted up to
+   * 1000.
+   *
+   * @throws InvalidInput
+   */
   listTenants: (page?: TenantPage) => Promise<TenantOfWebhooks[]>
   /**
    * The same operations for somebody: where a tenant is given, webhooks of others do not exist for

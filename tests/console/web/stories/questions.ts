@@ -50,7 +50,7 @@ export const QUESTIONS: readonly Question[] = [
   {
     asked: 'What is lost unless somebody sends it again?',
     clicks: (page) => [link(page, 'Redrive')],
-    answers: ['Redrive all of this webhook', /delivery …/],
+    answers: ['Redrive all of this webhook', /…[0-9a-f]{8}/],
   },
   {
     asked: 'Who changed this webhook?',

@@ -10,8 +10,8 @@ export function Tape({ attempts }: { attempts: readonly Attempt[] }) {
   return (
     <svg
       class="tape"
-      viewBox={`0 0 ${shown.length * 5} 24`}
-      width={shown.length * 5}
+      viewBox={`${(shown.length - STROKES) * 5} 0 ${STROKES * 5} 24`}
+      preserveAspectRatio="none"
       role="img"
       aria-label={`The last ${shown.length} attempts: ${failed} failed`}
     >
@@ -30,7 +30,13 @@ export function Tape({ attempts }: { attempts: readonly Attempt[] }) {
           />
         )
       })}
-      <line class="grid" x1={0} x2={shown.length * 5} y1={23.5} y2={23.5} />
+      <line
+        class="grid"
+        x1={(shown.length - STROKES) * 5}
+        x2={shown.length * 5}
+        y1={23.5}
+        y2={23.5}
+      />
     </svg>
   )
 }

@@ -10,7 +10,7 @@ import { FilterBar, TextFilter, SpanFilter } from '../ui/filter-bar.tsx'
 import { Panel, Screen } from '../ui/layout.tsx'
 import { Empty } from '../ui/notes.tsx'
 import { PagedTable } from '../ui/table.tsx'
-import { TenantFilter } from '../ui/tenant.tsx'
+import { TenantFilter, TenantName } from '../ui/tenant.tsx'
 
 const FILTERS = ['action', 'actor', 'target', 'tenant', 'since', 'until'] as const
 
@@ -75,7 +75,7 @@ export function AuditScreen() {
               ),
             },
             { name: 'By', cell: (row) => <Actor of={row} /> },
-            { name: 'Tenant', cell: ({ tenant }) => tenant && <bdi>{tenant}</bdi> },
+            { name: 'Tenant', cell: ({ tenant }) => tenant && <TenantName of={tenant} /> },
             { name: 'Address', cell: ({ ip }) => ip && <bdi class="mono">{ip}</bdi> },
             { name: 'When', kind: 'end', cell: ({ at }) => <Time at={at} /> },
           ]}
@@ -121,7 +121,7 @@ const ACTORS: Record<AuditEntry['actor']['kind'], string> = {
 function Actor({ of: { actor } }: { of: AuditEntry }) {
   const { may } = useSession()
   return (
-    <>
+    <span class="nowrap">
       {ACTORS[actor.kind]}{' '}
       {actor.keyId && may('keys:read') && (
         <Link to={href(`keys/${actor.keyId}`)} class="mono">
@@ -129,30 +129,42 @@ function Actor({ of: { actor } }: { of: AuditEntry }) {
           {shortId(actor.keyId)}
         </Link>
       )}
-    </>
+    </span>
   )
 }
 
-const MOST = 4
+/** So many are shown at once; of more the names, until somebody asks. */
+const FEW = 2
 
 function Changes({ of: { changes } }: { of: AuditEntry }) {
   const fields = Object.entries(changes ?? {})
   if (fields.length === 0) return null
-  return (
+  const list = (
     <ul class="changes">
-      {fields.slice(0, MOST).map(([name, { from, to }]) => (
+      {fields.map(([name, { from, to }]) => (
         <li key={name}>
           <span class="faint">{name}</span>{' '}
-          {from !== null && <del>{<Outside text={shown(from)} most={80} />}</del>}{' '}
+          {from !== null && <del>{<Outside text={shown(from)} most={200} />}</del>}{' '}
           <ins>
-            <Outside text={shown(to)} most={80} />
+            <Outside text={shown(to)} most={200} />
           </ins>
         </li>
       ))}
-      {fields.length > MOST && <li class="faint">{`and ${fields.length - MOST} more fields`}</li>}
     </ul>
   )
+  if (fields.length <= FEW) return list
+  return (
+    <details class="changes-of">
+      <summary>{namesOf(fields.map(([name]) => name))}</summary>
+      {list}
+    </details>
+  )
 }
+
+const namesOf = (names: readonly string[]): string =>
+  names.length <= 4
+    ? names.join(', ')
+    : `${names.slice(0, 3).join(', ')} and ${names.length - 3} more`
 
 const shown = (value: unknown): string =>
   typeof value === 'string' ? value : value === null ? 'none' : JSON.stringify(value)

@@ -6,7 +6,7 @@ import { useSession } from '../shell/session.ts'
 import { href, usePlace } from '../state/router.ts'
 import { useChange } from '../state/use-change.ts'
 import { useQuery } from '../state/use-query.ts'
-import { duration, exact } from '../text/format.ts'
+import { duration } from '../text/format.ts'
 import { errorMeaning, statusTone, statusWord } from '../text/states.ts'
 import { Button, Link } from '../ui/button.tsx'
 import { Json, MaybeJson } from '../ui/code.tsx'
@@ -17,6 +17,8 @@ import { Panel, Screen } from '../ui/layout.tsx'
 import { Loading, Note, ProblemNote } from '../ui/notes.tsx'
 import { deliveryHref } from '../ui/attempts-table.tsx'
 import { say } from '../ui/toasts.tsx'
+import { WebhookName } from '../ui/webhook-filter.tsx'
+import { useWebhooks } from './use-webhooks.ts'
 
 export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
   const { may, session } = useSession()
@@ -106,7 +108,10 @@ function NextStep({ attempt: { status, nextAttemptAt, error, webhookId } }: { at
   return null
 }
 
-const isDue = (at: string | null): boolean => at !== null && new Date(at).getTime() <= Date.now()
+/** What is due in seconds is told as due: it would be past before it is read. */
+const SOON_MS = 5000
+const isDue = (at: string | null): boolean =>
+  at !== null && new Date(at).getTime() <= Date.now() + SOON_MS
 
 const AttemptPanel = ({ attempt }: { attempt: Attempt }) => (
   <Panel
@@ -115,15 +120,12 @@ const AttemptPanel = ({ attempt }: { attempt: Attempt }) => (
   >
     <Facts
       rows={[
-        ['Tried', <ExactTime at={attempt.attemptedAt} />],
+        ['Tried', <ExactTime at={attempt.attemptedAt} fine />],
         ['Took', duration(attempt.durationMs)],
         ['Status code', attempt.statusCode ?? 'no answer'],
         ['Error', attempt.error && <span class="mono">{attempt.error}</span>],
-        ['Next attempt', attempt.nextAttemptAt && exact(attempt.nextAttemptAt)],
-        [
-          'Webhook',
-          <Id id={attempt.webhookId} what="webhook" to={href(`webhooks/${attempt.webhookId}`)} />,
-        ],
+        ['Next attempt', attempt.nextAttemptAt && <ExactTime at={attempt.nextAttemptAt} />],
+        ['Webhook', <NameOfWebhook id={attempt.webhookId} />],
         [
           'Event',
           attempt.eventId && (
@@ -148,6 +150,10 @@ const AttemptPanel = ({ attempt }: { attempt: Attempt }) => (
     )}
   </Panel>
 )
+
+function NameOfWebhook({ id }: { id: string }) {
+  return <WebhookName id={id} webhook={useWebhooks().find(id)} />
+}
 
 const Attempts = ({ delivery, shown }: { delivery: Delivery; shown: Attempt }) => (
   <Panel title="Attempts" flush>

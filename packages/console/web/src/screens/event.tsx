@@ -2,7 +2,7 @@ import { call } from '../server/call.ts'
 import { href, usePlace } from '../state/router.ts'
 import { useQuery } from '../state/use-query.ts'
 import { bytes } from '../text/format.ts'
-import { AttemptsTable } from '../ui/attempts-table.tsx'
+import { AttemptsTable, TO_WEBHOOK } from '../ui/attempts-table.tsx'
 import { Json } from '../ui/code.tsx'
 import { ExactTime, Facts, Id } from '../ui/facts.tsx'
 import { Panel, Screen } from '../ui/layout.tsx'
@@ -39,6 +39,8 @@ export function EventScreen({ name, id }: { name: string; id: string }) {
           </Panel>
           <Panel title="What came of it" flush>
             <AttemptsTable
+              without={['event', 'delivery', 'webhook']}
+              first={TO_WEBHOOK}
               pages={{
                 rows: data.attempts,
                 problem: undefined,

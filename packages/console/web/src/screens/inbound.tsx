@@ -78,19 +78,21 @@ export function InboundScreen() {
               kind: 'main',
               bare: true,
               cell: (row) => (
-                <>
-                  <button type="button" class="main-line as-link" onClick={() => setShown(row)}>
-                    <bdi>{row.source}</bdi>
-                  </button>
-                  <bdi class="sub-line">{row.event ?? row.reason ?? row.ip}</bdi>
-                </>
+                <button type="button" class="main-line as-link" onClick={() => setShown(row)}>
+                  <bdi>{row.source}</bdi>
+                </button>
               ),
             },
             {
               name: 'Outcome',
+              kind: 'state',
               cell: ({ outcome }) => (
                 <Badge tone={outcomeOf(outcome).tone}>{outcomeOf(outcome).word}</Badge>
               ),
+            },
+            {
+              name: 'Event',
+              cell: ({ event }) => event && <bdi class="mono">{event}</bdi>,
             },
             { name: 'Reason', cell: ({ reason }) => reason && <Outside text={reason} most={80} /> },
             { name: 'Size', kind: 'end', cell: (row) => bytes(row.bytes) },
@@ -150,7 +152,7 @@ function InboundDialog({
         <Facts
           rows={[
             ['Outcome', <Badge tone={tone}>{word}</Badge>],
-            ['Came', <ExactTime at={request.at} />],
+            ['Came', <ExactTime at={request.at} fine />],
             ['Took', duration(request.durationMs)],
             ['Size', bytes(request.bytes)],
             ['From', request.ip && <bdi class="mono">{request.ip}</bdi>],
@@ -196,12 +198,12 @@ function InboundDialog({
         {problem && <ProblemNote problem={problem} />}
         {may('inbound:write') && request.body !== undefined && request.outcome !== 'refused' && (
           <div class="form-foot">
-            <Button kind="primary" busy={busy} onClick={() => void replay()}>
-              Replay
-            </Button>
             <span class="hint">
               Publishes the same payload as a new event; nothing is verified again.
             </span>
+            <Button kind="primary" busy={busy} onClick={() => void replay()}>
+              Replay
+            </Button>
           </div>
         )}
         {request.outcome === 'refused' && request.event === null && (

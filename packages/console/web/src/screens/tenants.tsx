@@ -17,12 +17,14 @@ export function TenantsScreen() {
   const { values, set, any } = useFilters(['tenant'])
   const [linking, setLinking] = useState<string>()
   const pages = usePages(
-    'tenants',
-    (after, signal) => call('tenants.list', { limit: 200, ...(after && { after }) }, signal),
+    values.tenant,
+    (after = justBefore(values.tenant), signal) =>
+      call('tenants.list', { ...(after && { after }) }, signal),
     ['users', 'keys', 'webhooks'],
   )
-  const wanted = values.tenant.toLowerCase()
-  const rows = pages.rows?.filter(({ tenant }) => tenant.toLowerCase().includes(wanted))
+  const rows = pages.rows?.filter(({ tenant }) => tenant.startsWith(values.tenant))
+  // They come by name: behind one that does not begin so, none does.
+  const hasMore = pages.hasMore && rows?.length === pages.rows?.length
   return (
     <Screen
       title="Tenants"
@@ -37,7 +39,7 @@ export function TenantsScreen() {
     >
       <FilterBar any={any} onClear={() => set({ tenant: '' })}>
         <TextFilter
-          label="Tenant"
+          label="Begins with"
           value={values.tenant}
           onValue={(tenant) => set({ tenant })}
           placeholder="All"
@@ -46,7 +48,7 @@ export function TenantsScreen() {
       <Panel flush>
         <PagedTable
           label="Tenants"
-          pages={{ ...pages, rows }}
+          pages={{ ...pages, rows, hasMore }}
           id={({ tenant }) => tenant}
           columns={[
             {
@@ -61,21 +63,21 @@ export function TenantsScreen() {
               name: 'Webhooks',
               kind: 'end',
               cell: ({ tenant, webhooks }) => (
-                <TenantLink path="webhooks" tenant={tenant} text={count(webhooks)} />
+                <TenantLink path="webhooks" tenant={tenant} text={counted(webhooks)} />
               ),
             },
             {
               name: 'Users',
               kind: 'end',
               cell: ({ tenant, users }) => (
-                <TenantLink path="users" tenant={tenant} text={count(users)} />
+                <TenantLink path="users" tenant={tenant} text={counted(users)} />
               ),
             },
             {
               name: 'Keys',
               kind: 'end',
               cell: ({ tenant, keys }) => (
-                <TenantLink path="keys" tenant={tenant} text={count(keys)} />
+                <TenantLink path="keys" tenant={tenant} text={counted(keys)} />
               ),
             },
             {
@@ -94,9 +96,9 @@ export function TenantsScreen() {
                     name: 'Portal',
                     kind: 'end' as const,
                     cell: ({ tenant }: TenantSummary) => (
-                      <Button kind="quiet" onClick={() => setLinking(tenant)}>
+                      <button type="button" class="as-link" onClick={() => setLinking(tenant)}>
                         Link <span class="unseen">{`for ${tenant}`}</span>
-                      </Button>
+                      </button>
                     ),
                   },
                 ]
@@ -119,6 +121,19 @@ export function TenantsScreen() {
     </Screen>
   )
 }
+
+/** A text that all names which begin so follow, and nothing else before them: names are ASCII. */
+const justBefore = (start: string): string =>
+  start &&
+  `${start.slice(0, -1)}${String.fromCharCode(start.charCodeAt(start.length - 1) - 1)}~`.slice(
+    0,
+    64,
+  )
+
+/** What the server counts to, at most. */
+const MOST_COUNTED = 1000
+const counted = (value: number): string =>
+  value < MOST_COUNTED ? count(value) : `${count(MOST_COUNTED)}+`
 
 function TenantLink({
   path,

@@ -41,8 +41,8 @@ export async function request<Result>(
 ): Promise<Result> {
   const response = await answerTo(path, {
     method,
+    // As the preload of index.html, which would be asked for twice otherwise.
     credentials: 'same-origin',
-    cache: 'no-store',
     ...(signal && { signal }),
     ...(method === 'POST' && {
       headers: { 'content-type': 'application/json' },

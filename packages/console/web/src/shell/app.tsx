@@ -4,7 +4,7 @@ import type { Session } from '../server/contract.ts'
 import { request, whenSignedOut, type Problem } from '../server/call.ts'
 import { closeStream, openStream } from '../server/live.ts'
 import { asProblem } from '../state/use-query.ts'
-import { Loading, ProblemNote } from '../ui/notes.tsx'
+import { ProblemNote } from '../ui/notes.tsx'
 import { Toasts } from '../ui/toasts.tsx'
 import { Frame } from './frame.tsx'
 import { SessionContext } from './session.ts'
@@ -40,7 +40,8 @@ export function App() {
       </main>
     )
   }
-  if (!session) return <Loading />
+  // The page shows its name meanwhile: it stands in index.html.
+  if (!session) return null
   if (!session.signedIn) return <SignIn session={session} onSession={setSession} />
   return (
     <SessionContext.Provider value={session}>

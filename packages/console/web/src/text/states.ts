@@ -33,7 +33,7 @@ export function webhookState({ active, disabledReason, failingSince }: Webhook):
 }
 
 export function keyState({ revokedAt, expiresAt, enabled }: ApiKey, now = Date.now()): State {
-  if (revokedAt) return { tone: 'bad', word: 'Revoked' }
+  if (revokedAt) return { tone: 'idle', word: 'Revoked' }
   if (expiresAt && new Date(expiresAt).getTime() <= now) return { tone: 'idle', word: 'Expired' }
   return enabled ? { tone: 'ok', word: 'Active' } : { tone: 'idle', word: 'Disabled' }
 }

@@ -5,7 +5,7 @@ import { href } from '../state/router.ts'
 import type { Pages } from '../state/use-pages.ts'
 import { duration, shortId } from '../text/format.ts'
 import { statusTone, statusWord } from '../text/states.ts'
-import { useWebhooks } from '../screens/use-webhooks.ts'
+import { useWebhooks, webhookName } from '../screens/use-webhooks.ts'
 import { Link } from './button.tsx'
 import { Badge, Time } from './facts.tsx'
 import { PagedTable, type Column } from './table.tsx'
@@ -17,7 +17,16 @@ export const deliveryHref = ({ webhookId, deliveryId, id }: Attempt, attempt = t
 export const answerOf = ({ statusCode, error }: Attempt): string =>
   [statusCode, error === 'http' ? null : error].filter((part) => part !== null).join(' ') || '–'
 
-type ColumnName = 'event' | 'webhook' | 'status' | 'answer' | 'attempt' | 'took' | 'next' | 'at'
+type ColumnName =
+  | 'event'
+  | 'delivery'
+  | 'webhook'
+  | 'status'
+  | 'answer'
+  | 'attempt'
+  | 'took'
+  | 'next'
+  | 'at'
 
 const columnsFor = (
   webhook: (id: string) => Webhook | undefined,
@@ -27,13 +36,14 @@ const columnsFor = (
     kind: 'main',
     bare: true,
     cell: (row) => (
-      <>
-        <Link to={deliveryHref(row)} class="main-line mono">
-          <bdi>{row.event}</bdi>
-        </Link>
-        <span class="sub-line mono">{`delivery ${shortId(row.deliveryId)}`}</span>
-      </>
+      <Link to={deliveryHref(row)} class="main-line mono">
+        <bdi>{row.event}</bdi>
+      </Link>
     ),
+  },
+  delivery: {
+    name: 'Delivery',
+    cell: ({ deliveryId }) => <span class="faint mono">{shortId(deliveryId)}</span>,
   },
   webhook: {
     name: 'Webhook',
@@ -41,6 +51,7 @@ const columnsFor = (
   },
   status: {
     name: 'State',
+    kind: 'state',
     cell: ({ status }) => <Badge tone={statusTone(status)}>{statusWord(status)}</Badge>,
   },
   answer: { name: 'Answer', cell: (row) => <span class="mono">{answerOf(row)}</span> },
@@ -78,5 +89,22 @@ export function AttemptsTable({
       to={(row) => deliveryHref(row)}
       empty={empty}
     />
+  )
+}
+
+/** Where all attempts are of one event: the webhook leads the row. */
+export const TO_WEBHOOK: Column<Attempt> = {
+  name: 'Webhook',
+  kind: 'main',
+  bare: true,
+  cell: (row) => <DeliveryTo row={row} />,
+}
+
+function DeliveryTo({ row }: { row: Attempt }) {
+  const webhook = useWebhooks().find(row.webhookId)
+  return (
+    <Link to={deliveryHref(row)} class="main-line">
+      <bdi>{webhook ? webhookName(webhook) : shortId(row.webhookId)}</bdi>
+    </Link>
   )
 }

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { bytes, count } from '../text/format.ts'
 import { Button } from './button.tsx'
+import { withoutTurns } from './direction.ts'
 import { Copy } from './facts.tsx'
 
 const FOLDED_LINES = 24
@@ -11,7 +12,7 @@ const STEP_CHARACTERS = 100_000
 
 export function Code({ text, what }: { text: string; what: string }) {
   const [characters, setCharacters] = useState(FOLDED_CHARACTERS)
-  const folded = visible(fold(text, characters))
+  const folded = withoutTurns(fold(text, characters))
   const rest = text.length - fold(text, characters).length
   return (
     <figure class="code">
@@ -45,13 +46,6 @@ function fold(text: string, characters: number): string {
   const lines = part.split('\n', FOLDED_LINES + 1)
   return lines.length > FOLDED_LINES ? lines.slice(0, FOLDED_LINES).join('\n') : part
 }
-
-/** What turns the direction of text about is written as an escape: it could show another text. */
-const visible = (text: string): string =>
-  text.replace(
-    /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 
 export const Json = ({ value, what }: { value: unknown; what: string }) => (
   <Code text={JSON.stringify(value, null, 2) ?? 'null'} what={what} />

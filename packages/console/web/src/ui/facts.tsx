@@ -24,7 +24,12 @@ export function Time({ at, none = 'never' }: { at: string | null | undefined; no
   )
 }
 
-export const ExactTime = ({ at }: { at: string }) => <time datetime={at}>{exact(at)}</time>
+/** `fine`: to the millisecond. */
+export const ExactTime = ({ at, fine = false }: { at: string; fine?: boolean }) => (
+  <time datetime={at} class="nowrap" title={exact(at)}>
+    {fine ? exact(at) : exact(at).slice(0, -4)}
+  </time>
+)
 
 export function Copy({ text, what }: { text: string; what: string }) {
   const [done, setDone] = useState(false)
@@ -111,15 +116,15 @@ export const Outside = ({ text, most = 300 }: { text: string; most?: number }) =
   </bdi>
 )
 
-export const Tags = ({ of }: { of: readonly string[] }) => (
+export const Tags = ({ of, most = 50 }: { of: readonly string[]; most?: number }) => (
   <span class="tags">
-    {of.slice(0, 4).map((one) => (
+    {of.slice(0, most).map((one) => (
       <bdi class="tag" key={one}>
         {one === '*' ? 'all events' : one}
       </bdi>
     ))}
-    {of.length > 4 && (
-      <span class="tag more" title={of.slice(4).join(', ')}>{`+${of.length - 4}`}</span>
+    {of.length > most && (
+      <span class="tag more" title={of.slice(most).join(', ')}>{`+${of.length - most}`}</span>
     )}
   </span>
 )

@@ -26,7 +26,8 @@ export const Empty = ({
 )
 
 /** What to do about a problem, beside what the server says of it. */
-function adviceFor({ statusCode }: Problem): string | undefined {
+function adviceFor({ statusCode, code }: Problem): string | undefined {
+  if (code === 'SVC_AUTH_INVALID_KEY') return 'Is it whole? It may have been revoked, or expired.'
   if (statusCode === 0) return 'Check the connection, then try again.'
   if (statusCode === 401) return 'Sign in again: the session is over.'
   if (statusCode === 403) return 'Ask an operator for a key or a link that may do this.'
@@ -36,12 +37,14 @@ function adviceFor({ statusCode }: Problem): string | undefined {
   return undefined
 }
 
+const asSentence = (text: string): string => text.replace(/^[a-z]/, (first) => first.toUpperCase())
+
 export const ProblemNote = ({ problem, retry }: { problem: Problem; retry?: () => void }) => (
   <div class="note bad" role="alert">
     <Icon name="warning" />
     <div>
       <p>
-        <bdi>{problem.message}</bdi>
+        <bdi>{asSentence(problem.message)}</bdi>
       </p>
       <p class="hint">
         {adviceFor(problem)} {problem.code.startsWith('SVC_') && <code>{problem.code}</code>}

@@ -8,8 +8,11 @@ import { Loading, ProblemNote } from './notes.tsx'
 export interface Column<Row> {
   name: string
   cell: (row: Row) => ComponentChildren
-  /** `end`: numbers and times. `main`: takes what room is left, and leads the card. */
-  kind?: 'end' | 'main'
+  /**
+   * `end`: numbers and times. `main`: takes what room is left, and leads the card; `state` stands
+   * beside it there.
+   */
+  kind?: 'end' | 'main' | 'state'
   /** On a card, where the column's name would only repeat the value. */
   bare?: boolean
 }
@@ -47,7 +50,12 @@ export const Table = <Row,>({ label, rows, columns, id, to }: TableProps<Row>) =
             }}
           >
             {columns.map(({ name, cell, kind, bare }) => (
-              <td key={name} role="cell" class={kind} data-name={bare ? undefined : name}>
+              <td
+                key={name}
+                role="cell"
+                class={kind}
+                data-name={bare || kind === 'state' ? undefined : name}
+              >
                 {cell(row)}
               </td>
             ))}

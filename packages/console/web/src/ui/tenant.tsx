@@ -7,12 +7,13 @@ import { FilterBar, TextFilter } from './filter-bar.tsx'
 export function TenantName({ of }: { of: string | null }) {
   const { may } = useSession()
   if (of === null) return <span class="faint">operator</span>
-  if (!may('tenants:read')) return <bdi>{of}</bdi>
-  return (
-    <Link to={href('tenants', { tenant: of })}>
-      <bdi>{of}</bdi>
-    </Link>
+  const name = (
+    <bdi class="cut" title={of}>
+      {of}
+    </bdi>
   )
+  if (!may('tenants:read')) return name
+  return <Link to={href('tenants', { tenant: of })}>{name}</Link>
 }
 
 export function TenantFilter({

@@ -104,11 +104,7 @@ function Limits({
         </div>
       ))}
       {limits.length < MOST_LIMITS && (
-        <Button
-          kind="quiet"
-          icon="plus"
-          onClick={() => onLimits([...limits, { limit: '', perSeconds: '' }])}
-        >
+        <Button icon="plus" onClick={() => onLimits([...limits, { limit: '', perSeconds: '' }])}>
           Add a limit
         </Button>
       )}

@@ -124,9 +124,10 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   },
   {
     name: 'State',
+    kind: 'state',
     cell: (row) => <Badge tone={keyState(row).tone}>{keyState(row).word}</Badge>,
   },
-  { name: 'Scopes', cell: ({ scopes }) => <Tags of={scopes} /> },
+  { name: 'Scopes', cell: ({ scopes }) => <Tags of={scopes} most={2} /> },
   { name: 'Tenant', cell: ({ tenant }) => <TenantName of={tenant} /> },
   { name: 'Expires', kind: 'end', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
   { name: 'Last used', kind: 'end', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },

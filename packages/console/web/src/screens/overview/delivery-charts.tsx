@@ -4,7 +4,7 @@ import { call, isUnknownOperation } from '../../server/call.ts'
 import { Bars } from '../../charts/bars.tsx'
 import { Lines } from '../../charts/lines.tsx'
 import { useFilters } from '../../state/router.ts'
-import { useQuery } from '../../state/use-query.ts'
+import { useQuery, type Query } from '../../state/use-query.ts'
 import { Panel } from '../../ui/layout.tsx'
 import { Loading, ProblemNote } from '../../ui/notes.tsx'
 import { Segments } from '../../ui/segments.tsx'
@@ -27,10 +27,11 @@ export function useSpan() {
   return { name, span: SPANS[name], setSpan: (span: SpanName) => set({ span }) }
 }
 
-export function useStats(of: { webhookId?: string; tenant?: string }) {
+/** `null`: whoever asks may not see them. */
+export function useStats(of: { webhookId?: string } | null) {
   const { name, span } = useSpan()
   return useQuery(
-    `${name}/${JSON.stringify(of)}`,
+    of && `${name}/${JSON.stringify(of)}`,
     (signal) =>
       call(
         'stats.get',
@@ -41,8 +42,7 @@ export function useStats(of: { webhookId?: string; tenant?: string }) {
   )
 }
 
-export function DeliveryCharts({ webhookId }: { webhookId?: string }) {
-  const stats = useStats(webhookId ? { webhookId } : {})
+export function DeliveryCharts({ stats }: { stats: Query<Stats> }) {
   const { name, setSpan } = useSpan()
   if (isUnknownOperation(stats.problem)) return null
   return (

@@ -1,24 +1,17 @@
 /** The numbers of the span: each leads to the list behind it. */
 import type { ComponentChildren } from 'preact'
-import type { StatsPoint } from '../../server/contract.ts'
+import type { Stats, StatsPoint } from '../../server/contract.ts'
 import { call, isUnknownOperation } from '../../server/call.ts'
 import { useSession } from '../../shell/session.ts'
 import { href } from '../../state/router.ts'
-import { useQuery } from '../../state/use-query.ts'
+import { useQuery, type Query } from '../../state/use-query.ts'
 import { duration, shortCount } from '../../text/format.ts'
 import { Link } from '../../ui/button.tsx'
-import { failedAgain, useSpan, useStats } from './delivery-charts.tsx'
+import { failedAgain, useSpan } from './delivery-charts.tsx'
 
-export function Figures() {
-  const { session, may } = useSession()
-  const shown = session.features.webhooks && may('deliveries:read')
-  return shown ? <DeliveryFigures /> : null
-}
-
-function DeliveryFigures() {
+export function Figures({ stats: { data, problem } }: { stats: Query<Stats> }) {
   const { may } = useSession()
   const { span } = useSpan()
-  const { data, problem } = useStats({})
   const health = useQuery(
     may('health:read') ? 'health' : null,
     (signal) => call('health.get', {}, signal),

@@ -3,13 +3,15 @@ import { href } from '../../state/router.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Screen } from '../../ui/layout.tsx'
 import { Attention } from './attention.tsx'
-import { DeliveryCharts } from './delivery-charts.tsx'
+import { DeliveryCharts, useStats } from './delivery-charts.tsx'
 import { Figures } from './figures.tsx'
 import { Traffic } from './traffic.tsx'
 
 export function OverviewScreen() {
   const { session, may } = useSession()
   const { webhooks } = session.features
+  const seesDeliveries = webhooks && may('deliveries:read')
+  const stats = useStats(seesDeliveries ? {} : null)
   return (
     <Screen
       title="Overview"
@@ -22,9 +24,9 @@ export function OverviewScreen() {
         )
       }
     >
-      <Figures />
+      {seesDeliveries && <Figures stats={stats} />}
       {webhooks && may('webhooks:read') && <Attention />}
-      {webhooks && may('deliveries:read') && <DeliveryCharts />}
+      {seesDeliveries && <DeliveryCharts stats={stats} />}
       <Traffic />
     </Screen>
   )

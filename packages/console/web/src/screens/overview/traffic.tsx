@@ -37,17 +37,16 @@ function NewestInbound() {
             {
               name: 'Source',
               kind: 'main',
-              cell: ({ source, event, reason }) => (
-                <>
-                  <Link to={href('inbound', { source })} class="main-line">
-                    <bdi>{source}</bdi>
-                  </Link>
-                  <bdi class="sub-line">{event ?? reason}</bdi>
-                </>
+              bare: true,
+              cell: ({ source }) => (
+                <Link to={href('inbound', { source })} class="main-line">
+                  <bdi>{source}</bdi>
+                </Link>
               ),
             },
             {
               name: 'Outcome',
+              kind: 'state',
               cell: ({ outcome }) => (
                 <Badge tone={outcomeOf(outcome).tone}>{outcomeOf(outcome).word}</Badge>
               ),

@@ -13,7 +13,7 @@ import { ProblemNote } from '../../ui/notes.tsx'
 import { Secret } from '../../ui/secret-dialog.tsx'
 import { TenantName } from '../../ui/tenant.tsx'
 import { Recoveries } from './recoveries.tsx'
-import { DeliveryCharts } from '../overview/delivery-charts.tsx'
+import { DeliveryCharts, useStats } from '../overview/delivery-charts.tsx'
 
 export function WebhookOverview({ webhook }: { webhook: Webhook }) {
   const { may } = useSession()
@@ -23,6 +23,7 @@ export function WebhookOverview({ webhook }: { webhook: Webhook }) {
     (signal) => call('deliveries.list', { webhookId: id, limit: 96 }, signal),
     ['deliveries'],
   )
+  const stats = useStats(may('deliveries:read') ? { webhookId: id } : null)
   return (
     <>
       <Panel
@@ -36,7 +37,7 @@ export function WebhookOverview({ webhook }: { webhook: Webhook }) {
         )}
       </Panel>
       {may('deliveries:read') && <Recoveries webhookId={id} />}
-      {may('deliveries:read') && <DeliveryCharts webhookId={id} />}
+      {may('deliveries:read') && <DeliveryCharts stats={stats} />}
       <Panel title="Facts">
         <Facts
           rows={[

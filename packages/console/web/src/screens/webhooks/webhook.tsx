@@ -8,7 +8,7 @@ import { useQuery } from '../../state/use-query.ts'
 import { webhookState } from '../../text/states.ts'
 import { AttemptsTable } from '../../ui/attempts-table.tsx'
 import { Link } from '../../ui/button.tsx'
-import { Badge, Id } from '../../ui/facts.tsx'
+import { Badge, ExactTime, Id } from '../../ui/facts.tsx'
 import { Panel, Screen, Tabs } from '../../ui/layout.tsx'
 import { Empty, Loading, Note, ProblemNote } from '../../ui/notes.tsx'
 import { EditWebhook } from './edit-webhook.tsx'
@@ -90,8 +90,10 @@ function Trouble({ webhook: { active, disabledReason, failingSince } }: { webhoo
   if (active && failingSince) {
     return (
       <Note kind="warn">
-        <b>Every attempt has failed since {new Date(failingSince).toLocaleString('en-GB')}. </b>See
-        the last answers under Deliveries.
+        <b>
+          Every attempt has failed since <ExactTime at={failingSince} />.{' '}
+        </b>
+        See the last answers under Deliveries.
       </Note>
     )
   }

@@ -67,12 +67,13 @@ const COLUMNS: readonly Column<Webhook>[] = [
   },
   {
     name: 'State',
+    kind: 'state',
     cell: (row) => {
       const { tone, word } = webhookState(row)
       return <Badge tone={tone}>{word}</Badge>
     },
   },
-  { name: 'Events', cell: ({ events }) => <Tags of={events} /> },
+  { name: 'Events', cell: ({ events }) => <Tags of={events} most={2} /> },
   { name: 'Tenant', cell: ({ tenant }) => <TenantName of={tenant} /> },
   {
     name: 'Last success',

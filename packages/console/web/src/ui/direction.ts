@@ -1,0 +1,22 @@
+/**
+ * What turns the direction of a text about could make it read as another one: in payloads and in names,
+ * whoever wrote them, it is shown as an escape.
+ */
+import { options, type VNode } from 'preact'
+
+const TURNS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+export const withoutTurns = (text: string): string =>
+  text.replace(TURNS, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** All that comes from outside stands in a `bdi`: this is done in every one. */
+export function escapeTurns(): void {
+  const before = options.vnode
+  options.vnode = (vnode: VNode) => {
+    const props = vnode.props as { children?: unknown }
+    if (vnode.type === 'bdi' && typeof props.children === 'string') {
+      props.children = withoutTurns(props.children)
+    }
+    before?.(vnode)
+  }
+}
