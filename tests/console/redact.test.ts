@@ -90,3 +90,18 @@ t.test('a function that throws, or that is asynchronous, hides the whole payload
     for (const call of Object.values(calls)) t.notOk((await call()).text.includes('book'))
   }
 })
+
+t.test(
+  'a filter that is tried says nothing of a masked field to who cannot have it sent',
+  async (t) => {
+    const tried = { filter: { 'payload.card': { $gte: '4' } }, events: ['order.created'] }
+    let can: string[] = ['events:read', 'webhooks:read']
+    const { visitor } = await startHost(t, {
+      console: { redact: () => '***', access: () => ({ tenant: null, can }) },
+    })
+    const answer = await visitor().call('webhooks.tryFilter', tried)
+    t.match(answer, { status: 403, body: { code: 'SVC_CONSOLE_FORBIDDEN' } })
+    can = [...can, 'webhooks:write']
+    t.equal((await visitor().call('webhooks.tryFilter', tried)).status, 200)
+  },
+)

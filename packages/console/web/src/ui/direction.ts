@@ -11,12 +11,10 @@ export const withoutTurns = (text: string): string =>
 
 /** All that comes from outside stands in a `bdi`: this is done in every one. */
 export function escapeTurns(): void {
-  const before = options.vnode
   options.vnode = (vnode: VNode) => {
     const props = vnode.props as { children?: unknown }
     if (vnode.type === 'bdi' && typeof props.children === 'string') {
       props.children = withoutTurns(props.children)
     }
-    before?.(vnode)
   }
 }
