@@ -159,7 +159,7 @@ export interface TenantOfWebhooks {
 export const EventDescription = Type.Object({
   name: Type.String(),
   description: nullable(Type.String()),
-  payload: Type.Unknown({ description: 'The JSON Schema of its payload; null where it has none.' }),
+  schema: Type.Unknown({ description: 'The JSON Schema of its payload; null where it has none.' }),
   example: Type.Unknown({ description: 'A payload; null where there is none.' }),
   deprecated: Type.Boolean(),
 })

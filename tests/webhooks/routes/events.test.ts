@@ -22,17 +22,17 @@ t.test('the events are listed with what the host says of them', async (t) => {
   const { ask, app } = await startHost(t, { allowedEvents, core: { events } })
   const { status, body } = await ask('GET', '/events')
   t.equal(status, 200)
-  const plain = { description: null, payload: null, example: null, deprecated: false }
+  const plain = { description: null, schema: null, example: null, deprecated: false }
   t.same(body, [
     {
       name: 'order.created',
       description: 'An order was paid.',
-      payload: JSON.parse(JSON.stringify(Order)),
+      schema: JSON.parse(JSON.stringify(Order)),
       example,
       deprecated: false,
     },
     { name: 'order.other', ...plain },
-    { name: 'order/shipped', ...plain, payload: { type: 'object' }, deprecated: true },
+    { name: 'order/shipped', ...plain, schema: { type: 'object' }, deprecated: true },
   ])
   t.same(JSON.parse(JSON.stringify(await app.svc.webhooks.listEvents())), body)
 })

@@ -21,12 +21,7 @@ export const eventCalls: CallsOf<'catalogue' | 'events'> = {
     changes: false,
     needs: 'webhooks',
     input: Nothing,
-    run: async (_, { webhooks }) => ({
-      items: (await webhooks.listEvents()).map(({ payload: schema, ...event }) => ({
-        ...event,
-        schema,
-      })),
-    }),
+    run: async (_, { webhooks }) => ({ items: await webhooks.listEvents() }),
   },
   'events.list': {
     right: 'events:read',

@@ -25,8 +25,11 @@ const undescribed = (name: string): DescribedEvent => ({
   deprecated: false,
 })
 
-export const descriptionOf = ({ hasExample: _, ...shown }: DescribedEvent): EventDescription =>
-  shown
+export const descriptionOf = ({
+  hasExample: _,
+  payload: schema,
+  ...shown
+}: DescribedEvent): EventDescription => ({ ...shown, schema })
 
 const EXAMPLE_DELIVERY_ID = '018f4e5a-7b1c-7def-8abc-0123456789ab'
 
