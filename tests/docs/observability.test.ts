@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import Fastify from 'fastify'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
+import { drain, receiver } from '@svc/core/testing'
 import { svcWebhooks } from '@svc/webhooks'
 import t from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { registerSdk } from '../support/open-telemetry.ts'
 import { until } from '../support/until.ts'
-import { startReceiver } from '../webhooks/support/receiver.ts'
 
 const folder = join(import.meta.dirname, '../../docs')
 const page = readFileSync(join(folder, 'observability.md'), 'utf8')
@@ -23,7 +23,8 @@ const sdk = registerSdk({ traces: false })
 t.test(
   'the table of metrics is whole: what a host counts stands in it, with its unit',
   async (t) => {
-    const receiver = await startReceiver(t)
+    const partner = await receiver()
+    t.teardown(() => partner.close())
     const app = Fastify({ pluginTimeout: 60_000 })
     t.teardown(() => app.close())
     await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 4 } })
@@ -35,10 +36,10 @@ t.test(
     })
     await app.svc.events.subscribe('order.created', () => {})
     await app.ready()
-    await app.svc.webhooks.register({ url: receiver.url, events: ['*'] })
+    await app.svc.webhooks.register({ url: partner.url, events: ['*'] })
     await app.inject({ url: '/', headers: { 'x-api-key': 'of-nobody' } })
     await app.inject({ method: 'POST', url: '/hook', payload: {} })
-    await receiver.got(1)
+    await drain(app, { timeoutMs: 60_000 })
     const counted = await until(
       () => sdk.metrics(),
       (metrics) => metrics.size >= documented.length,

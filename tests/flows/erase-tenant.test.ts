@@ -1,13 +1,12 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
+import { drain, receiver } from '@svc/core/testing'
 import { headerToken, svcWebhooks } from '@svc/webhooks'
 import t from 'tap'
 import type { Test } from 'tap'
 import { emptyDatabase, freshDatabase } from '../support/fresh-database.ts'
 import { everyRow, type Row } from '../support/every-row.ts'
-import { until } from '../support/until.ts'
-import { startReceiver } from '../webhooks/support/receiver.ts'
 
 const SECRETS: Record<string, string> = {
   BOOTSTRAP_KEY: 'the-bootstrap-key',
@@ -49,6 +48,14 @@ async function hostOn(t: Test, database: string): Promise<FastifyInstance> {
   return app
 }
 
+/** The addresses of two receivers, of which one fails. */
+async function receivers(t: Test): Promise<{ ok: string; fails: string }> {
+  const [ok, fails] = await Promise.all([receiver(), receiver()])
+  t.teardown(() => Promise.all([ok.close(), fails.close()]))
+  fails.answer(500)
+  return { ok: ok.url, fails: fails.url }
+}
+
 /** Everything that can be kept of a tenant. Returns the ids that nothing may hold afterwards. */
 async function settle(app: FastifyInstance, tenant: string, urls: Record<string, string>) {
   const { auth, events, webhooks } = app.svc
@@ -81,10 +88,7 @@ async function settle(app: FastifyInstance, tenant: string, urls: Record<string,
       payload: { tenant, key },
     })
   for (const key of ['1', '1', 'ü']) await shop(key)
-  const logged = async (id: string) => (await webhooks.listDeliveries(id)).length
-  for (const { id } of [delivered, waiting, dying, deleted]) {
-    await until(async () => (await logged(id)) >= 3)
-  }
+  await drain(app, { timeoutMs: 60_000 })
   await webhooks.delete(deleted.id)
   const since = new Date(Date.now() - 3_600_000).toISOString()
   await webhooks.recover({ id: delivered.id, since, what: 'dead' })
@@ -116,8 +120,7 @@ const tablesOf = (rows: Row[]): Set<string> =>
 t.test('of a tenant that is erased no table holds a row, save the audit', async (t) => {
   const database = await freshDatabase(t)
   const app = await hostOn(t, database)
-  const { url: ok } = await startReceiver(t)
-  const { url: fails } = await startReceiver(t, () => 500)
+  const { ok, fails } = await receivers(t)
   // The operator's, which gets the events of all tenants.
   await app.svc.webhooks.register({ url: ok, events: ['*'] })
   const ids = await settle(app, 'acme', { ok, fails })
@@ -224,8 +227,7 @@ t.test(
 t.test('an erasure that was interrupted is finished by a second call', async (t) => {
   const database = await freshDatabase(t)
   const app = await hostOn(t, database)
-  const { url: ok } = await startReceiver(t)
-  const { url: fails } = await startReceiver(t, () => 500)
+  const { ok, fails } = await receivers(t)
   const ids = await settle(app, 'acme', { ok, fails })
   // Webhooks go after their deliveries: here the erasure ends.
   await app.svc.database.query(
