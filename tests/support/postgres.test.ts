@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { access, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 
 import pg from 'pg'
 import t from 'tap'
 
 import { startPostgres } from './postgres.ts'
 import { sweepFolders } from './postgres/folders.ts'
+import { until } from './until.ts'
 
 t.test('a server takes settings, answers, and is gone when it is stopped', async (t) => {
   const postgres = await startPostgres({ max_connections: '20' })
@@ -71,8 +71,4 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   )
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await pause(20)
 }
