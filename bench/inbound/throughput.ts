@@ -33,11 +33,12 @@ export const inboundThroughput: Benchmark = {
         async measure() {
           await load.call('aim', port, CONNECTIONS, signedRequests(sent, requests))
           sent += requests
-          const { result, growth } = await growthOf({ cpu: server.cpu }, () =>
-            load.call('load', requests),
-          )
+          const counters = { cpu: server.cpu, postgres: bench.postgresCpu }
+          const { result, growth } = await growthOf(counters, () => load.call('load', requests))
           const { p50, p99 } = result.latency
-          return { rate: result.perSecond, cpu: (growth.cpu ?? Number.NaN) / requests, p50, p99 }
+          const each = (used = Number.NaN) => used / requests
+          const { cpu, postgres } = growth
+          return { rate: result.perSecond, cpu: each(cpu), postgres: each(postgres), p50, p99 }
         },
       })
     }
@@ -45,6 +46,7 @@ export const inboundThroughput: Benchmark = {
     const settings = { requests, connections: CONNECTIONS, body: '500 bytes' }
     const rate = { unit: 'requests per second', better: 'more', settings } as const
     const cpu = { unit: 'µs of the server process per request', better: 'less', settings } as const
+    const postgres = { ...cpu, unit: 'µs of Postgres per request' } as const
     const latency = { unit: 'ms', better: 'less', settings } as const
     const names = [BY_HAND, PLUGIN, WITHOUT_DEDUPLICATION]
     const beside = (figure: string, rows: RowOptions = { names, against: BY_HAND }) =>
@@ -54,6 +56,7 @@ export const inboundThroughput: Benchmark = {
       against: WITHOUT_LOG,
       goals: { [PLUGIN]: { ratioAtLeast: 0.85 } },
     }
+    const costOfLog: RowOptions = { names: [WITHOUT_LOG, PLUGIN], against: WITHOUT_LOG }
     const preset: RowOptions = {
       names: [PLUGIN, PRESET],
       against: PLUGIN,
@@ -66,6 +69,7 @@ export const inboundThroughput: Benchmark = {
       { ...latency, title: 'Inbound: p99', rows: beside('p99') },
       { ...rate, title: 'Inbound log', rows: beside('rate', log) },
       { ...cpu, title: 'Inbound log: CPU', rows: beside('cpu', log) },
+      { ...postgres, title: 'Inbound log: CPU of Postgres', rows: beside('postgres', costOfLog) },
       { ...rate, title: 'Preset', rows: beside('rate', preset) },
       { ...cpu, title: 'Preset: CPU', rows: beside('cpu', preset) },
     ]

@@ -88,6 +88,35 @@ t.test('what came and what became of it is listed, newest first', async (t) => {
 })
 
 t.test(
+  'of requests that are committed together each is logged for what became of it',
+  async (t) => {
+    const host = await hostOf(t, { github: github() }, { secrets: { ...secrets } })
+    // A filter is asked before the events are written, in a statement of its own.
+    const webhook = {
+      events: ['*'],
+      url: 'https://example.com/',
+      filter: { payload: { ref: 'refs/tags/v1' } },
+    }
+    const made = await host.app.inject({ method: 'POST', url: '/_webhooks', payload: webhook })
+    t.equal(made.statusCode, 201, made.body)
+    await push(host, 'known')
+
+    const ids = Array.from({ length: 30 }, (_, n) => (n % 3 === 0 ? 'known' : `new ${n}`))
+    const answers = await Promise.all(ids.map((id) => push(host, id)))
+    const rows = await listed(host)
+    const eventIds = answers.flatMap((answer) => answer.json<{ eventId?: string }>().eventId ?? [])
+    t.equal(rows.length, 31)
+    t.equal(eventIds.length, 20)
+    const accepted = rows.filter(({ outcome }) => outcome === 'accepted')
+    t.strictSame(new Set(accepted.slice(0, 20).map(({ eventId }) => eventId)), new Set(eventIds))
+    const repeats = rows.filter(({ outcome }) => outcome === 'duplicate')
+    t.equal(repeats.length, 10)
+    t.ok(repeats.every(({ eventId }) => eventId === null))
+    t.ok(rows.every(({ durationMs }) => durationMs >= 0 && durationMs < 60_000))
+  },
+)
+
+t.test(
   'a request whose body was kept is published once more, and nothing is verified',
   async (t) => {
     const host = await hostOf(

@@ -1,5 +1,6 @@
 /** Rows that stand or fall with an event: written in the transaction that publishes it. */
 import type { Db } from '../postgres/transaction.ts'
+import { publishedEventId } from './event-id.ts'
 
 /** The result of one publish; `null` where its key was taken. */
 export type PublishedOrTaken = { id: string; duplicate: boolean } | null
@@ -8,6 +9,47 @@ export type PublishedOrTaken = { id: string; duplicate: boolean } | null
 export interface Alongside {
   write: (db: Db, rows: never[]) => Promise<void>
   rowOf: (results: PublishedOrTaken[]) => object
+  /**
+   * Writes the rows in the statement that publishes their events, one event each. The rows are as
+   * they are where the events are new. @default none: `write`, in a transaction
+   */
+  insert?: InsertPublished
+}
+
+/** An insert that is a part of the statement of a publish. */
+export interface InsertPublished {
+  /**
+   * Reads the array `created.numbers`, which of the events are new, from 1, and {@link EVENT_NUMBERS},
+   * of which event each row is. Its own parameters begin with {@link FIRST_INSERTED}.
+   */
+  sql: string
+  valuesOf: (rows: never[]) => unknown[]
+}
+
+export const EVENT_NUMBERS = '$19'
+export const FIRST_INSERTED = 20
+
+/** What {@link InsertPublished} inserts with a batch of events. */
+export interface InsertedRows {
+  sql: string
+  values: unknown[]
+}
+
+/** The rows of a batch of single publishes; `undefined` where they are not all inserted so. */
+export function insertedRows(
+  events: readonly { id: string; alongside?: Alongside | undefined }[],
+): InsertedRows | undefined {
+  const insert = events.find(({ alongside }) => alongside)?.alongside?.insert
+  if (!insert) return undefined
+  const numbers: number[] = []
+  const rows: object[] = []
+  for (const [index, { id, alongside }] of events.entries()) {
+    if (!alongside) continue
+    if (alongside.insert !== insert) return undefined
+    numbers.push(index + 1)
+    rows.push(alongside.rowOf([{ id: publishedEventId(id), duplicate: false }]))
+  }
+  return { sql: insert.sql, values: [numbers, ...insert.valuesOf(rows as never[])] }
 }
 
 /** One statement for all rows of a kind. */

@@ -7,7 +7,13 @@ import { hasLostStatements, withPreparedStatements } from '../postgres/prepared-
 import { transaction, type Db } from '../postgres/transaction.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
 import type { RetrySettings } from '../jobs/retry-settings.ts'
-import { writeAlongside, type Alongside, type PublishedOrTaken } from './alongside.ts'
+import {
+  insertedRows,
+  writeAlongside,
+  type Alongside,
+  type InsertedRows,
+  type PublishedOrTaken,
+} from './alongside.ts'
 import type { JobHandover } from './job-handover.ts'
 import type { EventRow } from './events-table.ts'
 import { MicroBatch } from './micro-batch.ts'
@@ -56,8 +62,8 @@ export class BatchPublisher {
     this.#batch = new MicroBatch(
       (events) =>
         this.#commit(events.length, (offer) =>
-          this.#writing(events, (db) =>
-            publishEvents(this.#preparing(db), events, this.terms, offer),
+          this.#writing(events, (db, inserted) =>
+            publishEvents(this.#preparing(db), events, this.terms, offer, inserted),
           ),
         ),
       keyOf,
@@ -65,8 +71,8 @@ export class BatchPublisher {
     this.#deduplicated = new MicroBatch(
       (events) =>
         this.#commit(events.length, (offer) =>
-          this.#writing(events, (db) =>
-            publishDeduplicated(this.#preparing(db), events, this.terms, offer),
+          this.#writing(events, (db, inserted) =>
+            publishDeduplicated(this.#preparing(db), events, this.terms, offer, inserted),
           ),
         ),
       ({ deduplicationKey }) => deduplicationKey.key,
@@ -122,12 +128,15 @@ export class BatchPublisher {
     return results
   }
 
-  /** A statement of its own, or a transaction where rows are written alongside. */
+  /** A statement of its own, or a transaction where it cannot write the rows alongside. */
   #writing<P extends Published | PublishedOnce>(
     events: readonly EventRow[],
-    publish: (db: Db) => Promise<P>,
+    publish: (db: Db, inserted?: InsertedRows) => Promise<P>,
   ): Promise<P> {
-    if (events.every(({ alongside }) => !alongside)) return publish(this.#database.db)
+    const inserted = insertedRows(events)
+    if (inserted || events.every(({ alongside }) => !alongside)) {
+      return publish(this.#database.db, inserted)
+    }
     return transaction(this.#database.pool, async (db) => {
       const published = await publish(db)
       const rows = events.map(({ alongside }, place) => ({

@@ -1,6 +1,7 @@
 /** Publishes events in one statement, with the jobs that follow from them. */
 import type { Db } from '../postgres/transaction.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
+import type { InsertedRows } from './alongside.ts'
 import type { EventRow } from './events-table.ts'
 import { writeEvents, type JobOffer, type PublishTerms } from './publish-statement.ts'
 import {
@@ -16,8 +17,10 @@ export async function publishEvents(
   events: EventRow[],
   terms: PublishTerms,
   offer?: JobOffer,
+  inserted?: InsertedRows,
 ): Promise<Published> {
-  return publishedFrom(await writeEvents(db, { ...terms, events, offer }), events, terms.retry)
+  const written = await writeEvents(db, { ...terms, events, offer, inserted })
+  return publishedFrom(written, events, terms.retry)
 }
 
 /** An event that is published if its key is free. */
@@ -31,9 +34,10 @@ export async function publishDeduplicated(
   events: DeduplicatedEvent[],
   terms: PublishTerms,
   offer?: JobOffer,
+  inserted?: InsertedRows,
 ): Promise<PublishedOnce> {
   const keys = events.map(({ deduplicationKey }) => deduplicationKey)
-  const written = await writeEvents(db, { ...terms, events, offer, keys })
+  const written = await writeEvents(db, { ...terms, events, offer, keys, inserted })
   return publishedOnceFrom(written, events, terms.retry)
 }
 

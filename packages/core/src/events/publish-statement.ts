@@ -6,6 +6,7 @@
 import type { Db } from '../postgres/transaction.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
 import type { RetrySettings } from '../jobs/retry-settings.ts'
+import type { InsertedRows } from './alongside.ts'
 import { tenantOfEvent } from './event-id.ts'
 import type { UndecidedFilter } from './undecided-filters.ts'
 import type { EventRow } from './events-table.ts'
@@ -56,6 +57,14 @@ export interface Written {
 const PUBLISH = `select svc."__svc.publish"(
   $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) as written`
 
+/** The same with rows alongside, of which there are none where filters have to be asked first. */
+const publishWith = (insert: string): string => `with published as materialized (${PUBLISH}),
+  created as materialized (
+    select array(select json_array_elements_text(written::json -> 'created')::int) as numbers
+      from published where written::json -> 'created' is not null
+  ), inserted as (${insert})
+  select written from published`
+
 /** What a publish goes by. */
 export interface PublishTerms {
   /** Attempts and delays of the jobs. */
@@ -69,6 +78,8 @@ export interface ToWrite extends PublishTerms {
   offer?: JobOffer | undefined
   /** One for each event, which is written where its key is free, and takes it. */
   keys?: DeduplicationKey[]
+  /** Rows to write with them. */
+  inserted?: InsertedRows | undefined
 }
 
 const NOTHING: Written = {
@@ -99,10 +110,10 @@ export async function writeEvents(db: Db, toWrite: ToWrite): Promise<Written> {
 /** The answer is one text of JSON: a host may have taught pg to read other types in its own way. */
 async function callPublish(
   db: Db,
-  { events, retry, offer = NO_OFFER, keys }: ToWrite,
+  { events, retry, offer = NO_OFFER, keys, inserted }: ToWrite,
   matched: MatchedRecipient[] | null,
 ): Promise<Written | { hasFilters: true }> {
-  const { rows } = await db.query(PUBLISH, [
+  const { rows } = await db.query(inserted ? publishWith(inserted.sql) : PUBLISH, [
     events.map(({ name }) => name),
     events.map(({ id }) => id),
     events.map(({ payload }) => payload),
@@ -121,6 +132,7 @@ async function callPublish(
     retry.retryBackoff,
     retry.retryDelayMaxSeconds,
     events.some(({ traceContext }) => traceContext) ? events.map(traceContextOf) : null,
+    ...(inserted?.values ?? []),
   ])
   return JSON.parse((rows[0] as { written: string }).written) as Written | { hasFilters: true }
 }

@@ -1,6 +1,11 @@
 /** Writes the log of inbound requests. */
 import { uuidv7, type Alongside, type Core, type PublishedOrTaken } from '@svc/core/internal'
-import { insertInboundRows, type InboundRow, type LoggedOutcome } from '../tables/inbound-log.ts'
+import {
+  insertInboundRows,
+  insertWithEvents,
+  type InboundRow,
+  type LoggedOutcome,
+} from '../tables/inbound-log.ts'
 import { maskedHeaders } from './masked-headers.ts'
 import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
@@ -40,6 +45,7 @@ export class RequestLog {
     const row = this.#row(source, request, began)
     return {
       write: insertInboundRows,
+      insert: insertWithEvents,
       rowOf: (results: PublishedOrTaken[]): InboundRow => {
         const first = results.findIndex((result) => result !== null)
         const isRepeat = first === -1 && results.length > 0

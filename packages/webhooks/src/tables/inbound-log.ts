@@ -1,6 +1,13 @@
 /** The table of inbound requests. */
 import type { Db } from '@svc/core'
-import { EVERYWHERE, withinReach, type Reach } from '@svc/core/internal'
+import {
+  EVENT_NUMBERS,
+  EVERYWHERE,
+  FIRST_INSERTED,
+  withinReach,
+  type InsertPublished,
+  type Reach,
+} from '@svc/core/internal'
 
 export type LoggedOutcome = 'accepted' | 'duplicate' | 'refused' | 'failed'
 
@@ -40,30 +47,70 @@ export interface InboundFilter {
 const COLUMNS = `id, source, tenant, outcome, reason, event, event_id as "eventId", ip, bytes,
   duration_ms as "durationMs", url, headers, body`
 
+/** The columns of {@link valuesOf}, with their types. */
+const INSERTED = {
+  id: 'uuid',
+  source: 'text',
+  tenant: 'text',
+  outcome: 'text',
+  reason: 'text',
+  event: 'text',
+  event_id: 'text',
+  ip: 'text',
+  bytes: 'integer',
+  duration_ms: 'integer',
+  url: 'text',
+  headers: 'text',
+  body: 'bytea',
+}
+const NAMES = Object.keys(INSERTED).join(', ')
+
+const arraysFrom = (first: number): string =>
+  Object.values(INSERTED)
+    .map((type, index) => `$${first + index}::${type}[]`)
+    .join(', ')
+
+/** An array for each column, or null where no row has a value. */
+const valuesOf = (rows: InboundRow[]): unknown[] => {
+  const column = <Name extends keyof InboundRow>(name: Name) =>
+    rows.some((row) => row[name] !== null) ? rows.map((row) => row[name]) : null
+  return [
+    column('id'),
+    column('source'),
+    column('tenant'),
+    column('outcome'),
+    column('reason'),
+    column('event'),
+    column('eventId'),
+    column('ip'),
+    column('bytes'),
+    column('durationMs'),
+    column('url'),
+    column('headers'),
+    column('body'),
+  ]
+}
+
 export async function insertInboundRows(db: Db, rows: InboundRow[]): Promise<void> {
-  const column = <Name extends keyof InboundRow>(name: Name) => rows.map((row) => row[name])
   await db.query(
-    `insert into svc."__svc.webhooks.inbound_log"
-       (id, source, tenant, outcome, reason, event, event_id, ip, bytes, duration_ms, url, headers, body)
-     select * from unnest(
-       $1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-       $8::text[], $9::integer[], $10::integer[], $11::text[], $12::text[], $13::bytea[])`,
-    [
-      column('id'),
-      column('source'),
-      column('tenant'),
-      column('outcome'),
-      column('reason'),
-      column('event'),
-      column('eventId'),
-      column('ip'),
-      column('bytes'),
-      column('durationMs'),
-      column('url'),
-      column('headers'),
-      column('body'),
-    ],
+    `insert into svc."__svc.webhooks.inbound_log" (${NAMES})
+     select * from unnest(${arraysFrom(1)})`,
+    valuesOf(rows),
   )
+}
+
+/** The same as a part of the statement that publishes the events: a row without a new event is a repeat. */
+export const insertWithEvents: InsertPublished = {
+  sql: `insert into svc."__svc.webhooks.inbound_log" (${NAMES})
+    select id, source, tenant, case when is_new then outcome else 'duplicate' end, reason, event,
+           case when is_new then event_id end, ip, bytes,
+           duration_ms + round(1000 * extract(epoch from clock_timestamp() - statement_timestamp())),
+           url, headers, body
+      from created
+     cross join unnest(${EVENT_NUMBERS}::integer[], ${arraysFrom(FIRST_INSERTED)})
+                  as request (number, ${NAMES})
+     cross join lateral (select number = any(numbers) as is_new) as publish`,
+  valuesOf,
 }
 
 /** Newest first. */
