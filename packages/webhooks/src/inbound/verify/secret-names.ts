@@ -29,8 +29,10 @@ export const SECRET_NAME = {
   required: true,
 }
 
-export const namesOf = (secretName: SecretName, request: InboundRequest): readonly string[] =>
-  [(typeof secretName === 'function' ? secretName(request) : secretName) ?? []].flat()
+export function namesOf(secretName: SecretName, request: InboundRequest): readonly string[] {
+  const names = typeof secretName === 'function' ? secretName(request) : secretName
+  return typeof names === 'string' ? [names] : (names ?? [])
+}
 
 /** Declares which secrets a verification asks for: they are looked up before it is called. */
 export function expectNames(verify: Verify, secretName: SecretName): Verify {
@@ -60,7 +62,7 @@ export async function secretsOf(
   const found = names.map((name) => ({ name, value: lookup(name) }))
   const secrets: NamedSecret[] = []
   for (const { name, value: looked } of found) {
-    const value = await looked
+    const value = looked instanceof Promise ? await looked : looked
     if (typeof value === 'string' && value !== '') secrets.push({ name, value })
   }
   if (secrets.length === 0 && names.length > 0) throw new SecretMissing(names.join(', '))

@@ -12,6 +12,7 @@ export function holds(when: When | undefined): Test {
   const tests = Object.entries(when ?? {}).map(([place, wanted]) =>
     condition(place as Place, wanted),
   )
+  if (tests.length === 0) return () => true
   return (reading) => tests.every((test) => test(reading))
 }
 

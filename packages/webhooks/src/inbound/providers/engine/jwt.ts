@@ -6,7 +6,7 @@ import type { Fetched, JwtScheme, Text } from '../preset.ts'
 import { fetchingOf, type Fetching } from './certificates.ts'
 import { holds, unbound } from './conditions.ts'
 import { isSignedBy, keyOfJwk, parseJwt, type Jws, type JwtAlgorithm } from './jws.ts'
-import { publicKeyOf } from './keys.ts'
+import { keptBySecret, publicKeyOf } from './keys.ts'
 import { findAt, pathOf, valueAt, type Reading } from './reading.ts'
 import type { CompiledScheme } from './schemes.ts'
 import { stringOf } from './text.ts'
@@ -23,17 +23,17 @@ export const claimsOf = (request: object): Readonly<Record<string, unknown>> | u
   verifiedClaims.get(request)
 
 export function jwtScheme(scheme: JwtScheme): CompiledScheme {
+  const isMeant = holds(scheme.when)
   const find = findAt(scheme.in)
   const { prefix = '' } = scheme
   const isBound = unbound(scheme.binds)
   const keyFor = keyOf(scheme)
-  return {
-    when: holds(scheme.when),
-    isPresent: (reading) => find(reading) !== undefined,
-    async verify(given, { secret, toleranceSeconds, fetching }) {
-      const { request } = given
-      const text = find(given)
-      if (text?.startsWith(prefix) !== true) return reject(request, 'the JWT is missing')
+  return (given) => {
+    const text = isMeant(given) ? find(given) : undefined
+    if (text === undefined) return undefined
+    const { request } = given
+    return async ({ secret, toleranceSeconds, fetching }) => {
+      if (!text.startsWith(prefix)) return reject(request, 'the JWT is missing')
       const jws = parseJwt(text.slice(prefix.length))
       if (!jws) return reject(request, 'the JWT cannot be read')
       const algorithm = scheme.algorithms.find((one) => one === jws.header['alg'])
@@ -52,7 +52,7 @@ export function jwtScheme(scheme: JwtScheme): CompiledScheme {
       if (place !== undefined) return reject(request, `${place} is not that of this request`)
       verifiedClaims.set(request, claims)
       return true
-    },
+    }
   }
 }
 
@@ -88,8 +88,9 @@ type KeyFor = (
 
 function keyOf({ key }: JwtScheme): KeyFor {
   if (key === 'secret') {
+    const publicKey = keptBySecret((secret) => publicKeyOf(secret, {}))
     return async (_reading, _jws, algorithm, secret) =>
-      algorithm === 'HS256' ? secret : publicKeyOf(secret, {})
+      algorithm === 'HS256' ? secret : publicKey(secret)
   }
   return 'jwks' in key ? fromSet(key.jwks) : fromEndpoint(key.jwk)
 }

@@ -1,13 +1,33 @@
 /** From the text of a secret to a key. */
-import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
+import { createHash, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
 import { SecretMissing } from '../../errors.ts'
 import type { Key } from '../preset.ts'
 
+/** Making a key takes longer than using it: those of the secrets used last are kept. */
+export function keptBySecret<Made>(
+  make: (secret: string, name: string) => Made,
+): (secret: string, name?: string) => Made {
+  const kept = new Map<string, Made>()
+  return (secret, name = '') => {
+    const known = kept.get(secret)
+    if (known !== undefined) return known
+    const made = make(secret, name)
+    const [oldest] = kept.keys()
+    if (kept.size >= MOST_KEYS && oldest !== undefined) kept.delete(oldest)
+    kept.set(secret, made)
+    return made
+  }
+}
+
+const MOST_KEYS = 200
+
 /** @throws SecretMissing where nothing is left of the secret: with an empty key anyone could sign */
-export function keyBytes(secret: string, key: Key, name: string): Uint8Array {
+export function hmacKey(secret: string, key: Key, name: string): KeyObject {
   const bytes = bytesOf(secret, key)
   if (bytes.length === 0) throw new SecretMissing(name)
-  return key.hash === undefined ? bytes : createHash(key.hash).update(bytes).digest()
+  return createSecretKey(
+    key.hash === undefined ? bytes : createHash(key.hash).update(bytes).digest(),
+  )
 }
 
 function bytesOf(secret: string, { strip = '', encoding = 'text' }: Key): Buffer {
@@ -15,22 +35,8 @@ function bytesOf(secret: string, { strip = '', encoding = 'text' }: Key): Buffer
   return Buffer.from(rest, encoding === 'text' ? 'utf8' : encoding)
 }
 
-/** Reading a key takes longer than using it. */
-const publicKeys = new Map<string, KeyObject>()
-const MOST_KEYS = 200
-
 /** @throws TypeError where the secret is no public key, which is a mistake of the host */
 export function publicKeyOf(secret: string, key: Key): KeyObject {
-  const cached = publicKeys.get(secret)
-  if (cached) return cached
-  const made = readPublicKey(secret, key)
-  const [oldest] = publicKeys.keys()
-  if (publicKeys.size >= MOST_KEYS && oldest !== undefined) publicKeys.delete(oldest)
-  publicKeys.set(secret, made)
-  return made
-}
-
-function readPublicKey(secret: string, key: Key): KeyObject {
   try {
     if (key.form === 'raw') return rawEd25519(bytesOf(secret, key))
     if (key.form === 'spki') {

@@ -19,12 +19,12 @@ export interface Reading {
   /** The item of a batch. */
   item?: unknown
   /** The header of a signature that is a list of `name=value`, and what stands between them. */
-  list?: List
+  list?: List | undefined
   claims?: Readonly<Record<string, unknown>> | undefined
   /** The public URL in the writing that is tried. */
   url?: string
-  timestamp?: string
-  covered?: string
+  timestamp?: string | undefined
+  covered?: string | undefined
   secret?: string
 }
 

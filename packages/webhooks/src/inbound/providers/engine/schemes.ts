@@ -14,14 +14,14 @@ export interface With {
   fetching: Fetching
 }
 
-export interface CompiledScheme {
-  /** Whether the request meets the conditions of the scheme. */
-  when(reading: Reading): boolean
-  /** Whether the request carries what the scheme verifies. */
-  isPresent(reading: Reading): boolean
-  /** Whether the request is genuine; where it is not, the reason is recorded. Throws where nothing can be said. */
-  verify(reading: Reading, given: With): Promise<boolean>
-}
+/**
+ * Whether the request is genuine by one secret; where it is not, the reason is recorded. Throws where
+ * nothing can be said. A promise only where something is fetched: most requests wait for nothing.
+ */
+export type Check = (given: With) => boolean | Promise<boolean>
+
+/** The check of what the request carries; `undefined` where it carries nothing of this scheme. */
+export type CompiledScheme = (reading: Reading) => Check | undefined
 
 export function compileScheme(scheme: Scheme): CompiledScheme {
   switch (scheme.algorithm) {

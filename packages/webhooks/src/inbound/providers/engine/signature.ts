@@ -1,10 +1,10 @@
 /** Verifies one scheme of signatures. */
 import { headerValues, reject } from '../../verify/checks.ts'
-import type { Covers, SignaturePlace, SignatureScheme } from '../preset.ts'
+import type { Covers, SignaturePlace, SignatureScheme, Timestamp } from '../preset.ts'
 import { matches, needsPublicKey, type SigningKey } from './algorithms.ts'
 import { certificateKey, type Fetching } from './certificates.ts'
 import { holds, unbound } from './conditions.ts'
-import { keyBytes, publicKeyOf } from './keys.ts'
+import { hmacKey, keptBySecret, publicKeyOf } from './keys.ts'
 import { elementsOf, fieldsOf, findAt, type List, type Reading } from './reading.ts'
 import type { CompiledScheme } from './schemes.ts'
 import { chunksOf, stringOf } from './text.ts'
@@ -12,45 +12,59 @@ import { isTimely, millisecondsOf } from './timestamps.ts'
 import { writingsOf } from './url-writings.ts'
 
 export function signatureScheme(scheme: SignatureScheme): CompiledScheme {
+  const isMeant = holds(scheme.when)
   const read = signaturesAt(scheme.signature)
-  const signed = chunksOf(scheme.signed ?? '{body}')
-  const find = scheme.timestamp && findAt(scheme.timestamp.in)
-  const covered = scheme.covers && coveredBy(scheme.covers)
+  const complete = completion(scheme)
   const isBound = unbound(scheme.binds)
   const keyFor = keyOf(scheme)
-  const signsUrl = (scheme.signed ?? '').includes('{url}')
-  return {
-    when: holds(scheme.when),
-    isPresent: (reading) => read(reading) !== undefined,
-    async verify(given, { secret, secretName, toleranceSeconds, fetching }) {
-      const { request } = given
-      const found = read(given)
-      if (!found) return reject(request, 'the signature is missing')
-      const reading: Reading = { ...given, secret, ...(found.list && { list: found.list }) }
-      if (find) {
-        const timestamp = find(reading)
-        if (!isInTime(scheme, timestamp, toleranceSeconds)) {
-          return reject(request, 'the timestamp is missing, malformed or outside the tolerance')
-        }
-        if (timestamp !== undefined) reading.timestamp = timestamp
+  const isSigned = comparison(scheme)
+  return (given) => {
+    const found = isMeant(given) ? read(given) : undefined
+    if (!found) return undefined
+    const { request } = given
+    return ({ secret, secretName, toleranceSeconds, fetching }) => {
+      const reading: Reading = { ...given, secret, list: found.list }
+      if (!complete(reading, toleranceSeconds)) {
+        return reject(request, 'the timestamp is missing, malformed or outside the tolerance')
       }
-      const text = covered?.(reading)
-      if (text !== undefined) reading.covered = text
       const unboundPlace = isBound(reading)
       if (unboundPlace) return reject(request, `${unboundPlace} is not that of this request`)
-      const key = await keyFor(reading, secret, secretName, fetching)
-      const isRight = (url: string | undefined): boolean => {
-        const chunks = signed(url === undefined ? reading : { ...reading, url })
-        if (!chunks) return reject(request, 'a value that is signed is missing')
-        return (
-          matches(scheme.algorithm, key, chunks, found.signatures, scheme.encoding) ||
-          reject(request, 'no signature matches')
-        )
-      }
-      if (!signsUrl || reading.url === undefined) return isRight(undefined)
-      return writingsOf(reading.url, scheme.urls).some(isRight)
-    },
+      const key = keyFor(reading, secret, secretName, fetching)
+      return key instanceof Promise
+        ? key.then((its) => isSigned(reading, its, found.signatures))
+        : isSigned(reading, key, found.signatures)
+    }
   }
+}
+
+/** Adds to a reading what is signed besides, and says whether it is in time. */
+function completion({ timestamp, covers }: SignatureScheme) {
+  const find = timestamp && findAt(timestamp.in)
+  const covered = covers && coveredBy(covers)
+  return (reading: Reading, toleranceSeconds: number | undefined): boolean => {
+    reading.covered = covered?.(reading)
+    if (!find) return true
+    reading.timestamp = find(reading)
+    return isInTime(timestamp, reading.timestamp, toleranceSeconds)
+  }
+}
+
+/** Whether one of the signatures is right, in one of the writings of the URL where that is signed. */
+function comparison({ algorithm, encoding, signed = '{body}', urls }: SignatureScheme) {
+  const chunksIn = chunksOf(signed)
+  const signsUrl = signed.includes('{url}')
+  const isRight = (reading: Reading, key: SigningKey, signatures: readonly string[]): boolean => {
+    const chunks = chunksIn(reading)
+    if (!chunks) return reject(reading.request, 'a value that is signed is missing')
+    return (
+      matches(algorithm, key, chunks, signatures, encoding) ||
+      reject(reading.request, 'no signature matches')
+    )
+  }
+  return (reading: Reading, key: SigningKey, signatures: readonly string[]): boolean =>
+    signsUrl && reading.url !== undefined
+      ? writingsOf(reading.url, urls).some((url) => isRight({ ...reading, url }, key, signatures))
+      : isRight(reading, key, signatures)
 }
 
 interface Found {
@@ -61,9 +75,13 @@ interface Found {
 /** Finds the signatures; `undefined` where the request carries none of this scheme. */
 function signaturesAt(place: SignaturePlace): (reading: Reading) => Found | undefined {
   const { prefix = '', separator, field } = place
-  const finds = [place.in].flat().map((one) => findAt(one as `header:${string}`))
+  const finds = [place.in].flat().map((one) => findAt(one))
   return (reading) => {
-    const texts = finds.map((find) => find(reading)).filter((text) => text !== undefined)
+    const texts: string[] = []
+    for (const find of finds) {
+      const text = find(reading)
+      if (text !== undefined) texts.push(text)
+    }
     const [text] = texts
     if (text === undefined) return undefined
     if (field !== undefined) {
@@ -72,24 +90,26 @@ function signaturesAt(place: SignaturePlace): (reading: Reading) => Found | unde
       return signatures.length === 0 ? undefined : { signatures, list }
     }
     const all =
-      separator === undefined ? texts : texts.flatMap((text) => elementsOf({ text, separator }))
-    const signatures = all
-      .filter((one) => one.startsWith(prefix))
-      .map((one) => one.slice(prefix.length))
-    return { signatures }
+      separator === undefined ? texts : texts.flatMap((one) => elementsOf({ text: one, separator }))
+    return { signatures: withoutPrefix(all, prefix) }
   }
 }
 
+function withoutPrefix(all: string[], prefix: string): string[] {
+  if (prefix === '') return all
+  const signatures: string[] = []
+  for (const one of all) if (one.startsWith(prefix)) signatures.push(one.slice(prefix.length))
+  return signatures
+}
+
 function isInTime(
-  { timestamp }: SignatureScheme,
+  { unit, toleranceSeconds }: Timestamp,
   text: string | undefined,
-  override: number | undefined,
+  override = toleranceSeconds,
 ): boolean {
-  if (text === undefined) return false
-  const ms = millisecondsOf(text, timestamp?.unit)
+  const ms = text === undefined ? undefined : millisecondsOf(text, unit)
   if (ms === undefined) return false
-  const tolerance = override ?? timestamp?.toleranceSeconds
-  return tolerance === undefined || isTimely(ms, timestamp?.unit, tolerance, Date.now())
+  return override === undefined || isTimely(ms, unit, override, Date.now())
 }
 
 /** The headers that the sender names; `undefined` where the request does not carry one of them once. */
@@ -126,7 +146,11 @@ function keyOf({ algorithm, key = {} }: SignatureScheme): KeyFor {
     return (reading, _secret, _name, fetching) =>
       certificateKey(url(reading), certificate, fetching)
   }
-  if (needsPublicKey(algorithm)) return (_reading, secret) => publicKeyOf(secret, key)
+  if (needsPublicKey(algorithm)) {
+    const publicKey = keptBySecret((secret) => publicKeyOf(secret, key))
+    return (_reading, secret) => publicKey(secret)
+  }
   if (algorithm === 'sha1' || algorithm === 'sha256') return () => null
-  return (_reading, secret, name) => keyBytes(secret, key, name)
+  const sharedKey = keptBySecret((secret, name) => hmacKey(secret, key, name))
+  return (_reading, secret, name) => sharedKey(secret, name)
 }

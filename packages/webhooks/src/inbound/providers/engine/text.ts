@@ -6,21 +6,31 @@ import type { Place, Text } from '../preset.ts'
 import { findAt, type Reading } from './reading.ts'
 
 type Chunk = string | Uint8Array
-type Chunks = (reading: Reading) => Chunk[] | undefined
 type Value = (reading: Reading) => Chunk | undefined
+/** Appends a piece of a text, and says whether all values in it were there. */
+type Append = (reading: Reading, to: Chunk[]) => boolean
 
 /** The pieces of a text in their order; `undefined` where a value in it is absent. */
-export function chunksOf(text: Text): Chunks {
-  return join(parse(text))
+export function chunksOf(text: Text): (reading: Reading) => Chunk[] | undefined {
+  const append = appendAll(parse(text))
+  return (reading) => {
+    const chunks: Chunk[] = []
+    return append(reading, chunks) ? chunks : undefined
+  }
 }
 
 /** The same as one string. */
 export function stringOf(text: Text): (reading: Reading) => string | undefined {
   const chunks = chunksOf(text)
-  return (reading) =>
-    chunks(reading)
-      ?.map((chunk) => (typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString()))
-      .join('')
+  return (reading) => {
+    const found = chunks(reading)
+    if (!found) return undefined
+    let whole = ''
+    for (const chunk of found) {
+      whole += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString()
+    }
+    return whole
+  }
 }
 
 /** The first of these texts that is there. */
@@ -40,39 +50,40 @@ export function firstOf(
 /** A value in braces, an optional part in brackets, where a value stands in it, and plain text. */
 const PIECE = /\{([^{}]+)\}|\[([^[\]]*\{[^[\]]*)\]|([^{[]+|\[)/gy
 
-function parse(text: Text): Value[] | Chunks[] {
-  const pieces: Chunks[] = []
+function parse(text: Text): Append[] {
+  const pieces: Append[] = []
   let read = 0
   for (const [whole, value, optional, plain] of text.matchAll(PIECE)) {
     read += whole.length
-    if (plain !== undefined) pieces.push(() => [plain])
-    else if (value !== undefined) pieces.push(one(valueOf(value)))
-    else if (optional !== undefined) {
-      const inner = join(parse(optional))
-      pieces.push((reading) => inner(reading) ?? [])
-    }
+    if (plain !== undefined) pieces.push(appendValue(() => plain))
+    else if (value !== undefined) pieces.push(appendValue(valueOf(value)))
+    else if (optional !== undefined) pieces.push(appendOrNothing(appendAll(parse(optional))))
   }
   if (read !== text.length) throw new TypeError(`the text ${JSON.stringify(text)} cannot be read`)
   return pieces
 }
 
-const one =
-  (value: Value): Chunks =>
-  (reading) => {
+const appendValue =
+  (value: Value): Append =>
+  (reading, to) => {
     const chunk = value(reading)
-    return chunk === undefined ? undefined : [chunk]
+    if (chunk === undefined) return false
+    to.push(chunk)
+    return true
   }
 
-function join(pieces: Value[] | Chunks[]): Chunks {
-  const all = pieces as Chunks[]
-  return (reading) => {
-    const chunks: Chunk[] = []
-    for (const piece of all) {
-      const some = piece(reading)
-      if (some === undefined) return undefined
-      for (const chunk of some) chunks.push(chunk)
-    }
-    return chunks
+const appendOrNothing =
+  (append: Append): Append =>
+  (reading, to) => {
+    const before = to.length
+    if (!append(reading, to)) to.length = before
+    return true
+  }
+
+function appendAll(pieces: readonly Append[]): Append {
+  return (reading, to) => {
+    for (const append of pieces) if (!append(reading, to)) return false
+    return true
   }
 }
 

@@ -6,30 +6,30 @@ import { findAt } from './reading.ts'
 import type { CompiledScheme } from './schemes.ts'
 
 export function tokenScheme({ in: place, prefix = '', when }: TokenScheme): CompiledScheme {
+  const isMeant = holds(when)
   const find = findAt(place)
-  return {
-    when: holds(when),
-    isPresent: (reading) => find(reading) !== undefined,
-    async verify(reading, { secret }) {
-      const text = find(reading)
-      if (text === undefined) return reject(reading.request, 'the token is missing')
+  return (reading) => {
+    const text = isMeant(reading) ? find(reading) : undefined
+    if (text === undefined) return undefined
+    return ({ secret }) => {
       // The scheme of a header Authorization is matched in any case (RFC 9110, section 11.1).
       if (text.slice(0, prefix.length).toLowerCase() !== prefix.toLowerCase()) {
         return reject(reading.request, 'the token is written in another way')
       }
       const token = text.slice(prefix.length)
       return equalHeader(token, secret) || reject(reading.request, 'the token does not match')
-    },
+    }
   }
 }
 
 export function basicScheme({ when }: BasicScheme): CompiledScheme {
-  return {
-    when: holds(when),
-    isPresent: ({ request }) => soleHeader(request, 'authorization') !== undefined,
-    async verify({ request, options }, { secret }) {
-      const [, base64] =
-        /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(soleHeader(request, 'authorization') ?? '') ?? []
+  const isMeant = holds(when)
+  return (reading) => {
+    const { request, options } = reading
+    const header = isMeant(reading) ? soleHeader(request, 'authorization') : undefined
+    if (header === undefined) return undefined
+    return ({ secret }) => {
+      const [, base64] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header) ?? []
       if (base64 === undefined) {
         return reject(request, 'the header authorization holds no Basic credentials')
       }
@@ -39,6 +39,6 @@ export function basicScheme({ when }: BasicScheme): CompiledScheme {
         equalBytes(Buffer.from(base64, 'base64'), expected) ||
         reject(request, 'the credentials do not match')
       )
-    },
+    }
   }
 }

@@ -11,7 +11,7 @@ import { hideHeaders } from '../../verify/secret-headers.ts'
 import type { Preset, Scheme } from '../preset.ts'
 import { itemsOf } from './items.ts'
 import type { Reading } from './reading.ts'
-import { compileScheme, type CompiledScheme, type With } from './schemes.ts'
+import { compileScheme, type Check, type CompiledScheme } from './schemes.ts'
 
 export interface VerifySettings {
   secretName: SecretName | null
@@ -19,10 +19,13 @@ export interface VerifySettings {
   readingOf: (request: InboundRequest, body: string) => Reading
 }
 
-interface OneScheme extends CompiledScheme {
+interface OneScheme {
   secretBegins: string | undefined
-  eachItem: boolean
+  find: FindCheck
 }
+
+/** The check of the request, of all items where each is verified. */
+type FindCheck = (reading: Reading, items: readonly unknown[]) => Check | undefined
 
 /** Where a row has no secret. */
 const NO_SECRET: NamedSecret[] = [{ name: '', value: '' }]
@@ -31,11 +34,13 @@ export function verifyBy(
   { schemes, split }: Preset,
   { secretName, toleranceSeconds, readingOf }: VerifySettings,
 ): Verify {
-  const compiled = schemes.map((scheme): OneScheme => ({
-    ...compileScheme(scheme),
-    secretBegins: scheme.secretBegins,
-    eachItem: scheme.eachItem ?? false,
-  }))
+  const compiled = schemes.map((scheme): OneScheme => {
+    const one = compileScheme(scheme)
+    return {
+      secretBegins: scheme.secretBegins,
+      find: scheme.eachItem ? eachItem(one) : one,
+    }
+  })
   const begins = compiled.flatMap((scheme) => scheme.secretBegins ?? [])
   /** A scheme for some secrets has them to itself. */
   const isFor = ({ secretBegins }: OneScheme, { value }: NamedSecret): boolean =>
@@ -43,30 +48,35 @@ export function verifyBy(
       ? !begins.some((begin) => value.startsWith(begin))
       : value.startsWith(secretBegins)
 
+  const checkFor = (secret: NamedSecret, reading: Reading, items: readonly unknown[]) => {
+    for (const scheme of compiled) {
+      const check = isFor(scheme, secret) ? scheme.find(reading, items) : undefined
+      if (check) return check
+    }
+    return undefined
+  }
+
   const verify: Verify = async (request, body, lookup, outside) => {
     const secrets = secretName === null ? NO_SECRET : await secretsOf(request, lookup, secretName)
     const reading = readingOf(request, body)
     const items = itemsOf(split, reading)
-    const readings = (scheme: OneScheme): Reading[] =>
-      scheme.eachItem ? items.map((item) => ({ ...reading, item })) : [reading]
-    const carries = (scheme: OneScheme): boolean =>
-      readings(scheme).some((one) => scheme.when(one) && scheme.isPresent(one))
 
     let isGenuine = false
     // Every secret is tried, also after one has matched: the time does not tell which one it is.
     for (const secret of secrets) {
-      const scheme = compiled.find((one) => isFor(one, secret) && carries(one))
-      if (!scheme) {
+      const check = checkFor(secret, reading, items)
+      if (!check) {
         reject(request, 'the request carries no signature of a scheme that is accepted')
         continue
       }
-      const given: With = {
-        secret: secret.value,
-        secretName: secret.name,
+      const { value, name } = secret
+      const verdict = check({
+        secret: value,
+        secretName: name,
         toleranceSeconds,
         fetching: outside,
-      }
-      if (await verifiesAll(scheme, readings(scheme), given)) isGenuine = true
+      })
+      if (verdict === true || (verdict !== false && (await verdict))) isGenuine = true
     }
     return isGenuine
   }
@@ -83,14 +93,17 @@ function headersOf(scheme: Scheme): string[] {
   })
 }
 
-async function verifiesAll(
-  scheme: OneScheme,
-  readings: readonly Reading[],
-  given: With,
-): Promise<boolean> {
-  for (const reading of readings) {
-    if (!scheme.when(reading)) return reject(reading.request, 'an item is of another scheme')
-    if (!(await scheme.verify(reading, given))) return false
+/** Where one item carries something of the scheme, all of them must. */
+function eachItem(scheme: CompiledScheme): FindCheck {
+  return (reading, items) => {
+    const checks = items.map((item) => scheme({ ...reading, item }))
+    if (checks.every((check) => check === undefined)) return undefined
+    return async (given) => {
+      for (const check of checks) {
+        if (!check) return reject(reading.request, 'an item carries no signature of this scheme')
+        if (!(await check(given))) return false
+      }
+      return true
+    }
   }
-  return readings.length > 0
 }

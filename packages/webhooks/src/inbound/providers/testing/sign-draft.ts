@@ -8,7 +8,7 @@ import {
   type KeyObject,
 } from 'node:crypto'
 import { needsPublicKey } from '../engine/algorithms.ts'
-import { keyBytes } from '../engine/keys.ts'
+import { hmacKey } from '../engine/keys.ts'
 import type { Reading } from '../engine/reading.ts'
 import { chunksOf } from '../engine/text.ts'
 import type { Binding, Covers, JwtScheme, Place, Scheme, SignatureScheme, Text } from '../preset.ts'
@@ -94,8 +94,8 @@ function signatureOf(
     return createHash(algorithm).update(text).digest(encoding)
   }
   if (!needsPublicKey(algorithm)) {
-    const bytes = keyBytes(keys.secret, key, 'secret')
-    return createHmac(algorithm.slice('hmac-'.length), bytes).update(text).digest(encoding)
+    const shared = hmacKey(keys.secret, key, 'secret')
+    return createHmac(algorithm.slice('hmac-'.length), shared).update(text).digest(encoding)
   }
   const digest = algorithm === 'ed25519' ? null : algorithm === 'rsa-sha1' ? 'sha1' : 'sha256'
   return sign(digest, text, privateKeyOf(keys)).toString(encoding)
