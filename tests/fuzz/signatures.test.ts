@@ -72,10 +72,8 @@ const signsBody = async (vector: Vector): Promise<boolean> =>
 
 async function accepts(vector: Vector): Promise<boolean> {
   const { verify } = presetOf(vector)(optionsFor(vector))
-  const certificate = new Outside(async () => ({
-    statusCode: 200,
-    body: vector.certificate ?? '',
-  }))
+  const body = vector.certificate ?? ''
+  const certificate = new Outside(async () => ({ statusCode: 200, body }), Date.now, [body])
   const request = requestOf(vector)
   return (await verify(request, vector.body, lookupOf(vector), certificate)) === true
 }

@@ -1,5 +1,6 @@
 /** What sources fetch from providers: certificates, key sets, confirmations. Pinned, cached, bounded. */
-import { hash } from 'node:crypto'
+import { hash, X509Certificate } from 'node:crypto'
+import { rootCertificates } from 'node:tls'
 
 /** One request through the guarded way out. Rejects where no whole answer came. */
 export type GuardedFetch = (request: {
@@ -43,10 +44,23 @@ export class Outside {
   #now: () => number
   #answers = new Map<string, Answer>()
   #fetched: number[] = []
+  #roots: readonly string[]
+  #readRoots: X509Certificate[] | undefined
 
-  constructor(fetch: GuardedFetch, now: () => number = Date.now) {
+  /** @param roots certificates that are trusted, in PEM. @default those of Node */
+  constructor(
+    fetch: GuardedFetch,
+    now: () => number = Date.now,
+    roots: readonly string[] = rootCertificates,
+  ) {
     this.#fetch = fetch
     this.#now = now
+    this.#roots = roots
+  }
+
+  /** Where the chain of a certificate must end. */
+  get roots(): readonly X509Certificate[] {
+    return (this.#readRoots ??= this.#roots.filter((pem) => pem !== '').map(readCertificate))
   }
 
   /**
@@ -114,6 +128,8 @@ export class Outside {
     if (this.#answers.size > MOST_ANSWERS && oldest !== undefined) this.#answers.delete(oldest)
   }
 }
+
+const readCertificate = (pem: string): X509Certificate => new X509Certificate(pem)
 
 function found(body: string | null): string {
   if (body === null) throw new NotFetched('the provider has nothing at that address')

@@ -25,6 +25,7 @@ export function hostOf(
   source: InboundSource,
   secrets: Host['secrets'] = {},
   fetch = away,
+  roots?: readonly string[],
 ): Host {
   const published: string[] = []
   const core = {
@@ -40,7 +41,7 @@ export function hostOf(
   t.teardown(() => app.close())
   registerInbound(app, resolveSources({ a: source }), {
     core: core as unknown as Receiving['core'],
-    outside: new Outside(fetch),
+    outside: new Outside(fetch, Date.now, roots),
     log: null,
     bodyLimitBytes: 100_000,
   })

@@ -2,10 +2,8 @@ import { createHash, generateKeyPairSync } from 'node:crypto'
 import t from 'tap'
 import type { InboundRequest } from '@svc/webhooks'
 import { Outside } from '../../../../packages/webhooks/src/inbound/outside.ts'
-import type {
-  JwtScheme,
-  Preset,
-} from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
+import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
+import type { JwtScheme } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
 import { sourceOf } from '../../../../packages/webhooks/src/inbound/providers/source-of.ts'
 import { received } from '../received.ts'
 import { reasonOf } from '../../../../packages/webhooks/src/inbound/verify/checks.ts'

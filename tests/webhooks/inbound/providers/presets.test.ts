@@ -5,7 +5,8 @@ import t from 'tap'
 import { providers, type ProviderId } from '@svc/webhooks/providers'
 import type { InboundRequest, InboundSource, SecretLookup } from '@svc/webhooks'
 import { Outside } from '../../../../packages/webhooks/src/inbound/outside.ts'
-import type { Preset, Scheme } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
+import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
+import type { Scheme } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
 import { presets } from '../../../../packages/webhooks/src/inbound/providers/table/all.ts'
 import type { Unsigned } from './filled-text.ts'
 import { keysFor, signed, type Keys, type Signed } from './sign.ts'
@@ -33,18 +34,23 @@ const isFetched = (scheme: Scheme): boolean =>
 const isKey = (scheme: Scheme): boolean =>
   !isFetched(scheme) && !(scheme.algorithm === 'jwt' && scheme.key !== 'secret')
 
+/** Where the chain of a certificate is followed it must have the provider’s name. */
+const signerOf = (scheme: Scheme) =>
+  'signature' in scheme && scheme.key?.certificate?.issuers
+    ? { certificate: 'chain/paypal', key: 'chain/leaf-key' }
+    : { certificate: 'signer', key: 'signer-key' }
+
 /** What the provider signs with; a certificate is that of the tests' own server. */
 function keys(scheme: Scheme): Keys {
   if (!isFetched(scheme)) return keysFor(scheme)
-  return { secret: '', private: createPrivateKey(tls('signer-key')) }
+  return { secret: '', private: createPrivateKey(tls(signerOf(scheme).key)) }
 }
 
 function outsideFor(scheme: Scheme, { jwk }: Keys): Outside {
   const set = JSON.stringify({ keys: [jwk], key: jwk })
-  return new Outside(async () => ({
-    statusCode: 200,
-    body: isFetched(scheme) ? tls('signer') : set,
-  }))
+  const certificate = tls(signerOf(scheme).certificate)
+  const body = isFetched(scheme) ? certificate : set
+  return new Outside(async () => ({ statusCode: 200, body }), Date.now, [certificate])
 }
 
 /** The places that the texts of a row name, so that a request has something there. */

@@ -4,7 +4,7 @@ import { lookupOf, optionsFor, presetOf } from '../presets.ts'
 import { requestOf, vectors, type Vector } from '../vectors.ts'
 
 const outsideOf = ({ certificate = '' }: Vector) =>
-  new Outside(async () => ({ statusCode: 200, body: certificate }))
+  new Outside(async () => ({ statusCode: 200, body: certificate }), Date.now, [certificate])
 
 for (const [id, its] of Map.groupBy(vectors, ({ provider }) => provider)) {
   t.test(`the preset ${id} tells genuine requests from forged ones`, async (t) => {

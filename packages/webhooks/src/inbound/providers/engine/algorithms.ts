@@ -1,6 +1,6 @@
 /** The cryptography of the schemes: one comparison for each algorithm. Nothing here throws on junk. */
 import { createHash, createHmac, timingSafeEqual, verify, type KeyObject } from 'node:crypto'
-import type { SignatureScheme } from '../preset.ts'
+import type { SignatureScheme } from '../preset-schemes.ts'
 
 type Algorithm = SignatureScheme['algorithm']
 export type Encoding = SignatureScheme['encoding']

@@ -1,7 +1,8 @@
 /** The conditions of a row, and the values that must be digests of something. */
 import { hash } from 'node:crypto'
 import { equalBytes } from '../../verify/checks.ts'
-import type { Binding, Place, Text, When } from '../preset.ts'
+import type { Place, Text, When } from '../preset.ts'
+import type { Binding } from '../preset-schemes.ts'
 import { chunksOf, stringOf } from './text.ts'
 import { findAt, type Reading } from './reading.ts'
 

@@ -7,7 +7,7 @@ import {
   type JsonWebKey,
   type KeyObject,
 } from 'node:crypto'
-import type { JwtScheme } from '../preset.ts'
+import type { JwtScheme } from '../preset-schemes.ts'
 import { decoded } from './algorithms.ts'
 
 export type JwtAlgorithm = JwtScheme['algorithms'][number]

@@ -1,7 +1,7 @@
 /** From the text of a secret to a key. */
 import { createHash, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
 import { SecretMissing } from '../../errors.ts'
-import type { Key } from '../preset.ts'
+import type { Key } from '../preset-schemes.ts'
 
 /** Making a key takes longer than using it: those of the secrets used last are kept. */
 export function keptBySecret<Made>(

@@ -1,4 +1,5 @@
-import type { Preset, Scheme } from '../preset.ts'
+import type { Preset } from '../preset.ts'
+import type { Scheme } from '../preset-schemes.ts'
 
 const WORDS: Record<Scheme['algorithm'], string> = {
   'hmac-sha1': 'HMAC-SHA-1',

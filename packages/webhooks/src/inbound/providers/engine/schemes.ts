@@ -1,5 +1,5 @@
 /** A compiled scheme, of whatever kind. */
-import type { Scheme } from '../preset.ts'
+import type { Scheme } from '../preset-schemes.ts'
 import type { Fetching } from './certificates.ts'
 import { jwtScheme } from './jwt.ts'
 import type { Reading } from './reading.ts'

@@ -1,6 +1,6 @@
 /** Verifies one scheme of signatures. */
 import { headerValues, reject } from '../../verify/checks.ts'
-import type { Covers, SignaturePlace, SignatureScheme, Timestamp } from '../preset.ts'
+import type { Covers, SignaturePlace, SignatureScheme, Timestamp } from '../preset-schemes.ts'
 import { matches, needsPublicKey, type SigningKey } from './algorithms.ts'
 import { certificateKey, type Fetching } from './certificates.ts'
 import { holds, unbound } from './conditions.ts'

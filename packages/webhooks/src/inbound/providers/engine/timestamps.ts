@@ -1,5 +1,5 @@
 /** How old a request is. */
-import type { Timestamp } from '../preset.ts'
+import type { Timestamp } from '../preset-schemes.ts'
 
 /** Only plain digits are a number here: `Number` would also read `1e9`, `0x5f`, ` 1 ` and ``. */
 const DIGITS = /^\d{1,13}$/

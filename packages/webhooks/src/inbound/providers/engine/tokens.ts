@@ -1,6 +1,6 @@
 /** Schemes whose requests show a secret as it is. */
 import { equalBytes, equalHeader, reject, soleHeader } from '../../verify/checks.ts'
-import type { BasicScheme, TokenScheme } from '../preset.ts'
+import type { BasicScheme, TokenScheme } from '../preset-schemes.ts'
 import { holds } from './conditions.ts'
 import { findAt } from './reading.ts'
 import type { CompiledScheme } from './schemes.ts'

@@ -1,4 +1,4 @@
-import type { UrlWritings } from '../preset.ts'
+import type { UrlWritings } from '../preset-schemes.ts'
 
 /** The writings in which a URL may be signed, that in which it was sent first. */
 export function writingsOf(url: string, urls: UrlWritings | undefined): string[] {

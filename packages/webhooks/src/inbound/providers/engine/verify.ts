@@ -8,7 +8,8 @@ import {
   type SecretName,
 } from '../../verify/secret-names.ts'
 import { hideHeaders } from '../../verify/secret-headers.ts'
-import type { Preset, Scheme } from '../preset.ts'
+import type { Preset } from '../preset.ts'
+import type { Scheme } from '../preset-schemes.ts'
 import { itemsOf } from './items.ts'
 import type { Reading } from './reading.ts'
 import { compileScheme, type Check, type CompiledScheme } from './schemes.ts'

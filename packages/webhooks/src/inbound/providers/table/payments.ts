@@ -37,6 +37,11 @@ export const payments = {
           certificate: {
             url: '{header:paypal-cert-url}',
             hosts: ['api.paypal.com', 'api-m.paypal.com', '*.sandbox.paypal.com'],
+            names: [
+              'messageverificationcerts.paypal.com',
+              'messageverificationcerts.sandbox.paypal.com',
+            ],
+            issuers: ['cacerts.digicert.com'],
           },
         },
         signed: '{header:paypal-transmission-id}|{timestamp}|{option:webhookId}|{crc32}',

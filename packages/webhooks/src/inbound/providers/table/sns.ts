@@ -1,4 +1,4 @@
-import type { SignatureScheme } from '../preset.ts'
+import type { SignatureScheme } from '../preset-schemes.ts'
 
 /** What every message of Amazon SNS has in common: its certificate and its topic. */
 const message = {

@@ -1,4 +1,5 @@
-import type { Preset, SignatureScheme } from '../preset.ts'
+import type { Preset } from '../preset.ts'
+import type { SignatureScheme } from '../preset-schemes.ts'
 
 /** Standard Webhooks 1.0 (https://www.standardwebhooks.com), symmetric. */
 export const standardWebhooks = {

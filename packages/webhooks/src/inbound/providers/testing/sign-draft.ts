@@ -11,7 +11,8 @@ import { needsPublicKey } from '../engine/algorithms.ts'
 import { hmacKey } from '../engine/keys.ts'
 import type { Reading } from '../engine/reading.ts'
 import { chunksOf } from '../engine/text.ts'
-import type { Binding, Covers, JwtScheme, Place, Scheme, SignatureScheme, Text } from '../preset.ts'
+import type { Place, Text } from '../preset.ts'
+import type { Binding, Covers, JwtScheme, Scheme, SignatureScheme } from '../preset-schemes.ts'
 import type { Draft } from './draft.ts'
 
 export interface SigningKeys {

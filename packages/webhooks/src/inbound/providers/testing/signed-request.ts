@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { needsPublicKey } from '../engine/algorithms.ts'
-import type { Place, Preset, Scheme } from '../preset.ts'
+import type { Place, Preset } from '../preset.ts'
+import type { Scheme } from '../preset-schemes.ts'
 import { samples } from '../samples/all.ts'
 import type { Sample } from '../samples/sample.ts'
 import { presets, type ProviderId } from '../table/all.ts'

@@ -1,0 +1,74 @@
+/** From the certificate of a provider to a root that is trusted. Nothing here is taken on trust. */
+import { X509Certificate } from 'node:crypto'
+import { NotFetched, type Outside } from '../../outside.ts'
+
+/** Chains of public authorities have one or two certificates between leaf and root. */
+const LONGEST_CHAIN = 5
+const PEM = /-----BEGIN CERTIFICATE-----[^-]{1,20000}-----END CERTIFICATE-----/g
+
+/**
+ * The certificates of a file, the leaf first.
+ *
+ * @throws NotFetched where there is none, or one cannot be read
+ */
+export function certificatesIn(text: string): [X509Certificate, ...X509Certificate[]] {
+  const [leaf, ...others] = (text.match(PEM) ?? []).slice(0, LONGEST_CHAIN).map(parse)
+  if (!leaf) throw new NotFetched('what was fetched is no certificate')
+  return [leaf, ...others]
+}
+
+/** @throws NotFetched */
+export function assertValidNow({ validFrom, validTo }: X509Certificate): void {
+  const now = Date.now()
+  if (now < Date.parse(validFrom) || now > Date.parse(validTo)) {
+    throw new NotFetched('the certificate is not valid now')
+  }
+}
+
+/**
+ * Follows the issuers of a certificate to a root of `outside`. An issuer that the file does not hold is
+ * fetched from where the certificate says, which must be one of the hosts.
+ *
+ * @throws NotFetched where the chain ends elsewhere, or a certificate of it is not valid now
+ */
+export async function assertTrusted(
+  [leaf, ...given]: readonly [X509Certificate, ...X509Certificate[]],
+  hosts: readonly string[],
+  outside: Outside,
+): Promise<void> {
+  let child = leaf
+  for (let length = 1; length <= LONGEST_CHAIN; length++) {
+    assertValidNow(child)
+    const issued = (issuer: X509Certificate) => isIssuedBy(child, issuer)
+    const root = outside.roots.find((one) => isSame(one, child) || issued(one))
+    if (root) return assertValidNow(root)
+    child = given.find(issued) ?? (await fetchedIssuer(child, hosts, outside))
+  }
+  throw new NotFetched('the chain of the certificate is too long')
+}
+
+const isSame = (a: X509Certificate, b: X509Certificate): boolean => a.raw.equals(b.raw)
+
+const isIssuedBy = (child: X509Certificate, issuer: X509Certificate): boolean =>
+  issuer.ca && child.checkIssued(issuer) && child.verify(issuer.publicKey)
+
+async function fetchedIssuer(
+  child: X509Certificate,
+  hosts: readonly string[],
+  outside: Outside,
+): Promise<X509Certificate> {
+  // The certificate names its issuer by a plain URL of a binary file; beside it stands the same as PEM.
+  const [, address] = /^CA Issuers - URI:http:\/\/(\S+)$/m.exec(child.infoAccess ?? '') ?? []
+  if (address === undefined) throw new NotFetched('the certificate has no issuer that is trusted')
+  const [issuer] = certificatesIn(await outside.text({ url: `https://${address}.pem`, hosts }))
+  if (isIssuedBy(child, issuer)) return issuer
+  throw new NotFetched('the certificate is not signed by the issuer that it names')
+}
+
+function parse(pem: string): X509Certificate {
+  try {
+    return new X509Certificate(pem)
+  } catch {
+    throw new NotFetched('what was fetched is no certificate')
+  }
+}

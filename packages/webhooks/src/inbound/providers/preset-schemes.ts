@@ -1,0 +1,160 @@
+/** How the requests of a row are verified. What a place and a text are, preset.ts says. */
+import type { Place, Text, When } from './preset.ts'
+
+export type Scheme = SignatureScheme | JwtScheme | TokenScheme | BasicScheme
+
+interface EveryScheme {
+  /** Fixed values that this scheme demands, for instance a version. @default none */
+  when?: When
+  /** The scheme is for secrets that begin so, and the others of the row are not. @default any */
+  secretBegins?: string
+  /** Every item of `split` is verified, by places `item:…`, and one that fails refuses all. @default false */
+  eachItem?: boolean
+  /** Values that must be the digest of something: what binds a body to a signed URL or JWT. */
+  binds?: readonly Binding[]
+}
+
+/** A keyed hash, or a signature with a public key. */
+export interface SignatureScheme extends EveryScheme {
+  algorithm:
+    | 'hmac-sha1'
+    | 'hmac-sha256'
+    | 'hmac-sha512'
+    /** Not keyed: `{secret}` stands in `signed`. */
+    | 'sha1'
+    | 'sha256'
+    | 'rsa-sha1'
+    | 'rsa-sha256'
+    /** P-256, the signature in DER. */
+    | 'ecdsa-sha256'
+    | 'ed25519'
+  /** Where the signature stands. One of several places must match. */
+  signature: SignaturePlace
+  encoding: 'hex' | 'base64' | 'base64url'
+  /** How the key is made of the secret. @default its text in UTF-8; of a public key: PEM */
+  key?: Key
+  /** What is signed. @default '{body}' */
+  signed?: Text
+  timestamp?: Timestamp
+  /** Headers that the sender names in the request and signs. */
+  covers?: Covers
+  /** In which other writings `{url}` may be signed; one of all must match. @default as it was sent */
+  urls?: UrlWritings
+}
+
+export interface UrlWritings {
+  /** With the port, without it, with that of the scheme. */
+  anyPort?: true
+  /** As a browser spells it. */
+  normalised?: true
+  /** With the escapes of these characters decoded. */
+  decode?: string
+}
+
+export interface SignaturePlace {
+  /** `header:…`, `json:…`, `form:…` or `item:…`; of several places one must match. */
+  in: Place | readonly Place[]
+  /** The header is a list, with this between its elements, or any of these. @default one signature */
+  separator?: string | readonly string[]
+  /** What each signature begins with; one without it does not count. @default '' */
+  prefix?: string
+  /** The header is a list of `name=value`: the name of those with a signature. @default it is none */
+  field?: string
+}
+
+export interface Key {
+  /** Taken off the secret where it begins so. */
+  strip?: string
+  /** The rest is the key's bytes in this writing. @default 'text' */
+  encoding?: 'text' | 'hex' | 'base64'
+  /** The key is the digest of that. @default it is that */
+  hash?: 'sha1' | 'sha256'
+  /** For a public key: its bytes alone, `SubjectPublicKeyInfo` (DER), or PEM. @default 'pem' */
+  form?: 'raw' | 'spki' | 'pem'
+  /** For a public key that the request names: an X.509 certificate at this URL. */
+  certificate?: Certificate
+}
+
+/** Something to fetch. A host that is not in the list is not asked. */
+export interface Fetched {
+  url: Text
+  /** `*` stands for one label: `sns.*.amazonaws.com`. */
+  hosts: readonly string[]
+}
+
+export interface Certificate extends Fetched {
+  /** How the path of its address ends. @default '' */
+  endsWith?: string
+  /** Whom it must be for (CN); `*` stands for one label. @default anyone: the host that has it says who it is */
+  names?: readonly string[]
+  /**
+   * Its chain must lead to a root that Node trusts. Issuers that its file does not hold are fetched
+   * from these hosts, at the address that the certificate names, as PEM.
+   * @default the chain is not followed: the host that has it says who it is
+   */
+  issuers?: readonly string[]
+}
+
+export interface Timestamp {
+  in: Place
+  /** @default 'seconds' */
+  unit?: 'seconds' | 'milliseconds' | 'rfc3339'
+  /** How far from now, into the past and into the future. @default the age is not judged */
+  toleranceSeconds?: number
+}
+
+export interface Covers {
+  /** Where the names of the headers stand. */
+  names: Place
+  /** What stands between the names there. */
+  separator: string
+  /** How each is written into `{covered}`: of `{name}` and `{value}`. */
+  each: Text
+  /** What stands between them. */
+  join: string
+}
+
+export interface Binding {
+  in: Place
+  /** @default '{body}' */
+  of?: Text
+  /** @default the text itself */
+  hash?: 'sha256'
+  /** @default 'hex' */
+  encoding?: 'hex' | 'base64' | 'base64url'
+}
+
+/** A JWT that stands for the request (RFC 7519). */
+export interface JwtScheme extends EveryScheme {
+  algorithm: 'jwt'
+  in: Place
+  /** What stands before it. @default '' */
+  prefix?: string
+  /** Another `alg` is refused, `none` always. */
+  algorithms: readonly ('HS256' | 'RS256' | 'ES256' | 'EdDSA')[]
+  /**
+   * `secret`: the secret is the shared key, or the public key in PEM. `jwks`: a key set to fetch. `jwk`:
+   * one key for each `kid`, asked for with a POST of `json`, found in the answer at `at`.
+   */
+  key:
+    | 'secret'
+    | { jwks: Fetched }
+    | { jwk: Fetched & { json: Readonly<Record<string, Text>>; at: string } }
+  issuer?: string
+  audience?: string
+  /** How old `iat` may be. `exp` and `nbf` are judged where they are there. @default any age */
+  toleranceSeconds?: number
+}
+
+/** A shared token, which the request shows as it is. */
+export interface TokenScheme extends EveryScheme {
+  algorithm: 'token'
+  in: Place
+  /** What stands before it. @default '' */
+  prefix?: string
+}
+
+/** HTTP Basic credentials: the option `username`, and the secret as the password. */
+export interface BasicScheme extends EveryScheme {
+  algorithm: 'basic'
+}
