@@ -218,7 +218,8 @@ async function readAttempts(url: string, key: string): Promise<Attempt[]> {
 async function until(condition: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 20_000
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('The demo waited 20 seconds in vain.')
+    if (Date.now() > deadline)
+      throw new Error('The demo gave up: a condition did not hold within 20 seconds.')
     await new Promise((resolve) => {
       setTimeout(resolve, 50)
     })
