@@ -35,7 +35,10 @@ const LONGEST_LATE_MS = 2000
 export class AskQueue {
   #parts: AskQueueParts
   #events: AskEvents
-  #meters = new Set<Meter>()
+  /** Requests wait for these: they are asked for before the others. */
+  #awaited = new Set<Meter>()
+  /** Something is given back, or asked for ahead of need. */
+  #others = new Set<Meter>()
   #isScheduled = false
   #statements = 0
   #holder: string
@@ -48,8 +51,20 @@ export class AskQueue {
     this.#holder = parts.newHolder()
   }
 
+  /** For requests that wait. */
+  addAwaited(meter: Meter): void {
+    this.#others.delete(meter)
+    this.#awaited.add(meter)
+    this.#scheduleFlush()
+  }
+
+  /** For what is given back, or held ahead of need. */
   add(meter: Meter): void {
-    this.#meters.add(meter)
+    if (!this.#awaited.has(meter)) this.#others.add(meter)
+    this.#scheduleFlush()
+  }
+
+  #scheduleFlush(): void {
     if (this.#isScheduled || this.#statements === MAX_STATEMENTS) return
     this.#isScheduled = true
     this.#parts.schedule(() => {
@@ -60,7 +75,7 @@ export class AskQueue {
 
   /** Sends what a pause has held back. */
   flush(): void {
-    if (this.#meters.size === 0) return
+    if (this.#isEmpty) return
     const now = this.#parts.now()
     if (this.isPaused(now)) return
     while (this.#statements < MAX_STATEMENTS) {
@@ -76,17 +91,23 @@ export class AskQueue {
 
   /** Whether nothing is left to be asked or given back. */
   get isSettled(): boolean {
-    return this.#meters.size === 0 && this.#statements === 0
+    return this.#isEmpty && this.#statements === 0
+  }
+
+  get #isEmpty(): boolean {
+    return this.#awaited.size === 0 && this.#others.size === 0
   }
 
   /** A meter that is being asked for goes into the statement after the current one. */
   #nextMeters(): Meter[] {
     const next: Meter[] = []
-    for (const meter of this.#meters) {
-      if (meter.isAsking) continue
-      this.#meters.delete(meter)
-      next.push(meter)
-      if (next.length === MAX_ASKS) break
+    for (const meters of [this.#awaited, this.#others]) {
+      for (const meter of meters) {
+        if (next.length === MAX_ASKS) return next
+        if (meter.isAsking) continue
+        meters.delete(meter)
+        next.push(meter)
+      }
     }
     return next
   }

@@ -127,7 +127,7 @@ export class Limiter {
     for (const meter of set.meters) {
       if (meter.holds(costOf(meter, set, cost))) continue
       this.#waiting.add(meter, request)
-      this.#asks.add(meter)
+      this.#asks.addAwaited(meter)
     }
   }
 

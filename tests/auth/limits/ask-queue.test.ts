@@ -1,0 +1,53 @@
+import t from 'tap'
+import type { Batch } from '../../../packages/auth/src/limits/allowance-terms.ts'
+import { AskQueue } from '../../../packages/auth/src/limits/ask-queue.ts'
+import { Meter } from '../../../packages/auth/src/limits/meter.ts'
+
+const SLOTS = 200
+
+const meterOf = (subject: string): Meter => new Meter({ subject, period: 60, limit: 100 })
+
+/** A queue whose statements get no answer. */
+function startQueue() {
+  const sent: Batch[] = []
+  const due: (() => void)[] = []
+  const queue = new AskQueue(
+    {
+      send: (batch) => void sent.push(batch),
+      now: () => 0,
+      schedule: (run) => void due.push(run),
+      newHolder: () => 'holder',
+    },
+    { needOf: () => 1, answered: () => {}, failed: () => {} },
+  )
+  const run = () => {
+    for (const task of due.splice(0)) task()
+  }
+  return { queue, sent, run }
+}
+
+const subjectsOf = (batch: Batch | undefined): string[] =>
+  batch?.asks.map(({ rule }) => rule.subject) ?? []
+
+t.test(
+  'the limits that requests wait for are asked for before those that are given back',
+  async (t) => {
+    const { queue, sent, run } = startQueue()
+    for (let n = 0; n < SLOTS * 5; n++) queue.add(meterOf(`key:rests-${n}`))
+    queue.addAwaited(meterOf('key:awaited'))
+    run()
+    t.equal(sent.length, 2)
+    t.equal(subjectsOf(sent[0])[0], 'key:awaited')
+    t.equal(sent[0]?.asks.length, SLOTS)
+  },
+)
+
+t.test('a limit is asked for once, however it was added', async (t) => {
+  const { queue, sent, run } = startQueue()
+  const meter = meterOf('key:a')
+  queue.add(meter)
+  queue.addAwaited(meter)
+  queue.add(meter)
+  run()
+  t.same(sent.map(subjectsOf), [['key:a']])
+})
