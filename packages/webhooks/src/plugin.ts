@@ -14,7 +14,7 @@ import {
   type SvcWebhooksOptions,
   type WebhooksSettings,
 } from './options.ts'
-import { startOutbound, type Outbound } from './outbound/start.ts'
+import { startOutbound, type Outbound } from './start-outbound.ts'
 import { deliveryListRoutes } from './routes/delivery-lists.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { eventRoutes } from './routes/events.ts'

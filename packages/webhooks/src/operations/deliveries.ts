@@ -37,7 +37,7 @@ import { listLogRows } from '../tables/delivery-lists.ts'
 import { open } from '../tables/sealed-columns.ts'
 import { findWebhook, lockWebhooks } from '../tables/webhooks.ts'
 import { findWebhooksForDelivery } from '../tables/webhooks-for-delivery.ts'
-import { auditWork } from './audit.ts'
+import { auditWork } from '../outbound/audit.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
 import { assertUuid, existing } from './webhooks.ts'
 

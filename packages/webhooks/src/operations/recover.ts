@@ -18,7 +18,7 @@ import type {
   WebhookRecovery,
 } from '../recovery-schemas.ts'
 import { findWebhook } from '../tables/webhooks.ts'
-import { auditWork } from './audit.ts'
+import { auditWork } from '../outbound/audit.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
 import { assertUuid, existing } from './webhooks.ts'
 

@@ -49,12 +49,12 @@ import {
   updateWebhook,
 } from '../tables/webhooks.ts'
 import type { StoredWebhook } from '../tables/webhook-row.ts'
-import { auditChange } from './audit.ts'
+import { auditChange } from '../outbound/audit.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
 import { checkCombination, checkSettings, type SettingsRules } from './check-settings.ts'
-import { isDisabledAsFailing, recover } from './disable.ts'
-import { pause, recipientOf, resume } from './pause.ts'
-import { MOST_COUNTED, withWaiting } from './waiting.ts'
+import { isDisabledAsFailing, recover } from '../outbound/health/disable.ts'
+import { pause, recipientOf, resume } from '../outbound/pause.ts'
+import { MOST_COUNTED, withWaiting } from '../outbound/waiting.ts'
 
 export interface WebhookRules extends SettingsRules {
   allowedEvents: string[]

@@ -7,7 +7,7 @@ import {
   type InsertCompleted,
   type Settled,
 } from '@svc/core/internal'
-import { disable } from '../../operations/disable.ts'
+import { disable } from '../health/disable.ts'
 import { insertLogRows, insertOfCompleted, type LogRow } from '../../tables/delivery-log.ts'
 import { publishDead } from '../lifecycle-events.ts'
 import type { AttemptRecord } from './attempt-record.ts'

@@ -1,6 +1,6 @@
 /** The retry schedule of a single webhook. */
 
-export interface RetrySettings {
+export interface RetrySchedule {
   /** How often a delivery is tried. */
   maxAttempts?: number | undefined
   /** The delays between the attempts; the last one holds for all that follow. */
@@ -13,7 +13,7 @@ export const MAX_DELAY_SECONDS = 7 * 24 * 3600
 const JITTER = 0.1
 
 /** How often a delivery is tried; `null` where the settings of the process say so. */
-export function maxAttemptsOf({ maxAttempts, delaysSeconds }: RetrySettings): number | null {
+export function maxAttemptsOf({ maxAttempts, delaysSeconds }: RetrySchedule): number | null {
   return maxAttempts ?? (delaysSeconds && delaysSeconds.length + 1) ?? null
 }
 
@@ -22,7 +22,7 @@ export function maxAttemptsOf({ maxAttempts, delaysSeconds }: RetrySettings): nu
  * the settings of the process say so.
  */
 export function retryDelayMs(
-  { delaysSeconds }: RetrySettings,
+  { delaysSeconds }: RetrySchedule,
   attempt: number,
   random: () => number,
 ): number | null {
@@ -40,7 +40,7 @@ export interface NextAttempt {
 
 /** The next step after a failed attempt. A redriven delivery gets all its attempts again. */
 export function scheduleAfter(
-  retry: RetrySettings,
+  retry: RetrySchedule,
   { attempt, isLastAttempt }: { attempt: number; isLastAttempt: boolean },
   random: () => number,
 ): NextAttempt {

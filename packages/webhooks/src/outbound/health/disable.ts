@@ -1,14 +1,14 @@
 /** Webhooks that we make inactive ourselves, and active again. */
 import { BY_SYSTEM, EVERYWHERE, type Core, type Db } from '@svc/core/internal'
-import { QUEUE } from '../outbound/constants.ts'
-import { lastErrorsOf, publishLifecycle } from '../outbound/lifecycle-events.ts'
-import { recoverMissed } from '../outbound/recover-missing.ts'
-import { deactivateWebhooks } from '../tables/webhook-health.ts'
-import { lockWebhook, updateWebhook } from '../tables/webhooks.ts'
-import type { StoredWebhook } from '../tables/webhook-row.ts'
-import { auditChange } from './audit.ts'
-import { pause, resume } from './pause.ts'
-import { MOST_COUNTED, waitingOf } from './waiting.ts'
+import { QUEUE } from '../constants.ts'
+import { lastErrorsOf, publishLifecycle } from '../lifecycle-events.ts'
+import { recoverMissed } from '../recover-missing.ts'
+import { deactivateWebhooks } from '../../tables/webhook-health.ts'
+import { lockWebhook, updateWebhook } from '../../tables/webhooks.ts'
+import type { StoredWebhook } from '../../tables/webhook-row.ts'
+import { auditChange } from '../audit.ts'
+import { pause, resume } from '../pause.ts'
+import { MOST_COUNTED, waitingOf } from '../waiting.ts'
 
 /**
  * Makes webhooks inactive; those that are so already stay as they are. After the commit the caller

@@ -1,6 +1,6 @@
 /** How many deliveries of a webhook are not done yet. */
 import type { Core, Db } from '@svc/core/internal'
-import { QUEUE } from '../outbound/constants.ts'
+import { QUEUE } from './constants.ts'
 
 /** As far as they are counted for one webhook, ... */
 export const MOST_COUNTED = 10_000

@@ -7,31 +7,31 @@ import {
   type Core,
   OWN_EVENTS,
 } from '@svc/core/internal'
-import { prepareDatabase } from '../migrations.ts'
-import { deleteOldLogRows, dropLogDays, makeLogDays } from '../tables/delivery-log.ts'
-import { sweepDeletedWebhooks } from '../tables/deleted-webhooks.ts'
-import type { WebhooksSettings } from '../options.ts'
-import { createAddressFilter } from './http/blocked-addresses.ts'
-import { createDeliveryWorker } from './delivery/delivery-worker.ts'
-import { createDeliveryLists, type DeliveryLists } from '../operations/delivery-lists.ts'
-import { createDeliveryOperations, type DeliveryOperations } from '../operations/deliveries.ts'
-import { describeEvents, type DescribedEvent } from './described-event.ts'
-import { parseSigningKey, type SigningKey } from './delivery/ed25519.ts'
-import { recordCrashedAttempts } from './delivery/crashed-attempts.ts'
-import { QUEUE, SUBSCRIPTION } from './constants.ts'
-import { createFetch, type Fetch } from './http/fetch.ts'
-import { rollUpStats } from './roll-up.ts'
-import { createPost, type Post } from './http/post.ts'
-import { createProxy } from './http/proxy-options.ts'
-import { FailingWebhooks, lookEverySeconds } from './health/failing-webhooks.ts'
-import { HealthRecorder } from './health/health-recorder.ts'
-import { reactivate } from '../operations/disable.ts'
-import { reencryptWebhooks } from '../operations/reencrypt.ts'
-import { createRecoveryOperations, type RecoveryOperations } from '../operations/recover.ts'
-import { createReadStats, type ReadStats } from '../operations/stats.ts'
-import { createWebhookOperations, type WebhookOperations } from '../operations/webhooks.ts'
-import { setBackFailures } from '../tables/webhook-health.ts'
-import { endSecretsSooner } from '../tables/webhook-secrets.ts'
+import { prepareDatabase } from './migrations.ts'
+import { deleteOldLogRows, dropLogDays, makeLogDays } from './tables/delivery-log.ts'
+import { sweepDeletedWebhooks } from './tables/deleted-webhooks.ts'
+import type { WebhooksSettings } from './options.ts'
+import { createAddressFilter } from './outbound/http/blocked-addresses.ts'
+import { createDeliveryWorker } from './outbound/delivery/delivery-worker.ts'
+import { createDeliveryLists, type DeliveryLists } from './operations/delivery-lists.ts'
+import { createDeliveryOperations, type DeliveryOperations } from './operations/deliveries.ts'
+import { describeEvents, type DescribedEvent } from './outbound/described-event.ts'
+import { parseSigningKey, type SigningKey } from './outbound/delivery/ed25519.ts'
+import { recordCrashedAttempts } from './outbound/delivery/crashed-attempts.ts'
+import { QUEUE, SUBSCRIPTION } from './outbound/constants.ts'
+import { createFetch, type Fetch } from './outbound/http/fetch.ts'
+import { rollUpStats } from './outbound/roll-up.ts'
+import { createPost, type Post } from './outbound/http/post.ts'
+import { createProxy } from './outbound/http/proxy-options.ts'
+import { FailingWebhooks, lookEverySeconds } from './outbound/health/failing-webhooks.ts'
+import { HealthRecorder } from './outbound/health/health-recorder.ts'
+import { reactivate } from './outbound/health/disable.ts'
+import { reencryptWebhooks } from './operations/reencrypt.ts'
+import { createRecoveryOperations, type RecoveryOperations } from './operations/recover.ts'
+import { createReadStats, type ReadStats } from './operations/stats.ts'
+import { createWebhookOperations, type WebhookOperations } from './operations/webhooks.ts'
+import { setBackFailures } from './tables/webhook-health.ts'
+import { endSecretsSooner } from './tables/webhook-secrets.ts'
 
 export interface Outbound {
   webhooks: WebhookOperations
@@ -160,6 +160,6 @@ function keepLog(core: Core, days: number): void {
 }
 
 function userAgent(): string {
-  const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
+  const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
   return `svc-webhooks/${version}`
 }
