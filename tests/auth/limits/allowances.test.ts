@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Answer, Ask } from '../../../packages/auth/src/limits/allowance-terms.ts'
+import type { Answer, Ask } from '../../../packages/auth/src/tables/allowance-terms.ts'
 import { takeAllowances } from '../../../packages/auth/src/tables/allowances.ts'
 import { startHost } from '../support/host.ts'
 import { Ledger } from '../support/ledger.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Batch } from '../../../packages/auth/src/limits/allowance-terms.ts'
+import type { Batch } from '../../../packages/auth/src/tables/allowance-terms.ts'
 import { AskQueue } from '../../../packages/auth/src/limits/ask-queue.ts'
 import { Meter } from '../../../packages/auth/src/limits/meter.ts'
 

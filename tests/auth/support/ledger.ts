@@ -2,7 +2,7 @@
  * What `take_allowances` does in Postgres, for one limit or quota, in memory and with a clock that is
  * passed in: a model of processes then needs no database. A test compares the two.
  */
-import type { Answer, Ask } from '../../../packages/auth/src/limits/allowance-terms.ts'
+import type { Answer, Ask } from '../../../packages/auth/src/tables/allowance-terms.ts'
 
 interface Entry {
   at: number

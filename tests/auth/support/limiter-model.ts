@@ -5,7 +5,7 @@
 import { Limiter } from '../../../packages/auth/src/limits/limiter.ts'
 import type { Verdict } from '../../../packages/auth/src/limits/waiting-requests.ts'
 import type { MeterSet } from '../../../packages/auth/src/limits/meter-registry.ts'
-import type { Rule } from '../../../packages/auth/src/limits/allowance-terms.ts'
+import type { Rule } from '../../../packages/auth/src/tables/allowance-terms.ts'
 import { Ledger } from './ledger.ts'
 import { seededRandom } from './random.ts'
 

@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto'
 import type { Db } from '@svc/core/internal'
 import { OutageLog, type Log } from '../outage-log.ts'
 import { sweepWindows, takeAllowances } from '../tables/allowances.ts'
-import { keyRules, quotaRule, tenantRules, type Limit, type Quota } from './limits.ts'
+import type { Limit, Quota } from '../limits-and-quotas.ts'
 import { Limiter } from './limiter.ts'
 import type { Verdict } from './waiting-requests.ts'
 import type { MeterSet } from './meter-registry.ts'
 import { rateLimitLabels, rateLimitPolicy } from './rate-limit-fields.ts'
+import { keyRules, quotaRule, tenantRules } from './rules.ts'
 
 export interface AllowancesParts {
   /** For statements that requests wait for. */

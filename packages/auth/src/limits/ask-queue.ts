@@ -2,7 +2,7 @@
  * Asks Postgres for all meters that need allowances at one moment by one statement. No I/O:
  * statements, clock and event loop are passed in.
  */
-import type { Answer, Batch } from './allowance-terms.ts'
+import type { Answer, Batch } from '../tables/allowance-terms.ts'
 import type { Meter } from './meter.ts'
 
 export interface AskQueueParts {

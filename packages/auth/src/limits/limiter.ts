@@ -3,7 +3,7 @@
  * held is decided at once; another one waits for the next statement, which asks for all keys that
  * need some at that moment. No I/O: statements, clock and event loop are passed in.
  */
-import type { Rule } from './allowance-terms.ts'
+import type { Rule } from '../tables/allowance-terms.ts'
 import { AskQueue, type AskQueueParts } from './ask-queue.ts'
 import type { Meter } from './meter.ts'
 import { MeterRegistry, type MeterSet } from './meter-registry.ts'

@@ -1,5 +1,5 @@
 /** The meters of this process: one for each limit and quota, which all keys that it holds for share. */
-import { idOf, type Rule } from './allowance-terms.ts'
+import { idOf, type Rule } from '../tables/allowance-terms.ts'
 import { Meter } from './meter.ts'
 
 /** The meters that a request with a key must pass, all of them. */

@@ -4,7 +4,7 @@
  * monotonic clock. See docs/limits.md for the bounds that follow from this.
  */
 import { aheadOf, targetAfter } from './ahead-target.ts'
-import { idOf, type Answer, type Ask, type Rule } from './allowance-terms.ts'
+import { idOf, type Answer, type Ask, type Rule } from '../tables/allowance-terms.ts'
 import { Portions } from './portions.ts'
 import { SlidingLog } from './sliding-log.ts'
 

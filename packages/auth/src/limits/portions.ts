@@ -1,5 +1,5 @@
 /** The allowances that a process holds of one limit or quota, and those that it is to give back. */
-import type { Return } from './allowance-terms.ts'
+import type { Return } from '../tables/allowance-terms.ts'
 
 export interface Portion {
   readonly stamp: number

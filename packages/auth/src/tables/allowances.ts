@@ -1,6 +1,6 @@
 /** Grants of limits and quotas. Postgres decides, by its clock, for all processes. */
 import type { Db } from '@svc/core/internal'
-import type { Answer, Batch } from '../limits/allowance-terms.ts'
+import type { Answer, Batch } from './allowance-terms.ts'
 
 /** `atMs`: in place of the time of Postgres, for tests. */
 export async function takeAllowances(

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { BoundedMap } from '../../../../packages/auth/src/guard/keys/bounded-map.ts'
+import { BoundedMap } from '../../../../packages/auth/src/guard/bounded-map.ts'
 import {
   isFailure,
   KeyCache,

@@ -1,7 +1,7 @@
 /** The keys that this process remembers, valid or not, and the lookups of others. */
 import type { KeyFormat } from '../../key-format.ts'
 import { UNKNOWN_KEY, type KeyFailure } from '../auth-failure.ts'
-import { BoundedMap } from './bounded-map.ts'
+import { BoundedMap } from '../bounded-map.ts'
 import type { CachedKey } from './cached-key.ts'
 import { TokenBucket } from './token-bucket.ts'
 

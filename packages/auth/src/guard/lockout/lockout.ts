@@ -12,8 +12,8 @@ import {
   type PrefixRecord,
   type RateLimit,
 } from '../../tables/lockouts.ts'
-import { batchLookup } from '../keys/batch-lookup.ts'
-import { BoundedMap } from '../keys/bounded-map.ts'
+import { batchLookup } from '../batch-lookup.ts'
+import { BoundedMap } from '../bounded-map.ts'
 
 /** The state of a prefix as this process has read it. Cached keys with the prefix share it. */
 export interface PrefixState {

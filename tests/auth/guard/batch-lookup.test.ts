@@ -1,5 +1,5 @@
 import t from 'tap'
-import { batchLookup } from '../../../../packages/auth/src/guard/keys/batch-lookup.ts'
+import { batchLookup } from '../../../packages/auth/src/guard/batch-lookup.ts'
 
 /** Finds every key but `none`, and remembers what it was asked for. */
 function makeFind() {

@@ -1,7 +1,6 @@
 /** Limits and quotas as keys and options have them, and which of two allows less. */
 import { Type, type Static } from '@sinclair/typebox'
 import { isIntegerFrom } from '@svc/core/internal'
-import type { Rule } from './allowance-terms.ts'
 
 const MOST = 1_000_000_000
 /** 366 days. */
@@ -70,25 +69,6 @@ export const repeatedSpan = (limits: readonly Limit[]): number | undefined =>
   limits.find((one, index) => limits.findIndex((other) => sameSpan(one, other)) < index)?.perSeconds
 
 const sameSpan = (one: Limit, other: Limit): boolean => one.perSeconds === other.perSeconds
-
-export const keyRules = (id: string, limits: readonly Limit[] | null): Rule[] =>
-  (limits ?? []).map(({ limit, perSeconds }) => ({
-    subject: `key:${id}`,
-    period: perSeconds,
-    limit,
-  }))
-
-export const tenantRules = (tenant: string | null, limits: readonly Limit[]): Rule[] =>
-  tenant === null
-    ? []
-    : limits.map(({ limit, perSeconds }) => ({
-        subject: `tenant:${tenant}`,
-        period: perSeconds,
-        limit,
-      }))
-
-export const quotaRule = (id: string, quota: Quota | null): Rule | null =>
-  quota && { subject: `key:${id}`, ...quota }
 
 /** Whether a key that keeps the limits `given` also keeps each of `than`. */
 export const areWithin = (given: readonly Limit[] | null, than: readonly Limit[] | null): boolean =>

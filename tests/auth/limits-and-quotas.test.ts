@@ -4,8 +4,8 @@ import {
   isQuotaWithin,
   repeatedSpan,
   type Limit,
-} from '../../../packages/auth/src/limits/limits.ts'
-import { resolveAuthOptions } from '../../../packages/auth/src/options.ts'
+} from '../../packages/auth/src/limits-and-quotas.ts'
+import { resolveAuthOptions } from '../../packages/auth/src/options.ts'
 
 const per = (limit: number, perSeconds: number): Limit => ({ limit, perSeconds })
 
