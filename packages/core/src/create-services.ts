@@ -12,7 +12,7 @@ import type { Database } from './postgres/pools.ts'
 import { orUnavailable } from './postgres/unavailable.ts'
 import type { Secrets } from './secrets.ts'
 import type { CoreServices, Svc } from './svc.ts'
-import type { TenantErasure } from './tenants/erasure.ts'
+import type { TenantErasure } from './tenant-erasure.ts'
 
 interface RunningParts {
   bus: EventBus

@@ -32,8 +32,8 @@ export {
   withinReach,
   type Reach,
 } from './tenants/tenants.ts'
-export { callerFor } from './tenants/on-behalf-of.ts'
-export type { ErasedRows, TenantPart } from './tenants/erasure.ts'
+export { callerFor } from './audit/on-behalf-of.ts'
+export type { ErasedRows, TenantPart } from './tenant-erasure.ts'
 export { AuditEntry, auditFilter, changesOf, MASKED } from './audit/audit-entry.ts'
 export { BY_PROCESS, BY_SYSTEM, actorOf, originOf, type AuditOrigin } from './audit/audit-origin.ts'
 export {

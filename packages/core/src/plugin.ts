@@ -5,7 +5,7 @@ import { coreOf, INNER } from './core-of.ts'
 import { RunningCore } from './core.ts'
 import type { Svc } from './svc.ts'
 import { AlreadyRegistered } from './errors.ts'
-import { resolveCoreOptions, type SvcCoreOptions } from './options/core-options.ts'
+import { resolveCoreOptions, type SvcCoreOptions } from './core-options.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
 import { registerUntimed } from './start-without-timeout.ts'
 

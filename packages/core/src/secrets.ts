@@ -1,6 +1,6 @@
 import { InvalidSecret } from './errors.ts'
 import { kindOf } from './options/check-options.ts'
-import type { SvcCoreOptions } from './options/core-options.ts'
+import type { SvcCoreOptions } from './core-options.ts'
 
 /**
  * `fastify.svc.secrets`: looks secrets up by name, each time anew.

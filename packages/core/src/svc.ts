@@ -8,7 +8,7 @@ import type { KeyValueStore } from './kv/key-value-store.ts'
 import type { TransactionOptions } from './postgres/host-transactions.ts'
 import type { Db } from './postgres/transaction.ts'
 import type { Secrets } from './secrets.ts'
-import type { ErasedRows } from './tenants/erasure.ts'
+import type { ErasedRows } from './tenant-erasure.ts'
 
 /** The interface of `fastify.svc`. */
 export interface CoreServices {

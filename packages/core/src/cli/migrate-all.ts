@@ -4,7 +4,7 @@ import type { Core } from '../core-interface.ts'
 import { RunningCore } from '../core.ts'
 import { installed } from '../installed.ts'
 import { explainingRights } from '../migrations/missing-rights.ts'
-import { resolveCoreOptions } from '../options/core-options.ts'
+import { resolveCoreOptions } from '../core-options.ts'
 import type { Db } from '../postgres/transaction.ts'
 import type { Output } from './run.ts'
 

@@ -22,7 +22,7 @@ import type { Events, RedriveOptions, SubscriptionDeadLetter } from './event-api
 import { findPayloads } from './events-table.ts'
 import { keyOf } from './publish-events.ts'
 import { queueOfSubscription } from './subscription-worker.ts'
-import { isRetired } from './subscriptions-table.ts'
+import { isRetired } from '../processes/declared-subscriptions-table.ts'
 import { checkedSubscriptionName } from './validate-event.ts'
 
 const DEFAULT_LIMIT = 100

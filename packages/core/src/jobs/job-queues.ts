@@ -10,7 +10,7 @@ import {
 import type { RetrySettings } from './retry-settings.ts'
 import { redriveDeadLetters } from './pg-boss/redrive-dead-letters.ts'
 import { countJobs } from './pg-boss/count-jobs.ts'
-import { deleteGroups, recordParked, setHeld } from './groups/groups-table.ts'
+import { deleteGroups, recordParked, setHeld } from './groups-table.ts'
 import { insertMove } from './groups/moves-table.ts'
 import {
   deleteRecoveriesOf,

@@ -1,4 +1,4 @@
-import type { WorkerSettings } from '../options/core-options.ts'
+import type { WorkerSettings } from '../core-options.ts'
 
 /** How often a job is tried, and after which delays. */
 export interface RetrySettings {

@@ -1,5 +1,5 @@
 import { InvalidOption } from '../errors.ts'
-import type { CoreSettings } from '../options/core-options.ts'
+import type { CoreSettings } from '../core-options.ts'
 import type { Secrets } from '../secrets.ts'
 
 /** @throws InvalidOption */

@@ -22,7 +22,7 @@ import {
   isRetired,
   lockDeclarations,
   type Subscription,
-} from '../events/subscriptions-table.ts'
+} from './declared-subscriptions-table.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { ProcessLock } from './process-lock.ts'
 

@@ -3,7 +3,7 @@ import {
   claimRestricted,
   type GrantReport,
 } from '../../../../packages/core/src/jobs/pg-boss/claim-restricted.ts'
-import { setHeld } from '../../../../packages/core/src/jobs/groups/groups-table.ts'
+import { setHeld } from '../../../../packages/core/src/jobs/groups-table.ts'
 import {
   endParking,
   setRestrictions,

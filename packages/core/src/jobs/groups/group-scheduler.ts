@@ -10,7 +10,7 @@ import { BacklogParking } from './backlog-parking.ts'
 import { claimLimits, type ClaimLimit } from './claim-limits.ts'
 import { GroupLimits, type Allowance } from './group-limits.ts'
 import { GroupStates } from './group-states.ts'
-import { deleteUnusedGroups, listJobGroups } from './groups-table.ts'
+import { deleteUnusedGroups, listJobGroups } from '../groups-table.ts'
 import { RestrictedClaims } from './restricted-claims.ts'
 
 interface Parts {

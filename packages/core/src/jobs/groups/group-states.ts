@@ -3,7 +3,7 @@
  * and which may have parked jobs. Pure book-keeping.
  */
 import type { GroupAnswer } from '../pg-boss/claim-restricted.ts'
-import type { JobGroup } from './groups-table.ts'
+import type { JobGroup } from '../groups-table.ts'
 
 interface State {
   row: JobGroup

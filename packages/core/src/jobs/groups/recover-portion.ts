@@ -4,7 +4,7 @@ import type { RetrySettings } from '../retry-settings.ts'
 import { redriveDeadLetters } from '../pg-boss/redrive-dead-letters.ts'
 import { hastenRetries } from '../pg-boss/waiting-retries.ts'
 import type { Worker } from '../worker.ts'
-import { recordParked } from './groups-table.ts'
+import { recordParked } from '../groups-table.ts'
 import { recordPortion, type RecoveredPortion, type Recovery } from './recoveries-table.ts'
 
 /** Rows that one transaction moves, so that its locks are few and short. */

@@ -2,7 +2,7 @@
 import type { Db } from '../../postgres/transaction.ts'
 import type { WorkerPool } from '../../postgres/worker-pool.ts'
 import type { Job } from '../job.ts'
-import { recordParked } from '../groups/groups-table.ts'
+import { recordParked } from '../groups-table.ts'
 import {
   delayRetries,
   postponeJobs,

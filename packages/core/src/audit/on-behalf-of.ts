@@ -1,8 +1,8 @@
 /** Code of this process that asks for somebody else: a page of the host's own, a console. */
-import { BY_PROCESS, type AuditOrigin } from '../audit/audit-origin.ts'
-import type { AuditActor } from '../audit/audit-entry.ts'
+import { BY_PROCESS, type AuditOrigin } from './audit-origin.ts'
+import type { AuditActor } from './audit-entry.ts'
 import { InvalidInput } from '../errors.ts'
-import { EVERYWHERE, isTenant, TENANT, type Reach } from './tenants.ts'
+import { EVERYWHERE, isTenant, TENANT, type Reach } from '../tenants/tenants.ts'
 
 /**
  * For whom `svc.auth.as` and `svc.webhooks.as` act.

@@ -2,20 +2,20 @@
  * `svc.eraseTenant`: deletes what all packages keep of a tenant. It is many short transactions, so that
  * deliveries of others go on meanwhile; one that was interrupted is finished by a second call.
  */
-import { eraseChanges, insertAudit } from '../audit/audit-table.ts'
-import type { AuditOrigin } from '../audit/audit-origin.ts'
-import { IncompleteHost, InvalidInput } from '../errors.ts'
-import { idsOfTenant } from '../events/event-id.ts'
-import { eraseEvents } from '../events/events-table.ts'
-import { eraseJobs, findQueues } from '../jobs/pg-boss/erase-jobs.ts'
+import { eraseChanges, insertAudit } from './audit/audit-table.ts'
+import type { AuditOrigin } from './audit/audit-origin.ts'
+import { IncompleteHost, InvalidInput } from './errors.ts'
+import { idsOfTenant } from './events/event-id.ts'
+import { eraseEvents } from './events/events-table.ts'
+import { eraseJobs, findQueues } from './jobs/pg-boss/erase-jobs.ts'
 import {
   eraseByFunction,
   findMigrationOwners,
   type MigrationOwner,
-} from '../migrations/migration-owners.ts'
-import type { Db } from '../postgres/transaction.ts'
-import { orUnavailable } from '../postgres/unavailable.ts'
-import { isTenant, TENANT } from './tenants.ts'
+} from './migrations/migration-owners.ts'
+import type { Db } from './postgres/transaction.ts'
+import { orUnavailable } from './postgres/unavailable.ts'
+import { isTenant, TENANT } from './tenants/tenants.ts'
 
 /** How many rows were deleted, by kind: `users`, `keys`, `webhooks`, `events`, `jobs`, … */
 export type ErasedRows = Record<string, number>

@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import type { EventValidation } from '../events/catalogue.ts'
-import type { EventDefinitions } from '../events/define-events.ts'
-import type { ShapeErrorBody } from '../http/error-body.ts'
+import type { EventValidation } from './events/catalogue.ts'
+import type { EventDefinitions } from './events/define-events.ts'
+import type { ShapeErrorBody } from './http/error-body.ts'
 import {
   isBoolean,
   isFunction,
@@ -10,7 +10,7 @@ import {
   isString,
   resolveOptions,
   type OptionRules,
-} from './check-options.ts'
+} from './options/check-options.ts'
 
 const SEVEN_DAYS_OF_SECONDS = 7 * 24 * 3600
 
