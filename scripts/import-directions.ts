@@ -39,7 +39,7 @@ const pluginsInside = refuse(
 const coreInside = refuse('/core/src/', 'Import @svc/core or @svc/core/internal.')
 
 // Within a package, from the outside to the inside: index → plugin → routes → operations → guard,
-// inbound, outbound → tables → pure modules.
+// inbound, outbound → limits, usage → tables → pure modules. No two folders import each other.
 const index = refuse('^(\\.\\.?/)+(index|internal)\\.ts$', 'Only other packages import the index.')
 const plugin = refuse('^(\\.\\.?/)+plugin\\.ts$', 'Only the index imports the plugin.')
 const routes = refuse(
@@ -54,11 +54,17 @@ const guard = refuse('^(\\.\\.?/)+guard/', 'The guard is built on this file.')
 const inbound = refuse('^(\\.\\.?/)+inbound/', 'Inbound and outbound meet in the plugin.')
 const outbound = refuse('^(\\.\\.?/)+outbound/', 'Inbound and outbound meet in the plugin.')
 const tables = refuse('^(\\.\\.?/)+tables/', 'A route calls operations, which call tables.')
+const limits = refuse('^(\\.\\.?/)+(limits|usage)/', 'Limits and usage are built on tables.')
+const screens = refuse(
+  '^(\\.\\.?/)+(calls|live|page)/',
+  'What the page asks for is built on tables and access.',
+)
+const access = refuse('^(\\.\\.?/)+access/', 'Access is built on tables.')
 const assembly = refuse('^(\\.\\.?/)+core\\.ts$', 'core.ts puts the parts together.')
-const events = refuse('^(\\.\\.?/)+events/', 'Jobs know no events: events are built on jobs.')
-const jobs = refuse('^(\\.\\.?/)+(jobs|pump|groups|pg-boss)/', 'Jobs are built on this folder.')
 const pump = refuse('^(\\.\\.?/)+pump/', 'The pump uses this folder.')
-const stored = refuse('^(\\.\\.?/)+(kv|processes)/', 'What is stored is built on this folder.')
+const groups = refuse('^(\\.\\.?/)+groups/', 'Groups are built on the statements of jobs.')
+const keys = refuse('^(\\.\\.?/)+keys/', 'The look-up of keys asks for lockouts.')
+const delivery = refuse('^(\\.\\.?/)+delivery/', 'Deliveries are built on this folder.')
 const http = refuse(
   '^(fastify|fastify-plugin|@fastify/(sensible|type-provider-typebox|request-context))$',
   'This file knows no Fastify.',
@@ -68,8 +74,8 @@ const postgres: Refused = {
     '^(pg|@svc/core/internal)$|/postgres/|/(kv|pg-boss)/|-table\\.ts$',
     'This file knows no Postgres.',
   ),
-  // Pieces of schemas.
-  allowImportNames: ['STORABLE_TEXT', 'nullable', 'Tenant', 'TenantFilter'],
+  // Pieces of schemas, and a check of a value.
+  allowImportNames: ['STORABLE_TEXT', 'nullable', 'Tenant', 'TenantFilter', 'isIntegerFrom'],
 }
 const effects = refuse(
   '^(node:)?(fs|http|https|http2|tls|dns|child_process|worker_threads|timers|process|os)(/.*)?$',
@@ -88,6 +94,31 @@ const imports = (files: string[], ...refused: (Refused | Refused[])[]): OxlintOv
 
 const everywhere = [pgBoss, undici, openTelemetry, index]
 const core = [...everywhere, aboveCore, plugin]
+
+/** From the inside to the outside: a folder of core imports only those of the lines above its own. */
+const coreLayers = [
+  ['options', 'telemetry'],
+  ['postgres', 'tenants', 'encryption'],
+  ['migrations', 'processes', 'kv', 'actions'],
+  ['jobs', 'http'],
+  ['events', 'audit', 'health', 'adapters'],
+  ['cli', 'testing'],
+]
+
+/** The folders that a folder of core does not import. */
+function outside(folder: string): Refused {
+  const layer = coreLayers.findIndex((folders) => folders.includes(folder))
+  const others = coreLayers
+    .slice(layer)
+    .flat()
+    .filter((other) => other !== folder)
+  const message = `core/${folder} imports only folders of inner layers, see coreLayers.`
+  return refuse(`^(\\.\\.?/)+(${others.join('|')})/`, message)
+}
+
+const inCore = (folder: string, files: string, ...refused: (Refused | Refused[])[]) =>
+  imports([`packages/core/src/${folder}/${files}`], core, assembly, outside(folder), ...refused)
+
 const auth = [...everywhere, noWebhooks, coreInside, ofConsole]
 const webhooks = [...everywhere, noAuth, coreInside, receiverInside, ofConsole]
 const consoles = [...everywhere, coreInside, pluginsInside]
@@ -99,9 +130,10 @@ export const importDirections: OxlintOverride[] = [
 
   imports(['packages/core/src/**'], core),
   imports(['packages/core/src/{index,internal}.ts'], pgBoss, undici, openTelemetry, aboveCore),
-  imports(['packages/core/src/{postgres,migrations}/**'], core, assembly, events, jobs, stored),
-  imports(['packages/core/src/{kv,processes}/**'], core, assembly, jobs),
-  imports(['packages/core/src/telemetry/**'], core, assembly, events, jobs, stored, postgres),
+  ...coreLayers.flat().map((folder) => inCore(folder, '**')),
+  // It is a host of its own.
+  imports(['packages/core/src/cli/**'], core, outside('cli')),
+  inCore('telemetry', '**', postgres),
   imports(
     ['packages/core/src/telemetry/open-telemetry.ts'],
     pgBoss,
@@ -110,51 +142,43 @@ export const importDirections: OxlintOverride[] = [
     aboveCore,
     plugin,
     assembly,
-    events,
-    jobs,
-    stored,
+    outside('telemetry'),
     postgres,
   ),
-  imports(['packages/core/src/events/**'], core, assembly),
-  imports(['packages/core/src/jobs/{*,pump/*}.ts'], core, assembly, events),
-  imports(['packages/core/src/jobs/groups/**'], core, assembly, events, pump),
+  inCore('jobs', 'groups/**', pump),
   imports(
     ['packages/core/src/jobs/pg-boss/**'],
     undici,
     openTelemetry,
     index,
     aboveCore,
+    plugin,
     assembly,
-    events,
+    outside('jobs'),
+    groups,
     pump,
   ),
-  imports(
-    [
-      'packages/core/src/{errors,ids}.ts',
-      'packages/core/src/tenants/tenants.ts',
-      'packages/core/src/audit/{audit-entry,audit-origin}.ts',
-      'packages/core/src/jobs/{job,retry-settings}.ts',
-      'packages/core/src/jobs/groups/{claim-limits,group-answers,group-caps,group-limits}.ts',
-      'packages/core/src/jobs/pump/{fetch-ahead,poll-interval,slots}.ts',
-      'packages/core/src/migrations/lock-retries.ts',
-    ],
-    core,
-    assembly,
-    pure,
-  ),
+  imports(['packages/core/src/{errors,ids}.ts'], core, assembly, pure),
+  inCore('tenants', 'tenants.ts', pure),
+  inCore('audit', '{audit-entry,audit-origin}.ts', pure),
+  inCore('migrations', 'lock-retries.ts', pure),
+  inCore('jobs', '{job,retry-settings}.ts', pure),
+  inCore('jobs', 'groups/{claim-limits,group-answers,group-caps,group-limits}.ts', pump, pure),
+  inCore('jobs', 'pump/{fetch-ahead,poll-interval,slots}.ts', pure),
 
   imports(['packages/auth/src/{index,plugin}.ts'], auth),
   imports(['packages/auth/src/routes/**'], auth, plugin, tables),
   imports(['packages/auth/src/operations/**'], auth, plugin, routes),
   imports(['packages/auth/src/guard/**'], auth, upwards),
+  imports(['packages/auth/src/guard/lockout/**'], auth, upwards, keys),
   imports(['packages/auth/src/{limits,usage}/**'], auth, upwards, guard, http),
-  imports(['packages/auth/src/tables/**'], auth, upwards, guard, http),
+  imports(['packages/auth/src/tables/**'], auth, upwards, guard, limits, http),
   imports(
     [
-      'packages/auth/src/{addresses,errors,github-alerts,key-fields,key-format,restrictions,schema-pieces,schemas,scopes}.ts',
-      'packages/auth/src/guard/credentials.ts',
+      'packages/auth/src/{addresses,errors,github-alerts,key-fields,key-format,limits-and-quotas,restrictions,schema-pieces,schemas,scopes}.ts',
+      'packages/auth/src/guard/{batch-lookup,bounded-map,credentials}.ts',
       'packages/auth/src/guard/policy/{path-rules,request-path,route-policy}.ts',
-      'packages/auth/src/guard/keys/{bounded-map,cache-lease,token-bucket}.ts',
+      'packages/auth/src/guard/keys/{cache-lease,token-bucket}.ts',
     ],
     auth,
     pure,
@@ -164,7 +188,9 @@ export const importDirections: OxlintOverride[] = [
   imports(['packages/webhooks/src/routes/**'], webhooks, plugin, tables),
   imports(['packages/webhooks/src/operations/**'], webhooks, plugin, routes),
   imports(['packages/webhooks/src/inbound/**'], webhooks, upwards, outbound),
-  imports(['packages/webhooks/src/outbound/**'], webhooks, plugin, routes, inbound),
+  imports(['packages/webhooks/src/outbound/**'], webhooks, upwards, inbound),
+  imports(['packages/webhooks/src/outbound/health/**'], webhooks, upwards, inbound, delivery),
+  imports(['packages/webhooks/src/stats/**'], webhooks, pure, inbound, outbound, tables),
   imports(
     ['packages/webhooks/src/outbound/http/**'],
     pgBoss,
@@ -174,6 +200,7 @@ export const importDirections: OxlintOverride[] = [
     coreInside,
     upwards,
     inbound,
+    delivery,
     tables,
   ),
   imports(['packages/webhooks/src/tables/**'], webhooks, upwards, inbound, outbound, http),
@@ -194,8 +221,9 @@ export const importDirections: OxlintOverride[] = [
 
   imports(['packages/console/src/{index,plugin}.ts'], consoles),
   imports(['packages/console/src/routes/**'], consoles, plugin, tables),
-  imports(['packages/console/src/{access,calls,live,page}/**'], consoles, plugin, routes),
-  imports(['packages/console/src/tables/**'], consoles, upwards, http),
+  imports(['packages/console/src/{calls,live,page}/**'], consoles, plugin, routes),
+  imports(['packages/console/src/access/**'], consoles, plugin, routes, screens),
+  imports(['packages/console/src/tables/**'], consoles, upwards, access, screens, http),
   imports(
     [
       'packages/console/src/rights.ts',
@@ -204,6 +232,8 @@ export const importDirections: OxlintOverride[] = [
     consoles,
     plugin,
     routes,
+    access,
+    screens,
     http,
     effects,
   ),
