@@ -97,16 +97,27 @@ t.test('what another process changes is heard long before the next look', async 
   const host = await startHost(t)
   const other = await startHost(t, { database: host.database, console: null })
   const stream = await listen(t, host, (await host.signIn()).cookie)
-  await until(async () => stream.heard.text !== '')
-  // Each follows a look. The first ones come in the seconds after the sign-in, in which looks are many.
-  for (const n of [1, 2, 3, 4, 5]) {
-    const told = stream.heard.text.split('"users"').length
-    const began = performance.now()
-    await other.app.svc.auth.createUser({ email: `${n}@example.com`, name: 'User' })
-    await until(
-      async () => stream.heard.text.split('"users"').length,
-      (times) => times > told,
-    )
-    t.ok(performance.now() - began < SOON_MS, `the change ${n}`)
+  const users = () => stream.heard.text.split('"users"').length
+  let n = 0
+  const change = () => other.app.svc.auth.createUser({ email: `${++n}@example.com`, name: 'User' })
+  // What changes before the first look is no change: it is made again until it is heard.
+  await until(
+    async () => {
+      await change()
+      return users() > 1
+    },
+    Boolean,
+    500,
+  )
+
+  const took: number[] = []
+  for (let turn = 0; turn < 6; turn++) {
+    const [heard, began] = [users(), performance.now()]
+    await change()
+    await until(users, (times) => times > heard)
+    took.push(performance.now() - began)
   }
+  // In the seconds after the sign-in, looks are many. Later each change follows a look, so that
+  // without being heard it would wait for the next one, ten seconds.
+  t.ok(Math.min(...took.slice(3)) < SOON_MS, `${took.map(Math.round).join(', ')} ms`)
 })
