@@ -10,7 +10,7 @@ import { deliveryThroughput } from './delivery/throughput.ts'
 import { growthBacklog } from './growth/backlog.ts'
 import { growthKeys, guardColdKeys } from './guard/cold-keys.ts'
 import { guardCpu } from './guard/cpu.ts'
-import { guardLimits } from './guard/limits.ts'
+import { guardLimits, guardManyLimits, guardUsage } from './guard/limits.ts'
 import { inboundThroughput } from './inbound/throughput.ts'
 import { describeMachine } from './machine.ts'
 import { memoryBacklog, memorySoak } from './memory.ts'
@@ -26,6 +26,8 @@ const benchmarks: Benchmark[] = [
   guardCpu,
   guardColdKeys,
   guardLimits,
+  guardManyLimits,
+  guardUsage,
   publishConcurrent,
   publishSettings,
   subscribe,
