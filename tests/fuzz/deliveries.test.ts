@@ -8,7 +8,7 @@ import {
   literalAddress,
   urlProblem,
 } from '../../packages/webhooks/src/outbound/http/webhook-url.ts'
-import { nextStep } from '../../packages/webhooks/src/outbound/delivery/next-step.ts'
+import { outcomeOfAnswer } from '../../packages/webhooks/src/outbound/delivery/outcome-of-answer.ts'
 import { assertCustomHeaders } from '../../packages/webhooks/src/outbound/settings/custom-headers.ts'
 import { fuzz, spoilt, textOf, throwsOnly, words } from './fuzz.ts'
 
@@ -89,7 +89,7 @@ t.test('what a receiver answers leads to one of the outcomes, and to no wait wit
   })
   return fuzz(t, answer, (result) => {
     const rules = { retryDelayMaxSeconds: 3600, deactivateOnGone: true }
-    const step = nextStep(result, {}, rules, new Date())
+    const step = outcomeOfAnswer(result, {}, rules, new Date())
     const isDelivered = result.failure === null && Math.floor((result.statusCode ?? 0) / 100) === 2
     if ((step.kind === 'completed') !== isDelivered) throw new Error(step.kind)
     const waitMs = step.kind === 'failed' ? (step.retryAfterMs ?? 0) : 0

@@ -48,7 +48,7 @@ const refused = [
   ['packages/console/src/access/sessions.ts', '../calls/keys.ts'],
   ['packages/auth/src/key-format.ts', 'pg'],
   ['packages/auth/src/key-format.ts', '@svc/core/internal'],
-  ['packages/webhooks/src/outbound/delivery/next-step.ts', 'node:fs/promises'],
+  ['packages/webhooks/src/outbound/delivery/outcome-of-answer.ts', 'node:fs/promises'],
   ['packages/webhooks/src/outbound/http/blocked-addresses.ts', 'node:net'],
 ] as const
 

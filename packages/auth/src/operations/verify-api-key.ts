@@ -1,4 +1,7 @@
-/** Decides about a key for another service, as the guard does for a request. */
+/**
+ * Decides about the text of a key for another service, as the guard does for a request: unlike
+ * validate-api-key.ts it checks scopes and addresses, and takes from limits and quotas.
+ */
 import { InvalidInput } from '@svc/core'
 import { reaches } from '@svc/core/internal'
 import { isIP } from 'node:net'

@@ -14,6 +14,11 @@ export interface NewCookie extends CookieOf {
   isEmbedded: boolean
 }
 
+export const cookieOf = ({ protocol }: { protocol: string }, path: string): CookieOf => ({
+  isSecure: protocol === 'https',
+  path,
+})
+
 /** A name with this prefix cannot be set over plain HTTP. */
 const nameOf = ({ isSecure }: CookieOf): string =>
   isSecure ? '__Secure-svc-console' : 'svc-console'

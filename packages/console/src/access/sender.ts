@@ -1,15 +1,8 @@
 /** The origin of a request, by its headers. */
 import type { FastifyRequest } from 'fastify'
-import { tokenIn, type CookieOf } from './cookie.ts'
+import { cookieOf, tokenIn } from './cookie.ts'
 import { whyForeign, whyNoChange, type Sender } from './same-origin.ts'
 import { ForeignOrigin, JsonNeeded } from '../errors.ts'
-
-const isSecure = ({ protocol }: FastifyRequest): boolean => protocol === 'https'
-
-export const cookieOf = (request: FastifyRequest, path: string): CookieOf => ({
-  isSecure: isSecure(request),
-  path,
-})
 
 export const tokenOf = (request: FastifyRequest, path: string): string | undefined =>
   tokenIn(request.headers.cookie, cookieOf(request, path))
@@ -20,7 +13,7 @@ const senderOf = (request: FastifyRequest, ownOrigin: string | null): Sender => 
     origin,
     site: site === undefined ? undefined : String(site),
     host: request.host,
-    isSecure: isSecure(request),
+    isSecure: request.protocol === 'https',
     ownOrigin,
   }
 }

@@ -3,7 +3,7 @@ import { withOwnAccess } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import type { ConsoleParts } from '../console-parts.ts'
 import { LinkUsed } from '../errors.ts'
-import { sendSessionCookie } from './session-cookie.ts'
+import { sendSessionCookie } from './send-cookie.ts'
 
 const config = withOwnAccess({})
 

@@ -2,13 +2,13 @@
 import { Type } from '@sinclair/typebox'
 import { reachOf, withOwnAccess } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
-import { clearCookies } from '../access/cookie.ts'
+import { clearCookies, cookieOf } from '../access/cookie.ts'
 import type { Identity } from '../access/identity.ts'
 import { consoleOrigin } from '../access/sessions.ts'
 import type { ConsoleParts } from '../console-parts.ts'
 import type { Session } from '../contract.ts'
-import { assertMayChange, assertMayRead, cookieOf } from '../access/sender.ts'
-import { sendSessionCookie } from './session-cookie.ts'
+import { assertMayChange, assertMayRead } from '../access/sender.ts'
+import { sendSessionCookie } from './send-cookie.ts'
 
 const config = withOwnAccess({})
 

@@ -1,4 +1,7 @@
-/** Publishes events in one statement, with the jobs that follow from them. */
+/**
+ * The two ways to publish a batch: every event, or each event whose deduplication key is free. Both
+ * call publish-statement.ts, and return its rows as a result for each event.
+ */
 import type { Db } from '../postgres/transaction.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
 import type { InsertedRows } from './alongside.ts'

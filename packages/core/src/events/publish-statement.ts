@@ -1,7 +1,7 @@
 /**
- * The one statement of a publish: the events, and a job for each recipient. Where the publishing
- * process has room for an attempt, the job is inserted as claimed by it: it needs no fetch, and its
- * payload is in hand.
+ * The SQL statement that every publish runs: it writes the events, and a job for each recipient.
+ * Where the publishing process has room for an attempt, the job is inserted as claimed by it: such a
+ * job needs no fetch, because the process has its payload. publish-events.ts calls it.
  */
 import type { Db } from '../postgres/transaction.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
@@ -57,7 +57,10 @@ export interface Written {
 const PUBLISH = `select svc."__svc.publish"(
   $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) as written`
 
-/** The same with rows alongside, of which there are none where filters have to be asked first. */
+/**
+ * The same statement, which also inserts the rows of `insert`. It inserts none of them where
+ * Postgres answers that filters have to be matched first: the statement is then run again.
+ */
 const publishWith = (insert: string): string => `with published as materialized (${PUBLISH}),
   created as materialized (
     select array(select json_array_elements_text(written::json -> 'created')::int) as numbers

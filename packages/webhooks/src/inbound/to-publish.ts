@@ -1,5 +1,5 @@
 /** Turns a verified request into one event, or into one for each item of a batch. */
-import { extractKey, storedKey, type Scope } from './deduplicate.ts'
+import { extractKey, storedKey, type Scope } from './deduplication-key.ts'
 import type { DeduplicationKey } from '@svc/core/internal'
 import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'

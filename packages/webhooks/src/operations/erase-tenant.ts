@@ -7,7 +7,7 @@ import {
   type Core,
   type TenantPart,
 } from '@svc/core/internal'
-import { namePrefixesOf } from '../inbound/deduplicate.ts'
+import { namePrefixesOf } from '../inbound/deduplication-key.ts'
 import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
 import { eraseLogRows } from '../tables/delivery-log.ts'
 import { eraseInboundRows } from '../tables/inbound-log.ts'

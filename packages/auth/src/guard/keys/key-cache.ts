@@ -3,7 +3,8 @@ import type { KeyFormat } from '../../key-format.ts'
 import { UNKNOWN_KEY, type KeyFailure } from '../auth-failure.ts'
 import { BoundedMap } from '../bounded-map.ts'
 import type { CachedKey } from './cached-key.ts'
-import { TokenBucket } from './token-bucket.ts'
+import { createLookupBudget } from './lookup-budgets.ts'
+import type { TokenBucket } from './token-bucket.ts'
 
 export type LookupResult = CachedKey | KeyFailure
 
@@ -93,7 +94,7 @@ export class KeyCache {
     for (const hash of hashes) {
       const changing = this.#changing.get(hash)
       if (changing) changing.transactions++
-      else this.#changing.set(hash, { transactions: 1, budget: new TokenBucket() })
+      else this.#changing.set(hash, { transactions: 1, budget: createLookupBudget() })
     }
     this.forget(hashes)
   }

@@ -1,22 +1,11 @@
-import type { KeyFormat } from '../../key-format.ts'
-
-/** One for each format: unknown keys in another format do not use up the budget of ours. */
-export type LookupBudgets = Readonly<Record<KeyFormat, TokenBucket>>
-
-export const createLookupBudgets = (): LookupBudgets => ({
-  wellFormed: new TokenBucket(),
-  badChecksum: new TokenBucket(),
-  otherFormat: new TokenBucket(),
-})
-
-/** How often Postgres may be asked about unknown keys: 2000 times at once, then 500 a second. */
+/** Holds up to `size` tokens, all of them at first; `perSecond` more come in each second. */
 export class TokenBucket {
   #tokens: number
   #at: number
   readonly #size: number
   readonly #perSecond: number
 
-  constructor(size = 2000, perSecond = 500, now = performance.now()) {
+  constructor(size: number, perSecond: number, now = performance.now()) {
     this.#size = size
     this.#perSecond = perSecond
     this.#tokens = size

@@ -1,7 +1,7 @@
 /** Settings, indexes and a trigger for pg-boss's tables of jobs, made once after pg-boss made the tables. */
 import { ADVISORY_LOCKS } from '../../postgres/advisory-locks.ts'
 import type { Database } from '../../postgres/pools.ts'
-import { assertMade } from '../../migrations/missing-schema.ts'
+import { assertSchemaMade } from '../../migrations/assert-schema-made.ts'
 import { transaction, type Db } from '../../postgres/transaction.ts'
 
 export type TableSetupDatabase = Pick<Database, 'db' | 'pool'>
@@ -58,7 +58,7 @@ async function once(
   alter: (db: Db) => Promise<void>,
 ): Promise<void> {
   if (await isDone(db)) return
-  if (isCheck) assertMade([what], 'pg-boss')
+  if (isCheck) assertSchemaMade([what], 'pg-boss')
   await transaction(
     pool,
     async (locked) => {

@@ -6,7 +6,7 @@ import type { Post } from '../http/post.ts'
 import type { Transform } from '../transforms/transform.ts'
 import { skippedAttempt, unsent, type AttemptRecord } from './attempt-record.ts'
 import type { SigningKey } from './ed25519.ts'
-import { errorOf, nextStep, type NextStep, type StepRules } from './next-step.ts'
+import { errorOf, outcomeOfAnswer, type AnswerOutcome, type OutcomeRules } from './outcome-of-answer.ts'
 import { plainRequest, transformedRequest, type DeliveryRequest } from './request.ts'
 import { signedHeaders } from './sign.ts'
 import { traceHeaders } from './trace-headers.ts'
@@ -29,7 +29,7 @@ export interface Delivery {
   isElsewhere?: boolean
 }
 
-export interface AttemptSettings extends StepRules {
+export interface AttemptSettings extends OutcomeRules {
   standardWebhooks: boolean
   signingKey: SigningKey | null
   deliveryTimeoutMs: number
@@ -41,7 +41,7 @@ export interface AttemptSettings extends StepRules {
 
 /** What follows an attempt; a webhook's transform adds two steps to those of an answer. */
 export type AttemptStep =
-  | NextStep<AttemptRecord>
+  | AnswerOutcome<AttemptRecord>
   /** The transform gave `null`. */
   | { kind: 'cancelled'; detail: AttemptRecord }
   /** This host has no such transform: another may have. */
@@ -94,7 +94,7 @@ async function send(
   delivery: Delivery,
   { body, headers: ownHeaders, contentType }: DeliveryRequest,
   signal: AbortSignal,
-): Promise<NextStep<AttemptRecord>> {
+): Promise<AnswerOutcome<AttemptRecord>> {
   const { event, deliveryId, attempt, tenant, traceContext = null } = delivery
   const attemptedAt = new Date()
   const startedMs = performance.now()
@@ -127,7 +127,7 @@ async function send(
     responseBody: result.responseBody,
     attemptedAt: attemptedAt.toISOString(),
   }
-  return nextStep(result, record, settings, new Date())
+  return outcomeOfAnswer(result, record, settings, new Date())
 }
 
 /** A failure of ours is not the receiver's; one of a lifecycle event must make no other such event. */

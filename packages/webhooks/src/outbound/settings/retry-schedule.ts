@@ -31,19 +31,19 @@ export function retryDelayMs(
   return Math.round(delay * 1000 * (1 - JITTER + 2 * JITTER * random()))
 }
 
-/** The next step after a failed attempt. */
-export interface NextAttempt {
+/** Whether a failed attempt was the last one, and if not, when the next one follows. */
+export interface RetryDecision {
   isLast: boolean
   /** `null` where the settings of the process say so. */
   retryInMs: number | null
 }
 
-/** The next step after a failed attempt. A redriven delivery gets all its attempts again. */
+/** Decides what follows a failed attempt. A redriven delivery gets all its attempts again. */
 export function scheduleAfter(
   retry: RetrySchedule,
   { attempt, isLastAttempt }: { attempt: number; isLastAttempt: boolean },
   random: () => number,
-): NextAttempt {
+): RetryDecision {
   const maxAttempts = maxAttemptsOf(retry)
   return {
     isLast: maxAttempts === null ? isLastAttempt : attempt >= maxAttempts,

@@ -1,7 +1,7 @@
 /** Derives the outcome of an attempt from the result of its request. */
 import type { Failure, PostResult } from '../http/post-result.ts'
 
-export interface StepRules {
+export interface OutcomeRules {
   /** The longest wait that a receiver can ask for with `Retry-After`. */
   retryDelayMaxSeconds: number
   /** Whether a 410 deactivates the webhook and ends the delivery. */
@@ -9,7 +9,7 @@ export interface StepRules {
 }
 
 /** An outcome of core's workers, with the record of the attempt. */
-export type NextStep<Record extends object> =
+export type AnswerOutcome<Record extends object> =
   | { kind: 'completed'; detail: Record }
   | { kind: 'failed'; detail: Record; output: Record; retryAfterMs?: number }
   /** The receiver answered 410 Gone. */
@@ -25,12 +25,12 @@ export function errorOf({ statusCode, failure }: PostResult): Failure | null {
   return statusCode >= 300 && statusCode < 400 ? 'redirect' : 'http'
 }
 
-export function nextStep<Record extends object>(
+export function outcomeOfAnswer<Record extends object>(
   result: PostResult,
   record: Record,
-  rules: StepRules,
+  rules: OutcomeRules,
   now: Date,
-): NextStep<Record> {
+): AnswerOutcome<Record> {
   if (errorOf(result) === null) return { kind: 'completed', detail: record }
   const { statusCode, failure, retryAfter } = result
   if (failure === 'proxy') return { kind: 'unsent', detail: record }

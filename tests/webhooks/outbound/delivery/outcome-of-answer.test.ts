@@ -1,9 +1,9 @@
 import t from 'tap'
 import {
   errorOf,
-  nextStep,
-  type StepRules,
-} from '../../../../packages/webhooks/src/outbound/delivery/next-step.ts'
+  outcomeOfAnswer,
+  type OutcomeRules,
+} from '../../../../packages/webhooks/src/outbound/delivery/outcome-of-answer.ts'
 import type {
   Failure,
   PostResult,
@@ -19,8 +19,8 @@ function answer(statusCode: number | null, more: Partial<PostResult> = {}): Post
 const record = { attempt: 1 }
 
 /** The outcome without the record, and the class of the error. */
-function stepOf(result: PostResult, given: StepRules, at: Date) {
-  const { detail, ...step } = nextStep(result, record, given, at)
+function stepOf(result: PostResult, given: OutcomeRules, at: Date) {
+  const { detail, ...step } = outcomeOfAnswer(result, record, given, at)
   t.equal(detail, record)
   const { output, ...rest } = { output: record, ...step }
   t.equal(output, record)

@@ -2,7 +2,7 @@
 import { SchemaMissing } from '../errors.ts'
 
 /** @throws SchemaMissing */
-export function assertMade(missing: readonly string[], owner: string): void {
+export function assertSchemaMade(missing: readonly string[], owner: string): void {
   if (missing.length === 0) return
   throw new SchemaMissing(
     `svcCore: the option "migrate" is "check", and the database lacks of ${owner}: ${missing.join(', ')}. Run "npx svc migrate" as a role that may make tables, then boot again`,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { storedName } from '../../../packages/webhooks/src/inbound/deduplicate.ts'
+import { storedName } from '../../../packages/webhooks/src/inbound/deduplication-key.ts'
 
 t.test('a short deduplication key is part of its stored name as it is', async (t) => {
   t.equal(storedName('github', '72d3162e'), '__svc.webhooks.inbound["github","72d3162e"]')

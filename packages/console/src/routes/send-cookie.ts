@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { setCookie } from '../access/cookie.ts'
+import { cookieOf, setCookie } from '../access/cookie.ts'
 import type { Begun } from '../access/sessions.ts'
-import { cookieOf } from '../access/sender.ts'
 
 /** `isEmbedded`: the page is shown in an iframe of another site. */
 export function sendSessionCookie(
