@@ -19,7 +19,7 @@ export class Arrivals {
     if (this.#awaited && this.count >= this.#awaited.count) this.#awaited.reached()
   }
 
-  /** Waits until so many have arrived, and returns when the last one did. */
+  /** Waits until `count` have arrived, and returns when the last one did. */
   reached(count: number, withinSeconds: number): Promise<{ lastAt: number }> {
     return new Promise((resolve, reject) => {
       const late = setTimeout(

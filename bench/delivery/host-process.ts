@@ -72,7 +72,7 @@ const methods = {
     )
     return rows[0].count
   },
-  /** Publishes as fast as so many concurrent callers can, the events in turn. */
+  /** Publishes as fast as `callers` concurrent callers can, the events in turn. */
   async publish(events: string[], count: number, callers: number) {
     const startedAt = now()
     await withMostInFlight(count, callers, (index) => publishOneOf(events, index))

@@ -8,7 +8,7 @@ export interface ReceiverProcess {
   trust(path: string, secret: string): void
   /** From now on the receiver answers requests to a path at once. */
   repair(path: string): void
-  /** Waits until so many requests have come in at a path, and returns them. */
+  /** Waits until `count` requests have come in at a path, and returns them. */
   received(path: string, count: number): Promise<Received[]>
   /** From now on calls `listener` with each request as it comes in. */
   onReceived(listener: (received: Received) => void): void

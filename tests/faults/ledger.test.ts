@@ -36,7 +36,7 @@ const steps = (orderedFrom: number): Attempt[] =>
     attempt('b', { webhook, from: orderedFrom, until: orderedFrom + 10 }),
   ])
 
-/** Attempts of a limited webhook, so many ms apart. */
+/** Attempts of a limited webhook, `apartMs` apart. */
 const ofWebhook = (webhook: WebhookName, count: number, apartMs: number, tookMs = 1) =>
   times(count, (n) =>
     attempt(`${n}`, { webhook, from: n * apartMs, until: n * apartMs + tookMs, end: 'refused' }),

@@ -16,13 +16,13 @@ export type Fault =
   | { kind: 'silence'; ms: number }
   /** Each answer of Postgres comes late. */
   | { kind: 'slow'; ms: number }
-  /** `pg_terminate_backend` for one connection in so many. */
+  /** `pg_terminate_backend` for one in `oneIn` connections. */
   | { kind: 'terminate'; oneIn: number }
   /** A server process dies: Postgres ends all connections and recovers from its log. */
   | { kind: 'crash' }
   /** The receiver answers with errors, or not at all. */
   | { kind: 'receiver'; answer: 'error' | 'nothing'; ms: number }
-  /** Nothing begins until so many more events are acknowledged, or some seconds have passed. */
+  /** Nothing begins until `events` more events are acknowledged, or some seconds have passed. */
   | { kind: 'calm'; events: number }
 
 export function scheduleOf(seed: number, length: number, hosts: number): Fault[] {

@@ -1,7 +1,7 @@
 /** How many of what lasts for a while there are. Pure. */
 import type { Disturbance, Span } from './ledger.ts'
 
-/** For so long after a crash work that Postgres has forgotten may run beside what it gave anew. */
+/** How long after a crash work that Postgres has forgotten may run beside what it gave anew. */
 const AFTER_CRASH_MS = 5000
 
 const untilOf = ({ kind, until }: Disturbance): number =>

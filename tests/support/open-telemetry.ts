@@ -21,14 +21,14 @@ import { until } from './until.ts'
 
 export interface Point {
   attributes: Attributes
-  /** Of a histogram the number of its values. */
+  /** For a histogram: the number of its values. */
   value: number
 }
 
 export interface Measured {
   /** Spans that have ended, in that order. */
   spans: () => ReadableSpan[]
-  /** Waits for so many spans of a name, and returns them. */
+  /** Waits for `count` spans of a name, and returns them. */
   named: (name: string, count?: number) => Promise<ReadableSpan[]>
   /** Collects now. Returns the points of a metric; none where nothing was recorded. */
   points: (name: string) => Promise<Point[]>

@@ -11,7 +11,7 @@ export interface PostgresProxy {
   cut(): void
   /** Accepts connections and drops all data, as a network that loses packets. */
   silence(): void
-  /** All that is sent arrives so many milliseconds late. */
+  /** All that is sent arrives `ms` milliseconds late. */
   delay(ms: number): void
   mend(): void
   connections(): number

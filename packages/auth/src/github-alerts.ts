@@ -46,7 +46,7 @@ export function isSigned(
   }
 }
 
-/** More than one alert comes with a request; more than so many do not. */
+/** How many alerts a request may hold: GitHub sends several in one, but fewer than this. */
 const MOST_ALERTS = 1000
 
 /** `undefined` where a body is no list of alerts. */
@@ -61,7 +61,10 @@ export function alertsOf(body: Uint8Array): GithubAlert[] | undefined {
   return isList ? (parsed as GithubAlert[]).map(storable) : undefined
 }
 
-/** That Postgres cannot store where a key was found is no reason to leave it valid. */
+/**
+ * Shortens the place where a key was found, and replaces what Postgres cannot store: the key must
+ * be revoked in any case.
+ */
 function storable({ token, type, url, source }: GithubAlert): GithubAlert {
   const place = { token, type, url: storableText(url) }
   return typeof source === 'string' ? { ...place, source: storableText(source) } : place

@@ -44,7 +44,7 @@ const Limits = nullable(
 
 /** The body of PATCH. */
 export const keyChanges = {
-  /** For people; `null` for none. */
+  /** A name for people; `null` for none. */
   label: Type.Optional(nullable(text(200))),
   /** ISO 8601 with an offset: from this instant on the key is invalid; `null` for never. */
   expiresAt: Type.Optional(nullable(expiry())),

@@ -57,14 +57,14 @@ export type Quota = Static<typeof Quota>
 const isCount = isIntegerFrom(1, MOST)
 const isSpan = isIntegerFrom(1, LONGEST_SECONDS)
 
-/** For options: the schema checks what comes over HTTP. */
+/** For limits in options. The schema checks those that come over HTTP. */
 export function isLimit(value: unknown): value is Limit {
   if (typeof value !== 'object' || value === null) return false
   const { limit, perSeconds, ...others } = value as Partial<Limit>
   return isCount(limit) && isSpan(perSeconds) && Object.keys(others).length === 0
 }
 
-/** A span that two limits have: one of them would mean nothing. */
+/** The span of two limits that have the same one: the higher of the two would have no effect. */
 export const repeatedSpan = (limits: readonly Limit[]): number | undefined =>
   limits.find((one, index) => limits.findIndex((other) => sameSpan(one, other)) < index)?.perSeconds
 
@@ -74,11 +74,17 @@ const sameSpan = (one: Limit, other: Limit): boolean => one.perSeconds === other
 export const areWithin = (given: readonly Limit[] | null, than: readonly Limit[] | null): boolean =>
   (than ?? []).every((bound) => (given ?? []).some((one) => isWithin(one, bound)))
 
-/** A span of the bound is covered by so many spans of the given limit. */
+/**
+ * Whether `given` is at least as strict as `than`. A span of `than` is covered by several spans of
+ * `given`, whose number is rounded up.
+ */
 const isWithin = (given: Limit, than: Limit): boolean =>
   given.limit * Math.ceil(than.perSeconds / given.perSeconds) <= than.limit
 
-/** In the longest of each period: a month has up to 31 days, and `total` up to all of them. */
+/**
+ * How many of one period fall into the longest of another at most: a month has up to 31 days.
+ * `total` has no bound on its days and months.
+ */
 const WITHIN: Record<QuotaPeriod, Partial<Record<QuotaPeriod, number>>> = {
   day: { day: 1, month: 1, total: 1 },
   month: { day: 31, month: 1, total: 1 },

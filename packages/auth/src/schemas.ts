@@ -228,7 +228,7 @@ export interface Validation {
   valid: boolean
   /** Owner of the key; `null` for the bootstrap key and for one that is not valid. */
   userId: string | null
-  /** That of the key; `null` for none, and for a key that is not valid. */
+  /** The tenant of the key; `null` for none, and for a key that is not valid. */
   tenant: string | null
   bootstrap: boolean
   /** Empty for a key that is not valid. */

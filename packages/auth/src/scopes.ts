@@ -72,7 +72,7 @@ export type Roles = Readonly<Record<string, readonly Scope[]>>
 
 export function createScopeNames(ofHost: readonly Scope[], roles: Roles): ScopeNames {
   const declared = [...new Set([...BUILT_IN_SCOPES, ...ofHost])]
-  /** Of the host's own alone: no namespace opens a built-in scope. */
+  /** Only the host's own scopes are opened: no namespace opens a built-in scope. */
   const openedBy = (scope: Scope): Scope[] =>
     scope.endsWith(WILDCARD)
       ? ofHost.filter((own) => own.startsWith(scope.slice(0, -1)) && !isBuiltIn(own))

@@ -20,8 +20,11 @@ export interface ConsoleParts {
   makeLink: LinkMaker
   /** Which plugins are registered: known once the host is ready. */
   features: () => Features
-  /** `null` for nobody. */
+  /** The identity that sends a request; `null` where it is not signed in. */
   identityOf: (request: FastifyRequest) => Promise<Identity | null>
-  /** Those with something behind them in this host. */
+  /**
+   * The rights of the identity for which this host has an operation: without svcWebhooks
+   * registered, for example, the rights for webhooks are missing.
+   */
   rightsOf: (identity: Identity) => Right[]
 }

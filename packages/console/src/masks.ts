@@ -102,7 +102,7 @@ function withoutEchoes(text: string, payload: unknown, shown: unknown): string {
     .reduce((rest, leaf) => rest.replaceAll(leaf, HIDDEN), text)
 }
 
-/** Without recursion: a payload may be nested deeper than the stack. */
+/** This does not recurse: a payload may be nested deeper than the stack. */
 function leavesOf(value: unknown): string[] {
   const leaves: string[] = []
   const left = [value]

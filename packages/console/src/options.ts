@@ -31,7 +31,7 @@ export interface PayloadOf {
  * }
  */
 export interface SvcConsoleOptions {
-  /** Where the console is served. @default '/console' */
+  /** The path at which the console is served. @default '/console' */
   path?: string
   /**
    * The host's own login: who makes a request, `null` for nobody. It is asked for each request that
@@ -42,9 +42,15 @@ export interface SvcConsoleOptions {
   signInWithKey?: boolean
   /** Origins of pages that may show the console in an iframe, such as `https://app.example`. */
   frameAncestors?: string[]
-  /** Where browsers reach the host, such as `https://app.example`: portal links begin with it. */
+  /**
+   * The origin at which browsers reach the host, such as `https://app.example`: portal links begin
+   * with it.
+   */
   origin?: string
-  /** Scopes that a session without a key may give to keys. @default ['read', 'write'] */
+  /**
+   * Scopes that the option `scopes` must not name: a session without a key would be the way to a
+   * key that can do everything. @default ['read', 'write']
+   */
   scopes?: string[]
   theme?: {
     /** What the page calls itself. */
@@ -122,7 +128,10 @@ const RULES: OptionRules = {
   redact: { expects: 'a function', is: isFunction, default: null },
 }
 
-/** Of a session without a key: it would be the way to a key that can do everything. */
+/**
+ * Scopes that a session without a key may not have: it would be the way to a key that can do
+ * everything.
+ */
 const TOO_MUCH = ['admin', 'auth:manage', 'webhooks:manage']
 
 /** @throws InvalidOption */

@@ -70,9 +70,9 @@ export interface Core {
   bus: Pick<EventBus, 'publishText' | 'publishOnce' | 'publishOwn'>
   /** What a package keeps of tenants is deleted with them. */
   onEraseTenant(part: TenantPart): void
-  /** As `svc.eraseTenant`, for whoever asks. */
+  /** Does the same as `svc.eraseTenant`, on behalf of `by`. */
   eraseTenant(tenant: string, by: AuditOrigin): Promise<ErasedRows>
-  /** Events are kept for at least so many days, since rows refer to them as long. */
+  /** Keeps events for at least `days`, because rows refer to them for that long. */
   retainEventsAtLeast(days: number): void
   /** Runs when all workers have stopped, before the database is closed. */
   onDrained(task: () => Promise<void>): void

@@ -2,7 +2,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { Core } from './core-interface.ts'
 
-/** In the registry of symbols: two copies of this package find each other's. */
+/**
+ * The symbol is in the registry of symbols, so that two copies of this package find each other's
+ * core.
+ */
 export const INNER = Symbol.for('@svc/core.inner')
 
 export const coreOf = (app: FastifyInstance): Core | undefined =>

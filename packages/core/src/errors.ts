@@ -19,7 +19,7 @@ export const DatabaseTooOld = createError<[string]>(
 /** The role may not do what the boot needs; the message names the right. Thrown at boot. */
 export const RightsMissing = createError<[string]>('SVC_CORE_RIGHTS_MISSING', '%s', 500)
 
-/** With the option `migrate: 'check'`: a table or queue is missing. Thrown at boot. */
+/** A table or queue is missing, and the option `migrate` is `'check'`. Thrown at boot. */
 export const SchemaMissing = createError<[string]>('SVC_CORE_SCHEMA_MISSING', '%s', 500)
 
 /** A later version has changed the tables so that this one cannot use them. Thrown at boot. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-/** Random digits are drawn for so many ids at once: each call to the kernel costs microseconds. */
+/** For how many ids random digits are drawn at once: each call to the kernel costs microseconds. */
 const DRAWN_FOR = 512
 const DIGITS_OF_ONE = 20
 let drawn = ''

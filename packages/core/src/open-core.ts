@@ -26,7 +26,7 @@ export interface OpenCore {
   catalogue: Catalogue
   cipher: Cipher
   telemetry: Telemetry
-  /** Before anything was made, by the clock of Postgres. */
+  /** A time before anything was made, by the clock of Postgres. */
   startedAt: Date
 }
 
@@ -35,7 +35,7 @@ export async function openCore(
   log: FastifyBaseLogger,
   signal: AbortSignal,
 ): Promise<OpenCore> {
-  // Before anything is opened: a wrong definition is an error of its own.
+  // Checked before anything is opened: a wrong definition is an error of its own.
   const catalogue = new Catalogue(settings.events, settings.eventValidation, log)
   const secrets = createSecrets(settings.secrets)
   const cipher = await openKeyRing(settings.encryption, secrets)

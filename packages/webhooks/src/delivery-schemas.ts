@@ -22,7 +22,7 @@ export const deliveryFilter = {
   since: Type.Optional(Time),
   until: Type.Optional(Time),
 }
-/** Of lists over all webhooks. */
+/** Fields of the queries for lists over all webhooks. */
 export const overAllWebhooks = { webhookId: Type.Optional(Uuid), tenant: TenantFilter }
 
 const DeliveryFilter = Type.Object({ ...paged, ...deliveryFilter }, closed)

@@ -103,7 +103,7 @@ export interface InboundLogOptions {
    * @default false
    */
   rawBodies?: boolean
-  /** Of the requests that are refused at most so many in a second, in each process. @default 1 */
+  /** How many refused requests are logged in a second at most, in each process. @default 1 */
   sampleRefused?: number
 }
 

@@ -60,7 +60,7 @@ async function mount(
         if (!openapi) hideRoutes(api)
         if (outbound.publicKey !== null) publicKeyRoutes(api, [outbound.publicKey])
         eventRoutes(api, outbound.events)
-        // Before the routes with an id: the log is no webhook.
+        // Registered before the routes with an id: `inbound` is not the id of a webhook.
         if (settings.inboundLog) inboundRoutes(api, inbound.requests)
         webhookRoutes(api, outbound.webhooks, outbound.events)
         deliveryListRoutes(api, outbound.lists)

@@ -6,7 +6,7 @@ export const Uuid = Type.String({ format: 'uuid' })
 export const Time = Type.String({ format: 'date-time' })
 export const EventName = Type.String({ pattern: '^[A-Za-z0-9_.\\-/]{1,200}$' })
 export const text = (maxLength: number) => Type.String({ maxLength, pattern: STORABLE_TEXT })
-/** Of a list that is read in pages. */
+/** Fields of the query for a list that is read in pages. */
 export const paged = {
   limit: Type.Optional(Type.Integer({ minimum: 1 })),
   after: Type.Optional(Uuid),

@@ -1,4 +1,7 @@
-/** Where inbound meets what the rest of the plugin has: the way out, the database, the log. */
+/**
+ * Gives inbound what it needs from the rest of the plugin: the client for requests to providers,
+ * the database, the log.
+ */
 import { longestDays, type Core } from '@svc/core/internal'
 import { InboundTelemetry } from './inbound/inbound-telemetry.ts'
 import { Outside } from './inbound/outside.ts'

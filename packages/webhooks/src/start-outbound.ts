@@ -122,7 +122,7 @@ function untraced(post: Post, tracer: Core['telemetry']['tracer']): Post {
   return { ...post, send: (...request) => tracer.suppressed(() => post.send(...request)) }
 }
 
-/** Those of the host, and ours. */
+/** The events of the host, and those of this package. */
 const eventsOf = ({ allowedEvents }: WebhooksSettings): string[] => [
   ...new Set([...allowedEvents, ...OWN_EVENTS]),
 ]

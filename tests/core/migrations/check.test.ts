@@ -115,7 +115,10 @@ t.test('with check a host makes nothing, and says what is missing', async (t) =>
 t.test('svc migrate makes all, says what, and makes nothing twice', async (t) => {
   const database = await emptyDatabase(t)
   const missing = await migrated(database, '--check')
-  t.match(missing, { exitCode: 1, errors: [/lacks of @svc\/core: 001-core\.sql.*SCHEMA_MISSING/] })
+  t.match(missing, {
+    exitCode: 1,
+    errors: [/parts of @svc\/core are missing from the database: 001-core\.sql.*SCHEMA_MISSING/],
+  })
   const first = await migrated(database)
   t.equal(first.exitCode, 0)
   t.ok(first.lines.includes('made   @svc/core 001-core.sql'))

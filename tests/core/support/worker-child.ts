@@ -1,6 +1,6 @@
 // A process with one subscription, "work", that says what it is told to do: it writes `start <n>`
 // and, for `slow` payloads, never comes to an end; else `done <n>`. Closes at the end of its input, or
-// when so many are done.
+// when `closesAfter` jobs are done.
 import Fastify from 'fastify'
 import { svcCore } from '@svc/core'
 

@@ -64,7 +64,7 @@ t.test('a form becomes an object, a repeated field an array', async (t) => {
 })
 
 const FORM = 'application/x-www-form-urlencoded'
-/** Of so many fields, each named by `name`. */
+/** A form with `count` fields, each named by `name`. */
 const formOf = (count: number, name: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => name(index)).join('&')
 

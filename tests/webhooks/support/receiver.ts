@@ -15,7 +15,7 @@ export interface Received {
 export interface Receiver {
   url: string
   requests: Received[]
-  /** Resolves once so many requests have come. */
+  /** Resolves once `count` requests have come. */
   got: (count: number) => Promise<Received[]>
 }
 

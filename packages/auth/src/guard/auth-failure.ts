@@ -1,4 +1,7 @@
-/** Why a request is refused: one type from its headers to the log, which shows the `verdict`. */
+/**
+ * Why a request is refused. The guard uses this type from the reading of the headers to the log,
+ * which shows the `verdict`.
+ */
 export type AuthFailure =
   | CredentialsFailure
   | KeyFailure

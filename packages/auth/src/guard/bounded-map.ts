@@ -7,7 +7,7 @@ export class BoundedMap<Value> {
   #old = new Map<string, Value>()
   readonly #half: number
 
-  /** At most `size` entries. */
+  /** Keeps at most `size` entries. */
   constructor(size: number) {
     this.#half = Math.ceil(size / 2)
   }

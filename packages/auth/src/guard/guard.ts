@@ -176,7 +176,7 @@ export function createGuard(parts: GuardParts): Guard {
     done()
   }
 
-  /** Of a key with limits. */
+  /** Concludes for a key with limits. */
   function conclude(
     exceeded: Exceeded | null,
     key: CachedKey,

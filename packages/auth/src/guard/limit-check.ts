@@ -60,7 +60,7 @@ const UNKNOWN: Exceeded = {
   outcome: null,
 }
 
-/** On every answer of a limited key. */
+/** Sets the rate-limit fields on an answer to a limited key. Every such answer has them. */
 export function writeRateLimitFields(reply: FastifyReply, limits: KeyLimits): void {
   const { set, policy, labels } = limits
   reply.header('ratelimit-policy', policy)

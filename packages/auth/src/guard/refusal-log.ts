@@ -8,7 +8,7 @@ export interface RefusalDetails {
   userId?: string | null
   /** The address that it must not be used from. */
   ip?: string
-  /** Of a key without an id. */
+  /** The prefix of a key without an id. */
   keyPrefix?: string
   /** Why keys cannot be checked. */
   reason?: string

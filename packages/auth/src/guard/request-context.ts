@@ -10,7 +10,7 @@ declare module '@fastify/request-context' {
     'auth.userId': string | null
     'auth.scopes': readonly Scope[]
     'auth.bootstrap': boolean
-    /** That of the key; `null` for none. */
+    /** The tenant of the key; `null` for none. */
     'auth.tenant': string | null
   }
 }

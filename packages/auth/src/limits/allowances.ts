@@ -11,9 +11,9 @@ import { rateLimitLabels, rateLimitPolicy } from './rate-limit-fields.ts'
 import { keyRules, quotaRule, tenantRules } from './rules.ts'
 
 export interface AllowancesParts {
-  /** For statements that requests wait for. */
+  /** The database for statements that requests wait for. */
   db: Db
-  /** For the deletion of rows that mean nothing any more. */
+  /** The database for the deletion of rows that mean nothing any more. */
   maintenanceDb: Db
   tenantLimits: readonly Limit[]
   log: Log
@@ -35,7 +35,7 @@ export interface KeyLimits {
   readonly set: MeterSet
   /** The field `RateLimit-Policy` of every answer. */
   readonly policy: string
-  /** For its field `RateLimit`. */
+  /** The labels of the field `RateLimit`. */
   readonly labels: readonly string[]
 }
 
@@ -88,12 +88,12 @@ export class Allowances {
     return { set, policy: rateLimitPolicy(set), labels: rateLimitLabels(set) }
   }
 
-  /** At once where an allowance is held, else when Postgres has answered. */
+  /** Answers at once where an allowance is held, else when Postgres has answered. */
   async check(set: MeterSet, cost: number): Promise<Verdict> {
     return this.limiter.take(set, cost) ?? this.wait(set, cost)
   }
 
-  /** Of the quota, or of the limit of which least is left. */
+  /** What is left of the quota, or of the limit of which least is left. */
   remaining({ meters, quota }: MeterSet): number {
     const now = this.#now()
     for (const meter of meters) meter.prune(now)
@@ -101,7 +101,7 @@ export class Allowances {
     return Math.min(...counted.map((meter) => meter.remaining(now)))
   }
 
-  /** After the limiter's `take` has returned `null`. */
+  /** Waits for Postgres. To be called after the limiter's `take` has returned `null`. */
   wait(set: MeterSet, cost: number): Promise<Verdict> {
     return new Promise((resolve) => this.limiter.wait(set, cost, resolve))
   }

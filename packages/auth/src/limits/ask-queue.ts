@@ -25,7 +25,7 @@ export interface AskEvents {
 
 const MAX_ASKS = 200
 const MAX_STATEMENTS = 2
-/** After a failed statement, no other statement is sent for this time. */
+/** How long no other statement is sent after a failed one. */
 const PAUSE_MS = 100
 /** The first statements of a process take longer than later ones. */
 const FIRST_LATE_MS = 50
@@ -51,14 +51,14 @@ export class AskQueue {
     this.#holder = parts.newHolder()
   }
 
-  /** For requests that wait. */
+  /** Adds a meter that requests wait for. */
   addAwaited(meter: Meter): void {
     this.#others.delete(meter)
     this.#awaited.add(meter)
     this.#scheduleFlush()
   }
 
-  /** For what is given back, or held ahead of need. */
+  /** Adds a meter with allowances to give back, or to get ahead of need. */
   add(meter: Meter): void {
     if (!this.#awaited.has(meter)) this.#others.add(meter)
     this.#scheduleFlush()

@@ -1,7 +1,8 @@
 /**
- * Decides whether a request passes the limits and the quota of its key. One that finds an allowance
- * held is decided at once; another one waits for the next statement, which asks for all keys that
- * need some at that moment. No I/O: statements, clock and event loop are passed in.
+ * Decides whether a request passes the limits and the quota of its key. Where this process holds an
+ * allowance, the request is decided at once. Otherwise it waits for the next statement, which asks
+ * for the allowances of many keys together. There is no I/O here: statements, clock and event loop
+ * are passed in.
  */
 import type { Rule } from '../tables/allowance-terms.ts'
 import { AskQueue, type AskQueueParts } from './ask-queue.ts'
@@ -31,12 +32,15 @@ export class Limiter {
     })
   }
 
-  /** The rules of one key; of two for one period the stricter one holds. */
+  /** The meters for the rules of one key. Of two rules for one period the stricter one holds. */
   setOf(rules: readonly Rule[], quota: Rule | null): MeterSet {
     return this.#meters.setOf(rules, quota, this.#parts.now())
   }
 
-  /** At once; `null`: the request must `wait`. `cost`: what it takes of the quota. */
+  /**
+   * Decides at once, or returns `null`: then the request must `wait`. `cost` is what it takes of
+   * the quota.
+   */
   take(set: MeterSet, cost: number): Verdict | null {
     const now = this.#parts.now()
     const verdict = this.#take(set, cost, now)
@@ -45,7 +49,9 @@ export class Limiter {
     return verdict
   }
 
-  /** After `take` returned `null`. `settle` is called later, never before this returns. */
+  /**
+   * To be called after `take` returned `null`. `settle` is called later, never before this returns.
+   */
   wait(set: MeterSet, cost: number, settle: (verdict: Verdict) => void): void {
     const now = this.#parts.now()
     if (this.#asks.isPaused(now)) {
@@ -157,7 +163,7 @@ export class Limiter {
   }
 }
 
-/** How long a key may rest before others may have what it holds. */
+/** After how long without a request a key gives back what it holds. */
 const idleMs = ({ windowMs }: Meter): number =>
   windowMs === 0 ? 10_000 : Math.min(30_000, Math.max(1000, windowMs / 4))
 

@@ -1,13 +1,19 @@
-/** The meters of this process: one for each limit and quota, which all keys that it holds for share. */
+/**
+ * The meters of this process: one for each limit and quota. The keys that a limit counts together
+ * share its meter.
+ */
 import { idOf, type Rule } from '../tables/allowance-terms.ts'
 import { Meter } from './meter.ts'
 
 /** The meters that a request with a key must pass, all of them. */
 export interface MeterSet {
   meters: Meter[]
-  /** Of each meter, what this key has: a rotated key may share a meter with another limit. */
+  /**
+   * The rule of this key for each meter. Keys that share a meter can have different limits, such as
+   * a rotated key and its successor.
+   */
   readonly rules: readonly Rule[]
-  /** Of `meters` the one that a route's `cost` is taken from. */
+  /** The meter among `meters` that a route's `cost` is taken from. */
   quota: Meter | null
 }
 
@@ -22,7 +28,7 @@ export class MeterRegistry {
     return this.#meters.values()
   }
 
-  /** The rules of one key; of two for one period the stricter one holds. */
+  /** The meters for the rules of one key. Of two rules for one period the stricter one holds. */
   setOf(rules: readonly Rule[], quota: Rule | null, now: number): MeterSet {
     const strictest = new Map<string, Rule>()
     for (const rule of rules) {
@@ -40,7 +46,10 @@ export class MeterRegistry {
     this.#meters.delete(meter.id)
   }
 
-  /** A cached key can outlive its meters here: then it takes those that are known now. */
+  /**
+   * Meters of a cached key may have been dropped. They are replaced by the meters that are
+   * registered now.
+   */
   revive(set: MeterSet, now: number): void {
     set.meters = set.meters.map((meter) => {
       if (!meter.isDropped) return meter

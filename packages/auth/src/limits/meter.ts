@@ -10,7 +10,7 @@ import { SlidingLog } from './sliding-log.ts'
 
 const FIRST_RECHECK_MS = 50
 const LAST_RECHECK_MS = 30_000
-/** Where nothing more could be had ahead, it is not asked for again within that time. */
+/** How long no more allowances are asked ahead of need after none could be had. */
 const MORE_AHEAD_MS = 1000
 
 /** A statement: when it was sent and answered, and the entry of this process in its answer. */
@@ -24,7 +24,7 @@ export interface Sending {
 export class Meter {
   rule: Rule
   readonly id: string
-  /** Of a quota 0. */
+  /** The span of a limit in milliseconds; 0 for a quota. */
   readonly windowMs: number
   /** `null` for a quota, whose period only Postgres knows. */
   readonly log: SlidingLog | null
@@ -65,7 +65,7 @@ export class Meter {
     this.#aim(this.#target)
   }
 
-  /** To be called before the others, with one `now` for all of them. */
+  /** Call this before the other methods, with one `now` for all of them. */
   prune(now: number): void {
     this.log?.prune(now)
     if (this.#portions.prune(now)) this.#returned()
@@ -137,7 +137,7 @@ export class Meter {
     if (granted < ask.want) this.#denied(answer, sentAt)
     else if (used < this.rule.limit) this.#deniedUntil = -Infinity
     if (granted > 0) this.#recheckMs = FIRST_RECHECK_MS
-    // To ask for more before something is free would be in vain.
+    // Asking for more before something is free would be in vain.
     if (ask.ahead > 0 && ahead === 0) {
       this.#nothingAheadUntil = now + Math.min(retryMs ?? Infinity, MORE_AHEAD_MS)
     }

@@ -14,7 +14,7 @@ export interface Portion {
 export class Portions {
   /** Usable allowances, as of the last `prune`. */
   held = 0
-  /** Those that end first come first. */
+  /** Portions that end first come first. */
   #portions: Portion[] = []
   #firstEndsAt = Infinity
   #returns: Return[] = []

@@ -40,7 +40,10 @@ export function rateLimit({ meters }: MeterSet, labels: readonly string[], now: 
   return text
 }
 
-/** For `Retry-After`, of all limits, or of the quota, that the request is over; `undefined`: never. */
+/**
+ * The value of `Retry-After` for all limits, or for the quota, that the request is over;
+ * `undefined`: never.
+ */
 export function retryAfterSeconds(
   { meters, quota }: MeterSet,
   refusing: Meter,
@@ -51,6 +54,6 @@ export function retryAfterSeconds(
   return Math.max(...[...over, refusing].map((meter) => secondsOf(meter.retryAfterMs(now)) ?? 1))
 }
 
-/** At least one: a request that comes at once would be refused again. */
+/** Rounds up to at least one second: a request that comes at once would be refused again. */
 const secondsOf = (ms: number | null): number | undefined =>
   ms === null ? undefined : Math.max(1, Math.ceil(ms / 1000))

@@ -24,7 +24,10 @@ export class WaitingRequests {
     else this.#byMeter.set(meter, new Set([request]))
   }
 
-  /** Those of any of these meters, in the order in which they came. They wait for none of them now. */
+  /**
+   * Takes the requests that wait for any of these meters, in the order in which they came. They
+   * wait for none of them now.
+   */
   takeAll(meters: Iterable<Meter>): WaitingRequest[] {
     const requests = new Set<WaitingRequest>()
     for (const meter of meters) {
@@ -34,7 +37,7 @@ export class WaitingRequests {
     return [...requests].filter(({ settle }) => settle !== null)
   }
 
-  /** Those for which no statement is under way. */
+  /** Takes the requests for which no statement is under way. */
   takeUnasked(): WaitingRequest[] {
     return this.takeAll([...this.#byMeter.keys()].filter((meter) => !meter.isAsking))
   }

@@ -56,7 +56,7 @@ export function createApiKeyOperations(context: OperationContext) {
     throw new KeyLimitReached(String(maxKeysPerTenant))
   }
 
-  /** Of a key that is made now; `null` where its life has no limit. */
+  /** The latest expiry of a key that is made now; `null` where its life has no limit. */
   const latestExpiry = (): string | null =>
     withinLifetime(DEFAULT_FIELDS, Date.now(), settings.maxKeyLifetimeDays).expiresAt
 

@@ -8,7 +8,7 @@ const TIMEOUT_MS = 5000
 const ASK_AGAIN_MS = 60_000
 
 export interface GithubKeysParts {
-  /** Those of the option. */
+  /** The keys that the option gives. */
   given: readonly GithubKey[] | undefined
   fetchKeys?: () => Promise<readonly GithubKey[]>
   /** Milliseconds of a monotonic clock. */
@@ -33,7 +33,7 @@ export function createGithubKeys({
     try {
       keys = await fetchKeys()
     } catch {
-      // Those that were listed before still are of use.
+      // Keys that were listed before are still of use.
     }
     asking = undefined
   }

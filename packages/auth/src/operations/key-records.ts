@@ -17,7 +17,7 @@ export const keyRecord = (
   changes: changesOf({ ...before }, { ...after }, ['key']),
 })
 
-/** Of a chain of rotations two keys are valid at most: the number of keys stays bounded. */
+/** In a chain of rotations at most two keys are valid, so that the number of keys stays bounded. */
 export const endOf = ({ key, endedAt }: EndedKey): AuditRecord =>
   keyRecord('key.update', key, { expiresAt: key.expiresAt }, { expiresAt: endedAt })
 

@@ -26,7 +26,7 @@ export const DEFAULT_FIELDS: KeyFields = {
   quota: null,
 }
 
-/** Those of a key. */
+/** The fields of a key. */
 export const fieldsOf = (key: ApiKey): KeyFields => {
   const { label, scopes, expiresAt, enabled, metadata, allowedIps, limits, quota } = key
   return { label, scopes, expiresAt, enabled, metadata, allowedIps, limits, quota }

@@ -9,11 +9,13 @@ import { reachOfCall, type OperationCall, type OperationContext } from './contex
 const MAX_POINTS = 1000
 const HOUR_MS = 3_600_000
 const LENGTH_MS = { hour: HOUR_MS, day: 24 * HOUR_MS }
-/** Of a span without a `from`. */
+/** How many points a span without a `from` has. */
 const POINTS = { hour: 24, day: 30 }
 
 export const createUsageOperations = ({ db, writeUsage }: OperationContext) => ({
-  /** Of all keys that the caller reaches, or of one. @throws KeyNotFound, InvalidUsageSpan */
+  /**
+   * The usage of all keys that the caller reaches, or of one. @throws KeyNotFound, InvalidUsageSpan
+   */
   async getUsage(query: UsageQuery, call: OperationCall = {}): Promise<Usage> {
     const { keyId, tenant, by = 'hour' } = query
     const { from, to } = spanOf(query, by)

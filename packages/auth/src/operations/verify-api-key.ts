@@ -65,7 +65,7 @@ export function createKeyVerification(authentication: Authentication) {
   }
 }
 
-/** Without an address a key that is bound to some is refused. */
+/** A key that is bound to addresses is refused where no address is given. */
 function refusalOf(
   key: CachedKey,
   required: Requirement,

@@ -1,4 +1,4 @@
-/** For services beside this one, which ask whether a key or a request is let through. */
+/** Routes for other services, which ask whether a key or a request is let through. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { errorResponses } from '@svc/core/internal'

@@ -12,9 +12,9 @@ export interface Rule {
 
 export interface Ask {
   readonly rule: Rule
-  /** For requests that wait. */
+  /** How many allowances the waiting requests need. */
   readonly want: number
-  /** For later ones, at most. */
+  /** How many allowances are asked for later requests, at most. */
   readonly ahead: number
   /** The number of allowances that the process already holds ahead of need. */
   readonly held: number
@@ -32,9 +32,11 @@ export interface Answer {
   ahead: number
   /** Names the grant, where a part of it is given back. */
   stamp: number
-  /** Of the limit, by all processes and with these grants. */
+  /** How much of the limit all processes have used, with these grants. */
   used: number
-  /** For how many milliseconds allowances granted ahead of need may be used; `null`: forever. */
+  /**
+   * How many milliseconds allowances that are granted ahead of need may be used; `null`: forever.
+   */
   validMs: number | null
   /** Milliseconds until more can be granted; `null`: never. */
   retryMs: number | null

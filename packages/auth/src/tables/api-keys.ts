@@ -140,7 +140,7 @@ export async function updateApiKey(
   return keyOf(rows[0])
 }
 
-/** Ends a key so many seconds from now, or earlier where it would have ended before. */
+/** Ends a key in `overlapSeconds`, or earlier where it would have ended before. */
 export async function replaceApiKey(
   db: Db,
   id: string,
@@ -217,7 +217,7 @@ export async function writeLastUsed(db: Db, uses: ReadonlyMap<string, Date>): Pr
        from free
        join unnest($1::uuid[], $2::float8[]) as uses (id, ms) on uses.id = free.id
       where keys.id = free.id`,
-    // As numbers: a Date takes pg five times as long to write.
+    // Times are passed as numbers: pg takes five times as long to write a Date.
     [[...uses.keys()], Array.from(uses.values(), (at) => at.getTime())],
   )
 }

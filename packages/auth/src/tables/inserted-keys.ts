@@ -13,7 +13,7 @@ export interface InsertedKeys {
 
 const MAX_NAMED_KEYS = 1000
 
-/** With `null` no row is read, and the first snapshot is returned. */
+/** `since` is `null`: no row is read, and the first snapshot is returned. */
 export async function findInsertedKeys(db: Db, since: string | null): Promise<InsertedKeys> {
   const { rows } = await db.query(
     `select snapshot::text, snapshot_xmax < pg_snapshot_xmax($1::pg_snapshot) as "isSetBack",

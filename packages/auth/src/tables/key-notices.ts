@@ -5,7 +5,7 @@ import type { Db } from '@svc/core/internal'
 const LATEST_DAYS = 7
 const PORTION = 100
 
-/** Ids of keys that expire within so many days, were not rotated, and were not told of. */
+/** Ids of keys that expire within `withinDays`, were not rotated, and were not announced yet. */
 export async function findExpiring(db: Db, withinDays: number): Promise<string[]> {
   const { rows } = await db.query(
     `select id from svc."__svc.auth.api_keys" as keys
@@ -41,7 +41,7 @@ export interface UnusedKey {
 
 const UNUSED = `'unused:' || extract(epoch from coalesce(last_used_at, created_at))::bigint`
 
-/** Keys that were not used for so many days, or never since they were made as long ago. */
+/** Keys that were not used for `days`, or were made that long ago and never used. */
 export async function findUnused(db: Db, days: number): Promise<UnusedKey[]> {
   const { rows } = await db.query(
     `select id, ${UNUSED} as notice from svc."__svc.auth.api_keys" as keys

@@ -24,7 +24,7 @@ export interface RateLimit {
 
 export interface PrefixRecord {
   prefix: string
-  /** For how long it is still blocked; 0 where it has failures and no block. */
+  /** How long it is still blocked; 0 where it has failures and no block. */
   blockedForMs: number
 }
 
@@ -110,7 +110,7 @@ export interface FailureChanges {
   records: PrefixRecord[]
 }
 
-/** With `null` no record is read, and the first snapshot is returned. */
+/** `since` is `null`: no record is read, and the first snapshot is returned. */
 export async function findFailureChanges(db: Db, since: string | null): Promise<FailureChanges> {
   const { rows } = await db.query(
     `select snapshot::text, snapshot_xmax < pg_snapshot_xmax($1::pg_snapshot) as "isSetBack",

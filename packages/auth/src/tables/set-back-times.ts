@@ -4,7 +4,8 @@ import type { Db } from '@svc/core/internal'
 const BACK = 'make_interval(secs => $1)'
 
 const STATEMENTS = [
-  // A use and the creation too: by them a key is not used for so many days.
+  // The last use and the creation are set back as well: they decide for how many days a key was not
+  // used.
   `update svc."__svc.auth.api_keys" set expires_at = expires_at - ${BACK},
           created_at = created_at - ${BACK}, last_used_at = last_used_at - ${BACK}`,
   `update svc."__svc.auth.windows" set

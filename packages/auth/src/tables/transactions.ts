@@ -7,7 +7,7 @@ export async function findTransactionId(db: Db): Promise<string> {
   return rows[0].id
 }
 
-/** Those that are committed, rolled back, or too old for Postgres to know. */
+/** The ids of the transactions that are committed, rolled back, or too old for Postgres to know. */
 export async function findEndedTransactions(db: Db, ids: readonly string[]): Promise<string[]> {
   const { rows } = await db.query(
     `select id from unnest($1::text[]) as id

@@ -114,7 +114,8 @@ export async function sweepUsage(db: Db): Promise<void> {
     )
     if ((rowCount ?? 0) < portion) break
   }
-  // Of processes that are gone: those that live write more often, or have nothing to write again.
+  // Rows of processes that are gone. Living processes write more often, or have nothing to write
+  // again.
   await db.query(
     `delete from svc."__svc.auth.usage_writers" where written_at < now() - interval '1 day'`,
   )

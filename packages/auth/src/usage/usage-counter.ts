@@ -2,7 +2,10 @@
 import { OutageLog, type Log } from '../outage-log.ts'
 import type { Counts, UsageOutcome, UsagePortion } from '../tables/usage.ts'
 
-/** Those of one key since the last batch: kept with the cached key, so that no lookup is needed. */
+/**
+ * The counts of one key since the last batch. They are kept with the cached key, so that no lookup
+ * is needed.
+ */
 export interface KeyUsage extends Counts {
   readonly keyId: string
   /** It is part of the next batch. */
@@ -61,7 +64,7 @@ export class UsageCounter {
     this.#used.push(usage)
   }
 
-  /** Of a key that is not remembered, such as an expired one. */
+  /** Counts for a key that is not remembered, such as an expired one. */
   countOnce(keyId: string, outcome: UsageOutcome): void {
     this.count(usageOf(keyId), outcome)
   }

@@ -51,7 +51,10 @@ export function setCookie({ token, maxAgeSeconds, isEmbedded, ...of }: NewCookie
   ].join('; ')
 }
 
-/** Deletes it, of either kind: a partitioned cookie is another one than that without. */
+/**
+ * Deletes the cookie in both forms: browsers keep a partitioned cookie beside one with the same
+ * name that is not partitioned.
+ */
 export const clearCookies = (of: CookieOf): string[] =>
   [false, true]
     .filter((isEmbedded) => !isEmbedded || of.isSecure)

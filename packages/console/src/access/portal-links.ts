@@ -5,7 +5,7 @@ import { EXPECTED_CAN, isCan, PORTAL_RIGHTS, rightsOf, type Can } from '../right
 import { insertPortalCode } from '../tables/portal-codes.ts'
 import { hashOfToken, newToken } from './token.ts'
 
-/** For whom a link into the portal is, what it allows, and for how long. */
+/** What a link into the portal allows, to whom, and for how long. */
 export interface PortalLink {
   tenant: string
   /**

@@ -4,10 +4,10 @@ export interface Sender {
   origin: string | undefined
   /** `Sec-Fetch-Site`. */
   site: string | undefined
-  /** Of the request, as the host sees it: `trustProxy` decides. */
+  /** The host of the request, as the server sees it: `trustProxy` decides. */
   host: string
   isSecure: boolean
-  /** Where browsers reach the host, by the option `origin`. */
+  /** The origin at which browsers reach the host, by the option `origin`. */
   ownOrigin: string | null
 }
 

@@ -76,7 +76,10 @@ export const operatorCalls: CallsOf<'tenants' | 'audit' | 'health' | 'sessions'>
   },
 }
 
-/** Those of both plugins, by name. Each gives a page of its own: what is first in both is complete. */
+/**
+ * The tenants of both plugins, by name. Each plugin gives its first `limit` tenants, so that the
+ * first `limit` of both together are complete.
+ */
 async function tenants(
   { limit, after }: { limit: number; after?: string },
   { auth, webhooks }: By,
@@ -85,7 +88,7 @@ async function tenants(
   const withKeys = (await auth?.listTenants(page)) ?? []
   const withWebhooks = (await webhooks?.listTenants(page)) ?? []
   const names = [...withKeys, ...withWebhooks].map(({ tenant }) => tenant)
-  // In the order of the tables, which compare bytes.
+  // Sorted as the tables sort, which compare bytes.
   const inOrder = [...new Set(names)].toSorted((a, b) => (a < b ? -1 : 1)).slice(0, limit)
   return inOrder.map((tenant) => ({
     id: tenant,

@@ -14,7 +14,7 @@ type AnyCall = Call<unknown, unknown>
 
 const CALL_OF = new Map(Object.entries(CALLS) as [string, AnyCall][])
 
-/** Of the identity's rights those with something behind them in this host. */
+/** The rights of the identity for which this host has at least one operation. */
 export const usableRights = (identity: Identity, features: ReturnType<ConsoleParts['features']>) =>
   identity.rights.filter((right) =>
     [...CALL_OF.values()].some((call) => call.right === right && isThere(call, features)),

@@ -56,7 +56,7 @@ export interface ApiKey extends Required<KeyFields> {
   replacedBy: string | null
 }
 
-/** With the text of the key, which is never shown again. */
+/** A new key, with its text, which is never shown again. */
 export interface CreatedApiKey extends Omit<ApiKey, 'revokedAt' | 'lastUsedAt' | 'replacedBy'> {
   key: string
 }

@@ -13,7 +13,7 @@ export interface Paging {
   after?: string
 }
 
-/** Of the operator's lists: one tenant's entries, with `''` those without a tenant. */
+/** A filter of the operator's lists: the entries of one tenant; `''`: those without a tenant. */
 export interface OfTenant {
   tenant?: string
 }

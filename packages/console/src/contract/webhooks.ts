@@ -111,7 +111,7 @@ export interface PublishedEvent {
   id: string
   tenant: string | null
   publishedAt: string
-  /** Of the payload, as JSON text. */
+  /** The size of the payload as JSON text. */
   bytes: number
 }
 

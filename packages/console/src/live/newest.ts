@@ -7,14 +7,20 @@ import type { Hint } from '../contract.ts'
 export interface Newest {
   deliveries: string | null
   inbound: string | null
-  /** The newest changes, with what they are of. */
+  /** The newest changes, each with the kind of its target. */
   changes: { id: string; kind: string }[]
 }
 
-/** Changes that may lie between two looks and still be told apart. */
+/**
+ * How many of the newest changes are read. Where more than these come between two readings, the
+ * kinds of the older ones are not reported.
+ */
 const CHANGES = 20
 
-/** Within a tenant, or `null` for all. Each is one row at the end of an index. */
+/**
+ * Reads within a tenant; `null`: within all. It reads one delivery, one inbound request and
+ * `CHANGES` changes, each from the end of an index.
+ */
 export async function findNewest({ svc }: Core, tenant: string | null): Promise<Newest> {
   const webhooks = (svc as Partial<typeof svc>).webhooks?.as({ tenant })
   const within = tenant === null ? {} : { tenant }

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import type { Identity } from '../access/identity.ts'
 import type { Hint, Right } from '../contract.ts'
 
-/** Hints of a type are held back for so long, so that a page asks at most so often. */
+/** The shortest pause between two hints of a type. A page reloads at most that often. */
 const PAUSE_MS = 1000
 const HEARTBEAT_MS = 15_000
 

@@ -17,7 +17,7 @@ export interface Asset {
 export interface PageFiles {
   /** The page, mounted at `base`. */
   index: Asset
-  /** By the path below the page's. */
+  /** Assets by their path below that of the page. */
   assets: ReadonlyMap<string, Asset>
 }
 
@@ -65,7 +65,7 @@ function mounted({ base, name, logo }: Mount, html: string): Buffer {
     .replace(/<svg class="brand-mark".*?<\/svg>/s, sign)
     .replaceAll('"./assets/', `"${base}/assets/`)
     .replaceAll('"%BASE%', `"${base}`)
-    // As functions: a `$` of a name is no pattern.
+    // Functions are given because a `$` in a name is no pattern.
     .replaceAll('%NAME%', () => escaped(name))
   return Buffer.from(text)
 }

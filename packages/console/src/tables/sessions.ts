@@ -11,7 +11,7 @@ export interface SessionRow {
   tenant: string | null
   /** `null` for a session of a key. */
   rights: Right[] | null
-  /** Of a session of the bootstrap key: it is another one when that key is. */
+  /** For a session of the bootstrap key: a seal that changes with that key. */
   bootstrapSeal: string | null
   ip: string | null
   createdAt: string
@@ -90,7 +90,7 @@ export async function sweepSessions(db: Db): Promise<void> {
   await db.query(`delete from svc."__svc.console.portal_codes" where expires_at < now()`)
 }
 
-/** For `advance`: what ends in so many seconds has ended. */
+/** Ends sessions and portal codes `seconds` earlier, for `advance` of the testing kit. */
 export async function endSessionsSooner(db: Db, seconds: number): Promise<void> {
   for (const table of ['sessions', 'portal_codes']) {
     await db.query(

@@ -9,7 +9,7 @@ export interface KnexTransaction {
 }
 
 interface Client {
-  /** Of a transaction: its one connection, which goes back when it ends. */
+  /** On a transaction: returns its one connection, which goes back when it ends. */
   acquireConnection(): Promise<Db>
 }
 

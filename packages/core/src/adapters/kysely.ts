@@ -35,7 +35,7 @@ export function fromKysely(trx: KyselyTransaction): Db {
       const { rows, numAffectedRows } = await plain.executeQuery({
         sql,
         parameters,
-        // As CompiledQuery.raw makes it.
+        // The same object as CompiledQuery.raw makes.
         query: { kind: 'RawNode', sqlFragments: [sql], parameters: [] },
         queryId: { queryId: randomUUID() },
       })

@@ -27,7 +27,8 @@ const JSONB = 3802
  */
 export function fromPostgresJs(sql: PostgresJsTransaction): Db {
   assertTransaction(sql, 'postgres.js')
-  // By default it writes a string for a parameter of type jsonb as JSON: ours are JSON already.
+  // postgres.js writes a string for a parameter of type jsonb as JSON by default: our strings are
+  // JSON already.
   const writesJson = (sql as Options).options?.serializers?.[JSONB]?.('') !== ''
   const parameter = (value: unknown) =>
     writesJson && typeof value === 'string' ? new TextParameter(value) : value

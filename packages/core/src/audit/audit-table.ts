@@ -6,14 +6,14 @@ import type { AuditOrigin } from './audit-origin.ts'
 
 /** One change, to be written in its transaction. */
 export interface AuditRecord {
-  /** Of what was changed. */
+  /** The tenant of what was changed. */
   tenant: string | null
   action: string
   target: { kind: string; id: string }
   changes: AuditChanges | null
 }
 
-/** In the transaction of the changes. */
+/** Writes audit rows, in the transaction of the changes. */
 export async function insertAudit(
   db: Db,
   { actor, requestId, ip }: AuditOrigin,

@@ -14,7 +14,7 @@ import { EVERYWHERE, isTenant, TENANT, type Reach } from '../tenants/tenants.ts'
  * }
  */
 export interface OnBehalfOf {
-  /** Within which tenant; `null` for the operator, who reaches all of them. */
+  /** The tenant within which it acts; `null` for the operator, who reaches all of them. */
   tenant: string | null
   /** What the audit says of who it was. @default kind 'process' */
   actor?: AuditActor

@@ -8,7 +8,7 @@ import { resolveCoreOptions } from '../core-options.ts'
 import type { Db } from '../postgres/transaction.ts'
 import type { Output } from './run.ts'
 
-/** Those that have something in the database say with a module `migrations` how it is made. */
+/** Packages with something in the database: their module `migrations` says how it is made. */
 const PACKAGES = ['@svc/auth', '@svc/webhooks', '@svc/console']
 
 interface Migrations {

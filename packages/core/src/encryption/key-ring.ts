@@ -9,7 +9,7 @@ import {
 } from 'node:crypto'
 import { DecryptionFailed } from '../errors.ts'
 
-/** Where a text is stored: it cannot be opened anywhere else. */
+/** The place where a text is stored: the text cannot be opened anywhere else. */
 export interface Place {
   table: string
   column: string
@@ -49,7 +49,10 @@ const keyIdOf = (key: Buffer): string =>
 
 export class KeyRing implements Cipher {
   readonly isEnabled = true
-  /** With bytes as its key Node 24.21 takes longer to look at the key than to seal a short text. */
+  /**
+   * Key objects, because Node 24.21 takes longer to look at a key of bytes than to seal a short
+   * text.
+   */
   #keys: Map<string, KeyObject>
   #first: { id: string; key: KeyObject }
 
@@ -93,7 +96,7 @@ export class KeyRing implements Cipher {
   }
 }
 
-/** Without the option `encryption`: texts are stored as they are. */
+/** The key ring without the option `encryption`: texts are stored as they are. */
 export const NO_CIPHER: Cipher = {
   isEnabled: false,
   seal: (text) => text,

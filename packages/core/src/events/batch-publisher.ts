@@ -39,7 +39,7 @@ type Result<P extends { results: unknown[] }> = P['results'][number]
 const LARGEST_CLAIMED_BATCH = 8
 
 export class BatchPublisher {
-  /** Of publishes in the caller's transactions as well. */
+  /** The terms, which hold for publishes in the caller's transactions as well. */
   readonly terms: PublishTerms
   #database: Pick<Database, 'db' | 'pool'>
   #handover: JobHandover

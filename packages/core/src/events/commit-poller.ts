@@ -20,7 +20,7 @@ const MOST = 1000
 export class CommitPoller {
   #db: Db
   #committed: (waiting: WaitingJobs) => void
-  /** By the id of the transaction. */
+  /** The expected commits by the id of the transaction. */
   #expected = new Map<string, Expected>()
   #pauseMs = FIRST_LOOK_MS
   #timer: NodeJS.Timeout | undefined

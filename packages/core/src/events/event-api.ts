@@ -83,13 +83,13 @@ export interface DeadLetterOptions {
 
 /** Options of `events.redrive`. */
 export interface RedriveOptions {
-  /** Those dead letters alone, by their `id`. @default all of the subscription */
+  /** Only the dead letters with these ids. @default all of the subscription */
   ids?: string[]
 }
 
 /** An event that a subscription has not handled, after all its attempts. */
 export interface SubscriptionDeadLetter {
-  /** Of the dead letter, a UUIDv7: for `after`, and for the `ids` of `events.redrive`. */
+  /** The id of the dead letter, a UUIDv7: for `after`, and for the `ids` of `events.redrive`. */
   id: string
   /** The name of the event. */
   event: string

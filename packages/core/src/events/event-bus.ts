@@ -87,7 +87,10 @@ export class EventBus {
     })
   }
 
-  /** As `svc.events.publish`, with the payload as JSON text, which is kept byte for byte. */
+  /**
+   * Does the same as `svc.events.publish`, with the payload as JSON text, which is kept byte for
+   * byte.
+   */
   async publishText(
     name: string,
     payload: string,
@@ -105,7 +108,7 @@ export class EventBus {
 
   async #publish(event: EventRow, db: Db | undefined): Promise<PublishResult> {
     this.#parts.catalogue.check(event.name, event.payload)
-    // With `db` the caller holds a connection already: declaring takes a second one, and can deadlock
+    // A caller with `db` holds a connection already: declaring takes a second one, and can deadlock
     // a full pool.
     if (!db || !this.#ready) await this.declare()
     if (!db) return this.#publisher.publish(event)
@@ -228,7 +231,7 @@ export class EventBus {
     return this.#declarations.write()
   }
 
-  /** From now on a subscription is written as soon as it is made. */
+  /** The host is ready: from now on a subscription is written as soon as it is made. */
   async ready(): Promise<void> {
     this.#ready = true
     await this.declare()

@@ -7,14 +7,14 @@ export type Position = [publishedAt: string, name: string, id: string]
 
 export interface FoundRow {
   name: string
-  /** As it is stored, see event-id.ts. */
+  /** The id as it is stored, see event-id.ts. */
   id: string
   tenant: string | null
   publishedAt: string
   bytes: number
   /** JSON text; `null` where it was not asked for. */
   payload: string | null
-  /** Of the time, with all of its digits. */
+  /** The time with all of its digits. */
   position: string
 }
 

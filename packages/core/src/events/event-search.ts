@@ -56,7 +56,7 @@ export interface FoundEvent {
   tenant: string | null
   /** ISO 8601 in UTC. */
   publishedAt: string
-  /** Of the payload's JSON text, in UTF-8. */
+  /** The size of the payload's JSON text, in UTF-8. */
   bytes: number
   /** There where `payloads` was asked for. */
   payload?: unknown

@@ -6,11 +6,13 @@ import { idsOfTenant } from './event-id.ts'
 
 export interface EventRow {
   name: string
-  /** As it is stored, see event-id.ts. */
+  /** The id as it is stored, see event-id.ts. */
   id: string
   /** JSON text. */
   payload: string
-  /** Of the span that published it, see telemetry/trace-context.ts. @default none */
+  /**
+   * The trace context of the span that published it, see telemetry/trace-context.ts. @default none
+   */
   traceContext?: string | null
   /** A row that is written with it. @default none */
   alongside?: Alongside | undefined
@@ -19,7 +21,7 @@ export interface EventRow {
 export interface StoredEvent extends EventRow {
   publishedAt: Date
   traceContext: string | null
-  /** Of the payload's text in UTF-8. */
+  /** The size of the payload's text in UTF-8. */
   bytes: number
 }
 

@@ -15,7 +15,7 @@ export interface Seen {
   reader: string | null
   /** Another one, or one that was started again, has other snapshots. */
   server: string
-  /** By the clock of Postgres, in seconds since 1970. */
+  /** When it was read, by the clock of Postgres, in seconds since 1970. */
   readAt: number
 }
 

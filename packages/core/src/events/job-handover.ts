@@ -1,4 +1,7 @@
-/** From the commit of a publish to the workers: the jobs that this process has claimed start at once. */
+/**
+ * Hands the jobs that a publish has claimed for this process to the workers, once the publish is
+ * committed: they start at once.
+ */
 import type { Job } from '../jobs/job.ts'
 import type { WorkerRegistry } from '../jobs/worker-registry.ts'
 import type { JobOffer } from './publish-statement.ts'

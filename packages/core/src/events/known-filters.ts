@@ -29,7 +29,7 @@ export const CHANGES_KEPT_SECONDS = 3 * KEPT_SECONDS
 const MOST_NAMES = 10_000
 
 export class KnownFilters {
-  /** By their keys, the longest unused first. */
+  /** The known filters by their keys, the longest unused first. */
   #known = new Map<string, Known>()
   #size = 0
   /** Names of events for which some recipient had a filter. */

@@ -22,7 +22,7 @@ export interface Published {
   undecided: UndecidedFilter[]
 }
 
-/** By the name of their queue. */
+/** Claimed jobs by the name of their queue. */
 export type ClaimedJobs = ReadonlyMap<string, Job[]>
 
 export interface PublishedOnce extends Omit<Published, 'results'> {

@@ -17,7 +17,7 @@ export interface MatchedRecipient {
 }
 
 export interface MatchedRecipients {
-  /** In the order of the events: an ordered webhook has them in this order. */
+  /** The recipients in the order of the events: an ordered webhook has them in this order. */
   matched: MatchedRecipient[]
   undecided: UndecidedFilter[]
 }

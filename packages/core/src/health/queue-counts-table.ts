@@ -18,9 +18,9 @@ export interface QueueCount {
   dead: number
 }
 
-/** Up to so many jobs of a queue are counted; beyond it pg-boss's own counts are taken. */
+/** Up to how many jobs of a queue are counted; for longer queues pg-boss's own counts are taken. */
 export const COUNTED = 10_000
-/** Of longer queues so many are looked at in either lane for the one that is due the longest. */
+/** In how many jobs of each lane a longer queue is searched for the one that is due the longest. */
 const LOOKED_AT = 1000
 
 const JOBS_OF = (queue: string, limit: string) => `

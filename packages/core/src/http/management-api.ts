@@ -118,7 +118,10 @@ const errorHandler =
     else reply.send(answer)
   }
 
-/** For routes whose answers a page of ours reads: the host's `errorBody` is not asked. */
+/**
+ * The error handler of routes whose answers a page of ours reads: the host's `errorBody` is not
+ * asked.
+ */
 export const answerPlainly = errorHandler(null)
 
 function answerTo(error: FastifyError, request: FastifyRequest): ErrorAnswer {

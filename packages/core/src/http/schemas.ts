@@ -30,7 +30,7 @@ export const Tenant = nullable(
   }),
 )
 
-/** Of a query: whose rows are listed. */
+/** The tenant whose rows a query lists. */
 export const TenantFilter = Type.Optional(
   Type.String({
     pattern: `${TENANT_PATTERN}|^$`,

@@ -13,7 +13,9 @@ export interface JobGroup {
   rateSeconds: number | null
   /** Attempts at a time over all processes, where that is restricted. */
   maxInFlight: number | null
-  /** Of a restricted group: since when jobs of it may wait among those of other groups, as text. */
+  /**
+   * For a restricted group: since when jobs of it may wait among those of other groups, as text.
+   */
   unparkedSince: string | null
 }
 

@@ -215,7 +215,7 @@ export class JobQueues implements Queues {
   }
 
   async advance(db: Db, queue: string, group: string): Promise<boolean> {
-    // Those that nobody has parked yet since the group was held.
+    // Parks the jobs that nobody has parked since the group was held.
     await parkHead(db, queue, group)
     return await advanceParked(db, queue, group)
   }
@@ -229,7 +229,7 @@ export class JobQueues implements Queues {
   }
 
   async recover(db: Db, asked: AskedRecovery): Promise<Recovery> {
-    // Of two calls at once the second waits here, and counts what the first has left.
+    // The second of two simultaneous calls waits here, and counts what the first has left.
     await lockRecoveries(db, asked.group)
     // A redrive waits likewise.
     if (asked.what === 'dead') await recordParked(db, asked.queue, [asked.group])

@@ -11,7 +11,7 @@ export interface RetrySettings {
 /** Attempts and delays of the jobs that this process publishes. */
 export function retrySettingsOf(worker: WorkerSettings): RetrySettings {
   const { maxAttempts, retryDelaySeconds, retryDelayMaxSeconds } = worker
-  // With a delay of 0 pg-boss's back-off would wait for a second.
+  // If the delay is 0, pg-boss's back-off would wait for a second.
   const retryBackoff = worker.retryBackoff && retryDelaySeconds > 0
   return { maxAttempts, retryDelaySeconds, retryBackoff, retryDelayMaxSeconds }
 }

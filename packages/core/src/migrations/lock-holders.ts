@@ -22,7 +22,7 @@ const BLOCKER = `activity.pid, activity.usename as user, activity.application_na
 
 /** What the session `pid` waits for at this moment, and who holds it; on another connection. */
 export async function findBlocked(db: Db, pid: number): Promise<Blocked | undefined> {
-  // Within a transaction the first look at pg_stat_activity is the one that all later ones see.
+  // All reads of pg_stat_activity within a transaction see what the first one saw.
   await db.query('select pg_stat_clear_snapshot()')
   const { rows } = await db.query(
     `select ${BLOCKER},

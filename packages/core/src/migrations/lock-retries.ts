@@ -2,7 +2,10 @@
 
 const FIRST_LOCK_MS = 500
 const LONGEST_LOCK_MS = 2000
-/** Between two tries everything that has queued up goes ahead, for twice as long as it waited. */
+/**
+ * The pause after a try, as a multiple of the time that the try has waited. Whatever has queued up
+ * goes ahead in it.
+ */
 const REST = 2
 
 export interface Try {

@@ -4,7 +4,7 @@ import { findBlocked, wordsOf, type Blocked } from './lock-holders.ts'
 import { transaction, type Db } from '../postgres/transaction.ts'
 import { tryOf } from './lock-retries.ts'
 import { MigrationBlocked } from '../errors.ts'
-import { assertSchemaMade } from './assert-schema-made.ts'
+import { assertNoMissingSchema } from './missing-schema.ts'
 import { createMigrationsTable, findApplied, recordApplied } from './migrations-table.ts'
 import { assertNotTooNew } from './newer-schema.ts'
 import { withQueryTimeout } from '../postgres/query-timeout.ts'
@@ -45,7 +45,7 @@ export async function migrate(boot: MigrationBoot, owner: string, folder: URL): 
   const applied = await findApplied(db, owner)
   assertNotTooNew(applied, owner, names)
   const pending = without(names, applied)
-  if (boot.isCheck) assertSchemaMade(pending, owner)
+  if (boot.isCheck) assertNoMissingSchema(pending, owner)
   if (pending.length === 0) return
   await withMigrationLock(boot, async (turn) => {
     await createMigrationsTable(db)

@@ -56,7 +56,7 @@ export const isPool = (database: unknown): database is pg.Pool =>
  */
 export function withServerOptions(config: pg.PoolConfig, options: string): pg.PoolConfig {
   const { connectionString, ...fields } = config
-  // As pg does it, so that the field `options` can be replaced.
+  // Parsed as pg does it, so that the field `options` can be replaced.
   const parsed = connectionString ? parse(connectionString) : {}
   const all = { ...fields, ...parsed } as pg.PoolConfig
   const given = all.options ?? process.env['PGOPTIONS']

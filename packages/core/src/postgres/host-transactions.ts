@@ -30,7 +30,7 @@ const rules: OptionRules = {
 
 interface Hooks {
   begun?(db: Db): void
-  /** Before the commit; a throw rolls back. */
+  /** Runs before the commit; a throw rolls back. */
   ending?(): void
 }
 

@@ -33,9 +33,9 @@ export interface Notifications {
 }
 
 export interface AskOptions {
-  /** Rejects after so long, waiting for its turn included. */
+  /** After how long the statement is rejected, waiting for its turn included. */
   timeoutMs: number
-  /** Before all statements that wait and are not urgent. */
+  /** Goes before all waiting statements that are not urgent. */
   isUrgent?: boolean
 }
 

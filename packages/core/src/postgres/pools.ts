@@ -24,7 +24,7 @@ export interface Database {
   workerPool: WorkerPool
   /** A transaction on `pool`, with the plans of `workerPool`: for what moves jobs in the background. */
   background<T>(run: (db: Db) => Promise<T>, limit?: { timeoutMs?: number }): Promise<T>
-  /** For the one connection that listens. */
+  /** The config of the one connection that listens. */
   listener: pg.ClientConfig
   /** Whether a pooler stands between: what a session sets, prepares or listens to there is lost. */
   pooled: boolean

@@ -43,8 +43,8 @@ export function poolWithQueryTimeout(
       try {
         return await (client as Client).query(timed(statement, values, ms))
       } catch (error) {
-        // As pg's own `pool.query`: what state the connection is in is not known yet. Several
-        // statements in one text may have begun a transaction that failed.
+        // The connection is closed, as by pg's own `pool.query`: its state is not known yet.
+        // Several statements in one text may have begun a transaction that failed.
         broken = error as Error
         if (isClientTimeout(error)) {
           const { processID } = client as unknown as { processID?: number }

@@ -1,7 +1,10 @@
 import { Unavailable } from '../errors.ts'
 import { isConnectionError } from './connection-errors.ts'
 
-/** Where Postgres cannot be asked, the error of the house in place of that of pg, which is its cause. */
+/**
+ * The error that is thrown where Postgres does not answer, in place of that of pg, which is its
+ * cause.
+ */
 export async function orUnavailable<Result>(result: Promise<Result>): Promise<Result> {
   try {
     return await result

@@ -1,11 +1,12 @@
 /**
- * The connections that fetch and settle jobs. Generic plans that were made while the queue's table
- * was empty collapse once it is not. The queue's statements have one right plan, a walk along its
- * index, so every other is taken away. The few that every job needs are prepared.
+ * The connections that fetch and settle jobs. A generic plan that is made while the queue's table
+ * is empty becomes slow once the table fills. Each statement of the queue has one good plan, a scan
+ * of its index: the settings of these connections disable the others. The few statements that every
+ * job needs are prepared.
  *
- * Their commits do not wait for the disk, which a publish always does. What a crash of Postgres may
- * forget of the last moment is a claim, then the job waits as before, or a settle, then the job is
- * attempted again under the same delivery id: nothing is lost.
+ * Commits on these connections do not wait for the disk. The commit of a publish does. A crash of
+ * Postgres can lose the last claims and settlements. After a lost claim the job waits again. After
+ * a lost settlement it is attempted again, under the same delivery id.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
@@ -28,9 +29,15 @@ export const BEGIN_WITH_WORKER_PLANS = [
 
 export class WorkerPool implements Db {
   readonly pool: pg.Pool
-  /** A pooler refuses, or forgets, settings of a session: they are made within each transaction. */
+  /**
+   * The pooler in between refuses or ignores settings of a session: each transaction makes them
+   * instead.
+   */
   readonly pooled: boolean
-  /** The same, with statements that each connection plans once: for those that every job needs. */
+  /**
+   * For statements that every job needs: each connection prepares such a statement and plans it
+   * only once.
+   */
   readonly prepared: Db = { query: (text, values) => this.#queryPrepared(text, values) }
   #prepares: boolean
 
@@ -63,9 +70,10 @@ export class WorkerPool implements Db {
 }
 
 /**
- * Finds out, once, whether the server takes the settings at the start of a connection: PgBouncer
- * refuses them with an error, or is told by its own settings to swallow them. An error that says
- * nothing of that (too many clients, a time-out) is no answer: the question is put again.
+ * Finds out, once, whether the server takes the settings at the start of a connection. PgBouncer
+ * refuses them with an error, or ignores them where its own settings say so. An error that has
+ * nothing to do with the settings (too many clients, a time-out) decides nothing: the probe is
+ * repeated.
  *
  * @throws the error of the last try
  */
@@ -117,8 +125,8 @@ async function probe(
 
 /**
  * Poolers answer a setting that they do not take with codes of their own choice; PgBouncer with
- * 08P01. Some only cut the connection: that counts where it is so at each try, and a connection
- * without the settings is answered.
+ * 08P01. Some only cut the connection. A cut counts as a refusal only at the last try, and only if
+ * a connection without the settings is answered.
  */
 function mayBeRefusal(error: unknown, isLast: boolean): boolean {
   const { code } = (error ?? {}) as { code?: unknown }

@@ -1,7 +1,8 @@
 /**
  * The lease of this process: its row in the table of processes says that it lives, and what it
- * declares. Processes of other versions and with other options share the database: a subscription
- * keeps an event, and data is kept for so many days, as long as any living process declares it.
+ * declares. Processes of other versions and with other options share the database. A subscription
+ * therefore keeps an event, and data keeps its retention, as long as any living process declares
+ * it.
  */
 import { isConnectionError } from '../postgres/connection-errors.ts'
 import type { Notifications } from '../postgres/notifications.ts'
@@ -26,11 +27,11 @@ import {
 import type { Db } from '../postgres/transaction.ts'
 import { ProcessLock } from './process-lock.ts'
 
-/** Between two renewals: two of them may fail before the lease lapses. */
+/** The pause between two renewals: two of them may fail before the lease lapses. */
 const RENEW_MS = 10_000
 /**
- * A restart of the only process that declares an event takes less: in the background an orderly
- * close counts only after so long.
+ * For how long the declarations of a process still count after its orderly close, in the
+ * background. A restart of the only process that declares an event takes less.
  */
 const RESTART_SECONDS = 60
 
@@ -68,7 +69,7 @@ export class ProcessLease {
   ) {
     this.#workerPool = workerPool
     this.#lock = new ProcessLock(this.id, notifications)
-    // At once: without its lock the process is taken for dead within seconds.
+    // Taken again at once: without its lock the process is taken for dead within seconds.
     notifications.onConnect(() => this.#holdsLock && void this.keepLock())
     this.#log = log
     this.#nowMs = nowMs
@@ -108,7 +109,7 @@ export class ProcessLease {
    */
   async ready({ holdsLock = false } = {}): Promise<void> {
     this.#holdsLock = holdsLock
-    // Before the row says so: others would take this process for dead.
+    // Taken before the row says so: others would take this process for dead.
     if (holdsLock) await this.keepLock()
     // The boot may have taken longer than the lease that its first declaration began.
     await this.#declareAgain()
@@ -123,7 +124,7 @@ export class ProcessLease {
     try {
       await this.#lock.hold()
     } catch (error) {
-      // Without Postgres the renewal of the lease says so.
+      // Where Postgres is not reached, the renewal of the lease logs it.
       if (isConnectionError(error)) return
       this.#log.warn(
         { err: loggable(error) },

@@ -10,7 +10,7 @@ export interface Declared {
 }
 
 export const LEASE_SECONDS = 30
-/** Ended processes are kept for so long: {@link longestDays} may look so far back. */
+/** How long ended processes are kept: {@link longestDays} may look that far back. */
 const ENDED_KEPT_SECONDS = 2 * 24 * 3600
 
 /**

@@ -14,11 +14,11 @@ export interface AttemptStart {
   event: string
   /** The subscription, where a handler is run. */
   subscription?: string
-  /** Of the span alone. */
+  /** Attributes of the span alone. */
   attributes: Attributes
   /** The trace context of what made the job: the publish of its event, or a request for it. */
   madeIn: string | null
-  /** Those that it is linked to besides: the publish, the attempt before. */
+  /** Trace contexts that the span is linked to as well: the publish, and the attempt before. */
   links: (string | null | undefined)[]
   /** When the event was published; `null` where this is not its first attempt. */
   publishedAt: Date | null

@@ -3,7 +3,7 @@
 export type Attributes = Record<string, string | number | boolean | undefined>
 
 export interface InstrumentOptions {
-  /** In UCUM: `s`, `{request}`. */
+  /** The unit in UCUM: `s`, `{request}`. */
   unit: string
   description: string
 }
@@ -59,7 +59,7 @@ export interface Span {
   /** Runs `run` with this span as the active one. */
   run<T>(run: () => T): T
   set(attributes: Attributes): void
-  /** With an error where what it measured has failed. */
+  /** Ends it, with an error where what it measured has failed. */
   end(error?: SpanError | null): void
 }
 

@@ -1,6 +1,7 @@
 /**
- * The one door to OpenTelemetry: its API, where the host has installed it, and in it the SDK that the
- * host has registered. Without either there is no tracer and no meter, and nothing is measured.
+ * The only module that loads OpenTelemetry: its API, where the host has installed it. The tracer
+ * and the meter are those of the SDK that the host has registered. Without the API or an SDK both
+ * are `null`, and nothing is measured.
  */
 import { createRequire } from 'node:module'
 import type * as Api from '@opentelemetry/api'
@@ -16,7 +17,7 @@ const SCOPE = '@svc/core'
 /** What the SDK's `suppressTracing` sets. */
 const SUPPRESSED = 'OpenTelemetry SDK Context Key SUPPRESS_TRACING'
 
-/** Asked once, at boot: an SDK has to be registered before. */
+/** Called once, at boot. An SDK that the host registers later is not used. */
 export async function openTelemetry(): Promise<OpenTelemetry> {
   const api = await installedApi()
   return api === null

@@ -2,9 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import { assertPositive, hostUnderTest } from './host-under-test.ts'
 
 /**
- * Lets so many seconds pass: what would be due by then is due now. Times in the rows are set back, and
- * so is what this process remembers; no clock is changed, and no old data is deleted. Resolves when what follows from the time itself has been published, such as
- * `svc.key.expired`; `drain` waits for the rest.
+ * Lets `seconds` pass: what would be due by then is due now. Times in the rows are set back, and
+ * so is what this process remembers. No clock is changed, and no old data is deleted. Resolves when
+ * what follows from the time itself has been published, such as `svc.key.expired`; `drain` waits for
+ * the rest.
  *
  * @throws InvalidOption
  * @example

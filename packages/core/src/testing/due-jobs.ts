@@ -11,7 +11,10 @@ export interface DueJobs {
   count: number
 }
 
-/** Whether a waiting `job` has to wait on: for its group's rate, or for an older job of its group. */
+/**
+ * Whether a waiting `job` cannot start yet: its group has used up its rate, or an older job of its
+ * ordered group is not due yet.
+ */
 const IS_RESTRICTED = `exists (
   select from svc."__svc.job_groups" as known
    where known.queue = job.name and known.group_id = job.group_id and known.restricted
@@ -25,7 +28,10 @@ const IS_RESTRICTED = `exists (
                and older.state < 'active' and older.start_after > now()
                and (older.created_on, older.id) < (job.created_on, job.id))))`
 
-/** By queue and group. Jobs of held groups are left out: they wait until their group is released. */
+/**
+ * The due jobs by queue and group. Jobs of held groups are left out: they wait until their group is
+ * released.
+ */
 export async function findDueJobs(db: Db): Promise<DueJobs[]> {
   const { rows } = await db.query(
     `select job.name as queue, job.group_id as "group", job.state = 'active' as "isRunning",

@@ -10,7 +10,7 @@ export interface HostUnderTest {
   /** Whether this process runs jobs. */
   hasWorkers: boolean
   timeShifts: readonly TimeShift[]
-  /** By how many seconds `advance` has set times back. */
+  /** How many seconds `advance` has set times back. */
   advancedSeconds: number
   /** Publishes that were not awaited are committed or refused. */
   published(): Promise<void>

@@ -36,7 +36,9 @@ type Answering = (request: ReceivedRequest) => ReceiverAnswer | Promise<Receiver
 
 /** An HTTP server of the test that records what is delivered to it. */
 export interface Receiver {
-  /** On the loopback address, which `allowedNetworks: ['127.0.0.0/8']` of svcWebhooks opens. */
+  /**
+   * The URL, on the loopback address: `allowedNetworks: ['127.0.0.0/8']` of svcWebhooks opens it.
+   */
   url: string
   /** Oldest first. */
   received: ReceivedRequest[]

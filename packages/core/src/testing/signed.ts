@@ -5,14 +5,16 @@ import { installed } from '../installed.ts'
 export interface SignedOptions {
   /** The secret that the host has under `secretName`. */
   secret?: string
-  /** Of a provider that signs with a key pair: the private key, in PEM. The host has the public one. */
+  /**
+   * The private key of a provider that signs with a key pair, in PEM. The host has the public one.
+   */
   privateKey?: string
   /**
    * Where the request goes. Providers that sign the URL need it whole, with the `publicOrigin` of the
    * source: `https://example.com/hooks/square`.
    */
   url?: string
-  /** Over those of the provider. */
+  /** Headers that replace those of the provider. */
   headers?: Record<string, string>
   /** When it is signed. @default now */
   at?: Date
@@ -20,7 +22,7 @@ export interface SignedOptions {
   [need: string]: unknown
 }
 
-/** For `app.inject`. */
+/** A request for `app.inject`. */
 export interface SignedRequest {
   method: 'POST'
   /** Path and query, where `url` was given. */

@@ -5,7 +5,7 @@ export interface TimeShift {
   /** Writes what this process keeps back for a moment, before times are set back. */
   written?(): Promise<void>
   /**
-   * Sets the times of stored rows back by so many seconds, in the transaction of `advance`.
+   * Sets the times of stored rows back by `seconds`, in the transaction of `advance`.
    * `alreadySeconds`: by how much the calls before have set them back.
    */
   rows?(db: Db, seconds: number, alreadySeconds: number): Promise<void>

@@ -1,9 +1,10 @@
+/** Computes the deduplication key of an event. Whether it is a repeat is decided by the publish. */
 import { hash } from 'node:crypto'
 import type { DeduplicationKey } from '@svc/core/internal'
 import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
 
-/** Longer names, and names with other characters, are stored as their hash. */
+/** A readable name. Longer names, and names with other characters, are stored as their hash. */
 const READABLE = /^[\x20-\x7e]{1,300}$/
 
 /** The tenant and the path parameters, which separate the keys of one source. */
@@ -15,8 +16,8 @@ export interface Scope {
 const NAMES = '__svc.webhooks.inbound'
 
 /**
- * The name under which a key of a source is stored. No two different keys share a name; without a
- * tenant and parameters it is made of source and key alone, as keys were before there were these.
+ * The name under which a key of a source is stored. Different keys have different names. Without a
+ * tenant and parameters the name is made of source and key alone, as in versions that knew neither.
  */
 export function storedName(source: string, key: string, scope?: Scope): string {
   const params = Object.entries(scope?.params ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -28,7 +29,10 @@ export function storedName(source: string, key: string, scope?: Scope): string {
 
 const namesOfTenant = (tenant: string): string => `${NAMES}@${tenant}`
 
-/** What the names of a tenant's keys begin with, and no others: no tenant holds either last character. */
+/**
+ * The prefixes of the names of a tenant's keys. No other tenant's names begin with them, because a
+ * tenant contains neither `[` nor `#`.
+ */
 export const namePrefixesOf = (tenant: string): string[] =>
   ['[', '#'].map((begin) => `${namesOfTenant(tenant)}${begin}`)
 
@@ -49,7 +53,10 @@ export function extractKey(
   return key === '' ? null : key
 }
 
-/** Of two requests with one key at the same time the second waits for the first, and is published where that fails. */
+/**
+ * Of two simultaneous requests with the same key, the second waits for the first. It is published
+ * if the first fails.
+ */
 export const storedKey = (source: Source, key: string, scope: Scope): DeduplicationKey => ({
   key: storedName(source.name, key, scope),
   ttlSeconds: source.deduplicationTtlSeconds,

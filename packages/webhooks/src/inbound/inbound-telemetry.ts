@@ -31,7 +31,7 @@ export class InboundTelemetry {
     this.#duration?.record(reply.elapsedTime / 1000, labels)
   }
 
-  /** Within the active span, else within the trace that the request brings. */
+  /** Runs within the active span, else within the trace that the request brings. */
   async trace(
     source: { name: string; path: string },
     request: FastifyRequest,

@@ -11,7 +11,7 @@ export interface InboundOutcome {
   outcome: 'accepted' | 'duplicate' | 'answered' | 'refused' | 'malformed' | 'failed'
 }
 
-/** Without a subscriber a message costs nothing: the host chooses what counts them. */
+/** A message without a subscriber costs nothing: the host chooses what counts the messages. */
 const outcomes = channel('svc.webhooks.inbound')
 
 export function publishOutcome(source: string, outcome: InboundOutcome['outcome']): void {

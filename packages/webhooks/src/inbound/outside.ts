@@ -36,7 +36,10 @@ const DAY_MS = 24 * HOUR_MS
 /** How long it is remembered that there is no such thing. */
 const MISSING_MS = 60_000
 const MOST_ANSWERS = 200
-/** Whoever forges requests can name other addresses of a pinned host: so many are asked in a minute. */
+/**
+ * How many addresses are fetched in a minute at most. Forged requests can name ever new addresses
+ * of a pinned host.
+ */
 const MOST_A_MINUTE = 60
 
 export class Outside {
@@ -58,7 +61,7 @@ export class Outside {
     this.#roots = roots
   }
 
-  /** Where the chain of a certificate must end. */
+  /** The certificates that a chain must end at. */
   get roots(): readonly X509Certificate[] {
     return (this.#readRoots ??= this.#roots.filter((pem) => pem !== '').map(readCertificate))
   }

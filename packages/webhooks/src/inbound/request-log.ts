@@ -17,11 +17,17 @@ export interface InboundLogSettings {
   keepDays: number
   /** Whether headers and bodies are kept: a request can be replayed only then. */
   rawBodies: boolean
-  /** Of those that publish nothing (refused, handshakes) at most so many in a second. */
+  /**
+   * How many requests that publish nothing (refused ones, handshakes) are logged in a second at
+   * most.
+   */
   sampleRefused: number
 }
 
-/** Where nothing was published there is no transaction to write in: such rows are written together. */
+/**
+ * Rows of requests that published nothing have no transaction to be written in: they are written
+ * together.
+ */
 const FLUSH_MS = 500
 const MOST_WAITING = 1000
 const LONGEST_REASON = 500

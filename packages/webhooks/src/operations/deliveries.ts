@@ -150,7 +150,7 @@ type ToDeliver = Pick<DeliveryData, 'event' | 'eventId'> & { payload?: string | 
 interface AskedWork {
   action: string
   from: string | null
-  /** Where it goes instead of the webhook's own address. */
+  /** The address that it goes to instead of the webhook's own. */
   url: string | undefined
   by: Caller
 }

@@ -50,7 +50,10 @@ export async function fittingPage(db: Db, rows: LogRow[], pageBytes: number): Pr
   return end === -1 ? rows : rows.slice(0, end)
 }
 
-/** As they are shown: with the payloads that events hold, and the ids that the publishes gave. */
+/**
+ * The rows as they are shown: with the payloads that events hold, and the ids that the publishes
+ * gave.
+ */
 export async function withPayloads(db: Db, rows: LogRow[]): Promise<LogRow[]> {
   const wanted = eventsOf(rows)
   const events = wanted.size === 0 ? [] : await findPayloads(db, [...wanted.values()])

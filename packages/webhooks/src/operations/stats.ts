@@ -10,7 +10,7 @@ export type ReadStats = (query: StatsQuery, by?: Caller) => Promise<Stats>
 
 const MINUTE_MS = 60_000
 const STEP_MS = { minute: MINUTE_MS, hour: 60 * MINUTE_MS, day: 24 * 60 * MINUTE_MS }
-/** Without `from`, so many points. */
+/** How many points are returned without `from`. */
 const DEFAULT_POINTS = { minute: 60, hour: 24, day: 30 }
 const MOST_POINTS = 1000
 

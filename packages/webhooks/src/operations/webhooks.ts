@@ -146,7 +146,7 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
       return await core.within(caller, async (db) => {
         const all = events ? { ...changes, events: [...new Set(events)] } : changes
         const before = existing(id, await lockWebhook(db, id, by.reach))
-        // Before anything is written: the caller may go on with its transaction.
+        // Checked before anything is written: the caller may go on with its transaction.
         checkCombination(changes, before)
         const { headers } = changes
         const sealed = headers ? { ...all, headers: sealHeaders(cipher, id, headers) } : all

@@ -75,7 +75,10 @@ const NAMES = new Set([
 /** The outcome of a delivery of such an event publishes no further event. */
 export const isLifecycleEvent = (name: string): boolean => NAMES.has(name)
 
-/** In the transaction of what the events tell of; `make` is called where somebody wants them. */
+/**
+ * Publishes in the transaction of the change that the events report; `make` is called where
+ * somebody wants them.
+ */
 export function publishLifecycle<Name extends keyof Payloads>(
   { bus }: Pick<Core, 'bus'>,
   db: Db,
@@ -92,7 +95,7 @@ export interface DeadDelivery {
   webhookId: string
   deliveryId: string
   event: string
-  /** As it is stored. */
+  /** The id of the event as it is stored. */
   eventId: string | null
   attempts: number
   lastError: LastError | null

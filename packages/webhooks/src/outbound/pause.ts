@@ -12,7 +12,10 @@ export async function pause(core: Core, db: Db, id: string): Promise<void> {
   await core.queues.hold(db, QUEUE, id)
 }
 
-/** Events make deliveries for it again, and its waiting deliveries go on. Notify as above. */
+/**
+ * Events make deliveries for it again, and its waiting deliveries go on. After the commit the
+ * caller notifies the pumps, as after `pause`.
+ */
 export async function resume(core: Core, db: Db, webhook: Recipient): Promise<void> {
   await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(webhook))
   await core.queues.release(db, QUEUE, webhook.id)

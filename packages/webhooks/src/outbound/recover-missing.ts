@@ -109,7 +109,7 @@ export async function recoverMissingPortion(
   return { done: events.length, isFinished: events.length < limit }
 }
 
-/** By how much the clocks of a process and of Postgres may differ. */
+/** How much the clocks of a process and of Postgres may differ. */
 const CLOCK_MARGIN_MS = 60_000
 
 /** Parked, as redriven dead letters are: new deliveries keep their latency, however many these are. */

@@ -19,7 +19,7 @@ export const percentilesOf = (counts: readonly number[]): Percentiles => ({
   p99: percentile(counts, 0.99),
 })
 
-/** Within a bucket durations are taken as spread evenly. */
+/** Durations within a bucket are taken as spread evenly. */
 function percentile(counts: readonly number[], share: number): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0)
   if (total === 0) return null

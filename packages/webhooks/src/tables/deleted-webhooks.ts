@@ -1,4 +1,4 @@
-/** Of webhooks that were deleted: whose they were, for the rows that their deliveries still get. */
+/** Whose the deleted webhooks were, for the rows that their deliveries still get. */
 import type { Db } from '@svc/core'
 
 /** Forgets the tenants of webhooks that were deleted more than `days` ago. */

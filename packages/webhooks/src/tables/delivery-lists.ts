@@ -7,7 +7,7 @@ import type { LogRow } from './delivery-log.ts'
 /** Which attempts are listed. */
 export interface LogSelection extends DeliveryFilter {
   webhookId?: string
-  /** Of whose webhooks. @default all */
+  /** Whose webhooks are listed. @default all */
   reach?: Reach
 }
 
@@ -71,12 +71,14 @@ export async function listLogRows(
 }
 
 const DAY_MS = 24 * 3600 * 1000
-/** By how much the clocks of processes and of Postgres may differ. */
+/** How much the clocks of processes and of Postgres may differ. */
 const CLOCK_MARGIN_MS = 60_000
 /** A row is written at the end of its attempt, and its process has its lease for less than this. */
 const LONGEST_ATTEMPT_MS = 10 * 60_000
 
-/** Between which ids the rows stand: an id begins with the time at which the row was written. */
+/**
+ * The ids between which the rows stand: an id begins with the time at which the row was written.
+ */
 function idsOf(
   days: number,
   { since, until, after }: Record<'since' | 'until' | 'after', string | undefined>,

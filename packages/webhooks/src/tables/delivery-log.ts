@@ -7,7 +7,10 @@ import type { DeliveryAttempt } from '../delivery-schemas.ts'
 export interface LogRow extends Omit<DeliveryAttempt, 'payload'> {
   /** JSON text; null where the event holds it. */
   payload: string | null
-  /** From the publish to the attempt, where it is the first one: for the statistics, not in the log. */
+  /**
+   * The time from the publish to the first attempt, in milliseconds: for the statistics, not in the
+   * log.
+   */
   firstAttemptMs?: number
 }
 
@@ -47,7 +50,7 @@ const rowsFrom = (first: number): string => {
   return `unnest(${arrays.join(', ')}) with ordinality as attempt (${Object.keys(COLUMNS).join(', ')}, n)`
 }
 
-/** Of the rows `written`: the log, and what the statistics count. */
+/** Writes the rows `written` into the log, and what the statistics count of them. */
 const INSERT_WRITTEN = `, logged as (
     insert into svc."__svc.webhooks.delivery_log" (${NAMES}, tenant)
     select ${NAMES}, tenant from written
@@ -79,7 +82,7 @@ const INSERT_OF_COMPLETED = `, written as materialized (
       join completed on completed.id = job.id
   ) ${INSERT_WRITTEN}`
 
-/** Of one job, without arrays. */
+/** The statement for a single job, which needs no arrays. */
 const INSERT_OF_COMPLETED_ONE = `, attempt as materialized (
     select ${Object.entries(COLUMNS)
       .map(([name, type], index) => `$${FIRST_PARAMETER + index}::${type} as ${name}`)
@@ -124,7 +127,7 @@ export async function findLoggedAttempts(
 /** The last attempt of a webhook that has failed. */
 export type LastFailure = Pick<LogRow, 'webhookId' | 'error' | 'statusCode' | 'attemptedAt'>
 
-/** Of each of these webhooks; none where the log has none. */
+/** The last failure of each of these webhooks; none where the log has none. */
 export async function findLastFailures(db: Db, webhookIds: string[]): Promise<LastFailure[]> {
   const { rows } = await db.query(
     `select wanted.id as "webhookId", failure.error, failure.status_code as "statusCode",
@@ -148,7 +151,9 @@ export async function lockLog(db: Db): Promise<void> {
   await db.query('select pg_advisory_xact_lock(7763003)')
 }
 
-/** Partitions are made so many days ahead: for that long the hourly task may fail without effect. */
+/**
+ * How many days ahead partitions are made. The hourly task may fail for that long without effect.
+ */
 const DAYS_AHEAD = 3
 /** Dropping a partition blocks every insert while it waits for its lock: it gives up and is tried again. */
 const LOCK_TIMEOUT = `set local lock_timeout = '2s'`

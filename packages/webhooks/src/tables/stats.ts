@@ -107,7 +107,7 @@ export async function sweepStats(db: Db, days: number): Promise<void> {
   )
 }
 
-/** Of a tenant that is erased. */
+/** Deletes the statistics of a tenant that is erased. */
 export async function eraseStats(db: Db, tenant: string, webhookIds: string[]): Promise<void> {
   for (const table of ['recent_attempts', 'stats']) {
     await db.query(
@@ -137,7 +137,7 @@ export interface StatsRow {
   firstAttempts: number[]
 }
 
-/** In one statement, so that what is rolled up meanwhile is counted once. */
+/** Reads in one statement, so that what is rolled up meanwhile is counted once. */
 export async function readStats(
   db: Db,
   { from, to, by, reach, webhookId, event }: StatsSelection,

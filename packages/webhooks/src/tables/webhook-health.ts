@@ -170,7 +170,7 @@ export interface DeactivatedWebhook {
   failedAttempts: number
 }
 
-/** Where these webhooks are, and whose. Deleted ones are left out. */
+/** The address and the tenant of each of these webhooks. Deleted ones are left out. */
 export async function findAddresses(
   db: Db,
   ids: string[],
@@ -201,7 +201,7 @@ export async function takeProbes(
   return rows.map(({ id }: { id: string }) => id)
 }
 
-/** For `advance`: webhooks have failed for so much longer, and their probes are due so much sooner. */
+/** For `advance`: failures become `seconds` older, and probes are due `seconds` sooner. */
 export async function setBackFailures(db: Db, seconds: number): Promise<void> {
   await db.query(
     `update svc."__svc.webhooks.registrations"

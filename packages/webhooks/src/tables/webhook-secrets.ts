@@ -9,7 +9,10 @@ export interface StoredSecrets {
   headers: Record<string, string> | null
 }
 
-/** In the order of their ids, from the one after `after` on. No other transaction can change them. */
+/**
+ * Secrets in the order of their ids, from the one after `after` on. No other transaction can change
+ * them meanwhile.
+ */
 export async function lockSecretColumns(
   db: Db,
   after: string | null,
@@ -37,7 +40,7 @@ export async function updateSecretColumns(
   )
 }
 
-/** Previous secrets end so many seconds sooner: for `advance` of the testing kit. */
+/** Ends previous secrets `seconds` sooner, for `advance` of the testing kit. */
 export async function endSecretsSooner(db: Db, seconds: number): Promise<void> {
   await db.query(
     `update svc."__svc.webhooks.registrations"

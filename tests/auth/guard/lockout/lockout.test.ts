@@ -16,7 +16,7 @@ async function twoLimiters(t: Tap) {
   const here = new Lockout(database, database, limit, { now })
   const there = new Lockout(database, database, limit, { now })
   await here.refresh()
-  /** What was counted becomes so much older. */
+  /** Makes what was counted `seconds` older. */
   const age = async (seconds: number) => {
     clock.ms += seconds * 1000
     await database.query(

@@ -5,7 +5,7 @@ import type { Lane } from '../../../../packages/core/src/jobs/job.ts'
 const WINDOWS = { first: 192, retry: 64 }
 const ROOM = 200
 
-/** How many of so many jobs of a group may begin at `now`. */
+/** How many of `jobs` jobs of a group may begin at `now`. */
 function begin(fairness: GroupLimits, name: string, jobs: number, now = 0, lane: Lane = 'first') {
   let admitted = 0
   for (let i = 0; i < jobs; i++) if (fairness.admit(name, lane, now)) admitted++

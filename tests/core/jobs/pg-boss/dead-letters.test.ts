@@ -6,7 +6,9 @@ import { namesOf, startWorkedHost, type WorkedHost } from '../../support/worked-
 
 const OTHER = '00000000-0000-4000-8000-000000000002'
 
-/** Waits for the one dead letter of the queue, and makes so many of it, each of an event of its own. */
+/**
+ * Waits for the one dead letter of the queue, and makes `count` of it, each of an event of its own.
+ */
 async function multiply({ core, queues }: WorkedHost, count: number): Promise<void> {
   await until(
     () => queues.deadLetters(core.db, QUEUE, {}),

@@ -11,7 +11,7 @@ import { GROUP, idOf, QUEUE } from '../../support/worker.ts'
 const OTHER = '00000000-0000-4000-8000-000000000002'
 const PORTION = 2000
 
-/** A queue with so many jobs of each group, and no worker. */
+/** A queue with the given number of jobs of each group, and no worker. */
 async function queueOf(t: Test, counts: Record<string, number>): Promise<Core> {
   const { app } = await startHost(t, {
     core: { worker: { enabled: false } },

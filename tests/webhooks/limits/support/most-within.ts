@@ -1,4 +1,4 @@
-/** The most requests that came within any span of so many milliseconds. */
+/** The most requests that came within any span of `spanMs` milliseconds. */
 export function mostWithin(requests: readonly { at: number }[], spanMs: number): number {
   const times = requests.map(({ at }) => at)
   const counts = times.map((from) => times.filter((at) => at >= from && at < from + spanMs).length)

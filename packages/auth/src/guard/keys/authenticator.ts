@@ -18,7 +18,7 @@ export interface AuthenticatorParts {
   budgets: LookupBudgets
   /** `null` without the option `rateLimit`. */
   lockout: Lockout | null
-  /** Those that begin the keys of this host. */
+  /** The letters that the keys of this host begin with. */
   letters?: string
 }
 

@@ -25,9 +25,12 @@ export interface CacheLeaseParts {
 }
 
 const POLL_MS = 400
-/** From when a reading was sent. With the duration of the poll a revocation takes less than 1 s. */
+/**
+ * How long the lease lasts from the moment at which a reading was sent. With the duration of the
+ * poll a revocation takes less than 1 s.
+ */
 const LEASE_MS = 900
-/** After this time without a request the lease is not renewed. */
+/** How long without a request the lease is still renewed. */
 const IDLE_AFTER_MS = 30_000
 
 export class CacheLease {
@@ -82,7 +85,7 @@ export class CacheLease {
     this.#pollLater()
   }
 
-  /** To be called on a notification of a change. It only makes the next reading come early. */
+  /** Call this on a notification of a change. It only makes the next reading come early. */
   wake(): void {
     if (!this.#isStarted || this.#isPaused) return
     clearTimeout(this.#timer)

@@ -19,7 +19,7 @@ export type LookUp = (
   budget?: TokenBucket,
 ) => Promise<LookupResult>
 
-/** Those used lately stay, half as many at least. */
+/** How many valid keys are remembered at most. The half of them that was used last is kept. */
 const MAX_VALID_KEYS = 200_000
 const MAX_REJECTED_KEYS = 10_000
 
@@ -99,7 +99,7 @@ export class KeyCache {
     this.forget(hashes)
   }
 
-  /** It has ended. */
+  /** The transaction has ended. */
   endChange(hashes: readonly string[]): void {
     for (const hash of hashes) {
       const changing = this.#changing.get(hash)

@@ -14,7 +14,7 @@ interface Parts {
 }
 
 const FIRST_PAUSE_MS = 50
-/** Between two questions about a transaction that stays open for long. */
+/** The longest pause between two queries for the open transactions. */
 const LONGEST_PAUSE_MS = 1000
 
 export class UncommittedChanges {
@@ -29,7 +29,7 @@ export class UncommittedChanges {
     this.#parts = parts
   }
 
-  /** To be called right after the statement that changed the keys, before the caller can commit. */
+  /** Call this right after the statement that changed the keys, before the caller can commit. */
   add(transactionId: string, hashes: readonly string[]): void {
     if (hashes.length === 0) return
     this.#parts.cache.beginChange(hashes)
@@ -50,7 +50,8 @@ export class UncommittedChanges {
   }
 
   async #check(): Promise<void> {
-    // Without an answer the keys stay with Postgres, which is slower and never wrong.
+    // Where Postgres does not answer, the transactions count as open: their keys stay out of the
+    // cache, which is slower but never wrong.
     const ended = await this.#parts.findEnded([...this.#open.keys()]).catch(() => [])
     for (const transactionId of ended) {
       this.#parts.cache.endChange(this.#open.get(transactionId) ?? [])

@@ -30,13 +30,13 @@ export interface PrefixState {
 }
 
 export interface LockoutOptions {
-  /** For the poll of changes. @default db */
+  /** The database that the poll for changes asks. @default db */
   pollDb?: Db
   /** Milliseconds of a monotonic clock. @default performance.now */
   now?: () => number
 }
 
-/** A prefix is no longer watched after so many ticks without a use (about a minute). */
+/** After how many ticks without a use a prefix is no longer watched (about a minute). */
 const TICKS_KEPT = 150
 /** How many prefixes each tick examines for that: its cost does not grow with their number. */
 const EXAMINED_PER_TICK = 1000
@@ -74,7 +74,7 @@ export class Lockout {
     this.#find = batchLookup((prefixes) => findFailures(db, prefixes))
   }
 
-  /** For how long a prefix is still blocked, as far as this process knows, in milliseconds. */
+  /** How long a prefix is still blocked, as far as this process knows, in milliseconds. */
   blockedForMs(prefix: string): number {
     const until = this.#watched.get(prefix)?.blockedUntil ?? 0
     return Math.max(0, Math.max(until, this.#blocks.get(prefix) ?? 0) - this.#now())
@@ -98,8 +98,9 @@ export class Lockout {
   }
 
   /**
-   * To be called before a valid key passes: watches its prefix from now on, and forgets the failures
-   * of the prefix unless it is blocked. Returns the state that all keys of the prefix share.
+   * Call this before a valid key passes. It watches the prefix of the key from now on, and forgets
+   * the failures of the prefix unless it is blocked. Returns the state that all keys of the prefix
+   * share.
    */
   async recordSuccess(prefix: string): Promise<PrefixState> {
     const state = this.#watched.get(prefix) ?? (await this.#watch(prefix))
@@ -114,7 +115,8 @@ export class Lockout {
     this.#unwatchUnused()
     const since = this.#snapshot
     const { snapshot, isSetBack, records } = await findFailureChanges(this.#pollDb, since)
-    // Before the first snapshot no change was read, and after a restore the copy is of another state.
+    // No change was read before the first snapshot, and after a restore the copy is of another
+    // state.
     if (since === null || isSetBack) this.#unwatchAll()
     this.#snapshot = snapshot
     for (const record of records) this.#apply(record)
@@ -196,7 +198,10 @@ const UNWATCHED = {
   blockedUntil: 0,
 }
 
-/** Of a key that was only just read: its prefix is watched from its first use on. */
+/**
+ * The state of a prefix whose key was only just read. The prefix is watched from the first use of
+ * the key on.
+ */
 export const unwatchedPrefix = (prefix: string): PrefixState => ({
   ...UNWATCHED,
   prefix,

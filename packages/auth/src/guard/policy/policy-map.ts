@@ -21,7 +21,7 @@ import {
 
 export class PolicyMap {
   #policies = new Map<FastifyContextConfig, RoutePolicy>()
-  /** Of routes with a `config.cost`. */
+  /** The cost of each route with a `config.cost`. */
   #costs = new Map<FastifyContextConfig, number>()
   #routes: readonly RegisteredRoute[] = []
   #rules: PathRules
@@ -43,7 +43,7 @@ export class PolicyMap {
     }
   }
 
-  /** For the guard. */
+  /** The policy of a request, for the guard. */
   policyOf(request: FastifyRequest): Policy {
     const policy = this.#policies.get(request.routeOptions.config)
     if (policy !== undefined && policy.kind !== 'by path') return policy
@@ -57,14 +57,14 @@ export class PolicyMap {
     return this.#costs.get(request.routeOptions.config) ?? 1
   }
 
-  /** For the OpenAPI document, while routes are still being registered. */
+  /** The policy of a route, for the OpenAPI document, while routes are still being registered. */
   policyBeforeRegistration(pattern: string, config: FastifyContextConfig | undefined): Policy {
     const own = config && (keyDemandOf(config) ?? config.scopes)
     const policy = policyOfRoute([pattern], own, this.#rules)
     return policy.kind === 'by path' ? policyOfPath(undefined, this.#rules) : policy
   }
 
-  /** For other packages: whether a request for a path without parameters needs a key. */
+  /** Tells other packages whether a request for a path without parameters needs a key. */
   needsKey(method: string, path: string): boolean {
     const route = this.#routes.find(
       ({ methods, patterns }) => methods.includes(method) && patterns.includes(path),
@@ -75,13 +75,16 @@ export class PolicyMap {
     return found.kind === 'guarded' && !found.isOptional
   }
 
-  /** For a proxy: of the target of a request to another server, by the options alone. */
+  /**
+   * The policy for the target of a request that a proxy sends to another server, by the options
+   * alone.
+   */
   policyOfTarget(target: string): Policy {
     return policyOfPath(pathOf(target, this.#router), this.#rules)
   }
 }
 
-/** In the config of a route of ours: another demand than for scopes. No host can set it. */
+/** A demand in the config of a route of this package, other than for scopes. No host can set it. */
 const KEY_DEMAND = Symbol('@svc/auth.keyDemand')
 type KeyDemand = Extract<OwnPolicy, 'any-key' | 'decides-itself'>
 

@@ -17,7 +17,7 @@ export interface GuardedPolicy {
   readonly kind: 'guarded'
   /** A request without a key passes; a key that is presented must be valid all the same. */
   readonly isOptional: boolean
-  /** For GET, HEAD and OPTIONS. */
+  /** The requirement for GET, HEAD and OPTIONS. */
   readonly reading: Requirement
   readonly other: Requirement
 }
@@ -39,13 +39,13 @@ const BY_METHOD: GuardedPolicy = {
 }
 const AUTH_MANAGE = anyOf(['auth:manage'])
 const WEBHOOKS_MANAGE = anyOf(['webhooks:manage'])
-/** Of a route that was not there at boot. */
+/** The requirement of a route that was not there at boot. */
 export const ADMIN_ONLY = anyOf([])
 /** Met by every valid key. */
 export const NO_SCOPE: Requirement = { scopes: null, refusal: insufficientScope([]) }
-/** Of a protected 404: only a valid key may learn which paths exist. */
+/** The policy of a protected 404: only a valid key may learn which paths exist. */
 const ANY_KEY = guarded(NO_SCOPE)
-/** Of a route with `config.public`. */
+/** The policy of a route with `config.public`. */
 const OPTIONAL_KEY: GuardedPolicy = { ...ANY_KEY, isOptional: true }
 
 /** What a route asks for itself, at any path. `decides-itself`: a route of ours that asks again. */

@@ -8,7 +8,7 @@ interface ButtonProps {
   icon?: IconName
   busy?: boolean
   disabled?: boolean
-  /** Of a button that shows and hides something. */
+  /** Whether the part that this button shows and hides is shown. */
   expanded?: boolean
   type?: 'button' | 'submit'
   onClick?: () => void

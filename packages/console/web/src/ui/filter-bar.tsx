@@ -15,7 +15,7 @@ export function FilterBar({
   any: boolean
   onClear: () => void
   children: ComponentChildren
-  /** Those that are needed now and then. */
+  /** Filters that are needed now and then. */
   more?: ComponentChildren
   moreUsed?: boolean
 }) {

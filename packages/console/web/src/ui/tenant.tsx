@@ -28,7 +28,7 @@ export function TenantFilter({
   return <TextFilter label="Tenant" value={value} onValue={onValue} placeholder="All" />
 }
 
-/** Of a list whose one filter is the tenant: a tenant itself has nothing to choose. */
+/** The bar of a list whose one filter is the tenant: a tenant itself has nothing to choose. */
 export function TenantFilterBar({
   value,
   onValue,

@@ -57,7 +57,7 @@ function collect(
     if (isIndex(name) && Number(name) < value.length) {
       collect(value[Number(name)], path, depth + 1, found, work)
     }
-    // As MongoDB has it: the elements of a list, and not those of lists in it.
+    // The elements of a list count, and not those of lists in it, as in MongoDB.
     for (const element of value) {
       work.step()
       if (isObject(element)) collect(element, path, depth, found, work)

@@ -13,11 +13,11 @@ export interface Filtered {
 
 export interface Matches<One> {
   matched: One[]
-  /** To decide these is more work than one filter may be: they do not match. */
+  /** To decide the filters of these costs more work than one filter may: they do not match. */
   costly: One[]
 }
 
-/** Equal filters are one. */
+/** A compiled filter. Recipients with equal filters share it. */
 interface Compiled {
   verdict: Verdict
   needs: OneOf[]
@@ -34,24 +34,25 @@ interface Branch<One> {
 }
 
 /**
- * A host of a later version may store what this one does not know. Nothing is sent to who may not want
- * it: what is missed so is an event that was never delivered, and can be sent later.
+ * A filter that this version cannot read, such as one that a host of a later version has stored. It
+ * matches nothing: a recipient must not get an event that it may not want, and an event that it
+ * misses can be delivered later.
  */
 const MATCHES_NOTHING: Compiled = { verdict: () => false, needs: [] }
 
-/** What a recipient takes beside the text of its filter, in characters. */
+/** The size of a recipient beside the text of its filter, in characters. */
 const SIZE_OF_ONE = 100
 
 export class FilterIndex<One extends Filtered> {
-  /** Whose filters this version does not know: they match nothing. */
+  /** Recipients whose filters this version cannot read: they match nothing. */
   readonly unreadable: One[] = []
-  /** Characters of the texts, and what stands beside them. */
+  /** The characters of the different filters, and `SIZE_OF_ONE` for each recipient. */
   readonly size: number
   #entries = new Map<string, Entry<One>>()
   #branches = new Map<string, Branch<One>>()
   #unindexed: Entry<One>[] = []
 
-  /** What `former` has compiled is not compiled again. */
+  /** Filters that `former` has compiled are not compiled again. */
   constructor(all: readonly One[], former?: FilterIndex<One>) {
     let size = all.length * SIZE_OF_ONE
     for (const one of all) {
@@ -85,14 +86,18 @@ export class FilterIndex<One extends Filtered> {
     const found = new Set<Entry<One>>()
     for (const [key, { path, byValue }] of this.#branches) {
       const values = reading.scalarsAt(path, key)
-      // The filters say themselves whether that is too much work for them.
+      // `null`: the values at this path take too much work. Each filter decides whether that is too
+      // much for it.
       const lists = values === null ? byValue.values() : values.map((value) => byValue.get(value))
       for (const list of lists) for (const entry of list ?? []) found.add(entry)
     }
     return found
   }
 
-  /** Each filter stands at what the fewest others need: not at a type that all of them ask for. */
+  /**
+   * A filter that needs several values is indexed by the one that the fewest other filters need,
+   * and not, for example, by an event type that all of them need.
+   */
   #index(entries: Entry<One>[]): void {
     const keys = entries.map(({ needs }) => needs.map((need) => need.map(keyOf)))
     const counts = new Map<string, number>()

@@ -22,7 +22,10 @@ interface Parts {
   wake: () => void
 }
 
-/** New jobs of groups with an open circuit are parked so often, or less often where there are none. */
+/**
+ * How often new jobs of groups with an open circuit are parked. The pause grows while there are
+ * none.
+ */
 const PARK_EVERY_MS = 1000
 const PARK_EVERY_AT_MOST_MS = 5000
 
@@ -133,7 +136,7 @@ export class BacklogParking {
     if (parked > 0) this.#parts.wake()
   }
 
-  /** In portions, each in a transaction of its own. Returns how many jobs were parked. */
+  /** Parks in portions, each in a transaction of its own. Returns how many jobs were parked. */
   async #park(backlog: Backlog): Promise<number> {
     const { queue, background } = this.#parts
     let parked = 0

@@ -38,7 +38,7 @@ export function claimLimits(
   }
   const halfOfLane = Math.max(1, Math.floor(windows.retry / 2))
   let openLeft = Math.min(halfOfLane - groupLimits.openInFlight(), room.retry)
-  // With one slot the groups whose receivers answer come first.
+  // If there is only one slot, groups whose receivers answer come first.
   if (closed.length > 0 && openLeft === left) openLeft--
   const most = Math.max(1, Math.floor(windows.retry / 8))
   const each = Math.max(1, Math.min(most, Math.floor(halfOfLane / Math.max(1, open.length))))

@@ -7,7 +7,7 @@ import type { Job } from '../job.ts'
 import type { GrantReport } from '../pg-boss/claim-restricted.ts'
 
 export class GrantReports {
-  /** By group, and by the id of the grant. */
+  /** Reports by group, and by the id of the grant. */
   #reports = new Map<string, Map<string, GrantReport>>()
 
   /** The attempt begins, `now` by the monotonic clock. */

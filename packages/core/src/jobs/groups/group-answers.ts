@@ -15,7 +15,7 @@ export interface Group {
 
 /** The mean answer of a quick group takes less. */
 const QUICK_MS = 50
-/** A group without an answer for so many times its mean has stopped answering. */
+/** A group that gives no answer for this many times its mean has stopped answering. */
 const SILENT_AFTER_MEANS = 4
 const FAILURES_TO_OPEN = 10
 /** A failure that took this long counts as several, because other jobs waited for its slot. */

@@ -18,5 +18,8 @@ export function capsOf(window: number): Caps {
   }
 }
 
-/** A quick group is fetched again when so many of its slots are free: few large fetches cost less. */
+/**
+ * How many slots of a quick group must be free before it is fetched again: few large fetches cost
+ * less.
+ */
 export const halfOf = (cap: number): number => Math.max(1, Math.floor(cap / 2))

@@ -127,7 +127,7 @@ export class JobMover {
     return true
   }
 
-  /** Those with a pace, and those that wait for a transaction, are due again soon. */
+  /** Recoveries with a pace, and those that wait for a transaction, are due again soon. */
   async #waitForRecoveries(): Promise<void> {
     const ms = await this.#database.background((db) => nextRecoveryInMs(db, this.#queues()))
     if (ms === null || this.#closed) return

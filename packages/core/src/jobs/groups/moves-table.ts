@@ -13,9 +13,9 @@ export interface JobMove {
   queue: string
   group: string
   kind: 'discard' | 'redrive' | 'bury'
-  /** Of dead letters: only those with a smaller id. */
+  /** For dead letters: only those with a smaller id are moved. */
   beforeId: string | null
-  /** As text. */
+  /** The time as text. */
   createdAt: string
 }
 

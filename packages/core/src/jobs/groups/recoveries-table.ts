@@ -15,9 +15,9 @@ export interface NewRecovery {
   since: string
   /** Not included. */
   until: string
-  /** At most so many in a second. */
+  /** How many deliveries are recovered in a second at most. */
   perSecond: number | null
-  /** How many there are in all; `null` until they are counted. */
+  /** How many deliveries there are in all; `null` until they are counted. */
   deliveries: number | null
 }
 
@@ -156,7 +156,7 @@ export async function deleteRecovery(db: Db, id: string): Promise<void> {
   await db.query(`delete from svc."__svc.recoveries" where id = $1`, [id])
 }
 
-/** Those of groups whose jobs are deleted. */
+/** Deletes the recoveries of groups whose jobs are deleted. */
 export async function deleteRecoveriesOf(
   db: Db,
   queue: string,

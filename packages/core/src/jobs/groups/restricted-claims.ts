@@ -64,7 +64,7 @@ export class RestrictedClaims {
     else this.#reports.ended(job, performance.now(), tookMs)
   }
 
-  /** Of restricted groups others may begin now. */
+  /** Other jobs of these restricted groups may begin now. */
   settled(jobs: Job[]): void {
     const groups = jobs.flatMap(({ group, grant }) => (group !== null && grant ? [group] : []))
     if (groups.length === 0) return

@@ -3,7 +3,7 @@ import type { Db } from '../../postgres/transaction.ts'
 
 /** The restrictions of a group's attempts; `null` for one that is not set. */
 export interface Restrictions {
-  /** At most `limit` attempts begin in any span of `perSeconds`. */
+  /** The rate: at most `limit` attempts begin in any span of `perSeconds`. */
   rateLimit: { limit: number; perSeconds: number } | null
   /** Attempts at a time. */
   maxInFlight: number | null
@@ -50,7 +50,7 @@ export async function setRestrictions(
     ],
   )
   if (isNew) return
-  // Those that are locked are being settled just now, and may wait for the row above.
+  // Locked jobs are left out: they are being settled just now, and may wait for the row above.
   await db.query(
     `update svc_jobs.job as job set blocked = true
       where job.name = $1 and job.id = any(array(

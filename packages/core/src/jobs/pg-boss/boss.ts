@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createRequire } from 'node:module'
 import { PgBoss as NewPgBoss } from 'pg-boss'
-import { assertSchemaMade } from '../../migrations/assert-schema-made.ts'
+import { assertNoMissingSchema } from '../../migrations/missing-schema.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from '../retry-settings.ts'
 import { HEARTBEAT_SECONDS } from './jobs-table.ts'
@@ -93,7 +93,10 @@ async function checkedVersion(db: Db): Promise<number> {
     : { rows: [] }
   const version = Number((rows[0] as { version: number } | undefined)?.version ?? 0)
   const isMade = version >= SCHEMA_VERSION
-  assertSchemaMade(isMade ? [] : [`the schema ${JOBS_SCHEMA} in version ${SCHEMA_VERSION}`], 'pg-boss')
+  assertNoMissingSchema(
+    isMade ? [] : [`the schema ${JOBS_SCHEMA} in version ${SCHEMA_VERSION}`],
+    'pg-boss',
+  )
   return version
 }
 
@@ -118,7 +121,7 @@ export async function defineQueue(
   queue: string,
   { ownTable, isCheck }: { ownTable: boolean; isCheck: boolean },
 ): Promise<void> {
-  if (isCheck && ownTable) assertSchemaMade(await missingQueue(database.db, queue), 'pg-boss')
+  if (isCheck && ownTable) assertNoMissingSchema(await missingQueue(database.db, queue), 'pg-boss')
   const deadLetter = deadLetterQueueOf(queue)
   const settings = { ...QUEUE_SETTINGS, deadLetter }
   await createOrUpdate(boss, deadLetter, DEAD_LETTER_SETTINGS, {})

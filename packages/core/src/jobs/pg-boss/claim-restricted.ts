@@ -5,7 +5,10 @@ import { asJob, type Job, type JobRow } from '../job.ts'
 /** The report of a process about the grant of an attempt. */
 export interface GrantReport {
   grantId: string
-  /** The attempt began so long after the process had asked for it; `null`: it was given back. */
+  /**
+   * How long after the process had asked for the job its attempt began; `null`: the job was given
+   * back.
+   */
   afterMs: number | null
   /** `null` while it runs. */
   tookMs: number | null
@@ -24,12 +27,15 @@ export interface GroupAnswer {
   waitMs?: number | null
 }
 
-/** The attempt of a granted job begins so soon after the claim, or the job is given back. */
+/**
+ * How soon after the claim the attempt of a granted job must begin. Otherwise the job is given
+ * back.
+ */
 export const BEGINS_WITHIN_MS = 1000
 
 const CLAIM = `select svc."__svc.claim_restricted"($1, $2, $3, $4, $5, $6, $7, $8) as claimed`
 
-/** Of each group as many as there is room for and its restrictions allow. */
+/** Claims from each group as many jobs as there is room for and its restrictions allow. */
 export async function claimRestricted<Data>(
   db: Db,
   queue: string,

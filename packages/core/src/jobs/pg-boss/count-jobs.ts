@@ -2,8 +2,8 @@
 import type { Db } from '../../postgres/transaction.ts'
 
 /**
- * Jobs in line are counted along the index of the fetches, which has no groups: so many of them, of all
- * groups, are looked at.
+ * How many jobs in line, of all groups, are read to count those of some groups: the index of the
+ * fetches, along which they are counted, has no groups.
  */
 const MOST_IN_LINE = 20_000
 

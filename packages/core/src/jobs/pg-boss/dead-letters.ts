@@ -39,7 +39,7 @@ const IS_LISTED = `letter.name = $2 and ${IN_INDEX} and not ${isReserved(`'infin
 /** A filter that is not given, or `undefined`, lets all pass. */
 export interface DeadLetterFilter {
   group?: string | undefined
-  /** Of any of these groups. */
+  /** Only dead letters of these groups. */
   groups?: string[] | undefined
   limit?: number | undefined
   /** The id of the last one seen. */
@@ -48,7 +48,7 @@ export interface DeadLetterFilter {
   /** The `deliveryId` in the job's data. */
   deliveryId?: string | undefined
   event?: string | undefined
-  /** As the publish gave it. */
+  /** The id as the publish gave it. */
   eventId?: string | undefined
   /** The `statusCode` in what the last attempt left. */
   statusCode?: number | undefined

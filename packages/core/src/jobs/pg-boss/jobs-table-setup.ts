@@ -1,7 +1,7 @@
 /** Settings, indexes and a trigger for pg-boss's tables of jobs, made once after pg-boss made the tables. */
 import { ADVISORY_LOCKS } from '../../postgres/advisory-locks.ts'
 import type { Database } from '../../postgres/pools.ts'
-import { assertSchemaMade } from '../../migrations/assert-schema-made.ts'
+import { assertNoMissingSchema } from '../../migrations/missing-schema.ts'
 import { transaction, type Db } from '../../postgres/transaction.ts'
 
 export type TableSetupDatabase = Pick<Database, 'db' | 'pool'>
@@ -28,7 +28,10 @@ const PARKED_INDEXES = {
   svc_ordered_: '(singleton_key, created_on, id)',
 }
 
-/** For a queue with a table of its own: autovacuum settings, and the indexes of parked jobs. */
+/**
+ * Sets up the table of a queue that has its own: autovacuum settings, and the indexes of parked
+ * jobs.
+ */
 export const setUpQueueTable = (
   database: TableSetupDatabase,
   queue: string,
@@ -42,7 +45,7 @@ export const setUpQueueTable = (
     (db) => alterQueueTable(db, queue),
   )
 
-/** For dead letters: ids in the order of time, and an index by group. */
+/** Sets up dead letters: ids in the order of time, and an index by group. */
 export const setUpDeadLetters = (database: TableSetupDatabase, isCheck: boolean): Promise<void> =>
   once(database, isCheck, 'the index of dead letters', areDeadLettersSetUp, alterDeadLetters)
 
@@ -58,7 +61,7 @@ async function once(
   alter: (db: Db) => Promise<void>,
 ): Promise<void> {
   if (await isDone(db)) return
-  if (isCheck) assertSchemaMade([what], 'pg-boss')
+  if (isCheck) assertNoMissingSchema([what], 'pg-boss')
   await transaction(
     pool,
     async (locked) => {

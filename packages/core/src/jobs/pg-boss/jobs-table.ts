@@ -15,7 +15,10 @@ const PORTION = 5000
 /** When a job is attempted again. */
 export interface NextAttempt {
   at: Date
-  /** By the clock of Postgres, which may differ from that of the process. */
+  /**
+   * The milliseconds until then by the clock of Postgres, which may differ from that of the
+   * process.
+   */
   inMs: number
 }
 

@@ -19,7 +19,10 @@ export interface Backlog {
   includesNotDue: boolean
 }
 
-/** Where the next portion begins: one scan of the fetches' index parks a whole backlog. */
+/**
+ * The position at which the next portion begins: one scan of the fetches' index parks a whole
+ * backlog.
+ */
 export interface ScanPosition {
   priority: number
   createdOn: string

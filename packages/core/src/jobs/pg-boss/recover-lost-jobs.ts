@@ -34,7 +34,7 @@ export class LostJobs {
     this.#failedAt = performance.now()
   }
 
-  /** Of processes that are known to have died, within seconds. */
+  /** Recovers the jobs of processes that are known to have died, within seconds. */
   async recoverFromDead(): Promise<void> {
     const { db, dead, log } = this.#parts
     for (const id of await this.#findDead(dead)) {

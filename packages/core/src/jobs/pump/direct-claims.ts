@@ -29,7 +29,7 @@ export class DirectClaims {
     this.#parts = parts
   }
 
-  /** From now on jobs may be claimed so. */
+  /** Jobs may be claimed directly from now on. */
   open(): void {
     this.#isOpen = true
   }

@@ -18,7 +18,7 @@ export class DueTimes {
     this.#nowMs = nowMs
   }
 
-  /** A job is due in so many milliseconds. */
+  /** Notes that a job is due in `inMs` milliseconds. */
   add(inMs: number): void {
     if (inMs > FARTHEST_MS) return
     // Rounded up: a look that comes too early finds nothing.

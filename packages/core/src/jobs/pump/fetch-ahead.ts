@@ -3,9 +3,9 @@
  * few milliseconds the round trips of fetches would else bound how many jobs a second are done.
  */
 const MOST = 200
-/** Jobs may be fetched so much earlier than they start. */
+/** How much earlier than they start jobs may be fetched. */
 const AHEAD_MS = 10
-/** With attempts that take longer, round trips do not count. */
+/** Attempts that take longer than this gain nothing from it: a round trip is short beside them. */
 const QUICK_MS = 100
 const SHORTEST_MS = 0.1
 const WEIGHT_OF_ONE = 0.1

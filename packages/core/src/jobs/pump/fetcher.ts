@@ -42,7 +42,7 @@ export class Fetcher {
     this.#parts = parts
   }
 
-  /** By the clock of the process: `Date.now()`. */
+  /** When the last job came, by the clock of the process: `Date.now()`. */
   get lastJobAt(): number {
     return this.#lastJobAt
   }

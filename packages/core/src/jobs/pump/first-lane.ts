@@ -15,7 +15,10 @@ const LONG_SCAN_MS = 40
 /** How often a fetch excludes the dominant groups, and how much it may bring. */
 const BEHIND_EVERY_MS = 25
 const BEHIND_LIMIT = 50
-/** Such a fetch is repeated after so many times as long as it took: with jobs, without. */
+/**
+ * How many times the duration of such a fetch the next one waits: after one that found jobs, and
+ * after one that found none.
+ */
 const PAUSE_AFTER_JOBS = 4
 const PAUSE_AFTER_NONE = 10
 

@@ -14,7 +14,7 @@ export class Heartbeats {
   #db: Db
   #queue: string
   #log: { error(details: object, message: string): void }
-  /** By the id of the job. The lease was begun or renewed at `renewedAt`. */
+  /** Leases by the id of the job. A lease was begun or renewed at `renewedAt`. */
   #leases = new Map<string, { job: Job; renewedAt: number }>()
   #timer: NodeJS.Timeout | undefined
   #renewing: Promise<void> | undefined

@@ -75,7 +75,7 @@ export class OutcomeBuffer {
         await this.#pause.sleep(Math.min(LONGEST_PAUSE_MS, pauseMs))
       }
     } finally {
-      // In the same step as the last look at what waits: the next `add` starts anew.
+      // Reset in the same step as the last look at what waits: the next `add` starts anew.
       this.#working = undefined
     }
   }

@@ -4,7 +4,7 @@
  */
 import type { Lane } from '../job.ts'
 
-/** After this time without a job a queue is idle. */
+/** How long a queue must be without a job to count as idle. */
 export const IDLE_AFTER_MS = 5000
 
 /** `hears`: whether this process hears notifications; behind a pooler it does not. */
@@ -18,6 +18,6 @@ export function pollMsAfter(idleMs: number, lane: Lane, hears: boolean): number 
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
 
-/** The pause after so many fetches in a row that have failed. */
+/** The pause after `failures` failed fetches in a row. */
 export const pauseMsAfter = (failures: number): number =>
   Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** Math.min(failures - 1, 10))

@@ -192,7 +192,10 @@ export class Pump {
     this.#dueTimes.stop()
   }
 
-  /** With one slot the lanes take turns in one loop. Else no lane waits for the other's fetch. */
+  /**
+   * If there is one slot, the lanes take turns in one loop. Otherwise no lane waits for the other's
+   * fetch.
+   */
   get #hasOneLoop(): boolean {
     return this.worker.concurrency === 1
   }

@@ -19,7 +19,7 @@ interface Parts {
 
 /** A fetch of retries that takes longer scans backlogs of groups that it excludes. */
 const LONG_FETCH_MS = 5
-/** Then the next fetch waits so many times as long as it took. */
+/** How many times its own duration such a fetch makes the next one wait. */
 const PAUSE_AFTER_LONG = 4
 /** How often retries are fetched while parked jobs take all the room, and there were no retries. */
 const RETRIES_EVERY_MS = 50

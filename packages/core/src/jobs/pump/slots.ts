@@ -23,7 +23,7 @@ export class Slots {
 
   constructor(concurrency: number) {
     this.concurrency = concurrency
-    // With a concurrency of one both lanes take turns in one slot.
+    // If the concurrency is one, both lanes take turns in one slot.
     const retry = Math.max(1, Math.floor(concurrency / 4))
     this.windows = { first: Math.max(1, concurrency - retry), retry }
   }

@@ -1,4 +1,4 @@
-/** From a row and the options of a host to a source. */
+/** Makes a source of a row and the options of a host. */
 import { hash } from 'node:crypto'
 import { isFunction, isString, resolveOptions, type OptionRules } from '@svc/core/internal'
 import type { InboundRequest, InboundSource } from '../source.ts'
@@ -43,7 +43,7 @@ export function sourceOf(id: string, preset: Preset, given: unknown): InboundSou
     body,
     options: texts,
     claims: claimsOf(request),
-    // As the provider has called it: a host may rewrite URLs.
+    // The URL as the provider has called it: a host may rewrite URLs.
     ...(publicOrigin !== undefined && { url: publicOrigin + (request.originalUrl ?? request.url) }),
   })
   const made: InboundSource = {

@@ -28,7 +28,7 @@ export function readFields(header: string, fields: SignatureFields): SignedHeade
       return end > 0 && field.slice(0, end).trim() === wanted ? [field.slice(end + 1).trim()] : []
     })
   const timestamps = valuesOf(fields.timestamp)
-  // Of two timestamps one might be signed and the other be checked.
+  // Two timestamps are refused: one might be the signed one and the other the checked one.
   if (timestamps.length > 1) return undefined
   return { signatures: valuesOf(fields.signature), timestamp: timestamps[0] }
 }

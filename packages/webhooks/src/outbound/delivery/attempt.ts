@@ -6,7 +6,12 @@ import type { Post } from '../http/post.ts'
 import type { Transform } from '../transforms/transform.ts'
 import { skippedAttempt, unsent, type AttemptRecord } from './attempt-record.ts'
 import type { SigningKey } from './ed25519.ts'
-import { errorOf, outcomeOfAnswer, type AnswerOutcome, type OutcomeRules } from './outcome-of-answer.ts'
+import {
+  errorOf,
+  outcomeOfAnswer,
+  type AnswerOutcome,
+  type OutcomeRules,
+} from './outcome-of-answer.ts'
 import { plainRequest, transformedRequest, type DeliveryRequest } from './request.ts'
 import { signedHeaders } from './sign.ts'
 import { traceHeaders } from './trace-headers.ts'
@@ -21,7 +26,7 @@ export interface Delivery {
   attempt: number
   /** The tenant of the event. */
   tenant?: string | null
-  /** That of the attempt, or of the publish where attempts are not traced. */
+  /** The trace context of the attempt, or of the publish where attempts are not traced. */
   traceContext?: string | null
   /** The webhook is disabled: the attempt shows whether its receiver works again. */
   isProbe?: boolean
@@ -44,7 +49,7 @@ export type AttemptStep =
   | AnswerOutcome<AttemptRecord>
   /** The transform gave `null`. */
   | { kind: 'cancelled'; detail: AttemptRecord }
-  /** This host has no such transform: another may have. */
+  /** This host has no such transform; another host may have it. */
   | { kind: 'postponed'; delayMs: number }
 
 /** For how long a host without the transform of a webhook postpones its deliveries. */
@@ -130,7 +135,10 @@ async function send(
   return outcomeOfAnswer(result, record, settings, new Date())
 }
 
-/** A failure of ours is not the receiver's; one of a lifecycle event must make no other such event. */
+/**
+ * Whether the result counts for the health of the receiver. A failure of this host does not count.
+ * A failed lifecycle event does not either: it would lead to another lifecycle event.
+ */
 const saysOfReceiver = (result: PostResult, { event, isElsewhere }: Delivery): boolean =>
   isElsewhere !== true &&
   (errorOf(result) === null || (result.isOurFault !== true && !isLifecycleEvent(event)))

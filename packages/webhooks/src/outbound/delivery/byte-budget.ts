@@ -63,7 +63,7 @@ export class ByteBudget {
     })
   }
 
-  /** In the order of asking; a webhook that has its share is skipped. */
+  /** Admits in the order of asking; a webhook that has its share is skipped. */
   #admit(): void {
     for (const waiting of this.#waiting) {
       const { owner, bytes } = waiting

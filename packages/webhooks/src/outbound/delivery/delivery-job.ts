@@ -8,7 +8,10 @@ export interface DeliveryData extends Omit<FanOutJob, 'eventId'> {
   eventId: string | null
   /** JSON text, where no event holds it. */
   payload?: string
-  /** Where it goes instead of the address of the webhook, whose state it tells nothing of. */
+  /**
+   * The address that it goes to instead of the webhook's own. It tells nothing about the webhook's
+   * state.
+   */
   url?: string
 }
 

@@ -77,7 +77,7 @@ export async function tracedAttempt<Step extends Outcome<AttemptRecord> | Attemp
   return step
 }
 
-/** Without the path of the URL: a path may be a secret, as those of Slack are. */
+/** The attributes leave out the path of the URL: a path may be a secret, as those of Slack are. */
 function requestAttributes(url: string, attempt: number) {
   const { protocol, hostname, port } = new URL(url)
   const scheme = protocol.slice(0, -1)
@@ -104,7 +104,7 @@ function attemptEnd(outcome: Outcome<AttemptRecord> | AttemptStep): ReturnType<D
   if (record === undefined) return { error: null, durationMs: null }
   const { error, statusCode, durationMs } = record
   return {
-    // As the conventions for HTTP have it: the status where there is one.
+    // The conventions for HTTP want the status as the type, where there is one.
     error: error && { type: error === 'http' && statusCode ? `${statusCode}` : error },
     statusCode,
     durationMs,

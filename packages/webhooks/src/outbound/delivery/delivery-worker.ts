@@ -58,7 +58,7 @@ export function createDeliveryWorker(
   }
 }
 
-/** As `perform`, with a payload that is read when the budget has room for it. */
+/** Does the same as `perform`, but reads the payload only when the budget has room for it. */
 async function performLarge(
   db: Db,
   budget: ByteBudget,
@@ -94,7 +94,7 @@ async function perform(
   const { event, eventId, deliveryId, url } = job.data
   const isProbe = job.isTrial === true
   if (mustPark(webhook, job)) return { kind: 'parked' }
-  // A fault of ours: another host may have the key, and no attempt is used up.
+  // This host cannot read the secret. Another host may be able to, so that no attempt is used up.
   if (isUnreadable === true) return { kind: 'postponed', delayMs: UNREADABLE_MS }
   const tenant = eventId === null ? null : tenantOfEvent(eventId)
   const passedOn = job.traceContext ?? traceContext
@@ -115,7 +115,7 @@ function mustPark(webhook: WebhookForDelivery, { data, grant, isTrial }: Deliver
   return !webhook.active || (webhook.isRestricted && !grant)
 }
 
-/** A probe that fails uses up no attempt: the delivery waits on. */
+/** A probe that fails uses up no attempt: the delivery keeps waiting. */
 const hasFailed = (
   step: AttemptStep,
 ): step is Extract<AttemptStep, { kind: 'failed' | 'dead' | 'unsent' }> =>
@@ -126,8 +126,9 @@ const UNSENT_AT_MOST_MS = 5 * 60_000
 const UNSENT_FOR_MS = 7 * 24 * 3600_000
 
 /**
- * Nothing counts how often the proxy has failed: the delivery waits as long again as it has waited. A
- * proxy that works answers so for a receiver that is gone as well, so that this ends after a week.
+ * Nothing counts how often the proxy has failed, so the pause is as long as the delivery has
+ * existed, up to five minutes. A proxy that works gives the same answer for a receiver that is
+ * gone: after a week such an attempt therefore counts as failed.
  */
 function unsentAgain(detail: AttemptRecord, { createdAt }: DeliveryJob): Outcome<AttemptRecord> {
   const ageMs = Math.max(UNSENT_AT_LEAST_MS, Date.now() - createdAt.getTime())

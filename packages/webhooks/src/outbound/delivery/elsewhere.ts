@@ -18,7 +18,7 @@ export function makeAttemptElsewhere(
   delivery: Delivery,
   signal: AbortSignal,
 ): Promise<AttemptStep> {
-  // That this address is gone must not deactivate the webhook.
+  // A 410 from this address must not deactivate the webhook.
   const rules = { ...settings, deactivateOnGone: false }
   return makeAttempt(post, rules, { ...webhook, url }, { ...delivery, isElsewhere: true }, signal)
 }

@@ -9,7 +9,7 @@ import { attemptNumberOf, type DeliveryData, type DeliveryJob } from './delivery
 const STATUS: Record<Result, DeliveryStatus> = {
   completed: 'delivered',
   retry: 'failed',
-  // Where there was an attempt: the proxy failed, or a probe did.
+  // These were attempts where they have a record: the proxy failed, or a probe did.
   postponed: 'failed',
   parked: 'failed',
   dead: 'dead',

@@ -50,7 +50,7 @@ function waitMsOf(value: string, now: Date): number {
   const text = value.trim()
   if (/^\d+$/.test(text)) return Number(text) * 1000
   if (!HTTP_DATE.test(text)) return 0
-  // Of the three forms only the one of asctime names no zone: it is UTC as well.
+  // The form of asctime is the only one that names no zone: it is UTC as well.
   const at = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
   return Number.isNaN(at) ? 0 : at - now.getTime()
 }

@@ -12,7 +12,7 @@ export interface AutoDisableOptions {
   failingForSeconds: number
   /** `svc.webhook.failing` is published after this time. @default half of failingForSeconds */
   warnAfterSeconds?: number
-  /** It is not disabled before so many of its attempts have failed. @default 20 */
+  /** How many of its attempts must have failed before it is disabled. @default 20 */
   minAttempts?: number
   /** How often one waiting delivery of a disabled webhook is tried. @default never */
   probeEverySeconds?: number | null

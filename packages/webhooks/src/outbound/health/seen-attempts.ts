@@ -20,9 +20,12 @@ export interface AttemptResult {
   isProbe: boolean
 }
 
-/** A change from working to failing, or back, is written after so long: changes of one moment share a statement. */
+/**
+ * After how long a change from working to failing, or back, is written: changes of one moment share
+ * a statement.
+ */
 const CHANGE_MS = 200
-/** A webhook whose attempts go on as before is written at most so often. */
+/** The shortest pause between two writes of a webhook whose attempts go on as before. */
 const SUCCESS_EVERY_MS = 5000
 const FAILURE_EVERY_MS = 1000
 

@@ -115,7 +115,7 @@ async function judgedAddresses(
   return addresses
 }
 
-/** Where the proxy cannot reach one address of a name, it is asked for the next. */
+/** If the proxy cannot reach one address of a name, it is asked for the next. */
 async function firstTunnel(
   addresses: string[],
   { port, protocol }: { port: string; protocol: string },

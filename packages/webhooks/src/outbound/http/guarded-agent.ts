@@ -7,7 +7,7 @@ import type { Proxy } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
 
 export interface AgentSettings {
-  /** For connecting. */
+  /** The time for connecting. */
   timeoutMs: number
   isBlocked: IsBlocked
   resolve: Resolve

@@ -10,7 +10,7 @@ import type { Proxy } from './proxy-tunnel.ts'
 import { createResolver, type Lookup } from './resolver.ts'
 import { ResponseText } from './response-text.ts'
 
-/** An answer is cut off after so many bytes. */
+/** How many bytes of an answer are read; the rest is cut off. */
 const MAX_ANSWER_BYTES = 64 * 1024
 /** Headers of every request. Without compression the start of an answer is readable in the log. */
 const COMMON_HEADERS = ['Accept-Encoding', 'identity']
@@ -22,7 +22,7 @@ const JSON_TYPE = 'application/json'
 const MAX_KEPT_CONNECTIONS = 512
 
 export interface PostSettings {
-  /** For connecting, headers and body together. */
+  /** The time for connecting, headers and body together. */
   timeoutMs: number
   isBlocked: IsBlocked
   userAgent: string
@@ -38,12 +38,14 @@ export interface PostSettings {
 export interface RequestOptions {
   /** @default application/json */
   contentType?: string | undefined
-  /** Where it is less than that of all requests. */
+  /**
+   * A shorter time limit for this request. A longer one than that of all requests has no effect.
+   */
   timeoutMs?: number | undefined
 }
 
 export interface Post {
-  /** Sends one POST; each failure is an answer. Rejects only where `signal` aborts. */
+  /** Sends one POST. A failure is returned in the result. Rejects only where `signal` aborts. */
   send(
     url: URL,
     headers: string[],
@@ -165,7 +167,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#reject(this.#signal.reason)
   }
 
-  /** Before the request has begun the time may have passed in waiting for our name servers or proxy. */
+  /**
+   * Where the request was not sent yet, the time may have passed in waiting for a name server or
+   * for the proxy of this host: such a failure is not the receiver's.
+   */
   #onDeadline(): void {
     const phase = this.#controller === undefined ? this.#phase() : null
     this.#finish(phase === 'tunnel' ? 'proxy' : 'timeout', phase !== null)

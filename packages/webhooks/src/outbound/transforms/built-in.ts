@@ -1,7 +1,7 @@
 /** The transforms that every host has. */
 import type { Transform, TransformInput } from './transform.ts'
 
-/** The pretty-printed payload, of at most so many characters. */
+/** The pretty-printed payload, cut to `longest` characters. */
 function textOf(payload: unknown, longest: number): string {
   const text = typeof payload === 'string' ? payload : JSON.stringify(payload, null, 2)
   if (text.length <= longest) return text

@@ -18,7 +18,7 @@ export interface TransformInput {
 export interface Transformed {
   /** A string is sent as it is, anything else as JSON. */
   body: string | object
-  /** Those of the webhook take precedence. @default none */
+  /** Headers to add. Headers of the webhook take precedence. @default none */
   headers?: Record<string, string>
   /** @default `application/json` for an object, `text/plain; charset=utf-8` for a string */
   contentType?: string

@@ -1,4 +1,7 @@
-/** From the certificate of a provider to a root that is trusted. Nothing here is taken on trust. */
+/**
+ * Follows the chain from the certificate of a provider to a trusted root. No certificate in it is
+ * trusted unchecked.
+ */
 import { X509Certificate } from 'node:crypto'
 import { NotFetched, type Outside } from '../../outside.ts'
 

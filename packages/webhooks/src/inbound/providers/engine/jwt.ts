@@ -14,10 +14,10 @@ import { stringOf } from './text.ts'
 
 /** Clocks differ. */
 const LEEWAY_SECONDS = 60
-/** A key set is fetched again for an unknown key at most so often. */
+/** The age from which a key set is fetched again because of an unknown key. */
 const REFETCH_MS = 60_000
 
-/** For the keys of deduplication and the types of events: the claims that were verified. */
+/** The claims that were verified, for deduplication keys and types of events. */
 const verifiedClaims = new WeakMap<object, Readonly<Record<string, unknown>>>()
 
 export const claimsOf = (request: object): Readonly<Record<string, unknown>> | undefined =>
@@ -106,7 +106,7 @@ function fromSet({ url, hosts }: Fetched): KeyFor {
       const ofKid = (Array.isArray(keys) ? keys : []).filter(
         (one) => header['kid'] === undefined || valueAt(one, ['kid']) === header['kid'],
       )
-      // Without an id it must be clear which key is meant.
+      // A token without a key id is accepted only where it is clear which key is meant.
       return ofKid.length === 1 ? keyOfJwk(ofKid[0], algorithm) : undefined
     }
     return (await find()) ?? (await find(REFETCH_MS))

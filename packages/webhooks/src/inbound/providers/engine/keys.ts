@@ -1,4 +1,4 @@
-/** From the text of a secret to a key. */
+/** Makes a key of the text of a secret. */
 import { createHash, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
 import { SecretMissing } from '../../errors.ts'
 import type { Key } from '../preset-schemes.ts'

@@ -9,7 +9,7 @@ import { basicScheme, tokenScheme } from './tokens.ts'
 export interface With {
   secret: string
   secretName: string
-  /** That of the host instead of that of the row. */
+  /** The tolerance that the host sets, instead of the row's. */
   toleranceSeconds?: number | undefined
   fetching: Fetching
 }

@@ -28,7 +28,7 @@ interface OneScheme {
 /** The check of the request, of all items where each is verified. */
 type FindCheck = (reading: Reading, items: readonly unknown[]) => Check | undefined
 
-/** Where a row has no secret. */
+/** The secrets of a row that has none. */
 const NO_SECRET: NamedSecret[] = [{ name: '', value: '' }]
 
 export function verifyBy(
@@ -94,7 +94,7 @@ function headersOf(scheme: Scheme): string[] {
   })
 }
 
-/** Where one item carries something of the scheme, all of them must. */
+/** If one item carries something of the scheme, all of them must. */
 function eachItem(scheme: CompiledScheme): FindCheck {
   return (reading, items) => {
     const checks = items.map((item) => scheme({ ...reading, item }))

@@ -7,7 +7,7 @@ import type { Place } from '../preset.ts'
 export class Draft {
   headers: Record<string, string>
   body: string
-  /** As the provider calls it: whole, or from the path on. */
+  /** The URL as the provider calls it: whole, or from the path on. */
   url: string
   #options: Readonly<Record<string, string>>
 
@@ -32,7 +32,10 @@ export class Draft {
     return this.url.replace(/^https?:\/\/[^/]+/, '') || '/'
   }
 
-  /** As the engine reads it. A new one for each state: the engine remembers parsed bodies. */
+  /**
+   * The request as the engine reads it. Each state gets a new one: the engine remembers parsed
+   * bodies.
+   */
   reading(known: Partial<Reading> = {}): Reading {
     const request = {
       method: 'POST',

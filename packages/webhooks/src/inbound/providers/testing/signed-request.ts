@@ -12,11 +12,13 @@ import { signDraft } from './sign-draft.ts'
 export interface SigningOptions {
   /** The secret that the host has under `secretName`. */
   secret?: string
-  /** Of a provider that signs with a key pair: the private key, in PEM. The host has the public one. */
+  /**
+   * The private key of a provider that signs with a key pair, in PEM. The host has the public one.
+   */
   privateKey?: string
   /** Where the request goes; whole for providers that sign the URL. */
   url?: string
-  /** Over those of the provider. */
+  /** Headers that replace those of the provider. */
   headers?: Record<string, string>
   /** When it is signed. @default now */
   at?: Date
@@ -24,7 +26,7 @@ export interface SigningOptions {
   [need: string]: unknown
 }
 
-/** For `app.inject`. */
+/** A request for `app.inject`. */
 export interface SignedRequest {
   method: 'POST'
   /** Path and query, where `url` was given or has become longer. */
