@@ -64,7 +64,7 @@ const methods = {
   async registerOnce(webhook: Webhook): Promise<void> {
     if ((await app.svc.webhooks.list()).length === 0) await methods.register([webhook])
   },
-  /** Of all processes, to the database. */
+  /** The connections of all processes to the database. */
   async connections(): Promise<number> {
     const { rows } = await app.svc.database.query(
       `select count(*)::int as count from pg_stat_activity
@@ -99,7 +99,7 @@ serve(methods)
 
 countStatements()
 
-/** Of the payloads that are published here. */
+/** The events whose payloads are published here. */
 function catalogueOf(names: string[]) {
   const payload = Type.Object({ sentAt: Type.Number(), order: Type.Integer(), note: Type.String() })
   return defineEvents(Object.fromEntries(names.map((name) => [name, { payload }])))

@@ -4,12 +4,12 @@ import { startHost, startReceiver, type Receiver } from './stage.ts'
 
 const EVENT = 'order.created'
 const PROCESSES = [1, 2, 4]
-/** Of all processes together. */
+/** Callers, and events in a second, of all processes together. */
 const CALLERS = 1000
 const RATE = 200
 
 interface Amount {
-  /** Of all processes together, as fast as possible. */
+  /** Events of all processes together, published as fast as possible. */
   events: number
   /** At the steady rate. */
   seconds: number

@@ -85,7 +85,10 @@ const methods = {
     const from = new Date(Date.now() - 1000).toISOString()
     for (const { svc } of apps) await svc.auth.getUsage({ from })
   },
-  /** Of a young generation that is empty: garbage of what ran before would be counted as of what follows. */
+  /**
+   * Empties the young generation: garbage of what ran before would otherwise be counted with what
+   * follows.
+   */
   collectGarbage(): void {
     gc?.({ type: 'minor' })
   },

@@ -20,7 +20,7 @@ const AFTERMATH_MS = 20
 export interface SliceContender {
   name: string
   keys: string[]
-  /** Those of one guard share a server. @default 'svcAuth' */
+  /** Contenders with the same guard share a server. @default 'svcAuth' */
   guard?: GuardName
 }
 
@@ -28,7 +28,7 @@ export interface SlicePlan {
   database: string
   slices: number
   requestsPerSlice: number
-  /** Of each contender, before the first slice. */
+  /** Requests to each contender before the first slice. */
   warmUpRequests: number
   /** Whether a slice ends with the write of what was counted in it. */
   writesUsage?: boolean
@@ -37,9 +37,11 @@ export interface SlicePlan {
 }
 
 export interface Sliced {
-  /** Of each slice: CPU time of the server per request. */
+  /** CPU time of the server per request, in each slice. */
   slices: Measured
-  /** Of each process: what the keys of a contender add to its heap, and its CPU time while it rests. */
+  /**
+   * What the keys of a contender add to the heap of each process, and its CPU time while it rests.
+   */
   rests: Measured
 }
 

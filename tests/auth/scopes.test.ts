@@ -72,7 +72,7 @@ t.test('roles and namespaces are resolved to the scopes that they hold', (t) => 
       ['audit:*', 'auth:*'],
       ['audit:*', 'auth:*'],
     ],
-    // Of a host with other options.
+    // Scopes of a host with other options.
     [
       ['role:unknown', 'other:*'],
       ['role:unknown', 'other:*'],

@@ -2,7 +2,7 @@
 import type pg from 'pg'
 import type { Afterwards, Counted, Handled } from './ledger.ts'
 
-/** Of the host's own: its orders, and what its subscriptions handled. */
+/** Makes the host's own tables: its orders, and what its subscriptions handled. */
 export async function createTables(direct: pg.Pool): Promise<void> {
   await direct.query('create table orders (id text primary key)')
   await direct.query(

@@ -21,7 +21,7 @@ export class Hosts {
     return this.#running.length
   }
 
-  /** Of a host that listens. */
+  /** The URL of a host that listens. */
   urlOf(host: number): string | null {
     const port = this.#running[host]?.port ?? null
     return port === null ? null : `http://127.0.0.1:${port}`

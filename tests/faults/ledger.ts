@@ -27,11 +27,13 @@ export interface Disturbance extends Span {
 export interface Ledger {
   /** Ids of events whose publish was acknowledged, in one transaction with an order or alone. */
   published: Set<string>
-  /** Those of the limited webhooks, each sent after the one before was acknowledged or given up. */
+  /**
+   * Events of the limited webhooks, each sent after the one before was acknowledged or given up.
+   */
   steps: string[]
   /** Ids of requests that the sender has sent. */
   sent: Set<string>
-  /** Of these, those that were answered with 200. */
+  /** The ids of requests that were answered with 200. */
   accepted: Set<string>
   attempts: Attempt[]
   /** Deliveries whose signature did not verify. */

@@ -12,7 +12,7 @@ export interface StormReceiver {
   urlOf(webhook: WebhookName): string
   /** What it answers from now on. */
   answer: 'ok' | 'error' | 'nothing'
-  /** Of the webhooks that there are. */
+  /** The secrets of the webhooks that there are. */
   secrets: Map<string, string>
 }
 

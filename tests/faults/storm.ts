@@ -22,7 +22,7 @@ const LOOK_MS = 200
 export interface Aftermath {
   violations: string[]
   ledger: Ledger
-  /** Of hosts that ended without having been killed. */
+  /** Complaints about hosts that ended without having been killed. */
   complaints: string[]
 }
 

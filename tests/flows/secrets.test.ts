@@ -143,7 +143,7 @@ t.test('after a run of everything no secret stands in the database or the log', 
     next.secret,
     signature,
   ].map((text: string) => text.replace(/^wh(?:sec|sk)_/, ''))
-  // Of a key its first eight characters are shown.
+  // The first eight characters of a key are shown.
   const pieces = secrets.flatMap((text) =>
     Array.from({ length: text.length - 11 }, (_, start) => text.slice(start, start + 12)),
   )

@@ -41,7 +41,7 @@ async function relationsOf(client: Client, schemas: string[]): Promise<string[]>
 }
 
 function textOf({ head, parent, body, tail, after }: Relation, all: Map<string, Relation>): string {
-  // Of a partition, only what it has besides its table.
+  // Only what a partition has besides its table is shown.
   const common = new Set(parent === null ? [] : all.get(parent)?.body)
   const lines = body.filter((line) => !common.has(line)).map((line) => `  ${line}`)
   const inner = parent !== null && lines.length === 0 ? '' : ` (\n${lines.join(',\n')}\n)`

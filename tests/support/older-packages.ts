@@ -51,7 +51,7 @@ async function unpack(folder: string, commit: string): Promise<void> {
   if (code !== 0) throw new Error(`the packages of ${commit} could not be unpacked`)
 }
 
-/** Those of today's package of that name, but for ours. */
+/** Links the dependencies of today's package of that name, but for ours. */
 async function linkDependencies(name: string, folder: string): Promise<void> {
   const installed = join(ROOT, 'packages', name, 'node_modules')
   if (!existsSync(installed)) return

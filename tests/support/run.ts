@@ -52,7 +52,7 @@ async function runTap(run: string): Promise<number> {
 
 function tapArguments(): string[] {
   const given = process.argv.slice(2).filter((argument) => argument !== '--')
-  // Of a folder, tap would take the JavaScript files.
+  // tap would take the JavaScript files of a folder.
   const files = given.flatMap((argument) =>
     statSync(argument, { throwIfNoEntry: false })?.isDirectory()
       ? globSync(`${argument}/**/*.test.ts`)

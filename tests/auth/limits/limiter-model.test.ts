@@ -86,7 +86,7 @@ t.test(
       const stepsMs = [60_000, 3_600_000, 5000]
       const model = run({ seed, rules, processes: 3, forMs: 40_000, everyMs: 20, stepsMs })
       for (const id of model.processIds) t.ok(model.most(5000, id) <= 20)
-      // Of each step the windows before and after it can be used up.
+      // The windows before and after each step can be used up.
       t.ok(model.most(5000) <= 22 * 4)
     }
   },

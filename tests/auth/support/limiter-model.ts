@@ -16,7 +16,7 @@ export interface Admission {
 
 export interface ModelOptions {
   seed: number
-  /** Of one key. */
+  /** The rules of one key. */
   rules: Rule[]
   quota?: Rule
   cost?: number
@@ -30,7 +30,7 @@ export interface ModelOptions {
   /** Chance of each second in which something goes wrong. */
   killsPerSecond?: number
   pausesPerSecond?: number
-  /** Of the answers of Postgres. */
+  /** Which share of the answers of Postgres is lost. */
   lostShare?: number
   /** Longest way of a statement, and of its answer. */
   delayMs?: number
@@ -53,7 +53,7 @@ export class LimiterModel {
   #options: ModelOptions
   #random: () => number
   #ledger = new Ledger()
-  /** Of the clock of Postgres against the true time. */
+  /** How far the clock of Postgres is from the true time. */
   #offsetMs = Date.UTC(2030, 0, 1)
   #events: { at: number; run: () => void }[] = []
   #processes: Process[] = []

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 
 export interface Statements {
   texts: string[]
-  /** Those of them that Postgres has answered. */
+  /** The statements that Postgres has answered. */
   answered: string[]
   /** While it is set each statement fails. */
   broken?: Error | undefined

@@ -67,7 +67,7 @@ const ATTACKS: Record<string, Attack> = {
     refused: ({ status, body }) => status === 200 && body.totals.allowed === 0,
   },
   'GET /audit': { path: ({ keyId }) => `/audit?target=${keyId}`, refused: isSilent },
-  // Of the presented key alone.
+  // These are about the presented key alone.
   'GET /me': { path: () => '/me', refused: isAboutItself },
   'POST /me/rotate': { path: () => '/me/rotate', refused: isAboutItself },
   // A stranger with a signature of GitHub alone.

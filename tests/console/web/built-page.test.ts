@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { builtPage } from '../support/built-page.ts'
 
-/** Of a specification, and of an example in a placeholder. */
+/** Addresses of a specification, and of an example in a placeholder. */
 const NAMES = /^https?:\/\/(www\.w3\.org\/|example\.com\/|\.)/
 
 t.test('the page has under 100 kB gzipped, and asks nothing of another host', async (t) => {

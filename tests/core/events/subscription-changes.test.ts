@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { startHost, type Host } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 
-/** Of the host's own subscriptions: the template knows the plugins as well. */
+/** The rows of the host's own subscriptions: the template knows the plugins as well. */
 const rowsOf = async ({ app }: Host) => {
   const { rows } = await app.svc.database.query(
     `select event_name as event, subscription from svc."__svc.subscriptions"

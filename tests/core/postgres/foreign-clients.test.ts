@@ -14,7 +14,7 @@ interface Given {
   transaction: (use: (trx: unknown) => Promise<void>) => Promise<void>
 }
 
-/** Those that are here; of others what they look like. */
+/** The libraries that are installed; for the others objects of their shape. */
 const libraries: Record<string, (t: Test, pool: pg.Pool) => Promise<Given>> = {
   drizzle: async (t, pool) => {
     const client = await pool.connect()

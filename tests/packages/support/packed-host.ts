@@ -20,7 +20,7 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 
 export const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url))
-/** Those that run in a host, and say at import which Node they need. */
+/** Packages that run in a host, and say at import which Node they need. */
 export const HOST_PACKAGES = ['core', 'auth', 'webhooks', 'console']
 const PACKAGES = [...HOST_PACKAGES, 'receiver']
 

@@ -49,7 +49,7 @@ t.test('the log over all webhooks is filtered and paged as that of one', async (
   t.same(webhooksOf(await list('?status=dead')), [bad])
   t.same(webhooksOf(await list('?statusCode=503')), [bad])
   t.same(webhooksOf(await list('?event=order.shipped')), [good, bad].toSorted())
-  // Of the operator's event and of acme's, which have the same id.
+  // The operator's event and acme's have the same id.
   t.same(webhooksOf(await list('?eventId=first')), [good, good, acme].toSorted())
   t.same(webhooksOf(await list('?eventId=first&tenant=acme')), [acme])
   const [one] = all

@@ -116,7 +116,7 @@ t.test('waiting deliveries of a paused webhook are not scanned by fetches', asyn
   t.equal((await receiver.got(4)).length, 4)
 })
 
-/** Of each job of a webhook whether it is parked. */
+/** Whether each job of a webhook is parked. */
 async function parkedOf({ svc }: FastifyInstance, id: string): Promise<boolean[]> {
   const { rows } = await svc.database.query(
     `select blocked from svc_jobs.job where singleton_key = $1`,

@@ -57,7 +57,7 @@ async function scansOf(db: pg.Client, selection: LogSelection) {
   }
   await listLogRows(explaining, 30, selection)
   const scans = nodesOf(plan as Plan).filter(
-    // Of a day without rows, all plans cost nothing.
+    // All plans for a day without rows cost nothing.
     (node) => node['Node Type'].endsWith(' Scan') && node['Actual Rows'] > 0,
   )
   const read = scans.reduce(

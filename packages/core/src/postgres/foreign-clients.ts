@@ -49,7 +49,7 @@ const LIBRARIES: Library[] = [
   {
     name: 'prisma',
     is: (shape) => has(shape, '$queryRawUnsafe', '$executeRawUnsafe'),
-    // Of version 7, a transaction has `$transaction` as well: for those within it.
+    // A transaction of version 7 has `$transaction` as well, for transactions within it.
     isTransaction: (shape) => !has(shape, '$connect'),
     begin: 'prisma.$transaction(async (tx) => …)',
     adapter: 'fromPrisma(tx)',

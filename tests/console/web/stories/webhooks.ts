@@ -32,7 +32,7 @@ async function createsAWebhook(t: Test, page: Page, { app }: Visit) {
   await page.getByLabel('Which of these events').fill('{ "payload.total": { "$gte": 50 }')
   await page.getByText('This is not JSON').waitFor()
   await page.getByLabel('Which of these events').fill('{ "payload.total": { "$gte": 50 } }')
-  // Of the three orders of 5, 50 and 500.
+  // The newest events are three orders of 5, 50 and 500.
   await page.getByText('2 of the 3 newest events would be sent').waitFor()
   await click(page, 'Create webhook')
   const secret = await page.getByRole('dialog').locator('.secret code').innerText()

@@ -79,7 +79,7 @@ function visitOf(
     const page = await context.newPage()
     page.on('pageerror', (error) => t.fail(`the page threw: ${error.message}`))
     page.on('console', (message) => {
-      // Of a refused call the browser says so itself; that the page shows it is tested.
+      // The browser itself logs a refused call; that the page shows it is tested.
       if (message.type() !== 'error' || message.text().startsWith('Failed to load resource')) return
       t.fail(`the browser complained: ${message.text()}`)
     })

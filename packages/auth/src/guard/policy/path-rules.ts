@@ -13,8 +13,8 @@ export interface PathOptions {
 
 export interface PathRules {
   /**
-   * Of the path of a request. Prefixes match in any case, since the next reader of the path, a proxy
-   * or a file system, may ignore case. Exclusions are exact.
+   * The access that the path of a request has. Prefixes match in any case, since the next reader of
+   * the path, a proxy or a file system, may ignore case. Exclusions are exact.
    */
   ofPath(path: string): Access
   /** `undefined` where it depends on the path of the request. */

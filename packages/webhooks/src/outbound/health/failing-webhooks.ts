@@ -78,8 +78,8 @@ export class FailingWebhooks {
   }
 
   /**
-   * Those whose failed attempts span the time, or of which no delivery is left to try. A host that was
-   * down meanwhile has made no attempts: that time does not count against a webhook.
+   * The webhooks whose failed attempts span the time, or of which no delivery is left to try. A
+   * host that was down meanwhile has made no attempts: that time does not count against a webhook.
    */
   async #proven(db: Db, failing: FailingWebhook[]): Promise<string[]> {
     const { failingForSeconds } = this.#settings
