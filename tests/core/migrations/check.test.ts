@@ -98,18 +98,24 @@ t.test('with check a host makes nothing, and says what is missing', async (t) =>
   const missing = (message: RegExp) => ({ code: 'SVC_CORE_SCHEMA_MISSING', message })
   await t.rejects(
     boot(t, database, 'check'),
-    missing(/@svc\/core: 001-core\.sql, .*npx svc migrate/),
+    missing(/@svc\/core are missing from the database: 001-core\.sql, .*npx svc migrate/),
   )
   t.strictSame((await client.query(TABLES)).rows, [])
 
   t.match(await migrated(database), { exitCode: 0 })
   await client.query(`delete from svc."__svc.migrations" where name = '003-processes.sql'`)
-  await t.rejects(boot(t, database, 'check'), missing(/of @svc\/core: 003-processes\.sql\. Run/))
+  await t.rejects(
+    boot(t, database, 'check'),
+    missing(/of @svc\/core are missing from the database: 003-processes\.sql\. Run/),
+  )
   await client.query(
     `insert into svc."__svc.migrations" (owner, name) values ('@svc/core', '003-processes.sql')`,
   )
   await client.query('update svc_jobs.version set version = 1')
-  await t.rejects(boot(t, database, 'check'), missing(/pg-boss: the schema svc_jobs in version/))
+  await t.rejects(
+    boot(t, database, 'check'),
+    missing(/pg-boss are missing from the database: the schema svc_jobs in version/),
+  )
 })
 
 t.test('svc migrate makes all, says what, and makes nothing twice', async (t) => {
