@@ -11,12 +11,12 @@ const HEAD = `<!-- Written by scripts/provider-table.ts from the presets: change
 
 # Providers
 
-COUNT senders whose requests a preset verifies, deduplicates and names: [how to use them](inbound.md#presets).
+There are presets for COUNT senders. A preset verifies and deduplicates requests, and names their events: [how to use presets](inbound.md#presets).
 
-- **secret**: what stands in the secret \`secretName\`. Beside it the options that the preset needs.
-- **checked**: \`vector\`, a signed request that the provider has published, which is in \`@svc/webhooks/vectors\`; \`sdk\`, its own library: its source, or what it made or accepted; \`documentation\`, its own page. What only third parties tell of is no preset.
-- **repeat**: what tells a repeat from a new event; – where the provider sends nothing that does.
-- **age**: how far the request's time may be from now, which \`toleranceSeconds\` changes; – where the age is not judged.
+- **secret, options**: the value of the secret \`secretName\`, and the options that the preset requires.
+- **checked**: what the preset was checked against. \`vector\` is a signed request that the provider has published, and is in \`@svc/webhooks/vectors\`. \`sdk\` is the provider's own library: its source, or requests that it signed or accepted. \`documentation\` is the provider's own page. There are no presets that are based on third parties alone.
+- **repeat**: the deduplication key; – if the provider sends nothing by which a repeat can be recognised.
+- **age**: how far the request's timestamp may be from now, which \`toleranceSeconds\` changes; – if the age is not checked.
 
 | preset | verified by | secret, options | events | repeat | age | checked |
 | ------ | ----------- | --------------- | ------ | ------ | --- | ------- |
@@ -47,7 +47,7 @@ export function providersDocument(): string {
   const lines = rows.map((row) => `| ${row.map(cell).join(' | ')} |`)
   return `${HEAD.replace('COUNT', String(all.length))}${lines.join('\n')}
 
-## What to know besides
+## Notes
 
 ${notes.join('\n')}
 `

@@ -31,7 +31,7 @@ export const banking = {
       },
     ],
     type: '{json:webhook_type}.{json:webhook_code}',
-    note: 'The keys are asked for with the credentials of the account, once for each key id.',
+    note: 'The keys are fetched with the credentials of the account, once for each key id.',
   },
   gocardless: {
     name: 'GoCardless',
@@ -81,7 +81,7 @@ export const banking = {
     ],
     type: ['{header:x-topic}.{json:event}', '{json:data.object}.{json:event}', '{json:event}'],
     deduplicate: '{body}',
-    note: 'An event has no id: a repeat is told by its body, which is the same.',
+    note: 'Events have no id. A repeat is recognised by its body, which is the same.',
   },
   quickbooks: {
     name: 'QuickBooks Online',
@@ -99,7 +99,7 @@ export const banking = {
     ],
     type: ['{item:type}', 'notification'],
     deduplicate: ['{item:id}', '{body}'],
-    note: 'Takes the list of CloudEvents as well as the older object `eventNotifications`.',
+    note: 'Both formats are accepted: a list of CloudEvents, and the older object `eventNotifications`.',
   },
   xero: {
     name: 'Xero',
@@ -118,6 +118,6 @@ export const banking = {
     type: '{item:eventCategory}.{item:eventType}',
     deduplicate: '{item:resourceId}:{item:eventType}:{item:eventDateUtc}',
     answer: { status: 200 },
-    note: 'Xero tries a wrong signature first and wants a 401; answers have no body and no cookies.',
+    note: 'Xero first sends a wrong signature, and expects a 401. Answers must have no body and no cookies.',
   },
 } as const satisfies Record<string, Preset>

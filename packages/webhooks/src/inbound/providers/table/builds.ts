@@ -35,7 +35,7 @@ export const builds = {
       { algorithm: 'token', in: 'header:x-buildkite-token' },
     ],
     type: '{header:x-buildkite-event}',
-    note: 'Let the notification service send the token as a signature: sent as it is, it binds no body.',
+    note: 'Set the notification service to send a signature. A request with the plain token does not protect the body.',
   },
   travisCi: {
     name: 'Travis CI',
@@ -53,7 +53,7 @@ export const builds = {
     ],
     type: '{form:payload#state}',
     deduplicate: '{form:payload#id}:{form:payload#state}',
-    note: 'The body is a form; its field `payload` is signed, and the type is the state of the build.',
+    note: 'The body is a form, of which the field `payload` is signed. The type is the state of the build.',
   },
   expo: {
     name: 'Expo EAS',
@@ -70,7 +70,7 @@ export const builds = {
     ],
     type: '{json:status}',
     deduplicate: '{json:id}:{json:status}',
-    note: 'There is no type in a request: it is the status of the build or the submission.',
+    note: 'Requests have no type. The status of the build or submission is used.',
   },
   pagerduty: {
     name: 'PagerDuty',
@@ -103,7 +103,7 @@ export const builds = {
     ],
     type: ['{header:sentry-hook-resource}.{json:action}', '{header:sentry-hook-resource}'],
     deduplicate: '{header:request-id}',
-    note: "The page's own example signs re-encoded JSON; Sentry signs the bytes that it sends.",
+    note: "The example in Sentry's documentation signs re-encoded JSON. Sentry signs the bytes that it sends.",
   },
   launchdarkly: {
     name: 'LaunchDarkly',
@@ -120,6 +120,6 @@ export const builds = {
     ],
     type: ['{json:kind}.{json:accesses.0.action}', '{json:kind}'],
     deduplicate: '{json:_id}',
-    note: 'Without a secret the webhook is sent unsigned, and refused here.',
+    note: 'Requests of a webhook without a secret are unsigned, and are refused.',
   },
 } as const satisfies Record<string, Preset>

@@ -32,7 +32,7 @@ export const code = {
     ],
     type: ['{json:object_kind}', '{json:event_name}', '{header:x-gitlab-event}'],
     deduplicate: ['{header:webhook-id}', '{header:idempotency-key}'],
-    note: 'A secret token is sent as it is and binds no body: take a signing token where GitLab has it.',
+    note: 'A secret token is sent as it is and does not protect the body. Use a signing token if your GitLab has it.',
   },
   bitbucket: {
     name: 'Bitbucket Cloud',
@@ -65,7 +65,7 @@ export const code = {
     ],
     type: '{header:x-gitea-event}',
     deduplicate: '{header:x-gitea-delivery}',
-    note: 'Choose the content type `application/json`: of a form, Gitea signs the field and not the body.',
+    note: 'Choose the content type `application/json`. Of a form, Gitea signs a field and not the body.',
   },
   azureDevOps: {
     name: 'Azure DevOps',
@@ -77,6 +77,6 @@ export const code = {
     schemes: [{ algorithm: 'basic' }],
     type: '{json:eventType}',
     deduplicate: '{json:id}',
-    note: 'Basic credentials are all there is: nothing binds the body.',
+    note: 'Requests have Basic credentials only. The body is not signed.',
   },
 } as const satisfies Record<string, Preset>

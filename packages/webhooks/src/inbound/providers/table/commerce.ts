@@ -41,7 +41,7 @@ export const commerce = {
         answer: { status: 200 },
       },
     ],
-    note: 'The ping when a webhook is made is an unsigned form, and is answered without an event.',
+    note: 'The ping for a new webhook is an unsigned form. It is answered, and not published.',
   },
   paddle: {
     name: 'Paddle Billing',
@@ -60,7 +60,7 @@ export const commerce = {
     ],
     type: '{json:event_type}',
     deduplicate: '{json:event_id}',
-    note: "Five seconds are the tolerance of Paddle's SDK: the host's clock must be right.",
+    note: "The tolerance is five seconds, as in Paddle's SDK. The host's clock must be right.",
   },
   lemonSqueezy: {
     name: 'Lemon Squeezy',
@@ -77,7 +77,7 @@ export const commerce = {
     ],
     type: ['{header:x-event-name}', '{json:meta.event_name}'],
     deduplicate: '{body}',
-    note: 'An event has no id: a repeat is told by its body, which is the same.',
+    note: 'Events have no id. A repeat is recognised by its body, which is the same.',
   },
   chargebee: {
     name: 'Chargebee',
@@ -89,7 +89,7 @@ export const commerce = {
     schemes: [{ algorithm: 'basic' }],
     type: '{json:event_type}',
     deduplicate: '{json:id}',
-    note: 'Basic credentials are all there is: nothing binds the body.',
+    note: 'Requests have Basic credentials only. The body is not signed.',
   },
   revenuecat: {
     name: 'RevenueCat',
@@ -100,7 +100,7 @@ export const commerce = {
     schemes: [{ algorithm: 'token', in: 'header:authorization' }],
     type: '{json:event.type}',
     deduplicate: '{json:event.id}',
-    note: 'The value itself is sent: nothing binds the body.',
+    note: 'The value itself is sent. The body is not signed.',
   },
   lago: {
     name: 'Lago',
@@ -120,7 +120,7 @@ export const commerce = {
     ],
     type: '{json:webhook_type}',
     deduplicate: '{header:x-lago-unique-key}',
-    note: 'For an installation of your own, override the issuer. The endpoint must sign with `jwt`.',
+    note: 'For a self-hosted Lago, override the issuer. The endpoint must sign with `jwt`.',
   },
   easypost: {
     name: 'EasyPost',
@@ -137,6 +137,6 @@ export const commerce = {
     ],
     type: '{json:description}',
     deduplicate: '{json:id}',
-    note: 'EasyPost brings the secret into Unicode form NFKD first: keep it to ASCII.',
+    note: 'EasyPost normalises the secret (Unicode NFKD). Use ASCII characters only.',
   },
 } as const satisfies Record<string, Preset>

@@ -37,7 +37,7 @@ export const content = {
     ],
     type: '{json:status.state}',
     deduplicate: '{json:uid}:{json:status.state}',
-    note: 'There is no type in a request: it is the state of the video.',
+    note: 'Requests have no type. The state of the video is used.',
   },
   livekit: {
     name: 'LiveKit',
@@ -57,7 +57,7 @@ export const content = {
     ],
     type: '{json:event}',
     deduplicate: '{json:id}',
-    note: 'JSON under the content type `application/webhook+json`; the JWT stands without `Bearer`.',
+    note: 'The content type is `application/webhook+json`. The JWT is sent without `Bearer`.',
   },
   stream: {
     name: 'Stream',
@@ -74,7 +74,7 @@ export const content = {
     ],
     type: '{json:type}',
     deduplicate: '{header:x-webhook-id}',
-    note: 'Leave the compression of webhooks off: what is signed is the body before it.',
+    note: 'Turn the compression of webhooks off. Stream signs the uncompressed body.',
   },
   cloudinary: {
     name: 'Cloudinary',
@@ -93,7 +93,7 @@ export const content = {
     ],
     type: '{json:notification_type}',
     deduplicate: '{body}',
-    note: 'For accounts that sign with SHA-1, as is the default; of SHA-256 `cloudinarySha256` knows.',
+    note: 'For accounts that sign with SHA-1, the default. For SHA-256 use `cloudinarySha256`.',
   },
   cloudinarySha256: {
     name: 'Cloudinary, signing with SHA-256',
@@ -159,7 +159,7 @@ export const content = {
     ],
     type: '{header:x-contentful-topic}',
     deduplicate: '{header:x-contentful-idempotency-key}',
-    note: 'The path is signed as the sender sees it: a proxy in front must not change it.',
+    note: 'The path that Contentful calls is signed. A proxy in front must not change it.',
   },
   ghost: {
     name: 'Ghost',
@@ -177,7 +177,7 @@ export const content = {
       },
     ],
     type: '{json:event}',
-    note: 'The time stands behind the body in what is signed, in milliseconds.',
+    note: 'The signed text is the body, followed by the time in milliseconds.',
   },
   webflow: {
     name: 'Webflow',

@@ -26,7 +26,7 @@ export const customers = {
     ],
     type: '{item:subscriptionType}',
     deduplicate: '{item:eventId}:{item:subscriptionId|}:{item:occurredAt|}',
-    note: 'Signature version 3, which HubSpot sends beside the older ones.',
+    note: 'For signature version 3, which HubSpot sends besides the older ones.',
   },
   hubspotV2: {
     name: 'HubSpot, signature version 2',
@@ -46,7 +46,7 @@ export const customers = {
     ],
     type: '{item:subscriptionType}',
     deduplicate: '{item:eventId}:{item:subscriptionId|}:{item:occurredAt|}',
-    note: 'A plain hash without a time. Take `hubspot` wherever version 3 is sent.',
+    note: 'The signature is a plain hash without a time. Use `hubspot` if version 3 is sent.',
   },
   hubspotV1: {
     name: 'HubSpot, signature version 1',
@@ -65,7 +65,7 @@ export const customers = {
     ],
     type: '{item:subscriptionType}',
     deduplicate: '{item:eventId}:{item:subscriptionId|}:{item:occurredAt|}',
-    note: 'A plain hash of the secret and the body. Take `hubspot` wherever version 3 is sent.',
+    note: 'The signature is a plain hash of the secret and the body. Use `hubspot` if version 3 is sent.',
   },
   attio: {
     name: 'Attio',
@@ -140,7 +140,7 @@ export const customers = {
     ],
     type: '{header:x-helpscout-event}',
     deduplicate: '{header:x-helpscout-event}:{body}',
-    note: 'An event has no id: a repeat is told by its body, which is the same.',
+    note: 'Events have no id. A repeat is recognised by its body, which is the same.',
   },
   zendesk: {
     name: 'Zendesk',
@@ -159,7 +159,7 @@ export const customers = {
     ],
     type: '{json:type}',
     deduplicate: '{header:x-zendesk-webhook-invocation-id}',
-    note: 'A test from the admin centre before saving is signed with a secret that the page shows.',
+    note: "A test from the admin centre before saving is signed with another secret, which Zendesk's documentation shows.",
   },
   segment: {
     name: 'Segment',
@@ -176,7 +176,7 @@ export const customers = {
     ],
     type: '{json:type}',
     deduplicate: '{json:messageId}',
-    note: 'Leave batches off: of a batch Segment signs the first event alone, which is refused here.',
+    note: 'Turn batches off. Segment signs only the first event of a batch, so batches are refused.',
   },
   knock: {
     name: 'Knock',

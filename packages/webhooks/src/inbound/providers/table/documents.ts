@@ -48,7 +48,7 @@ export const documents = {
         },
       },
     ],
-    note: 'A request names accounts that have changes; equal requests are no repeats.',
+    note: 'A request names accounts that have changes. Equal requests are not repeats.',
   },
   docusign: {
     name: 'DocuSign Connect',
@@ -73,7 +73,7 @@ export const documents = {
     ],
     type: '{json:event}',
     deduplicate: '{json:event}:{json:data.envelopeId}:{json:generatedDateTime}',
-    note: 'One header for each key of the account; the first five are read. The key is used undecoded.',
+    note: 'A request has one signature header for each key of the account, of which five are read. The key is not decoded.',
   },
   typeform: {
     name: 'Typeform',
@@ -99,7 +99,7 @@ export const documents = {
     secret: 'the passcode of the webhook',
     schemes: [{ algorithm: 'token', in: 'json:passcode' }],
     type: '{json:event_type}',
-    note: 'The passcode stands in the body, and so in the payload that is published. Nothing binds the body.',
+    note: 'The passcode is part of the body, and so of the published payload. The body is not signed.',
   },
   microsoftGraph: {
     name: 'Microsoft Graph',
@@ -120,6 +120,6 @@ export const documents = {
       },
     ],
     answer: { status: 202 },
-    note: 'clientState is sent as it is: nothing binds the body. Tokens of rich notifications are not read.',
+    note: '`clientState` is sent as it is, and the body is not signed. Tokens of rich notifications are not checked.',
   },
 } as const satisfies Record<string, Preset>

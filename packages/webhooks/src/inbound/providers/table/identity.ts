@@ -37,7 +37,7 @@ export const identity = {
         answer: { json: { verification: '{header:x-okta-verification-challenge}' } },
       },
     ],
-    note: 'The value itself is sent: nothing binds the body.',
+    note: 'The value itself is sent. The body is not signed.',
   },
   logto: {
     name: 'Logto',
@@ -54,7 +54,7 @@ export const identity = {
     ],
     type: '{json:event}',
     deduplicate: '{body}',
-    note: 'An event has no id: a repeat is told by its body, which is the same.',
+    note: 'Events have no id. A repeat is recognised by its body, which is the same.',
   },
   onfido: {
     name: 'Onfido',
@@ -71,7 +71,7 @@ export const identity = {
     ],
     type: '{json:payload.action}',
     deduplicate: '{body}',
-    note: 'An event has no id: a repeat is told by its body, which is the same.',
+    note: 'Events have no id. A repeat is recognised by its body, which is the same.',
   },
   persona: {
     name: 'Persona',

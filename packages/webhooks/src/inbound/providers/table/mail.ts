@@ -21,7 +21,7 @@ export const mail = {
     ],
     type: '{item:event}',
     deduplicate: '{item:sg_event_id}',
-    note: 'The body ends with CRLF, which is signed too.',
+    note: 'The body ends with CRLF, which is part of the signed text.',
   },
   mailgun: {
     name: 'Mailgun',
@@ -40,7 +40,7 @@ export const mail = {
     ],
     type: '{json:event-data.event}',
     deduplicate: '{json:signature.token}',
-    note: 'Time and token are signed, the event is not: a token counts once, and for half a day, which is longer than Mailgun retries.',
+    note: 'Only the time and a token are signed, not the event. Each token is accepted once, for half a day, which is longer than Mailgun retries.',
   },
   mailersend: {
     name: 'MailerSend',
@@ -57,7 +57,7 @@ export const mail = {
     ],
     type: '{json:type}',
     deduplicate: '{body}',
-    note: 'A repeat is told by its body, which is the same.',
+    note: 'A repeat is recognised by its body, which is the same.',
   },
   postmark: {
     name: 'Postmark',
@@ -69,7 +69,7 @@ export const mail = {
     schemes: [{ algorithm: 'basic' }],
     type: ['{json:RecordType}', 'Inbound'],
     deduplicate: '{header:x-pm-webhook-trace-id}',
-    note: 'Basic credentials are all there is: nothing binds the body.',
+    note: 'Requests have Basic credentials only. The body is not signed.',
   },
   mandrill: {
     name: 'Mailchimp Transactional (Mandrill)',
@@ -89,6 +89,6 @@ export const mail = {
     type: '{form:mandrill_events#0.event}',
     deduplicate: '{body}',
     handshakes: [{ method: 'HEAD', answer: { status: 200 } }],
-    note: 'The URL is signed exactly as it was registered. The list of events is the text of one field.',
+    note: 'The URL is signed exactly as it was registered. One form field has the list of events.',
   },
 } as const satisfies Record<string, Preset>

@@ -53,7 +53,7 @@ export const messages = {
       },
       { method: 'POST', when: { 'json:type': '0' }, answer: { status: 204 } },
     ],
-    note: 'Discord sends wrong signatures to see them refused. Interactions want their own answer in 3 s.',
+    note: 'Discord sends wrong signatures to check that they are refused. Interactions need their own answer within 3 s.',
   },
   telegram: {
     name: 'Telegram bots',
@@ -69,7 +69,7 @@ export const messages = {
       'pre_checkout_query,purchased_paid_media,poll,poll_answer,my_chat_member,chat_member,' +
       'chat_join_request,chat_boost,removed_chat_boost}',
     deduplicate: '{json:update_id}',
-    note: 'The type is the name of the field of the update. The token itself is sent: nothing binds the body.',
+    note: "The type is the name of the update's field. The token itself is sent, and the body is not signed.",
   },
   line: {
     name: 'LINE',
@@ -87,7 +87,7 @@ export const messages = {
     ],
     type: '{item:type}',
     deduplicate: '{item:webhookEventId}',
-    note: 'The console verifies the URL with an empty list of events.',
+    note: "LINE's console verifies the URL with an empty list of events.",
   },
   meta: {
     name: 'Meta: WhatsApp, Instagram, Messenger',
@@ -113,7 +113,7 @@ export const messages = {
         answer: { text: '{query:hub.challenge}' },
       },
     ],
-    note: 'The bytes are signed with their escapes, as they are sent. One request may hold many entries.',
+    note: 'The body is signed as it is sent, with its escapes. One request may have many entries.',
   },
   microsoftTeams: {
     name: 'Microsoft Teams outgoing webhooks',
@@ -132,7 +132,7 @@ export const messages = {
     type: '{json:type}',
     deduplicate: '{json:id}',
     answer: { json: { type: 'message', text: 'ok' } },
-    note: 'Teams shows the answer in the channel: override `answer` with what it should say.',
+    note: 'Teams shows the answer in the channel. Override `answer` with the text.',
   },
   zoom: {
     name: 'Zoom',
@@ -178,7 +178,7 @@ export const messages = {
     ],
     type: '{json:resource}.{json:event}',
     deduplicate: '{body}',
-    note: 'The id in the body is that of the webhook: a repeat is told by its whole body.',
+    note: 'The id in the body is that of the webhook. A repeat is recognised by its whole body.',
   },
   twitch: {
     name: 'Twitch EventSub',
@@ -208,7 +208,7 @@ export const messages = {
         answer: { text: '{json:challenge}' },
       },
     ],
-    note: 'A revoked subscription is told under its type, with `subscription.status` in the body.',
+    note: "The revocation of a subscription has the subscription's type, and `subscription.status` in the body.",
   },
   discourse: {
     name: 'Discourse',

@@ -32,7 +32,7 @@ export const models = {
     schemes: [standardWebhooks],
     type: 'prediction.{json:status}',
     deduplicate: '{header:webhook-id}',
-    note: 'The body is the prediction; the type is made of its status: `prediction.succeeded`.',
+    note: 'The body is the prediction. The type is made from its status: `prediction.succeeded`.',
   },
   elevenlabs: {
     name: 'ElevenLabs',
@@ -68,7 +68,7 @@ export const models = {
       },
     ],
     type: '{json:event}',
-    note: 'The time stands behind the body in what is signed, in milliseconds.',
+    note: 'The signed text is the body, followed by the time in milliseconds.',
   },
   huggingFace: {
     name: 'Hugging Face',
@@ -78,6 +78,6 @@ export const models = {
     secret: 'the secret of the webhook, in ASCII',
     schemes: [{ algorithm: 'token', in: 'header:x-webhook-secret' }],
     type: '{json:event.scope}.{json:event.action}',
-    note: 'The secret itself is sent: nothing binds the body.',
+    note: 'The secret itself is sent. The body is not signed.',
   },
 } as const satisfies Record<string, Preset>

@@ -50,7 +50,7 @@ export const payments = {
     ],
     type: '{json:event_type}',
     deduplicate: '{json:id}',
-    note: 'The body is bound by its CRC-32 alone: ask the API for what must be certain.',
+    note: 'Of the body only its CRC-32 is signed. Fetch important data from the API.',
   },
   square: {
     name: 'Square',
@@ -101,7 +101,7 @@ export const payments = {
       '{item:NotificationRequestItem.eventCode}:{item:NotificationRequestItem.pspReference}:' +
       '{item:NotificationRequestItem.success|}',
     answer: { text: '[accepted]' },
-    note: 'Eight fields of each item are signed, the rest of the body is not.',
+    note: 'Only eight fields of each item are signed.',
   },
   adyenPlatforms: {
     name: 'Adyen for platforms and issuing',
@@ -119,7 +119,7 @@ export const payments = {
     ],
     type: '{json:type}',
     deduplicate: '{body}',
-    note: 'An event has no id: a repeat is told by its body, which is the same.',
+    note: 'Events have no id. A repeat is recognised by its body, which is the same.',
   },
   razorpay: {
     name: 'Razorpay',
@@ -169,7 +169,7 @@ export const payments = {
     ],
     type: '{json:event}',
     deduplicate: '{body}',
-    note: 'An event has no id: a repeat is told by its body, which is the same.',
+    note: 'Events have no id. A repeat is recognised by its body, which is the same.',
   },
   mercadoPago: {
     name: 'Mercado Pago',
@@ -188,7 +188,7 @@ export const payments = {
     ],
     type: ['{json:action}', '{json:type}'],
     deduplicate: '{json:id}',
-    note: 'The id in the query is signed, the body is not: ask the API. QR code events are unsigned.',
+    note: 'The id in the query is signed, the body is not. Fetch the data from the API. QR code events are unsigned.',
   },
   coinbaseCommerce: {
     name: 'Coinbase Commerce',
@@ -237,6 +237,6 @@ export const payments = {
     ],
     type: '{json:type}',
     deduplicate: '{json:id}',
-    note: 'For the next-generation webhooks. The classic ones, a form with an id, are unsigned.',
+    note: 'For next-generation webhooks. Classic ones, a form with an id, are unsigned.',
   },
 } as const satisfies Record<string, Preset>

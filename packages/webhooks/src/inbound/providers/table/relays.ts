@@ -30,7 +30,7 @@ export const relays = {
         answer: { status: 200 },
       },
     ],
-    note: 'Leave the raw delivery of messages off: it is unsigned. JSON comes as `text/plain`.',
+    note: 'Turn the raw delivery of messages off, because it is unsigned. JSON has the content type `text/plain`.',
   },
   googlePubSub: {
     name: 'Google Cloud Pub/Sub push',
@@ -62,7 +62,7 @@ export const relays = {
     type: ['{json:message.attributes.eventType}', 'message'],
     deduplicate: '{json:message.messageId}',
     answer: { status: 204 },
-    note: 'The audience is the URL of the endpoint where the subscription names none. Google signs tokens for anybody: the service account tells yours. Nothing binds the body.',
+    note: 'If the subscription has no audience, it is the URL of the endpoint. Google signs tokens for everyone, so the service account is checked. The body is not signed.',
   },
   hook0: {
     name: 'Hook0',
@@ -89,7 +89,7 @@ export const relays = {
     ],
     type: '{header:x-event-type}',
     deduplicate: '{header:x-event-id}',
-    note: 'A signature over headers (v1) goes before one over the body alone (v0).',
+    note: 'A signature over headers (v1) is preferred to one over the body alone (v0).',
   },
   convoy: {
     name: 'Convoy',
@@ -108,7 +108,7 @@ export const relays = {
     ],
     type: ['{json:event_type}', '{json:type}', '{json:event}'],
     deduplicate: '{header:x-convoy-idempotency-key}',
-    note: 'For advanced signatures in hexadecimal SHA-256, which a project of Convoy can change.',
+    note: 'For advanced signatures with SHA-256 in hexadecimal. A project of Convoy can have other settings.',
   },
   qstash: {
     name: 'Upstash QStash',
@@ -145,7 +145,7 @@ export const relays = {
     ],
     type: '{item:name}',
     deduplicate: '{body}',
-    note: 'An event has no id: a repeat is told by the body that it came in.',
+    note: 'Events have no id. A repeat is recognised by the whole body of the request.',
   },
   ably: {
     name: 'Ably',
@@ -163,7 +163,7 @@ export const relays = {
     ],
     type: '{item:source}',
     deduplicate: '{item:webhookId}:{item:serial}',
-    note: 'For batched requests, which Ably signs.',
+    note: 'The preset is for batched requests, which Ably signs.',
   },
   alchemy: {
     name: 'Alchemy',

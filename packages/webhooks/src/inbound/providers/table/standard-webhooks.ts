@@ -127,7 +127,7 @@ export const standardWebhooksSenders = {
     schemes: [standardWebhooksTextKey],
     type: '{json:type}',
     deduplicate: '{header:webhook-id}',
-    note: 'The key is the text of the secret. Libraries of Standard Webhooks want its base64.',
+    note: 'The key is the text of the secret. Libraries of Standard Webhooks need its base64.',
   },
   bigcommerce: {
     name: 'BigCommerce',
@@ -138,7 +138,7 @@ export const standardWebhooksSenders = {
     schemes: [standardWebhooksTextKey],
     type: '{json:scope}',
     deduplicate: '{header:webhook-id}',
-    note: 'The body names a resource by its id; the facts are at the API.',
+    note: 'The body has only the id of a resource. Fetch the resource from the API.',
   },
   finch: {
     name: 'Finch',

@@ -29,7 +29,7 @@ export const telephony = {
     ],
     type: ['{form:MessageStatus}', '{form:SmsStatus}', '{form:CallStatus}', '{json:type}'],
     deduplicate: '{header:i-twilio-idempotency-token}',
-    note: 'The URL is signed as Twilio calls it, with its query; a JSON body by its hash in the query.',
+    note: 'The URL is signed as Twilio calls it, with its query. For a JSON body the query has its hash.',
   },
   vonage: {
     name: 'Vonage',
@@ -94,7 +94,7 @@ export const telephony = {
     ],
     type: ['{form:Event}', '{form:CallStatus}', '{form:Status}'],
     deduplicate: '{body}',
-    note: 'Version 3, for a POST to a URL without a query.',
+    note: 'For signature version 3, and a POST to a URL without a query.',
   },
   telnyx: {
     name: 'Telnyx',

@@ -34,7 +34,7 @@ export const work = {
     ],
     type: '{json:webhookEvent}',
     deduplicate: '{header:x-atlassian-webhook-identifier}',
-    note: 'Without a secret the webhook is sent unsigned, and refused here.',
+    note: 'Requests of a webhook without a secret are unsigned, and are refused.',
   },
   asana: {
     name: 'Asana',
@@ -60,7 +60,7 @@ export const work = {
         answer: { headers: { 'x-hook-secret': '{header:x-hook-secret}' } },
       },
     ],
-    note: 'The secret comes with an unsigned POST while the call that makes the webhook is open.',
+    note: 'Asana sends the secret in an unsigned POST, before it answers the call that creates the webhook.',
   },
   trello: {
     name: 'Trello',
@@ -122,7 +122,7 @@ export const work = {
         answer: { status: 200 },
       },
     ],
-    note: 'The token comes once, with an unsigned POST, and is pasted into the settings besides.',
+    note: "Notion sends the token once, in an unsigned POST. It must also be pasted into Notion's settings.",
   },
   airtable: {
     name: 'Airtable',
@@ -140,7 +140,7 @@ export const work = {
     ],
     type: 'ping',
     answer: { status: 204 },
-    note: 'A request says that there is news; the news is fetched from the API.',
+    note: 'A request only says that there are changes. Fetch them from the API.',
   },
   calCom: {
     name: 'Cal.com',
@@ -157,7 +157,7 @@ export const work = {
     ],
     type: '{json:triggerEvent}',
     deduplicate: '{body}',
-    note: 'An event has no id: a repeat is told by its body, which is the same.',
+    note: 'Events have no id. A repeat is recognised by its body, which is the same.',
   },
   calendly: {
     name: 'Calendly',
