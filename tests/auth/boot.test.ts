@@ -112,7 +112,7 @@ t.test('CORS, helmet and the request context may come first', async (t) => {
   t.equal(boot, undefined)
 })
 
-t.test('a scope that nobody declared keeps the host from booting', async (t) => {
+t.test('an undeclared scope keeps the host from booting', async (t) => {
   const route = (scopes: unknown) => (app: FastifyInstance) =>
     void app.get('/x', { config: { scopes: scopes as string[] } }, async () => 'x')
 

@@ -38,7 +38,7 @@ t.test('a minted key is svc_, 32 random characters and their checksum', (t) => {
   t.end()
 })
 
-t.test('a text of the form of a key with a wrong checksum is mistyped', (t) => {
+t.test('a text in the format of a key with a wrong checksum is classified as mistyped', (t) => {
   const key = generateKey()
   const swapped = `${key.slice(0, 10)}${key[11]}${key[10]}${key.slice(12)}`
   const other = key.endsWith('0') ? '1' : '0'
@@ -56,7 +56,7 @@ t.test('a text of the form of a key with a wrong checksum is mistyped', (t) => {
   t.end()
 })
 
-t.test('a key is known by its SHA-256, and shown by its first eight characters', (t) => {
+t.test('a key is stored as its SHA-256, and shown by its first eight characters', (t) => {
   const key = generateKey()
   const hex = createHash('sha256').update(key).digest('hex')
   t.equal(hexOf(hashOf(key)), hex)

@@ -14,7 +14,7 @@ const MONTHLY = { limit: 100, period: 'month' } as const
 
 const REFUSED = { code: 'SVC_AUTH_NOT_GRANTABLE', statusCode: 403 }
 
-t.test('a key gives others what it may do itself, and no more', (t) => {
+t.test('a key grants other keys only scopes that it has itself', (t) => {
   const rows: [about: string, giver: Partial<Giver>, given: object, refused?: typeof REFUSED][] = [
     ['nothing restricts it', {}, {}],
     ['an earlier expiry', { expiresAt: LATER }, { expiresAt: SOON }],

@@ -83,7 +83,7 @@ t.test('roles and namespaces are resolved to the scopes that they hold', (t) => 
   t.end()
 })
 
-t.test('a key can be given scopes, roles and namespaces that there are', (t) => {
+t.test('a key can be given declared scopes, roles and namespaces only', (t) => {
   const names = createScopeNames(['projects:read'], { viewer: ['read'] })
   for (const known of ['admin', 'auth:verify', 'projects:read', 'projects:*', 'role:viewer']) {
     t.equal(names.findUnknown(['read', known]), undefined, known)

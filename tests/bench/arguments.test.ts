@@ -3,17 +3,17 @@ import { chosen, parseArguments } from '../../bench/arguments.ts'
 
 const all = [{ name: 'guard-cpu' }, { name: 'guard-cold' }, { name: 'inbound' }]
 
-t.test('the beginning of a name stands for a family', async (t) => {
+t.test('the prefix of a benchmark’s name selects its group', async (t) => {
   t.same(chosen(all, ['guard']), [{ name: 'guard-cpu' }, { name: 'guard-cold' }])
   t.same(chosen(all, ['inbound', 'guard-cold']), [{ name: 'guard-cold' }, { name: 'inbound' }])
   t.same(chosen(all, []), all)
 })
 
-t.test('an unknown name is refused, and told which there are', async (t) => {
+t.test('the error for an unknown name lists the known ones', async (t) => {
   t.throws(() => chosen(all, ['gard']), /no benchmark "gard"; there are: guard-cpu, guard-cold/)
 })
 
-t.test('the dashes that pnpm hands on are no name', async (t) => {
+t.test('the dashes that pnpm passes on are not a benchmark name', async (t) => {
   t.match(parseArguments(['--', '--quick', 'guard']), { quick: true, names: ['guard'] })
 })
 

@@ -30,7 +30,7 @@ t.test(
   },
 )
 
-t.test('a figure that a contender lacks is NaN', async (t) => {
+t.test('a figure that a contender does not have is NaN', async (t) => {
   const contender = { name: 'a', measure: async () => ({}) }
   const measured = await interleave([contender], { rounds: 1 }, 0)
   t.ok(Number.isNaN(samplesOf(measured, 'a', 'rate')[0]))
@@ -56,7 +56,7 @@ t.test('a counter is read before and after the work', async (t) => {
   t.same(await growthOf({ counter: read }, work), { result: 8, growth: { counter: 3 } })
 })
 
-t.test('a list rotates', async (t) => {
+t.test('rotated() begins a list with another element in each round', async (t) => {
   t.same(rotated([1, 2, 3], 4), [2, 3, 1])
   t.same(rotated([], 1), [])
 })
@@ -87,7 +87,7 @@ t.test('rounds that only one of the two has are left out of the ratio', async (t
   t.same(ratiosOf([1, 2, 3], [1, 2], 'more'), [1, 1])
 })
 
-t.test('a spread has the middle and the tail', async (t) => {
+t.test('a spread has the median and the tail', async (t) => {
   const spread = spreadOf(Array.from({ length: 1001 }, (_, n) => 1000 - n))
   t.same(spread, { count: 1001, p50: 500, p99: 990, p999: 999 })
 })

@@ -20,7 +20,7 @@ t.test('answers are counted however they are split into chunks', async (t) => {
   }
 })
 
-t.test('an answer that does not tell its length is an error', async (t) => {
+t.test('an answer without a length is an error', async (t) => {
   const reader = answerReader(() => {})
   t.throws(() => reader.read(Buffer.from('HTTP/1.1 200 OK\r\n\r\n')), /without a length/)
 })

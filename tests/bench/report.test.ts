@@ -21,7 +21,7 @@ const finding: Finding = {
   ],
 }
 
-t.test('a table shows medians, quartiles, the ratio round by round, and the goal', async (t) => {
+t.test('a table of results has medians, quartiles, ratios and the goal', async (t) => {
   t.equal(
     tableText(finding),
     [
@@ -41,12 +41,12 @@ const report = {
   benchmarks: [{ name: 'guard', title: 'G.', seconds: 1, postgres: {}, findings: [finding] }],
 }
 
-t.test('JSON has every sample and what is computed from them', async (t) => {
+t.test('the JSON of results has every sample and the figures computed from them', async (t) => {
   const row = JSON.parse(asJson(report)).benchmarks[0].findings[0].rows[1]
   t.match(row, { samples: [25, 22, 21], median: 22, ratio: { median: 1 }, reached: true })
 })
 
-t.test('Markdown has the machine and a table of all goals', async (t) => {
+t.test('the Markdown of results has the machine and a table of all goals', async (t) => {
   t.equal(
     asMarkdown(report),
     [
@@ -60,7 +60,7 @@ t.test('Markdown has the machine and a table of all goals', async (t) => {
   )
 })
 
-t.test('a goal is judged by the median', async (t) => {
+t.test('whether a goal is reached depends on the median', async (t) => {
   t.ok(isReached({ ratioAtLeast: 0.9 }, 0, 0.9))
   t.notOk(isReached({ ratioAtLeast: 0.9 }, 0, undefined))
   t.ok(isReached({ ratioAtMost: 0.05 }, 0, 0.01))

@@ -31,7 +31,7 @@ t.test('the list names every benchmark, and an unknown one ends with an error', 
   await t.rejects(bench(['gard']), /There is no benchmark "gard"/)
 })
 
-t.test('what --without-telemetry cuts out is there, and its sources run without it', async (t) => {
+t.test('--without-telemetry removes existing code, and the sources run without it', async (t) => {
   const root = new URL('../../', import.meta.url)
   const modules = ['core/src/events/event-bus.ts', 'core/src/jobs/pump/attempts.ts']
   const { stdout } = await promisify(execFile)(process.execPath, [

@@ -6,7 +6,7 @@ import { startHost } from './support/host.ts'
 const startWith = (t: Parameters<typeof startHost>[0], access: () => unknown, rest: object = {}) =>
   startHost(t, { ...rest, console: { access: access as () => Access } })
 
-t.test('whoever the host knows is signed in, and the audit names them', async (t) => {
+t.test('the option access signs users in, and the audit names them', async (t) => {
   const { app, visitor, ask } = await startWith(t, async () => ({
     userId: 'ada',
     tenant: null,
@@ -49,7 +49,7 @@ t.test('an operator who may do some things gives keys read and write', async (t)
   t.match(await page.call('keys.create', { userId, scopes: ['admin'] }), { status: 403 })
 })
 
-t.test('what access returns is checked: a field that is missing makes no operator', async (t) => {
+t.test('the result of access is checked: a missing field does not make an operator', async (t) => {
   let answer: unknown
   const { visitor } = await startWith(t, () => answer)
   for (const wrong of [

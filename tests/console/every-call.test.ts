@@ -89,7 +89,7 @@ t.test('no operation is there for a session without its right, or without a sess
   }
 })
 
-t.test('a session that reads changes nothing', async (t) => {
+t.test('a session with the right to read cannot change anything', async (t) => {
   const host = await startOpen(t)
   for (const name of NAMES) {
     const { right, changes } = CALLS[name]
@@ -128,7 +128,7 @@ t.test('no operation reaches another tenant', async (t) => {
   t.equal(rows.length, 1)
 })
 
-t.test('the operator reaches what is attacked, so the attacks aim at something', async (t) => {
+t.test('an operator reaches the rows that are attacked', async (t) => {
   const host = await startOpen(t)
   const victim = await makeVictim(t, host)
   const reading = NAMES.filter((name) => !CALLS[name].changes)

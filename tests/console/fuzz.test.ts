@@ -39,7 +39,7 @@ const input = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue() },
 )
 
-t.test('no input makes an operation fail', async (t) => {
+t.test('no input makes an operation fail with an internal error', async (t) => {
   const host = await startHost(t)
   const page = await host.signIn()
   const name = fc.constantFrom(...(Object.keys(CALLS) as CallName[]))
@@ -54,7 +54,7 @@ t.test('no input makes an operation fail', async (t) => {
   )
 })
 
-t.test('no cookie, link, path or body makes the console fail', async (t) => {
+t.test('no cookie, link, path or body makes the console answer 500', async (t) => {
   const host = await startHost(t)
   const page = await host.signIn()
   const text = fc.oneof(fc.string({ maxLength: 60 }), fc.constantFrom('\\', '%00', '..%2f', '{'))

@@ -125,7 +125,7 @@ const LISTS: [CallName, ...object[]][] = [
   ['tenants.list', {}],
 ]
 
-t.test('each page of each list is a walk along an index', async (t) => {
+t.test('each page of each list is read along an index', async (t) => {
   const database = await freshDatabase(t)
   await fillTables(database, ROWS)
   const { pool, plans } = explainingPool(t, database)

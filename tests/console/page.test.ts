@@ -56,7 +56,7 @@ t.test('the page is served at its path and at every path below it', async (t) =>
   }
 })
 
-t.test('the guard of svcAuth does not stand before it, whatever is sent', async (t) => {
+t.test('svcAuth does not guard the console, whatever is sent', async (t) => {
   const { ask, signIn } = await startHost(t, { auth: { protectedPaths: 'all' } })
   t.equal((await ask('GET', '/elsewhere')).status, 401)
   const headers = { authorization: 'Bearer of-another-login' }
@@ -67,7 +67,7 @@ t.test('the guard of svcAuth does not stand before it, whatever is sent', async 
   t.equal((await ask('GET', '/_webhooks', { headers: { cookie: page.cookie } })).status, 401)
 })
 
-t.test('its policy holds beside @fastify/helmet, and errors have it too', async (t) => {
+t.test('the page has its own policy, beside @fastify/helmet and in errors', async (t) => {
   const { ask } = await startHost(t, {
     before: (app) =>
       app.register(helmet, {
@@ -86,7 +86,7 @@ t.test('its policy holds beside @fastify/helmet, and errors have it too', async 
   t.match((await ask('GET', '/console/api/none')).body, { code: 'SVC_CONSOLE_UNKNOWN_OPERATION' })
 })
 
-t.test('it may stand below the prefix of a plugin', async (t) => {
+t.test('the console works below the prefix of a plugin', async (t) => {
   const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 4 } })
@@ -108,7 +108,7 @@ t.test('it may stand below the prefix of a plugin', async (t) => {
   t.match(await app.svc.console.portalLink({ tenant: 'acme' }), /^\/internal\/desk\/portal\//)
 })
 
-t.test('a page that was not built is an error that names the command', (t) => {
+t.test('if the page was not built, the error names the command', (t) => {
   t.throws(() => readPage({ base: '/console', name: 'Console', logo: null }, '/nowhere'), {
     code: 'SVC_CONSOLE_PAGE_MISSING',
     message: /pnpm --filter @svc\/console build:web/,
@@ -116,7 +116,7 @@ t.test('a page that was not built is an error that names the command', (t) => {
   t.end()
 })
 
-t.test('options that are wrong, and doors that are missing, are errors at boot', async (t) => {
+t.test('wrong options, and a console without a way to sign in, are errors at boot', async (t) => {
   const database = await freshDatabase(t)
   const boot = async (options: object) => {
     const app = Fastify({ pluginTimeout: 60_000 })
@@ -153,7 +153,7 @@ t.test('options that are wrong, and doors that are missing, are errors at boot',
   }
 })
 
-t.test('before its script has run the page shows the name and the logo of the host', async (t) => {
+t.test('before its script has run, the page shows the name and the logo of the host', async (t) => {
   const theme = { name: 'A$& "<b>" & Co', logo: '/logo.svg?a=1&b=2' }
   const { ask } = await startHost(t, { console: { theme } })
   const { text } = await ask('GET', '/console')

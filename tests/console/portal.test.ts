@@ -35,7 +35,7 @@ t.test('a link signs its tenant in', async (t) => {
   ])
 })
 
-t.test('an operator makes a link on the page, and gives no more than its own rights', async (t) => {
+t.test('an operator makes a link on the page, and grants only rights of its own', async (t) => {
   const { app, signIn, keyOf, follow, visitor } = await startHost(t)
   const page = await signIn()
   const made = await page.call('portal.link', {
@@ -63,7 +63,7 @@ t.test('an operator makes a link on the page, and gives no more than its own rig
   t.equal((await visitor().call('portal.link', { tenant: 'acme' })).status, 401)
 })
 
-t.test('a link gives nothing that its maker lacks', async (t) => {
+t.test('a link grants no right that its maker does not have', async (t) => {
   const can = ['tenants:read', 'tenants:write', 'webhooks:read']
   const { follow, visitor } = await startHost(t, {
     console: { access: () => ({ tenant: null, can }) },
@@ -95,7 +95,7 @@ t.test('a link works once over all processes, and not for long', async (t) => {
   })
 })
 
-t.test('what a link gives is said when it is made', async (t) => {
+t.test('the rights of a link are set when it is made', async (t) => {
   const { app, follow } = await startHost(t, {
     console: { origin: 'https://console.example', path: '/portal' },
   })
@@ -145,7 +145,7 @@ t.test('keys of a portal get what the option scopes says, and no more', async (t
   )
 })
 
-t.test('in an iframe of another site the cookie is one that browsers send there', async (t) => {
+t.test('in an iframe of another site the cookie has the attributes for it', async (t) => {
   const { app, ask } = await startHost(t, {
     console: { frameAncestors: ['https://app.example'] },
     fastify: { trustProxy: true },

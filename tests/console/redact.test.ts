@@ -50,32 +50,29 @@ async function startRedacting(
   return { ...host, calls }
 }
 
-t.test(
-  'a field that is masked is masked everywhere, also where a receiver repeats it',
-  async (t) => {
-    const asked: PayloadOf[] = []
-    const { calls } = await startRedacting(t, (payload, of) => {
-      asked.push(of)
-      const order = payload as { card: string }
-      order.card = order.card.slice(-4).padStart(8, '*')
-      return order
-    })
-    for (const [name, call] of Object.entries(calls)) {
-      const answer = await call()
-      t.equal(answer.status, 200, name)
-      t.notOk(answer.text.includes(CARD), `${name}: ${answer.text}`)
-    }
-    t.match((await calls.delivery()).body, {
-      payload: { card: '****4242', item: 'book' },
-      attempts: [{ responseBody: '{"error":"card *** of book declined"}' }],
-    })
-    t.match((await calls.event()).body, { payload: { card: '****4242' } })
-    t.match(JSON.parse((await calls.inbound()).body.items[0].body), { card: '****4242' })
-    t.match(asked[0], { event: 'order.created', tenant: null })
-    t.equal((await calls.events('4242-4242')).body.items.length, 0, 'it cannot be guessed either')
-    t.equal((await calls.events('BOOK')).body.items.length, 1)
-  },
-)
+t.test('a masked field is masked everywhere, also in an answer that repeats it', async (t) => {
+  const asked: PayloadOf[] = []
+  const { calls } = await startRedacting(t, (payload, of) => {
+    asked.push(of)
+    const order = payload as { card: string }
+    order.card = order.card.slice(-4).padStart(8, '*')
+    return order
+  })
+  for (const [name, call] of Object.entries(calls)) {
+    const answer = await call()
+    t.equal(answer.status, 200, name)
+    t.notOk(answer.text.includes(CARD), `${name}: ${answer.text}`)
+  }
+  t.match((await calls.delivery()).body, {
+    payload: { card: '****4242', item: 'book' },
+    attempts: [{ responseBody: '{"error":"card *** of book declined"}' }],
+  })
+  t.match((await calls.event()).body, { payload: { card: '****4242' } })
+  t.match(JSON.parse((await calls.inbound()).body.items[0].body), { card: '****4242' })
+  t.match(asked[0], { event: 'order.created', tenant: null })
+  t.equal((await calls.events('4242-4242')).body.items.length, 0, 'it cannot be guessed either')
+  t.equal((await calls.events('BOOK')).body.items.length, 1)
+})
 
 t.test('a function that throws, or that is asynchronous, hides the whole payload', async (t) => {
   for (const redact of [
@@ -91,17 +88,14 @@ t.test('a function that throws, or that is asynchronous, hides the whole payload
   }
 })
 
-t.test(
-  'a filter that is tried says nothing of a masked field to who cannot have it sent',
-  async (t) => {
-    const tried = { filter: { 'payload.card': { $gte: '4' } }, events: ['order.created'] }
-    let can: string[] = ['events:read', 'webhooks:read']
-    const { visitor } = await startHost(t, {
-      console: { redact: () => '***', access: () => ({ tenant: null, can }) },
-    })
-    const answer = await visitor().call('webhooks.tryFilter', tried)
-    t.match(answer, { status: 403, body: { code: 'SVC_CONSOLE_FORBIDDEN' } })
-    can = [...can, 'webhooks:write']
-    t.equal((await visitor().call('webhooks.tryFilter', tried)).status, 200)
-  },
-)
+t.test('trying a filter reveals no masked field to users who cannot have it sent', async (t) => {
+  const tried = { filter: { 'payload.card': { $gte: '4' } }, events: ['order.created'] }
+  let can: string[] = ['events:read', 'webhooks:read']
+  const { visitor } = await startHost(t, {
+    console: { redact: () => '***', access: () => ({ tenant: null, can }) },
+  })
+  const answer = await visitor().call('webhooks.tryFilter', tried)
+  t.match(answer, { status: 403, body: { code: 'SVC_CONSOLE_FORBIDDEN' } })
+  can = [...can, 'webhooks:write']
+  t.equal((await visitor().call('webhooks.tryFilter', tried)).status, 200)
+})

@@ -59,7 +59,7 @@ t.test('over TLS the cookie is secure', async (t) => {
   t.equal(plain.status, 403, 'a page that came without TLS is another origin')
 })
 
-t.test('what is no key for the console is refused, and says why', async (t) => {
+t.test('a key that cannot sign in to the console is refused with the reason', async (t) => {
   const { app, ask, keyOf } = await startHost(t)
   const attempt = (key: string) => ask('POST', '/console/api/session', signInWith(key))
   t.match(await attempt('svc_nonsense'), { status: 401, body: { code: 'SVC_AUTH_INVALID_KEY' } })
@@ -118,7 +118,7 @@ t.test('a session ends with its key', async (t) => {
   }
 })
 
-t.test('a session of the bootstrap key ends when the secret is another one', async (t) => {
+t.test('a session of the bootstrap key ends when the secret changes', async (t) => {
   let secret = BOOTSTRAP_KEY
   const { app, signIn } = await startHost(t, {
     core: { secrets: (name) => (name === 'BOOTSTRAP_KEY' ? secret : null) },
@@ -145,7 +145,7 @@ t.test('a session may do what its key may now', async (t) => {
   t.equal((await page.call('webhooks.list')).status, 401)
 })
 
-t.test('a session ends when it is told to, is revoked, or is old', async (t) => {
+t.test('a session ends at sign-out, when it is revoked, and when it expires', async (t) => {
   const { app, signIn } = await startHost(t)
   const one = await signIn()
   const other = await signIn()
@@ -177,7 +177,7 @@ t.test('a session ends when it is told to, is revoked, or is old', async (t) => 
   ])
 })
 
-t.test('a cookie that was never given, or is there twice, is nobody', async (t) => {
+t.test('a cookie that was never issued, or comes twice, is no session', async (t) => {
   const { visitor, signIn } = await startHost(t)
   const { cookie } = await signIn()
   t.match((await visitor(cookie).session()).body, { signedIn: true })

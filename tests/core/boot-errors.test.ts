@@ -14,7 +14,7 @@ async function boot(t: Test, options: SvcCoreOptions): Promise<void> {
   await app.register(svcCore, options)
 }
 
-t.test('a boot without a database is an error that says how to give one', async (t) => {
+t.test('a boot without a database is an error that says how to set one', async (t) => {
   const secrets = () => null
   await t.rejects(boot(t, { secrets }), {
     code: 'SVC_CORE_INVALID_OPTION',

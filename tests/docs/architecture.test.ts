@@ -23,7 +23,7 @@ const isThere = (place: string): boolean =>
     `packages/webhooks/src/inbound/${place}`,
   ].some((pattern) => globSync(pattern, { cwd: ROOT }).length > 0)
 
-t.test('each file and folder that the page of the architecture names is there', async (t) => {
+t.test('each file and folder that docs/architecture.md names exists', async (t) => {
   const places = new Set(sections.flatMap(placesIn))
   t.ok(places.size > 60, `${places.size} places`)
   for (const place of places) t.ok(isThere(place), place)

@@ -70,7 +70,7 @@ symlinkSync(join(root, 'tests/support'), join(folder, 'support'))
 const errors = (await Promise.all(projects.map((_names, n) => compile(n)))).join('').split('\n')
 
 for (const name of Object.keys(folders)) {
-  t.test(`what stands in ${name} compiles in a strict project`, async (t) => {
+  t.test(`the code blocks of ${name} compile in a strict project`, async (t) => {
     t.strictSame(
       errors.filter((line) => line.startsWith(`${name}/`)),
       [],
@@ -78,13 +78,13 @@ for (const name of Object.keys(folders)) {
   })
 }
 
-t.test('nothing else is wrong with them', async (t) => {
+t.test('the compiler finds no errors outside of the code blocks', async (t) => {
   const names = Object.keys(folders)
   const elsewhere = errors.filter((line) => !names.some((name) => line.startsWith(`${name}/`)))
   t.equal(elsewhere.join('\n'), '')
 })
 
-t.test('names are declared for documents that there are', async (t) => {
+t.test('names are declared for existing documents only', async (t) => {
   t.same(
     Object.keys(NAMES).filter((document) => !documents.includes(document)),
     [],

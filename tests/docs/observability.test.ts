@@ -20,52 +20,46 @@ const documented = [
 
 const sdk = registerSdk({ traces: false })
 
-t.test(
-  'the table of metrics is whole: what a host counts stands in it, with its unit',
-  async (t) => {
-    const partner = await receiver()
-    t.teardown(() => partner.close())
-    const app = Fastify({ pluginTimeout: 60_000 })
-    t.teardown(() => app.close())
-    await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 4 } })
-    await app.register(svcAuth, { excludePaths: ['/hook'] })
-    await app.register(svcWebhooks, {
-      allowedEvents: ['order.created'],
-      allowedNetworks: ['127.0.0.0/8'],
-      inbound: { shop: { path: '/hook', publishAs: 'order.created', verify: () => true } },
-    })
-    await app.svc.events.subscribe('order.created', () => {})
-    await app.ready()
-    await app.svc.webhooks.register({ url: partner.url, events: ['*'] })
-    await app.inject({ url: '/', headers: { 'x-api-key': 'of-nobody' } })
-    await app.inject({ method: 'POST', url: '/hook', payload: {} })
-    await drain(app, { timeoutMs: 60_000 })
-    const counted = await until(
-      () => sdk.metrics(),
-      (metrics) => metrics.size >= documented.length,
-    )
-    t.strictSame(
-      [...counted].toSorted(),
-      documented.map(({ name, unit }) => [name, unit]).toSorted(),
-    )
-    for (const name of counted.keys()) {
-      for (const { attributes } of await sdk.points(name)) {
-        const labels = Object.keys(attributes)
-        t.notOk(
-          labels.find((label) => !page.includes(`\`${label}\``)),
-          `the labels of ${name} stand in the page: ${labels.join(', ')}`,
-        )
-        t.notMatch(
-          JSON.stringify(attributes),
-          /[0-9a-f]{8}-[0-9a-f]{4}|127\.0\.0\.1/,
-          'no ids, no urls',
-        )
-      }
+t.test('the table of metrics lists all metrics of a host, with their units', async (t) => {
+  const partner = await receiver()
+  t.teardown(() => partner.close())
+  const app = Fastify({ pluginTimeout: 60_000 })
+  t.teardown(() => app.close())
+  await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 4 } })
+  await app.register(svcAuth, { excludePaths: ['/hook'] })
+  await app.register(svcWebhooks, {
+    allowedEvents: ['order.created'],
+    allowedNetworks: ['127.0.0.0/8'],
+    inbound: { shop: { path: '/hook', publishAs: 'order.created', verify: () => true } },
+  })
+  await app.svc.events.subscribe('order.created', () => {})
+  await app.ready()
+  await app.svc.webhooks.register({ url: partner.url, events: ['*'] })
+  await app.inject({ url: '/', headers: { 'x-api-key': 'of-nobody' } })
+  await app.inject({ method: 'POST', url: '/hook', payload: {} })
+  await drain(app, { timeoutMs: 60_000 })
+  const counted = await until(
+    () => sdk.metrics(),
+    (metrics) => metrics.size >= documented.length,
+  )
+  t.strictSame([...counted].toSorted(), documented.map(({ name, unit }) => [name, unit]).toSorted())
+  for (const name of counted.keys()) {
+    for (const { attributes } of await sdk.points(name)) {
+      const labels = Object.keys(attributes)
+      t.notOk(
+        labels.find((label) => !page.includes(`\`${label}\``)),
+        `the labels of ${name} stand in the page: ${labels.join(', ')}`,
+      )
+      t.notMatch(
+        JSON.stringify(attributes),
+        /[0-9a-f]{8}-[0-9a-f]{4}|127\.0\.0\.1/,
+        'no ids, no urls',
+      )
     }
-  },
-)
+  }
+})
 
-t.test('the dashboard and the alerts ask for metrics that Prometheus has of it', async (t) => {
+t.test('the dashboard and the alerts use metrics that the host exports', async (t) => {
   const scraped = await sdk.prometheus()
   const known = new Set([...scraped.matchAll(/^(\w+)(?=[{ ])/gm)].map(([name]) => name))
   const expressions = [

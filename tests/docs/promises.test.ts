@@ -4,7 +4,7 @@ import t from 'tap'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-t.test('each promise names tests that there are', async (t) => {
+t.test('each promise names existing tests', async (t) => {
   const rows = readFileSync(join(ROOT, 'docs/promises.md'), 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('| ') && !/^\| (?:---|\*\*|Promise)/.test(line))

@@ -171,7 +171,7 @@ function both<Row>(make: (subscription: string) => Row): Row[] {
 }
 
 for (const [title, ledger, afterwards, expected] of cases) {
-  t.test(`the ledger tells: ${title}`, async (t) => {
+  t.test(`the ledger detects: ${title}`, async (t) => {
     const found = violations({ ...newLedger(), ...ledger }, { ...quiet, ...afterwards })
     t.equal(found.length, expected.length, found.join('; '))
     for (const [index, text] of expected.entries()) t.match(found[index], text)

@@ -41,7 +41,7 @@ const guesses: [string, number, () => string][] = [
   ['on as many prefixes', of(3000, 1_000_000), () => generateKey('svc')],
 ]
 for (const [title, count, guess] of guesses) {
-  t.test(`guesses ${title} cost no unbounded memory or queries, and no other key`, async (t) => {
+  t.test(`guesses ${title} have bounded costs, and block no other key`, async (t) => {
     const { app, ask, makeKey } = await startAuth(t, {
       auth: { rateLimit: { maxAttempts: 5, windowMs: 60_000, blockDurationMs: 60_000 } },
       after: (host) => void host.get('/me', async () => 'me'),
@@ -68,7 +68,7 @@ for (const [title, count, guess] of guesses) {
   })
 }
 
-t.test('bodies that do not end are given up in time, and hold up no others', async (t) => {
+t.test('bodies that do not end time out, and delay no others', async (t) => {
   const count = of(500, 10_000)
   const app = Fastify({ forceCloseConnections: true })
   t.teardown(() => app.close())
@@ -131,7 +131,7 @@ t.test(
   },
 )
 
-t.test('beside webhooks of which a third hang, the others get what is theirs', async (t) => {
+t.test('while a third of the webhooks hang, the others get all their deliveries', async (t) => {
   const count = of(300, 50_000)
   const host = await startHost(t, {
     deliveryTimeoutMs: 2000,

@@ -5,7 +5,7 @@ import { folderOf, runProgram } from '../support/program.ts'
 
 const readme = readFileSync(new URL('../../packages/auth/README.md', import.meta.url), 'utf8')
 
-t.test('the example of limits runs, and prints what it says', async (t) => {
+t.test('the example of limits runs, and prints what its comments say', async (t) => {
   const [, code = ''] = /```ts\n(\/\/ limits\.ts:[\s\S]*?)```/.exec(readme) ?? []
   const folder = await folderOf(t, { 'limits.ts': code })
   const program = runProgram(t, folder, 'limits.ts', { DATABASE_URL: await freshDatabase(t) })

@@ -10,7 +10,7 @@ const readme = readFileSync(new URL('../../packages/auth/README.md', import.meta
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const BOOTSTRAP_KEY = 'at-least-16-characters'
 
-t.test('the example of the README runs, and does what it says', async (t) => {
+t.test('the example of the README runs, and does what the README says', async (t) => {
   const [, code = ''] = /```ts\n(\/\/ app\.ts:[\s\S]*?)```/.exec(readme) ?? []
   const env = { ...process.env, DATABASE_URL: await freshDatabase(t), BOOTSTRAP_KEY, PORT: '0' }
   const child = spawn(process.execPath, ['--input-type=module-typescript', '--eval', code], {
@@ -52,7 +52,7 @@ t.test('the example of the README runs, and does what it says', async (t) => {
   t.match(await call('/customers', BOOTSTRAP_KEY, customer), { status: 409 })
 })
 
-t.test('every option and every error code stands in the README', (t) => {
+t.test('the README has every option and every error code', (t) => {
   const source = (file: string) =>
     readFileSync(new URL(`../../packages/auth/src/${file}`, import.meta.url), 'utf8')
   const options = [...source('options.ts').matchAll(/^ {2}(\w+)\?:/gm)].map(([, name]) => name)

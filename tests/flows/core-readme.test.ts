@@ -9,7 +9,7 @@ import { emptyDatabase } from '../support/fresh-database.ts'
 
 const readme = await readFile(new URL('../../packages/core/README.md', import.meta.url), 'utf8')
 
-t.test('the app of the README runs as it stands', async (t) => {
+t.test('the app of the README runs unchanged', async (t) => {
   const [, app = ''] = /```ts\n(\/\/ app\.ts[^]*?)```/.exec(readme) ?? []
   const folder = t.testdir({ 'app.ts': app })
   const child = spawn(process.execPath, ['app.ts'], {
@@ -42,7 +42,7 @@ t.test('the app of the README runs as it stands', async (t) => {
   t.equal(await complaint, '')
 })
 
-t.test('every error that is exported stands in the README, with its code', async (t) => {
+t.test('the README has every exported error, with its code', async (t) => {
   const errors = await import('../../packages/core/src/errors.ts')
   for (const [name, Refusal] of Object.entries(errors)) {
     const { code } = new (Refusal as new (...args: string[]) => { code: string })('a', 'b')

@@ -25,13 +25,13 @@ async function demo(args: string[], environment: Record<string, string>) {
   const child = spawn(process.execPath, [MAIN, ...args], { env })
   const output = Promise.all([text(child.stdout), text(child.stderr)])
   const [code] = (await once(child, 'exit')) as [number | null]
-  const [told, complained] = await output
-  return { code, told, complained: complained.trim() }
+  const [printed, complained] = await output
+  return { code, printed, complained: complained.trim() }
 }
 
 t.test('the demo shows all of its steps and ends', async (t) => {
   const url = await freshDatabase(t)
-  const { code, told, complained } = await demo([], { DATABASE_URL: url })
+  const { code, printed, complained } = await demo([], { DATABASE_URL: url })
   t.equal(complained, '')
   t.equal(code, 0)
   for (const expected of [
@@ -49,7 +49,7 @@ t.test('the demo shows all of its steps and ends', async (t) => {
     /forged.*\n.*← 401/,
     /events handled: 1/,
   ]) {
-    t.match(stripVTControlCharacters(told), expected)
+    t.match(stripVTControlCharacters(printed), expected)
   }
 })
 
@@ -61,16 +61,16 @@ t.test(
     t.teardown(() => child.kill('SIGKILL'))
     const exited = once(child, 'close')
     const complaint = text(child.stderr)
-    const told: string[] = []
-    createInterface(child.stdout).on('line', (line) => told.push(line))
-    const isTold = (what: RegExp, times = 1) =>
+    const printed: string[] = []
+    createInterface(child.stdout).on('line', (line) => printed.push(line))
+    const untilPrinted = (what: RegExp, times = 1) =>
       until(() => {
-        if (child.exitCode !== null) throw new Error(`it ended:\n${told.join('\n')}`)
-        return told.filter((line) => what.test(line)).length >= times
+        if (child.exitCode !== null) throw new Error(`it ended:\n${printed.join('\n')}`)
+        return printed.filter((line) => what.test(line)).length >= times
       })
-    await isTold(/Ctrl-C ends the demo/)
+    await untilPrinted(/Ctrl-C ends the demo/)
 
-    const lines = told.filter((line) => /^ +curl /.test(line))
+    const lines = printed.filter((line) => /^ +curl /.test(line))
     const statuses = ['401', '201', '200', '202', '200', '200']
     for (const time of ['first', 'second']) {
       const given: string[] = []
@@ -81,18 +81,18 @@ t.test(
       }
       t.same(given, statuses, `the ${time} time`)
     }
-    await isTold(/receiver: .*"item":"jam"/, 3)
-    await isTold(/receiver: webhook\.test/, 2)
-    await isTold(/verified, attempt 1, answered 204/, 8)
+    await untilPrinted(/receiver: .*"item":"jam"/, 3)
+    await untilPrinted(/receiver: webhook\.test/, 2)
+    await untilPrinted(/verified, attempt 1, answered 204/, 8)
 
     child.kill('SIGINT')
     t.same(await exited, [0, null])
     t.equal(await complaint, '')
-    t.equal(told.at(-1), 'Closing.')
+    t.equal(printed.at(-1), 'Closing.')
   },
 )
 
-t.test('the shells that pnpm starts it through leave Ctrl-C to it', async (t) => {
+t.test('Ctrl-C ends the demo, also through the shells of pnpm', async (t) => {
   const script = join(ROOT, 'package.json')
   const { scripts } = JSON.parse(await readFile(script, 'utf8')) as { scripts: { demo: string } }
   const shell = spawn('sh', ['-c', `${scripts.demo} --stay`], {
@@ -106,15 +106,15 @@ t.test('the shells that pnpm starts it through leave Ctrl-C to it', async (t) =>
   })
   t.teardown(() => signalGroup(shell, 'SIGKILL'))
   const exited = once(shell, 'close')
-  const told = { text: '' }
-  shell.stdout.on('data', (bytes: Buffer) => (told.text += bytes.toString()))
-  await until(() => told.text.includes('1. A request without a key'))
+  const printed = { text: '' }
+  shell.stdout.on('data', (bytes: Buffer) => (printed.text += bytes.toString()))
+  await until(() => printed.text.includes('1. A request without a key'))
   signalGroup(shell, 'SIGINT')
   t.same(await exited, [0, null])
-  t.match(told.text, /\nClosing\.\n$/)
+  t.match(printed.text, /\nClosing\.\n$/)
 })
 
-t.test('what is wrong with its surroundings it says in one sentence', async (t) => {
+t.test('a mistake in its environment is reported in one sentence', async (t) => {
   const url = await freshDatabase(t)
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')

@@ -117,7 +117,7 @@ const writtenAs = (tenant: string): string[] => [
 const tablesOf = (rows: Row[]): Set<string> =>
   new Set(rows.map(({ table }) => table.replace('recent_attempts', 'stats')))
 
-t.test('of a tenant that is erased no table holds a row, save the audit', async (t) => {
+t.test('an erased tenant has no rows in any table except the audit', async (t) => {
   const database = await freshDatabase(t)
   const app = await hostOn(t, database)
   const { ok, fails } = await receivers(t)
@@ -183,7 +183,7 @@ t.test(
   },
 )
 
-t.test('an erasure of what is no tenant is refused', async (t) => {
+t.test('an erasure with an invalid tenant is refused', async (t) => {
   const app = await hostOn(t, await freshDatabase(t))
   await app.svc.auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
   await app.svc.auth.createUser({ email: 'a@b.co', name: 'A' })

@@ -96,7 +96,7 @@ t.test('errorBody shapes every answer of ours, and neither status nor headers', 
   }
 })
 
-t.test('errors of the host are left to the host, and our answers that are none', async (t) => {
+t.test('errors of the host, and answers of ours that are not errors, are left alone', async (t) => {
   const { ask } = await startHost(t, () => ({ shaped: true }))
   const own = await ask({ url: '/own', headers: asAdmin })
   t.match(own.json(), { statusCode: 500, message: 'of the host' })

@@ -93,7 +93,7 @@ t.test('webhooks-in.ts: a signed push is handled once, another is refused', asyn
   await ends(t, program)
 })
 
-t.test('metrics.ts: what is published is counted, and the host is ready', async (t) => {
+t.test('metrics.ts: published events are counted, and the host is ready', async (t) => {
   const METRICS_PORT = await freePort()
   const { program, url } = await start(t, 'metrics.ts', { METRICS_PORT })
   t.match(await call(`${url}/live`, {}), { status: 200 })

@@ -20,7 +20,7 @@ const SECRETS: Record<string, string> = {
 }
 const HEADERS = { authorization: `Bearer ${secret()}`, 'x-team': secret() }
 
-t.test('after a run of everything no secret stands in the database or the log', async (t) => {
+t.test('after all operations, no secret is in the database or the log', async (t) => {
   const database = await freshDatabase(t)
   const lines: string[] = []
   const stream = { write: (line: string) => void lines.push(line) }

@@ -6,7 +6,7 @@ import { currentRun } from '../support/test-run.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/testing.md'), 'utf8')
 
-t.test('the tests of the page about testing pass as they stand', async (t) => {
+t.test('the tests in docs/testing.md pass unchanged', async (t) => {
   const [, program = ''] = /```ts\n(\/\/ orders\.test\.ts[^]*?)```/.exec(page) ?? []
   const folder = await folderOf(t, { 'orders.test.ts': program })
   const { server } = await currentRun()

@@ -13,7 +13,7 @@ const headerLine = fc.tuple(
   textOf('Bearer ', 'bearer', 'Basic ', ' ', '\t', '\u00a0', 'svc_abc', ',', ''),
 )
 
-t.test('no headers present two keys, and what is presented stands in one of them', (t) =>
+t.test('no headers give two keys, and the key that is used is in one of them', (t) =>
   fuzz(t, fc.array(headerLine, { maxLength: 6 }), (lines) => {
     const key = presentedKey(lines.flat())
     const ours = lines.filter(([name]) => /^(?:authorization|x-api-key)$/i.test(name))
@@ -106,7 +106,7 @@ t.test('a network admits no text that is not an address', (t) =>
   }),
 )
 
-t.test('no text in the scopes of a key opens a built-in scope that it does not name', (t) => {
+t.test('no text in the scopes of a key grants a built-in scope that it does not name', (t) => {
   const names = createScopeNames(['projects:read', 'projects:write'], { viewer: ['read'] })
   const scope = fc.oneof(
     textOf('role:', 'viewer', 'projects:', '*', ':*', 'admin', 'auth:', '__proto__', 'constructor'),

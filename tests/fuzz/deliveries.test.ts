@@ -97,7 +97,7 @@ t.test('what a receiver answers leads to one of the outcomes, and to no wait wit
   })
 })
 
-t.test('of an answer is kept what Postgres can store', (t) =>
+t.test('the kept part of an answer can be stored by Postgres', (t) =>
   fuzz(t, fc.array(fc.uint8Array({ maxLength: 3000 }), { maxLength: 5 }), (chunks) => {
     const text = new ResponseText()
     for (const chunk of chunks) text.add(Buffer.from(chunk))
@@ -106,7 +106,7 @@ t.test('of an answer is kept what Postgres can store', (t) =>
   }),
 )
 
-t.test('a header that is accepted ends no other, and is none that frames the message', (t) => {
+t.test('an accepted header cannot end another one, and is not a framing header', (t) => {
   const entry = fc.tuple(
     textOf('x-', 'host', 'Content-Length', 'webhook-', 'X-SVC-', ':', '\r\n', ' ', 'ı', 'K'),
     textOf('a', '\r\n', '\n', '\0', 'é', '\u0100', '\t', ' '),

@@ -40,7 +40,7 @@ for (const moduleResolution of ['nodenext', 'bundler']) {
   })
 }
 
-t.test('at import, an older Node is told which Node is needed', async (t) => {
+t.test('the import in an older Node throws an error with the required version', async (t) => {
   for (const name of HOST_PACKAGES) {
     const manifest = readFileSync(join(WORKSPACE, 'packages', name, 'package.json'), 'utf8')
     const { engines } = JSON.parse(manifest) as { engines: { node: string } }
@@ -59,7 +59,7 @@ t.test('at import, an older Node is told which Node is needed', async (t) => {
   }
 })
 
-t.test('nothing of a package is evaluated before it has looked at Node', async (t) => {
+t.test('a package checks the version of Node before any other import', async (t) => {
   for (const name of HOST_PACKAGES) {
     const entry = readFileSync(join(host, 'node_modules/@svc', name, 'dist/index.js'), 'utf8')
     const [first] = /^(?:import|export)\b.*/m.exec(entry) ?? []
@@ -67,7 +67,7 @@ t.test('nothing of a package is evaluated before it has looked at Node', async (
   }
 })
 
-t.test('the receiver brings nothing with it', async (t) => {
+t.test('the receiver has no dependencies', async (t) => {
   const folder = join(host, 'node_modules/@svc/receiver')
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as object
   for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies']) {

@@ -37,7 +37,7 @@ t.test('headers are read as Node, fetch and others write them', async (t) => {
   t.ok(verify({ headers: { ...headers, cookie: undefined, get: 'x' } }), 'others beside them')
 })
 
-t.test('the body is taken as text or as bytes', async (t) => {
+t.test('the body may be text or bytes', async (t) => {
   const unicode = '{"payload":"Zürich 🔑"}'
   const signed = { ...headers, 'x-svc-signature': signature(secret, NOW, unicode) }
   t.ok(verify({ headers: signed, body: unicode }))
@@ -118,7 +118,7 @@ t.test('a header that is missing, or comes twice, is named', async (t) => {
   }
 })
 
-t.test('a signed body that is no JSON is a delivery of somebody else', async (t) => {
+t.test('a signed body that is not JSON is not a delivery of this sender', async (t) => {
   const text = {
     headers: { ...headers, 'x-svc-signature': signature(secret, NOW, 'text') },
     body: 'text',
@@ -126,7 +126,7 @@ t.test('a signed body that is no JSON is a delivery of somebody else', async (t)
   t.throws(() => verify(text), { code: 'SVC_DELIVERY_BODY_NOT_JSON', statusCode: 400 })
 })
 
-t.test('a mistake of the receiver is told from a forged delivery', async (t) => {
+t.test('a mistake of the receiver has an error of its own, with status 500', async (t) => {
   const mistake = (message: RegExp) => ({ name: 'InvalidVerification', statusCode: 500, message })
   for (const empty of ['', [], [''], ['a', ''], undefined, null, [undefined]]) {
     t.throws(() => verify({ secret: empty as never }), mistake(/"secret"/), JSON.stringify(empty))

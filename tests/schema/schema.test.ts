@@ -43,7 +43,7 @@ t.test('a host with all plugins makes the tables of schema.sql', async (t) => {
   t.equal(made, await readFile(FILE, 'utf8'), HOW_TO_UPDATE)
 })
 
-t.test('the days of partitions are not in it', async (t) => {
+t.test('the dump has no partitions of single days', async (t) => {
   const client = await connect(t, await freshDatabase(t))
   const before = await dump(client)
   await client.query(`
@@ -53,7 +53,7 @@ t.test('the days of partitions are not in it', async (t) => {
   t.equal(await dump(client), before)
 })
 
-t.test('whatever is changed shows in it', async (t) => {
+t.test('each kind of change of the schema shows in the dump', async (t) => {
   const client = await connect(t, await freshDatabase(t))
   const before = await dump(client)
   for (const change of [

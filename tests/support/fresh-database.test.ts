@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 
 import { emptyDatabase, freshDatabase } from './fresh-database.ts'
 
-t.test('two databases of one template know nothing of each other', async (t) => {
+t.test('two databases of one template are independent', async (t) => {
   const [one, other] = await Promise.all([
     connect(t, await freshDatabase(t)),
     connect(t, await freshDatabase(t)),
@@ -16,7 +16,7 @@ t.test('two databases of one template know nothing of each other', async (t) => 
 })
 
 t.test(
-  'a database is gone when the test that asked for it has ended, even if something is connected to it',
+  'a database is dropped when the test that created it has ended, even if it has connections',
   async (t) => {
     let url = ''
     await t.test('a test that forgets to close its connection', async (t) => {

@@ -1,15 +1,15 @@
 import { commandLine, parentOf } from './postgres/processes.ts'
 
 /**
- * Tells when the command that the user gave has ended without us: of `npx pnpm test`, npx and pnpm
+ * Calls back when the command that the user gave has ended without us: of `npx pnpm test`, npx and pnpm
  * start the next one through shells, which pass on no signal that ends them.
  */
-export async function whenOrphaned(tell: () => void): Promise<void> {
+export async function whenOrphaned(callback: () => void): Promise<void> {
   const line = await launchers()
   const watch = setInterval(() => {
     if (line.every(({ child, parent }) => parentOf(child) === parent)) return
     clearInterval(watch)
-    tell()
+    callback()
   }, 250)
   watch.unref()
 }

@@ -11,7 +11,7 @@ import { startPostgres } from './postgres.ts'
 import { sweepFolders } from './postgres/folders.ts'
 import { until } from './until.ts'
 
-t.test('a server takes settings, answers, and is gone when it is stopped', async (t) => {
+t.test('a test server takes settings, answers, and is removed when it is stopped', async (t) => {
   const postgres = await startPostgres({ max_connections: '20' })
 
   t.same(await ask(postgres.url, 'show max_connections'), [{ max_connections: '20' }])
@@ -20,11 +20,11 @@ t.test('a server takes settings, answers, and is gone when it is stopped', async
   await t.rejects(ask(postgres.url, 'select 1'), { code: 'ECONNREFUSED' })
 })
 
-t.test('a server that cannot start says why', async (t) => {
+t.test('the error of a test server that cannot start has the reason', async (t) => {
   await t.rejects(startPostgres({ max_connections: 'many' }), /max_connections/)
 })
 
-t.test('a server ends with its owner, even if that one is killed', async (t) => {
+t.test('a test server ends with its owner, even if the owner is killed', async (t) => {
   const script = `
     import { startPostgres } from ${JSON.stringify(import.meta.resolve('./postgres.ts'))}
     console.log((await startPostgres()).url)
@@ -39,7 +39,7 @@ t.test('a server ends with its owner, even if that one is killed', async (t) => 
   await t.rejects(ask(url, 'select 1'), { code: 'ECONNREFUSED' })
 })
 
-t.test('what a killed keeper left is swept, and what a living one keeps is not', async (t) => {
+t.test('servers of killed test runs are removed, and those of living ones are not', async (t) => {
   const postgres = await startPostgres()
   t.teardown(() => postgres.stop())
   const [{ data_directory: data }] = await ask(postgres.url, 'show data_directory')

@@ -37,7 +37,7 @@ t.test('with a guard there is no such warning', async (t) => {
   )
 })
 
-t.test('each management route asks for the scope webhooks:manage', async (t) => {
+t.test('each management route needs the scope webhooks:manage', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   const scopes = new Map<string, unknown>()
@@ -91,7 +91,7 @@ t.test('a second registration in one host is an error that says so', async (t) =
   )
 })
 
-t.test('ten hosts that boot at once on an empty database all come up', async (t) => {
+t.test('ten hosts boot at the same time on an empty database', async (t) => {
   const connectionString = await emptyDatabase(t)
   // How long ten of them take on a busy machine is not the question.
   const apps = Array.from({ length: 10 }, () => Fastify({ pluginTimeout: 0 }))

@@ -33,7 +33,7 @@ t.test('close() waits for the deliveries under way, and starts no more', async (
   t.equal(receiver.requests.length, 3)
 })
 
-t.test('what was published while no worker ran is delivered by the next one', async (t) => {
+t.test('events published while no worker ran are delivered by the next one', async (t) => {
   const database = await freshDatabase(t)
   const host = await startHost(t, { database })
   const receiver = await startReceiver(t)

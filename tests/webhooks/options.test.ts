@@ -50,7 +50,7 @@ t.test('a host with sources keeps a log of their requests, unless it wants none'
   }
 })
 
-t.test('a wrong option is named, with what it must be', async (t) => {
+t.test('the error for a wrong option has its name and the expected value', async (t) => {
   const cases: [unknown, RegExp][] = [
     [undefined, /the options must be an object, got a?n? ?undefined/],
     [{ allowedEvents: 'order.created' }, /"allowedEvents" must be a list of event names/],

@@ -17,7 +17,7 @@ const eventsOf = async ({ app }: Host) => {
   return rows.map(({ event }) => event)
 }
 
-t.test('a host with other allowedEvents takes none from a host that runs', async (t) => {
+t.test('a host with other allowedEvents removes none of a running host', async (t) => {
   const receiver = await startReceiver(t)
   const one = await startHost(t, { allowedEvents: ['a'] })
   await one.register(receiver.url)

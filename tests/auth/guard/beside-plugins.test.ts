@@ -68,7 +68,7 @@ t.test('no spelling of a path leads to a protected file of @fastify/static', asy
   )
 })
 
-t.test('without a key nothing reaches what @fastify/http-proxy stands before', async (t) => {
+t.test('without a key no request passes @fastify/http-proxy', async (t) => {
   const reached: string[] = []
   const upstream = createServer((request, reply) => {
     reached.push(request.url ?? '')

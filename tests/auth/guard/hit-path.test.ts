@@ -6,7 +6,7 @@ const after = (app: { get(path: string, handler: () => Promise<string>): unknown
   void app.get('/me', async () => 'me')
 const keyLookups = (texts: string[]) => texts.filter((text) => text.includes('where key_hash'))
 
-t.test('a key that was seen is decided without a query', async (t) => {
+t.test('a cached key is decided without a query', async (t) => {
   const { app, ask, makeKey } = await startHost(t, { after })
   const { key } = await makeKey()
   await ask('GET', '/me', { key })
@@ -22,7 +22,7 @@ t.test('a key that was seen is decided without a query', async (t) => {
 })
 
 t.test(
-  'a key that was seen is decided without a query while the lockout has counted no failure',
+  'a cached key is decided without a query while the lockout has counted no failure',
   async (t) => {
     const rateLimit = { maxAttempts: 3, windowMs: 60_000, blockDurationMs: 60_000 }
     const { app, ask, makeKey } = await startHost(t, { auth: { rateLimit }, after })
@@ -53,7 +53,7 @@ t.test('a key that was refused is refused without a query', async (t) => {
   t.equal(keyLookups(texts).length, 1)
 })
 
-t.test('what cannot be a key is refused without a query', async (t) => {
+t.test('a text that cannot be a key is refused without a query', async (t) => {
   const { app, ask, makeKey } = await startHost(t, { after })
   const { key } = await makeKey()
   const badChecksum = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a')

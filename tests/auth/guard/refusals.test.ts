@@ -36,7 +36,7 @@ t.test('no handler runs after a refusal, also with an asynchronous onSend hook',
   t.same(ran, [])
 })
 
-t.test('a refusal is JSON, has no body for HEAD, and tells nothing of the stack', async (t) => {
+t.test('a refusal is JSON, has no body for HEAD, and no stack trace', async (t) => {
   const { ask } = await startHost(t, { after: (app) => void app.get('/me', async () => 'me') })
   const answer = await ask('GET', '/me', { key: null })
   t.match(answer.headers, {
@@ -50,7 +50,7 @@ t.test('a refusal is JSON, has no body for HEAD, and tells nothing of the stack'
 })
 
 t.test(
-  'a browser of another origin can read a refusal, and asks before without a key',
+  'a browser of another origin can read a refusal, and its preflight needs no key',
   async (t) => {
     const { ask } = await startHost(t, {
       before: async (app) => {

@@ -35,7 +35,7 @@ t.test('the request context of a host holds the caller', async (t) => {
   t.same((await ask('GET', '/me')).body, { userId: null, scopes: ['admin'], bootstrap: true })
 })
 
-t.test('the option requestContext opens a context where there is none', async (t) => {
+t.test('the option requestContext opens a context if the host has none', async (t) => {
   const { ask, makeKey } = await startHost(t, { auth: { requestContext: true }, after })
   const { key, userId } = await makeKey()
   t.match((await ask('GET', '/me', { key })).body, { userId, bootstrap: false })

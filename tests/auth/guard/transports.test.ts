@@ -95,7 +95,7 @@ t.test('a listener of upgrades that bypasses Fastify is warned of', async (t) =>
   t.match(log.text(), /upgrade.*is not guarded by svcAuth/)
 })
 
-t.test('each request of one connection is judged by its own key', async (t) => {
+t.test('each request of a connection is decided by its own key', async (t) => {
   const { app, makeKey } = await startHost(t, {
     after: (app) => void app.get('/me', async () => 'me'),
   })

@@ -32,7 +32,7 @@ const LIMITS: [limit: number, perSeconds: number, everyMs: number][] = [
 ]
 
 for (const [limit, period, everyMs] of LIMITS) {
-  t.test(`no window has more than ${limit} in ${period} s allow, whatever happens`, async (t) => {
+  t.test(`no span of ${period} s has more than ${limit} requests, whatever happens`, async (t) => {
     for (const seed of SEEDS) {
       const rules = [rule(limit, period)]
       const model = run({ seed, rules, processes: 4, forMs: 40_000, everyMs, ...TROUBLE })
@@ -102,7 +102,7 @@ t.test('a slow Postgres delays requests, and takes little of a limit', async (t)
   }
 })
 
-t.test('a quota is never passed, and a killed process loses only what it held of it', async (t) => {
+t.test('a quota is never exceeded, also when a process is killed', async (t) => {
   const quota = { subject: 'key:a', period: 'total', limit: 1000 } as const
   for (const seed of SEEDS) {
     const trouble = { ...TROUBLE, stepsMs: [-3_600_000, 86_400_000] }

@@ -155,7 +155,7 @@ t.test(
   },
 )
 
-t.test('limits change with a PATCH, also in a host that knows the key', async (t) => {
+t.test('a PATCH of limits applies in hosts that have the key in their cache', async (t) => {
   const host = await startHost(t, { after })
   const { key, id } = await host.makeKey({ limits: [{ limit: 1, perSeconds: 60 }] })
   t.equal(passedOf(await statusesOf(host, key, 3)), 1)
@@ -168,7 +168,7 @@ t.test('limits change with a PATCH, also in a host that knows the key', async (t
   t.equal(passedOf(await statusesOf(host, key, 5)), 5)
 })
 
-t.test('a rotated key shares what is used up with the old one', async (t) => {
+t.test('a rotated key shares its limits and quota with the old one', async (t) => {
   const host = await startHost(t, { after })
   const quota = { limit: 5, period: 'month' } as const
   const { key, id } = await host.makeKey({ quota })
@@ -179,7 +179,7 @@ t.test('a rotated key shares what is used up with the old one', async (t) => {
   t.equal(passedOf(await statusesOf(host, key, 1)), 0)
 })
 
-t.test('a rotated key that was given a lower limit keeps it beside the old one', async (t) => {
+t.test('a rotated key with a lower limit keeps it beside the old key', async (t) => {
   const host = await startHost(t, { after })
   const { key, id } = await host.makeKey({ limits: [{ limit: 6, perSeconds: 60 }] })
   const { body } = await host.ask('POST', `/_auth/keys/${id}/rotate`)
@@ -190,7 +190,7 @@ t.test('a rotated key that was given a lower limit keeps it beside the old one',
   t.equal(passedOf(await statusesOf(host, key, 9)), 3)
 })
 
-t.test('a verification for another service takes of limits and quota', async (t) => {
+t.test('a verification for another service counts for limits and quota', async (t) => {
   const host = await startHost(t)
   const { key } = await host.makeKey({ quota: { limit: 10, period: 'day' } })
   const verify = async (body: object) => (await host.ask('POST', '/_auth/verify', { body })).body

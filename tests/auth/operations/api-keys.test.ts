@@ -56,7 +56,7 @@ t.test('a key takes a label, an expiry and scopes, and null for none', async (t)
   t.match(zeroBytes.body, { scopes: ['read', 'write'] })
 })
 
-t.test('a wrong key is a 400 that says what is wrong', async (t) => {
+t.test('creating a key with wrong values is a 400 with the reason', async (t) => {
   const { ask, makeUser } = await startHost(t)
   const path = `/_auth/users/${(await makeUser()).id}/keys`
   const cases: [body: object, code: string, message: RegExp][] = [

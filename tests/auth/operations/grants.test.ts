@@ -1,7 +1,7 @@
 import t from 'tap'
 import { startHost } from '../support/host.ts'
 
-t.test('a caller without admin hands on read, write and what it holds itself', async (t) => {
+t.test('a caller without admin grants read, write and the scopes that it holds', async (t) => {
   const { ask, makeKey, makeUser } = await startHost(t, { auth: { scopes: ['billing:read'] } })
   const path = `/_auth/users/${(await makeUser()).id}/keys`
   const { key: manager } = await makeKey({ scopes: ['auth:manage'] })

@@ -65,7 +65,7 @@ t.test('no text of a key is in the log or the database after all operations', as
   )
 })
 
-t.test('the log tells which key was refused, and who made and revoked keys', async (t) => {
+t.test('the log shows which key was refused, and who created and revoked keys', async (t) => {
   const log = logOf()
   const { ask, makeUser } = await startHost(t, {
     fastify: { logger: { level: 'info', stream: log } },

@@ -73,7 +73,7 @@ t.test('a limit is 1 to 1000, and after is an id', async (t) => {
   t.match(await ask('GET', `/_auth/users?limit=1000&after=${id}`), { status: 200, body: [] })
 })
 
-t.test('an action lists everything', async (t) => {
+t.test('a list action without a limit returns all rows', async (t) => {
   const { app } = await startHost(t)
   await app.svc.database.query(
     `insert into svc."__svc.auth.users" (id, email, name, role)

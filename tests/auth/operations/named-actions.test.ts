@@ -65,7 +65,7 @@ t.test('an action rejects with the error of its route', async (t) => {
   }
 })
 
-t.test('validateApiKey tells whose key it is, and rejects for none', async (t) => {
+t.test('validateApiKey returns the owner of a key, and rejects without a valid one', async (t) => {
   const { app, makeKey } = await startHost(t)
   const { actions } = app.svc
   const { id, key, userId } = await makeKey({ scopes: ['read'] })

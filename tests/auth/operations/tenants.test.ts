@@ -21,7 +21,7 @@ t.test('tenants are listed by name, with their users and keys, in pages', async 
   t.same(await auth.as({ tenant: 'a' }).listTenants(), all.slice(0, 1))
 })
 
-t.test('a key is checked by its id, as the guard would its text', async (t) => {
+t.test('checkApiKey decides about a key by its id as the guard does by its text', async (t) => {
   const { app } = await startHost(t, { auth: { scopes: ['bills'], roles: { clerk: ['bills'] } } })
   const { auth } = app.svc
   t.match(await auth.listScopes(), ['admin', 'read', 'write'])

@@ -55,7 +55,7 @@ t.test('of many users created with one email at once, one is created', async (t)
   ])
 })
 
-t.test('a wrong user is a 400 that says what is wrong', async (t) => {
+t.test('creating a user with wrong values is a 400 with the reason', async (t) => {
   const { ask } = await startHost(t)
   const right = { email: 'a@b.co', name: 'A' }
   const cases: [body: object, message: RegExp][] = [
@@ -80,7 +80,7 @@ t.test('a wrong user is a 400 that says what is wrong', async (t) => {
   t.same((await ask('GET', '/_auth/users')).body, [])
 })
 
-t.test('an id that is no UUID is a 404 that asks no database', async (t) => {
+t.test('an id that is not a UUID is a 404 without a query', async (t) => {
   const { app, ask } = await startHost(t)
   await ask('GET', '/_auth/users')
   const asked: string[] = []
@@ -162,7 +162,7 @@ t.test(
   },
 )
 
-t.test('the management API stands where the host wants it', async (t) => {
+t.test('the management API has the path of the option managementBasePath', async (t) => {
   const { ask } = await startHost(t, {
     auth: { managementBasePath: '/ops/keys', protectedPaths: ['/api'] },
   })

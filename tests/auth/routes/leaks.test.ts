@@ -25,7 +25,7 @@ const send = async (
   return { status: answer.statusCode, body: answer.json() }
 }
 
-t.test('a key in an alert of GitHub is revoked, and told of', async (t) => {
+t.test('a key in an alert of GitHub is revoked, and an event is published', async (t) => {
   const host = await startHost(t, { auth })
   const { app, makeKey } = host
   const leaked = await makeKey()
@@ -111,7 +111,7 @@ t.test("GitHub's keys are fetched where a request names one that is not known", 
   t.equal(state.asked, 4)
 })
 
-t.test('an alert that GitHub has not signed, or that is none, is refused', async (t) => {
+t.test('an alert that is malformed, or not signed by GitHub, is refused', async (t) => {
   const host = await startHost(t, { auth })
   const { app, makeKey } = host
   const { key } = await makeKey()

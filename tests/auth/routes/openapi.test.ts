@@ -20,7 +20,7 @@ const after = (app: FastifyInstance) => {
 const anyOf = (...scopes: string[]) =>
   scopes.flatMap((scope) => [{ apiKey: [scope] }, { bearer: [scope] }])
 
-t.test('the document tells how to present a key, and which scopes open a route', async (t) => {
+t.test('the document describes how to send a key, and the scopes of each route', async (t) => {
   const auth = { scopes: ['billing:read'] }
   const { app } = await startHost(t, { auth, before: before({ openapi: '3.1.0' }), after })
   const document = JSON.parse(JSON.stringify(app.swagger()))

@@ -8,7 +8,7 @@ const forwarded = (method: string, uri: string) => ({
   'x-forwarded-uri': uri,
 })
 
-t.test('a service asks whether a key is valid, and is told why not', async (t) => {
+t.test('a service verifies a key, and the answer has the reason if it is not valid', async (t) => {
   const { app, ask, makeKey } = await startHost(t, { auth })
   const { key: service } = await makeKey({ scopes: ['auth:verify'] })
   const verify = async (body: object) =>
@@ -82,7 +82,7 @@ t.test('a host that has declared auth:verify itself keeps it for its own routes'
   t.equal((await ask('POST', '/_auth/verify', { body: { key } })).status, 200)
 })
 
-t.test('forward auth answers with who asks, or with the refusal of the guard', async (t) => {
+t.test('forward auth answers with the caller, or with the refusal of the guard', async (t) => {
   const { app, ask, makeKey } = await startHost(t, { auth })
   const user = await app.svc.auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
   const { key: reader } = await makeKey({ userId: user.id, scopes: ['read', 'billing:read'] })
@@ -123,7 +123,7 @@ t.test('forward auth answers with who asks, or with the refusal of the guard', a
   }
 })
 
-t.test('a forwarded method or URI that is missing or doubled is a 403', async (t) => {
+t.test('a forwarded method or URI that is missing or comes twice is a 403', async (t) => {
   const { app, ask } = await startHost(t)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const refused = { status: 403, body: { code: 'SVC_AUTH_INVALID_FORWARDED_REQUEST' } }

@@ -22,7 +22,7 @@ async function decisions(): Promise<Record<string, number>> {
 }
 let before: Record<string, number> = {}
 
-t.test('each decision of the guard is counted by what it was', async (t) => {
+t.test('each decision of the guard is counted by its kind', async (t) => {
   const { ask, makeKey } = await startHost(t, {
     auth: { scopes: ['billing:read'] },
     after(app) {
@@ -57,7 +57,7 @@ t.test('each decision of the guard is counted by what it was', async (t) => {
   })
 })
 
-t.test('a lookup is a hit where the cache decides', async (t) => {
+t.test('a lookup that the cache decides counts as a hit', async (t) => {
   const { ask, makeKey } = await startHost(t, {
     after: (app) => void app.get('/orders', async () => 'orders'),
   })

@@ -16,7 +16,7 @@ async function keyOf({ app }: Host, tenant: string | null, scopes: string[], mor
   return app.svc.auth.createApiKey({ userId: user.id, scopes, ...more })
 }
 
-t.test('a key has the tenant of its user, and a request is told of it', async (t) => {
+t.test('a key has the tenant of its user, and so has the request', async (t) => {
   const host = await startHost(t, { auth: { requestContext: true }, after })
   const { app, ask } = host
   const made = await keyOf(host, 'acme', ['read'])
@@ -77,7 +77,7 @@ t.test('the operator filters lists by tenant, and by none', async (t) => {
   t.same(await usersOf('?tenant='), [none.userId])
 })
 
-t.test('a key with a tenant sees and makes what is of its tenant', async (t) => {
+t.test('a key with a tenant lists and creates only rows of its tenant', async (t) => {
   const host = await startHost(t)
   const { ask } = host
   const { key } = await keyOf(host, 'acme', ['auth:manage'])

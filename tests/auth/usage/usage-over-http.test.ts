@@ -98,7 +98,7 @@ t.test('a key of a tenant sees the usage of its tenant alone', async (t) => {
   t.match(foreign, { status: 404, body: { code: 'SVC_AUTH_KEY_NOT_FOUND' } })
 })
 
-t.test('usage is shown for the span asked for, in whole hours or days of UTC', async (t) => {
+t.test('usage is shown for the requested span, in whole hours or days of UTC', async (t) => {
   const { ask } = await startHost(t)
   const days = await ask(
     'GET',

@@ -8,7 +8,7 @@ import { builtPage } from '../support/built-page.ts'
 /** Addresses of a specification, and of an example in a placeholder. */
 const NAMES = /^https?:\/\/(www\.w3\.org\/|example\.com\/|\.)/
 
-t.test('the page has under 100 kB gzipped, and asks nothing of another host', async (t) => {
+t.test('the page has under 100 kB gzipped, and loads nothing from other hosts', async (t) => {
   const folder = await builtPage()
   const files = globSync('**/*.{html,js,css,svg,woff2}', { cwd: folder })
   let bytes = 0

@@ -15,13 +15,13 @@ import {
   type Visit,
 } from './support/visit.ts'
 
-t.test('an operator sees all of it', async (t) => {
+t.test('an operator sees every screen', async (t) => {
   await withConsole(t, lively(), async (visit) => {
     const life = await bringToLife(t, visit)
-    await t.test('each screen shows its part, wide and narrow, light and dark', (t) =>
+    await t.test('each screen shows its content, wide and narrow, light and dark', (t) =>
       looksAtEach(t, visit, life),
     )
-    await t.test('markup, megabytes, text from right to left: the page stays a page', (t) =>
+    await t.test('markup, megabytes and right-to-left text do not break the page', (t) =>
       staysAPage(t, visit),
     )
   })
@@ -140,7 +140,7 @@ async function staysAPage(t: Test, visit: Visit) {
   )
 }
 
-t.test('a tenant sees its own, under the name and the colour of the host', async (t) => {
+t.test('a tenant sees its own rows, under the name and the colour of the host', async (t) => {
   const theme = { name: 'Acme Orders', accent: '#ffcc00' }
   await withConsole(t, lively({ console: { theme } }), async (visit) => {
     const { healthy, failing } = await bringToLife(t, visit)

@@ -33,7 +33,7 @@ t.test('an accent of any colour is legible in both schemes', async (t) => {
 })
 
 t.test(
-  'the form of a webhook says which field is wrong, and sends what differs alone',
+  'the form of a webhook names the wrong field, and sends only what was changed',
   async (t) => {
     t.match(readDraft(emptyDraft), { mistakes: { url: /https/, events: /at least one/ } })
     const before = { ...emptyDraft, url: 'https://example.com', events: ['*'] }

@@ -20,7 +20,7 @@ t.test('an operator uses the page', async (t) => {
       worksWithWebhooks(t, page, visit, life),
     )
     await t.test('and works with keys', (t) => worksWithKeys(t, page, visit, life))
-    await t.test('and does everything with the keyboard, and never loses the focus', (t) =>
+    await t.test('and reaches everything with the keyboard, without losing the focus', (t) =>
       worksWithTheKeyboard(t, visit),
     )
   })

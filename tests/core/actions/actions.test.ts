@@ -19,7 +19,7 @@ t.test('an action is called by its name', async (t) => {
   t.strictSame(actions.names(), ['test.add'])
 })
 
-t.test('an unknown name is told which there are, by a rejection', async (t) => {
+t.test('an unknown action rejects with a list of the known ones', async (t) => {
   const actions = createActions()
   const code = 'SVC_CORE_ACTION_UNKNOWN'
   await t.rejects(actions.call('test.add', 1, 2), {
@@ -33,7 +33,7 @@ t.test('an unknown name is told which there are, by a rejection', async (t) => {
   })
 })
 
-t.test('a name is taken once, and what is no action is refused', async (t) => {
+t.test('an action name can be registered once, and only for an action', async (t) => {
   const actions = createActions()
   actions.register('test.add', async () => 0)
   t.throws(() => actions.register('test.add', async () => 1), {

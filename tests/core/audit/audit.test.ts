@@ -22,7 +22,7 @@ t.test('changes are the fields that differ, without their secrets', (t) => {
   t.end()
 })
 
-t.test('the actor of a request is its key, or nobody where nothing guards it', (t) => {
+t.test('the actor of a request is its key, or none without a guard', (t) => {
   const request = { id: 'req-1', ip: '192.0.2.1' }
   const auth = { keyId: 'k', userId: 'u', bootstrap: false }
   const from = { requestId: 'req-1', ip: '192.0.2.1' }
@@ -40,7 +40,7 @@ t.test('the actor of a request is its key, or nobody where nothing guards it', (
   t.end()
 })
 
-t.test('a key with a tenant reaches that tenant, every other caller all', (t) => {
+t.test('a key with a tenant reaches that tenant, any other caller all tenants', (t) => {
   t.equal(reachOf({ tenant: 'acme' }), 'acme')
   for (const caller of [undefined, null, {}, { tenant: null }]) t.equal(reachOf(caller), null)
   const rows: [reach: string | null, tenant: string | null, is: boolean][] = [

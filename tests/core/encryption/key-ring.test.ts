@@ -12,7 +12,7 @@ const [one, two] = [randomBytes(32), randomBytes(32)]
 const place: Place = { table: 'webhooks', column: 'secret', row: '1' }
 const text = 'whsec_Zürich 🔑'
 
-t.test('a sealed text is opened in its own place, by any key of the ring', async (t) => {
+t.test('an encrypted text is decrypted in its own place, by any key of the ring', async (t) => {
   const sealed = new KeyRing([one]).seal(text, place)
   t.match(sealed, /^svcenc:v1:[0-9a-f]{12}:[A-Za-z0-9+/]+=*$/)
   t.ok(isSealed(sealed))
@@ -22,7 +22,7 @@ t.test('a sealed text is opened in its own place, by any key of the ring', async
   t.not(new KeyRing([one]).seal(text, place), sealed, 'each time with a nonce of its own')
 })
 
-t.test('a text that was moved or changed is not opened', async (t) => {
+t.test('an encrypted text that was moved or changed is not decrypted', async (t) => {
   const ring = new KeyRing([one, two])
   const sealed = ring.seal(text, place)
   const failed = { code: 'SVC_CORE_DECRYPTION_FAILED', message: /changed, or belongs/ }
@@ -45,7 +45,7 @@ t.test('the error of a missing key names the place, and not the text', async (t)
   t.throws(() => NO_CIPHER.open(sealed, place), { message: /"encryption" is not set/ })
 })
 
-t.test('a text that was never sealed is returned as it is, and is not current', async (t) => {
+t.test('a text that was never encrypted is returned, and is not current', async (t) => {
   const ring = new KeyRing([two, one])
   t.equal(ring.open(text, place), text)
   t.notOk(ring.isCurrent(text))
@@ -53,7 +53,7 @@ t.test('a text that was never sealed is returned as it is, and is not current', 
   t.ok(ring.isCurrent(ring.seal(text, place)))
 })
 
-t.test('without keys texts stay as they are', async (t) => {
+t.test('without encryption keys texts stay as they are', async (t) => {
   t.equal(NO_CIPHER.seal(text, place), text)
   t.equal(NO_CIPHER.open(text, place), text)
 })

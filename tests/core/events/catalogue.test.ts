@@ -113,7 +113,7 @@ t.test('a wrong definition of an event is an error that names it', async (t) => 
   }
 })
 
-t.test('defineEvents returns what it is given, and refuses names at once', async (t) => {
+t.test('defineEvents returns its argument, and throws for invalid names', async (t) => {
   const events = { 'order.created': { payload: Order } }
   t.equal(defineEvents(events), events)
   const wrong = {

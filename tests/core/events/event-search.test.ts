@@ -2,7 +2,7 @@
 import t from 'tap'
 import { startHost } from '../support/host.ts'
 
-t.test('events are found by what is known of them, newest first, in pages', async (t) => {
+t.test('events are found by their fields, newest first, in pages', async (t) => {
   const { app } = await startHost(t)
   const { events, database } = app.svc
   await events.publish('order.created', { note: 'TEA 50%', n: 1 }, { id: 'one' })

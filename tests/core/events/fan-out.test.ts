@@ -82,7 +82,7 @@ t.test('a group that keeps failing does not keep the others waiting, and recover
   t.ok(core)
 })
 
-t.test('a host that fails to boot takes nothing from those that run', async (t) => {
+t.test('a host that fails to boot changes nothing for running hosts', async (t) => {
   const { app, core, database } = await startHost(t, { core: { worker: { enabled: false } } })
   await core.queues.define(QUEUE)
   await core.fanOut.declare('test', QUEUE, ['a', 'b'])

@@ -93,7 +93,7 @@ t.test('an event that Postgres refuses fails alone, and not its batch', async (t
   )
 })
 
-t.test('while Postgres is away a whole batch is refused at once', async (t) => {
+t.test('while Postgres is unavailable a whole batch is refused at once', async (t) => {
   let commits = 0
   const { batch } = makeBatch(() => {
     commits++
@@ -140,7 +140,7 @@ t.test(
   },
 )
 
-t.test('what waits is bounded, and the publish beyond is refused at once', async (t) => {
+t.test('waiting publishes are bounded, and further ones refused at once', async (t) => {
   const slow = Promise.withResolvers<never>()
   const batch = new MicroBatch<EventRow, string>(() => slow.promise, keyOf)
   const payload = 'x'.repeat(1_000_000)

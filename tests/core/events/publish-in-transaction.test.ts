@@ -68,7 +68,7 @@ t.test('a publish is delivered after its commit, and not before', async (t) => {
   t.strictSame(new Set(got), new Set(['first', 'second', 'other']))
 })
 
-t.test('an adapter that only knows query(text, values) is enough', async (t) => {
+t.test('an object with only query(text, values) is accepted as an adapter', async (t) => {
   const got: unknown[] = []
   const host = await startHost(t, {
     setUp: ({ svc }) => svc.events.subscribe('a', (payload) => void got.push(payload)),

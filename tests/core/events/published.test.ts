@@ -42,7 +42,7 @@ t.test('results of deduplicated events are null where the key was taken', async 
   ])
 })
 
-t.test('claimed jobs are grouped by queue, and have their event at hand', async (t) => {
+t.test('claimed jobs are grouped by queue, and have their event', async (t) => {
   const events = [event('a'), { ...event('b'), traceContext: '00-1-2-01' }]
   const { claimed } = publishedFrom(
     written({
@@ -85,7 +85,7 @@ t.test('a first attempt is the last where a queue allows one attempt', async (t)
   t.equal(published.claimed.get('mail')?.[0]?.isLastAttempt, true)
 })
 
-t.test('jobs that wait are told by queue, and restricted groups once each', async (t) => {
+t.test('waiting jobs are notified by queue, and restricted groups once each', async (t) => {
   const { waiting, jobs, undecided } = publishedFrom(
     written({
       jobs: 4,

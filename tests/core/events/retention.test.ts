@@ -104,7 +104,7 @@ t.test('jobs made for a retired subscription are deleted', async (t) => {
   t.strictSame(rows, [{ name: '__svc.sub/kept' }])
 })
 
-t.test('a job whose event is gone is dropped, and the log says so', async (t) => {
+t.test('a job whose event was deleted is dropped and logged', async (t) => {
   const host = await startHost(t, {
     core: { worker: { enabled: false } },
     setUp: ({ svc }) => svc.events.subscribe('a', () => {}),

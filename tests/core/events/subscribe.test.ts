@@ -29,7 +29,7 @@ t.test('a handler that throws is called again, then its event is dead-lettered',
   t.equal(log.filter(({ msg }) => msg === 'subscription handler failed').length, 3)
 })
 
-t.test('dead letters go back to work by the redrive of pg-boss', async (t) => {
+t.test('dead letters are redriven by pg-boss', async (t) => {
   const attempts: number[] = []
   let isBroken = true
   const { app, core } = await startHost(t, {
@@ -121,7 +121,7 @@ t.test('no more attempts run at once than the subscription allows', async (t) =>
   t.ok(most <= 3, String(most))
 })
 
-t.test('one subscription does not wait for another that is stuck', async (t) => {
+t.test('a subscription does not wait for another one that is stuck', async (t) => {
   const got: unknown[] = []
   const stuck = Promise.withResolvers<void>()
   const { app } = await startHost(t, {

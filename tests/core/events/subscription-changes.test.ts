@@ -157,7 +157,7 @@ t.test(
   },
 )
 
-t.test('subscriptions that cannot be written are written with the next publish', async (t) => {
+t.test('subscriptions that could not be written are written with the next publish', async (t) => {
   const got: unknown[] = []
   await startHost(t, {
     async setUp({ svc }) {

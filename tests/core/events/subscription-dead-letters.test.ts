@@ -29,7 +29,7 @@ async function startBroken(t: Test) {
   return { events, handler, calls, dead }
 }
 
-t.test('a dead letter says which event was not handled, and why', async (t) => {
+t.test('a dead letter has the event that was not handled, and the reason', async (t) => {
   const { events, dead } = await startBroken(t)
   await events.publish('a', 'one', { id: 'x', tenant: 'acme' })
   const letters = await dead(1)

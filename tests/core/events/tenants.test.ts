@@ -31,7 +31,7 @@ t.test('an event of a tenant reaches its recipients and those without a tenant',
   t.strictSame(await recipientsOf('2', 'other'), [OPERATOR])
 })
 
-t.test('a handler is told the tenant, and the id as it was published', async (t) => {
+t.test('a handler gets the tenant, and the id as it was published', async (t) => {
   const got: unknown[] = []
   const { app } = await startHost(t, {
     setUp: ({ svc }) =>

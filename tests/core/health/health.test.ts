@@ -4,7 +4,7 @@ import { proxyPostgres } from '../../support/postgres-proxy.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 
-t.test('a host that works is healthy', async (t) => {
+t.test('a working host is healthy', async (t) => {
   const { app } = await startHost(t, {
     setUp: ({ svc }) => svc.events.subscribe('order.placed', () => {}),
   })
@@ -76,23 +76,20 @@ t.test('jobs that are due count for the oldest, jobs that are put off do not', a
   t.match((await health()).queues, [{ waiting: 3, oldestSeconds: 0 }], 'those that stand apart')
 })
 
-t.test(
-  'a host cut off from Postgres is not ok at once, and ok again when Postgres is back',
-  async (t) => {
-    const proxy = await proxyPostgres(t, await freshDatabase(t))
-    const { app } = await startHost(t, {
-      database: proxy.url,
-      setUp: ({ svc }) => svc.events.subscribe('order.placed', () => {}),
-    })
-    await until(app.svc.health, ({ ok }) => ok)
-    proxy.cut()
-    const cut = await until(app.svc.health, ({ listener }) => !listener.ok)
-    t.match(cut, { ok: false, database: { ok: false, latencyMs: Number }, queues: [] })
-    proxy.mend()
-    const mended = await until(app.svc.health, ({ ok }) => ok)
-    t.match(mended.queues, [{ queue: '__svc.sub/order.placed' }])
-  },
-)
+t.test('health is not ok as soon as Postgres is unreachable, and ok when it is back', async (t) => {
+  const proxy = await proxyPostgres(t, await freshDatabase(t))
+  const { app } = await startHost(t, {
+    database: proxy.url,
+    setUp: ({ svc }) => svc.events.subscribe('order.placed', () => {}),
+  })
+  await until(app.svc.health, ({ ok }) => ok)
+  proxy.cut()
+  const cut = await until(app.svc.health, ({ listener }) => !listener.ok)
+  t.match(cut, { ok: false, database: { ok: false, latencyMs: Number }, queues: [] })
+  proxy.mend()
+  const mended = await until(app.svc.health, ({ ok }) => ok)
+  t.match(mended.queues, [{ queue: '__svc.sub/order.placed' }])
+})
 
 t.test('health waits no longer than two seconds for a silent Postgres', async (t) => {
   const proxy = await proxyPostgres(t, await freshDatabase(t))
@@ -108,7 +105,7 @@ t.test('health waits no longer than two seconds for a silent Postgres', async (t
   await until(app.svc.health, ({ database }) => database.ok)
 })
 
-t.test('a host that closes is not ok, and one that has closed still answers', async (t) => {
+t.test('health: a closing host is not ok, and a closed one still answers', async (t) => {
   const { app } = await startHost(t)
   const { health } = app.svc
 

@@ -8,7 +8,7 @@ import { startHost } from '../support/host.ts'
 const QUEUE = '__svc.sub/order.placed'
 
 t.test(
-  'beyond a limit the counts are those of pg-boss, and the oldest is still found',
+  'beyond a limit the counts are those of pg-boss, and the oldest job is still found',
   async (t) => {
     const { app } = await startHost(t, {
       core: { worker: { enabled: false } },
@@ -38,7 +38,7 @@ t.test(
   },
 )
 
-t.test('a long queue is not read whole', async (t) => {
+t.test('a long queue is not read as a whole', async (t) => {
   const { app } = await startHost(t, {
     core: { worker: { enabled: false } },
     setUp: ({ svc }) => svc.events.subscribe('order.placed', () => {}),
@@ -88,7 +88,7 @@ t.test(
   },
 )
 
-t.test('a count of queues that failed is asked for again', async (t) => {
+t.test('a count of queues that failed is repeated', async (t) => {
   let asked = 0
   const counts = new QueueCounts(() => Promise.reject(new Error(`no answer ${++asked}`)))
   await t.rejects(counts.read(), /no answer 1/)

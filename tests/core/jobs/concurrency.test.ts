@@ -2,7 +2,7 @@ import t from 'tap'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 
-t.test('a subscription has as many attempts in flight as it asks for', async (t) => {
+t.test('a subscription has as many attempts in flight as its concurrency', async (t) => {
   const { app } = await startHost(t)
   const inFlight: (() => void)[] = []
   let most = 0

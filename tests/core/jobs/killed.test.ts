@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts'
 import { testWorker, type TestWorker } from '../support/worker.ts'
 
 t.test(
-  'the jobs of a process that was killed come back, and the attempt that it took with it counts',
+  'the jobs of a killed process are attempted again, and its lost attempts count',
   async (t) => {
     const database = await freshDatabase(t)
     const killed = startChild(t, 'worker-child.ts', database)
@@ -56,7 +56,7 @@ t.test('the jobs of a process that was killed are attempted again within seconds
   )
 })
 
-t.test('a process that lives keeps its jobs, whatever happens to its connections', async (t) => {
+t.test('a living process keeps its jobs, whatever happens to its connections', async (t) => {
   const go = Promise.withResolvers<void>()
   const attempts: number[] = []
   const { app, database } = await startHost(t, {
@@ -87,7 +87,7 @@ t.test('a process that lives keeps its jobs, whatever happens to its connections
   t.strictSame(attempts, [1])
 })
 
-t.test('a process that only publishes holds no lock, and is never taken for dead', async (t) => {
+t.test('a process that only publishes holds no lock, and is never considered dead', async (t) => {
   const { app, database } = await startHost(t, { core: { worker: { enabled: false } } })
   await startHost(t, { database })
   const { rows } = await app.svc.database.query(
@@ -97,7 +97,7 @@ t.test('a process that only publishes holds no lock, and is never taken for dead
   t.strictSame(rows, [{ isLocked: true }, { isLocked: false }])
 })
 
-t.test('a worker whose claim has lapsed settles nothing', async (t) => {
+t.test('a worker whose lease has lapsed settles nothing', async (t) => {
   const go = Promise.withResolvers<void>()
   const attempts: number[] = []
   const { app } = await startHost(t, {
@@ -120,7 +120,7 @@ t.test('a worker whose claim has lapsed settles nothing', async (t) => {
   t.strictSame(rows, [{ name: '__svc.sub/a.dlq' }], 'what the others settled stands')
 })
 
-t.test('an attempt knows that the one before it was lost', async (t) => {
+t.test('an attempt after a lost one is marked as such', async (t) => {
   const stuck = Promise.withResolvers<Outcome>()
   const worker = Promise.withResolvers<TestWorker>()
   const { app } = await startHost(t, {
@@ -147,7 +147,7 @@ t.test('an attempt knows that the one before it was lost', async (t) => {
   )
 })
 
-t.test('a process that lives keeps its claims, however long an attempt takes', async (t) => {
+t.test('a living process keeps its claims, however long an attempt takes', async (t) => {
   const done = Promise.withResolvers<void>()
   const attempts: number[] = []
   const { app } = await startHost(t, {

@@ -90,7 +90,7 @@ t.test('a role with rights on rows alone boots, subscribes, publishes and delive
 const TABLES = `select relname from pg_class join pg_namespace as s on s.oid = relnamespace
   where nspname in ('svc', 'svc_jobs') order by relname`
 
-t.test('with check a host makes nothing, and says what is missing', async (t) => {
+t.test('a host that only checks migrations lists what is missing', async (t) => {
   const database = await emptyDatabase(t)
   const client = new pg.Client(database)
   await client.connect()
@@ -139,7 +139,7 @@ t.test('svc migrate makes all, says what, and makes nothing twice', async (t) =>
   }
 })
 
-t.test('svc migrate says what is wrong with its arguments', async (t) => {
+t.test('wrong arguments of svc migrate are errors with the reason', async (t) => {
   const said: string[] = []
   const output = {
     out: (line: string) => void said.push(line),

@@ -85,7 +85,7 @@ t.test(
   },
 )
 
-t.test('a boot that is given up while its migration waits leaves nothing behind', async (t) => {
+t.test('a boot that is aborted while its migration waits leaves nothing running', async (t) => {
   const { database, client, watcher } = await oldVersion(t)
   const next = Fastify({ pluginTimeout: 500 })
   next.register(async (child) => {
@@ -126,7 +126,7 @@ t.test('a migration that never gets its lock says which session holds it', async
   })
 })
 
-t.test('a boot that never gets its turn says which session has it', async (t) => {
+t.test('a boot that never gets the migration lock names the session that holds it', async (t) => {
   const database = await freshDatabase(t)
   const [one, other] = [1, 2].map(() => ({
     workerPool: new WorkerPool(poolOf(t, database), false),

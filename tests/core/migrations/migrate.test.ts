@@ -57,7 +57,7 @@ t.test('migrations of two packages with the same file name both run', async (t) 
   t.strictSame(rows, [{ owner: 'one' }], 'the second was tried, and found the table made')
 })
 
-t.test('a later version’s migration is lived beside, unless its name says breaking', async (t) => {
+t.test('a host runs beside a later migration, unless its name says breaking', async (t) => {
   const { core } = await startHost(t)
   const older = await folderOf(t, { '001-first.sql': 'create table first ()' })
   const later = new URL('later/', older)

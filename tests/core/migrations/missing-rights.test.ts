@@ -50,7 +50,7 @@ async function roleOf(t: Test, database: string) {
 
 const code = 'SVC_CORE_RIGHTS_MISSING'
 
-t.test('a role that may make no schema is told so', async (t) => {
+t.test('the error for a role that may not create a schema says so', async (t) => {
   const { role, name, boot } = await roleOf(t, await emptyDatabase(t))
   await t.rejects(boot(), {
     code,
@@ -58,7 +58,7 @@ t.test('a role that may make no schema is told so', async (t) => {
   })
 })
 
-t.test('a role that may make no table in a schema is told so', async (t) => {
+t.test('the error for a role that may not create a table in a schema says so', async (t) => {
   const { role, sql, boot } = await roleOf(t, await emptyDatabase(t))
   await sql('create schema svc; create schema svc_jobs')
   await sql('grant usage on schema svc, svc_jobs to $role')
@@ -72,7 +72,7 @@ t.test('a role that may make no table in a schema is told so', async (t) => {
   await t.resolves(boot())
 })
 
-t.test('a role that may not ask the tables is told which rights it lacks', async (t) => {
+t.test('the error for a role that may not read the tables lists the missing rights', async (t) => {
   const { sql, boot } = await roleOf(t, await madeDatabase(t))
   await t.rejects(boot(), { code, message: /lacks usage on the schema "svc"/ })
   await sql('grant usage on schema svc, svc_jobs to $role')
@@ -102,7 +102,7 @@ t.test('rights on rows are enough where all tables exist', async (t) => {
   t.match(await app.svc.events.publish('a', 1), { duplicate: false })
 })
 
-t.test('a role that may not change a table of another is told whose', async (t) => {
+t.test('the error for a role that may not alter a table names its owner', async (t) => {
   const { sql, boot } = await roleOf(t, await madeDatabase(t))
   await sql('grant usage, create on schema svc, svc_jobs to $role')
   await sql('grant select, insert, update, delete on all tables in schema svc, svc_jobs to $role')
@@ -117,7 +117,7 @@ t.test('a role that may not change a table of another is told whose', async (t) 
   })
 })
 
-t.test('a refusal whose missing right is not found is told in the words of Postgres', async (t) => {
+t.test('a refusal whose missing right is not found has the message of Postgres', async (t) => {
   t.equal(
     whatIsMissing('denied', undefined),
     'svcCore: Postgres denies what the boot needs (denied)',

@@ -106,7 +106,7 @@ t.test('a missing option is named in the error', async (t) => {
   })
 })
 
-t.test('a wrong element of a list is told by its index and its value', async (t) => {
+t.test('the error for a wrong element of a list has its index and its value', async (t) => {
   const list: OptionRules = {
     names: { expects: 'a list of names', each: (name) => typeof name === 'string' && name !== 'x' },
     all: { expects: '"all" or a list', is: (value) => value === 'all', each: Number.isInteger },

@@ -69,7 +69,7 @@ t.test('server settings are added to those in the given options or URL', async (
   t.equal(optionsOf({}), '-c e=f -c jit=off')
 })
 
-t.test('an address is told as pg would use it', async (t) => {
+t.test('an error names the address that pg would connect to', async (t) => {
   t.equal(addressOf({ connectionString: 'postgres://u:secret@db:6543/n' }), 'db:6543')
   t.equal(addressOf({ host: '/run/pg' }), '/run/pg')
   t.equal(addressOf({ connectionString: 'postgres://db:99999/name' }), 'that address')

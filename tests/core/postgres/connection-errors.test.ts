@@ -26,12 +26,9 @@ const away: [what: unknown, isConnectionError: boolean][] = [
   [null, false],
 ]
 for (const [what, expected] of away) {
-  t.test(
-    `${String(what)} ${expected ? 'says' : 'does not say'} that Postgres is away`,
-    async (t) => {
-      t.equal(isConnectionError(what), expected)
-    },
-  )
+  t.test(`${String(what)} ${expected ? 'is' : 'is not'} a connection error`, async (t) => {
+    t.equal(isConnectionError(what), expected)
+  })
 }
 
 const config = { connectionString: 'postgres://user:hunter2@db:6543/name' }

@@ -57,7 +57,7 @@ const adapters: Record<string, (db: never) => unknown> = {
 }
 
 for (const [name, open] of Object.entries(libraries)) {
-  t.test(`a transaction of ${name} is told what to pass in its place`, async (t) => {
+  t.test(`the error for a transaction of ${name} says what to pass instead`, async (t) => {
     const { app } = await startHost(t)
     const { outside, transaction } = await open(t, app.svc.database)
     const refused = (db: unknown, what: string) =>

@@ -3,7 +3,7 @@ import t from 'tap'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 
-t.test('a statement that is given up does not go on in the server', async (t) => {
+t.test('a statement that timed out does not go on in the server', async (t) => {
   const { core, database } = await startHost(t, { core: { worker: { enabled: false } } })
   const other = new pg.Pool({ connectionString: database, max: 2 })
   other.on('error', () => {})

@@ -41,7 +41,7 @@ t.test('a listener that throws is logged, and the others are called', async (t) 
   t.ok(log.some(({ err }) => (err as Error | undefined)?.message === 'a bug'))
 })
 
-t.test('a lost notification connection is made again, with all its channels', async (t) => {
+t.test('a lost notification connection is opened again, with all its channels', async (t) => {
   const proxy = await proxyPostgres(t, await freshDatabase(t))
   const errors: Error[] = []
   const line = new NotificationConnection({ connectionString: proxy.url }, true, (error) =>

@@ -6,7 +6,7 @@ import { proxyPostgres } from '../../support/postgres-proxy.ts'
 import { until } from '../../support/until.ts'
 
 t.test(
-  'while Postgres is away publishes reject, then everything goes on, and nothing that resolved is lost',
+  'during an outage of Postgres publishes reject, and no publish that resolved is lost',
   async (t) => {
     const proxy = await proxyPostgres(t, await freshDatabase(t))
     const handled = new Set<number>()
@@ -67,7 +67,7 @@ t.test(
   },
 )
 
-t.test('connections that die while nobody uses them are replaced', async (t) => {
+t.test('idle connections that are lost are replaced', async (t) => {
   const handled: unknown[] = []
   const { app } = await startHost(t, {
     setUp: (app) => app.svc.events.subscribe('a', (payload) => void handled.push(payload)),
@@ -88,7 +88,7 @@ t.test('connections that die while nobody uses them are replaced', async (t) => 
   t.same(new Set(handled), new Set([0, 1, 2]))
 })
 
-t.test('a host closes while Postgres is away', async (t) => {
+t.test('a host closes while Postgres is unavailable', async (t) => {
   const proxy = await proxyPostgres(t, await freshDatabase(t))
   const { app } = await startHost(t, {
     database: proxy.url,

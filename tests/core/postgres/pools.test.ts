@@ -70,7 +70,7 @@ for (const max of [1, 2, 5]) {
   )
 }
 
-t.test('a given pool whose password hides serves the pools beside it', async (t) => {
+t.test('further pools connect with the password of a given pool that hides it', async (t) => {
   const database = await freshDatabase(t)
   const { username, password, hostname, port, pathname } = new URL(database)
   const pool = new pg.Pool({

@@ -39,7 +39,7 @@ t.test(
   },
 )
 
-t.test('a statement that a shared pool gives up is cancelled in the server', async (t) => {
+t.test('a statement of a shared pool that timed out is cancelled in the server', async (t) => {
   const pool = await poolOf(t)
   const other = await poolOf(t)
   // Connected, so that the time is that of the statement.
@@ -62,7 +62,7 @@ t.test('a statement that a shared pool gives up is cancelled in the server', asy
   t.same((await db.query('select 1 as n')).rows, [{ n: 1 }])
 })
 
-t.test('an action rejects with the error of its route while Postgres is away', async (t) => {
+t.test('an action rejects with the error of its route while Postgres is unavailable', async (t) => {
   const actions = createActions() as unknown as {
     register(name: string, handler: () => Promise<never>): void
     call(name: string): Promise<never>

@@ -10,7 +10,7 @@ t.test('a batch that succeeds is run once', async (t) => {
   t.strictSame(runs, [batch])
 })
 
-t.test('one bad item of a batch fails alone', async (t) => {
+t.test('an item that makes its batch fail fails alone', async (t) => {
   const error = new Error('refused')
   const { parts, failed } = await splitOnError(batch, async (items) => {
     if (items.includes('bad')) throw error

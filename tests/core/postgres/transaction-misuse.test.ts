@@ -22,7 +22,7 @@ t.test('a transaction with wrong arguments is refused by name before it begins',
   }
 })
 
-t.test('a statement that failed and was caught does not pass for a commit', async (t) => {
+t.test('a transaction with a failed statement rejects, even if it was caught', async (t) => {
   const host = await startShop(t)
   await t.rejects(
     host.app.svc.transaction(async (db) => {
@@ -99,7 +99,7 @@ t.test('a transaction within a transaction is refused', async (t) => {
   await transaction(() => other.app.svc.transaction((db) => db.query('select 1')))
 })
 
-t.test('code that a transaction started may use another transaction after its end', async (t) => {
+t.test('code that was started in a transaction can begin another one after its end', async (t) => {
   const { app } = await startShop(t)
   const ended = Promise.withResolvers<void>()
   let later: Promise<unknown> | undefined

@@ -86,7 +86,7 @@ t.test(
   },
 )
 
-t.test('a transaction has the isolation that was asked for', async (t) => {
+t.test('a transaction has the isolation level of its options', async (t) => {
   const { app } = await startShop(t)
   const isolationOf = (options?: TransactionOptions) =>
     app.svc.transaction(async (db) => {
@@ -176,7 +176,7 @@ t.test(
   },
 )
 
-t.test('many transactions at once share the pool', async (t) => {
+t.test('many concurrent transactions share the pool', async (t) => {
   const host = await startShop(t)
   const ids = Array.from({ length: 40 }, (_, id) => id)
   await Promise.all(

@@ -21,7 +21,7 @@ const CALLS: Record<string, (app: FastifyInstance) => Promise<unknown>> = {
   eraseTenant: ({ svc }) => svc.eraseTenant('acme'),
 }
 
-t.test('while Postgres is away every method rejects with Unavailable', async (t) => {
+t.test('while Postgres is unavailable every method rejects with Unavailable', async (t) => {
   const proxy = await proxyPostgres(t, await freshDatabase(t))
   const { app } = await startHost(t, { database: proxy.url })
   proxy.cut()
@@ -36,7 +36,7 @@ t.test('while Postgres is away every method rejects with Unavailable', async (t)
   proxy.mend()
 })
 
-t.test('an error that the function of a transaction throws stays what it is', async (t) => {
+t.test('an error that the function of a transaction throws is passed on unchanged', async (t) => {
   const { app } = await startHost(t)
   const ofAnotherServer = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
   const thrown = app.svc.transaction(() => {

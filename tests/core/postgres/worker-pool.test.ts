@@ -43,7 +43,7 @@ t.test('a server that stays full is an error', async (t) => {
   )
 })
 
-t.test('a pooler that only cuts connections with settings is recognised', async (t) => {
+t.test('a pooler that closes connections with session settings is recognised', async (t) => {
   const { url } = await proxyPostgres(t, await emptyDatabase(t), { cutsOptions: true })
   const workerPool = await openWorkerPool({ connectionString: url, max: 1 }, () => {})
   t.teardown(() => workerPool.pool.end())

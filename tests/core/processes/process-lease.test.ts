@@ -138,7 +138,7 @@ t.test('a process drops in the background the events that ended processes declar
 })
 
 t.test(
-  'after an outage no events are dropped before all processes could renew their leases',
+  'after an outage no declared events are dropped before all processes could renew their leases',
   async (t) => {
     const { process, eventsOfS, lapse, clock } = await ground(t)
     const one = await process(['one'])

@@ -12,7 +12,7 @@ const ids = {
 }
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 
-t.test('a trace context is written as traceparent and tracestate, and read again', async (t) => {
+t.test('a trace context survives as traceparent and tracestate', async (t) => {
   t.equal(traceContextOf(ids), traceparent)
   t.equal(traceContextOf({ ...ids, traceState: 'a=1,b=2' }), `${traceparent} a=1,b=2`)
   for (const traceState of [undefined, 'a=1,b=2']) {

@@ -10,7 +10,7 @@ import { freshDatabase } from '../../support/fresh-database.ts'
 
 const LATE = { worker: { retryDelaySeconds: 600, maxAttempts: 3 } }
 
-t.test('drain waits for handlers, and for what they publish', async (t) => {
+t.test('drain waits for handlers, and for the events that they publish', async (t) => {
   const handled: string[] = []
   const { app } = await startHost(t, {
     async setUp({ svc }) {
@@ -124,7 +124,7 @@ async function startKeys(t: Test, settings: object = {}) {
   return { app, ask, makeKey }
 }
 
-t.test('a key expires, is told of, and its rotation ends', async (t) => {
+t.test('a key expires, its events are published, and its rotation ends', async (t) => {
   const { app, ask, makeKey } = await startKeys(t, { expiryNoticeDays: [1] })
   const told: string[] = []
   for (const name of ['svc.key.expiring', 'svc.key.expired']) {
@@ -174,7 +174,7 @@ t.test(
   },
 )
 
-t.test('a receiver records deliveries, verifies them and answers as it is told', async (t) => {
+t.test('a test receiver records and verifies deliveries, and answers as set', async (t) => {
   const partner = await receiver()
   const app = await startWebhooks(t)
   t.teardown(() => partner.close())

@@ -49,7 +49,7 @@ t.test(
   },
 )
 
-t.test('testDatabase says what it lacks', async (t) => {
+t.test('if testDatabase cannot create a database, the error says what it needs', async (t) => {
   const { server } = await currentRun()
   const url = new URL(server)
   url.port = '1'

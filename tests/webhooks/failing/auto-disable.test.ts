@@ -32,7 +32,7 @@ async function scene(t: Parameters<typeof startHost>[0], options: HostOptions) {
   }
 }
 
-t.test('a failing webhook is warned of and disabled, and what waits goes on waiting', async (t) => {
+t.test('a failing webhook is reported, then disabled; its deliveries wait', async (t) => {
   const { app, ask, shown, heard, receiver, id, answer, isDisabled } = await scene(t, {
     autoDisable: { failingForSeconds: 2, warnAfterSeconds: 1, minAttempts: 3 },
   })
@@ -79,7 +79,7 @@ t.test('a failing webhook is warned of and disabled, and what waits goes on wait
 })
 
 t.test(
-  'a probe at a time is made, uses up no attempt, and its success brings all back',
+  'probes run one at a time, use up no attempt, and a success resumes all deliveries',
   async (t) => {
     const { app, shown, heard, receiver, id, answer, isDisabled, ask } = await scene(t, {
       autoDisable: { failingForSeconds: 1, minAttempts: 2, probeEverySeconds: 0.5 },
@@ -113,7 +113,7 @@ t.test(
   },
 )
 
-t.test('what waits for a late retry is sent as soon as the webhook is active again', async (t) => {
+t.test('waiting retries are sent as soon as the webhook is active again', async (t) => {
   const { app, ask, shown, receiver, id, answer, isDisabled } = await scene(t, {
     autoDisable: { failingForSeconds: 0.5, minAttempts: 2 },
   })

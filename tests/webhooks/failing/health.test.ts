@@ -34,7 +34,7 @@ t.test(
   },
 )
 
-t.test('what fails for a reason of ours is not held against the webhook', async (t) => {
+t.test('failures of our own do not count for the webhook', async (t) => {
   const { app, ask, register } = await startHost(t, {
     allowedNetworks: [],
     transforms: {
@@ -63,37 +63,34 @@ t.test('what fails for a reason of ours is not held against the webhook', async 
   }
 })
 
-t.test(
-  'waiting counts what is in line, parked and under way, of each webhook by itself',
-  async (t) => {
-    const publisher = await startHost(t, { core: { worker: { enabled: false } } })
-    const { app, ask, register } = publisher
-    const { url } = await startReceiver(t)
-    const [first, second] = [await register(url), await register(url, ['order.shipped'])]
-    for (let n = 0; n < 5; n++) await app.svc.events.publish('order.created', { n })
-    await app.svc.events.publish('order.shipped', {})
-    await ask('PATCH', `/${second.id}`, { active: false })
-    t.equal((await ask('POST', `/${second.id}/test`)).status, 202)
+t.test('waiting counts the queued, parked and active deliveries of each webhook', async (t) => {
+  const publisher = await startHost(t, { core: { worker: { enabled: false } } })
+  const { app, ask, register } = publisher
+  const { url } = await startReceiver(t)
+  const [first, second] = [await register(url), await register(url, ['order.shipped'])]
+  for (let n = 0; n < 5; n++) await app.svc.events.publish('order.created', { n })
+  await app.svc.events.publish('order.shipped', {})
+  await ask('PATCH', `/${second.id}`, { active: false })
+  t.equal((await ask('POST', `/${second.id}/test`)).status, 202)
 
-    const listed = (await ask('GET', '')).body as { id: string; waiting: number }[]
-    t.strictSame(
-      listed.map(({ id, waiting }) => ({ id, waiting })),
-      [
-        { id: second.id, waiting: 2 },
-        { id: first.id, waiting: 6 },
-      ],
-    )
-    t.equal((await ask('GET', `/${first.id}`)).body.waiting, 6)
-    t.equal((await ask('PATCH', `/${first.id}`, { label: 'a' })).body.waiting, 6)
+  const listed = (await ask('GET', '')).body as { id: string; waiting: number }[]
+  t.strictSame(
+    listed.map(({ id, waiting }) => ({ id, waiting })),
+    [
+      { id: second.id, waiting: 2 },
+      { id: first.id, waiting: 6 },
+    ],
+  )
+  t.equal((await ask('GET', `/${first.id}`)).body.waiting, 6)
+  t.equal((await ask('PATCH', `/${first.id}`, { label: 'a' })).body.waiting, 6)
 
-    const slow = await startReceiver(t, () => {})
-    const busy = await register(slow.url, ['order.shipped'])
-    await startHost(t, { database: publisher.database })
-    await app.svc.events.publish('order.shipped', {})
-    await slow.got(1)
-    t.equal((await ask('GET', `/${busy.id}`)).body.waiting, 1, 'an attempt is under way')
-  },
-)
+  const slow = await startReceiver(t, () => {})
+  const busy = await register(slow.url, ['order.shipped'])
+  await startHost(t, { database: publisher.database })
+  await app.svc.events.publish('order.shipped', {})
+  await slow.got(1)
+  t.equal((await ask('GET', `/${busy.id}`)).body.waiting, 1, 'an attempt is under way')
+})
 
 t.test('a transaction that holds the row of a webhook stops no delivery', async (t) => {
   const { app, ask, register } = await startHost(t)

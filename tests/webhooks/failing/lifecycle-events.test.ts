@@ -6,7 +6,7 @@ import { startReceiver, type Received } from '../support/receiver.ts'
 const bodyOf = ({ body }: Received) => JSON.parse(body)
 const once = { core: { worker: { maxAttempts: 1 } } }
 
-t.test('a dead delivery is told to handlers, and to webhooks that ask by name', async (t) => {
+t.test('a dead delivery is published to handlers and subscribed webhooks', async (t) => {
   const { app, ask, register } = await startHost(t, once)
   const broken = await startReceiver(t, () => 500)
   const asking = await startReceiver(t)
@@ -41,7 +41,7 @@ t.test('a dead delivery is told to handlers, and to webhooks that ask by name', 
   )
 })
 
-t.test('"*" and a name of ours may stand together', async (t) => {
+t.test('"*" and a lifecycle event can be listed together', async (t) => {
   const { app, ask, register } = await startHost(t, once)
   const broken = await startReceiver(t, () => 500)
   const all = await startReceiver(t)
@@ -60,7 +60,7 @@ t.test('"*" and a name of ours may stand together', async (t) => {
   t.match(wrong.body.message, /svc\.delivery\.dead, svc\.key\.created/)
 })
 
-t.test('a dead delivery of a lifecycle event tells nobody', async (t) => {
+t.test('a dead delivery of a lifecycle event publishes no event', async (t) => {
   const { app, ask, register } = await startHost(t, once)
   const broken = await startReceiver(t, () => 500)
   const { id } = await register(broken.url, ['order.created', 'svc.delivery.dead'])
@@ -102,7 +102,7 @@ t.test('a dead delivery of a tenant reaches the tenant and the operator alone', 
   t.match(bodyOf(globex.requests[0]!).payload, { tenant: 'globex', event: 'order.shipped' })
 })
 
-t.test('where nobody asks for them no such event is written', async (t) => {
+t.test('lifecycle events without subscribers are not stored', async (t) => {
   const { app, ask, register } = await startHost(t, { ...once, deactivateOnGone: true })
   const gone = await startReceiver(t, () => 410)
   const { id } = await register(gone.url)
@@ -112,7 +112,7 @@ t.test('where nobody asks for them no such event is written', async (t) => {
   t.same(rows, [{ name: 'order.created' }])
 })
 
-t.test('a webhook that is gone is told of, and stands in the audit', async (t) => {
+t.test('the disabling of a gone webhook is published, and is in the audit', async (t) => {
   const { app, register } = await startHost(t, { deactivateOnGone: true })
   const gone = await startReceiver(t, () => 410)
   const heard: object[] = []

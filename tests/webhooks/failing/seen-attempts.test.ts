@@ -9,7 +9,7 @@ const result = (hasSucceeded: boolean, wasFailing = false, isProbe = false) => (
   isProbe,
 })
 
-t.test('a change is written soon, and what goes on as before at most every few seconds', (t) => {
+t.test('a change of health is written soon, unchanged health at most every few seconds', (t) => {
   const log = new SeenAttemptsLog()
   log.add(result(true), 1000)
   t.equal(log.dueAt(), 1200, 'nothing was written of it yet')
@@ -49,7 +49,7 @@ t.test('a success forgets the failures before it, and failures after it count', 
   t.end()
 })
 
-t.test('what could not be written comes before what was seen since', (t) => {
+t.test('results that could not be written are written before newer ones', (t) => {
   const log = new SeenAttemptsLog()
   log.add(result(false), 0)
   const taken = log.take(Infinity, 50)

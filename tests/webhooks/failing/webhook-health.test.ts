@@ -30,7 +30,7 @@ const saw = (
   isFailedProbe: false,
 })
 
-t.test('what several processes have seen adds up, in whatever order they write it', async (t) => {
+t.test('the results of several processes add up, in whatever order they are written', async (t) => {
   const { app, register } = await startHost(t, { core: { worker: { enabled: false } } })
   const db = app.svc.database
   const { id } = await register('https://receiver.example/hook')

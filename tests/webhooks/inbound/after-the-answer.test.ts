@@ -42,7 +42,7 @@ t.test('a handler that throws is tried again, and its event ends as a dead lette
   t.strictSame((await app.inject(post)).json(), { status: 'duplicate' })
 })
 
-t.test('what came in goes out again, byte for byte, where its event is allowed', async (t) => {
+t.test('an inbound payload is delivered byte for byte to webhooks of its event', async (t) => {
   const receiver = await startReceiver(t)
   const host = await startHost(t, { inbound, allowedEvents: ['a'] })
   const { secret } = await host.register(receiver.url)

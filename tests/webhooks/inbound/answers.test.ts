@@ -59,7 +59,7 @@ t.test('verification comes first: an unverified body is not even parsed', async 
   t.equal((await post(host, {}, '{')).statusCode, 401)
 })
 
-t.test('a genuine body that claims to be JSON and is none is a 400', async (t) => {
+t.test('a verified body that claims to be JSON and is not is a 400', async (t) => {
   const host = await hostOf(t, { a: source }, { secrets })
   const response = await post(
     host,
@@ -94,7 +94,7 @@ t.test('a form with too many fields is a 413', async (t) => {
   t.match(refusals(host), [{ level: 40, source: 'a', statusCode: 413 }])
 })
 
-t.test('a body over the limit is a 413, whoever sends it', async (t) => {
+t.test('a body over the limit is a 413, with or without a valid signature', async (t) => {
   const host = await hostOf(t, { a: source }, { secrets, bodyLimitBytes: 100 })
   const long = `"${'x'.repeat(98)}"`
   const signed = { 'x-signature': sign(long, 'whsec_a-long-key').toString('hex') }
@@ -107,7 +107,7 @@ t.test('a body over the limit is a 413, whoever sends it', async (t) => {
   t.match(refusals(host), [{ source: 'a', statusCode: 413 }])
 })
 
-t.test('a content type that has no form of one is a 415', async (t) => {
+t.test('a malformed content type is a 415', async (t) => {
   const host = await hostOf(t, { a: source }, { secrets })
   const response = await post(host, { 'content-type': 'what?' })
   t.match(
@@ -165,7 +165,7 @@ t.test('only the verdict true is authentic', async (t) => {
   t.match(refusals(host)[1], { reason: 'verify returned a value of type undefined' })
 })
 
-t.test('a function of the host that throws is a 500, logged with what it said', async (t) => {
+t.test('a function of the host that throws is a 500, and its error is logged', async (t) => {
   const boom = (): never => {
     throw new RangeError('boom')
   }

@@ -32,7 +32,7 @@ function hostWithout(t: Test, source: Partial<InboundSource> = {}): FastifyInsta
 
 const post = (app: FastifyInstance) => app.inject({ method: 'POST', url: '/a', body: 'x' })
 
-t.test('while Postgres is away the sender is asked to come again', async (t) => {
+t.test('while Postgres is unavailable the sender is answered 503 with Retry-After', async (t) => {
   for (const source of [{}, { deduplicationKey: () => 'k' }]) {
     const answer = await post(hostWithout(t, source))
     t.equal(answer.headers['retry-after'], '1')
@@ -45,7 +45,7 @@ t.test('while Postgres is away the sender is asked to come again', async (t) => 
   }
 })
 
-t.test('a verification that reaches nobody is not taken for Postgres', async (t) => {
+t.test('a verify function that throws a connection error is a 500', async (t) => {
   const answer = await post(hostWithout(t, { verify: away }))
   t.match(answer.json(), { statusCode: 500, code: 'SVC_WEBHOOKS_INBOUND_FAILED' })
 })

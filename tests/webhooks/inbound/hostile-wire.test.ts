@@ -44,7 +44,7 @@ async function wireTo(t: Test) {
 
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])
 
-t.test('a signature header of any bytes is a 401, and never more', async (t) => {
+t.test('a wrong signature header of any bytes is a 401', async (t) => {
   const { app, post } = await wireTo(t)
   t.equal(statusOf(await post('/hmac', `X-Signature: ${good}`)), 200, 'the right one')
   const allowed = Array.from({ length: 256 }, (_, byte) => byte).filter(

@@ -45,7 +45,7 @@ const listed = async ({ app }: Host, query = ''): Promise<Row[]> => {
   return answer.json()
 }
 
-t.test('what came and what became of it is listed, newest first', async (t) => {
+t.test('inbound requests are listed with their outcome, newest first', async (t) => {
   const host = await hostOf(t, { github: github() }, { secrets: { ...secrets } })
   const first = (await push(host, '1')).json<{ eventId: string }>()
   await push(host, '1')
@@ -152,7 +152,7 @@ t.test(
   },
 )
 
-t.test('a key with a tenant sees and replays what came for that tenant alone', async (t) => {
+t.test('a key with a tenant lists and replays only requests for its tenant', async (t) => {
   let caller: { tenant: string } | null = null
   const host = await hostOf(
     t,

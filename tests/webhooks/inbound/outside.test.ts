@@ -24,7 +24,7 @@ const ok = () => ({ statusCode: 200, body: 'a key' })
 const hosts = ['keys.example.com', 'sns.*.amazonaws.com']
 const url = 'https://keys.example.com/1'
 
-t.test('only https on the hosts of the row is asked, whatever the request names', async (t) => {
+t.test('only https URLs on the hosts of the preset are requested', async (t) => {
   const { outside, asked } = outsideOf(ok)
   const others = [
     'http://keys.example.com/1',
@@ -49,13 +49,13 @@ t.test('only https on the hosts of the row is asked, whatever the request names'
   t.equal(await outside.text({ url: 'https://SNS.eu-west-1.amazonaws.com/1', hosts }), 'a key')
 })
 
-t.test('a star stands for one label of a host', async (t) => {
+t.test('a star in a host name stands for one label', async (t) => {
   t.equal(isHost('sns.eu-west-1.amazonaws.com', 'sns.*.amazonaws.com'), true)
   t.equal(isHost('sns.amazonaws.com', 'sns.*.amazonaws.com'), false)
   t.equal(isHost('a.sns.eu.amazonaws.com', 'sns.*.amazonaws.com'), false)
 })
 
-t.test('an answer is kept for an hour, and shared by those that ask meanwhile', async (t) => {
+t.test('a fetched answer is cached for an hour, and shared by concurrent requests', async (t) => {
   const { outside, asked, clock } = outsideOf(ok)
   const texts = await Promise.all([1, 2, 3].map(() => outside.text({ url, hosts })))
   t.strictSame(texts, ['a key', 'a key', 'a key'])
@@ -70,7 +70,7 @@ t.test('an answer is kept for an hour, and shared by those that ask meanwhile', 
   t.strictSame(asked.slice(2), [`POST ${url} {"kid":"a"}`, `POST ${url} {"kid":"b"}`])
 })
 
-t.test('a refused request to a provider is remembered for a minute', async (t) => {
+t.test('a failed request to a provider is not repeated for a minute', async (t) => {
   const { outside, asked, clock } = outsideOf(() => ({ statusCode: 404, body: '' }))
   await t.rejects(outside.text({ url, hosts }), { name: 'NotFetched' })
   await t.rejects(outside.text({ url, hosts }), { name: 'NotFetched' })
@@ -81,7 +81,7 @@ t.test('a refused request to a provider is remembered for a minute', async (t) =
 })
 
 t.test(
-  'while the provider is away an answer of the last day serves, and none is kept',
+  'while the provider is unavailable an answer of the last day is used, and not renewed',
   async (t) => {
     let answer = ok
     const { outside, asked, clock } = outsideOf(() => answer())
@@ -97,7 +97,7 @@ t.test(
   },
 )
 
-t.test('a minute has room for so many new addresses', async (t) => {
+t.test('the number of new addresses in a minute is limited', async (t) => {
   const { outside, asked, clock } = outsideOf(ok)
   await outside.text({ url, hosts })
   for (let n = 1; n < 60; n++) await outside.text({ url: `${url}?${n}`, hosts })
@@ -108,7 +108,7 @@ t.test('a minute has room for so many new addresses', async (t) => {
   t.equal(await outside.text({ url: `${url}?60`, hosts }), 'a key')
 })
 
-t.test('a visit says whether the provider said yes, each time anew', async (t) => {
+t.test('a confirmation returns whether the provider accepted it, uncached', async (t) => {
   let statusCode = 200
   const { outside, asked } = outsideOf(() => ({ statusCode, body: '' }))
   t.equal(await outside.visit({ url, hosts }), true)

@@ -19,7 +19,7 @@ t.test('a JSON body is passed on byte for byte', async (t) => {
   for (const body of bodies) t.equal(json(body), body, body.slice(0, 40))
 })
 
-t.test('JSON is told by its content type, however that is written', async (t) => {
+t.test('JSON is recognised by its content type, however that is written', async (t) => {
   for (const type of [
     'application/json',
     'Application/JSON; charset=utf-8',
@@ -39,7 +39,7 @@ t.test('a byte order mark is no part of the payload', async (t) => {
   t.equal(json('\uFEFF{"a":1}'), '{"a":1}')
 })
 
-t.test('a body that claims to be JSON and is none is told so', async (t) => {
+t.test('a body that claims to be JSON and is not is refused as such', async (t) => {
   for (const body of ['', '{', 'undefined', "{'a':1}", 'a=1', '\uFEFF', '{"a":1}\u0000', 'NaN']) {
     t.throws(() => json(body), { code: 'SVC_WEBHOOKS_BODY_NOT_JSON', statusCode: 400 }, body)
   }

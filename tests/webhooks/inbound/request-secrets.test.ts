@@ -17,7 +17,7 @@ const asking =
   (secret: SecretLookup) =>
     names.map((name) => secret(name))
 
-t.test('a function is given values, also where its names are not known before', async (t) => {
+t.test('a function gets secrets, also if their names were not known before', async (t) => {
   const { found, lookedUp } = of({ A: 'a secret', B: 'another' })
   t.strictSame(await found.call({}, asking('A', 'B', 'C', 'A')), [
     'a secret',
@@ -28,7 +28,7 @@ t.test('a function is given values, also where its names are not known before', 
   t.strictSame(lookedUp, ['A', 'B', 'C'], 'each once')
 })
 
-t.test('what a function has asked for is looked up before its next call', async (t) => {
+t.test('secrets that a function has asked for are looked up before its next call', async (t) => {
   const own = {}
   const callsFor = async (...names: string[]) => {
     let calls = 0
@@ -49,7 +49,7 @@ t.test('what a function has asked for is looked up before its next call', async 
   t.equal(await callsFor('A', 'B'), 3, 'names that come from requests do not pile up')
 })
 
-t.test('a secret that is asked for in a callback is looked up, and ends no process', async (t) => {
+t.test('a secret that is asked for in a callback is looked up for the next call', async (t) => {
   for (const [body, answer] of [
     ['a secret', true],
     ['forged', false],
@@ -63,7 +63,7 @@ t.test('a secret that is asked for in a callback is looked up, and ends no proce
   }
 })
 
-t.test('a call that never settles without its secret is given up', async (t) => {
+t.test('a call that never settles without its secret is ended after a while', async (t) => {
   const { found } = of({ KEY: 'a secret' })
   const answer = await found.call({}, async (secret) => {
     await Promise.resolve()
@@ -100,7 +100,7 @@ t.test(
   },
 )
 
-t.test('a function that asks for more and more secrets is ended', async (t) => {
+t.test('a function that asks for new secrets at each call is an error', async (t) => {
   let count = 0
   const asksForEver = (secret: SecretLookup) => secret(`NAME_${count++}`)
   await t.rejects(of({}).found.call({}, asksForEver), { message: /more than 100 secrets/ })
@@ -115,7 +115,7 @@ t.test('an empty secret counts as none', async (t) => {
   })
 })
 
-t.test('one secret of several may be missing, as between two rotations', async (t) => {
+t.test('one secret of several may be missing, for example between two rotations', async (t) => {
   const { found } = of({ NOW: 'a secret' })
   await found.call({}, asking('NEXT'))
   t.throws(() => found.assertFound(), { message: /NEXT/ })
@@ -123,13 +123,13 @@ t.test('one secret of several may be missing, as between two rotations', async (
   found.assertFound()
 })
 
-t.test('a function that asks for no secret lacks none', async (t) => {
+t.test('a function that asks for no secret is not refused for a missing one', async (t) => {
   const { found } = of({})
   t.equal(await found.call({}, () => true), true)
   found.assertFound()
 })
 
-t.test('a text that quotes a secret, or a stretch of one, is known', async (t) => {
+t.test('a text that quotes a secret, or a part of one, is detected', async (t) => {
   const { found } = of({ LONG: 'whsec_MfKQ9r8GKYqrTwjU', SHORT: 'hunter2' })
   t.equal(found.leaksInto('whsec_MfKQ9r8GKYqrTwjU'), false, 'before it was looked up')
   await found.call({}, asking('LONG', 'SHORT'))

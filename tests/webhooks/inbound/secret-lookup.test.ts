@@ -58,7 +58,7 @@ t.test('a missing secret is a 500, also where the function swallows it', async (
   t.equal(await statusOf(host, 'x'), 500)
 })
 
-t.test('the reason in the log is that of the last call', async (t) => {
+t.test('the log has the reason of the last call of verify', async (t) => {
   const token = headerToken({ header: 'x-token', secretName: 'TOKEN' })
   const verify: Verify = async (request, body, secret) => {
     if (await token(request, body, secret)) return true
@@ -72,7 +72,7 @@ t.test('the reason in the log is that of the last call', async (t) => {
   )
 })
 
-t.test('respond is given values as well', async (t) => {
+t.test('respond gets the values of secrets as well', async (t) => {
   const host = await hostOf(
     t,
     {

@@ -3,7 +3,7 @@ import { resolveSources } from '../../../packages/webhooks/src/inbound/sources.t
 
 const source = { path: '/hooks/a', publishAs: 'a.b', verify: () => true }
 
-t.test('a source is completed with the defaults', async (t) => {
+t.test('missing options of a source have their defaults', async (t) => {
   t.match(resolveSources({ a: source }), [
     { name: 'a', path: '/hooks/a', publishAs: 'a.b', deduplicationTtlSeconds: 86_400 },
   ])

@@ -42,7 +42,7 @@ t.test('limits that are set while deliveries wait hold for them', async (t) => {
   t.same(numbersOf(receiver.requests), upTo(25))
 })
 
-t.test('a limit that is raised, and one that is lifted, lets go on what waits', async (t) => {
+t.test('after a limit is raised or removed, waiting deliveries are sent', async (t) => {
   const host = await startHost(t)
   const receiver = await startReceiver(t)
   const { id } = await registerWith(host, receiver.url, { rateLimit: AN_HOUR })
@@ -63,7 +63,7 @@ t.test('a limit that is raised, and one that is lifted, lets go on what waits', 
   t.equal(rows.length, 0)
 })
 
-t.test('deliveries that wait for a limit do not stand in the way of others', async (t) => {
+t.test('deliveries that wait for a limit do not delay others', async (t) => {
   const host = await startHost(t)
   const limited = await startReceiver(t)
   const { id } = await registerWith(host, limited.url, {

@@ -32,7 +32,7 @@ const stored = async ({ app }: Host): Promise<string> =>
     (await app.svc.database.query('select * from svc."__svc.webhooks.registrations"')).rows,
   )
 
-t.test('secrets and values of headers are stored encrypted, and used as they were', async (t) => {
+t.test('secrets and values of headers are stored encrypted, and used decrypted', async (t) => {
   const receiver = await startReceiver(t)
   const host = await hostWith(t, await freshDatabase(t), 'KEY_1')
   const made = await host.ask('POST', '', { url: receiver.url, events, headers })
@@ -85,7 +85,7 @@ t.test('rows from before are used, and encrypted by reencrypt', async (t) => {
   t.match(await without.app.svc.webhooks.get(made.id), { secret, headers })
 })
 
-t.test('a host without the key lists webhooks, and leaves deliveries to others', async (t) => {
+t.test('a host without the encryption key lists webhooks and postpones deliveries', async (t) => {
   const receiver = await startReceiver(t)
   const database = await freshDatabase(t)
   const host = await hostWith(t, database, 'KEY_1')
@@ -136,7 +136,7 @@ t.test('a secret of one webhook is not that of another', async (t) => {
   t.equal((await host.app.svc.webhooks.get(two.id)).secret, two.secret)
 })
 
-t.test('a key that is none ends the boot', async (t) => {
+t.test('an invalid encryption key is an error at boot', async (t) => {
   const wrong: [object, RegExp][] = [
     [{ secretNames: ['NONE'] }, /secret "NONE".*32 bytes in base64.*not set/],
     [{ secretNames: ['KEY_1', 'SHORT'] }, /secret "SHORT".*another text/],

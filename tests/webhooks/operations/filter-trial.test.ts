@@ -2,7 +2,7 @@
 import t from 'tap'
 import { startHost } from '../support/host.ts'
 
-t.test('a filter is tried on what was published lately', async (t) => {
+t.test('a filter is tried on recently published events', async (t) => {
   const { app } = await startHost(t)
   const { events, webhooks } = app.svc
   await events.publish('order.created', { total: 5 }, { id: 'small' })

@@ -36,7 +36,7 @@ t.test('webhooks are listed newest first, in pages that link to the next', async
 
 const URN = 'urn:uuid:0190a1b2-0000-7000-8000-000000000000'
 
-t.test('a page of another size than 1 to 1000, or after something else, is a 400', async (t) => {
+t.test('a page limit other than 1 to 1000, or a wrong cursor, is a 400', async (t) => {
   const { ask, register } = await startHost(t)
   const { id } = await register('https://receiver.example/')
   for (const query of [

@@ -43,7 +43,7 @@ t.test('a label may be left out, and an event given twice counts once', async (t
   t.match(body, { label: null, events: ['order.created', '*'] })
 })
 
-t.test('a wrong registration is a 400 that says what is wrong', async (t) => {
+t.test('registering a webhook with wrong values is a 400 with the reason', async (t) => {
   const { ask, register } = await startHost(t)
   const { id } = await register(URL_)
   const right = { url: URL_, events: ['*'] }

@@ -79,7 +79,7 @@ t.test('a change of url and events holds for the next publish', async (t) => {
   t.equal(await quiet(() => Promise.resolve(first.requests.length + second.requests.length)), 2)
 })
 
-t.test('a new url gets at once what failed at the old one', async (t) => {
+t.test('after a change of the url, failed deliveries are sent to it at once', async (t) => {
   const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 50 } } })
   const broken = await startReceiver(t, () => 500)
   const { id } = await register(broken.url)

@@ -104,7 +104,7 @@ t.test('a recovery keeps its rate', async (t) => {
   t.ok(performance.now() - startedAt > 1900, 'the last two of six follow after two seconds')
 })
 
-t.test('a recovery goes on in another process where the first one ends', async (t) => {
+t.test('another process continues a recovery whose process ended', async (t) => {
   const { host, id, repair } = await brokenWebhook(t, 1, 1)
   for (let n = 0; n < 8; n++) await host.app.svc.events.publish('order.created', { n })
   await deadLettersOf(host, id, 8)
@@ -180,7 +180,7 @@ t.test('a tenant gets the events of its own that it has missed', async (t) => {
   await receiver.got(1)
 })
 
-t.test('a publish that still saw the webhook inactive is not missed', async (t) => {
+t.test('an event whose publish saw the webhook as inactive is recovered', async (t) => {
   const host = await startHost(t)
   const { svc } = host.app
   const receiver = await startReceiver(t)

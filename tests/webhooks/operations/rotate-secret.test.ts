@@ -85,7 +85,7 @@ t.test('a wrong overlap is a 400', async (t) => {
   t.equal((await ask('GET', `/${id}`)).body.secret, secret)
 })
 
-t.test('the official library of Standard Webhooks verifies what is sent', async (t) => {
+t.test('the official library of Standard Webhooks verifies our deliveries', async (t) => {
   const { register, app } = await startHost(t, { standardWebhooks: true })
   const receiver = await startReceiver(t)
   const { secret } = await register(receiver.url)

@@ -100,7 +100,7 @@ t.test('a webhook that is registered in a transaction is there after its commit'
   t.same(JSON.parse(request!.body).payload, { n: 1 })
 })
 
-t.test('a pause, a secret and a deletion stand and fall with the transaction', async (t) => {
+t.test('a pause, a secret and a deletion are rolled back with the transaction', async (t) => {
   const host = await startHost(t)
   const { webhooks } = host.app.svc
   const { id, secret } = await webhooks.register({ url: URL, events: ['*'] })

@@ -69,7 +69,7 @@ t.test('a webhook without settings shows them as not set', async (t) => {
   t.match(await app.svc.webhooks.get(body.id), { ...none, ...health })
 })
 
-t.test('the operations refuse what the routes refuse, and say what is wrong', async (t) => {
+t.test('the operations refuse what the routes refuse, with the reason', async (t) => {
   const { ask, app } = await startHost(t)
   const { body: webhook } = await ask('POST', '', { url, events })
   const refused: [object, RegExp][] = [
@@ -115,7 +115,7 @@ t.test('the operations refuse what the routes refuse, and say what is wrong', as
   t.match((await ask('GET', `/${webhook.id}`)).body, none, 'nothing of it was stored')
 })
 
-t.test('a content type stands and falls with the transform', async (t) => {
+t.test('a webhook can have a content type only together with a transform', async (t) => {
   const { ask } = await startHost(t)
   const headers = { 'Content-Type': 'text/xml' }
   const made = await ask('POST', '', { url, events, headers, transform: 'slack' })

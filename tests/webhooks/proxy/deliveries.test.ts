@@ -21,7 +21,7 @@ t.test('deliveries leave through the proxy, with its credentials', async (t) => 
 })
 
 t.test(
-  'a fault of the proxy is recorded, and neither the delivery nor the webhook pays for it',
+  'a failure of the proxy is recorded, and counts neither for the delivery nor for the webhook',
   async (t) => {
     const proxy = await startProxy(t)
     proxy.answer = () => 502

@@ -53,7 +53,7 @@ async function secureReceiver(t: Test, certificate = 'receiver') {
   return { port: (server.address() as AddressInfo).port, names }
 }
 
-t.test('the tunnel is asked for the judged address, for http and https alike', async (t) => {
+t.test('the proxy gets a CONNECT to the checked address, for http and https', async (t) => {
   const proxy = await startProxy(t)
   const { send } = opened(t, proxy.url)
   const plain = await startReceiver(t)
@@ -93,7 +93,7 @@ t.test('a blocked address never reaches the proxy', async (t) => {
   t.strictSame(proxy.asked, [])
 })
 
-t.test('each fault of the proxy is one of ours', async (t) => {
+t.test('each failure of the proxy counts as ours, not as the receiver’s', async (t) => {
   const proxy = await startProxy(t)
   const receiver = await startReceiver(t)
   const { send, faults } = opened(t, proxy.url)
@@ -118,22 +118,19 @@ t.test('each fault of the proxy is one of ours', async (t) => {
   t.equal(receiver.requests.length, 0)
 })
 
-t.test(
-  'a proxy that says nothing is at fault, and a receiver that says nothing is not',
-  async (t) => {
-    const proxy = await startProxy(t)
-    const receiver = await startReceiver(t, () => {})
-    const { send } = opened(t, proxy.url, { timeoutMs: 1500 })
-    const silent = await send(receiver.url)
-    t.match(silent, { failure: 'timeout' })
-    t.notOk(silent.isOurFault)
-    proxy.answer = () => null
-    const other = receiver.url.replace('127.0.0.1', 'localhost')
-    t.match(await send(other), { failure: 'proxy', isOurFault: true })
-  },
-)
+t.test('a silent proxy counts as a failure of the proxy, a silent receiver does not', async (t) => {
+  const proxy = await startProxy(t)
+  const receiver = await startReceiver(t, () => {})
+  const { send } = opened(t, proxy.url, { timeoutMs: 1500 })
+  const silent = await send(receiver.url)
+  t.match(silent, { failure: 'timeout' })
+  t.notOk(silent.isOurFault)
+  proxy.answer = () => null
+  const other = receiver.url.replace('127.0.0.1', 'localhost')
+  t.match(await send(other), { failure: 'proxy', isOurFault: true })
+})
 
-t.test('where the proxy cannot reach one address of a name it is asked for the next', async (t) => {
+t.test('if the proxy cannot reach one address of a name, the next one is tried', async (t) => {
   const proxy = await startProxy(t)
   const receiver = await startReceiver(t)
   const { port } = new URL(receiver.url)
@@ -149,7 +146,7 @@ t.test('where the proxy cannot reach one address of a name it is asked for the n
   t.equal(proxy.asked.length, 2)
 })
 
-t.test('what sources fetch leaves through the proxy as well', async (t) => {
+t.test('requests of sources to providers go through the proxy as well', async (t) => {
   const proxy = await startProxy(t)
   const { port } = await secureReceiver(t)
   const fetch = createFetch(opened(t, proxy.url).given)

@@ -37,7 +37,7 @@ t.test(
   },
 )
 
-t.test('another host takes our deliveries in as a source', async (t) => {
+t.test('another host receives our deliveries as a source', async (t) => {
   const verify = hmac({
     signatureHeader: 'x-svc-signature',
     secretName: 'SVC_SECRET',

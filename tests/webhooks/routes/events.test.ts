@@ -18,7 +18,7 @@ const events = defineEvents({
 })
 const allowedEvents = ['order/shipped', 'order.created', 'order.other']
 
-t.test('the events are listed with what the host says of them', async (t) => {
+t.test('the events are listed with descriptions, schemas and examples', async (t) => {
   const { ask, app } = await startHost(t, { allowedEvents, core: { events } })
   const { status, body } = await ask('GET', '/events')
   t.equal(status, 200)
@@ -37,7 +37,7 @@ t.test('the events are listed with what the host says of them', async (t) => {
   t.same(JSON.parse(JSON.stringify(await app.svc.webhooks.listEvents())), body)
 })
 
-t.test('a test sends the example of an event', async (t) => {
+t.test('the operation test sends the example of an event', async (t) => {
   const receiver = await startReceiver(t)
   const { ask, register, app } = await startHost(t, { allowedEvents, core: { events } })
   const { id, secret } = await register(receiver.url, ['order.other'])

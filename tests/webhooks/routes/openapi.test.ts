@@ -20,7 +20,7 @@ async function documentOf(
   return JSON.parse(JSON.stringify(app.swagger()))
 }
 
-t.test('the document has none of it with the option openapi: false', async (t) => {
+t.test('with the option openapi: false the document does not have our routes', async (t) => {
   const document = await documentOf(t, { openapi: { openapi: '3.1.0' } }, { openapi: false })
   t.same(document.paths, {})
   t.notOk(document.webhooks)
@@ -61,7 +61,7 @@ t.test('the document has all routes, and the request that we send as a webhook',
   t.ok(post.parameters.some(({ name }: { name: string }) => name === 'X-Svc-Signature'))
 })
 
-t.test('a document of OpenAPI 3.0, which knows no webhooks, is left without', async (t) => {
+t.test('a document of OpenAPI 3.0, which has no webhooks, is made without them', async (t) => {
   const document = await documentOf(t, { openapi: { openapi: '3.0.3' } })
   t.notOk('webhooks' in document)
   t.ok(document.paths['/_webhooks'].post)

@@ -48,7 +48,7 @@ t.test('inbound rows are deleted when they are older than the retention', async 
   )
 })
 
-t.test('rows are told apart by tenant, and those without one are none of a tenant’s', async (t) => {
+t.test('rows are filtered by tenant, and rows without a tenant belong to none', async (t) => {
   const { app } = await hostOf(t, {})
   await app.ready()
   const db = app.svc.database
@@ -66,7 +66,7 @@ t.test('rows are told apart by tenant, and those without one are none of a tenan
   t.strictSame(await tenants('other'), [])
 })
 
-t.test('a page of one source, and of what was refused, is a walk along an index', async (t) => {
+t.test('a page of one source, and of refused requests, is read along an index', async (t) => {
   const { app } = await hostOf(t, {})
   await app.ready()
   const plans: string[] = []

@@ -96,7 +96,7 @@ t.test(
   },
 )
 
-t.test('days that are too old are dropped whole, with what stands in the rest', async (t) => {
+t.test('days that are too old are dropped, with their rows in the default partition', async (t) => {
   const log = await logOf(t)
   for (const day of [10, 31, 45]) {
     // As it was made when that day came.
@@ -130,7 +130,7 @@ t.test(
   },
 )
 
-t.test('the sweep gives up soon where somebody holds the table', async (t) => {
+t.test('the sweep ends soon if the table is locked', async (t) => {
   const log = await logOf(t)
   const name = `__svc.webhooks.delivery_log.${dayOf(99)}`
   await log.db.query(

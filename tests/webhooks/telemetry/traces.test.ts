@@ -69,7 +69,7 @@ t.test(
   },
 )
 
-t.test('a receiver learns nothing of traces unless the host says so', async (t) => {
+t.test('a delivery has trace headers only if the host sets the option', async (t) => {
   const receiver = await startReceiver(t)
   const { app, register } = await startHost(t)
   await register(receiver.url)
@@ -95,7 +95,7 @@ t.test('a webhook keeps a header of its own that is named traceparent', async (t
   t.match(receiver.requests[0]?.headers, { traceparent: 'its own' })
 })
 
-t.test('a test delivery belongs to the trace of the request that asked for it', async (t) => {
+t.test('a test delivery is in the trace of the request that sent it', async (t) => {
   const receiver = await startReceiver(t)
   const { app, register } = await startHost(t)
   const { id } = await register(receiver.url)

@@ -20,7 +20,7 @@ t.test('uses of a round are written together, one for each key', async (t) => {
   t.same(written, [['a', 'b']])
 })
 
-t.test('a use has the time of its first note in the round', async (t) => {
+t.test('a last use has the time of its first record in the round', async (t) => {
   const written: number[] = []
   const clock = { ms: 1_700_000_000_000 }
   const lastUsed = new LastUsed(
@@ -36,7 +36,7 @@ t.test('a use has the time of its first note in the round', async (t) => {
   t.same(written, [1_700_000_000_000, 1_700_000_005_000])
 })
 
-t.test('uses that could not be written stand in the next batch', async (t) => {
+t.test('uses that could not be written are part of the next batch', async (t) => {
   const written: string[][] = []
   let isAway = true
   const lastUsed = new LastUsed(async (uses) => {

@@ -35,7 +35,7 @@ async function twoLimiters(t: Tap) {
   return { app, database, here, there, age }
 }
 
-t.test('a prefix is watched from the first use of its key until it is used no more', async (t) => {
+t.test('the failures of a prefix are polled while its key is used', async (t) => {
   const { app } = await startHost(t)
   const { database } = app.svc
   const lockout = new Lockout(database, database, limit)

@@ -170,7 +170,7 @@ t.test('a wildcard that reaches into management paths keeps the host from bootin
   await t.resolves(prepareHost(t, { database, auth: { excludePaths: ['/*'], ...none } }))
 })
 
-t.test('a pattern that is no exclusion is an error at boot that says so', async (t) => {
+t.test('an invalid exclusion pattern is an error at boot', async (t) => {
   const database = await freshDatabase(t)
   for (const path of [
     '/a*',

@@ -67,7 +67,7 @@ t.test('the policy of a request is that of its route, or of its path', (t) => {
   t.end()
 })
 
-t.test('other packages can ask whether a path needs a key', (t) => {
+t.test('other packages can find out whether a path needs a key', (t) => {
   const policies = makePolicies()
   const cases: [method: string, path: string, needsKey: boolean][] = [
     ['GET', '/api/x', true],

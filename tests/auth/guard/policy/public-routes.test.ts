@@ -10,7 +10,7 @@ const after = (app: FastifyInstance) => {
   app.get('/needs', { config: { public: true } }, async (request) => authOf(request).bootstrap)
 }
 
-t.test('a public route takes requests without a key, and knows who sends one', async (t) => {
+t.test('a public route needs no key, and request.auth has a valid one', async (t) => {
   const { ask, makeKey } = await startHost(t, { after })
   const { key, id } = await makeKey({ scopes: [] })
   t.same((await ask('GET', '/open', { key: null })).body, null)
@@ -33,7 +33,7 @@ t.test('a public route refuses a key that is not valid', async (t) => {
   })
 })
 
-t.test('authOf returns the caller, and is a 401 where there is none', async (t) => {
+t.test('authOf returns the caller, and throws a 401 if there is none', async (t) => {
   const { ask } = await startHost(t, { after })
   t.match(await ask('GET', '/needs'), { status: 200, body: true })
   t.match(await ask('GET', '/needs', { key: null }), {
@@ -44,7 +44,7 @@ t.test('authOf returns the caller, and is a 401 where there is none', async (t) 
   t.throws(() => authOf({ auth: null } as never), MissingKey)
 })
 
-t.test('a public route that asks for scopes is an error at boot', async (t) => {
+t.test('a public route with scopes is an error at boot', async (t) => {
   const database = await freshDatabase(t)
   for (const config of [{ public: true, scopes: ['read'] }, { public: 'yes' as never }]) {
     const app = await prepareHost(t, {

@@ -34,7 +34,7 @@ t.test('all routes are listed, whenever and wherever they were registered', asyn
   await app.close()
 })
 
-t.test('a route is the object that its requests carry', async (t) => {
+t.test('the options of a registered route are those that its requests refer to', async (t) => {
   const app = Fastify()
   const routes = collectRoutes(app)
   let carried: unknown
@@ -46,7 +46,7 @@ t.test('a route is the object that its requests carry', async (t) => {
   await app.close()
 })
 
-t.test('a router that hides a route is an error', async (t) => {
+t.test('a router that does not list a route is an error', async (t) => {
   const app = Fastify()
   const routes = collectRoutes(app)
   app.get('/x', async () => '')

@@ -75,7 +75,7 @@ const doubtful: [target: string, router?: RouterOptions][] = [
   ['/%E0%A4%A'],
 ]
 
-t.test('a path is what the router makes of the target', (t) => {
+t.test('the path of a request is the one that the router derives from its target', (t) => {
   for (const [target, path, router = plain] of clear) t.equal(pathOf(target, router), path, target)
   t.end()
 })

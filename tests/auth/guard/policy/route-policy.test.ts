@@ -31,7 +31,7 @@ function told(policy: RoutePolicy): string {
   return reading === other ? String(reading) : `${reading}, else ${other}`
 }
 
-t.test('a route is held to its path, or to the scopes that it asks for itself', (t) => {
+t.test('the policy of a route is that of its path, or the scopes of its config', (t) => {
   const cases: [patterns: string[], scopes: string[] | undefined, told: string][] = [
     [['/x'], undefined, 'open'],
     [['/api/x'], undefined, 'read|write, else write'],
@@ -54,14 +54,14 @@ t.test('a route is held to its path, or to the scopes that it asks for itself', 
   t.end()
 })
 
-t.test('a path in doubt counts as protected', (t) => {
+t.test('a path that cannot be read in one way only counts as protected', (t) => {
   t.equal(told(policyOfPath('/x', rules)), 'open')
   t.equal(told(policyOfPath('/_auth/x', rules)), 'auth:manage')
   t.equal(told(policyOfPath(undefined, rules)), 'read|write, else write')
   t.end()
 })
 
-t.test('a protected path without a route wants any valid key', (t) => {
+t.test('a protected path without a route needs any valid key', (t) => {
   t.equal(told(policyOfNotFound('/x', rules)), 'open')
   t.equal(told(policyOfNotFound('/api/open', rules)), 'open')
   t.equal(told(policyOfNotFound('/api/x', rules)), 'any key')

@@ -44,7 +44,7 @@ t.test('with a list of prefixes all other paths are open', async (t) => {
   t.equal((await ask('GET', '/_webhooks/nothing', { key: null })).status, 401)
 })
 
-t.test('a parameter or wildcard that swallows a prefix is judged by the path', async (t) => {
+t.test('a parameter or wildcard that covers a prefix has the policy of the path', async (t) => {
   const { app } = await startHost(t, {
     auth: { protectedPaths: ['/api'], excludePaths: ['/api/open', '/health'] },
     fastify: { routerOptions: { maxParamLength: 500 } },
@@ -75,7 +75,7 @@ t.test('a parameter or wildcard that swallows a prefix is judged by the path', a
   for (const path of closed) t.equal(await statusOf(path), 401, path)
 })
 
-t.test('a 404 on a protected path is for holders of any key', async (t) => {
+t.test('a 404 on a protected path needs any valid key', async (t) => {
   const { ask, makeKey } = await startHost(t, {
     after(app) {
       app.setNotFoundHandler(async (request, reply) => reply.code(404).send({ auth: request.auth }))
@@ -98,7 +98,7 @@ t.test('a 404 on a protected path is for holders of any key', async (t) => {
   t.match(await ask('GET', '/health', { key: null }), { status: 404, body: { auth: null } })
 })
 
-t.test('a rewritten URL is judged by the route that it leads to', async (t) => {
+t.test('a rewritten URL has the policy of the route that it leads to', async (t) => {
   const { ask } = await startHost(t, {
     auth: { protectedPaths: ['/api'] },
     fastify: {
@@ -139,7 +139,7 @@ t.test('routes of plugins before and after are guarded, each with its request.au
   t.same((await ask('GET', '/early/open', { key: null })).body, { auth: null })
 })
 
-t.test('our other packages can ask which paths the guard protects', async (t) => {
+t.test('our other packages can find out which paths the guard protects', async (t) => {
   const { app } = await startHost(t, {
     auth: { protectedPaths: ['/api'], excludePaths: ['/api/hook'] },
     after(app) {

@@ -234,7 +234,7 @@ function textOf(filter: unknown): string {
   return JSON.stringify(filter).slice(0, 200)
 }
 
-t.test('a payload that is no object is compared as it is', async (t) => {
+t.test('a filter compares a payload that is not an object as a whole', async (t) => {
   const decide = (filter: object, payload: unknown) =>
     compileFilter(filter)({ event: 'e', tenant: null, payload })
   t.ok(decide({ payload: 'text' }, 'text'))

@@ -7,7 +7,7 @@ const subject = { event: 'order.created', tenant: null, payload: { customer: 42 
 const matches = <One extends { filter: string }>(all: One[], about: typeof subject = subject) =>
   new FilterIndex(all).matches(new Reading(about))
 
-t.test('what an event must have for a filter to match it', async (t) => {
+t.test('the index finds the values that an event must have for a filter to match', async (t) => {
   const total = { path: ['payload', 'total'], value: 1 }
   const type = { path: ['payload', 'type'], value: 'a' }
   const cases: [object, unknown[]][] = [
@@ -41,7 +41,7 @@ t.test('among ten thousand webhooks those whose filters match are found', async 
   )
 })
 
-t.test('of ten thousand filters only those that may match are asked', async (t) => {
+t.test('of ten thousand filters only those that may match are evaluated', async (t) => {
   // Each asks for a type and a kind that all ask for, and for a customer of its own.
   const all = Array.from({ length: 10_000 }, (_, id) => ({
     filter: JSON.stringify({ payload: { type: 'a', customer: id, kind: { $in: ['b', 'c'] } } }),
@@ -60,7 +60,7 @@ t.test('of ten thousand filters only those that may match are asked', async (t) 
   t.ok(asked < 10, `${asked} times`)
 })
 
-t.test('a filter that this version cannot read lets nothing through', async (t) => {
+t.test('a filter that this version cannot read matches nothing', async (t) => {
   const later = '{"payload":{"customer":{"$near":1}}}'
   for (const filter of [later, '[]', 'no JSON']) {
     t.same(matches([{ filter }]), { matched: [], costly: [] }, filter)
@@ -69,7 +69,7 @@ t.test('a filter that this version cannot read lets nothing through', async (t) 
   t.same(new FilterIndex([{ filter: '{"tenant":"acme"}' }]).unreadable, [])
 })
 
-t.test('a filter that is too much work for an event does not match it, whatever it says', (t) => {
+t.test('a filter that needs too many steps for an event does not match it', (t) => {
   const items = Array.from({ length: 100_000 }, (_, n) => ({ n }))
   const texts = items.map(String)
   const long = { ...subject, payload: { ...subject.payload, items, texts } }
@@ -88,7 +88,7 @@ t.test('a filter that is too much work for an event does not match it, whatever 
   t.end()
 })
 
-t.test('a filter costs the same whether others have asked for the same values or not', (t) => {
+t.test('a filter costs the same whether others use the same values or not', (t) => {
   // Twelve times through the list are too much work, ten are not.
   const payload = { list: Array.from({ length: 90_000 }, (_, n) => n) }
   const asking = (times: number) =>

@@ -105,7 +105,7 @@ t.test('a transaction that sees an earlier state leaves no older one behind', as
   })
 })
 
-t.test('what somebody wrote behind the trigger holds after an hour', async (t) => {
+t.test('a change that bypassed the trigger takes effect after an hour', async (t) => {
   const { core, db, want, ask } = await start(t)
   await want(db, 1)
   await ask()
@@ -121,7 +121,7 @@ t.test('what somebody wrote behind the trigger holds after an hour', async (t) =
   t.same((await ask(later)).matched, [])
 })
 
-t.test('what does not fit into memory is read each time', async (t) => {
+t.test('filters that do not fit into memory are read at each publish', async (t) => {
   const { db, want, ask } = await start(t, 2000)
   const filter = { 'payload.text': { $nin: ['x'.repeat(1000)] } }
   await want(db, 1, { filter })

@@ -24,12 +24,12 @@ function withAnswers(tookMs: number): GroupLimits {
   return fairness
 }
 
-t.test('a fetch may bring all that there is room for while nothing is in flight', async (t) => {
+t.test('a fetch may fill all free slots while nothing is in flight', async (t) => {
   const fairness = new GroupLimits(WINDOWS)
   t.same(fairness.allow('first', ROOM, 0), { limit: ROOM, open: [], capped: [] })
 })
 
-t.test('a group that has never answered gets an eighth of the window', async (t) => {
+t.test('a group that has never answered gets an eighth of its lane', async (t) => {
   const fairness = new GroupLimits(WINDOWS)
   t.equal(begin(fairness, 'a', 100), 24)
   t.same(fairness.allow('first', ROOM, 1), { limit: ROOM, open: [], capped: ['a'] })
@@ -54,7 +54,7 @@ t.test('a group that answers quickly gets three quarters', async (t) => {
   const fairness = withAnswers(2)
   t.equal(begin(fairness, 'a', 200, 3), 144)
 
-  t.test('the next fetch waits for a quick group at its cap', async (t) => {
+  t.test('a fetch waits while a quick group is at its cap', async (t) => {
     t.same(fairness.allow('first', ROOM, 4), { limit: 0, open: [], capped: [] })
     answer(fairness, 'a', 71, 2, 5)
     t.equal(fairness.allow('first', ROOM, 6).limit, 0, 'until half of its places are free')
@@ -83,7 +83,7 @@ t.test('a group that answers slowly gets a quarter', async (t) => {
   })
 })
 
-t.test('a quick group that fills a lane is dominant until it is not heard of', async (t) => {
+t.test('a quick group that fills a lane is dominant until none of its attempts ends', async (t) => {
   const fairness = withAnswers(2)
   t.same(fairness.dominant('first', 3), [])
   begin(fairness, 'a', 40, 3)
@@ -101,7 +101,7 @@ t.test('ten failures in a row open the circuit of a group', async (t) => {
   t.ok(fairness.isOpen('a'))
   t.equal(fairness.openInFlight(), 4)
 
-  t.test('no fetch brings jobs of a group with an open circuit', async (t) => {
+  t.test('no fetch returns jobs of a group with an open circuit', async (t) => {
     for (const lane of ['first', 'retry'] as const) {
       t.same(fairness.allow(lane, ROOM, 0), { limit: ROOM, open: ['a'], capped: [] })
       t.equal(fairness.capOf('a', lane, 0), 0)
@@ -120,7 +120,7 @@ t.test('ten failures in a row open the circuit of a group', async (t) => {
   })
 })
 
-t.test('a circuit that another process has opened is open here', async (t) => {
+t.test('a circuit that one process has opened is open in the others', async (t) => {
   const fairness = new GroupLimits(WINDOWS)
   fairness.setCircuit('a', false)
   t.equal(fairness.size, 0)
@@ -133,7 +133,7 @@ t.test('a circuit that another process has opened is open here', async (t) => {
   t.equal(fairness.ended('a', false, 1, 0), undefined, 'its failures are counted anew')
 })
 
-t.test('failures that keep others waiting open a circuit sooner', async (t) => {
+t.test('slow failures open a circuit sooner', async (t) => {
   const stranger = new GroupLimits(WINDOWS)
   begin(stranger, 'a', 2)
   t.equal(stranger.ended('a', false, 3000, 3000), 'opened', 'at once where it has never answered')
@@ -144,7 +144,7 @@ t.test('failures that keep others waiting open a circuit sooner', async (t) => {
   t.equal(known.ended('a', false, 3000, 3000), 'opened')
 })
 
-t.test('an outcome that says nothing about the endpoint counts for nothing', async (t) => {
+t.test('an outcome that is not the endpoint’s fault does not change its circuit', async (t) => {
   const fairness = new GroupLimits(WINDOWS)
   for (let i = 0; i < 20; i++) {
     begin(fairness, 'a', 1)

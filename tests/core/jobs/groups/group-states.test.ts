@@ -40,7 +40,7 @@ t.test('groups take turns, also when the table is read again', async (t) => {
   t.equal(states.size, 1)
 })
 
-t.test('a group without due jobs is asked for less and less often', async (t) => {
+t.test('a group without due jobs is claimed at growing intervals', async (t) => {
   const states = new GroupStates()
   states.replace([row('a')])
   const pauses: number[] = []
@@ -86,7 +86,7 @@ const ANSWERS: [string, object, number[]][] = [
   ['attempts run elsewhere, and the rate is used up', { isBusy: true, waitMs: 5000 }, [1000]],
 ]
 for (const [name, answer, pauses] of ANSWERS) {
-  t.test(`when a restricted group is asked for again: ${name}`, async (t) => {
+  t.test(`the next claim of a restricted group: ${name}`, async (t) => {
     const states = new GroupStates()
     states.replace([restricted('a')])
     const found: number[] = []
@@ -99,7 +99,7 @@ for (const [name, answer, pauses] of ANSWERS) {
   })
 }
 
-t.test('a process without notifications asks for restricted groups more often', async (t) => {
+t.test('a process without notifications claims restricted groups more often', async (t) => {
   const states = new GroupStates()
   states.replace([restricted('a')])
   states.asked(['a'])

@@ -27,7 +27,7 @@ async function multiply({ core, queues }: WorkedHost, count: number): Promise<vo
 }
 
 t.test(
-  'a thousand dead letters are redriven in the background, and are there no more',
+  'a thousand dead letters are redriven in the background, and no longer listed',
   async (t) => {
     let isDying = true
     const host = await startWorkedHost(t, { isDying: () => isDying })
@@ -49,7 +49,7 @@ t.test(
   },
 )
 
-t.test('a page of dead letters may begin after a letter that is gone', async (t) => {
+t.test('a page of dead letters may begin after a letter that was deleted', async (t) => {
   const { worker, core, queues } = await startWorkedHost(t, { isDying: () => true })
   for (const name of ['a', 'b', 'c']) {
     await worker.insert([name], GROUP)

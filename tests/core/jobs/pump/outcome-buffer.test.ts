@@ -36,7 +36,7 @@ t.test('outcomes of the same moment are settled together, up to 200', async (t) 
   t.strictSame(batches, [200, 200, 50])
 })
 
-t.test('an outcome that comes just as the last batch ends is settled too', async (t) => {
+t.test('an outcome that is added just as the last batch ends is settled too', async (t) => {
   const { buffer, settled } = makeBuffer()
   buffer.add(performed('0'))
   for (let next = 1; next < 50; next++) {
@@ -47,7 +47,7 @@ t.test('an outcome that comes just as the last batch ends is settled too', async
   t.equal(settled.length, 50)
 })
 
-t.test('while Postgres is away no outcome is dropped, and the log has one line', async (t) => {
+t.test('during an outage of Postgres no outcome is lost, and one line is logged', async (t) => {
   let failures = 3
   const { buffer, settled, errors } = makeBuffer(() => (failures-- > 0 ? away() : undefined))
   for (const id of ['a', 'b', 'c']) buffer.add(performed(id))
@@ -77,22 +77,19 @@ t.test(
   },
 )
 
-t.test(
-  'when Postgres goes away in the middle of a batch, what was settled is not settled twice',
-  async (t) => {
-    let calls = 0
-    const { buffer, settled } = makeBuffer(() => {
-      calls++
-      if (calls === 1) return new Error('refused as a whole')
-      return calls === 3 ? away() : undefined
-    })
-    for (const id of ['a', 'b', 'c', 'd']) buffer.add(performed(id))
-    await until(() => settled.length === 4)
-    t.strictSame(settled.toSorted(), ['a', 'b', 'c', 'd'])
-  },
-)
+t.test('after a loss of Postgres in a batch, settled outcomes are not settled twice', async (t) => {
+  let calls = 0
+  const { buffer, settled } = makeBuffer(() => {
+    calls++
+    if (calls === 1) return new Error('refused as a whole')
+    return calls === 3 ? away() : undefined
+  })
+  for (const id of ['a', 'b', 'c', 'd']) buffer.add(performed(id))
+  await until(() => settled.length === 4)
+  t.strictSame(settled.toSorted(), ['a', 'b', 'c', 'd'])
+})
 
-t.test('closing while Postgres stays away comes to an end', async (t) => {
+t.test('a host closes while Postgres stays unavailable', async (t) => {
   const { buffer, settled } = makeBuffer(away)
   buffer.add(performed('a'))
   await buffer.close()

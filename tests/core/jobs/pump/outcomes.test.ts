@@ -111,7 +111,7 @@ t.test('a postponed retry keeps the count of its attempts', async (t) => {
   t.match(await stateOf('a'), { state: 'retry', retryCount: 0 })
 })
 
-t.test('the last attempt knows that it is, and its output goes with the dead letter', async (t) => {
+t.test('the last attempt is marked, and the dead letter has its output', async (t) => {
   const { worker, core } = await hostWith(t, {
     a: () => ({ kind: 'failed', output: { code: 500 } }),
   })

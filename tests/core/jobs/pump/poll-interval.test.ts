@@ -15,7 +15,7 @@ t.test('without notifications a queue is polled more often', async (t) => {
   t.equal(pollMsAfter(100_000, 'first', false), 2000)
 })
 
-t.test('fetches that keep failing are repeated after longer and longer pauses', async (t) => {
+t.test('fetches that keep failing are repeated after growing pauses', async (t) => {
   t.strictSame([1, 2, 3, 6].map(pauseMsAfter), [100, 200, 400, 3200])
   t.equal(pauseMsAfter(7), 5000)
   t.equal(pauseMsAfter(1000), 5000)

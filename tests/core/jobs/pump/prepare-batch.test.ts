@@ -5,7 +5,7 @@ import { prepareBatch } from '../../../../packages/core/src/jobs/pump/prepare-ba
 const jobs = ['a', 'b', 'bad', 'c', 'd'].map((id) => ({ id }) as Job)
 const db = { query: async () => ({ rows: [] }) }
 
-t.test('a job that spoils its batch fails alone', async (t) => {
+t.test('a job that makes its batch fail fails alone', async (t) => {
   const prepared = await prepareBatch(
     {
       async prepare(_db, batch) {
@@ -22,7 +22,7 @@ t.test('a job that spoils its batch fails alone', async (t) => {
   }
 })
 
-t.test('jobs of a batch do not fail while Postgres is away', async (t) => {
+t.test('jobs of a batch do not fail while Postgres is unavailable', async (t) => {
   const error = Object.assign(new Error('gone'), { code: 'ECONNRESET' })
   const worker = { prepare: () => Promise.reject(error) }
   await t.rejects(prepareBatch(worker, db, jobs), error)

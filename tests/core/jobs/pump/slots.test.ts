@@ -25,7 +25,7 @@ for (const [concurrency, first, retry] of windows) {
   )
 }
 
-t.test('a lane has no room while less than a quarter of its window is free', async (t) => {
+t.test('a lane is not refilled while less than a quarter of its slots is free', async (t) => {
   const slots = new Slots(256)
   slots.reserve('first', 192 - 47)
   t.equal(slots.room('first', 0), 0)

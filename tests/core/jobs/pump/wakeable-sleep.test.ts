@@ -10,7 +10,7 @@ t.test('a wake ends a sleep', async (t) => {
   await t.resolves(waited)
 })
 
-t.test('a wake without a sleeper ends the next sleep, once', async (t) => {
+t.test('a wake while nothing sleeps ends the next sleep, once', async (t) => {
   const sleep = new WakeableSleep()
   sleep.wake()
   sleep.wake()

@@ -4,7 +4,7 @@ import t from 'tap'
 import { providers } from '@svc/webhooks/providers'
 import { hex, hostOf, post, type Host } from './counting-host.ts'
 
-t.test('GET: Meta’s challenge is echoed to who knows the token, as text', async (t) => {
+t.test('GET: Meta’s challenge is echoed as text if the request has the token', async (t) => {
   const source = providers.meta({ path: '/a', secretName: 'APP', verifyTokenSecretName: 'TOKEN' })
   const { app, published } = hostOf(t, source, { APP: 'k', TOKEN: 'open sesame' })
   const ask = (token: string, mode = 'subscribe') =>
@@ -25,7 +25,7 @@ t.test('GET: Meta’s challenge is echoed to who knows the token, as text', asyn
   t.strictSame(published, ['meta.page'])
 })
 
-t.test('GET: a token that the host has not set opens nothing', async (t) => {
+t.test('GET: a handshake is refused while its token is not set', async (t) => {
   const source = providers.meta({ path: '/a', secretName: 'APP', verifyTokenSecretName: 'TOKEN' })
   const { app } = hostOf(t, source, { APP: 'k' })
   for (const token of ['', 'null', 'undefined']) {
@@ -43,7 +43,7 @@ t.test('GET: Okta’s challenge is answered as JSON', async (t) => {
   t.strictSame(answer.json(), { verification: 'abc' })
 })
 
-t.test('HEAD: Trello’s look at the URL is answered, and GET is not', async (t) => {
+t.test('HEAD: Trello’s check of the URL is answered, and GET is not', async (t) => {
   const source = providers.trello({
     path: '/a',
     secretName: 'TRELLO',
@@ -102,20 +102,17 @@ t.test('unsigned POST: Asana’s secret is echoed and kept, and signs from then 
   t.strictSame(published, ['asana.task.changed'])
 })
 
-t.test(
-  'unsigned POST: a secret is kept by nobody where the host does not ask for it',
-  async (t) => {
-    for (const onHandshake of [undefined, () => false]) {
-      const options = { path: '/a', secretName: 'N', ...(onHandshake && { onHandshake }) }
-      const { app, published } = hostOf(t, providers.notion(options), { N: 'old' })
-      const answer = await post(app, '{"verification_token":"secret_forged"}')
-      t.equal(answer.statusCode, 401)
-      t.strictSame(published, [])
-    }
-  },
-)
+t.test('unsigned POST: without onHandshake the secret is refused', async (t) => {
+  for (const onHandshake of [undefined, () => false]) {
+    const options = { path: '/a', secretName: 'N', ...(onHandshake && { onHandshake }) }
+    const { app, published } = hostOf(t, providers.notion(options), { N: 'old' })
+    const answer = await post(app, '{"verification_token":"secret_forged"}')
+    t.equal(answer.statusCode, 401)
+    t.strictSame(published, [])
+  }
+})
 
-t.test('unsigned POST: what looks like a handshake opens no way for an event', async (t) => {
+t.test('unsigned POST: a request that looks like a handshake publishes no event', async (t) => {
   const kept: string[] = []
   const source = providers.notion({
     path: '/a',

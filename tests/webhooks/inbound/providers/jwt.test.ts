@@ -181,7 +181,7 @@ t.test('the key of a JWT comes from the set of its provider, fetched once', asyn
   t.equal(fetches, 2)
 })
 
-t.test('a key for something else in the set is not used', async (t) => {
+t.test('a key of the set with another use is not used', async (t) => {
   t.intercept(Date, 'now', { value: () => NOW_SECONDS * 1000 })
   for (const other of [{ alg: 'RS512' }, { use: 'enc' }, { kty: 'oct', k: 'AAAA' }]) {
     const outside = new Outside(async () => ({

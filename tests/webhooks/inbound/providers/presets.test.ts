@@ -188,7 +188,7 @@ const make = (id: ProviderId, preset: Preset): InboundSource => {
 }
 
 for (const [id, preset] of Object.entries(presets) as [ProviderId, Preset][]) {
-  t.test(`${id}: genuine requests are told from forged, old and foreign ones`, async (t) => {
+  t.test(`${id}: genuine requests are accepted, forged and old ones refused`, async (t) => {
     t.intercept(Date, 'now', { value: () => NOW_MS })
     const source = make(id, preset)
     for (const [place, scheme] of preset.schemes.entries()) {

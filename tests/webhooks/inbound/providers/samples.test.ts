@@ -63,7 +63,7 @@ for (const [id, row] of Object.entries(presets) as [ProviderId, Preset][]) {
   })
 }
 
-t.test('the rows say what they were checked against', async (t) => {
+t.test('each preset names the evidence that it was checked against', async (t) => {
   const rows: Preset[] = Object.values(presets)
   for (const { name, docs, evidence } of rows) {
     t.match(docs, /^https:\/\/[^\s]+$/, name)

@@ -88,7 +88,7 @@ const sdks: Signed[] = [
 ]
 
 for (const { sdk, source, secret, sign, type = JSON_TYPE, body: text = body } of sdks) {
-  t.test(`what ${sdk} signs is taken, once, and what is changed on the way is not`, async (t) => {
+  t.test(`a request signed by ${sdk} is accepted once, and a changed one refused`, async (t) => {
     const { app } = await hostOf(
       t,
       { a: { ...source, deduplicationKey: () => null } },

@@ -84,7 +84,7 @@ t.test('ids in headers are new with each request, those of the test are kept', (
   t.end()
 })
 
-t.test('what cannot be signed is refused by a sentence', (t) => {
+t.test('a request that cannot be signed is refused with a reason', (t) => {
   const { privateKey } = generateKeyPairSync('ed25519')
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   t.throws(() => signedRequest('nobody'), { message: /no preset "nobody"/ })

@@ -91,7 +91,7 @@ t.test('a confirmation or message that SNS has not signed is refused', async (t)
   t.strictSame(fetched, ['https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem'])
 })
 
-t.test('a confirmation that the provider does not take is asked for again', async (t) => {
+t.test('a confirmation that the provider refuses is requested again', async (t) => {
   const { send } = snsHost(t, 503)
   t.equal((await send(snsMessage(confirmation))).statusCode, 500)
 })

@@ -29,7 +29,7 @@ function readingOf(changes: Partial<Reading> = {}, text = body): Reading {
   return { request, body: text, options: { webhookId: 'w' }, ...changes }
 }
 
-t.test('a place has the value that stands there once', async (t) => {
+t.test('a value is read from a place only if it occurs there once', async (t) => {
   const reading = readingOf({
     item: { id: 7 },
     claims: { kid: 'k', aud: ['x'] },
@@ -99,7 +99,7 @@ t.test('a text is built of values, and is absent where one of them is', async (t
   t.throws(() => stringOf('{unclosed'), /cannot be read/)
 })
 
-t.test('conditions hold where all of them do', async (t) => {
+t.test('all conditions of a filter must hold', async (t) => {
   const reading = readingOf()
   t.equal(holds(undefined)(reading), true)
   t.equal(holds({ 'header:x-one': '1' })(reading), true)
@@ -133,7 +133,7 @@ t.test('a timestamp is read strictly', async (t) => {
   for (const [text, unit, ms] of cases) t.equal(millisecondsOf(text, unit), ms, `${unit} ${text}`)
 })
 
-t.test('a URL has the writings that its row asks for', async (t) => {
+t.test('a signed URL has the spellings that its preset declares', async (t) => {
   const url = "https://a.example/x?q=It's+a%3Ab"
   t.strictSame(writingsOf(url, undefined), [url])
   t.strictSame(writingsOf(url, { decode: ':' }), [url, "https://a.example/x?q=It's+a:b"])
@@ -147,7 +147,7 @@ t.test('a URL has the writings that its row asks for', async (t) => {
   t.strictSame(writingsOf('no URL', { anyPort: true }), ['no URL'])
 })
 
-t.test('a signature is decoded where it is wholly of its alphabet', async (t) => {
+t.test('a signature is decoded only if all its characters are of the encoding', async (t) => {
   t.strictSame(decoded('00ff', 'hex'), Buffer.from([0, 255]))
   t.strictSame(decoded('00FF', 'hex'), Buffer.from([0, 255]))
   t.strictSame(decoded('AP8=', 'base64'), Buffer.from([0, 255]))

@@ -7,7 +7,7 @@ const outsideOf = ({ certificate = '' }: Vector) =>
   new Outside(async () => ({ statusCode: 200, body: certificate }), Date.now, [certificate])
 
 for (const [id, its] of Map.groupBy(vectors, ({ provider }) => provider)) {
-  t.test(`the preset ${id} tells genuine requests from forged ones`, async (t) => {
+  t.test(`the preset ${id} accepts genuine requests and refuses forged ones`, async (t) => {
     for (const vector of its) {
       const make = presetOf(vector)
       if (!make) return t.fail('there is no such preset')

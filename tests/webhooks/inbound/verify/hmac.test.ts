@@ -86,7 +86,7 @@ t.test('a header that comes twice is refused, also with the right signature in b
   )
 })
 
-t.test('the bytes are signed, also those that are no UTF-8', async (t) => {
+t.test('the signature is over the bytes, also if they are not UTF-8', async (t) => {
   const bytes = Buffer.from([0xff, 0x00, 0xc3, 0x28, 0x80, 0x41])
   const wrapped = Buffer.concat([Buffer.from('5.'), bytes])
   const computePayload = (text: string, timestamp: string) => `${timestamp}.${text}`

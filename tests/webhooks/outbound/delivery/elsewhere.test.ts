@@ -57,7 +57,7 @@ t.test('a delivery goes to another address, signed, though its webhook is paused
   t.match(audited?.changes, { url: { from: null, to: other.url } })
 })
 
-t.test('what fails at another address says nothing of the webhook', async (t) => {
+t.test('failures at another address do not change the webhook’s health', async (t) => {
   const { app, own, webhook, log, redeliver, shown } = await startFailing(t)
   const before = await shown()
   // Ten failures would open the circuit of a receiver, and a 410 would pause the webhook.

@@ -48,7 +48,7 @@ t.test('an event that is published twice under one id is delivered once', async 
   )
 })
 
-t.test('events that are not allowed go nowhere, also for those that want all', async (t) => {
+t.test('events that are not allowed are not delivered, also to webhooks with "*"', async (t) => {
   const { app, register } = await startHost(t)
   const receiver = await startReceiver(t)
   await register(receiver.url)

@@ -4,7 +4,7 @@ import { until } from '../../../support/until.ts'
 import { startReceiver } from '../../support/receiver.ts'
 
 t.test(
-  'with deactivateOnGone a 410 pauses the webhook and buries the delivery at once',
+  'with deactivateOnGone a 410 pauses the webhook, and the delivery is a dead letter at once',
   async (t) => {
     const { app, ask, register } = await startHost(t, { deactivateOnGone: true })
     const receiver = await startReceiver(t, () => 410)

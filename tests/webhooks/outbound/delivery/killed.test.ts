@@ -17,7 +17,7 @@ async function startWorker(t: Test, database: string, maxAttempts = 5): Promise<
 }
 
 t.test(
-  'what a killed worker had under way is done by another, and its attempt is recorded',
+  'deliveries of a killed worker are made by another, and its attempts are recorded',
   async (t) => {
     const { app, ask, register, database } = await startHost(t, {
       core: { worker: { enabled: false } },

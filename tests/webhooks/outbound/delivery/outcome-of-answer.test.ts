@@ -33,7 +33,7 @@ t.test('any 2xx is a delivery', async (t) => {
     t.same(stepOf(answer(status), rules, now), { kind: 'completed' })
 })
 
-t.test('any other answer is a failure, and a redirect is told apart', async (t) => {
+t.test('any other answer is a failure, and a redirect is one of its own kind', async (t) => {
   for (const status of [400, 401, 404, 410, 418, 429, 499, 500, 503, 599, 600, 999]) {
     t.same(stepOf(answer(status), rules, now), { kind: 'failed', error: 'http' }, String(status))
   }
@@ -46,7 +46,7 @@ t.test('any other answer is a failure, and a redirect is told apart', async (t) 
   }
 })
 
-t.test('a broken exchange is a failure with its error, whatever status came before', async (t) => {
+t.test('a broken connection is a failure, whatever status came before', async (t) => {
   const failures: Failure[] = [
     'dns',
     'refused',
@@ -63,7 +63,7 @@ t.test('a broken exchange is a failure with its error, whatever status came befo
   }
 })
 
-t.test('a 410 ends it at once only where that is asked for', async (t) => {
+t.test('a 410 ends a delivery at once only with deactivateOnGone', async (t) => {
   t.same(stepOf(answer(410), { ...rules, deactivateOnGone: true }, now), {
     kind: 'dead',
     error: 'http',

@@ -105,7 +105,7 @@ function failIf(fails: boolean): void {
 }
 
 for (const [name, placing] of Object.entries(libraries)) {
-  t.test(`an event published in a transaction of ${name} stands and falls with it`, async (t) => {
+  t.test(`an event published in a transaction of ${name} is part of it`, async (t) => {
     const host = await startHost(t)
     const { database, events } = host.app.svc
     const receiver = await startReceiver(t)

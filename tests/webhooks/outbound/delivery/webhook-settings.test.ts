@@ -184,7 +184,7 @@ t.test('without the option there are no public keys', async (t) => {
   t.match(await ask('GET', '/public-keys'), { status: 404 })
 })
 
-t.test('a signing key that is none ends the boot', async (t) => {
+t.test('an invalid signing key is an error at boot', async (t) => {
   const database = await freshDatabase(t)
   for (const secret of [null, 'whsk_AAAA', 'whsec_AAAA']) {
     const app = Fastify({ pluginTimeout: 60_000 })

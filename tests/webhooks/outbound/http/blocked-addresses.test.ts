@@ -156,46 +156,43 @@ t.test('addresses of special use are refused', async (t) => {
   }
 })
 
-t.test('addresses that anyone may receive at are open', async (t) => {
+t.test('publicly routable addresses are not refused', async (t) => {
   const isBlocked = createAddressFilter([])
   for (const address of OPEN) t.equal(isBlocked(address), false, address)
 })
 
-t.test(
-  'an allowed network opens what lies in it, in every form that reaches it, and nothing beside it',
-  async (t) => {
-    const isBlocked = createAddressFilter([
-      '127.0.0.0/8',
-      '10.1.2.0/23',
-      'fd00::/8',
-      '::1/128',
-      '169.254.169.253/32',
-    ])
-    const open = [
-      '127.0.0.1',
-      '127.255.0.9',
-      '::ffff:127.0.0.1',
-      '64:ff9b::127.0.0.1',
-      '10.1.3.255',
-      'fd12::1',
-      '::1',
-    ]
-    for (const address of [...open, '169.254.169.253']) t.equal(isBlocked(address), false, address)
-    const shut = [
-      '10.1.4.0%eth0',
-      '10.1.4.0',
-      '10.1.1.255',
-      'fc00::1',
-      '::2',
-      '169.254.169.254',
-      '::127.0.0.1',
-      '2002:7f00:1::',
-    ]
-    for (const address of shut) t.equal(isBlocked(address), true, address)
-  },
-)
+t.test('an allowed network allows the addresses in it, in every form, and no others', async (t) => {
+  const isBlocked = createAddressFilter([
+    '127.0.0.0/8',
+    '10.1.2.0/23',
+    'fd00::/8',
+    '::1/128',
+    '169.254.169.253/32',
+  ])
+  const open = [
+    '127.0.0.1',
+    '127.255.0.9',
+    '::ffff:127.0.0.1',
+    '64:ff9b::127.0.0.1',
+    '10.1.3.255',
+    'fd12::1',
+    '::1',
+  ]
+  for (const address of [...open, '169.254.169.253']) t.equal(isBlocked(address), false, address)
+  const shut = [
+    '10.1.4.0%eth0',
+    '10.1.4.0',
+    '10.1.1.255',
+    'fc00::1',
+    '::2',
+    '169.254.169.254',
+    '::127.0.0.1',
+    '2002:7f00:1::',
+  ]
+  for (const address of shut) t.equal(isBlocked(address), true, address)
+})
 
-t.test('a network of zero bits opens its family only', async (t) => {
+t.test('a network of zero bits contains its address family only', async (t) => {
   t.equal(createAddressFilter(['0.0.0.0/0'])('127.0.0.1'), false)
   t.equal(createAddressFilter(['0.0.0.0/0'])('::1'), true)
   t.equal(createAddressFilter(['::/0'])('fe80::1'), false)

@@ -38,7 +38,7 @@ function opened(t: Test, settings: Partial<PostSettings> = {}) {
 const urlOf = (port: number, host = 'receiver.test') => new URL(`https://${host}:${port}/key?a=1`)
 
 t.test(
-  'what a provider publishes is fetched, and asked for with JSON where that is due',
+  'public keys of a provider are fetched, with a JSON request if its API needs one',
   async (t) => {
     const asked: string[] = []
     const port = await providerOf(t, (request, response) => {
@@ -67,7 +67,7 @@ t.test('a redirect is not followed', async (t) => {
   t.equal((await opened(t).send({ url: urlOf(port), method: 'GET' })).statusCode, 302)
 })
 
-t.test('an answer that is too long, or too slow, is none', async (t) => {
+t.test('an answer that is too long, or too slow, is refused', async (t) => {
   const long = await providerOf(t, (_request, response) => {
     const chunk = Buffer.alloc(64 * 1024, 'x')
     const more = (): void => {
@@ -83,7 +83,7 @@ t.test('an answer that is too long, or too slow, is none', async (t) => {
   })
 })
 
-t.test('addresses are judged as those of deliveries are, and certificates too', async (t) => {
+t.test('addresses and certificates are checked as for deliveries', async (t) => {
   const port = await providerOf(t, (_request, response) => void response.end('inside'))
   const guarded = opened(t, { isBlocked: createAddressFilter([]) })
   const blocked = { code: 'SVC_WEBHOOKS_BLOCKED' }

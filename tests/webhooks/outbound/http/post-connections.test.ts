@@ -58,7 +58,7 @@ t.test('an address that does not answer is passed over for the next one of the n
   t.same(await send(`http://receiver.test:${receiver.port}/`), DELIVERED)
 })
 
-t.test('an address that is far away is not given up for another that leads nowhere', async (t) => {
+t.test('a slow address still connects if the next address leads nowhere', async (t) => {
   const receiver = await farReceiver(t)
   const lookup: Lookup = (hostname, options, callback) => {
     answering(() => ['127.0.0.1', '127.99.99.99'])(hostname, options, callback)
@@ -68,7 +68,7 @@ t.test('an address that is far away is not given up for another that leads nowhe
   t.same(await send(`http://receiver.test:${receiver.port}/`), DELIVERED)
 })
 
-t.test('a name with any refused address is blocked, and nobody connects', async (t) => {
+t.test('a name with any refused address is blocked, and no connection is made', async (t) => {
   const receiver = await hostileReceiver(t, (socket) => socket.write(OK))
   const lists = [
     ['10.0.0.1'],
@@ -89,7 +89,7 @@ t.test('a name with any refused address is blocked, and nobody connects', async 
   t.equal(receiver.connections, 0)
 })
 
-t.test('an answer that changes between two connections is judged each time', async (t) => {
+t.test('a name whose address changes is checked at each connection', async (t) => {
   const receiver = await hostileReceiver(t, (socket) => socket.end(OK))
   const answers = [['127.0.0.1'], ['169.254.169.254'], ['127.0.0.1']]
   const send = opened(t, { lookup: answering(() => answers.shift()!) })
@@ -124,7 +124,7 @@ t.test('the host `localhost` is a name like others, and blocked where loopback i
   t.equal((await send('http://localhost:9/')).failure, 'blocked')
 })
 
-t.test('what the socket has at its other side in the end is judged as well', async (t) => {
+t.test('the address that the socket is connected to is checked as well', async (t) => {
   const receiver = await hostileReceiver(t, (socket) => socket.write(OK))
   let asked = 0
   // Open when the name is looked up, refused when the connection stands.
@@ -150,7 +150,7 @@ t.test('a resolver that never answers is a timeout', async (t) => {
   )
 })
 
-t.test('a port where nobody listens is refused', async (t) => {
+t.test('a port without a listener is a failure `refused`', async (t) => {
   const receiver = await hostileReceiver(t, () => {})
   const send = opened(t, { lookup: answering(() => ['127.0.0.1', '127.0.0.2']) })
   const url = `http://127.99.99.99:${receiver.port}/`
@@ -161,7 +161,7 @@ t.test('a port where nobody listens is refused', async (t) => {
   )
 })
 
-t.test('TLS wants a certificate that is trusted and for this name', async (t) => {
+t.test('TLS needs a trusted certificate for the name', async (t) => {
   const receiver = await hostileTlsReceiver(t, (socket) => socket.write(OK))
   const plain = await hastyReceiver(t, 'HTTP/1.1 400 Bad Request\r\n\r\n')
   const lookup = answering(() => ['127.0.0.1'])

@@ -52,7 +52,7 @@ t.test('connections are kept for the next request', async (t) => {
   t.ok(receiver.connections <= 2)
 })
 
-t.test('a redirect is an answer and nobody follows it', async (t) => {
+t.test('a redirect is an answer, and is not followed', async (t) => {
   const target = await hostileReceiver(t, (socket) =>
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
   )
@@ -113,7 +113,7 @@ t.test(
   },
 )
 
-t.test('a receiver that accepts and says nothing is a timeout', async (t) => {
+t.test('a receiver that accepts a connection and does not answer is a timeout', async (t) => {
   const receiver = await hostileReceiver(t, () => {})
   t.match(await opened(t, { timeoutMs: 150 })(receiver.port), {
     statusCode: null,
@@ -162,7 +162,7 @@ t.test('a connection that ends too early is a reset', async (t) => {
   }
 })
 
-t.test('an answer that is no HTTP, or switches protocols, has its own error', async (t) => {
+t.test('an answer that is not HTTP, or switches protocols, has its own error', async (t) => {
   const answers = [
     'SSH-2.0-OpenSSH_9.6\r\n',
     'HTTP/1.1 abc OK\r\n\r\n',
@@ -189,7 +189,7 @@ t.test('a flood of early hints ends at the deadline, or as too large', async (t)
   await gone(receiver)
 })
 
-t.test('lengths that contradict themselves are no delivery', async (t) => {
+t.test('an answer with contradictory lengths is not a success', async (t) => {
   const lengths = [
     'content-length: 2\r\ncontent-length: 3',
     'content-length: -1',

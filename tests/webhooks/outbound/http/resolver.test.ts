@@ -37,7 +37,7 @@ function held() {
 
 const turn = () => new Promise(setImmediate)
 
-t.test('lookups of one name at the same time are one', async (t) => {
+t.test('concurrent lookups of one name share one lookup', async (t) => {
   const { lookup, answers, started, end } = held()
   const resolve = createResolver(1000, lookup, answers)
   const both = [resolve('a.test'), resolve('a.test')]
@@ -57,7 +57,7 @@ t.test('a name is looked up anew for each later attempt', async (t) => {
   t.equal(started.length, 2)
 })
 
-t.test('a lookup while there is no other asks no name server', async (t) => {
+t.test('a lookup that is the only one sends no query to name servers', async (t) => {
   const { lookup, answers, asked, end } = held()
   const answer = createResolver(1000, lookup, answers)('a.test')
   await end('a.test')
@@ -86,7 +86,7 @@ t.test('beside a lookup, names are looked up whose name servers answer; others w
   t.same(await Promise.all(found.slice(1)), [FOUND, FOUND, FOUND, FOUND])
 })
 
-t.test('an answer that comes when the lookup runs already starts no second one', async (t) => {
+t.test('a late answer of a name server does not start a second lookup', async (t) => {
   const { lookup, answers, answer, started, end } = held()
   const resolve = createResolver(60_000, lookup, answers)
   const both = [resolve('a.test'), resolve('b.test')]
@@ -100,7 +100,7 @@ t.test('an answer that comes when the lookup runs already starts no second one',
   await again
 })
 
-t.test('a lookup that no attempt waits for any longer is not made', async (t) => {
+t.test('a lookup is not made if no attempt waits for it any longer', async (t) => {
   let time = 0
   const { lookup, answers, started, end } = held()
   const resolve = createResolver(10_000, lookup, answers, () => time)

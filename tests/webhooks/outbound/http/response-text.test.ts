@@ -16,7 +16,7 @@ t.test('all bytes are counted and the first KiB is kept', async (t) => {
 })
 
 t.test(
-  'a character torn by chunks is whole again, and one torn by the cut is left out',
+  'a character split between chunks is kept whole, and one split by the cut is left out',
   async (t) => {
     t.equal(read([0xf0, 0x9f], [0x98, 0x80]).toString(), '😀')
     t.equal(read(`${'a'.repeat(1022)}😀`).toString(), 'a'.repeat(1022))

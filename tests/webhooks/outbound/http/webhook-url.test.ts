@@ -19,7 +19,7 @@ t.test('http and https URLs of names and of public addresses may be registered',
   for (const url of urls) t.equal(urlProblem(url, isBlocked), null, url.slice(0, 60))
 })
 
-t.test('a URL of another shape is refused with what is wrong', async (t) => {
+t.test('a URL of another form is refused with the reason', async (t) => {
   const cases: [string, RegExp][] = [
     ['', /http or https URL/],
     ['example.com', /http or https URL/],
@@ -45,7 +45,7 @@ t.test('a URL of another shape is refused with what is wrong', async (t) => {
 })
 
 t.test(
-  'a refused address is found in every spelling, and the option that would open it is named',
+  'a refused address is recognised in every spelling, and the error names the option that allows it',
   async (t) => {
     const urls = [
       'http://127.0.0.1/',
@@ -85,7 +85,7 @@ t.test(
   },
 )
 
-t.test('what allowedNetworks opens may be registered', async (t) => {
+t.test('addresses in allowedNetworks can be registered', async (t) => {
   const open = createAddressFilter(['127.0.0.0/8', '::1/128'])
   for (const url of ['http://127.1:3000/', 'http://[::1]/', 'http://[::ffff:127.0.0.1]/'])
     t.equal(urlProblem(url, open), null)

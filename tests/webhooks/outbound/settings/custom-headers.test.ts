@@ -8,7 +8,7 @@ import {
 const filled = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, 'v']))
 
-t.test('headers of a host are taken', async (t) => {
+t.test('ordinary headers are accepted', async (t) => {
   const good: Record<string, string>[] = [
     {},
     { Authorization: 'Bearer abc', 'X-Api-Key': 'k', cookie: 'a=b' },
@@ -22,7 +22,7 @@ t.test('headers of a host are taken', async (t) => {
   }
 })
 
-t.test('names of ours, of the framing of HTTP, and what is no header are refused', async (t) => {
+t.test('reserved headers, framing headers and invalid headers are refused', async (t) => {
   const names = [
     'Host',
     'Content-Length',
@@ -76,7 +76,7 @@ t.test('a value that could end its line, is too long or is a mask is refused', a
   }
 })
 
-t.test('the message names the header, and not its value', async (t) => {
+t.test('an error names the header, and not its value', async (t) => {
   try {
     assertCustomHeaders({ 'x-secret': 'hidden\n' })
     t.fail('it is refused')
@@ -94,7 +94,7 @@ t.test('the content type is that of a transform', async (t) => {
   t.doesNotThrow(() => assertContentType(null, null))
 })
 
-t.test('a mask hides values and shows names', async (t) => {
+t.test('a mask hides the values of fields and shows their names', async (t) => {
   t.same(maskedHeaders({ 'X-One': 'secret', b: '' }), { 'X-One': '***', b: '***' })
   t.equal(maskedHeaders(null), null)
 })

@@ -29,7 +29,7 @@ t.test('null skips the delivery', async (t) => {
   t.equal(checkedTransformed(null), null)
 })
 
-t.test('a transform that returns anything else is an error that says what is wrong', async (t) => {
+t.test('a transform that returns another shape is an error with the reason', async (t) => {
   const wrong: [unknown, RegExp][] = [
     [undefined, /must return/],
     ['text', /must return/],
