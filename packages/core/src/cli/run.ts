@@ -1,4 +1,5 @@
 /** `npx svc …`: arguments, words and exit codes. */
+import { lackOf } from '../migrations/missing-schema.ts'
 import { migrateAll } from './migrate-all.ts'
 
 export interface Output {
@@ -56,8 +57,15 @@ export async function run(
     out(made.length === 0 ? 'everything is there' : 'done')
     return 0
   } catch (error) {
-    const { code, message } = error as Error & { code?: string }
-    err(code ? `svc migrate: ${message} (${code})` : `svc migrate: ${message}`)
+    err(inWords(error as Error & { code?: string }))
     return 1
   }
+}
+
+function inWords(error: Error & { code?: string }): string {
+  const lack = lackOf(error)
+  const what = lack
+    ? `svc migrate --check: ${lack}. Run "npx svc migrate" to create them`
+    : `svc migrate: ${error.message}`
+  return error.code ? `${what} (${error.code})` : what
 }
