@@ -11,11 +11,12 @@ export default defineConfig({
     // A query that nobody waits for fails unheard, or runs after its transaction.
     'typescript/no-floating-promises': [
       'error',
-      // tap waits for its subtests itself.
+      // tap waits for its subtests itself, and node:test for its tests.
       {
         allowForKnownSafePromises: [
           { from: 'package', package: '@tapjs/core', name: 'PromiseWithSubtest' },
         ],
+        allowForKnownSafeCalls: [{ from: 'package', package: 'node:test', name: 'test' }],
       },
     ],
     // Fastify's hooks are typed as if they returned nothing, and may be async all the same.

@@ -1,10 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { signed, type SignedRequest } from '@svc/core/testing'
 import t, { type Test } from 'tap'
 import { emptyDatabase } from '../support/fresh-database.ts'
 import { until } from '../support/until.ts'
 import { folderOf, freePort, runProgram, type Program } from '../support/program.ts'
+import { currentRun } from '../support/test-run.ts'
 
 const folder = join(import.meta.dirname, '../../examples')
 const examples = Object.fromEntries(
@@ -78,17 +80,13 @@ t.test('webhooks-out.ts: an order reaches the receiver, also after a restart', a
 t.test('webhooks-in.ts: a signed push is handled once, another is refused', async (t) => {
   const GITHUB_SECRET = 'a secret that GitHub knows'
   const { program, url } = await start(t, 'webhooks-in.ts', { GITHUB_SECRET })
-  const body = '{ "ref": "refs/heads/main" }'
-  const signature = `sha256=${createHmac('sha256', GITHUB_SECRET).update(body).digest('hex')}`
-  const push = (signature: string) =>
-    call(
-      `${url}/hooks/github`,
-      { 'x-github-delivery': '1', 'x-hub-signature-256': signature },
-      body,
-    )
-  t.match(await push(signature.replaceAll(/[0-9]/g, '0')), { status: 401 })
-  t.match(await push(signature), { status: 200, body: { status: 'accepted' } })
-  t.match(await push(signature), { status: 200, body: { status: 'duplicate' } })
+  const push = (secret: string) => signed('github', { ref: 'refs/heads/main' }, { secret })
+  const send = ({ headers, payload }: SignedRequest) =>
+    call(`${url}/hooks/github`, headers, payload)
+  t.match(await send(push('another secret')), { status: 401 })
+  const genuine = push(GITHUB_SECRET)
+  t.match(await send(genuine), { status: 200, body: { status: 'accepted' } })
+  t.match(await send(genuine), { status: 200, body: { status: 'duplicate' } })
   await program.says(/"attempt":1,"ref":"refs\/heads\/main","msg":"pushed"/)
   await ends(t, program)
 })
@@ -107,6 +105,14 @@ t.test('metrics.ts: published events are counted, and the host is ready', async 
   t.match(scraped, /^messaging_client_sent_messages_total\{.*order\.created.*\} 1/m)
   t.match(scraped, /^svc_queue_waiting\{.*order\.created.*\} 0/m)
   await ends(t, program)
+})
+
+t.test('testing.ts: its tests pass', async (t) => {
+  const copy = await folderOf(t, { 'testing.ts': examples['testing.ts']! })
+  const { server } = await currentRun()
+  const program = runProgram(t, copy, 'testing.ts', { DATABASE_URL: server })
+  t.equal(await program.ended(), 0)
+  t.match(program.printed, /pass 3\b/)
 })
 
 t.test('receiver.ts: a signed delivery is handled once, another is refused', async (t) => {

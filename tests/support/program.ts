@@ -16,6 +16,8 @@ export interface Program {
   printed: string
   /** Waits for text that matches; rejects with what was printed if the program ends before. */
   says(what: RegExp): Promise<RegExpExecArray>
+  /** Waits until it ends by itself, and returns the exit code. */
+  ended(): Promise<number | null>
   /** Asks it to end, and returns the exit code. */
   end(): Promise<number | null>
 }
@@ -53,10 +55,13 @@ export function runProgram(
         if (!found && child.exitCode !== null) throw new Error(`${name} ended:\n${program.printed}`)
         return found
       }) as Promise<RegExpExecArray>,
-    async end() {
-      child.kill('SIGTERM')
+    async ended() {
       const [code] = await exited
       return code
+    },
+    end() {
+      child.kill('SIGTERM')
+      return program.ended()
     },
   }
   const hear = (bytes: Buffer) => void (program.printed += bytes.toString())
