@@ -35,12 +35,13 @@ async function main(): Promise<void> {
   })
   closers.push(() => host.app.close())
 
-  const webhook = await showAll({ base: host.url, secrets, receiver, handled: host.handled })
+  const { app, url: base, handled } = host
+  const webhook = await showAll({ app, base, secrets, receiver, handled })
   if (stay) {
     const end = await bringToLife(host, receiver)
     closers.push(async () => end())
-    const portal = new URL(await host.app.svc.console.portalLink({ tenant: 'acme' }), host.url).href
-    invite({ base: host.url, receiver: receiver.url, secrets, webhook, portal })
+    const portal = new URL(await app.svc.console.portalLink({ tenant: 'acme' }), base).href
+    invite({ base, receiver: receiver.url, secrets, webhook, portal })
     receiver.onReceived((received) => received.path.startsWith(LIFE) || printReceived(received))
     await new Promise(() => {}) // until Ctrl-C; the listening host keeps the process alive
   }

@@ -1,11 +1,12 @@
 /** What the demo shows, chapter by chapter. */
-import { createHmac } from 'node:crypto'
+import { drain, signed } from '@svc/core/testing'
 import { exchange } from './exchange.ts'
 import type { Host } from './host.ts'
 import { chapter, note, printReceived, short, step } from './print.ts'
 import type { ReceiverProcess } from './receiver-process.ts'
 
 interface Stage {
+  app: Host['app']
   base: string
   secrets: { BOOTSTRAP_KEY: string; GITHUB_SECRET: string }
   receiver: ReceiverProcess
@@ -127,14 +128,13 @@ async function retries(stage: Stage, key: string): Promise<void> {
 }
 
 async function deadLetters(stage: Stage, key: string): Promise<void> {
-  const { base, secrets, receiver } = stage
+  const { app, base, secrets, receiver } = stage
   step('A delivery that fails three times is dead, and can be redriven')
   const { id } = await register(stage, '/silent', 'order.lost')
   await placeOrder(base, key, { item: 'corn', event: 'order.lost' })
   await printDeliveries(receiver, '/silent', 3)
   const admin = { key: secrets.BOOTSTRAP_KEY, as: 'bootstrap key' }
-  const deadLettersUrl = `${base}/_webhooks/${id}/dead-letters`
-  await until(async () => (await readAttempts(deadLettersUrl, admin.key)).length === 1)
+  await drain(app)
   note('the delivery log, newest first:')
   const log = await readAttempts(`${base}/_webhooks/${id}/deliveries`, admin.key)
   for (const { attempt, status, error, durationMs } of log) {
@@ -145,27 +145,24 @@ async function deadLetters(stage: Stage, key: string): Promise<void> {
   await printDeliveries(receiver, '/silent', 4, 3)
 }
 
-async function inbound({ base, secrets, handled }: Stage): Promise<void> {
-  const body = JSON.stringify({ ref: 'refs/heads/main', commits: 2 })
-  const signature = `sha256=${createHmac('sha256', secrets.GITHUB_SECRET).update(body).digest('hex')}`
-  const request = {
-    method: 'POST' as const,
-    path: '/hooks/github',
-    body,
-    headers: { 'x-hub-signature-256': signature, 'x-github-delivery': 'd-1' },
-    show: ['status'],
+async function inbound({ app, base, secrets, handled }: Stage): Promise<void> {
+  const requestSignedWith = (secret: string) => {
+    const push = { ref: 'refs/heads/main', commits: 2 }
+    const { method, headers, payload: body } = signed('github', push, { secret })
+    return { method, path: '/hooks/github', headers, body, show: ['status'] }
   }
+  const request = requestSignedWith(secrets.GITHUB_SECRET)
   step('A request that GitHub signed becomes an event of the application')
   await exchange(base, { ...request, as: 'signed' }, 200)
-  await until(async () => handled.length === 1)
+  await drain(app)
   note(`handled: ${handled[0]?.name} ${short(handled[0]?.payload)}`)
 
   step('The same request again is a duplicate')
   await exchange(base, { ...request, as: 'signed' }, 200)
 
   step('A request with a wrong signature is refused')
-  const forged = { ...request.headers, 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` }
-  await exchange(base, { ...request, headers: forged, as: 'forged' }, 401)
+  const forged = requestSignedWith('a secret that GitHub does not have')
+  await exchange(base, { ...forged, as: 'forged' }, 401)
   note(`events handled: ${handled.length}`)
 }
 
@@ -213,15 +210,4 @@ async function printDeliveries(
 async function readAttempts(url: string, key: string): Promise<Attempt[]> {
   const response = await fetch(url, { headers: { 'x-api-key': key } })
   return (await response.json()) as Attempt[]
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000
-  while (!(await condition())) {
-    if (Date.now() > deadline)
-      throw new Error('The demo gave up: a condition did not hold within 20 seconds.')
-    await new Promise((resolve) => {
-      setTimeout(resolve, 50)
-    })
-  }
 }
