@@ -1,14 +1,14 @@
 import Fastify from 'fastify'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
+import { drain, receiver, signed } from '@svc/core/testing'
 import { headerToken, svcWebhooks } from '@svc/webhooks'
 import { providers } from '@svc/webhooks/providers'
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { everyRow } from '../support/every-row.ts'
 import { until } from '../support/until.ts'
-import { startReceiver } from '../webhooks/support/receiver.ts'
 
 const secret = () => randomBytes(24).toString('base64url')
 const SECRETS: Record<string, string> = {
@@ -88,12 +88,14 @@ t.test('after all operations, no secret is in the database or the log', async (t
   await ask('PATCH', `/_auth/keys/${rotated.id}`, { label: 'CI', enabled: false })
   t.equal((await ask('GET', '/me', undefined, { 'x-api-key': rotated.key })).statusCode, 401)
 
-  const { url } = await startReceiver(t, ({ body }) => (body.includes('dies') ? 500 : 200))
+  const partner = await receiver()
+  t.teardown(() => partner.close())
+  partner.answer(({ raw }) => (raw.includes('dies') ? 500 : 200))
   const hook = (
     await ask(
       'POST',
       '/_webhooks',
-      { url, events: ['*'], headers: HEADERS },
+      { url: partner.url, events: ['*'], headers: HEADERS },
       { 'x-api-key': key.key },
     )
   ).json()
@@ -104,24 +106,14 @@ t.test('after all operations, no secret is in the database or the log', async (t
   for (const what of ['lives', 'dies']) {
     await app.svc.events.publish('order.created', { what }, { tenant: 'acme' })
   }
-  await until(async () => (await app.svc.webhooks.listDeadLetters(hook.id)).length === 1)
+  await drain(app)
+  t.equal((await app.svc.webhooks.listDeadLetters(hook.id)).length, 1)
 
-  const body = JSON.stringify({ ref: 'main' })
-  const signature = createHmac('sha256', SECRETS['GITHUB']!).update(body).digest('hex')
-  const delivered = {
-    'content-type': 'application/json',
-    'x-github-event': 'push',
-    'x-github-delivery': '1',
-  }
-  const pushes = [signature, 'f'.repeat(64)]
-  for (const one of pushes) {
-    const headers = {
-      ...delivered,
-      'x-hub-signature-256': `sha256=${one}`,
-      authorization: HEADERS.authorization,
-    }
-    await app.inject({ method: 'POST', url: '/hooks/github', headers, payload: body })
-  }
+  const { authorization } = HEADERS
+  const pushes = [SECRETS['GITHUB']!, secret()].map((one) =>
+    signed('github', { ref: 'main' }, { secret: one, headers: { authorization } }),
+  )
+  for (const push of pushes) await app.inject({ url: '/hooks/github', ...push })
   await ask('POST', '/hooks/shop', { item: 1 }, { 'x-token': SECRETS['SHOP'] })
   await ask('POST', '/hooks/shop', { item: 1 }, { 'x-token': keys[0] })
   await until(async () => (await app.svc.webhooks.listInbound()).length === 4)
@@ -141,7 +133,7 @@ t.test('after all operations, no secret is in the database or the log', async (t
     ...keys,
     hook.secret,
     next.secret,
-    signature,
+    ...pushes.map(({ headers }) => headers['x-hub-signature-256']!.replace('sha256=', '')),
   ].map((text: string) => text.replace(/^wh(?:sec|sk)_/, ''))
   // The first eight characters of a key are shown.
   const pieces = secrets.flatMap((text) =>
