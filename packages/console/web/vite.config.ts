@@ -16,6 +16,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    license: { fileName: 'licenses.md' },
+    // With "licen[sc]e" in its name, pnpm would take it for that of the package, and pack no LICENSE.
+    license: { fileName: 'third-party.md' },
   },
 })
