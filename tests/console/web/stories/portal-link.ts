@@ -1,4 +1,4 @@
-/** An operator makes a link for a customer, who sees by it what the operator chose. */
+/** An operator makes a link for a customer, who sees by it what the operator chose, once. */
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { confirm } from '../support/gestures.ts'
@@ -16,4 +16,16 @@ export async function makesAPortalLink(t: Test, page: Page, { open }: Visit) {
   await customer.getByRole('link', { name: 'Webhooks', exact: true }).click()
   await customer.getByRole('link', { name: 'Warehouse' }).waitFor()
   t.equal(await customer.getByRole('link', { name: 'New webhook' }).count(), 0)
+
+  // The link once more: the page says so, and whose session it shows.
+  await customer.goto(link)
+  const used = customer.getByRole('alert').getByText('This link was used or has expired.')
+  await used.waitFor()
+  await customer.getByRole('alert').getByText('for the tenant acme').waitFor()
+  await customer.getByRole('button', { name: 'Continue' }).click()
+  await used.waitFor({ state: 'detached' })
+  await customer.goto(link)
+  await customer.getByRole('button', { name: 'Sign out' }).click()
+  await customer.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await used.waitFor()
 }

@@ -10,6 +10,7 @@ import { Drawer, Rail } from './rail.tsx'
 import { isOpen, openScreens, screenAt } from './screens.tsx'
 import { useSession } from './session.ts'
 import { nameOf } from './theme.ts'
+import { UsedLinkOfSession } from './used-link.tsx'
 
 type Shown = 'jump' | 'menu' | null
 
@@ -36,6 +37,7 @@ export function Frame({ onSession }: { onSession: (session: Session) => void }) 
       <div class="frame">
         <Rail {...rail} />
         <main id="screen" tabindex={-1}>
+          <UsedLinkOfSession />
           <CurrentScreen path={path} />
         </main>
       </div>

@@ -6,6 +6,7 @@ import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Note, ProblemNote } from '../ui/notes.tsx'
 import { Brand } from './brand.tsx'
+import { leaveUsedLink, UsedLink } from './used-link.tsx'
 
 export function SignIn({
   session,
@@ -18,7 +19,9 @@ export function SignIn({
   const { busy, problem, run } = useChange()
   const signIn = async () => {
     const signedIn = await run(() => request<Session>('POST', 'api/session', { key: key.trim() }))
-    if (signedIn) onSession(signedIn)
+    if (!signedIn) return
+    leaveUsedLink()
+    onSession(signedIn)
   }
   return (
     <main class="sign-in">
@@ -27,6 +30,7 @@ export function SignIn({
           <Brand theme={session.theme} />
         </div>
         <h1>Sign in</h1>
+        <UsedLink />
         {session.signIn === 'host' ? (
           <Note kind="info">
             This page is opened from the application. Sign in there, or ask for a new link: each

@@ -1,0 +1,56 @@
+/** What the page says where a portal link led here that no longer works: `?link=used`. */
+import { currentPlace, go, href, usePlace, type Place } from '../state/router.ts'
+import { Button } from '../ui/button.tsx'
+import { Note } from '../ui/notes.tsx'
+import { useSession } from './session.ts'
+
+const isUsedLink = ({ query }: Place): boolean => query.get('link') === 'used'
+
+export function leaveUsedLink(): void {
+  if (isUsedLink(currentPlace())) go(href(''), { replace: true })
+}
+
+/** For who is not signed in. */
+export function UsedLink() {
+  if (!isUsedLink(usePlace())) return null
+  return (
+    <div role="alert">
+      <Note kind="warn">This link was used or has expired. Ask for a new one.</Note>
+    </div>
+  )
+}
+
+/** For who is: the session is an older one, perhaps of another person. */
+export function UsedLinkOfSession() {
+  if (!isUsedLink(usePlace())) return null
+  return (
+    <div role="alert">
+      <Note kind="warn" action={<Button onClick={leaveUsedLink}>Continue</Button>}>
+        <b>This link was used or has expired. Ask for a new one. </b>
+        <Owner /> If this is not you, sign out.
+      </Note>
+    </div>
+  )
+}
+
+function Owner() {
+  const { userId, tenant, operator } = useSession().session
+  return (
+    <>
+      You are signed in already
+      {userId !== null && (
+        <>
+          {' '}
+          as user <bdi>{userId}</bdi>
+        </>
+      )}
+      {operator ? (
+        ', as an operator who sees all tenants.'
+      ) : (
+        <>
+          , for the tenant <bdi>{tenant}</bdi>.
+        </>
+      )}
+    </>
+  )
+}
