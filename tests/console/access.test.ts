@@ -1,6 +1,8 @@
 /** The host's own login, and what a host without some plugins offers. */
 import t from 'tap'
 import type { Access } from '@svc/console'
+import { until } from '../support/until.ts'
+import { startReceiver } from '../webhooks/support/receiver.ts'
 import { startHost } from './support/host.ts'
 
 const startWith = (t: Parameters<typeof startHost>[0], access: () => unknown, rest: object = {}) =>
@@ -18,6 +20,7 @@ t.test('the option access signs users in, and the audit names them', async (t) =
     via: 'host',
     userId: 'ada',
     operator: true,
+    redeliversElsewhere: true,
     expiresAt: null,
   })
   const user = await page.call('users.create', { email: 'a@b.co', name: 'A' })
@@ -78,6 +81,75 @@ t.test(
     t.match((await page.end()).body, { signedIn: true, via: 'host', operator: true })
   },
 )
+
+t.test('events about keys are for who may see keys', async (t) => {
+  const who = {
+    tenant: 'acme' as string | null,
+    can: ['webhooks:read', 'webhooks:write', 'deliveries:read', 'deliveries:write', 'events:read'],
+  }
+  const { app, visitor, signIn, keyOf } = await startHost(t, {
+    console: { access: () => who, signInWithKey: true },
+  })
+  const receiver = await startReceiver(t)
+  const name = 'svc.key.created'
+  const { id } = await app.svc.webhooks.register({
+    url: receiver.url,
+    events: [name],
+    tenant: 'acme',
+  })
+  const { id: keyId } = await keyOf(['read'], 'acme')
+  const [attempt] = await until(
+    () => app.svc.webhooks.listDeliveries(id),
+    (attempts) => attempts.length === 1,
+  )
+  const { eventId, deliveryId } = attempt!
+  const lists = [
+    ['events.list', { limit: 1 }],
+    ['events.list', { name, text: keyId, limit: 1 }],
+    ['deliveries.list', { event: name }],
+  ] as const
+  const singles = [
+    ['events.get', { name, id: eventId, tenant: 'acme' }],
+    ['deliveries.get', { webhookId: id, deliveryId }],
+  ] as const
+  const url = 'https://elsewhere.example'
+  const changes = [
+    ['webhooks.create', { url, events: ['order.created', name] }],
+    ['webhooks.update', { id, events: [name] }],
+    ['webhooks.update', { id, url }],
+    ['webhooks.update', { id, url, events: ['order.created'] }],
+  ] as const
+
+  const { key } = await keyOf(['webhooks:manage'])
+  const operator = await signIn(key)
+  for (const page of [visitor(), operator]) {
+    for (const [call, input] of lists) {
+      t.same((await page.call(call, input)).body, { items: [], next: null }, call)
+    }
+    for (const [call, input] of singles) t.equal((await page.call(call, input)).status, 404, call)
+    for (const [call, input] of changes) {
+      const answer = await page.call(call, input)
+      t.match(answer, { status: 403, body: { code: 'SVC_CONSOLE_FORBIDDEN' } }, call)
+      t.match(answer.body.message, /"keys:read"/)
+    }
+    t.equal((await page.call('webhooks.update', { id, label: 'Keys' })).status, 200)
+    t.match(await page.call('webhooks.create', { url, events: name }), { status: 400 })
+  }
+  const elsewhere = { webhookId: id, deliveryId, url }
+  t.match(await operator.call('deliveries.redeliver', elsewhere), {
+    status: 403,
+    body: { message: /"admin"/ },
+  })
+  t.match((await operator.session()).body, { operator: true, redeliversElsewhere: false })
+
+  who.can = [...who.can, 'keys:read']
+  for (const [call, input] of lists) {
+    t.equal((await visitor().call(call, input)).body.items.length, 1, call)
+  }
+  for (const [call, input] of [...singles, ...changes]) {
+    t.equal((await visitor().call(call, input)).status, 200, call)
+  }
+})
 
 t.test('without a plugin its operations are not there', async (t) => {
   const everything = () => ({ userId: null, tenant: null, can: 'all' })

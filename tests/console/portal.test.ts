@@ -29,6 +29,8 @@ t.test('a link signs its tenant in', async (t) => {
   t.match(made, { status: 200, body: { tenant: 'acme', secret: /^whsec_/ } })
   t.match((await page.call('webhooks.get', { id: made.body.id })).body, { tenant: 'acme' })
   t.notOk((await page.call('webhooks.get', { id: made.body.id })).text.includes('whsec_'))
+  const rotated = await page.call('webhooks.rotateSecret', { id: made.body.id })
+  t.same(Object.keys(rotated.body), ['secret'])
   t.match((await page.call('keys.list')).status, 403)
   t.match(await app.svc.audit.list({ action: 'webhook.create' }), [
     { actor: { kind: 'console', userId: 'ada', keyId: null }, tenant: 'acme', ip: '127.0.0.1' },

@@ -6,11 +6,14 @@ import { startReceiver } from '../webhooks/support/receiver.ts'
 import { startHost } from './support/host.ts'
 
 const CARD = '4242-4242-4242-4242'
+const ANSWER = `{"error":"card ${CARD} of book declined"}`
 
 async function startRedacting(
   t: Parameters<typeof startHost>[0],
   redact: (payload: unknown, of: PayloadOf) => unknown,
+  sent: { payload?: object; answer?: string } = {},
 ) {
+  const { payload = { card: CARD, item: 'book' }, answer = ANSWER } = sent
   const host = await startHost(t, {
     console: { redact },
     auth: { excludePaths: ['/hook'] },
@@ -24,7 +27,7 @@ async function startRedacting(
     url: receiver.url,
     events: ['*'],
   })
-  await host.app.inject({ method: 'POST', url: '/hook', payload: { card: CARD, item: 'book' } })
+  await host.app.inject({ method: 'POST', url: '/hook', payload })
   const [attempt] = await until(
     () => host.app.svc.webhooks.listDeliveries(webhookId),
     (attempts) => attempts.length === 1,
@@ -42,12 +45,14 @@ async function startRedacting(
     events: (text?: string) => page.call('events.list', { name: 'order.created', text }),
     inbound: () => page.call('inbound.list'),
   }
+  const receive = (body: string | null) =>
+    host.app.svc.database.query(`update svc."__svc.webhooks.delivery_log" set response_body = $1`, [
+      body,
+    ])
   // The receiver repeats what it was sent.
-  await host.app.svc.database.query(
-    `update svc."__svc.webhooks.delivery_log" set response_body = $1`,
-    [`{"error":"card ${CARD} of book declined"}`],
-  )
-  return { ...host, calls }
+  await receive(answer)
+  const forget = () => host.app.svc.database.query('delete from svc."__svc.events"')
+  return { ...host, calls, receive, forget }
 }
 
 t.test('a masked field is masked everywhere, also in an answer that repeats it', async (t) => {
@@ -65,13 +70,44 @@ t.test('a masked field is masked everywhere, also in an answer that repeats it',
   }
   t.match((await calls.delivery()).body, {
     payload: { card: '****4242', item: 'book' },
-    attempts: [{ responseBody: '{"error":"card *** of book declined"}' }],
+    attempts: [{ responseBody: null, responseBodyHidden: true }],
   })
   t.match((await calls.event()).body, { payload: { card: '****4242' } })
   t.match(JSON.parse((await calls.inbound()).body.items[0].body), { card: '****4242' })
   t.match(asked[0], { event: 'order.created', tenant: null })
-  t.equal((await calls.events('4242-4242')).body.items.length, 0, 'it cannot be guessed either')
+  t.equal((await calls.events('4242-4242')).body.items.length, 0, 'nor is it found')
   t.equal((await calls.events('BOOK')).body.items.length, 1)
+})
+
+t.test('a receiver repeats nothing in writings of its own', async (t) => {
+  const payload = { note: 'a/b Zoë', pin: '123', 'key of a/b': true, item: 'book' }
+  const answer = 'a\\/b Zo\\u00eb 123 key of a'
+  const { calls, receive } = await startRedacting(
+    t,
+    (whole) => ({ item: (whole as typeof payload).item }),
+    { payload, answer },
+  )
+  for (const call of [calls.delivery, calls.event]) {
+    t.match((await call()).body, {
+      payload: { item: 'book' },
+      attempts: [{ responseBody: null, responseBodyHidden: true }],
+    })
+  }
+  await receive(null)
+  const { attempts } = (await calls.delivery()).body
+  t.notOk('responseBodyHidden' in attempts[0], 'an answer without a body hides nothing')
+})
+
+t.test('the answer to a payload that is shown whole is shown', async (t) => {
+  const { calls, forget } = await startRedacting(t, (payload) => payload)
+  for (const call of [calls.delivery, calls.event]) {
+    const [attempt] = (await call()).body.attempts
+    t.match(attempt.responseBody, CARD)
+    t.notOk('responseBodyHidden' in attempt)
+  }
+  await forget()
+  const kept = await calls.delivery()
+  t.match(kept.body.attempts, [{ responseBody: null }], 'not where the event is no longer kept')
 })
 
 t.test('a function that throws, or that is asynchronous, hides the whole payload', async (t) => {
@@ -88,14 +124,29 @@ t.test('a function that throws, or that is asynchronous, hides the whole payload
   }
 })
 
-t.test('trying a filter reveals no masked field to users who cannot have it sent', async (t) => {
-  const tried = { filter: { 'payload.card': { $gte: '4' } }, events: ['order.created'] }
+t.test('nobody probes what is masked who cannot have it sent', async (t) => {
   let can: string[] = ['events:read', 'webhooks:read']
-  const { visitor } = await startHost(t, {
+  const { app, visitor } = await startHost(t, {
     console: { redact: () => '***', access: () => ({ tenant: null, can }) },
   })
-  const answer = await visitor().call('webhooks.tryFilter', tried)
-  t.match(answer, { status: 403, body: { code: 'SVC_CONSOLE_FORBIDDEN' } })
+  await app.svc.events.publish('order.created', { card: CARD })
+  const probes = {
+    'webhooks.tryFilter': {
+      filter: { 'payload.card': { $gte: '4' } },
+      events: ['order.created'],
+    },
+    'events.list': { text: CARD.slice(0, 4), limit: 1 },
+  }
+  for (const [name, input] of Object.entries(probes)) {
+    const answer = await visitor().call(name, input)
+    t.match(answer, { status: 403, body: { code: 'SVC_CONSOLE_FORBIDDEN' } }, name)
+    t.match(answer.body.message, /"webhooks:write"/)
+  }
+  t.equal((await visitor().call('events.list')).body.items.length, 1, 'the list itself is open')
+  t.match((await visitor().session()).body, { searchesPayloads: false })
   can = [...can, 'webhooks:write']
-  t.equal((await visitor().call('webhooks.tryFilter', tried)).status, 200)
+  for (const [name, input] of Object.entries(probes)) {
+    t.equal((await visitor().call(name, input)).status, 200, name)
+  }
+  t.match((await visitor().session()).body, { searchesPayloads: true })
 })

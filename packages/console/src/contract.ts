@@ -96,6 +96,10 @@ export interface SignedIn {
   tenant: string | null
   operator: boolean
   can: Right[]
+  /** Whether `events.list` takes a `text`: where payloads are masked, not of every session. */
+  searchesPayloads: boolean
+  /** Whether `deliveries.redeliver` takes a `url`. */
+  redeliversElsewhere: boolean
   /** ISO 8601; `null` where the login is that of the host. */
   expiresAt: string | null
   features: Features
@@ -136,7 +140,7 @@ export interface Calls {
     Webhook
   >
   'webhooks.delete': Call<Id, Nothing>
-  'webhooks.rotateSecret': Call<Id & { overlapSeconds?: number }, WebhookSecrets>
+  'webhooks.rotateSecret': Call<Id & { overlapSeconds?: number }, { secret: string }>
   'webhooks.test': Call<Id & { event?: string }, { deliveryId: string }>
   /** `id`: of the recovery; of a `dryRun` there is none. */
   'webhooks.recover': Call<RecoverInput, { id?: string; deliveries: number }>

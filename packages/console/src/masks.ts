@@ -4,17 +4,15 @@ import type { Attempt, InboundRequest } from './contract.ts'
 import type { ConsoleSettings, PayloadOf } from './options.ts'
 
 const HIDDEN = '***'
-/** Shorter values are in every text. */
-const SHORTEST_ECHO = 4
 
 export interface Masks {
   /** Whether the host masks anything. */
   areOn: boolean
-  of: (of: PayloadOf) => Mask
-  /** An attempt in a list, where its payload is not at hand: what the receiver answered is left out. */
+  of: (payload: unknown, of: PayloadOf) => Shown
+  /** An attempt in a list, where its payload is not at hand. */
   listed: (attempt: Attempt) => Attempt
   inbound: (request: InboundRequest) => InboundRequest
-  /** Whether a text that was searched for is in what is shown: what is hidden cannot be guessed. */
+  /** Whether a text that was searched for is in what is shown. */
   showsText: (event: SearchedEvent, text: string | undefined) => boolean
 }
 
@@ -24,10 +22,10 @@ interface SearchedEvent {
   payload?: unknown
 }
 
-export interface Mask {
-  payload: (payload: unknown) => unknown
-  /** A receiver may repeat in its answer what it was sent. */
-  attempt: (attempt: Attempt, payload: unknown) => Attempt
+/** What is shown of a payload, and of the attempts to deliver it. */
+export interface Shown {
+  payload: unknown
+  attempt: (attempt: Attempt) => Attempt
 }
 
 export function createMasks(
@@ -35,52 +33,60 @@ export function createMasks(
   log: Pick<FastifyBaseLogger, 'warn'>,
 ): Masks {
   if (redact === null) return NO_MASKS
-  const masked = (payload: unknown, of: PayloadOf): unknown => {
+  /** `isWhole`: nothing of it is hidden. */
+  const masked = (payload: unknown, of: PayloadOf): { payload: unknown; isWhole: boolean } => {
     try {
       const shown: unknown = redact(structuredClone(payload), of)
       if (shown instanceof Promise) {
         shown.catch(() => {})
         throw new TypeError('redact must not be asynchronous')
       }
-      return JSON.parse(JSON.stringify(shown ?? null))
+      const text = JSON.stringify(shown ?? null)
+      return { payload: JSON.parse(text), isWhole: text === JSON.stringify(payload) }
     } catch (err) {
       log.warn({ err, event: of.event }, 'the option redact failed; the payload is hidden')
-      return HIDDEN
+      return { payload: HIDDEN, isWhole: false }
     }
   }
   return {
     areOn: true,
-    of: (of) => ({
-      payload: (payload) => masked(payload, of),
-      attempt: (attempt, payload) => ({
-        ...attempt,
-        responseBody:
-          attempt.responseBody && withoutEchoes(attempt.responseBody, payload, masked(payload, of)),
-      }),
-    }),
-    listed: (attempt) => ({ ...attempt, responseBody: null }),
+    of: (payload, of) => {
+      const shown = masked(payload, of)
+      // Of an event that is kept no longer nobody knows what an answer repeats of it.
+      const isWhole = shown.isWhole && payload !== null
+      return { payload: shown.payload, attempt: isWhole ? asIs : withoutAnswer }
+    },
+    listed: withoutAnswer,
     inbound: (request) => {
       const { body, event, tenant } = request
       if (body === undefined) return request
-      const shown = parsed(body)
-      const of = { event, tenant }
-      return {
-        ...request,
-        body: shown === undefined ? HIDDEN : JSON.stringify(masked(shown.value, of)),
-      }
+      const sent = parsed(body)
+      if (sent === undefined) return { ...request, body: HIDDEN }
+      return { ...request, body: JSON.stringify(masked(sent.value, { event, tenant }).payload) }
     },
     showsText: ({ name, tenant, payload }, text) =>
       text === undefined ||
-      JSON.stringify(masked(payload, { event: name, tenant }))
+      JSON.stringify(masked(payload, { event: name, tenant }).payload)
         .toLowerCase()
         .includes(text.toLowerCase()),
   }
 }
 
+const asIs = (attempt: Attempt): Attempt => attempt
+
+/**
+ * A receiver may repeat in its answer what it was sent, in an escaping of its own, or a part of it: no
+ * search for masked values would find all of them.
+ */
+const withoutAnswer = (attempt: Attempt): Attempt =>
+  attempt.responseBody === null
+    ? attempt
+    : { ...attempt, responseBody: null, responseBodyHidden: true }
+
 const NO_MASKS: Masks = {
   areOn: false,
-  of: () => ({ payload: (payload) => payload, attempt: (attempt) => attempt }),
-  listed: (attempt) => attempt,
+  of: (payload) => ({ payload, attempt: asIs }),
+  listed: asIs,
   inbound: (request) => request,
   showsText: () => true,
 }
@@ -91,28 +97,4 @@ function parsed(body: string): { value: unknown } | undefined {
   } catch {
     return undefined
   }
-}
-
-/** The text without the values that the mask took out of the payload. */
-function withoutEchoes(text: string, payload: unknown, shown: unknown): string {
-  const kept = new Set(leavesOf(shown))
-  return leavesOf(payload)
-    .filter((leaf) => leaf.length >= SHORTEST_ECHO && !kept.has(leaf))
-    .toSorted((a, b) => b.length - a.length)
-    .reduce((rest, leaf) => rest.replaceAll(leaf, HIDDEN), text)
-}
-
-/** This does not recurse: a payload may be nested deeper than the stack. */
-function leavesOf(value: unknown): string[] {
-  const leaves: string[] = []
-  const left = [value]
-  while (left.length > 0) {
-    const one = left.pop()
-    if (typeof one === 'string') leaves.push(one, JSON.stringify(one).slice(1, -1))
-    else if (typeof one === 'number') leaves.push(String(one))
-    else if (typeof one === 'object' && one !== null) {
-      for (const child of Object.values(one)) left.push(child)
-    }
-  }
-  return leaves
 }

@@ -20,6 +20,8 @@ t.test('events are found by their fields, newest first, in pages', async (t) => 
   t.same(await found(), [3, 2, 1, 4])
   t.same(await found({ name: 'order.created' }), [2, 1])
   t.same(await found({ name: ['order.created', 'order.shipped'], tenant: 'acme' }), [3, 2])
+  t.same(await found({ except: 'order.s' }), [2, 1])
+  t.same(await found({ name: 'order.shipped', except: 'order.s' }), [])
   t.same(await found({ tenant: '' }), [1, 4])
   t.same(await found({ id: 'one' }), [2, 1])
   t.same(await found({ text: 'tea' }), [2, 1, 4])

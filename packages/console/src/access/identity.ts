@@ -34,6 +34,10 @@ export const identityOfPortal = (session: SessionRow, scopes: readonly string[])
   scopes,
 })
 
+/** Whether it may do what is for `admin` alone. */
+export const isAdmin = ({ tenant, scopes }: Pick<Identity, 'tenant' | 'scopes'>): boolean =>
+  tenant === null && scopes.includes('admin')
+
 const factsOf = ({ id, via, userId, keyId, tenant, expiresAt }: SessionRow) => ({
   sessionId: id,
   via,

@@ -1,6 +1,8 @@
 import { DeliveryNotFound, Forbidden } from '../errors.ts'
 import { Type } from '@sinclair/typebox'
 import type { DeliveryAttempt } from '@svc/webhooks'
+import { isAdmin } from '../access/identity.ts'
+import { maySeeEvent } from '../access/payload-access.ts'
 import type { Attempt, DeliveryQuery, Page } from '../contract.ts'
 import { Anything, List, pageOf, type Call, type CallsOf } from './call.ts'
 
@@ -27,12 +29,14 @@ const listOf = (
   changes: false,
   needs: 'webhooks',
   input: List,
-  run: (input, { webhooks, masks }) =>
-    pageOf(
+  async run(input, { webhooks, masks, identity }) {
+    const { items, next } = await pageOf(
       input,
       (page) => webhooks[list](page),
       (attempt) => masks.listed(withoutPayload(attempt)),
-    ),
+    )
+    return { items: items.filter(({ event }) => maySeeEvent(identity, event)), next }
+  },
 })
 
 export const deliveryCalls: CallsOf<'deliveries' | 'deadLetters' | 'stats'> = {
@@ -42,23 +46,23 @@ export const deliveryCalls: CallsOf<'deliveries' | 'deadLetters' | 'stats'> = {
     changes: false,
     needs: 'webhooks',
     input: OneDelivery,
-    async run({ webhookId, deliveryId }, { webhooks, masks }) {
+    async run({ webhookId, deliveryId }, { webhooks, masks, identity }) {
       const filter = { webhookId, deliveryId, limit: MOST_ATTEMPTS }
       const logged = await webhooks.listDeliveries(filter)
       // Dead letters are kept longer than the log.
       const attempts = logged.length > 0 ? logged : await webhooks.listDeadLetters(filter)
       const [newest] = attempts
-      if (newest === undefined) throw new DeliveryNotFound()
+      if (newest === undefined || !maySeeEvent(identity, newest.event)) throw new DeliveryNotFound()
       const { event, eventId, payload } = newest
       const { tenant } = await webhooks.get(webhookId)
-      const mask = masks.of({ event, tenant })
+      const shown = masks.of(payload, { event, tenant })
       return {
         webhookId,
         deliveryId,
         event,
         eventId,
-        payload: mask.payload(payload),
-        attempts: attempts.map((attempt) => mask.attempt(withoutPayload(attempt), payload)),
+        payload: shown.payload,
+        attempts: attempts.map((attempt) => shown.attempt(withoutPayload(attempt))),
       }
     },
   },
@@ -67,10 +71,8 @@ export const deliveryCalls: CallsOf<'deliveries' | 'deadLetters' | 'stats'> = {
     changes: true,
     needs: 'webhooks',
     input: Anything,
-    async run(input, { webhooks, identity: { tenant, scopes } }) {
-      // Only a session that may do everything can send to another address.
-      const isAdmin = tenant === null && scopes.includes('admin')
-      if (input.url !== undefined && !isAdmin) throw new Forbidden('admin')
+    async run(input, { webhooks, identity }) {
+      if (input.url !== undefined && !isAdmin(identity)) throw new Forbidden('admin')
       return await webhooks.redeliver(input)
     },
   },

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { narrowedReach, TenantFilter } from '@svc/core/internal'
+import { assertMayProbePayloads, hiddenPrefix, maySeeEvent } from '../access/payload-access.ts'
 import { EventNotFound } from '../errors.ts'
 import { List, Nothing, type CallsOf } from './call.ts'
 import { withoutPayload } from './deliveries.ts'
@@ -29,11 +30,14 @@ export const eventCalls: CallsOf<'catalogue' | 'events'> = {
     needs: 'webhooks',
     input: List,
     async run({ tenant: asked, ...query }, { core, identity, masks }) {
+      if (query.text !== undefined) assertMayProbePayloads(identity, masks)
       const reach = narrowedReach(identity.tenant, asked)
       if (reach === undefined) return { items: [], next: null }
+      const except = hiddenPrefix(identity)
       const { items, next } = await core.svc.events.search({
         ...query,
         ...(reach !== null && { tenant: reach }),
+        ...(except !== undefined && { except }),
         payloads: masks.areOn && query.text !== undefined,
       })
       const found = items.filter((item) => masks.showsText(item, query.text))
@@ -48,17 +52,18 @@ export const eventCalls: CallsOf<'catalogue' | 'events'> = {
     async run({ name, id, tenant: asked }, { core, identity, masks, webhooks }) {
       const reach = narrowedReach(identity.tenant, asked)
       const tenant = reach === '' ? null : reach
-      const event = tenant === undefined ? null : await core.svc.events.find(name, id, { tenant })
+      const isHidden = tenant === undefined || !maySeeEvent(identity, name)
+      const event = isHidden ? null : await core.svc.events.find(name, id, { tenant })
       if (event === null) throw new EventNotFound()
       const filter = { event: name, eventId: id, limit: MOST_ATTEMPTS }
       const found = identity.rights.includes('deliveries:read')
         ? await webhooks.listDeliveries(filter)
         : []
-      const mask = masks.of({ event: name, tenant: event.tenant })
+      const shown = masks.of(event.payload, { event: name, tenant: event.tenant })
       return {
         ...event,
-        payload: mask.payload(event.payload),
-        attempts: found.map((attempt) => mask.attempt(withoutPayload(attempt), event.payload)),
+        payload: shown.payload,
+        attempts: found.map((attempt) => shown.attempt(withoutPayload(attempt))),
       }
     },
   },

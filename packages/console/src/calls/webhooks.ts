@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { Webhook, WebhookWithSecret } from '@svc/webhooks'
-import { Forbidden } from '../errors.ts'
+import { assertMayProbePayloads, assertMayReceive, hiddenPrefix } from '../access/payload-access.ts'
 import { Anything, asIs, Id, List, pageOf, type CallsOf } from './call.ts'
 
 const MASKED = '***'
@@ -40,14 +40,25 @@ export const webhookCalls: CallsOf<'webhooks'> = {
     changes: true,
     needs: 'webhooks',
     input: Anything,
-    run: (input, { webhooks }) => webhooks.register(input),
+    async run(input, { webhooks, identity }) {
+      assertMayReceive(identity, input.events)
+      return await webhooks.register(input)
+    },
   },
   'webhooks.update': {
     right: 'webhooks:write',
     changes: true,
     needs: 'webhooks',
     input: Anything,
-    run: (input, { webhooks }) => webhooks.update(input),
+    async run(input, { webhooks, identity }) {
+      assertMayReceive(identity, input.events)
+      // What waits for it would go to a new address, also of events that it no longer asks for.
+      const isAimedAnew = input.url !== undefined || input.events !== undefined
+      if (isAimedAnew && hiddenPrefix(identity) !== undefined) {
+        assertMayReceive(identity, (await webhooks.get(input.id)).events)
+      }
+      return await webhooks.update(input)
+    },
   },
   'webhooks.delete': {
     right: 'webhooks:write',
@@ -65,8 +76,8 @@ export const webhookCalls: CallsOf<'webhooks'> = {
     needs: 'webhooks',
     input: Anything,
     async run(input, { webhooks }) {
-      const { secret, headers } = await webhooks.rotateSecret(input)
-      return { secret, headers }
+      const { secret } = await webhooks.rotateSecret(input)
+      return { secret }
     },
   },
   'webhooks.test': {
@@ -96,10 +107,7 @@ export const webhookCalls: CallsOf<'webhooks'> = {
     needs: 'webhooks',
     input: Anything,
     async run(input, { webhooks, masks, identity }) {
-      // A filter says of a field, bit by bit, what is masked: whoever makes webhooks gets it anyway.
-      if (masks.areOn && !identity.rights.includes('webhooks:write')) {
-        throw new Forbidden('webhooks:write')
-      }
+      assertMayProbePayloads(identity, masks)
       return { events: await webhooks.tryFilter(input) }
     },
   },

@@ -72,6 +72,8 @@ export interface Attempt {
   error: string | null
   durationMs: number | null
   responseBody: string | null
+  /** There where `responseBody` is `null` because it may repeat what is masked in the payload. */
+  responseBodyHidden?: true
   attemptedAt: string
   nextAttemptAt: string | null
 }
@@ -85,7 +87,7 @@ export interface DeliveryQuery extends Paging, OfTenant, Span {
   statusCode?: number
 }
 
-/** A delivery in full. `payload` is masked by the host where it has a function for that. */
+/** A delivery in full. `payload` is masked where the host has the option `redact`. */
 export interface Delivery {
   webhookId: string
   deliveryId: string
@@ -118,7 +120,7 @@ export interface PublishedEvent {
 export interface EventQuery extends Paging, OfTenant, Span {
   name?: string
   id?: string
-  /** A piece of the payload's JSON text, 3 to 200 characters. */
+  /** A piece of the payload's JSON text, 3 to 200 characters: see `searchesPayloads`. */
   text?: string
 }
 

@@ -3,7 +3,8 @@ import { Type } from '@sinclair/typebox'
 import { reachOf, withOwnAccess } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import { clearCookies, cookieOf } from '../access/cookie.ts'
-import type { Identity } from '../access/identity.ts'
+import { isAdmin, type Identity } from '../access/identity.ts'
+import { mayProbePayloads } from '../access/payload-access.ts'
 import { consoleOrigin } from '../access/sessions.ts'
 import type { ConsoleParts } from '../console-parts.ts'
 import type { Session } from '../contract.ts'
@@ -56,7 +57,14 @@ export function sessionRoutes(api: FastifyInstance, parts: ConsoleParts): void {
     }
     const { via, userId, keyId, tenant, expiresAt } = identity
     const who = { via, userId, keyId, tenant, operator: tenant === null, expiresAt }
-    const can = parts.rightsOf(identity)
-    return { signedIn: true, ...who, can, features: features(), theme }
+    return {
+      signedIn: true,
+      ...who,
+      can: parts.rightsOf(identity),
+      searchesPayloads: mayProbePayloads(identity, parts.masks),
+      redeliversElsewhere: isAdmin(identity),
+      features: features(),
+      theme,
+    }
   }
 }

@@ -20,6 +20,8 @@ export interface FoundRow {
 
 export interface EventSpan {
   names: string[] | null
+  /** What the names of those that are left out begin with. */
+  except?: string | undefined
   id?: string | undefined
   reach: Reach
   text?: string | undefined
@@ -37,13 +39,14 @@ const COLUMNS = `name, id, tenant, octet_length(payload) as bytes,
 
 /** Events from `lower` on and before the position `upper`, newest first. */
 export async function searchEvents(db: Db, span: EventSpan): Promise<FoundRow[]> {
-  const { names, id, reach, text, payloads = false, lower, upper, limit } = span
+  const { names, except, id, reach, text, payloads = false, lower, upper, limit } = span
   const { rows } = await db.query(
     `select ${COLUMNS}, case when $10 then payload end as payload
        from svc."__svc.events"
       where published_at >= $1 and published_at <= $2::timestamptz
         and (published_at, name, id) < ($2::timestamptz, $3, $4)
         and ($5::text[] is null or name = any($5))
+        and ($11::text is null or not starts_with(name, $11))
         and ($6::text is null or id = $6 or id = coalesce(tenant, '') || E'\\x1f' || $6)
         and ${withinReach('tenant', '$7')}
         and ($8::text is null or payload ilike $8)
@@ -58,6 +61,7 @@ export async function searchEvents(db: Db, span: EventSpan): Promise<FoundRow[]>
       text === undefined ? null : `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`,
       limit,
       payloads,
+      except ?? null,
     ],
   )
   return rows

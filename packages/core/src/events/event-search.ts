@@ -18,6 +18,7 @@ const Time = Type.String({ format: 'date-time' })
 const EventQuery = Type.Object(
   {
     name: Type.Optional(Type.Union([Name, Type.Array(Name, { maxItems: 1000 })])),
+    except: Type.Optional(Name),
     id: Type.Optional(Type.String({ minLength: 1, maxLength: 255, pattern: STORABLE_TEXT })),
     tenant: TenantFilter,
     text: Type.Optional(Type.String({ minLength: 3, maxLength: 200, pattern: STORABLE_TEXT })),
@@ -30,10 +31,10 @@ const EventQuery = Type.Object(
   { additionalProperties: false },
 )
 /**
- * Which events are searched: those of a `name` or of some, with an `id`, of a `tenant` (empty: of
- * none), whose payload holds a `text` (of its JSON, in any case of letters), published from `since` on
- * and before `until`, both ISO 8601. At most `limit` of them (1 to 1000, 50 by default), those that
- * follow `after`. With `payloads` each has its payload.
+ * Which events are searched: those of a `name` or of some, without those whose names begin with
+ * `except`, with an `id`, of a `tenant` (empty: of none), whose payload holds a `text` (of its JSON, in
+ * any case of letters), published from `since` on and before `until`, both ISO 8601. At most `limit` of
+ * them (1 to 1000, 50 by default), those that follow `after`. With `payloads` each has its payload.
  *
  * @example
  * const query: EventQuery = { name: 'order.created', since: '2030-01-31T00:00:00Z', limit: 100 }

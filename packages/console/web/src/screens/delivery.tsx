@@ -60,7 +60,7 @@ export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
       {asking && (
         <Redeliver
           ids={ids}
-          elsewhere={session.operator}
+          elsewhere={session.redeliversElsewhere}
           onClose={() => setAsking(false)}
           onDone={delivery.reload}
         />
@@ -144,12 +144,15 @@ const AttemptPanel = ({ attempt }: { attempt: Attempt }) => (
     {attempt.responseBody ? (
       <MaybeJson text={attempt.responseBody} what="answer" />
     ) : (
-      <p class="faint">
-        {attempt.statusCode === null ? 'The receiver did not answer.' : 'The answer had no body.'}
-      </p>
+      <p class="faint">{whyNoAnswer(attempt)}</p>
     )}
   </Panel>
 )
+
+function whyNoAnswer({ responseBodyHidden, statusCode }: Attempt): string {
+  if (responseBodyHidden) return 'Hidden, since the payload is masked and the answer may repeat it.'
+  return statusCode === null ? 'The receiver did not answer.' : 'The answer had no body.'
+}
 
 function NameOfWebhook({ id }: { id: string }) {
   return <WebhookName id={id} webhook={useWebhooks().find(id)} />

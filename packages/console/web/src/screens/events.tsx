@@ -1,5 +1,6 @@
 import type { EventQuery, PublishedEvent } from '../server/contract.ts'
 import { call } from '../server/call.ts'
+import { useSession } from '../shell/session.ts'
 import { href, useFilters } from '../state/router.ts'
 import { usePages } from '../state/use-pages.ts'
 import { bytes, shortId } from '../text/format.ts'
@@ -26,6 +27,7 @@ export const eventHref = ({
 export function EventsScreen() {
   const { values, set, clear, given, any } = useFilters(FILTERS)
   const { names } = useCatalogue()
+  const { searchesPayloads } = useSession().session
   const pages = usePages(
     JSON.stringify(given),
     (after, signal) =>
@@ -58,12 +60,14 @@ export function EventsScreen() {
           onValue={(id) => set({ id })}
           placeholder="Any"
         />
-        <TextFilter
-          label="In the payload"
-          value={values.text}
-          onValue={(text) => set({ text })}
-          placeholder="3 characters or more"
-        />
+        {searchesPayloads && (
+          <TextFilter
+            label="In the payload"
+            value={values.text}
+            onValue={(text) => set({ text })}
+            placeholder="3 characters or more"
+          />
+        )}
       </FilterBar>
       <Panel flush>
         <PagedTable

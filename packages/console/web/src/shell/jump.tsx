@@ -1,5 +1,6 @@
 /** Go to a screen by its name, or to whatever an id that was pasted names. */
 import { useId, useState } from 'preact/hooks'
+import type { SignedIn } from '../server/contract.ts'
 import { go, href } from '../state/router.ts'
 import { isUuid } from '../text/format.ts'
 import { Dialog } from '../ui/dialog.tsx'
@@ -25,7 +26,7 @@ export function Jump({ onClose }: { onClose: () => void }) {
     ...paths
       .filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()))
       .map(({ name, icon, path }) => ({ name, icon, to: href(path) })),
-    ...lookUps(wanted).filter(({ screen }) => open.has(screen)),
+    ...lookUps(wanted, session).filter(({ screen }) => open.has(screen)),
   ]
   const follow = (goal: Goal | undefined) => {
     if (!goal) return
@@ -80,13 +81,16 @@ export function Jump({ onClose }: { onClose: () => void }) {
 }
 
 /** What a text may be the id of. */
-function lookUps(text: string): (Goal & { screen: string })[] {
+function lookUps(text: string, { searchesPayloads }: SignedIn): (Goal & { screen: string })[] {
   if (text.length < 3) return []
   const event = { screen: 'events', icon: 'events' as const }
-  const found = [
-    { ...event, name: `Events with the id ${text}`, to: href('events', { id: text }) },
-    { ...event, name: `Events whose payload holds ${text}`, to: href('events', { text }) },
-  ]
+  const byId = { ...event, name: `Events with the id ${text}`, to: href('events', { id: text }) }
+  const byText = {
+    ...event,
+    name: `Events whose payload holds ${text}`,
+    to: href('events', { text }),
+  }
+  const found = searchesPayloads ? [byId, byText] : [byId]
   if (!isUuid(text)) {
     const key = {
       screen: 'keys',
