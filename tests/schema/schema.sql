@@ -358,6 +358,9 @@ create table svc."__svc.webhooks.inbound_log" (
   url text,
   headers text,
   body bytea,
+  verified boolean,
+  event_names text,
+  request_parts text,
   constraint "__svc.webhooks.inbound_log_outcome_check" CHECK ((outcome = ANY (ARRAY['accepted'::text, 'duplicate'::text, 'refused'::text, 'failed'::text]))),
   constraint "__svc.webhooks.inbound_log_pkey" PRIMARY KEY (id)
 );

@@ -50,8 +50,8 @@ export const LoggedRequest = Type.Object({
   body: Type.Optional(Type.String()),
 })
 /**
- * An inbound request. `headers`, with signatures and credentials as `***`, and `body` are there where
- * the host keeps raw bodies. Times are ISO 8601.
+ * An inbound request. Where the host keeps raw bodies there are `headers`, with signatures and
+ * credentials as `***`, and `body` of those that were verified. Times are ISO 8601.
  */
 export type LoggedRequest = Static<typeof LoggedRequest>
 

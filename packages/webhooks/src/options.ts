@@ -99,11 +99,16 @@ export interface InboundLogOptions {
   /** How long a row is kept, in days. @default 7 */
   keepDays?: number
   /**
-   * Whether headers and body are kept too, without signatures and credentials: what a replay needs.
+   * Whether headers are kept too, without signatures and credentials, and the body of requests that
+   * were verified: what a replay needs.
    * @default false
    */
   rawBodies?: boolean
-  /** How many refused requests are logged in a second at most, in each process. @default 1 */
+  /**
+   * At most so many rows in a second, of each source in each process, of requests that were refused, of
+   * those that failed before they were verified, and of handshakes.
+   * @default 1
+   */
   sampleRefused?: number
 }
 

@@ -45,7 +45,7 @@ async function mount(
   outbound: Outbound,
 ): Promise<void> {
   const { sources } = settings
-  const inbound = startInbound(core, settings, outbound.fetch)
+  const inbound = startInbound(core, settings, outbound.fetch, app)
   const tryFilter = createTryFilter(core, outbound.events)
   const operations = createOperations({ ...outbound, requests: inbound.requests, tryFilter })
   core.svc.webhooks = operations

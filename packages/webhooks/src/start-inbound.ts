@@ -3,6 +3,7 @@
  * the database, the log.
  */
 import { longestDays, type Core } from '@svc/core/internal'
+import type { FastifyInstance } from 'fastify'
 import { InboundTelemetry } from './inbound/inbound-telemetry.ts'
 import { Outside } from './inbound/outside.ts'
 import type { InboundSettings } from './inbound/register.ts'
@@ -25,12 +26,13 @@ export function startInbound(
   core: Core,
   { sources, bodyLimitBytes, inboundLog }: WebhooksSettings,
   fetch: Fetch,
+  server: FastifyInstance,
 ): Inbound {
   const log = inboundLog ? new RequestLog(core, inboundLog) : null
   const outside = new Outside((request) => fetch.send(request))
   const telemetry = new InboundTelemetry(core.telemetry)
   const receiving = { core, outside, log, bodyLimitBytes, telemetry }
-  const requests = createInboundOperations(core, sources)
+  const requests = createInboundOperations(core, sources, { server, log: core.log })
   if (!log || !inboundLog) return { receiving, requests }
   core.onDrained(() => log.close())
   core.lease.declareDays('inboundLogRetentionDays', inboundLog.keepDays)

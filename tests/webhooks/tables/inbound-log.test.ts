@@ -5,6 +5,8 @@ import {
   sweepInboundRows,
   type InboundRow,
 } from '../../../packages/webhooks/src/tables/inbound-log.ts'
+import { UnwrittenRows } from '../../../packages/webhooks/src/inbound/unwritten-rows.ts'
+import { until } from '../../support/until.ts'
 import { hostOf } from '../inbound/host.ts'
 
 const DAY_MS = 24 * 3600 * 1000
@@ -26,9 +28,17 @@ function rowAt(ms: number, changes: Partial<InboundRow> = {}): InboundRow {
     url: null,
     headers: null,
     body: null,
+    verified: null,
+    eventNames: null,
+    requestParts: null,
     ...changes,
   }
 }
+
+const isListOfBodies = (value: unknown): value is (Buffer | null)[] =>
+  Array.isArray(value) && value.some((body) => Buffer.isBuffer(body))
+const lengths = (bodies: (Buffer | null)[] | undefined) =>
+  (bodies ?? []).map((body) => body?.length ?? 0)
 
 t.test('inbound rows are deleted when they are older than the retention', async (t) => {
   const { app } = await hostOf(t, {})
@@ -93,4 +103,30 @@ t.test('a page of one source, and of refused requests, is read along an index', 
   }
   t.match(plans[1], 'inbound_log_source_id_idx')
   t.match(plans[3], 'inbound_log_tenant_id_idx')
+})
+
+t.test('rows that cannot be written yet take a bounded number of bytes', async (t) => {
+  const inserts: unknown[][] = []
+  const isWritten = Promise.withResolvers<void>()
+  const db = {
+    query: async (_text: string, values: unknown[] = []) => {
+      inserts.push(values)
+      await isWritten.promise
+      return { rows: [], rowCount: 0 }
+    },
+  }
+  const unwritten = new UnwrittenRows({ db, log: { warn: t.fail } } as never)
+  const add = () => unwritten.add(rowAt(1, { headers: '[]', body: Buffer.alloc(6 * 1_048_576) }))
+  for (let n = 0; n < 3; n++) add()
+  const closed = unwritten.close()
+  await until(() => inserts.length === 1)
+  // Those of an insert that is under way count too.
+  add()
+  for (let n = 0; n < 1000; n++) unwritten.add(rowAt(1))
+  isWritten.resolve()
+  await closed
+  await unwritten.close()
+  const bodies = inserts.map((values) => values.find((value) => isListOfBodies(value)))
+  t.strictSame(bodies.map(lengths), [[6_291_456, 6_291_456, 0], []])
+  t.equal((inserts[1]?.[0] as unknown[]).length, 997)
 })

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import type { DeduplicationKey } from '@svc/core/internal'
 import type { InboundRequest } from './source.ts'
+import { SourceMistake } from './source-mistake.ts'
 import type { Source } from './sources.ts'
 
 /** A readable name. Longer names, and names with other characters, are stored as their hash. */
@@ -45,7 +46,7 @@ export function extractKey(
 ): string | null {
   const key = extract?.(request, body, ...item) ?? null
   if (key !== null && typeof key !== 'string') {
-    throw new TypeError(
+    throw new SourceMistake(
       `deduplicationKey must return a string or null, not a value of type ${typeof key}`,
     )
   }

@@ -10,12 +10,16 @@ import {
   InboundFailed,
   NoHandshake,
   NotVerified,
+  SecretMissing,
   TooManyFields,
 } from './errors.ts'
 import type { InboundTelemetry } from './inbound-telemetry.ts'
 import { outcomeOf, publishOutcome } from './outcome.ts'
+import { PerSecond } from './per-second.ts'
+import { reachedBy } from './reached.ts'
 import type { RequestLog } from './request-log.ts'
 import type { InboundRequest } from './source.ts'
+import { SourceMistake } from './source-mistake.ts'
 import type { Source } from './sources.ts'
 
 interface Answerable extends Error {
@@ -46,11 +50,15 @@ export function createErrorHandler(
   errorText: ErrorText | null,
   telemetry: InboundTelemetry | undefined,
 ) {
+  // Anyone can send what fails before it is verified: one stack in a second is enough to find why.
+  const stacks = new PerSecond(1)
   return (error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const own = ownError(error)
     if (!own) throw error
     const statusCode = own.statusCode ?? 500
-    log(request, source.name, own, statusCode)
+    const hasStack =
+      statusCode >= 500 && (reachedBy(request).verified || stacks.allows('unverified'))
+    log(request, source.name, own, statusCode, hasStack)
     publishOutcome(source.name, outcomeOf(statusCode))
     telemetry?.count(source.name, outcomeOf(statusCode), reply)
     const began = performance.now() - reply.elapsedTime
@@ -78,16 +86,24 @@ function ownError(error: Error): Answerable | undefined {
   return undefined
 }
 
-/** The reason that the log has; of an error of a database or of the host's own its name alone. */
+/** The reason that the log has; of an error of a database or of the host's own its code alone. */
 function reasonOf({ cause, code }: Answerable): string {
   if (typeof cause === 'string') return cause
-  return cause instanceof Error && Reflect.get(cause, 'code') !== undefined
-    ? `${code}: ${String(Reflect.get(cause, 'code'))}`
-    : code
+  if (!(cause instanceof Error)) return code
+  const codes = [code, Reflect.get(cause, 'code') ?? []].flat().map(String)
+  // Other messages may quote the payload.
+  const isOurs = cause instanceof SourceMistake || cause instanceof SecretMissing
+  return [...codes, ...(isOurs ? [cause.message] : [])].join(': ')
 }
 
 /** Only the log has the reason, so that the answer does not help an attacker. */
-function log(request: FastifyRequest, source: string, error: Answerable, statusCode: number): void {
+function log(
+  request: FastifyRequest,
+  source: string,
+  error: Answerable,
+  statusCode: number,
+  hasStack: boolean,
+): void {
   const { cause } = error
   if (statusCode < 500) {
     request.log.warn({ source, reason: cause, statusCode }, 'inbound webhook refused')
@@ -95,5 +111,8 @@ function log(request: FastifyRequest, source: string, error: Answerable, statusC
   }
   const { message = String(cause), stack, code } = (cause ?? {}) as Partial<Answerable>
   // Not the error itself: that of a database may hold the row, and with it the payload.
-  request.log.error({ source, reason: message, code, stack, statusCode }, 'inbound webhook failed')
+  request.log.error(
+    { source, reason: message, code, ...(hasStack && { stack }), statusCode },
+    'inbound webhook failed',
+  )
 }

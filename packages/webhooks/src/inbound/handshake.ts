@@ -1,5 +1,6 @@
 import type { Outside } from './outside.ts'
 import type { RequestSecrets } from './request-secrets.ts'
+import { SourceMistake } from './source-mistake.ts'
 import type { InboundReply, InboundRequest, Respond } from './source.ts'
 
 const FIELDS = new Set(['statusCode', 'headers', 'body'])
@@ -7,7 +8,7 @@ const FIELDS = new Set(['statusCode', 'headers', 'body'])
 /**
  * The reply of a source's function, or `null`.
  *
- * @throws TypeError for anything else: it would be sent as an empty 200, and the sender would wait
+ * @throws SourceMistake for anything else: it would be sent as an empty 200, and the sender would wait
  *   for its challenge
  */
 export async function handshake(
@@ -22,7 +23,7 @@ export async function handshake(
     (await secrets.call(respond, (secret) => respond(request, body, secret, outside))) ?? null
   if (reply === null) return null
   if (typeof reply !== 'object' || !Object.keys(reply).every((field) => FIELDS.has(field))) {
-    throw new TypeError('respond must return { statusCode?, headers?, body? }, or null')
+    throw new SourceMistake('respond must return { statusCode?, headers?, body? }, or null')
   }
   return reply
 }

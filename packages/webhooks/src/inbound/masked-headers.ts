@@ -5,14 +5,20 @@ const SECRET = /auth|cookie|sign|token|secret|hmac|key|mac$|password|jwt|verific
 const PLAIN = /-(?:id|timestamp|type|version|algorithm|method|url|identifier)$/i
 const MASK = '***'
 
-/** Names and values in turn, with those masked that hold a signature or a credential. */
+/**
+ * Names and values in turn, with those masked that hold a signature or a credential.
+ *
+ * @param hidden names that are masked whatever they are called
+ * @param shown names that are not masked, unless they are hidden
+ */
 export function maskedHeaders(
   rawHeaders: readonly string[],
   hidden: readonly string[] = [],
+  shown: readonly string[] = [],
 ): string[] {
-  return rawHeaders.map((text, place) => {
-    const name = rawHeaders[place - 1] ?? ''
-    const isSecret = hidden.includes(name.toLowerCase()) || (SECRET.test(name) && !PLAIN.test(name))
-    return place % 2 === 1 && isSecret ? MASK : text
-  })
+  const isSecret = (name: string): boolean =>
+    hidden.includes(name) || (SECRET.test(name) && !PLAIN.test(name) && !shown.includes(name))
+  return rawHeaders.map((text, place) =>
+    place % 2 === 1 && isSecret((rawHeaders[place - 1] ?? '').toLowerCase()) ? MASK : text,
+  )
 }

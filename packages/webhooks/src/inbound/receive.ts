@@ -4,6 +4,7 @@ import { BodyNotJson, InboundFailed, NoHandshake, NotVerified, TooManyFields } f
 import { handshake } from './handshake.ts'
 import { NotFetched, type Outside } from './outside.ts'
 import { payloadOf } from './payload.ts'
+import { recordReached } from './reached.ts'
 import type { RequestLog } from './request-log.ts'
 import { RequestSecrets } from './request-secrets.ts'
 import type { InboundReply, InboundRequest } from './source.ts'
@@ -43,6 +44,7 @@ export async function receive(
   try {
     return await publish(receiving, source, checked, alongside)
   } catch (error) {
+    recordReached(request, { verified: true, plan: checked })
     throw isConnectionError(error)
       ? new Unavailable({ cause: error })
       : new InboundFailed({ cause: error })
@@ -57,6 +59,7 @@ async function check(
 ): Promise<Plan | (Received & { outcome: 'answered' })> {
   const secrets = new RequestSecrets((name) => core.svc.secrets.get(name), request)
   const body = request.rawBody.toString('utf8')
+  let verified = false
   try {
     const first = await handshake(source.respondUnverified, request, body, secrets, outside)
     if (first !== null) {
@@ -64,11 +67,14 @@ async function check(
       return { outcome: 'answered', reply: first }
     }
     await verify(source, request, body, secrets, outside)
+    verified = true
     const json = payloadOf(request, body, source.readAs)
     const reply = await handshake(source.respond, request, body, secrets, outside)
-    if (reply !== null) return { outcome: 'answered', reply }
-    return planOf(source, request, body, json)
+    if (reply === null) return planOf(source, request, body, json)
+    recordReached(request, { verified, plan: null })
+    return { outcome: 'answered', reply }
   } catch (error) {
+    recordReached(request, { verified, plan: null })
     throw failure(error, secrets)
   }
 }

@@ -7,10 +7,14 @@ import {
   type LoggedOutcome,
 } from '../tables/inbound-log.ts'
 import { maskedHeaders } from './masked-headers.ts'
+import { PerSecond } from './per-second.ts'
+import { reachedBy, type Reached } from './reached.ts'
+import { partsOf } from './rebuilt-request.ts'
 import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
-import type { Plan } from './to-publish.ts'
-import { hiddenHeaders } from './verify/secret-headers.ts'
+import { namesText, type Plan } from './to-publish.ts'
+import { UnwrittenRows } from './unwritten-rows.ts'
+import { hiddenHeaders, shownHeaders } from './verify/secret-headers.ts'
 
 export interface InboundLogSettings {
   /** How long rows are kept, in days. */
@@ -18,37 +22,30 @@ export interface InboundLogSettings {
   /** Whether headers and bodies are kept: a request can be replayed only then. */
   rawBodies: boolean
   /**
-   * How many requests that publish nothing (refused ones, handshakes) are logged in a second at
-   * most.
+   * At most so many rows in a second, of each source, of requests that were refused, of those that
+   * failed before they were verified, and of handshakes.
    */
   sampleRefused: number
 }
 
-/**
- * Rows of requests that published nothing have no transaction to be written in: they are written
- * together.
- */
-const FLUSH_MS = 500
-const MOST_WAITING = 1000
 const LONGEST_REASON = 500
+/** Nobody replays what was not verified: of such a URL its beginning is enough. */
+const LONGEST_URL = { verified: 16_384, unverified: 500 }
 
 export class RequestLog {
-  #core: Pick<Core, 'db' | 'log'>
   #settings: InboundLogSettings
-  #waiting: InboundRow[] = []
-  #timer: NodeJS.Timeout | undefined
-  #flushing: Promise<void> = Promise.resolve()
-  #second = 0
-  #sampled = 0
+  #unwritten: UnwrittenRows
+  #samples: PerSecond
 
   constructor(core: Pick<Core, 'db' | 'log'>, settings: InboundLogSettings) {
-    this.#core = core
     this.#settings = settings
+    this.#unwritten = new UnwrittenRows(core)
+    this.#samples = new PerSecond(settings.sampleRefused)
   }
 
   /** The row of a request that is published, or found to be a repeat, in the same transaction. */
   alongside(source: Source, request: InboundRequest, began: number, plan: Plan): Alongside {
-    const row = this.#row(source, request, began)
+    const row = this.#row(source, request, began, { verified: true, plan })
     return {
       write: insertInboundRows,
       insert: insertWithEvents,
@@ -57,7 +54,6 @@ export class RequestLog {
         const isRepeat = first === -1 && results.length > 0
         return {
           ...row,
-          tenant: plan.tenant,
           outcome: isRepeat ? 'duplicate' : 'accepted',
           event: plan.events[Math.max(0, first)]?.name ?? null,
           eventId: results[first]?.id ?? null,
@@ -75,51 +71,33 @@ export class RequestLog {
     outcome: LoggedOutcome,
     reason: string | null,
   ): void {
-    if (outcome !== 'failed' && !this.#isSampled()) return
-    if (this.#waiting.length >= MOST_WAITING) return
-    const row = this.#row(source, request, began)
-    this.#waiting.push({ ...row, outcome, reason: reason && storable(reason) })
-    this.#timer ??= setTimeout(() => this.#flush(), FLUSH_MS).unref()
+    const reached = reachedBy(request)
+    // Each that its sender has signed and that failed here is worth a row; anyone can send the others.
+    const isSampled = outcome !== 'failed' || !reached.verified
+    if (isSampled && !this.#samples.allows(`${outcome} ${source.name}`)) return
+    if (this.#unwritten.isFull) return
+    const row = this.#row(source, request, began, reached)
+    this.#unwritten.add({ ...row, outcome, reason: reason && storable(reason, LONGEST_REASON) })
   }
 
   /** Writes what waits. */
   async close(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#flush()
-    await this.#flushing
+    await this.#unwritten.close()
   }
 
-  #isSampled(): boolean {
-    const second = Math.floor(Date.now() / 1000)
-    if (second !== this.#second) {
-      this.#second = second
-      this.#sampled = 0
-    }
-    this.#sampled += 1
-    return this.#sampled <= this.#settings.sampleRefused
-  }
-
-  #flush(): void {
-    this.#timer = undefined
-    const rows = this.#waiting
-    if (rows.length === 0) return
-    this.#waiting = []
-    this.#flushing = this.#flushing
-      .then(() => insertInboundRows(this.#core.db, rows))
-      .catch((error: Error) => {
-        this.#core.log.warn(
-          { reason: error.message, rows: rows.length },
-          'could not write rows of the inbound log; they are lost',
-        )
-      })
-  }
-
-  #row(source: Source, request: InboundRequest, began: number): InboundRow {
+  #row(
+    source: Source,
+    request: InboundRequest,
+    began: number,
+    { verified, plan }: Reached,
+  ): InboundRow {
     const { rawBodies } = this.#settings
+    const isReplayable = rawBodies && verified
+    const longestUrl = LONGEST_URL[verified ? 'verified' : 'unverified']
     return {
       id: uuidv7(),
       source: source.name,
-      tenant: null,
+      tenant: plan?.tenant ?? null,
       outcome: 'accepted',
       reason: null,
       event: null,
@@ -127,16 +105,22 @@ export class RequestLog {
       ip: request.ip,
       bytes: request.rawBody?.length ?? 0,
       durationMs: since(began),
-      url: rawBodies ? storable(request.url) : null,
-      headers: rawBodies
-        ? JSON.stringify(maskedHeaders(request.raw.rawHeaders, hiddenHeaders(source.verify)))
-        : null,
-      body: rawBodies ? (request.rawBody ?? null) : null,
+      url: rawBodies ? storable(request.url, longestUrl) : null,
+      headers: rawBodies ? headersText(source, request) : null,
+      // The body of a request that nobody signed would fill the disk for whoever sends it.
+      body: isReplayable ? (request.rawBody ?? null) : null,
+      verified,
+      eventNames: isReplayable && plan ? namesText(plan) : null,
+      requestParts: isReplayable ? partsOf(request) : null,
     }
   }
 }
 
+const headersText = (source: Source, { raw }: InboundRequest): string =>
+  JSON.stringify(maskedHeaders(raw.rawHeaders, hiddenHeaders(source.verify), shownHeaders(source)))
+
 const since = (began: number): number => Math.round(performance.now() - began)
 
 /** Postgres stores no NUL in a text. */
-const storable = (text: string): string => text.slice(0, LONGEST_REASON).replaceAll('\0', ' ')
+const storable = (text: string, longest: number): string =>
+  text.slice(0, longest).replaceAll('\0', ' ')

@@ -2,6 +2,7 @@
 import { extractKey, storedKey, type Scope } from './deduplication-key.ts'
 import type { DeduplicationKey } from '@svc/core/internal'
 import type { InboundRequest } from './source.ts'
+import { SourceMistake } from './source-mistake.ts'
 import type { Source } from './sources.ts'
 
 export interface ToPublish {
@@ -14,6 +15,8 @@ export interface ToPublish {
 export interface Plan {
   tenant: string | null
   events: ToPublish[]
+  /** The name of each item's event, in their order; `null` for one that repeats another. */
+  names: (string | null)[]
 }
 
 /**
@@ -23,26 +26,58 @@ export interface Plan {
 export function planOf(source: Source, request: InboundRequest, body: string, json: string): Plan {
   const tenant = tenantOf(source, request, body)
   const scope = { tenant, params: (request.params as object | undefined) ?? {} }
-  if (!source.split) return { tenant, events: [eventOf(source, request, body, json, scope)] }
-  const items: unknown = source.split(JSON.parse(json))
-  if (!Array.isArray(items)) {
-    throw new TypeError(`split must return a list, not a value of type ${typeof items}`)
+  const items = itemsOf(source, json)
+  if (items === null) {
+    const event = eventOf(source, request, body, json, scope)
+    return { tenant, events: [event], names: [event.name] }
   }
-  const events = items.map((item: unknown) =>
-    eventOf(source, request, body, JSON.stringify(item ?? null), scope, item),
+  const events = withoutRepeats(
+    items.map((item) => eventOf(source, request, body, JSON.stringify(item ?? null), scope, item)),
   )
-  return { tenant, events: withoutRepeats(events) }
+  return {
+    tenant,
+    events: events.filter((event) => event !== null),
+    names: events.map((event) => event && event.name),
+  }
 }
 
-/** A batch that holds an item twice publishes it once, as two requests would. */
-function withoutRepeats(events: ToPublish[]): ToPublish[] {
+/** The items of a batch; `null` where the body is one event. */
+export function itemsOf({ split }: Source, json: string): unknown[] | null {
+  if (!split) return null
+  const items: unknown = split(JSON.parse(json))
+  if (Array.isArray(items)) return items
+  throw new SourceMistake(`split must return a list, not a value of type ${typeof items}`)
+}
+
+/** A batch that holds an item twice publishes it once, as two requests would: the others are `null`. */
+function withoutRepeats(events: ToPublish[]): (ToPublish | null)[] {
   const seen = new Set<string>()
-  return events.filter(({ deduplicationKey }) => {
-    if (deduplicationKey === null) return true
+  return events.map((event) => {
+    const { deduplicationKey } = event
+    if (deduplicationKey === null) return event
     const isFirst = !seen.has(deduplicationKey.key)
     seen.add(deduplicationKey.key)
-    return isFirst
+    return isFirst ? event : null
   })
+}
+
+const LONGEST_NAMES = 65_536
+
+/** The names of a plan as JSON text, where all are the same only one; `null` where it is too long. */
+export function namesText({ names }: Plan): string | null {
+  // A name that is none fails when it is published.
+  if (!names.every((name) => name === null || typeof name === 'string')) return null
+  const [first = null] = names
+  const isOne = names.length > 0 && names.every((name) => name === first)
+  const text = JSON.stringify(isOne ? first : names)
+  return text.length > LONGEST_NAMES ? null : text
+}
+
+/** The names that {@link namesText} has written; `undefined` where they are those of other items. */
+export function namesIn(text: string, items: number): (string | null)[] | undefined {
+  const names = JSON.parse(text) as string | (string | null)[]
+  if (!Array.isArray(names)) return Array.from({ length: items }, () => names)
+  return names.length === items ? names : undefined
 }
 
 function eventOf(
@@ -64,5 +99,7 @@ function tenantOf({ tenant }: Source, request: InboundRequest, body: string): st
   if (value === null || (typeof value === 'string' && /^[A-Za-z0-9_.:-]{1,64}$/.test(value))) {
     return value
   }
-  throw new TypeError('tenant must return 1 to 64 letters, digits, "_", ".", ":" or "-", or null')
+  throw new SourceMistake(
+    'tenant must return 1 to 64 letters, digits, "_", ".", ":" or "-", or null',
+  )
 }

@@ -12,10 +12,9 @@ import {
   type Reach,
 } from '@svc/core/internal'
 import { InboundRequestNotFound, NotReplayable } from '../errors.ts'
-import { payloadOf } from '../inbound/payload.ts'
-import { rebuilt } from '../inbound/rebuilt-request.ts'
+import type { Host } from '../inbound/rebuilt-request.ts'
+import { replayPlanOf } from '../inbound/replay-plan.ts'
 import type { Source } from '../inbound/sources.ts'
-import { planOf } from '../inbound/to-publish.ts'
 import type { InboundFilter, LoggedRequest, ReplayResult } from '../inbound-schemas.ts'
 import { findInboundRow, listInboundRows, type ListedRow } from '../tables/inbound-log.ts'
 
@@ -31,6 +30,7 @@ export interface InboundOperations {
 export function createInboundOperations(
   core: Pick<Core, 'db' | 'bus'>,
   sources: readonly Source[],
+  host: Host,
 ): InboundOperations {
   return {
     async list({ tenant: reach = EVERYWHERE, ...filter } = {}) {
@@ -43,12 +43,10 @@ export function createInboundOperations(
         throw new InboundRequestNotFound(id.slice(0, 40))
       }
       const { body, source } = replayable(row, sources)
-      const request = rebuilt(row, source.path)
-      const text = body.toString('utf8')
-      const { events } = planOf(source, request, text, payloadOf(request, text, source.readAs))
+      const { tenant, events } = replayPlanOf(row, source, body, host)
       const results = await core.bus.publishOnce(
         events.map(({ name, json }) => ({ name, payload: json, deduplicationKey: null })),
-        { tenant: row.tenant, alongside: auditOf(row, by) },
+        { tenant, alongside: auditOf({ ...row, tenant }, by) },
       )
       const eventIds = results.flatMap((result) => result?.id ?? [])
       const [eventId] = eventIds
@@ -71,9 +69,19 @@ const auditOf = ({ id, tenant, eventId }: ListedRow, by: AuditOrigin): Alongside
 
 /** @throws NotReplayable */
 function replayable(row: ListedRow, sources: readonly Source[]): { body: Buffer; source: Source } {
-  const { outcome, reason, body } = row
+  const { outcome, reason, body, verified } = row
   if (outcome === 'refused' || reason === 'handshake') {
     throw new NotReplayable('it was not accepted, so there is no event to publish')
+  }
+  if (verified === false) {
+    throw new NotReplayable(
+      'it failed before it was verified, so that anyone may have sent it: mend what failed, and let its sender send it again',
+    )
+  }
+  if (verified === null && outcome === 'failed') {
+    throw new NotReplayable(
+      'it failed in an older version, which did not note whether it had been verified: let its sender send it again',
+    )
   }
   if (body === null) {
     throw new NotReplayable(
@@ -85,9 +93,14 @@ function replayable(row: ListedRow, sources: readonly Source[]): { body: Buffer;
   return { body, source }
 }
 
-function shown({ url: _, headers, body, ...row }: ListedRow): LoggedRequest {
-  if (headers === null) return row
-  return { ...row, headers: namedLines(JSON.parse(headers)), body: body?.toString('utf8') ?? '' }
+function shown(row: ListedRow): LoggedRequest {
+  const { id, at, source, tenant, outcome, reason, event, eventId, ip, bytes, durationMs } = row
+  const { headers, body } = row
+  return {
+    ...{ id, at, source, tenant, outcome, reason, event, eventId, ip, bytes, durationMs },
+    ...(headers !== null && { headers: namedLines(JSON.parse(headers)) }),
+    ...(body !== null && { body: body.toString('utf8') }),
+  }
 }
 
 /** A repeated header becomes an array of its values. */

@@ -28,6 +28,12 @@ export interface InboundRow {
   /** Names and values in turn, as JSON text, with those masked that hold a secret. */
   headers: string | null
   body: Buffer | null
+  /** Whether the source's `verify` had let it through; null in rows of an older version. */
+  verified: boolean | null
+  /** The names of its events, as JSON text; null where there was no plan, and without raw bodies. */
+  eventNames: string | null
+  /** Route parameters, query and host, as JSON text. */
+  requestParts: string | null
 }
 
 /** A row with its time, which its id begins with. */
@@ -45,7 +51,8 @@ export interface InboundFilter {
 }
 
 const COLUMNS = `id, source, tenant, outcome, reason, event, event_id as "eventId", ip, bytes,
-  duration_ms as "durationMs", url, headers, body`
+  duration_ms as "durationMs", url, headers, body, verified, event_names as "eventNames",
+  request_parts as "requestParts"`
 
 /** The columns of {@link valuesOf}, with their types. */
 const INSERTED = {
@@ -62,6 +69,9 @@ const INSERTED = {
   url: 'text',
   headers: 'text',
   body: 'bytea',
+  verified: 'boolean',
+  event_names: 'text',
+  request_parts: 'text',
 }
 const NAMES = Object.keys(INSERTED).join(', ')
 
@@ -88,6 +98,9 @@ const valuesOf = (rows: InboundRow[]): unknown[] => {
     column('url'),
     column('headers'),
     column('body'),
+    column('verified'),
+    column('eventNames'),
+    column('requestParts'),
   ]
 }
 
@@ -105,7 +118,7 @@ export const insertWithEvents: InsertPublished = {
     select id, source, tenant, case when is_new then outcome else 'duplicate' end, reason, event,
            case when is_new then event_id end, ip, bytes,
            duration_ms + round(1000 * extract(epoch from clock_timestamp() - statement_timestamp())),
-           url, headers, body
+           url, headers, body, verified, event_names, request_parts
       from created
      cross join unnest(${EVENT_NUMBERS}::integer[], ${arraysFrom(FIRST_INSERTED)})
                   as request (number, ${NAMES})

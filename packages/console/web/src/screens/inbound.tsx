@@ -187,7 +187,7 @@ function InboundDialog({
         {request.body === undefined ? (
           <p class="hint">
             Its body was not kept. The option <code>inboundLog: {'{ rawBodies: true }'}</code> keeps
-            bodies, so that they can be replayed.
+            bodies of requests that were verified, so that they can be replayed.
           </p>
         ) : (
           <div>

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { isFunction, isString, resolveOptions, type OptionRules } from '@svc/core/internal'
 import type { InboundRequest, InboundSource } from '../source.ts'
+import { showHeaders } from '../verify/secret-headers.ts'
 import { SECRET_NAME, type SecretName } from '../verify/secret-names.ts'
 import { itemsAt } from './engine/items.ts'
 import { replyOf, respondTo, type OnHandshake } from './engine/handshakes.ts'
@@ -9,7 +10,7 @@ import { claimsOf } from './engine/jwt.ts'
 import type { Reading } from './engine/reading.ts'
 import { firstOf } from './engine/text.ts'
 import { verifyBy } from './engine/verify.ts'
-import type { Need, Preset } from './preset.ts'
+import type { Need, Preset, Text } from './preset.ts'
 
 /** Fields of the source that a host sets itself instead of the preset. */
 export type Overrides = Partial<Omit<InboundSource, 'path'>>
@@ -72,11 +73,18 @@ const LONGEST_NAME = 200
 /** `<id>.<type>`, what no event name may hold replaced. */
 function namer(id: string, { type }: Preset, readingOf: (r: InboundRequest, b: string) => Reading) {
   const find = firstOf(type)
-  return (request: InboundRequest, body: string, item?: unknown): string => {
+  const name = (request: InboundRequest, body: string, item?: unknown): string => {
     const text = find({ ...readingOf(request, body), item }) ?? 'event'
     return `${id}.${text.replaceAll(/[^A-Za-z0-9_.\-/]/g, '_')}`.slice(0, LONGEST_NAME)
   }
+  return showHeaders(name, headersIn(type))
 }
+
+/** The headers that a text is built of. */
+const headersIn = (texts: Text | readonly Text[] = []): string[] =>
+  [texts]
+    .flat()
+    .flatMap((text) => [...text.matchAll(/\{header:([^{}|]+)/g)].flatMap(([, name]) => name ?? []))
 
 function keyer(
   { deduplicate, split }: Preset,
@@ -84,11 +92,12 @@ function keyer(
 ) {
   const find = firstOf(deduplicate)
   const tellsItems = JSON.stringify(deduplicate).includes('{item:')
-  return (request: InboundRequest, body: string, item?: unknown): string | null => {
+  const keyOf = (request: InboundRequest, body: string, item?: unknown): string | null => {
     const key = find({ ...readingOf(request, body), item }) ?? null
     if (key === null || split === undefined || tellsItems) return key
     return `${key} ${hash('sha256', JSON.stringify(item ?? null))}`
   }
+  return showHeaders(keyOf, headersIn(deduplicate))
 }
 
 const OVERRIDES: readonly (keyof Overrides)[] = [

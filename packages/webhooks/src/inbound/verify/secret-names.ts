@@ -3,6 +3,7 @@ import { isString } from '@svc/core/internal'
 import { SecretMissing } from '../errors.ts'
 import { expectSecrets } from '../expected-secrets.ts'
 import type { InboundRequest, Verify } from '../source.ts'
+import { SourceMistake } from '../source-mistake.ts'
 import { reject } from './checks.ts'
 
 /**
@@ -29,9 +30,22 @@ export const SECRET_NAME = {
   required: true,
 }
 
+/** @throws SourceMistake where the function returns something else */
 export function namesOf(secretName: SecretName, request: InboundRequest): readonly string[] {
-  const names = typeof secretName === 'function' ? secretName(request) : secretName
-  return typeof names === 'string' ? [names] : (names ?? [])
+  if (typeof secretName !== 'function') return [secretName].flat()
+  const names: unknown = secretName(request) ?? []
+  if (names instanceof Promise) {
+    // Its rejection would end the process.
+    names.catch(() => undefined)
+    throw new SourceMistake(
+      'secretName returned a promise; it must return the name of a secret, a list of names, or null at once: what has to be waited for belongs into the option "secrets" of svcCore',
+    )
+  }
+  const list = [names].flat()
+  if (list.every((name) => typeof name === 'string')) return list
+  throw new SourceMistake(
+    `secretName must return the name of a secret, a list of names, or null, not a value of type ${typeof names}`,
+  )
 }
 
 /** Declares which secrets a verification asks for: they are looked up before it is called. */

@@ -7,8 +7,8 @@ import {
   type NamedSecret,
   type SecretName,
 } from '../../verify/secret-names.ts'
-import { hideHeaders } from '../../verify/secret-headers.ts'
-import type { Preset } from '../preset.ts'
+import { hideHeaders, showHeaders } from '../../verify/secret-headers.ts'
+import type { Place, Preset } from '../preset.ts'
 import type { Scheme } from '../preset-schemes.ts'
 import { itemsOf } from './items.ts'
 import type { Reading } from './reading.ts'
@@ -82,6 +82,7 @@ export function verifyBy(
     return isGenuine
   }
   hideHeaders(verify, schemes.flatMap(headersOf))
+  showHeaders(verify, schemes.flatMap(timeHeaderOf))
   return secretName === null ? verify : expectNames(verify, secretName)
 }
 
@@ -89,10 +90,14 @@ export function verifyBy(
 function headersOf(scheme: Scheme): string[] {
   if (scheme.algorithm === 'basic') return ['authorization']
   const places = 'signature' in scheme ? scheme.signature.in : scheme.in
-  return [places].flat().flatMap((place) => {
-    return place.startsWith('header:') ? [place.slice('header:'.length)] : []
-  })
+  return [places].flat().flatMap(headerAt)
 }
+
+const timeHeaderOf = (scheme: Scheme): string[] =>
+  'timestamp' in scheme && scheme.timestamp ? headerAt(scheme.timestamp.in) : []
+
+const headerAt = (place: Place): string[] =>
+  place.startsWith('header:') ? [place.slice('header:'.length)] : []
 
 /** If one item carries something of the scheme, all of them must. */
 function eachItem(scheme: CompiledScheme): FindCheck {

@@ -1,0 +1,49 @@
+/** What a replay of a logged request publishes. */
+import { isEventName } from '@svc/core/internal'
+import type { ListedRow } from '../tables/inbound-log.ts'
+import { payloadOf } from './payload.ts'
+import { rebuilt, type Host } from './rebuilt-request.ts'
+import type { Source } from './sources.ts'
+import { itemsOf, namesIn, planOf, type ToPublish } from './to-publish.ts'
+
+export interface ReplayPlan {
+  tenant: string | null
+  events: Pick<ToPublish, 'name' | 'json'>[]
+}
+
+/**
+ * What was to be published when the request came. A row that holds no such plan, as its request failed
+ * before there was one, is read again by the functions of the source.
+ */
+export function replayPlanOf(row: ListedRow, source: Source, body: Buffer, host: Host): ReplayPlan {
+  const request = rebuilt(row, source.path, host)
+  const text = body.toString('utf8')
+  const json = payloadOf(request, text, source.readAs)
+  const events = eventsOf(row, source, json)
+  if (events) return { tenant: row.tenant, events }
+  const plan = planOf(source, request, text, json)
+  // Of a request that failed the tenant may not have been known.
+  const tenant = row.outcome === 'failed' ? (row.tenant ?? plan.tenant) : row.tenant
+  return { tenant, events: plan.events }
+}
+
+/** The events by their stored names; `undefined` where these are missing or do not fit. */
+function eventsOf(
+  { eventNames }: ListedRow,
+  source: Source,
+  json: string,
+): ReplayPlan['events'] | undefined {
+  if (eventNames === null) return undefined
+  const items = itemsOf(source, json)
+  const payloads = items?.map((item) => JSON.stringify(item ?? null)) ?? [json]
+  const names = namesIn(eventNames, payloads.length)
+  // A wrong name is why some requests failed: the host may have mended it since.
+  if (!names?.every((name) => name === null || isPublishable(name))) return undefined
+  return payloads.flatMap((payload, place) => {
+    const name = names[place] ?? null
+    return name === null ? [] : [{ name, json: payload }]
+  })
+}
+
+const isPublishable = (name: unknown): boolean =>
+  isEventName(name) && !String(name).startsWith('svc.')
