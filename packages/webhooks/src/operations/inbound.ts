@@ -97,7 +97,17 @@ function shown(row: ListedRow): LoggedRequest {
   const { id, at, source, tenant, outcome, reason, event, eventId, ip, bytes, durationMs } = row
   const { headers, body } = row
   return {
-    ...{ id, at, source, tenant, outcome, reason, event, eventId, ip, bytes, durationMs },
+    id,
+    at,
+    source,
+    tenant,
+    outcome,
+    reason,
+    event,
+    eventId,
+    ip,
+    bytes,
+    durationMs,
     ...(headers !== null && { headers: namedLines(JSON.parse(headers)) }),
     ...(body !== null && { body: body.toString('utf8') }),
   }
