@@ -104,11 +104,7 @@ export interface InboundLogOptions {
    * @default false
    */
   rawBodies?: boolean
-  /**
-   * At most so many rows in a second, of each source in each process, of requests that were refused, of
-   * those that failed before they were verified, and of handshakes.
-   * @default 1
-   */
+  /** Rows in a second, at most, of each kind of unverified request, source and process. @default 1 */
   sampleRefused?: number
 }
 
