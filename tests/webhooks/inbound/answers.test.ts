@@ -184,7 +184,7 @@ t.test('a function of the host that throws is a 500, and its error is logged', a
     t.match(refusals(host), [
       { level: 50, source: 'a', reason: /^boom$|must return a string or null/ },
     ])
-    t.match(refusals(host)[0]?.['stack'], /answers\.test\.ts|deduplicate\.ts/)
+    t.match(refusals(host)[0]?.['stack'], /answers\.test\.ts|deduplication-key\.ts/)
     t.strictSame(await eventsOf(host.app), [])
   }
 })
