@@ -15,7 +15,7 @@ export type Counts = Record<UsageOutcome, number>
 
 /** So many rows of one hour, in one statement. */
 export interface UsagePortion {
-  /** Grows by one with each portion. One that is written a second time has the number that it had. */
+  /** Grows by one with each portion. A portion that is written again keeps its number. */
   readonly number: number
   readonly hour: Date
   readonly uses: readonly (readonly [keyId: string, Counts])[]

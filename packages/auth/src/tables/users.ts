@@ -66,7 +66,7 @@ export async function deleteUser(db: Db, id: string, reach: Reach): Promise<User
   return rows[0]
 }
 
-/** A tenant may have a million keys: nobody waits until they are counted. */
+/** Counting stops here: a tenant may have a million keys. */
 const MOST_COUNTED = 1000
 
 /**

@@ -3,7 +3,7 @@ import type { Db } from '@svc/core'
 import { withinReach, type Reach } from '@svc/core/internal'
 import type { TenantOfWebhooks, TenantPage } from '../schemas.ts'
 
-/** A tenant may have as many webhooks as it likes: nobody waits until they are counted. */
+/** Counting stops here: a tenant may have a million webhooks. */
 const MOST_COUNTED = 1000
 
 /**
