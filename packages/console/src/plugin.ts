@@ -51,9 +51,9 @@ async function mount(
 ): Promise<void> {
   const parts = partsOf(core, settings, `${app.prefix}${settings.path}`)
   const { live } = parts
-  core.queues.onActivity(live.stir)
-  core.notifications.listen(CHANGES, live.stir)
-  subscribe(INBOUND_OUTCOMES, live.stir)
+  core.queues.onActivity(live.notify)
+  core.notifications.listen(CHANGES, live.notify)
+  subscribe(INBOUND_OUTCOMES, live.notify)
   core.svc.console = createSvcConsole(core, parts.makeLink)
   core.every(SWEEP_SECONDS, 'sessions of the console that have expired', () =>
     sweepSessions(core.db),
@@ -78,10 +78,10 @@ async function mount(
     },
     { prefix: settings.path },
   )
-  app.addHook('onReady', async () => assertDoors(settings, parts.features()))
+  app.addHook('onReady', async () => assertSignInPossible(settings, parts.features()))
   // Before the server waits for its connections.
   app.addHook('preClose', async () => {
-    unsubscribe(INBOUND_OUTCOMES, live.stir)
+    unsubscribe(INBOUND_OUTCOMES, live.notify)
     live.close()
   })
 }
@@ -114,7 +114,7 @@ function assertFirst({ svc }: Core): void {
 }
 
 /** @throws InvalidOption */
-function assertDoors({ access, signInWithKey }: ConsoleSettings, { auth }: Features): void {
+function assertSignInPossible({ access, signInWithKey }: ConsoleSettings, { auth }: Features): void {
   if (access !== null || (signInWithKey && auth)) return
   throw new InvalidOption(
     'svcConsole: nobody could sign in: give the option "access", or register svcAuth of @svc/auth',

@@ -156,7 +156,7 @@ export class RunningCore implements Core {
 
   async transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
     const result = await this.bus.transaction(run)
-    this.#workers.stir()
+    this.#workers.notifyWatchers()
     return result
   }
 

@@ -23,7 +23,7 @@ import { createFetch, type Fetch } from './outbound/http/fetch.ts'
 import { rollUpStats } from './outbound/roll-up.ts'
 import { createPost, type Post } from './outbound/http/post.ts'
 import { createProxy } from './outbound/http/proxy-options.ts'
-import { FailingWebhooks, lookEverySeconds } from './outbound/health/failing-webhooks.ts'
+import { FailingWebhooks, checkEverySeconds } from './outbound/health/failing-webhooks.ts'
 import { HealthRecorder } from './outbound/health/health-recorder.ts'
 import { reactivate } from './outbound/health/disable.ts'
 import { reencryptWebhooks } from './operations/reencrypt.ts'
@@ -93,7 +93,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   })
   if (settings.autoDisable !== null) {
     const failing = new FailingWebhooks(core, settings.autoDisable, timeoutMs)
-    core.every(lookEverySeconds(settings.autoDisable), 'failing webhooks', () => failing.look())
+    core.every(checkEverySeconds(settings.autoDisable), 'failing webhooks', () => failing.check())
   }
   core.reencryption.add(() => reencryptWebhooks(core))
   core.onAdvance({ rows: endSecretsSooner })

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { createScopeNames } from '../../../packages/auth/src/scopes.ts'
 import { resolveAuthOptions } from '../../../packages/auth/src/options.ts'
 import { createOperationContext } from '../../../packages/auth/src/operations/context.ts'
-import { tellOfExpiry, tellOfUnused } from '../../../packages/auth/src/operations/key-ageing.ts'
+import { publishExpiryNotices, publishUnusedNotices } from '../../../packages/auth/src/operations/key-ageing.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 
@@ -90,8 +90,8 @@ t.test('each key has one event before it expires and one when it has expired', a
   const revoked = await makeKey({ expiresAt: inDays(6) })
   await app.svc.auth.revokeApiKey(revoked.id)
 
-  await Promise.all([1, 2, 3].map(() => tellOfExpiry(context, [30, 7, 1])))
-  await tellOfExpiry(context, [1, 7, 30])
+  await Promise.all([1, 2, 3].map(() => publishExpiryNotices(context, [30, 7, 1])))
+  await publishExpiryNotices(context, [1, 7, 30])
   const told = async (...names: string[]) =>
     (await published(app, ...names)).map(({ payload }) => [payload['keyId'], payload['daysLeft']])
   t.same(
@@ -105,8 +105,8 @@ t.test('each key has one event before it expires and one when it has expired', a
 
   await expire(app, far.id, '1 minute')
   await expire(app, near.id, '8 days')
-  await tellOfExpiry(context, [30])
-  await tellOfExpiry(context, [30])
+  await publishExpiryNotices(context, [30])
+  await publishExpiryNotices(context, [30])
   t.same(await told('expired'), [[far.id, undefined]], 'what expired long ago is no news')
   t.match(await app.svc.audit.list({ action: 'key.expire' }), [
     { target: { kind: 'key', id: far.id }, actor: { kind: 'system', keyId: null } },
@@ -125,11 +125,11 @@ t.test('an unused key has one event, and another one after its next use', async 
       [idle.id, days],
     )
   await unusedFor(100)
-  await Promise.all([1, 2].map(() => tellOfUnused(context, 90)))
-  await tellOfUnused(context, 90)
+  await Promise.all([1, 2].map(() => publishUnusedNotices(context, 90)))
+  await publishUnusedNotices(context, 90)
   t.match(await published(app, 'unused'), [{ payload: { keyId: idle.id, unusedDays: 90 } }])
   await unusedFor(91)
-  await tellOfUnused(context, 90)
+  await publishUnusedNotices(context, 90)
   t.equal((await published(app, 'unused')).length, 2)
 })
 

@@ -10,7 +10,7 @@ t.test('a client that breaks just as it is handed out ends no process', async (t
   t.teardown(() => pool.end())
   // A pool that was given has clients already.
   await pool.query('select 1')
-  const hearNoMore = handleClientErrors(pool)
+  const stopHandling = handleClientErrors(pool)
   for (let use = 0; use < 3; use++) {
     await new Promise<void>((resolve, reject) => {
       pool.connect((error, client, release) => {
@@ -22,6 +22,6 @@ t.test('a client that breaks just as it is handed out ends no process', async (t
       })
     })
   }
-  hearNoMore()
+  stopHandling()
   t.equal(pool.listenerCount('acquire') + pool.listenerCount('connect'), 0)
 })

@@ -168,7 +168,7 @@ const idleMs = ({ windowMs }: Meter): number =>
   windowMs === 0 ? 10_000 : Math.min(30_000, Math.max(1000, windowMs / 4))
 
 function settle(request: WaitingRequest, verdict: Verdict): void {
-  const { settle: tell } = request
+  const { settle } = request
   request.settle = null
-  tell?.(verdict)
+  settle?.(verdict)
 }

@@ -20,18 +20,18 @@ const SWEEP_SECONDS = 3600
 export function watchAgeing(core: Core, context: OperationContext, settings: AuthSettings): void {
   const { expiryNoticeDays, unusedNoticeDays } = settings
   core.every(EXPIRY_SECONDS, 'notices of keys that expire', () =>
-    tellOfExpiry(context, expiryNoticeDays),
+    publishExpiryNotices(context, expiryNoticeDays),
   )
   if (unusedNoticeDays !== undefined) {
     core.every(UNUSED_SECONDS, 'notices of keys that are not used', () =>
-      tellOfUnused(context, unusedNoticeDays),
+      publishUnusedNotices(context, unusedNoticeDays),
     )
   }
   core.every(SWEEP_SECONDS, 'old notices of keys', () => sweepNotices(context.db))
 }
 
 /** `noticeDays`: how many days before the expiry of a key a notice is published. */
-export async function tellOfExpiry(
+export async function publishExpiryNotices(
   context: OperationContext,
   noticeDays: readonly number[],
 ): Promise<void> {
@@ -39,30 +39,30 @@ export async function tellOfExpiry(
   for (const [index, daysLeft] of days.entries()) {
     for (const id of await findExpiring(context.db, daysLeft)) {
       // A short-lived key passes several marks at once. Only the nearest one gets a notice.
-      await tell(context, id, `expiring:${daysLeft}`, async (tx, key) => {
+      await publishOnce(context, id, `expiring:${daysLeft}`, async (tx, key) => {
         for (const passed of days.slice(index + 1)) await insertNotice(tx, id, `expiring:${passed}`)
         await context.publish(tx, keyEvent('svc.key.expiring', key, { daysLeft }))
       })
     }
   }
   for (const id of await findExpired(context.db)) {
-    await tell(context, id, 'expired', (tx, key) =>
+    await publishOnce(context, id, 'expired', (tx, key) =>
       context.record(tx, { origin: BY_SYSTEM }, expiryOf(key)),
     )
   }
 }
 
-export async function tellOfUnused(context: OperationContext, days: number): Promise<void> {
+export async function publishUnusedNotices(context: OperationContext, days: number): Promise<void> {
   // Uses that this process has not written yet count too.
   await context.writeLastUsed()
   for (const { id, notice } of await findUnused(context.db, days)) {
-    await tell(context, id, notice, (tx, key) =>
+    await publishOnce(context, id, notice, (tx, key) =>
       context.publish(tx, keyEvent('svc.key.unused', key, { unusedDays: days })),
     )
   }
 }
 
-function tell(
+function publishOnce(
   { within }: OperationContext,
   id: string,
   notice: string,

@@ -39,7 +39,7 @@ export async function perform(
   assertRight(identity, call.right)
   const input = checkedInput(call.input)(request.body)
   const result = await call.run(input, within(parts, identity, request))
-  if (call.changes) parts.live.stir()
+  if (call.changes) parts.live.notify()
   return result
 }
 

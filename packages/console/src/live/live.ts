@@ -1,18 +1,18 @@
 /**
- * Tells open pages that something changed. What the process does itself, and hears from others, makes it
- * look at the newest rows, once for all pages of a tenant; where nothing stirs it looks now and then, for
- * what it cannot hear. While no page is open it never does.
+ * Tells open pages what changed. After activity of this process, or a notification of another one, it
+ * reads the newest rows, once for all pages of a tenant. Without activity it reads them every ten
+ * seconds, because not every change is notified. While no page is open it reads nothing.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Identity } from '../access/identity.ts'
 import { changesBetween, type Newest } from './newest.ts'
 import { HintStream } from './stream.ts'
 
-/** For so long after something stirred: what a publish leads to comes after it. */
-const STIRRED_MS = 6000
-const LOOK_WHILE_STIRRED_MS = 2000
-const LOOK_ELSE_MS = 10_000
-/** Looks are at least so far apart. */
+/** How long a process counts as active: the deliveries of an event come after its publish. */
+const ACTIVE_MS = 6000
+const READ_WHILE_ACTIVE_MS = 2000
+const READ_WHILE_IDLE_MS = 10_000
+/** The shortest time between two reads. */
 const PAUSE_MS = 1000
 const CHECK_EVERY_MS = 10_000
 /** A page has one; what a browser forgot to close makes room for the next. */
@@ -28,14 +28,14 @@ interface Audience {
   streams: Set<HintStream>
   before: Newest | undefined
   timer: NodeJS.Timeout | undefined
-  lookedAt: number
-  isLooking: boolean
+  readAt: number
+  isBeingRead: boolean
 }
 
 export class Live {
   #parts: LiveParts
   #audiences = new Map<string | null, Audience>()
-  #stirredAt = -Infinity
+  #activeAt = -Infinity
 
   constructor(parts: LiveParts) {
     this.#parts = parts
@@ -72,16 +72,16 @@ export class Live {
     }
   }
 
-  /** Something has happened: it is called for each attempt, also while no page is open. */
-  stir = (): void => {
+  /** Call this on any activity. Each attempt calls it, also while no page is open. */
+  notify = (): void => {
     if (this.#audiences.size === 0) return
     const now = performance.now()
-    // Whoever is due soon stays so: a busy process stirs many times a second.
-    const wasStirred = now - this.#stirredAt < LOOK_WHILE_STIRRED_MS
-    this.#stirredAt = now
+    // A read that is due soon stays so: a busy process calls this many times a second.
+    const wasActive = now - this.#activeAt < READ_WHILE_ACTIVE_MS
+    this.#activeAt = now
     for (const [tenant, audience] of this.#audiences) {
-      if (wasStirred || audience.isLooking) continue
-      this.#lookIn(tenant, audience, Math.max(0, audience.lookedAt + PAUSE_MS - now))
+      if (wasActive || audience.isBeingRead) continue
+      this.#readIn(tenant, audience, Math.max(0, audience.readAt + PAUSE_MS - now))
     }
   }
 
@@ -100,17 +100,17 @@ export class Live {
       streams: new Set(),
       before: undefined,
       timer: undefined,
-      lookedAt: 0,
-      isLooking: false,
+      readAt: 0,
+      isBeingRead: false,
     }
     this.#audiences.set(tenant, audience)
-    void this.#look(tenant, audience)
+    void this.#read(tenant, audience)
     return audience
   }
 
-  #lookIn(tenant: string | null, audience: Audience, ms: number): void {
+  #readIn(tenant: string | null, audience: Audience, ms: number): void {
     clearTimeout(audience.timer)
-    audience.timer = setTimeout(() => void this.#look(tenant, audience), ms)
+    audience.timer = setTimeout(() => void this.#read(tenant, audience), ms)
     audience.timer.unref()
   }
 
@@ -122,9 +122,9 @@ export class Live {
     this.#audiences.delete(tenant)
   }
 
-  async #look(tenant: string | null, audience: Audience): Promise<void> {
-    audience.isLooking = true
-    audience.lookedAt = performance.now()
+  async #read(tenant: string | null, audience: Audience): Promise<void> {
+    audience.isBeingRead = true
+    audience.readAt = performance.now()
     try {
       const now = await this.#parts.findNewest(tenant)
       const changed = audience.before && changesBetween(audience.before, now)
@@ -133,10 +133,10 @@ export class Live {
     } catch (err) {
       this.#parts.log.debug({ err }, 'the console could not read recent changes; it tries again')
     } finally {
-      audience.isLooking = false
+      audience.isBeingRead = false
       if (this.#audiences.get(tenant) === audience) {
-        const isStirred = performance.now() - this.#stirredAt < STIRRED_MS
-        this.#lookIn(tenant, audience, isStirred ? LOOK_WHILE_STIRRED_MS : LOOK_ELSE_MS)
+        const isActive = performance.now() - this.#activeAt < ACTIVE_MS
+        this.#readIn(tenant, audience, isActive ? READ_WHILE_ACTIVE_MS : READ_WHILE_IDLE_MS)
       }
     }
   }

@@ -53,7 +53,7 @@ export function compiledOnce<Compiled>(compile: () => Compiled): () => Compiled 
 }
 
 /** Fastify's wording: `body/email must match format "email"`. */
-export function wordingOf(errors: ErrorObject[] | null | undefined, where: string): string {
+export function validationMessage(errors: ErrorObject[] | null | undefined, where: string): string {
   // For a union, the branch that matched furthest is the most likely intention.
   const told = errors?.reduce((best, error) => (depthOf(error) > depthOf(best) ? error : best))
   if (!told) return `${where} is not valid`
@@ -87,7 +87,7 @@ export function checkedInput<Schema extends TSchema>(
     // Defaults are filled in: not into the caller's own object.
     const copy = copyOf(input)
     if (validate(copy)) return copy
-    throw new InvalidInput(wordingOf(validate.errors, 'input'))
+    throw new InvalidInput(validationMessage(validate.errors, 'input'))
   }
 }
 

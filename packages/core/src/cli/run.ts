@@ -57,12 +57,12 @@ export async function run(
     out(made.length === 0 ? 'everything is there' : 'done')
     return 0
   } catch (error) {
-    err(inWords(error as Error & { code?: string }))
+    err(describeError(error as Error & { code?: string }))
     return 1
   }
 }
 
-function inWords(error: Error & { code?: string }): string {
+function describeError(error: Error & { code?: string }): string {
   const lack = lackOf(error)
   const what = lack
     ? `svc migrate --check: ${lack}. Run "npx svc migrate" to create them`

@@ -2,7 +2,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { wordingOf } from '../actions/validate-input.ts'
+import { validationMessage } from '../actions/validate-input.ts'
 import { InvalidOption, PayloadMismatch } from '../errors.ts'
 import { isPlainObject, kindOf } from '../options/check-options.ts'
 import type { EventDefinition, EventDefinitions } from './define-events.ts'
@@ -70,7 +70,7 @@ export class Catalogue {
   check(name: string, payload: string): void {
     const validate = this.#mode === 'off' ? undefined : this.#validators.get(name)
     if (validate === undefined || validate(JSON.parse(payload))) return
-    const problem = wordingOf(validate.errors, 'payload')
+    const problem = validationMessage(validate.errors, 'payload')
     if (this.#mode === 'reject') throw new PayloadMismatch(name, problem)
     this.#log.warn({ event: name, problem }, 'a payload does not match the schema of its event')
   }
@@ -119,7 +119,7 @@ function compile(name: string, schema: object): ValidateFunction {
 function assertExample(name: string, example: unknown, validate: ValidateFunction): void {
   const text: string | undefined = JSON.stringify(example)
   if (text !== undefined && validate(JSON.parse(text))) return
-  const problem = text === undefined ? 'it is no JSON' : wordingOf(validate.errors, 'example')
+  const problem = text === undefined ? 'it is no JSON' : validationMessage(validate.errors, 'example')
   throw new InvalidOption(
     `svcCore: the option "events": the example of "${name}" does not match its schema: ${problem}`,
   )

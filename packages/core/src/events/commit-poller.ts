@@ -11,7 +11,7 @@ interface Expected {
   giveUpAt: number
 }
 
-const FIRST_LOOK_MS = 5
+const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 1000
 const GIVE_UP_MS = 60_000
 /** Beyond this many the polls of the workers are quick enough, and memory stays bounded. */
@@ -22,7 +22,7 @@ export class CommitPoller {
   #committed: (waiting: WaitingJobs) => void
   /** The expected commits by the id of the transaction. */
   #expected = new Map<string, Expected>()
-  #pauseMs = FIRST_LOOK_MS
+  #pauseMs = FIRST_PAUSE_MS
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
@@ -39,8 +39,8 @@ export class CommitPoller {
       waiting: known ? together([known.waiting, waiting]) : waiting,
       giveUpAt: Date.now() + GIVE_UP_MS,
     })
-    this.#pauseMs = FIRST_LOOK_MS
-    this.#lookLater()
+    this.#pauseMs = FIRST_PAUSE_MS
+    this.#pollLater()
   }
 
   close(): void {
@@ -49,13 +49,13 @@ export class CommitPoller {
     this.#expected.clear()
   }
 
-  #lookLater(): void {
+  #pollLater(): void {
     if (this.#timer) return
-    this.#timer = setTimeout(() => void this.#look(), this.#pauseMs)
+    this.#timer = setTimeout(() => void this.#poll(), this.#pauseMs)
     this.#timer.unref()
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const ended = await findEnded(this.#db, [...this.#expected.keys()]).catch(() => [])
     this.#timer = undefined
     const found: WaitingJobs[] = []
@@ -69,7 +69,7 @@ export class CommitPoller {
       if (Date.now() > giveUpAt) this.#expected.delete(transactionId)
     }
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2)
-    if (this.#expected.size > 0 && !this.#closed) this.#lookLater()
+    if (this.#expected.size > 0 && !this.#closed) this.#pollLater()
   }
 }
 

@@ -33,7 +33,7 @@ const SIZE_OF_EVENT = 500
  * A batch that finds no Postgres takes those with it that have waited for so long: else each thousand
  * of a queue would wait for a time-out of its own.
  */
-const PATIENCE_MS = 5000
+const LONGEST_WAIT_MS = 5000
 /** Two, so that one batch fills while another commits. */
 const IN_FLIGHT = 2
 
@@ -114,7 +114,7 @@ export class MicroBatch<Event extends EventRow, Result> {
   async #send(batch: Waiting<Event, Result>[]): Promise<void> {
     const { failed } = await splitOnError(batch, async (part) => {
       const { results, jobs } = await this.#commit(part.map(({ event }) => event))
-      this.#learn(part, jobs)
+      this.#recordJobs(part, jobs)
       for (const [index, { resolve }] of part.entries()) resolve(results[index] as Result)
     })
     for (const { items, error } of failed) {
@@ -125,7 +125,7 @@ export class MicroBatch<Event extends EventRow, Result> {
 
   /** Those that wait stand in the order in which they came. */
   #giveUp(error: unknown): void {
-    const latest = this.#nowMs() - PATIENCE_MS
+    const latest = this.#nowMs() - LONGEST_WAIT_MS
     const kept = this.#waiting.findIndex(({ sinceMs }) => sinceMs > latest)
     const late = this.#waiting.splice(0, kept === -1 ? this.#waiting.length : kept)
     for (const { event, reject } of late) {
@@ -135,7 +135,7 @@ export class MicroBatch<Event extends EventRow, Result> {
   }
 
   /** Of a batch of several names the jobs are shared out evenly: the next batches correct that. */
-  #learn(batch: Waiting<Event, Result>[], jobs: number): void {
+  #recordJobs(batch: Waiting<Event, Result>[], jobs: number): void {
     const each = Math.ceil(jobs / batch.length)
     for (const name of new Set(batch.map(({ event }) => event.name))) {
       this.#jobsOf.delete(name)

@@ -17,14 +17,14 @@ interface Log {
   warn(details: object, message: string): void
 }
 
-const SAY_AGAIN_MS = 3_600_000
+const LOG_AGAIN_MS = 3_600_000
 const MOST_REMEMBERED = 10_000
 
 export class UndecidedFilters {
   #log: Log
   #now: () => number
-  /** When each was named last, the longest ago first. */
-  #saidAt = new Map<string, number>()
+  /** When each was logged last, the longest ago first. */
+  #loggedAt = new Map<string, number>()
 
   constructor(log: Log, now: () => number = () => performance.now()) {
     this.#log = log
@@ -35,11 +35,11 @@ export class UndecidedFilters {
   found(filters: readonly UndecidedFilter[]): void {
     const now = this.#now()
     for (const { recipient, why } of filters) {
-      if (now - (this.#saidAt.get(recipient) ?? -Infinity) < SAY_AGAIN_MS) continue
-      this.#saidAt.delete(recipient)
-      this.#saidAt.set(recipient, now)
-      const [oldest] = this.#saidAt.keys()
-      if (this.#saidAt.size > MOST_REMEMBERED && oldest !== undefined) this.#saidAt.delete(oldest)
+      if (now - (this.#loggedAt.get(recipient) ?? -Infinity) < LOG_AGAIN_MS) continue
+      this.#loggedAt.delete(recipient)
+      this.#loggedAt.set(recipient, now)
+      const [oldest] = this.#loggedAt.keys()
+      if (this.#loggedAt.size > MOST_REMEMBERED && oldest !== undefined) this.#loggedAt.delete(oldest)
       this.#log.warn({ recipient }, MESSAGES[why])
     }
   }

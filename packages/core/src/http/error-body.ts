@@ -30,7 +30,7 @@ interface Log {
   error(details: object, message: string): void
 }
 
-const SAY_EVERY_MS = 60_000
+const LOG_EVERY_MS = 60_000
 
 /**
  * The host's bodies. Where its function throws, or returns what JSON cannot write, the answer has our
@@ -41,14 +41,14 @@ export function createErrorText(
   log: Log,
   nowMs: () => number = () => performance.now(),
 ): ErrorText {
-  let saidMs = -Infinity
+  let loggedMs = -Infinity
   return (answer, request) => {
     try {
       // A copy: the guard's answers are shared by all requests.
       return textOf(shape({ ...answer }, request))
     } catch (err) {
-      if (nowMs() - saidMs >= SAY_EVERY_MS) {
-        saidMs = nowMs()
+      if (nowMs() - loggedMs >= LOG_EVERY_MS) {
+        loggedMs = nowMs()
         log.error(
           { err, code: answer.code },
           'the option errorBody failed; the default error body was sent',

@@ -9,7 +9,7 @@ import { loggable } from '../postgres/loggable-error.ts'
 import type { ErrorAnswer, ErrorText } from './error-body.ts'
 import { statusText } from './status-text.ts'
 import { watchIds, type UnknownId } from './long-ids.ts'
-import { compiledOnce, validatorFor, wordingOf } from '../actions/validate-input.ts'
+import { compiledOnce, validatorFor, validationMessage } from '../actions/validate-input.ts'
 
 const ERROR_SCHEMA = 'SvcHttpError'
 
@@ -78,7 +78,7 @@ function validatorOf(schema: object, httpPart: string | undefined) {
   return (data: unknown) => {
     const validate = validator()
     if (validate(data)) return { value: data }
-    const error = new Error(wordingOf(validate.errors, httpPart ?? 'request'))
+    const error = new Error(validationMessage(validate.errors, httpPart ?? 'request'))
     return { error: Object.assign(error, { statusCode: 400, code: 'SVC_INVALID_INPUT' }) }
   }
 }

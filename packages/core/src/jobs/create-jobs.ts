@@ -52,9 +52,9 @@ export function createJobs(parts: Parts): Jobs {
       database,
       log,
       owner: () => lease.owner,
-      hears: () => parts.notifications.session !== undefined,
+      isNotified: () => parts.notifications.session !== undefined,
       groupsChanged: () => workers.groupsChanged(worker.queue),
-      settled: workers.stir,
+      settled: workers.notifyWatchers,
       fetchFailed: () => lostJobs.databaseFailed(),
       telemetry,
     })

@@ -85,7 +85,7 @@ export class WorkerRegistry {
   /** Jobs that a publish of this process has claimed, and that is committed. */
   begin(queue: string, jobs: Job[]): void {
     this.#pumps.get(queue)?.claims.begin(jobs)
-    this.stir()
+    this.notifyWatchers()
   }
 
   /** The same, where some of the jobs may have been rolled back. */
@@ -149,13 +149,13 @@ export class WorkerRegistry {
   }
 
   /** Something has happened. */
-  stir = (): void => {
+  notifyWatchers = (): void => {
     for (const watcher of this.#watchers) watcher()
   }
 
   #wakeHere(queue: string): void {
     this.#pumps.get(queue)?.wake()
-    this.stir()
+    this.notifyWatchers()
   }
 
   #restrictedReadyHere(queue: string, groups: readonly string[] | null): void {
@@ -164,7 +164,7 @@ export class WorkerRegistry {
 
   #groupsChangedHere(queue: string): void {
     this.#pumps.get(queue)?.groupsChanged()
-    this.stir()
+    this.notifyWatchers()
     void this.#parts.mover.run()
   }
 }

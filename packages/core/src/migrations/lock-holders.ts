@@ -59,7 +59,7 @@ const asBlocker = ({ pid, user, application, state, seconds }: Blocker): Blocker
 })
 
 /** `session 4711 of "app" (psql, idle in transaction), whose transaction is open for 61 seconds` */
-export function wordsOf({ pid, user, application, state, seconds }: Blocker): string {
+export function describeBlocker({ pid, user, application, state, seconds }: Blocker): string {
   const of = user ? ` of "${user}"` : ''
   const about = [application, state].filter(Boolean).join(', ')
   const age = seconds === null ? '' : `, whose transaction is open for ${seconds} seconds`

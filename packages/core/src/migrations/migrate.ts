@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type pg from 'pg'
-import { findBlocked, wordsOf, type Blocked } from './lock-holders.ts'
+import { findBlocked, describeBlocker, type Blocked } from './lock-holders.ts'
 import { transaction, type Db } from '../postgres/transaction.ts'
 import { tryOf } from './lock-retries.ts'
 import { MigrationBlocked } from '../errors.ts'
@@ -25,8 +25,8 @@ export interface MigrationBoot extends Boot {
 
 /** A migration that has its locks may rewrite a large table. */
 const LONGEST_MS = 24 * 3600_000
-const SAY_EVERY_MS = 5000
-const LOOK_EVERY_MS = 100
+const LOG_EVERY_MS = 5000
+const CHECK_EVERY_MS = 100
 
 /**
  * Runs the files of `folder` that have not run yet, in the order of their names, each in a
@@ -99,7 +99,7 @@ async function tryFile(
       await withoutTimeLimits(db)
       await db.query(`select set_config('lock_timeout', $1, true)`, [`${lockMs}ms`])
       const { rows } = await db.query('select pg_backend_pid() as pid')
-      watch.look(rows[0].pid)
+      watch.start(rows[0].pid)
       // Where the connection that holds the turn is lost, another process takes it.
       await db.query(`lock table svc."__svc.migrations" in share row exclusive mode`)
       if ((await findApplied(db, owner)).has(name)) return
@@ -107,7 +107,7 @@ async function tryFile(
       await recordApplied(db, owner, name)
     },
     { timeoutMs: LONGEST_MS },
-  ).finally(() => watch.rest())
+  ).finally(() => watch.stop())
 }
 
 /** A lock that was not to be had in time (55P03), or a deadlock (40P01). */
@@ -120,10 +120,10 @@ class LockWatch {
   #turn: Db
   #about: { owner: string; name: string }
   #beganMs = performance.now()
-  #saidMs = this.#beganMs
+  #loggedMs = this.#beganMs
   #pid: number | undefined
   #timer: NodeJS.Timeout | undefined
-  #looking: Promise<void> = Promise.resolve()
+  #checking: Promise<void> = Promise.resolve()
   #blocked: Blocked | undefined
 
   constructor(boot: Boot, turn: Db, about: { owner: string; name: string }) {
@@ -132,26 +132,26 @@ class LockWatch {
     this.#about = about
   }
 
-  look(pid: number): void {
+  start(pid: number): void {
     this.#pid = pid
     this.#timer ??= setInterval(() => {
-      this.#looking = this.#looking.then(() => this.#look()).catch(() => {})
-    }, LOOK_EVERY_MS)
+      this.#checking = this.#checking.then(() => this.#check()).catch(() => {})
+    }, CHECK_EVERY_MS)
   }
 
-  rest(): void {
+  stop(): void {
     this.#pid = undefined
   }
 
   /** @throws MigrationBlocked when there have been ten minutes of tries */
   async failed(cause: unknown): Promise<void> {
-    await this.#looking
+    await this.#checking
     const waitedSeconds = secondsOf(performance.now() - this.#beganMs)
-    this.#say(WAITS, { waitedSeconds, ...this.#blocked })
+    this.#logProgress(WAITS, { waitedSeconds, ...this.#blocked })
     if (performance.now() - this.#beganMs < (this.#boot.giveUpMs ?? GIVE_UP_MS)) return
     const { owner, name } = this.#about
     const { table, blockers = [] } = this.#blocked ?? {}
-    const by = blockers.length > 0 ? ` that is held by ${blockers.map(wordsOf).join(' and ')}` : ''
+    const by = blockers.length > 0 ? ` that is held by ${blockers.map(describeBlocker).join(' and ')}` : ''
     throw Object.assign(
       new MigrationBlocked(
         `svcCore: the migration ${name} of ${owner} has waited ${waitedSeconds} seconds for a lock${table ? ` on ${table}` : ''}${by}: end that transaction, and boot again`,
@@ -162,20 +162,20 @@ class LockWatch {
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    await this.#looking
+    await this.#checking
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     if (this.#pid === undefined) return
     const blocked = await findBlocked(this.#turn, this.#pid)
     if (blocked) this.#blocked = blocked
-    else this.#say(RUNS, { seconds: secondsOf(performance.now() - this.#beganMs) })
+    else this.#logProgress(RUNS, { seconds: secondsOf(performance.now() - this.#beganMs) })
   }
 
-  #say(message: string, details: object): void {
+  #logProgress(message: string, details: object): void {
     const nowMs = performance.now()
-    if (nowMs - this.#saidMs < SAY_EVERY_MS) return
-    this.#saidMs = nowMs
+    if (nowMs - this.#loggedMs < LOG_EVERY_MS) return
+    this.#loggedMs = nowMs
     const level = message === WAITS ? 'warn' : 'info'
     this.#boot.log[level]({ migration: this.#about, ...details }, message)
   }

@@ -1,5 +1,5 @@
 /** One process at a time makes or changes tables. */
-import { findLockHolder, wordsOf } from './lock-holders.ts'
+import { findLockHolder, describeBlocker } from './lock-holders.ts'
 import { MigrationBlocked } from '../errors.ts'
 import type { WorkerPool } from '../postgres/worker-pool.ts'
 import { ADVISORY_LOCKS } from '../postgres/advisory-locks.ts'
@@ -8,9 +8,9 @@ import type { Db } from '../postgres/transaction.ts'
 
 /** One lock for all packages: ten processes that boot at once on an empty database take turns. */
 const LOCK = ADVISORY_LOCKS.migrations
-const FIRST_LOOK_MS = 20
-const LONGEST_LOOK_MS = 500
-const SAY_EVERY_MS = 5000
+const FIRST_PAUSE_MS = 20
+const LONGEST_PAUSE_MS = 500
+const LOG_EVERY_MS = 5000
 
 export interface BootLog {
   info(details: object, message: string): void
@@ -47,25 +47,25 @@ export function withMigrationLock<T>(boot: Boot, run: (turn: Db) => Promise<T>):
 async function waitForMigrationLock(boot: Boot, turn: Db): Promise<void> {
   const { log, signal, giveUpMs = GIVE_UP_MS } = boot
   const beganMs = performance.now()
-  let saidMs = beganMs
-  for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 2)) {
+  let loggedMs = beganMs
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
     const { rows } = await turn.query('select pg_try_advisory_xact_lock($1) as taken', [LOCK])
     if (rows[0].taken) return
     signal.throwIfAborted()
     const nowMs = performance.now()
     const isOver = nowMs - beganMs > giveUpMs
-    if (isOver || nowMs - saidMs > SAY_EVERY_MS) {
-      saidMs = nowMs
+    if (isOver || nowMs - loggedMs > LOG_EVERY_MS) {
+      loggedMs = nowMs
       const heldBy = await findLockHolder(turn, LOCK)
       const waitedSeconds = secondsOf(nowMs - beganMs)
       log.warn({ heldBy, waitedSeconds }, WAITS)
       if (isOver) {
         throw new MigrationBlocked(
-          `svcCore: the boot has waited ${waitedSeconds} seconds for another process that makes or changes tables${heldBy ? ` (${wordsOf(heldBy)})` : ''}: wait for its end, or end that session, and boot again`,
+          `svcCore: the boot has waited ${waitedSeconds} seconds for another process that makes or changes tables${heldBy ? ` (${describeBlocker(heldBy)})` : ''}: wait for its end, or end that session, and boot again`,
         )
       }
     }
-    await pause(lookMs * (0.5 + Math.random()), signal)
+    await pause(pauseMs * (0.5 + Math.random()), signal)
   }
 }
 

@@ -46,7 +46,7 @@ export function whatIsMissing(message: string, facts: Facts | undefined): string
   const { role, database, mayCreateSchemas, schemas } = facts
   const forRows = schemas.flatMap(({ name, exists, usage, tables }) => [
     ...(exists && !usage ? [`usage on the schema "${name}"`] : []),
-    ...wordsOfTables(name, tables),
+    ...describeTables(name, tables),
   ])
   const forTables = schemas.flatMap(({ name, exists, create, foreign }) => [
     ...(exists || mayCreateSchemas
@@ -64,7 +64,7 @@ export function whatIsMissing(message: string, facts: Facts | undefined): string
   return `svcCore: the role ${grantee} lacks ${wanted.join(', ')} (${message}): grant it, or boot once as a role that has it`
 }
 
-function wordsOfTables(schema: string, tables: SchemaFacts['tables']): string[] {
+function describeTables(schema: string, tables: SchemaFacts['tables']): string[] {
   const byRights = Map.groupBy(tables, ({ lacks }) => lacks.join(', '))
   return [...byRights].map(
     ([rights, group]) =>

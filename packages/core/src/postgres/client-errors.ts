@@ -9,17 +9,17 @@ import type pg from 'pg'
  */
 export function handleClientErrors(pool: pg.Pool): () => void {
   const listening = new WeakSet<pg.PoolClient>()
-  const hear = (client: pg.PoolClient) => {
+  const listenTo = (client: pg.PoolClient) => {
     if (listening.has(client)) return
     listening.add(client)
     // The caller that uses the client gets the error from its statements.
     client.on('error', () => {})
   }
-  pool.on('connect', hear)
+  pool.on('connect', listenTo)
   // A pool that was given has clients already.
-  pool.on('acquire', hear)
+  pool.on('acquire', listenTo)
   return () => {
-    pool.off('connect', hear)
-    pool.off('acquire', hear)
+    pool.off('connect', listenTo)
+    pool.off('acquire', listenTo)
   }
 }

@@ -5,17 +5,17 @@ import { addressOf } from './connection-config.ts'
 /** Whether an error says that Postgres cannot be asked now, rather than that it refused a statement. */
 export function isConnectionError(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
-  if (typeof code === 'string' && (AWAY_STATES.test(code) || AWAY_CODES.has(code))) return true
-  return typeof message === 'string' && AWAY_MESSAGES.test(message)
+  if (typeof code === 'string' && (UNAVAILABLE_STATES.test(code) || UNAVAILABLE_CODES.has(code))) return true
+  return typeof message === 'string' && UNAVAILABLE_MESSAGES.test(message)
 }
 
 /**
  * SQLSTATEs: connections (08), a server that stops or starts (57P01 to 57P05), too many clients
  * (53300), and a server that only reads, which a failover leaves behind for a moment (25006).
  */
-const AWAY_STATES = /^(08...|57P0[1-5]|53300|25006)$/
+const UNAVAILABLE_STATES = /^(08...|57P0[1-5]|53300|25006)$/
 
-const AWAY_CODES = new Set([
+const UNAVAILABLE_CODES = new Set([
   // Of ours, which has such an error as its cause.
   'SVC_UNAVAILABLE',
   'ECONNREFUSED',
@@ -30,7 +30,7 @@ const AWAY_CODES = new Set([
 ])
 
 /** pg and pg-pool give these no code. */
-const AWAY_MESSAGES =
+const UNAVAILABLE_MESSAGES =
   /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed)|Cannot use a pool after calling end|Query read timeout)/
 
 /** One sentence for the operator who starts the process. It never contains a password. */

@@ -85,9 +85,9 @@ export function foreignDb(db: unknown): Foreign | undefined {
  */
 export function assertTransaction(given: unknown, wanted: string): void {
   const library = LIBRARIES.find(({ name }) => name === wanted) as Library
-  const isThing = (typeof given === 'object' || typeof given === 'function') && given !== null
+  const isObjectLike = (typeof given === 'object' || typeof given === 'function') && given !== null
   const shape = given as Shape
-  if (isThing && library.is(shape) && library.isTransaction(shape)) return
+  if (isObjectLike && library.is(shape) && library.isTransaction(shape)) return
   const [caller] = library.adapter.split('(')
   throw new InvalidTransaction(
     `${caller} takes a transaction of ${wanted}, got ${foreignDb(given)?.what ?? kindOf(given)}: begin with ${library.begin}, and pass what its function is given`,

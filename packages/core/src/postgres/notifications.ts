@@ -70,13 +70,13 @@ export class NotificationConnection implements Notifications {
     this.#listeners.set(channel, listeners.add(listener))
     if (!this.#canListen) return
     if (!this.#client) void this.#open()
-    else if (listeners.size === 1) void this.#say(`listen ${pg.escapeIdentifier(channel)}`)
+    else if (listeners.size === 1) void this.#query(`listen ${pg.escapeIdentifier(channel)}`)
   }
 
   async send(channel: string, payload: string): Promise<void> {
     if (!this.#client) await this.#open()
     // A signal says nothing that a crash could make untrue: its commit need not wait for the disk.
-    await this.#say(`select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, [
+    await this.#query(`select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, [
       channel,
       payload,
     ])
@@ -155,7 +155,7 @@ export class NotificationConnection implements Notifications {
     client.on('error', (error) => this.#lost(client, error))
     client.on('end', () => this.#lost(client))
     client.on('notification', ({ channel, payload = '', processId }) =>
-      this.#hear(channel, payload, processId === processIdOf(client)),
+      this.#receive(channel, payload, processId === processIdOf(client)),
     )
     try {
       await client.connect()
@@ -174,7 +174,7 @@ export class NotificationConnection implements Notifications {
     }
   }
 
-  #hear(channel: string, payload: string, fromHere: boolean): void {
+  #receive(channel: string, payload: string, fromHere: boolean): void {
     for (const listener of this.#listeners.get(channel) ?? []) {
       try {
         listener(payload, fromHere)
@@ -200,7 +200,7 @@ export class NotificationConnection implements Notifications {
     this.#retry.unref()
   }
 
-  async #say(statement: string, values?: unknown[]): Promise<void> {
+  async #query(statement: string, values?: unknown[]): Promise<void> {
     const client = this.#client
     if (!client) return
     await this.#statements

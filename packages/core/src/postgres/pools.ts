@@ -52,14 +52,14 @@ export async function openDatabase(
   const given = isPool(option) ? option : undefined
   const config = configOf(option)
   const max = config.max ?? 10
-  const spared = given || max === 1 ? 0 : 1
+  const forWorkers = given || max === 1 ? 0 : 1
 
-  const pool = given ?? new pg.Pool({ ...config, max: max - spared })
+  const pool = given ?? new pg.Pool({ ...config, max: max - forWorkers })
   pool.on('error', logError)
-  const hearNoMore = handleClientErrors(pool)
+  const stopHandling = handleClientErrors(pool)
   try {
     await assertUsable(pool)
-    const workerPool = await openWorkerPool({ ...config, max: 1 + spared }, logError)
+    const workerPool = await openWorkerPool({ ...config, max: 1 + forWorkers }, logError)
     return {
       pool,
       db: workerPool.pooled ? inTransactions(pool) : cancelling(pool, workerPool),
@@ -72,13 +72,13 @@ export async function openDatabase(
       listener: config,
       async close() {
         await endPool(workerPool.pool)
-        hearNoMore()
+        stopHandling()
         if (given) pool.off('error', logError)
         else await endPool(pool)
       },
     }
   } catch (error) {
-    hearNoMore()
+    stopHandling()
     if (given) pool.off('error', logError)
     // Not awaited: a connection that is still being made would hold the error up.
     else void pool.end()

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { NotDrained } from '../errors.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { assertPositive, hostUnderTest } from './host-under-test.ts'
-import { findDueJobs, hasMoves, inWords } from './due-jobs.ts'
+import { findDueJobs, hasMoves, describeJobs } from './due-jobs.ts'
 
 /** Options of `drain`. */
 export interface DrainOptions {
@@ -11,8 +11,8 @@ export interface DrainOptions {
   timeoutMs?: number
 }
 
-const FIRST_LOOK_MS = 5
-const LONGEST_LOOK_MS = 50
+const FIRST_PAUSE_MS = 5
+const LONGEST_PAUSE_MS = 50
 
 /**
  * Resolves when every event, delivery and subscription that is due now is settled: handled,
@@ -32,16 +32,16 @@ export async function drain(
   const host = await hostUnderTest(app, 'drain')
   const until = performance.now() + timeoutMs
   await host.published()
-  for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 1.5)) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 1.5)) {
     if (!(await isBusy(host.db))) return
     if (performance.now() > until) {
       const jobs = await findDueJobs(host.db)
-      // What was left may have been settled between the two looks.
+      // What was left may have been settled between the two queries.
       if (jobs.length === 0 && !(await hasMoves(host.db))) return
-      throw new NotDrained(timeoutMs, inWords(jobs, host.hasWorkers))
+      throw new NotDrained(timeoutMs, describeJobs(jobs, host.hasWorkers))
     }
     host.wakeAll()
-    await pause(lookMs)
+    await pause(pauseMs)
   }
 }
 

@@ -56,7 +56,7 @@ export async function hasMoves(db: Db): Promise<boolean> {
 
 const SUBSCRIPTIONS = '__svc.sub/'
 
-export function inWords(jobs: readonly DueJobs[], hasWorkers: boolean): string {
+export function describeJobs(jobs: readonly DueJobs[], hasWorkers: boolean): string {
   const all = jobs.map(({ queue, group, isRunning, events, count }) => {
     const whose = queue.startsWith(SUBSCRIPTIONS)
       ? `events for the subscription "${queue.slice(SUBSCRIPTIONS.length)}"`

@@ -26,10 +26,10 @@ t.test('a report that was sent is forgotten, unless it has changed meanwhile', a
   reports.begun(job('a', 'two'), 130)
   const told = reports.of(['a'])
   reports.ended(job('a', 'two'), 160, 30)
-  reports.told('a', told)
+  reports.sent('a', told)
   t.same(reports.of(['a']), [{ grantId: 'two', afterMs: 30, tookMs: 30 }])
-  reports.told('a', reports.of(['a']))
-  reports.told('a', told)
+  reports.sent('a', reports.of(['a']))
+  reports.sent('a', told)
   t.same(reports.of(['a']), [])
 })
 

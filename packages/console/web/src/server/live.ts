@@ -20,10 +20,10 @@ export function openStream(): void {
   stream.addEventListener('open', () => {
     setConnected(true)
     // What changed before it was open, or while it was away, was told to nobody.
-    for (const topic of listeners.keys()) hear(topic)
+    for (const topic of listeners.keys()) notify(topic)
   })
   stream.addEventListener('error', () => setConnected(false))
-  stream.addEventListener('message', ({ data }) => hear((JSON.parse(String(data)) as Hint).type))
+  stream.addEventListener('message', ({ data }) => notify((JSON.parse(String(data)) as Hint).type))
 }
 
 export function closeStream(): void {
@@ -43,7 +43,7 @@ function setConnected(now: boolean): void {
   for (const watcher of states) watcher(now)
 }
 
-function hear(topic: Topic): void {
+function notify(topic: Topic): void {
   for (const listener of listeners.get(topic) ?? []) listener()
 }
 

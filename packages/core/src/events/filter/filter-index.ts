@@ -103,10 +103,10 @@ export class FilterIndex<One extends Filtered> {
     const counts = new Map<string, number>()
     for (const key of keys.flat(2)) counts.set(key, (counts.get(key) ?? 0) + 1)
     for (const [place, entry] of entries.entries()) {
-      const crowds = (keys[place] ?? []).map((need) =>
+      const shared = (keys[place] ?? []).map((need) =>
         need.reduce((sum, key) => sum + (counts.get(key) ?? 0), 0),
       )
-      const need = entry.needs[crowds.indexOf(Math.min(...crowds))]
+      const need = entry.needs[shared.indexOf(Math.min(...shared))]
       if (need) for (const { path, value } of need) this.#add(path, value, entry)
       else this.#unindexed.push(entry)
     }

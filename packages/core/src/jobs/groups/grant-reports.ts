@@ -31,7 +31,7 @@ export class GrantReports {
   }
 
   /** These reports of a group were sent. Newer ones are sent later. */
-  told(group: string, reports: readonly GrantReport[]): void {
+  sent(group: string, reports: readonly GrantReport[]): void {
     const known = this.#reports.get(group)
     if (!known) return
     for (const report of reports) {

@@ -20,8 +20,8 @@ interface Parts {
   log: { error(details: object, message: string): void }
   /** Names this process in the jobs that it claims. */
   owner: () => string | null
-  /** Whether this process hears notifications. */
-  hears: () => boolean
+  /** Whether this process receives notifications. */
+  isNotified: () => boolean
   /** The table of groups has changed: other processes read it again. */
   changed: () => void
   /** There may be parked jobs to claim. */
@@ -56,9 +56,9 @@ export class GroupScheduler {
       refreshSoon: () => this.refreshSoon(),
       wake,
     })
-    const { owner, hears } = parts
+    const { owner, isNotified } = parts
     const db = database.workerPool.prepared
-    this.restricted = new RestrictedClaims({ queue, db, states: this.#states, owner, hears, wake })
+    this.restricted = new RestrictedClaims({ queue, db, states: this.#states, owner, isNotified, wake })
   }
 
   /** Whether this queue's jobs have groups. */

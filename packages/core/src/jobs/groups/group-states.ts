@@ -36,7 +36,7 @@ const LONGEST_PAUSE_OPEN_MS = 1000
 /** Attempts of the group run in other processes, and their ends are not notified. */
 const LONGEST_PAUSE_BUSY_MS = 1000
 /** Of a restricted group, where notifications of new jobs do not come. */
-const LONGEST_PAUSE_DEAF_MS = 500
+const LONGEST_PAUSE_UNNOTIFIED_MS = 500
 /** Jobs that are due were locked by others. */
 const SHORTEST_PAUSE_MS = 20
 const READY = { emptyUntil: 0, emptyForMs: FIRST_PAUSE_MS, isAsked: false }
@@ -163,17 +163,17 @@ export class GroupStates {
   }
 
   /**
-   * What a claim of restricted groups says of one. `hears`: whether new jobs are notified. What has
+   * What a claim of restricted groups says of one. `isNotified`: whether new jobs are notified. What has
    * been heard meanwhile may be newer.
    */
-  answered({ group, isBusy, hasMore, waitMs }: GroupAnswer, now: number, hears: boolean): void {
+  answered({ group, isBusy, hasMore, waitMs }: GroupAnswer, now: number, isNotified: boolean): void {
     const state = this.#states.get(group)
     if (!state?.isAsked) return
     const longest = isBusy
       ? LONGEST_PAUSE_BUSY_MS
-      : hears
+      : isNotified
         ? LONGEST_PAUSE_MS
-        : LONGEST_PAUSE_DEAF_MS
+        : LONGEST_PAUSE_UNNOTIFIED_MS
     if (hasMore && !isBusy && typeof waitMs !== 'number') {
       Object.assign(state, READY)
     } else if (typeof waitMs === 'number') {

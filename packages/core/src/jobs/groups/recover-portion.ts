@@ -2,7 +2,7 @@
 import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from '../retry-settings.ts'
 import { redriveDeadLetters } from '../pg-boss/redrive-dead-letters.ts'
-import { hastenRetries } from '../pg-boss/waiting-retries.ts'
+import { makeRetriesDue } from '../pg-boss/waiting-retries.ts'
 import type { Worker } from '../worker.ts'
 import { recordParked } from '../groups-table.ts'
 import { recordPortion, type RecoveredPortion, type Recovery } from './recoveries-table.ts'
@@ -34,7 +34,7 @@ async function recovered(
     return (await worker.recoverMissing?.(db, recovery, limit)) ?? nothing
   }
   if (what === 'failed') {
-    const done = await hastenRetries(db, queue, { group, since, until }, limit)
+    const done = await makeRetriesDue(db, queue, { group, since, until }, limit)
     return { done, isFinished: done < limit }
   }
   // Not one more than were counted: a letter may have died in the span and be visible only now.

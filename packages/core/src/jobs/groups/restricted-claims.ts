@@ -16,8 +16,8 @@ interface Parts {
   states: GroupStates
   /** Names this process in the jobs that it claims. */
   owner: () => string | null
-  /** Whether this process hears notifications. */
-  hears: () => boolean
+  /** Whether this process receives notifications. */
+  isNotified: () => boolean
   wake: () => void
 }
 
@@ -31,15 +31,15 @@ export class RestrictedClaims {
 
   async claim(limits: { group: string; limit: number }[]): Promise<Job[]> {
     if (limits.length === 0) return []
-    const { queue, db, states, owner, hears } = this.#parts
+    const { queue, db, states, owner, isNotified } = this.#parts
     const groups = limits.map(({ group }) => group)
     const reports = this.#reports.of(groups)
     states.asked(groups)
     const { jobs, answers } = await claimRestricted(db, queue, limits, reports, owner())
     const now = Date.now()
     for (const answer of answers) {
-      if (answer.isTold) this.#reports.told(answer.group, reports)
-      states.answered(answer, now, hears())
+      if (answer.isTold) this.#reports.sent(answer.group, reports)
+      states.answered(answer, now, isNotified())
     }
     return jobs
   }

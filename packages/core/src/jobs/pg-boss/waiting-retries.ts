@@ -25,7 +25,7 @@ export async function countWaitingRetries(
 }
 
 /** Makes the next attempt of a portion of them due now. Returns of how many. */
-export async function hastenRetries(
+export async function makeRetriesDue(
   db: Db,
   queue: string,
   { group, since, until }: FailedIn,

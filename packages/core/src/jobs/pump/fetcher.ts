@@ -16,8 +16,8 @@ interface Parts {
   db: Db
   /** Names this process in the jobs that it claims. */
   owner: () => string | null
-  /** Whether this process hears notifications. */
-  hears: () => boolean
+  /** Whether this process receives notifications. */
+  isNotified: () => boolean
   slots: Slots
   fetchAhead: FetchAhead
   groups: GroupScheduler
@@ -83,7 +83,7 @@ export class Fetcher {
       after(second)
       if (fetchResult(second) === 'full') return 0
     }
-    return pollMsAfter(Date.now() - this.#lastJobAt, lane, this.#parts.hears())
+    return pollMsAfter(Date.now() - this.#lastJobAt, lane, this.#parts.isNotified())
   }
 
   async fetch(lane: Lane, limit: number, excludedGroups: string[]) {

@@ -7,12 +7,12 @@ import type { Lane } from '../job.ts'
 /** How long a queue must be without a job to count as idle. */
 export const IDLE_AFTER_MS = 5000
 
-/** `hears`: whether this process hears notifications; behind a pooler it does not. */
-export function pollMsAfter(idleMs: number, lane: Lane, hears: boolean): number {
-  if (idleMs < IDLE_AFTER_MS) return hears ? 500 : 100
-  if (idleMs < 60_000) return hears ? 1000 : 500
-  if (lane === 'first') return hears ? 4000 : 2000
-  return hears ? 8000 : 5000
+/** `isNotified`: whether this process receives notifications; behind a pooler it does not. */
+export function pollMsAfter(idleMs: number, lane: Lane, isNotified: boolean): number {
+  if (idleMs < IDLE_AFTER_MS) return isNotified ? 500 : 100
+  if (idleMs < 60_000) return isNotified ? 1000 : 500
+  if (lane === 'first') return isNotified ? 4000 : 2000
+  return isNotified ? 8000 : 5000
 }
 
 const SHORTEST_PAUSE_MS = 100

@@ -34,8 +34,8 @@ interface Parts {
   }
   /** Names this process in the jobs that it claims. */
   owner: () => string | null
-  /** Whether this process hears notifications. */
-  hears: () => boolean
+  /** Whether this process receives notifications. */
+  isNotified: () => boolean
   /** The table of groups has changed: other processes read it again. */
   groupsChanged(): void
   /** Outcomes have been settled. */
@@ -78,7 +78,7 @@ export class Pump {
       database,
       log,
       owner: parts.owner,
-      hears: parts.hears,
+      isNotified: parts.isNotified,
       changed: () => parts.groupsChanged(),
       wake: () => this.#sleeps.retry.wake(),
     })
@@ -111,7 +111,7 @@ export class Pump {
       queue,
       db: db.prepared,
       owner: parts.owner,
-      hears: parts.hears,
+      isNotified: parts.isNotified,
       slots,
       fetchAhead,
       groups,

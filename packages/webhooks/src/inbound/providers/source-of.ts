@@ -91,10 +91,10 @@ function keyer(
   readingOf: (r: InboundRequest, b: string) => Reading,
 ) {
   const find = firstOf(deduplicate)
-  const tellsItems = JSON.stringify(deduplicate).includes('{item:')
+  const distinguishesItems = JSON.stringify(deduplicate).includes('{item:')
   const keyOf = (request: InboundRequest, body: string, item?: unknown): string | null => {
     const key = find({ ...readingOf(request, body), item }) ?? null
-    if (key === null || split === undefined || tellsItems) return key
+    if (key === null || split === undefined || distinguishesItems) return key
     return `${key} ${hash('sha256', JSON.stringify(item ?? null))}`
   }
   return showHeaders(keyOf, headersIn(deduplicate))

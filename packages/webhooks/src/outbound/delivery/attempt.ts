@@ -116,7 +116,7 @@ async function send(
   }
   const options = { contentType, timeoutMs: timeoutMs ?? undefined }
   const result = await post.send(new URL(webhook.url), headers, body, signal, options)
-  if (saysOfReceiver(result, delivery)) {
+  if (countsForHealth(result, delivery)) {
     settings.health.add({
       webhookId: webhook.id,
       hasSucceeded: errorOf(result) === null,
@@ -139,6 +139,6 @@ async function send(
  * Whether the result counts for the health of the receiver. A failure of this host does not count.
  * A failed lifecycle event does not either: it would lead to another lifecycle event.
  */
-const saysOfReceiver = (result: PostResult, { event, isElsewhere }: Delivery): boolean =>
+const countsForHealth = (result: PostResult, { event, isElsewhere }: Delivery): boolean =>
   isElsewhere !== true &&
   (errorOf(result) === null || (result.isOurFault !== true && !isLifecycleEvent(event)))

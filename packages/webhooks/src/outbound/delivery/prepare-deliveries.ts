@@ -32,7 +32,7 @@ export async function prepareDeliveries(
   for (const { data, published } of jobs) {
     const { target, event: name, eventId: id } = data
     webhookIds.add(target)
-    if (id !== null && !isInHand(published)) wanted.set(eventKey(name, id), { name, id })
+    if (id !== null && !hasPayload(published)) wanted.set(eventKey(name, id), { name, id })
   }
   const [webhooks, events] = await Promise.all([
     findWebhooksForDelivery(db, [...webhookIds]),
@@ -42,7 +42,7 @@ export async function prepareDeliveries(
   const eventOf = new Map(events.map((event) => [eventKey(event.name, event.id), event]))
   return ({ data: { target, event, eventId, payload }, published }) => {
     const webhook = webhookOf.get(target) ?? { webhook: undefined }
-    if (isInHand(published)) {
+    if (hasPayload(published)) {
       return { ...webhook, payload: published.payload, traceContext: published.traceContext }
     }
     const stored = eventId === null ? undefined : eventOf.get(eventKey(event, eventId))
@@ -73,7 +73,7 @@ function opened(
 }
 
 /** Whether the payload need not be read. A large one waits for its turn as any other. */
-const isInHand = (
+const hasPayload = (
   published: DeliveryJob['published'],
 ): published is NonNullable<DeliveryJob['published']> =>
   published !== undefined && Buffer.byteLength(published.payload) <= LARGE_BYTES

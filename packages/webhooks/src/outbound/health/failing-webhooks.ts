@@ -17,7 +17,7 @@ import type { AutoDisable } from './auto-disable-options.ts'
 const PROBE_MARGIN_SECONDS = 5
 
 /** How often the table is looked at: often enough for the shortest of the times. */
-export function lookEverySeconds(settings: AutoDisable): number {
+export function checkEverySeconds(settings: AutoDisable): number {
   const { failingForSeconds, warnAfterSeconds, probeEverySeconds } = settings
   const shortest = Math.min(failingForSeconds, warnAfterSeconds, probeEverySeconds ?? Infinity)
   return Math.min(10, Math.max(0.5, shortest / 4))
@@ -36,7 +36,7 @@ export class FailingWebhooks {
     this.#leaseSeconds = Math.max(settings.probeEverySeconds ?? 0, attemptSeconds)
   }
 
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     await this.#core.transaction((db) => this.#warn(db))
     let after: string | null = null
     do after = await this.#disableSome(after)
