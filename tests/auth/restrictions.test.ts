@@ -1,12 +1,12 @@
 import t from 'tap'
-import { assertMayGive, isWider, type Giver } from '../../packages/auth/src/restrictions.ts'
+import { assertMayGrant, isWider, type Grantor } from '../../packages/auth/src/restrictions.ts'
 import { createScopeNames } from '../../packages/auth/src/scopes.ts'
 
 const names = createScopeNames(['billing:read', 'billing:write'], { viewer: ['billing:read'] })
 const SOON = '2030-01-01T00:00:00.000Z'
 const LATER = '2031-01-01T00:00:00.000Z'
 const plain = { scopes: ['read'], expiresAt: null, allowedIps: null, limits: null, quota: null }
-const giver: Giver = { ...plain, scopes: ['auth:manage'], id: 'giver', tenant: null }
+const grantor: Grantor = { ...plain, scopes: ['auth:manage'], id: 'grantor', tenant: null }
 const OFFICE = ['192.0.2.0/24']
 
 const SLOW = [{ limit: 10, perSeconds: 60 }]
@@ -15,7 +15,7 @@ const MONTHLY = { limit: 100, period: 'month' } as const
 const REFUSED = { code: 'SVC_AUTH_NOT_GRANTABLE', statusCode: 403 }
 
 t.test('a key grants other keys only scopes that it has itself', (t) => {
-  const rows: [about: string, giver: Partial<Giver>, given: object, refused?: typeof REFUSED][] = [
+  const rows: [about: string, grantor: Partial<Grantor>, given: object, refused?: typeof REFUSED][] = [
     ['nothing restricts it', {}, {}],
     ['an earlier expiry', { expiresAt: LATER }, { expiresAt: SOON }],
     ['the same expiry', { expiresAt: SOON }, { expiresAt: SOON }],
@@ -43,7 +43,7 @@ t.test('a key grants other keys only scopes that it has itself', (t) => {
       {},
       REFUSED,
     ],
-    ['itself, no expiry', { scopes: ['admin'], expiresAt: SOON }, { id: 'giver' }, REFUSED],
+    ['itself, no expiry', { scopes: ['admin'], expiresAt: SOON }, { id: 'grantor' }, REFUSED],
     ['a role that it holds', { scopes: ['role:viewer'] }, { scopes: ['role:viewer'] }],
     ['the scope of its role', { scopes: ['role:viewer'] }, { scopes: ['billing:read'] }],
     [
@@ -55,9 +55,9 @@ t.test('a key grants other keys only scopes that it has itself', (t) => {
     ['a part of its namespace', { scopes: ['billing:*'] }, { scopes: ['billing:write'] }],
   ]
   for (const [about, has, given, refused] of rows) {
-    const give = () => assertMayGive(names, { ...giver, ...has }, { ...plain, id: null, ...given })
-    if (refused) t.throws(give, refused, about)
-    else t.doesNotThrow(give, about)
+    const grant = () => assertMayGrant(names, { ...grantor, ...has }, { ...plain, id: null, ...given })
+    if (refused) t.throws(grant, refused, about)
+    else t.doesNotThrow(grant, about)
   }
   t.end()
 })

@@ -61,7 +61,7 @@ t.test('the events of a process that was killed end when its lease has lapsed', 
   for (let seconds = 0; seconds < 30; seconds += 10) {
     t.equal((await eventsOf(host)).length, 3, `after ${seconds} seconds`)
     nowMs += 10_000
-    await lease.beat()
+    await lease.renew()
   }
   t.strictSame(await eventsOf(host), ['order.made'])
 })

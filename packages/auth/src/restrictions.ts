@@ -8,26 +8,26 @@ import { ungrantable, type ScopeNames } from './scopes.ts'
 /** The fields that decide what a key may do. */
 export type Powers = Pick<KeyFields, 'scopes' | 'expiresAt' | 'allowedIps' | 'limits' | 'quota'>
 
-/** The key that asks. */
-export interface Giver extends Powers {
+/** The key of the caller, which grants rights to another key. */
+export interface Grantor extends Powers {
   id: string | null
   tenant: string | null
 }
 
-/** Restrictions of `giver` that `given` does not have, by the names of their fields. */
-function lifted(giver: Powers, given: Powers): string[] {
+/** Restrictions of `grantor` that `given` does not have, by the names of their fields. */
+function liftedRestrictions(grantor: Powers, given: Powers): string[] {
   return [
-    ...(endsLater(given.expiresAt, giver.expiresAt) ? ['expiresAt'] : []),
-    ...(comesFromMore(given.allowedIps, giver.allowedIps) ? ['allowedIps'] : []),
-    ...(areWithin(given.limits, giver.limits) ? [] : ['limits']),
-    ...(isQuotaWithin(given.quota, giver.quota) ? [] : ['quota']),
+    ...(endsLater(given.expiresAt, grantor.expiresAt) ? ['expiresAt'] : []),
+    ...(allowsMoreAddresses(given.allowedIps, grantor.allowedIps) ? ['allowedIps'] : []),
+    ...(areWithin(given.limits, grantor.limits) ? [] : ['limits']),
+    ...(isQuotaWithin(given.quota, grantor.quota) ? [] : ['quota']),
   ]
 }
 
 export const endsLater = (given: string | null, than: string | null): boolean =>
   than !== null && (given === null || Date.parse(given) > Date.parse(than))
 
-const comesFromMore = (given: readonly string[] | null, than: readonly string[] | null): boolean =>
+const allowsMoreAddresses = (given: readonly string[] | null, than: readonly string[] | null): boolean =>
   than !== null && (given === null || !isCoveredBy(given, than))
 
 /** Whether a change gives a key more than it had. */
@@ -39,7 +39,7 @@ export function isWider(
   const held = names.resolve(before.scopes)
   const isMoreScopes =
     !held.includes('admin') && names.resolve(after.scopes).some((scope) => !held.includes(scope))
-  return isMoreScopes || lifted(before, after).length > 0 || (!before.enabled && after.enabled)
+  return isMoreScopes || liftedRestrictions(before, after).length > 0 || (!before.enabled && after.enabled)
 }
 
 /**
@@ -49,17 +49,17 @@ export function isWider(
  * @param given `id`: `null` for a key that is made
  * @throws ScopeNotGrantable, NotGrantable
  */
-export function assertMayGive(
+export function assertMayGrant(
   names: ScopeNames,
-  giver: Giver,
+  grantor: Grantor,
   given: Powers & { id: string | null },
 ): void {
-  const held = names.resolve(giver.scopes)
+  const held = names.resolve(grantor.scopes)
   const withheld = ungrantable(held, names.resolve(given.scopes))
   if (withheld.length > 0) throw new ScopeNotGrantable(withheld.join(', '))
-  const isOperatorsAdmin = giver.tenant === null && held.includes('admin')
-  const fields = lifted(giver, given).filter(
-    (field) => field !== 'expiresAt' || !isOperatorsAdmin || giver.id === given.id,
+  const isOperatorsAdmin = grantor.tenant === null && held.includes('admin')
+  const fields = liftedRestrictions(grantor, given).filter(
+    (field) => field !== 'expiresAt' || !isOperatorsAdmin || grantor.id === given.id,
   )
   if (fields.length > 0) throw new NotGrantable(fields.join(', '))
 }

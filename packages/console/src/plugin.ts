@@ -20,7 +20,7 @@ import { pageRoutes } from './routes/page.ts'
 import { portalRoutes } from './routes/portal.ts'
 import { tokenOf } from './access/sender.ts'
 import { sessionRoutes } from './routes/session.ts'
-import { endSessionsSooner, sweepSessions } from './tables/sessions.ts'
+import { shiftSessionExpiry, sweepSessions } from './tables/sessions.ts'
 
 const SWEEP_SECONDS = 600
 /** What svcWebhooks tells of each inbound request of this process. */
@@ -58,7 +58,7 @@ async function mount(
   core.every(SWEEP_SECONDS, 'sessions of the console that have expired', () =>
     sweepSessions(core.db),
   )
-  core.onAdvance({ rows: endSessionsSooner })
+  core.onAdvance({ rows: shiftSessionExpiry })
   const setHeaders = securityHeaders(settings.frameAncestors)
   await app.register(
     async (child) => {

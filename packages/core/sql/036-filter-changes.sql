@@ -3,29 +3,29 @@
 create table svc."__svc.filter_changes" (
   -- Of recipients who asked for the same event and have the same tenant. A hash: two circles that share
   -- one are read more often, and an erased tenant leaves no name behind.
-  circle bigint not null,
+  filter_set bigint not null,
   -- Transactions do not commit in the order of their numbers: whether a process has read what this one
   -- wrote is asked of the snapshot with which it read.
   changed_by xid8 not null default pg_current_xact_id(),
   changed_at timestamptz not null default clock_timestamp()
 );
 
-create index on svc."__svc.filter_changes" (circle, changed_by);
+create index on svc."__svc.filter_changes" (filter_set, changed_by);
 create index on svc."__svc.filter_changes" (changed_at);
 
-create function svc."__svc.circle"(event_name text, tenant text) returns bigint
+create function svc."__svc.filter_set"(event_name text, tenant text) returns bigint
 language sql immutable as $$ select hashtextextended(event_name || ' ' || tenant, 0) $$;
 
 create function svc."__svc.note_filter_change"() returns trigger
 language plpgsql as $$
 begin
   if old.filter is not null then
-    insert into svc."__svc.filter_changes" (circle)
-    values (svc."__svc.circle"(old.event_name, old.tenant));
+    insert into svc."__svc.filter_changes" (filter_set)
+    values (svc."__svc.filter_set"(old.event_name, old.tenant));
   end if;
   if new.filter is not null then
-    insert into svc."__svc.filter_changes" (circle)
-    values (svc."__svc.circle"(new.event_name, new.tenant));
+    insert into svc."__svc.filter_changes" (filter_set)
+    values (svc."__svc.filter_set"(new.event_name, new.tenant));
   end if;
   return null;
 end

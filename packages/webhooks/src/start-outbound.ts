@@ -30,8 +30,8 @@ import { reencryptWebhooks } from './operations/reencrypt.ts'
 import { createRecoveryOperations, type RecoveryOperations } from './operations/recover.ts'
 import { createReadStats, type ReadStats } from './operations/stats.ts'
 import { createWebhookOperations, type WebhookOperations } from './operations/webhooks.ts'
-import { setBackFailures } from './tables/webhook-health.ts'
-import { endSecretsSooner } from './tables/webhook-secrets.ts'
+import { shiftFailureTimes } from './tables/webhook-health.ts'
+import { shiftSecretExpiry } from './tables/webhook-secrets.ts'
 
 export interface Outbound {
   webhooks: WebhookOperations
@@ -96,8 +96,8 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     core.every(checkEverySeconds(settings.autoDisable), 'failing webhooks', () => failing.check())
   }
   core.reencryption.add(() => reencryptWebhooks(core))
-  core.onAdvance({ rows: endSecretsSooner })
-  core.onAdvance({ written: () => health.flush(), rows: setBackFailures })
+  core.onAdvance({ rows: shiftSecretExpiry })
+  core.onAdvance({ written: () => health.flush(), rows: shiftFailureTimes })
   core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () =>
     recordCrashedAttempts(core),
   )

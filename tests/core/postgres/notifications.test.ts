@@ -82,11 +82,11 @@ for (const canListen of [true, false]) {
       const line = new NotificationConnection({ connectionString: proxy.url }, canListen, () => {})
       t.teardown(() => line.close())
       const ask = async (n: number) =>
-        (await line.ask('select $1::int as n', [n], TIMEOUT)).rows[0].n as number
+        (await line.query('select $1::int as n', [n], TIMEOUT)).rows[0].n as number
       t.equal(line.isResponsive(1000), false, 'before it is there')
       t.equal(await ask(1), 1)
       t.equal(line.isResponsive(1000), true)
-      await t.rejects(line.ask('select 1/0', [], TIMEOUT), { message: /division by zero/ })
+      await t.rejects(line.query('select 1/0', [], TIMEOUT), { message: /division by zero/ })
       t.equal(line.isResponsive(1000), true, 'a statement that fails costs no connection')
 
       proxy.cut()
@@ -113,7 +113,7 @@ t.test(
     const { core } = await startHost(t, { database })
     await core.db.query('create table noted (text text, at serial)')
     const note = (text: string, options: object = {}) =>
-      line.ask('insert into noted (text) values ($1)', [text], { ...TIMEOUT, ...options })
+      line.query('insert into noted (text) values ($1)', [text], { ...TIMEOUT, ...options })
     await note('first')
 
     const locker = await core.svc.database.connect()
@@ -138,10 +138,10 @@ t.test('a notification connection that does not answer in time is replaced', asy
   const database = await freshDatabase(t)
   const line = new NotificationConnection({ connectionString: database }, false, () => {})
   t.teardown(() => line.close())
-  await line.ask('select 1', [], TIMEOUT)
-  await t.rejects(line.ask('select pg_sleep(600)', [], { timeoutMs: 50 }), { message: /50 ms/ })
+  await line.query('select 1', [], TIMEOUT)
+  await t.rejects(line.query('select pg_sleep(600)', [], { timeoutMs: 50 }), { message: /50 ms/ })
   await until(() =>
-    line.ask('select 1', [], TIMEOUT).then(
+    line.query('select 1', [], TIMEOUT).then(
       () => true,
       () => false,
     ),

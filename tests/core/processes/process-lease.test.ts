@@ -127,13 +127,13 @@ t.test('a process drops in the background the events that ended processes declar
   await closedAgo(closed, 61)
   await closedAgo(restarts, 30)
 
-  await one.beat()
+  await one.renew()
   t.equal(await eventsOfS(), 'closed killed one restarts', 'not before its own lease is steady')
   clock.nowMs += LEASE_MS
-  await one.beat()
+  await one.renew()
   t.equal(await eventsOfS(), 'one restarts', 'a restart takes less than a minute')
   await closedAgo(restarts, 61)
-  await one.beat()
+  await one.renew()
   t.equal(await eventsOfS(), 'one')
 })
 
@@ -146,11 +146,11 @@ t.test(
     for (const lease of [one, other]) await lease.ready()
     clock.nowMs += LEASE_MS
     for (const lease of [one, other]) await lapse(lease)
-    await one.beat()
+    await one.renew()
     t.equal(await eventsOfS(), 'one other')
-    await other.beat()
+    await other.renew()
     clock.nowMs += LEASE_MS
-    await one.beat()
+    await one.renew()
     t.equal(await eventsOfS(), 'one other')
   },
 )
@@ -162,12 +162,12 @@ t.test('a process whose lease lapsed declares its events again', async (t) => {
   for (const lease of [asleep, awake]) await lease.ready()
   await lapse(asleep)
   clock.nowMs += LEASE_MS
-  await awake.beat()
+  await awake.renew()
   t.equal(await eventsOfS(), 'b')
-  await asleep.beat()
+  await asleep.renew()
   t.equal(await eventsOfS(), 'a b')
   clock.nowMs += LEASE_MS
-  await awake.beat()
+  await awake.renew()
   t.equal(await eventsOfS(), 'a b')
 })
 
@@ -179,7 +179,7 @@ t.test(
     await asleep.ready()
     await retireSubscription(pool, 's')
     await pool.query('delete from svc."__svc.processes"')
-    await asleep.beat()
+    await asleep.renew()
     t.equal(await eventsOfS(), '')
     const { rowCount } = await pool.query('select from svc."__svc.processes"')
     t.equal(rowCount, 1, 'it lives again')
@@ -191,11 +191,11 @@ t.test('a process lease that cannot be renewed is logged once, and renewed later
   const lease = await process(['a'])
   await lease.ready()
   await pool.query('alter table svc."__svc.processes" rename to away')
-  await lease.beat()
-  await lease.beat()
+  await lease.renew()
+  await lease.renew()
   t.strictSame(warnings, ['could not renew the lease of this process; it tries again'])
   await pool.query('alter table svc.away rename to "__svc.processes"')
-  await t.resolves(lease.beat())
+  await t.resolves(lease.renew())
 })
 
 t.test('the longest setting in days of all living processes holds', async (t) => {

@@ -4,7 +4,7 @@ import { isUuid, narrowedReach, uuidv7, type Db } from '@svc/core/internal'
 import { AlreadyRotated, KeyLimitReached, KeyNotFound, UserNotFound } from '../errors.ts'
 import { DEFAULT_OVERLAP_SECONDS, type KeyFields } from '../key-fields.ts'
 import { generateKey, hashOf, prefixOf } from '../key-format.ts'
-import { assertMayGive, endsLater, isWider } from '../restrictions.ts'
+import { assertMayGrant, endsLater, isWider } from '../restrictions.ts'
 import type {
   ApiKey,
   CreatedApiKey,
@@ -28,7 +28,7 @@ import {
 import { countKeysOfTenant, lockKeysOfTenant } from '../tables/tenants.ts'
 import { findUser, lockUser } from '../tables/users.ts'
 import { performedBy, reachOfCall, type OperationCall, type OperationContext } from './context.ts'
-import { giverOf } from './giver.ts'
+import { grantorOf } from './grantor.ts'
 import { keyEvent } from './key-events.ts'
 import { endOf, keyRecord, revocationOf } from './key-records.ts'
 import { checkedFields, fieldsOf, DEFAULT_FIELDS, withinLifetime } from './key-values.ts'
@@ -84,8 +84,8 @@ export function createApiKeyOperations(context: OperationContext) {
       if (isExpired || !user) throw new KeyNotFound()
       if (locked.replacedBy !== null) throw new AlreadyRotated(locked.replacedBy)
       // The answer has the text of the new key, which can do all that the old one can.
-      const giver = isOwn ? undefined : await giverOf(tx, call)
-      if (giver) assertMayGive(names, giver, locked)
+      const grantor = isOwn ? undefined : await grantorOf(tx, call)
+      if (grantor) assertMayGrant(names, grantor, locked)
       const { expiresAt } = fieldsOf(locked)
       const carried = { ...fieldsOf(locked), expiresAt: earlier(expiresAt, latestExpiry()) }
       const former = locked.replaces && (await endApiKey(tx, locked.replaces))
@@ -125,8 +125,8 @@ export function createApiKeyOperations(context: OperationContext) {
       const fields = withinLifetime(checkedFields(names, given), Date.now(), days)
       if (!isUuid(userId)) throw new UserNotFound()
       const { row, key } = await changeKeys(call, async (tx) => {
-        const giver = await giverOf(tx, call)
-        if (giver) assertMayGive(names, giver, { ...fields, id: null })
+        const grantor = await grantorOf(tx, call)
+        if (grantor) assertMayGrant(names, grantor, { ...fields, id: null })
         const user = await lockUser(tx, userId, reach)
         if (!user) throw new UserNotFound()
         if (tenant !== undefined && tenant !== user.tenant) throw new ForeignTenant()
@@ -180,9 +180,9 @@ export function createApiKeyOperations(context: OperationContext) {
         const isProlonged = endsLater(wanted.expiresAt, before.expiresAt)
         if (isProlonged && before.replacedBy !== null) throw new AlreadyRotated(before.replacedBy)
         if (isProlonged && isExpired) await assertRoomFor(tx, before)
-        const giver = await giverOf(tx, call)
-        if (giver && isWider(names, before, wanted)) {
-          assertMayGive(names, giver, { ...wanted, id })
+        const grantor = await grantorOf(tx, call)
+        if (grantor && isWider(names, before, wanted)) {
+          assertMayGrant(names, grantor, { ...wanted, id })
         }
         const after = await updateApiKey(tx, id, Object.keys(changes), wanted)
         const change = keyRecord('key.update', after, fieldsOf(before), fieldsOf(after))

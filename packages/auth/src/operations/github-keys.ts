@@ -5,7 +5,7 @@ import { isGithubKeys, type GithubKey } from '../github-alerts.ts'
 const LISTED_AT = 'https://api.github.com/meta/public_keys/secret_scanning'
 const TIMEOUT_MS = 5000
 /** A request can name any key id, so GitHub's keys are fetched no more often than this. */
-const ASK_AGAIN_MS = 60_000
+const REFRESH_AFTER_MS = 60_000
 
 export interface GithubKeysParts {
   /** The keys that the option gives. */
@@ -16,8 +16,8 @@ export interface GithubKeysParts {
 }
 
 /**
- * @returns a function that returns the keys; it asks GitHub where `named` is not among those it has,
- *   and throws Unavailable where it has none: GitHub sends the alert again then
+ * @returns a function that returns the keys; it fetches them from GitHub where `named` is unknown,
+ *   and throws Unavailable where no keys are known: GitHub sends the alert again then
  */
 export function createGithubKeys({
   given,
@@ -25,24 +25,24 @@ export function createGithubKeys({
   now = () => performance.now(),
 }: GithubKeysParts) {
   let keys = given
-  let askedAt = -Infinity
-  let asking: Promise<void> | undefined
+  let refreshedAt = -Infinity
+  let refreshing: Promise<void> | undefined
 
-  async function ask(): Promise<void> {
-    askedAt = now()
+  async function refresh(): Promise<void> {
+    refreshedAt = now()
     try {
       keys = await fetchKeys()
     } catch {
       // Keys that were listed before are still of use.
     }
-    asking = undefined
+    refreshing = undefined
   }
 
   return async (named: string): Promise<readonly GithubKey[]> => {
     const isKnown = keys?.some((key) => key.key_identifier === named)
     if (!given && !isKnown) {
-      if (!asking && now() - askedAt >= ASK_AGAIN_MS) asking = ask()
-      await asking
+      if (!refreshing && now() - refreshedAt >= REFRESH_AFTER_MS) refreshing = refresh()
+      await refreshing
     }
     if (!keys) throw new Unavailable()
     return keys

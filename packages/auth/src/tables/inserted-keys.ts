@@ -16,7 +16,7 @@ const MAX_NAMED_KEYS = 1000
 /** `since` is `null`: no row is read, and the first snapshot is returned. */
 export async function findInsertedKeys(db: Db, since: string | null): Promise<InsertedKeys> {
   const { rows } = await db.query(
-    `select snapshot::text, snapshot_xmax < pg_snapshot_xmax($1::pg_snapshot) as "isSetBack",
+    `select snapshot::text, snapshot_xmax < pg_snapshot_xmax($1::pg_snapshot) as "isRestored",
             key_hash as hex
        from (select pg_current_snapshot() as snapshot,
                     pg_snapshot_xmax(pg_current_snapshot()) as snapshot_xmax) as moment
@@ -24,8 +24,8 @@ export async function findInsertedKeys(db: Db, since: string | null): Promise<In
       limit $2`,
     [since, MAX_NAMED_KEYS + 1],
   )
-  const { snapshot, isSetBack } = rows[0]
-  const isNamed = since !== null && !isSetBack && rows.length <= MAX_NAMED_KEYS
+  const { snapshot, isRestored } = rows[0]
+  const isNamed = since !== null && !isRestored && rows.length <= MAX_NAMED_KEYS
   const hashes = rows.filter(({ hex }) => hex !== null).map(({ hex }) => hashOfHex(hex))
   return { snapshot, hashes: isNamed ? hashes : null }
 }

@@ -106,14 +106,14 @@ export interface FailureChanges {
   /** The snapshot of this reading, for the next one. */
   snapshot: string
   /** Whether the database is in a state before the given snapshot, as after a restore. */
-  isSetBack: boolean
+  isRestored: boolean
   records: PrefixRecord[]
 }
 
 /** `since` is `null`: no record is read, and the first snapshot is returned. */
 export async function findFailureChanges(db: Db, since: string | null): Promise<FailureChanges> {
   const { rows } = await db.query(
-    `select snapshot::text, snapshot_xmax < pg_snapshot_xmax($1::pg_snapshot) as "isSetBack",
+    `select snapshot::text, snapshot_xmax < pg_snapshot_xmax($1::pg_snapshot) as "isRestored",
             prefix, ${BLOCKED_FOR_MS}
        from (select pg_current_snapshot() as snapshot,
                     pg_snapshot_xmax(pg_current_snapshot()) as snapshot_xmax) as moment
@@ -121,10 +121,10 @@ export async function findFailureChanges(db: Db, since: string | null): Promise<
          on ${committedSince('changed_in', '$1')} and expires_at > clock_timestamp()`,
     [since],
   )
-  const { snapshot, isSetBack } = rows[0]
+  const { snapshot, isRestored } = rows[0]
   return {
     snapshot,
-    isSetBack: isSetBack ?? false,
+    isRestored: isRestored ?? false,
     records: rows.filter((row) => row.prefix !== null),
   }
 }

@@ -91,7 +91,7 @@ export async function sweepSessions(db: Db): Promise<void> {
 }
 
 /** Ends sessions and portal codes `seconds` earlier, for `advance` of the testing kit. */
-export async function endSessionsSooner(db: Db, seconds: number): Promise<void> {
+export async function shiftSessionExpiry(db: Db, seconds: number): Promise<void> {
   for (const table of ['sessions', 'portal_codes']) {
     await db.query(
       `update svc."__svc.console.${table}" set expires_at = expires_at - make_interval(secs => $1)`,

@@ -83,7 +83,7 @@ const DAY = 24 * 60 * MINUTE
 /** How far back each span reaches, from where the search began; then all that is older. */
 const SPANS_MS = [MINUTE, 10 * MINUTE, 60 * MINUTE, 6 * 60 * MINUTE, DAY, 3 * DAY, 10 * DAY]
 /** A page that takes longer is cut short. */
-const ENOUGH_MS = 1500
+const LONGEST_SEARCH_MS = 1500
 
 const BEGIN = '-infinity'
 
@@ -104,7 +104,7 @@ export function createEventSearch(db: Db): EventSearch {
       if (found.length > limit) return pageOf(found.slice(0, limit), last(found, limit))
       if (isLast) return pageOf(found, null)
       upper = [lower, '', '']
-      if (performance.now() - startedMs > ENOUGH_MS) break
+      if (performance.now() - startedMs > LONGEST_SEARCH_MS) break
     }
     return pageOf(found, upper)
   })

@@ -2,7 +2,7 @@
 import type { Db } from '../postgres/transaction.ts'
 
 /** Recipients who asked for the same name (`*` for all of the host) and have the same tenant. */
-export interface Circle {
+export interface FilterSet {
   name: string
   /** '' for the operator's. */
   tenant: string
@@ -45,31 +45,31 @@ interface Header {
 /** All of it in one statement, which has one snapshot. */
 export async function findFilters(
   db: Db,
-  circles: (Circle & { seen: Seen | undefined })[],
+  sets: (FilterSet & { seen: Seen | undefined })[],
   keptSeconds: number,
 ): Promise<Found> {
   const { rows } = await db.query(
-    `with circle as materialized (
+    `with filter_set as materialized (
        select n, name, tenant,
               (snapshot is not null and server = pg_postmaster_start_time()::text
                 and read_at > extract(epoch from now()) - $7
                 and not exists (
                   select from svc."__svc.filter_changes" as change
-                   where change.circle = svc."__svc.circle"(name, seen.tenant)
+                   where change.filter_set = svc."__svc.filter_set"(name, seen.tenant)
                      and change.changed_by >= pg_snapshot_xmin(snapshot)
                      and (change.changed_by = reader
                           or not pg_visible_in_snapshot(change.changed_by, snapshot)))
               ) is not true as is_stale,
               exists (
                 select from svc."__svc.filter_changes" as change
-                 where change.circle = svc."__svc.circle"(name, seen.tenant)
+                 where change.filter_set = svc."__svc.filter_set"(name, seen.tenant)
                    and change.changed_by = pg_current_xact_id_if_assigned()) as is_own
          from unnest($1::text[], $2::text[], $3::text[]::pg_snapshot[], $4::text[]::xid8[],
                      $5::text[], $6::float8[]) with ordinality
                 as seen (name, tenant, snapshot, reader, server, read_at, n)
      )
      -- One text of JSON: a host may have taught pg to read other types in its own way.
-     select null::text as circle, null as subscription, null as recipient,
+     select null::text as set, null as subscription, null as recipient,
             json_build_object(
               'seen', json_build_object(
                 'snapshot', pg_current_snapshot()::text,
@@ -78,35 +78,35 @@ export async function findFilters(
                 'readAt', extract(epoch from now())::float8),
               'stale', coalesce(json_agg(n) filter (where is_stale), '[]'),
               'own', coalesce(json_agg(n) filter (where is_own), '[]'))::text as filter
-       from circle
+       from filter_set
      union all
-     select circle.n::text, target.subscription, target.target::text, target.filter::text
-       from circle
+     select filter_set.n::text, target.subscription, target.target::text, target.filter::text
+       from filter_set
       -- "offset": walked along its index for each, and never read whole.
       cross join lateral (
         select subscription, target, filter from svc."__svc.targets" as target
-         where target.event_name = circle.name and target.tenant = circle.tenant
+         where target.event_name = filter_set.name and target.tenant = filter_set.tenant
            and target.filter is not null
         offset 0
       ) as target
-      where circle.is_stale`,
+      where filter_set.is_stale`,
     [
-      circles.map(({ name }) => name),
-      circles.map(({ tenant }) => tenant),
-      circles.map(({ seen }) => seen?.snapshot ?? null),
-      circles.map(({ seen }) => seen?.reader ?? null),
-      circles.map(({ seen }) => seen?.server ?? null),
-      circles.map(({ seen }) => seen?.readAt ?? null),
+      sets.map(({ name }) => name),
+      sets.map(({ tenant }) => tenant),
+      sets.map(({ seen }) => seen?.snapshot ?? null),
+      sets.map(({ seen }) => seen?.reader ?? null),
+      sets.map(({ seen }) => seen?.server ?? null),
+      sets.map(({ seen }) => seen?.readAt ?? null),
       keptSeconds,
     ],
   )
-  const [first, ...others] = rows as (FilteredRecipient & { circle: string | null })[]
+  const [first, ...others] = rows as (FilteredRecipient & { set: string | null })[]
   const { seen, stale, own } = JSON.parse(first?.filter ?? '') as Header
   return {
     seen,
     stale: new Set(stale),
     own: new Set(own),
-    recipients: Map.groupBy(others, ({ circle }) => Number(circle)),
+    recipients: Map.groupBy(others, ({ set }) => Number(set)),
   }
 }
 

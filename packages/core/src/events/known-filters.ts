@@ -5,7 +5,7 @@
 import type { Db } from '../postgres/transaction.ts'
 import {
   findFilters,
-  type Circle,
+  type FilterSet,
   type FilteredRecipient,
   type Seen,
 } from './filter-changes-table.ts'
@@ -20,8 +20,8 @@ interface Known {
 
 /** Characters of filters in memory: tens of thousands of usual ones, which take some 100 MB. */
 const MOST_CHARACTERS = 4 * 1024 * 1024
-/** A circle without filters is known too. */
-const SIZE_OF_CIRCLE = 500
+/** A set without filters is known too. */
+const SIZE_OF_SET = 500
 /** Read again then, whatever is known: somebody may have restored the tables behind the trigger. */
 const KEPT_SECONDS = 3600
 /** Changes are kept for longer than what they concern. */
@@ -50,12 +50,12 @@ export class KnownFilters {
     for (const name of names) this.#names.add(name)
   }
 
-  /** The filters of these circles as `db` sees them. */
-  async of(db: Db, circles: Circle[]): Promise<RecipientIndex[]> {
-    const known = circles.map((circle) => this.#known.get(keyOf(circle)))
-    const asked = circles.map((circle, place) => ({ ...circle, seen: known[place]?.seen }))
+  /** The filters of these sets as `db` sees them. */
+  async of(db: Db, sets: FilterSet[]): Promise<RecipientIndex[]> {
+    const known = sets.map((set) => this.#known.get(keyOf(set)))
+    const asked = sets.map((set, place) => ({ ...set, seen: known[place]?.seen }))
     const { seen, stale, own, recipients } = await findFilters(db, asked, KEPT_SECONDS)
-    return circles.map((circle, place) => {
+    return sets.map((set, place) => {
       const former = known[place]
       const isStale = former === undefined || stale.has(place + 1)
       const index = isStale
@@ -63,13 +63,13 @@ export class KnownFilters {
         : former.index
       const readAt = isStale ? seen.readAt : former.seen.readAt
       // What a transaction has changed itself holds for others once it is committed.
-      if (!own.has(place + 1)) this.#keep(circle, { index, seen: { ...seen, readAt } })
+      if (!own.has(place + 1)) this.#keep(set, { index, seen: { ...seen, readAt } })
       return index
     })
   }
 
-  #keep(circle: Circle, known: Known): void {
-    const key = keyOf(circle)
+  #keep(set: FilterSet, known: Known): void {
+    const key = keyOf(set)
     this.#drop(key)
     this.#known.set(key, known)
     this.#size += sizeOf(known.index)
@@ -85,6 +85,6 @@ export class KnownFilters {
   }
 }
 
-const keyOf = ({ name, tenant }: Circle): string => `${name}\n${tenant}`
+const keyOf = ({ name, tenant }: FilterSet): string => `${name}\n${tenant}`
 
-const sizeOf = ({ size }: RecipientIndex): number => size + SIZE_OF_CIRCLE
+const sizeOf = ({ size }: RecipientIndex): number => size + SIZE_OF_SET

@@ -2,7 +2,7 @@
 import type { Db } from '../postgres/transaction.ts'
 import { tenantOfEvent } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
-import type { Circle } from './filter-changes-table.ts'
+import type { FilterSet } from './filter-changes-table.ts'
 import { Reading } from './filter/reading.ts'
 import type { KnownFilters } from './known-filters.ts'
 import { isReservedName } from './own-events.ts'
@@ -28,19 +28,19 @@ export async function matchRecipients(
   filters: KnownFilters,
   events: EventRow[],
 ): Promise<MatchedRecipients> {
-  const circles = new Map<string, Circle & { events: number[] }>()
+  const sets = new Map<string, FilterSet & { events: number[] }>()
   for (const [index, event] of events.entries()) {
-    for (const circle of circlesOf(event)) {
-      const key = `${circle.name}\n${circle.tenant}`
-      const known = circles.get(key)
+    for (const set of filterSetsOf(event)) {
+      const key = `${set.name}\n${set.tenant}`
+      const known = sets.get(key)
       if (known) known.events.push(index)
-      else circles.set(key, { ...circle, events: [index] })
+      else sets.set(key, { ...set, events: [index] })
     }
   }
   const readings = events.map(readingOf)
   const matched: MatchedRecipient[] = []
   const undecided = new Map<string, UndecidedFilter>()
-  const all = [...circles.values()]
+  const all = [...sets.values()]
   for (const [place, recipients] of (await filters.of(db, all)).entries()) {
     for (const event of all[place]?.events ?? []) {
       const matches = recipients.matches(readings[event] as Reading)
@@ -62,7 +62,7 @@ export async function matchRecipients(
 }
 
 /** Whose filters are asked about an event: as "__svc.publish" has it for those without filters. */
-function circlesOf({ name, id }: EventRow): Circle[] {
+function filterSetsOf({ name, id }: EventRow): FilterSet[] {
   const tenant = tenantOfEvent(id)
   const names = isReservedName(name) ? [name] : [name, '*']
   const tenants = tenant === null ? [''] : ['', tenant]

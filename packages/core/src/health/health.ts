@@ -80,11 +80,11 @@ export class HealthCheck {
 }
 
 /** `null` where it fails, or takes longer. */
-async function within<T>(deadline: number, ask: () => Promise<T>): Promise<T | null> {
+async function within<T>(deadline: number, run: () => Promise<T>): Promise<T | null> {
   const late = Promise.withResolvers<null>()
   const timer = setTimeout(() => late.resolve(null), deadline - performance.now())
   try {
-    return await Promise.race([ask().catch(() => null), late.promise])
+    return await Promise.race([run().catch(() => null), late.promise])
   } finally {
     clearTimeout(timer)
   }

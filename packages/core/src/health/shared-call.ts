@@ -7,21 +7,21 @@ export const HEALTH_TIMEOUT_MS = 2000
  * connection may be dead.
  */
 export class SharedCall<T> {
-  #ask: () => Promise<T>
+  #call: () => Promise<T>
   #sharedForMs: number
-  #pending: { answer: Promise<T>; askedAt: number } | undefined
+  #pending: { answer: Promise<T>; calledAt: number } | undefined
 
-  constructor(ask: () => Promise<T>, sharedForMs: number) {
-    this.#ask = ask
+  constructor(call: () => Promise<T>, sharedForMs: number) {
+    this.#call = call
     this.#sharedForMs = sharedForMs
   }
 
   answer(): Promise<T> {
     const now = performance.now()
-    if (this.#pending && now - this.#pending.askedAt < this.#sharedForMs) {
+    if (this.#pending && now - this.#pending.calledAt < this.#sharedForMs) {
       return this.#pending.answer
     }
-    const pending = { answer: this.#ask(), askedAt: now }
+    const pending = { answer: this.#call(), calledAt: now }
     const forget = () => {
       if (this.#pending === pending) this.#pending = undefined
     }

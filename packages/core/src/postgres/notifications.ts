@@ -18,7 +18,7 @@ export interface Notifications {
   /** Sends at once; lost where the connection is not there. */
   send(channel: string, payload: string): Promise<void>
   /** Runs one small statement on the connection, which is made where it is not there. */
-  ask(text: string, values: unknown[], options: AskOptions): ReturnType<Db['query']>
+  query(text: string, values: unknown[], options: NotificationQueryOptions): ReturnType<Db['query']>
   /**
    * Whether the connection is there and its current statement, if any, has been running for less
    * than `ms`. Starts to connect where it is not there.
@@ -32,7 +32,7 @@ export interface Notifications {
   onConnect(listener: () => void): void
 }
 
-export interface AskOptions {
+export interface NotificationQueryOptions {
   /** After how long the statement is rejected, waiting for its turn included. */
   timeoutMs: number
   /** Goes before all waiting statements that are not urgent. */
@@ -70,22 +70,22 @@ export class NotificationConnection implements Notifications {
     this.#listeners.set(channel, listeners.add(listener))
     if (!this.#canListen) return
     if (!this.#client) void this.#open()
-    else if (listeners.size === 1) void this.#query(`listen ${pg.escapeIdentifier(channel)}`)
+    else if (listeners.size === 1) void this.#runStatement(`listen ${pg.escapeIdentifier(channel)}`)
   }
 
   async send(channel: string, payload: string): Promise<void> {
     if (!this.#client) await this.#open()
     // A signal says nothing that a crash could make untrue: its commit need not wait for the disk.
-    await this.#query(`select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, [
+    await this.#runStatement(`select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, [
       channel,
       payload,
     ])
   }
 
-  async ask(
+  async query(
     text: string,
     values: unknown[],
-    { timeoutMs, isUrgent = false }: AskOptions,
+    { timeoutMs, isUrgent = false }: NotificationQueryOptions,
   ): ReturnType<Db['query']> {
     const late = Promise.withResolvers<never>()
     const deadline = performance.now() + timeoutMs
@@ -137,8 +137,8 @@ export class NotificationConnection implements Notifications {
     if (!client) return
     const late = Promise.withResolvers<void>()
     const timer = setTimeout(late.resolve, CLOSE_TIMEOUT_MS)
-    const goodbye = this.#statements.run(() => client.end()).catch(this.#logError)
-    await Promise.race([goodbye, late.promise])
+    const ending = this.#statements.run(() => client.end()).catch(this.#logError)
+    await Promise.race([ending, late.promise])
     clearTimeout(timer)
   }
 
@@ -200,7 +200,7 @@ export class NotificationConnection implements Notifications {
     this.#retry.unref()
   }
 
-  async #query(statement: string, values?: unknown[]): Promise<void> {
+  async #runStatement(statement: string, values?: unknown[]): Promise<void> {
     const client = this.#client
     if (!client) return
     await this.#statements

@@ -9,14 +9,14 @@ const TIMEOUT_MS = 5000
 
 export class DeadProcesses {
   #ownId: string
-  #notifications: Pick<Notifications, 'ask'>
+  #notifications: Pick<Notifications, 'query'>
   #nowMs: () => number
   /** When a process was first seen without its lock. */
   #seenAt = new Map<string, number>()
 
   constructor(
     ownId: string,
-    notifications: Pick<Notifications, 'ask'>,
+    notifications: Pick<Notifications, 'query'>,
     /** Monotonic. */
     nowMs: () => number = () => performance.now(),
   ) {
@@ -29,7 +29,7 @@ export class DeadProcesses {
   async find(): Promise<string[]> {
     const db: Db = {
       query: (text, values = []) =>
-        this.#notifications.ask(text, values, { timeoutMs: TIMEOUT_MS }),
+        this.#notifications.query(text, values, { timeoutMs: TIMEOUT_MS }),
     }
     const ids = await findUnlockedProcesses(db, this.#ownId)
     const now = this.#nowMs()

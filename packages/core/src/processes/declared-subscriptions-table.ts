@@ -4,7 +4,7 @@
  */
 import { ADVISORY_LOCKS } from '../postgres/advisory-locks.ts'
 import type { Db } from '../postgres/transaction.ts'
-import { declaredByLiving } from './processes-table.ts'
+import { declaredByAlive } from './processes-table.ts'
 
 export interface Subscription {
   subscription: string
@@ -42,7 +42,7 @@ export async function dropUndeclaredEvents(
 ): Promise<void> {
   await db.query(
     `delete from svc."__svc.subscriptions" as wants
-      where wants.subscription = any($1::text[]) and not ${declaredByLiving('$2')}`,
+      where wants.subscription = any($1::text[]) and not ${declaredByAlive('$2')}`,
     [subscriptions, closedWithinSeconds],
   )
 }
@@ -56,7 +56,7 @@ export async function hasUndeclaredEvents(
   const { rows } = await db.query(
     `select exists (
        select from svc."__svc.subscriptions" as wants
-        where wants.subscription = any($1::text[]) and not ${declaredByLiving('$2')}
+        where wants.subscription = any($1::text[]) and not ${declaredByAlive('$2')}
      ) as found`,
     [subscriptions, closedWithinSeconds],
   )

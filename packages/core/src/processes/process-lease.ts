@@ -53,16 +53,16 @@ export class ProcessLease {
   #subscriptions = new Map<string, Subscription>()
   /** Since when no renewal failed and none came late. */
   #steadySinceMs = 0
-  #lastBeatMs = 0
+  #lastRenewalMs = 0
   #isReady = false
   #timer: NodeJS.Timeout | undefined
-  #beating: Promise<void> = Promise.resolve()
+  #renewing: Promise<void> = Promise.resolve()
   #isFailing = false
   #isClosed = false
 
   constructor(
     workerPool: Pick<WorkerPool, 'query' | 'transaction'>,
-    notifications: Pick<Notifications, 'ask' | 'session' | 'onConnect'>,
+    notifications: Pick<Notifications, 'query' | 'session' | 'onConnect'>,
     log: LeaseLog,
     /** Monotonic. */
     nowMs: () => number = () => performance.now(),
@@ -115,8 +115,8 @@ export class ProcessLease {
     await this.#declareAgain()
     await this.#drop(0)
     this.#isReady = true
-    this.#steadySinceMs = this.#lastBeatMs = this.#nowMs()
-    if (!this.#isClosed) this.#beatLater()
+    this.#steadySinceMs = this.#lastRenewalMs = this.#nowMs()
+    if (!this.#isClosed) this.#renewLater()
   }
 
   /** Takes the lock of this process again where its connection was lost. It never rejects. */
@@ -134,23 +134,23 @@ export class ProcessLease {
   }
 
   /** One renewal, and what follows from it. The timer calls it; it never rejects. */
-  beat(): Promise<void> {
-    this.#beating = this.#beating.then(() => this.#beat())
-    return this.#beating
+  renew(): Promise<void> {
+    this.#renewing = this.#renewing.then(() => this.#renew())
+    return this.#renewing
   }
 
   /** Gives the lease back. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
-    await this.#beating
+    await this.#renewing
     await closeProcess(this.#workerPool, this.id)
   }
 
-  async #beat(): Promise<void> {
+  async #renew(): Promise<void> {
     if (this.#isClosed) return
     const beganMs = this.#nowMs()
-    const wasLate = beganMs - this.#lastBeatMs > LEASE_SECONDS * 1000
+    const wasLate = beganMs - this.#lastRenewalMs > LEASE_SECONDS * 1000
     try {
       const isLocked = this.#lock.isHeld
       const held = await renewProcess(this.#workerPool, this.id, isLocked)
@@ -158,7 +158,7 @@ export class ProcessLease {
       else await this.#declareAgain()
       if (!held || wasLate || this.#isFailing) this.#steadySinceMs = this.#nowMs()
       this.#isFailing = false
-      this.#lastBeatMs = beganMs
+      this.#lastRenewalMs = beganMs
       if (this.#isReady && this.#isSteady()) await this.#drop(RESTART_SECONDS)
     } catch (error) {
       if (!this.#isFailing) {
@@ -213,9 +213,9 @@ export class ProcessLease {
     return { events: Object.fromEntries(events), days: this.#days }
   }
 
-  #beatLater(): void {
+  #renewLater(): void {
     this.#timer = setTimeout(
-      () => void this.beat().finally(() => this.#isClosed || this.#beatLater()),
+      () => void this.renew().finally(() => this.#isClosed || this.#renewLater()),
       RENEW_MS * (0.9 + Math.random() * 0.2),
     )
     this.#timer.unref()

@@ -15,11 +15,11 @@ export const lockKeyOf = (id: string): string =>
 
 export class ProcessLock {
   #id: string
-  #notifications: Pick<Notifications, 'ask' | 'session'>
+  #notifications: Pick<Notifications, 'query' | 'session'>
   /** The connection on which the lock is held. */
   #heldIn: number | undefined
 
-  constructor(id: string, notifications: Pick<Notifications, 'ask' | 'session'>) {
+  constructor(id: string, notifications: Pick<Notifications, 'query' | 'session'>) {
     this.#id = id
     this.#notifications = notifications
   }
@@ -31,7 +31,7 @@ export class ProcessLock {
   /** Takes the lock where it is not held: at boot, and after the connection was lost. */
   async hold(): Promise<void> {
     if (this.isHeld) return
-    const { rows } = await this.#notifications.ask(
+    const { rows } = await this.#notifications.query(
       // A connection that broke may hold it for a while yet.
       `select pg_try_advisory_lock(${lockKeyOf('$1::text')}) as "isHeld"`,
       [this.#id],

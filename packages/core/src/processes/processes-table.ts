@@ -21,7 +21,7 @@ const LEASE_ENDS = `greatest(process.renewed_at, pg_postmaster_start_time())
   + make_interval(secs => ${LEASE_SECONDS})`
 
 /** Whether `process` lives; $n seconds after an orderly close it still counts. */
-const lives = (closedWithin: string): string =>
+const isAlive = (closedWithin: string): string =>
   `case when process.closed_at is null then ${LEASE_ENDS} > now()
         else process.closed_at > now() - make_interval(secs => ${closedWithin}) end`
 
@@ -29,10 +29,10 @@ const lives = (closedWithin: string): string =>
  * A condition for `svc."__svc.subscriptions" as wants`: a process that lives, or closed within so
  * many seconds (a parameter), declares the event for this subscription.
  */
-export const declaredByLiving = (closedWithin: string): string => `exists (
+export const declaredByAlive = (closedWithin: string): string => `exists (
   select from svc."__svc.processes" as process
    where process.declares -> 'events' -> wants.subscription ? wants.event_name
-     and ${lives(closedWithin)})`
+     and ${isAlive(closedWithin)})`
 
 /** Writes the row of a process: a new lease. */
 export async function putProcess(
@@ -112,7 +112,7 @@ export async function longestDays(
   const { rows } = await db.query(
     `select coalesce(max((process.declares -> 'days' ->> $1::text)::int), 0) as days
        from svc."__svc.processes" as process
-      where ${lives('$2')}
+      where ${isAlive('$2')}
          or process.renewed_at > now() - make_interval(secs => $2)`,
     [setting, endedWithinSeconds],
   )

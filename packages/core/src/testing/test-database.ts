@@ -25,7 +25,7 @@ export async function testDatabase(): Promise<TestDatabase> {
   const server = await useServer()
   const name = `svc_test_${randomBytes(8).toString('hex')}`
   try {
-    await ask(server.url, `create database ${name} template template0`)
+    await query(server.url, `create database ${name} template template0`)
   } catch (error) {
     await server.release()
     throw new Error(
@@ -37,13 +37,13 @@ export async function testDatabase(): Promise<TestDatabase> {
   url.pathname = `/${name}`
   let dropping: Promise<void> | undefined
   const drop = async () => {
-    await ask(server.url, `drop database if exists ${name} with (force)`)
+    await query(server.url, `drop database if exists ${name} with (force)`)
     await server.release()
   }
   return { url: url.href, drop: () => (dropping ??= drop()) }
 }
 
-async function ask(url: string, text: string): Promise<void> {
+async function query(url: string, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {

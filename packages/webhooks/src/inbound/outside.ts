@@ -77,7 +77,7 @@ export class Outside {
     const known = this.#answers.get(key)
     const maxAgeMs = wanted.maxAgeMs ?? HOUR_MS
     if (known && this.#now() - known.atMs < maxAgeMs) return found(await known.body)
-    const answer = { atMs: this.#now(), body: this.#ask(url, wanted.json) }
+    const answer = { atMs: this.#now(), body: this.#fetchBody(url, wanted.json) }
     this.#keep(key, answer)
     try {
       const body = await answer.body
@@ -102,7 +102,7 @@ export class Outside {
     return statusCode >= 200 && statusCode < 300
   }
 
-  async #ask(url: URL, json: string | undefined): Promise<string | null> {
+  async #fetchBody(url: URL, json: string | undefined): Promise<string | null> {
     this.#count()
     const request =
       json === undefined ? { method: 'GET' as const } : { method: 'POST' as const, json }

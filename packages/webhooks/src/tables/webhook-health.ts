@@ -202,7 +202,7 @@ export async function takeProbes(
 }
 
 /** For `advance`: failures become `seconds` older, and probes are due `seconds` sooner. */
-export async function setBackFailures(db: Db, seconds: number): Promise<void> {
+export async function shiftFailureTimes(db: Db, seconds: number): Promise<void> {
   await db.query(
     `update svc."__svc.webhooks.registrations"
         set failing_since = failing_since - make_interval(secs => $1),

@@ -41,7 +41,7 @@ export async function updateSecretColumns(
 }
 
 /** Ends previous secrets `seconds` sooner, for `advance` of the testing kit. */
-export async function endSecretsSooner(db: Db, seconds: number): Promise<void> {
+export async function shiftSecretExpiry(db: Db, seconds: number): Promise<void> {
   await db.query(
     `update svc."__svc.webhooks.registrations"
         set previous_secret_expires_at = previous_secret_expires_at - make_interval(secs => $1)

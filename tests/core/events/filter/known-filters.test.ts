@@ -4,7 +4,7 @@ import { Reading } from '../../../../packages/core/src/events/filter/reading.ts'
 import { KnownFilters } from '../../../../packages/core/src/events/known-filters.ts'
 import { startHost } from '../../support/host.ts'
 
-const CIRCLE = { name: 'a', tenant: '' }
+const SET = { name: 'a', tenant: '' }
 const OF_ACME = { name: 'a', tenant: 'acme' }
 
 async function start(t: Test, mostCharacters?: number) {
@@ -23,8 +23,8 @@ async function start(t: Test, mostCharacters?: number) {
       ...given,
     })
   /** Whose filters let an event of `total: 5` through, and the index that says so. */
-  const ask = async (on: Db = db, circle = CIRCLE) => {
-    const [index] = await known.of(on, [circle])
+  const ask = async (on: Db = db, set = SET) => {
+    const [index] = await known.of(on, [set])
     const reading = new Reading({ event: 'a', tenant: null, payload: { total: 5 } })
     const { matched = [] } = index?.matches(reading) ?? {}
     return { index, matched: matched.map(({ recipient }) => Number(recipient.at(-1))).toSorted() }

@@ -5,7 +5,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { writeLastUsed } from '../../tables/api-keys.ts'
 import { findInsertedKeys } from '../../tables/inserted-keys.ts'
 import { KEYS_CHANGED, readKeyChanges } from '../../tables/key-changes.ts'
-import { setBackTimes } from '../../tables/set-back-times.ts'
+import { shiftTimes } from '../../tables/time-shift.ts'
 import { sweepFailures } from '../../tables/lockouts.ts'
 import { addUsage, sweepUsage } from '../../tables/usage.ts'
 import { findEndedTransactions } from '../../tables/transactions.ts'
@@ -100,7 +100,7 @@ export async function createAuthentication(
   const authenticator = new Authenticator(parts)
 
   core.onAdvance({
-    rows: setBackTimes,
+    rows: shiftTimes,
     memory: (seconds) => {
       aheadMs += seconds * 1000
       keyCache.forgetAll()

@@ -8,7 +8,7 @@ import type { Db, Notifications } from '@svc/core/internal'
 import { withTimeout } from './limited-pool.ts'
 
 type Pool = Svc['database']
-type Listener = Pick<Notifications, 'ask' | 'isResponsive'>
+type Listener = Pick<Notifications, 'query' | 'isResponsive'>
 
 /** A statement of the guard takes a few milliseconds: after 300 the listener counts as stuck. */
 const STUCK_MS = 300
@@ -20,7 +20,7 @@ const STUCK_MS = 300
 export const preferListener = (pool: Pool, db: Db, listener: Listener, ms: number): Db => ({
   query: (text, values = []) =>
     listener.isResponsive(STUCK_MS) || isUsedUp(pool)
-      ? listener.ask(text, values, { timeoutMs: ms, isUrgent: true })
+      ? listener.query(text, values, { timeoutMs: ms, isUrgent: true })
       : withTimeout(ms, db.query(text, values)),
 })
 
@@ -28,7 +28,7 @@ export const preferListener = (pool: Pool, db: Db, listener: Listener, ms: numbe
 export const preferPool = (pool: Pool, db: Db, listener: Listener, ms: number): Db => ({
   query: (text, values = []) =>
     isUsedUp(pool)
-      ? listener.ask(text, values, { timeoutMs: ms })
+      ? listener.query(text, values, { timeoutMs: ms })
       : withTimeout(ms, db.query(text, values)),
 })
 

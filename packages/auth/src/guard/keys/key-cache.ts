@@ -70,7 +70,7 @@ export class KeyCache {
     if (known) return known.result
     const pending = { result: NO_RESULT, isStale: false, isInserted: false }
     this.#pending.set(hash, pending)
-    pending.result = this.#ask(hash, format, pending).finally(() => this.#pending.delete(hash))
+    pending.result = this.#query(hash, format, pending).finally(() => this.#pending.delete(hash))
     return pending.result
   }
 
@@ -124,7 +124,7 @@ export class KeyCache {
   }
 
   /** If the key changes while the query runs, the result is discarded and the query repeated. */
-  async #ask(hash: string, format: KeyFormat, pending: PendingLookup): Promise<LookupResult> {
+  async #query(hash: string, format: KeyFormat, pending: PendingLookup): Promise<LookupResult> {
     let result: LookupResult
     do {
       pending.isStale = false

@@ -114,10 +114,10 @@ export class Lockout {
     this.tick++
     this.#unwatchUnused()
     const since = this.#snapshot
-    const { snapshot, isSetBack, records } = await findFailureChanges(this.#pollDb, since)
+    const { snapshot, isRestored, records } = await findFailureChanges(this.#pollDb, since)
     // No change was read before the first snapshot, and after a restore the copy is of another
     // state.
-    if (since === null || isSetBack) this.#unwatchAll()
+    if (since === null || isRestored) this.#unwatchAll()
     this.#snapshot = snapshot
     for (const record of records) this.#apply(record)
   }

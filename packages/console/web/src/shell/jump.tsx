@@ -8,7 +8,7 @@ import { Icon, type IconName } from '../ui/icon.tsx'
 import { openScreens } from './screens.tsx'
 import { useSession } from './session.ts'
 
-interface Goal {
+interface JumpTarget {
   name: string
   icon: IconName
   to: string
@@ -22,16 +22,16 @@ export function Jump({ onClose }: { onClose: () => void }) {
   const paths = openScreens(session)
   const open = new Set(paths.map(({ path }) => path))
   const wanted = text.trim()
-  const goals: Goal[] = [
+  const targets: JumpTarget[] = [
     ...paths
       .filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()))
       .map(({ name, icon, path }) => ({ name, icon, to: href(path) })),
     ...lookUps(wanted, session).filter(({ screen }) => open.has(screen)),
   ]
-  const follow = (goal: Goal | undefined) => {
-    if (!goal) return
+  const follow = (target: JumpTarget | undefined) => {
+    if (!target) return
     onClose()
-    go(goal.to)
+    go(target.to)
   }
   return (
     <Dialog title="Go to" onClose={onClose}>
@@ -42,7 +42,7 @@ export function Jump({ onClose }: { onClose: () => void }) {
           aria-label="A screen, or an id of an event, a delivery, a webhook or a key"
           aria-expanded="true"
           aria-controls={id}
-          aria-activedescendant={goals.length > 0 ? `${id}-${chosen}` : undefined}
+          aria-activedescendant={targets.length > 0 ? `${id}-${chosen}` : undefined}
           placeholder="A screen, or an id that you paste"
           autocomplete="off"
           value={text}
@@ -52,26 +52,26 @@ export function Jump({ onClose }: { onClose: () => void }) {
           }}
           onKeyDown={(event) => {
             const move = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-            if (move && goals.length > 0) setChosen((chosen + move + goals.length) % goals.length)
-            else if (event.key === 'Enter') follow(goals[chosen])
+            if (move && targets.length > 0) setChosen((chosen + move + targets.length) % targets.length)
+            else if (event.key === 'Enter') follow(targets[chosen])
             else return
             event.preventDefault()
           }}
         />
-        <ul role="listbox" id={id} aria-label="Goals">
-          {goals.map((goal, index) => (
+        <ul role="listbox" id={id} aria-label="Results">
+          {targets.map((target, index) => (
             <li
-              key={goal.to}
+              key={target.to}
               id={`${id}-${index}`}
               role="option"
               aria-selected={index === chosen}
               ref={(element) => {
                 if (index === chosen) element?.scrollIntoView({ block: 'nearest' })
               }}
-              onClick={() => follow(goal)}
+              onClick={() => follow(target)}
               onPointerMove={() => setChosen(index)}
             >
-              <Icon name={goal.icon} /> <bdi>{goal.name}</bdi>
+              <Icon name={target.icon} /> <bdi>{target.name}</bdi>
             </li>
           ))}
         </ul>
@@ -81,7 +81,7 @@ export function Jump({ onClose }: { onClose: () => void }) {
 }
 
 /** What a text may be the id of. */
-function lookUps(text: string, { searchesPayloads }: SignedIn): (Goal & { screen: string })[] {
+function lookUps(text: string, { searchesPayloads }: SignedIn): (JumpTarget & { screen: string })[] {
   if (text.length < 3) return []
   const event = { screen: 'events', icon: 'events' as const }
   const byId = { ...event, name: `Events with the id ${text}`, to: href('events', { id: text }) }

@@ -69,12 +69,12 @@ export class FilterIndex<One extends Filtered> {
 
   matches(reading: Reading): Matches<One> {
     const matches: Matches<One> = { matched: [], costly: [] }
-    const ask = ({ verdict, of }: Entry<One>): void => {
+    const decide = ({ verdict, of }: Entry<One>): void => {
       const isMatch = verdict(reading)
       if (isMatch !== false) matches[isMatch ? 'matched' : 'costly'].push(...of)
     }
-    for (const entry of this.#unindexed) ask(entry)
-    for (const entry of this.#lookUp(reading)) ask(entry)
+    for (const entry of this.#unindexed) decide(entry)
+    for (const entry of this.#lookUp(reading)) decide(entry)
     return matches
   }
 

@@ -11,7 +11,7 @@ import { Badge, type Tone } from '../../ui/facts.tsx'
 import { Panel } from '../../ui/layout.tsx'
 import { Note } from '../../ui/notes.tsx'
 
-interface Matter {
+interface AttentionItem {
   key: string
   tone: Tone
   word: string
@@ -48,12 +48,12 @@ export function Attention() {
       </Note>
     )
   }
-  const matters = [...troubles(known), ...deadLetters(letters.data?.items ?? [], known)]
-  if (matters.length === 0) return null
+  const items = [...failingWebhooks(known), ...deadLetters(letters.data?.items ?? [], known)]
+  if (items.length === 0) return null
   return (
     <Panel title="Needs attention">
       <ul class="attention">
-        {matters.slice(0, MOST).map(({ key, tone, word, what, to, action }) => (
+        {items.slice(0, MOST).map(({ key, tone, word, what, to, action }) => (
           <li key={key}>
             <span class="matter">
               <Badge tone={tone}>{word}</Badge> <span>{what}</span>
@@ -62,15 +62,15 @@ export function Attention() {
           </li>
         ))}
       </ul>
-      {matters.length > MOST && <p class="hint">{`And ${matters.length - MOST} more.`}</p>}
+      {items.length > MOST && <p class="hint">{`And ${items.length - MOST} more.`}</p>}
     </Panel>
   )
 }
 
 const nameOf = ({ label, url }: Webhook) => <bdi>{label ?? url}</bdi>
 
-function troubles(webhooks: readonly Webhook[]): Matter[] {
-  return webhooks.flatMap((webhook): Matter[] => {
+function failingWebhooks(webhooks: readonly Webhook[]): AttentionItem[] {
+  return webhooks.flatMap((webhook): AttentionItem[] => {
     const { id, active, disabledReason, disabledAt, failingSince } = webhook
     const to = href(`webhooks/${id}`)
     if (!active && disabledReason) {
@@ -108,7 +108,7 @@ function troubles(webhooks: readonly Webhook[]): Matter[] {
   })
 }
 
-function deadLetters(letters: readonly Attempt[], webhooks: readonly Webhook[]): Matter[] {
+function deadLetters(letters: readonly Attempt[], webhooks: readonly Webhook[]): AttentionItem[] {
   const byWebhook = [...Map.groupBy(letters, ({ webhookId }) => webhookId)]
   return byWebhook.map(([webhookId, of]) => {
     const webhook = webhooks.find(({ id }) => id === webhookId)

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Webhook } from '../../server/contract.ts'
 import { call } from '../../server/call.ts'
-import { Tape } from '../../charts/tape.tsx'
+import { AttemptStrip } from '../../charts/attempt-strip.tsx'
 import { useSession } from '../../shell/session.ts'
 import { useChange } from '../../state/use-change.ts'
 import { useQuery } from '../../state/use-query.ts'
@@ -31,7 +31,7 @@ export function WebhookOverview({ webhook }: { webhook: Webhook }) {
         actions={<span class="hint">Oldest to newest; taller is worse</span>}
       >
         {recent.data && recent.data.items.length > 0 ? (
-          <Tape attempts={recent.data.items} />
+          <AttemptStrip attempts={recent.data.items} />
         ) : (
           <p class="faint">None yet.</p>
         )}

@@ -48,7 +48,7 @@ function OneWebhook({ id, tab }: { id: string; tab: string }) {
       {query.loading && <Loading />}
       {webhook && (
         <>
-          <Trouble webhook={webhook} />
+          <WebhookProblem webhook={webhook} />
           <Tabs
             label="Views of this webhook"
             tabs={tabs.map(([path, name]) => ({
@@ -78,7 +78,7 @@ function Heading({ webhook }: { webhook: Webhook }) {
   )
 }
 
-function Trouble({ webhook: { active, disabledReason, failingSince } }: { webhook: Webhook }) {
+function WebhookProblem({ webhook: { active, disabledReason, failingSince } }: { webhook: Webhook }) {
   if (!active && disabledReason) {
     return (
       <Note kind="bad">

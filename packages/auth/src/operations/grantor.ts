@@ -1,11 +1,11 @@
 import type { Db } from '@svc/core/internal'
 import { InvalidKey } from '../errors.ts'
-import type { Giver } from '../restrictions.ts'
+import type { Grantor } from '../restrictions.ts'
 import { findApiKey } from '../tables/api-keys.ts'
 import type { OperationCall } from './context.ts'
 
 /** A caller without a row. */
-const NOBODY = {
+const NO_ROW = {
   id: null,
   tenant: null,
   expiresAt: null,
@@ -15,10 +15,10 @@ const NOBODY = {
 }
 
 /** The key that asks, read anew: what it may give is what it has now. */
-export async function giverOf(tx: Db, { caller }: OperationCall): Promise<Giver | undefined> {
+export async function grantorOf(tx: Db, { caller }: OperationCall): Promise<Grantor | undefined> {
   if (caller === undefined) return undefined
-  if (caller === null) return { ...NOBODY, scopes: [] }
-  if (caller.keyId === null) return { ...NOBODY, scopes: [...caller.scopes] }
+  if (caller === null) return { ...NO_ROW, scopes: [] }
+  if (caller.keyId === null) return { ...NO_ROW, scopes: [...caller.scopes] }
   const row = await findApiKey(tx, caller.keyId, null)
   if (!row) throw new InvalidKey()
   return row

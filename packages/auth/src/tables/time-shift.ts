@@ -21,7 +21,7 @@ const STATEMENTS = [
     where starts_with(key, '__svc.auth.failures/') and value ? 'failures'`,
 ]
 
-export async function setBackTimes(db: Db, seconds: number, alreadySeconds: number): Promise<void> {
+export async function shiftTimes(db: Db, seconds: number, alreadySeconds: number): Promise<void> {
   for (const text of STATEMENTS) await db.query(text.replaceAll('$1', '$1::float8'), [seconds])
   // A period begins by the calendar: it is over where the time that has passed leads into the next.
   await db.query(

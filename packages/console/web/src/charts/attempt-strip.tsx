@@ -4,12 +4,12 @@ import { statusTone } from '../text/states.ts'
 
 const STROKES = 96
 
-export function Tape({ attempts }: { attempts: readonly Attempt[] }) {
+export function AttemptStrip({ attempts }: { attempts: readonly Attempt[] }) {
   const shown = attempts.slice(0, STROKES).toReversed()
   const failed = shown.filter(({ status }) => status === 'failed' || status === 'dead').length
   return (
     <svg
-      class="tape"
+      class="attempt-strip"
       viewBox={`${(shown.length - STROKES) * 5} 0 ${STROKES * 5} 24`}
       preserveAspectRatio="none"
       role="img"
