@@ -156,8 +156,8 @@ export class Limiter {
   }
 
   #failed(meters: readonly Meter[]): void {
-    const asked = this.#waiting.takeAll(meters)
-    for (const request of [...asked, ...this.#waiting.takeUnasked()]) {
+    const waiting = this.#waiting.takeAll(meters)
+    for (const request of [...waiting, ...this.#waiting.takeUnasked()]) {
       settle(request, 'unavailable')
     }
   }

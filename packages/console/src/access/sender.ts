@@ -21,14 +21,14 @@ const senderOf = (request: FastifyRequest, ownOrigin: string | null): Sender => 
 /** @throws ForeignOrigin, JsonNeeded */
 export function assertMayChange(request: FastifyRequest, ownOrigin: string | null): void {
   assertJson(request)
-  const flaw = whyNoChange(senderOf(request, ownOrigin))
-  if (flaw !== null) throw new ForeignOrigin(flaw)
+  const problem = whyNoChange(senderOf(request, ownOrigin))
+  if (problem !== null) throw new ForeignOrigin(problem)
 }
 
 /** @throws ForeignOrigin: what is read stays within the console too */
 export function assertMayRead(request: FastifyRequest, ownOrigin: string | null): void {
-  const flaw = whyForeign(senderOf(request, ownOrigin))
-  if (flaw !== null) throw new ForeignOrigin(flaw)
+  const problem = whyForeign(senderOf(request, ownOrigin))
+  if (problem !== null) throw new ForeignOrigin(problem)
 }
 
 /** A form of another site cannot send JSON. @throws JsonNeeded */

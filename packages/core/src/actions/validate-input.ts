@@ -55,9 +55,9 @@ export function compiledOnce<Compiled>(compile: () => Compiled): () => Compiled 
 /** Fastify's wording: `body/email must match format "email"`. */
 export function validationMessage(errors: ErrorObject[] | null | undefined, where: string): string {
   // For a union, the branch that matched furthest is the most likely intention.
-  const told = errors?.reduce((best, error) => (depthOf(error) > depthOf(best) ? error : best))
-  if (!told) return `${where} is not valid`
-  return `${where}${told.instancePath} ${told.message}${detailOf(told)}`
+  const furthest = errors?.reduce((best, error) => (depthOf(error) > depthOf(best) ? error : best))
+  if (!furthest) return `${where} is not valid`
+  return `${where}${furthest.instancePath} ${furthest.message}${detailOf(furthest)}`
 }
 
 /** A missing offset is the most frequent mistake. */

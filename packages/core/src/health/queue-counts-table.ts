@@ -21,7 +21,7 @@ export interface QueueCount {
 /** Up to how many jobs of a queue are counted; for longer queues pg-boss's own counts are taken. */
 export const COUNTED = 10_000
 /** In how many jobs of each lane a longer queue is searched for the one that is due the longest. */
-const LOOKED_AT = 1000
+const MOST_SEARCHED = 1000
 
 const JOBS_OF = (queue: string, limit: string) => `
   select state, blocked, start_after from svc_jobs.job where name = ${queue} limit ${limit}`
@@ -30,7 +30,7 @@ const JOBS_OF = (queue: string, limit: string) => `
 const FIRST_OF_LANE = (ofLane: string) => `(
   select start_after from svc_jobs.job
    where name = wanted.queue and state < 'active' and not blocked and ${ofLane}
-   order by priority desc, created_on limit ${LOOKED_AT})`
+   order by priority desc, created_on limit ${MOST_SEARCHED})`
 
 /** pg-boss refreshes its counts every few seconds, where some process works on jobs. */
 const COUNT_QUEUES = `

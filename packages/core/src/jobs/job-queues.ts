@@ -93,13 +93,13 @@ export interface Queues {
    * Begins a recovery, which is carried out in portions in the background: `groupsChanged` tells of
    * its commit. What is dead or failed is counted; what is missing, the worker of the queue counts.
    */
-  recover(db: Db, asked: AskedRecovery): Promise<Recovery>
+  recover(db: Db, request: RecoveryRequest): Promise<Recovery>
   /** How many deliveries it would put on their way; `null` for what is missing. */
-  countRecoverable(db: Db, asked: AskedRecovery): Promise<number | null>
+  countRecoverable(db: Db, request: RecoveryRequest): Promise<number | null>
 }
 
 /** Without `until`: up to now. */
-export interface AskedRecovery extends Omit<NewRecovery, 'until' | 'deliveries'> {
+export interface RecoveryRequest extends Omit<NewRecovery, 'until' | 'deliveries'> {
   until: string | null
 }
 
@@ -228,20 +228,20 @@ export class JobQueues implements Queues {
     return this.#workers.tryHeld(queue, group)
   }
 
-  async recover(db: Db, asked: AskedRecovery): Promise<Recovery> {
+  async recover(db: Db, request: RecoveryRequest): Promise<Recovery> {
     // The second of two simultaneous calls waits here, and counts what the first has left.
-    await lockRecoveries(db, asked.group)
+    await lockRecoveries(db, request.group)
     // A redrive waits likewise.
-    if (asked.what === 'dead') await recordParked(db, asked.queue, [asked.group])
-    const until = await endedSpan(db, asked.until)
-    const deliveries = await this.countRecoverable(db, { ...asked, until })
-    return insertRecovery(db, { ...asked, until, deliveries })
+    if (request.what === 'dead') await recordParked(db, request.queue, [request.group])
+    const until = await endedSpan(db, request.until)
+    const deliveries = await this.countRecoverable(db, { ...request, until })
+    return insertRecovery(db, { ...request, until, deliveries })
   }
 
-  async countRecoverable(db: Db, asked: AskedRecovery): Promise<number | null> {
-    const { queue, group, what, since } = asked
+  async countRecoverable(db: Db, request: RecoveryRequest): Promise<number | null> {
+    const { queue, group, what, since } = request
     if (what === 'missing') return null
-    const span = { since, until: await endedSpan(db, asked.until) }
+    const span = { since, until: await endedSpan(db, request.until) }
     return what === 'dead'
       ? countDeadLetters(db, queue, group, span)
       : countWaitingRetries(db, queue, { group, ...span })

@@ -17,7 +17,7 @@ export async function putValue(
   json: string,
   ttl: number | null,
 ): Promise<void> {
-  await asking(
+  await checkedQuery(
     db,
     `insert into svc."__svc.kv" (key, value, expires_at)
      values ($1, $2, clock_timestamp() + make_interval(secs => $3))
@@ -32,7 +32,7 @@ export async function takeKeyIfFree(
   json: string,
   ttl: number | null,
 ): Promise<boolean> {
-  const { rows } = await asking(
+  const { rows } = await checkedQuery(
     db,
     `insert into svc."__svc.kv" as kv (key, value, expires_at)
      values ($1, $2, clock_timestamp() + make_interval(secs => $3))
@@ -59,7 +59,7 @@ export async function addToValue(
   by: number,
   ttl: number | null,
 ): Promise<number> {
-  const { rows } = await asking(
+  const { rows } = await checkedQuery(
     db,
     `insert into svc."__svc.kv" as kv (key, value, expires_at)
      values ($1, to_jsonb($2::numeric), clock_timestamp() + make_interval(secs => $3))
@@ -100,7 +100,7 @@ export async function sweepExpired(db: Db): Promise<void> {
 }
 
 /** What JSON may hold and Postgres may not, and a sum with something that is no number. */
-async function asking(db: Db, text: string, values: unknown[]): ReturnType<Db['query']> {
+async function checkedQuery(db: Db, text: string, values: unknown[]): ReturnType<Db['query']> {
   try {
     return await db.query(text, values)
   } catch (error) {

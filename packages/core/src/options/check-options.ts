@@ -61,12 +61,12 @@ function settleOne(plugin: string, path: string, rule: OptionRule, value: unknow
       : rule.default
   }
   if (rule.fields) return resolveOptions(plugin, rule.fields, value, `${path}.`)
-  const flaw = flawOf(rule, value)
-  if (flaw === undefined) return value
-  throw new InvalidOption(`${plugin}: the option "${path}" must be ${rule.expects}, ${flaw}`)
+  const problem = problemOf(rule, value)
+  if (problem === undefined) return value
+  throw new InvalidOption(`${plugin}: the option "${path}" must be ${rule.expects}, ${problem}`)
 }
 
-function flawOf({ is, each }: OptionRule, value: unknown): string | undefined {
+function problemOf({ is, each }: OptionRule, value: unknown): string | undefined {
   if (each && Array.isArray(value)) {
     const index = value.findIndex((element) => !each(element))
     return index === -1 ? undefined : `but its element [${index}] is ${quoted(value[index])}`

@@ -33,9 +33,9 @@ export const reaches = (reach: Reach, tenant: string | null): boolean =>
  *
  * @returns `undefined` where the caller reaches none of them
  */
-export function narrowedReach(reach: Reach, asked: string | undefined): Reach | undefined {
-  if (reach === EVERYWHERE) return asked ?? EVERYWHERE
-  return asked === undefined || asked === reach ? reach : undefined
+export function narrowedReach(reach: Reach, requested: string | undefined): Reach | undefined {
+  if (reach === EVERYWHERE) return requested ?? EVERYWHERE
+  return requested === undefined || requested === reach ? reach : undefined
 }
 
 /**

@@ -148,7 +148,7 @@ function arrival(
   }
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      arrivals.off('request', look)
+      arrivals.off('request', check)
       const came = received.map(
         ({ headers, method, url }) => headers['x-svc-event'] ?? `${method} ${url}`,
       )
@@ -158,13 +158,13 @@ function arrival(
         ),
       )
     }, timeoutMs)
-    const look = () => {
+    const check = () => {
       if (received.length < n) return
       clearTimeout(timer)
-      arrivals.off('request', look)
+      arrivals.off('request', check)
       resolve(received)
     }
-    arrivals.on('request', look)
-    look()
+    arrivals.on('request', check)
+    check()
   })
 }

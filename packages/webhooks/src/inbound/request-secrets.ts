@@ -37,7 +37,7 @@ export class RequestSecrets {
       const asked = new Set<string>()
       const unknown = new Set<string>()
       const given = new GivenLookup(this.#found, asked, unknown)
-      const ended = outcomeOf(() => given.during(() => run(given.look)))
+      const ended = outcomeOf(() => given.during(() => run(given.lookup)))
       // A call that asked for a secret that is not there yet is given up: it might wait for ever.
       const outcome = await Promise.race([ended, given.hasMissed])
       if (outcome && unknown.size === 0) {
@@ -119,7 +119,7 @@ class GivenLookup {
     }
   }
 
-  readonly look: SecretLookup = (name) => {
+  readonly lookup: SecretLookup = (name) => {
     const found = this.#found.get(name)
     if (found === undefined) {
       this.#unknown.add(name)

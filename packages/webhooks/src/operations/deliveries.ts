@@ -147,7 +147,7 @@ function statusOf(kind: Exclude<AttemptStep['kind'], 'postponed'>): DeliveryStat
 type ToDeliver = Pick<DeliveryData, 'event' | 'eventId'> & { payload?: string | null }
 
 /** Who asks for a delivery, and which one it repeats. */
-interface AskedWork {
+interface WorkRequest {
   action: string
   from: string | null
   /** The address that it goes to instead of the webhook's own. */
@@ -163,7 +163,7 @@ async function queueDelivery(
   core: Core,
   caller: Db | undefined,
   webhookId: string,
-  { action, from, url, by }: AskedWork,
+  { action, from, url, by }: WorkRequest,
   find: (db: Db) => Promise<ToDeliver>,
 ): Promise<QueuedDelivery> {
   const deliveryId = uuidv7()

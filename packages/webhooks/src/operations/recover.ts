@@ -3,7 +3,7 @@ import {
   deleteRecovery,
   isUuid,
   listRecoveries,
-  type AskedRecovery,
+  type RecoveryRequest,
   type Core,
   type Db,
   type Recovery,
@@ -47,7 +47,7 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
       }
       return await core.within(caller, async (db) => {
         const webhook = existing(id, await findWebhook(db, id, by.reach))
-        const asked: AskedRecovery = {
+        const request: RecoveryRequest = {
           queue: QUEUE,
           group: webhook.id,
           what,
@@ -56,9 +56,9 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
           perSecond,
         }
         if (dryRun && what !== 'missing') {
-          return { deliveries: (await core.queues.countRecoverable(db, asked)) ?? 0 }
+          return { deliveries: (await core.queues.countRecoverable(db, request)) ?? 0 }
         }
-        const recovery = await core.queues.recover(db, asked)
+        const recovery = await core.queues.recover(db, request)
         const deliveries =
           recovery.deliveries ?? (await countMissing(db, recovery, webhook, logDays))
         if (dryRun) {

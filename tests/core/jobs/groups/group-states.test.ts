@@ -91,7 +91,7 @@ for (const [name, answer, pauses] of ANSWERS) {
     states.replace([restricted('a')])
     const found: number[] = []
     for (let now = 0; found.length < pauses.length; now = states.claimableFrom()) {
-      states.asked(['a', 'unknown'])
+      states.claimBegins(['a', 'unknown'])
       states.answered({ group: 'a', isTold: true, isBusy: null, ...answer }, now, true)
       found.push(states.claimableFrom() === 0 ? 0 : states.claimableFrom() - now)
     }
@@ -102,7 +102,7 @@ for (const [name, answer, pauses] of ANSWERS) {
 t.test('a process without notifications claims restricted groups more often', async (t) => {
   const states = new GroupStates()
   states.replace([restricted('a')])
-  states.asked(['a'])
+  states.claimBegins(['a'])
   states.answered({ group: 'a', isTold: true, isBusy: false, waitMs: 60_000 }, 0, false)
   t.equal(states.claimableFrom(), 500)
 })
@@ -111,18 +111,18 @@ t.test('a notification about a restricted group overrides an older answer', asyn
   const states = new GroupStates()
   states.replace([restricted('a'), row('b')])
   const empty = { group: 'a', isTold: true, isBusy: false, waitMs: null }
-  states.asked(['a'])
+  states.claimBegins(['a'])
   t.equal(states.ready(['a']), true)
   states.answered(empty, 0, true)
   t.equal(states.claimableFrom(), 0, 'a job came while it was being asked for')
-  states.asked(['a'])
+  states.claimBegins(['a'])
   states.answered(empty, 1, true)
   states.answered({ ...empty, group: 'unknown' }, 1, true)
   t.same(namesOf(states.claimable(1)), ['b'])
   t.equal(states.readyFrom('a', 600), false)
   t.equal(states.readyFrom('a', 300), true)
   t.same(namesOf(states.claimable(300)), ['a', 'b'])
-  states.asked(['a'])
+  states.claimBegins(['a'])
   states.answered(empty, 300, true)
   states.allReady()
   t.same(namesOf(states.claimable(300)), ['a', 'b'])

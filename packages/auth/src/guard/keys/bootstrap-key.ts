@@ -89,7 +89,7 @@ export class BootstrapKey {
   async #read(name: string): Promise<void> {
     try {
       const secret = await withTimeout(READ_TIMEOUT_MS, this.#parts.secrets.get(name))
-      this.#use(flawOf(secret), secret)
+      this.#use(problemOf(secret), secret)
     } catch (error) {
       const { message, code } = error as Error & { code?: string }
       if (code === 'SVC_CORE_INVALID_SECRET') {
@@ -101,11 +101,11 @@ export class BootstrapKey {
     }
   }
 
-  #use(flaw: string | undefined, secret: string | null): void {
+  #use(problem: string | undefined, secret: string | null): void {
     this.#isRead = true
-    if (flaw === undefined) this.#warned = undefined
-    else this.#warn(NOT_USABLE, flaw, flaw)
-    const secretHash = flaw === undefined ? bytesOf(secret as string) : undefined
+    if (problem === undefined) this.#warned = undefined
+    else this.#warn(NOT_USABLE, problem, problem)
+    const secretHash = problem === undefined ? bytesOf(secret as string) : undefined
     const changed = [this.#hash, secretHash].filter((one) => one !== undefined)
     if (this.#hash && secretHash && timingSafeEqual(this.#hash, secretHash)) return
     this.#hash = secretHash
@@ -127,7 +127,7 @@ const NOT_READ_AGAIN =
 
 const bytesOf = (key: string): Buffer => hash('sha256', key, 'buffer')
 
-function flawOf(secret: string | null): string | undefined {
+function problemOf(secret: string | null): string | undefined {
   if (secret === null) return 'is not set'
   if (secret.length < SHORTEST) return `is shorter than ${SHORTEST} characters`
   if (secret.length > LONGEST_KEY) return `is longer than ${LONGEST_KEY} characters`

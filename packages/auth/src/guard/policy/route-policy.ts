@@ -95,8 +95,8 @@ function guarded(required: Requirement): GuardedPolicy {
 }
 
 /** A copy of the scopes: a handler can change the list in the route's config. */
-export function requirement(asked: readonly Scope[]): Requirement {
-  const scopes = new Set(asked)
+export function requirement(required: readonly Scope[]): Requirement {
+  const scopes = new Set(required)
   if (scopes.has('read')) scopes.add('write') // which includes it
   return { scopes: [...scopes], refusal: insufficientScope([...scopes]) }
 }

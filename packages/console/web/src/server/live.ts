@@ -53,17 +53,17 @@ export function useLive(topics: readonly Topic[], refresh: Listener): void {
   latest.current = refresh
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
-    const heard = () => {
+    const onHint = () => {
       if (document.hidden) return
       timer ??= setTimeout(() => {
         timer = undefined
         latest.current()
       }, QUIET_MS)
     }
-    for (const topic of topics) listenersOf(topic).add(heard)
+    for (const topic of topics) listenersOf(topic).add(onHint)
     return () => {
       clearTimeout(timer)
-      for (const topic of topics) listenersOf(topic).delete(heard)
+      for (const topic of topics) listenersOf(topic).delete(onHint)
     }
   }, [topics.join()])
 }

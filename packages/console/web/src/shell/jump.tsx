@@ -26,7 +26,7 @@ export function Jump({ onClose }: { onClose: () => void }) {
     ...paths
       .filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()))
       .map(({ name, icon, path }) => ({ name, icon, to: href(path) })),
-    ...lookUps(wanted, session).filter(({ screen }) => open.has(screen)),
+    ...targetsById(wanted, session).filter(({ screen }) => open.has(screen)),
   ]
   const follow = (target: JumpTarget | undefined) => {
     if (!target) return
@@ -81,7 +81,7 @@ export function Jump({ onClose }: { onClose: () => void }) {
 }
 
 /** What a text may be the id of. */
-function lookUps(text: string, { searchesPayloads }: SignedIn): (JumpTarget & { screen: string })[] {
+function targetsById(text: string, { searchesPayloads }: SignedIn): (JumpTarget & { screen: string })[] {
   if (text.length < 3) return []
   const event = { screen: 'events', icon: 'events' as const }
   const byId = { ...event, name: `Events with the id ${text}`, to: href('events', { id: text }) }

@@ -28,8 +28,8 @@ export class WorkBound {
     if (this.#left < 0) throw new TooMuchWork()
   }
 
-  /** A condition looks at all of the value. @throws TooMuchWork */
-  lookAt(value: unknown): void {
+  /** Takes the steps of a condition that reads all of the value. @throws TooMuchWork */
+  takeFor(value: unknown): void {
     if (Array.isArray(value)) this.take(1 + value.length)
     else if (typeof value === 'string') this.take(1 + value.length / CHARACTERS)
     else this.step()

@@ -13,14 +13,14 @@ interface State {
   emptyUntil: number
   emptyForMs: number
   /** A claim is under way, and nothing was heard of the group meanwhile. */
-  isAsked: boolean
+  isClaiming: boolean
 }
 
 function stateOf(row: JobGroup, before: State | undefined): State {
   const isParked = row.held && before?.row.held === true && before.isParked
   // After a change there may be jobs to claim.
   const { emptyUntil, emptyForMs } = before && isSame(row, before.row) ? before : READY
-  return { row, isParked, emptyUntil, emptyForMs, isAsked: false }
+  return { row, isParked, emptyUntil, emptyForMs, isClaiming: false }
 }
 
 const isSame = (one: JobGroup, other: JobGroup): boolean =>
@@ -39,7 +39,7 @@ const LONGEST_PAUSE_BUSY_MS = 1000
 const LONGEST_PAUSE_UNNOTIFIED_MS = 500
 /** Jobs that are due were locked by others. */
 const SHORTEST_PAUSE_MS = 20
-const READY = { emptyUntil: 0, emptyForMs: FIRST_PAUSE_MS, isAsked: false }
+const READY = { emptyUntil: 0, emptyForMs: FIRST_PAUSE_MS, isClaiming: false }
 
 export interface ClaimableGroup {
   group: string
@@ -155,10 +155,10 @@ export class GroupStates {
   }
 
   /** A claim of these restricted groups begins. */
-  asked(groups: readonly string[]): void {
+  claimBegins(groups: readonly string[]): void {
     for (const group of groups) {
       const state = this.#states.get(group)
-      if (state) state.isAsked = true
+      if (state) state.isClaiming = true
     }
   }
 
@@ -168,7 +168,7 @@ export class GroupStates {
    */
   answered({ group, isBusy, hasMore, waitMs }: GroupAnswer, now: number, isNotified: boolean): void {
     const state = this.#states.get(group)
-    if (!state?.isAsked) return
+    if (!state?.isClaiming) return
     const longest = isBusy
       ? LONGEST_PAUSE_BUSY_MS
       : isNotified

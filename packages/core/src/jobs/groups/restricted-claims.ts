@@ -34,7 +34,7 @@ export class RestrictedClaims {
     const { queue, db, states, owner, isNotified } = this.#parts
     const groups = limits.map(({ group }) => group)
     const reports = this.#reports.of(groups)
-    states.asked(groups)
+    states.claimBegins(groups)
     const { jobs, answers } = await claimRestricted(db, queue, limits, reports, owner())
     const now = Date.now()
     for (const answer of answers) {

@@ -90,7 +90,7 @@ export class HealthRecorder {
     const existing = ids.length === 0 ? new Set() : await findExisting(this.#parts.db, ids)
     const locked = left.filter(({ webhookId }) => existing.has(webhookId))
     this.#seen.putBack(locked, now, performance.now() + AGAIN_MS)
-    this.#seen.tidy(
+    this.#seen.prune(
       ids.filter((id) => !existing.has(id)),
       now,
     )

@@ -95,7 +95,7 @@ export class SeenAttemptsLog {
   }
 
   /** Forgets when webhooks were written that may be written again, and webhooks that are deleted. */
-  tidy(deleted: Iterable<string>, now: number): void {
+  prune(deleted: Iterable<string>, now: number): void {
     for (const id of deleted) this.#failing.delete(id)
     for (const [id, at] of this.#writtenAt) {
       if (now - at < SUCCESS_EVERY_MS) return

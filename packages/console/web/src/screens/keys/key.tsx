@@ -113,12 +113,12 @@ const KeyFacts = ({ of }: { of: ApiKey }) => (
   </>
 )
 
-type Asked = 'edit' | 'rotate' | 'revoke' | null
+type DialogName = 'edit' | 'rotate' | 'revoke' | null
 
 function KeyActions({ of, onChanged }: { of: ApiKey; onChanged: () => void }) {
-  const [asked, setAsked] = useState<Asked>(null)
+  const [dialog, setDialog] = useState<DialogName>(null)
   const switching = useChange()
-  const close = () => setAsked(null)
+  const close = () => setDialog(null)
   const setEnabled = async (enabled: boolean) => {
     if (!(await switching.run(() => call('keys.update', { id: of.id, enabled })))) return
     say(enabled ? 'Enabled' : 'Disabled: requests with it are refused')
@@ -126,17 +126,17 @@ function KeyActions({ of, onChanged }: { of: ApiKey; onChanged: () => void }) {
   }
   return (
     <>
-      <Button onClick={() => setAsked('edit')}>Edit</Button>
+      <Button onClick={() => setDialog('edit')}>Edit</Button>
       <Button busy={switching.busy} onClick={() => void setEnabled(!of.enabled)}>
         {of.enabled ? 'Disable' : 'Enable'}
       </Button>
-      {!of.replacedBy && <Button onClick={() => setAsked('rotate')}>Rotate</Button>}
-      <Button kind="danger" onClick={() => setAsked('revoke')}>
+      {!of.replacedBy && <Button onClick={() => setDialog('rotate')}>Rotate</Button>}
+      <Button kind="danger" onClick={() => setDialog('revoke')}>
         Revoke
       </Button>
       {switching.problem && <ProblemNote problem={switching.problem} />}
-      {asked === 'edit' && <EditDialog of={of} onClose={close} onChanged={onChanged} />}
-      {asked === 'rotate' && (
+      {dialog === 'edit' && <EditDialog of={of} onClose={close} onChanged={onChanged} />}
+      {dialog === 'rotate' && (
         <RotateDialog
           title="Rotate the key"
           old="The old key"
@@ -148,7 +148,7 @@ function KeyActions({ of, onChanged }: { of: ApiKey; onChanged: () => void }) {
           it.
         </RotateDialog>
       )}
-      {asked === 'revoke' && <RevokeDialog of={of} onClose={close} onChanged={onChanged} />}
+      {dialog === 'revoke' && <RevokeDialog of={of} onClose={close} onChanged={onChanged} />}
     </>
   )
 }

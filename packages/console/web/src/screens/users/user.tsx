@@ -16,7 +16,7 @@ import { NewKeyDialog } from '../keys/new-key.tsx'
 
 export function UserScreen({ id }: { id: string }) {
   const { may } = useSession()
-  const [asked, setAsked] = useState<'key' | 'delete' | null>(null)
+  const [dialog, setDialog] = useState<'key' | 'delete' | null>(null)
   const {
     data: user,
     problem,
@@ -29,7 +29,7 @@ export function UserScreen({ id }: { id: string }) {
     ['keys'],
   )
   const add = may('keys:write') && (
-    <Button kind="primary" icon="plus" onClick={() => setAsked('key')}>
+    <Button kind="primary" icon="plus" onClick={() => setDialog('key')}>
       New key
     </Button>
   )
@@ -43,7 +43,7 @@ export function UserScreen({ id }: { id: string }) {
           <>
             {add}
             {may('users:write') && (
-              <Button kind="danger" onClick={() => setAsked('delete')}>
+              <Button kind="danger" onClick={() => setDialog('delete')}>
                 Delete
               </Button>
             )}
@@ -70,10 +70,10 @@ export function UserScreen({ id }: { id: string }) {
           </Panel>
         </>
       )}
-      {asked === 'key' && (
-        <NewKeyDialog userId={id} onClose={() => setAsked(null)} onMade={keys.reload} />
+      {dialog === 'key' && (
+        <NewKeyDialog userId={id} onClose={() => setDialog(null)} onMade={keys.reload} />
       )}
-      {asked === 'delete' && (
+      {dialog === 'delete' && (
         <DeleteDialog
           title="Delete this user"
           remove={() => call('users.delete', { id })}
@@ -81,7 +81,7 @@ export function UserScreen({ id }: { id: string }) {
             say('Deleted, and its keys revoked')
             go(href('users'))
           }}
-          onClose={() => setAsked(null)}
+          onClose={() => setDialog(null)}
         >
           All keys of the user are revoked with it. Nothing undoes that.
         </DeleteDialog>

@@ -1,4 +1,4 @@
-/** Which recent events a filter lets through, asked for as it is written. */
+/** Which recent events a filter lets through, requested while it is written. */
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../../server/call.ts'
 import { useQuery } from '../../state/use-query.ts'
@@ -19,13 +19,13 @@ export function FilterTrial({ draft }: { draft: Draft }) {
           ...(draft.tenant && { tenant: draft.tenant }),
         })
       : null
-  const [asked, setAsked] = useState<string | null>(null)
+  const [debounced, setDebounced] = useState<string | null>(null)
   useEffect(() => {
-    const timer = setTimeout(() => setAsked(wanted), PAUSE_MS)
+    const timer = setTimeout(() => setDebounced(wanted), PAUSE_MS)
     return () => clearTimeout(timer)
   }, [wanted])
-  const { data, problem } = useQuery(asked, (signal) =>
-    call('webhooks.tryFilter', JSON.parse(asked ?? '{}'), signal),
+  const { data, problem } = useQuery(debounced, (signal) =>
+    call('webhooks.tryFilter', JSON.parse(debounced ?? '{}'), signal),
   )
   if ('mistake' in read) return <p class="problem-text">{read.mistake}</p>
   if (filter === null) return null

@@ -15,7 +15,7 @@ import { say } from '../../ui/toasts.tsx'
 import { useCatalogue } from '../use-catalogue.ts'
 import { RecoverDialog } from './recover-dialog.tsx'
 
-type Asked = 'test' | 'rotate' | 'recover' | 'delete' | null
+type DialogName = 'test' | 'rotate' | 'recover' | 'delete' | null
 
 export function WebhookActions({
   webhook,
@@ -24,9 +24,9 @@ export function WebhookActions({
   webhook: Webhook
   onChanged: () => void
 }) {
-  const [asked, setAsked] = useState<Asked>(null)
+  const [dialog, setDialog] = useState<DialogName>(null)
   const pausing = useChange()
-  const close = () => setAsked(null)
+  const close = () => setDialog(null)
   const setActive = async (active: boolean) => {
     const changed = await pausing.run(() => call('webhooks.update', { id: webhook.id, active }))
     if (!changed) return
@@ -35,18 +35,18 @@ export function WebhookActions({
   }
   return (
     <>
-      <Button onClick={() => setAsked('test')}>Send a test</Button>
+      <Button onClick={() => setDialog('test')}>Send a test</Button>
       <Button busy={pausing.busy} onClick={() => void setActive(!webhook.active)}>
         {webhook.active ? 'Pause' : 'Resume'}
       </Button>
-      <Button onClick={() => setAsked('recover')}>Recover</Button>
-      <Button onClick={() => setAsked('rotate')}>Rotate secret</Button>
-      <Button kind="danger" onClick={() => setAsked('delete')}>
+      <Button onClick={() => setDialog('recover')}>Recover</Button>
+      <Button onClick={() => setDialog('rotate')}>Rotate secret</Button>
+      <Button kind="danger" onClick={() => setDialog('delete')}>
         Delete
       </Button>
       {pausing.problem && <ProblemNote problem={pausing.problem} />}
-      {asked === 'test' && <TestDialog webhook={webhook} onClose={close} />}
-      {asked === 'rotate' && (
+      {dialog === 'test' && <TestDialog webhook={webhook} onClose={close} />}
+      {dialog === 'rotate' && (
         <RotateDialog
           title="Rotate the secret"
           old="The old secret"
@@ -63,8 +63,8 @@ export function WebhookActions({
           Deliveries are signed with the new secret and, for a while, with the old one as well.
         </RotateDialog>
       )}
-      {asked === 'recover' && <RecoverDialog webhook={webhook} onClose={close} />}
-      {asked === 'delete' && (
+      {dialog === 'recover' && <RecoverDialog webhook={webhook} onClose={close} />}
+      {dialog === 'delete' && (
         <DeleteDialog
           title="Delete this webhook"
           remove={() => call('webhooks.delete', { id: webhook.id })}

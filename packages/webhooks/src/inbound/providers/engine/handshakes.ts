@@ -44,16 +44,16 @@ function responder(handshakes: readonly Handshake[], settings: HandshakeSettings
   const compiled = handshakes.map((one) => compile(one, settings))
   return async (request, body, secret, outside) => {
     const reading = settings.readingOf(request, body)
-    for (const { isMeant, answer } of compiled) {
+    for (const { applies, answer } of compiled) {
       // Secrets are asked for before anything is waited for: see SecretLookup.
-      if (isMeant(reading)) return answer(reading, secret, outside)
+      if (applies(reading)) return answer(reading, secret, outside)
     }
     return null
   }
 }
 
 interface Compiled {
-  isMeant: (reading: Reading) => boolean
+  applies: (reading: Reading) => boolean
   answer: (
     reading: Reading,
     secret: SecretLookup,
@@ -67,7 +67,7 @@ function compile(handshake: Handshake, settings: HandshakeSettings): Compiled {
   const isAllowed = tokenCheck(handshake, settings)
   const keyed = usesSecret(handshake.answer)
   return {
-    isMeant: (reading) => reading.request.method === handshake.method && when(reading),
+    applies: (reading) => reading.request.method === handshake.method && when(reading),
     answer: async (reading, secret, outside) => {
       if (!isAllowed(reading, secret)) throw refused('the verify token does not match')
       const value = keyed ? firstSecret(settings.secretName, reading.request, secret) : undefined

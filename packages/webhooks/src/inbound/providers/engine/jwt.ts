@@ -24,13 +24,13 @@ export const claimsOf = (request: object): Readonly<Record<string, unknown>> | u
   verifiedClaims.get(request)
 
 export function jwtScheme(scheme: JwtScheme): CompiledScheme {
-  const isMeant = holds(scheme.when)
+  const applies = holds(scheme.when)
   const find = findAt(scheme.in)
   const { prefix = '' } = scheme
   const isBound = unbound(scheme.binds)
   const keyFor = keyOf(scheme)
   return (given) => {
-    const text = isMeant(given) ? find(given) : undefined
+    const text = applies(given) ? find(given) : undefined
     if (text === undefined) return undefined
     const { request } = given
     return async ({ secret, toleranceSeconds, fetching }) => {
@@ -47,8 +47,8 @@ export function jwtScheme(scheme: JwtScheme): CompiledScheme {
       const key = await keyFor(reading, jws, algorithm, secret, fetching)
       if (key === undefined) return reject(request, 'the key of the JWT is unknown')
       if (!isSignedBy(jws, algorithm, key)) return reject(request, 'no signature matches')
-      const flaw = flawOf(jws, scheme, toleranceSeconds)
-      if (flaw !== undefined) return reject(request, flaw)
+      const problem = problemOf(jws, scheme, toleranceSeconds)
+      if (problem !== undefined) return reject(request, problem)
       const place = isBound(reading)
       if (place !== undefined) return reject(request, `${place} is not that of this request`)
       verifiedClaims.set(request, claims)
@@ -57,7 +57,7 @@ export function jwtScheme(scheme: JwtScheme): CompiledScheme {
   }
 }
 
-function flawOf(
+function problemOf(
   { claims }: Jws,
   { issuer, audience, toleranceSeconds }: JwtScheme,
   override: number | undefined,

@@ -12,14 +12,14 @@ import { isTimely, millisecondsOf } from './timestamps.ts'
 import { writingsOf } from './url-writings.ts'
 
 export function signatureScheme(scheme: SignatureScheme): CompiledScheme {
-  const isMeant = holds(scheme.when)
+  const applies = holds(scheme.when)
   const read = signaturesAt(scheme.signature)
   const complete = completion(scheme)
   const isBound = unbound(scheme.binds)
   const keyFor = keyOf(scheme)
   const isSigned = comparison(scheme)
   return (given) => {
-    const found = isMeant(given) ? read(given) : undefined
+    const found = applies(given) ? read(given) : undefined
     if (!found) return undefined
     const { request } = given
     return ({ secret, secretName, toleranceSeconds, fetching }) => {

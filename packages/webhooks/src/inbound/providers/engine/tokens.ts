@@ -6,10 +6,10 @@ import { findAt } from './reading.ts'
 import type { CompiledScheme } from './schemes.ts'
 
 export function tokenScheme({ in: place, prefix = '', when }: TokenScheme): CompiledScheme {
-  const isMeant = holds(when)
+  const applies = holds(when)
   const find = findAt(place)
   return (reading) => {
-    const text = isMeant(reading) ? find(reading) : undefined
+    const text = applies(reading) ? find(reading) : undefined
     if (text === undefined) return undefined
     return ({ secret }) => {
       // The scheme of a header Authorization is matched in any case (RFC 9110, section 11.1).
@@ -23,10 +23,10 @@ export function tokenScheme({ in: place, prefix = '', when }: TokenScheme): Comp
 }
 
 export function basicScheme({ when }: BasicScheme): CompiledScheme {
-  const isMeant = holds(when)
+  const applies = holds(when)
   return (reading) => {
     const { request, options } = reading
-    const header = isMeant(reading) ? soleHeader(request, 'authorization') : undefined
+    const header = applies(reading) ? soleHeader(request, 'authorization') : undefined
     if (header === undefined) return undefined
     return ({ secret }) => {
       const [, base64] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header) ?? []
