@@ -39,7 +39,7 @@ const pluginsInside = refuse(
 const coreInside = refuse('/core/src/', 'Import @svc/core or @svc/core/internal.')
 
 // Within a package, from the outside to the inside: index → plugin → routes → operations → guard,
-// inbound, outbound → limits, usage → tables → pure modules. No two folders import each other.
+// inbound, outbound → limits, usage, stats → tables → pure modules. No two folders import each other.
 const index = refuse('^(\\.\\.?/)+(index|internal)\\.ts$', 'Only other packages import the index.')
 const plugin = refuse('^(\\.\\.?/)+plugin\\.ts$', 'Only the index imports the plugin.')
 const routes = refuse(
@@ -55,6 +55,7 @@ const inbound = refuse('^(\\.\\.?/)+inbound/', 'Inbound and outbound meet in the
 const outbound = refuse('^(\\.\\.?/)+outbound/', 'Inbound and outbound meet in the plugin.')
 const tables = refuse('^(\\.\\.?/)+tables/', 'A route calls operations, which call tables.')
 const limits = refuse('^(\\.\\.?/)+(limits|usage)/', 'Limits and usage are built on tables.')
+const stats = refuse('^(\\.\\.?/)+stats/', 'Statistics are built on tables.')
 const screens = refuse(
   '^(\\.\\.?/)+(calls|live|page)/',
   'What the page asks for is built on tables and access.',
@@ -190,7 +191,8 @@ export const importDirections: OxlintOverride[] = [
   imports(['packages/webhooks/src/inbound/**'], webhooks, upwards, outbound),
   imports(['packages/webhooks/src/outbound/**'], webhooks, upwards, inbound),
   imports(['packages/webhooks/src/outbound/health/**'], webhooks, upwards, inbound, delivery),
-  imports(['packages/webhooks/src/stats/**'], webhooks, pure, inbound, outbound, tables),
+  imports(['packages/webhooks/src/stats/**'], webhooks, upwards, inbound, outbound, http),
+  imports(['packages/webhooks/src/stats/percentiles.ts'], webhooks, pure, inbound, outbound),
   imports(
     ['packages/webhooks/src/outbound/http/**'],
     pgBoss,
@@ -203,7 +205,7 @@ export const importDirections: OxlintOverride[] = [
     delivery,
     tables,
   ),
-  imports(['packages/webhooks/src/tables/**'], webhooks, upwards, inbound, outbound, http),
+  imports(['packages/webhooks/src/tables/**'], webhooks, upwards, inbound, outbound, stats, http),
   imports(
     [
       'packages/webhooks/src/{errors,schema-pieces,schemas,*-schemas}.ts',

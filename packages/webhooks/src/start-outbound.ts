@@ -20,7 +20,7 @@ import { parseSigningKey, type SigningKey } from './outbound/delivery/ed25519.ts
 import { recordCrashedAttempts } from './outbound/delivery/crashed-attempts.ts'
 import { QUEUE, SUBSCRIPTION } from './outbound/constants.ts'
 import { createFetch, type Fetch } from './outbound/http/fetch.ts'
-import { rollUpStats } from './outbound/roll-up.ts'
+import { rollUpStats } from './stats/roll-up.ts'
 import { createPost, type Post } from './outbound/http/post.ts'
 import { createProxy } from './outbound/http/proxy-options.ts'
 import { FailingWebhooks, checkEverySeconds } from './outbound/health/failing-webhooks.ts'

@@ -12,14 +12,14 @@ export type TryFilter = (trial: FilterTrial, by: Caller) => Promise<TriedEvent[]
 /** A webhook of the operator is sent the events of all tenants, that of a tenant the tenant's. */
 export const createTryFilter =
   ({ svc }: Pick<Core, 'svc'>, events: readonly DescribedEvent[]): TryFilter =>
-  async ({ filter, events: asked, tenant: named }, { reach }) => {
+  async ({ filter, events: names, tenant: named }, { reach }) => {
     const matches = filter ? compileFilter(filter) : () => true
     const allowed = events.map(({ name }) => name)
-    const unknown = asked.find((name) => name !== '*' && !allowed.includes(name))
+    const unknown = names.find((name) => name !== '*' && !allowed.includes(name))
     if (unknown !== undefined) throw new EventNotAllowed(unknown, ['*', ...allowed].join(', '))
     const tenant = tenantOfNew(reach, named)
     const { items } = await svc.events.search({
-      name: asked.includes('*') ? allowed : asked,
+      name: names.includes('*') ? allowed : names,
       ...(tenant !== null && { tenant }),
       limit: MOST,
       payloads: true,

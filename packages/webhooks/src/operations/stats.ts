@@ -1,7 +1,7 @@
 /** The statistics of deliveries. */
 import { narrowedReach, type Core } from '@svc/core/internal'
 import { InvalidSpan, TooManyPoints } from '../errors.ts'
-import { percentilesOf } from '../stats/histogram.ts'
+import { percentilesOf } from '../stats/percentiles.ts'
 import type { Stats, StatsQuery } from '../stats-schemas.ts'
 import { readStats, type StatsRow } from '../tables/stats.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'

@@ -37,8 +37,8 @@ export async function recoverMissed(
   webhookId: string,
   since: string,
 ): Promise<Recovery> {
-  const asked = { queue: QUEUE, group: webhookId, what: 'missing' as const, since, until: null }
-  return await core.queues.recover(db, { ...asked, perSecond: null })
+  const request = { queue: QUEUE, group: webhookId, what: 'missing' as const, since, until: null }
+  return await core.queues.recover(db, { ...request, perSecond: null })
 }
 
 /** Writes down what is missing. Returns how many deliveries it will be. */

@@ -1,7 +1,7 @@
 /** The tables of statistics: recent attempts, and what they are rolled up into. */
 import type { Db } from '@svc/core'
 import { ADVISORY_LOCKS, withinReach, type Reach } from '@svc/core/internal'
-import { BOUNDS } from '../stats/histogram.ts'
+import { BOUNDS } from './duration-buckets.ts'
 
 export type Period = 'minute' | 'hour' | 'day'
 

@@ -1,10 +1,5 @@
-/** Histograms of durations, and their percentiles. */
-
-/** Upper bounds of the buckets, in milliseconds; the last bucket has none. */
-export const BOUNDS = [
-  1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000,
-  7000, 10_000, 15_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000, 3_600_000, 86_400_000,
-] as const
+/** Percentiles of durations, from the counts of their buckets. */
+import { BOUNDS } from '../tables/duration-buckets.ts'
 
 export interface Percentiles {
   p50: number | null
@@ -19,7 +14,7 @@ export const percentilesOf = (counts: readonly number[]): Percentiles => ({
   p99: percentile(counts, 0.99),
 })
 
-/** Durations within a bucket are taken as spread evenly. */
+/** The durations of a bucket count as spread evenly over it. */
 function percentile(counts: readonly number[], share: number): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0)
   if (total === 0) return null
