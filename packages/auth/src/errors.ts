@@ -18,7 +18,9 @@ export const AmbiguousCredentials = createError(
   401,
 )
 
-/** The key is unknown, revoked, disabled or expired; only the log says which. The guard's 401. */
+/**
+ * The key is unknown, revoked, disabled or expired; only the log has the reason. The guard's 401.
+ */
 export const InvalidKey = createError('SVC_AUTH_INVALID_KEY', 'the API key is not valid', 401)
 
 /** The key holds none of the scopes that the route needs. The guard's 403. */
@@ -181,7 +183,7 @@ export const InvalidRouteCost = createError<[string, string]>(
   500,
 )
 
-/** The span of usage that was asked for is empty or too long. */
+/** The requested span of usage is empty or too long. */
 export const InvalidUsageSpan = createError<[string]>(
   'SVC_AUTH_INVALID_USAGE_SPAN',
   '"from" must be before "to", and at most %s hours or days before it, as "by" says',

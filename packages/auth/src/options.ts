@@ -44,7 +44,7 @@ export interface SvcAuthOptions {
   managementBasePath?: string | null
   /**
    * A lockout, and no limit of the rate of requests: it blocks key prefixes with too many failed
-   * attempts. The right key of the prefix is blocked too, so a stranger who knows the first 8
+   * attempts. The right key of the prefix is blocked too, so a stranger who has the first 8
    * characters of a key can have it blocked.
    * @default disabled
    */

@@ -41,8 +41,8 @@ declare module 'fastify' {
     /** Scopes of which any one, or `admin`, opens the route. They guard it at any path. */
     scopes?: Scope[]
     /**
-     * Whether the route takes requests without a key. A valid key is known all the same, and one that
-     * is not valid is refused.
+     * Whether the route takes requests without a key. A valid key is recognised all the same, and
+     * one that is not valid is refused.
      */
     public?: boolean
     /** How much a request uses of the quota of its key: 0 to 1000000. @default 1 */
@@ -50,7 +50,7 @@ declare module 'fastify' {
   }
 }
 
-/** Whether the guard asks for a key: for our other packages, which do not import this one. */
+/** Whether the guard requires a key: for our other packages, which do not import this one. */
 const GUARDS = Symbol.for('@svc/auth.guards')
 
 async function auth(app: FastifyInstance, given: SvcAuthOptions): Promise<void> {

@@ -43,8 +43,8 @@ export function isWider(
 }
 
 /**
- * A key of the operator with `admin` may give other keys more time than it has itself; nobody may
- * give it to the own key.
+ * A key of the operator with `admin` may give other keys a later expiry than its own. No key may do
+ * that for itself.
  *
  * @param given `id`: `null` for a key that is made
  * @throws ScopeNotGrantable, NotGrantable

@@ -160,12 +160,12 @@ export type NewUser = Static<typeof NewUser>
 /** A user. `id` is a UUIDv7, `createdAt` ISO 8601 in UTC. */
 export type User = Static<typeof User>
 /**
- * A key to be created. By default it has no `label`, no expiry, no `metadata`, may come from every
- * address and has the scopes `read` and `write`. `expiresAt` is ISO 8601 with an offset. Its tenant is
- * that of its user: where `tenant` is given it must be the same.
+ * A key to be created. By default it has no `label`, no expiry, no `metadata`, may be used from
+ * every address and has the scopes `read` and `write`. `expiresAt` is ISO 8601 with an offset. Its
+ * tenant is that of its user: where `tenant` is given it must be the same.
  *
- * @example
- * const key: NewApiKey = { userId: user.id, scopes: ['read'], expiresAt: '2030-01-31T12:00:00Z' }
+ * @example const key: NewApiKey = { userId: user.id, scopes: ['read'], expiresAt:
+ *   '2030-01-31T12:00:00Z' }
  * @see https://www.rfc-editor.org/rfc/rfc3339 for `expiresAt`
  */
 export type NewApiKey = Static<typeof NewApiKey>
@@ -209,7 +209,7 @@ export type Verification = Static<typeof Verification>
 /** What `verifyApiKey` returns. For a key that is not valid, `code` says why. */
 export type Verified = Static<typeof Verified>
 
-/** A key by its id, and the address that asks in its name. */
+/** A key by its id, and the address of the sender that uses it. */
 export type KeyCheck = Static<typeof KeyCheck>
 /** What `checkApiKey` returns. `keyId` is `null` where there is no such key any more. */
 export type CheckedKey = Omit<Verified, 'remaining'>

@@ -62,7 +62,7 @@ export interface ScopeNames {
   findUnknown(scopes: readonly Scope[]): Scope | undefined
   /** All valid values of the scopes of a key, for error messages. */
   readonly known: readonly string[]
-  /** Scopes that a route can ask for. */
+  /** Scopes that a route can require. */
   readonly declared: readonly Scope[]
   /** What the key holds: a role is replaced by its scopes, `projects:*` joined by those it opens. */
   resolve(scopes: readonly Scope[]): Scope[]

@@ -27,7 +27,7 @@ export interface KeyFailure {
   readonly keyId: string | null
 }
 
-/** The prefix of the key is blocked; the key was not looked at. */
+/** The prefix of the key is blocked; the key itself was not checked. */
 export interface PrefixBlocked {
   readonly verdict: 'blocked'
   readonly keyId: null

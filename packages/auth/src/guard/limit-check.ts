@@ -1,4 +1,7 @@
-/** Whether a request passes the limits and the quota of its key, and what its answer says of them. */
+/**
+ * Whether a request passes the limits and the quota of its key, and the header fields that report
+ * them.
+ */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Allowances, KeyLimits } from '../limits/allowances.ts'
 import type { Verdict } from '../limits/waiting-requests.ts'
@@ -16,7 +19,7 @@ export interface Exceeded {
 }
 
 export interface LimitCheck {
-  /** `null`: it passes. A promise where Postgres must be asked. */
+  /** `null`: it passes. A promise where the decision needs a query. */
   (limits: KeyLimits, request: FastifyRequest): Exceeded | null | Promise<Exceeded | null>
 }
 

@@ -5,7 +5,7 @@ const MAX_EXACT = 10
 /** The first ones are a hundredth of the limit, between these. */
 const FIRST_AT_LEAST = 8
 const FIRST_AT_MOST = 64
-/** How often a process asks for allowances of a busy key. */
+/** How often a process requests allowances of a busy key. */
 const OFTEN_MS = 5000
 const SELDOM_MS = 20_000
 

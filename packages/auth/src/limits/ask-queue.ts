@@ -1,6 +1,6 @@
 /**
- * Asks Postgres for all meters that need allowances at one moment by one statement. No I/O:
- * statements, clock and event loop are passed in.
+ * Requests allowances from Postgres, with one statement for all meters that need them at a moment.
+ * No I/O: statements, clock and event loop are passed in.
  */
 import type { Answer, Batch } from '../tables/allowance-terms.ts'
 import type { Meter } from './meter.ts'
@@ -35,9 +35,9 @@ const LONGEST_LATE_MS = 2000
 export class AskQueue {
   #parts: AskQueueParts
   #events: AskEvents
-  /** Requests wait for these: they are asked for before the others. */
+  /** Requests wait for these meters: they go into a statement before the others. */
   #awaited = new Set<Meter>()
-  /** Something is given back, or asked for ahead of need. */
+  /** These meters give allowances back, or get some ahead of need. */
   #others = new Set<Meter>()
   #isScheduled = false
   #statements = 0
@@ -73,7 +73,7 @@ export class AskQueue {
     })
   }
 
-  /** Sends what a pause has held back. */
+  /** Sends the statements that a pause has delayed. */
   flush(): void {
     if (this.#isEmpty) return
     const now = this.#parts.now()
@@ -89,7 +89,7 @@ export class AskQueue {
     return now < this.#pausedUntil
   }
 
-  /** Whether nothing is left to be asked or given back. */
+  /** Whether no meter has anything to request or to give back. */
   get isSettled(): boolean {
     return this.#isEmpty && this.#statements === 0
   }
@@ -98,7 +98,7 @@ export class AskQueue {
     return this.#awaited.size === 0 && this.#others.size === 0
   }
 
-  /** A meter that is being asked for goes into the statement after the current one. */
+  /** A meter of a statement under way goes into a later statement. */
   #nextMeters(): Meter[] {
     const next: Meter[] = []
     for (const meters of [this.#awaited, this.#others]) {
@@ -135,7 +135,7 @@ export class AskQueue {
     })
   }
 
-  /** What they held stays theirs to use. What the statement may have granted lapses. */
+  /** The meters may still use what they held. What the failed statement may have granted lapses. */
   #failed(meters: readonly Meter[], now: number): void {
     this.#pausedUntil = now + PAUSE_MS
     // The row of the former holder covers all that this process has, or may have been granted.

@@ -1,8 +1,8 @@
 /**
  * Decides whether a request passes the limits and the quota of its key. Where this process holds an
- * allowance, the request is decided at once. Otherwise it waits for the next statement, which asks
- * for the allowances of many keys together. There is no I/O here: statements, clock and event loop
- * are passed in.
+ * allowance, the request is decided at once. Otherwise it waits for the next statement, which
+ * requests the allowances of many keys together. There is no I/O here: statements, clock and event
+ * loop are passed in.
  */
 import type { Rule } from '../tables/allowance-terms.ts'
 import { AskQueue, type AskQueueParts } from './ask-queue.ts'
@@ -11,7 +11,7 @@ import { MeterRegistry, type MeterSet } from './meter-registry.ts'
 import { costOf, WaitingRequests, type Verdict, type WaitingRequest } from './waiting-requests.ts'
 
 const LONGEST_WAIT_MS = 2000
-/** How many meters each sweep looks at: its cost does not grow with their number. */
+/** How many meters each sweep checks: its cost does not grow with their number. */
 const SWEPT = 2000
 
 export class Limiter {
@@ -97,7 +97,7 @@ export class Limiter {
     }
   }
 
-  /** Whether nothing is left to be asked or given back. */
+  /** Whether no meter has anything to request or to give back. */
   get isSettled(): boolean {
     return this.#asks.isSettled
   }

@@ -1,7 +1,7 @@
 /**
- * What this process knows of one limit or quota of one key or tenant: the allowances that it holds
- * and, of a limit, what it has admitted in the last window. No I/O; `now` is milliseconds of a
- * monotonic clock. See docs/limits.md for the bounds that follow from this.
+ * The state of one limit or quota of one key or tenant in this process: the allowances that it
+ * holds and, of a limit, what it has admitted in the last window. No I/O; `now` is milliseconds of
+ * a monotonic clock. See docs/limits.md for the bounds that follow from this.
  */
 import { aheadOf, targetAfter } from './ahead-target.ts'
 import { idOf, type Answer, type Ask, type Rule } from '../tables/allowance-terms.ts'
@@ -10,7 +10,7 @@ import { SlidingLog } from './sliding-log.ts'
 
 const FIRST_RECHECK_MS = 50
 const LAST_RECHECK_MS = 30_000
-/** How long no more allowances are asked ahead of need after none could be had. */
+/** How long no allowances are requested ahead of need after none were granted. */
 const MORE_AHEAD_MS = 1000
 
 /** A statement: when it was sent and answered, and the entry of this process in its answer. */
@@ -26,11 +26,11 @@ export class Meter {
   readonly id: string
   /** The span of a limit in milliseconds; 0 for a quota. */
   readonly windowMs: number
-  /** `null` for a quota, whose period only Postgres knows. */
+  /** `null` for a quota: its period is determined by the clock of Postgres. */
   readonly log: SlidingLog | null
-  /** When a request last asked for it. */
+  /** When a request last used it. */
   usedAt = 0
-  /** A statement is under way that asks for this meter. */
+  /** A statement is under way that requests allowances of this meter. */
   isAsking = false
   /** It was dropped because it was unused: the limiter must look it up again. */
   isDropped = false
@@ -44,7 +44,10 @@ export class Meter {
   #nothingAheadUntil = -Infinity
   #retryAt: number | null = 0
   #recheckMs = FIRST_RECHECK_MS
-  /** The last answer: what all had used, and others alone; when it came, and until when it says something. */
+  /**
+   * The last answer: what all processes had used, what the others had used, and until when it is
+   * current.
+   */
   #used = 0
   #others = 0
   #staleAt = -Infinity
@@ -75,7 +78,7 @@ export class Meter {
     return this.#portions.held >= cost
   }
 
-  /** Whether a request is over it as far as this process knows, so that Postgres need not be asked. */
+  /** Whether this process can refuse a request without a query. */
   isOver(cost: number, now: number): boolean {
     if (this.log !== null && this.log.count >= this.rule.limit) return true
     return this.#portions.held < cost && now < this.#deniedUntil
@@ -87,7 +90,7 @@ export class Meter {
     this.#portions.take(cost)
   }
 
-  /** Whether to ask ahead of need. */
+  /** Whether to request allowances ahead of need. */
   isLow(now: number): boolean {
     if (this.isAsking) return false
     if (this.#portions.hasReturns) return true
@@ -100,7 +103,7 @@ export class Meter {
     this.#aim(Math.max(this.#ahead * 2, cost * 2))
   }
 
-  /** `waiting`: the sum of what requests wait for. */
+  /** `waiting`: how many allowances requests wait for. */
   ask(waiting: number, holder: string, now: number): Ask {
     this.isAsking = true
     this.#aim(targetAfter(now - this.#askedAt, this.#target, this.#ahead))
@@ -137,7 +140,7 @@ export class Meter {
     if (granted < ask.want) this.#denied(answer, sentAt)
     else if (used < this.rule.limit) this.#deniedUntil = -Infinity
     if (granted > 0) this.#recheckMs = FIRST_RECHECK_MS
-    // Asking for more before something is free would be in vain.
+    // A request for more would get nothing before something is free.
     if (ask.ahead > 0 && ahead === 0) {
       this.#nothingAheadUntil = now + Math.min(retryMs ?? Infinity, MORE_AHEAD_MS)
     }
@@ -169,7 +172,7 @@ export class Meter {
     return this.#portions.hasReturns
   }
 
-  /** Nothing is known of it that another `Meter` would not know. */
+  /** Whether it has the state of a new `Meter`, so that it can be dropped. */
   isBlank(now: number): boolean {
     this.prune(now)
     const isEmpty = this.#portions.isEmpty && (this.log === null || this.log.count === 0)
@@ -215,7 +218,7 @@ export class Meter {
     this.#ahead = aheadOf(this.rule.limit, target)
   }
 
-  /** What is given back can be granted again. */
+  /** Allowances that were given back can be granted again. */
   #returned(): void {
     this.#deniedUntil = -Infinity
   }

@@ -5,7 +5,7 @@ export interface Portion {
   readonly stamp: number
   count: number
   readonly usableUntil: number
-  /** Until then it counts in Postgres, and is worth giving back. */
+  /** Until then it counts in Postgres, so that giving it back has an effect. */
   readonly countsUntil: number
   readonly isAhead: boolean
   readonly holder: string
@@ -14,7 +14,7 @@ export interface Portion {
 export class Portions {
   /** Usable allowances, as of the last `prune`. */
   held = 0
-  /** Portions that end first come first. */
+  /** Sorted by their end, the earliest first. */
   #portions: Portion[] = []
   #firstEndsAt = Infinity
   #returns: Return[] = []

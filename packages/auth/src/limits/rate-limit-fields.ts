@@ -54,6 +54,6 @@ export function retryAfterSeconds(
   return Math.max(...[...over, refusing].map((meter) => secondsOf(meter.retryAfterMs(now)) ?? 1))
 }
 
-/** Rounds up to at least one second: a request that comes at once would be refused again. */
+/** Rounds up to at least one second: an immediate retry would be refused again. */
 const secondsOf = (ms: number | null): number | undefined =>
   ms === null ? undefined : Math.max(1, Math.ceil(ms / 1000))

@@ -25,8 +25,9 @@ export interface OperationCall {
   /** The transaction of the caller. Without it the operation begins one. */
   db?: Db | undefined
   /**
-   * Who asks: a key may not grant more than it has, and reaches no tenant but its own. Not given
-   * where code of this process asks, which may; `null` where a request without a key does.
+   * The caller: a key may not grant more than it has, and reaches no tenant but its own.
+   * `undefined` for code of this process, which has no such bounds; `null` for a request without a
+   * key.
    */
   caller?: Auth | null | undefined
   /** The caller as the audit names it. @default derived from `caller` */
@@ -62,7 +63,7 @@ export interface OperationContext {
   /** Runs `run` in the transaction of the call, or in one of its own. */
   within: <T>(call: OperationCall, run: (tx: Db) => Promise<T>) => Promise<T>
   /**
-   * The same for a change of keys. From the commit on this process asks for them anew; the others
+   * The same for a change of keys. From the commit on this process looks them up again; the others
    * read of it in the row of key changes.
    */
   changeKeys: <T>(call: OperationCall, change: (tx: Db) => Promise<KeyChange<T>>) => Promise<T>
@@ -123,7 +124,7 @@ async function orUnavailable(written: Promise<void> | undefined): Promise<void> 
 /** Whose rows the caller reaches. */
 export const reachOfCall = ({ caller }: OperationCall): Reach => reachOf(caller)
 
-/** Log fields of an operation: which key asked for it, and whether it may be rolled back. */
+/** Log fields of an operation: the key that called it, and whether it may be rolled back. */
 export const performedBy = ({ db, caller, origin }: OperationCall): object => ({
   by: caller?.keyId ?? (caller?.bootstrap ? 'the bootstrap key' : nameOf(origin)),
   ...(db === undefined ? {} : { inTransaction: true }),

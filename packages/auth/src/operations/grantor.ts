@@ -14,7 +14,7 @@ const NO_ROW = {
   quota: null,
 }
 
-/** The key that asks, read anew: what it may give is what it has now. */
+/** The key of the caller, read again: it may grant only what it has at this moment. */
 export async function grantorOf(tx: Db, { caller }: OperationCall): Promise<Grantor | undefined> {
   if (caller === undefined) return undefined
   if (caller === null) return { ...NO_ROW, scopes: [] }

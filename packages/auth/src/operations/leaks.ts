@@ -8,7 +8,7 @@ import type { OperationCall, OperationContext } from './context.ts'
 import { keyEvent } from './key-events.ts'
 
 export const createLeakOperations = (context: OperationContext) => ({
-  /** Revokes those of the tokens that are keys, and says which they are. */
+  /** Revokes those of the tokens that are keys, and returns which they are. */
   async revokeLeaked(
     alerts: readonly GithubAlert[],
     { origin }: OperationCall,
@@ -24,7 +24,7 @@ export const createLeakOperations = (context: OperationContext) => ({
   },
 })
 
-/** Returns whether the token is a key; one that was revoked before is one too. */
+/** Returns whether the token is a key, also one that was revoked before. */
 async function revokeIfKey(
   { db, log, changeKeys, record, publish }: OperationContext,
   alert: GithubAlert,

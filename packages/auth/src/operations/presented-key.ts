@@ -6,8 +6,8 @@ import type { OperationContext } from './context.ts'
 
 export const createPresentedKey = ({ db }: OperationContext) => ({
   /**
-   * The key of a request. Its scopes are those that it holds: roles are resolved. The last use is as
-   * it was written last: every key may ask, and none makes this write.
+   * The key of a request. Its scopes are those that it holds: roles are resolved. The last use is
+   * as it was written last: every key may call this, and a call must not cause a write.
    */
   async getPresentedKey(auth: Auth): Promise<PresentedKey> {
     const { keyId, userId, tenant, bootstrap } = auth

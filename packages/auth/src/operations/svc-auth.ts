@@ -145,12 +145,12 @@ export interface AuthOperations {
    */
   getUsage: (query?: UsageQuery) => Promise<Usage>
   /**
-   * The same operations for somebody, where users and keys of other tenants do not exist and the audit
-   * names the actor. For a page of the host's own.
+   * The same operations on behalf of a caller. Users and keys of other tenants do not exist there,
+   * and the audit names the actor. For a page of the host's own.
    *
    * @throws InvalidInput where the tenant is neither a tenant nor `null`
-   * @example
-   * const keys = await app.svc.auth.as({ tenant: 'acme' }).listApiKeys({ state: 'active' })
+   * @example const keys = await app.svc.auth.as({ tenant: 'acme' }).listApiKeys({ state: 'active'
+   *   })
    */
   as: (who: ActingFor) => Omit<AuthOperations, 'as'>
 }
@@ -163,8 +163,8 @@ export interface AuthOperations {
  */
 export interface ActingFor extends OnBehalfOf {
   /**
-   * Scopes that keys may be given. Where the actor is a key, it gives what it has, whatever stands
-   * here. @default those of the operator: all; of a tenant: read and write
+   * Scopes that keys may be given. Where the actor is a key, it may grant what it has, whatever is
+   * set here. @default those of the operator: all; of a tenant: read and write
    */
   scopes?: readonly Scope[]
 }

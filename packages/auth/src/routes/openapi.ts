@@ -1,6 +1,6 @@
 /**
- * What the document of @fastify/swagger says, where the host has registered it before svcAuth: the
- * two ways to send a key, and for each route the scopes that open it.
+ * What svcAuth adds to the document of @fastify/swagger, where the host has registered it before
+ * svcAuth: the two ways to send a key, and for each route the scopes that open it.
  */
 import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify'
 import type { Policy } from '../guard/policy/route-policy.ts'
@@ -28,7 +28,7 @@ const API_KEY = {
 
 /**
  * @fastify/swagger calls this, from `config.swaggerTransform`, before it describes the route, and
- * fails on a route whose schemes it does not know. The first route with such schemes must have it:
+ * fails on a route whose schemes are not declared. The first route with such schemes must have it:
  * therefore the management routes are registered before any other.
  */
 export function declareSchemes(route: DescribedRoute): { schema: FastifySchema; url: string } {

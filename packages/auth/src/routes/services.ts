@@ -1,4 +1,4 @@
-/** Routes for other services, which ask whether a key or a request is let through. */
+/** Routes for other services, which check whether a key or a request is allowed. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { errorResponses } from '@svc/core/internal'
@@ -73,7 +73,7 @@ export function serviceRoutes(
   )
 }
 
-/** RFC 9110, section 5.6.2: a list of two methods is none. */
+/** RFC 9110, section 5.6.2: a list of two methods is not a token. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 /** A target has no fragment: servers differ in what they take a # for. */
 const TARGET = /^[\x21\x22\x24-\x7e]+$/

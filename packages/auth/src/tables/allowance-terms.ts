@@ -14,7 +14,7 @@ export interface Ask {
   readonly rule: Rule
   /** How many allowances the waiting requests need. */
   readonly want: number
-  /** How many allowances are asked for later requests, at most. */
+  /** How many allowances for later requests are requested, at most. */
   readonly ahead: number
   /** The number of allowances that the process already holds ahead of need. */
   readonly held: number

@@ -26,7 +26,7 @@ export const COLUMNS = `id, user_id as "userId", tenant, key_prefix as "keyPrefi
 type Json = 'metadata' | 'limits' | 'quota'
 type Row = Omit<ApiKey, Json> & Record<Json, string | null>
 
-/** JSON comes as text, because what pg makes of JSON depends on the host's type parsers. */
+/** JSON is read as text, because the host's type parsers decide what pg makes of JSON. */
 export const keyOf = ({ metadata, limits, quota, ...row }: Row): ApiKey => ({
   ...row,
   metadata: parsed(metadata),

@@ -1,4 +1,4 @@
-/** Keys that expire, have expired or are not used, and which of them were told of. */
+/** Keys that expire, have expired or are not used, and the notices that were published of them. */
 import type { Db } from '@svc/core/internal'
 
 /** No notice is published later than this: an upgrade would publish the expiries of years. */
@@ -19,7 +19,7 @@ export async function findExpiring(db: Db, withinDays: number): Promise<string[]
   return rows.map(({ id }) => id)
 }
 
-/** Ids of keys that have expired a short time ago, and were not told of. */
+/** Ids of keys that have expired a short time ago, and have no notice yet. */
 export async function findExpired(db: Db): Promise<string[]> {
   const { rows } = await db.query(
     `select id from svc."__svc.auth.api_keys" as keys

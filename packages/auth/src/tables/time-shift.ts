@@ -1,10 +1,10 @@
-/** Sets the stored times back, for `advance` of the testing kit. */
+/** Moves the stored times into the past, for `advance` of the testing kit. */
 import type { Db } from '@svc/core/internal'
 
 const BACK = 'make_interval(secs => $1)'
 
 const STATEMENTS = [
-  // The last use and the creation are set back as well: they decide for how many days a key was not
+  // The last use and the creation are moved as well: they decide for how many days a key was not
   // used.
   `update svc."__svc.auth.api_keys" set expires_at = expires_at - ${BACK},
           created_at = created_at - ${BACK}, last_used_at = last_used_at - ${BACK}`,

@@ -7,7 +7,10 @@ export async function findTransactionId(db: Db): Promise<string> {
   return rows[0].id
 }
 
-/** The ids of the transactions that are committed, rolled back, or too old for Postgres to know. */
+/**
+ * The ids of the transactions that are committed, rolled back, or so old that Postgres has
+ * forgotten their status.
+ */
 export async function findEndedTransactions(db: Db, ids: readonly string[]): Promise<string[]> {
   const { rows } = await db.query(
     `select id from unnest($1::text[]) as id

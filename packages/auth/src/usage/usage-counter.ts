@@ -39,8 +39,8 @@ export class UsageCounter {
   #unwritten = new Map<number, Map<string, Counts>>()
   #portions = 0
   /**
-   * What was sent last. It stays as it is until Postgres has confirmed it: an answer can be lost
-   * after the portion was written.
+   * The portion that was sent last. It stays unchanged until Postgres has confirmed it: an answer
+   * can be lost after the portion was written.
    */
   #unconfirmed: UsagePortion | undefined
   #writing: Promise<void> = Promise.resolve()

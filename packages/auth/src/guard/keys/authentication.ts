@@ -1,4 +1,4 @@
-/** Puts the parts together that know keys: cache, lease, lookups, lockout, limits and uses. */
+/** Puts the parts of authentication together: cache, lease, lookups, lockout, limits and uses. */
 import { randomUUID } from 'node:crypto'
 import type { Core } from '@svc/core/internal'
 import type { FastifyBaseLogger } from 'fastify'

@@ -1,6 +1,6 @@
 /**
  * Decides about a key where the guard cannot decide from the cache: the key is not in it, the cache
- * may be out of date, or its prefix has failed attempts. It may ask Postgres.
+ * may be out of date, or its prefix has failed attempts. It may query Postgres.
  */
 import { formatOf, LONGEST_KEY, prefixOf, type KeyFormat } from '../../key-format.ts'
 import { CannotDecide, UNKNOWN_KEY, type KeyFailure, type PrefixBlocked } from '../auth-failure.ts'

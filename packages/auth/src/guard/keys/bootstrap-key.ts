@@ -55,8 +55,8 @@ export class BootstrapKey {
   }
 
   /**
-   * The same text for the same salt and key; `null` where there is no bootstrap key, `undefined` where
-   * it is not known. Who has the text without the salt cannot try keys on it.
+   * The same text for the same salt and key; `null` where there is no bootstrap key, `undefined`
+   * where it is not known. Without the salt, the text cannot be used to test guessed keys.
    */
   seal(salt: string): string | null | undefined {
     if (!this.#isRead) return undefined

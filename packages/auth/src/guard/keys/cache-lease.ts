@@ -1,9 +1,10 @@
 /**
  * For how long this process may trust its cache of keys. Every change of keys raises one number in
- * Postgres, the revision, and names the keys to forget. The process reads it every 400 ms. For 900 ms
- * from when a reading was sent, the cache is at most that much out of date; after that the lease has
- * ended, and no request is decided from the cache. While no request asks for it, the lease is left to
- * end: a host without traffic sends no queries for it, and the next request waits for one reading.
+ * Postgres, the revision, and names the keys to drop from the cache. The process reads it every 400
+ * ms. For 900 ms from when a reading was sent, the cache is at most that much out of date; after
+ * that the lease has ended, and no request is decided from the cache. While no request needs it,
+ * the lease is left to end: a host without traffic sends no queries for it, and the next request
+ * waits for one reading.
  */
 import type { KeyChanges } from '../../tables/key-changes.ts'
 import { OutageLog, type Log } from '../../outage-log.ts'
@@ -39,7 +40,7 @@ export class CacheLease {
   #now: () => number
   #revision = -1
   #trustedUntil = 0
-  /** When a request asked last. */
+  /** When a request last needed the lease. */
   #askedAt: number
   #isPaused = false
   #sentAt = -Infinity
@@ -85,7 +86,10 @@ export class CacheLease {
     this.#pollLater()
   }
 
-  /** Call this on a notification of a change. It only makes the next reading come early. */
+  /**
+   * Call this on a notification of a change. The next read then happens at once instead of at its
+   * time.
+   */
   wake(): void {
     if (!this.#isStarted || this.#isPaused) return
     clearTimeout(this.#timer)
@@ -137,7 +141,7 @@ export class CacheLease {
   #apply({ revision, changedHashes }: KeyChanges, since: number): void {
     if (revision === this.#revision) return
     if (revision < this.#revision && since < this.#revision) return
-    // A revision below the one that was asked about: an older state of the database was restored.
+    // The revision is lower than the last one: an older state of the database was restored.
     this.#parts.forget(since === -1 || revision < since ? null : changedHashes)
     this.#revision = revision
   }

@@ -9,7 +9,9 @@ export interface InsertedKeysPollerParts {
   findInsertedKeys: (since: string | null) => Promise<InsertedKeys>
   /** `null`: any row may be new. */
   forgetRejections: (hashes: readonly string[] | null) => void
-  /** Whether no request asks for keys: then nothing is read, and the lease of the cache catches up. */
+  /**
+   * Whether no request needs keys. Then nothing is read until the lease of the cache is renewed.
+   */
   isPaused?: () => boolean
   log: Log
 }
@@ -32,7 +34,7 @@ export class InsertedKeysPoller {
     )
   }
 
-  /** Resolves after the first poll, which forgets every rejection. */
+  /** Resolves after the first poll, which drops every rejection from the cache. */
   start(): Promise<void> {
     this.#isStarted = true
     return this.#pollAgain()

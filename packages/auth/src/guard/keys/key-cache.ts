@@ -26,7 +26,7 @@ const MAX_REJECTED_KEYS = 10_000
 interface Changing {
   /** How many open transactions have changed the key. */
   transactions: number
-  /** Each request with it asks Postgres: a busy one must not use up the budget of all others. */
+  /** Each request with it queries Postgres: a busy key must not use up the budget of all others. */
   readonly budget: TokenBucket
 }
 
@@ -59,7 +59,7 @@ export class KeyCache {
     this.#valid.set(hash, key)
   }
 
-  /** Callers that ask for the same key at once share one query. Rejected keys need none. */
+  /** Concurrent lookups of one key share one query. Rejected keys need no query. */
   async find(hash: string, format: KeyFormat): Promise<LookupResult> {
     // A lookup that was sent before the commit must not answer a request that came after it.
     const changing = this.#changing.get(hash)

@@ -1,4 +1,4 @@
-/** How often Postgres may be asked about unknown keys. */
+/** How often Postgres may be queried for unknown keys. */
 import type { KeyFormat } from '../../key-format.ts'
 import { TokenBucket } from './token-bucket.ts'
 

@@ -1,4 +1,4 @@
-/** Holds up to `size` tokens, all of them at first; `perSecond` more come in each second. */
+/** Holds up to `size` tokens, all of them at first, and is refilled with `perSecond` a second. */
 export class TokenBucket {
   #tokens: number
   #at: number

@@ -1,8 +1,8 @@
 /**
- * Keys that were changed in transactions of callers. This process is not told when such a
- * transaction ends. Until it knows of the end it remembers nothing of these keys and asks Postgres
- * for every request with one of them: a revocation holds from the instant of its commit, and one
- * that is rolled back never held.
+ * Keys that were changed in transactions of callers. This process gets no notification when such a
+ * transaction ends. Until it has seen the end it caches none of these keys and queries Postgres for
+ * every request with one of them: a revocation holds from the instant of its commit, and one that
+ * is rolled back never held.
  */
 interface Parts {
   /** Which of these transactions have ended. */

@@ -18,7 +18,7 @@ import { BoundedMap } from '../bounded-map.ts'
 /** The state of a prefix as this process has read it. Cached keys with the prefix share it. */
 export interface PrefixState {
   readonly prefix: string
-  /** It is blocked, has failures to reset, or is not watched: the guard must ask the database. */
+  /** It is blocked, has failures to reset, or is not watched: the guard must query the database. */
   needsDatabaseCheck: boolean
   hasFailures: boolean
   /** How many changes of it were read: a query that was sent before the last one may be outdated. */
@@ -30,7 +30,7 @@ export interface PrefixState {
 }
 
 export interface LockoutOptions {
-  /** The database that the poll for changes asks. @default db */
+  /** The database for the poll for changes. @default db */
   pollDb?: Db
   /** Milliseconds of a monotonic clock. @default performance.now */
   now?: () => number

@@ -43,15 +43,18 @@ const WEBHOOKS_MANAGE = anyOf(['webhooks:manage'])
 export const ADMIN_ONLY = anyOf([])
 /** Met by every valid key. */
 export const NO_SCOPE: Requirement = { scopes: null, refusal: insufficientScope([]) }
-/** The policy of a protected 404: only a valid key may learn which paths exist. */
+/** The policy of a protected 404: only a caller with a valid key may find out which paths exist. */
 const ANY_KEY = guarded(NO_SCOPE)
 /** The policy of a route with `config.public`. */
 const OPTIONAL_KEY: GuardedPolicy = { ...ANY_KEY, isOptional: true }
 
-/** What a route asks for itself, at any path. `decides-itself`: a route of ours that asks again. */
+/**
+ * What a route's own config requires, at any path. `decides-itself`: a route of ours that checks
+ * again.
+ */
 export type OwnPolicy = readonly Scope[] | 'public' | 'any-key' | 'decides-itself'
 
-/** `own`: what the route's own config asks for. It guards the route at any path. */
+/** `own`: what the route's own config requires. It guards the route at any path. */
 export function policyOfRoute(
   patterns: readonly string[],
   own: OwnPolicy | undefined,
