@@ -49,14 +49,14 @@ export interface Core {
   /** Runs `run` in the caller's transaction where `db` is one, else in a transaction of its own. */
   within<T>(db: Db | undefined, run: (db: Db) => Promise<T>): Promise<T>
   /**
-   * Runs `task` after the commit of a transaction of `transaction` or `within`. Where the caller began
-   * the transaction itself this process does not learn of its commit, and `task` does not run.
+   * Runs `task` after the commit of a transaction of `transaction` or `within`. Where the caller
+   * began the transaction itself this process does not see its commit, and `task` does not run.
    */
   afterCommit(db: Db, task: () => void): void
   notifications: Notifications
   queues: Queues
   fanOut: FanOut
-  /** Runs a worker's pump from ready to close, where `worker.enabled` says so. */
+  /** Runs a worker's pump from ready to close, unless `worker.enabled` is `false`. */
   work<Data, Prepared, Detail>(worker: Worker<Data, Prepared, Detail>): void
   /** Seals what is stored, where the host has the option `encryption`. */
   cipher: Cipher

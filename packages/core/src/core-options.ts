@@ -47,7 +47,7 @@ export interface WorkerOptions {
  */
 export interface SvcCoreOptions {
   /**
-   * Where the tables and the queues live. A pool that is given is never ended.
+   * The database of the tables and queues. A given pool is never ended.
    * @default the secret `DATABASE_URL`
    */
   database?: string | pg.PoolConfig | pg.Pool | undefined
@@ -62,8 +62,8 @@ export interface SvcCoreOptions {
    */
   migrate?: 'boot' | 'check'
   /**
-   * How long an event and its payload are kept, in days; longer where a job, a dead letter or a
-   * row of a log needs them. A publish `id` is idempotent so long.
+   * How long an event and its payload are kept, in days; longer where a job, a dead letter or a row
+   * of a log needs them. For that long a publish with the same `id` is a repeat.
    * @default 30
    */
   eventRetentionDays?: number

@@ -28,7 +28,7 @@ export const SchemaTooNew = createError<[string]>('SVC_CORE_SCHEMA_TOO_NEW', '%s
 /** A migration could not get a lock, or its turn, for ten minutes. Thrown at boot. */
 export const MigrationBlocked = createError<[string]>('SVC_CORE_MIGRATION_BLOCKED', '%s', 500)
 
-/** Postgres cannot be asked at the moment. */
+/** Postgres is not available at the moment. */
 export const Unavailable = createError<[{ cause: unknown }]>(
   'SVC_UNAVAILABLE',
   'the database cannot be reached, try again',
@@ -162,7 +162,10 @@ export const InvalidSecret = createError<[string, string]>(
   500,
 )
 
-/** A sealed text in the database that this host cannot open; the message says which and why. */
+/**
+ * An encrypted text in the database that this host cannot decrypt. The message names it and the
+ * reason.
+ */
 export const DecryptionFailed = createError<[string, string, { cause: unknown }?]>(
   'SVC_CORE_DECRYPTION_FAILED',
   'the %s cannot be decrypted: %s',

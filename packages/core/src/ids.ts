@@ -16,15 +16,15 @@ let counter = 0
 const COUNTER_END = 2 ** 32
 
 /**
- * UUIDv7 (RFC 9562, section 5.7), monotonic within a process: newest first is a sort by id. Behind
- * the time stands a counter of 32 bits (section 6.2, method 1), which starts somewhere in its lower
- * half each millisecond; the other 42 bits are random.
+ * UUIDv7 (RFC 9562, section 5.7), monotonic within a process: newest first is a sort by id. After
+ * the time follows a counter of 32 bits (section 6.2, method 1), which starts at random in its
+ * lower half each millisecond; the other 42 bits are random.
  */
 export function uuidv7(now = Date.now()): string {
   if (used === drawn.length) draw()
   used += DIGITS_OF_ONE
   if (now > lastMs) startAt(now, Number.parseInt(drawn.slice(used - 8, used), 16) >>> 1)
-  // The clock stands still, or was set back: the ids go on from where they were.
+  // The clock has not advanced, or was set back: the counter goes on.
   else if (++counter === COUNTER_END) startAt(lastMs + 1, 0)
   const random = Number.parseInt(drawn.charAt(used - 9), 16)
   return (

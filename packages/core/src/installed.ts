@@ -1,4 +1,4 @@
-/** Optional packages of an application, found from where it stands. */
+/** Finds optional packages from the folder of the application. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -67,7 +67,7 @@ export async function useCore(app: FastifyInstance): Promise<Core> {
 
 /**
  * Boots a plugin on core, which is registered with its defaults where the host has not. `start` has
- * no time limit; `mount` adds to the instance what stands on it.
+ * no time limit; `mount` adds the decorators, hooks and routes.
  */
 export function bootOnCore<Made>(
   app: FastifyInstance,

@@ -3,14 +3,13 @@ import { kindOf } from './options/check-options.ts'
 import type { SvcCoreOptions } from './core-options.ts'
 
 /**
- * `fastify.svc.secrets`: looks secrets up by name, each time anew.
+ * `fastify.svc.secrets`: looks secrets up by name, without a cache.
  *
- * @example
- * const token = await app.svc.secrets.get('PAYMENT_TOKEN')
+ * @example const token = await app.svc.secrets.get('PAYMENT_TOKEN')
  */
 export interface Secrets {
   /**
-   * The secret, or `null` where there is none; an empty one counts as none.
+   * The secret; `null` where it is missing or empty.
    *
    * @throws InvalidSecret where the option `secrets` gave something else than text
    */

@@ -19,7 +19,7 @@ export function registerUntimed<Made>(
   const pluginOf = (made: Made) => fp(async () => mount(made), { name, fastify: '5.x' })
   const lazy: PromiseLike<ReturnType<typeof pluginOf>> & { name: string } = {
     name,
-    // A promise would begin at once, and its rejection might come before Fastify looks at it.
+    // A promise would begin at once, and might reject before Fastify handles it.
     // oxlint-disable-next-line unicorn/no-thenable -- being a thenable is its purpose
     then: (loaded, failed) => start().then(pluginOf).then(loaded, failed),
   }

@@ -65,13 +65,12 @@ export interface CoreServices {
   /**
    * Deletes what is kept of a tenant: users, keys, webhooks, rows of logs and statistics, events,
    * waiting jobs and dead letters. Rows of the audit stay, without `changes`. It takes many short
-   * transactions; one that was interrupted is finished by a second call. What is made or published
+   * transactions; an interrupted erasure is finished by a second call. What is made or published
    * for the tenant meanwhile may stay.
    *
    * @returns how many rows were deleted, by kind
    * @throws InvalidInput for what is no tenant, IncompleteHost, Unavailable
-   * @example
-   * const { users, keys, events } = await app.svc.eraseTenant('acme')
+   * @example const { users, keys, events } = await app.svc.eraseTenant('acme')
    */
   eraseTenant: (tenant: string) => Promise<ErasedRows>
 }

@@ -1,6 +1,6 @@
 /**
- * `svc.eraseTenant`: deletes what all packages keep of a tenant. It is many short transactions, so that
- * deliveries of others go on meanwhile; one that was interrupted is finished by a second call.
+ * `svc.eraseTenant`: deletes what all packages keep of a tenant. It takes many short transactions,
+ * so that deliveries of other tenants go on. An interrupted erasure is finished by a second call.
  */
 import { eraseChanges, insertAudit } from './audit/audit-table.ts'
 import type { AuditOrigin } from './audit/audit-origin.ts'
@@ -25,8 +25,8 @@ export interface TenantPart {
   /** Ends what would make new rows: the keys, the webhooks. It is called before anything is erased. */
   close?(tenant: string): Promise<void>
   /**
-   * Deletes, in portions. What says which rows are the tenant's goes last: a second call must find
-   * what is left. No job of the tenant's events is there any more.
+   * Deletes, in portions. The rows that identify other rows as the tenant's are deleted last, so
+   * that a second call finds what is left. The jobs of the tenant's events are deleted already.
    */
   erase(tenant: string): Promise<ErasedRows>
 }
@@ -92,7 +92,10 @@ export class TenantErasure {
     return erased
   }
 
-  /** Rows of a package that is not here, and has no function for it in the database, would stay. */
+  /**
+   * Rows of a package that is not registered, and has no function for it in the database, would
+   * stay.
+   */
   #assertComplete(owners: readonly MigrationOwner[]): void {
     const missing = owners.filter(
       ({ name, eraseTenant }) => eraseTenant === null && !this.#owners.has(name),

@@ -27,7 +27,7 @@ function withFormats(ajv: Ajv): Ajv {
     ajv
       // The format of ajv-formats takes "urn:uuid:…" too, which Postgres refuses.
       .addFormat('uuid', isUuid)
-      // For fields whose own error says more of a time that cannot be stored.
+      // For fields with an error of their own for a time that cannot be stored.
       .addFormat('date-time-of-any-year', isDateTime)
       .addFormat('date-time', (text: string) => isDateTime(text) && isStorable(text))
   )

@@ -29,7 +29,7 @@ interface Session {
  */
 export function fromDrizzle(tx: DrizzleTransaction): Db {
   assertTransaction(tx, 'drizzle')
-  // Drizzle's own `execute` takes parameters in its templates alone.
+  // Drizzle's own `execute` takes parameters only in its templates.
   const { session } = tx as unknown as { session: Session }
   return {
     query: async (sql, params = []) =>

@@ -7,7 +7,10 @@ export interface PrismaTransaction {
   $executeRawUnsafe(text: string, ...values: unknown[]): PromiseLike<number>
 }
 
-/** A statement that returns no rows: prisma tells how many it changed by another method. */
+/**
+ * For a statement that returns no rows: Prisma has another method, which returns how many rows
+ * changed.
+ */
 const CHANGES_ALONE = /^\s*(?:insert|update|delete)\b(?![^]*\breturning\b)/i
 
 /**

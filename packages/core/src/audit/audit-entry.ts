@@ -1,4 +1,4 @@
-/** What a row of the audit says, and what its changes are. */
+/** The rows of the audit, and how their `changes` are computed. */
 import { Type, type Static } from '@sinclair/typebox'
 import { STORABLE_TEXT, nullable, TenantFilter } from '../http/schemas.ts'
 
@@ -66,7 +66,7 @@ export const AuditQuery = Type.Object(
  */
 export type AuditQuery = Static<typeof AuditQuery>
 
-/** What stands for a secret. */
+/** The text that replaces a secret. */
 export const MASKED = '***'
 
 /** The fields that differ. Of `secrets` neither value is shown; a missing field counts as `null`. */

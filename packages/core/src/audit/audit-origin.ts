@@ -3,12 +3,12 @@ import type { AuditActor } from './audit-entry.ts'
 
 export interface AuditOrigin {
   actor: AuditActor
-  /** `null` where no request asked for the change. */
+  /** `null` for a change that no request made. */
   requestId: string | null
   ip: string | null
 }
 
-/** What `request.auth` says of the caller, whoever guards the routes. */
+/** The caller as `request.auth` has it, whichever plugin guards the routes. */
 export interface AuditCaller {
   keyId?: string | null
   userId?: string | null
@@ -23,7 +23,7 @@ const withoutKey = (kind: AuditActor['kind']): AuditOrigin => ({
 
 /** Code of this process. */
 export const BY_PROCESS: AuditOrigin = withoutKey('process')
-/** We ourselves: what nobody asked for. */
+/** The origin of changes that the packages make themselves, such as the expiry of a key. */
 export const BY_SYSTEM: AuditOrigin = withoutKey('system')
 
 export function actorOf(caller: AuditCaller | null | undefined): AuditActor {

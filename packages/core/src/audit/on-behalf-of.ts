@@ -1,4 +1,4 @@
-/** Code of this process that asks for somebody else: a page of the host's own, a console. */
+/** Calls by code of this process on behalf of a person: a page of the host's own, a console. */
 import { BY_PROCESS, type AuditOrigin } from './audit-origin.ts'
 import type { AuditActor } from './audit-entry.ts'
 import { InvalidInput } from '../errors.ts'
@@ -16,9 +16,9 @@ import { EVERYWHERE, isTenant, TENANT, type Reach } from '../tenants/tenants.ts'
 export interface OnBehalfOf {
   /** The tenant within which it acts; `null` for the operator, who reaches all of them. */
   tenant: string | null
-  /** What the audit says of who it was. @default kind 'process' */
+  /** The actor that the audit records. @default kind 'process' */
   actor?: AuditActor
-  /** The id of the request that asked for it, for the audit. @default null */
+  /** The id of the request, for the audit. @default null */
   requestId?: string | null
   /** The address that it came from, for the audit. @default null */
   ip?: string | null

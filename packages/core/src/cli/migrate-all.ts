@@ -8,14 +8,14 @@ import { resolveCoreOptions } from '../core-options.ts'
 import type { Db } from '../postgres/transaction.ts'
 import type { Output } from './run.ts'
 
-/** Packages with something in the database: their module `migrations` says how it is made. */
+/** Packages with tables in the database: their module `migrations` creates them. */
 const PACKAGES = ['@svc/auth', '@svc/webhooks', '@svc/console']
 
 interface Migrations {
   prepareDatabase(core: Core): Promise<void>
 }
 
-/** Returns what was made, a line each. */
+/** Returns a line for each thing that was created. */
 export async function migrateAll(
   url: string,
   isCheck: boolean,
@@ -52,7 +52,7 @@ async function madeSince(db: Db, since: Date): Promise<string[]> {
   return rows.map(({ owner, name }: { owner: string; name: string }) => `${owner} ${name}`)
 }
 
-/** Warnings alone: what waits for a lock says so. */
+/** Logs only warnings: a migration that waits for a lock logs one. */
 function logTo(err: Output['err']): FastifyBaseLogger {
   const warn = (details: { err?: Error }, message: string) =>
     err(details.err ? `${message}: ${details.err.message}` : message)

@@ -43,14 +43,16 @@ export function parseKey(secret: string): Buffer | null {
   return key.length === KEY_BYTES ? key : null
 }
 
-/** Tells keys apart and says nothing of them; it does not depend on the name of a secret. */
+/**
+ * Identifies a key without revealing anything of it. It does not depend on the name of a secret.
+ */
 const keyIdOf = (key: Buffer): string =>
   hash('sha256', Buffer.concat([Buffer.from('svc key id\n'), key])).slice(0, 12)
 
 export class KeyRing implements Cipher {
   readonly isEnabled = true
   /**
-   * Key objects, because Node 24.21 takes longer to look at a key of bytes than to seal a short
+   * Key objects, because Node 24.21 takes longer to check a key of bytes than to encrypt a short
    * text.
    */
   #keys: Map<string, KeyObject>

@@ -1,7 +1,7 @@
 import { InvalidOption } from '../errors.ts'
 import type { Cipher } from './key-ring.ts'
 
-/** Returns how many rows it has sealed anew. */
+/** Returns how many rows it has encrypted again. */
 type ReencryptionTask = () => Promise<number>
 
 /** `svc.reencrypt`: the tasks of the packages, one after the other. */

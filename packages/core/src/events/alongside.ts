@@ -1,4 +1,4 @@
-/** Rows that stand or fall with an event: written in the transaction that publishes it. */
+/** Rows that are written in the transaction that publishes an event. */
 import type { Db } from '../postgres/transaction.ts'
 import { publishedEventId } from './event-id.ts'
 

@@ -46,7 +46,7 @@ export class BatchPublisher {
   /** Transactions of `publishAll` that are under way. */
   #alone = new Set<Promise<unknown>>()
   #batch: MicroBatch<EventRow, Result<Published>>
-  // Apart from other publishes: a key that another transaction is taking keeps its whole batch waiting.
+  // In a batch of its own: where another transaction is taking the same key, the whole batch waits.
   #deduplicated: MicroBatch<DeduplicatedEvent, Result<PublishedOnce>>
   #prepares: boolean
 
@@ -102,7 +102,7 @@ export class BatchPublisher {
     }
   }
 
-  /** Until every publish that was asked for has been committed or refused. */
+  /** Resolves when every pending publish has been committed or refused. */
   async idle(): Promise<void> {
     await Promise.all([this.#batch.idle(), this.#deduplicated.idle()])
     await Promise.allSettled(this.#alone)

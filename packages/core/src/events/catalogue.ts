@@ -63,9 +63,10 @@ export class Catalogue {
   }
 
   /**
-   * Checks a payload, as JSON text, against the schema of its event: what is stored is what is checked.
+   * Checks a payload, as JSON text, against the schema of its event: what is stored is what is
+   * checked.
    *
-   * @throws PayloadMismatch, where the option `eventValidation` says so
+   * @throws PayloadMismatch, where the option `eventValidation` is `'reject'`
    */
   check(name: string, payload: string): void {
     const validate = this.#mode === 'off' ? undefined : this.#validators.get(name)

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { checkedHostEventName } from './validate-event.ts'
 
-/** What a host says of one of its events. */
+/** What a host declares about one of its events. */
 export interface EventDefinition {
   /**
    * The schema of its payload: of TypeBox, or a plain JSON Schema of draft 7 or 2020-12.
@@ -26,7 +26,7 @@ export type EventsOf<Definitions> = {
     : unknown
 }
 
-/** A plain JSON Schema says nothing to the compiler. */
+/** A plain JSON Schema has no type at compile time. */
 type PayloadOf<Schema> = Schema extends TSchema ? Static<Schema> : unknown
 
 /**

@@ -55,8 +55,8 @@ export interface EventContext {
 }
 
 /**
- * Called for each event; a throw or a rejection is a failed attempt. It may be called twice for one
- * event, where a process dies: `event.id` tells.
+ * Called for each event; a throw or a rejection is a failed attempt. Where a process dies, it may
+ * be called twice for one event: compare `event.id`.
  */
 // oxlint-disable-next-line typescript/no-explicit-any -- the host knows what it published
 export type EventHandler<Payload = any> = (payload: Payload, event: EventContext) => unknown
@@ -169,12 +169,12 @@ export interface Events {
    */
   redrive: (subscription: string, options?: RedriveOptions) => Promise<{ redriven: number }>
   /**
-   * Events that were published and are kept, newest first, in pages: `next` is the `after` of the next
-   * one. A search for a text may take long: a page that would is shorter, and says where to go on.
+   * Events that were published and are kept, newest first, in pages: `next` is the `after` of the
+   * next one. A search for a text may take long: such a page is shorter, and `next` continues the
+   * search.
    *
    * @throws InvalidInput, Unavailable
-   * @example
-   * const { items } = await app.svc.events.search({ name: 'order.created', text: '4711' })
+   * @example const { items } = await app.svc.events.search({ name: 'order.created', text: '4711' })
    */
   search: (query?: EventQuery) => Promise<FoundEvents>
   /**

@@ -117,8 +117,8 @@ export class EventBus {
   }
 
   /**
-   * Publishes events of ours in the caller's transaction. `make` is called only where a subscription or
-   * a recipient asks for the event.
+   * Publishes events of ours in the caller's transaction. `make` is called only where a
+   * subscription or a recipient wants the event.
    */
   async publishOwn(db: Db, name: string, make: () => Promise<OwnEvent[]>): Promise<void> {
     if (!this.#ready) await this.declare()
@@ -197,7 +197,10 @@ export class EventBus {
     return this.#transactions.runOfHost(run, options)
   }
 
-  /** Runs `task` after the commit. Of a transaction that is not ours the commit is not known here. */
+  /**
+   * Runs `task` after the commit. Where the transaction is the caller's own, this process does not
+   * see its commit.
+   */
   afterCommit(db: Db, task: () => void): void {
     this.#transactions.of(db)?.tasks.push(task)
   }
@@ -237,7 +240,7 @@ export class EventBus {
     await this.declare()
   }
 
-  /** Every publish that was asked for without a transaction is committed or refused. */
+  /** Resolves when every publish without a transaction is committed or refused. */
   idle(): Promise<void> {
     return this.#publisher.idle()
   }

@@ -1,6 +1,6 @@
 /**
  * The id of an event as it is stored: the id that a publish gives is its tenant's own, and the key
- * of the table is name and id. Between tenant and id stands U+001F, which no tenant contains.
+ * of the table is name and id. Tenant and id are separated by U+001F, which no tenant contains.
  */
 const SEPARATOR = '\u001F'
 

@@ -12,7 +12,7 @@ export interface FoundRow {
   tenant: string | null
   publishedAt: string
   bytes: number
-  /** JSON text; `null` where it was not asked for. */
+  /** JSON text; `null` where it was not requested. */
   payload: string | null
   /** The time with all of its digits. */
   position: string

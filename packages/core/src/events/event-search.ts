@@ -59,7 +59,7 @@ export interface FoundEvent {
   publishedAt: string
   /** The size of the payload's JSON text, in UTF-8. */
   bytes: number
-  /** There where `payloads` was asked for. */
+  /** Present where `payloads` was set. */
   payload?: unknown
 }
 
@@ -143,7 +143,7 @@ function positionIn(after: string): Position {
     const position: unknown = JSON.parse(Buffer.from(after, 'base64url').toString('utf8'))
     if (isPosition(position)) return position
   } catch {
-    // It says below what it is.
+    // Text that is not JSON: the error below covers it.
   }
   throw new InvalidInput('input/after must be the "next" of a former answer')
 }

@@ -1,4 +1,4 @@
-/** The table of events, and what a publish asks of it. */
+/** The statements on the table of events. */
 import type { Db } from '../postgres/transaction.ts'
 import type { Alongside } from './alongside.ts'
 import { NO_JOB_NEEDS_EVENT } from '../jobs/pg-boss/jobs-table.ts'
@@ -84,11 +84,11 @@ export async function retainEvents(
 }
 
 /**
- * Deletes events older than `days`, and than any subscription asks for, that no job needs; in
- * portions that hold no lock for long.
+ * Deletes events that are older than `days` and than the retention of every subscription, and that
+ * no job needs; in portions that hold no lock for long.
  */
 export async function sweepEvents(db: Db, days: number): Promise<void> {
-  // Each looks through all jobs: rather few and large.
+  // Each portion scans all jobs: few large ones are cheaper.
   const portion = 20_000
   for (;;) {
     const { rowCount } = await db.query(

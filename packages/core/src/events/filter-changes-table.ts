@@ -1,19 +1,22 @@
 /** The filters of recipients as they are stored, and which of them have changed. */
 import type { Db } from '../postgres/transaction.ts'
 
-/** Recipients who asked for the same name (`*` for all of the host) and have the same tenant. */
+/** The recipients that want the same event name (`*`: all of the host) and have the same tenant. */
 export interface FilterSet {
   name: string
   /** '' for the operator's. */
   tenant: string
 }
 
-/** With what somebody has read a circle. */
+/** The snapshot with which a process has read a filter set. */
 export interface Seen {
   snapshot: string
-  /** The transaction, if it had written something: what it writes later is not in its snapshot. */
+  /**
+   * The reading transaction, if it had written something: what it writes later is not in its
+   * snapshot.
+   */
   reader: string | null
-  /** Another one, or one that was started again, has other snapshots. */
+  /** The start of the server: another server, or one that was restarted, has other snapshots. */
   server: string
   /** When it was read, by the clock of Postgres, in seconds since 1970. */
   readAt: number
@@ -28,11 +31,11 @@ export interface FilteredRecipient {
 
 export interface Found {
   seen: Seen
-  /** Circles, from 1, that have changed since they were seen, or were seen too long ago. */
+  /** Sets, from 1, that have changed since they were read, or were read too long ago. */
   stale: Set<number>
-  /** Circles, from 1, that this transaction itself has changed. */
+  /** Sets, from 1, that this transaction itself has changed. */
   own: Set<number>
-  /** The recipients of each stale circle that has some. */
+  /** The recipients of each stale set that has some. */
   recipients: Map<number, FilteredRecipient[]>
 }
 
@@ -42,7 +45,7 @@ interface Header {
   own: number[]
 }
 
-/** All of it in one statement, which has one snapshot. */
+/** One statement, so that all of it has one snapshot. */
 export async function findFilters(
   db: Db,
   sets: (FilterSet & { seen: Seen | undefined })[],
@@ -68,7 +71,7 @@ export async function findFilters(
                      $5::text[], $6::float8[]) with ordinality
                 as seen (name, tenant, snapshot, reader, server, read_at, n)
      )
-     -- One text of JSON: a host may have taught pg to read other types in its own way.
+     -- One text of JSON: a host may have set type parsers of its own for other types.
      select null::text as set, null as subscription, null as recipient,
             json_build_object(
               'seen', json_build_object(
@@ -82,7 +85,7 @@ export async function findFilters(
      union all
      select filter_set.n::text, target.subscription, target.target::text, target.filter::text
        from filter_set
-      -- "offset": walked along its index for each, and never read whole.
+      -- "offset" makes the planner read the index once for each set, instead of the whole table.
       cross join lateral (
         select subscription, target, filter from svc."__svc.targets" as target
          where target.event_name = filter_set.name and target.tenant = filter_set.tenant
@@ -110,7 +113,9 @@ export async function findFilters(
   }
 }
 
-/** Forgets changes that no process asks for any more: what is kept longer is read again. */
+/**
+ * Deletes changes that no process needs any more: filters that were kept for longer are read again.
+ */
 export async function sweepFilterChanges(db: Db, seconds: number): Promise<void> {
   await db.query(
     `delete from svc."__svc.filter_changes" where changed_at < now() - make_interval(secs => $1)`,

@@ -1,4 +1,4 @@
-/** What telemetry says of the runs of a subscription's handler. */
+/** The spans and metrics of the runs of a subscription's handler. */
 import type { FanOutJob } from '../jobs/job.ts'
 import type { WorkerTelemetry } from '../jobs/worker.ts'
 import { errorTypeOf, SYSTEM } from '../telemetry/metrics.ts'

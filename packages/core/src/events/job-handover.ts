@@ -13,7 +13,7 @@ type Workers = Pick<WorkerRegistry, 'room' | 'begin' | 'beginExisting' | 'wake' 
 
 export class JobHandover {
   #workers: Workers
-  /** What the jobs say of the process that claimed them. */
+  /** The name under which the jobs have the process that claimed them. */
   #owner: () => string | null
   #undecided: UndecidedFilters
 

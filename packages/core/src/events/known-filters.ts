@@ -1,6 +1,6 @@
 /**
- * The filters of recipients, kept in memory as they are compiled. Each publish asks Postgres whether
- * they have changed, in its own transaction: nothing here depends on a notification.
+ * The filters of recipients, kept in memory as they are compiled. Each publish checks in its own
+ * transaction whether they have changed, so that nothing depends on a notification.
  */
 import type { Db } from '../postgres/transaction.ts'
 import {
@@ -20,9 +20,12 @@ interface Known {
 
 /** Characters of filters in memory: tens of thousands of usual ones, which take some 100 MB. */
 const MOST_CHARACTERS = 4 * 1024 * 1024
-/** A set without filters is known too. */
+/** A set without filters takes memory too. */
 const SIZE_OF_SET = 500
-/** Read again then, whatever is known: somebody may have restored the tables behind the trigger. */
+/**
+ * After this time they are read again in any case: the tables may have been restored without the
+ * trigger.
+ */
 const KEPT_SECONDS = 3600
 /** Changes are kept for longer than what they concern. */
 export const CHANGES_KEPT_SECONDS = 3 * KEPT_SECONDS
@@ -40,7 +43,10 @@ export class KnownFilters {
     this.#mostCharacters = mostCharacters
   }
 
-  /** Whether filters are to be asked; where they are not and there are some, a publish is refused. */
+  /**
+   * Whether filters have to be decided for these names. Where that was not done and a filter
+   * exists, Postgres refuses the publish.
+   */
   areFor(names: string[]): boolean {
     return names.some((name) => this.#names.has(name))
   }
@@ -50,7 +56,7 @@ export class KnownFilters {
     for (const name of names) this.#names.add(name)
   }
 
-  /** The filters of these sets as `db` sees them. */
+  /** The filters of these sets in the snapshot of `db`. */
   async of(db: Db, sets: FilterSet[]): Promise<RecipientIndex[]> {
     const known = sets.map((set) => this.#known.get(keyOf(set)))
     const asked = sets.map((set, place) => ({ ...set, seen: known[place]?.seen }))

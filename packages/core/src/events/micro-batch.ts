@@ -24,14 +24,14 @@ const LARGEST = 1000
 const MOST_JOBS = 10_000
 const JOBS_OF_UNKNOWN = 500
 const MOST_NAMES = 10_000
-/** Characters of payload in a batch, save where one event alone has more. */
+/** Characters of payload in a batch, unless a single event has more. */
 const LARGEST_TEXT = 4_000_000
 /** Characters of payload that wait, and what an event takes beside its payload. */
 const LARGEST_WAITING = 256_000_000
 const SIZE_OF_EVENT = 500
 /**
- * A batch that finds no Postgres takes those with it that have waited for so long: else each thousand
- * of a queue would wait for a time-out of its own.
+ * Where a batch does not reach Postgres, the events that have waited this long fail with it:
+ * otherwise each thousand of a queue would wait for a time-out of its own.
  */
 const LONGEST_WAIT_MS = 5000
 /** Two, so that one batch fills while another commits. */
@@ -89,7 +89,9 @@ export class MicroBatch<Event extends EventRow, Result> {
     }
   }
 
-  /** An event that stands in the batch already waits for the next one, which finds it a replay. */
+  /**
+   * An event that is in the batch already waits for the next batch, which treats it as a repeat.
+   */
   #takeDistinct(): Waiting<Event, Result>[] {
     const batch = new Map<string, Waiting<Event, Result>>()
     const later: Waiting<Event, Result>[] = []
@@ -123,7 +125,7 @@ export class MicroBatch<Event extends EventRow, Result> {
     }
   }
 
-  /** Those that wait stand in the order in which they came. */
+  /** `#waiting` is in the order of arrival. */
   #giveUp(error: unknown): void {
     const latest = this.#nowMs() - LONGEST_WAIT_MS
     const kept = this.#waiting.findIndex(({ sinceMs }) => sinceMs > latest)

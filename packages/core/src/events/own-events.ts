@@ -1,6 +1,6 @@
 /**
- * The events that our packages publish. A webhook gets those that it asks for by name; "*" stands for
- * the events of the host alone.
+ * The events that our packages publish. A webhook gets those that it names; "*" matches only the
+ * events of the host.
  */
 export const OWN_EVENTS: readonly string[] = [
   'svc.delivery.dead',

@@ -53,7 +53,7 @@ export interface Written {
   undecided?: UndecidedFilter[]
 }
 
-/** The function is made by sql/034-publish.sql; sql/007-publish.sql says what it does. */
+/** sql/034-publish.sql creates the function; sql/007-publish.sql describes what it does. */
 const PUBLISH = `select svc."__svc.publish"(
   $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) as written`
 
@@ -110,7 +110,7 @@ export async function writeEvents(db: Db, toWrite: ToWrite): Promise<Written> {
   return writeEvents(db, toWrite)
 }
 
-/** The answer is one text of JSON: a host may have taught pg to read other types in its own way. */
+/** The answer is one text of JSON: a host may have set type parsers of its own for other types. */
 async function callPublish(
   db: Db,
   { events, retry, offer = NO_OFFER, keys, inserted }: ToWrite,

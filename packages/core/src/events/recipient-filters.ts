@@ -8,7 +8,7 @@ import type { KnownFilters } from './known-filters.ts'
 import { isReservedName } from './own-events.ts'
 import type { UndecidedFilter } from './undecided-filters.ts'
 
-/** A recipient whose filter lets an event through. */
+/** A recipient whose filter matches an event. */
 export interface MatchedRecipient {
   /** Which of the events, from 1. */
   event: number
@@ -22,7 +22,7 @@ export interface MatchedRecipients {
   undecided: UndecidedFilter[]
 }
 
-/** Decides the filters of those who want these events. */
+/** Decides the filters of the recipients of these events. */
 export async function matchRecipients(
   db: Db,
   filters: KnownFilters,
@@ -61,7 +61,9 @@ export async function matchRecipients(
   }
 }
 
-/** Whose filters are asked about an event: as "__svc.publish" has it for those without filters. */
+/**
+ * The filter sets of an event. "__svc.publish" finds recipients without filters by the same rule.
+ */
 function filterSetsOf({ name, id }: EventRow): FilterSet[] {
   const tenant = tenantOfEvent(id)
   const names = isReservedName(name) ? [name] : [name, '*']

@@ -73,7 +73,8 @@ export function createDeadLetterOperations(parts: Parts): DeadLetterOperations {
       // Jobs of a subscription that was retired are deleted.
       if (await isRetired(db, subscription)) throw unknown(subscription)
       const queue = queueOfSubscription(subscription)
-      // What dies again meanwhile is left alone: a handler may refuse it as quickly as it is moved.
+      // Events that become dead letters again meanwhile are not moved: a handler may refuse them as
+      // quickly as they are moved.
       const selection = { ids, beforeId: await nextDeadLetterId(db) }
       let redriven = 0
       for (;;) {

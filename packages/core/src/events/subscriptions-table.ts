@@ -9,7 +9,7 @@ export async function retireSubscription(db: Db, subscription: string): Promise<
   ])
 }
 
-/** What comes of the events of these subscriptions is kept so long, and they with it. */
+/** How long the dead letters of these subscriptions are kept, and their events with them. */
 export async function setRetentionDays(
   db: Db,
   subscriptions: string[],
@@ -38,7 +38,7 @@ export async function setRecipient(
   subscription: string,
   { id, events, tenant = null, filter = null }: Recipient,
 ): Promise<void> {
-  // With '*' the others of the host say nothing more, and would give one event two jobs.
+  // '*' includes the other names of the host, which would give one event two jobs.
   const named = events.includes('*') ? events.filter(isReservedName) : events
   const names = [...new Set(events.includes('*') ? ['*', ...named] : named)]
   await db.query(
@@ -55,7 +55,7 @@ export async function setRecipient(
   )
 }
 
-/** Whether some subscription or recipient has asked for the event by its name. */
+/** Whether some subscription or recipient wants the event by its name. */
 export async function isWanted(db: Db, name: string): Promise<boolean> {
   const { rows } = await db.query(
     `select exists (

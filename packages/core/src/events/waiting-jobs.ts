@@ -1,4 +1,6 @@
-/** Which jobs of a publish wait for a worker: what the workers are told after the commit. */
+/**
+ * The jobs of a publish that wait for a worker. The workers are notified of them after the commit.
+ */
 import type { Written } from './publish-statement.ts'
 
 export interface WaitingJobs {

@@ -3,7 +3,7 @@ import type { QueueCount } from './queue-counts-table.ts'
 import type { QueueCounts } from './queue-counts.ts'
 import { HEALTH_TIMEOUT_MS, SharedCall } from './shared-call.ts'
 
-/** What `svc.health` says of this process and of the queues in its database. */
+/** The result of `svc.health`: the state of this process and of the queues in its database. */
 export interface Health {
   /** Whether `database` and `listener` are ok, and the host has not begun to close. */
   ok: boolean

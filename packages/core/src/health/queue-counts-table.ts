@@ -5,13 +5,13 @@ import type { Db } from '../postgres/transaction.ts'
 export interface QueueCount {
   /** The name of the queue. */
   queue: string
-  /** Jobs that have not begun: those that are due, those put off, and those that stand apart. */
+  /** Jobs that have not begun: those that are due, those of a later time, and parked ones. */
   waiting: number
   /** Jobs that some process is working on. */
   active: number
   /**
-   * For how long the job has been due that is due the longest, in seconds; 0 where none is. Jobs that
-   * stand apart are left out: they wait for their webhook and not for a free slot.
+   * For how many seconds the oldest due job has been due; 0 without one. Parked jobs are left out:
+   * they wait for their webhook and not for a free slot.
    */
   oldestSeconds: number
   /** Dead letters. */
@@ -20,7 +20,7 @@ export interface QueueCount {
 
 /** Up to how many jobs of a queue are counted; for longer queues pg-boss's own counts are taken. */
 export const COUNTED = 10_000
-/** In how many jobs of each lane a longer queue is searched for the one that is due the longest. */
+/** How many jobs of each lane are searched for the oldest due one, where the queue is longer. */
 const MOST_SEARCHED = 1000
 
 const JOBS_OF = (queue: string, limit: string) => `
@@ -67,8 +67,9 @@ const COUNT_QUEUES = `
    order by wanted.queue`
 
 /**
- * All queues of subscriptions, whichever process works on them, and those of `queues`. `db` must use
- * the plans of workers, see postgres/worker-pool.ts: with others a long queue is read whole.
+ * All queues of subscriptions, whichever process works on them, and those of `queues`. `db` must
+ * use the plans of workers, see postgres/worker-pool.ts: with other plans all of a long queue is
+ * read.
  */
 export async function countQueues(
   db: Db,

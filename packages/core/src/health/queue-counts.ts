@@ -2,7 +2,10 @@
 import type { QueueCount } from './queue-counts-table.ts'
 import { HEALTH_TIMEOUT_MS, SharedCall } from './shared-call.ts'
 
-/** Gauges show a reading that is younger, so that several readers of metrics ask once. */
+/**
+ * Gauges show a reading that is not older than this, so that several readers of metrics cause one
+ * query.
+ */
 export const SHARED_FOR_MS = 5000
 
 export class QueueCounts {
@@ -17,7 +20,7 @@ export class QueueCounts {
     }, HEALTH_TIMEOUT_MS)
   }
 
-  /** Asks Postgres, once for all that ask at the same time. */
+  /** Queries Postgres. Concurrent callers share one query. */
   read(): Promise<QueueCount[]> {
     return this.#shared.answer()
   }

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { kindOf } from '../options/check-options.ts'
 
-/** What an answer of ours says: the body that it has without the option `errorBody`. */
+/** The content of an error answer: its body without the option `errorBody`. */
 export interface ErrorAnswer {
   statusCode: number
   /** `SVC_…` */
@@ -33,8 +33,8 @@ interface Log {
 const LOG_EVERY_MS = 60_000
 
 /**
- * The host's bodies. Where its function throws, or returns what JSON cannot write, the answer has our
- * own, and a line of the log says so at most once a minute: anybody may cause a 401.
+ * The host's bodies. Where its function throws, or returns what JSON cannot write, the answer has
+ * our own body. That is logged at most once a minute, since any client can cause a 401.
  */
 export function createErrorText(
   shape: ShapeErrorBody,

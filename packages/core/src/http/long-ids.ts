@@ -21,8 +21,8 @@ interface Group {
 const DEFAULT_LENGTH = 100
 
 /**
- * Watches the routes of an API that take an id. The function that it returns adds the wildcards, which
- * ask for the scopes of the routes that they stand in for.
+ * Watches the routes of an API that take an id. The function that it returns adds the wildcards,
+ * which require the scopes of the routes that they replace.
  */
 export function watchIds(api: FastifyInstance): (unknownId: UnknownId) => void {
   const groups = new Map<string, Group>()
@@ -40,7 +40,7 @@ export function watchIds(api: FastifyInstance): (unknownId: UnknownId) => void {
       const answer = answerOf(head, longestOf(api), unknownId)
       for (const method of methods) {
         const schema: FastifySchema & { hide: boolean } = { hide: true }
-        // Before a body is read: whatever it is, there is nothing here.
+        // Before a body is read: with any body the answer is 404.
         api.route({ method, url: `${head}*`, config, schema, onRequest: answer, handler: answer })
       }
     }
@@ -57,7 +57,7 @@ function answerOf(head: string, longest: number, unknownId: UnknownId) {
   }
 }
 
-/** The option stood on the server itself before it got a place of its own. */
+/** Older versions of Fastify have the option on the server itself. */
 function longestOf({ initialConfig }: FastifyInstance): number {
   const options = { ...initialConfig, ...initialConfig.routerOptions } as {
     maxParamLength?: number

@@ -23,9 +23,10 @@ export const ErrorBody = Type.Unsafe<{
 
 /**
  * Registers `routes` in an encapsulated child under `prefix`: our validator (no coercion in bodies
- * and parameters, unknown fields refused), our error bodies, no caching of answers, zero bytes under a
- * JSON content type counted as no body. The host's own validator, parsers and error handler are left alone. With
- * `unknownId`, ids that are too long for the router are answered by the error that it makes.
+ * and parameters, unknown fields refused), our error bodies, no caching of answers, zero bytes
+ * under a JSON content type counted as no body. The host's own validator, parsers and error handler
+ * are not changed. With `unknownId`, ids that are too long for the router are answered by the error
+ * that it makes.
  */
 export async function managementApi(
   app: FastifyInstance,
@@ -113,14 +114,14 @@ const errorHandler =
     if (answer.statusCode === 503) reply.header('retry-after', '1')
     if (answer.statusCode === 401) reply.header('www-authenticate', 'Bearer')
     reply.code(answer.statusCode)
-    // The schemas of the responses know our own bodies alone.
+    // The response schemas describe only our own bodies.
     if (errorText) reply.type('application/json; charset=utf-8').send(errorText(answer, request))
     else reply.send(answer)
   }
 
 /**
  * The error handler of routes whose answers a page of ours reads: the host's `errorBody` is not
- * asked.
+ * called.
  */
 export const answerPlainly = errorHandler(null)
 
@@ -147,7 +148,7 @@ function bodyOf(statusCode: number, code: string, message: string): ErrorAnswer 
   return { statusCode, code, error: statusText(statusCode), message }
 }
 
-/** `415` is `SVC_UNSUPPORTED_MEDIA_TYPE`; what a 400 says is that the input is not valid. */
+/** `415` is `SVC_UNSUPPORTED_MEDIA_TYPE`; a 400 means that the input is not valid. */
 function codeOf(statusCode: number): string {
   if (statusCode === 400) return 'SVC_INVALID_INPUT'
   if (statusCode === 500) return 'SVC_INTERNAL'

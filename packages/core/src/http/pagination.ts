@@ -14,8 +14,8 @@ export const pageQuery = (defaultLimit: number, most = 1000) =>
 export type PageQuery = Static<ReturnType<typeof pageQuery>>
 
 /**
- * Cuts a list that was read with one row too many, and says in a `Link` header (RFC 8288) where
- * the next page is.
+ * Cuts a list that was read with one row too many, and gives the URL of the next page in a `Link`
+ * header (RFC 8288).
  */
 export function page<Row extends { id: string }>(
   request: FastifyRequest,

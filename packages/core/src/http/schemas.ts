@@ -8,8 +8,8 @@ export const nullable = <Schema extends TSchema>(schema: Schema) =>
   Type.Unsafe<Static<Schema> | null>({ ...schema, type: [schema.type, 'null'] })
 
 /**
- * The body of a request that may come without one: Fastify validates a missing body as `null`. The
- * handler is given `null` or `undefined` then.
+ * The schema of an optional body: Fastify validates a missing body as `null`. The handler gets
+ * `null` or `undefined` then.
  */
 export const optionalBody = nullable
 

@@ -42,8 +42,8 @@ export interface Queues {
   /** There are new jobs, and their transaction is committed: pumps of all processes fetch at once. */
   wake(queue: string): void
   /**
-   * Calls back for transactions of this process, for what it does with jobs, and for what it hears of
-   * them from others: often, and with nothing else.
+   * Calls `watcher` after transactions of this process, after changes of its jobs, and on
+   * notifications of other processes about jobs. That is often, and without arguments.
    */
   onActivity(watcher: () => void): void
   /** From the commit on no job of the group starts, however many wait. */
@@ -90,8 +90,9 @@ export interface Queues {
    */
   tryHeld(queue: string, group: string): Promise<boolean>
   /**
-   * Begins a recovery, which is carried out in portions in the background: `groupsChanged` tells of
-   * its commit. What is dead or failed is counted; what is missing, the worker of the queue counts.
+   * Begins a recovery, which is carried out in portions in the background. Call `groupsChanged`
+   * after the commit. Dead and failed deliveries are counted here; missing ones are counted by the
+   * worker of the queue.
    */
   recover(db: Db, request: RecoveryRequest): Promise<Recovery>
   /** How many deliveries it would put on their way; `null` for what is missing. */
@@ -205,7 +206,8 @@ export class JobQueues implements Queues {
 
   async redrive(db: Db, queue: string, group: string, ids?: string[]): Promise<number> {
     const selection = { group, ...(ids ? { ids } : {}) }
-    // First: of two calls at once the second waits here, and counts what the first has left.
+    // The lock comes first: the second of two simultaneous calls waits here, and counts what the
+    // first has left.
     await recordParked(db, queue, [group])
     const moved = await redriveDeadLetters(db, queue, selection, this.#retry, FIRST_PORTION)
     if (moved < FIRST_PORTION || ids) return moved
@@ -215,7 +217,7 @@ export class JobQueues implements Queues {
   }
 
   async advance(db: Db, queue: string, group: string): Promise<boolean> {
-    // Parks the jobs that nobody has parked since the group was held.
+    // Parks the jobs that have not been parked since the group was held.
     await parkHead(db, queue, group)
     return await advanceParked(db, queue, group)
   }

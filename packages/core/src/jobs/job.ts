@@ -43,7 +43,7 @@ export interface FanOutJob {
   deliveryId: string
   /** Attempts made before the job was redriven. */
   attemptsBefore?: number
-  /** The trace context of the request that asked for the job, where no publish made it. */
+  /** The trace context of the request that created the job, where no publish did. */
   askedIn?: string
   /** The trace context of the attempt before the next one. */
   attemptedIn?: string

@@ -39,7 +39,7 @@ export class PeriodicTasks {
     await Promise.all(this.#running)
   }
 
-  /** The first time within a minute: a process may not live for an hour. */
+  /** The first run is within a minute: a process may not run for an hour. */
   #soon(task: PeriodicTask): void {
     this.#after(Math.min(task.seconds, 60) * 1000 * Math.random(), task)
   }

@@ -27,7 +27,7 @@ export class WorkerRegistry {
 
   /** The worker's pump starts with the registry, or at once where that has started. */
   add<Data, Prepared, Detail>(typed: Worker<Data, Prepared, Detail>): void {
-    // The pump hands a worker's own values back to it, and looks into none of them.
+    // The pump hands a worker's own values back to it, and does not read them.
     const worker = typed as Worker
     this.#parts.mover.addWorker(worker)
     this.#queues.add(worker.queue)
@@ -109,7 +109,7 @@ export class WorkerRegistry {
     this.#parts.notifications.wake(queue)
   }
 
-  /** All pumps of this process look for jobs of all lanes. */
+  /** All pumps of this process fetch jobs of all lanes. */
   wakeAll(): void {
     for (const pump of this.#pumps.values()) {
       pump.wakeAll()
@@ -148,7 +148,7 @@ export class WorkerRegistry {
     pump.start()
   }
 
-  /** Something has happened. */
+  /** Calls the watchers of `onActivity`. */
   notifyWatchers = (): void => {
     for (const watcher of this.#watchers) watcher()
   }

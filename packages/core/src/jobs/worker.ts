@@ -1,4 +1,4 @@
-/** How a package tells the pump what to do with the jobs of a queue. */
+/** The interface through which a package defines what the pump does with the jobs of a queue. */
 import type { Db } from '../postgres/transaction.ts'
 import type { AttemptEnd, AttemptStart } from '../telemetry/attempt-telemetry.ts'
 import type { RecoveredPortion, Recovery } from './groups/recoveries-table.ts'

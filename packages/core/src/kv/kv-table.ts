@@ -87,7 +87,7 @@ export async function deleteValue(db: Db, key: string): Promise<boolean> {
 export async function sweepExpired(db: Db): Promise<void> {
   const portion = 5000
   for (;;) {
-    // `now()`, since the index cannot be asked for what changes while it is read.
+    // `now()`, since an index condition needs a value that is constant during the statement.
     const { rowCount } = await db.query(
       `with portion as materialized (
          select key from svc."__svc.kv" where expires_at <= now() limit $1 for update skip locked
@@ -99,7 +99,10 @@ export async function sweepExpired(db: Db): Promise<void> {
   }
 }
 
-/** What JSON may hold and Postgres may not, and a sum with something that is no number. */
+/**
+ * Runs a statement. A value that is JSON and that Postgres cannot store, or a sum with what is not
+ * a number, is an InvalidEntry.
+ */
 async function checkedQuery(db: Db, text: string, values: unknown[]): ReturnType<Db['query']> {
   try {
     return await db.query(text, values)

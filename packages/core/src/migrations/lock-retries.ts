@@ -11,13 +11,13 @@ const REST = 2
 export interface Try {
   /** How long to wait for one lock. */
   lockMs: number
-  /** How long to leave the tables alone after a try that failed. */
+  /** The pause after a try that failed, in which other statements get their locks. */
   pauseMs: number
 }
 
 /**
- * The first tries are shorter than the second after which Postgres looks for deadlocks and ends one
- * of the transactions involved, which might be a publish.
+ * The first tries are shorter than the second after which Postgres checks for deadlocks and ends
+ * one of the transactions involved, which might be a publish.
  */
 export function tryOf(failures: number, random: number = Math.random()): Try {
   const lockMs = Math.min(LONGEST_LOCK_MS, FIRST_LOCK_MS * 2 ** Math.floor(failures / 4))

@@ -36,8 +36,8 @@ const CHECK_EVERY_MS = 100
  * table keeps the publishes of running processes waiting behind it.
  *
  * @throws MigrationBlocked with the table and the session, where no try of ten minutes got a lock,
- *   SchemaMissing where nothing is to be made and something is missing,
- *   SchemaTooNew where a later version has made what this one cannot live beside
+ *   SchemaMissing where nothing is to be made and something is missing, SchemaTooNew where a later
+ *   version has made tables that this one cannot use
  */
 export async function migrate(boot: MigrationBoot, owner: string, folder: URL): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted()
@@ -47,10 +47,10 @@ export async function migrate(boot: MigrationBoot, owner: string, folder: URL): 
   const pending = without(names, applied)
   if (boot.isCheck) assertNoMissingSchema(pending, owner)
   if (pending.length === 0) return
-  await withMigrationLock(boot, async (turn) => {
+  await withMigrationLock(boot, async (lockDb) => {
     await createMigrationsTable(db)
     for (const name of without(names, await findApplied(db, owner))) {
-      await runFile(boot, turn, {
+      await runFile(boot, lockDb, {
         owner,
         name,
         text: await readFile(new URL(name, folder), 'utf8'),
@@ -68,9 +68,9 @@ interface Migration {
   text: string
 }
 
-async function runFile(boot: MigrationBoot, turn: Db, migration: Migration): Promise<void> {
+async function runFile(boot: MigrationBoot, lockDb: Db, migration: Migration): Promise<void> {
   const { owner, name } = migration
-  const watch = new LockWatch(boot, turn, { owner, name })
+  const watch = new LockWatch(boot, lockDb, { owner, name })
   try {
     for (let failures = 0; ; failures++) {
       const { lockMs, pauseMs } = tryOf(failures)
@@ -100,7 +100,7 @@ async function tryFile(
       await db.query(`select set_config('lock_timeout', $1, true)`, [`${lockMs}ms`])
       const { rows } = await db.query('select pg_backend_pid() as pid')
       watch.start(rows[0].pid)
-      // Where the connection that holds the turn is lost, another process takes it.
+      // Where the connection with the migration lock is lost, another process takes the lock.
       await db.query(`lock table svc."__svc.migrations" in share row exclusive mode`)
       if ((await findApplied(db, owner)).has(name)) return
       await db.query(text)
@@ -114,10 +114,13 @@ async function tryFile(
 const isLockConflict = (error: unknown): boolean =>
   ['55P03', '40P01'].includes(String((error as { code?: unknown }).code))
 
-/** Looks at a migration from the connection that holds the turn, and says what it waits for. */
+/**
+ * Watches a migration from the connection that holds the migration lock, and logs what it waits
+ * for.
+ */
 class LockWatch {
   #boot: Boot
-  #turn: Db
+  #lockDb: Db
   #about: { owner: string; name: string }
   #beganMs = performance.now()
   #loggedMs = this.#beganMs
@@ -126,9 +129,9 @@ class LockWatch {
   #checking: Promise<void> = Promise.resolve()
   #blocked: Blocked | undefined
 
-  constructor(boot: Boot, turn: Db, about: { owner: string; name: string }) {
+  constructor(boot: Boot, lockDb: Db, about: { owner: string; name: string }) {
     this.#boot = boot
-    this.#turn = turn
+    this.#lockDb = lockDb
     this.#about = about
   }
 
@@ -167,7 +170,7 @@ class LockWatch {
 
   async #check(): Promise<void> {
     if (this.#pid === undefined) return
-    const blocked = await findBlocked(this.#turn, this.#pid)
+    const blocked = await findBlocked(this.#lockDb, this.#pid)
     if (blocked) this.#blocked = blocked
     else this.#logProgress(RUNS, { seconds: secondsOf(performance.now() - this.#beganMs) })
   }

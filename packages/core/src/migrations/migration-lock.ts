@@ -31,32 +31,32 @@ export interface Boot {
 export const GIVE_UP_MS = 600_000
 
 /**
- * Runs `run`, which asks on other connections, while no other process has the turn. `turn` is the
- * connection that holds the lock: in between it can be asked, too.
+ * Runs `run`, which uses other connections, while this process holds the migration lock. `lockDb` is
+ * the connection that holds the lock: it can run statements too.
  *
- * @throws MigrationBlocked where another process has the turn for ten minutes
+ * @throws MigrationBlocked where another process holds the lock for ten minutes
  */
-export function withMigrationLock<T>(boot: Boot, run: (turn: Db) => Promise<T>): Promise<T> {
-  return boot.workerPool.transaction(async (turn) => {
-    await withoutTimeLimits(turn)
-    await waitForMigrationLock(boot, turn)
-    return run(turn)
+export function withMigrationLock<T>(boot: Boot, run: (lockDb: Db) => Promise<T>): Promise<T> {
+  return boot.workerPool.transaction(async (lockDb) => {
+    await withoutTimeLimits(lockDb)
+    await waitForMigrationLock(boot, lockDb)
+    return run(lockDb)
   })
 }
 
-async function waitForMigrationLock(boot: Boot, turn: Db): Promise<void> {
+async function waitForMigrationLock(boot: Boot, lockDb: Db): Promise<void> {
   const { log, signal, giveUpMs = GIVE_UP_MS } = boot
   const beganMs = performance.now()
   let loggedMs = beganMs
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
-    const { rows } = await turn.query('select pg_try_advisory_xact_lock($1) as taken', [LOCK])
+    const { rows } = await lockDb.query('select pg_try_advisory_xact_lock($1) as taken', [LOCK])
     if (rows[0].taken) return
     signal.throwIfAborted()
     const nowMs = performance.now()
     const isOver = nowMs - beganMs > giveUpMs
     if (isOver || nowMs - loggedMs > LOG_EVERY_MS) {
       loggedMs = nowMs
-      const heldBy = await findLockHolder(turn, LOCK)
+      const heldBy = await findLockHolder(lockDb, LOCK)
       const waitedSeconds = secondsOf(nowMs - beganMs)
       log.warn({ heldBy, waitedSeconds }, WAITS)
       if (isOver) {

@@ -18,7 +18,7 @@ export async function recordApplied(db: Db, owner: string, name: string): Promis
 }
 
 export async function createMigrationsTable(db: Db): Promise<void> {
-  // `create schema if not exists` asks for the right to create even where the schema exists, and
+  // `create schema if not exists` needs the right to create even where the schema exists, and
   // `create table if not exists` likewise.
   const { rows } = await db.query(
     `select to_regnamespace('svc') is not null as schema,

@@ -24,7 +24,7 @@ interface SchemaFacts {
 }
 
 /**
- * Runs a step of the boot. Where Postgres denies it a right, the error says which.
+ * Runs a step of the boot. Where Postgres denies it a right, the error names it.
  *
  * @throws RightsMissing
  */
@@ -97,7 +97,7 @@ async function schemaFactsOf(db: Db, name: string): Promise<SchemaFacts> {
        from (select (select oid from pg_namespace where nspname = $1) as oid) as schema`,
     [name],
   )
-  // A partition is reached through its parent, save those of pg-boss, which it asks by their names.
+  // A partition is reached through its parent, except those of pg-boss, which it addresses by name.
   const { rows: tables } = await db.query(
     `select class.relname as name,
             array(select wanted from unnest($2::text[]) as wanted

@@ -1,6 +1,7 @@
 /**
- * Processes run beside tables of a later version, since a migration takes nothing away that the version
- * before it uses. One that has to is a file `….breaking.sql`: a process that does not know it must not boot.
+ * Processes run with tables of a later version, since a migration removes nothing that the version
+ * before it uses. A migration that has to is a file `….breaking.sql`: a process of a version
+ * without that file must not boot.
  */
 import { SchemaTooNew } from '../errors.ts'
 

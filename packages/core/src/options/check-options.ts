@@ -6,8 +6,8 @@ export interface OptionRule {
   expects: string
   is?: (value: unknown) => boolean
   /**
-   * For a list: whether an element may stand in it. A message names a wrong element by its index and
-   * its value, so that no list of secrets may have this.
+   * For a list: whether an element is allowed. A message names a wrong element by its index and its
+   * value, so do not use this for a list of secrets.
    */
   each?: (element: unknown) => boolean
   /** Rules of the fields, for an option that is an object. */

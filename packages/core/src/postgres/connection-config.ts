@@ -1,10 +1,10 @@
-/** What is asked of Postgres when a connection is made. */
+/** The configuration of connections to Postgres. */
 import pg from 'pg'
 import { parse } from 'pg-connection-string'
 import { InvalidOption } from '../errors.ts'
 
 const DEFAULTS: pg.PoolConfig = {
-  // Below the ten seconds that Fastify gives a plugin: an error of ours says more than its own.
+  // Below the ten seconds that Fastify gives a plugin: our own error is clearer than Fastify's.
   connectionTimeoutMillis: 5000,
   // A peer that has vanished is noticed in half a minute instead of never.
   keepAlive: true,
@@ -18,16 +18,16 @@ export function configOf(database: string | pg.PoolConfig | pg.Pool): pg.PoolCon
   }
   const config: pg.PoolConfig = isPool(database) ? (database.options ?? {}) : database
   // pg hides `password` from enumeration (and `ssl.key`, for which `ssl` stays the same object): a
-  // spread alone would lose it.
+  // spread would lose it.
   const { password } = config
   return { ...DEFAULTS, ...config, ...(password === undefined ? {} : { password }) }
 }
 
-/** pg takes any text for a URL, and would look for a server called "base". */
+/** pg accepts any text as a URL, and would connect to a server called "base". */
 function checkedConnectionString(text: string): string {
   const isUrl = /^(postgres(ql)?:\/\/|socket:|\/)/.test(text)
   // Behind an unescaped slash the rest of a password would be taken for the database's name, and
-  // what stands before it for a host, which messages tell.
+  // the part before it for a host, which messages contain.
   const path = /^postgres(?:ql)?:\/\/[^/?#]*([^?#]*)/.exec(text)?.[1]
   if (isUrl && !path?.includes('@') && canBeRead(text)) return text
   throw new InvalidOption(
@@ -51,8 +51,8 @@ export const isPool = (database: unknown): database is pg.Pool =>
     typeof (database as pg.Pool).query === 'function')
 
 /**
- * The same with more server settings. pg lets `options` in a connection string win over the field,
- * and the field over PGOPTIONS. Only the options of the winner are kept.
+ * The same with more server settings. In pg, `options` in a connection string override the field,
+ * and the field overrides PGOPTIONS. Only the one that applies is kept.
  */
 export function withServerOptions(config: pg.PoolConfig, options: string): pg.PoolConfig {
   const { connectionString, ...fields } = config

@@ -1,8 +1,10 @@
-/** What an error of pg says about the way to Postgres. */
+/** Recognises errors of the connection to Postgres, and explains them. */
 import type pg from 'pg'
 import { addressOf } from './connection-config.ts'
 
-/** Whether an error says that Postgres cannot be asked now, rather than that it refused a statement. */
+/**
+ * Whether an error means that Postgres is not available, rather than that it refused a statement.
+ */
 export function isConnectionError(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   if (typeof code === 'string' && (UNAVAILABLE_STATES.test(code) || UNAVAILABLE_CODES.has(code))) return true

@@ -1,4 +1,7 @@
-/** Connections and transactions of other libraries, told by their structure. Nothing of them is imported. */
+/**
+ * Connections and transactions of other libraries, recognised by their structure. Nothing of them
+ * is imported.
+ */
 
 import { InvalidTransaction } from '../errors.ts'
 import { kindOf } from '../options/check-options.ts'

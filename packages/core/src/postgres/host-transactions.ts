@@ -87,7 +87,7 @@ export class HostTransactions {
         begin,
       )
     } catch (error) {
-      // What `run` throws is its own matter, such as an error of another server that it asked.
+      // What `run` throws need not be about this transaction: it may come from another server.
       throw error === thrown ? error : asUnavailable(error)
     }
   }

@@ -2,9 +2,10 @@ import pg from 'pg'
 import { isConnectionError } from './connection-errors.ts'
 
 /**
- * An error as it may stand in a log. pg hangs its client on an error of an idle connection, with
- * user, host and the secret that cancels its statements; a refusal of Postgres quotes rows in its
- * detail. Of an error of pg only name, message and code (and the stack) are logged.
+ * An error without what a log must not contain. pg attaches its client to an error of an idle
+ * connection, with user, host and the secret that cancels its statements; an error of Postgres
+ * quotes rows in its detail. Of an error of pg only name, message and code (and the stack) are
+ * logged.
  */
 export function loggable(error: unknown): unknown {
   if (!(error instanceof Error)) return error

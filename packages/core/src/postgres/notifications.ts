@@ -26,7 +26,10 @@ export interface Notifications {
   isResponsive(ms: number): boolean
   /** Names the connection: what a session holds is lost with it. `undefined` where there is none. */
   readonly session: number | undefined
-  /** Whether all that is to be heard here is heard; also where nothing is, or a pooler stands between. */
+  /**
+   * Whether all channels with listeners are listened to. Also true without listeners, and behind a
+   * pooler.
+   */
   readonly isListening: boolean
   /** Called whenever the connection was made. */
   onConnect(listener: () => void): void
@@ -75,7 +78,7 @@ export class NotificationConnection implements Notifications {
 
   async send(channel: string, payload: string): Promise<void> {
     if (!this.#client) await this.#open()
-    // A signal says nothing that a crash could make untrue: its commit need not wait for the disk.
+    // A notification may be lost in a crash, so its commit need not wait for the disk.
     await this.#runStatement(`select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, [
       channel,
       payload,
@@ -127,7 +130,7 @@ export class NotificationConnection implements Notifications {
     return !this.#canListen || this.#listeners.size === 0 || this.#client !== undefined
   }
 
-  /** What was to be said is said, or a second has passed. */
+  /** Resolves when all statements have run, or after a second. */
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#retry)
@@ -159,7 +162,8 @@ export class NotificationConnection implements Notifications {
     )
     try {
       await client.connect()
-      // What is given up here ends in the server too. A pooler would keep it for others.
+      // A statement that timed out ends in the server too. A pooler would keep this setting for
+      // other clients.
       if (this.#canListen) await client.query(`set statement_timeout = ${QUERY_TIMEOUT_MS}`)
       for (const channel of this.#canListen ? this.#listeners.keys() : []) {
         await withQueryTimeout(client, QUERY_TIMEOUT_MS).query(
@@ -215,7 +219,7 @@ export class NotificationConnection implements Notifications {
     values: unknown[] | undefined,
     timeoutMs: number,
   ): ReturnType<Db['query']> {
-    // The time was used up by waiting: that says nothing of the connection.
+    // The time was used up by waiting: the connection itself may be sound.
     if (timeoutMs <= 0) throw new Error('Query read timeout: its turn came too late')
     try {
       return await withQueryTimeout(client, Math.ceil(timeoutMs)).query(text, values)

@@ -17,7 +17,7 @@ export interface Database {
   pool: pg.Pool
   /** The same pool, with statements that end: for all that is ours. */
   db: Db
-  /** The same, with more time for what goes through whole tables. */
+  /** The same, with more time for statements that scan whole tables. */
   maintenance: Db
   /** The same, with a time-out of one's own. */
   dbWithin(ms: number): Db
@@ -26,7 +26,7 @@ export interface Database {
   background<T>(run: (db: Db) => Promise<T>, limit?: { timeoutMs?: number }): Promise<T>
   /** The config of the one connection that listens. */
   listener: pg.ClientConfig
-  /** Whether a pooler stands between: what a session sets, prepares or listens to there is lost. */
+  /** Whether there is a pooler in between: it loses what a session sets, prepares or listens to. */
   pooled: boolean
   close(): Promise<void>
 }
@@ -35,7 +35,7 @@ const OLDEST = 140_000
 /** Below the ten seconds that Fastify gives a plugin. */
 const ANSWER_WITHIN_MS = 8000
 const CLOSED_WITHIN_MS = 5000
-/** Sweeps, and some of pg-boss's statements, go through whole tables. */
+/** Sweeps and some of pg-boss's statements scan whole tables. */
 const MAINTENANCE_TIMEOUT_MS = 120_000
 
 /**
@@ -87,7 +87,10 @@ export async function openDatabase(
   }
 }
 
-/** Behind a pooler a process id says nothing: there a single statement is a transaction as well. */
+/**
+ * Behind a pooler the process id of a connection changes: there a single statement is a transaction
+ * as well.
+ */
 const inTransactions = (pool: pg.Pool): Db => ({
   query: (text, values) => transaction(pool, (db) => db.query(text, values)),
 })

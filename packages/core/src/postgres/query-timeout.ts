@@ -6,15 +6,19 @@ export interface Client {
   query(statement: object): ReturnType<Db['query']>
 }
 
-/** Longest duration of a statement of ours, unless told otherwise. */
+/** Longest duration of a statement of ours, unless set otherwise. */
 export const STATEMENT_TIMEOUT_MS = 15_000
-/** The server ends a statement first: its error says that Postgres is there, and nothing runs on. */
+/**
+ * The server ends a statement first: its error shows that Postgres is available, and nothing keeps
+ * running.
+ */
 const CLIENT_MARGIN_MS = 1000
 
 /**
- * The same client with a time-out on each statement. It is the client's alone: it notices a server
- * that has fallen silent (a paused machine, a firewall that dropped the connection). The server
- * needs a `statement_timeout` of its own, which connections and transactions of ours set.
+ * The same client with a time-out on each statement. Only the client has this time-out. It detects
+ * a server that has stopped answering (a paused machine, a firewall that dropped the connection).
+ * The server needs a `statement_timeout` of its own, which connections and transactions of ours
+ * set.
  */
 export function withQueryTimeout(client: Client, ms = STATEMENT_TIMEOUT_MS): Db {
   return {

@@ -11,8 +11,8 @@ export interface FailedPart<Item> {
 }
 
 /**
- * Runs a batch. Where Postgres refuses it, its halves are run, and so on, so that one bad item fails
- * alone. Without a connection nothing more is run: all items that are left fail together.
+ * Runs a batch. Where Postgres refuses it, its halves are run, and so on, so that only the bad item
+ * fails. Without a connection nothing more is run: all items that are left fail together.
  */
 export async function splitOnError<Item, Result>(
   batch: Item[],

@@ -1,4 +1,4 @@
-/** Finds processes that died: their row says that they hold their lock, and nobody holds it. */
+/** Finds processes that died: their row has the lock as held, and no session holds it. */
 import type { Notifications } from '../postgres/notifications.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { findUnlockedProcesses } from './processes-table.ts'
@@ -25,7 +25,9 @@ export class DeadProcesses {
     this.#nowMs = nowMs
   }
 
-  /** One look. Returns the ids of the processes that have been without their lock for a while. */
+  /**
+   * Checks once. Returns the ids of the processes that have been without their lock for a while.
+   */
   async find(): Promise<string[]> {
     const db: Db = {
       query: (text, values = []) =>

@@ -32,7 +32,7 @@ export async function lockDeclarations(db: Db): Promise<void> {
 }
 
 /**
- * Drops the events of these subscriptions that no process declares: none that lives, and none that
+ * Drops the events of these subscriptions that no process declares: no live one, and none that
  * closed within so many seconds.
  */
 export async function dropUndeclaredEvents(

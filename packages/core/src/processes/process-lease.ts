@@ -1,8 +1,7 @@
 /**
- * The lease of this process: its row in the table of processes says that it lives, and what it
+ * The lease of this process: its row in the table of processes shows that it is alive, and what it
  * declares. Processes of other versions and with other options share the database. A subscription
- * therefore keeps an event, and data keeps its retention, as long as any living process declares
- * it.
+ * therefore keeps an event, and data keeps its retention, as long as any live process declares it.
  */
 import { isConnectionError } from '../postgres/connection-errors.ts'
 import type { Notifications } from '../postgres/notifications.ts'
@@ -45,7 +44,7 @@ export class ProcessLease {
   #lock: ProcessLock
   /** Whether this process claims jobs, so that its death has to be seen. */
   #holdsLock = false
-  /** Whether the row says that the lock is held. */
+  /** Whether the row has the lock as held. */
   #isLocked = false
   #log: LeaseLog
   #nowMs: () => number
@@ -104,12 +103,12 @@ export class ProcessLease {
   }
 
   /**
-   * The host has booted. Events of its subscriptions that it does not declare any more, and no
-   * other living process, end. From now on the lease is renewed.
+   * The host has booted. Events of its subscriptions end that neither it nor another live process
+   * declares any more. From now on the lease is renewed.
    */
   async ready({ holdsLock = false } = {}): Promise<void> {
     this.#holdsLock = holdsLock
-    // Taken before the row says so: others would take this process for dead.
+    // Taken before the row is written: otherwise other processes would take this one for dead.
     if (holdsLock) await this.keepLock()
     // The boot may have taken longer than the lease that its first declaration began.
     await this.#declareAgain()

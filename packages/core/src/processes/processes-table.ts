@@ -1,4 +1,6 @@
-/** The table of processes: who lives, and what each declares. Its times are those of Postgres. */
+/**
+ * The table of processes: which are alive, and what each declares. Its times are those of Postgres.
+ */
 import type { Db } from '../postgres/transaction.ts'
 import { lockKeyOf } from './process-lock.ts'
 
@@ -10,7 +12,7 @@ export interface Declared {
 }
 
 export const LEASE_SECONDS = 30
-/** How long ended processes are kept: {@link longestDays} may look that far back. */
+/** How long the rows of ended processes are kept, for {@link longestDays}. */
 const ENDED_KEPT_SECONDS = 2 * 24 * 3600
 
 /**
@@ -20,14 +22,14 @@ const ENDED_KEPT_SECONDS = 2 * 24 * 3600
 const LEASE_ENDS = `greatest(process.renewed_at, pg_postmaster_start_time())
   + make_interval(secs => ${LEASE_SECONDS})`
 
-/** Whether `process` lives; $n seconds after an orderly close it still counts. */
+/** Whether `process` is alive. It still counts as alive for some seconds after an orderly close. */
 const isAlive = (closedWithin: string): string =>
   `case when process.closed_at is null then ${LEASE_ENDS} > now()
         else process.closed_at > now() - make_interval(secs => ${closedWithin}) end`
 
 /**
- * A condition for `svc."__svc.subscriptions" as wants`: a process that lives, or closed within so
- * many seconds (a parameter), declares the event for this subscription.
+ * A condition for `svc."__svc.subscriptions" as wants`: a process that is alive, or closed within
+ * so many seconds (a parameter), declares the event for this subscription.
  */
 export const declaredByAlive = (closedWithin: string): string => `exists (
   select from svc."__svc.processes" as process
@@ -61,8 +63,8 @@ export async function renewProcess(db: Db, id: string, isLocked = false): Promis
 }
 
 /**
- * Other processes whose row says that they hold their lock, although no session does. None directly after
- * a start of the server, when all connections are made anew.
+ * Other processes whose row has their lock as held, although no session holds it. None directly
+ * after a start of the server, while all processes reconnect.
  */
 export async function findUnlockedProcesses(db: Db, ownId: string): Promise<string[]> {
   const { rows } = await db.query(
@@ -79,7 +81,7 @@ export async function findUnlockedProcesses(db: Db, ownId: string): Promise<stri
   return rows.map(({ id }: { id: string }) => id)
 }
 
-/** The jobs of a process that died were taken back: its lock is not looked for again. */
+/** The jobs of a process that died were taken back: its lock is not checked again. */
 export async function markUnlocked(db: Db, id: string): Promise<void> {
   await db.query(`update svc."__svc.processes" set is_locked = false where id = $1`, [id])
 }
@@ -101,8 +103,9 @@ export async function sweepProcesses(db: Db): Promise<void> {
 }
 
 /**
- * The longest that any process declares for a setting in days; 0 where none does. Processes count
- * that live, or whose last sign of life is younger than `endedWithinSeconds` (at most two days).
+ * The longest that any process declares for a setting in days; 0 where none does. It counts
+ * processes that are alive, or that renewed their lease within `endedWithinSeconds` (at most two
+ * days).
  */
 export async function longestDays(
   db: Db,

@@ -14,7 +14,7 @@ export interface AttemptStart {
   event: string
   /** The subscription, where a handler is run. */
   subscription?: string
-  /** Attributes of the span alone. */
+  /** Attributes that only the span has. */
   attributes: Attributes
   /** The trace context of what made the job: the publish of its event, or a request for it. */
   madeIn: string | null

@@ -38,7 +38,7 @@ function tracerOf(api: typeof Api): Tracer | null {
   const provider: Api.TracerProvider & {
     getDelegateTracer?: (name: string, version: string) => Api.Tracer | undefined
   } = api.trace.getTracerProvider()
-  // The API's provider stands in for that of an SDK, and has no tracer of its own.
+  // Without an SDK the API's provider is a proxy, and has no tracer of its own.
   const tracer = provider.getDelegateTracer
     ? provider.getDelegateTracer(SCOPE, version())
     : provider.getTracer(SCOPE, version())

@@ -1,6 +1,6 @@
 /**
- * Who may see and change whose rows. Every package asks here: a caller becomes a reach, the reach
- * goes into the statements of the tables, and a row outside of it does not exist for the caller.
+ * Who may see and change whose rows, for all packages: a caller becomes a reach, the reach goes
+ * into the statements of the tables, and a row outside of it does not exist for the caller.
  */
 import { ForeignTenant } from '../errors.ts'
 
@@ -29,7 +29,7 @@ export const reaches = (reach: Reach, tenant: string | null): boolean =>
   reach === EVERYWHERE || reach === (tenant ?? '')
 
 /**
- * The rows that a list shows where `?tenant=` asks for some.
+ * The rows that a list shows with `?tenant=`.
  *
  * @returns `undefined` where the caller reaches none of them
  */

@@ -4,7 +4,7 @@ import type { TimeShift } from './time-shifts.ts'
 import { InvalidOption } from '../errors.ts'
 import type { Db } from '../postgres/transaction.ts'
 
-/** What the testing kit asks of a host that runs. */
+/** What the testing kit uses of a running host. */
 export interface HostUnderTest {
   db: Db
   /** Whether this process runs jobs. */
@@ -14,7 +14,7 @@ export interface HostUnderTest {
   advancedSeconds: number
   /** Publishes that were not awaited are committed or refused. */
   published(): Promise<void>
-  /** All workers look for jobs. */
+  /** Makes all workers fetch jobs. */
   wakeAll(): void
   /** Runs each periodic task once. */
   runTasks(): Promise<void>

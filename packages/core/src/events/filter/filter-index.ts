@@ -1,6 +1,6 @@
 /**
- * Decides the filters of many recipients about one event in one pass: those that need a certain value
- * are looked up by the values that the event has, and the others are asked.
+ * Decides the filters of many recipients about one event in one pass: those that need a certain
+ * value are looked up by the values of the event, and the others are evaluated one by one.
  */
 import { compileVerdict, type Verdict } from './compile-filter.ts'
 import { neededValues, type OneOf } from './needed-values.ts'

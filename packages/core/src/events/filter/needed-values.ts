@@ -1,9 +1,12 @@
-/** What an event must have for a filter to match it: found in an index, instead of asking each filter. */
+/**
+ * The values that an event must have for a filter to match it. An index of them saves evaluating
+ * each filter.
+ */
 import { isObject } from './filter-limits.ts'
 
 export type Scalar = string | number | boolean
 
-/** A value at a path; where a list stands there, one of its elements. */
+/** A value at a path, or an element of the list at that path. */
 export interface NeededValue {
   path: readonly string[]
   value: Scalar
@@ -12,7 +15,7 @@ export interface NeededValue {
 /** One of these an event must have. */
 export type OneOf = NeededValue[]
 
-/** A filter with more alternatives is asked about each event: an index of them would be large. */
+/** A filter with more alternatives is evaluated for each event: an index of them would be large. */
 const MOST_ALTERNATIVES = 32
 
 /** An event that a compiled filter matches has a value of each of these lists. */
@@ -31,11 +34,11 @@ function needsOf(condition: unknown, path: readonly string[]): OneOf[] {
   })
 }
 
-/** A missing field equals null, and an object is compared field by field: both are asked. */
+/** A missing field equals null, and an object is compared field by field: neither is indexed. */
 const needsOfEquality = (value: unknown, path: readonly string[]): OneOf[] =>
   isScalar(value) ? [[{ path, value }]] : []
 
-/** Each branch may match alone: what one of them lacks, the whole lacks. */
+/** Any branch may match: where one of them needs no value, the filter needs none. */
 function needsOfAny(branches: unknown[], path: readonly string[]): OneOf[] {
   const needs = branches.map((branch) => needsOf(branch, path)[0])
   return needs.every((need) => need !== undefined) ? [needs.flat()] : []

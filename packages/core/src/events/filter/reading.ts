@@ -1,8 +1,8 @@
-/** What filters read of one event: many filters ask for the values at the same path. */
+/** The values that filters read of one event, kept because many filters read the same path. */
 import { valuesAt, type Subject } from './field-path.ts'
 import { TooMuchWork, WorkBound } from './work-bound.ts'
 
-/** More values are looked for again: a hundred paths through one long list would be kept. */
+/** Longer lists of values are not kept: there could be a hundred paths through one long list. */
 const MOST_KEPT = 100
 
 interface Known {
@@ -19,7 +19,10 @@ export class Reading {
     this.#subject = subject
   }
 
-  /** Costs a filter the same, whoever asked before. `key` is {@link keyOfPath}. @throws TooMuchWork */
+  /**
+   * A filter pays the same for values that another filter has read before. `key` is {@link
+   * keyOfPath}. @throws TooMuchWork
+   */
   valuesAt(path: readonly string[], key: string, work: WorkBound): readonly unknown[] {
     const known = this.#known.get(key)
     if (known !== undefined) {

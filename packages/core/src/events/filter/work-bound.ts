@@ -1,6 +1,6 @@
 /**
- * Bounds what one filter may cost for one event: each of its conditions walks through the lists of the
- * payload, and 4 KiB of conditions over a list of 100,000 elements would hold the process up.
+ * Bounds the cost of one filter for one event: each of its conditions reads through the lists of
+ * the payload, and 4 KiB of conditions on a list of 100,000 elements would block the event loop.
  */
 
 /** Steps along paths and through lists: some ten milliseconds. */

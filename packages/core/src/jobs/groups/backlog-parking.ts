@@ -110,7 +110,7 @@ export class BacklogParking {
     states.parked(groups)
     const unparked = states.unparked(groups)
     if (unparked.length === 0) return
-    // Else the next look at the table of groups leads here again.
+    // Otherwise the next refresh of the groups would start this again.
     if (!(await background((db) => endParking(db, queue, unparked)))) return
     changed()
     refreshSoon()

@@ -1,7 +1,7 @@
 /**
- * What this process has yet to tell of the grants of rate-limited groups: when each attempt began, so
- * that it counts no longer than it must. A claim tells what there is of the groups that it asks for.
- * Pure book-keeping.
+ * The reports of this process that are not sent yet, about grants of rate-limited groups: when each
+ * attempt began, so that it counts against the limit no longer than it must. A claim sends the
+ * reports of its groups. Pure book-keeping.
  */
 import type { Job } from '../job.ts'
 import type { GrantReport } from '../pg-boss/claim-restricted.ts'

@@ -1,6 +1,6 @@
 /**
- * What the answers of a group say of it: whether it is quick, or has stopped answering, and when its
- * circuit opens. An answer is the end of an attempt.
+ * Judges a group by its answers: whether it is quick or has stopped answering, and when its circuit
+ * opens. An answer is the end of an attempt.
  */
 
 export interface Group {

@@ -59,7 +59,7 @@ export class GroupLimits {
 
   /**
    * Returns what the outcome has changed in the group's circuit. `succeeded` is `null` where the
-   * outcome says nothing about the receiver.
+   * outcome is no evidence about the receiver.
    */
   ended(
     name: string,

@@ -200,7 +200,10 @@ export class GroupScheduler {
     await this.#parking.stop()
   }
 
-  /** Takes over what other processes have found out; what changed here is still to be written. */
+  /**
+   * Applies the circuits that other processes have written. Changes of this process are written
+   * later.
+   */
   #adoptCircuits(open: ReadonlySet<string>): void {
     for (const group of this.#limits.allow('retry', 0, Date.now()).open) {
       if (!open.has(group) && !this.#parking.hasUnwritten(group)) {
@@ -213,7 +216,7 @@ export class GroupScheduler {
   }
 }
 
-/** `null`: says nothing about the receiver. */
+/** `null`: the outcome is no evidence about the receiver. */
 function successOf(outcome: Outcome): boolean | null {
   if (outcome.kind === 'completed') return true
   return outcome.kind === 'failed' || outcome.kind === 'dead' ? false : null

@@ -1,6 +1,6 @@
 /**
- * What this process knows from the table of groups: which groups are held, whose circuit is open,
- * and which may have parked jobs. Pure book-keeping.
+ * The state of the groups as this process last read it: which groups are held, whose circuit is
+ * open, and which may have parked jobs. Pure book-keeping.
  */
 import type { GroupAnswer } from '../pg-boss/claim-restricted.ts'
 import type { JobGroup } from '../groups-table.ts'
@@ -12,7 +12,7 @@ interface State {
   /** The last claim found too few due jobs of it: no claim before this moment. */
   emptyUntil: number
   emptyForMs: number
-  /** A claim is under way, and nothing was heard of the group meanwhile. */
+  /** A claim is under way, and the group has had no notification since its start. */
   isClaiming: boolean
 }
 
@@ -96,7 +96,9 @@ export class GroupStates {
     }
   }
 
-  /** Of these groups those whose jobs cannot be claimed before the table says that all are parked. */
+  /**
+   * Those of these groups whose jobs cannot be claimed until the table has all of them as parked.
+   */
   unparked(groups: readonly string[]): { group: string; since: string }[] {
     return groups.flatMap((group) => {
       const since = this.#states.get(group)?.row.unparkedSince ?? null
@@ -163,8 +165,9 @@ export class GroupStates {
   }
 
   /**
-   * What a claim of restricted groups says of one. `isNotified`: whether new jobs are notified. What has
-   * been heard meanwhile may be newer.
+   * The result of a claim for one restricted group. It is ignored where a notification came during
+   * the claim, which may be newer. `isNotified`: whether this process receives notifications of new
+   * jobs.
    */
   answered({ group, isBusy, hasMore, waitMs }: GroupAnswer, now: number, isNotified: boolean): void {
     const state = this.#states.get(group)

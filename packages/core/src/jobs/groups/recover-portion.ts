@@ -37,7 +37,7 @@ async function recovered(
     const done = await makeRetriesDue(db, queue, { group, since, until }, limit)
     return { done, isFinished: done < limit }
   }
-  // Not one more than were counted: a letter may have died in the span and be visible only now.
+  // Not one more than were counted: another dead letter of the span may have become visible since.
   const left = (deliveries ?? 0) - recovery.done
   const most = Math.min(limit, left)
   await recordParked(db, queue, [group])

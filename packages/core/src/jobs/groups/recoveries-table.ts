@@ -7,8 +7,8 @@ export interface NewRecovery {
   queue: string
   group: string
   /**
-   * `dead`: dead letters. `failed`: jobs that wait for their next attempt. `missing`: what the worker of
-   * the queue says.
+   * `dead`: dead letters. `failed`: jobs that wait for their next attempt. `missing`: what the
+   * worker of the queue determines.
    */
   what: 'dead' | 'failed' | 'missing'
   /** ISO 8601. */

@@ -1,7 +1,7 @@
 /**
- * The jobs of restricted groups: their restrictions hold over all processes, so that Postgres decides
- * how many a process may claim. A process asks when it hears of new jobs, when an attempt of its own is
- * settled, when the time has come that the last answer named, and now and then.
+ * The jobs of restricted groups: their restrictions hold over all processes, so Postgres decides
+ * how many a process may claim. A process claims on a notification of new jobs, when an attempt of
+ * its own is settled, at the time that the last answer gave, and periodically.
  */
 import type { Db } from '../../postgres/transaction.ts'
 import type { Job } from '../job.ts'

@@ -77,9 +77,9 @@ export async function liftRestrictions(db: Db, queue: string, group: string): Pr
 }
 
 /**
- * Lets the jobs of restricted groups be claimed, where none waits among those of other groups any
- * more; one that another process is parking still counts as such. `since`: as it was read. Returns
- * whether that is so for any of them.
+ * Marks restricted groups as claimable once all of their jobs are parked. A job that another
+ * process is parking counts as not parked. `since`: as it was read. Returns whether any group was
+ * marked.
  */
 export async function endParking(
   db: Db,
@@ -99,7 +99,7 @@ export async function endParking(
   return rowCount !== 0
 }
 
-/** Deletes grants that count for no span any more, the longest of which is a day, whatever left them. */
+/** Deletes grants that no rate counts any more: the longest span is a day. */
 export async function sweepGrants(db: Db): Promise<void> {
   await db.query(`delete from svc."__svc.job_grants" where begun_by < now() - interval '2 days'`)
 }

@@ -3,11 +3,11 @@ import type * as spy from 'pg-boss/dist/spy.js'
 import type * as boss from 'pg-boss/dist/types.js'
 
 /**
- * A started pg-boss, method by method as its class `PgBoss` declares them. Declared anew because the
- * declarations of that class import names which its package does not ship: a host that checks its
- * dependencies' declarations (`skipLibCheck: false`) would not compile. The types of arguments and
- * results are pg-boss's own; their two modules are complete. Where the class itself is asked for,
- * `svc.jobs as PgBoss` gives it.
+ * A started pg-boss, method by method as its class `PgBoss` declares them. Declared again here,
+ * because the declarations of that class import names which its package does not ship: a host that
+ * checks its dependencies' declarations (`skipLibCheck: false`) would not compile. The types of
+ * arguments and results are pg-boss's own; their two modules are complete. Where the type of the
+ * class is required, cast with `svc.jobs as PgBoss`.
  */
 export interface Jobs extends EventEmitter<boss.PgBossEventMap> {
   start(): Promise<this>

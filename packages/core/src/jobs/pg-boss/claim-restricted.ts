@@ -5,10 +5,7 @@ import { asJob, type Job, type JobRow } from '../job.ts'
 /** The report of a process about the grant of an attempt. */
 export interface GrantReport {
   grantId: string
-  /**
-   * How long after the process had asked for the job its attempt began; `null`: the job was given
-   * back.
-   */
+  /** How long after the claim of the job its attempt began; `null`: the job was given back. */
   afterMs: number | null
   /** `null` while it runs. */
   tookMs: number | null

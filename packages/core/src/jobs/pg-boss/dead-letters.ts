@@ -36,7 +36,7 @@ export const isReserved = (before: string): string => `(exists (
 /** Whether it is a dead letter of the queue `$1`, whose dead-letter queue is `$2`. */
 const IS_LISTED = `letter.name = $2 and ${IN_INDEX} and not ${isReserved(`'infinity'`)}`
 
-/** A filter that is not given, or `undefined`, lets all pass. */
+/** A filter that is missing or `undefined` excludes nothing. */
 export interface DeadLetterFilter {
   group?: string | undefined
   /** Only dead letters of these groups. */
@@ -83,7 +83,7 @@ export async function listDeadLetters<Data>(
   const { rows } = await db.query(
     groups === undefined
       ? select('($3::text is null or letter.singleton_key = $3)')
-      : // Of each group only as many as the page has: the index is walked once for each.
+      : // One index scan for each group, of no more rows than the page has.
         `select letter.* from unnest($3::text[]) as wanted (group_id)
           cross join lateral (${select('letter.singleton_key = wanted.group_id')}) as letter
           order by letter.id desc limit $7`,

@@ -1,4 +1,4 @@
-/** Claims jobs that wait. pg-boss's own fetch does not say which process has claimed a job. */
+/** Claims waiting jobs. pg-boss's own fetch does not record which process has claimed a job. */
 import type { Db } from '../../postgres/transaction.ts'
 import { asJob, JOB_COLUMNS, PRIORITY, type Job, type JobRow, type Lane } from '../job.ts'
 
@@ -11,8 +11,8 @@ export interface Fetch {
 }
 
 /**
- * What a claim sets. pg-boss counts an attempt when the job is claimed. It uses `group_tier` for limits
- * by tier, which our queues do not have: here it names the process that has the job.
+ * What a claim sets. pg-boss counts an attempt when the job is claimed. It uses `group_tier` for
+ * limits by tier, which our queues do not have: this field names the process that has the job.
  */
 export const claimedBy = (owner: string): string => `
   state = 'active', started_on = now(), heartbeat_on = now(), group_tier = ${owner},

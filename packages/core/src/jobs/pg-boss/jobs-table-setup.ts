@@ -50,8 +50,8 @@ export const setUpDeadLetters = (database: TableSetupDatabase, isCheck: boolean)
   once(database, isCheck, 'the index of dead letters', areDeadLettersSetUp, alterDeadLetters)
 
 /**
- * Makes what is not there yet. `if not exists` alone is no help between processes: of two that
- * create one index at once, Postgres gives the second an error.
+ * Creates what does not exist yet. `if not exists` is not enough between processes: where two
+ * create one index at once, the second gets an error.
  */
 async function once(
   { db, pool }: TableSetupDatabase,

@@ -1,6 +1,6 @@
 /**
- * What comes of parked jobs, which no fetch reads: they are claimed by their group, made due, or
- * discarded with it. park-jobs.ts parks them, and says how its statements are written, as these are.
+ * Statements on parked jobs, which no fetch reads: they are claimed by their group, made due, or
+ * discarded with it. park-jobs.ts parks them, and explains how these statements are written.
  */
 import type { Db } from '../../postgres/transaction.ts'
 import { asJob, JOB_COLUMNS, type Job, type JobRow } from '../job.ts'
@@ -35,8 +35,8 @@ export async function claimParked<Data>(
 }
 
 /**
- * Claims a job of a held group. One whose attempt was under way as the group was held may stand in line
- * still, and is parked first.
+ * Claims a job of a held group. A job whose attempt was under way when the group was held may not
+ * be parked yet. It is parked first.
  */
 export async function claimHeld<Data>(
   db: Db,

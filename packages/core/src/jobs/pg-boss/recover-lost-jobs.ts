@@ -7,9 +7,9 @@ import { LOST_MESSAGES } from '../job.ts'
 import { HEARTBEAT_SECONDS } from './jobs-table.ts'
 import { supervise, type PgBoss } from './boss.ts'
 
-/** How often leases are looked at that have expired. */
+/** How often expired leases are searched for. */
 export const RECOVERY_SECONDS = 5
-/** How often processes are looked for that died. */
+/** How often dead processes are searched for. */
 export const DEATH_WATCH_SECONDS = 1.2
 
 interface Parts {
@@ -49,7 +49,9 @@ export class LostJobs {
     }
   }
 
-  /** None where Postgres does not answer: the next look comes soon, and others log the outage. */
+  /**
+   * None where Postgres does not answer: the next check comes soon, and other parts log the outage.
+   */
   async #findDead(dead: Parts['dead']): Promise<string[]> {
     try {
       return await dead.find()
@@ -60,8 +62,8 @@ export class LostJobs {
   }
 
   /**
-   * Jobs whose lease has expired, which pg-boss looks for. Not soon after an outage: processes that
-   * live could not renew their leases either, and get the time of a lease to do it.
+   * Jobs whose lease has expired, which pg-boss finds. Not soon after an outage: running processes
+   * could not renew their leases either, and get the time of a lease to do it.
    */
   async recoverExpired(): Promise<void> {
     if (performance.now() - this.#failedAt < HEARTBEAT_SECONDS * 1000) return
@@ -75,8 +77,8 @@ export class LostJobs {
 }
 
 /**
- * The jobs that a process had claimed can be fetched at once, as after a failed attempt. Those whose
- * attempts are used up become dead letters by pg-boss's next look at expired leases.
+ * The jobs that a process had claimed can be fetched at once, as after a failed attempt. Those
+ * whose attempts are used up become dead letters when pg-boss next checks for expired leases.
  */
 async function releaseJobsOf(db: Db, owner: string): Promise<{ queue: string; jobs: number }[]> {
   const { rows } = await db.query(

@@ -21,7 +21,7 @@ export class DueTimes {
   /** Notes that a job is due in `inMs` milliseconds. */
   add(inMs: number): void {
     if (inMs > FARTHEST_MS) return
-    // Rounded up: a look that comes too early finds nothing.
+    // Rounded up: a fetch that comes too early finds nothing.
     const step = Math.ceil((this.#nowMs() + inMs) / STEP_MS)
     this.#steps.add(step)
     if (step < this.#timerStep) this.#setTimer(step)

@@ -59,7 +59,7 @@ export class Fetcher {
   room(lane: Lane): number {
     if (this.isBehind()) return 0
     const { slots, groups, fetchAhead } = this.#parts
-    // How quick the attempts of one group are says nothing about those of another.
+    // Attempts of one group may be quick while those of another are slow.
     return slots.room(lane, groups.exist ? 0 : fetchAhead.count())
   }
 

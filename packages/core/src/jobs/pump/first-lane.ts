@@ -16,8 +16,8 @@ const LONG_SCAN_MS = 40
 const BEHIND_EVERY_MS = 25
 const BEHIND_LIMIT = 50
 /**
- * How many times the duration of such a fetch the next one waits: after one that found jobs, and
- * after one that found none.
+ * The pause before the next fetch, in durations of this one: after a fetch that found jobs, and
+ * after an empty one.
  */
 const PAUSE_AFTER_JOBS = 4
 const PAUSE_AFTER_NONE = 10

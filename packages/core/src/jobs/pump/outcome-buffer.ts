@@ -75,7 +75,7 @@ export class OutcomeBuffer {
         await this.#pause.sleep(Math.min(LONGEST_PAUSE_MS, pauseMs))
       }
     } finally {
-      // Reset in the same step as the last look at what waits: the next `add` starts anew.
+      // Reset in the same step as the last check of the buffer: the next `add` starts a new flush.
       this.#working = undefined
     }
   }

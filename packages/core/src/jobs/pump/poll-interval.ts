@@ -1,6 +1,7 @@
 /**
- * How often a queue is polled. Publishes of this process hand their jobs over, those of others notify,
- * and a lane knows when the jobs are due that it has put back: a poll makes up for what is lost.
+ * How often a queue is polled. Publishes of this process hand their jobs over, other processes send
+ * notifications, and a lane remembers when the jobs that it has put back are due. A poll finds the
+ * jobs whose notification was lost.
  */
 import type { Lane } from '../job.ts'
 

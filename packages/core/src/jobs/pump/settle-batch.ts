@@ -18,8 +18,8 @@ import { attemptsToCorrect, byOutput, settlementOf, type Settlement } from './se
 /**
  * Returns what was settled, save where all jobs were completed.
  *
- * A job whose lease has expired may belong to another process by now: pg-boss leaves it alone, and
- * it is not recorded.
+ * A job whose lease has expired may belong to another process by now: pg-boss does not change it,
+ * and it is not recorded.
  */
 export async function settleBatch(
   boss: PgBoss,

@@ -2,7 +2,7 @@
 import type { Db } from '../../postgres/transaction.ts'
 import { JOB_IDS, type CompletedJob, type JobOutcome, type Worker } from '../worker.ts'
 
-/** `started_on` names the lease: a job that another process has by now is left alone. */
+/** `started_on` names the lease: a job that another process has claimed by now is not changed. */
 const COMPLETED = `completed as (
   delete from svc_jobs.job as job
    using unnest(${JOB_IDS}::uuid[], $3::timestamptz[]) as claim (id, started_on)

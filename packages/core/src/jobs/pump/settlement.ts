@@ -46,8 +46,8 @@ export function settlementOf(batch: readonly JobOutcome[]): Settlement {
 }
 
 /**
- * Jobs whose rows say otherwise than their outcomes whether an attempt is left. pg-boss goes by the
- * row: it has to be changed before the job fails.
+ * Jobs whose row and outcome differ on whether an attempt is left. pg-boss decides by the row, so
+ * it has to be changed before the job fails.
  */
 export const attemptsToCorrect = ({ retried, dying }: Pick<Settlement, 'retried' | 'dying'>) => ({
   none: dying.filter(({ job }) => !job.isLastAttempt).map(({ job }) => job),

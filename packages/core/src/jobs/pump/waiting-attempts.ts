@@ -12,7 +12,7 @@ export class WaitingAttempts<Attempt extends { lane: Lane; fetchedAt: number }> 
     this.#inLane[attempt.lane].push(attempt)
   }
 
-  /** Takes the one that was fetched first, of the lanes that have a free slot. */
+  /** Takes the attempt that was fetched first, of the lanes that have a free slot. */
   takeNext(mayStart: (lane: Lane) => boolean): Attempt | undefined {
     let oldest: Attempt | undefined
     for (const lane of LANES) {
