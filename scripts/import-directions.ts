@@ -39,7 +39,8 @@ const pluginsInside = refuse(
 const coreInside = refuse('/core/src/', 'Import @svc/core or @svc/core/internal.')
 
 // Within a package, from the outside to the inside: index → plugin → routes → operations → guard,
-// inbound, outbound → limits, usage, stats → tables → pure modules. No two folders import each other.
+// inbound, outbound → limits, usage, stats → tables → pure modules. No two folders import each
+// other.
 const index = refuse('^(\\.\\.?/)+(index|internal)\\.ts$', 'Only other packages import the index.')
 const plugin = refuse('^(\\.\\.?/)+plugin\\.ts$', 'Only the index imports the plugin.')
 const routes = refuse(

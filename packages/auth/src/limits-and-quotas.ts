@@ -49,7 +49,8 @@ export type Limit = Static<typeof Limit>
  * At most `limit` in a day or a month of UTC, or ever. A request takes 1 of it, or what
  * `config.cost` of its route sets.
  *
- * @example const quota: Quota = { limit: 10_000, period: 'month' }
+ * @example
+ * const quota: Quota = { limit: 10_000, period: 'month' }
  */
 export type Quota = Static<typeof Quota>
 

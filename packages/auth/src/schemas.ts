@@ -164,8 +164,8 @@ export type User = Static<typeof User>
  * every address and has the scopes `read` and `write`. `expiresAt` is ISO 8601 with an offset. Its
  * tenant is that of its user: where `tenant` is given it must be the same.
  *
- * @example const key: NewApiKey = { userId: user.id, scopes: ['read'], expiresAt:
- *   '2030-01-31T12:00:00Z' }
+ * @example
+ * const key: NewApiKey = { userId: user.id, scopes: ['read'], expiresAt: '2030-01-31T12:00:00Z' }
  * @see https://www.rfc-editor.org/rfc/rfc3339 for `expiresAt`
  */
 export type NewApiKey = Static<typeof NewApiKey>

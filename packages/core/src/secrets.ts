@@ -5,7 +5,8 @@ import type { SvcCoreOptions } from './core-options.ts'
 /**
  * `fastify.svc.secrets`: looks secrets up by name, without a cache.
  *
- * @example const token = await app.svc.secrets.get('PAYMENT_TOKEN')
+ * @example
+ * const token = await app.svc.secrets.get('PAYMENT_TOKEN')
  */
 export interface Secrets {
   /**

@@ -70,7 +70,8 @@ export interface CoreServices {
    *
    * @returns how many rows were deleted, by kind
    * @throws InvalidInput for what is no tenant, IncompleteHost, Unavailable
-   * @example const { users, keys, events } = await app.svc.eraseTenant('acme')
+   * @example
+   * const { users, keys, events } = await app.svc.eraseTenant('acme')
    */
   eraseTenant: (tenant: string) => Promise<ErasedRows>
 }

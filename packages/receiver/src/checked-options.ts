@@ -17,7 +17,7 @@ export interface Keys {
 }
 
 /**
- * A public key is never taken as a secret: everyone knows it, and could sign with it.
+ * A public key is never accepted as a secret: it is public, so that anyone could sign with it.
  *
  * @throws InvalidVerification
  */

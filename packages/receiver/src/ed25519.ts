@@ -7,7 +7,7 @@ import { checkTimestamp } from './timestamp.ts'
 export const PUBLIC_KEY_PREFIX = 'whpk_'
 const KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
-/** RFC 8410, section 4: what stands before the 32 bytes of a key in its SubjectPublicKeyInfo. */
+/** RFC 8410, section 4: the bytes before the 32 bytes of a key in its SubjectPublicKeyInfo. */
 const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex')
 /** A sender needs two during a rotation: a longer list would only cost time. */
 const MAX_SIGNATURES = 16

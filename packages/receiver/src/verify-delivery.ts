@@ -19,7 +19,7 @@ export interface VerifyDeliveryOptions {
   headers: DeliveryHeaders
   /** The body as it was received: text or bytes, not what a JSON parser has made of it. */
   body: string | Uint8Array
-  /** The webhook's secret, whole (`whsec_…`), or several of them between two rotations. */
+  /** The webhook's secret with its prefix (`whsec_…`), or several of them between two rotations. */
   secret?: string | readonly string[]
   /**
    * The sender's public key (`whpk_…`), or several of them: verifies the ed25519 signature in

@@ -27,8 +27,8 @@ export const overAllWebhooks = { webhookId: Type.Optional(Uuid), tenant: TenantF
 
 const DeliveryFilter = Type.Object({ ...paged, ...deliveryFilter }, closed)
 /**
- * Which attempts are listed. `since` (included) and `until` (not included) are ISO 8601, and say when
- * an attempt began; of a dead letter, when it became one.
+ * Which attempts are listed. `since` (included) and `until` (not included) are ISO 8601, and refer
+ * to the start of an attempt; of a dead letter, to when it became one.
  */
 export type DeliveryFilter = Static<typeof DeliveryFilter>
 

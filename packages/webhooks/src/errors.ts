@@ -35,7 +35,7 @@ export const InvalidSpan = createError<[string, string]>(
   400,
 )
 
-/** Deliveries cannot go to this URL; the message says why. */
+/** Deliveries cannot go to this URL. The message gives the reason. */
 export const UrlRefused = createError<[string]>('SVC_WEBHOOKS_URL_REFUSED', 'url %s', 400)
 
 /** The option `allowedEvents` does not list this event. */
@@ -73,14 +73,14 @@ export const WebhooksLimitReached = createError<[string]>(
   409,
 )
 
-/** A caller with a tenant asks for a transform. */
+/** A caller with a tenant sets a transform. */
 export const TransformNotAllowed = createError(
   'SVC_WEBHOOKS_TRANSFORM_NOT_ALLOWED',
   'the webhooks of a tenant have no transform: leave the field out',
   403,
 )
 
-/** A caller that is not an operator with `admin` asks for a delivery to another address. */
+/** A caller that is not an operator with `admin` sends a delivery to another address. */
 export const AddressNotAllowed = createError(
   'SVC_WEBHOOKS_ADDRESS_NOT_ALLOWED',
   'only an operator with the scope "admin" can send a delivery to another address: leave url out',

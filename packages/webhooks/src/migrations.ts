@@ -5,7 +5,7 @@ import { makeLogDays } from './tables/delivery-log.ts'
 
 const FOLDER = new URL('../sql/', import.meta.url)
 
-/** Makes it, or only looks where the host has `migrate: 'check'`. */
+/** Creates the tables, or with `migrate: 'check'` only checks that they exist. */
 export async function prepareDatabase(core: Core): Promise<void> {
   await core.migrate('@svc/webhooks', FOLDER)
   await core.queues.define(QUEUE)

@@ -71,8 +71,8 @@ export interface SvcWebhooksOptions {
    */
   deactivateOnGone?: boolean
   /**
-   * Whether receivers get the headers `traceparent` and `tracestate` of the W3C, so that their traces
-   * continue those of this host. They learn its trace ids then. @default false
+   * Whether receivers get the headers `traceparent` and `tracestate` of the W3C, so that their
+   * traces continue those of this host. They get its trace ids then. @default false
    */
   propagateTraceContext?: boolean
   /** When a webhook is disabled because all its attempts fail. @default null: never */

@@ -38,7 +38,9 @@ export const RecoverResult = Type.Object({
   id: Type.Optional(Type.String({ format: 'uuid', description: 'Of the recovery.' })),
   deliveries: Type.Integer(),
 })
-/** How many deliveries are recovered, and the `id` of the recovery; of a `dryRun` there is none. */
+/**
+ * How many deliveries are recovered, and the `id` of the recovery, which a `dryRun` does not have.
+ */
 export type RecoverResult = Static<typeof RecoverResult>
 
 export const WebhookRecovery = Type.Object({

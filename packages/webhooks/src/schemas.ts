@@ -80,7 +80,7 @@ export const WebhookWithSecret = Type.Object({
 /** A webhook with the secret that signs its deliveries, and with the values of its headers. */
 export type WebhookWithSecret = Static<typeof WebhookWithSecret>
 
-/** How long the old secret of a webhook signs after a rotation, where the caller says nothing. */
+/** How long the old secret of a webhook signs after a rotation, unless the caller sets it. */
 export const DEFAULT_OVERLAP_SECONDS = 86_400
 
 const rotation = {
@@ -120,10 +120,12 @@ export const FilterTrial = Type.Object(
   },
   closed,
 )
-/** A filter, and the events that a webhook with it would ask for; `tenant`: of that webhook. */
+/**
+ * A filter, and the events that a webhook with it would subscribe to; `tenant`: of that webhook.
+ */
 export type FilterTrial = Static<typeof FilterTrial>
 
-/** An event that was published lately, and whether a filter lets it through. `publishedAt` is ISO 8601. */
+/** A recent event, and whether a filter matches it. `publishedAt` is ISO 8601. */
 export interface TriedEvent {
   name: string
   id: string
@@ -163,5 +165,5 @@ export const EventDescription = Type.Object({
   example: Type.Unknown({ description: 'A payload; null where there is none.' }),
   deprecated: Type.Boolean(),
 })
-/** An event that webhooks may ask for, and what the host says of it. */
+/** An event that webhooks may subscribe to, as the host describes it. */
 export type EventDescription = Static<typeof EventDescription>

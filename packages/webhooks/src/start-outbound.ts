@@ -41,7 +41,7 @@ export interface Outbound {
   stats: ReadStats
   /** The guarded way out for what sources fetch. */
   fetch: Fetch
-  /** The allowed events, and what the host says of them. */
+  /** The allowed events, as the host describes them. */
   events: DescribedEvent[]
   /** `whpk_…`; `null` where deliveries are not signed with ed25519. */
   publicKey: string | null
@@ -115,7 +115,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
 
 /**
  * The span of an attempt is that of its request. Other instrumentations of HTTP make no second one,
- * and do not tell receivers of the trace where the host has not said so.
+ * and do not send receivers the trace unless the host allows it.
  */
 function untraced(post: Post, tracer: Core['telemetry']['tracer']): Post {
   if (tracer === null) return post

@@ -149,8 +149,8 @@ export interface AuthOperations {
    * and the audit names the actor. For a page of the host's own.
    *
    * @throws InvalidInput where the tenant is neither a tenant nor `null`
-   * @example const keys = await app.svc.auth.as({ tenant: 'acme' }).listApiKeys({ state: 'active'
-   *   })
+   * @example
+   * const keys = await app.svc.auth.as({ tenant: 'acme' }).listApiKeys({ state: 'active' })
    */
   as: (who: ActingFor) => Omit<AuthOperations, 'as'>
 }

@@ -1,7 +1,8 @@
 /**
- * Tells open pages what changed. After activity of this process, or a notification of another one, it
- * reads the newest rows, once for all pages of a tenant. Without activity it reads them every ten
- * seconds, because not every change is notified. While no page is open it reads nothing.
+ * Sends open pages hints of what changed. After activity of this process, or a notification of
+ * another one, it reads the newest rows, once for all pages of a tenant. Without activity it reads
+ * them every ten seconds, because not every change is notified. While no page is open it reads
+ * nothing.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Identity } from '../access/identity.ts'

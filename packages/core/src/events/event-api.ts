@@ -174,7 +174,8 @@ export interface Events {
    * search.
    *
    * @throws InvalidInput, Unavailable
-   * @example const { items } = await app.svc.events.search({ name: 'order.created', text: '4711' })
+   * @example
+   * const { items } = await app.svc.events.search({ name: 'order.created', text: '4711' })
    */
   search: (query?: EventQuery) => Promise<FoundEvents>
   /**

@@ -31,8 +31,8 @@ export interface Boot {
 export const GIVE_UP_MS = 600_000
 
 /**
- * Runs `run`, which uses other connections, while this process holds the migration lock. `lockDb` is
- * the connection that holds the lock: it can run statements too.
+ * Runs `run`, which uses other connections, while this process holds the migration lock. `lockDb`
+ * is the connection with the lock: it can run statements too.
  *
  * @throws MigrationBlocked where another process holds the lock for ten minutes
  */

@@ -17,8 +17,9 @@ export interface TestDatabase {
  * one and started here where `DATABASE_URL` is not set. Drop it after the host is closed.
  *
  * @throws Error that names what is missing
- * @example const database = await testDatabase() await app.register(svcCore, { database:
- *   database.url })
+ * @example
+ * const database = await testDatabase()
+ * await app.register(svcCore, { database: database.url })
  */
 export async function testDatabase(): Promise<TestDatabase> {
   const server = await useServer()

@@ -18,7 +18,7 @@ const NAMES = '__svc.webhooks.inbound'
 
 /**
  * The name under which a key of a source is stored. Different keys have different names. Without a
- * tenant and parameters the name is made of source and key alone, as in versions that knew neither.
+ * tenant and parameters the name consists of source and key, as in versions that had neither.
  */
 export function storedName(source: string, key: string, scope?: Scope): string {
   const params = Object.entries(scope?.params ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))

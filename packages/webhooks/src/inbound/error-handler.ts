@@ -68,7 +68,7 @@ export function createErrorHandler(
     if (statusCode === 401) reply.header('www-authenticate', 'Bearer')
     const { code, message } = own
     const body = { statusCode, code, error: statusText(statusCode), message }
-    // Written here: a serializer that the host has set does not know our bodies.
+    // Serialized by us: a serializer that the host has set is not made for our bodies.
     return reply
       .code(statusCode)
       .type('application/json; charset=utf-8')
@@ -86,7 +86,10 @@ function ownError(error: Error): Answerable | undefined {
   return undefined
 }
 
-/** The reason that the log has; of an error of a database or of the host's own its code alone. */
+/**
+ * The reason for the log. Of an error of a database or of the host's own code it is only the
+ * error's code.
+ */
 function reasonOf({ cause, code }: Answerable): string {
   if (typeof cause === 'string') return cause
   if (!(cause instanceof Error)) return code

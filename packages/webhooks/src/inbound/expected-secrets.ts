@@ -1,4 +1,6 @@
-/** The secrets that a function of a source is expected to ask for: they are looked up before the call. */
+/**
+ * The secrets that a function of a source is expected to use. They are looked up before the call.
+ */
 import type { InboundRequest } from './source.ts'
 
 type Names = readonly string[]
@@ -7,22 +9,24 @@ type Expected = Names | ((request: InboundRequest) => Names)
 
 const expected = new WeakMap<object, Expected>()
 
-/** A function that asks for different secrets from call to call finds this many of them. */
+/** How many names are kept of a function that uses different secrets from call to call. */
 const MIN_KEPT = 4
 
-/** Declares the secrets that a function asks for. */
+/** Declares the secrets that a function uses. */
 export function expectSecrets<Fn extends object>(fn: Fn, names: Expected): Fn {
   expected.set(fn, names)
   return fn
 }
 
-/** The names that were declared, or that earlier calls asked for. */
+/** The names that were declared, or that earlier calls used. */
 export function expectedSecrets(fn: object, request: InboundRequest): Names {
   const names = expected.get(fn) ?? []
   return typeof names === 'function' ? names(request) : names
 }
 
-/** Records what a call asked for. The oldest names are dropped: names may come from requests. */
+/**
+ * Records the secrets that a call used. The oldest names are dropped: names may come from requests.
+ */
 export function recordSecrets(fn: object, asked: ReadonlySet<string>): void {
   const known = expected.get(fn) ?? []
   if (typeof known === 'function') return

@@ -2,7 +2,7 @@
 import { hash, X509Certificate } from 'node:crypto'
 import { rootCertificates } from 'node:tls'
 
-/** One request through the guarded way out. Rejects where no whole answer came. */
+/** One request through the connector that checks addresses. Rejects without a complete answer. */
 export type GuardedFetch = (request: {
   url: URL
   method: 'GET' | 'POST'
@@ -12,7 +12,7 @@ export type GuardedFetch = (request: {
 
 export interface Wanted {
   url: string
-  /** The hosts that may be asked; `*` stands for one label. */
+  /** The hosts that may be contacted; `*` matches one label. */
   hosts: readonly string[]
   /** JSON to send with a POST. @default a GET */
   json?: string
@@ -20,7 +20,7 @@ export interface Wanted {
   maxAgeMs?: number
 }
 
-/** Why nothing was fetched; the request that asked for it is refused. */
+/** Why nothing was fetched. The request that needed it is refused. */
 export class NotFetched extends Error {
   override name = 'NotFetched'
 }
@@ -67,9 +67,9 @@ export class Outside {
   }
 
   /**
-   * The body that stands at a URL.
+   * Fetches the body at a URL.
    *
-   * @throws NotFetched where the URL is not https on one of the hosts, or there is nothing
+   * @throws NotFetched where the URL is not https on one of the hosts, or the answer is not 200
    */
   async text(wanted: Wanted): Promise<string> {
     const url = pinned(wanted)
@@ -94,7 +94,7 @@ export class Outside {
     }
   }
 
-  /** Visits a URL and says whether it answered 2xx. @throws NotFetched */
+  /** Sends a GET to a URL. Returns whether the answer was 2xx. @throws NotFetched */
   async visit(wanted: Pick<Wanted, 'url' | 'hosts'>): Promise<boolean> {
     const url = pinned(wanted)
     this.#count()
@@ -139,7 +139,7 @@ function found(body: string | null): string {
   return body
 }
 
-/** The address is often part of the request that is judged: only the hosts of the row are asked. */
+/** The address is often part of the request to verify: only the hosts of the row are contacted. */
 function pinned({ url, hosts }: Pick<Wanted, 'url' | 'hosts'>): URL {
   const parsed = URL.parse(url)
   const isRight =

@@ -1,4 +1,7 @@
-/** The body of a request, parsed once for all that ask: its payload, its keys, the name of its event. */
+/**
+ * The body of a request, parsed once for all that use it: its payload, its keys, the name of its
+ * event.
+ */
 import { TooManyFields } from './errors.ts'
 import type { InboundRequest } from './source.ts'
 
@@ -12,7 +15,7 @@ interface Parsed {
 
 const bodies = new WeakMap<object, Parsed>()
 
-/** The body as JSON, whatever its content type says; `undefined` where it is none. */
+/** The body as JSON, whatever its content type; `undefined` where it is not JSON. */
 export function jsonOf(request: InboundRequest, body: string): unknown {
   const { json } = parsedJson(request, body)
   return json && 'value' in json ? json.value : undefined

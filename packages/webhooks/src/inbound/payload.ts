@@ -8,7 +8,7 @@ import type { InboundRequest } from './source.ts'
  * it: a parser would round big numbers.
  *
  * @param text the body read as UTF-8
- * @param readAs what it is read as, whatever its content type says
+ * @param readAs what it is read as, whatever its content type
  * @throws BodyNotJson, TooManyFields
  */
 export function payloadOf(request: InboundRequest, text: string, readAs?: 'json'): string {

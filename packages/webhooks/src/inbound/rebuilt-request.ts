@@ -3,7 +3,10 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { ListedRow } from '../tables/inbound-log.ts'
 import type { InboundRequest } from './source.ts'
 
-/** What a router, a parser of queries and a proxy make of a request: no URL tells it again. */
+/**
+ * What a router, a query parser and a proxy have made of a request, which cannot be derived from
+ * its URL.
+ */
 type Parts = Partial<
   Pick<InboundRequest, 'params' | 'query' | 'id' | 'hostname' | 'host' | 'protocol' | 'originalUrl'>
 >
@@ -53,14 +56,14 @@ export function rebuilt(row: ListedRow, path: string, { server, log }: Host): In
   return request as unknown as InboundRequest
 }
 
-/** What the URL alone tells, of rows of an older version. */
+/** What can be derived from the URL, for rows of an older version. */
 const partsIn = (url: string, path: string): Parts => ({
   originalUrl: url,
   query: Object.fromEntries(new URLSearchParams(url.split('?')[1] ?? '')),
   params: paramsOf(url, path),
 })
 
-/** The values of `/hooks/:connection/stripe` in a URL; a prefix of the host stands before the path. */
+/** The values of `/hooks/:connection/stripe` in a URL; the path may follow a prefix of the host. */
 function paramsOf(url: string, path: string): Record<string, string> {
   const given = (url.split('?')[0] ?? '').split('/').toReversed()
   const wanted = path.split('/').toReversed()

@@ -100,7 +100,7 @@ function sendReply(
     : sendAs(reply, 'application/json; charset=utf-8', JSON.stringify(body))
 }
 
-/** Sends text, also of JSON: a serializer that the host has set does not know our bodies. */
+/** Sends text, also of JSON: a serializer that the host has set is not made for our bodies. */
 function sendAs(reply: FastifyReply, type: string, text: string): FastifyReply {
   if (!reply.hasHeader('content-type')) reply.type(type)
   return reply.send(text)

@@ -72,7 +72,8 @@ export class RequestLog {
     reason: string | null,
   ): void {
     const reached = reachedBy(request)
-    // Each that its sender has signed and that failed here is worth a row; anyone can send the others.
+    // Each signed request that failed gets a row. The others can be sent by anyone, so their number
+    // is bounded.
     const isSampled = outcome !== 'failed' || !reached.verified
     if (isSampled && !this.#samples.allows(`${outcome} ${source.name}`)) return
     if (this.#unwritten.isFull) return
@@ -107,7 +108,7 @@ export class RequestLog {
       durationMs: since(began),
       url: rawBodies ? storable(request.url, longestUrl) : null,
       headers: rawBodies ? headersText(source, request) : null,
-      // The body of a request that nobody signed would fill the disk for whoever sends it.
+      // With bodies of unsigned requests, any sender could fill the disk.
       body: isReplayable ? (request.rawBody ?? null) : null,
       verified,
       eventNames: isReplayable && plan ? namesText(plan) : null,

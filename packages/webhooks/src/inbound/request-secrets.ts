@@ -4,13 +4,13 @@ import type { InboundRequest, SecretLookup } from './source.ts'
 
 type Found = { value: string | null } | { error: unknown }
 
-/** A function that asks for a new name in each call would be called without end. */
+/** A function that uses a new name in each call would be called without end. */
 const MAX_CALLS = 100
 
 /**
- * The secrets of one request. Each is looked up once, after the request has arrived: a rotated secret
- * counts from the next request on. The values are kept to tell a missing secret from a wrong
- * signature, and to keep them out of logs.
+ * The secrets of one request. Each is looked up once, after the request has arrived: a rotated
+ * secret counts from the next request on. The values are kept to distinguish a missing secret from
+ * a wrong signature, and to keep them out of logs.
  */
 export class RequestSecrets {
   #found = new Map<string, Found>()
@@ -24,9 +24,9 @@ export class RequestSecrets {
   }
 
   /**
-   * Calls a function of a source with a `secret` that returns values. The secrets that it is expected
-   * to ask for are looked up before. Where it asks for another secret, that is looked up, the result
-   * of the call is discarded, and the function is called again.
+   * Calls a function of a source with a `secret` that returns values. The secrets that it is
+   * expected to use are looked up before. Where it uses another secret, that is looked up, the
+   * result of the call is discarded, and the function is called again.
    */
   async call<Answer>(
     fn: object,
@@ -38,7 +38,7 @@ export class RequestSecrets {
       const unknown = new Set<string>()
       const given = new GivenLookup(this.#found, asked, unknown)
       const ended = outcomeOf(() => given.during(() => run(given.lookup)))
-      // A call that asked for a secret that is not there yet is given up: it might wait for ever.
+      // The result of a call that used a missing secret is not awaited: it might never settle.
       const outcome = await Promise.race([ended, given.hasMissed])
       if (outcome && unknown.size === 0) {
         recordSecrets(fn, asked)
@@ -53,7 +53,7 @@ export class RequestSecrets {
   /**
    * Of several secrets some may be missing, as between two rotations.
    *
-   * @throws SecretMissing, or the error of a lookup, where secrets were asked for and none was found
+   * @throws SecretMissing, or the error of a lookup, where secrets were used and none was found
    */
   assertFound(): void {
     const found = [...this.#asked].map((name) => this.#found.get(name))
@@ -85,7 +85,7 @@ export class RequestSecrets {
       const value = await this.#get(name)
       return { value: typeof value === 'string' && value !== '' ? value : null }
     } catch (error) {
-      // Thrown when a function asks for the secret: it may not need every secret that it is expected to.
+      // Thrown when a function uses the secret: it may not use every secret that it is expected to.
       return { error }
     }
   }
@@ -105,7 +105,7 @@ class GivenLookup {
     this.#unknown = unknown
   }
 
-  /** Resolves when the call asked for a secret that has to be looked up first. */
+  /** Resolves when the call used a secret that has to be looked up first. */
   get hasMissed(): Promise<undefined> {
     return this.#missed.promise
   }

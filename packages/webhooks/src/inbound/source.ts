@@ -16,14 +16,14 @@ export interface InboundRequest extends FastifyRequest<{
  * Returns the secret of this name, as it is when the request arrives; `null` where it is not set or
  * empty.
  *
- * The first time that a function of a source asks for a name, the call throws. The function must let
- * the error pass: it is called again for the same request when the secret is there.
+ * The first time that a function of a source uses a name, the call throws. The function must not
+ * catch the error: it is called again for the same request when the secret has been looked up.
  */
 export type SecretLookup = (name: string) => string | null
 
 /**
- * Returns whether a request is authentic: `true`, or anything else for a 401. A throw is a 500, and so
- * is a request for which none of the secrets that were asked for is set.
+ * Returns whether a request is authentic: `true`, or anything else for a 401. A throw is a 500, and
+ * so is a request for which none of the used secrets is set.
  *
  * `body` is the body read as UTF-8; `request.rawBody` has its bytes. `outside` fetches what presets
  * need of their provider.
@@ -98,7 +98,7 @@ export interface InboundSource {
   split?: (body: unknown) => readonly unknown[]
   /** The tenant that the event is published for; `null` for none. @default none */
   tenant?: (request: InboundRequest, body: string) => string | null
-  /** Reads a body as JSON whatever its content type says. @default by its content type */
+  /** Reads a body as JSON, whatever its content type. @default by its content type */
   readAs?: 'json'
   /**
    * Answers a handshake instead of publishing; returns `null` for any other request. A POST was

@@ -15,7 +15,7 @@ export interface ToPublish {
 export interface Plan {
   tenant: string | null
   events: ToPublish[]
-  /** The name of each item's event, in their order; `null` for one that repeats another. */
+  /** The name of each item's event, in their order; `null` for an item that repeats another. */
   names: (string | null)[]
 }
 
@@ -65,7 +65,7 @@ const LONGEST_NAMES = 65_536
 
 /** The names of a plan as JSON text, where all are the same only one; `null` where it is too long. */
 export function namesText({ names }: Plan): string | null {
-  // A name that is none fails when it is published.
+  // An invalid name fails when it is published.
   if (!names.every((name) => name === null || typeof name === 'string')) return null
   const [first = null] = names
   const isOne = names.length > 0 && names.every((name) => name === first)

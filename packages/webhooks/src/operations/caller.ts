@@ -1,4 +1,4 @@
-/** Who asks for an operation: a request, or the process itself. */
+/** The caller of an operation: a request, or the process itself. */
 import { EVERYWHERE, originOf, reachOf, type AuditOrigin, type Reach } from '@svc/core/internal'
 import type { FastifyRequest } from 'fastify'
 
@@ -19,8 +19,8 @@ interface Auth {
 }
 
 /**
- * What guards the routes says in `request.auth` who the caller is. Where nothing says so, whoever comes
- * through to the routes may do all.
+ * The plugin that guards the routes sets `request.auth` to the caller. Where it is not set, every
+ * request that reaches the routes may do all.
  */
 export function callerOf(request: FastifyRequest): Caller {
   const { auth } = request as { auth?: Auth | null }

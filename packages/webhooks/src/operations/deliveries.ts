@@ -146,7 +146,7 @@ function statusOf(kind: Exclude<AttemptStep['kind'], 'postponed'>): DeliveryStat
 /** The content of a delivery; with a payload only if no stored event has it. */
 type ToDeliver = Pick<DeliveryData, 'event' | 'eventId'> & { payload?: string | null }
 
-/** Who asks for a delivery, and which one it repeats. */
+/** The caller that sends a delivery, and which delivery it repeats. */
 interface WorkRequest {
   action: string
   from: string | null

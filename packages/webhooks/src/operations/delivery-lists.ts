@@ -22,7 +22,7 @@ export interface AttemptsPage {
   hasMore: boolean
 }
 
-/** Who asks for a page, and how many bytes its payloads may have together. */
+/** The caller of a page, and how many bytes its payloads may have together. */
 export interface Paging extends Caller {
   pageBytes?: number
 }
@@ -54,7 +54,7 @@ export function createDeliveryLists(core: Core, days: number): DeliveryLists {
     return { rows: await withPayloads(core.db, rows), hasMore: rows.length < found.length }
   }
 
-  /** Rows of before had no tenant: those of a webhook are told by its id, those of a tenant by theirs. */
+  /** Rows of older versions have no tenant: they are found by the ids of webhooks and tenants. */
   async function overAll(selection: ListedDeliveries, { reach, pageBytes }: Paging = THE_PROCESS) {
     const { tenant, ...filter } = selection
     const narrowed = narrowedReach(reach, tenant)

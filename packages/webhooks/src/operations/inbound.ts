@@ -21,8 +21,8 @@ import { findInboundRow, listInboundRows, type ListedRow } from '../tables/inbou
 export interface InboundOperations {
   list: (filter?: InboundFilter) => Promise<LoggedRequest[]>
   /**
-   * Publishes what a logged request was published as once more; nothing is verified again, and no key
-   * of deduplication counts. Of a request outside of `reach` there is none.
+   * Publishes the events of a logged request again. Nothing is verified again, and deduplication
+   * keys are ignored. A request outside of `reach` does not exist for the caller.
    */
   replay: (id: string, reach?: Reach, by?: AuditOrigin) => Promise<ReplayResult>
 }

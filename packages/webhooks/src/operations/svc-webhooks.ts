@@ -80,12 +80,12 @@ export interface SvcWebhooks {
    */
   rotateSecret: (input: RotateSecretInput, options?: OperationOptions) => Promise<WebhookWithSecret>
   /**
-   * Queues a `webhook.test` event for this webhook alone, or the example of another event.
+   * Queues a `webhook.test` event for only this webhook, or the example of another event.
    *
    * @throws InvalidInput, WebhookNotFound, EventNotAllowed, NoExample
    */
   test: (webhook: string | TestInput, options?: OperationOptions) => Promise<QueuedDelivery>
-  /** Lists the allowed events, and what the host says of them. */
+  /** Lists the allowed events, as the host describes them. */
   listEvents: () => Promise<EventDescription[]>
   /**
    * Makes one attempt now and writes it to the log; a failure is not tried again. With `db` the
@@ -117,7 +117,7 @@ export interface SvcWebhooks {
    */
   listDeadLetters: (webhook?: string | ListedDeliveries) => Promise<DeliveryAttempt[]>
   /**
-   * Queues all dead letters of a webhook again, with all their attempts; with `ids` those alone, by
+   * Queues all dead letters of a webhook again, with all their attempts; with `ids` only those, by
    * the ids that a list of dead letters shows.
    *
    * @throws InvalidInput, WebhookNotFound
@@ -142,8 +142,8 @@ export interface SvcWebhooks {
   /** A recovery, and how far it is. @throws InvalidInput, WebhookNotFound, RecoveryNotFound */
   getRecovery: (recovery: { webhookId: string; id: string }) => Promise<WebhookRecovery>
   /**
-   * Counts attempts and deliveries, with their latencies: the last day by the hour, of all webhooks,
-   * unless the query says otherwise. At most 1000 points.
+   * Counts attempts and deliveries, with their latencies: the last day by the hour, of all
+   * webhooks, unless the query has other values. At most 1000 points.
    *
    * @throws InvalidInput, InvalidSpan, TooManyPoints
    */
@@ -161,7 +161,7 @@ export interface SvcWebhooks {
    */
   replayInbound: (id: string) => Promise<ReplayResult>
   /**
-   * Which of the newest events, at most 50, a filter lets through. Nothing is delivered.
+   * Which of the newest events, at most 50, a filter matches. Nothing is delivered.
    *
    * @throws InvalidInput, InvalidFilter, EventNotAllowed
    */
@@ -174,8 +174,8 @@ export interface SvcWebhooks {
    */
   listTenants: (page?: TenantPage) => Promise<TenantOfWebhooks[]>
   /**
-   * The same operations for somebody: where a tenant is given, webhooks of others do not exist for
-   * them, and the audit names the actor. For a page of the host's own.
+   * The same operations on behalf of a caller: with a tenant, webhooks of other tenants do not
+   * exist for it, and the audit names the actor. For a page of the host's own.
    *
    * @throws InvalidInput where the tenant is neither a tenant nor `null`
    * @example

@@ -1,4 +1,6 @@
-/** The operations on webhooks. `db`: the transaction of the caller. `by`: who asks, for the audit. */
+/**
+ * The operations on webhooks. `db`: the transaction of the caller. `by`: the caller, for the audit.
+ */
 import { randomBytes } from 'node:crypto'
 import {
   EVERYWHERE,

@@ -1,4 +1,4 @@
-/** The events that webhooks may ask for, with what the host says of them. */
+/** The events that webhooks may subscribe to, as the host describes them. */
 import type { CatalogueEntry } from '@svc/core/internal'
 import type { EventDescription } from '../schemas.ts'
 

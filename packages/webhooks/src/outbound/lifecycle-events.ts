@@ -1,4 +1,4 @@
-/** The events that tell of webhooks and deliveries. Payloads never hold a secret. */
+/** The lifecycle events of webhooks and deliveries. Payloads never hold a secret. */
 import { publishedEventId, type Core, type Db, type OwnEvent } from '@svc/core/internal'
 import { findLastFailures, type LastFailure } from '../tables/delivery-log.ts'
 import { findAddresses } from '../tables/webhook-health.ts'
@@ -37,7 +37,7 @@ export interface WebhookRecovered extends AboutWebhook {
   disabledAt: string
   /** Deliveries that have waited and are sent now, up to 10000. */
   waiting: number
-  /** The recovery of the events that it has missed: it says how many, and how far it is. */
+  /** The recovery of the events that it has missed, with their number and the progress. */
   recoveryId: string | null
 }
 
@@ -76,8 +76,8 @@ const NAMES = new Set([
 export const isLifecycleEvent = (name: string): boolean => NAMES.has(name)
 
 /**
- * Publishes in the transaction of the change that the events report; `make` is called where
- * somebody wants them.
+ * Publishes in the transaction of the change that the events report; `make` is called only where a
+ * recipient wants them.
  */
 export function publishLifecycle<Name extends keyof Payloads>(
   { bus }: Pick<Core, 'bus'>,

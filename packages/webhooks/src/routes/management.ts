@@ -19,14 +19,17 @@ export type Api = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-/** The scope that `@svc/auth` asks for on these routes, wherever their base path is. */
+/** The scope that `@svc/auth` requires on these routes, wherever their base path is. */
 export const config = { scopes: ['webhooks:manage'] }
 
 export const Params = Type.Object({ id: Type.String({ description: 'Id of the webhook.' }) })
 
 export const tags = ['webhooks']
 
-/** Whose rows the caller reaches: what guards the routes says of it who it is in `request.auth`. */
+/**
+ * Whose rows the caller reaches, by `request.auth`, which the plugin that guards the routes has
+ * set.
+ */
 export const reachOfCaller = (request: object): Reach =>
   reachOf((request as { auth?: { tenant?: string | null } | null }).auth)
 

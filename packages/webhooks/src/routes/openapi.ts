@@ -5,7 +5,7 @@ import { bodyExample, bodySchema, type DescribedEvent } from '../outbound/descri
 interface DescribedRoute {
   schema: FastifySchema
   url: string
-  /** Undefined where the host asks for Swagger 2. */
+  /** Undefined where the host uses Swagger 2. */
   openapiObject?: { openapi?: string; webhooks?: object }
 }
 

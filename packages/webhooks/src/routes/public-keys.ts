@@ -8,7 +8,7 @@ const PublicKeys = Type.Object({
   ),
 })
 
-/** Open to everyone: receivers verify deliveries with these keys, and nobody can sign with them. */
+/** Public: receivers verify deliveries with these keys, and the keys cannot sign. */
 export function publicKeyRoutes(api: Api, keys: string[]): void {
   api.get(
     '/public-keys',

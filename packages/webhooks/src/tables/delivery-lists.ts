@@ -1,4 +1,4 @@
-/** Lists of the delivery log: each page is a walk along an index, whatever the filter. */
+/** Lists of the delivery log. Each page is read along an index, whatever the filter. */
 import type { Db } from '@svc/core'
 import { EVERYWHERE, withinReach, type Reach } from '@svc/core/internal'
 import type { DeliveryFilter } from '../delivery-schemas.ts'
@@ -35,8 +35,8 @@ export async function listLogRows(
   }: LogSelection,
 ): Promise<LogRow[]> {
   const { first, end } = idsOf(days, { since, until, after })
-  // The values are part of the plan, since the statement is not prepared: what is not asked for drops
-  // out of it, and what is left finds its index.
+  // The values are part of the plan, since the statement is not prepared: conditions that are not
+  // set drop out of it, and the others get an index.
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.webhooks.delivery_log"
       where id >= $1
@@ -76,9 +76,7 @@ const CLOCK_MARGIN_MS = 60_000
 /** A row is written at the end of its attempt, and its process has its lease for less than this. */
 const LONGEST_ATTEMPT_MS = 10 * 60_000
 
-/**
- * The ids between which the rows stand: an id begins with the time at which the row was written.
- */
+/** The range of the ids of the rows: an id begins with the time at which the row was written. */
 function idsOf(
   days: number,
   { since, until, after }: Record<'since' | 'until' | 'after', string | undefined>,

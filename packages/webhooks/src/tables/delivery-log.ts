@@ -167,8 +167,8 @@ export async function makeLogDays(db: Db): Promise<void> {
 const DAY_IN_SECONDS = 24 * 3600
 
 /**
- * Drops the partitions of the days before the last `days`. Where another process keeps more days, or
- * one that ended within the last day did, its number counts. In a transaction.
+ * Drops the partitions of the days before the last `days`. The longest setting of all processes
+ * counts, also that of a process that ended within the last day. In a transaction.
  */
 export async function dropLogDays(db: Db, days: number): Promise<void> {
   await db.query(LOCK_TIMEOUT)
@@ -199,8 +199,8 @@ export async function deleteOldLogRows(db: Db, days: number): Promise<void> {
 const ERASED_PAGES = 250
 
 /**
- * Deletes the rows of these webhooks, and those of events whose ids begin with `eventIdPrefix`. Rows
- * are never changed, so that one walk over the pages of all days finds them. Returns how many.
+ * Deletes the rows of these webhooks, and those of events whose ids begin with `eventIdPrefix`.
+ * Rows are never changed, so that one scan of the pages of all days finds them. Returns how many.
  */
 export async function eraseLogRows(
   db: Db,

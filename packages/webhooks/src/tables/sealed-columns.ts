@@ -29,7 +29,7 @@ export const open = <Columns extends SecretColumns>(
   columns: Columns,
 ): Columns => mapped(columns, (text, column) => cipher.open(text, { table: TABLE, column, row }))
 
-/** Seals the values of headers alone. */
+/** Encrypts only the values of headers. */
 export const sealHeaders = (
   cipher: Cipher,
   row: string,

@@ -1,4 +1,4 @@
-/** Tenants, as the table of webhooks knows them. */
+/** The tenants of the table of webhooks. */
 import type { Db } from '@svc/core'
 import { withinReach, type Reach } from '@svc/core/internal'
 import type { TenantOfWebhooks, TenantPage } from '../schemas.ts'

@@ -1,4 +1,4 @@
-/** The columns of webhooks that say how their attempts went. Times are those of Postgres. */
+/** The columns of webhooks with the results of their attempts. Times are those of Postgres. */
 import type { Db } from '@svc/core'
 import { asWebhook, COLUMNS, type StoredWebhook, type WebhookRow } from './webhook-row.ts'
 

@@ -183,7 +183,7 @@ export async function deleteWebhook(
   return rows[0] && asWebhook(rows[0])
 }
 
-/** The webhooks within a reach; of these alone where `id` is given. */
+/** The webhooks within a reach, or the one with `id`. */
 export async function webhookIdsWithin(db: Db, reach: Reach, id?: string): Promise<string[]> {
   const { rows } = await db.query(
     `select id from svc."__svc.webhooks.registrations"

@@ -32,7 +32,7 @@ export interface Vector {
   valid: boolean
   /** Why it is not valid. */
   reason?: string
-  /** Unix seconds at which the request arrives; any time where there is none. */
+  /** Unix seconds at which the request arrives; any time where it is not set. */
   now?: number
   toleranceSeconds?: number
   /** What the receiver holds; of several any may sign. */

@@ -11,7 +11,7 @@ export type { CommonOptions, Overrides } from './source-of.ts'
 export type { OnHandshake } from './engine/handshakes.ts'
 export type { SecretName } from '../verify/secret-names.ts'
 
-/** What a preset says of itself. */
+/** What the docs and tools show of a preset. */
 export interface Provider {
   /** Its name in `providers`, with which its events begin. */
   id: ProviderId

@@ -1,4 +1,4 @@
-/** How the requests of a row are verified. What a place and a text are, preset.ts says. */
+/** How the requests of a row are verified. preset.ts defines what a place and a text are. */
 import type { Place, Text, When } from './preset.ts'
 
 export type Scheme = SignatureScheme | JwtScheme | TokenScheme | BasicScheme
@@ -8,7 +8,10 @@ interface EveryScheme {
   when?: When
   /** The scheme is for secrets that begin so, and the others of the row are not. @default any */
   secretBegins?: string
-  /** Every item of `split` is verified, by places `item:…`, and one that fails refuses all. @default false */
+  /**
+   * Every item of `split` is verified, by places `item:…`, and an item that fails refuses the
+   * request. @default false
+   */
   eachItem?: boolean
   /** Values that must be the digest of something: what binds a body to a signed URL or JWT. */
   binds?: readonly Binding[]
@@ -20,7 +23,7 @@ export interface SignatureScheme extends EveryScheme {
     | 'hmac-sha1'
     | 'hmac-sha256'
     | 'hmac-sha512'
-    /** Not keyed: `{secret}` stands in `signed`. */
+    /** Not keyed: `{secret}` is part of `signed`. */
     | 'sha1'
     | 'sha256'
     | 'rsa-sha1'
@@ -28,7 +31,7 @@ export interface SignatureScheme extends EveryScheme {
     /** P-256, the signature in DER. */
     | 'ecdsa-sha256'
     | 'ed25519'
-  /** Where the signature stands. One of several places must match. */
+  /** The place of the signature. One of several places must match. */
   signature: SignaturePlace
   encoding: 'hex' | 'base64' | 'base64url'
   /** How the key is made of the secret. @default its text in UTF-8; of a public key: PEM */
@@ -58,7 +61,10 @@ export interface SignaturePlace {
   separator?: string | readonly string[]
   /** What each signature begins with; one without it does not count. @default '' */
   prefix?: string
-  /** The header is a list of `name=value`: the name of those with a signature. @default it is none */
+  /**
+   * The header is a list of `name=value`: the name of those with a signature. @default it is not a
+   * list
+   */
   field?: string
 }
 
@@ -69,28 +75,31 @@ export interface Key {
   encoding?: 'text' | 'hex' | 'base64'
   /** The key is the digest of that. @default it is that */
   hash?: 'sha1' | 'sha256'
-  /** For a public key: its bytes alone, `SubjectPublicKeyInfo` (DER), or PEM. @default 'pem' */
+  /** For a public key: its raw bytes, `SubjectPublicKeyInfo` (DER), or PEM. @default 'pem' */
   form?: 'raw' | 'spki' | 'pem'
   /** For a public key that the request names: an X.509 certificate at this URL. */
   certificate?: Certificate
 }
 
-/** Something to fetch. A host that is not in the list is not asked. */
+/** Something to fetch. A host that is not in the list is never contacted. */
 export interface Fetched {
   url: Text
-  /** `*` stands for one label: `sns.*.amazonaws.com`. */
+  /** `*` matches one label: `sns.*.amazonaws.com`. */
   hosts: readonly string[]
 }
 
 export interface Certificate extends Fetched {
   /** How the path of its address ends. @default '' */
   endsWith?: string
-  /** Whom it must be for (CN); `*` stands for one label. @default anyone: the host that has it says who it is */
+  /**
+   * The name that it must have (CN); `*` matches one label. @default any: it is trusted for the
+   * host that serves it
+   */
   names?: readonly string[]
   /**
    * Its chain must lead to a root that Node trusts. Issuers that its file does not hold are fetched
    * from these hosts, at the address that the certificate names, as PEM.
-   * @default the chain is not followed: the host that has it says who it is
+   * @default the chain is not followed: it is trusted for the host that serves it
    */
   issuers?: readonly string[]
 }
@@ -104,13 +113,13 @@ export interface Timestamp {
 }
 
 export interface Covers {
-  /** Where the names of the headers stand. */
+  /** The place of the names of the headers. */
   names: Place
-  /** What stands between the names there. */
+  /** The separator of the names. */
   separator: string
   /** How each is written into `{covered}`: of `{name}` and `{value}`. */
   each: Text
-  /** What stands between them. */
+  /** Their separator. */
   join: string
 }
 
@@ -124,17 +133,17 @@ export interface Binding {
   encoding?: 'hex' | 'base64' | 'base64url'
 }
 
-/** A JWT that stands for the request (RFC 7519). */
+/** A JWT that authenticates the request (RFC 7519). */
 export interface JwtScheme extends EveryScheme {
   algorithm: 'jwt'
   in: Place
-  /** What stands before it. @default '' */
+  /** The text before it. @default '' */
   prefix?: string
   /** Another `alg` is refused, `none` always. */
   algorithms: readonly ('HS256' | 'RS256' | 'ES256' | 'EdDSA')[]
   /**
-   * `secret`: the secret is the shared key, or the public key in PEM. `jwks`: a key set to fetch. `jwk`:
-   * one key for each `kid`, asked for with a POST of `json`, found in the answer at `at`.
+   * `secret`: the secret is the shared key, or the public key in PEM. `jwks`: a key set to fetch.
+   * `jwk`: one key for each `kid`, requested with a POST of `json`, found in the answer at `at`.
    */
   key:
     | 'secret'
@@ -150,7 +159,7 @@ export interface JwtScheme extends EveryScheme {
 export interface TokenScheme extends EveryScheme {
   algorithm: 'token'
   in: Place
-  /** What stands before it. @default '' */
+  /** The text before it. @default '' */
   prefix?: string
 }
 

@@ -1,40 +1,41 @@
 /**
- * What a provider signs, and how, as plain data: the rows in `table/` are read like a reference, and
- * one engine (`engine/`) carries them out. A row holds no function and no regular expression.
+ * What a provider signs, and how, as plain data: the rows in `table/` are read like a reference,
+ * and one engine (`engine/`) carries them out. A row holds no function and no regular expression.
  *
- * A *place* says where a value stands in a request, a *text* is built of places:
+ * A *place* names a value of a request, a *text* is built of places:
  *
  * | place                  | value                                                              |
  * | ---------------------- | ------------------------------------------------------------------ |
  * | `header:x-topic`       | a header, which the request must carry once; `undefined` otherwise |
- * | `query:hub.mode`       | a parameter of the query, which must stand there once              |
+ * | `query:hub.mode`       | a parameter of the query, which must occur once                    |
  * | `json:data.object.id`  | a string, number or boolean of the JSON body; `json:items.0.id`    |
  * | `key:message,poll`     | the first of these names that the JSON body has a value under      |
- * | `form:payload`         | a field of the form body, which must stand there once              |
+ * | `form:payload`         | a field of the form body, which must occur once                    |
  * | `form:payload#type`    | the same, where the field's text is JSON: `type` in that           |
  * | `item:sg_event_id`     | as `json:`, in the item of a batch (`split`)                       |
- * | `field:t`              | a field of the signature's header (`t=…,v1=…`), which must stand there once |
+ * | `field:t`              | a field of the signature's header (`t=…,v1=…`), required once         |
  * | `claim:iat`            | a claim of the JWT, `claim:kid` included                           |
  * | `option:topicArn`      | an option that the host has given                                  |
  *
  * A text has places in braces, `{timestamp}.{body}`, and besides: `{body}` the bytes of the body,
  * `{timestamp}` the text at the scheme's timestamp, `{method}`, `{url}` the public origin, path and
- * query, `{path}` path and query, `{params}` name and value of the form fields, sorted, without anything between,
- * `{covered}` what `covers` builds, `{secret}`, `{crc32}` of the body as a decimal, and
- * `{hmac-hex:json:plainToken}` or `{hmac-base64:…}`, the HMAC-SHA-256 of a place with the secret.
- * A text with an absent value is absent itself; `{header:x-tag|}` has a default after the bar, and
- * a part in brackets that holds a value, `[Subject\n{json:Subject}\n]`, is left out where that is absent.
+ * query, `{path}` path and query, `{params}` name and value of the form fields, sorted, without
+ * anything between, `{covered}` what `covers` builds, `{secret}`, `{crc32}` of the body as a
+ * decimal, and `{hmac-hex:json:plainToken}` or `{hmac-base64:…}`, the HMAC-SHA-256 of a place with
+ * the secret. A text with an absent value is absent itself; `{header:x-tag|}` has a default after
+ * the bar, and a part in brackets that holds a value, `[Subject\n{json:Subject}\n]`, is left out
+ * where that is absent.
  */
 import type { Fetched, Scheme } from './preset-schemes.ts'
 
-/** Where a value stands. */
+/** The place of a value. */
 export type Place =
   `${'header' | 'query' | 'json' | 'key' | 'form' | 'item' | 'field' | 'claim' | 'option'}:${string}`
 
 /** Places and fixed text. */
 export type Text = string
 
-/** What must stand at these places: one of these texts, or anything (`true`), or nothing (`false`). */
+/** What these places must have: one of these texts, or any value (`true`), or none (`false`). */
 export type When = Readonly<Partial<Record<Place, string | readonly string[] | boolean>>>
 
 export interface Preset {
@@ -58,11 +59,11 @@ export interface Preset {
    * carries: no weaker one is tried where that refuses.
    */
   schemes: readonly Scheme[]
-  /** Reads a body as this whatever its content type says: SNS sends JSON as `text/plain`. */
+  /** Reads a body as this, whatever its content type: SNS sends JSON as `text/plain`. */
   reads?: 'json'
   /**
-   * The list that is published as one event each: where it stands in the JSON body, `''` for the body
-   * itself. An object in its place is one item. @default the body is one event
+   * The list whose items are published as one event each: its path in the JSON body, `''` for the
+   * body itself. An object in its place is one item. @default the body is one event
    */
   split?: string
   /**
@@ -72,11 +73,11 @@ export interface Preset {
   type?: Text | readonly Text[]
   /** What a repeat shares with the first: the first of these texts that is there. @default none */
   deduplicate?: Text | readonly Text[]
-  /** Requests that ask for an answer and are no events. @default none */
+  /** Requests that expect an answer and are no events. @default none */
   handshakes?: readonly Handshake[]
   /** The answer to what was accepted, and to repeats. @default 200, { status, eventId } */
   answer?: Answer
-  /** What a developer must know besides, in one or two sentences. Goes into the docs. */
+  /** One or two sentences for developers, which are shown in the docs. */
   note?: string
 }
 
@@ -89,7 +90,7 @@ export type Need =
   | 'topicArn'
   /** The id of the webhook at the provider, which is part of what is signed. */
   | 'webhookId'
-  /** The account that asks the provider for its keys. */
+  /** The account with which the keys of the provider are fetched. */
   | 'clientId'
   /** The account of the sender, to which the provider gives a JWT. */
   | 'serviceAccount'
@@ -98,10 +99,10 @@ export type Need =
   /** The user of HTTP Basic credentials. */
   | 'username'
 
-/** A request that asks for an answer instead of being an event. */
+/** A request that expects an answer instead of being an event. */
 export interface Handshake {
   method: 'GET' | 'HEAD' | 'POST'
-  /** How it is told from an event. */
+  /** How it is distinguished from an event. */
   when?: When
   /** Whether it is verified as events are. @default a POST is, GET and HEAD are not */
   signed?: boolean
@@ -109,7 +110,7 @@ export interface Handshake {
   verifyToken?: Place
   /** A place with a secret that the host keeps: it is given to `onHandshake`, without which the request is refused. */
   store?: Place
-  /** An address that is fetched to say yes. */
+  /** An address that is fetched to confirm. */
   confirm?: Fetched
   answer: Answer
 }

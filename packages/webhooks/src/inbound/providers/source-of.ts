@@ -20,7 +20,8 @@ export interface CommonOptions extends Overrides {
   /** URL path that receives the provider's requests. */
   path: string
   /**
-   * How far a timestamp may be from now, in seconds, both ways. @default what the provider says
+   * How far a timestamp may be from now, in seconds, both ways. @default the tolerance of the
+   * provider
    */
   toleranceSeconds?: number
   /** Keeps the secret that the provider sends with its first request, unsigned. */

@@ -4,7 +4,7 @@ import type { InboundRequest } from '../source.ts'
 
 /**
  * Why a helper returned `false`: a verification returns a boolean, and the log line of the refusal
- * needs the reason. The sender may be an attacker and is not told.
+ * needs the reason. The sender does not get the reason, since it may be an attacker.
  */
 const reasons = new WeakMap<object, string>()
 

@@ -1,4 +1,7 @@
-/** Which headers the log masks and which it shows, where the name of a header does not tell. */
+/**
+ * Which headers the log masks and which it shows, where that does not follow from the name of a
+ * header.
+ */
 import type { InboundSource } from '../source.ts'
 
 const hidden = new WeakMap<object, readonly string[]>()

@@ -48,7 +48,7 @@ export function namesOf(secretName: SecretName, request: InboundRequest): readon
   )
 }
 
-/** Declares which secrets a verification asks for: they are looked up before it is called. */
+/** Declares which secrets a verification uses: they are looked up before it is called. */
 export function expectNames(verify: Verify, secretName: SecretName): Verify {
   return expectSecrets(
     verify,
@@ -62,7 +62,7 @@ export function expectNames(verify: Verify, secretName: SecretName): Verify {
 type Lookup = (name: string) => string | null | Promise<string | null>
 
 /**
- * The secrets that are set; none where the request has none, which is then refused.
+ * The secrets that are set. A request without any is refused.
  *
  * @throws SecretMissing where all are unset or empty: with an empty key anyone could sign
  */

@@ -30,7 +30,7 @@ export interface Delivery {
   traceContext?: string | null
   /** The webhook is disabled: the attempt shows whether its receiver works again. */
   isProbe?: boolean
-  /** It goes to another address than that of the webhook, and tells nothing of its receiver. */
+  /** It goes to another address than that of the webhook, and is no evidence about its receiver. */
   isElsewhere?: boolean
 }
 

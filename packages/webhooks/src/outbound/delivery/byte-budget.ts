@@ -1,7 +1,7 @@
 /**
  * Bounds the bytes of large payloads in memory. A webhook may hold a quarter of them, so that large
- * deliveries to a receiver that hangs leave room for others. A payload that is larger than the whole
- * budget is admitted alone.
+ * deliveries to a receiver that hangs leave room for others. A payload that is larger than the
+ * budget is admitted when no other is in memory.
  */
 export interface Reservation {
   /** Gives the bytes back; a second call does nothing. */
@@ -63,7 +63,7 @@ export class ByteBudget {
     })
   }
 
-  /** Admits in the order of asking; a webhook that has its share is skipped. */
+  /** Admits in the order of the requests. A webhook that has its share is skipped. */
   #admit(): void {
     for (const waiting of this.#waiting) {
       const { owner, bytes } = waiting

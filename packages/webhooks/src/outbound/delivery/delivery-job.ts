@@ -9,8 +9,8 @@ export interface DeliveryData extends Omit<FanOutJob, 'eventId'> {
   /** JSON text, where no event holds it. */
   payload?: string
   /**
-   * The address that it goes to instead of the webhook's own. It tells nothing about the webhook's
-   * state.
+   * The address that it goes to instead of the webhook's own. Its result does not change the
+   * webhook's state.
    */
   url?: string
 }

@@ -60,7 +60,7 @@ function deliveryAttributes({ event, webhookId, deliveryId, attempt }: Named, ur
   }
 }
 
-/** Makes an attempt that no job asks for, in a span of its own. `attempt` gets its trace context. */
+/** Makes an attempt without a job, in a span of its own. `attempt` gets its trace context. */
 export async function tracedAttempt<Step extends Outcome<AttemptRecord> | AttemptStep>(
   tracer: Tracer | null,
   named: Named,
@@ -98,7 +98,7 @@ function eventAttributes(eventId: string) {
   }
 }
 
-/** What came of an attempt; of one that was not made nothing is known. */
+/** The attributes of the result of an attempt; none for an attempt that was not made. */
 function attemptEnd(outcome: Outcome<AttemptRecord> | AttemptStep): ReturnType<Described['end']> {
   const record = 'detail' in outcome ? outcome.detail : undefined
   if (record === undefined) return { error: null, durationMs: null }

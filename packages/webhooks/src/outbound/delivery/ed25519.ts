@@ -2,7 +2,7 @@
 import { createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto'
 
 const SEED_BYTES = 32
-/** RFC 8410, section 7: what stands before the seed in a PKCS #8 key. */
+/** RFC 8410, section 7: the bytes before the seed in a PKCS #8 key. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 export interface SigningKey {

@@ -1,14 +1,14 @@
 /**
- * A delivery that an operator sends to another address than that of its webhook. It tells nothing of
- * the webhook's receiver, and none of its state holds it.
+ * A delivery that an operator sends to another address than that of its webhook. It is no evidence
+ * about the webhook's receiver, and the state of the webhook does not delay it.
  */
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import type { Post } from '../http/post.ts'
 import { makeAttempt, type AttemptSettings, type AttemptStep, type Delivery } from './attempt.ts'
 
 /**
- * Signed, and with the webhook's own headers, as each of its attempts: who may ask for it may also read
- * them.
+ * Signed, and with the webhook's own headers, as each of its attempts: a caller that may send it
+ * may also read them.
  */
 export function makeAttemptElsewhere(
   url: string,

@@ -28,7 +28,7 @@ export function rowsOf({
   return [attemptRow(job, record, STATUS[result], nextAttemptAt)]
 }
 
-/** The row of an attempt that was made, with what the statistics are told of it. */
+/** The row of an attempt that was made, with the values for the statistics. */
 export function attemptRow(
   job: DeliveryJob,
   record: AttemptRecord,
@@ -42,7 +42,7 @@ export function attemptRow(
   return { ...row, firstAttemptMs: Math.min(Math.round(sinceMs), 2 ** 31 - 1) }
 }
 
-/** What is told of deliveries to webhooks that have become dead letters. */
+/** The lifecycle events of deliveries that have become dead letters. */
 export const deadDeliveriesOf = (settled: Settled<DeliveryData, AttemptRecord>[]): DeadDelivery[] =>
   settled
     .filter(({ job, result }) => result === 'dead' && job.data.url === undefined)

@@ -2,7 +2,7 @@
 import type { Failure, PostResult } from '../http/post-result.ts'
 
 export interface OutcomeRules {
-  /** The longest wait that a receiver can ask for with `Retry-After`. */
+  /** The longest wait that a receiver can set with `Retry-After`. */
   retryDelayMaxSeconds: number
   /** Whether a 410 deactivates the webhook and ends the delivery. */
   deactivateOnGone: boolean
@@ -50,7 +50,7 @@ function waitMsOf(value: string, now: Date): number {
   const text = value.trim()
   if (/^\d+$/.test(text)) return Number(text) * 1000
   if (!HTTP_DATE.test(text)) return 0
-  // The form of asctime is the only one that names no zone: it is UTC as well.
+  // The asctime format has no zone: it is UTC, as the others.
   const at = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
   return Number.isNaN(at) ? 0 : at - now.getTime()
 }

@@ -16,7 +16,7 @@ import type { AutoDisable } from './auto-disable-options.ts'
 /** What a probe may take besides its attempt. */
 const PROBE_MARGIN_SECONDS = 5
 
-/** How often the table is looked at: often enough for the shortest of the times. */
+/** How often the table is checked: often enough for the shortest of the times. */
 export function checkEverySeconds(settings: AutoDisable): number {
   const { failingForSeconds, warnAfterSeconds, probeEverySeconds } = settings
   const shortest = Math.min(failingForSeconds, warnAfterSeconds, probeEverySeconds ?? Infinity)
@@ -63,7 +63,7 @@ export class FailingWebhooks {
     })
   }
 
-  /** Returns the last one that was looked at; `null` at the end. */
+  /** Returns the last webhook that was checked; `null` at the end. */
   #disableSome(after: string | null): Promise<string | null> {
     const { failingForSeconds, minAttempts } = this.#settings
     return this.#core.transaction(async (db) => {

@@ -11,7 +11,7 @@ interface Seen {
   dueAt: number
 }
 
-/** The result of one attempt, as far as it says something about the receiver. */
+/** The result of one attempt, as far as it is evidence about the receiver. */
 export interface AttemptResult {
   webhookId: string
   hasSucceeded: boolean

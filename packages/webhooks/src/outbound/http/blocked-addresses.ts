@@ -45,8 +45,9 @@ const BLOCKED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::
 const GLOBAL_UNICAST = '2000::/3'
 
 /**
- * The prefixes of IPv6 behind which an IPv4 address is reached: IPv4-mapped, and the well-known prefix
- * of NAT64 (RFC 6052). `BlockList` looks an IPv4-mapped address up among the IPv4 networks by itself.
+ * The prefixes of IPv6 behind which an IPv4 address is reached: IPv4-mapped, and the well-known
+ * prefix of NAT64 (RFC 6052). `BlockList` itself compares an IPv4-mapped address with the IPv4
+ * networks.
  */
 const MAPPED = '::ffff:'
 const NAT64 = '64:ff9b::'
@@ -93,7 +94,7 @@ function networkOf(cidr: string): Network | null {
 }
 
 /**
- * Two lists: one alone would find every IPv4 address in `::/0`. Each network of IPv4 is listed once
+ * Two lists: with one, every IPv4 address would be in `::/0`. Each network of IPv4 is listed once
  * more behind the prefix of NAT64.
  */
 function matcherOf(cidrs: readonly string[]): (address: SocketAddress) => boolean {

@@ -30,7 +30,7 @@ export function classifyError(error: Error & { code?: unknown }): Failure {
   if (TLS_CODE.test(code)) return 'tls'
   // A connection that ends inside a chunk is an error of the parser.
   if (error.name === 'HTTPParserError') return /EOF/.test(error.message) ? 'reset' : 'http'
-  // undici's messages for a 100 or 101 that the request did not ask for.
+  // undici's messages for an unexpected 100 or 101.
   if (/^bad (?:response|upgrade)$/.test(error.message)) return 'http'
   return 'reset'
 }
@@ -51,8 +51,8 @@ const OURS = new Set([
 ])
 
 /**
- * Whether an error says nothing about the receiver. `EAI_…` is a resolver that has no answer, while
- * `ENOTFOUND` is the answer that there is no such name.
+ * Whether an error is no evidence about the receiver. `EAI_…` is a resolver that has no answer,
+ * while `ENOTFOUND` is the answer that there is no such name.
  */
 export function isOurFault({ code }: Error & { code?: unknown }): boolean {
   const text = String(code)

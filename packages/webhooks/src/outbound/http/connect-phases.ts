@@ -1,6 +1,6 @@
 /** What new connections wait for, by the host that they go to: pure book-keeping. */
 
-/** A name is looked up, or the proxy is asked for a tunnel. */
+/** A name is looked up, or a tunnel is requested from the proxy. */
 export type ConnectPhase = 'lookup' | 'tunnel'
 
 export class ConnectPhases {

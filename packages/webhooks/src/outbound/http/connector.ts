@@ -13,8 +13,9 @@ export class BlockedAddress extends Error {
 }
 
 /**
- * Makes a lookup that fails where one of the addresses of a name is blocked. A name with an open and a
- * blocked address is refused as a whole: which of them is connected to would be left to chance.
+ * Makes a lookup that fails where one of the addresses of a name is blocked. A name with an open
+ * and a blocked address is refused as a whole: otherwise chance would decide which of them is
+ * connected to.
  */
 export function filteredLookup(resolve: Resolve, isBlocked: IsBlocked): LookupFunction {
   return (hostname, options, callback) => {
@@ -74,8 +75,9 @@ export interface TunnelSettings {
 }
 
 /**
- * Makes a connector whose connections go through a proxy. Names are looked up and judged here: the
- * tunnel is asked for an address. TLS, with the name of the host, is made inside of it by `secure`.
+ * Makes a connector whose connections go through a proxy. Names are looked up and checked by this
+ * process: the tunnel is requested for an address. TLS, with the name of the host, is made inside
+ * of it by `secure`.
  */
 export function tunnelConnector<
   Options extends { hostname: string; protocol: string; port: string },
@@ -115,7 +117,7 @@ async function judgedAddresses(
   return addresses
 }
 
-/** If the proxy cannot reach one address of a name, it is asked for the next. */
+/** If the proxy cannot reach one address of a name, the next one is tried. */
 async function firstTunnel(
   addresses: string[],
   { port, protocol }: { port: string; protocol: string },

@@ -14,7 +14,10 @@ export interface FetchRequest {
 }
 
 export interface Fetch {
-  /** Rejects where no whole answer came in time and size. A redirect is an answer, and not followed. */
+  /**
+   * Rejects unless a complete answer of allowed size came in time. A redirect is an answer, and not
+   * followed.
+   */
   send(request: FetchRequest): Promise<{ statusCode: number; body: string }>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** A slot that one holder has at a time. The others get it in the order in which they asked. */
+/** A slot that one holder has at a time. Waiting callers get it in their order. */
 export class Mutex {
   #taken = false
   readonly #waiting = new Set<() => void>()

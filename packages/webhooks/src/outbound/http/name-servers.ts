@@ -5,15 +5,15 @@ const RESOLVER_OPTIONS = { timeout: 500, tries: 4 }
 /** A resolver reads the system's configuration once, and that changes with the network. */
 const RENEWED_AFTER_MS = 10_000
 /**
- * Codes that count as an answer of the name servers. `SERVFAIL` does not: the servers of the name did
- * not answer the server that was asked. A refused connection does: the system's resolver learns of it
+ * Codes that count as an answer of the name servers. `SERVFAIL` does not: the servers of the name
+ * did not answer the queried server. A refused connection does: the system's resolver fails on it
  * as quickly.
  */
 const ANSWERS = new Set(['ENOTFOUND', 'ENODATA', 'EREFUSED', 'ENOTIMP', 'EFORMERR', 'ECONNREFUSED'])
 
 /**
- * Finds out whether the name servers of a name answer. It asks through c-ares, which holds no thread,
- * for both kinds of address, since the system's resolver waits for both.
+ * Finds out whether the name servers of a name answer. It queries through c-ares, which holds no
+ * thread, for both kinds of address, since the system's resolver waits for both.
  */
 export class NameServers {
   readonly #servers: string[] | undefined

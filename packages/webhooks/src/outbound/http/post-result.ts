@@ -19,9 +19,9 @@ export type Failure =
 export interface PostResult {
   /** `null` where no answer began. */
   statusCode: number | null
-  /** What broke the exchange; `null` where an answer came whole, or was cut off at the limit. */
+  /** What broke the exchange; `null` where the answer was complete, or was cut off at the limit. */
   failure: Failure | null
-  /** Set where the failure says nothing about the receiver: our network, our name servers, our options. */
+  /** Set where the failure is not the receiver's: our network, our name servers, our options. */
   isOurFault?: true
   /** The header `Retry-After`. */
   retryAfter: string | null

@@ -11,7 +11,7 @@ export type Lookup = (
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>
 
 /**
- * Whether the name servers of a name answer at all; asking them holds no thread. False where they are
+ * Whether the name servers of a name answer at all. The query holds no thread. False where they are
  * silent, and where that cannot be determined. Never rejects. By default all count as answering: a
  * lookup other than the system's is not known to hold a thread.
  */
@@ -22,16 +22,16 @@ export type Answers = (hostname: string) => Promise<boolean>
  * that names whose name servers are silent delay no others.
  *
  * libuv runs lookups on its thread pool, and no more than half of its threads (two of four) at a
- * time. A lookup holds its thread until silent name servers are given up (10 s and more), and cannot
- * be cancelled. Therefore one lookup may start at any time. While that one runs, another name is
- * looked up only when its name servers have answered, so that its lookup is short; other names wait
- * for the first lookup to end.
+ * time. A lookup holds its thread until silent name servers are given up (10 s and more), and
+ * cannot be cancelled. Therefore one lookup may start at any time. While that one runs, another
+ * name is looked up only when its name servers have answered, so that its lookup is short; other
+ * names wait for the first lookup to end.
  *
- * The bound: names whose name servers are silent hold one thread together, however many they are and
- * from the first lookup of the process on. A name whose name servers answer waits for its turn no
- * longer than they take to answer. The bound does not cover two cases: servers that fall silent between
- * that answer and the lookup (one lookup each), and names that the system resolves by other means
- * than DNS, or on a host where DNS cannot be asked: these have one thread together.
+ * The bound: names whose name servers are silent hold one thread together, however many they are
+ * and from the first lookup of the process on. A name whose name servers answer waits for its turn
+ * no longer than they take to answer. The bound does not cover two cases: servers that fall silent
+ * between that answer and the lookup (one lookup each), and names that the system resolves by other
+ * means than DNS, or on a host without DNS: these have one thread together.
  *
  * No address is cached: every connection looks its name up.
  */
@@ -83,7 +83,7 @@ export function createResolver(
   }
 }
 
-/** The lookup of a name, from the first attempt that asks for it to its answer. */
+/** The lookup of a name, from the first attempt that needs it to its answer. */
 interface PendingLookup {
   wantedUntil: number
   /** While it waits for the slot: once for each attempt, since silent servers may answer again. */

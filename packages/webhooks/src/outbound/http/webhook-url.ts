@@ -6,7 +6,7 @@ export const MAX_URL_LENGTH = 2048
 /** Why deliveries cannot go to a URL, as the end of the sentence "url …"; null where they can. */
 export function urlProblem(url: string, isBlocked: IsBlocked): string | null {
   if (url.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters`
-  // The URL parser removes these: the stored URL would not be the one that is called.
+  // The URL parser removes these: the stored URL and the called URL would differ.
   if (/[\u0000-\u0020\u007f]/.test(url)) return 'must not contain spaces or control characters'
   const parsed = URL.parse(url)
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return 'must be an http or https URL'

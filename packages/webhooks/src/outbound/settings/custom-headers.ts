@@ -18,7 +18,7 @@ const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 /** RFC 9110, section 5.5, with the bytes that Node sends as they are. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** RFC 9110 and 9112: what says where a message goes, and where it ends. */
+/** RFC 9110 and 9112: the headers that route and frame a message. */
 const FRAMING = new Set([
   'connection',
   'content-encoding',
@@ -35,7 +35,7 @@ const FRAMING = new Set([
   'upgrade',
 ])
 const OURS = new Set(['accept-encoding', 'user-agent'])
-/** Signatures, and what else says of which delivery a request is. */
+/** Signatures, and the other headers that identify a delivery. */
 const OUR_PREFIXES = ['x-svc-', 'webhook-']
 
 export const CONTENT_TYPE = 'content-type'
@@ -93,6 +93,6 @@ export function assertContentType(headers: CustomHeaders | null, transform: stri
   throw new InvalidHeader('the header content-type can be given only with a transform')
 }
 
-/** The names alone: values are secrets. */
+/** Only the names: values are secrets. */
 export const maskedHeaders = (headers: CustomHeaders | null): CustomHeaders | null =>
   headers && Object.fromEntries(Object.keys(headers).map((name) => [name, MASK]))

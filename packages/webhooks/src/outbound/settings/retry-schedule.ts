@@ -12,14 +12,14 @@ export const MAX_DELAY_SECONDS = 7 * 24 * 3600
 /** Deliveries that failed together do not come back together. */
 const JITTER = 0.1
 
-/** How often a delivery is tried; `null` where the settings of the process say so. */
+/** How often a delivery is tried; `null` where the settings of the process decide. */
 export function maxAttemptsOf({ maxAttempts, delaysSeconds }: RetrySchedule): number | null {
   return maxAttempts ?? (delaysSeconds && delaysSeconds.length + 1) ?? null
 }
 
 /**
- * How long after the attempt `attempt` (1, 2, …) the next one follows, in milliseconds; `null` where
- * the settings of the process say so.
+ * How long after the attempt `attempt` (1, 2, …) the next one follows, in milliseconds; `null`
+ * where the settings of the process decide.
  */
 export function retryDelayMs(
   { delaysSeconds }: RetrySchedule,
@@ -34,7 +34,7 @@ export function retryDelayMs(
 /** Whether a failed attempt was the last one, and if not, when the next one follows. */
 export interface RetryDecision {
   isLast: boolean
-  /** `null` where the settings of the process say so. */
+  /** `null` where the settings of the process decide. */
   retryInMs: number | null
 }
 

@@ -22,7 +22,7 @@ const fenced = (text: string): string => text.replaceAll('```', "'''")
 const SLACK_SECTION = 3000
 const SLACK_ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** Slack's three control characters: unescaped, a payload could mention a whole channel. */
+/** Slack's three control characters: unescaped, a payload could mention everyone in a channel. */
 const slackText = (text: string): string =>
   text.replace(/[&<>]/g, (character) => SLACK_ESCAPES[character]!)
 

@@ -1,4 +1,7 @@
-/** The cryptography of the schemes: one comparison for each algorithm. Nothing here throws on junk. */
+/**
+ * The cryptography of the schemes: one comparison for each algorithm. None of them throws on
+ * invalid input.
+ */
 import { createHash, createHmac, timingSafeEqual, verify, type KeyObject } from 'node:crypto'
 import type { SignatureScheme } from '../preset-schemes.ts'
 
@@ -23,7 +26,10 @@ const PUBLIC: Partial<Record<Algorithm, { hash: string | null; type: string }>> 
 
 export const needsPublicKey = (algorithm: Algorithm): boolean => PUBLIC[algorithm] !== undefined
 
-/** Whether one of the signatures is right. All are compared: the time does not tell which one is. */
+/**
+ * Whether one of the signatures is right. All are compared, so that the duration does not depend on
+ * which one matches.
+ */
 export function matches(
   algorithm: Algorithm,
   key: SigningKey,

@@ -12,7 +12,7 @@ const PEM = /-----BEGIN CERTIFICATE-----[^-]{1,20000}-----END CERTIFICATE-----/g
 /**
  * The certificates of a file, the leaf first.
  *
- * @throws NotFetched where there is none, or one cannot be read
+ * @throws NotFetched where the file has no certificate, or one cannot be parsed
  */
 export function certificatesIn(text: string): [X509Certificate, ...X509Certificate[]] {
   const [leaf, ...others] = (text.match(PEM) ?? []).slice(0, LONGEST_CHAIN).map(parse)
@@ -29,8 +29,8 @@ export function assertValidNow({ validFrom, validTo }: X509Certificate): void {
 }
 
 /**
- * Follows the issuers of a certificate to a root of `outside`. An issuer that the file does not hold is
- * fetched from where the certificate says, which must be one of the hosts.
+ * Follows the issuers of a certificate to a root of `outside`. An issuer that the file does not
+ * hold is fetched from the URL in the certificate, which must be on one of the hosts.
  *
  * @throws NotFetched where the chain ends elsewhere, or a certificate of it is not valid now
  */
@@ -60,7 +60,8 @@ async function fetchedIssuer(
   hosts: readonly string[],
   outside: Outside,
 ): Promise<X509Certificate> {
-  // The certificate names its issuer by a plain URL of a binary file; beside it stands the same as PEM.
+  // The certificate has a plain URL of its issuer as a binary file. With `.pem` added, the URL has
+  // it as PEM.
   const [, address] = /^CA Issuers - URI:http:\/\/(\S+)$/m.exec(child.infoAccess ?? '') ?? []
   if (address === undefined) throw new NotFetched('the certificate has no issuer that is trusted')
   const [issuer] = certificatesIn(await outside.text({ url: `https://${address}.pem`, hosts }))

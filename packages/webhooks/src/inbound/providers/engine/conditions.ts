@@ -49,6 +49,6 @@ function binding({ in: place, of = '{body}', hash: algorithm, encoding = 'hex' }
   }
 }
 
-/** Hexadecimal in either case, and base64 with its padding or without, say the same. */
+/** Hexadecimal in either case, and base64 with padding or without, are the same value. */
 const plain = (digest: string, encoding: Binding['encoding']): string =>
   encoding === 'hex' ? digest.toLowerCase() : digest.replace(/={1,2}$/, '')

@@ -18,7 +18,7 @@ export interface HandshakeSettings {
 }
 
 /**
- * Keeps the secret that a provider sends with its first request, which nobody has signed: anyone may
+ * Keeps the secret that a provider sends with its first request, which is not signed: anyone may
  * send it. `false` refuses it, for instance where no webhook is being set up.
  */
 export type OnHandshake = (
@@ -26,7 +26,9 @@ export type OnHandshake = (
   request: InboundRequest,
 ) => boolean | void | Promise<boolean | void>
 
-/** Signed are those that stand after `verify`, and what comes by GET and HEAD. */
+/**
+ * POST handshakes with `signed: false` are answered before the verification, all others after it.
+ */
 export function respondTo(
   handshakes: readonly Handshake[],
   settings: HandshakeSettings,
@@ -45,7 +47,7 @@ function responder(handshakes: readonly Handshake[], settings: HandshakeSettings
   return async (request, body, secret, outside) => {
     const reading = settings.readingOf(request, body)
     for (const { applies, answer } of compiled) {
-      // Secrets are asked for before anything is waited for: see SecretLookup.
+      // Secrets are read before the first `await`: see SecretLookup.
       if (applies(reading)) return answer(reading, secret, outside)
     }
     return null

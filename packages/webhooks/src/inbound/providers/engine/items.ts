@@ -2,7 +2,7 @@
 import { jsonOf } from '../../parsed-body.ts'
 import { pathOf, valueAt, type Reading } from './reading.ts'
 
-/** What stands at the path of a parsed body: a list, or one thing as the only item. */
+/** The items at the path of a parsed body: those of a list, or a single value as the only item. */
 export function itemsAt(path: string): (body: unknown) => readonly unknown[] {
   const names = pathOf(path)
   return (body) => {

@@ -1,4 +1,4 @@
-/** Compact JWS (RFC 7515) with pinned algorithms, on node:crypto alone. */
+/** Compact JWS (RFC 7515) with pinned algorithms, using only node:crypto. */
 import {
   createHmac,
   createPublicKey,

@@ -21,7 +21,7 @@ export function keptBySecret<Made>(
 
 const MOST_KEYS = 200
 
-/** @throws SecretMissing where nothing is left of the secret: with an empty key anyone could sign */
+/** @throws SecretMissing where the key would be empty: anyone could sign with it */
 export function hmacKey(secret: string, key: Key, name: string): KeyObject {
   const bytes = bytesOf(secret, key)
   if (bytes.length === 0) throw new SecretMissing(name)

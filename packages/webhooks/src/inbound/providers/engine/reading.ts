@@ -1,10 +1,10 @@
-/** What the engine knows of one request while it is verified, and how places are found in it. */
+/** The data of one request during its verification, and how places are read from it. */
 import type { InboundRequest } from '../../source.ts'
 import { headerValues } from '../../verify/checks.ts'
 import { formOf, jsonOf } from '../../parsed-body.ts'
 import type { Place } from '../preset.ts'
 
-/** A header that is a list, and what stands between its elements. */
+/** A header that is a list, and the separator of its elements. */
 export interface List {
   text: string
   separator: string | readonly string[]
@@ -18,7 +18,7 @@ export interface Reading {
   options: Readonly<Record<string, string | undefined>>
   /** The item of a batch. */
   item?: unknown
-  /** The header of a signature that is a list of `name=value`, and what stands between them. */
+  /** The header of a signature that is a list of `name=value`, and their separator. */
   list?: List | undefined
   claims?: Readonly<Record<string, unknown>> | undefined
   /** The public URL in the writing that is tried. */
@@ -28,7 +28,7 @@ export interface Reading {
   secret?: string
 }
 
-/** Finds a value; `undefined` where there is none, or more than one. */
+/** Finds a value; `undefined` where it is missing or not unique. */
 export type Find = (reading: Reading) => string | undefined
 
 /** Compiles a place, once at boot. */
@@ -92,7 +92,7 @@ function at(path: string, root: (reading: Reading) => unknown): Find {
   return (reading) => scalar(valueAt(root(reading), names))
 }
 
-/** Some bodies tell their type by the name of the one field that is there. */
+/** In some bodies the name of the only field is the type. */
 function keyAmong(names: readonly string[]): Find {
   return ({ request, body }) => {
     const json = jsonOf(request, body)
@@ -126,7 +126,7 @@ const scalar = (value: unknown): string | undefined => {
 
 const queries = new WeakMap<object, URLSearchParams>()
 
-/** Read here: the host may have set another parser of queries. */
+/** Parsed by us: the host may have set another parser of queries. */
 export function queryOf(request: InboundRequest): URLSearchParams {
   let query = queries.get(request)
   if (!query) {

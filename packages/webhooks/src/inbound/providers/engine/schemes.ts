@@ -15,8 +15,9 @@ export interface With {
 }
 
 /**
- * Whether the request is genuine by one secret; where it is not, the reason is recorded. Throws where
- * nothing can be said. A promise only where something is fetched: most requests wait for nothing.
+ * Whether the request is genuine by one secret; where it is not, the reason is recorded. Throws
+ * where that cannot be decided. It is a promise only where something is fetched: most requests need
+ * no wait.
  */
 export type Check = (given: With) => boolean | Promise<boolean>
 

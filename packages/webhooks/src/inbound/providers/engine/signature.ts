@@ -37,7 +37,10 @@ export function signatureScheme(scheme: SignatureScheme): CompiledScheme {
   }
 }
 
-/** Adds to a reading what is signed besides, and says whether it is in time. */
+/**
+ * Adds the covered headers and the timestamp to a reading. Returns whether the timestamp is in
+ * time.
+ */
 function completion({ timestamp, covers }: SignatureScheme) {
   const find = timestamp && findAt(timestamp.in)
   const covered = covers && coveredBy(covers)

@@ -7,7 +7,7 @@ import { findAt, type Reading } from './reading.ts'
 
 type Chunk = string | Uint8Array
 type Value = (reading: Reading) => Chunk | undefined
-/** Appends a piece of a text, and says whether all values in it were there. */
+/** Appends a piece of a text, and returns whether all values in it were found. */
 type Append = (reading: Reading, to: Chunk[]) => boolean
 
 /** The pieces of a text in their order; `undefined` where a value in it is absent. */
@@ -47,7 +47,7 @@ export function firstOf(
   }
 }
 
-/** A value in braces, an optional part in brackets, where a value stands in it, and plain text. */
+/** A value in braces, an optional part in brackets with a value in it, and plain text. */
 const PIECE = /\{([^{}]+)\}|\[([^[\]]*\{[^[\]]*)\]|([^{[]+|\[)/gy
 
 function parse(text: Text): Append[] {

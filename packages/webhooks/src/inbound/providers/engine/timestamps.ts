@@ -1,9 +1,9 @@
 /** How old a request is. */
 import type { Timestamp } from '../preset-schemes.ts'
 
-/** Only plain digits are a number here: `Number` would also read `1e9`, `0x5f`, ` 1 ` and ``. */
+/** Only plain digits count as a number: `Number` would also read `1e9`, `0x5f`, ` 1 ` and ``. */
 const DIGITS = /^\d{1,13}$/
-/** A time with an offset: a time without one says nothing about the zone. */
+/** A time with an offset: without one its zone would be unknown. */
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i
 
 /** Milliseconds since 1970; `undefined` where the text is no timestamp of this unit. */

@@ -63,7 +63,8 @@ export function verifyBy(
     const items = itemsOf(split, reading)
 
     let isGenuine = false
-    // Every secret is tried, also after one has matched: the time does not tell which one it is.
+    // Every secret is tried, also after a match, so that the duration does not depend on which one
+    // matches.
     for (const secret of secrets) {
       const check = checkFor(secret, reading, items)
       if (!check) {

@@ -5,7 +5,7 @@
 export interface Sample {
   /** The event's type, as the row's `type` finds it in this sample: `push`, `invoice.paid`. */
   type: string
-  /** Headers that tell the type or the id, beside the signature. @default none */
+  /** Headers with the type or the id, beside the signature. @default none */
   headers?: Readonly<Record<string, string>>
   /** Sent as JSON; a string is sent as it is. */
   body: unknown
