@@ -12,7 +12,7 @@ import type { ConsoleSettings } from './options.ts'
 export interface ConsoleParts {
   core: Core
   settings: ConsoleSettings
-  /** The path that browsers know the console by, with the prefix of the host's plugin. */
+  /** The path of the console in browsers, with the prefix of the host's plugin. */
   base: string
   sessions: Sessions
   masks: Masks

@@ -1,17 +1,17 @@
 /**
- * What the page and the server say to each other. The page imports this file as types only, so it
- * imports nothing itself.
+ * The requests and answers between the page and the server. The page imports this file as types
+ * only, so it imports nothing itself.
  *
  * - `POST <base>/api/<operation>` with a JSON body, the `input` → 200 and the `result`, or
- *   {@link ErrorAnswer} with its status. `content-type: application/json` is needed; a browser sends
- *   `Origin` and `Sec-Fetch-Site` itself.
+ *   {@link ErrorAnswer} with its status. `content-type: application/json` is needed; a browser
+ *   sends `Origin` and `Sec-Fetch-Site` itself.
  * - `GET <base>/api/session` → {@link Session}; `POST <base>/api/session` {@link SignIn} → the same
  *   with `signedIn: true`, or 401/403/429; `POST <base>/api/session/end` `{}` → {@link Session}.
  * - `GET <base>/api/live` → Server-Sent Events without names, whose `data` is a {@link Hint}.
  *
- * `<base>`: the server writes the path that the console is mounted at into the page, as
- * `<meta name="svc-console-base" content="/console">`, in place of `%BASE%` of the built
- * `index.html`, and puts it before each `./assets/` there; and the theme's name in place of `%NAME%`.
+ * `<base>`: the server writes the path that the console is mounted at into the page, as `<meta
+ * name="svc-console-base" content="/console">`, in place of `%BASE%` of the built `index.html`, and
+ * puts it before each `./assets/` there; and the theme's name in place of `%NAME%`.
  */
 
 import type {
@@ -81,7 +81,10 @@ export interface Features {
 
 export interface SignedOut {
   signedIn: false
-  /** `key`: the page asks for a key. `host`: the login is that of the host, or a link of the portal. */
+  /**
+   * `key`: the page has a sign-in with a key. `host`: the login is that of the host, or a link of
+   * the portal.
+   */
   signIn: 'key' | 'host'
   theme: Theme
 }
@@ -112,7 +115,9 @@ export interface SignIn {
   key: string
 }
 
-/** Something changed: what the page shows of it may be asked for anew. At most one of a type a second. */
+/**
+ * Something changed: the page loads again what it shows of it. At most one hint of a type a second.
+ */
 export interface Hint {
   /** `session`: the session has ended, and the stream with it. */
   type: 'webhooks' | 'deliveries' | 'inbound' | 'keys' | 'users' | 'audit' | 'session'
@@ -126,7 +131,7 @@ interface Call<Input, Result> {
 type Nothing = Record<never, never>
 type Id = { id: string }
 
-/** All operations, by the names that stand in their URLs. */
+/** All operations, by the names in their URLs. */
 export interface Calls {
   'webhooks.list': Call<Paging & OfTenant, Page<Webhook>>
   'webhooks.get': Call<Id, Webhook>
@@ -142,10 +147,10 @@ export interface Calls {
   'webhooks.delete': Call<Id, Nothing>
   'webhooks.rotateSecret': Call<Id & { overlapSeconds?: number }, { secret: string }>
   'webhooks.test': Call<Id & { event?: string }, { deliveryId: string }>
-  /** `id`: of the recovery; of a `dryRun` there is none. */
+  /** `id`: of the recovery, which a `dryRun` does not have. */
   'webhooks.recover': Call<RecoverInput, { id?: string; deliveries: number }>
   'webhooks.recoveries': Call<Paging & { webhookId: string }, Page<Recovery>>
-  /** Which of the newest events of these names a filter lets through: at most 50. Changes nothing. */
+  /** Which of the newest events of these names a filter matches: at most 50. Changes nothing. */
   'webhooks.tryFilter': Call<
     { filter: Filter | null; events: string[]; tenant?: string | null },
     { events: TriedEvent[] }
@@ -196,13 +201,13 @@ export interface Calls {
     OfTenant & { keyId?: string; from?: string; to?: string; by?: 'hour' | 'day' },
     Usage
   >
-  /** What may stand in the scopes of a key, and which of it this session may give. */
+  /** The scopes that a key can have, and which of them this session may give. */
   'keys.scopes': Call<Nothing, { items: { name: string; grantable: boolean }[] }>
 
   'tenants.list': Call<Paging, Page<TenantSummary>>
   /** Which rights a link may give, and which it gives without `can`. */
   'portal.rights': Call<Nothing, { items: { name: Right; usual: boolean }[] }>
-  /** `link`: a URL where the host has said its origin, else a path. It is shown once. */
+  /** `link`: a URL where the host has configured its origin, else a path. It is shown once. */
   'portal.link': Call<PortalLinkInput, { link: string; expiresAt: string }>
   'audit.list': Call<AuditQuery, Page<AuditEntry>>
   'health.get': Call<Nothing, Health>

@@ -21,7 +21,7 @@ export const ForeignOrigin = createError<[string]>(
   403,
 )
 
-/** There is no such operation here; the plugin that it needs may not be registered. */
+/** An unknown operation. The plugin that it needs may not be registered. */
 export const UnknownOperation = createError<[string]>(
   'SVC_CONSOLE_UNKNOWN_OPERATION',
   'there is no operation "%s" in this console',
@@ -59,7 +59,7 @@ export const TooManyAttempts = createError(
   429,
 )
 
-/** Nobody signs in with a key here. */
+/** This host does not allow a sign-in with a key. */
 export const NoKeySignIn = createError(
   'SVC_CONSOLE_NO_KEY_SIGN_IN',
   'keys are not taken here: sign in where the application has its login',

@@ -52,7 +52,7 @@ export function createMasks(
     areOn: true,
     of: (payload, of) => {
       const shown = masked(payload, of)
-      // Of an event that is kept no longer nobody knows what an answer repeats of it.
+      // Where the event is no longer kept, it cannot be determined what an answer repeats of it.
       const isWhole = shown.isWhole && payload !== null
       return { payload: shown.payload, attempt: isWhole ? asIs : withoutAnswer }
     },

@@ -3,5 +3,5 @@ import type { Core } from '@svc/core/internal'
 
 const FOLDER = new URL('../sql/', import.meta.url)
 
-/** Makes it, or only looks where the host has `migrate: 'check'`. */
+/** Creates the tables, or with `migrate: 'check'` only checks that they exist. */
 export const prepareDatabase = (core: Core): Promise<void> => core.migrate('@svc/console', FOLDER)

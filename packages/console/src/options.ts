@@ -34,8 +34,8 @@ export interface SvcConsoleOptions {
   /** The path at which the console is served. @default '/console' */
   path?: string
   /**
-   * The host's own login: who makes a request, `null` for nobody. It is asked for each request that
-   * has no session of the console.
+   * The host's own login: returns who makes a request, or `null`. It is called for each request
+   * without a session of the console.
    */
   access?: (request: FastifyRequest) => Access | null | Promise<Access | null>
   /** Whether people sign in with a key of `@svc/auth`. @default true, without `access` */

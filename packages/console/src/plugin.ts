@@ -23,7 +23,7 @@ import { sessionRoutes } from './routes/session.ts'
 import { shiftSessionExpiry, sweepSessions } from './tables/sessions.ts'
 
 const SWEEP_SECONDS = 600
-/** What svcWebhooks tells of each inbound request of this process. */
+/** The diagnostics channel on which svcWebhooks publishes the outcome of each inbound request. */
 const INBOUND_OUTCOMES = 'svc.webhooks.inbound'
 /** What a row of the audit notifies, whichever process wrote it. */
 const CHANGES = 'svc.console.changes'
@@ -62,7 +62,7 @@ async function mount(
   const setHeaders = securityHeaders(settings.frameAncestors)
   await app.register(
     async (child) => {
-      // After the hooks of the host, so that what they set does not hold here.
+      // After the hooks of the host, so that these values replace theirs.
       child.addHook('onSend', async (_request, reply) => setHeaders(reply))
       pageRoutes(child, page)
       portalRoutes(child, parts)

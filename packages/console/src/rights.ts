@@ -21,7 +21,7 @@ export const RIGHTS: readonly Right[] = [
   'sessions:write',
 ]
 
-/** What concerns the host as a whole, or all tenants. */
+/** Operations on the whole host, or on all tenants. */
 const OF_OPERATORS: readonly Right[] = [
   'tenants:read',
   'tenants:write',
@@ -44,7 +44,7 @@ export const PORTAL_RIGHTS: readonly Right[] = [
   'events:read',
 ]
 
-/** What the host says that a person may do. */
+/** What a person may do, as the host decides. */
 export type Can = 'all' | 'read' | readonly string[]
 
 export const isRight = (name: unknown): name is Right => RIGHTS.includes(name as Right)

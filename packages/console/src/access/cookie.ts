@@ -23,7 +23,7 @@ export const cookieOf = ({ protocol }: { protocol: string }, path: string): Cook
 const nameOf = ({ isSecure }: CookieOf): string =>
   isSecure ? '__Secure-svc-console' : 'svc-console'
 
-/** The token of the session; `undefined` where there is none, or more than one. */
+/** The token of the session; `undefined` where the cookie is missing or not unique. */
 export function tokenIn(header: string | undefined, of: CookieOf): string | undefined {
   const prefix = `${nameOf(of)}=`
   const values = (header ?? '')

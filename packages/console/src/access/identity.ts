@@ -34,7 +34,7 @@ export const identityOfPortal = (session: SessionRow, scopes: readonly string[])
   scopes,
 })
 
-/** Whether it may do what is for `admin` alone. */
+/** Whether it may do what requires `admin`. */
 export const isAdmin = ({ tenant, scopes }: Pick<Identity, 'tenant' | 'scopes'>): boolean =>
   tenant === null && scopes.includes('admin')
 

@@ -9,7 +9,9 @@ interface Masking {
   areOn: boolean
 }
 
-/** What the names of events about API keys begin with. Their payloads say what `keys.get` says. */
+/**
+ * The prefix of the names of events about API keys. Their payloads have the fields of `keys.get`.
+ */
 const KEY_EVENTS = 'svc.key.'
 
 const seesKeys = ({ rights }: Rights): boolean => rights.includes('keys:read')
@@ -32,7 +34,10 @@ export function assertMayReceive(identity: Rights, names: unknown): void {
   if (isHidden) throw new Forbidden('keys:read')
 }
 
-/** A search or a filter tells bit by bit what is masked: whoever makes webhooks gets it anyway. */
+/**
+ * A search or a filter can reveal masked values step by step. A session that may create webhooks
+ * gets them anyway.
+ */
 export const mayProbePayloads = ({ rights }: Rights, { areOn }: Masking): boolean =>
   !areOn || rights.includes('webhooks:write')
 

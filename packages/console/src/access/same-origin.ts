@@ -1,4 +1,7 @@
-/** Whether a request comes from a page of this console, as the browser tells (Fetch, section 3.1). */
+/**
+ * Whether a request comes from a page of this console, by the headers of the browser (Fetch,
+ * section 3.1).
+ */
 
 export interface Sender {
   origin: string | undefined
@@ -37,7 +40,7 @@ function isOwn(
   { host, isSecure, ownOrigin }: Pick<Sender, 'host' | 'isSecure' | 'ownOrigin'>,
 ): boolean {
   if (ownOrigin !== null) return origin === ownOrigin
-  // Behind a proxy that ends TLS a request may look plain although the page was not.
+  // Behind a proxy that ends TLS a request may be http although the page was https.
   return origin === `https://${host}` || (!isSecure && origin === `http://${host}`)
 }
 

@@ -26,13 +26,15 @@ export interface Begun {
 }
 
 export interface Sessions {
-  /** `null` for nobody. @throws InvalidAccess, and what the option `access` throws */
+  /**
+   * `null` without a session or login. @throws InvalidAccess, and what the option `access` throws
+   */
   identify: (request: FastifyRequest, token: string | undefined) => Promise<Identity | null>
   /** @throws KeyRefused, KeyNotEnough, AddressRefused, TooManyAttempts, NoKeySignIn */
   signIn: (key: string, request: FastifyRequest) => Promise<Begun>
   /** Exchanges the code of a portal link. @throws LinkUsed */
   follow: (code: string, request: FastifyRequest) => Promise<Begun>
-  /** @throws SessionNotFound where there is none within the reach */
+  /** @throws SessionNotFound where no such session is within the reach */
   end: (id: string, reach: Reach, by: AuditOrigin) => Promise<void>
 }
 
@@ -50,7 +52,7 @@ export function createSessions(core: Core, settings: ConsoleSettings): Sessions 
   /** `undefined` where the host has no `@svc/auth`. */
   const auth = () => (core.svc as Partial<typeof core.svc>).auth
 
-  /** The token salts it: in the table stands nothing that could be tried on keys. */
+  /** It is salted with the token, so that nothing in the table can be used to test guessed keys. */
   const sealOf = async (token: string) => (await auth()?.sealBootstrapKey(token)) ?? null
 
   async function begin(

@@ -26,7 +26,7 @@ export interface By {
 
 export interface Call<Input, Result> {
   right: Right
-  /** Whether something is different afterwards: taken from pages of the console alone. */
+  /** Whether the call changes something. Such calls are accepted only from pages of the console. */
   changes: boolean
   /** The plugin whose operation it is. */
   needs: 'auth' | 'webhooks' | null

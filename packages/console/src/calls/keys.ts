@@ -1,6 +1,6 @@
 import { Anything, asIs, Id, List, Nothing, pageOf, type CallsOf } from './call.ts'
 
-/** What everybody may give to keys who may make them. */
+/** The scopes that everyone who may create keys may give them. */
 const EVERYBODYS = ['read', 'write']
 
 export const keyCalls: CallsOf<'keys'> = {

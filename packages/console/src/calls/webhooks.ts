@@ -52,7 +52,8 @@ export const webhookCalls: CallsOf<'webhooks'> = {
     input: Anything,
     async run(input, { webhooks, identity }) {
       assertMayReceive(identity, input.events)
-      // What waits for it would go to a new address, also of events that it no longer asks for.
+      // Waiting deliveries would go to a new address, also those of events that it is no longer
+      // subscribed to.
       const isAimedAnew = input.url !== undefined || input.events !== undefined
       if (isAimedAnew && hiddenPrefix(identity) !== undefined) {
         assertMayReceive(identity, (await webhooks.get(input.id)).events)

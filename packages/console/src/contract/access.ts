@@ -122,7 +122,7 @@ export interface Health {
   }[]
 }
 
-/** Who has signed in. `current`: the session that asks. */
+/** Who has signed in. `current`: the session of this request. */
 export interface ListedSession {
   id: string
   via: 'key' | 'portal'

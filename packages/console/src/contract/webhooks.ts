@@ -101,7 +101,7 @@ export interface Delivery {
 export interface EventDescription {
   name: string
   description: string | null
-  /** A JSON Schema; `null` where there is none. */
+  /** A JSON Schema, or `null`. */
   schema: unknown
   example: unknown
   deprecated: boolean

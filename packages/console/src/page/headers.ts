@@ -1,7 +1,7 @@
 /** Headers of every answer of the console, whatever headers the host sets. */
 import type { FastifyReply } from 'fastify'
 
-/** Scripts, styles and images of this host alone; nothing inline, nothing from elsewhere. */
+/** Scripts, styles and images only from this host, none inline. */
 export const contentSecurityPolicy = (frameAncestors: readonly string[]): string =>
   [
     "default-src 'none'",
@@ -24,7 +24,8 @@ export function securityHeaders(frameAncestors: readonly string[]): (reply: Fast
       .header('referrer-policy', 'no-referrer')
       .header('cross-origin-resource-policy', 'same-origin')
       .removeHeader('content-security-policy-report-only')
-    // It cannot name origins: a browser that knows frame-ancestors ignores it, an older one would not.
+    // It cannot name origins. A browser that supports frame-ancestors ignores it, an older one
+    // would not.
     if (frameAncestors.length > 0) void reply.removeHeader('x-frame-options')
     else void reply.header('x-frame-options', 'DENY')
   }

@@ -21,9 +21,9 @@ export interface PageFiles {
   assets: ReadonlyMap<string, Asset>
 }
 
-/** What a host says of the page. */
+/** The settings of the host for the page. */
 export interface Mount {
-  /** The path that browsers know it by. */
+  /** Its path in browsers. */
   base: string
   /** What it calls itself, shown before the script has run. */
   name: string
@@ -58,7 +58,7 @@ export function readPage(mount: Mount, folder = FOLDER): PageFiles {
   }
 }
 
-/** The build knows neither: its references begin with `./assets/`. */
+/** The build has neither: its references begin with `./assets/`. */
 function mounted({ base, name, logo }: Mount, html: string): Buffer {
   const sign = (ours: string) => (logo === null ? ours : `<img src="${escaped(logo)}" alt="">`)
   const text = html

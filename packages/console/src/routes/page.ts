@@ -24,7 +24,7 @@ export function pageRoutes(app: FastifyInstance, { index, assets }: PageFiles): 
     return send(request, reply, index)
   }
   app.get('/', { config, schema }, sendPage)
-  // The page knows which screen a path below it means.
+  // The page itself maps the paths below it to screens.
   app.get('/*', { config, schema }, sendPage)
 }
 

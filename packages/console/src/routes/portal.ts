@@ -25,7 +25,7 @@ export function portalRoutes(
         return await reply.redirect(`${base}/`, 303)
       } catch (error) {
         if (!(error instanceof LinkUsed)) throw error
-        // The page says what to do.
+        // The page shows what to do.
         return await reply.redirect(`${base}/?link=used`, 303)
       }
     },

@@ -1,4 +1,7 @@
-/** The last attempts as strokes, oldest first: a glance says how a webhook fares. */
+/**
+ * The last attempts as strokes, oldest first, to show at a glance how the deliveries of a webhook
+ * go.
+ */
 import type { Attempt } from '../server/contract.ts'
 import { statusTone } from '../text/states.ts'
 

@@ -39,7 +39,7 @@ function Stack({ index, series, plot }: { index: number; series: readonly Series
         const value = values[index] ?? 0
         if (value === 0) return null
         const top = plot.y(below + value)
-        // A single failure among thousands is what somebody looks for: it stays visible.
+        // A single failure among thousands stays visible, because it is the one to find.
         const height = Math.max(2, plot.y(below) - top)
         below += value
         return (

@@ -1,4 +1,4 @@
-/** Where values stand in a chart. */
+/** The positions of values in a chart. */
 
 /** A round number at or above the greatest value, for the top of an axis. */
 export function roundUp(value: number): number {

@@ -133,7 +133,10 @@ function Actor({ of: { actor } }: { of: AuditEntry }) {
   )
 }
 
-/** So many are shown at once; of more the names, until somebody asks. */
+/**
+ * How many changed fields are shown at once. Of more only the names are shown until they are
+ * expanded.
+ */
 const FEW = 2
 
 function Changes({ of: { changes } }: { of: AuditEntry }) {

@@ -108,7 +108,9 @@ function NextStep({ attempt: { status, nextAttemptAt, error, webhookId } }: { at
   return null
 }
 
-/** What is due in seconds is told as due: it would be past before it is read. */
+/**
+ * An attempt that is due within seconds is shown as due: its time would be past before it is read.
+ */
 const SOON_MS = 5000
 const isDue = (at: string | null): boolean =>
   at !== null && new Date(at).getTime() <= Date.now() + SOON_MS

@@ -34,7 +34,7 @@ const HealthPanels = ({ health: { ok, database, listener, queues } }: { health: 
     ) : (
       <Note kind="bad">
         {database.ok
-          ? 'The host does not hear of changes: deliveries and revocations of other processes come late.'
+          ? 'The host gets no notifications: deliveries and revocations of other processes come late.'
           : 'The database does not answer: check that Postgres runs and that its connections are not used up.'}
       </Note>
     )}

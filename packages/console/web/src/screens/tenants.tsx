@@ -23,7 +23,7 @@ export function TenantsScreen() {
     ['users', 'keys', 'webhooks'],
   )
   const rows = pages.rows?.filter(({ tenant }) => tenant.startsWith(values.tenant))
-  // They come by name: behind one that does not begin so, none does.
+  // They are sorted by name: after the first name without the prefix there is no other with it.
   const hasMore = pages.hasMore && rows?.length === pages.rows?.length
   return (
     <Screen

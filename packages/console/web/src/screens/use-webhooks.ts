@@ -8,7 +8,7 @@ const MOST = 200
 export const webhookName = ({ label, url }: Webhook): string =>
   label ?? url.replace(/^https?:\/\//, '')
 
-/** The newest webhooks, for their names; `whole` where there are no others. */
+/** The newest webhooks, for their names; `whole` where that is all of them. */
 export function useWebhooks() {
   const { session, may } = useSession()
   const readable = session.features.webhooks && may('webhooks:read')

@@ -1,7 +1,7 @@
 /** The one door to the server: every operation is a POST of JSON to `api/<operation>`. */
 import type { CallInput, CallName, CallResult } from './contract.ts'
 
-/** What the server says of a call that it refused, or what kept it from answering. */
+/** The server's error answer to a call, or the reason why there was no answer. */
 export class Problem extends Error {
   readonly statusCode: number
   readonly code: string
@@ -19,7 +19,7 @@ export const isUnknownOperation = (problem: Problem | undefined): boolean =>
 
 const onSignedOut = new Set<() => void>()
 
-/** Calls `listener` whenever the server says that the session is over. */
+/** Calls `listener` whenever an answer shows that the session has ended. */
 export function whenSignedOut(listener: () => void): () => void {
   onSignedOut.add(listener)
   return () => onSignedOut.delete(listener)
@@ -41,7 +41,7 @@ export async function request<Result>(
 ): Promise<Result> {
   const response = await answerTo(path, {
     method,
-    // As the preload of index.html, which would be asked for twice otherwise.
+    // The same mode as the preload of index.html: otherwise the file would be loaded twice.
     credentials: 'same-origin',
     ...(signal && { signal }),
     ...(method === 'POST' && {

@@ -1,4 +1,4 @@
-/** The page's one stream of hints: they say what changed, and lists that show it ask again. */
+/** The stream of hints of the page: they name what changed, and lists that show it load again. */
 import { useEffect, useRef } from 'preact/hooks'
 import type { Hint } from './contract.ts'
 import { urlOf } from './call.ts'
@@ -19,7 +19,7 @@ export function openStream(): void {
   stream = new EventSource(urlOf('api/live'), { withCredentials: true })
   stream.addEventListener('open', () => {
     setConnected(true)
-    // What changed before it was open, or while it was away, was told to nobody.
+    // There were no hints of changes from before the stream was open.
     for (const topic of listeners.keys()) notify(topic)
   })
   stream.addEventListener('error', () => setConnected(false))

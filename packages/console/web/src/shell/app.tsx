@@ -1,4 +1,4 @@
-/** Nobody is signed in, or somebody is: all else follows from that. */
+/** Shows the sign-in, or the screens of the session. */
 import { useEffect, useState } from 'preact/hooks'
 import type { Session } from '../server/contract.ts'
 import { request, whenSignedOut, type Problem } from '../server/call.ts'
@@ -40,7 +40,7 @@ export function App() {
       </main>
     )
   }
-  // The page shows its name meanwhile: it stands in index.html.
+  // The page shows its name meanwhile, which index.html has.
   if (!session) return null
   if (!session.signedIn) return <SignIn session={session} onSession={setSession} />
   return (

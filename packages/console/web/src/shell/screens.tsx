@@ -1,4 +1,7 @@
-/** The screens: where they stand, who sees them, what shows them. One table for rail, jump and routes. */
+/**
+ * The screens: their paths, who sees them, and their components. One table for rail, jump and
+ * routes.
+ */
 import type { ComponentChildren } from 'preact'
 import type { Right, SignedIn } from '../server/contract.ts'
 import { AuditScreen } from '../screens/audit.tsx'
@@ -30,7 +33,7 @@ export interface ScreenEntry {
   rights: readonly Right[]
   needs: 'auth' | 'webhooks' | null
   list: () => ComponentChildren
-  /** What stands below it: the rest of the path. */
+  /** The rest of the path below it. */
   one?: (...rest: string[]) => ComponentChildren
 }
 
@@ -167,7 +170,7 @@ export const isOpen = ({ rights, needs }: ScreenEntry, { can, features }: Signed
 export const openScreens = (session: SignedIn): ScreenEntry[] =>
   SCREENS.filter((screen) => isOpen(screen, session))
 
-/** The screen of a path and what stands behind its name there. */
+/** The screen of a path, and the rest of the path. */
 export function screenAt(path: string): { screen: ScreenEntry; rest: string[] } | undefined {
   const [first = '', ...rest] = path.split('/').map(decodeURIComponent)
   const screen = SCREENS.find((one) => one.path === first)

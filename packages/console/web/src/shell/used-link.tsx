@@ -1,4 +1,4 @@
-/** What the page says where a portal link led here that no longer works: `?link=used`. */
+/** The notice for a portal link that no longer works: `?link=used`. */
 import { currentPlace, go, href, usePlace, type Place } from '../state/router.ts'
 import { Button } from '../ui/button.tsx'
 import { Note } from '../ui/notes.tsx'

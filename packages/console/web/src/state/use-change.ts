@@ -1,4 +1,4 @@
-/** A change that somebody asked for: whether it is under way, and what the server said against it. */
+/** A change by the user: whether it is under way, and the server's error. */
 import { useState } from 'preact/hooks'
 import type { Problem } from '../server/call.ts'
 import { asProblem } from './use-query.ts'

@@ -1,4 +1,4 @@
-/** Reads something from the server, and reads it again when the stream says that it changed. */
+/** Reads something from the server, and reads it again on a hint that it changed. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { Problem } from '../server/call.ts'
 import { useLive, type Topic } from '../server/live.ts'
@@ -10,7 +10,10 @@ export interface Query<Data> {
   reload: () => void
 }
 
-/** `key` says what is read: when it changes, the former answer is dropped. `null` reads nothing. */
+/**
+ * `key` identifies what is read: when it changes, the former answer is dropped. `null` reads
+ * nothing.
+ */
 export function useQuery<Data>(
   key: string | null,
   read: (signal: AbortSignal) => Promise<Data>,

@@ -1,4 +1,4 @@
-/** What stands in the fields of a key's form, and what that says to the server. */
+/** The fields of a key's form, and the input of the call that they result in. */
 import type { ApiKey, KeyFields, Limit } from '../server/contract.ts'
 import { fromLocal, toLocal } from './format.ts'
 
@@ -73,7 +73,7 @@ function readLimit({ limit, perSeconds }: LimitDraft): Limit | undefined {
 const whole = (text: string): number | undefined =>
   /^\d+$/.test(text.trim()) && Number(text) > 0 ? Number(text) : undefined
 
-/** The fields that differ. An expiry that nobody touched keeps its seconds. */
+/** The fields that differ. An expiry that was not edited keeps its seconds. */
 export function keyChanges(before: KeyDraft, after: KeyFields): KeyFields {
   const old = readKeyDraft(before)
   if (!('fields' in old)) return after

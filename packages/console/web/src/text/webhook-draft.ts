@@ -1,4 +1,4 @@
-/** What stands in the fields of a webhook's form, and what that says to the server. */
+/** The fields of a webhook's form, and the input of the call that they result in. */
 import type { Webhook, WebhookSettings } from '../server/contract.ts'
 
 export interface Draft {
@@ -67,7 +67,7 @@ export const draftOf = (webhook: Webhook, headers: Record<string, string> | null
   transform: text(webhook.transform),
 })
 
-/** The filter's object, `null` where there is none, or why it is none. */
+/** The filter's object, `null` for an empty text, or what is wrong with it. */
 export function parsedFilter(
   filter: string,
 ): { filter: Record<string, unknown> | null } | { mistake: string } {
@@ -83,7 +83,7 @@ export function parsedFilter(
   }
 }
 
-/** What the draft says, whole; or what is wrong with which field. */
+/** The settings of the draft, or what is wrong with which field. */
 export function readDraft(draft: Draft): { body: Body } | { mistakes: Mistakes } {
   const mistakes: Mistakes = {}
   const whole = (name: keyof Draft, value: string) => {

@@ -39,7 +39,7 @@ export const Button = ({
   </button>
 )
 
-/** A button that shows a sign alone; `label` says what it does. */
+/** A button that shows only an icon; `label` describes what it does. */
 export const IconButton = ({
   icon,
   label,

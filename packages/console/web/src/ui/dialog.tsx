@@ -51,7 +51,7 @@ export function Dialog({ title, onClose, children, wide = false, sticky = false 
   )
 }
 
-/** A dialog with a form: what it asks for, what was wrong with it, and the two ways out. */
+/** A dialog with a form: its fields, its error, and the buttons to submit and to cancel. */
 export function FormDialog({
   title,
   submit,

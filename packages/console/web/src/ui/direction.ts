@@ -1,6 +1,6 @@
 /**
- * What turns the direction of a text about could make it read as another one: in payloads and in names,
- * whoever wrote them, it is shown as an escape.
+ * Characters that reverse the direction of text could make it read as another text. In payloads and
+ * in names they are shown as escapes.
  */
 import { options, type VNode } from 'preact'
 
@@ -9,7 +9,7 @@ const TURNS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 export const withoutTurns = (text: string): string =>
   text.replace(TURNS, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** All that comes from outside stands in a `bdi`: this is done in every one. */
+/** All text from outside is shown in a `bdi`: this is done in every one. */
 export function escapeTurns(): void {
   options.vnode = (vnode: VNode) => {
     const props = vnode.props as { children?: unknown }

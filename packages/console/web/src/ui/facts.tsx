@@ -44,7 +44,7 @@ export function Copy({ text, what }: { text: string; what: string }) {
   )
 }
 
-/** The end of an id, which can be copied whole, and leads somewhere where `to` is given. */
+/** The end of an id. A button copies the whole id; with `to` it is a link. */
 export const Id = ({
   id,
   what,
@@ -73,7 +73,7 @@ export const Id = ({
 
 export type Tone = 'ok' | 'warn' | 'bad' | 'idle' | 'busy'
 
-/** A state: a sign of its own for each tone, so that the colour alone tells nothing. */
+/** A state, with an icon for each tone, so that it does not depend on the colour. */
 export const Badge = ({ tone, children }: { tone: Tone; children: ComponentChildren }) => (
   <span class={`badge ${tone}`}>
     <svg viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">

@@ -1,4 +1,4 @@
-/** The filters of a list. They stand in the address, so that a link shows what its sender saw. */
+/** The filters of a list. They are part of the URL, so that a link shows what its sender saw. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { fromLocal, toLocal } from '../text/format.ts'

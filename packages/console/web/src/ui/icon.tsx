@@ -1,4 +1,4 @@
-/** Signs of the page, drawn on a grid of 16. Each stands beside a word or in a labelled button. */
+/** The icons of the page, drawn on a grid of 16. Each is beside a word or in a labelled button. */
 const PATHS = {
   overview: 'M2 13V9M6 13V4M10 13V7M14 13V2',
   webhooks: 'M2 8h7M6 4l4 4-4 4M13 3v10',

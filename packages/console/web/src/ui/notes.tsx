@@ -1,4 +1,4 @@
-/** What the page says of itself: nothing here yet, something went wrong, something was done. */
+/** Notes of the page: a list is empty, something went wrong, something was done. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Problem } from '../server/call.ts'
@@ -25,7 +25,7 @@ export const Empty = ({
   </div>
 )
 
-/** What to do about a problem, beside what the server says of it. */
+/** What to do about a problem, beside the server's message. */
 function adviceFor({ statusCode, code }: Problem): string | undefined {
   if (code === 'SVC_AUTH_INVALID_KEY') return 'Is it whole? It may have been revoked, or expired.'
   if (statusCode === 0) return 'Check the connection, then try again.'

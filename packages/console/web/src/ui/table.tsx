@@ -9,7 +9,7 @@ export interface Column<Row> {
   name: string
   cell: (row: Row) => ComponentChildren
   /**
-   * `end`: numbers and times. `main`: takes what room is left, and leads the card; `state` stands
+   * `end`: numbers and times. `main`: takes what room is left, and leads the card; `state` is
    * beside it there.
    */
   kind?: 'end' | 'main' | 'state'

@@ -3,7 +3,7 @@ import { href } from '../state/router.ts'
 import { Link } from './button.tsx'
 import { FilterBar, TextFilter } from './filter-bar.tsx'
 
-/** Whose something is: an operator alone sees more than one tenant. */
+/** Whose something is. Only an operator sees more than one tenant. */
 export function TenantName({ of }: { of: string | null }) {
   const { may } = useSession()
   if (of === null) return <span class="faint">operator</span>

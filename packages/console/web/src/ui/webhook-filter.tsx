@@ -5,7 +5,7 @@ import { shortId } from '../text/format.ts'
 import { Link } from './button.tsx'
 import { ChoiceFilter, TextFilter } from './filter-bar.tsx'
 
-/** A choice of names where there are few enough; else its id is asked for. */
+/** A choice of names where there are few webhooks; else a field for the id. */
 export function WebhookFilter({
   value,
   onValue,

@@ -1,4 +1,4 @@
-/** What waits for somebody: each line leads to where it is mended. Nothing waits: one quiet line. */
+/** Webhooks and dead letters that need a person's attention, each with a link to its screen. */
 import type { ComponentChildren } from 'preact'
 import type { Attempt, Webhook } from '../../server/contract.ts'
 import { call } from '../../server/call.ts'

@@ -27,7 +27,7 @@ export function useSpan() {
   return { name, span: SPANS[name], setSpan: (span: SpanName) => set({ span }) }
 }
 
-/** `null`: whoever asks may not see them. */
+/** `null`: the session may not see them. */
 export function useStats(of: { webhookId?: string } | null) {
   const { name, span } = useSpan()
   return useQuery(

@@ -9,8 +9,8 @@ import { say } from '../../ui/toasts.tsx'
 import { WebhookForm } from './webhook-form.tsx'
 
 /**
- * The values of its headers are asked for besides: a list and a get mask them. The form begins with the
- * webhook as it was when it was opened or saved: what others change meanwhile takes nothing from it.
+ * The values of its headers are loaded by another call: a list and a get mask them. The form keeps
+ * the webhook as it was when the form was opened or saved, whatever others change meanwhile.
  */
 export function EditWebhook({ webhook, onChanged }: { webhook: Webhook; onChanged: () => void }) {
   const { id } = webhook

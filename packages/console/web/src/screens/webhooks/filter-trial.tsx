@@ -1,4 +1,4 @@
-/** Which recent events a filter lets through, requested while it is written. */
+/** Which recent events a filter matches, loaded while the filter is written. */
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../../server/call.ts'
 import { useQuery } from '../../state/use-query.ts'

@@ -43,7 +43,7 @@ export function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose:
     if (!done) return
     say(`${plural(done.deliveries, 'delivery', 'deliveries')} on their way`)
     onClose()
-    // There stands how far it is.
+    // That screen shows the progress.
     go(href(`webhooks/${webhook.id}`))
   }
   return (

@@ -82,7 +82,7 @@ export function WebhookOverview({ webhook }: { webhook: Webhook }) {
   )
 }
 
-/** The secret is asked for when somebody wants to see it, not before. */
+/** The secret is loaded only when it is to be shown. */
 function Signing({ id }: { id: string }) {
   const [secret, setSecret] = useState('')
   const { busy, problem, run } = useChange()
