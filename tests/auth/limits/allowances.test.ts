@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Answer, Ask } from '../../../packages/auth/src/tables/allowance-terms.ts'
+import type { Answer, AllowanceRequest } from '../../../packages/auth/src/tables/allowance-terms.ts'
 import { takeAllowances } from '../../../packages/auth/src/tables/allowances.ts'
 import { startHost } from '../support/host.ts'
 import { Ledger } from '../support/ledger.ts'
@@ -27,19 +27,19 @@ t.test('Postgres grants what the model of it grants', async (t) => {
     // Now and then the clock is set back or forward.
     now += turn % 50 === 49 ? upTo(60_000) - 30_000 : upTo(900)
     const holder = HOLDERS[upTo(2)] as string
-    const asks = rules
+    const requests = rules
       .filter(() => random() < 0.5)
-      .map((rule): Ask => {
+      .map((rule): AllowanceRequest => {
         const known = stamps.get(`${rule.subject}/${rule.period}`) ?? []
         const stamp = known[upTo(known.length - 1)]
         const returns = stamp === undefined || random() < 0.7 ? [] : [{ stamp, count: 1 + upTo(2) }]
         return { rule, want: upTo(4), ahead: upTo(20), held: upTo(2), returns }
       })
     const lateMs = 5 + upTo(20)
-    const answers = await takeAllowances(app.svc.database, { holder, lateMs, asks }, now)
-    const expected = asks.map((ask) => ledger.take(ask, { holder, lateMs, now }))
+    const answers = await takeAllowances(app.svc.database, { holder, lateMs, requests }, now)
+    const expected = requests.map((request) => ledger.take(request, { holder, lateMs, now }))
     t.same(answers.map(rounded), expected.map(rounded), `turn ${turn}`)
-    for (const [index, { rule }] of asks.entries()) {
+    for (const [index, { rule }] of requests.entries()) {
       const id = `${rule.subject}/${rule.period}`
       stamps.set(id, [...(stamps.get(id) ?? []), answers[index]?.stamp ?? 0].slice(-5))
     }
@@ -57,8 +57,8 @@ const rounded = (answer: Answer): Answer => ({
 t.test('Postgres decides by its own clock where none is passed in', async (t) => {
   const { app } = await startHost(t)
   const rule = { subject: 'key:a', period: 60, limit: 3 } as const
-  const ask = { rule, want: 2, ahead: 0, held: 0, returns: [] }
-  const batch = { holder: HOLDERS[0] as string, lateMs: 5, asks: [ask] }
+  const request = { rule, want: 2, ahead: 0, held: 0, returns: [] }
+  const batch = { holder: HOLDERS[0] as string, lateMs: 5, requests: [request] }
   const [first] = await takeAllowances(app.svc.database, batch)
   const [second] = await takeAllowances(app.svc.database, batch)
   t.match(first, { granted: 2, used: 2 })

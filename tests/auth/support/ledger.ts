@@ -2,7 +2,7 @@
  * What `take_allowances` does in Postgres, for one limit or quota, in memory and with a clock that is
  * passed in: a model of processes then needs no database. A test compares the two.
  */
-import type { Answer, Ask } from '../../../packages/auth/src/tables/allowance-terms.ts'
+import type { Answer, AllowanceRequest } from '../../../packages/auth/src/tables/allowance-terms.ts'
 
 interface Entry {
   at: number
@@ -25,43 +25,43 @@ export class Ledger {
   #windows = new Map<string, { entries: Entry[]; holders: Holder[] }>()
   #quotas = new Map<string, { start: number; granted: number }>()
 
-  take(ask: Ask, terms: Terms): Answer {
-    return typeof ask.rule.period === 'number'
-      ? this.#takeOfWindow(ask, terms)
-      : this.#takeOfQuota(ask, terms)
+  take(request: AllowanceRequest, terms: Terms): Answer {
+    return typeof request.rule.period === 'number'
+      ? this.#takeOfWindow(request, terms)
+      : this.#takeOfQuota(request, terms)
   }
 
-  #takeOfWindow(ask: Ask, { holder, lateMs, now }: Terms): Answer {
-    const { subject, period, limit } = ask.rule
+  #takeOfWindow(request: AllowanceRequest, { holder, lateMs, now }: Terms): Answer {
+    const { subject, period, limit } = request.rule
     const id = `${subject}/${period}`
     const stored = this.#windows.get(id) ?? { entries: [], holders: [] }
     const row = structuredClone(stored)
     const windowMs = Number(period) * 1000
     const sliceMs = limit > 128 ? windowMs / 128 : Number.NaN
-    for (const { stamp, count } of ask.returns) {
+    for (const { stamp, count } of request.returns) {
       const later = row.entries.filter(({ at }) => at >= stamp)
       const entry = later.toSorted((one, other) => one.at - other.at)[0]
       if (entry) entry.count = Math.max(0, entry.count - count)
     }
-    const isSetBack =
+    const isRestored =
       row.entries.some(({ at }) => at > now + 5000) ||
       row.holders.some((one) => one.id !== holder && one.until > now + 60_000)
     for (const entry of row.entries) if (entry.at > now + 5000) entry.at = now
     row.entries = row.entries.filter(({ at, count }) => at + windowMs > now && count > 0)
     const used = sumOf(row.entries.map(({ count }) => count))
     const unsure = sumOf(row.entries.filter(({ at }) => at > now).map(({ count }) => count))
-    const granted = Math.max(0, Math.min(ask.want, limit - used))
+    const granted = Math.max(0, Math.min(request.want, limit - used))
     row.holders = row.holders
       .filter((one) => one.id !== holder && one.until > now)
       .map((one) => ({ ...one, until: Math.min(one.until, now + 60_000) }))
     const others = sumOf(row.holders.map(({ held }) => held))
     const most = limit > 10 ? Math.floor(limit / 10) : 0
     const share = Math.ceil(most / (row.holders.length + 1))
-    const room = Math.min(share, most - others) - ask.held
-    const ahead = Math.max(0, Math.min(ask.ahead, limit - used - granted, room))
+    const room = Math.min(share, most - others) - request.held
+    const ahead = Math.max(0, Math.min(request.ahead, limit - used - granted, room))
     const validMs = Math.min(windowMs, 60_000)
-    if (ask.ahead > 0 || ask.held + ahead > 0) {
-      row.holders.push({ id: holder, held: ask.held + ahead, until: now + validMs })
+    if (request.ahead > 0 || request.held + ahead > 0) {
+      row.holders.push({ id: holder, held: request.held + ahead, until: now + validMs })
     }
     let stamp = now + lateMs
     if (granted + ahead > 0) {
@@ -75,25 +75,25 @@ export class Ledger {
     }
     const first = Math.min(...row.entries.map(({ at }) => at))
     const retryMs = row.entries.length === 0 ? null : Math.max(0, first + windowMs - now)
-    const isChanged = granted + ahead > 0 || ask.returns.length > 0 || isSetBack
+    const isChanged = granted + ahead > 0 || request.returns.length > 0 || isRestored
     if (isChanged || heldIn(row.holders) !== heldIn(stored.holders)) this.#windows.set(id, row)
     const all = used + granted + ahead
     return { granted, ahead, stamp, used: all, validMs, retryMs, othersHold: others + unsure }
   }
 
-  #takeOfQuota(ask: Ask, { now }: Terms): Answer {
-    const { subject, period, limit } = ask.rule
+  #takeOfQuota(request: AllowanceRequest, { now }: Terms): Answer {
+    const { subject, period, limit } = request.rule
     const id = `${subject}/${period}`
     const row = this.#quotas.get(id) ?? { start: -Infinity, granted: 0 }
     this.#quotas.set(id, row)
     const start = startOf(String(period), now)
     if (row.start < start) Object.assign(row, { start, granted: 0 })
-    for (const { stamp, count } of ask.returns) {
+    for (const { stamp, count } of request.returns) {
       if (stamp === row.start) row.granted = Math.max(0, row.granted - count)
     }
-    const granted = Math.max(0, Math.min(ask.want, limit - row.granted))
+    const granted = Math.max(0, Math.min(request.want, limit - row.granted))
     const left = limit - row.granted - granted
-    const ahead = Math.max(0, Math.min(ask.ahead, Math.trunc(left / 10)))
+    const ahead = Math.max(0, Math.min(request.ahead, Math.trunc(left / 10)))
     row.granted += granted + ahead
     const end = endOf(String(period), row.start)
     const validMs = end === null ? null : end - now

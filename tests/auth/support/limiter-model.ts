@@ -112,7 +112,7 @@ export class LimiterModel {
         // On the way, in Postgres, on the way back.
         this.#after(this.#delay(), () => {
           const terms = { ...batch, now: this.now + this.#offsetMs }
-          const answers = batch.asks.map((ask) => this.#ledger.take(ask, terms))
+          const answers = batch.requests.map((request) => this.#ledger.take(request, terms))
           const isLost = this.#random() < (this.#options.lostShare ?? 0)
           if (isLost) this.#in(process, 2000, () => done(new Error('no answer')))
           else this.#in(process, this.#delay(), () => done(answers))

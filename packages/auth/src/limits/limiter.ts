@@ -5,7 +5,7 @@
  * loop are passed in.
  */
 import type { Rule } from '../tables/allowance-terms.ts'
-import { AskQueue, type AskQueueParts } from './ask-queue.ts'
+import { AllowanceQueue, type AllowanceQueueParts } from './allowance-queue.ts'
 import type { Meter } from './meter.ts'
 import { MeterRegistry, type MeterSet } from './meter-registry.ts'
 import { costOf, WaitingRequests, type Verdict, type WaitingRequest } from './waiting-requests.ts'
@@ -15,17 +15,17 @@ const LONGEST_WAIT_MS = 2000
 const SWEPT = 2000
 
 export class Limiter {
-  #parts: AskQueueParts
+  #parts: AllowanceQueueParts
   #meters = new MeterRegistry()
   #waiting = new WaitingRequests()
-  #asks: AskQueue
+  #queue: AllowanceQueue
   #swept: Iterator<Meter> | undefined
   /** Meters with allowances for requests that were refused by another limit: for the next sweep. */
   #unspent = new Set<Meter>()
 
-  constructor(parts: AskQueueParts) {
+  constructor(parts: AllowanceQueueParts) {
     this.#parts = parts
-    this.#asks = new AskQueue(parts, {
+    this.#queue = new AllowanceQueue(parts, {
       needOf: (meter) => this.#waiting.needOf(meter),
       answered: (meters, now) => this.#answered(meters, now),
       failed: (meters) => this.#failed(meters),
@@ -45,7 +45,7 @@ export class Limiter {
     const now = this.#parts.now()
     const verdict = this.#take(set, cost, now)
     if (verdict !== 'passed') return verdict
-    for (const meter of set.meters) if (meter.isLow(now)) this.#asks.add(meter)
+    for (const meter of set.meters) if (meter.isLow(now)) this.#queue.add(meter)
     return verdict
   }
 
@@ -54,7 +54,7 @@ export class Limiter {
    */
   wait(set: MeterSet, cost: number, settle: (verdict: Verdict) => void): void {
     const now = this.#parts.now()
-    if (this.#asks.isPaused(now)) {
+    if (this.#queue.isPaused(now)) {
       this.#parts.schedule(() => settle('unavailable'))
       return
     }
@@ -65,10 +65,10 @@ export class Limiter {
   /** Gives back allowances of keys without recent requests, and drops meters without use. */
   sweep(): void {
     const now = this.#parts.now()
-    this.#asks.flush()
+    this.#queue.flush()
     for (const meter of this.#unspent) {
       meter.prune(now)
-      if (meter.hasReturns) this.#asks.add(meter)
+      if (meter.hasReturns) this.#queue.add(meter)
       if (!meter.hasUnspent) this.#unspent.delete(meter)
     }
     this.#swept ??= this.#meters.values()
@@ -83,7 +83,7 @@ export class Limiter {
         if (meter.isBlank(now)) this.#meters.drop(meter)
         else meter.release(now)
       }
-      if (meter.hasReturns) this.#asks.add(meter)
+      if (meter.hasReturns) this.#queue.add(meter)
     }
   }
 
@@ -93,13 +93,13 @@ export class Limiter {
     for (const meter of this.#meters.values()) {
       meter.prune(now)
       meter.release(now)
-      if (meter.hasReturns) this.#asks.add(meter)
+      if (meter.hasReturns) this.#queue.add(meter)
     }
   }
 
   /** Whether no meter has anything to request or to give back. */
   get isSettled(): boolean {
-    return this.#asks.isSettled
+    return this.#queue.isSettled
   }
 
   get size(): number {
@@ -133,7 +133,7 @@ export class Limiter {
     for (const meter of set.meters) {
       if (meter.holds(costOf(meter, set, cost))) continue
       this.#waiting.add(meter, request)
-      this.#asks.addAwaited(meter)
+      this.#queue.addAwaited(meter)
     }
   }
 
@@ -143,7 +143,7 @@ export class Limiter {
       meter.prune(now)
       if (meter.hasUnspent) this.#unspent.add(meter)
       const isInUse = meter.hasReturns || now - meter.usedAt < 1000
-      if (isInUse && meter.isLow(now)) this.#asks.add(meter)
+      if (isInUse && meter.isLow(now)) this.#queue.add(meter)
     }
   }
 
@@ -157,7 +157,7 @@ export class Limiter {
 
   #failed(meters: readonly Meter[]): void {
     const waiting = this.#waiting.takeAll(meters)
-    for (const request of [...waiting, ...this.#waiting.takeUnasked()]) {
+    for (const request of [...waiting, ...this.#waiting.takeNotRequested()]) {
       settle(request, 'unavailable')
     }
   }

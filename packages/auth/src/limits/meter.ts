@@ -4,7 +4,7 @@
  * a monotonic clock. See docs/limits.md for the bounds that follow from this.
  */
 import { aheadOf, targetAfter } from './ahead-target.ts'
-import { idOf, type Answer, type Ask, type Rule } from '../tables/allowance-terms.ts'
+import { idOf, type Answer, type AllowanceRequest, type Rule } from '../tables/allowance-terms.ts'
 import { Portions } from './portions.ts'
 import { SlidingLog } from './sliding-log.ts'
 
@@ -31,14 +31,14 @@ export class Meter {
   /** When a request last used it. */
   usedAt = 0
   /** A statement is under way that requests allowances of this meter. */
-  isAsking = false
+  isRequested = false
   /** It was dropped because it was unused: the limiter must look it up again. */
   isDropped = false
   readonly #portions = new Portions()
   #target = 0
   /** How many to hold ahead of need: what follows from the target and the limit. */
   #ahead: number
-  #askedAt = -Infinity
+  #requestedAt = -Infinity
   #releasedAt = -Infinity
   #deniedUntil = -Infinity
   #nothingAheadUntil = -Infinity
@@ -92,7 +92,7 @@ export class Meter {
 
   /** Whether to request allowances ahead of need. */
   isLow(now: number): boolean {
-    if (this.isAsking) return false
+    if (this.isRequested) return false
     if (this.#portions.hasReturns) return true
     if (this.#portions.held * 2 >= this.#ahead) return false
     return now >= this.#deniedUntil && now >= this.#nothingAheadUntil
@@ -104,10 +104,10 @@ export class Meter {
   }
 
   /** `waiting`: how many allowances requests wait for. */
-  ask(waiting: number, holder: string, now: number): Ask {
-    this.isAsking = true
-    this.#aim(targetAfter(now - this.#askedAt, this.#target, this.#ahead))
-    this.#askedAt = now
+  request(waiting: number, holder: string, now: number): AllowanceRequest {
+    this.isRequested = true
+    this.#aim(targetAfter(now - this.#requestedAt, this.#target, this.#ahead))
+    this.#requestedAt = now
     const held = this.#portions.heldAheadBy(holder)
     const isIdle = this.usedAt <= this.#releasedAt
     const ahead = isIdle ? 0 : Math.max(0, this.#ahead - held)
@@ -119,8 +119,8 @@ export class Meter {
    * `sentAt`: when the statement was sent. What was granted to requests that wait may be used until
    * `lateMs` after that, since Postgres counts it from then on.
    */
-  apply(ask: Ask, answer: Answer, { sentAt, lateMs, holder, now }: Sending): void {
-    this.isAsking = false
+  apply(request: AllowanceRequest, answer: Answer, { sentAt, lateMs, holder, now }: Sending): void {
+    this.isRequested = false
     const { granted, ahead, stamp, used, validMs, retryMs } = answer
     const validUntil = validMs === null ? Infinity : sentAt + validMs
     const isWindow = this.log !== null
@@ -137,18 +137,18 @@ export class Meter {
     this.#others = Math.max(0, used - this.#portions.held - (this.log?.count ?? 0))
     this.#staleAt = isWindow ? now + this.windowMs : validUntil
     this.#freeAt = retryMs === null ? null : sentAt + retryMs
-    if (granted < ask.want) this.#denied(answer, sentAt)
+    if (granted < request.want) this.#denied(answer, sentAt)
     else if (used < this.rule.limit) this.#deniedUntil = -Infinity
     if (granted > 0) this.#recheckMs = FIRST_RECHECK_MS
     // A request for more would get nothing before something is free.
-    if (ask.ahead > 0 && ahead === 0) {
+    if (request.ahead > 0 && ahead === 0) {
       this.#nothingAheadUntil = now + Math.min(retryMs ?? Infinity, MORE_AHEAD_MS)
     }
   }
 
   /** A statement without an answer may have granted something. None of it is used. */
   failed(): void {
-    this.isAsking = false
+    this.isRequested = false
   }
 
   /** How many more requests it can let through at all. */
@@ -176,7 +176,7 @@ export class Meter {
   isBlank(now: number): boolean {
     this.prune(now)
     const isEmpty = this.#portions.isEmpty && (this.log === null || this.log.count === 0)
-    return isEmpty && !this.isAsking && !this.hasReturns
+    return isEmpty && !this.isRequested && !this.hasReturns
   }
 
   /** How much is left of the limit, as far as this process knows. */

@@ -38,8 +38,8 @@ export class WaitingRequests {
   }
 
   /** Takes the requests for which no statement is under way. */
-  takeUnasked(): WaitingRequest[] {
-    return this.takeAll([...this.#byMeter.keys()].filter((meter) => !meter.isAsking))
+  takeNotRequested(): WaitingRequest[] {
+    return this.takeAll([...this.#byMeter.keys()].filter((meter) => !meter.isRequested))
   }
 
   /** What they need in all: of the requests of a key no more than its other limits can let through. */

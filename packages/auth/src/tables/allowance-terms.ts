@@ -10,7 +10,7 @@ export interface Rule {
   readonly limit: number
 }
 
-export interface Ask {
+export interface AllowanceRequest {
   readonly rule: Rule
   /** How many allowances the waiting requests need. */
   readonly want: number
@@ -50,7 +50,7 @@ export interface Batch {
   holder: string
   /** Allowances of waiting requests are used within this time, or given back. */
   lateMs: number
-  asks: readonly Ask[]
+  requests: readonly AllowanceRequest[]
 }
 
 export const idOf = ({ subject, period }: Rule): string => `${subject}/${period}`

@@ -5,10 +5,10 @@ import type { Answer, Batch } from './allowance-terms.ts'
 /** `atMs`: in place of the time of Postgres, for tests. */
 export async function takeAllowances(
   db: Db,
-  { holder, lateMs, asks }: Batch,
+  { holder, lateMs, requests }: Batch,
   atMs: number | null = null,
 ): Promise<Answer[]> {
-  const returns = asks.flatMap(({ returns: given }, index) =>
+  const returns = requests.flatMap(({ returns: given }, index) =>
     given.map(({ stamp, count }) => ({ place: index + 1, stamp, count })),
   )
   const { rows } = await db.query(
@@ -20,12 +20,12 @@ export async function takeAllowances(
     [
       holder,
       lateMs,
-      arrayOf(asks.map(({ rule }) => rule.subject)),
-      arrayOf(asks.map(({ rule }) => rule.period)),
-      arrayOf(asks.map(({ rule }) => rule.limit)),
-      arrayOf(asks.map(({ want }) => want)),
-      arrayOf(asks.map(({ ahead }) => ahead)),
-      arrayOf(asks.map(({ held }) => held)),
+      arrayOf(requests.map(({ rule }) => rule.subject)),
+      arrayOf(requests.map(({ rule }) => rule.period)),
+      arrayOf(requests.map(({ rule }) => rule.limit)),
+      arrayOf(requests.map(({ want }) => want)),
+      arrayOf(requests.map(({ ahead }) => ahead)),
+      arrayOf(requests.map(({ held }) => held)),
       arrayOf(returns.map(({ place }) => place)),
       arrayOf(returns.map(({ stamp }) => stamp)),
       arrayOf(returns.map(({ count }) => count)),

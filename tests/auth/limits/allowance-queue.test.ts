@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Batch } from '../../../packages/auth/src/tables/allowance-terms.ts'
-import { AskQueue } from '../../../packages/auth/src/limits/ask-queue.ts'
+import { AllowanceQueue } from '../../../packages/auth/src/limits/allowance-queue.ts'
 import { Meter } from '../../../packages/auth/src/limits/meter.ts'
 
 const SLOTS = 200
@@ -11,7 +11,7 @@ const meterOf = (subject: string): Meter => new Meter({ subject, period: 60, lim
 function startQueue() {
   const sent: Batch[] = []
   const due: (() => void)[] = []
-  const queue = new AskQueue(
+  const queue = new AllowanceQueue(
     {
       send: (batch) => void sent.push(batch),
       now: () => 0,
@@ -27,7 +27,7 @@ function startQueue() {
 }
 
 const subjectsOf = (batch: Batch | undefined): string[] =>
-  batch?.asks.map(({ rule }) => rule.subject) ?? []
+  batch?.requests.map(({ rule }) => rule.subject) ?? []
 
 t.test(
   'the limits that requests wait for are asked for before those that are given back',
@@ -38,7 +38,7 @@ t.test(
     run()
     t.equal(sent.length, 2)
     t.equal(subjectsOf(sent[0])[0], 'key:awaited')
-    t.equal(sent[0]?.asks.length, SLOTS)
+    t.equal(sent[0]?.requests.length, SLOTS)
   },
 )
 

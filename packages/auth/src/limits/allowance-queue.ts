@@ -5,8 +5,8 @@
 import type { Answer, Batch } from '../tables/allowance-terms.ts'
 import type { Meter } from './meter.ts'
 
-export interface AskQueueParts {
-  /** Answers in the order of the asks. Calls `done` once. */
+export interface AllowanceQueueParts {
+  /** Answers in the order of the requests. Calls `done` once. */
   send: (batch: Batch, done: (answers: readonly Answer[] | Error) => void) => void
   /** Milliseconds of a monotonic clock. */
   now: () => number
@@ -15,7 +15,7 @@ export interface AskQueueParts {
   newHolder: () => string
 }
 
-export interface AskEvents {
+export interface AllowanceQueueEvents {
   /** The meters that requests wait for. */
   needOf: (meter: Meter) => number
   /** The meters have the answer. */
@@ -23,7 +23,7 @@ export interface AskEvents {
   failed: (meters: readonly Meter[]) => void
 }
 
-const MAX_ASKS = 200
+const MAX_REQUESTS = 200
 const MAX_STATEMENTS = 2
 /** How long no other statement is sent after a failed one. */
 const PAUSE_MS = 100
@@ -32,9 +32,9 @@ const FIRST_LATE_MS = 50
 const SHORTEST_LATE_MS = 5
 const LONGEST_LATE_MS = 2000
 
-export class AskQueue {
-  #parts: AskQueueParts
-  #events: AskEvents
+export class AllowanceQueue {
+  #parts: AllowanceQueueParts
+  #events: AllowanceQueueEvents
   /** Requests wait for these meters: they go into a statement before the others. */
   #awaited = new Set<Meter>()
   /** These meters give allowances back, or get some ahead of need. */
@@ -45,7 +45,7 @@ export class AskQueue {
   #lateMs = FIRST_LATE_MS
   #pausedUntil = -Infinity
 
-  constructor(parts: AskQueueParts, events: AskEvents) {
+  constructor(parts: AllowanceQueueParts, events: AllowanceQueueEvents) {
     this.#parts = parts
     this.#events = events
     this.#holder = parts.newHolder()
@@ -103,8 +103,8 @@ export class AskQueue {
     const next: Meter[] = []
     for (const meters of [this.#awaited, this.#others]) {
       for (const meter of meters) {
-        if (next.length === MAX_ASKS) return next
-        if (meter.isAsking) continue
+        if (next.length === MAX_REQUESTS) return next
+        if (meter.isRequested) continue
         meters.delete(meter)
         next.push(meter)
       }
@@ -114,12 +114,12 @@ export class AskQueue {
 
   #send(meters: readonly Meter[], sentAt: number): void {
     const [holder, lateMs] = [this.#holder, this.#lateMs]
-    const asks = meters.map((meter) => {
+    const requests = meters.map((meter) => {
       meter.prune(sentAt)
-      return meter.ask(this.#events.needOf(meter), holder, sentAt)
+      return meter.request(this.#events.needOf(meter), holder, sentAt)
     })
     this.#statements++
-    this.#parts.send({ holder, lateMs, asks }, (answers) => {
+    this.#parts.send({ holder, lateMs, requests }, (answers) => {
       this.#statements--
       const now = this.#parts.now()
       if (answers instanceof Error) this.#failed(meters, now)
@@ -127,7 +127,7 @@ export class AskQueue {
         this.#lateMs = nextLateMs(this.#lateMs, now - sentAt)
         const sending = { sentAt, lateMs, holder, now }
         for (const [index, meter] of meters.entries()) {
-          meter.apply(asks[index]!, answers[index]!, sending)
+          meter.apply(requests[index]!, answers[index]!, sending)
         }
         this.#events.answered(meters, now)
       }
