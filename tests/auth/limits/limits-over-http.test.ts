@@ -204,19 +204,6 @@ t.test('a verification for another service counts for limits and quota', async (
   t.match(await verify({ key: limited.key }), { valid: false, code: 'SVC_AUTH_RATE_LIMITED' })
 })
 
-t.test('a limited key lifts no limits', async (t) => {
-  const host = await startHost(t, { after })
-  const limits = [{ limit: 100, perSeconds: 60 }]
-  const { key, id, userId } = await host.makeKey({ scopes: ['auth:manage'], limits })
-  const refused = { status: 403, body: { code: 'SVC_AUTH_NOT_GRANTABLE' } }
-  const own = { key, body: { limits: null } }
-  t.match(await host.ask('PATCH', `/_auth/keys/${id}`, own), refused)
-  const create = (body: object) => host.ask('POST', `/_auth/users/${userId}/keys`, { key, body })
-  t.match(await create({}), refused)
-  t.match(await create({ limits: [{ limit: 101, perSeconds: 60 }] }), refused)
-  t.match(await create({ limits }), { status: 201, body: { limits } })
-})
-
 t.test('a limit with wrong values is a 400', async (t) => {
   const host = await startHost(t)
   const { id } = await host.makeUser()

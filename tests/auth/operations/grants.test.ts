@@ -34,3 +34,49 @@ t.test('a caller without admin grants read, write and the scopes that it holds',
   })
   t.equal((await ask('GET', path)).body.length, 5, 'what was refused was not made')
 })
+
+t.test(
+  'a restricted key can neither lift its restrictions nor make keys without them',
+  async (t) => {
+    const { ask, makeKey } = await startHost(t)
+    const scopes = ['auth:manage']
+    const expiresAt = '2999-01-01T00:00:00.000Z'
+    const office = await makeKey({ scopes })
+    await ask('PATCH', `/_auth/keys/${office.id}`, { body: { allowedIps: ['127.0.0.0/8'] } })
+    const brief = await makeKey({ scopes, expiresAt })
+    const refused = { status: 403, body: { code: 'SVC_AUTH_NOT_GRANTABLE' } }
+
+    const rows: [key: typeof office, lifted: object, within: object][] = [
+      [office, { allowedIps: null }, { allowedIps: ['127.0.0.1/32'] }],
+      [brief, { expiresAt: null }, { expiresAt: '2998-01-01T00:00:00.000Z' }],
+    ]
+    for (const [{ id, key, userId }, lifted, within] of rows) {
+      const make = (body: object) => ask('POST', `/_auth/users/${userId}/keys`, { key, body })
+      t.match(await ask('PATCH', `/_auth/keys/${id}`, { key, body: lifted }), refused)
+      t.match(await make({}), refused)
+      t.match(await make(lifted), refused)
+      const made = await make(within)
+      t.equal(made.status, 201)
+      const path = `/_auth/keys/${made.body.id}`
+      t.match(await ask('PATCH', path, { key, body: lifted }), refused)
+      t.equal((await ask('PATCH', path, { key, body: { enabled: false } })).status, 200)
+      t.equal((await ask('PATCH', path, { key, body: { label: 'x' } })).status, 200)
+      const free = await ask('POST', `/_auth/users/${userId}/keys`)
+      const rotated = await ask('POST', `/_auth/keys/${free.body.id}/rotate`, { key })
+      t.match(rotated, refused, 'a rotation would give it the text of a key that can do more')
+    }
+  },
+)
+
+t.test('a limited key lifts no limits', async (t) => {
+  const host = await startHost(t)
+  const limits = [{ limit: 100, perSeconds: 60 }]
+  const { key, id, userId } = await host.makeKey({ scopes: ['auth:manage'], limits })
+  const refused = { status: 403, body: { code: 'SVC_AUTH_NOT_GRANTABLE' } }
+  const own = { key, body: { limits: null } }
+  t.match(await host.ask('PATCH', `/_auth/keys/${id}`, own), refused)
+  const create = (body: object) => host.ask('POST', `/_auth/users/${userId}/keys`, { key, body })
+  t.match(await create({}), refused)
+  t.match(await create({ limits: [{ limit: 101, perSeconds: 60 }] }), refused)
+  t.match(await create({ limits }), { status: 201, body: { limits } })
+})

@@ -52,7 +52,7 @@ t.test('no operation on behalf of a tenant reaches another one', async (t) => {
   for (const method of Object.keys(by) as (keyof Within)[]) {
     const attack = ATTACKS[method]
     if (!attack) {
-      t.fail(`nobody has said how to attack ${method}: add it to ATTACKS`)
+      t.fail(`ATTACKS has no attack of ${method}: add one`)
       continue
     }
     const answer = await attack[0](by, { userId: user.id, keyId, key }).catch(

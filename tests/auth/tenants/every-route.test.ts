@@ -120,7 +120,7 @@ for (const victimTenant of ['acme', null]) {
     for (const route of routes) {
       const attack = ATTACKS[route]
       if (!attack) {
-        t.fail(`nobody has said how to attack ${route}: add it to ATTACKS`)
+        t.fail(`ATTACKS has no attack of ${route}: add one`)
         continue
       }
       const [method = ''] = route.split(' ')

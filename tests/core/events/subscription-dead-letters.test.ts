@@ -142,3 +142,25 @@ t.test(
     await t.rejects(events.redrive('mailing'), { code: 'SVC_CORE_INVALID_SUBSCRIPTION' })
   },
 )
+
+t.test('dead letters are redriven by pg-boss', async (t) => {
+  const attempts: number[] = []
+  let isBroken = true
+  const { app, core } = await startHost(t, {
+    core: { worker: { maxAttempts: 1 } },
+    setUp: ({ svc }) =>
+      svc.events.subscribe('a', (_payload, { attempt }) => {
+        attempts.push(attempt)
+        if (isBroken) throw new Error('not yet')
+      }),
+  })
+  await app.svc.events.publish('a', 1)
+  await until(
+    () => core.queues.deadLetters(core.db, '__svc.sub/a', {}),
+    ({ length }) => length === 1,
+  )
+  isBroken = false
+  t.equal(await app.svc.jobs.redrive('__svc.sub/a.dlq'), 1)
+  await until(() => attempts.length === 2)
+  t.strictSame(await core.queues.deadLetters(core.db, '__svc.sub/a', {}), [])
+})

@@ -1,11 +1,7 @@
 /** Every management route, attacked by a key of another tenant with the ids of this one. */
-import Fastify, { type FastifyInstance } from 'fastify'
-import t, { type Test } from 'tap'
-import { svcAuth } from '@svc/auth'
-import { svcCore } from '@svc/core'
-import { svcWebhooks } from '@svc/webhooks'
-import { freshDatabase } from '../../support/fresh-database.ts'
+import t from 'tap'
 import { until } from '../../support/until.ts'
+import { startGuarded } from '../support/guarded-host.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 interface Victim {
@@ -92,56 +88,6 @@ const ATTACKS: Record<string, Attack> = {
   'GET /public-keys': { path: () => '/public-keys', refused: isSilent },
 }
 
-/** The management routes of a host, wildcards and automatic HEAD routes left out. */
-function watchRoutes(app: FastifyInstance): string[] {
-  const routes: string[] = []
-  app.addHook('onRoute', ({ method, url }) => {
-    if (!url.startsWith('/_webhooks') || url.endsWith('*') || url.endsWith('/')) return
-    for (const one of [method].flat()) {
-      if (one !== 'HEAD') routes.push(`${one} ${url.slice('/_webhooks'.length)}`)
-    }
-  })
-  return routes
-}
-
-async function startGuarded(t: Test) {
-  const app = Fastify({ pluginTimeout: 60_000 })
-  t.teardown(() => app.close())
-  const routes = watchRoutes(app)
-  await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 4 } })
-  await app.register(svcAuth, { excludePaths: ['/hooks/*'] })
-  await app.register(svcWebhooks, {
-    allowedEvents: ['order.created'],
-    allowedNetworks: ['127.0.0.0/8'],
-    inboundLog: { rawBodies: true },
-    inbound: {
-      sender: {
-        path: '/hooks/:tenant',
-        publishAs: 'order.created',
-        verify: () => true,
-        tenant: (request) =>
-          (request.params as { tenant: string }).tenant.replace('none', '') || null,
-      },
-    },
-  })
-  await app.ready()
-  const keyOf = async (tenant: string | null, scopes: string[]) => {
-    const email = `${Math.random()}@example.com`
-    const user = await app.svc.auth.createUser({ email, name: 'User', tenant })
-    return (await app.svc.auth.createApiKey({ userId: user.id, scopes })).key
-  }
-  const ask = async (key: string, method: string, path: string, body?: object) => {
-    const answer = await app.inject({
-      method: method as 'GET',
-      url: `/_webhooks${path}`,
-      headers: { 'x-api-key': key },
-      ...(body ? { payload: body } : {}),
-    })
-    return { status: answer.statusCode, body: answer.body }
-  }
-  return { app, routes, keyOf, ask }
-}
-
 for (const tenant of ['acme', null]) {
   t.test(`no route lets a key of one tenant reach ${tenant ?? 'the operator'}`, async (t) => {
     const { app, routes, keyOf, ask } = await startGuarded(t)
@@ -180,7 +126,7 @@ for (const tenant of ['acme', null]) {
     for (const route of routes) {
       const attack = ATTACKS[route]
       if (!attack) {
-        t.fail(`nobody has said how to attack ${route}: add it to ATTACKS`)
+        t.fail(`ATTACKS has no attack of ${route}: add one`)
         continue
       }
       const [method = ''] = route.split(' ')
