@@ -1,11 +1,11 @@
--- Processes keep the filters of recipients in memory. Here they see, with each publish, whether what
--- they keep still holds.
+-- Processes keep the filters of recipients in memory. Each publish reads from this table whether the
+-- filters that its process keeps are still current.
 create table svc."__svc.filter_changes" (
-  -- Of recipients who asked for the same event and have the same tenant. A hash: two circles that share
-  -- one are read more often, and an erased tenant leaves no name behind.
+  -- The filters of one event name and one tenant, as a hash. Two sets with the same hash are only read
+  -- more often, and an erased tenant leaves no name behind.
   filter_set bigint not null,
-  -- Transactions do not commit in the order of their numbers: whether a process has read what this one
-  -- wrote is asked of the snapshot with which it read.
+  -- Transactions do not commit in the order of their ids. Whether a process has read this change is
+  -- decided by the snapshot with which it has read the filters.
   changed_by xid8 not null default pg_current_xact_id(),
   changed_at timestamptz not null default clock_timestamp()
 );
