@@ -1,5 +1,5 @@
--- Which portion of usage each process has written last: one that it sends again, since it got no
--- answer, is counted once.
+-- The portion of usage that each process has written last. A portion that is sent again, because
+-- the answer was lost, is counted once.
 create table svc."__svc.auth.usage_writers" (
   writer uuid primary key,
   portion bigint not null,

@@ -1,4 +1,4 @@
--- Who has signed in to the console. Of the token in the cookie the hash alone is stored.
+-- Who has signed in to the console. Of the token in the cookie only the hash is stored.
 create table svc."__svc.console.sessions" (
   id uuid primary key,
   token_hash bytea not null unique,
@@ -18,7 +18,7 @@ create table svc."__svc.console.sessions" (
 create index on svc."__svc.console.sessions" (expires_at);
 create index on svc."__svc.console.sessions" (tenant, id) where tenant is not null;
 
--- Links of the portal that nobody has followed yet.
+-- Links of the portal that have not been followed yet.
 create table svc."__svc.console.portal_codes" (
   code_hash bytea primary key,
   tenant text collate "C" not null,

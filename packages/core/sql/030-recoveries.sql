@@ -1,13 +1,13 @@
 -- Work that puts deliveries of one group back on their way, in portions and at a pace: see
--- recoveries-table.ts. Apart from "__svc.job_moves", since a host of an older version takes what it
--- does not know there for something else.
+-- recoveries-table.ts. In a table of its own, since a host of an older version would misread such
+-- rows in "__svc.job_moves".
 create table svc."__svc.recoveries" (
   -- A UUIDv7: newest first is a sort by id.
   id uuid primary key,
   queue text collate "C" not null,
   group_id text collate "C" not null,
-  -- 'dead': dead letters. 'failed': jobs that wait for their next attempt. 'missing': what the worker of
-  -- the queue says.
+  -- 'dead': dead letters. 'failed': jobs that wait for their next attempt. 'missing': what the
+  -- worker of the queue determines.
   what text not null check (what in ('dead', 'failed', 'missing')),
   since timestamptz not null,
   until timestamptz not null,

@@ -1,6 +1,6 @@
--- Text: a console may have the host's own login, and its ids of users. It writes the table anew, which
--- is quick: it holds what people have changed in a year. Some databases have it so already, from a 020
--- that was never released.
+-- Text: a console may have the host's own login, and its ids of users. It rewrites the table, which
+-- is quick: the table holds the changes of a year by people. Some databases have this type already,
+-- from a 020 that was never released.
 do $$ begin
   if exists (select from pg_attribute
               where attrelid = 'svc."__svc.audit"'::regclass and attname = 'actor_user_id'

@@ -7,6 +7,6 @@ alter table svc."__svc.webhooks.registrations"
   -- Of a disabled webhook: no probe before this moment.
   add column probe_after timestamptz;
 
--- The few that the periodic tasks look at.
+-- The few rows that the periodic tasks read.
 create index failing_webhooks on svc."__svc.webhooks.registrations" (id)
   where failing_since is not null or disabled_reason = 'failing';

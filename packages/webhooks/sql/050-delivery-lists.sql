@@ -18,9 +18,9 @@ language sql immutable parallel safe as $$
   select substr(event_id, strpos(event_id, E'\x1f') + 1)
 $$;
 
--- Each page of a list is a walk along one of these. A delivery that succeeded pays for three of them:
--- the others hold rows that are few. Made for each day apart: days that are large already go without
--- until they are dropped, since their indexes would hold up the boot and every settle meanwhile.
+-- Each page of a list is read along one of these indexes. A successful delivery is in three of
+-- them: the others hold few rows. They are created for each day: days that are large already have
+-- none until they are dropped, since creating them would delay the boot and every settle.
 do $do$
 declare
   parent constant regclass := 'svc."__svc.webhooks.delivery_log"';

@@ -24,7 +24,7 @@ create table svc."__svc.webhooks.stats" (
   failed integer not null,
   skipped integer not null,
   dead integer not null,
-  -- How many took so long, by the bounds in histogram.ts.
+  -- The counts of each bucket, whose bounds are in duration-buckets.ts.
   durations integer[] not null,
   first_attempts integer[] not null,
   primary key (period, at, webhook_id, event)

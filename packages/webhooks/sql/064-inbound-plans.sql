@@ -1,5 +1,6 @@
--- What a request was found to be when it came, which a replay publishes: the headers that are kept have
--- masks, so that it cannot all be computed again. Rows of hosts of an older version have null here.
+-- The events of a request as determined when it came, which a replay publishes: the stored headers
+-- are masked, so they cannot all be computed again. Rows of hosts of an older version have null
+-- here.
 alter table svc."__svc.webhooks.inbound_log"
   -- Whether the source's `verify` had let it through.
   add column verified boolean,
