@@ -5,13 +5,16 @@ import { publishedEventId } from './event-id.ts'
 /** The result of one publish; `null` where its key was taken. */
 export type PublishedOrTaken = { id: string; duplicate: boolean } | null
 
-/** One row for the results of one publish, and the statement that writes it with its neighbours'. */
+/**
+ * One row for the results of one publish, and the statement that writes it with the rows of other
+ * publishes.
+ */
 export interface Alongside {
   write: (db: Db, rows: never[]) => Promise<void>
   rowOf: (results: PublishedOrTaken[]) => object
   /**
-   * Writes the rows in the statement that publishes their events, one event each. The rows are as
-   * they are where the events are new. @default none: `write`, in a transaction
+   * Writes the rows in the statement that publishes their events, one event each. The rows are
+   * written unchanged where the events are new. @default none: `write`, in a transaction
    */
   insert?: InsertPublished
 }

@@ -1,6 +1,6 @@
 /**
- * Publishes that have no transaction of a caller. Those of the same moment share a statement, which
- * is a transaction of its own.
+ * Publishes without a transaction of the caller. Concurrent ones share a statement, which is a
+ * transaction of its own.
  */
 import type { Database } from '../postgres/pools.ts'
 import { hasLostStatements, withPreparedStatements } from '../postgres/prepared-statements.ts'
@@ -39,7 +39,7 @@ type Result<P extends { results: unknown[] }> = P['results'][number]
 const LARGEST_CLAIMED_BATCH = 8
 
 export class BatchPublisher {
-  /** The terms, which hold for publishes in the caller's transactions as well. */
+  /** The terms, which also apply to publishes in the caller's transactions. */
   readonly terms: PublishTerms
   #database: Pick<Database, 'db' | 'pool'>
   #handover: JobHandover

@@ -8,7 +8,7 @@ import { isPlainObject, kindOf } from '../options/check-options.ts'
 import type { EventDefinition, EventDefinitions } from './define-events.ts'
 import { checkedHostEventName } from './validate-event.ts'
 
-/** What becomes of a payload that does not match. */
+/** What happens to a payload that does not match. */
 export type EventValidation = 'reject' | 'warn' | 'off'
 
 /** A defined event; what is not given is `null` or `false`. */
@@ -104,7 +104,7 @@ function assertDefinition(
 /** A compiler for each: two events may have schemas of one `$id`. */
 function compile(name: string, schema: object): ValidateFunction {
   const dialect: unknown = (schema as { $schema?: unknown }).$schema
-  // The later drafts give other meanings to keywords of draft 7, which TypeBox writes.
+  // In later drafts some keywords of draft 7, which TypeBox writes, have another meaning.
   const isLater = typeof dialect === 'string' && /draft\/20(?:19|20)-/.test(dialect)
   const ajv = isLater ? new Ajv2020(ajvOptions) : new Ajv(ajvOptions)
   addFormats.default(ajv)

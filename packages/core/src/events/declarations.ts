@@ -34,7 +34,7 @@ export class Declarations {
     this.#unwritten.push(subscribed)
   }
 
-  /** Until all that were added are written. */
+  /** Resolves when all subscriptions that were added are written. */
   write(): Promise<void> {
     if (this.#unwritten.length > 0) {
       const subscribed = this.#unwritten.splice(0)

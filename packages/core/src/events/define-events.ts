@@ -10,9 +10,12 @@ export interface EventDefinition {
   payload: object
   /** What it means, for those who receive it. @default none */
   description?: string
-  /** A payload that matches the schema: it is shown, and sent to try a webhook out. @default none */
+  /**
+   * A payload that matches the schema: it is shown in the docs, and sent as a test event. @default
+   * none
+   */
   example?: unknown
-  /** Whether it will go away. @default false */
+  /** Whether it will be removed. @default false */
   deprecated?: boolean
 }
 

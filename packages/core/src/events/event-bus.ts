@@ -131,7 +131,7 @@ export class EventBus {
   }
 
   /**
-   * Publishes what belongs together in one transaction, each event once for its key: `null` where that
+   * Publishes several events in one transaction, each event once for its key: `null` where the key
    * is taken. `alongside` is a row that is written in the same transaction.
    */
   async publishOnce(

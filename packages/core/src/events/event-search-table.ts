@@ -20,7 +20,7 @@ export interface FoundRow {
 
 export interface EventSpan {
   names: string[] | null
-  /** What the names of those that are left out begin with. */
+  /** Events whose names begin with this are left out. */
   except?: string | undefined
   id?: string | undefined
   reach: Reach

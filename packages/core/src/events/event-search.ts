@@ -1,7 +1,7 @@
 /**
- * `svc.events.search`: events, newest first. The table has no index in that order, since every publish
- * would pay for it; it is written in the order of time, so a BRIN index finds what lies between two
- * moments. The search goes back in spans that grow, and stops where it has enough.
+ * `svc.events.search`: events, newest first. The table has no index in that order, since every
+ * publish would pay for it; it is written in the order of time, so a BRIN index finds what lies
+ * between two moments. The search goes back in growing spans, and stops when the page is full.
  */
 import { Type, type Static } from '@sinclair/typebox'
 import { readOperation } from '../actions/define-operation.ts'
@@ -82,7 +82,7 @@ const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 /** How far back each span reaches, from where the search began; then all that is older. */
 const SPANS_MS = [MINUTE, 10 * MINUTE, 60 * MINUTE, 6 * 60 * MINUTE, DAY, 3 * DAY, 10 * DAY]
-/** A page that takes longer is cut short. */
+/** A page that takes longer than this has fewer items. */
 const LONGEST_SEARCH_MS = 1500
 
 const BEGIN = '-infinity'

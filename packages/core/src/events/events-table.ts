@@ -44,8 +44,8 @@ export async function findPayloads(
        join svc."__svc.events" as event on event.name = wanted.name and event.id = wanted.id`,
     [events.map(({ name }) => name), events.map(({ id }) => id), atMostBytes],
   )
-  // A timestamp takes pg longer to read than the rest of the row, and a host may have taught it to
-  // read another thing.
+  // pg needs longer to parse a timestamp than the rest of the row, and a host may have set another
+  // parser.
   return rows.map((row: StoredEvent) => ({ ...row, publishedAt: new Date(row.publishedAt) }))
 }
 
@@ -64,8 +64,8 @@ export async function findPayloadSizes(
 }
 
 /**
- * Something that came of these events is kept for `days` from now on, and shows them: they are kept
- * as long. Those of the last day are left as they are, sweeps leave a day's margin.
+ * Rows that refer to these events are kept for `days` from now on, so the events are kept as long.
+ * Events of the last day are not updated: sweeps leave a day's margin.
  */
 export async function retainEvents(
   db: Db,

@@ -23,7 +23,7 @@ export class JobHandover {
     this.#undecided = undecided
   }
 
-  /** What this process can start now. */
+  /** The jobs that this process can start now. */
   offer(): JobOffer | undefined {
     const { room, fullGroups } = this.#workers.room()
     return room.size === 0 ? undefined : { owner: this.#owner(), room, fullGroups }
@@ -48,7 +48,7 @@ export class JobHandover {
     this.wake(together(published.map(({ waiting }) => waiting)))
   }
 
-  /** These jobs wait, and that is committed. */
+  /** These jobs wait, and their transaction is committed. */
   wake({ queues, restricted }: WaitingJobs): void {
     for (const queue of queues) this.#workers.wake(queue)
     for (const [queue, groups] of restricted) this.#workers.restrictedReady(queue, groups)

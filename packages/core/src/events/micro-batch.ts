@@ -1,8 +1,8 @@
 /**
- * Publishes of the same moment share one transaction: single ones manage one or two thousand a
- * second, batches twenty times that. Each promise resolves after the commit that holds its event.
+ * Concurrent publishes share one transaction: single publishes reach one or two thousand a second,
+ * batches twenty times that. Each promise resolves after the commit that holds its event.
  *
- * What waits for its batch is bounded in size, and in time while Postgres does not answer.
+ * The waiting events are bounded in size, and in time while Postgres does not answer.
  */
 import { Unavailable } from '../errors.ts'
 import { isConnectionError } from '../postgres/connection-errors.ts'
@@ -18,8 +18,8 @@ interface Waiting<Event, Result> {
 
 const LARGEST = 1000
 /**
- * Jobs that follow from a batch. How many follow from an event is known from the last batch that
- * held its name; an event that has not been seen may have so many.
+ * Jobs that follow from a batch. How many follow from an event is estimated by the last batch with
+ * its name. An event without an estimate counts as this many.
  */
 const MOST_JOBS = 10_000
 const JOBS_OF_UNKNOWN = 500
@@ -136,7 +136,10 @@ export class MicroBatch<Event extends EventRow, Result> {
     }
   }
 
-  /** Of a batch of several names the jobs are shared out evenly: the next batches correct that. */
+  /**
+   * The jobs of a batch of several names are divided evenly among the names. The next batches
+   * correct that.
+   */
   #recordJobs(batch: Waiting<Event, Result>[], jobs: number): void {
     const each = Math.ceil(jobs / batch.length)
     for (const name of new Set(batch.map(({ event }) => event.name))) {

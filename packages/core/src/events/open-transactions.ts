@@ -7,7 +7,7 @@ import type { JobHandover } from './job-handover.ts'
 import type { Published } from './published.ts'
 
 export interface OpenTransaction {
-  /** What its publishes have written, which counts once it is committed. */
+  /** What its publishes have written, for the handover after its commit. */
   published: Published[]
   /** Publishes in it that are not done. */
   publishing: number
@@ -20,7 +20,10 @@ export interface OpenTransaction {
 const AWAIT_PUBLISHES =
   'svc.transaction: a publish was still under way when the function ended: await every publish in it'
 
-/** So many publishes of one transaction may claim jobs: the jobs of more are fetched in batches. */
+/**
+ * How many publishes of one transaction may claim jobs: the jobs of further ones are fetched in
+ * batches.
+ */
 const MOST_CLAIMING = 8
 
 export const mayClaim = ({ published }: OpenTransaction): boolean =>

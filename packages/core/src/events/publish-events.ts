@@ -14,7 +14,7 @@ import {
   type PublishedOnce,
 } from './published.ts'
 
-/** Two events of one batch must not share name and id: the micro-batch sees to that. */
+/** Two events of one batch must not share name and id: the micro-batch ensures that. */
 export async function publishEvents(
   db: Db,
   events: EventRow[],

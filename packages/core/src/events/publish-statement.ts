@@ -68,7 +68,7 @@ const publishWith = (insert: string): string => `with published as materialized 
   ), inserted as (${insert})
   select written from published`
 
-/** What a publish goes by. */
+/** The terms of a publish. */
 export interface PublishTerms {
   /** Attempts and delays of the jobs. */
   retry: RetrySettings

@@ -1,4 +1,7 @@
-/** All that works on jobs in this process: workers with their pumps, moves, and jobs of dead processes. */
+/**
+ * Creates the parts of this process that work on jobs: workers with their pumps, moves, and the
+ * recovery of the jobs of dead processes.
+ */
 import type { Database } from '../postgres/pools.ts'
 import type { NotificationConnection } from '../postgres/notifications.ts'
 import { DeadProcesses } from '../processes/dead-processes.ts'

@@ -3,9 +3,9 @@ import type { Db } from '../postgres/transaction.ts'
 
 export interface JobGroup {
   group: string
-  /** No job of it starts. */
+  /** Whether no job of the group starts. */
   held: boolean
-  /** Its last attempts failed. */
+  /** Whether its circuit is open: its last attempts failed. */
   circuitOpen: boolean
   /** When a job of it was parked last, as text. */
   parkedAt: string
@@ -35,7 +35,7 @@ export async function setHeld(db: Db, queue: string, group: string, held: boolea
   await db.query(
     `insert into svc."__svc.job_groups" as job_groups (queue, group_id, held) values ($1, $2, $3)
      on conflict (queue, group_id) do update
-       -- A group that is released gets a new chance.
+       -- A released group starts with a closed circuit.
        set held = excluded.held, parked_at = now(),
            circuit_open = job_groups.circuit_open and excluded.held`,
     [queue, group, held],
@@ -89,7 +89,7 @@ export async function deleteUnusedGroups(
         and (select true from svc_jobs.job
               where job.name = $1 and job.singleton_key = job_group.group_id
                 and job.blocked and job.state < 'active' limit 1) is null
-        -- One that runs comes back parked where the group was restricted when it began.
+        -- A running job is parked again where the group was restricted when the job began.
         and (select true from svc_jobs.job
               where job.name = $1 and job.group_id = job_group.group_id
                 and job.blocked and job.state = 'active' limit 1) is null

@@ -53,9 +53,12 @@ export interface NewJob {
   id: string
   data: object
   group?: string
-  /** Waits apart from the others until its group's jobs go on: its group is held. */
+  /** Parked until its group is released: the group is held. */
   parked?: boolean
-  /** Its dead letter is its group's, and nothing else: the job starts whatever holds the group. */
+  /**
+   * The state of the group does not hold or restrict the job. Only its dead letter belongs to the
+   * group.
+   */
   outsideGroup?: boolean
 }
 

@@ -57,7 +57,7 @@ export class WorkerNotifications {
     })
   }
 
-  /** The last notifications still go out. */
+  /** Sends the pending notifications first. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#send()

@@ -68,9 +68,9 @@ export type Outcome<Detail = unknown> =
     }
   /** No further attempt: the job becomes a dead letter. */
   | { kind: 'dead'; detail?: Detail; output?: object }
-  /** Waits again. No attempt is used up. */
+  /** The job waits again. No attempt is used up. */
   | { kind: 'postponed'; delayMs: number; detail?: Detail }
-  /** Waits apart from the others until its group's jobs go on. No attempt is used up. */
+  /** The job is parked until its group is released. No attempt is used up. */
   | { kind: 'parked'; detail?: Detail }
   /** The event or the webhook of the job was deleted. */
   | { kind: 'cancelled'; detail?: Detail }

@@ -33,7 +33,7 @@ export class BacklogParking {
   #parts: Parts
   /** Circuits that have changed here, and are not in the table yet. */
   #circuits = new Map<string, boolean>()
-  /** Groups whose backlog is to be parked, so that others come to their turn. */
+  /** Groups whose backlog is to be parked, so that jobs of other groups are fetched. */
   #backlogs = new Set<string>()
   #running: Promise<void> | undefined
   #parkAt = 0
@@ -53,7 +53,7 @@ export class BacklogParking {
     return this.#circuits.has(group)
   }
 
-  /** Not while something is being parked: then fetches are about to become shorter anyway. */
+  /** Not while jobs are being parked: fetches will be shorter after that anyway. */
   parkBacklogs(groups: readonly string[]): void {
     if (groups.length === 0 || this.#running) return
     for (const group of groups) this.#backlogs.add(group)

@@ -13,8 +13,8 @@ export interface ClaimLimit {
 const GROUPS_PER_CLAIM = 50
 
 /**
- * Groups with an open circuit have at most half of the retry lane together, and the others what
- * those leave: neither can keep the other from its turn.
+ * Groups with an open circuit have at most half of the retry lane together, and the others have the
+ * rest: neither kind can block the other.
  */
 export function claimLimits(
   states: GroupStates,

@@ -1,4 +1,4 @@
-/** How many attempts of one group a lane may have in flight, by what is known of the group. */
+/** How many attempts of one group a lane may have in flight, by the answers of the group so far. */
 export interface Caps {
   window: number
   quick: number

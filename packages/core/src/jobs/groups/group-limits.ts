@@ -80,7 +80,7 @@ export class GroupLimits {
     return group.isOpen ? 'opened' : 'closed'
   }
 
-  /** Takes over what another process has found out about the group. */
+  /** Applies the state of the circuit that another process has written. */
   setCircuit(name: string, isOpen: boolean): void {
     const known = this.#of(name)
     if (!known && !isOpen) return

@@ -31,7 +31,7 @@ const isSame = (one: JobGroup, other: JobGroup): boolean =>
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 8000
-/** With an open circuit the next attempt shows whether the receiver is well again. */
+/** With an open circuit the next attempt shows whether the receiver works again. */
 const LONGEST_PAUSE_OPEN_MS = 1000
 /** Attempts of the group run in other processes, and their ends are not notified. */
 const LONGEST_PAUSE_BUSY_MS = 1000
@@ -52,7 +52,7 @@ export interface ClaimableGroup {
 export class GroupStates {
   #states = new Map<string, State>()
 
-  /** Takes over the rows of the table. Groups that were known keep their turn. */
+  /** Applies the rows of the table. Groups that were in it before keep their turn. */
   replace(rows: JobGroup[]): void {
     const known = this.#states
     const rowOf = new Map(rows.map((row) => [row.group, row]))

@@ -1,4 +1,4 @@
-/** The table of recoveries: each puts many deliveries of one group back on their way, in portions. */
+/** The table of recoveries: each delivers many deliveries of one group again, in portions. */
 import { uuidv7 } from '../../ids.ts'
 import { ADVISORY_LOCKS } from '../../postgres/advisory-locks.ts'
 import type { Db } from '../../postgres/transaction.ts'

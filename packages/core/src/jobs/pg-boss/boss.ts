@@ -34,7 +34,7 @@ const QUEUE_SETTINGS = {
   heartbeatSeconds: HEARTBEAT_SECONDS,
   // pg-boss deletes a waiting job that is older than this, and makes no dead letter of it.
   retentionSeconds: 10 * 365 * 24 * 3600,
-  // pg-boss copies a dead job to the dead-letter queue, and the row that is left serves nothing.
+  // pg-boss copies a dead job to the dead-letter queue, and the row that is left is of no use.
   deleteAfterSeconds: 60,
 }
 

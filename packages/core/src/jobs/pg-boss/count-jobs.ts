@@ -2,15 +2,15 @@
 import type { Db } from '../../postgres/transaction.ts'
 
 /**
- * How many jobs in line, of all groups, are read to count those of some groups: the index of the
- * fetches, along which they are counted, has no groups.
+ * How many waiting jobs, of all groups, are read to count those of some groups: they are read along
+ * the index of the fetches, which has no groups.
  */
 const MOST_IN_LINE = 20_000
 
 /**
- * Counts the waiting and active jobs of each of these groups, by indexes, up to `most` of each kind.
- * Where more than {@link MOST_IN_LINE} jobs of the queue are in line, those behind are not counted;
- * long backlogs of one group are parked, and not in line.
+ * Counts the waiting and active jobs of each of these groups, by indexes, up to `most` of each
+ * kind. Only the first {@link MOST_IN_LINE} waiting jobs of the queue are counted. Long backlogs of
+ * one group are parked, and not among them.
  */
 export async function countJobs(
   db: Db,

@@ -18,8 +18,8 @@ export const IN_INDEX = `letter.name like '%.dlq'`
 const PUBLISHED_EVENT_ID = publishedEventIdIn('letter.data')
 
 /**
- * Whether a move or a recovery that began before `before` is about to take a dead letter of the queue
- * `$1`. Where two would take the same letters, they are the first one's.
+ * Whether a move or a recovery that began before `before` is about to take a dead letter of the
+ * queue `$1`. Where two would take the same letters, the first one takes them.
  */
 export const isReserved = (before: string): string => `(exists (
     select from svc."__svc.job_moves" as move

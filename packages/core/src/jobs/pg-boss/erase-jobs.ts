@@ -24,8 +24,9 @@ export async function findQueues(db: Db): Promise<string[]> {
 }
 
 /**
- * Walks once through a queue, by the ids of its jobs: a job that is put off meanwhile keeps its id.
- * An attempt that is under way is not stopped, and nothing is written of it. Returns how many.
+ * Reads a queue once, in the order of the ids of its jobs: a job that is postponed meanwhile keeps
+ * its id. An attempt that is under way is not stopped, and nothing is written of it. Returns how
+ * many.
  */
 export async function eraseJobs(db: Db, queue: string, which: JobsToErase): Promise<number> {
   let erased = 0

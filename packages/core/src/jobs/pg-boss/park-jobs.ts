@@ -1,6 +1,6 @@
 /**
  * Parks jobs: `blocked` takes them out of the index that fetches scan, so that a parked backlog of
- * a million costs the other jobs nothing. See parked-jobs.ts for what comes of them.
+ * a million costs the other jobs nothing. parked-jobs.ts has the statements on parked jobs.
  *
  * Each statement selects its portion in a materialized part, and changes the rows of an array of
  * ids. With a join instead, and an estimate of an empty table, the planner runs the selection once

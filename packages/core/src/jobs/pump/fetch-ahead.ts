@@ -1,11 +1,14 @@
 /**
  * How many jobs are fetched before there is a slot for their attempt. With a handler that takes a
- * few milliseconds the round trips of fetches would else bound how many jobs a second are done.
+ * few milliseconds, the round trips of fetches would otherwise limit the throughput.
  */
 const MOST = 200
 /** How much earlier than they start jobs may be fetched. */
 const AHEAD_MS = 10
-/** Attempts that take longer than this gain nothing from it: a round trip is short beside them. */
+/**
+ * Attempts that take longer than this gain nothing from it: a round trip is short compared with
+ * them.
+ */
 const QUICK_MS = 100
 const SHORTEST_MS = 0.1
 const WEIGHT_OF_ONE = 0.1

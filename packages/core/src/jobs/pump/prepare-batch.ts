@@ -5,8 +5,8 @@ import type { Job } from '../job.ts'
 import type { Worker } from '../worker.ts'
 
 /**
- * What a batch of jobs needs. Where one job makes that impossible, it alone fails: the returned
- * function throws for it.
+ * Reads the data of a batch of jobs. Where one job makes that impossible, only that job fails: the
+ * returned function throws for it.
  */
 export async function prepareBatch<Prepared>(
   worker: Pick<Worker<unknown, Prepared>, 'prepare'>,

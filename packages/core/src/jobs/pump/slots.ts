@@ -43,7 +43,7 @@ export class Slots {
     return room >= (window + ahead) / 4 ? room : 0
   }
 
-  /** What the other lane has fetched ahead takes nothing of this one. */
+  /** Jobs that the other lane has fetched ahead do not count against this one. */
   free(lane: Lane): number {
     const { reserved } = this.#counts[lane]
     const other = lane === 'first' ? 'retry' : 'first'
