@@ -78,8 +78,8 @@ export interface SvcWebhooksOptions {
   /** When a webhook is disabled because all its attempts fail. @default null: never */
   autoDisable?: AutoDisableOptions | null
   /**
-   * An HTTP proxy that all deliveries, and what sources fetch, leave through. Addresses are judged
-   * before. @default null: none
+   * An HTTP proxy for all deliveries, and for requests of sources to providers. Addresses are
+   * checked before. @default null: none
    */
   proxy?: ProxyOptions | null
   /** How many webhooks a tenant may have; the operator's own are not counted. @default null: no limit */

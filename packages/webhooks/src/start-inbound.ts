@@ -1,6 +1,6 @@
 /**
- * Gives inbound what it needs from the rest of the plugin: the client for requests to providers,
- * the database, the log.
+ * Starts inbound with the parts that it needs: the client for requests to providers, the database,
+ * the log.
  */
 import { longestDays, type Core } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'

@@ -39,7 +39,7 @@ export interface Outbound {
   lists: DeliveryLists
   recoveries: RecoveryOperations
   stats: ReadStats
-  /** The guarded way out for what sources fetch. */
+  /** The client for the requests of sources to providers, which checks addresses. */
   fetch: Fetch
   /** The allowed events, as the host describes them. */
   events: DescribedEvent[]

@@ -19,9 +19,10 @@ interface Waiting<Event, Result> {
 const LARGEST = 1000
 /**
  * Jobs that follow from a batch. How many follow from an event is estimated by the last batch with
- * its name. An event without an estimate counts as this many.
+ * its name.
  */
 const MOST_JOBS = 10_000
+/** The estimate for an event whose name was in no batch yet. */
 const JOBS_OF_UNKNOWN = 500
 const MOST_NAMES = 10_000
 /** Characters of payload in a batch, unless a single event has more. */

@@ -24,7 +24,7 @@ const factsOf = (webhook: object): Record<string, unknown> => {
   return facts
 }
 
-/** Writes which fields of a webhook changed; `null` is a webhook that is not there. */
+/** Writes which fields of a webhook changed; `null` is a webhook that does not exist. */
 export async function auditChange(
   db: Db,
   by: AuditOrigin = BY_PROCESS,

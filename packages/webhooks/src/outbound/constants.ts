@@ -4,5 +4,5 @@ export const SUBSCRIPTION = '__svc.webhooks'
 /** One job is one delivery to one webhook; the webhook's id is its group. */
 export const QUEUE = '__svc.webhooks.deliver'
 
-/** The event that tries a webhook out. */
+/** The event of a test delivery. */
 export const TEST_EVENT = 'webhook.test'

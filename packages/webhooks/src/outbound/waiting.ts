@@ -2,7 +2,7 @@
 import type { Core, Db } from '@svc/core/internal'
 import { QUEUE } from './constants.ts'
 
-/** As far as they are counted for one webhook, ... */
+/** The most that are counted for one webhook, ... */
 export const MOST_COUNTED = 10_000
 /** ... and for each of a list. */
 export const MOST_COUNTED_IN_LIST = 1000

@@ -1,7 +1,7 @@
-/** Whose the deleted webhooks were, for the rows that their deliveries still get. */
+/** The tenants of deleted webhooks, for the rows that their deliveries still get. */
 import type { Db } from '@svc/core'
 
-/** Forgets the tenants of webhooks that were deleted more than `days` ago. */
+/** Deletes the rows of webhooks that were deleted more than `days` ago. */
 export async function sweepDeletedWebhooks(db: Db, days: number): Promise<void> {
   await db.query(
     `delete from svc."__svc.webhooks.deleted_webhooks"
@@ -10,7 +10,7 @@ export async function sweepDeletedWebhooks(db: Db, days: number): Promise<void> 
   )
 }
 
-/** Forgets which deleted webhooks were a tenant's. */
+/** Deletes the rows of a tenant. */
 export async function forgetDeletedWebhooks(db: Db, tenant: string): Promise<void> {
   await db.query(`delete from svc."__svc.webhooks.deleted_webhooks" where tenant = $1`, [tenant])
 }

@@ -10,9 +10,9 @@ export interface MissingEvent {
 }
 
 /**
- * Writes down the events of a span that a webhook wants by their names and its tenant, and has no
- * delivery of: neither in the log, nor waiting, nor dead, nor about to be made by another recovery. Of
- * events that are older than the log nothing is known: they are left out. Returns how many.
+ * Writes the events of a span that a webhook wants by their names and its tenant, and has no
+ * delivery of: neither in the log, nor waiting, nor dead, nor about to be made by another recovery.
+ * Of events that are older than the log nothing is known: they are left out. Returns how many.
  */
 export async function insertMissing(
   db: Db,
@@ -101,7 +101,7 @@ export async function takeMissing(
   return rows
 }
 
-/** Deletes what recoveries have still to make of events whose ids begin with `eventIdPrefix`. */
+/** Deletes the rows of events whose ids begin with `eventIdPrefix`. */
 export async function forgetMissingEvents(db: Db, eventIdPrefix: string): Promise<void> {
   await db.query(
     `delete from svc."__svc.webhooks.missing_events" where starts_with(event_id, $1)`,

@@ -19,11 +19,11 @@ export interface SeenAttempts {
 export interface WrittenHealth {
   id: string
   isFailing: boolean
-  /** We have deactivated it, since its attempts failed. */
+  /** It was deactivated because its attempts failed. */
   isDisabled: boolean
 }
 
-/** When a moment was: processes have clocks of their own, so that it is given as an age. */
+/** The time of an event by its age: the clocks of processes differ. */
 const ago = (column: string): string =>
   `clock_timestamp() - seen.${column} * interval '1 millisecond'`
 
@@ -50,7 +50,7 @@ export async function writeHealth(
         where id = any($1::uuid[]) order by id for update skip locked
      ), merged as materialized (
        select known.id, seen.is_failed_probe, success.at as success_at, seen.last_failure_at,
-              -- Of both runs of failures what came after the last success.
+              -- Of both runs of failures only those after the last success.
               least(case when known.failing_since > success.last then known.failing_since end,
                     case when seen.last_failure_at > success.last
                          then greatest(seen.first_failure_at, success.at) end) as failing_since,
@@ -109,7 +109,7 @@ export interface FailingWebhook extends Pick<StoredWebhook, 'id' | 'tenant' | 'u
 const FAILING = `id, tenant, url, failing_since as "failingSince", failed_attempts as "failedAttempts",
   extract(epoch from last_failure_at - failing_since)::float8 as "failedForSeconds"`
 
-/** So many in one transaction. */
+/** How many webhooks one transaction changes. */
 const PORTION = 50
 
 /** Marks the webhooks that have failed for this time as warned, and returns them. */
@@ -215,7 +215,7 @@ export async function shiftFailureTimes(db: Db, seconds: number): Promise<void> 
   )
 }
 
-/** Nothing could be tried: the next probe is due then. */
+/** No delivery was waiting to probe with: the next probe is due at this time. */
 export async function postponeProbe(db: Db, id: string, seconds: number): Promise<void> {
   await db.query(
     `update svc."__svc.webhooks.registrations"

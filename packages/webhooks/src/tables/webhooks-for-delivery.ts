@@ -17,7 +17,7 @@ export interface WebhookForDelivery {
   retry: NonNullable<SettingsInput['retry']> | null
   /** Whether it has a rate limit, a cap of attempts at a time or an order. */
   isRestricted: boolean
-  /** Whether its attempts have failed of late. */
+  /** Whether its last attempts have failed. */
   isFailing: boolean
 }
 

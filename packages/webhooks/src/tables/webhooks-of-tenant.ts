@@ -1,4 +1,4 @@
-/** The webhooks of one tenant, all of them: to be ended and deleted with it. */
+/** All webhooks of one tenant, for its erasure. */
 import type { Db } from '@svc/core'
 
 const PORTION = 500

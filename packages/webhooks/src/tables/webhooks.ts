@@ -163,7 +163,7 @@ export async function countWebhooksOf(db: Db, tenant: string): Promise<number> {
   return (rows[0] as { count: number }).count
 }
 
-/** The webhook that was deleted. Its tenant is remembered for the rows that its deliveries still get. */
+/** Returns the deleted webhook. Its tenant is kept for the rows that its deliveries still get. */
 export async function deleteWebhook(
   db: Db,
   id: string,

@@ -44,7 +44,7 @@ export function crashedAttemptsBefore(db: Db, jobs: DeliveryJob[]): Promise<LogR
 
 /**
  * Writes the rows of deliveries whose last attempt ended with its process: pg-boss made them dead
- * letters when their time was up.
+ * letters when their lease expired.
  */
 export async function recordCrashedAttempts(core: Core): Promise<void> {
   await core.transaction(async (db) => {
@@ -73,7 +73,7 @@ const attemptsOfDead = (letter: DeadLetter<DeliveryData>): Attempts => ({
 
 const firstOf = ({ attemptsBefore = 0 }: DeliveryData): number => attemptsBefore + 1
 
-/** Every attempt whose process lived to its end has a row. */
+/** Every attempt has a row unless its process died. */
 async function missingRows(db: Db, deliveries: Attempts[]): Promise<LogRow[]> {
   if (deliveries.length === 0) return []
   const logged = await findLoggedAttempts(

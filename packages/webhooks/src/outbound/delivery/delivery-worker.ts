@@ -72,7 +72,7 @@ async function performLarge(
   const reservation = await budget.reserve(target, largeBytes, signal)
   try {
     const found = await findPayloads(db, [{ name, id: eventId ?? '' }]).catch(() => null)
-    // Postgres did not answer: the receiver is not to blame, and no attempt is used up.
+    // Postgres did not answer, which is no failure of the receiver: no attempt is used up.
     if (found === null) return { kind: 'postponed', delayMs: READ_AGAIN_MS }
     return await perform(post, settings, job, { ...prepared, payload: found[0]?.payload }, signal)
   } finally {
