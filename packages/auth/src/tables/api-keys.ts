@@ -67,7 +67,7 @@ export async function listApiKeys(
         and ($3::text is null or key_prefix >= $3 and key_prefix < $3 || chr(127)
                                  and starts_with(key_prefix, $3))
         and ($4::text is null or ${STATE} = $4)
-        -- Said again, as the partial indexes say it.
+        -- Repeats the condition of the partial indexes, so that the planner uses them.
         and ($4::text is distinct from 'revoked' or revoked_at is not null)
         and ($4::text is distinct from 'disabled' or not enabled)
         and ($4::text is distinct from 'expired' or expires_at is not null)

@@ -130,7 +130,7 @@ export async function findFailureChanges(db: Db, since: string | null): Promise<
 }
 
 /**
- * Forgets the failures of a prefix; a block stays.
+ * Deletes the failures of a prefix; a block stays.
  *
  * @returns for how long the prefix is blocked, in milliseconds; 0 without a block
  */

@@ -11,8 +11,8 @@ export async function lockKeysOfTenant(db: Db, tenant: string): Promise<void> {
 }
 
 /**
- * Keys that count for a limit: not revoked, not expired, and not rotated to another one that counts.
- * A rotation changes nothing of their number, nor does the revocation of what came of it.
+ * Keys that count for a limit: not revoked, not expired, and not rotated to another one that
+ * counts. A rotation does not change their number, nor does the revocation of the new key.
  */
 export async function countKeysOfTenant(db: Db, tenant: string): Promise<number> {
   const { rows } = await db.query(
@@ -25,7 +25,10 @@ export async function countKeysOfTenant(db: Db, tenant: string): Promise<number>
   return rows[0].keys
 }
 
-/** Rows of keys in one transaction: all keys that change in it are forgotten one by one. */
+/**
+ * Rows of keys in one transaction: each key that changes in it is dropped from the caches one by
+ * one.
+ */
 export const KEYS_PORTION = 200
 const ROWS_PORTION = 5000
 
@@ -62,7 +65,7 @@ export async function deleteKeys(db: Db, ids: readonly string[]): Promise<string
   return rows.map(({ hex }: { hex: string }) => hashOfHex(hex))
 }
 
-/** Deletes what was granted of the limits and quotas of these subjects. Returns how many rows. */
+/** Deletes the grants of the limits and quotas of these subjects. Returns how many rows. */
 export async function deleteAllowances(db: Db, subjects: readonly string[]): Promise<number> {
   const { rows } = await db.query(
     `with of_limits as (

@@ -1,4 +1,4 @@
-/** Transactions of callers, which end without telling this process. */
+/** Transactions of callers, whose end this process has to poll for. */
 import type { Db } from '@svc/core/internal'
 
 /** The id of the transaction that `db` is in. */

@@ -13,7 +13,7 @@ export const OUTCOMES = [
 export type UsageOutcome = (typeof OUTCOMES)[number]
 export type Counts = Record<UsageOutcome, number>
 
-/** So many rows of one hour, in one statement. */
+/** Rows of one hour, for one statement. */
 export interface UsagePortion {
   /** Grows by one with each portion. A portion that is written again keeps its number. */
   readonly number: number
@@ -114,7 +114,7 @@ export async function sweepUsage(db: Db): Promise<void> {
     )
     if ((rowCount ?? 0) < portion) break
   }
-  // Rows of processes that are gone. Living processes write more often, or have nothing to write
+  // Rows of processes that have ended. Running processes write more often, or have nothing to write
   // again.
   await db.query(
     `delete from svc."__svc.auth.usage_writers" where written_at < now() - interval '1 day'`,

@@ -1,4 +1,7 @@
-/** Counts what came of requests with keys, and writes it in batches, never while a request waits. */
+/**
+ * Counts the outcomes of requests with keys, and writes them in batches, never while a request
+ * waits.
+ */
 import { OutageLog, type Log } from '../outage-log.ts'
 import type { Counts, UsageOutcome, UsagePortion } from '../tables/usage.ts'
 
@@ -8,7 +11,7 @@ import type { Counts, UsageOutcome, UsagePortion } from '../tables/usage.ts'
  */
 export interface KeyUsage extends Counts {
   readonly keyId: string
-  /** It is part of the next batch. */
+  /** Whether it is part of the next batch. */
   isCounted: boolean
 }
 

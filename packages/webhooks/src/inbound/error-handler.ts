@@ -50,7 +50,8 @@ export function createErrorHandler(
   errorText: ErrorText | null,
   telemetry: InboundTelemetry | undefined,
 ) {
-  // Anyone can send what fails before it is verified: one stack in a second is enough to find why.
+  // Any client can cause failures before the verification: one logged stack a second is enough to
+  // find the reason.
   const stacks = new PerSecond(1)
   return (error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const own = ownError(error)

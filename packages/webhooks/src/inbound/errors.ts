@@ -31,7 +31,7 @@ export const BodyUnreadable = createError(
   400,
 )
 
-/** The body was not there in time: a sender that drips holds a connection and memory. */
+/** The body did not arrive in time: a slow sender holds a connection and memory. */
 export const BodyTooSlow = createError(
   'SVC_WEBHOOKS_BODY_TOO_SLOW',
   'the body did not arrive in time',

@@ -33,7 +33,7 @@ interface Answer {
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** How long it is remembered that there is no such thing. */
+/** How long a missing document is remembered as missing. */
 const MISSING_MS = 60_000
 const MOST_ANSWERS = 200
 /**
@@ -86,7 +86,7 @@ export class Outside {
     } catch (error) {
       if (error instanceof NotFetched) throw error
       if (this.#answers.get(key) === answer) this.#answers.delete(key)
-      // A key that was right an hour ago is better than none while the provider is away.
+      // While the provider is not available, a key that was right an hour ago is better than none.
       const stale = known && this.#now() - known.atMs < DAY_MS ? await known.body : null
       if (!known || stale === null) throw error
       this.#keep(key, known)

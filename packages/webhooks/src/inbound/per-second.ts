@@ -1,4 +1,4 @@
-/** Lets so many of a kind pass in a second. A sender must not be able to choose the kind. */
+/** Limits how many of a kind pass in a second. A sender must not be able to choose the kind. */
 export class PerSecond {
   #most: number
   #second = 0

@@ -37,7 +37,7 @@ function eventsOf(
   const items = itemsOf(source, json)
   const payloads = items?.map((item) => JSON.stringify(item ?? null)) ?? [json]
   const names = namesIn(eventNames, payloads.length)
-  // A wrong name is why some requests failed: the host may have mended it since.
+  // Some requests failed because of a wrong name, which the host may have corrected since.
   if (!names?.every((name) => name === null || isPublishable(name))) return undefined
   return payloads.flatMap((payload, place) => {
     const name = names[place] ?? null

@@ -29,7 +29,7 @@ export interface InboundLogSettings {
 }
 
 const LONGEST_REASON = 500
-/** Nobody replays what was not verified: of such a URL its beginning is enough. */
+/** Unverified requests are never replayed: the beginning of their URL is enough. */
 const LONGEST_URL = { verified: 16_384, unverified: 500 }
 
 export class RequestLog {
@@ -81,7 +81,7 @@ export class RequestLog {
     this.#unwritten.add({ ...row, outcome, reason: reason && storable(reason, LONGEST_REASON) })
   }
 
-  /** Writes what waits. */
+  /** Writes the rows that wait. */
   async close(): Promise<void> {
     await this.#unwritten.close()
   }

@@ -75,8 +75,8 @@ export interface InboundReply {
  */
 export interface InboundSource {
   /**
-   * URL path that receives the sender's POST requests. Parameters (`/hooks/:connection/stripe`) make
-   * it a source of many connections: keys of deduplication are apart by them.
+   * URL path that receives the sender's POST requests. Parameters (`/hooks/:connection/stripe`)
+   * make it a source of many connections: deduplication keys are separate for each of their values.
    */
   path: string
   /** Name of the event that a verified body is published as, or a function of the request, and of the item where there is `split`. */

@@ -34,7 +34,7 @@ export class UnwrittenRows {
     this.#timer ??= setTimeout(() => this.#flush(), FLUSH_MS).unref()
   }
 
-  /** Writes what waits. */
+  /** Writes the rows that wait. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     this.#flush()

@@ -48,7 +48,7 @@ export async function createAuthentication(
   const pollDb = preferListener(svc.database, pool, core.notifications, QUERY_TIMEOUT_MS)
   const lookupDb = withConcurrencyLimit(db, MAX_LOOKUP_CONNECTIONS, QUERY_TIMEOUT_MS)
   const budgets = createLookupBudgets()
-  // What the testing kit sets ahead.
+  // Milliseconds by which the testing kit has advanced the clock.
   let aheadMs = 0
   const now = () => performance.now() + aheadMs
   const lockout = settings.rateLimit

@@ -59,7 +59,10 @@ export class CacheLease {
     )
   }
 
-  /** Asked for each request. By a monotonic clock: setting the wall clock back prolongs no lease. */
+  /**
+   * Called for each request. It uses a monotonic clock: setting the wall clock back prolongs no
+   * lease.
+   */
   isHeld(): boolean {
     const now = this.#now()
     this.#askedAt = now
@@ -71,7 +74,9 @@ export class CacheLease {
     return this.#isPaused
   }
 
-  /** Asks Postgres at once; concurrent callers share a reading. Rejects where it does not answer. */
+  /**
+   * Queries Postgres at once; concurrent callers share a reading. Rejects where it does not answer.
+   */
   renew(): Promise<void> {
     if (this.#reading && this.#now() - this.#sentAt < POLL_MS) return this.#reading
     const reading = this.#read().finally(() => {
@@ -137,7 +142,7 @@ export class CacheLease {
     if (this.#isPaused) this.#pollLater()
   }
 
-  /** Readings can overtake one another: an older one has nothing to add. */
+  /** Readings can overtake one another: an older one is ignored. */
   #apply({ revision, changedHashes }: KeyChanges, since: number): void {
     if (revision === this.#revision) return
     if (revision < this.#revision && since < this.#revision) return

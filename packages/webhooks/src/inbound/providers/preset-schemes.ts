@@ -41,11 +41,11 @@ export interface SignatureScheme extends EveryScheme {
   timestamp?: Timestamp
   /** Headers that the sender names in the request and signs. */
   covers?: Covers
-  /** In which other writings `{url}` may be signed; one of all must match. @default as it was sent */
-  urls?: UrlWritings
+  /** In which other variants `{url}` may be signed; one of all must match. @default as it was sent */
+  urls?: UrlVariants
 }
 
-export interface UrlWritings {
+export interface UrlVariants {
   /** With the port, without it, with that of the scheme. */
   anyPort?: true
   /** As a browser spells it. */
@@ -71,7 +71,7 @@ export interface SignaturePlace {
 export interface Key {
   /** Taken off the secret where it begins so. */
   strip?: string
-  /** The rest is the key's bytes in this writing. @default 'text' */
+  /** The rest is the key's bytes in this encoding. @default 'text' */
   encoding?: 'text' | 'hex' | 'base64'
   /** The key is the digest of that. @default it is that */
   hash?: 'sha1' | 'sha256'

@@ -9,7 +9,7 @@ import { elementsOf, fieldsOf, findAt, type List, type Reading } from './reading
 import type { CompiledScheme } from './schemes.ts'
 import { chunksOf, stringOf } from './text.ts'
 import { isTimely, millisecondsOf } from './timestamps.ts'
-import { writingsOf } from './url-writings.ts'
+import { variantsOf } from './url-variants.ts'
 
 export function signatureScheme(scheme: SignatureScheme): CompiledScheme {
   const applies = holds(scheme.when)
@@ -52,7 +52,9 @@ function completion({ timestamp, covers }: SignatureScheme) {
   }
 }
 
-/** Whether one of the signatures is right, in one of the writings of the URL where that is signed. */
+/**
+ * Whether one of the signatures is right, in one of the variants of the URL where that is signed.
+ */
 function comparison({ algorithm, encoding, signed = '{body}', urls }: SignatureScheme) {
   const chunksIn = chunksOf(signed)
   const signsUrl = signed.includes('{url}')
@@ -66,7 +68,7 @@ function comparison({ algorithm, encoding, signed = '{body}', urls }: SignatureS
   }
   return (reading: Reading, key: SigningKey, signatures: readonly string[]): boolean =>
     signsUrl && reading.url !== undefined
-      ? writingsOf(reading.url, urls).some((url) => isRight({ ...reading, url }, key, signatures))
+      ? variantsOf(reading.url, urls).some((url) => isRight({ ...reading, url }, key, signatures))
       : isRight(reading, key, signatures)
 }
 

@@ -33,7 +33,7 @@ export function stringOf(text: Text): (reading: Reading) => string | undefined {
   }
 }
 
-/** The first of these texts that is there. */
+/** The first of these texts that is not absent. */
 export function firstOf(
   texts: Text | readonly Text[] | undefined,
 ): (reading: Reading) => string | undefined {

@@ -1,11 +1,11 @@
-import type { UrlWritings } from '../preset-schemes.ts'
+import type { UrlVariants } from '../preset-schemes.ts'
 
-/** The writings in which a URL may be signed, that in which it was sent first. */
-export function writingsOf(url: string, urls: UrlWritings | undefined): string[] {
-  const writings = [url]
-  if (urls?.decode !== undefined) writings.push(withDecoded(url, urls.decode))
-  if (urls?.anyPort || urls?.normalised) writings.push(...spellings(url, urls))
-  return [...new Set(writings)]
+/** The variants in which a URL may be signed, that in which it was sent first. */
+export function variantsOf(url: string, urls: UrlVariants | undefined): string[] {
+  const variants = [url]
+  if (urls?.decode !== undefined) variants.push(withDecoded(url, urls.decode))
+  if (urls?.anyPort || urls?.normalised) variants.push(...spellings(url, urls))
+  return [...new Set(variants)]
 }
 
 function withDecoded(url: string, characters: string): string {
@@ -15,7 +15,7 @@ function withDecoded(url: string, characters: string): string {
   })
 }
 
-function spellings(url: string, { anyPort, normalised }: UrlWritings): string[] {
+function spellings(url: string, { anyPort, normalised }: UrlVariants): string[] {
   const parsed = URL.parse(url)
   if (!parsed) return []
   const { protocol, hostname, host, pathname, search } = parsed
