@@ -11,7 +11,7 @@ import {
   stringOf,
 } from '../../../../packages/webhooks/src/inbound/providers/engine/text.ts'
 import { millisecondsOf } from '../../../../packages/webhooks/src/inbound/providers/engine/timestamps.ts'
-import { writingsOf } from '../../../../packages/webhooks/src/inbound/providers/engine/url-writings.ts'
+import { variantsOf } from '../../../../packages/webhooks/src/inbound/providers/engine/url-variants.ts'
 import { decoded } from '../../../../packages/webhooks/src/inbound/providers/engine/algorithms.ts'
 import { received } from '../received.ts'
 
@@ -135,16 +135,16 @@ t.test('a timestamp is read strictly', async (t) => {
 
 t.test('a signed URL has the spellings that its preset declares', async (t) => {
   const url = "https://a.example/x?q=It's+a%3Ab"
-  t.strictSame(writingsOf(url, undefined), [url])
-  t.strictSame(writingsOf(url, { decode: ':' }), [url, "https://a.example/x?q=It's+a:b"])
-  t.strictSame(writingsOf(url, { anyPort: true }), [url, "https://a.example:443/x?q=It's+a%3Ab"])
-  t.strictSame(writingsOf('http://a.example:81/x', { anyPort: true }), [
+  t.strictSame(variantsOf(url, undefined), [url])
+  t.strictSame(variantsOf(url, { decode: ':' }), [url, "https://a.example/x?q=It's+a:b"])
+  t.strictSame(variantsOf(url, { anyPort: true }), [url, "https://a.example:443/x?q=It's+a%3Ab"])
+  t.strictSame(variantsOf('http://a.example:81/x', { anyPort: true }), [
     'http://a.example:81/x',
     'http://a.example/x',
     'http://a.example:80/x',
   ])
-  t.ok(writingsOf(url, { normalised: true }).includes('https://a.example/x?q=It%27s+a%3Ab'))
-  t.strictSame(writingsOf('no URL', { anyPort: true }), ['no URL'])
+  t.ok(variantsOf(url, { normalised: true }).includes('https://a.example/x?q=It%27s+a%3Ab'))
+  t.strictSame(variantsOf('no URL', { anyPort: true }), ['no URL'])
 })
 
 t.test('a signature is decoded only if all its characters are of the encoding', async (t) => {

@@ -21,7 +21,7 @@ export interface Reading {
   /** The header of a signature that is a list of `name=value`, and their separator. */
   list?: List | undefined
   claims?: Readonly<Record<string, unknown>> | undefined
-  /** The public URL in the spelling that is tried. */
+  /** The variant of the public URL that is tried. */
   url?: string
   timestamp?: string | undefined
   covered?: string | undefined
