@@ -197,10 +197,7 @@ export class EventBus {
     return this.#transactions.runOfHost(run, options)
   }
 
-  /**
-   * Runs `task` after the commit. Where the transaction is the caller's own, this process does not
-   * see its commit.
-   */
+  /** Runs `task` after the commit. The commit of a transaction of the caller's own is not seen. */
   afterCommit(db: Db, task: () => void): void {
     this.#transactions.of(db)?.tasks.push(task)
   }

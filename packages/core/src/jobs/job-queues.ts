@@ -91,8 +91,7 @@ export interface Queues {
   tryHeld(queue: string, group: string): Promise<boolean>
   /**
    * Begins a recovery, which is carried out in portions in the background. Call `groupsChanged`
-   * after the commit. Dead and failed deliveries are counted here; missing ones are counted by the
-   * worker of the queue.
+   * after the commit. Missing deliveries are counted by the worker of the queue.
    */
   recover(db: Db, request: RecoveryRequest): Promise<Recovery>
   /** How many deliveries it would put on their way; `null` for what is missing. */
@@ -206,8 +205,7 @@ export class JobQueues implements Queues {
 
   async redrive(db: Db, queue: string, group: string, ids?: string[]): Promise<number> {
     const selection = { group, ...(ids ? { ids } : {}) }
-    // The lock comes first: the second of two simultaneous calls waits here, and counts what the
-    // first has left.
+    // The second of two simultaneous calls waits here, and counts what the first has left.
     await recordParked(db, queue, [group])
     const moved = await redriveDeadLetters(db, queue, selection, this.#retry, FIRST_PORTION)
     if (moved < FIRST_PORTION || ids) return moved
