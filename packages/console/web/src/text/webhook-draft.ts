@@ -144,7 +144,7 @@ function named(
   for (const line of of.split('\n').filter((one) => one.trim() !== '')) {
     const at = line.indexOf(':')
     if (at < 1)
-      mistakes[field] = `Write one "name: value" a line; this is none: ${line.slice(0, 60)}`
+      mistakes[field] = `Write one "name: value" a line. This line is not one: ${line.slice(0, 60)}`
     else pairs[line.slice(0, at).trim()] = line.slice(at + 1).trim()
   }
   return Object.keys(pairs).length > 0 ? pairs : null
