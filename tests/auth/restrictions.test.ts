@@ -15,7 +15,12 @@ const MONTHLY = { limit: 100, period: 'month' } as const
 const REFUSED = { code: 'SVC_AUTH_NOT_GRANTABLE', statusCode: 403 }
 
 t.test('a key grants other keys only scopes that it has itself', (t) => {
-  const rows: [about: string, grantor: Partial<Grantor>, given: object, refused?: typeof REFUSED][] = [
+  const rows: [
+    about: string,
+    grantor: Partial<Grantor>,
+    given: object,
+    refused?: typeof REFUSED,
+  ][] = [
     ['nothing restricts it', {}, {}],
     ['an earlier expiry', { expiresAt: LATER }, { expiresAt: SOON }],
     ['the same expiry', { expiresAt: SOON }, { expiresAt: SOON }],
@@ -55,7 +60,8 @@ t.test('a key grants other keys only scopes that it has itself', (t) => {
     ['a part of its namespace', { scopes: ['billing:*'] }, { scopes: ['billing:write'] }],
   ]
   for (const [about, has, given, refused] of rows) {
-    const grant = () => assertMayGrant(names, { ...grantor, ...has }, { ...plain, id: null, ...given })
+    const grant = () =>
+      assertMayGrant(names, { ...grantor, ...has }, { ...plain, id: null, ...given })
     if (refused) t.throws(grant, refused, about)
     else t.doesNotThrow(grant, about)
   }

@@ -27,8 +27,10 @@ function liftedRestrictions(grantor: Powers, given: Powers): string[] {
 export const endsLater = (given: string | null, than: string | null): boolean =>
   than !== null && (given === null || Date.parse(given) > Date.parse(than))
 
-const allowsMoreAddresses = (given: readonly string[] | null, than: readonly string[] | null): boolean =>
-  than !== null && (given === null || !isCoveredBy(given, than))
+const allowsMoreAddresses = (
+  given: readonly string[] | null,
+  than: readonly string[] | null,
+): boolean => than !== null && (given === null || !isCoveredBy(given, than))
 
 /** Whether a change gives a key more than it had. */
 export function isWider(
@@ -39,7 +41,11 @@ export function isWider(
   const held = names.resolve(before.scopes)
   const isMoreScopes =
     !held.includes('admin') && names.resolve(after.scopes).some((scope) => !held.includes(scope))
-  return isMoreScopes || liftedRestrictions(before, after).length > 0 || (!before.enabled && after.enabled)
+  return (
+    isMoreScopes ||
+    liftedRestrictions(before, after).length > 0 ||
+    (!before.enabled && after.enabled)
+  )
 }
 
 /**

@@ -114,7 +114,10 @@ function assertFirst({ svc }: Core): void {
 }
 
 /** @throws InvalidOption */
-function assertSignInPossible({ access, signInWithKey }: ConsoleSettings, { auth }: Features): void {
+function assertSignInPossible(
+  { access, signInWithKey }: ConsoleSettings,
+  { auth }: Features,
+): void {
   if (access !== null || (signInWithKey && auth)) return
   throw new InvalidOption(
     'svcConsole: nobody could sign in: give the option "access", or register svcAuth of @svc/auth',

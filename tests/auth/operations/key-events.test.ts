@@ -5,7 +5,10 @@ import type { FastifyInstance } from 'fastify'
 import { createScopeNames } from '../../../packages/auth/src/scopes.ts'
 import { resolveAuthOptions } from '../../../packages/auth/src/options.ts'
 import { createOperationContext } from '../../../packages/auth/src/operations/context.ts'
-import { publishExpiryNotices, publishUnusedNotices } from '../../../packages/auth/src/operations/key-ageing.ts'
+import {
+  publishExpiryNotices,
+  publishUnusedNotices,
+} from '../../../packages/auth/src/operations/key-ageing.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 

@@ -120,7 +120,8 @@ function compile(name: string, schema: object): ValidateFunction {
 function assertExample(name: string, example: unknown, validate: ValidateFunction): void {
   const text: string | undefined = JSON.stringify(example)
   if (text !== undefined && validate(JSON.parse(text))) return
-  const problem = text === undefined ? 'it is no JSON' : validationMessage(validate.errors, 'example')
+  const problem =
+    text === undefined ? 'it is no JSON' : validationMessage(validate.errors, 'example')
   throw new InvalidOption(
     `svcCore: the option "events": the example of "${name}" does not match its schema: ${problem}`,
   )

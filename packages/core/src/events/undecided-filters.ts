@@ -39,7 +39,8 @@ export class UndecidedFilters {
       this.#loggedAt.delete(recipient)
       this.#loggedAt.set(recipient, now)
       const [oldest] = this.#loggedAt.keys()
-      if (this.#loggedAt.size > MOST_REMEMBERED && oldest !== undefined) this.#loggedAt.delete(oldest)
+      if (this.#loggedAt.size > MOST_REMEMBERED && oldest !== undefined)
+        this.#loggedAt.delete(oldest)
       this.#log.warn({ recipient }, MESSAGES[why])
     }
   }

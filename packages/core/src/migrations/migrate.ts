@@ -154,7 +154,8 @@ class LockWatch {
     if (performance.now() - this.#beganMs < (this.#boot.giveUpMs ?? GIVE_UP_MS)) return
     const { owner, name } = this.#about
     const { table, blockers = [] } = this.#blocked ?? {}
-    const by = blockers.length > 0 ? ` that is held by ${blockers.map(describeBlocker).join(' and ')}` : ''
+    const by =
+      blockers.length > 0 ? ` that is held by ${blockers.map(describeBlocker).join(' and ')}` : ''
     throw Object.assign(
       new MigrationBlocked(
         `svcCore: the migration ${name} of ${owner} has waited ${waitedSeconds} seconds for a lock${table ? ` on ${table}` : ''}${by}: end that transaction, and boot again`,

@@ -7,7 +7,8 @@ import { addressOf } from './connection-config.ts'
  */
 export function isConnectionError(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
-  if (typeof code === 'string' && (UNAVAILABLE_STATES.test(code) || UNAVAILABLE_CODES.has(code))) return true
+  if (typeof code === 'string' && (UNAVAILABLE_STATES.test(code) || UNAVAILABLE_CODES.has(code)))
+    return true
   return typeof message === 'string' && UNAVAILABLE_MESSAGES.test(message)
 }
 

@@ -79,10 +79,10 @@ export class NotificationConnection implements Notifications {
   async send(channel: string, payload: string): Promise<void> {
     if (!this.#client) await this.#open()
     // A notification may be lost in a crash, so its commit need not wait for the disk.
-    await this.#runStatement(`select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, [
-      channel,
-      payload,
-    ])
+    await this.#runStatement(
+      `select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`,
+      [channel, payload],
+    )
   }
 
   async query(

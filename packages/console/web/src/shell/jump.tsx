@@ -52,7 +52,8 @@ export function Jump({ onClose }: { onClose: () => void }) {
           }}
           onKeyDown={(event) => {
             const move = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-            if (move && targets.length > 0) setChosen((chosen + move + targets.length) % targets.length)
+            if (move && targets.length > 0)
+              setChosen((chosen + move + targets.length) % targets.length)
             else if (event.key === 'Enter') follow(targets[chosen])
             else return
             event.preventDefault()
@@ -81,7 +82,10 @@ export function Jump({ onClose }: { onClose: () => void }) {
 }
 
 /** What a text may be the id of. */
-function targetsById(text: string, { searchesPayloads }: SignedIn): (JumpTarget & { screen: string })[] {
+function targetsById(
+  text: string,
+  { searchesPayloads }: SignedIn,
+): (JumpTarget & { screen: string })[] {
   if (text.length < 3) return []
   const event = { screen: 'events', icon: 'events' as const }
   const byId = { ...event, name: `Events with the id ${text}`, to: href('events', { id: text }) }

@@ -58,7 +58,14 @@ export class GroupScheduler {
     })
     const { owner, isNotified } = parts
     const db = database.workerPool.prepared
-    this.restricted = new RestrictedClaims({ queue, db, states: this.#states, owner, isNotified, wake })
+    this.restricted = new RestrictedClaims({
+      queue,
+      db,
+      states: this.#states,
+      owner,
+      isNotified,
+      wake,
+    })
   }
 
   /** Whether this queue's jobs have groups. */

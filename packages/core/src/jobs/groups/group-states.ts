@@ -169,7 +169,11 @@ export class GroupStates {
    * the claim, which may be newer. `isNotified`: whether this process receives notifications of new
    * jobs.
    */
-  answered({ group, isBusy, hasMore, waitMs }: GroupAnswer, now: number, isNotified: boolean): void {
+  answered(
+    { group, isBusy, hasMore, waitMs }: GroupAnswer,
+    now: number,
+    isNotified: boolean,
+  ): void {
     const state = this.#states.get(group)
     if (!state?.isClaiming) return
     const longest = isBusy

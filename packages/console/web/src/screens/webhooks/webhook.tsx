@@ -78,7 +78,11 @@ function Heading({ webhook }: { webhook: Webhook }) {
   )
 }
 
-function WebhookProblem({ webhook: { active, disabledReason, failingSince } }: { webhook: Webhook }) {
+function WebhookProblem({
+  webhook: { active, disabledReason, failingSince },
+}: {
+  webhook: Webhook
+}) {
   if (!active && disabledReason) {
     return (
       <Note kind="bad">
