@@ -190,12 +190,12 @@ create table svc."__svc.events" (
 CREATE INDEX "__svc.events_published_at_idx" ON svc."__svc.events" USING brin (published_at);
 
 create table svc."__svc.filter_changes" (
-  circle bigint not null,
+  filter_set bigint not null,
   changed_by xid8 default pg_current_xact_id() not null,
   changed_at timestamp with time zone default clock_timestamp() not null
 );
 CREATE INDEX "__svc.filter_changes_changed_at_idx" ON svc."__svc.filter_changes" USING btree (changed_at);
-CREATE INDEX "__svc.filter_changes_circle_changed_by_idx" ON svc."__svc.filter_changes" USING btree (circle, changed_by);
+CREATE INDEX "__svc.filter_changes_filter_set_changed_by_idx" ON svc."__svc.filter_changes" USING btree (filter_set, changed_by);
 
 create table svc."__svc.job_grants" (
   id uuid not null,
@@ -903,12 +903,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION svc."__svc.circle"(event_name text, tenant text)
- RETURNS bigint
- LANGUAGE sql
- IMMUTABLE
-AS $function$ select hashtextextended(event_name || ' ' || tenant, 0) $function$;
-
 CREATE OR REPLACE FUNCTION svc."__svc.claim_restricted"(queue_name text, group_ids text[], mosts integer[], owner text, begins_within_ms integer, told_grants uuid[], told_after_ms double precision[], told_took_ms double precision[])
  RETURNS text
  LANGUAGE plpgsql
@@ -981,7 +975,8 @@ begin
         from svc."__svc.job_grants" as granted
        where granted.queue = queue_name and granted.group_id = wanted.group_id;
       most := least(most, rate_free);
-      -- Few rows stand for many attempts: those of each 200th of the span count until the last ends.
+      -- A row counts many attempts: those of each 200th of the span count until the last of them
+      -- ends.
       if count_grants > 1000 then
         with older as (
           delete from svc."__svc.job_grants" as granted
@@ -1113,6 +1108,12 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.filter_set"(event_name text, tenant text)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$ select hashtextextended(event_name || ' ' || tenant, 0) $function$;
+
 CREATE OR REPLACE FUNCTION svc."__svc.first_uuid"(at timestamp with time zone)
  RETURNS uuid
  LANGUAGE sql
@@ -1127,12 +1128,12 @@ CREATE OR REPLACE FUNCTION svc."__svc.note_filter_change"()
 AS $function$
 begin
   if old.filter is not null then
-    insert into svc."__svc.filter_changes" (circle)
-    values (svc."__svc.circle"(old.event_name, old.tenant));
+    insert into svc."__svc.filter_changes" (filter_set)
+    values (svc."__svc.filter_set"(old.event_name, old.tenant));
   end if;
   if new.filter is not null then
-    insert into svc."__svc.filter_changes" (circle)
-    values (svc."__svc.circle"(new.event_name, new.tenant));
+    insert into svc."__svc.filter_changes" (filter_set)
+    values (svc."__svc.filter_set"(new.event_name, new.tenant));
   end if;
   return null;
 end
@@ -1331,7 +1332,7 @@ begin
     join published using (name, id);
 
   with recipient as (
-    -- An event that existed is wanted only by subscriptions that ask for replays.
+    -- An event that existed already is delivered only to subscriptions that want repeats.
     select given.n, given.name, given.id, wants.queue, target.target::text as group_id,
            gen_random_uuid() as job_id
       from unnest(event_names, event_ids, tenants) with ordinality as given (name, id, tenant, n)
@@ -1372,7 +1373,7 @@ begin
                    offered_slots[array_position(offered_queues, recipient.queue)], 0) as is_claimed
       from recipient
       left join lateral (
-        -- The lock keeps the row: without it nobody would look for the group's parked jobs.
+        -- The lock keeps the row: without the row no process would claim the group's parked jobs.
         select known.restricted from svc."__svc.job_groups" as known
          where known.queue = recipient.queue and known.group_id = recipient.group_id
            and (known.circuit_open or known.restricted)
