@@ -13,7 +13,11 @@ import { pretendServerAge } from '../../support/server-age.ts'
 const LEASE_MS = 30_000
 
 /** No connection that listens: a process holds no lock. */
-const behindPooler = { query: async () => ({ rows: [{}] }), session: undefined, onConnect: () => {} }
+const behindPooler = {
+  query: async () => ({ rows: [{}] }),
+  session: undefined,
+  onConnect: () => {},
+}
 
 async function ground(t: Test, { serverSeconds = 3600 } = {}) {
   const connectionString = await freshDatabase(t)
