@@ -1,0 +1,100 @@
+// One host with every preset whose requests can be signed here: what comes twice is published once.
+import t from 'tap'
+import { providers, type ProviderId } from '@svc/webhooks/providers'
+import { signedRequest, type SignedRequest } from '@svc/webhooks/testing'
+import type { InboundSource } from '@svc/webhooks'
+import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
+import type { Scheme } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
+import { presets } from '../../../../packages/webhooks/src/inbound/providers/table/all.ts'
+import { hostOf, type Host } from '../host.ts'
+import { keysFor, type Keys } from './sign.ts'
+
+const ORIGIN = 'https://example.com'
+const OPTIONS: Record<string, string> = {
+  publicOrigin: ORIGIN,
+  verifyTokenSecretName: 'VERIFY_TOKEN',
+  topicArn: 'arn:aws:sns:eu-west-1:123456789012:orders',
+  webhookId: '8PT597110X687430LKGECATA',
+  clientId: 'client-1',
+  serviceAccount: 'push@acme.iam.gserviceaccount.com',
+  audience: ORIGIN,
+  username: 'sender',
+}
+
+const isFetched = (scheme: Scheme): boolean =>
+  scheme.algorithm === 'jwt'
+    ? scheme.key !== 'secret'
+    : 'signature' in scheme && scheme.key?.certificate !== undefined
+
+/** Its first sample is an event without an id; its interactions have one. */
+const WITHOUT_ID = 'discord'
+
+interface Sender {
+  id: ProviderId
+  preset: Preset
+  keys: Keys
+}
+
+const senders: Sender[] = (Object.entries(presets) as [ProviderId, Preset][]).flatMap(
+  ([id, preset]) => {
+    const scheme = preset.schemes.find((one) => !isFetched(one))
+    return scheme ? [{ id, preset, keys: keysFor(scheme) }] : []
+  },
+)
+
+function sourceOf({ id, preset: { needs = [], secret } }: Sender): InboundSource {
+  const options = {
+    path: `/hooks/${id}`,
+    ...(secret !== null && { secretName: id }),
+    ...Object.fromEntries(needs.map((need) => [need, OPTIONS[need]])),
+  }
+  return (providers[id] as (options: object) => InboundSource)(options)
+}
+
+function signedBy({ id, keys }: Sender): SignedRequest {
+  const pem = keys.private?.export({ type: 'pkcs8', format: 'pem' }).toString()
+  return signedRequest(id, undefined, {
+    ...OPTIONS,
+    url: `${ORIGIN}/hooks/${id}`,
+    ...(pem === undefined ? { secret: keys.secret } : { privateKey: pem }),
+  })
+}
+
+const send = ({ app }: Host, { id }: Sender, { headers, payload, url }: SignedRequest) =>
+  app.inject({
+    method: 'POST',
+    url: new URL(url ?? `/hooks/${id}`, ORIGIN).pathname + new URL(url ?? '/', ORIGIN).search,
+    headers: { host: 'example.com', ...headers },
+    payload,
+  })
+
+async function outcomesOf({ app }: Host, source: string): Promise<string[]> {
+  const { rows } = await app.svc.database.query<{ outcome: string }>(
+    `select outcome from svc."__svc.webhooks.inbound_log" where source = $1 order by id`,
+    [source],
+  )
+  return rows.map(({ outcome }) => outcome)
+}
+
+t.test(
+  'each preset: a repeat is answered as the first request was, and published once',
+  async (t) => {
+    t.ok(senders.length > 100, 'nearly all presets')
+    const host = await hostOf(
+      t,
+      Object.fromEntries(senders.map((sender) => [sender.id, sourceOf(sender)])),
+      { secrets: Object.fromEntries(senders.map(({ id, keys }) => [id, keys.secret])) },
+    )
+    for (const sender of senders) {
+      const { id, preset } = sender
+      const request = signedBy(sender)
+      const first = await send(host, sender, request)
+      const repeat = await send(host, sender, request)
+      t.ok(first.statusCode < 300, `${id}: ${first.statusCode} ${first.body}`)
+      t.equal(repeat.statusCode, first.statusCode, id)
+      const hasKey = preset.deduplicate !== undefined && id !== WITHOUT_ID
+      const expected = hasKey ? ['accepted', 'duplicate'] : ['accepted', 'accepted']
+      t.strictSame(await outcomesOf(host, id), expected, id)
+    }
+  },
+)
