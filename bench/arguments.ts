@@ -21,7 +21,7 @@ A name is that of a benchmark or of a group: "guard" runs all of guard-….
 
   --list           names and titles of the benchmarks
   --quick          a smoke run: seconds instead of minutes, the figures mean nothing
-  --long           memory-soak for ten minutes instead of one
+  --long           memory-soak for ten minutes instead of one, growth-recovery with a million
   --rounds N       measured rounds (default 3)
   --beside DIR     another checkout, measured in turn with this one
                    (guard-cpu, steady-delivery and subscribe)

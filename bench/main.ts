@@ -8,6 +8,7 @@ import { deliveryProcesses } from './delivery/processes.ts'
 import { steadyDelivery } from './delivery/steady.ts'
 import { deliveryThroughput } from './delivery/throughput.ts'
 import { growthBacklog } from './growth/backlog.ts'
+import { growthRecovery } from './growth/recovery.ts'
 import { growthKeys, guardColdKeys } from './guard/cold-keys.ts'
 import { guardCpu } from './guard/cpu.ts'
 import { guardLimits, guardManyLimits, guardUsage } from './guard/limits.ts'
@@ -37,6 +38,7 @@ const benchmarks: Benchmark[] = [
   deliveryFairness,
   deliveryProcesses,
   growthBacklog,
+  growthRecovery,
   growthKeys,
   inboundThroughput,
   memoryBacklog,

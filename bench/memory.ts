@@ -97,7 +97,7 @@ async function publishFor(host: Process<HostMethods>, seconds: number): Promise<
  * Samples the memory of a host twice a second until all is done: one row for each fifth of the
  * work. The first fifth, in which the process warms up, is no baseline.
  */
-async function memoryRows(
+export async function memoryRows(
   host: Process<HostMethods>,
   withinSeconds: number,
   shareDone: () => Promise<number>,

@@ -5,7 +5,7 @@ import { now } from '../traffic.ts'
 export class Arrivals {
   count = 0
   #lastAt = Number.NaN
-  #byName = new Map<string, { lastAt: number; latencies: number[] }>()
+  #byName = new Map<string, { count: number; lastAt: number; latencies: number[] }>()
   #awaited: { count: number; reached: () => void } | undefined
 
   add(name: string, sentAt: number | undefined): void {
@@ -13,7 +13,8 @@ export class Arrivals {
     this.#lastAt = at
     this.count++
     let own = this.#byName.get(name)
-    if (!own) this.#byName.set(name, (own = { lastAt: at, latencies: [] }))
+    if (!own) this.#byName.set(name, (own = { count: 0, lastAt: at, latencies: [] }))
+    own.count++
     own.lastAt = at
     if (sentAt !== undefined) own.latencies.push(at - sentAt)
     if (this.#awaited && this.count >= this.#awaited.count) this.#awaited.reached()
@@ -33,6 +34,10 @@ export class Arrivals {
       if (this.count >= count) reached()
       else this.#awaited = { count, reached }
     })
+  }
+
+  countOf(name: string): number {
+    return this.#byName.get(name)?.count ?? 0
   }
 
   /** When the last one arrived under one of these names. */

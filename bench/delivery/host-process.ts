@@ -64,6 +64,20 @@ const methods = {
   async registerOnce(webhook: Webhook): Promise<void> {
     if ((await app.svc.webhooks.list()).length === 0) await methods.register([webhook])
   },
+  /** Begins a recovery of what the webhook of this URL lacks, or only counts it. */
+  async recover(url: string, what: 'dead' | 'missing', dryRun: boolean): Promise<number> {
+    const id = await idOf(url)
+    const since = '2020-01-01T00:00:00Z'
+    return (await app.svc.webhooks.recover({ id, what, since, dryRun })).deliveries
+  },
+  /** The newest recovery of the webhook of this URL. */
+  async recovery(url: string): Promise<{ done: number; isFinished: boolean }> {
+    const [newest] = await app.svc.webhooks.listRecoveries({ webhookId: await idOf(url), limit: 1 })
+    return { done: newest?.done ?? 0, isFinished: Boolean(newest?.finishedAt) }
+  },
+  async deadLetters(url: string): Promise<number> {
+    return (await app.svc.webhooks.listDeadLetters({ webhookId: await idOf(url), limit: 1 })).length
+  },
   /** The connections of all processes to the database. */
   async connections(): Promise<number> {
     const { rows } = await app.svc.database.query(
@@ -98,6 +112,11 @@ export type HostMethods = typeof methods
 serve(methods)
 
 countStatements()
+
+async function idOf(url: string): Promise<string> {
+  const found = (await app.svc.webhooks.list()).find((webhook) => webhook.url === url)
+  return found?.id ?? ''
+}
 
 /** The events whose payloads are published here. */
 function catalogueOf(names: string[]) {

@@ -1,4 +1,7 @@
-/** A receiver of deliveries in a process of its own. Requests to /silent are never answered. */
+/**
+ * A receiver of deliveries in a process of its own. Requests to /silent are never answered, and those to
+ * /down are refused until it is repaired.
+ */
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { requestReader } from '../load/client.ts'
@@ -6,8 +9,10 @@ import { serve } from '../process.ts'
 import { Arrivals } from './arrivals.ts'
 
 const OK = 'HTTP/1.1 204 No Content\r\n\r\n'
+const DOWN = 'HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n'
 const SENT_AT = Buffer.from('"sentAt":')
 let arrivals = new Arrivals()
+let isDown = true
 
 const methods = {
   async listen(): Promise<number> {
@@ -18,7 +23,11 @@ const methods = {
   reset(): void {
     arrivals = new Arrivals()
   },
+  repair(): void {
+    isDown = false
+  },
   count: () => arrivals.count,
+  countOf: (path: string) => arrivals.countOf(path),
   reached: (count: number, withinSeconds: number) => arrivals.reached(count, withinSeconds),
   lastAt: (paths: string[]) => arrivals.lastAt(paths),
   latency: (paths?: string[]) => arrivals.latency(paths),
@@ -29,6 +38,7 @@ serve(methods)
 function receive(socket: Socket): void {
   const reader = requestReader((path, body) => {
     if (path.startsWith('/silent')) return
+    if (isDown && path.startsWith('/down')) return void socket.write(DOWN)
     arrivals.add(path, sentAtIn(body))
     socket.write(OK)
   })
