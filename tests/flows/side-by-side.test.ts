@@ -3,7 +3,7 @@
  * it and makes its tables, and the older one again, which boots beside those.
  */
 import { svcAuth } from '@svc/auth'
-import { svcCore } from '@svc/core'
+import { svcCore, type SvcCoreOptions } from '@svc/core'
 import { advance, drain, receiver as openReceiver } from '@svc/core/testing'
 import { svcWebhooks } from '@svc/webhooks'
 import Fastify, { type FastifyInstance } from 'fastify'
@@ -87,10 +87,15 @@ async function startOlder(t: Test, folder: string, database: string) {
   return { ...host, program }
 }
 
-async function startNewer(t: Test, database: string, handled: number[]): Promise<FastifyInstance> {
+async function startNewer(
+  t: Test,
+  database: string,
+  handled: number[],
+  worker: NonNullable<SvcCoreOptions['worker']> = {},
+): Promise<FastifyInstance> {
   const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
-  await app.register(svcCore, { database })
+  await app.register(svcCore, { database, worker })
   await app.register(svcAuth)
   await app.register(svcWebhooks, {
     allowedEvents: ['order.created'],
@@ -188,5 +193,27 @@ t.test(
     for (const { program } of [older, rolledBack]) {
       t.notMatch(program.printed, /"level":[56]0/, 'nothing went wrong in it')
     }
+
+    // A delivery to another address, of which the older one knows nothing, is not sent to the webhook.
+    const elsewhere = await openReceiver()
+    t.teardown(() => elsewhere.close())
+    const asking = await startNewer(t, database, [], { enabled: false })
+    const { deliveryId } = await asking.svc.webhooks.redeliver({
+      webhookId: webhook.id,
+      deliveryId: log[0].deliveryId,
+      url: elsewhere.url,
+    })
+    const states = `select state from svc_jobs.job where data ->> 'deliveryId' = $1`
+    await until(async () => {
+      const { rows } = await asking.svc.database.query(states, [deliveryId])
+      return rows[0]?.state === 'retry'
+    })
+    const knowing = await startNewer(t, database, [])
+    await until(async () => {
+      await advance(knowing, 3600)
+      return elsewhere.received.length > 0
+    })
+    t.match(elsewhere.received, [{ body: { deliveryId } }])
+    t.equal(delivered().length, 8, 'the webhook has got nothing of it')
   },
 )

@@ -8,7 +8,7 @@ import {
 } from '@svc/core/internal'
 import type { AttemptStep } from './attempt.ts'
 import type { AttemptRecord } from './attempt-record.ts'
-import { attemptNumberOf, type DeliveryData } from './delivery-job.ts'
+import { attemptNumberOf, webhookIdOf, type DeliveryData } from './delivery-job.ts'
 
 interface Prepared {
   webhook: { url: string } | undefined
@@ -20,7 +20,7 @@ type Described = WorkerTelemetry<DeliveryData, Prepared, AttemptRecord>
 export const deliveryTelemetry: Described = {
   start(job, { webhook, traceContext }) {
     const { data, createdAt } = job
-    const { event, eventId, deliveryId, target, url, askedIn, attemptedIn } = data
+    const { event, eventId, deliveryId, url, askedIn, attemptedIn } = data
     const attempt = attemptNumberOf(job)
     return {
       spanName: `deliver ${event}`,
@@ -28,7 +28,7 @@ export const deliveryTelemetry: Described = {
       event,
       attributes: {
         ...deliveryAttributes(
-          { event, webhookId: target, deliveryId, attempt },
+          { event, webhookId: webhookIdOf(data), deliveryId, attempt },
           url ?? webhook?.url,
         ),
         ...(eventId === null ? {} : eventAttributes(eventId)),

@@ -3,7 +3,12 @@ import type { DeliveryStatus } from '../../delivery-schemas.ts'
 import type { LogRow } from '../../tables/delivery-log.ts'
 import { lastErrorOf, type DeadDelivery } from '../lifecycle-events.ts'
 import { skippedAttempt, type AttemptRecord } from './attempt-record.ts'
-import { attemptNumberOf, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
+import {
+  attemptNumberOf,
+  webhookIdOf,
+  type DeliveryData,
+  type DeliveryJob,
+} from './delivery-job.ts'
 
 /** The one place where core's results become the statuses of the API. */
 const STATUS: Record<Result, DeliveryStatus> = {
@@ -47,7 +52,8 @@ export const deadDeliveriesOf = (settled: Settled<DeliveryData, AttemptRecord>[]
   settled
     .filter(({ job, result }) => result === 'dead' && job.data.url === undefined)
     .map(({ job, outcome }) => {
-      const { target: webhookId, deliveryId, event, eventId } = job.data
+      const { deliveryId, event, eventId } = job.data
+      const webhookId = webhookIdOf(job.data)
       const record = 'detail' in outcome ? outcome.detail : undefined
       const lastError = record === undefined ? null : lastErrorOf(record)
       return { webhookId, deliveryId, event, eventId, attempts: attemptNumberOf(job), lastError }
@@ -58,14 +64,14 @@ export const skippedRow = (job: DeliveryJob): LogRow =>
   rowOf(job.data, skippedAttempt(attemptNumberOf(job)), 'skipped', null)
 
 export function rowOf(
-  { target: webhookId, event, eventId, deliveryId, payload, url }: DeliveryData,
+  { target, event, eventId, deliveryId, payload, url }: DeliveryData,
   record: AttemptRecord,
   status: DeliveryStatus,
   nextAttemptAt: Date | null,
 ): LogRow {
   return {
     id: uuidv7(),
-    webhookId,
+    webhookId: webhookIdOf({ target }),
     event,
     eventId,
     payload: payload ?? null,

@@ -5,7 +5,7 @@ import {
   findWebhooksForDelivery,
   type WebhookForDelivery,
 } from '../../tables/webhooks-for-delivery.ts'
-import { eventKey, type DeliveryJob } from './delivery-job.ts'
+import { eventKey, webhookIdOf, type DeliveryJob } from './delivery-job.ts'
 
 export interface PreparedDelivery {
   /** Undefined where the webhook is deleted. */
@@ -30,8 +30,8 @@ export async function prepareDeliveries(
   const wanted = new Map<string, { name: string; id: string }>()
   const webhookIds = new Set<string>()
   for (const { data, published } of jobs) {
-    const { target, event: name, eventId: id } = data
-    webhookIds.add(target)
+    const { event: name, eventId: id } = data
+    webhookIds.add(webhookIdOf(data))
     if (id !== null && !hasPayload(published)) wanted.set(eventKey(name, id), { name, id })
   }
   const [webhooks, events] = await Promise.all([
@@ -40,8 +40,9 @@ export async function prepareDeliveries(
   ])
   const webhookOf = new Map(webhooks.map((webhook) => [webhook.id, opened(core, webhook)]))
   const eventOf = new Map(events.map((event) => [eventKey(event.name, event.id), event]))
-  return ({ data: { target, event, eventId, payload }, published }) => {
-    const webhook = webhookOf.get(target) ?? { webhook: undefined }
+  return ({ data, published }) => {
+    const { event, eventId, payload } = data
+    const webhook = webhookOf.get(webhookIdOf(data)) ?? { webhook: undefined }
     if (hasPayload(published)) {
       return { ...webhook, payload: published.payload, traceContext: published.traceContext }
     }
