@@ -65,13 +65,20 @@ export type {
 } from './telemetry/instruments.ts'
 export { traceHeadersOf } from './telemetry/trace-context.ts'
 export { isUuid, uuidv7 } from './ids.ts'
-export { CREATED, EVENT_NUMBERS, FIRST_INSERTED } from './events/alongside.ts'
+export { EVENT_NUMBERS, FIRST_INSERTED } from './events/alongside.ts'
 export type { Alongside, InsertPublished, PublishedOrTaken } from './events/alongside.ts'
 export type { CatalogueEntry } from './events/catalogue.ts'
 export { compileFilter } from './events/filter/compile-filter.ts'
 export { OWN_EVENTS, type OwnEvent } from './events/own-events.ts'
 export { isEventName } from './events/validate-event.ts'
-export { findPayloadSizes, findPayloads, retainEvents } from './events/events-table.ts'
+export {
+  findPayloadSizes,
+  findPayloads,
+  retainedValues,
+  retainEvents,
+  retainingEvents,
+  type EventKey,
+} from './events/events-table.ts'
 export { isConnectionError } from './postgres/connection-errors.ts'
 export { ADVISORY_LOCKS } from './postgres/advisory-locks.ts'
 export { longestDays } from './processes/processes-table.ts'

@@ -4,10 +4,13 @@ import type { Alongside } from './alongside.ts'
 import { NO_JOB_NEEDS_EVENT } from '../jobs/pg-boss/jobs-table.ts'
 import { idsOfTenant } from './event-id.ts'
 
-export interface EventRow {
+export interface EventKey {
   name: string
   /** The id as it is stored, see event-id.ts. */
   id: string
+}
+
+export interface EventRow extends EventKey {
   /** JSON text. */
   payload: string
   /**
@@ -31,7 +34,7 @@ export interface StoredEvent extends EventRow {
  */
 export async function findPayloads(
   db: Db,
-  events: { name: string; id: string }[],
+  events: EventKey[],
   atMostBytes: number | null = null,
 ): Promise<StoredEvent[]> {
   const { rows } = await db.query(
@@ -52,7 +55,7 @@ export async function findPayloads(
 /** How long the payload texts of events are, in bytes, by `name` and `id`. */
 export async function findPayloadSizes(
   db: Db,
-  events: { name: string; id: string }[],
+  events: EventKey[],
 ): Promise<{ name: string; id: string; bytes: number }[]> {
   const { rows } = await db.query(
     `select event.name, event.id, octet_length(event.payload) as bytes
@@ -67,21 +70,25 @@ export async function findPayloadSizes(
  * Rows that refer to these events are kept for `days` from now on, so the events are kept as long.
  * Events of the last day are not updated: sweeps leave a day's margin.
  */
-export async function retainEvents(
-  db: Db,
-  events: { name: string; id: string }[],
-  days: number,
-): Promise<void> {
-  if (events.length === 0) return
-  await db.query(
-    `update svc."__svc.events" as event set keep_until = now() + make_interval(days => $3)
-       from unnest($1::text[], $2::text[]) as needed (name, id)
-      where event.name = needed.name and event.id = needed.id
-        and coalesce(event.keep_until, event.published_at + make_interval(days => $3))
-            < now() + make_interval(days => $3 - 1)`,
-    [events.map(({ name }) => name), events.map(({ id }) => id), days],
-  )
+export async function retainEvents(db: Db, events: EventKey[], days: number): Promise<void> {
+  if (events.length > 0) await db.query(retainingEvents(1), retainedValues(events, days))
 }
+
+/** The statement, as a part of another one; its three parameters begin with `$first`. */
+export const retainingEvents = (first: number): string => {
+  const days = `$${first + 2}::int`
+  return `update svc."__svc.events" as event set keep_until = now() + make_interval(days => ${days})
+     from unnest($${first}::text[], $${first + 1}::text[]) as needed (name, id)
+    where event.name = needed.name and event.id = needed.id
+      and coalesce(event.keep_until, event.published_at + make_interval(days => ${days}))
+          < now() + make_interval(days => ${days} - 1)`
+}
+
+export const retainedValues = (events: EventKey[], days: number): unknown[] => [
+  events.map(({ name }) => name),
+  events.map(({ id }) => id),
+  days,
+]
 
 /**
  * Deletes events that are older than `days` and than the retention of every subscription, and that

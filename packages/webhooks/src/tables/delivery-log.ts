@@ -1,6 +1,14 @@
 /** The table of delivery attempts. */
 import type { Db } from '@svc/core'
-import { FIRST_PARAMETER, JOB_IDS, longestDays, type InsertCompleted } from '@svc/core/internal'
+import {
+  FIRST_PARAMETER,
+  JOB_IDS,
+  longestDays,
+  retainedValues,
+  retainingEvents,
+  type EventKey,
+  type InsertCompleted,
+} from '@svc/core/internal'
 import type { DeliveryAttempt } from '../delivery-schemas.ts'
 
 /** An attempt as it is stored. */
@@ -70,11 +78,26 @@ export async function insertLogRows(db: Db, rows: LogRow[]): Promise<void> {
   )
 }
 
-/** The same as a part of the statement that settles the jobs, one for each row: see `recordCompleted`. */
-export const insertOfCompleted = (rows: LogRow[]): InsertCompleted =>
-  rows.length === 1
-    ? { insert: INSERT_OF_COMPLETED_ONE, values: columnsOf(rows).flat() }
-    : { insert: INSERT_OF_COMPLETED, values: columnsOf(rows) }
+/**
+ * The same as a part of the statement that settles the jobs, one for each row: see `recordCompleted`. It
+ * keeps `older` events for `days`, see `retainEvents`; for a single row it cannot.
+ */
+export function insertOfCompleted(
+  rows: LogRow[],
+  older: EventKey[],
+  days: number,
+): InsertCompleted | null {
+  const values = columnsOf(rows)
+  if (older.length === 0) {
+    return rows.length === 1
+      ? { insert: INSERT_OF_COMPLETED_ONE, values: values.flat() }
+      : { insert: INSERT_OF_COMPLETED, values }
+  }
+  if (rows.length === 1) return null
+  const retained = retainingEvents(FIRST_PARAMETER + values.length)
+  const insert = `, retained as (${retained}) ${INSERT_OF_COMPLETED}`
+  return { insert, values: [...values, ...retainedValues(older, days)] }
+}
 
 const INSERT_OF_COMPLETED = `, written as materialized (
     select ${GIVEN}, attempt.first_attempt_ms, ${TENANT} as tenant from ${rowsFrom(FIRST_PARAMETER)}

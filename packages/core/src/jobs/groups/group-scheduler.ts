@@ -173,7 +173,8 @@ export class GroupScheduler {
   async #claimOthers(limits: ClaimLimit[]): Promise<Job[]> {
     if (limits.length === 0) return []
     const { queue, database, owner } = this.#parts
-    const jobs: Job[] = await claimParked(database.workerPool, queue, limits, owner())
+    const { prepared } = database.workerPool
+    const jobs: Job[] = await claimParked(prepared, queue, limits, owner())
     const counts = new Map<string, number>()
     for (const { group } of jobs) if (group) counts.set(group, (counts.get(group) ?? 0) + 1)
     const now = Date.now()

@@ -16,7 +16,12 @@ import { scheduleAfter } from '../settings/retry-schedule.ts'
 import { skippedAttempt, type AttemptRecord } from './attempt-record.ts'
 import { makeAttempt, type AttemptSettings, type AttemptStep } from './attempt.ts'
 import { ByteBudget } from './byte-budget.ts'
-import { attemptNumberOf, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
+import {
+  attemptNumberOf,
+  webhookIdOf,
+  type DeliveryData,
+  type DeliveryJob,
+} from './delivery-job.ts'
 import { deliveryTelemetry } from './delivery-telemetry.ts'
 import { makeAttemptElsewhere } from './elsewhere.ts'
 import { skippedRow } from './log-entry.ts'
@@ -49,7 +54,7 @@ export function createDeliveryWorker(
         ? perform(post, settings, job, prepared, signal)
         : performLarge(core.db, budget, post, settings, job, prepared, signal),
     record: (db, settled) => recordDeliveries(core, db, days, settled),
-    recordCompleted,
+    recordCompleted: (completed) => recordCompleted(completed, days),
     afterRecord(settled) {
       if (settled.some(isGone)) core.queues.groupsChanged(QUEUE)
     },
@@ -68,8 +73,8 @@ async function performLarge(
   { largeBytes = 0, ...prepared }: PreparedDelivery,
   signal: AbortSignal,
 ): Promise<Outcome<AttemptRecord>> {
-  const { target, event: name, eventId } = job.data
-  const reservation = await budget.reserve(target, largeBytes, signal)
+  const { event: name, eventId } = job.data
+  const reservation = await budget.reserve(webhookIdOf(job.data), largeBytes, signal)
   try {
     const found = await findPayloads(db, [{ name, id: eventId ?? '' }]).catch(() => null)
     // Postgres did not answer, which is no failure of the receiver: no attempt is used up.

@@ -4,6 +4,7 @@ import {
   type CompletedJob,
   type Core,
   type Db,
+  type EventKey,
   type InsertCompleted,
   type Settled,
 } from '@svc/core/internal'
@@ -12,22 +13,22 @@ import { insertLogRows, insertOfCompleted, type LogRow } from '../../tables/deli
 import { publishDead } from '../lifecycle-events.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { crashedAttemptsBefore } from './crashed-attempts.ts'
-import type { DeliveryData, DeliveryJob } from './delivery-job.ts'
+import { webhookIdOf, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
 import { attemptRow, deadDeliveriesOf, rowsOf } from './log-entry.ts'
 
 type SettledDelivery = Settled<DeliveryData, AttemptRecord>
 
-/** Only ordinary deliveries: the others also write rows of lost attempts, or keep their event longer. */
+/** Only ordinary deliveries: the others also write rows of lost attempts. */
 export function recordCompleted(
   completed: CompletedJob<DeliveryData, AttemptRecord>[],
+  deliveryLogRetentionDays: number,
 ): InsertCompleted | null {
-  const yesterday = Date.now() - DAY_MS
   const rows: LogRow[] = []
   for (const { job, detail } of completed) {
-    if (detail === undefined || job.lost || isOld(job, yesterday)) return null
+    if (detail === undefined || job.lost) return null
     rows.push(attemptRow(job, detail, 'delivered', null))
   }
-  return insertOfCompleted(rows)
+  return insertOfCompleted(rows, olderEventsOf(completed), deliveryLogRetentionDays)
 }
 
 export async function recordDeliveries(
@@ -43,7 +44,7 @@ export async function recordDeliveries(
   )
   await insertLogRows(db, [...crashed, ...settled.flatMap(rowsOf)])
   await retainEvents(db, olderEventsOf(settled), deliveryLogRetentionDays)
-  const gone = new Set(ended.filter(isGone).map(({ job }) => job.data.target))
+  const gone = new Set(ended.filter(isGone).map(({ job }) => webhookIdOf(job.data)))
   await disable(core, db, [...gone], 'gone')
   await publishDead(core, db, deadDeliveriesOf(ended))
 }
@@ -57,7 +58,7 @@ const DAY_MS = 24 * 3600 * 1000
  * The events that a row of the log may outlive: those of deliveries that took days, or were redriven.
  * All other events are kept as long as the log anyway.
  */
-function olderEventsOf(settled: SettledDelivery[]): { name: string; id: string }[] {
+function olderEventsOf(settled: { job: DeliveryJob }[]): EventKey[] {
   const yesterday = Date.now() - DAY_MS
   return settled.flatMap(({ job }) => {
     const { event: name, eventId: id } = job.data
