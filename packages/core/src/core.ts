@@ -215,6 +215,8 @@ export class RunningCore implements Core {
     })
     this.#workers.start()
     this.#periodicTasks.start()
+    // A process that ended may have left some.
+    if (this.settings.worker.enabled) void this.#jobs.mover.run()
   }
 
   /** Workers stop before what they use. */
@@ -223,9 +225,8 @@ export class RunningCore implements Core {
       ['health', () => this.health.stop()],
       ['periodic tasks', () => this.#periodicTasks.stop()],
       ['publishes under way', () => this.#stopClaiming()],
-      ['workers', () => this.#workers.stop()],
+      ['workers', () => Promise.all([this.#workers.stop(), this.#jobs.mover.close()])],
       ...this.#drained.map((task): ShutdownStep => ['tasks after the workers', task]),
-      ['moves of jobs', () => this.#jobs.mover.close()],
       ['publishes', () => this.bus.close()],
       ['last notifications', () => this.#jobs.notifications.close()],
       ['lease', () => this.lease.close()],

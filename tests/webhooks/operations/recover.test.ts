@@ -1,43 +1,10 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { useCore } from '@svc/core/internal'
-import type { WebhookRecovery } from '@svc/webhooks'
 import { recoverMissed } from '../../../packages/webhooks/src/outbound/recover-missing.ts'
 import { until } from '../../support/until.ts'
-import { startHost, type Host } from '../support/host.ts'
-import { startReceiver, type Received } from '../support/receiver.ts'
-
-const since = '2020-01-01T00:00:00Z'
-
-async function deadLettersOf(host: Host, id: string, count: number): Promise<void> {
-  await until(
-    () => host.app.svc.webhooks.listDeadLetters(id),
-    (letters) => letters.length === count,
-  )
-}
-
-const idOf = ({ headers }: Received): string => String(headers['x-svc-delivery-id'])
-
-const finished = (host: Host, id: string): Promise<WebhookRecovery[]> =>
-  until(
-    async (): Promise<WebhookRecovery[]> => (await host.ask('GET', `/${id}/recoveries`)).body,
-    (recoveries) => recoveries.length > 0 && recoveries.every((one) => one.finishedAt !== null),
-  )
-
-/** A webhook whose receiver answers 500 until it is repaired. */
-async function brokenWebhook(t: Test, maxAttempts: number, retryDelaySeconds: number) {
-  const host = await startHost(t, { core: { worker: { maxAttempts, retryDelaySeconds } } })
-  let status = 500
-  const receiver = await startReceiver(t, () => status)
-  const { id } = await host.register(receiver.url)
-  return {
-    host,
-    id,
-    receiver,
-    repair: () => {
-      status = 200
-    },
-  }
-}
+import { brokenWebhook, deadLettersOf, finished, idOf, since } from '../support/broken-webhook.ts'
+import { startHost } from '../support/host.ts'
+import { startReceiver } from '../support/receiver.ts'
 
 t.test('dead letters of a span are counted, and delivered under their delivery ids', async (t) => {
   const { host, id, receiver, repair } = await brokenWebhook(t, 1, 1)
@@ -102,18 +69,6 @@ t.test('a recovery keeps its rate', async (t) => {
   await host.app.svc.webhooks.recover({ id, what: 'dead', since, perSecond: 2 })
   await receiver.got(12)
   t.ok(performance.now() - startedAt > 1900, 'the last two of six follow after two seconds')
-})
-
-t.test('another process continues a recovery whose process ended', async (t) => {
-  const { host, id, repair } = await brokenWebhook(t, 1, 1)
-  for (let n = 0; n < 8; n++) await host.app.svc.events.publish('order.created', { n })
-  await deadLettersOf(host, id, 8)
-  repair()
-  await host.app.svc.webhooks.recover({ id, what: 'dead', since, perSecond: 2 })
-  await host.app.close()
-  const other = await startHost(t, { database: host.database })
-  t.match(await finished(other, id), [{ deliveries: 8, done: 8 }])
-  t.same(await other.app.svc.webhooks.listDeadLetters(id), [])
 })
 
 t.test('a recovery of failed deliveries attempts them now', async (t) => {

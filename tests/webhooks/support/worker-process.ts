@@ -1,7 +1,10 @@
-/** A host in a process of its own, to be killed: `node worker-process.ts <database> <attempts>`. Says when it is ready. */
+/**
+ * A host in a process of its own, to be killed: `node worker-process.ts <database> <attempts>`. Says when it
+ * is ready, and begins the recoveries that it is sent.
+ */
 import Fastify from 'fastify'
 import { svcCore } from '@svc/core'
-import { svcWebhooks } from '@svc/webhooks'
+import { svcWebhooks, type RecoverInput } from '@svc/webhooks'
 
 const app = Fastify({ pluginTimeout: 60_000 })
 await app.register(svcCore, {
@@ -14,4 +17,7 @@ await app.register(svcWebhooks, {
   deliveryTimeoutMs: 60_000,
 })
 await app.ready()
+process.on('message', (asked: RecoverInput) => {
+  void app.svc.webhooks.recover(asked).then((result) => process.send!(result))
+})
 process.send!('ready')

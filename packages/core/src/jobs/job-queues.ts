@@ -207,11 +207,11 @@ export class JobQueues implements Queues {
     const selection = { group, ...(ids ? { ids } : {}) }
     // The second of two simultaneous calls waits here, and counts what the first has left.
     await recordParked(db, queue, [group])
-    const moved = await redriveDeadLetters(db, queue, selection, this.#retry, FIRST_PORTION)
-    if (moved < FIRST_PORTION || ids) return moved
+    const { count } = await redriveDeadLetters(db, queue, selection, this.#retry, FIRST_PORTION)
+    if (count < FIRST_PORTION || ids) return count
     const more = await countDeadLetters(db, queue, group)
     if (more > 0) await insertMove(db, queue, group, 'redrive')
-    return moved + more
+    return count + more
   }
 
   async advance(db: Db, queue: string, group: string): Promise<boolean> {

@@ -45,5 +45,6 @@ export async function drain(
   }
 }
 
+/** In this order: a move that has ended before the first look has made its jobs before the second. */
 const isBusy = async (db: Db): Promise<boolean> =>
-  (await findDueJobs(db)).length > 0 || (await hasMoves(db))
+  (await hasMoves(db)) || (await findDueJobs(db)).length > 0

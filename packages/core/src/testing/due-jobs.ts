@@ -48,9 +48,13 @@ export async function findDueJobs(db: Db): Promise<DueJobs[]> {
   return rows
 }
 
-/** Whether jobs are being redriven or deleted in the background. */
+/** Whether jobs are being redriven, recovered or deleted in the background. */
 export async function hasMoves(db: Db): Promise<boolean> {
-  const { rows } = await db.query(`select exists (select from svc."__svc.job_moves") as yes`)
+  const { rows } = await db.query(
+    `select exists (select from svc."__svc.job_moves")
+         or exists (select from svc."__svc.recoveries"
+                     where finished_at is null and (per_second is null or next_at <= now())) as yes`,
+  )
   return rows[0].yes
 }
 

@@ -84,7 +84,6 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
   }
 }
 
-const shown = ({ queue: _queue, group, isWaiting: _isWaiting, ...recovery }: Recovery) => ({
-  ...recovery,
-  webhookId: group,
-})
+function shown({ queue: _, group, isWaiting: _isWaiting, position: _position, ...rest }: Recovery) {
+  return { ...rest, webhookId: group }
+}

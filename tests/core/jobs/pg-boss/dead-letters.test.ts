@@ -1,5 +1,8 @@
 import type { FanOutJob } from '@svc/core/internal'
 import t from 'tap'
+import type { DeadLetterSelection } from '../../../../packages/core/src/jobs/pg-boss/dead-letters.ts'
+import { redriveDeadLetters } from '../../../../packages/core/src/jobs/pg-boss/redrive-dead-letters.ts'
+import { retrySettingsOf } from '../../../../packages/core/src/jobs/retry-settings.ts'
 import { until } from '../../../support/until.ts'
 import { GROUP, QUEUE } from '../../support/worker.ts'
 import { namesOf, startWorkedHost, type WorkedHost } from '../../support/worked-host.ts'
@@ -167,4 +170,22 @@ t.test('two redrives at once answer with what each of them has moved', async (t)
     counts.toSorted((a, b) => a - b),
     [0, count],
   )
+})
+
+t.test('a portion of dead letters begins after the last one of the portion before', async (t) => {
+  const host = await startWorkedHost(t, { isDying: () => true })
+  const { worker, core } = host
+  await worker.insert(['0'], GROUP)
+  await multiply(host, 7)
+  const retry = retrySettingsOf(core.settings.worker)
+  const counts: number[] = []
+  let afterId: string | null = null
+  do {
+    const selection: DeadLetterSelection = { group: GROUP, ...(afterId && { afterId }) }
+    const { count, lastId } = await redriveDeadLetters(core.db, QUEUE, selection, retry, 3)
+    counts.push(count)
+    t.ok(lastId === null || afterId === null || lastId > afterId)
+    afterId = lastId
+  } while (afterId !== null)
+  t.strictSame(counts, [3, 3, 1, 0])
 })

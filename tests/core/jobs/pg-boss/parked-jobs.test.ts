@@ -5,6 +5,7 @@ import { movePortion } from '../../../../packages/core/src/jobs/groups/moves-tab
 import { claimParked } from '../../../../packages/core/src/jobs/pg-boss/parked-jobs.ts'
 import { parkWaiting, SCAN_START } from '../../../../packages/core/src/jobs/pg-boss/park-jobs.ts'
 import type { ScanPosition } from '../../../../packages/core/src/jobs/pg-boss/park-jobs.ts'
+import { makeRetriesDue } from '../../../../packages/core/src/jobs/pg-boss/waiting-retries.ts'
 import { startHost } from '../../support/host.ts'
 import { GROUP, idOf, QUEUE } from '../../support/worker.ts'
 
@@ -125,3 +126,33 @@ t.test(
     t.equal(rowCount, 1, 'a worker will find it')
   },
 )
+
+t.test('retries of a group become due in portions, in line and parked ones', async (t) => {
+  const core = await queueOf(t, { [GROUP]: 25, [OTHER]: 25 })
+  await core.db.query(
+    `update svc_jobs.job
+        set state = 'retry', retry_count = 1, blocked = (data ->> 'n')::int % 2 = 0,
+            -- The retry of a process that died keeps the priority of a first attempt.
+            priority = case when (data ->> 'n')::int % 3 = 0 then 0 else -1 end,
+            started_on = now(), start_after = now() + interval '1 hour'
+      where name = $1`,
+    [QUEUE],
+  )
+  const failed = { group: GROUP, since: '2020-01-01T00:00:00Z', until: '2100-01-01T00:00:00Z' }
+  const counts: number[] = []
+  let position: ScanPosition | null = SCAN_START
+  for (let isFinished = false; !isFinished;) {
+    const portion = await makeRetriesDue(core.db, QUEUE, failed, position, 4)
+    counts.push(portion.done)
+    position = portion.next
+    isFinished = portion.isFinished
+  }
+  t.equal(
+    counts.reduce((sum, count) => sum + count),
+    25,
+    'each once',
+  )
+  t.ok(counts.every((count) => count <= 4))
+  t.equal(await countOf(core, `start_after <= now() and singleton_key = '${GROUP}'`), 25)
+  t.equal(await countOf(core, `start_after <= now() and singleton_key = '${OTHER}'`), 0)
+})

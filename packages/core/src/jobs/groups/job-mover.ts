@@ -1,6 +1,7 @@
 /** Carries out moves and recoveries in the background, a portion in each transaction. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../../postgres/pools.ts'
+import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from '../retry-settings.ts'
 import { deleteMove, lockMove, movePortion, type Progress } from './moves-table.ts'
 import { recoverPortion } from './recover-portion.ts'
@@ -15,6 +16,8 @@ interface Log {
 /** After each portion there is a pause as long as it took, so that other work gets half of the time. */
 const LONGEST_PAUSE_MS = 1000
 const LOG_EVERY_MS = 30_000
+/** How long a close waits for the statement that runs. */
+const CLOSED_WITHIN_MS = 10_000
 /** How often a recovery with its own pace is checked. */
 const SHORTEST_WAIT_MS = 200
 const LONGEST_WAIT_MS = 1000
@@ -29,11 +32,12 @@ export class JobMover {
   #again = false
   /** The id of the move of the last portion. */
   #last = '0'
-  #closed = false
+  #closing = new AbortController()
   #recovered: (queue: string) => void
   #isTurnOfRecoveries = false
   #timer: NodeJS.Timeout | undefined
-  #recoveryLoggedAt = 0
+  /** When the progress of a recovery was logged last, by its id. */
+  #loggedAt = new Map<string, number>()
 
   /** `recovered`: jobs of the queue can be fetched again. */
   constructor(
@@ -55,6 +59,7 @@ export class JobMover {
 
   /** There may be moves. Resolves when no move is left that this process can carry out. */
   run(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve()
     this.#again = true
     this.#running ??= this.#runAll().finally(() => {
       this.#running = undefined
@@ -62,36 +67,64 @@ export class JobMover {
     return this.#running
   }
 
-  /** Finishes the current portion. Another process, or this one after its next boot, continues. */
+  /**
+   * A portion under way ends at its next statement, and is rolled back: another process, or this one
+   * after its next boot, continues.
+   */
   async close(): Promise<void> {
-    this.#closed = true
+    this.#closing.abort()
     clearTimeout(this.#timer)
-    await this.#running
+    const isLate = new AbortController()
+    const late = pause(CLOSED_WITHIN_MS, undefined, { signal: isLate.signal }).catch(() => {})
+    await Promise.race([this.#running, late])
+    isLate.abort()
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted
   }
 
   async #runAll(): Promise<void> {
     let loggedAt = performance.now()
     let portions = 0
     try {
-      while (this.#again && !this.#closed) {
+      while (this.#again && !this.#isClosed) {
         this.#again = false
         for (;;) {
           const startedAt = performance.now()
-          if (!(await this.#portion()) || this.#closed) break
+          if (!(await this.#portion()) || this.#isClosed) break
           portions++
           if (performance.now() - loggedAt > LOG_EVERY_MS) {
             loggedAt = performance.now()
             this.#log.info({ portions }, 'still moving jobs of a group')
           }
-          const tookMs = performance.now() - startedAt
-          await pause(Math.min(LONGEST_PAUSE_MS, tookMs), undefined, { ref: false })
+          await this.#pause(performance.now() - startedAt)
         }
       }
-      await this.#waitForRecoveries()
+      if (!this.#isClosed) await this.#waitForRecoveries()
     } catch (error) {
+      if (this.#isClosed) return
       // The moves stay in their table, and a periodic task continues them.
       this.#log.error({ err: error }, 'could not move jobs of a group; a periodic task tries again')
     }
+  }
+
+  #pause(ms: number): Promise<void> {
+    const { signal } = this.#closing
+    return pause(Math.min(LONGEST_PAUSE_MS, ms), undefined, { ref: false, signal })
+  }
+
+  /** A transaction whose statements fail once the process closes. */
+  #transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
+    const { signal } = this.#closing
+    return this.#database.background((db) =>
+      run({
+        query: async (text, values) => {
+          signal.throwIfAborted()
+          return await db.query(text, values)
+        },
+      }),
+    )
   }
 
   /** Returns whether there may be more. */
@@ -103,7 +136,7 @@ export class JobMover {
   }
 
   #movePortion(): Promise<boolean> {
-    return this.#database.background(async (db) => {
+    return this.#transaction(async (db) => {
       const move = await lockMove(db, this.#queues(), this.#last)
       const worker = move && this.#workers.get(move.queue)
       if (!worker) return false
@@ -116,7 +149,7 @@ export class JobMover {
   }
 
   async #recoverPortion(): Promise<boolean> {
-    const recovery = await this.#database.background(async (db) => {
+    const recovery = await this.#transaction(async (db) => {
       const due = await lockRecovery(db, this.#queues())
       const worker = due && this.#workers.get(due.queue)
       return worker && recoverPortion(db, due, worker, this.#retry)
@@ -129,8 +162,9 @@ export class JobMover {
 
   /** Recoveries with a pace, and those that wait for a transaction, are due again soon. */
   async #waitForRecoveries(): Promise<void> {
-    const ms = await this.#database.background((db) => nextRecoveryInMs(db, this.#queues()))
-    if (ms === null || this.#closed) return
+    const ms = await this.#transaction((db) => nextRecoveryInMs(db, this.#queues()))
+    if (ms === null) return this.#loggedAt.clear()
+    if (this.#isClosed) return
     clearTimeout(this.#timer)
     const waitMs = Math.max(SHORTEST_WAIT_MS, Math.min(ms, LONGEST_WAIT_MS))
     this.#timer = setTimeout(() => void this.run(), waitMs)
@@ -139,8 +173,9 @@ export class JobMover {
 
   #logProgress({ id, group, what, done, deliveries, finishedAt }: Recovery): void {
     const isFinished = finishedAt !== null
-    if (!isFinished && performance.now() - this.#recoveryLoggedAt < LOG_EVERY_MS) return
-    this.#recoveryLoggedAt = performance.now()
+    const now = performance.now()
+    if (!isFinished && now - (this.#loggedAt.get(id) ?? -Infinity) < LOG_EVERY_MS) return
+    this.#loggedAt.set(id, now)
     const about = { recoveryId: id, group, what, done, deliveries }
     this.#log.info(about, isFinished ? 'a recovery has finished' : 'a recovery is running')
   }

@@ -82,7 +82,7 @@ export async function movePortion(
   if (move.kind === 'redrive') {
     await recordParked(db, queue, [group])
     const reserved = { ...selection, reservedBefore: move.createdAt }
-    return (await redriveDeadLetters(db, queue, reserved, retry, PORTION)) < PORTION
+    return (await redriveDeadLetters(db, queue, reserved, retry, PORTION)).count < PORTION
   }
   const position = progress.has(move.id) ? progress.get(move.id) : SCAN_START
   if (position) {

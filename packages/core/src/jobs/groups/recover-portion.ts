@@ -2,6 +2,7 @@
 import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from '../retry-settings.ts'
 import { redriveDeadLetters } from '../pg-boss/redrive-dead-letters.ts'
+import { SCAN_START } from '../pg-boss/park-jobs.ts'
 import { makeRetriesDue } from '../pg-boss/waiting-retries.ts'
 import type { Worker } from '../worker.ts'
 import { recordParked } from '../groups-table.ts'
@@ -28,20 +29,41 @@ async function recovered(
   retry: RetrySettings,
   limit: number,
 ): Promise<RecoveredPortion> {
-  const { queue, group, what, deliveries, since, until } = recovery
+  const { what } = recovery
   if (what === 'missing') {
     const nothing = { done: 0, isFinished: true }
     return (await worker.recoverMissing?.(db, recovery, limit)) ?? nothing
   }
-  if (what === 'failed') {
-    const done = await makeRetriesDue(db, queue, { group, since, until }, limit)
-    return { done, isFinished: done < limit }
-  }
+  if (what === 'failed') return retriesDue(db, recovery, limit)
+  return redriven(db, recovery, retry, limit)
+}
+
+async function retriesDue(db: Db, recovery: Recovery, limit: number): Promise<RecoveredPortion> {
+  const { queue, group, since, until, position } = recovery
+  const scan = position && 'scan' in position ? position.scan : SCAN_START
+  const failed = { group, since, until }
+  const { done, next, isFinished } = await makeRetriesDue(db, queue, failed, scan, limit)
+  return { done, isFinished, position: { scan: next } }
+}
+
+async function redriven(
+  db: Db,
+  recovery: Recovery,
+  retry: RetrySettings,
+  limit: number,
+): Promise<RecoveredPortion> {
+  const { queue, group, since, until, createdAt: reservedBefore, deliveries, position } = recovery
   // Not one more than were counted: another dead letter of the span may have become visible since.
   const left = (deliveries ?? 0) - recovery.done
   const most = Math.min(limit, left)
   await recordParked(db, queue, [group])
-  const selection = { group, since, until, reservedBefore: recovery.createdAt }
-  const done = await redriveDeadLetters(db, queue, selection, retry, most)
-  return { done, isFinished: done < most || done === left }
+  const after = position && 'afterId' in position ? position : {}
+  const selection = { group, since, until, reservedBefore, ...after }
+  const { count, lastId } = await redriveDeadLetters(db, queue, selection, retry, most)
+  if (count === most) {
+    const next = lastId === null ? null : { afterId: lastId }
+    return { done: count, isFinished: count === left, position: next }
+  }
+  // Letters that were locked as a portion passed them are looked for once more, from the beginning.
+  return { done: count, isFinished: position === null }
 }

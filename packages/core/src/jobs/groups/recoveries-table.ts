@@ -2,6 +2,7 @@
 import { uuidv7 } from '../../ids.ts'
 import { ADVISORY_LOCKS } from '../../postgres/advisory-locks.ts'
 import type { Db } from '../../postgres/transaction.ts'
+import type { ScanPosition } from '../pg-boss/park-jobs.ts'
 
 export interface NewRecovery {
   queue: string
@@ -28,17 +29,28 @@ export interface Recovery extends NewRecovery {
   finishedAt: string | null
   /** Whether the transactions that it waits for are known. */
   isWaiting: boolean
+  /** `null` at the beginning. */
+  position: RecoveryPosition | null
 }
+
+/** Where the next portion begins. */
+export type RecoveryPosition =
+  /** Of dead letters: after the one with this id. */
+  | { afterId: string }
+  /** Of jobs that wait for their next attempt: see {@link makeRetriesDue}. */
+  | { scan: ScanPosition | null }
 
 /** The result of a portion. */
 export interface RecoveredPortion {
   done: number
   isFinished: boolean
+  /** Where the next one begins. @default at the beginning */
+  position?: RecoveryPosition | null
 }
 
 const COLUMNS = `id, queue, group_id as "group", what, since, until, per_second as "perSecond",
   deliveries, done, created_at as "createdAt", finished_at as "finishedAt",
-  after_transaction is not null as "isWaiting"`
+  after_transaction is not null as "isWaiting", position`
 
 export async function insertRecovery(db: Db, recovery: NewRecovery): Promise<Recovery> {
   const { queue, group, what, since, until, perSecond, deliveries } = recovery
@@ -111,20 +123,26 @@ export async function setCounted(db: Db, id: string, deliveries: number): Promis
   )
 }
 
-/** The next portion follows when the pace allows it. */
+/**
+ * The next portion follows when the pace allows it, and after as much time as this one took, up to a
+ * second: whichever process carries it out, other work gets half of the time.
+ */
 export async function recordPortion(
   db: Db,
   { id, perSecond }: Recovery,
-  { done, isFinished }: RecoveredPortion,
+  { done, isFinished, position = null }: RecoveredPortion,
 ): Promise<Recovery> {
   const { rows } = await db.query(
     `update svc."__svc.recoveries"
         set done = case when $3 and what = 'failed' then deliveries
                         else least(done + $2::int, deliveries) end,
             finished_at = case when $3 then now() end,
-            next_at = clock_timestamp() + make_interval(secs => $2::int / coalesce($4::float8, 'Infinity'))
+            position = $5,
+            next_at = clock_timestamp() + greatest(
+              least(clock_timestamp() - now(), interval '1 second'),
+              make_interval(secs => $2::int / coalesce($4::float8, 'Infinity')))
       where id = $1 returning ${COLUMNS}`,
-    [id, done, isFinished, perSecond],
+    [id, done, isFinished, perSecond, position && JSON.stringify(position)],
   )
   return asRecovery(rows[0])
 }

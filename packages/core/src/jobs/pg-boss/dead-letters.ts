@@ -33,6 +33,13 @@ export const isReserved = (before: string): string => `(exists (
        and letter.id < svc."__svc.first_uuid"(recovery.until)
        and recovery.created_at < ${before}))`
 
+/** Whether any of the group `$3` may be reserved: unlike that of one, the answer is the same for all letters. */
+const MAY_BE_RESERVED = `(exists (
+    select from svc."__svc.job_moves" as move where move.queue = $1 and move.group_id = $3)
+  or exists (
+    select from svc."__svc.recoveries" as recovery
+     where recovery.queue = $1 and recovery.group_id = $3 and recovery.finished_at is null))`
+
 /** Whether it is a dead letter of the queue `$1`, whose dead-letter queue is `$2`. */
 const IS_LISTED = `letter.name = $2 and ${IN_INDEX} and not ${isReserved(`'infinity'`)}`
 
@@ -113,7 +120,8 @@ export async function countDeadLetters(
 ): Promise<number> {
   const { rows } = await db.query(
     `select count(*)::int as count from svc_jobs.job as letter
-      where ${IS_LISTED} and letter.singleton_key = $3
+      where letter.name = $2 and ${IN_INDEX} and letter.singleton_key = $3
+        and (not ${MAY_BE_RESERVED} or not ${isReserved(`'infinity'`)})
         and ($4::timestamptz is null or letter.id >= svc."__svc.first_uuid"($4))
         and ($5::timestamptz is null or letter.id < svc."__svc.first_uuid"($5))`,
     [queue, deadLetterQueueOf(queue), group, since ?? null, until ?? null],
@@ -121,10 +129,11 @@ export async function countDeadLetters(
   return (rows[0] as { count: number }).count
 }
 
-/** Which dead letters of a group a portion takes: all, those with smaller ids, or those named. */
+/** Which dead letters of a group a portion takes: all, those between two ids, or those named. */
 export interface DeadLetterSelection {
   group: string
   ids?: string[]
+  afterId?: string
   beforeId?: string
   since?: string
   until?: string

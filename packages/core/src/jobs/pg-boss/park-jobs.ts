@@ -56,15 +56,18 @@ export async function parkWaiting(
   )
   const [moved] = rows as { parked: number; last: string | null; groups: string[] | null }[]
   const { parked = 0, last = null, groups: parkedGroups = null } = moved ?? {}
-  return { parked, groups: parkedGroups ?? [], next: positionAfter(position, parked, last) }
+  const next = positionAfter(position, parked, last, PORTION)
+  return { parked, groups: parkedGroups ?? [], next }
 }
 
-function positionAfter(
+/** The end of a portion of that size that found `moved` jobs, the last of which was made at `last`. */
+export function positionAfter(
   position: ScanPosition,
   moved: number,
   last: string | null,
+  portion: number,
 ): ScanPosition | null {
-  if (moved === PORTION && last !== null) return { ...position, createdOn: last }
+  if (moved === portion && last !== null) return { ...position, createdOn: last }
   return position.priority === PRIORITY.first
     ? { priority: PRIORITY.retry, createdOn: '-infinity' }
     : null

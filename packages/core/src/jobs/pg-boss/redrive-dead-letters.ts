@@ -28,18 +28,24 @@ const INSERT_TAKEN = `insert into svc_jobs.job
             queue.deletion_seconds, queue.heartbeat_seconds, queue.policy, queue.dead_letter
        from taken join svc_jobs.queue as queue on queue.name = $1`
 
+export interface Redriven {
+  count: number
+  /** The id of the last one; a portion that begins after it skips what this one has left behind. */
+  lastId: string | null
+}
+
 /**
- * Makes parked jobs of a portion of a group's dead letters. Two calls at once share the dead letters.
- * Returns how many.
+ * Makes parked jobs of a portion of a group's dead letters, the oldest first. Two calls at once share the
+ * dead letters.
  */
 export async function redriveDeadLetters(
   db: Db,
   queue: string,
-  { group, ids, beforeId, since, until, reservedBefore = 'infinity' }: DeadLetterSelection,
+  { group, ids, afterId, beforeId, since, until, reservedBefore = 'infinity' }: DeadLetterSelection,
   retry: RetrySettings,
   portion: number,
-): Promise<number> {
-  const { rowCount } = await db.query(
+): Promise<Redriven> {
+  const { rows } = await db.query(
     `with portion as materialized (
        select letter.id from svc_jobs.job as letter
         where letter.name = $2 and ${IN_INDEX} and letter.singleton_key = $7
@@ -47,6 +53,7 @@ export async function redriveDeadLetters(
           and ($9::uuid is null or letter.id < $9)
           and ($11::timestamptz is null or letter.id >= svc."__svc.first_uuid"($11))
           and ($12::timestamptz is null or letter.id < svc."__svc.first_uuid"($12))
+          and ($14::uuid is null or letter.id > $14)
           and not ${isReserved('$13::timestamptz')}
         order by letter.id limit $10
         for update skip locked
@@ -55,8 +62,10 @@ export async function redriveDeadLetters(
         where letter.name = $2 and letter.id = any(array(select id from portion))
        returning letter.id, letter.data, letter.singleton_key, letter.group_id,
                  letter.source_retry_count
+     ), made as (
+       ${INSERT_TAKEN}
      )
-     ${INSERT_TAKEN}`,
+     select count(*)::int as count, max(id::text collate "C") as "lastId" from portion`,
     [
       queue,
       deadLetterQueueOf(queue),
@@ -68,9 +77,10 @@ export async function redriveDeadLetters(
       since ?? null,
       until ?? null,
       reservedBefore,
+      afterId ?? null,
     ],
   )
-  return rowCount ?? 0
+  return rows[0] as Redriven
 }
 
 /**

@@ -1,11 +1,19 @@
 /** The jobs of a group that failed in a span, and wait for their next attempt. */
 import type { Db } from '../../postgres/transaction.ts'
+import { positionAfter, type ScanPosition } from './park-jobs.ts'
 
 export interface FailedIn {
   group: string
   /** When their last attempt began, as ISO 8601. */
   since: string
   until: string
+}
+
+export interface MadeDue {
+  done: number
+  /** Where the next portion begins; `null`: with those that are parked. */
+  next: ScanPosition | null
+  isFinished: boolean
 }
 
 const WAITS = `job.name = $1 and job.state = 'retry' and job.singleton_key = $2
@@ -24,21 +32,52 @@ export async function countWaitingRetries(
   return (rows[0] as { count: number }).count
 }
 
-/** Makes the next attempt of a portion of them due now. Returns of how many. */
+/**
+ * Makes the next attempt of a portion of them due now. All portions together scan the index of the
+ * fetches once, which has no groups, and then the index of the group's parked jobs. A job that is
+ * locked just now is about to be attempted, or to be parked.
+ */
 export async function makeRetriesDue(
+  db: Db,
+  queue: string,
+  failed: FailedIn,
+  position: ScanPosition | null,
+  portion: number,
+): Promise<MadeDue> {
+  if (position === null) {
+    const { done } = await makeDue(db, queue, failed, portion, {
+      among: `job.blocked and job.state < 'active'`,
+      orderBy: 'job.start_after',
+    })
+    return { done, next: null, isFinished: done < portion }
+  }
+  const { done, last } = await makeDue(db, queue, failed, portion, {
+    among: `not job.blocked and job.state < 'active'
+      and job.priority = $6 and job.created_on >= $7::timestamptz`,
+    orderBy: 'job.created_on',
+    values: [position.priority, position.createdOn],
+  })
+  return { done, next: positionAfter(position, done, last, portion), isFinished: false }
+}
+
+async function makeDue(
   db: Db,
   queue: string,
   { group, since, until }: FailedIn,
   portion: number,
-): Promise<number> {
-  const { rowCount } = await db.query(
+  { among, orderBy, values = [] }: { among: string; orderBy: string; values?: unknown[] },
+): Promise<{ done: number; last: string | null }> {
+  const { rows } = await db.query(
     `with portion as materialized (
-       select job.id from svc_jobs.job as job where ${WAITS}
-        order by job.start_after limit $5 for update skip locked
+       select job.id, job.created_on from svc_jobs.job as job where ${WAITS} and ${among}
+        order by ${orderBy} limit $5 for update skip locked
+     ), made_due as (
+       update svc_jobs.job as job set start_after = now()
+        where job.name = $1 and job.id = any(array(select id from portion))
      )
-     update svc_jobs.job as job set start_after = now()
-      where job.name = $1 and job.id = any(array(select id from portion))`,
-    [queue, group, since, until, portion],
+     -- As JSON: the form of a timestamp as text is a setting of the session.
+     select count(*)::int as done, to_json(max(created_on)) #>> '{}' as last from portion`,
+    [queue, group, since, until, portion, ...values],
   )
-  return rowCount ?? 0
+  return rows[0] as { done: number; last: string | null }
 }

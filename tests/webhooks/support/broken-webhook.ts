@@ -1,0 +1,50 @@
+/** A webhook whose receiver is down for a while, and the recoveries of what it has not got. */
+import type { WebhookRecovery } from '@svc/webhooks'
+import type { Test } from 'tap'
+import { until } from '../../support/until.ts'
+import { startHost, type Host } from './host.ts'
+import { startReceiver, type Received, type Receiver } from './receiver.ts'
+
+export const since = '2020-01-01T00:00:00Z'
+
+interface BrokenWebhook {
+  host: Host
+  id: string
+  receiver: Receiver
+  repair: () => void
+}
+
+/** Its receiver answers 500 until it is repaired. */
+export async function brokenWebhook(
+  t: Test,
+  maxAttempts: number,
+  retryDelaySeconds: number,
+): Promise<BrokenWebhook> {
+  const host = await startHost(t, { core: { worker: { maxAttempts, retryDelaySeconds } } })
+  let status = 500
+  const receiver = await startReceiver(t, () => status)
+  const { id } = await host.register(receiver.url)
+  return {
+    host,
+    id,
+    receiver,
+    repair: () => {
+      status = 200
+    },
+  }
+}
+
+export async function deadLettersOf(host: Host, id: string, count: number): Promise<void> {
+  await until(
+    () => host.app.svc.webhooks.listDeadLetters(id),
+    (letters) => letters.length === count,
+  )
+}
+
+export const idOf = ({ headers }: Received): string => String(headers['x-svc-delivery-id'])
+
+export const finished = (host: Host, id: string): Promise<WebhookRecovery[]> =>
+  until(
+    async (): Promise<WebhookRecovery[]> => (await host.ask('GET', `/${id}/recoveries`)).body,
+    (recoveries) => recoveries.length > 0 && recoveries.every((one) => one.finishedAt !== null),
+  )
