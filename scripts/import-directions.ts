@@ -1,4 +1,4 @@
-// Which way imports go in the packages. The linter holds everybody to it, and its message says why.
+// Which way imports go in the packages. The linter checks it, and its message gives the reason.
 import type { OxlintOverride } from 'oxlint'
 
 /** An import that is refused, and what to do instead. */
@@ -10,19 +10,21 @@ interface Refused {
 
 const refuse = (regex: string, message: string): Refused => ({ regex, message })
 
-// One door each, so that a change of theirs is a change of one file of ours.
-const pgBoss = refuse('^pg-boss(/|$)', "pg-boss has one door: core's jobs/pg-boss.")
-const undici = refuse('^undici$', 'undici has one door: outbound/http, which judges every address.')
+// Only one module imports each of these, so that a change of theirs is a change of one module of
+// ours.
+const pgBoss = refuse('^pg-boss(/|$)', "Only core's jobs/pg-boss imports pg-boss.")
+const undici = refuse('^undici$', 'Only outbound/http imports undici: it checks every address.')
 
 const openTelemetry = refuse(
   '^@opentelemetry/',
-  "OpenTelemetry has one door: core's telemetry/open-telemetry.ts.",
+  "Only core's telemetry/open-telemetry.ts imports OpenTelemetry.",
 )
 
-// Packages: the receiver has no dependencies; auth and webhooks stand side by side on core, and a host may have either without the other.
+// Packages: the receiver has no dependencies; auth and webhooks are built on core, and a host may
+// have either without the other.
 const aboveCore = refuse(
   '^@svc/(auth|webhooks|console)|/(auth|webhooks|console)/src/',
-  'Core does not know the packages that are built on it.',
+  'Core does not import the packages that are built on it.',
 )
 const noAuth = refuse('^@svc/auth|/auth/src/', 'Webhooks must work without auth.')
 const noWebhooks = refuse('^@svc/webhooks|/webhooks/src/', 'Auth must work without webhooks.')
@@ -52,29 +54,29 @@ const operations = refuse(
   'Routes and the plugin call operations; what operations use does not call them back.',
 )
 const guard = refuse('^(\\.\\.?/)+guard/', 'The guard is built on this file.')
-const inbound = refuse('^(\\.\\.?/)+inbound/', 'Inbound and outbound meet in the plugin.')
-const outbound = refuse('^(\\.\\.?/)+outbound/', 'Inbound and outbound meet in the plugin.')
+const inbound = refuse('^(\\.\\.?/)+inbound/', 'Inbound and outbound do not import each other.')
+const outbound = refuse('^(\\.\\.?/)+outbound/', 'Inbound and outbound do not import each other.')
 const tables = refuse('^(\\.\\.?/)+tables/', 'A route calls operations, which call tables.')
 const limits = refuse('^(\\.\\.?/)+(limits|usage)/', 'Limits and usage are built on tables.')
 const stats = refuse('^(\\.\\.?/)+stats/', 'Statistics are built on tables.')
 const screens = refuse(
   '^(\\.\\.?/)+(calls|live|page)/',
-  'What the page asks for is built on tables and access.',
+  'The operations of the page are built on tables and access.',
 )
 const access = refuse('^(\\.\\.?/)+access/', 'Access is built on tables.')
-const assembly = refuse('^(\\.\\.?/)+core\\.ts$', 'core.ts puts the parts together.')
+const assembly = refuse('^(\\.\\.?/)+core\\.ts$', 'Only core.ts puts the parts together.')
 const pump = refuse('^(\\.\\.?/)+pump/', 'The pump uses this folder.')
 const groups = refuse('^(\\.\\.?/)+groups/', 'Groups are built on the statements of jobs.')
-const keys = refuse('^(\\.\\.?/)+keys/', 'The look-up of keys asks for lockouts.')
+const keys = refuse('^(\\.\\.?/)+keys/', 'The lookup of keys is built on the lockout.')
 const delivery = refuse('^(\\.\\.?/)+delivery/', 'Deliveries are built on this folder.')
 const http = refuse(
   '^(fastify|fastify-plugin|@fastify/(sensible|type-provider-typebox|request-context))$',
-  'This file knows no Fastify.',
+  'This file does not use Fastify.',
 )
 const postgres: Refused = {
   ...refuse(
     '^(pg|@svc/core/internal)$|/postgres/|/(kv|pg-boss)/|-table\\.ts$',
-    'This file knows no Postgres.',
+    'This file does not use Postgres.',
   ),
   // Pieces of schemas, and a check of a value.
   allowImportNames: ['STORABLE_TEXT', 'nullable', 'Tenant', 'TenantFilter', 'isIntegerFrom'],
@@ -240,9 +242,9 @@ export const importDirections: OxlintOverride[] = [
     http,
     effects,
   ),
-  // The page imports it, and knows nothing of the server.
+  // The page imports the contract, and nothing else of the server.
   imports(
     ['packages/console/src/contract.ts', 'packages/console/src/contract/**'],
-    [refuse('^[^.]|^\\.\\.', 'The page imports the contract: it stands alone.')],
+    [refuse('^[^.]|^\\.\\.', 'The page imports the contract, which imports nothing.')],
   ),
 ]

@@ -206,7 +206,7 @@ export type { KeyState }
  * const verification: Verification = { key, scopes: ['read'], ip: '192.0.2.7' }
  */
 export type Verification = Static<typeof Verification>
-/** What `verifyApiKey` returns. For a key that is not valid, `code` says why. */
+/** What `verifyApiKey` returns. For a key that is not valid, `code` has the reason. */
 export type Verified = Static<typeof Verified>
 
 /** A key by its id, and the address of the sender that uses it. */

@@ -179,7 +179,7 @@ export class Meter {
     return isEmpty && !this.isRequested && !this.hasReturns
   }
 
-  /** How much is left of the limit, as far as this process knows. */
+  /** How much is left of the limit, by the state in this process. */
   remaining(now: number): number {
     const { held } = this.#portions
     if (held === 0 && now < this.#deniedUntil) return 0

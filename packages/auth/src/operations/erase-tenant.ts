@@ -49,7 +49,7 @@ export function createTenantPart({ db, changeKeys }: OperationContext): TenantPa
         keys += erased.keys
         limits += erased.limits
       }
-      // Deleted after the keys: a process writes no more usage for a key that is gone.
+      // Deleted after the keys: a process writes no more usage for a deleted key.
       const rollUps = await deleteUsageOfTenant(db, tenant)
       limits += await deleteAllowances(db, [`tenant:${tenant}`])
       return { keys, limits, rollUps, users: await deleteUsersOfTenant(db, tenant) }

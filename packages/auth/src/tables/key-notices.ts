@@ -65,7 +65,7 @@ export async function insertNotice(db: Db, keyId: string, notice: string): Promi
   return rowCount === 1
 }
 
-/** Deletes the notices of keys that are gone or revoked. */
+/** Deletes the notices of deleted and revoked keys. */
 export async function sweepNotices(db: Db): Promise<void> {
   await db.query(
     `delete from svc."__svc.auth.key_notices" as notices

@@ -60,7 +60,7 @@ export const List = Type.Object({
 
 type Limited = Static<typeof List>
 
-/** Reads one row more than the page holds, to know whether it is the last one. */
+/** Reads one row more than the page holds, to determine whether it is the last one. */
 export async function pageOf<Input extends Limited, Row extends { id: string }, Shown>(
   input: Input,
   list: (page: Input & { limit: number }) => Promise<Row[]>,

@@ -96,7 +96,7 @@ export interface SubscriptionDeadLetter {
   /** The id of the event. */
   eventId: string
   tenant: string | null
-  /** `null` where the event is gone. */
+  /** `null` where the event is deleted. */
   payload: unknown
   publishedAt: Date | null
   /** The message of what the handler threw last; `lost` where its process died. */

@@ -24,7 +24,10 @@ export interface Notifications {
    * than `ms`. Starts to connect where it is not there.
    */
   isResponsive(ms: number): boolean
-  /** Names the connection: what a session holds is lost with it. `undefined` where there is none. */
+  /**
+   * Identifies the connection: what a session holds is lost with it. `undefined` without a
+   * connection.
+   */
   readonly session: number | undefined
   /**
    * Whether all channels with listeners are listened to. Also true without listeners, and behind a

@@ -71,7 +71,7 @@ export class WorkerPool implements Db {
 
 /**
  * Finds out, once, whether the server takes the settings at the start of a connection. PgBouncer
- * refuses them with an error, or ignores them where its own settings say so. An error that has
+ * refuses them with an error, or ignores them, depending on its own settings. An error that has
  * nothing to do with the settings (too many clients, a time-out) decides nothing: the probe is
  * repeated.
  *

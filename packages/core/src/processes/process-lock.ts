@@ -1,8 +1,8 @@
 /**
  * The advisory lock of this process, held on the connection that listens: Postgres releases it when
  * the process dies, whatever has killed it. Jobs name the process that has claimed them, so that
- * they are taken back within seconds. Behind a pooler no lock is held, since a session of it would keep
- * the lock of a process that has gone: there the leases of the jobs expire.
+ * they are taken back within seconds. Behind a pooler no lock is held, since a session of it would
+ * keep the lock of a process that has ended: there the leases of the jobs expire.
  */
 import { ADVISORY_LOCKS } from '../postgres/advisory-locks.ts'
 import type { Notifications } from '../postgres/notifications.ts'

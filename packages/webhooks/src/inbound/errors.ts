@@ -7,7 +7,7 @@ export const NotVerified = createError(
   401,
 )
 
-/** The content type says JSON, and the body is not JSON. An empty body is not JSON either. */
+/** The content type is JSON, and the body is not JSON. An empty body is not JSON either. */
 export const BodyNotJson = createError(
   'SVC_WEBHOOKS_BODY_NOT_JSON',
   'the content type says JSON, but the body is not JSON',

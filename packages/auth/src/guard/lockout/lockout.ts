@@ -74,7 +74,7 @@ export class Lockout {
     this.#find = batchLookup((prefixes) => findFailures(db, prefixes))
   }
 
-  /** How long a prefix is still blocked, as far as this process knows, in milliseconds. */
+  /** How long a prefix is still blocked, by the state in this process, in milliseconds. */
   blockedForMs(prefix: string): number {
     const until = this.#watched.get(prefix)?.blockedUntil ?? 0
     return Math.max(0, Math.max(until, this.#blocks.get(prefix) ?? 0) - this.#now())
@@ -98,7 +98,7 @@ export class Lockout {
   }
 
   /**
-   * Call this before a valid key passes. It watches the prefix of the key from now on, and forgets
+   * Call this before a valid key passes. It watches the prefix of the key from now on, and deletes
    * the failures of the prefix unless it is blocked. Returns the state that all keys of the prefix
    * share.
    */

@@ -80,7 +80,7 @@ export async function lockRecovery(db: Db, queues: string[]): Promise<Recovery |
   return rows[0] && asRecovery(rows[0])
 }
 
-/** In how many milliseconds the next recovery may be due; `null` where there is none. */
+/** The milliseconds until the next recovery may be due; `null` without a recovery. */
 export async function nextRecoveryInMs(db: Db, queues: string[]): Promise<number | null> {
   const { rows } = await db.query(
     `select extract(epoch from min(next_at) - now())::float8 * 1000 as ms

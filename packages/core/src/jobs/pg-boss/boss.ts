@@ -1,4 +1,4 @@
-/** The one door to pg-boss: its jobs, retries, back-off, expiry and dead-letter queues. */
+/** The calls of pg-boss, which only this folder imports: jobs, retries, expiry, dead letters. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createRequire } from 'node:module'
 import { PgBoss as NewPgBoss } from 'pg-boss'

@@ -1,4 +1,7 @@
-/** What settled deliveries leave behind: rows of the log, webhooks that are gone, events that stay. */
+/**
+ * Writes what settled deliveries result in: rows of the log, deactivated webhooks, the retention of
+ * events.
+ */
 import {
   retainEvents,
   type CompletedJob,
