@@ -37,7 +37,7 @@ function readReport(): Map<string, Lines> {
   )
 }
 
-/** The report has only files that a test has loaded. A file that holds only types is never loaded. */
+/** The report has only files that tests have loaded. A file that holds only types is never loaded. */
 function neverLoaded(file: string): Lines {
   const code = stripTypeScriptTypes(readFileSync(join(root, file), 'utf8'))
   const statements = code.replace(/\/\*[^]*?\*\/|\/\/.*|export \{\s*\}/g, '').trim()

@@ -67,7 +67,7 @@ const allowed = [
   ['packages/receiver/src/hmac.ts', './headers.ts'],
 ] as const
 
-t.test('an import against the direction of the house is an error of the linter', async (t) => {
+t.test('an import in a direction that is not allowed is an error of the linter', async (t) => {
   const complaints = await lint(t, refused)
 
   for (const [file, from] of refused) {
@@ -76,7 +76,7 @@ t.test('an import against the direction of the house is an error of the linter',
   }
 })
 
-t.test('the doors and the ways in are open', async (t) => {
+t.test('allowed imports are no errors', async (t) => {
   t.same(await lint(t, allowed), [])
 })
 
