@@ -27,6 +27,7 @@ const isBasePath = (value: string): boolean => /^(?:\/[^/?#:*\s]+)+$/.test(value
 const isRoles = (value: unknown): boolean =>
   typeof value === 'object' &&
   value !== null &&
+  !Array.isArray(value) &&
   Object.entries(value).every(
     ([name, scopes]) =>
       SCOPE_NAME.test(name) && Array.isArray(scopes) && scopes.every((scope) => isString(scope)),

@@ -74,11 +74,11 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
   const policyOf = (request: FastifyRequest) => policies.policyOf(request)
   const { allowances } = authentication
   const costOf = (request: FastifyRequest) => policies.costOf(request)
-  const checkLimits = createLimitCheck({ allowances, costOf })
+  const limitCheck = createLimitCheck({ allowances, costOf })
   const guard = createGuard({
     ...authentication,
     policyOf,
-    checkLimits,
+    limitCheck,
     copyToRequestContext,
     errorText: core.errorText,
     telemetry: createGuardTelemetry(core.telemetry.meter),

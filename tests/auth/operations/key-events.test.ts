@@ -116,6 +116,48 @@ t.test('each key has one event before it expires and one when it has expired', a
   ])
 })
 
+t.test('a key whose expiry is moved to later has its events again', async (t) => {
+  const host = await hostWithContext(t)
+  const { app, context, makeKey } = host
+  const inDays = (days: number) => new Date(Date.now() + days * 24 * 3600_000).toISOString()
+  const told = async () =>
+    (await published(app, 'expiring', 'expired')).map(({ name, payload }) => [
+      name.slice('svc.key.'.length),
+      payload['daysLeft'],
+    ])
+  const { id } = await makeKey({ expiresAt: inDays(6) })
+  await publishExpiryNotices(context, [30, 7])
+  await app.svc.auth.updateApiKey({ id, label: 'the same expiry' })
+  await publishExpiryNotices(context, [30, 7])
+  t.same(await told(), [['expiring', 7]])
+
+  await app.svc.auth.updateApiKey({ id, expiresAt: inDays(20) })
+  await publishExpiryNotices(context, [30, 7])
+  t.same((await told()).slice(1), [['expiring', 30]])
+  await expire(app, id, '1 minute')
+  await publishExpiryNotices(context, [30, 7])
+  await app.svc.auth.updateApiKey({ id, expiresAt: null })
+  await expire(app, id, '1 minute')
+  await publishExpiryNotices(context, [30, 7])
+  t.same((await told()).slice(2), [['expired', undefined], ['expired', undefined]])
+  t.equal((await app.svc.audit.list({ action: 'key.expire' })).length, 2)
+})
+
+t.test('of more keys than a statement finds, all have their event', async (t) => {
+  const host = await hostWithContext(t)
+  const { app, context, makeKey } = host
+  const { userId } = await makeKey()
+  await app.svc.database.query(
+    `insert into svc."__svc.auth.api_keys" (id, user_id, key_hash, key_prefix, scopes, expires_at)
+     select gen_random_uuid(), $1, md5(n::text) || md5(n::text), 'svc_abcd', '{read}',
+            now() - interval '1 minute'
+       from generate_series(1, 105) as n`,
+    [userId],
+  )
+  await publishExpiryNotices(context, [])
+  t.equal((await published(app, 'expired')).length, 105)
+})
+
 t.test('an unused key has one event, and another one after its next use', async (t) => {
   const host = await hostWithContext(t)
   const { app, context, makeKey } = host

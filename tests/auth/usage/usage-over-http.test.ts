@@ -114,6 +114,14 @@ t.test('usage is shown for the requested span, in whole hours or days of UTC', a
     t.equal(status, 400)
     t.equal(body.code, 'SVC_AUTH_INVALID_USAGE_SPAN')
   }
+  const atTheEnds = [
+    ['to=0001-01-01T00:00:00Z', 400],
+    ['to=0001-01-01T05:00:00Z', 200],
+    ['by=day&to=9999-12-31T23:59:59Z', 200],
+  ] as const
+  for (const [query, status] of atTheEnds) {
+    t.equal((await ask('GET', `/_auth/usage?${query}`)).status, status, query)
+  }
   t.equal((await ask('GET', '/_auth/usage?by=week')).status, 400)
   t.equal((await ask('GET', '/_auth/keys/x/usage')).status, 404)
 })

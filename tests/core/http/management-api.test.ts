@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import createError from '@fastify/error'
 import { ErrorBody, managementApi, page, pageQuery } from '@svc/core/internal'
 import type { PageQuery } from '../../../packages/core/src/http/pagination.ts'
+import { repeatedName } from '../../../packages/core/src/http/repeated-name.ts'
 import Fastify, { type FastifyInstance, type LightMyRequestResponse } from 'fastify'
 import t, { type Test } from 'tap'
 
@@ -73,6 +74,13 @@ const refused: [
     'SVC_INVALID_INPUT',
     'body must NOT have additional properties ("color")',
   ],
+  [
+    'a name that stands twice in a body',
+    '{"name":"a","size":1,"n\\u0061me":"b"}',
+    400,
+    'SVC_INVALID_INPUT',
+    'body must have each name once, but has "n\\u0061me" twice',
+  ],
   ['no body', '', 400, 'SVC_INVALID_INPUT', 'body must be object'],
   [
     'a body that is no JSON',
@@ -102,6 +110,20 @@ for (const [title, payload, statusCode, code, message, type] of refused) {
     t.ok(reply.json<{ message: string }>().message.startsWith(message), reply.body)
   })
 }
+
+t.test('a name is repeated only within one object', (t) => {
+  for (const [json, repeated] of [
+    ['{"a":1,"b":{"a":2},"c":[{"a":"a"},{"a":"{\\"a\\":1,\\"a\\":2}"},"a","a"]}', undefined],
+    ['{"a":{"b":[{"c":1,"c" :2}]}}', '"c"'],
+    ['[{"a":[],"":{},"a\\\\":1},{"":1, "":1}]', '""'],
+    ['{"__proto__":1,"constructor":2,"__proto__"\n:3}', '"__proto__"'],
+    ['"a"', undefined],
+    ['5', undefined],
+  ] as const) {
+    t.equal(repeatedName(json), repeated, json)
+  }
+  t.end()
+})
 
 t.test('a body that is too large is refused', async (t) => {
   const reply = await post(await host(t, Fastify({ bodyLimit: 10 })), '{"name":"a longer name"}')

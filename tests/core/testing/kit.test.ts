@@ -125,8 +125,11 @@ async function startKeys(t: Test, settings: object = {}) {
 }
 
 t.test('a key expires, its events are published, and its rotation ends', async (t) => {
-  const { app, ask, makeKey } = await startKeys(t, { expiryNoticeDays: [1] })
+  const { app, ask, makeKey } = await startKeys(t, { expiryNoticeDays: [1], unusedNoticeDays: 1 })
   const told: string[] = []
+  const unused: unknown[] = []
+  await app.svc.events.subscribe('svc.key.unused', ({ keyId }) => void unused.push(keyId))
+  const idle = await makeKey({})
   for (const name of ['svc.key.expiring', 'svc.key.expired']) {
     await app.svc.events.subscribe(name, () => void told.push(name))
   }
@@ -137,9 +140,10 @@ t.test('a key expires, its events are published, and its rotation ends', async (
   await drain(app)
   t.strictSame(told, ['svc.key.expiring'])
   t.equal(await ask(key), 200)
-  await advance(app, 86_500)
+  await advance(app, 86_500.5)
   await drain(app)
   t.strictSame(told, ['svc.key.expiring', 'svc.key.expired'])
+  t.equal(unused.filter((id) => id === idle.id).length, 1)
   t.equal(await ask(key), 401)
 
   const old = await makeKey({})
@@ -168,6 +172,11 @@ t.test(
     await advance(app, 3601)
     t.equal(await ask(limited.key), 200)
     t.equal(await ask(wrong), 401)
+    const refused = await app.inject({ url: '/', headers: { 'x-api-key': limited.key } })
+    t.equal(refused.statusCode, 429)
+    t.ok(Number(refused.headers['retry-after']) <= 3600, `${refused.headers['retry-after']}`)
+    const resetSeconds = /;t=(\d+)$/.exec(String(refused.headers['ratelimit']))?.[1]
+    t.ok(Number(resetSeconds) <= 3600, `${refused.headers['ratelimit']}`)
     await advance(app, 32 * 86_400)
     t.equal(await ask(counted.key), 200)
     t.equal(await ask(once.key), 429, 'for ever')

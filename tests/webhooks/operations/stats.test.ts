@@ -76,6 +76,14 @@ t.test('a span that is empty, or has too many points, is refused', async (t) => 
   t.match(body, { from: '2026-01-01T00:00:00.000Z', to: '2026-01-01T16:40:00.000Z', by: 'minute' })
   t.same(body.points[0].durationMs, { p50: null, p95: null, p99: null })
   t.equal((await ask('GET', '/stats?by=second')).status, 400)
+  const atTheEnds = [
+    ['to=0001-01-01T00:00:00Z', 400],
+    ['to=0001-01-01T05:00:00Z', 200],
+    ['by=day&to=9999-12-31T23:59:59Z', 200],
+  ] as const
+  for (const [span, status] of atTheEnds) {
+    t.equal((await ask('GET', `/stats?${span}`)).status, status, span)
+  }
 })
 
 /** Numbers from 0 to 1, always the same. */

@@ -19,7 +19,7 @@ import { isFailure, type KeyCache } from './keys/key-cache.ts'
 import type { LastUsed } from './keys/last-used.ts'
 import type { UsageOutcome } from '../tables/usage.ts'
 import type { UsageCounter } from '../usage/usage-counter.ts'
-import { writeRateLimitFields, type Exceeded, type LimitCheck } from './limit-check.ts'
+import type { Exceeded, LimitCheck } from './limit-check.ts'
 import type { Lockout } from './lockout/lockout.ts'
 import type { Policy, Requirement } from './policy/route-policy.ts'
 import { logRefusal, type RefusalDetails } from './refusal-log.ts'
@@ -49,7 +49,7 @@ export interface GuardParts {
   /** `null` without the option `rateLimit`. */
   lockout: Lockout | null
   lastUsed: LastUsed
-  checkLimits: LimitCheck
+  limitCheck: LimitCheck
   /** `null` where usage is not counted. */
   usage: UsageCounter | null
   /** `null` where nothing is measured. */
@@ -83,7 +83,7 @@ export interface Guard {
 
 export function createGuard(parts: GuardParts): Guard {
   const { policyOf, keyCache, lease, authenticator, lockout, lastUsed, log } = parts
-  const { copyToRequestContext, checkLimits, usage, telemetry, errorText } = parts
+  const { copyToRequestContext, limitCheck, usage, telemetry, errorText } = parts
 
   return {
     hook: function svcAuthGuard(request, reply, done) {
@@ -156,7 +156,7 @@ export function createGuard(parts: GuardParts): Guard {
       pass(key, request, done)
       return
     }
-    const exceeded = checkLimits(key.limits, request)
+    const exceeded = limitCheck.check(key.limits, request)
     if (exceeded instanceof Promise) {
       void exceeded.then((late) => conclude(late, key, request, reply, done))
     } else conclude(exceeded, key, request, reply, done)
@@ -185,7 +185,7 @@ export function createGuard(parts: GuardParts): Guard {
     done: Done,
   ): void {
     if (exceeded === null) {
-      if (key.limits !== null) writeRateLimitFields(reply, key.limits)
+      if (key.limits !== null) limitCheck.writeFields(reply, key.limits)
       pass(key, request, done)
       return
     }
@@ -198,7 +198,7 @@ export function createGuard(parts: GuardParts): Guard {
   /** The usage outcome and the extra headers when a valid key is refused. */
   function countRefusal(key: CachedKey, outcome: UsageOutcome | null, reply: FastifyReply): void {
     if (usage !== null && key.usage !== null && outcome !== null) usage.count(key.usage, outcome)
-    if (key.limits !== null) writeRateLimitFields(reply, key.limits)
+    if (key.limits !== null) limitCheck.writeFields(reply, key.limits)
   }
 
   /** What few keys have; a request that does not pass is refused. */

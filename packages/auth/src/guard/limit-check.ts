@@ -20,7 +20,12 @@ export interface Exceeded {
 
 export interface LimitCheck {
   /** `null`: it passes. A promise where the decision needs a query. */
-  (limits: KeyLimits, request: FastifyRequest): Exceeded | null | Promise<Exceeded | null>
+  check: (
+    limits: KeyLimits,
+    request: FastifyRequest,
+  ) => Exceeded | null | Promise<Exceeded | null>
+  /** Sets the rate-limit fields on an answer to a limited key. Every such answer has them. */
+  writeFields: (reply: FastifyReply, limits: KeyLimits) => void
 }
 
 export interface LimitCheckParts {
@@ -30,20 +35,28 @@ export interface LimitCheckParts {
 }
 
 export function createLimitCheck({ allowances, costOf }: LimitCheckParts): LimitCheck {
-  const { limiter } = allowances
-  return ({ set }, request) => {
-    const cost = set.quota === null ? 1 : costOf(request)
-    const verdict = limiter.take(set, cost)
-    if (verdict !== null) return exceededBy(set, verdict)
-    return allowances.wait(set, cost).then((late) => exceededBy(set, late))
-  }
-}
+  const { limiter, now } = allowances
 
-function exceededBy(set: MeterSet, verdict: Verdict): Exceeded | null {
-  if (verdict === 'passed') return null
-  if (verdict === 'unavailable') return UNKNOWN
-  const over = verdict === set.quota ? OVER_QUOTA : OVER_LIMIT
-  return { ...over, retryAfterSeconds: retryAfterSeconds(set, verdict, performance.now()) }
+  function exceededBy(set: MeterSet, verdict: Verdict): Exceeded | null {
+    if (verdict === 'passed') return null
+    if (verdict === 'unavailable') return UNKNOWN
+    const over = verdict === set.quota ? OVER_QUOTA : OVER_LIMIT
+    return { ...over, retryAfterSeconds: retryAfterSeconds(set, verdict, now()) }
+  }
+
+  return {
+    check({ set }, request) {
+      const cost = set.quota === null ? 1 : costOf(request)
+      const verdict = limiter.take(set, cost)
+      if (verdict !== null) return exceededBy(set, verdict)
+      return allowances.wait(set, cost).then((late) => exceededBy(set, late))
+    },
+
+    writeFields(reply, { set, policy, labels }) {
+      reply.header('ratelimit-policy', policy)
+      reply.header('ratelimit', rateLimit(set, labels, now()))
+    },
+  }
 }
 
 const OVER_LIMIT = {
@@ -61,11 +74,4 @@ const UNKNOWN: Exceeded = {
   refusal: UNAVAILABLE,
   retryAfterSeconds: 1,
   outcome: null,
-}
-
-/** Sets the rate-limit fields on an answer to a limited key. Every such answer has them. */
-export function writeRateLimitFields(reply: FastifyReply, limits: KeyLimits): void {
-  const { set, policy, labels } = limits
-  reply.header('ratelimit-policy', policy)
-  reply.header('ratelimit', rateLimit(set, labels, performance.now()))
 }

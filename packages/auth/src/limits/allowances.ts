@@ -46,22 +46,23 @@ const CLOSE_MS = 1000
 
 export class Allowances {
   readonly limiter: Limiter
+  /** Milliseconds of the clock that limits and quotas are kept by. */
+  readonly now: () => number
   #parts: AllowancesParts
-  #now: () => number
   #outage: OutageLog
   #tick: NodeJS.Timeout | undefined
   #sweep: NodeJS.Timeout | undefined
 
   constructor(parts: AllowancesParts) {
     this.#parts = parts
-    this.#now = parts.now ?? (() => performance.now())
+    this.now = parts.now ?? (() => performance.now())
     this.#outage = new OutageLog(
       parts.log,
       'could not get allowances from Postgres; requests with limited keys are refused once the allowances held are used up',
       'getting allowances from Postgres works again',
     )
     this.limiter = new Limiter({
-      now: this.#now,
+      now: this.now,
       schedule: setImmediate,
       newHolder: randomUUID,
       send: (batch, done) => {
@@ -95,7 +96,7 @@ export class Allowances {
 
   /** What is left of the quota, or of the limit of which least is left. */
   remaining({ meters, quota }: MeterSet): number {
-    const now = this.#now()
+    const now = this.now()
     for (const meter of meters) meter.prune(now)
     const counted = quota === null ? meters : [quota]
     return Math.min(...counted.map((meter) => meter.remaining(now)))

@@ -25,6 +25,7 @@ import {
   updateApiKey,
   type LockedKey,
 } from '../tables/api-keys.ts'
+import { deleteExpiryNotices } from '../tables/key-notices.ts'
 import { countKeysOfTenant, lockKeysOfTenant } from '../tables/tenants.ts'
 import { findUser, lockUser } from '../tables/users.ts'
 import { performedBy, reachOfCall, type OperationCall, type OperationContext } from './context.ts'
@@ -185,6 +186,7 @@ export function createApiKeyOperations(context: OperationContext) {
           assertMayGrant(names, grantor, { ...wanted, id })
         }
         const after = await updateApiKey(tx, id, Object.keys(changes), wanted)
+        if (isProlonged) await deleteExpiryNotices(tx, id)
         const change = keyRecord('key.update', after, fieldsOf(before), fieldsOf(after))
         if (Object.keys(change.changes ?? {}).length > 0) await record(tx, call, change)
         return { hashes: [hash], result: after }

@@ -1,13 +1,15 @@
 /** Events about keys that expire, have expired or are not used; each is published once. */
 import { BY_SYSTEM, changesOf, type Core, type Db } from '@svc/core/internal'
 import type { AuthSettings } from '../options.ts'
-import { findApiKey } from '../tables/api-keys.ts'
+import { lockApiKey } from '../tables/api-keys.ts'
 import {
   findExpired,
   findExpiring,
   findUnused,
   insertNotice,
+  PORTION,
   sweepNotices,
+  type DueKey,
 } from '../tables/key-notices.ts'
 import type { Change, OperationContext } from './context.ts'
 import { keyEvent } from './key-events.ts'
@@ -35,42 +37,61 @@ export async function publishExpiryNotices(
   context: OperationContext,
   noticeDays: readonly number[],
 ): Promise<void> {
+  const { db, publish, record } = context
   const days = [...noticeDays].toSorted((a, b) => a - b)
   for (const [index, daysLeft] of days.entries()) {
-    for (const id of await findExpiring(context.db, daysLeft)) {
-      // A short-lived key passes several marks at once. Only the nearest one gets a notice.
-      await publishOnce(context, id, `expiring:${daysLeft}`, async (tx, key) => {
-        for (const passed of days.slice(index + 1)) await insertNotice(tx, id, `expiring:${passed}`)
-        await context.publish(tx, keyEvent('svc.key.expiring', key, { daysLeft }))
-      })
-    }
-  }
-  for (const id of await findExpired(context.db)) {
-    await publishOnce(context, id, 'expired', (tx, key) =>
-      context.record(tx, { origin: BY_SYSTEM }, expiryOf(key)),
+    await forEachDue(
+      () => findExpiring(db, daysLeft),
+      (due) =>
+        // A short-lived key passes several marks at once. Only the nearest one gets a notice.
+        publishOnce(context, due, `expiring:${daysLeft}`, async (tx, key) => {
+          const passed = days.slice(index + 1)
+          for (const mark of passed) await insertNotice(tx, due.id, `expiring:${mark}`)
+          await publish(tx, keyEvent('svc.key.expiring', key, { daysLeft }))
+        }),
     )
   }
+  await forEachDue(
+    () => findExpired(db),
+    (due) =>
+      publishOnce(context, due, 'expired', (tx, key) => record(tx, { origin: BY_SYSTEM }, expiryOf(key))),
+  )
 }
 
 export async function publishUnusedNotices(context: OperationContext, days: number): Promise<void> {
   // Uses that this process has not written yet count too.
   await context.writeLastUsed()
-  for (const { id, notice } of await findUnused(context.db, days)) {
-    await publishOnce(context, id, notice, (tx, key) =>
-      context.publish(tx, keyEvent('svc.key.unused', key, { unusedDays: days })),
-    )
+  await forEachDue(
+    () => findUnused(context.db, days),
+    (due) =>
+      publishOnce(context, due, due.notice, (tx, key) =>
+        context.publish(tx, keyEvent('svc.key.unused', key, { unusedDays: days })),
+      ),
+  )
+}
+
+async function forEachDue<Due>(
+  find: () => Promise<Due[]>,
+  run: (due: Due) => Promise<void>,
+): Promise<void> {
+  for (let found = PORTION; found === PORTION;) {
+    const portion = await find()
+    for (const due of portion) await run(due)
+    found = portion.length
   }
 }
 
+/** A key that was revoked, prolonged or announced meanwhile gets no notice. */
 function publishOnce(
   { within }: OperationContext,
-  id: string,
+  { id, expiresAt }: DueKey,
   notice: string,
   publish: (tx: Db, key: ApiKey) => Promise<void>,
 ): Promise<void> {
   return within({}, async (tx) => {
-    const key = await findApiKey(tx, id, null)
-    if (key && (await insertNotice(tx, id, notice))) await publish(tx, key)
+    const locked = await lockApiKey(tx, id, null)
+    if (locked?.key.expiresAt !== expiresAt) return
+    if (await insertNotice(tx, id, notice)) await publish(tx, locked.key)
   })
 }
 

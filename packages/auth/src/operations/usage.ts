@@ -44,11 +44,14 @@ const NOTHING: Counts = {
   expired: 0,
 }
 
+/** The first time that Postgres and ISO 8601 write alike. */
+const FIRST_TIME = Date.parse('0001-01-01T00:00:00Z')
+
 /** @throws InvalidUsageSpan */
 function spanOf({ from, to }: UsageQuery, by: 'hour' | 'day'): { from: Date; to: Date } {
   const end = to === undefined ? new Date() : new Date(to)
-  const start =
-    from === undefined ? new Date(end.getTime() - POINTS[by] * LENGTH_MS[by]) : new Date(from)
+  const before = Math.max(FIRST_TIME, end.getTime() - POINTS[by] * LENGTH_MS[by])
+  const start = from === undefined ? new Date(before) : new Date(from)
   const points = (end.getTime() - start.getTime()) / LENGTH_MS[by]
   if (!(points > 0 && points <= MAX_POINTS)) throw new InvalidUsageSpan(String(MAX_POINTS))
   return { from: start, to: end }

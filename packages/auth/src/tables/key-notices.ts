@@ -1,14 +1,24 @@
 /** Keys that expire, have expired or are not used, and the notices that were published of them. */
 import type { Db } from '@svc/core/internal'
+import { isoOf } from './timestamps.ts'
 
 /** No notice is published later than this: an upgrade would publish the expiries of years. */
 const LATEST_DAYS = 7
-const PORTION = 100
+/** How many keys a statement finds at most. */
+export const PORTION = 100
 
-/** Ids of keys that expire within `withinDays`, were not rotated, and were not announced yet. */
-export async function findExpiring(db: Db, withinDays: number): Promise<string[]> {
+/** A key that a notice is due for, and its expiry, by which a later change of it is seen. */
+export interface DueKey {
+  id: string
+  expiresAt: string | null
+}
+
+const DUE = `id, ${isoOf('expires_at')} as "expiresAt"`
+
+/** Keys that expire within `withinDays`, were not rotated, and were not announced yet. */
+export async function findExpiring(db: Db, withinDays: number): Promise<DueKey[]> {
   const { rows } = await db.query(
-    `select id from svc."__svc.auth.api_keys" as keys
+    `select ${DUE} from svc."__svc.auth.api_keys" as keys
       where revoked_at is null and enabled and replaced_by is null and expires_at > now()
         and expires_at <= now() + make_interval(days => $1)
         and not exists (select from svc."__svc.auth.key_notices"
@@ -16,13 +26,13 @@ export async function findExpiring(db: Db, withinDays: number): Promise<string[]
       order by expires_at limit $2`,
     [withinDays, PORTION],
   )
-  return rows.map(({ id }) => id)
+  return rows
 }
 
-/** Ids of keys that have expired a short time ago, and have no notice yet. */
-export async function findExpired(db: Db): Promise<string[]> {
+/** Keys that have expired a short time ago, and have no notice yet. */
+export async function findExpired(db: Db): Promise<DueKey[]> {
   const { rows } = await db.query(
-    `select id from svc."__svc.auth.api_keys" as keys
+    `select ${DUE} from svc."__svc.auth.api_keys" as keys
       where revoked_at is null and expires_at <= now()
         and expires_at > now() - make_interval(days => $1)
         and not exists (select from svc."__svc.auth.key_notices"
@@ -30,21 +40,24 @@ export async function findExpired(db: Db): Promise<string[]> {
       order by expires_at limit $2`,
     [LATEST_DAYS, PORTION],
   )
-  return rows.map(({ id }) => id)
+  return rows
 }
 
 /** An unused key, and the name of its notice, which differs after each use. */
-export interface UnusedKey {
-  id: string
+export interface UnusedKey extends DueKey {
   notice: string
 }
 
-const UNUSED = `'unused:' || extract(epoch from coalesce(last_used_at, created_at))::bigint`
+/** That name: `since` is an expression for when the key was used last, or made. */
+export const unusedNotice = (since: string): string =>
+  `'unused:' || extract(epoch from ${since})::bigint`
+
+const UNUSED = unusedNotice('coalesce(last_used_at, created_at)')
 
 /** Keys that were not used for `days`, or were made that long ago and never used. */
 export async function findUnused(db: Db, days: number): Promise<UnusedKey[]> {
   const { rows } = await db.query(
-    `select id, ${UNUSED} as notice from svc."__svc.auth.api_keys" as keys
+    `select ${DUE}, ${UNUSED} as notice from svc."__svc.auth.api_keys" as keys
       where revoked_at is null and enabled and (expires_at is null or expires_at > now())
         and coalesce(last_used_at, created_at) < now() - make_interval(days => $1)
         and not exists (select from svc."__svc.auth.key_notices"
@@ -63,6 +76,15 @@ export async function insertNotice(db: Db, keyId: string, notice: string): Promi
     [keyId, notice],
   )
   return rowCount === 1
+}
+
+/** A key that ends later than was announced is announced again. */
+export async function deleteExpiryNotices(db: Db, keyId: string): Promise<void> {
+  await db.query(
+    `delete from svc."__svc.auth.key_notices"
+      where key_id = $1 and not starts_with(notice, 'unused:')`,
+    [keyId],
+  )
 }
 
 /** Deletes the notices of deleted and revoked keys. */

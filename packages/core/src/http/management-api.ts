@@ -4,9 +4,11 @@ import { Type } from '@sinclair/typebox'
 import fastJsonStringify from 'fast-json-stringify'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { coreOf } from '../core-of.ts'
+import { InvalidInput } from '../errors.ts'
 import { isConnectionError } from '../postgres/connection-errors.ts'
 import { loggable } from '../postgres/loggable-error.ts'
 import type { ErrorAnswer, ErrorText } from './error-body.ts'
+import { repeatedName } from './repeated-name.ts'
 import { statusText } from './status-text.ts'
 import { watchIds, type UnknownId } from './long-ids.ts'
 import { compiledOnce, validatorFor, validationMessage } from '../actions/validate-input.ts'
@@ -95,8 +97,13 @@ function acceptOnlyJson(api: FastifyInstance): void {
   const parse = api.getDefaultJsonParser('error', 'error')
   api.removeAllContentTypeParsers()
   api.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, undefined)
-    else void parse(request, body as string, done)
+    const text = body as string
+    if (text === '') return done(null, undefined)
+    return parse(request, text, (error, parsed) => {
+      const twice = error ? undefined : repeatedName(text)
+      if (twice === undefined) done(error, parsed)
+      else done(new InvalidInput(`body must have each name once, but has ${twice} twice`))
+    })
   })
 }
 

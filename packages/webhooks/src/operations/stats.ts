@@ -13,6 +13,9 @@ const STEP_MS = { minute: MINUTE_MS, hour: 60 * MINUTE_MS, day: 24 * 60 * MINUTE
 /** How many points are returned without `from`. */
 const DEFAULT_POINTS = { minute: 60, hour: 24, day: 30 }
 const MOST_POINTS = 1000
+/** The days between which Postgres and ISO 8601 write times alike. */
+const FIRST_TIME = Date.parse('0001-01-01T00:00:00Z')
+const LAST_TIME = Date.parse('9999-12-31T00:00:00Z')
 
 const NOTHING: Omit<StatsRow, 'at'> = {
   delivered: 0,
@@ -29,10 +32,10 @@ export const createReadStats =
     const { by = 'hour', tenant, webhookId, event } = query
     const step = STEP_MS[by]
     const end = query.to === undefined ? Date.now() + 1 : Date.parse(query.to)
-    const to = Math.ceil(end / step) * step
+    const to = Math.min(LAST_TIME, Math.ceil(end / step) * step)
     const from =
       query.from === undefined
-        ? to - DEFAULT_POINTS[by] * step
+        ? Math.max(FIRST_TIME, to - DEFAULT_POINTS[by] * step)
         : Math.floor(Date.parse(query.from) / step) * step
     if (from >= to) throw new InvalidSpan('to', 'from')
     const count = (to - from) / step
