@@ -1,4 +1,5 @@
 import t from 'tap'
+import { resolveAuthOptions } from '../../packages/auth/src/options.ts'
 import {
   createScopeNames,
   isReading,
@@ -91,5 +92,16 @@ t.test('a key can be given declared scopes, roles and namespaces only', (t) => {
   for (const unknown of ['role:nobody', 'other:*', 'auth:*', '*', ':*', 'projects*', 'viewer']) {
     t.equal(names.findUnknown(['read', unknown]), unknown, unknown)
   }
+  t.end()
+})
+
+t.test('roles are lists of scopes by their names', (t) => {
+  for (const roles of [[], { viewer: 'read' }, { 'a viewer': ['read'] }]) {
+    t.throws(() => resolveAuthOptions({ roles }), {
+      code: 'SVC_CORE_INVALID_OPTION',
+      message: /"roles"/,
+    })
+  }
+  t.throws(() => resolveAuthOptions({ roles: { viewer: ['unknown'] } }), { message: /viewer/ })
   t.end()
 })

@@ -139,7 +139,10 @@ t.test('a key whose expiry is moved to later has its events again', async (t) =>
   await app.svc.auth.updateApiKey({ id, expiresAt: null })
   await expire(app, id, '1 minute')
   await publishExpiryNotices(context, [30, 7])
-  t.same((await told()).slice(2), [['expired', undefined], ['expired', undefined]])
+  t.same((await told()).slice(2), [
+    ['expired', undefined],
+    ['expired', undefined],
+  ])
   t.equal((await app.svc.audit.list({ action: 'key.expire' })).length, 2)
 })
 

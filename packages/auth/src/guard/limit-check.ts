@@ -20,10 +20,7 @@ export interface Exceeded {
 
 export interface LimitCheck {
   /** `null`: it passes. A promise where the decision needs a query. */
-  check: (
-    limits: KeyLimits,
-    request: FastifyRequest,
-  ) => Exceeded | null | Promise<Exceeded | null>
+  check: (limits: KeyLimits, request: FastifyRequest) => Exceeded | null | Promise<Exceeded | null>
   /** Sets the rate-limit fields on an answer to a limited key. Every such answer has them. */
   writeFields: (reply: FastifyReply, limits: KeyLimits) => void
 }

@@ -54,7 +54,9 @@ export async function publishExpiryNotices(
   await forEachDue(
     () => findExpired(db),
     (due) =>
-      publishOnce(context, due, 'expired', (tx, key) => record(tx, { origin: BY_SYSTEM }, expiryOf(key))),
+      publishOnce(context, due, 'expired', (tx, key) =>
+        record(tx, { origin: BY_SYSTEM }, expiryOf(key)),
+      ),
   )
 }
 
