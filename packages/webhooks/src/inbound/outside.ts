@@ -69,7 +69,7 @@ export class Outside {
   /**
    * Fetches the body at a URL.
    *
-   * @throws NotFetched where the URL is not https on one of the hosts, or the answer is not 200
+   * @throws NotFetched where the URL is not https on one of the hosts, or has no body
    */
   async text(wanted: Wanted): Promise<string> {
     const url = pinned(wanted)
