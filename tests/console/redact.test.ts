@@ -124,6 +124,47 @@ t.test('a function that throws, or that is asynchronous, hides the whole payload
   }
 })
 
+t.test('redact is told the tenant of the event, also where the webhook is of the operator', async (t) => {
+  const asked: PayloadOf[] = []
+  const { app, signIn } = await startHost(t, {
+    console: {
+      redact: (payload, of) => {
+        asked.push(of)
+        return of.tenant === 'acme' ? '***' : payload
+      },
+    },
+  })
+  const receiver = await startReceiver(t, () => 200)
+  const { id: webhookId } = await app.svc.webhooks.register({ url: receiver.url, events: ['*'] })
+  const ids = { name: 'order.created', id: 'order-7' }
+  for (const tenant of ['acme', 'globex']) {
+    await app.svc.events.publish(ids.name, { tenant }, { id: ids.id, tenant })
+  }
+  const attempts = await until(
+    () => app.svc.webhooks.listDeliveries(webhookId),
+    (rows) => rows.length === 2,
+  )
+  const page = await signIn()
+  for (const { deliveryId, eventTenant } of attempts) {
+    const { body } = await page.call('deliveries.get', { webhookId, deliveryId })
+    t.strictSame(body.payload, eventTenant === 'acme' ? '***' : { tenant: 'globex' })
+    t.match(asked.at(-1), { event: ids.name, tenant: eventTenant })
+    const event = await page.call('events.get', { ...ids, tenant: eventTenant })
+    t.strictSame(
+      event.body.attempts.map((one: { deliveryId: string }) => one.deliveryId),
+      [deliveryId],
+      'the event of another tenant with this id is another event',
+    )
+  }
+  const { deliveryId } = await app.svc.webhooks.test(webhookId)
+  await until(
+    () => app.svc.webhooks.listDeliveries({ webhookId, deliveryId }),
+    (rows) => rows.length === 1,
+  )
+  await page.call('deliveries.get', { webhookId, deliveryId })
+  t.match(asked.at(-1), { event: 'webhook.test', tenant: null })
+})
+
 t.test('nobody probes what is masked who cannot have it sent', async (t) => {
   let can: string[] = ['events:read', 'webhooks:read']
   const { app, visitor } = await startHost(t, {

@@ -18,6 +18,10 @@ export interface Access {
 export interface PayloadOf {
   /** `null` for an inbound request that became none. */
   event: string | null
+  /**
+   * The tenant that the event was published for, or the inbound request; of a delivery that no event
+   * made, such as a test, that of its webhook.
+   */
   tenant: string | null
 }
 

@@ -69,7 +69,7 @@ export { EVENT_NUMBERS, FIRST_INSERTED } from './events/alongside.ts'
 export type { Alongside, InsertPublished, PublishedOrTaken } from './events/alongside.ts'
 export type { CatalogueEntry } from './events/catalogue.ts'
 export { compileFilter } from './events/filter/compile-filter.ts'
-export { OWN_EVENTS, type OwnEvent } from './events/own-events.ts'
+export { KEY_EVENTS, OWN_EVENTS, type OwnEvent } from './events/own-events.ts'
 export { isEventName } from './events/validate-event.ts'
 export {
   findPayloadSizes,

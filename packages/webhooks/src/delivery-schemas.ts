@@ -69,6 +69,9 @@ export const DeliveryAttempt = Type.Object({
   attemptedAt: Time,
   nextAttemptAt: nullable(Time),
   url: Type.Optional(Type.String({ description: "Where it is not the webhook's own address." })),
+  eventTenant: Type.Optional(
+    Type.String({ description: 'The tenant that the event was published for, if any.' }),
+  ),
 })
 /**
  * One attempt of one delivery. `error` is `null`, or why it failed: `dns`, `refused`, `reset`,

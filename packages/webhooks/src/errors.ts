@@ -80,6 +80,13 @@ export const TransformNotAllowed = createError(
   403,
 )
 
+/** A caller who may not read keys asks for a webhook that is sent events about keys. */
+export const KeyEventsNotAllowed = createError<[string]>(
+  'SVC_WEBHOOKS_KEY_EVENTS_NOT_ALLOWED',
+  'events named "svc.key.…" tell about API keys: a webhook for them can only be made or changed with a key that has the scope "%s" or "admin"',
+  403,
+)
+
 /** A caller that is not an operator with `admin` sends a delivery to another address. */
 export const AddressNotAllowed = createError(
   'SVC_WEBHOOKS_ADDRESS_NOT_ALLOWED',

@@ -16,7 +16,7 @@ export type {
 } from './outbound/lifecycle-events.ts'
 export type { Transform, Transformed, TransformInput } from './outbound/transforms/transform.ts'
 export type { WebhookFilter } from './settings-schemas.ts'
-export type { SvcWebhooks } from './operations/svc-webhooks.ts'
+export type { ActingFor, SvcWebhooks } from './operations/svc-webhooks.ts'
 export type {
   EventDescription,
   FilterTrial,
@@ -59,6 +59,7 @@ export {
   InvalidHeader,
   InvalidMetadata,
   InvalidSpan,
+  KeyEventsNotAllowed,
   NoExample,
   NotReplayable,
   RecoveryNotFound,

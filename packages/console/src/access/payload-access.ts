@@ -1,4 +1,5 @@
 /** Which events a session may see, and what it may find out about payloads that are masked. */
+import { KEY_EVENTS } from '@svc/core/internal'
 import { Forbidden } from '../errors.ts'
 import type { Identity } from './identity.ts'
 
@@ -9,30 +10,17 @@ interface Masking {
   areOn: boolean
 }
 
-/**
- * The prefix of the names of events about API keys. Their payloads have the fields of `keys.get`.
- */
-const KEY_EVENTS = 'svc.key.'
+/** The payloads of events about API keys say what `keys.get` says. */
+export const SEES_KEY_EVENTS = 'keys:read'
 
-const seesKeys = ({ rights }: Rights): boolean => rights.includes('keys:read')
+export const seesKeyEvents = ({ rights }: Rights): boolean => rights.includes(SEES_KEY_EVENTS)
 
 /** What the names of hidden events begin with. */
 export const hiddenPrefix = (identity: Rights): string | undefined =>
-  seesKeys(identity) ? undefined : KEY_EVENTS
+  seesKeyEvents(identity) ? undefined : KEY_EVENTS
 
 export const maySeeEvent = (identity: Rights, name: string): boolean =>
-  seesKeys(identity) || !name.startsWith(KEY_EVENTS)
-
-/**
- * A webhook is sent the payloads of its events. The operation refuses what is no list of names.
- *
- * @throws Forbidden
- */
-export function assertMayReceive(identity: Rights, names: unknown): void {
-  const all: unknown[] = Array.isArray(names) ? names : []
-  const isHidden = all.some((name) => typeof name === 'string' && !maySeeEvent(identity, name))
-  if (isHidden) throw new Forbidden('keys:read')
-}
+  seesKeyEvents(identity) || !name.startsWith(KEY_EVENTS)
 
 /**
  * A search or a filter can reveal masked values step by step. A session that may create webhooks

@@ -60,10 +60,12 @@ export const eventCalls: CallsOf<'catalogue' | 'events'> = {
         ? await webhooks.listDeliveries(filter)
         : []
       const shown = masks.of(event.payload, { event: name, tenant: event.tenant })
+      // Another tenant may have an event of this name and id.
+      const attempts = found.filter(({ eventTenant = null }) => eventTenant === event.tenant)
       return {
         ...event,
         payload: shown.payload,
-        attempts: found.map((attempt) => shown.attempt(withoutPayload(attempt))),
+        attempts: attempts.map((attempt) => shown.attempt(withoutPayload(attempt))),
       }
     },
   },

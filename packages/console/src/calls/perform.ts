@@ -6,6 +6,7 @@ import type { Identity } from '../access/identity.ts'
 import type { ConsoleParts } from '../console-parts.ts'
 import type { Right } from '../contract.ts'
 import { Forbidden, NotSignedIn, UnknownOperation } from '../errors.ts'
+import { seesKeyEvents } from '../access/payload-access.ts'
 import { assertMayChange, assertMayRead } from '../access/sender.ts'
 import type { By, Call } from './call.ts'
 import { CALLS } from './calls.ts'
@@ -58,7 +59,7 @@ function within(parts: ConsoleParts, identity: Identity, request: FastifyRequest
     identity,
     // A call that needs a plugin is made only where it is registered.
     auth: auth?.as({ ...who, scopes: identity.scopes }) as By['auth'],
-    webhooks: webhooks?.as(who) as By['webhooks'],
+    webhooks: webhooks?.as({ ...who, keyEvents: seesKeyEvents(identity) }) as By['webhooks'],
     core,
     sessions,
     masks,

@@ -76,6 +76,8 @@ export interface Attempt {
   responseBodyHidden?: true
   attemptedAt: string
   nextAttemptAt: string | null
+  /** The tenant that the event was published for, where it was for one. */
+  eventTenant?: string
 }
 
 export interface DeliveryQuery extends Paging, OfTenant, Span {

@@ -16,6 +16,12 @@ export const OWN_EVENTS: readonly string[] = [
   'svc.webhook.recovered',
 ]
 
+/**
+ * What the names of events about API keys begin with. Their payloads describe keys: whoever may not
+ * read keys may neither see these events nor have them sent.
+ */
+export const KEY_EVENTS = 'svc.key.'
+
 /** Names that no event of a host has. */
 export const isReservedName = (name: string): boolean => name.startsWith('svc.')
 

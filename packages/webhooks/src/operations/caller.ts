@@ -1,17 +1,20 @@
 /** The caller of an operation: a request, or the process itself. */
 import { EVERYWHERE, originOf, reachOf, type AuditOrigin, type Reach } from '@svc/core/internal'
 import type { FastifyRequest } from 'fastify'
+import { READS_KEYS } from './key-events.ts'
 
 export interface Caller {
   /** Whose webhooks it reaches: those of others do not exist for it. */
   reach: Reach
   /** Whether it may do all that its reach allows: a key with `admin`, or code of this process. */
   isAdmin: boolean
+  /** Whether it may see the events about API keys, and have them sent: see key-events.ts. */
+  seesKeyEvents: boolean
   /** The caller as the audit names it. */
   origin?: AuditOrigin
 }
 
-export const THE_PROCESS: Caller = { reach: EVERYWHERE, isAdmin: true }
+export const THE_PROCESS: Caller = { reach: EVERYWHERE, isAdmin: true, seesKeyEvents: true }
 
 interface Auth {
   tenant?: string | null
@@ -24,6 +27,8 @@ interface Auth {
  */
 export function callerOf(request: FastifyRequest): Caller {
   const { auth } = request as { auth?: Auth | null }
-  const isAdmin = auth === null || auth === undefined || auth.scopes?.includes('admin') === true
-  return { reach: reachOf(auth), isAdmin, origin: originOf(request) }
+  const holds = (scope: string) => auth?.scopes?.includes(scope) === true
+  const isAdmin = auth === null || auth === undefined || holds('admin')
+  const seesKeyEvents = isAdmin || holds(READS_KEYS)
+  return { reach: reachOf(auth), isAdmin, seesKeyEvents, origin: originOf(request) }
 }

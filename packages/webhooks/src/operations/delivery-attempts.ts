@@ -6,6 +6,7 @@ import {
   findPayloadSizes,
   findPayloads,
   publishedEventId,
+  tenantOfEvent,
   type DeadLetter,
 } from '@svc/core/internal'
 import type { Db } from '@svc/core'
@@ -51,8 +52,8 @@ export async function fittingPage(db: Db, rows: LogRow[], pageBytes: number): Pr
 }
 
 /**
- * The rows as they are shown: with the payloads that events hold, and the ids that the publishes
- * gave.
+ * The rows as they are shown: with the payloads that events hold, and the ids and tenants that the
+ * publishes gave.
  */
 export async function withPayloads(db: Db, rows: LogRow[]): Promise<LogRow[]> {
   const wanted = eventsOf(rows)
@@ -60,9 +61,11 @@ export async function withPayloads(db: Db, rows: LogRow[]): Promise<LogRow[]> {
   const payloads = new Map(events.map(({ name, id, payload }) => [eventKey(name, id), payload]))
   return rows.map((row) => {
     const { event, eventId, payload } = row
+    const eventTenant = eventId && tenantOfEvent(eventId)
     return {
       ...row,
       eventId: eventId && publishedEventId(eventId),
+      ...(eventTenant !== null && { eventTenant }),
       payload: payload ?? payloads.get(eventKey(event, eventId)) ?? null,
     }
   })

@@ -12,6 +12,7 @@ import { listLogRows } from '../tables/delivery-lists.ts'
 import type { LogRow } from '../tables/delivery-log.ts'
 import { findWebhook, webhookIdsWithin } from '../tables/webhooks.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
+import { hiddenFrom } from './key-events.ts'
 import { attemptsOfDead, fittingPage, withPayloads } from './delivery-attempts.ts'
 import { assertUuid, existing } from './webhooks.ts'
 
@@ -55,8 +56,9 @@ export function createDeliveryLists(core: Core, days: number): DeliveryLists {
   }
 
   /** Rows of older versions have no tenant: they are found by the ids of webhooks and tenants. */
-  async function overAll(selection: ListedDeliveries, { reach, pageBytes }: Paging = THE_PROCESS) {
-    const { tenant, ...filter } = selection
+  async function overAll(selection: ListedDeliveries, by: Paging = THE_PROCESS) {
+    const { reach, pageBytes } = by
+    const { tenant, ...filter } = { ...selection, ...hiddenFrom(by) }
     const narrowed = narrowedReach(reach, tenant)
     if (narrowed === undefined) return NOTHING
     return pageOf(filter.limit, pageBytes, (limit) =>
@@ -64,11 +66,12 @@ export function createDeliveryLists(core: Core, days: number): DeliveryLists {
     )
   }
 
-  async function deadOverAll(
-    selection: ListedDeliveries,
-    { reach, pageBytes }: Paging = THE_PROCESS,
-  ) {
-    const { tenant, webhookId, status = 'dead', limit, ...filter } = selection
+  async function deadOverAll(selection: ListedDeliveries, by: Paging = THE_PROCESS) {
+    const { reach, pageBytes } = by
+    const { tenant, webhookId, status = 'dead', limit, ...filter } = {
+      ...selection,
+      ...hiddenFrom(by),
+    }
     const narrowed = narrowedReach(reach, tenant)
     if (narrowed === undefined || status !== 'dead') return NOTHING
     const of = await groupsOf(narrowed, webhookId)

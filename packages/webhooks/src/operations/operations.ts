@@ -48,7 +48,8 @@ interface Parts {
 export const createOperations = (parts: Parts): SvcWebhooks => ({
   ...operationsOf(parts, THE_PROCESS),
   // The host, whose code it is, has judged what they may do within their reach.
-  as: (who) => operationsOf(parts, { ...callerFor(who), isAdmin: true }),
+  as: ({ keyEvents: seesKeyEvents = true, ...who }) =>
+    operationsOf(parts, { ...callerFor(who), isAdmin: true, seesKeyEvents }),
 })
 
 function operationsOf(

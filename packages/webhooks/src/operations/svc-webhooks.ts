@@ -50,7 +50,8 @@ export interface SvcWebhooks {
    * Registers a webhook and returns it with its secret.
    *
    * @throws InvalidInput, UrlRefused, EventNotAllowed, InvalidFilter, InvalidHeader, InvalidMetadata,
-   *   TimeoutTooLong, UnknownTransform, TransformNotAllowed, WebhooksLimitReached, ForeignTenant
+   *   TimeoutTooLong, UnknownTransform, TransformNotAllowed, KeyEventsNotAllowed,
+   *   WebhooksLimitReached, ForeignTenant
    * @example
    * const { id, secret } = await app.svc.webhooks.register({ url, events: ['order.created'] })
    */
@@ -63,7 +64,7 @@ export interface SvcWebhooks {
    * Changes the given fields. While `active` is `false` deliveries wait.
    *
    * @throws InvalidInput, WebhookNotFound, UrlRefused, EventNotAllowed, InvalidFilter, InvalidHeader,
-   *   InvalidMetadata, TimeoutTooLong, UnknownTransform, TransformNotAllowed
+   *   InvalidMetadata, TimeoutTooLong, UnknownTransform, TransformNotAllowed, KeyEventsNotAllowed
    */
   update: (input: WebhookUpdate, options?: OperationOptions) => Promise<Webhook>
   /**
@@ -181,7 +182,21 @@ export interface SvcWebhooks {
    * @example
    * const webhooks = await app.svc.webhooks.as({ tenant: 'acme' }).list()
    */
-  as: (who: OnBehalfOf) => Omit<SvcWebhooks, 'as'>
+  as: (who: ActingFor) => Omit<SvcWebhooks, 'as'>
+}
+
+/**
+ * For whom `svc.webhooks.as` acts.
+ *
+ * @example
+ * const customer: ActingFor = { tenant: 'acme', keyEvents: false }
+ */
+export interface ActingFor extends OnBehalfOf {
+  /**
+   * Whether they may see the events about API keys, `svc.key.…`, and have them sent to a webhook.
+   * @default true
+   */
+  keyEvents?: boolean
 }
 
 declare module '@svc/core' {

@@ -53,6 +53,7 @@ import {
 import type { StoredWebhook } from '../tables/webhook-row.ts'
 import { auditChange } from '../outbound/audit.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
+import { assertMayAim, assertMayReceive } from './key-events.ts'
 import { checkCombination, checkSettings, type SettingsRules } from './check-settings.ts'
 import { isDisabledAsFailing, recover } from '../outbound/health/disable.ts'
 import { pause, recipientOf, resume } from '../outbound/pause.ts'
@@ -109,6 +110,7 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
     async register(input, caller, by = THE_PROCESS) {
       check(input)
       assertTransformAllowed(input, by)
+      assertMayReceive(by, input.events)
       const tenant = tenantOfNew(by.reach, input.tenant)
       checkCombination(input)
       const { label = null } = input
@@ -145,10 +147,12 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
       assertUuid(id)
       assertTransformAllowed(changes, by)
       check({ ...changes, ...(events && { events }) })
+      assertMayReceive(by, events ?? [])
       return await core.within(caller, async (db) => {
         const all = events ? { ...changes, events: [...new Set(events)] } : changes
         const before = existing(id, await lockWebhook(db, id, by.reach))
         // Checked before anything is written: the caller may go on with its transaction.
+        assertMayAim(by, all, before)
         checkCombination(changes, before)
         const { headers } = changes
         const sealed = headers ? { ...all, headers: sealHeaders(cipher, id, headers) } : all

@@ -7,6 +7,8 @@ import type { LogRow } from './delivery-log.ts'
 /** Which attempts are listed. */
 export interface LogSelection extends DeliveryFilter {
   webhookId?: string
+  /** What the names of events begin with that are left out. @default none are */
+  except?: string
   /** Whose webhooks are listed. @default all */
   reach?: Reach
 }
@@ -32,6 +34,7 @@ export async function listLogRows(
     statusCode,
     since,
     until,
+    except,
   }: LogSelection,
 ): Promise<LogRow[]> {
   const { first, end } = idsOf(days, { since, until, after })
@@ -51,6 +54,7 @@ export async function listLogRows(
         and ($9::smallint is null or status_code = $9)
         and ($10::timestamptz is null or attempted_at >= $10)
         and ($11::timestamptz is null or attempted_at < $11)
+        and ($13::text is null or not starts_with(event, $13))
       order by id desc limit $12`,
     [
       first,
@@ -65,6 +69,7 @@ export async function listLogRows(
       since ?? null,
       until ?? null,
       limit ?? null,
+      except ?? null,
     ],
   )
   return rows.map(asLogRow)

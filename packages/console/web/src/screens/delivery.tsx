@@ -18,6 +18,7 @@ import { Loading, Note, ProblemNote } from '../ui/notes.tsx'
 import { deliveryHref } from '../ui/attempts-table.tsx'
 import { say } from '../ui/toasts.tsx'
 import { WebhookName } from '../ui/webhook-filter.tsx'
+import { eventHref } from './events.tsx'
 import { useWebhooks } from './use-webhooks.ts'
 
 export function DeliveryScreen(ids: { webhookId: string; deliveryId: string }) {
@@ -134,9 +135,11 @@ const AttemptPanel = ({ attempt }: { attempt: Attempt }) => (
             <Id
               id={attempt.eventId}
               what="event"
-              to={href(
-                `events/${encodeURIComponent(attempt.event)}/${encodeURIComponent(attempt.eventId)}`,
-              )}
+              to={eventHref({
+                name: attempt.event,
+                id: attempt.eventId,
+                tenant: attempt.eventTenant ?? null,
+              })}
             />
           ),
         ],

@@ -55,6 +55,8 @@ export interface DeadLetterFilter {
   /** The `deliveryId` in the job's data. */
   deliveryId?: string | undefined
   event?: string | undefined
+  /** What the names of events begin with that are left out. */
+  except?: string | undefined
   /** The id as the publish gave it. */
   eventId?: string | undefined
   /** The `statusCode` in what the last attempt left. */
@@ -72,7 +74,7 @@ export async function listDeadLetters<Data>(
   filter: DeadLetterFilter,
 ): Promise<DeadLetter<Data>[]> {
   const { group, groups, limit, after, ids, deliveryId, event, eventId } = filter
-  const { statusCode, since, until } = filter
+  const { statusCode, since, until, except } = filter
   const select = (condition: string) => `
     select ${COLUMNS}
       from svc_jobs.job as letter
@@ -85,6 +87,7 @@ export async function listDeadLetters<Data>(
        and ($10::text is null or letter.source_output ->> 'statusCode' = $10)
        and ($11::timestamptz is null or letter.id >= svc."__svc.first_uuid"($11))
        and ($12::timestamptz is null or letter.id < svc."__svc.first_uuid"($12))
+       and ($13::text is null or not starts_with(letter.data ->> 'event', $13))
      order by letter.id desc
      limit $7`
   const { rows } = await db.query(
@@ -107,6 +110,7 @@ export async function listDeadLetters<Data>(
       statusCode === undefined ? null : String(statusCode),
       since ?? null,
       until ?? null,
+      except ?? null,
     ],
   )
   return rows.map((row: DeadLetter<Data>) => asDeadLetter(row))

@@ -1,0 +1,93 @@
+/** Events about API keys, for callers who may not read keys. */
+import Fastify from 'fastify'
+import t, { type Test } from 'tap'
+import { svcAuth } from '@svc/auth'
+import { svcCore } from '@svc/core'
+import { svcWebhooks } from '@svc/webhooks'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { until } from '../../support/until.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+const EVENT = 'svc.key.created'
+const REFUSED = {
+  status: 403,
+  body: { code: 'SVC_WEBHOOKS_KEY_EVENTS_NOT_ALLOWED', message: /"auth:manage"/ },
+}
+
+async function startGuarded(t: Test) {
+  const app = Fastify({ pluginTimeout: 60_000 })
+  t.teardown(() => app.close())
+  await app.register(svcCore, {
+    database: { connectionString: await freshDatabase(t), max: 4 },
+    worker: { maxAttempts: 1 },
+  })
+  await app.register(svcAuth)
+  await app.register(svcWebhooks, {
+    allowedEvents: ['order.created'],
+    allowedNetworks: ['127.0.0.0/8'],
+  })
+  await app.ready()
+  const keyOf = async (tenant: string | null, scopes: string[]) => {
+    const email = `${Math.random()}@example.com`
+    const user = await app.svc.auth.createUser({ email, name: 'User', tenant })
+    return (await app.svc.auth.createApiKey({ userId: user.id, scopes })).key
+  }
+  const asker = (key: string) => async (method: string, path: string, payload?: object) => {
+    const answer = await app.inject({
+      method: method as 'GET',
+      url: `/_webhooks${path}`,
+      headers: { 'x-api-key': key },
+      ...(payload && { payload }),
+    })
+    return { status: answer.statusCode, body: answer.json() }
+  }
+  return { app, keyOf, asker }
+}
+
+for (const tenant of ['acme', null]) {
+  t.test(`${tenant ?? 'the operator'}: events about keys need a scope for keys`, async (t) => {
+    const { app, keyOf, asker } = await startGuarded(t)
+    const receiver = await startReceiver(t, () => 400)
+    const url = receiver.url
+    const { id } = await app.svc.webhooks.register({ url, events: [EVENT], tenant })
+    const manages = asker(await keyOf(tenant, ['webhooks:manage']))
+    const [dead] = await until(
+      () => app.svc.webhooks.listDeadLetters(id),
+      (letters) => letters.length === 1,
+    )
+    const changes = [
+      ['POST', '', { url, events: ['order.created', EVENT] }],
+      ['PATCH', `/${id}`, { events: [EVENT] }],
+      ['PATCH', `/${id}`, { url: 'https://elsewhere.example' }],
+      ['PATCH', `/${id}`, { events: ['order.created'] }],
+    ] as const
+    const lists = ['/deliveries', '/dead-letters', `/${id}/deliveries`, `/${id}/dead-letters`]
+
+    for (const change of changes) t.match(await manages(...change), REFUSED, change.join(' '))
+    for (const list of lists) t.strictSame(await manages('GET', list), { status: 200, body: [] })
+    t.strictSame((await app.svc.webhooks.get(id)).events, [EVENT], 'nothing was changed')
+    t.equal((await manages('PATCH', `/${id}`, { label: 'Keys' })).status, 200)
+    t.equal((await manages('POST', '', { url, events: ['*', 'svc.delivery.dead'] })).status, 201)
+
+    for (const scopes of [['webhooks:manage', 'auth:manage'], ['admin']]) {
+      const asks = asker(await keyOf(tenant, scopes))
+      for (const list of lists) t.ok((await asks('GET', list)).body.length > 0, list)
+      const made = await asks('POST', '', { url, events: [EVENT] })
+      t.match(made, { status: 201, body: { events: [EVENT] } }, scopes.join())
+      t.equal((await asks('PATCH', `/${made.body.id}`, { url, events: [EVENT] })).status, 200)
+    }
+    t.equal(dead?.event, EVENT)
+  })
+}
+
+t.test('code of the host is restricted only where it says so', async (t) => {
+  const { app } = await startGuarded(t)
+  const { webhooks } = app.svc
+  const input = { url: 'https://acme.example', events: [EVENT] }
+  const { id } = await webhooks.as({ tenant: 'acme' }).register(input)
+  const without = webhooks.as({ tenant: 'acme', keyEvents: false })
+  const refused = { code: 'SVC_WEBHOOKS_KEY_EVENTS_NOT_ALLOWED', statusCode: 403 }
+  await t.rejects(without.register(input), refused)
+  await t.rejects(without.update({ id, url: 'https://elsewhere.example' }), refused)
+  t.match(await without.update({ id, label: 'Keys' }), { label: 'Keys' })
+})
