@@ -34,6 +34,11 @@ export interface Core {
   svc: Svc
   /** `svc.database` with a time limit of 15 seconds on each statement. */
   db: Db
+  /**
+   * The same for what a request waits for: a statement rejects with Unavailable after two seconds in
+   * which Postgres answers nothing.
+   */
+  requestDb: Db
   /** The same with another time limit, in milliseconds. */
   dbWithin(ms: number): Db
   settings: CoreSettings
@@ -46,7 +51,10 @@ export interface Core {
   migrate(owner: string, folder: URL): Promise<void>
   /** What is published in it is delivered at once after its commit. */
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T>
-  /** Runs `run` in the caller's transaction where `db` is one, else in a transaction of its own. */
+  /**
+   * Runs `run` in the caller's transaction where `db` is one, else in a transaction of its own, which
+   * waits for Postgres as long as `requestDb`.
+   */
   within<T>(db: Db | undefined, run: (db: Db) => Promise<T>): Promise<T>
   /**
    * Runs `task` after the commit of a transaction of `transaction` or `within`. Where the caller

@@ -23,6 +23,7 @@ import { createJobs, type Jobs } from './jobs/create-jobs.ts'
 import { JobQueues } from './jobs/job-queues.ts'
 import { createHealth } from './health/create-health.ts'
 import type { HealthCheck } from './health/health.ts'
+import { createLiveness, type Liveness } from './health/liveness.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
 import { NotificationConnection } from './postgres/notifications.ts'
 import { setRetentionDays, setRecipient } from './events/subscriptions-table.ts'
@@ -39,6 +40,7 @@ import type { WorkerRegistry } from './jobs/worker-registry.ts'
 export class RunningCore implements Core {
   readonly svc: Svc
   readonly db: Db
+  readonly requestDb: Db
   readonly settings: CoreSettings
   readonly log: FastifyBaseLogger
   readonly notifications: NotificationConnection
@@ -55,6 +57,7 @@ export class RunningCore implements Core {
   readonly startedAt: Date
   #boot: MigrationBoot
   #database: Database
+  #liveness: Liveness
   #periodicTasks: PeriodicTasks
   #jobs: Jobs
   #workers: WorkerRegistry
@@ -88,6 +91,8 @@ export class RunningCore implements Core {
     this.notifications = new NotificationConnection(database.listener, !database.pooled, (error) =>
       log.debug({ err: loggable(error) }, 'LISTEN connection lost, falling back to polling'),
     )
+    this.#liveness = createLiveness(database, this.notifications)
+    this.requestDb = this.#liveness.bounded(database.db)
     this.lease = new ProcessLease(database.workerPool, this.notifications, log)
     this.lease.declareDays('eventRetentionDays', settings.eventRetentionDays)
     this.lease.declareDays('auditRetentionDays', settings.auditRetentionDays)
@@ -161,7 +166,7 @@ export class RunningCore implements Core {
   }
 
   within<T>(db: Db | undefined, run: (db: Db) => Promise<T>): Promise<T> {
-    return db ? run(db) : this.transaction(run)
+    return db ? run(db) : this.#liveness.transaction((work) => this.transaction(work), run)
   }
 
   afterCommit(db: Db, task: () => void): void {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
-import { startHost, type Answer, type Host } from '../support/host.ts'
+import { startHost, type Answer, type Host, type MadeKey } from '../support/host.ts'
 import { proxyPostgres } from '../../support/postgres-proxy.ts'
 import { until } from '../../support/until.ts'
 
@@ -41,6 +41,66 @@ for (const how of ['cut', 'silence'] as const) {
     t.equal((await ask('GET', '/me', { key: 'no-such-key' })).status, 401)
   })
 }
+
+/** The calls of the management API that ask Postgres; a key may make all of them. */
+const callsOn = ({ id, userId, key }: MadeKey): [string, string, object?][] => [
+  ['POST', '/_auth/me/rotate'],
+  ['GET', '/_auth/me'],
+  ['POST', '/_auth/users', { email: 'new@example.com', name: 'New' }],
+  ['GET', '/_auth/users'],
+  ['DELETE', `/_auth/users/${userId}`],
+  ['POST', `/_auth/users/${userId}/keys`, {}],
+  ['GET', `/_auth/users/${userId}/keys`],
+  ['GET', '/_auth/keys'],
+  ['GET', `/_auth/keys/${id}`],
+  ['PATCH', `/_auth/keys/${id}`, { label: 'changed' }],
+  ['POST', `/_auth/keys/${id}/rotate`],
+  ['DELETE', `/_auth/keys/${id}`],
+  ['GET', `/_auth/keys/${id}/usage`],
+  ['GET', '/_auth/usage'],
+  ['GET', '/_auth/audit'],
+  ['POST', '/_auth/verify', { key: `${key}x` }],
+]
+
+/** Below the time limits of statements, and far above the two seconds that requests wait. */
+const SOON_MS = 12_000
+
+t.test('management calls that are under way are refused as soon, and change nothing', async (t) => {
+  const proxy = await proxyPostgres(t, await freshDatabase(t))
+  const { app, ask, makeKey } = await startHost(t, { database: proxy.url, after })
+  const made = await makeKey({ scopes: ['admin'] })
+  const { key } = made
+  t.equal((await ask('GET', '/_auth/me', { key })).status, 200)
+
+  // The guard decides from its cache, which it trusts for a moment.
+  proxy.silence()
+  const beganMs = performance.now()
+  await Promise.all(
+    callsOn(made).map(async ([method, path, body]) => {
+      const answer = await ask(method, path, { key, ...(body && { body }) })
+      const ms = Math.round(performance.now() - beganMs)
+      t.match(answer, { status: 503, headers: { 'retry-after': '1' } }, `${method} ${path}`)
+      t.ok(ms < SOON_MS, `${method} ${path}: ${ms} ms`)
+    }),
+  )
+  proxy.mend()
+  await until(async () => (await ask('GET', '/me', { key })).status === 200)
+  t.match(await app.svc.auth.getApiKey(made.id), { label: null, replacedBy: null, revokedAt: null })
+})
+
+t.test('a rotation that was refused is not made when Postgres answers late', async (t) => {
+  const proxy = await proxyPostgres(t, await freshDatabase(t))
+  const { ask, makeKey } = await startHost(t, { database: proxy.url, after })
+  const { key } = await makeKey()
+  t.equal((await ask('GET', '/_auth/me', { key })).status, 200)
+
+  proxy.delay(1500)
+  t.equal((await ask('POST', '/_auth/me/rotate', { key })).status, 503)
+  proxy.mend()
+  const rotate = () => ask('POST', '/_auth/me/rotate', { key })
+  const again = await until(rotate, ({ status }) => status !== 503)
+  t.equal(again.status, 201, 'and no 409: its text would be lost')
+})
 
 t.test('while failures cannot be counted, every request with a key is a 503', async (t) => {
   const proxy = await proxyPostgres(t, await freshDatabase(t))

@@ -84,7 +84,7 @@ export function createOperationContext(
     await core.bus.publishText(name, JSON.stringify(payload), { db, tenant: payload.tenant })
   }
   return {
-    db: core.db,
+    db: core.requestDb,
     log,
     scopes,
     settings,
@@ -100,7 +100,7 @@ export function createOperationContext(
     publish,
     async changeKeys({ db }, change) {
       if (db === undefined) {
-        const { hashes, result } = await core.transaction(change)
+        const { hashes, result } = await core.within(undefined, change)
         keyCache.forget(hashes)
         return result
       }

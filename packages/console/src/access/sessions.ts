@@ -62,7 +62,7 @@ export function createSessions(core: Core, settings: ConsoleSettings): Sessions 
   ): Promise<Begun> {
     const token = newToken()
     const bootstrapSeal = isOfBootstrapKey(who) ? await sealOf(token) : null
-    const session = await core.transaction(async (db) => {
+    const session = await core.within(undefined, async (db) => {
       const proved = await prove(db)
       const made = await insertSession(db, {
         ...proved,
@@ -89,17 +89,17 @@ export function createSessions(core: Core, settings: ConsoleSettings): Sessions 
     if (session.keyId === null) {
       const seal = await sealOf(token)
       if (seal !== null && seal === session.bootstrapSeal) return identityOfKey(session, ['admin'])
-      await deleteSession(core.db, session.id)
+      await deleteSession(core.requestDb, session.id)
       return null
     }
     const key = await operations.checkApiKey({ id: session.keyId, ip: request.ip })
     if (key.valid) return identityOfKey(session, key.scopes)
-    if (key.keyId === null) await deleteSession(core.db, session.id)
+    if (key.keyId === null) await deleteSession(core.requestDb, session.id)
     return null
   }
 
   async function sessionIdentity(token: string, request: FastifyRequest) {
-    const session = await findSession(core.db, hashOfToken(token))
+    const session = await findSession(core.requestDb, hashOfToken(token))
     if (!session) return null
     return session.via === 'portal'
       ? identityOfPortal(session, scopes)
@@ -140,7 +140,7 @@ export function createSessions(core: Core, settings: ConsoleSettings): Sessions 
     },
 
     async end(id, reach, by) {
-      await core.transaction(async (db) => {
+      await core.within(undefined, async (db) => {
         const ended = await deleteSession(db, id, reach)
         if (!ended) throw new SessionNotFound()
         await insertAudit(db, by, [recordOf('session.end', ended)])

@@ -55,7 +55,7 @@ export const operatorCalls: CallsOf<'tenants' | 'audit' | 'health' | 'sessions'>
       if (reach === undefined) return { items: [], next: null }
       return pageOf(
         input,
-        (page) => listSessions(core.db, reach, page),
+        (page) => listSessions(core.requestDb, reach, page),
         ({ rights: _, bootstrapSeal: _seal, ...session }) => ({
           ...session,
           current: session.id === identity.sessionId,

@@ -42,7 +42,7 @@ export const portalCalls: CallsOf<'portal'> = {
       const tooMuch = link.rights.find((right) => !given.includes(right))
       if (tooMuch !== undefined) throw new Forbidden(tooMuch)
       const { tenant, rights, expiresInSeconds } = link
-      return await core.transaction(async (db) => {
+      return await core.within(undefined, async (db) => {
         const text = await makeLink(db, link)
         const changes = {
           can: { from: null, to: rights },

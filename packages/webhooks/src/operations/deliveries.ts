@@ -69,7 +69,7 @@ export function createDeliveryOperations(
       { reach } = THE_PROCESS,
     ) {
       assertUuid(webhookId)
-      const db = caller ?? core.db
+      const db = caller ?? core.requestDb
       if (reach !== EVERYWHERE) existing(webhookId, await findWebhook(db, webhookId, reach))
       const [webhook] = await findWebhooksForDelivery(db, [webhookId])
       if (webhook === undefined) throw new WebhookNotFound(webhookId)

@@ -51,8 +51,8 @@ export function createDeliveryLists(core: Core, days: number): DeliveryLists {
   ): Promise<AttemptsPage> {
     const found = await list(limit === undefined ? {} : { limit: limit + 1 })
     const wanted = limit === undefined ? found : found.slice(0, limit)
-    const rows = pageBytes === undefined ? wanted : await fittingPage(core.db, wanted, pageBytes)
-    return { rows: await withPayloads(core.db, rows), hasMore: rows.length < found.length }
+    const rows = pageBytes === undefined ? wanted : await fittingPage(core.requestDb, wanted, pageBytes)
+    return { rows: await withPayloads(core.requestDb, rows), hasMore: rows.length < found.length }
   }
 
   /** Rows of older versions have no tenant: they are found by the ids of webhooks and tenants. */
@@ -62,7 +62,7 @@ export function createDeliveryLists(core: Core, days: number): DeliveryLists {
     const narrowed = narrowedReach(reach, tenant)
     if (narrowed === undefined) return NOTHING
     return pageOf(filter.limit, pageBytes, (limit) =>
-      listLogRows(core.db, days, { ...filter, ...limit, reach: narrowed }),
+      listLogRows(core.requestDb, days, { ...filter, ...limit, reach: narrowed }),
     )
   }
 
@@ -76,7 +76,7 @@ export function createDeliveryLists(core: Core, days: number): DeliveryLists {
     if (narrowed === undefined || status !== 'dead') return NOTHING
     const of = await groupsOf(narrowed, webhookId)
     return pageOf(limit, pageBytes, async (most) =>
-      attemptsOfDead(await core.queues.deadLetters(core.db, QUEUE, { ...filter, ...of, ...most })),
+      attemptsOfDead(await core.queues.deadLetters(core.requestDb, QUEUE, { ...filter, ...of, ...most })),
     )
   }
 
@@ -84,7 +84,7 @@ export function createDeliveryLists(core: Core, days: number): DeliveryLists {
     reach: Reach,
     webhookId: string | undefined,
   ): Promise<Pick<DeadLetterFilter, 'groups'>> {
-    if (reach !== EVERYWHERE) return { groups: await webhookIdsWithin(core.db, reach, webhookId) }
+    if (reach !== EVERYWHERE) return { groups: await webhookIdsWithin(core.requestDb, reach, webhookId) }
     return webhookId === undefined ? {} : { groups: [webhookId.toLowerCase()] }
   }
 
@@ -93,7 +93,7 @@ export function createDeliveryLists(core: Core, days: number): DeliveryLists {
       const { webhookId } = selection
       if (webhookId === undefined) return list(selection, by)
       assertUuid(webhookId)
-      existing(webhookId, await findWebhook(core.db, webhookId, by.reach))
+      existing(webhookId, await findWebhook(core.requestDb, webhookId, by.reach))
       // The webhook is within reach, and what was delivered to it with it.
       return list(selection, { ...by, reach: EVERYWHERE })
     }

@@ -34,11 +34,11 @@ export function createInboundOperations(
 ): InboundOperations {
   return {
     async list({ tenant: reach = EVERYWHERE, ...filter } = {}) {
-      return (await listInboundRows(core.db, { ...filter, reach })).map(shown)
+      return (await listInboundRows(core.requestDb, { ...filter, reach })).map(shown)
     },
 
     async replay(id, reach = EVERYWHERE, by = BY_PROCESS) {
-      const row = isUuid(id) ? await findInboundRow(core.db, id) : undefined
+      const row = isUuid(id) ? await findInboundRow(core.requestDb, id) : undefined
       if (!row || !reaches(reach, row.tenant)) {
         throw new InboundRequestNotFound(id.slice(0, 40))
       }

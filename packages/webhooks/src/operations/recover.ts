@@ -34,8 +34,8 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
     { reach }: Caller,
   ): Promise<WebhookRecovery[]> {
     assertUuid(webhookId)
-    const { id: group } = existing(webhookId, await findWebhook(core.db, webhookId, reach))
-    return (await listRecoveries(core.db, QUEUE, { group, ...page })).map(shown)
+    const { id: group } = existing(webhookId, await findWebhook(core.requestDb, webhookId, reach))
+    return (await listRecoveries(core.requestDb, QUEUE, { group, ...page })).map(shown)
   }
 
   return {

@@ -46,7 +46,7 @@ export const createReadStats =
     const rows =
       narrowed === undefined
         ? []
-        : await readStats(core.db, { ...span, reach: narrowed, webhookId, event })
+        : await readStats(core.requestDb, { ...span, reach: narrowed, webhookId, event })
     const rowAt = new Map(rows.map((row) => [row.at, row]))
     const points = Array.from({ length: count }, (_, index) => {
       const at = from + index * step

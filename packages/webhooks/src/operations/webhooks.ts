@@ -132,15 +132,15 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
     },
 
     async list({ tenant = EVERYWHERE, ...page } = {}) {
-      const rows = await listWebhooks(core.db, page, tenant)
-      return (await withWaiting(core, core.db, rows)).map(withoutSecret)
+      const rows = await listWebhooks(core.requestDb, page, tenant)
+      return (await withWaiting(core, core.requestDb, rows)).map(withoutSecret)
     },
 
-    listTenants: (page, { reach }) => listTenants(core.db, reach, page),
+    listTenants: (page, { reach }) => listTenants(core.requestDb, reach, page),
 
     async get(id, { reach } = THE_PROCESS) {
-      const row = existing(id, isUuid(id) ? await findWebhook(core.db, id, reach) : undefined)
-      return open(cipher, id, await counted(core.db, row))
+      const row = existing(id, isUuid(id) ? await findWebhook(core.requestDb, id, reach) : undefined)
+      return open(cipher, id, await counted(core.requestDb, row))
     },
 
     async update(id, { events, ...changes }, caller, by = THE_PROCESS) {

@@ -1,0 +1,102 @@
+/**
+ * How long a request waits for Postgres. A statement may take its time while Postgres answers others;
+ * where it answers nothing, the request is given up.
+ */
+import { Unavailable } from '../errors.ts'
+import type { NotificationConnection } from '../postgres/notifications.ts'
+import type { Database } from '../postgres/pools.ts'
+import type { Db } from '../postgres/transaction.ts'
+import { SharedCall } from './shared-call.ts'
+
+interface Waits {
+  /** How long a request has waited when Postgres is asked whether it is there; then anew. */
+  askAfterMs: number
+  /** How long Postgres then has to answer. */
+  answerMs: number
+}
+
+/** Together the two seconds that the guard of svcAuth and `svc.health` wait. */
+const WAITS: Waits = { askAfterMs: 1000, answerMs: 1000 }
+
+export function createLiveness(
+  database: Pick<Database, 'dbWithin'>,
+  notifications: Pick<NotificationConnection, 'ask'>,
+): Liveness {
+  const db = database.dbWithin(WAITS.answerMs)
+  const asked = { timeoutMs: WAITS.answerMs, isUrgent: true }
+  // The application may use up the pool, and the connection that listens may be lost.
+  return new Liveness(() =>
+    Promise.any([notifications.ask('select 1', [], asked), db.query('select 1')]),
+  )
+}
+
+export class Liveness {
+  #ping: SharedCall<unknown>
+  #waits: Waits
+
+  /** `ping` asks Postgres something small; requests of the same moment share its answer. */
+  constructor(ping: () => Promise<unknown>, waits: Waits = WAITS) {
+    this.#ping = new SharedCall(ping, waits.answerMs)
+    this.#waits = waits
+  }
+
+  /** The same database; a statement rejects with Unavailable where Postgres answers nothing. */
+  bounded(db: Db): Db {
+    return { query: (text, values) => this.#whileAnswering(() => db.query(text, values)) }
+  }
+
+  /**
+   * The same for a transaction, which `transact` begins and commits. Where Postgres answers again later,
+   * it is rolled back: its caller was told that nothing was done.
+   *
+   * @throws Unavailable
+   */
+  transaction<T>(
+    transact: (run: (db: Db) => Promise<T>) => Promise<T>,
+    run: (db: Db) => Promise<T>,
+  ): Promise<T> {
+    return this.#whileAnswering((givenUp) =>
+      transact(async (db) => {
+        const result = await run(db)
+        givenUp.throwIfAborted()
+        return result
+      }),
+    )
+  }
+
+  async #whileAnswering<T>(work: (givenUp: AbortSignal) => Promise<T>): Promise<T> {
+    const givenUp = new AbortController()
+    const silence = Promise.withResolvers<never>()
+    let isOver = false
+    let timer: NodeJS.Timeout | undefined
+    const giveUp = (cause: unknown) => {
+      const reason = new Unavailable({ cause })
+      givenUp.abort(reason)
+      silence.reject(reason)
+    }
+    const watch = () => {
+      if (isOver) return
+      timer = setTimeout(() => void this.#ask().then(watch, giveUp), this.#waits.askAfterMs)
+    }
+    watch()
+    try {
+      return await Promise.race([work(givenUp.signal), silence.promise])
+    } finally {
+      isOver = true
+      clearTimeout(timer)
+    }
+  }
+
+  async #ask(): Promise<void> {
+    const { answerMs } = this.#waits
+    const late = Promise.withResolvers<never>()
+    const tooLate = () => late.reject(new Error(`no answer within ${answerMs} ms`))
+    // What came while the process was busy is read first.
+    const timer = setTimeout(() => setImmediate(tooLate), answerMs)
+    try {
+      await Promise.race([this.#ping.answer(), late.promise])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
