@@ -15,7 +15,7 @@ import { openTelemetry } from './telemetry/open-telemetry.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
 import { createSecrets, type Secrets } from './secrets.ts'
 
-const MIGRATIONS = new URL('../sql/', import.meta.url)
+export const MIGRATIONS = new URL('../sql/', import.meta.url)
 
 export interface OpenCore {
   boot: MigrationBoot

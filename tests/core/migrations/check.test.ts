@@ -121,10 +121,21 @@ t.test('a host that only checks migrations lists what is missing', async (t) => 
 t.test('svc migrate makes all, says what, and makes nothing twice', async (t) => {
   const database = await emptyDatabase(t)
   const missing = await migrated(database, '--check')
-  const said =
-    /^svc migrate --check: these parts of @svc\/core are missing .*: 001-core\.sql.*SCHEMA_MISSING/
-  t.match(missing, { exitCode: 1, errors: [said] })
-  t.notMatch(missing.errors[0], /svcCore|option|boot/, 'which are words for a host')
+  const lacks = (owner: string, what: RegExp) =>
+    new RegExp(`^svc migrate --check: these parts of ${owner} are missing .*: ${what.source}.*SCHEMA`)
+  t.match(missing, {
+    exitCode: 1,
+    lines: [],
+    errors: [
+      lacks('@svc/core', /001-core\.sql/),
+      lacks('pg-boss', /the schema svc_jobs/),
+      lacks('@svc/auth', /001-auth\.sql/),
+      lacks('@svc/webhooks', /001-webhooks\.sql/),
+      lacks('@svc/console', /001-sessions\.sql/),
+      /npx svc migrate/,
+    ],
+  })
+  t.notMatch(missing.errors.join(), /svcCore|option|boot\b/, 'which are words for a host')
   const first = await migrated(database)
   t.equal(first.exitCode, 0)
   t.ok(first.lines.includes('made   @svc/core 001-core.sql'))
@@ -137,6 +148,30 @@ t.test('svc migrate makes all, says what, and makes nothing twice', async (t) =>
     t.match(again, { exitCode: 0, errors: [] })
     t.equal(again.lines.at(-1), 'everything is there')
   }
+})
+
+t.test('svc migrate names every package that is behind, and makes those that it can', async (t) => {
+  const database = await emptyDatabase(t)
+  const client = new pg.Client(database)
+  await client.connect()
+  t.teardown(() => client.end())
+  t.match(await migrated(database), { exitCode: 0 })
+  await client.query(
+    `delete from svc."__svc.migrations" where name in ('001-auth.sql', '004-changes.sql');
+     drop function svc."__svc.console.notify_change" cascade`,
+  )
+  const behind = await migrated(database, '--check')
+  t.match(behind, {
+    exitCode: 1,
+    errors: [/of @svc\/auth are .*: 001-auth\.sql/, /of @svc\/console are .*: 004-changes\.sql/, /run/],
+  })
+  t.equal(behind.errors.length, 3)
+  const half = await migrated(database)
+  t.match(half, {
+    exitCode: 1,
+    lines: [/@svc\/auth/, 'made   @svc/console 004-changes.sql'],
+    errors: [/^svc migrate: @svc\/auth is not complete: .*already exists.*\(42P07\)/],
+  })
 })
 
 t.test('wrong arguments of svc migrate are errors with the reason', async (t) => {

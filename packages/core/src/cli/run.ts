@@ -1,6 +1,8 @@
 /** `npx svc …`: arguments, words and exit codes. */
+import type { FastifyBaseLogger } from 'fastify'
 import { lackOf } from '../migrations/missing-schema.ts'
-import { migrateAll } from './migrate-all.ts'
+import { checkAll } from './check-all.ts'
+import { migrateAll, type Outcome, type Problem } from './migrate-all.ts'
 
 export interface Output {
   out: (line: string) => void
@@ -13,7 +15,7 @@ Creates the tables and queues of @svc/core, and those of @svc/auth, @svc/webhook
 where they are installed beside it. Existing ones are not changed. It may run repeatedly, twice at
 the same time, and while hosts run.
 
-  --check   creates nothing, and prints what is missing
+  --check   creates nothing, and prints what is missing of each package
   --help    prints this text
 
 Environment
@@ -52,20 +54,43 @@ export async function run(
   }
   const isCheck = options.includes('--check')
   try {
-    const made = await migrateAll(url, isCheck, { out, err })
-    for (const line of made) out(`made   ${line}`)
-    out(made.length === 0 ? 'everything is there' : 'done')
-    return 0
+    return report(await (isCheck ? checkAll : migrateAll)(url, logTo(err)), { out, err })
   } catch (error) {
-    err(describeError(error as Error & { code?: string }))
+    err(`svc migrate: ${withCode((error as Error).message, error as Problem['error'])}`)
     return 1
   }
 }
 
-function describeError(error: Error & { code?: string }): string {
-  const lack = lackOf(error)
-  const what = lack
-    ? `svc migrate --check: ${lack}. Run "npx svc migrate" to create them`
-    : `svc migrate: ${error.message}`
-  return error.code ? `${what} (${error.code})` : what
+function report({ packages, made, problems }: Outcome, { out, err }: Output): 0 | 1 {
+  if (made.length > 0 || problems.length === 0) out(`of ${packages.join(', ')}:`)
+  for (const line of made) out(`made   ${line}`)
+  for (const { owner, error } of problems) {
+    const lack = lackOf(error)
+    if (lack !== undefined) err(`svc migrate --check: ${withCode(lack, error)}`)
+    else err(`svc migrate: ${owner} is not complete: ${withCode(error.message, error)}`)
+  }
+  if (problems.length === 0) {
+    out(made.length === 0 ? 'everything is there' : 'done')
+    return 0
+  }
+  const isCheck = problems.some(({ error }) => lackOf(error) !== undefined)
+  if (isCheck) err('svc migrate --check: run "npx svc migrate" to create what is missing')
+  return 1
+}
+
+const withCode = (text: string, { code }: Problem['error']): string =>
+  code === undefined ? text : `${text} (${code})`
+
+/** Logs only warnings: a migration that waits for a lock logs one. */
+function logTo(err: Output['err']): FastifyBaseLogger {
+  const warn = (details: { err?: Error }, message: string) =>
+    err(details.err ? `${message}: ${details.err.message}` : message)
+  const nothing = () => {}
+  const log = { level: 'warn', warn, error: warn, fatal: warn, info: nothing, debug: nothing }
+  return {
+    ...log,
+    trace: nothing,
+    silent: nothing,
+    child: () => log,
+  } as unknown as FastifyBaseLogger
 }

@@ -55,7 +55,7 @@ export async function startBoss(
 ): Promise<PgBoss> {
   // `create schema if not exists` needs the right to create even where the schema exists.
   const { rows } = await pool.query(`select to_regnamespace('${JOBS_SCHEMA}') is null as is_new`)
-  const made = isCheck ? await checkedVersion(pool) : 0
+  const made = isCheck ? await assertBossIsMade(pool) : 0
   const boss = new NewPgBoss({
     // Its own check refuses tables of a later version, which a process of this one can use.
     migrate: !isCheck || made > SCHEMA_VERSION,
@@ -86,8 +86,8 @@ export async function startBoss(
   return boss
 }
 
-/** @throws SchemaMissing */
-async function checkedVersion(db: Db): Promise<number> {
+/** Returns the version of its tables. @throws SchemaMissing */
+export async function assertBossIsMade(db: Db): Promise<number> {
   const { rows } = (await isBossInstalled(db))
     ? await db.query(`select version from ${JOBS_SCHEMA}.version`)
     : { rows: [] }
@@ -133,6 +133,16 @@ export async function defineQueue(
 /** A queue with its own table needs the right to create tables; other queues are rows. */
 const missingQueue = async (db: Db, queue: string): Promise<string[]> =>
   (await isQueue(db, queue)) ? [] : [`the queue ${queue}`]
+
+/** Looks for a queue with its own table, and changes nothing. @throws SchemaMissing */
+export async function assertQueueIsMade(
+  database: TableSetupDatabase,
+  queue: string,
+): Promise<void> {
+  assertNoMissingSchema(await missingQueue(database.db, queue), 'pg-boss')
+  await setUpDeadLetters(database, true)
+  await setUpQueueTable(database, queue, true)
+}
 
 async function createOrUpdate(
   boss: PgBoss,

@@ -1,0 +1,67 @@
+/** Looks for what core and the packages installed beside it need in the database. */
+import type { FastifyBaseLogger } from 'fastify'
+import type { Core } from '../core-interface.ts'
+import { resolveCoreOptions } from '../core-options.ts'
+import { assertBossIsMade, assertQueueIsMade, isBossInstalled } from '../jobs/pg-boss/boss.ts'
+import { migrate, type MigrationBoot } from '../migrations/migrate.ts'
+import { explainingRights } from '../migrations/missing-rights.ts'
+import { lackOf } from '../migrations/missing-schema.ts'
+import { MIGRATIONS } from '../open-core.ts'
+import { openDatabase, type Database } from '../postgres/pools.ts'
+import { installedPackages } from './installed-packages.ts'
+import type { Outcome, Problem } from './migrate-all.ts'
+
+/** Core itself would not start where something is missing: what follows would stay unknown. */
+export async function checkAll(url: string, log: FastifyBaseLogger): Promise<Outcome> {
+  const { signal } = new AbortController()
+  const logError = (err: Error) => log.warn({ err }, 'connection to Postgres lost')
+  const database = await openDatabase({ connectionString: url, max: 2 }, logError)
+  const { pool, workerPool, db } = database
+  const boot = { pool, workerPool, log, signal, isCheck: true }
+  try {
+    return await explainingRights(db, async () => {
+      const packages = await installedPackages()
+      const core = coreToCheck(boot, database, await isBossInstalled(db))
+      const problems = [
+        await problemOf('@svc/core', () => migrate(boot, '@svc/core', MIGRATIONS)),
+        await problemOf('pg-boss', () => assertBossIsMade(db)),
+      ]
+      for (const { name, prepareDatabase } of packages) {
+        problems.push(await problemOf(name, () => prepareDatabase(core)))
+      }
+      return {
+        packages: ['@svc/core', ...packages.map(({ name }) => name)],
+        made: [],
+        problems: problems.filter((problem) => problem !== undefined),
+      }
+    })
+  } finally {
+    await database.close()
+  }
+}
+
+/** What is missing; another error is thrown. */
+async function problemOf(
+  owner: string,
+  look: () => Promise<unknown>,
+): Promise<Problem | undefined> {
+  try {
+    await look()
+    return undefined
+  } catch (error) {
+    if (lackOf(error as Error) === undefined) throw error
+    return { owner, error: error as Error }
+  }
+}
+
+/** As much of core as a package asks when it looks for what it needs. */
+function coreToCheck(boot: MigrationBoot, database: Database, hasQueues: boolean): Core {
+  const core: Pick<Core, 'settings' | 'migrate'> & { queues: Pick<Core['queues'], 'define'> } = {
+    settings: resolveCoreOptions({ migrate: 'check' }),
+    migrate: (owner, folder) => migrate(boot, owner, folder),
+    queues: {
+      define: async (queue) => (hasQueues ? assertQueueIsMade(database, queue) : undefined),
+    },
+  }
+  return core as Core
+}

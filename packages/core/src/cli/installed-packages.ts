@@ -1,0 +1,22 @@
+/** The packages installed beside core that keep something in the database. */
+import type { Core } from '../core-interface.ts'
+import { installed } from '../installed.ts'
+
+/** Their module `migrations` says how it is made. */
+const PACKAGES = ['@svc/auth', '@svc/webhooks', '@svc/console']
+
+export interface InstalledPackage {
+  name: string
+  /** Makes what it keeps, or only looks for it where the setting `migrate` is 'check'. */
+  prepareDatabase(core: Core): Promise<void>
+}
+
+export async function installedPackages(): Promise<InstalledPackage[]> {
+  const found = await Promise.all(
+    PACKAGES.map(async (name) => {
+      const migrations = await installed(`${name}/migrations`)
+      return migrations && { ...(migrations as Omit<InstalledPackage, 'name'>), name }
+    }),
+  )
+  return found.filter((one) => one !== undefined)
+}
