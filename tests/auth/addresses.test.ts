@@ -1,9 +1,9 @@
 import t from 'tap'
-import { createNetworks, isCidr, isCoveredBy } from '../../packages/auth/src/addresses.ts'
+import { createNetworks, isNetwork, isCoveredBy } from '../../packages/auth/src/addresses.ts'
 
-t.test('a CIDR is an address of either family and a length that it can have', (t) => {
+t.test('a network is an address of either family, alone or with a length that it can have', (t) => {
   for (const right of ['192.0.2.0/24', '0.0.0.0/0', '192.0.2.7', '2001:db8::/32', '::1', '::/0']) {
-    t.ok(isCidr(right), right)
+    t.ok(isNetwork(right), right)
   }
   for (const wrong of [
     '',
@@ -18,7 +18,7 @@ t.test('a CIDR is an address of either family and a length that it can have', (t
     'example.com',
     '*',
   ]) {
-    t.notOk(isCidr(wrong), wrong)
+    t.notOk(isNetwork(wrong), wrong)
   }
   t.end()
 })

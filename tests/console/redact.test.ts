@@ -124,7 +124,7 @@ t.test('a function that throws, or that is asynchronous, hides the whole payload
   }
 })
 
-t.test('redact is told the tenant of the event, also where the webhook is of the operator', async (t) => {
+t.test('redact is told the tenant of the event, whoever has the webhook', async (t) => {
   const asked: PayloadOf[] = []
   const { app, signIn } = await startHost(t, {
     console: {

@@ -17,7 +17,7 @@ export async function withoutCommit(commit: string): Promise<string | false> {
     await git('cat-file', '-e', `${commit}^{commit}`)
     return false
   } catch {
-    return `the history that is here does not have the commit ${commit}`
+    return `the commit ${commit} is not here: a shallow clone gets it by "git fetch --unshallow", a copy without history cannot run this`
   }
 }
 

@@ -1,4 +1,4 @@
-/** Networks, as CIDRs of IPv4 and IPv6, and whether an address is in one. */
+/** Networks, as CIDRs or single addresses of IPv4 and IPv6, and whether an address is in one. */
 import { BlockList, isIP } from 'node:net'
 
 interface Network {
@@ -20,7 +20,8 @@ function parsed(cidr: string): Network | undefined {
   return { address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' }
 }
 
-export const isCidr = (text: string): boolean => parsed(text) !== undefined
+/** Whether it is a CIDR or a single address. */
+export const isNetwork = (text: string): boolean => parsed(text) !== undefined
 
 /** Whether an address is in one of the networks. */
 export type IsWithin = (address: string) => boolean

@@ -148,10 +148,10 @@ export const KeyLimitReached = createError<[string]>(
   409,
 )
 
-/** An element of `allowedIps` is not a network. */
+/** An element of `allowedIps` is neither a network nor an address. */
 export const InvalidNetwork = createError<[string]>(
   'SVC_AUTH_INVALID_NETWORK',
-  'allowedIps must be a list of CIDRs such as "192.0.2.0/24" or "2001:db8::/32", but has "%s"',
+  'allowedIps must be a list of CIDRs such as "192.0.2.0/24" or "2001:db8::/32", or of single addresses such as "192.0.2.7", but has "%s"',
   400,
 )
 

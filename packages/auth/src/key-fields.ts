@@ -31,7 +31,7 @@ const AllowedIps = nullable(
     minItems: 1,
     maxItems: 100,
     uniqueItems: true,
-    description: 'CIDRs that requests with the key may come from; null for all.',
+    description: 'CIDRs or addresses that requests with the key may come from; null for all.',
   }),
 )
 

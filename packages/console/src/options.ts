@@ -19,8 +19,8 @@ export interface PayloadOf {
   /** `null` for an inbound request that became none. */
   event: string | null
   /**
-   * The tenant that the event was published for, or the inbound request; of a delivery that no event
-   * made, such as a test, that of its webhook.
+   * The tenant that the event was published for, or that of the inbound request. A delivery that no
+   * event made, such as a test, has the tenant of its webhook.
    */
   tenant: string | null
 }

@@ -35,8 +35,8 @@ export interface Core {
   /** `svc.database` with a time limit of 15 seconds on each statement. */
   db: Db
   /**
-   * The same for what a request waits for: a statement rejects with Unavailable after two seconds in
-   * which Postgres answers nothing.
+   * The same for what a request waits for: a statement rejects with Unavailable when Postgres has
+   * answered nothing for two seconds.
    */
   requestDb: Db
   /** The same with another time limit, in milliseconds. */
@@ -52,8 +52,8 @@ export interface Core {
   /** What is published in it is delivered at once after its commit. */
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T>
   /**
-   * Runs `run` in the caller's transaction where `db` is one, else in a transaction of its own, which
-   * waits for Postgres as long as `requestDb`.
+   * Runs `run` in the caller's transaction where `db` is one, else in a transaction of its own,
+   * which waits for Postgres as long as `requestDb`.
    */
   within<T>(db: Db | undefined, run: (db: Db) => Promise<T>): Promise<T>
   /**

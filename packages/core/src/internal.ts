@@ -32,6 +32,7 @@ export {
   withinReach,
   type Reach,
 } from './tenants/tenants.ts'
+export { tenantListOf, tenantListPage } from './tenants/tenant-list.ts'
 export { callerFor } from './audit/on-behalf-of.ts'
 export type { ErasedRows, TenantPart } from './tenant-erasure.ts'
 export { AuditEntry, auditFilter, changesOf, MASKED } from './audit/audit-entry.ts'

@@ -65,7 +65,7 @@ t.test('changing a key to wrong values is a 400 with the reason', async (t) => {
     [{ allowedIps: [] }, /allowedIps/],
     [{ limits: Array(2).fill({ limit: 1, perSeconds: 60 }) }, /limits.* one .* two for 60/],
     [{ allowedIps: ['example.com'] }, /allowedIps.*"example.com"/],
-    [{ allowedIps: ['192.0.2.0/33'] }, /CIDR/],
+    [{ allowedIps: ['192.0.2.0/33'] }, /CIDRs .* or of single addresses/],
     [{ scopes: ['role:nobody'] }, /"role:nobody"; there are: .*role:viewer/],
     [{ scopes: ['auth:*'] }, /"auth:\*"/],
     [{ scopes: null }, /scopes/],

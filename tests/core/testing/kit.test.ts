@@ -207,8 +207,19 @@ t.test('a test receiver records and verifies deliveries, and answers as set', as
   await app.svc.webhooks.test(id)
   t.equal((await partner.waitFor(3))[2]?.verified, false)
   await t.rejects(partner.waitFor(9, { timeoutMs: 20 }), {
-    message: /3 of 9 .*\(a, a, webhook\.test\)/,
+    message: /3 of 9 .*\(a, a, webhook\.test\): check .* advance\(app, seconds\)/,
   })
+})
+
+t.test('a test receiver that got nothing says what to check', async (t) => {
+  const partner = await receiver()
+  t.teardown(() => partner.close())
+  const error = await partner.waitFor(1, { timeoutMs: 20 }).catch((reason: Error) => reason)
+  const { message } = error as Error
+  t.match(message, /^receiver: 0 of 1 requests came within 20 ms: check /)
+  for (const hint of ['await app.ready()', `an active webhook with the url ${partner.url}`]) {
+    t.ok(message.includes(hint), hint)
+  }
 })
 
 t.test('drain does not wait for the deliveries of an inactive webhook', async (t) => {

@@ -1,6 +1,6 @@
 /** The fields of a key as an operation writes them: checked, and with their defaults. */
 import { InvalidInput } from '@svc/core'
-import { isCidr } from '../addresses.ts'
+import { isNetwork } from '../addresses.ts'
 import {
   ExpiryInPast,
   ExpiryTooLate,
@@ -51,7 +51,7 @@ export function checkedFields(
       `limits must have one limit for each perSeconds, but has two for ${span}`,
     )
   }
-  const wrong = given.allowedIps?.find((cidr) => !isCidr(cidr))
+  const wrong = given.allowedIps?.find((cidr) => !isNetwork(cidr))
   if (wrong !== undefined) throw new InvalidNetwork(wrong)
   return given.expiresAt ? { ...fields, expiresAt: futureTime(given.expiresAt) } : fields
 }

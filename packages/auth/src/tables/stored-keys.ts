@@ -14,7 +14,7 @@ export interface StoredKey {
   isRevoked: boolean
   isEnabled: boolean
   tenant: string | null
-  /** CIDRs; `null` where the key may be used from everywhere. */
+  /** CIDRs and addresses; `null` where the key may be used from everywhere. */
   allowedIps: string[] | null
   limits: Limit[] | null
   quota: Quota | null

@@ -1,4 +1,10 @@
-import { withinReach, type Db, type Reach } from '@svc/core/internal'
+import {
+  tenantListOf,
+  tenantListPage,
+  withinReach,
+  type Db,
+  type Reach,
+} from '@svc/core/internal'
 import type { Page, TenantOfAuth, TenantPage, User } from '../schemas.ts'
 import { isoOf } from './timestamps.ts'
 
@@ -66,38 +72,18 @@ export async function deleteUser(db: Db, id: string, reach: Reach): Promise<User
   return rows[0]
 }
 
-/** Counting stops here: a tenant may have a million keys. */
-const MOST_COUNTED = 1000
+const USERS = 'svc."__svc.auth.users"'
+const TENANTS = tenantListOf(USERS, {
+  users: { table: USERS },
+  keys: { table: 'svc."__svc.auth.api_keys"', where: 'revoked_at is null' },
+})
 
-/**
- * By name, with their users and the keys that were not revoked, each counted up to {@link MOST_COUNTED}.
- * From one name to the next it is one step along the index, however many users have it.
- */
+/** Tenants that have users, by name, with their users and the keys that were not revoked. */
 export async function listTenants(
   db: Db,
   reach: Reach,
-  { limit, after }: TenantPage,
+  page: TenantPage,
 ): Promise<TenantOfAuth[]> {
-  const next = (than: string) => `
-    (select tenant from svc."__svc.auth.users"
-      where tenant > ${than} and ${withinReach('tenant', '$1')} order by tenant limit 1)`
-  const { rows } = await db.query(
-    `with recursive listed as (
-       select ${next("coalesce($2::text, '')")} as tenant, 1 as place
-       union all
-       select ${next('listed.tenant')}, place + 1 from listed
-        where tenant is not null and ($3::int is null or place < $3)
-     )
-     select tenant,
-            (select count(*)::int from (
-               select from svc."__svc.auth.users" as users
-                where users.tenant = listed.tenant limit ${MOST_COUNTED}) as few) as users,
-            (select count(*)::int from (
-               select from svc."__svc.auth.api_keys" as keys
-                where keys.tenant = listed.tenant and keys.revoked_at is null
-                limit ${MOST_COUNTED}) as few) as keys
-       from listed where tenant is not null order by place`,
-    [reach, after ?? null, limit ?? null],
-  )
+  const { rows } = await db.query(TENANTS, tenantListPage(reach, page))
   return rows
 }

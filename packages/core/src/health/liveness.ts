@@ -1,6 +1,6 @@
 /**
- * How long a request waits for Postgres. A statement may take its time while Postgres answers others;
- * where it answers nothing, the request is given up.
+ * How long a request waits for Postgres. A statement may take its time while Postgres answers
+ * others; where it answers nothing, the request is given up.
  */
 import { Unavailable } from '../errors.ts'
 import type { NotificationConnection } from '../postgres/notifications.ts'
@@ -46,8 +46,8 @@ export class Liveness {
   }
 
   /**
-   * The same for a transaction, which `transact` begins and commits. Where Postgres answers again later,
-   * it is rolled back: its caller was told that nothing was done.
+   * The same for a transaction, which `transact` begins and commits. Where Postgres answers again
+   * later, it is rolled back: its caller was told that nothing was done.
    *
    * @throws Unavailable
    */

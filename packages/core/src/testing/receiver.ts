@@ -95,7 +95,7 @@ export async function receiver({ secret }: ReceiverOptions = {}): Promise<Receiv
     answer: (answer) => {
       answering = typeof answer === 'function' ? answer : () => answer
     },
-    waitFor: (n, { timeoutMs = 10_000 } = {}) => arrival(arrivals, made.received, n, timeoutMs),
+    waitFor: (n, { timeoutMs = 10_000 } = {}) => arrival(arrivals, made, n, timeoutMs),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -139,7 +139,7 @@ function parsed(text: string): unknown {
 
 function arrival(
   arrivals: EventEmitter,
-  received: ReceivedRequest[],
+  { received, url }: Pick<Receiver, 'received' | 'url'>,
   n: number,
   timeoutMs: number,
 ): Promise<ReceivedRequest[]> {
@@ -149,14 +149,8 @@ function arrival(
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       arrivals.off('request', check)
-      const came = received.map(
-        ({ headers, method, url }) => headers['x-svc-event'] ?? `${method} ${url}`,
-      )
-      reject(
-        new Error(
-          `receiver: ${received.length} of ${n} requests came within ${timeoutMs} ms${came.length > 0 ? ` (${came.join(', ')})` : ''}`,
-        ),
-      )
+      const came = `${received.length} of ${n} requests came within ${timeoutMs} ms`
+      reject(new Error(`receiver: ${came}${received.length > 0 ? seen(received) : unseen(url)}`))
     }, timeoutMs)
     const check = () => {
       if (received.length < n) return
@@ -168,3 +162,14 @@ function arrival(
     check()
   })
 }
+
+const seen = (received: ReceivedRequest[]): string => {
+  const names = received.map(
+    ({ headers, method, url }) => headers['x-svc-event'] ?? `${method} ${url}`,
+  )
+  return ` (${names.join(', ')}): check that the webhook asks for the other events as well, and that no delivery waits for its retry, which advance(app, seconds) makes due`
+}
+
+/** What keeps the first delivery from coming. */
+const unseen = (url: string): string =>
+  `: check that the host is ready (await app.ready()), that the event was published and its transaction committed, that an active webhook with the url ${url} asks for it, and that svcWebhooks has allowedNetworks: ['127.0.0.0/8']`

@@ -1,6 +1,6 @@
 /**
- * Events about API keys, `svc.key.…`, tell what only callers who may read keys may know: others cannot
- * have them sent to a webhook, and do not see them among deliveries.
+ * Events about API keys, `svc.key.…`, tell what only callers who may read keys may know: others
+ * cannot have them sent to a webhook, and do not see them among deliveries.
  */
 import { KEY_EVENTS } from '@svc/core/internal'
 import { KeyEventsNotAllowed } from '../errors.ts'

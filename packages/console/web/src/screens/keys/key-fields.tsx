@@ -62,7 +62,7 @@ export function KeyFieldsForm({
         rows={2}
         value={draft.allowedIps}
         onValue={(allowedIps) => set({ allowedIps })}
-        hint="CIDRs that requests may come from, such as 203.0.113.0/24. Empty: from everywhere."
+        hint="CIDRs such as 203.0.113.0/24, or addresses. Empty: from everywhere."
       />
     </>
   )
