@@ -1,7 +1,6 @@
 /** The caller of an operation: a request, or the process itself. */
 import { EVERYWHERE, originOf, reachOf, type AuditOrigin, type Reach } from '@svc/core/internal'
 import type { FastifyRequest } from 'fastify'
-import { READS_KEYS } from './key-events.ts'
 
 export interface Caller {
   /** Whose webhooks it reaches: those of others do not exist for it. */
@@ -15,6 +14,9 @@ export interface Caller {
 }
 
 export const THE_PROCESS: Caller = { reach: EVERYWHERE, isAdmin: true, seesKeyEvents: true }
+
+/** The scope of `@svc/auth` that opens its routes for keys. */
+export const READS_KEYS = 'auth:manage'
 
 interface Auth {
   tenant?: string | null

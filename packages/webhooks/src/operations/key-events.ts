@@ -4,10 +4,7 @@
  */
 import { KEY_EVENTS } from '@svc/core/internal'
 import { KeyEventsNotAllowed } from '../errors.ts'
-import type { Caller } from './caller.ts'
-
-/** The scope of `@svc/auth` that opens its routes for keys. */
-export const READS_KEYS = 'auth:manage'
+import { READS_KEYS, type Caller } from './caller.ts'
 
 type Seeing = Pick<Caller, 'seesKeyEvents'>
 
