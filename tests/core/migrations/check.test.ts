@@ -122,7 +122,9 @@ t.test('svc migrate makes all, says what, and makes nothing twice', async (t) =>
   const database = await emptyDatabase(t)
   const missing = await migrated(database, '--check')
   const lacks = (owner: string, what: RegExp) =>
-    new RegExp(`^svc migrate --check: these parts of ${owner} are missing .*: ${what.source}.*SCHEMA`)
+    new RegExp(
+      `^svc migrate --check: these parts of ${owner} are missing .*: ${what.source}.*SCHEMA`,
+    )
   t.match(missing, {
     exitCode: 1,
     lines: [],
@@ -163,7 +165,11 @@ t.test('svc migrate names every package that is behind, and makes those that it 
   const behind = await migrated(database, '--check')
   t.match(behind, {
     exitCode: 1,
-    errors: [/of @svc\/auth are .*: 001-auth\.sql/, /of @svc\/console are .*: 004-changes\.sql/, /run/],
+    errors: [
+      /of @svc\/auth are .*: 001-auth\.sql/,
+      /of @svc\/console are .*: 004-changes\.sql/,
+      /run/,
+    ],
   })
   t.equal(behind.errors.length, 3)
   const half = await migrated(database)

@@ -63,7 +63,9 @@ for (const tenant of ['acme', null]) {
     ] as const
     const lists = ['/deliveries', '/dead-letters', `/${id}/deliveries`, `/${id}/dead-letters`]
 
-    for (const change of changes) t.match(await manages(...change), REFUSED, change.join(' '))
+    for (const [method, path, change] of changes) {
+      t.match(await manages(method, path, change), REFUSED, `${method} ${JSON.stringify(change)}`)
+    }
     for (const list of lists) t.strictSame(await manages('GET', list), { status: 200, body: [] })
     t.strictSame((await app.svc.webhooks.get(id)).events, [EVENT], 'nothing was changed')
     t.equal((await manages('PATCH', `/${id}`, { label: 'Keys' })).status, 200)

@@ -1,10 +1,4 @@
-import {
-  tenantListOf,
-  tenantListPage,
-  withinReach,
-  type Db,
-  type Reach,
-} from '@svc/core/internal'
+import { tenantListOf, tenantListPage, withinReach, type Db, type Reach } from '@svc/core/internal'
 import type { Page, TenantOfAuth, TenantPage, User } from '../schemas.ts'
 import { isoOf } from './timestamps.ts'
 
@@ -79,11 +73,7 @@ const TENANTS = tenantListOf(USERS, {
 })
 
 /** Tenants that have users, by name, with their users and the keys that were not revoked. */
-export async function listTenants(
-  db: Db,
-  reach: Reach,
-  page: TenantPage,
-): Promise<TenantOfAuth[]> {
+export async function listTenants(db: Db, reach: Reach, page: TenantPage): Promise<TenantOfAuth[]> {
   const { rows } = await db.query(TENANTS, tenantListPage(reach, page))
   return rows
 }

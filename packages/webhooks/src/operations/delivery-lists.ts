@@ -51,7 +51,8 @@ export function createDeliveryLists(core: Core, days: number): DeliveryLists {
   ): Promise<AttemptsPage> {
     const found = await list(limit === undefined ? {} : { limit: limit + 1 })
     const wanted = limit === undefined ? found : found.slice(0, limit)
-    const rows = pageBytes === undefined ? wanted : await fittingPage(core.requestDb, wanted, pageBytes)
+    const rows =
+      pageBytes === undefined ? wanted : await fittingPage(core.requestDb, wanted, pageBytes)
     return { rows: await withPayloads(core.requestDb, rows), hasMore: rows.length < found.length }
   }
 
@@ -68,7 +69,13 @@ export function createDeliveryLists(core: Core, days: number): DeliveryLists {
 
   async function deadOverAll(selection: ListedDeliveries, by: Paging = THE_PROCESS) {
     const { reach, pageBytes } = by
-    const { tenant, webhookId, status = 'dead', limit, ...filter } = {
+    const {
+      tenant,
+      webhookId,
+      status = 'dead',
+      limit,
+      ...filter
+    } = {
       ...selection,
       ...hiddenFrom(by),
     }
@@ -76,7 +83,9 @@ export function createDeliveryLists(core: Core, days: number): DeliveryLists {
     if (narrowed === undefined || status !== 'dead') return NOTHING
     const of = await groupsOf(narrowed, webhookId)
     return pageOf(limit, pageBytes, async (most) =>
-      attemptsOfDead(await core.queues.deadLetters(core.requestDb, QUEUE, { ...filter, ...of, ...most })),
+      attemptsOfDead(
+        await core.queues.deadLetters(core.requestDb, QUEUE, { ...filter, ...of, ...most }),
+      ),
     )
   }
 
@@ -84,7 +93,8 @@ export function createDeliveryLists(core: Core, days: number): DeliveryLists {
     reach: Reach,
     webhookId: string | undefined,
   ): Promise<Pick<DeadLetterFilter, 'groups'>> {
-    if (reach !== EVERYWHERE) return { groups: await webhookIdsWithin(core.requestDb, reach, webhookId) }
+    if (reach !== EVERYWHERE)
+      return { groups: await webhookIdsWithin(core.requestDb, reach, webhookId) }
     return webhookId === undefined ? {} : { groups: [webhookId.toLowerCase()] }
   }
 

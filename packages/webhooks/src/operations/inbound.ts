@@ -28,7 +28,7 @@ export interface InboundOperations {
 }
 
 export function createInboundOperations(
-  core: Pick<Core, 'db' | 'bus'>,
+  core: Pick<Core, 'requestDb' | 'bus'>,
   sources: readonly Source[],
   host: Host,
 ): InboundOperations {

@@ -139,7 +139,10 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
     listTenants: (page, { reach }) => listTenants(core.requestDb, reach, page),
 
     async get(id, { reach } = THE_PROCESS) {
-      const row = existing(id, isUuid(id) ? await findWebhook(core.requestDb, id, reach) : undefined)
+      const row = existing(
+        id,
+        isUuid(id) ? await findWebhook(core.requestDb, id, reach) : undefined,
+      )
       return open(cipher, id, await counted(core.requestDb, row))
     },
 
