@@ -150,34 +150,37 @@ t.test('a boot that never gets the migration lock names the session that holds i
   await t.resolves(withMigrationLock(other!, async () => {}))
 })
 
-t.test('a boot builds no index on a large table, where it would block those who write', async (t) => {
-  const database = await freshDatabase(t)
-  const client = await connect(t, database)
-  // One row fills a page of 8 KiB.
-  await client.query(
-    `drop index svc."__svc.audit_action_id_idx", svc."__svc.audit_target_kind_id_idx",
+t.test(
+  'a boot builds no index on a large table, where it would block those who write',
+  async (t) => {
+    const database = await freshDatabase(t)
+    const client = await connect(t, database)
+    // One row fills a page of 8 KiB.
+    await client.query(
+      `drop index svc."__svc.audit_action_id_idx", svc."__svc.audit_target_kind_id_idx",
        svc."__svc.audit_actor_kind_id_idx";
      delete from svc."__svc.migrations" where name = '041-audit-lists.sql';
      alter table svc."__svc.audit" set (fillfactor = 10);
      insert into svc."__svc.audit" (id, actor_kind, action, target_kind, target_id, request_id)
      select gen_random_uuid(), 'key', 'a', 'b', 'c', repeat('x', 600)
        from generate_series(1, 64 * 128)`,
-  )
-  const migrated = async () => {
-    await startHost(t, { database, core: { worker: { enabled: false } } })
-    const { rows } = await client.query(
-      `select to_regclass('svc."__svc.audit_action_id_idx"') is not null as indexed,
-              exists (select from svc."__svc.migrations" where name = '041-audit-lists.sql') as done`,
     )
-    return rows
-  }
-  t.strictSame(await migrated(), [{ indexed: false, done: true }])
-  const docs = await readFile(new URL('../../../docs/migrations.md', import.meta.url), 'utf8')
-  const statements = docs.match(/^create index concurrently [^;]+;/gm) ?? []
-  t.equal(statements.length, 6)
-  for (const statement of statements) await client.query(statement)
-  t.strictSame(await migrated(), [{ indexed: true, done: true }], 'by the statements of the docs')
-})
+    const migrated = async () => {
+      await startHost(t, { database, core: { worker: { enabled: false } } })
+      const { rows } = await client.query(
+        `select to_regclass('svc."__svc.audit_action_id_idx"') is not null as indexed,
+              exists (select from svc."__svc.migrations" where name = '041-audit-lists.sql') as done`,
+      )
+      return rows
+    }
+    t.strictSame(await migrated(), [{ indexed: false, done: true }])
+    const docs = await readFile(new URL('../../../docs/migrations.md', import.meta.url), 'utf8')
+    const statements = docs.match(/^create index concurrently [^;]+;/gm) ?? []
+    t.equal(statements.length, 6)
+    for (const statement of statements) await client.query(statement)
+    t.strictSame(await migrated(), [{ indexed: true, done: true }], 'by the statements of the docs')
+  },
+)
 
 t.test('a boot that has nothing to change waits for no lock on a table', async (t) => {
   const database = await freshDatabase(t)

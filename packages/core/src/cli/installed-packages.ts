@@ -8,7 +8,7 @@ const PACKAGES = ['@svc/auth', '@svc/webhooks', '@svc/console']
 export interface InstalledPackage {
   name: string
   /** Makes what it keeps, or only looks for it where the setting `migrate` is 'check'. */
-  prepareDatabase(core: Core): Promise<void>
+  prepareDatabase: (core: Core) => Promise<void>
 }
 
 export async function installedPackages(): Promise<InstalledPackage[]> {
