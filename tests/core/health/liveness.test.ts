@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { Liveness } from '../../../packages/core/src/health/liveness.ts'
 import { until } from '../../support/until.ts'
+import { startHost } from '../support/host.ts'
 
-const WAITS = { askAfterMs: 5, answerMs: 20 }
+const WAITS = { pingAfterMs: 5, answerMs: 20 }
 const SILENT = () => new Promise<never>(() => {})
 const unavailable = { code: 'SVC_UNAVAILABLE', statusCode: 503 }
 
@@ -23,7 +24,7 @@ t.test('a statement takes its time while Postgres answers others', async (t) => 
   slow.resolve({ rows: ['late'] })
   t.strictSame(await answer, { rows: ['late'] })
   const before = asked
-  await pause(5 * WAITS.askAfterMs)
+  await pause(5 * WAITS.pingAfterMs)
   t.equal(asked, before, 'nothing is asked once it is done')
 })
 
@@ -58,4 +59,11 @@ t.test('a transaction that was given up is rolled back when Postgres answers aga
   t.equal(end, 'rollback')
   await liveness.transaction(transact, async () => {})
   t.equal(end, 'commit')
+})
+
+t.test('a long statement on a working Postgres is not given up', async (t) => {
+  const { core } = await startHost(t)
+  // Longer than a request waits for a Postgres that answers nothing.
+  const { rows } = await core.requestDb.query(`select 'late' as answer from pg_sleep(2.5)`)
+  t.strictSame(rows, [{ answer: 'late' }])
 })

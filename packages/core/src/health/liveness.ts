@@ -9,24 +9,24 @@ import type { Db } from '../postgres/transaction.ts'
 import { SharedCall } from './shared-call.ts'
 
 interface Waits {
-  /** How long a request has waited when Postgres is asked whether it is there; then anew. */
-  askAfterMs: number
+  /** How long a request has waited when Postgres is asked whether it is there, and then again. */
+  pingAfterMs: number
   /** How long Postgres then has to answer. */
   answerMs: number
 }
 
 /** Together the two seconds that the guard of svcAuth and `svc.health` wait. */
-const WAITS: Waits = { askAfterMs: 1000, answerMs: 1000 }
+const WAITS: Waits = { pingAfterMs: 1000, answerMs: 1000 }
 
 export function createLiveness(
   database: Pick<Database, 'dbWithin'>,
-  notifications: Pick<NotificationConnection, 'ask'>,
+  notifications: Pick<NotificationConnection, 'query'>,
 ): Liveness {
   const db = database.dbWithin(WAITS.answerMs)
-  const asked = { timeoutMs: WAITS.answerMs / 2, isUrgent: true }
+  const first = { timeoutMs: WAITS.answerMs / 2, isUrgent: true }
   // The application may use up the pool, and the connection that listens may be lost.
   return new Liveness(() =>
-    notifications.ask('select 1', [], asked).catch(() => db.query('select 1')),
+    notifications.query('select 1', [], first).catch(() => db.query('select 1')),
   )
 }
 
@@ -34,7 +34,7 @@ export class Liveness {
   #ping: SharedCall<unknown>
   #waits: Waits
 
-  /** `ping` asks Postgres something small; requests of the same moment share its answer. */
+  /** `ping`: a small query. Requests of the same moment share its answer. */
   constructor(ping: () => Promise<unknown>, waits: Waits = WAITS) {
     this.#ping = new SharedCall(ping, waits.answerMs)
     this.#waits = waits
@@ -76,7 +76,7 @@ export class Liveness {
     }
     const watch = () => {
       if (isOver) return
-      timer = setTimeout(() => void this.#ask().then(watch, giveUp), this.#waits.askAfterMs)
+      timer = setTimeout(() => void this.#answers().then(watch, giveUp), this.#waits.pingAfterMs)
     }
     watch()
     try {
@@ -87,7 +87,7 @@ export class Liveness {
     }
   }
 
-  async #ask(): Promise<void> {
+  async #answers(): Promise<void> {
     const { answerMs } = this.#waits
     const late = Promise.withResolvers<never>()
     const tooLate = () => late.reject(new Error(`no answer within ${answerMs} ms`))
