@@ -67,6 +67,17 @@ t.test('a package checks the version of Node before any other import', async (t)
   }
 })
 
+t.test('a host in CommonJS can require the packages and the testing kit', async (t) => {
+  const program = `
+    for (const name of ${JSON.stringify(HOST_PACKAGES)}) require('@svc/' + name)
+    const { signed } = require('@svc/core/testing')
+    console.log(signed('github', { a: 1 }, { secret: 'x' }).payload)`
+  t.match(run(host, process.execPath, '--input-type=commonjs', '--eval', program), {
+    status: 0,
+    output: '{"a":1}\n',
+  })
+})
+
 t.test('the receiver has no dependencies', async (t) => {
   const folder = join(host, 'node_modules/@svc/receiver')
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as object

@@ -13,6 +13,9 @@ import { RUN_VARIABLE } from './test-run.ts'
 /** Most of what a test file costs is to compile what it imports, which is the same for all of them. */
 const COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/svc-tests')
 
+/** How long the testing kit waits: on a busy machine all of it may take many times as long. */
+const SLOW_MACHINE = { SVC_TESTING_TIMEOUT_MS: '120000' }
+
 let interrupted: NodeJS.Signals | undefined
 let group: number | undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
@@ -41,7 +44,7 @@ async function runTap(run: string): Promise<number> {
     {
       stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
       detached: true,
-      env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...env, [RUN_VARIABLE]: run },
+      env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...SLOW_MACHINE, ...env, [RUN_VARIABLE]: run },
     },
   )
   group = child.pid

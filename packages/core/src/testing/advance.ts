@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { assertPositive, hostUnderTest } from './host-under-test.ts'
+import { InvalidOption } from '../errors.ts'
+import { hostUnderTest } from './host-under-test.ts'
 
 /**
  * Lets `seconds` pass: what would be due by then is due now. Times in the rows are set back, and
@@ -13,7 +14,9 @@ import { assertPositive, hostUnderTest } from './host-under-test.ts'
  * await drain(app)
  */
 export async function advance(app: FastifyInstance, seconds: number): Promise<void> {
-  assertPositive(seconds, 'advance', 'seconds')
+  if (!Number.isFinite(seconds) || seconds <= 0) {
+    throw new InvalidOption(`advance: seconds must be a number above 0, got ${String(seconds)}`)
+  }
   const host = await hostUnderTest(app, 'advance')
   const { advancedSeconds, timeShifts } = host
   for (const shift of timeShifts) await shift.written?.()

@@ -2,12 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { NotDrained } from '../errors.ts'
 import type { Db } from '../postgres/transaction.ts'
-import { assertPositive, hostUnderTest } from './host-under-test.ts'
 import { findDueJobs, hasMoves, describeJobs } from './due-jobs.ts'
+import { hostUnderTest } from './host-under-test.ts'
+import { timeoutOf } from './timeout.ts'
 
 /** Options of `drain`. */
 export interface DrainOptions {
-  /** @default 10000 */
+  /** @default 10000, or SVC_TESTING_TIMEOUT_MS of the environment */
   timeoutMs?: number
 }
 
@@ -24,11 +25,8 @@ const LONGEST_PAUSE_MS = 50
  * await app.svc.events.publish('order.created', { id: 7 })
  * await drain(app)
  */
-export async function drain(
-  app: FastifyInstance,
-  { timeoutMs = 10_000 }: DrainOptions = {},
-): Promise<void> {
-  assertPositive(timeoutMs, 'drain', 'timeoutMs')
+export async function drain(app: FastifyInstance, options: DrainOptions = {}): Promise<void> {
+  const timeoutMs = timeoutOf('drain', options)
   const host = await hostUnderTest(app, 'drain')
   const until = performance.now() + timeoutMs
   await host.published()

@@ -33,9 +33,3 @@ export async function hostUnderTest(app: FastifyInstance, caller: string): Promi
     `${caller}: this instance has no svcCore: pass the one that svcCore, svcAuth or svcWebhooks is registered on`,
   )
 }
-
-/** @throws InvalidOption */
-export function assertPositive(value: unknown, caller: string, name: string): void {
-  if (typeof value === 'number' && Number.isFinite(value) && value > 0) return
-  throw new InvalidOption(`${caller}: ${name} must be a number above 0, got ${String(value)}`)
-}
