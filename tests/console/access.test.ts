@@ -1,8 +1,8 @@
 /** The host's own login, and what a host without some plugins offers. */
 import t from 'tap'
 import type { Access } from '@svc/console'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { until } from '../support/until.ts'
-import { startReceiver } from '../webhooks/support/receiver.ts'
 import { startHost } from './support/host.ts'
 
 const startWith = (t: Parameters<typeof startHost>[0], access: () => unknown, rest: object = {}) =>
@@ -90,7 +90,8 @@ t.test('events about keys are for who may see keys', async (t) => {
   const { app, visitor, signIn, keyOf } = await startHost(t, {
     console: { access: () => who, signInWithKey: true },
   })
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const name = 'svc.key.created'
   const { id } = await app.svc.webhooks.register({
     url: receiver.url,

@@ -1,10 +1,10 @@
 /** Every operation of the console: with a session that lacks its right, and with another tenant's ids. */
 import t, { type Test } from 'tap'
 import type { Access } from '@svc/console'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { CALLS } from '../../packages/console/src/calls/calls.ts'
 import type { CallName, Right } from '../../packages/console/src/contract.ts'
 import { RIGHTS } from '../../packages/console/src/rights.ts'
-import { startReceiver } from '../webhooks/support/receiver.ts'
 import { until } from '../support/until.ts'
 import { ATTACKS, SECRET, type Victim } from './support/attacks.ts'
 import { FROM_PAGE, startHost, type Host } from './support/host.ts'
@@ -37,7 +37,8 @@ const callAs = ({ visitor }: Host, who: Access | null, name: CallName, input: un
 
 /** All that a tenant may have, with a delivery, a key, and a session. */
 async function makeVictim(t: Test, { app, keyOf, signIn }: Host): Promise<Victim> {
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { webhooks } = app.svc
   const { id: webhookId } = await webhooks.register({
     url: receiver.url,

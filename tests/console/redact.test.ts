@@ -1,8 +1,8 @@
 /** The option `redact`: what it takes out of payloads is in no answer. */
 import t from 'tap'
 import type { PayloadOf } from '@svc/console'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { until } from '../support/until.ts'
-import { startReceiver } from '../webhooks/support/receiver.ts'
 import { startHost } from './support/host.ts'
 
 const CARD = '4242-4242-4242-4242'
@@ -22,7 +22,8 @@ async function startRedacting(
       inbound: { sender: { path: '/hook', publishAs: 'order.created', verify: () => true } },
     },
   })
-  const receiver = await startReceiver(t, () => 200)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id: webhookId } = await host.app.svc.webhooks.register({
     url: receiver.url,
     events: ['*'],
@@ -134,7 +135,8 @@ t.test('redact is told the tenant of the event, whoever has the webhook', async 
       },
     },
   })
-  const receiver = await startReceiver(t, () => 200)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id: webhookId } = await app.svc.webhooks.register({ url: receiver.url, events: ['*'] })
   const ids = { name: 'order.created', id: 'order-7' }
   for (const tenant of ['acme', 'globex']) {

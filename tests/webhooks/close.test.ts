@@ -1,25 +1,23 @@
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startHost } from './support/host.ts'
 import { until } from '../support/until.ts'
-import { startReceiver } from './support/receiver.ts'
 
 t.test('close() waits for the deliveries under way, and starts no more', async (t) => {
   const database = await freshDatabase(t)
   const host = await startHost(t, { database })
-  let finish: (() => void)[] = []
-  const receiver = await startReceiver(t, (_request, reply) => {
-    finish.push(() => reply.writeHead(200).end())
-  })
+  const { promise: finished, resolve: finish } = Promise.withResolvers<200>()
+  const receiver = await openReceiver({ answer: () => finished })
+  t.teardown(() => receiver.close())
   const { id } = await host.register(receiver.url)
   for (let n = 0; n < 3; n++) await host.app.svc.events.publish('order.created', { n })
-  await receiver.got(3)
+  await receiver.waitFor(3)
 
   const closed = host.app.close()
-  for (const answer of finish) answer()
+  finish(200)
   await closed
 
-  finish = []
   const later = await startHost(t, { database })
   const { body } = await later.ask('GET', `/${id}/deliveries`)
   t.same(
@@ -30,34 +28,36 @@ t.test('close() waits for the deliveries under way, and starts no more', async (
       ['delivered', 1],
     ],
   )
-  t.equal(receiver.requests.length, 3)
+  t.equal(receiver.received.length, 3)
 })
 
 t.test('events published while no worker ran are delivered by the next one', async (t) => {
   const database = await freshDatabase(t)
   const host = await startHost(t, { database })
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   await host.register(receiver.url)
   await host.app.close()
 
   const publisher = await startHost(t, { database, core: { worker: { enabled: false } } })
   for (let n = 0; n < 5; n++) await publisher.app.svc.events.publish('order.created', { n })
   await publisher.app.close()
-  t.equal(receiver.requests.length, 0)
+  t.equal(receiver.received.length, 0)
 
   await startHost(t, { database })
-  await receiver.got(5)
+  await receiver.waitFor(5)
 })
 
 t.test('close() in the middle of a flood loses nothing and sends nothing twice', async (t) => {
   const database = await freshDatabase(t)
   const host = await startHost(t, { database })
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id } = await host.register(receiver.url)
   const published = Array.from({ length: 300 }, (_, n) =>
     host.app.svc.events.publish('order.created', { n }),
   )
-  await receiver.got(50)
+  await receiver.waitFor(50)
   await Promise.all(published)
   await host.app.close()
 
@@ -65,7 +65,7 @@ t.test('close() in the middle of a flood loses nothing and sends nothing twice',
   const list = async () => (await later.ask('GET', `/${id}/deliveries?limit=1000`)).body
   const rows = await until(list, (found) => found.length >= 300)
   t.equal(rows.length, 300)
-  const numbers = receiver.requests.map(({ body }) => JSON.parse(body).payload.n)
+  const numbers = receiver.received.map(({ body }) => body.payload.n as number)
   t.same(
     numbers.toSorted((a, b) => a - b),
     [...Array(300).keys()],

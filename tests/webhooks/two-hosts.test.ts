@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { useCore } from '@svc/core/internal'
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { dropLogDays } from '../../packages/webhooks/src/tables/delivery-log.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { pretendServerAge } from '../support/server-age.ts'
 import { startHost, type Host } from './support/host.ts'
-import { startReceiver } from './support/receiver.ts'
 
 const eventsOf = async ({ app }: Host) => {
   const { rows } = await app.svc.database.query(
@@ -18,13 +18,14 @@ const eventsOf = async ({ app }: Host) => {
 }
 
 t.test('a host with other allowedEvents removes none of a running host', async (t) => {
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const one = await startHost(t, { allowedEvents: ['a'] })
   await one.register(receiver.url)
   const other = await startHost(t, { database: one.database, allowedEvents: ['b'] })
   await one.app.svc.events.publish('a', 1)
   await other.app.svc.events.publish('b', 2)
-  await receiver.got(2)
+  await receiver.waitFor(2)
   t.strictSame(await eventsOf(one), ['a', 'b'])
 
   await one.app.close()

@@ -1,12 +1,13 @@
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from './support/host.ts'
-import { startReceiver } from './support/receiver.ts'
 
 t.test(
   'deliveries that an older version put off until their webhook is active go on',
   async (t) => {
     const older = await startHost(t, { core: { worker: { enabled: false } } })
-    const receiver = await startReceiver(t)
+    const receiver = await openReceiver()
+    t.teardown(() => receiver.close())
     const { id } = await older.register(receiver.url)
     for (let n = 0; n < 3; n++) await older.app.svc.events.publish('order.created', { n })
     // As the older version left it.
@@ -18,6 +19,6 @@ t.test(
 
     const { ask } = await startHost(t, { database: older.database })
     await ask('PATCH', `/${id}`, { active: true })
-    t.equal((await receiver.got(3)).length, 3)
+    t.equal((await receiver.waitFor(3)).length, 3)
   },
 )

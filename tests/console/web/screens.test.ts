@@ -1,7 +1,7 @@
 /** What the page looks like: every screen, by WCAG AA, at both widths and in both schemes. */
 import t, { type Test } from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { until } from '../../support/until.ts'
-import { startReceiver } from '../../webhooks/support/receiver.ts'
 import { bringToLife, lively, type Life } from './support/life.ts'
 import {
   goTo,
@@ -84,10 +84,10 @@ const EMOJI = '👩‍👩‍👧‍👦'.repeat(200)
 /** Payloads that strangers wrote are text on the page, whatever is in them. */
 async function staysAPage(t: Test, visit: Visit) {
   const { svc } = visit.app
-  const receiver = await startReceiver(t, (_request, reply) => {
-    reply.writeHead(500, { 'content-type': 'text/html' })
-    reply.end(MARKUP + BIDI)
+  const receiver = await openReceiver({
+    answer: { status: 500, headers: { 'content-type': 'text/html' }, body: MARKUP + BIDI },
   })
+  t.teardown(() => receiver.close())
   const { id } = await svc.webhooks.register({
     url: receiver.url,
     events: ['order.created'],

@@ -1,8 +1,7 @@
-import { advance, drain } from '@svc/core/testing'
+import { advance, drain, receiver as openReceiver } from '@svc/core/testing'
 import t from 'tap'
 import { until } from '../../support/until.ts'
 import { startHost, type HostOptions } from '../support/host.ts'
-import { startReceiver } from '../support/receiver.ts'
 
 const NAMES = ['svc.webhook.failing', 'svc.webhook.disabled', 'svc.webhook.recovered']
 
@@ -16,24 +15,21 @@ async function scene(t: Parameters<typeof startHost>[0], options: HostOptions) {
       heard.push({ name, payload })
     })
   }
-  let status = 500
-  const receiver = await startReceiver(t, () => status)
+  const receiver = await openReceiver({ answer: 500 })
+  t.teardown(() => receiver.close())
   const webhook = await host.register(receiver.url)
   return {
     ...host,
     heard,
     receiver,
     id: webhook.id,
-    answer: (next: number) => {
-      status = next
-    },
     shown: async () => (await host.ask('GET', `/${webhook.id}`)).body,
     isDisabled: async () => (await host.ask('GET', `/${webhook.id}`)).body.active === false,
   }
 }
 
 t.test('a failing webhook is reported, then disabled; its deliveries wait', async (t) => {
-  const { app, ask, shown, heard, receiver, id, answer, isDisabled } = await scene(t, {
+  const { app, ask, shown, heard, receiver, id, isDisabled } = await scene(t, {
     autoDisable: { failingForSeconds: 2, warnAfterSeconds: 1, minAttempts: 3 },
   })
   for (const n of [1, 2]) await app.svc.events.publish('order.created', { n })
@@ -55,8 +51,8 @@ t.test('a failing webhook is reported, then disabled; its deliveries wait', asyn
 
   await app.svc.events.publish('order.created', { n: 'missed' })
   await until(async () => (await shown()).waiting === 2)
-  answer(200)
-  const before = receiver.requests.length
+  receiver.answer(200)
+  const before = receiver.received.length
   const resumed = await ask('PATCH', `/${id}`, { active: true })
   t.match(resumed.body, {
     active: true,
@@ -64,8 +60,8 @@ t.test('a failing webhook is reported, then disabled; its deliveries wait', asyn
     disabledReason: null,
     failingSince: null,
   })
-  await receiver.got(before + 3)
-  t.ok(receiver.requests.slice(before).some(({ body }) => body.includes('missed')))
+  await receiver.waitFor(before + 3)
+  t.ok(receiver.received.slice(before).some(({ raw }) => raw.includes('missed')))
   await until(() => heard.some(({ name }) => name === 'svc.webhook.recovered'))
   const recovered = heard.find(({ name }) => name === 'svc.webhook.recovered')!.payload
   t.match(recovered, { webhookId: id, by: 'operator', waiting: 2 })
@@ -81,7 +77,7 @@ t.test('a failing webhook is reported, then disabled; its deliveries wait', asyn
 t.test(
   'probes run one at a time, use up no attempt, and a success resumes all deliveries',
   async (t) => {
-    const { app, shown, heard, receiver, id, answer, isDisabled, ask } = await scene(t, {
+    const { app, shown, heard, receiver, id, isDisabled, ask } = await scene(t, {
       autoDisable: { failingForSeconds: 1, minAttempts: 2, probeEverySeconds: 0.5 },
       core: { worker: { maxAttempts: 4 } },
     })
@@ -97,7 +93,7 @@ t.test(
     t.equal((await shown()).waiting, 5)
     t.equal((await ask('GET', `/${id}/dead-letters`)).body.length, 0)
 
-    answer(200)
+    receiver.answer(200)
     await until(async () => !(await isDisabled()))
     await until(async () => (await shown()).waiting === 0)
     const delivered = (await ask('GET', `/${id}/deliveries?status=delivered`)).body
@@ -114,7 +110,7 @@ t.test(
 )
 
 t.test('waiting retries are sent as soon as the webhook is active again', async (t) => {
-  const { app, ask, shown, receiver, id, answer, isDisabled } = await scene(t, {
+  const { app, ask, shown, receiver, id, isDisabled } = await scene(t, {
     autoDisable: { failingForSeconds: 0.5, minAttempts: 2 },
   })
   await ask('PATCH', `/${id}`, { retry: { delaysSeconds: [3600] } })
@@ -123,9 +119,9 @@ t.test('waiting retries are sent as soon as the webhook is active again', async 
   t.equal((await shown()).active, true, 'one attempt does not span the time')
   await app.svc.events.publish('order.created', { n: 2 })
   await until(isDisabled)
-  answer(200)
+  receiver.answer(200)
   await ask('PATCH', `/${id}`, { active: true })
-  await receiver.got(4)
+  await receiver.waitFor(4)
   await until(async () => (await shown()).waiting === 0)
 })
 
@@ -159,7 +155,7 @@ t.test('options that make no sense are refused', async (t) => {
 })
 
 t.test('advance lets a webhook fail for hours, be disabled, and be probed', async (t) => {
-  const { app, heard, answer, isDisabled } = await scene(t, {
+  const { app, heard, receiver, isDisabled } = await scene(t, {
     core: { worker: { retryDelaySeconds: 600, maxAttempts: 100 } },
     autoDisable: { failingForSeconds: 7200, minAttempts: 3, probeEverySeconds: 600 },
   })
@@ -172,7 +168,7 @@ t.test('advance lets a webhook fail for hours, be disabled, and be probed', asyn
   t.equal(await isDisabled(), false, 'what the last attempt led to was not looked at yet')
   await advance(app, 1)
   t.equal(await isDisabled(), true)
-  answer(204)
+  receiver.answer(204)
   await advance(app, 590)
   t.equal(await isDisabled(), true)
   await advance(app, 20)

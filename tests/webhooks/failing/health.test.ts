@@ -1,14 +1,14 @@
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
-import { startReceiver } from '../support/receiver.ts'
 
 t.test(
   'a webhook shows when its attempts failed, since when, and when one succeeded',
   async (t) => {
     const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 50 } } })
-    let status = 200
-    const receiver = await startReceiver(t, () => status)
+    const receiver = await openReceiver()
+    t.teardown(() => receiver.close())
     const { id } = await register(receiver.url)
     const shown = async () => (await ask('GET', `/${id}`)).body
     const untouched = { failingSince: null, lastSuccessAt: null, lastFailureAt: null, waiting: 0 }
@@ -18,7 +18,7 @@ t.test(
     const well = await until(shown, ({ lastSuccessAt }) => lastSuccessAt !== null)
     t.match(well, { failingSince: null, lastFailureAt: null })
 
-    status = 503
+    receiver.answer(503)
     await app.svc.events.publish('order.created', { n: 2 })
     const failing = await until(shown, ({ failingSince }) => failingSince !== null)
     t.ok(failing.failingSince > well.lastSuccessAt)
@@ -26,7 +26,7 @@ t.test(
     const later = await until(shown, ({ lastFailureAt }) => lastFailureAt > failing.lastFailureAt)
     t.equal(later.failingSince, failing.failingSince)
 
-    status = 200
+    receiver.answer(200)
     const again = await until(shown, ({ failingSince }) => failingSince === null)
     t.ok(again.lastSuccessAt > later.lastFailureAt)
     t.ok(again.lastFailureAt >= later.lastFailureAt)
@@ -66,7 +66,9 @@ t.test('failures of our own do not count for the webhook', async (t) => {
 t.test('waiting counts the queued, parked and active deliveries of each webhook', async (t) => {
   const publisher = await startHost(t, { core: { worker: { enabled: false } } })
   const { app, ask, register } = publisher
-  const { url } = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
+  const { url } = receiver
   const [first, second] = [await register(url), await register(url, ['order.shipped'])]
   for (let n = 0; n < 5; n++) await app.svc.events.publish('order.created', { n })
   await app.svc.events.publish('order.shipped', {})
@@ -84,17 +86,19 @@ t.test('waiting counts the queued, parked and active deliveries of each webhook'
   t.equal((await ask('GET', `/${first.id}`)).body.waiting, 6)
   t.equal((await ask('PATCH', `/${first.id}`, { label: 'a' })).body.waiting, 6)
 
-  const slow = await startReceiver(t, () => {})
+  const slow = await openReceiver({ answer: 'timeout' })
+  t.teardown(() => slow.close())
   const busy = await register(slow.url, ['order.shipped'])
   await startHost(t, { database: publisher.database })
   await app.svc.events.publish('order.shipped', {})
-  await slow.got(1)
+  await slow.waitFor(1)
   t.equal((await ask('GET', `/${busy.id}`)).body.waiting, 1, 'an attempt is under way')
 })
 
 t.test('a transaction that holds the row of a webhook stops no delivery', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   const lastSuccess = async () => (await ask('GET', `/${id}`)).body.lastSuccessAt
   await app.svc.transaction(async (db) => {

@@ -1,16 +1,18 @@
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
-import { startReceiver, type Received } from '../support/receiver.ts'
 
-const bodyOf = ({ body }: Received) => JSON.parse(body)
 const once = { core: { worker: { maxAttempts: 1 } } }
 
 t.test('a dead delivery is published to handlers and subscribed webhooks', async (t) => {
   const { app, ask, register } = await startHost(t, once)
-  const broken = await startReceiver(t, () => 500)
-  const asking = await startReceiver(t)
-  const other = await startReceiver(t)
+  const broken = await openReceiver({ answer: 500 })
+  t.teardown(() => broken.close())
+  const asking = await openReceiver()
+  t.teardown(() => asking.close())
+  const other = await openReceiver()
+  t.teardown(() => other.close())
   const heard: object[] = []
   await app.svc.events.subscribe('svc.delivery.dead', (payload) => {
     heard.push(payload)
@@ -20,8 +22,8 @@ t.test('a dead delivery is published to handlers and subscribed webhooks', async
   await register(other.url, ['*'])
   const { id: eventId } = await app.svc.events.publish('order.created', { n: 1 }, { id: 'o-1' })
 
-  const [request] = await asking.got(1)
-  const { payload } = bodyOf(request!)
+  const [request] = await asking.waitFor(1)
+  const { payload } = request!.body
   const [row] = (await ask('GET', `/${id}/deliveries`)).body
   const { deliveryId } = row
   const expected = { webhookId: id, tenant: null, url: broken.url, deliveryId, eventId }
@@ -32,10 +34,10 @@ t.test('a dead delivery is published to handlers and subscribed webhooks', async
   t.notOk(JSON.stringify(payload).includes('whsec_'))
 
   await app.svc.events.publish('order.created', { n: 2 })
-  await asking.got(2)
-  await other.got(2)
+  await asking.waitFor(2)
+  await other.waitFor(2)
   t.strictSame(
-    other.requests.map((one) => bodyOf(one).event),
+    other.received.map(({ body }) => body.event),
     ['order.created', 'order.created'],
     '"*" stands for none of them',
   )
@@ -43,14 +45,16 @@ t.test('a dead delivery is published to handlers and subscribed webhooks', async
 
 t.test('"*" and a lifecycle event can be listed together', async (t) => {
   const { app, ask, register } = await startHost(t, once)
-  const broken = await startReceiver(t, () => 500)
-  const all = await startReceiver(t)
+  const broken = await openReceiver({ answer: 500 })
+  t.teardown(() => broken.close())
+  const all = await openReceiver()
+  t.teardown(() => all.close())
   await register(broken.url, ['order.shipped'])
   const { id } = await register(all.url, ['*', 'svc.delivery.dead'])
   await app.svc.events.publish('order.shipped', {})
-  const requests = await all.got(2)
+  const requests = await all.waitFor(2)
   t.same(
-    new Set(requests.map((one) => bodyOf(one).event)),
+    new Set(requests.map(({ body }) => body.event)),
     new Set(['order.shipped', 'svc.delivery.dead']),
   )
   t.same((await ask('GET', `/${id}`)).body.events, ['*', 'svc.delivery.dead'])
@@ -62,7 +66,8 @@ t.test('"*" and a lifecycle event can be listed together', async (t) => {
 
 t.test('a dead delivery of a lifecycle event publishes no event', async (t) => {
   const { app, ask, register } = await startHost(t, once)
-  const broken = await startReceiver(t, () => 500)
+  const broken = await openReceiver({ answer: 500 })
+  t.teardown(() => broken.close())
   const { id } = await register(broken.url, ['order.created', 'svc.delivery.dead'])
   await app.svc.events.publish('order.created', {})
   const dead = await until(
@@ -81,12 +86,14 @@ t.test('a dead delivery of a lifecycle event publishes no event', async (t) => {
 
 t.test('a dead delivery of a tenant reaches the tenant and the operator alone', async (t) => {
   const { app } = await startHost(t, once)
-  const broken = await startReceiver(t, () => 500)
+  const broken = await openReceiver({ answer: 500 })
+  t.teardown(() => broken.close())
   const [acme, globex, operator] = [
-    await startReceiver(t),
-    await startReceiver(t),
-    await startReceiver(t),
+    await openReceiver(),
+    await openReceiver(),
+    await openReceiver(),
   ]
+  for (const receiver of [acme, globex, operator]) t.teardown(() => receiver.close())
   const events = ['svc.delivery.dead']
   const { webhooks } = app.svc
   await webhooks.register({ url: broken.url, events: ['order.created'], tenant: 'acme' })
@@ -94,17 +101,18 @@ t.test('a dead delivery of a tenant reaches the tenant and the operator alone', 
   await webhooks.register({ url: globex.url, events, tenant: 'globex' })
   await webhooks.register({ url: operator.url, events })
   await app.svc.events.publish('order.created', {}, { tenant: 'acme' })
-  await Promise.all([acme.got(1), operator.got(1)])
-  t.match(bodyOf(acme.requests[0]!).payload, { tenant: 'acme', event: 'order.created' })
+  await Promise.all([acme.waitFor(1), operator.waitFor(1)])
+  t.match(acme.received[0]!.body.payload, { tenant: 'acme', event: 'order.created' })
   await webhooks.register({ url: broken.url, events: ['order.shipped'], tenant: 'globex' })
   await app.svc.events.publish('order.shipped', {}, { tenant: 'globex' })
-  await globex.got(1)
-  t.match(bodyOf(globex.requests[0]!).payload, { tenant: 'globex', event: 'order.shipped' })
+  await globex.waitFor(1)
+  t.match(globex.received[0]!.body.payload, { tenant: 'globex', event: 'order.shipped' })
 })
 
 t.test('lifecycle events without subscribers are not stored', async (t) => {
   const { app, ask, register } = await startHost(t, { ...once, deactivateOnGone: true })
-  const gone = await startReceiver(t, () => 410)
+  const gone = await openReceiver({ answer: 410 })
+  t.teardown(() => gone.close())
   const { id } = await register(gone.url)
   await app.svc.events.publish('order.created', {})
   await until(async () => (await ask('GET', `/${id}`)).body.active === false)
@@ -114,7 +122,8 @@ t.test('lifecycle events without subscribers are not stored', async (t) => {
 
 t.test('the disabling of a gone webhook is published, and is in the audit', async (t) => {
   const { app, register } = await startHost(t, { deactivateOnGone: true })
-  const gone = await startReceiver(t, () => 410)
+  const gone = await openReceiver({ answer: 410 })
+  t.teardown(() => gone.close())
   const heard: object[] = []
   await app.svc.events.subscribe('svc.webhook.disabled', (payload) => {
     heard.push(payload)

@@ -1,10 +1,11 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
-import { startReceiver } from '../support/receiver.ts'
 
 t.test(
   'two processes make one probe at a time, and one that is killed stops nothing',
@@ -25,26 +26,28 @@ t.test(
     let status = 500
     let underWay = 0
     let mostUnderWay = 0
-    const receiver = await startReceiver(t, (_request, reply) => {
-      mostUnderWay = Math.max(mostUnderWay, ++underWay)
-      setTimeout(() => {
+    const receiver = await openReceiver({
+      async answer() {
+        mostUnderWay = Math.max(mostUnderWay, ++underWay)
+        await pause(200)
         underWay--
-        reply.writeHead(status).end()
-      }, 200)
+        return status
+      },
     })
+    t.teardown(() => receiver.close())
     const { id } = await register(receiver.url)
     const shown = async () => (await ask('GET', `/${id}`)).body
     for (let n = 0; n < 6; n++) await app.svc.events.publish('order.created', { n })
     await until(async () => (await shown()).active === false)
     await until(() => underWay === 0)
     mostUnderWay = 0
-    const before = receiver.requests.length
-    await receiver.got(before + 5)
+    const before = receiver.received.length
+    await receiver.waitFor(before + 5)
     t.equal(mostUnderWay, 1)
 
     child.kill('SIGKILL')
     await once(child, 'exit')
-    await receiver.got(receiver.requests.length + 2)
+    await receiver.waitFor(receiver.received.length + 2)
     t.equal((await shown()).waiting, 6, 'nothing that waits is lost')
     status = 200
     await until(async () => (await shown()).active)

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { verifyDelivery } from '@svc/webhooks/receiver'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
-import { startReceiver } from '../support/receiver.ts'
 import { hostOf } from './host.ts'
 
 const inbound = {
@@ -43,12 +43,13 @@ t.test('a handler that throws is tried again, and its event ends as a dead lette
 })
 
 t.test('an inbound payload is delivered byte for byte to webhooks of its event', async (t) => {
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const host = await startHost(t, { inbound, allowedEvents: ['a'] })
   const { secret } = await host.register(receiver.url)
   await host.app.inject(post)
-  const [delivery] = await receiver.got(1)
-  const { headers = {}, body = '' } = delivery ?? {}
+  const [delivery] = await receiver.waitFor(1)
+  const { headers = {}, raw: body = '' } = delivery ?? {}
   t.equal(verifyDelivery({ headers, body, secret }).event, 'a')
   t.ok(body.includes(`"payload":${payload},`))
 })

@@ -1,8 +1,8 @@
 import { useCore } from '@svc/core/internal'
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost as startCoreHost } from '../../core/support/host.ts'
 import { startHost, type Host } from '../support/host.ts'
-import { startReceiver } from '../support/receiver.ts'
 import { until } from '../../support/until.ts'
 import { startHoldingReceiver } from './support/holding-receiver.ts'
 import { numbersOf, upTo } from './support/numbers-of.ts'
@@ -35,64 +35,68 @@ t.test('limits that are set while deliveries wait hold for them', async (t) => {
   t.same(await waitingOf(publisher, id), { all: 25, parked: 5 })
   await startHost(t, { database: publisher.database })
   for (const count of upTo(25)) {
-    await receiver.got(count + 1)
+    await receiver.waitFor(count + 1)
     receiver.answerOne()
   }
   t.equal(receiver.most(), 1)
-  t.same(numbersOf(receiver.requests), upTo(25))
+  t.same(numbersOf(receiver.received), upTo(25))
 })
 
 t.test('after a limit is raised or removed, waiting deliveries are sent', async (t) => {
   const host = await startHost(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id } = await registerWith(host, receiver.url, { rateLimit: AN_HOUR })
   await publishAll(host, 0, 12)
-  await receiver.got(1)
+  await receiver.waitFor(1)
   await host.ask('PATCH', `/${id}`, { rateLimit: { limit: 4, perSeconds: 3600 } })
-  await receiver.got(4)
+  await receiver.waitFor(4)
   await until(
     () => waitingOf(host, id),
     ({ all }) => all === 8,
   )
-  t.equal(receiver.requests.length, 4)
+  t.equal(receiver.received.length, 4)
   await host.ask('PATCH', `/${id}`, { rateLimit: null })
-  t.same(new Set(numbersOf(await receiver.got(12))), new Set(upTo(12)))
+  t.same(new Set(numbersOf(await receiver.waitFor(12))), new Set(upTo(12)))
   await publishAll(host, 12, 14)
-  await receiver.got(14)
+  await receiver.waitFor(14)
   const { rows } = await host.app.svc.database.query('select from svc."__svc.job_grants"')
   t.equal(rows.length, 0)
 })
 
 t.test('deliveries that wait for a limit do not delay others', async (t) => {
   const host = await startHost(t)
-  const limited = await startReceiver(t)
+  const limited = await openReceiver()
+  t.teardown(() => limited.close())
   const { id } = await registerWith(host, limited.url, {
     events: ['order.created'],
     rateLimit: AN_HOUR,
   })
-  const other = await startReceiver(t)
+  const other = await openReceiver()
+  t.teardown(() => other.close())
   await registerWith(host, other.url, { events: ['order.shipped'] })
   await Promise.all(upTo(500).map((n) => host.app.svc.events.publish('order.created', { n })))
   for (const n of upTo(20)) {
     await host.app.svc.events.publish('order.shipped', { n })
-    await other.got(n + 1)
+    await other.waitFor(n + 1)
   }
-  await limited.got(1)
+  await limited.waitFor(1)
   t.same(await waitingOf(host, id), { all: 499, parked: 499 })
 })
 
 t.test('a host with core alone publishes within the limits of webhooks', async (t) => {
   const host = await startHost(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id } = await registerWith(host, receiver.url, { rateLimit: AN_HOUR })
   const publisher = await startCoreHost(t, { database: host.database })
   await publishAll(publisher, 0, 5)
-  await receiver.got(1)
+  await receiver.waitFor(1)
   await until(
     () => waitingOf(host, id),
     ({ all, parked }) => all === 4 && parked === 4,
   )
-  t.equal(receiver.requests.length, 1)
+  t.equal(receiver.received.length, 1)
 })
 
 t.test('an ordered webhook that was paused goes on where it stopped', async (t) => {
@@ -100,7 +104,7 @@ t.test('an ordered webhook that was paused goes on where it stopped', async (t) 
   const receiver = await startHoldingReceiver(t)
   const { id } = await registerWith(host, receiver.url, { ordered: true })
   await publishAll(host, 0, 6)
-  await receiver.got(1)
+  await receiver.waitFor(1)
   await host.ask('PATCH', `/${id}`, { active: false })
   receiver.answerOne()
   await until(
@@ -110,18 +114,19 @@ t.test('an ordered webhook that was paused goes on where it stopped', async (t) 
   await host.ask('PATCH', `/${id}`, { active: true })
   await publishAll(host, 6, 8)
   for (const count of upTo(7)) {
-    await receiver.got(count + 2)
+    await receiver.waitFor(count + 2)
     receiver.answerOne()
   }
-  t.same(numbersOf(receiver.requests), upTo(8))
+  t.same(numbersOf(receiver.received), upTo(8))
 })
 
 t.test('a limited webhook that is deleted leaves nothing behind', async (t) => {
   const host = await startHost(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id } = await registerWith(host, receiver.url, { rateLimit: AN_HOUR, ordered: true })
   await publishAll(host, 0, 5)
-  await receiver.got(1)
+  await receiver.waitFor(1)
   t.equal((await host.ask('DELETE', `/${id}`)).status, 204)
   const core = await useCore(host.app)
   const leftOf = async () => {
@@ -138,5 +143,5 @@ t.test('a limited webhook that is deleted leaves nothing behind', async (t) => {
     grants: 0,
     groups: 0,
   })
-  t.equal(receiver.requests.length, 1)
+  t.equal(receiver.received.length, 1)
 })

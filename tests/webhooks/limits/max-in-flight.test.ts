@@ -17,7 +17,7 @@ t.test('no more attempts run at a time than maxInFlight, over all processes', as
     await until(() => receiver.held.length === Math.min(3, 12 - done))
     receiver.answerOne()
   }
-  t.equal(receiver.requests.length, 12)
+  t.equal(receiver.received.length, 12)
   t.equal(receiver.most(), 3)
 })
 
@@ -26,7 +26,7 @@ t.test('redeliveries and tests wait for their turn as well', async (t) => {
   const receiver = await startHoldingReceiver(t)
   const { id } = await registerWith({ ask, app, ...host }, receiver.url, { maxInFlight: 1 })
   await app.svc.events.publish('order.created', { n: 1 })
-  const [first] = await receiver.got(1)
+  const [first] = await receiver.waitFor(1)
   receiver.answerOne()
   const deliveryId = first!.headers['x-svc-delivery-id'] as string
   await until(
@@ -37,10 +37,10 @@ t.test('redeliveries and tests wait for their turn as well', async (t) => {
   t.equal((await ask('POST', `/${id}/test`)).status, 202)
   await app.svc.events.publish('order.created', { n: 2 })
   for (const count of [2, 3, 4]) {
-    await receiver.got(count)
+    await receiver.waitFor(count)
     t.equal(receiver.held.length, 1)
     receiver.answerOne()
   }
   t.equal(receiver.most(), 1)
-  t.same(new Set(numbersOf(receiver.requests)), new Set([1, 2, undefined]))
+  t.same(new Set(numbersOf(receiver.received)), new Set([1, 2, undefined]))
 })

@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../support/host.ts'
-import { startReceiver } from '../support/receiver.ts'
 import { until } from '../../support/until.ts'
 import { mostWithin } from './support/most-within.ts'
 import { numbersOf, upTo } from './support/numbers-of.ts'
@@ -11,18 +12,20 @@ t.test('deliveries go out one at a time, in the order of their commits', async (
   const other = await startHost(t, { database: host.database })
   let running = 0
   let most = 0
-  const receiver = await startReceiver(t, (_request, reply) => {
-    most = Math.max(most, ++running)
-    setTimeout(() => {
+  const receiver = await openReceiver({
+    async answer() {
+      most = Math.max(most, ++running)
+      await pause(5)
       running--
-      reply.writeHead(200).end()
-    }, 5)
+      return 200
+    },
   })
+  t.teardown(() => receiver.close())
   await registerWith(host, receiver.url, { ordered: true })
   for (const n of upTo(40)) {
     await (n % 3 ? host : other).app.svc.events.publish('order.created', { n })
   }
-  t.same(numbersOf(await receiver.got(40)), upTo(40))
+  t.same(numbersOf(await receiver.waitFor(40)), upTo(40))
   t.equal(most, 1)
 })
 
@@ -30,14 +33,15 @@ t.test(
   'publishes of one transaction, and of one moment, keep the order of their calls',
   async (t) => {
     const { app, ...host } = await startHost(t)
-    const receiver = await startReceiver(t)
+    const receiver = await openReceiver()
+    t.teardown(() => receiver.close())
     await registerWith({ app, ...host }, receiver.url, { ordered: true })
     await app.svc.transaction(async (db) => {
       for (const n of upTo(20)) await app.svc.events.publish('order.created', { n }, { db })
     })
-    t.same(numbersOf(await receiver.got(20)), upTo(20))
+    t.same(numbersOf(await receiver.waitFor(20)), upTo(20))
     await Promise.all(upTo(20).map((n) => app.svc.events.publish('order.created', { n: 20 + n })))
-    t.same(numbersOf(await receiver.got(40)), upTo(40))
+    t.same(numbersOf(await receiver.waitFor(40)), upTo(40))
   },
 )
 
@@ -47,18 +51,21 @@ t.test('a delivery that is retried holds the others until it is delivered or dea
     [2, 1],
     [5, Infinity],
   ])
-  const receiver = await startReceiver(t, (request) => {
-    const [n] = numbersOf([request]) as [number]
-    const left = failing.get(n) ?? 0
-    failing.set(n, left - 1)
-    return left > 0 ? 500 : 200
+  const receiver = await openReceiver({
+    answer(request) {
+      const [n] = numbersOf([request]) as [number]
+      const left = failing.get(n) ?? 0
+      failing.set(n, left - 1)
+      return left > 0 ? 500 : 200
+    },
   })
+  t.teardown(() => receiver.close())
   const { id } = await registerWith(host, receiver.url, {
     ordered: true,
     retry: { maxAttempts: 3, delaysSeconds: [0.2] },
   })
   for (const n of upTo(8)) await host.app.svc.events.publish('order.created', { n })
-  t.same(numbersOf(await receiver.got(11)), [0, 1, 2, 2, 3, 4, 5, 5, 5, 6, 7])
+  t.same(numbersOf(await receiver.waitFor(11)), [0, 1, 2, 2, 3, 4, 5, 5, 5, 6, 7])
   await until(
     async () => (await host.ask('GET', `/${id}/dead-letters`)).body,
     (letters) => letters.length === 1,
@@ -67,8 +74,8 @@ t.test('a delivery that is retried holds the others until it is delivered or dea
 
 t.test('dead letters are redriven in the order in which they died', async (t) => {
   const host = await startHost(t)
-  let status = 500
-  const receiver = await startReceiver(t, () => status)
+  const receiver = await openReceiver({ answer: 500 })
+  t.teardown(() => receiver.close())
   const { id } = await registerWith(host, receiver.url, {
     ordered: true,
     retry: { maxAttempts: 1 },
@@ -78,16 +85,17 @@ t.test('dead letters are redriven in the order in which they died', async (t) =>
     async () => (await host.ask('GET', `/${id}/dead-letters`)).body,
     (letters) => letters.length === 5,
   )
-  status = 200
+  receiver.answer(200)
   t.match(await host.ask('POST', `/${id}/redrive`), { status: 202, body: { redriven: 5 } })
   await host.app.svc.events.publish('order.created', { n: 5 })
-  t.same(numbersOf(await receiver.got(11)).slice(5), upTo(6))
+  t.same(numbersOf(await receiver.waitFor(11)).slice(5), upTo(6))
 })
 
 t.test('an order, a rate and a cap hold together', async (t) => {
   const host = await startHost(t)
   const other = await startHost(t, { database: host.database })
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   await registerWith(host, receiver.url, {
     ordered: true,
     maxInFlight: 4,
@@ -96,7 +104,7 @@ t.test('an order, a rate and a cap hold together', async (t) => {
   for (const n of upTo(8)) {
     await (n % 2 ? host : other).app.svc.events.publish('order.created', { n })
   }
-  const requests = await receiver.got(8)
+  const requests = await receiver.waitFor(8)
   t.same(numbersOf(requests), upTo(8))
   t.ok(mostWithin(requests, 500) <= 3, 'of a second, less what requests may be under way')
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../support/host.ts'
-import { startReceiver } from '../support/receiver.ts'
 import { until } from '../../support/until.ts'
 import { mostWithin } from './support/most-within.ts'
 import { numbersOf, upTo } from './support/numbers-of.ts'
@@ -17,12 +17,13 @@ t.test(
   async (t) => {
     const host = await startHost(t)
     const other = await startHost(t, { database: host.database })
-    const receiver = await startReceiver(t)
+    const receiver = await openReceiver()
+    t.teardown(() => receiver.close())
     await registerWith(host, receiver.url, { rateLimit: { limit: 5, perSeconds: 1 } })
     await Promise.all(
       upTo(14).map((n) => (n % 2 ? host : other).app.svc.events.publish('order.created', { n })),
     )
-    const requests = await receiver.got(14)
+    const requests = await receiver.waitFor(14)
     t.ok(mostWithin(requests, ON_THE_WAY_MS) <= 5)
     t.same(new Set(numbersOf(requests)), new Set(upTo(14)))
     t.ok(requests.every(({ headers }) => headers['x-svc-attempt'] === '1'))
@@ -31,25 +32,25 @@ t.test(
 
 t.test('retries count as well, and a delivery that waits keeps its attempts', async (t) => {
   const host = await startHost(t)
-  const receiver = await startReceiver(t, ({ headers }) =>
-    headers['x-svc-attempt'] === '3' ? 200 : 500,
-  )
+  const receiver = await openReceiver({
+    answer: ({ headers }) => (headers['x-svc-attempt'] === '3' ? 200 : 500),
+  })
+  t.teardown(() => receiver.close())
   const { id } = await registerWith(host, receiver.url, {
     rateLimit: { limit: 3, perSeconds: 1 },
     retry: { maxAttempts: 3, delaysSeconds: [0] },
   })
   for (const n of upTo(3)) await host.app.svc.events.publish('order.created', { n })
-  t.ok(mostWithin(await receiver.got(9), ON_THE_WAY_MS) <= 3)
+  t.ok(mostWithin(await receiver.waitFor(9), ON_THE_WAY_MS) <= 3)
   const delivered = async () => (await host.ask('GET', `/${id}/deliveries?status=delivered`)).body
   await until(delivered, (rows) => rows.length === 3)
 })
 
 t.test('a slow receiver is sent no more than the limit either', async (t) => {
   const host = await startHost(t)
-  const receiver = await startReceiver(t, (_request, reply) => {
-    setTimeout(() => reply.writeHead(200).end(), 2500)
-  })
+  const receiver = await openReceiver({ answer: { delayMs: 2500 } })
+  t.teardown(() => receiver.close())
   await registerWith(host, receiver.url, { rateLimit: { limit: 2, perSeconds: 1 } })
   for (const n of upTo(6)) await host.app.svc.events.publish('order.created', { n })
-  t.ok(mostWithin(await receiver.got(6), ON_THE_WAY_MS) <= 2)
+  t.ok(mostWithin(await receiver.waitFor(6), ON_THE_WAY_MS) <= 2)
 })

@@ -1,7 +1,6 @@
-import { advance, drain } from '@svc/core/testing'
+import { advance, drain, receiver as openReceiver } from '@svc/core/testing'
 import t from 'tap'
 import { startHost } from '../support/host.ts'
-import { startReceiver } from '../support/receiver.ts'
 import { numbersOf, upTo } from './support/numbers-of.ts'
 import { registerWith } from './support/register-with.ts'
 
@@ -9,26 +8,28 @@ t.test(
   'drain does not wait for what a rate holds back, and advance lets its span pass',
   async (t) => {
     const host = await startHost(t)
-    const receiver = await startReceiver(t)
+    const receiver = await openReceiver()
+    t.teardown(() => receiver.close())
     await registerWith(host, receiver.url, { rateLimit: { limit: 2, perSeconds: 3600 } })
     for (const n of upTo(3)) await host.app.svc.events.publish('order.created', { n })
-    await drain(host.app, { timeoutMs: 20_000 })
-    t.equal(receiver.requests.length, 2)
+    await drain(host.app)
+    t.equal(receiver.received.length, 2)
     await advance(host.app, 3610)
-    await drain(host.app, { timeoutMs: 20_000 })
-    t.equal(receiver.requests.length, 3)
+    await drain(host.app)
+    t.equal(receiver.received.length, 3)
   },
 )
 
 t.test('drain does not wait for what an older delivery holds back', async (t) => {
   const host = await startHost(t)
-  const receiver = await startReceiver(t, () => (receiver.requests.length === 1 ? 500 : 200))
+  const receiver = await openReceiver({ answer: [500, 200] })
+  t.teardown(() => receiver.close())
   const retry = { delaysSeconds: [600] }
   await registerWith(host, receiver.url, { ordered: true, retry })
   for (const n of upTo(3)) await host.app.svc.events.publish('order.created', { n })
-  await drain(host.app, { timeoutMs: 20_000 })
-  t.same(numbersOf(receiver.requests), [0])
+  await drain(host.app)
+  t.same(numbersOf(receiver.received), [0])
   await advance(host.app, 700)
-  await drain(host.app, { timeoutMs: 20_000 })
-  t.same(numbersOf(receiver.requests), [0, 0, 1, 2])
+  await drain(host.app)
+  t.same(numbersOf(receiver.received), [0, 0, 1, 2])
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
-import { startReceiver } from '../support/receiver.ts'
 
 t.test(
   'the waiting deliveries of a deleted webhook are logged as skipped and dropped',
@@ -9,7 +9,8 @@ t.test(
     const { app, ask, register } = await startHost(t, {
       core: { worker: { retryDelaySeconds: 60 } },
     })
-    const receiver = await startReceiver(t, () => 500)
+    const receiver = await openReceiver({ answer: 500 })
+    t.teardown(() => receiver.close())
     const { id } = await register(receiver.url)
     for (let n = 0; n < 3; n++) await app.svc.events.publish('order.created', { n })
     await until(
@@ -31,21 +32,20 @@ t.test(
       ].flatMap((row) => [row, row, row]),
     )
     t.equal(await jobsOf(app.svc.database), 0)
-    t.equal(receiver.requests.length, 3)
+    t.equal(receiver.received.length, 3)
   },
 )
 
 t.test('an attempt under way when its webhook is deleted is not retried', async (t) => {
   const { app, ask, register } = await startHost(t)
-  let answer: (() => void) | undefined
-  const receiver = await startReceiver(t, (_request, reply) => {
-    answer = () => reply.writeHead(500).end()
-  })
+  const { promise: answered, resolve: answer } = Promise.withResolvers<500>()
+  const receiver = await openReceiver({ answer: () => answered })
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', {})
-  await receiver.got(1)
+  await receiver.waitFor(1)
   t.equal((await ask('DELETE', `/${id}`)).status, 204)
-  answer!()
+  answer(500)
 
   const log = async () =>
     (
@@ -58,12 +58,13 @@ t.test('an attempt under way when its webhook is deleted is not retried', async 
     { status: 'skipped' },
   ])
   t.equal(await jobsOf(app.svc.database), 0)
-  t.equal(receiver.requests.length, 1)
+  t.equal(receiver.received.length, 1)
 })
 
 t.test('the dead letters of a deleted webhook are deleted', async (t) => {
   const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
-  const receiver = await startReceiver(t, () => 500)
+  const receiver = await openReceiver({ answer: 500 })
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', {})
   await until(

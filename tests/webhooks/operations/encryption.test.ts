@@ -4,10 +4,10 @@ import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { svcCore } from '@svc/core'
 import { verifyDelivery } from '@svc/receiver'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { until } from '../../support/until.ts'
 import { startHost, type Host } from '../support/host.ts'
-import { startReceiver } from '../support/receiver.ts'
 
 const keys: Record<string, string> = {
   KEY_1: randomBytes(32).toString('base64'),
@@ -33,7 +33,8 @@ const stored = async ({ app }: Host): Promise<string> =>
   )
 
 t.test('secrets and values of headers are stored encrypted, and used decrypted', async (t) => {
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const host = await hostWith(t, await freshDatabase(t), 'KEY_1')
   const made = await host.ask('POST', '', { url: receiver.url, events, headers })
   const { id, secret } = made.body
@@ -45,9 +46,10 @@ t.test('secrets and values of headers are stored encrypted, and used decrypted',
   const { body: rotated } = await host.ask('POST', `/${id}/rotate-secret`)
   t.match(rotated, { secret: /^whsec_/, headers: { Authorization: '***', 'X-Key': '***' } })
   await host.app.svc.events.publish('order.created', { id: 1 })
-  const [sent] = await receiver.got(1)
+  const [sent] = await receiver.waitFor(1)
   t.equal(sent!.headers.authorization, 'Bearer abc')
-  for (const one of [secret, rotated.secret]) t.ok(verifyDelivery({ ...sent!, secret: one }))
+  for (const one of [secret, rotated.secret])
+    t.ok(verifyDelivery({ ...sent!, body: sent!.raw, secret: one }))
 
   await host.ask('PATCH', `/${id}`, { headers: { 'X-Other': 'later' } })
   t.match((await host.ask('GET', `/${id}`)).body.headers, { 'X-Other': 'later' })
@@ -57,7 +59,8 @@ t.test('secrets and values of headers are stored encrypted, and used decrypted',
 })
 
 t.test('rows from before are used, and encrypted by reencrypt', async (t) => {
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const database = await freshDatabase(t)
   const before = await hostWith(t, database)
   const made = await before.app.svc.webhooks.register({ url: receiver.url, events, headers })
@@ -73,8 +76,9 @@ t.test('rows from before are used, and encrypted by reencrypt', async (t) => {
   for (const hidden of [made.secret, secret, 'Bearer']) t.notMatch(text, hidden)
   t.match(await host.app.svc.webhooks.get(made.id), { secret, headers })
   await host.app.svc.events.publish('order.created', {})
-  const [sent] = await receiver.got(1)
-  for (const one of [made.secret, secret]) t.ok(verifyDelivery({ ...sent!, secret: one }))
+  const [sent] = await receiver.waitFor(1)
+  for (const one of [made.secret, secret])
+    t.ok(verifyDelivery({ ...sent!, body: sent!.raw, secret: one }))
   await host.app.close()
 
   const next = await hostWith(t, database, 'KEY_2', 'KEY_1')
@@ -86,7 +90,8 @@ t.test('rows from before are used, and encrypted by reencrypt', async (t) => {
 })
 
 t.test('a host without the encryption key lists webhooks and postpones deliveries', async (t) => {
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const database = await freshDatabase(t)
   const host = await hostWith(t, database, 'KEY_1')
   const { id } = await host.app.svc.webhooks.register({ url: receiver.url, events, headers })
@@ -112,7 +117,7 @@ t.test('a host without the encryption key lists webhooks and postpones deliverie
     t.same(await other.app.svc.webhooks.listDeliveries(id), [], 'no attempt was used up')
     await other.app.close()
   }
-  t.same(receiver.requests, [])
+  t.same(receiver.received, [])
 
   // A new secret can be made all the same.
   const other = await hostWith(t, database, 'KEY_2')

@@ -4,9 +4,9 @@ import t, { type Test } from 'tap'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import { svcWebhooks } from '@svc/webhooks'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { until } from '../../support/until.ts'
-import { startReceiver } from '../support/receiver.ts'
 
 const EVENT = 'svc.key.created'
 const REFUSED = {
@@ -47,7 +47,8 @@ async function startGuarded(t: Test) {
 for (const tenant of ['acme', null]) {
   t.test(`${tenant ?? 'the operator'}: events about keys need a scope for keys`, async (t) => {
     const { app, keyOf, asker } = await startGuarded(t)
-    const receiver = await startReceiver(t, () => 400)
+    const receiver = await openReceiver({ answer: 400 })
+    t.teardown(() => receiver.close())
     const url = receiver.url
     const { id } = await app.svc.webhooks.register({ url, events: [EVENT], tenant })
     const manages = asker(await keyOf(tenant, ['webhooks:manage']))

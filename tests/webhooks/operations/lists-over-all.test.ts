@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { DeliveryAttempt } from '@svc/webhooks'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost, type Host } from '../support/host.ts'
-import { startReceiver } from '../support/receiver.ts'
 import { until } from '../../support/until.ts'
 
 interface Listed extends DeliveryAttempt {
@@ -11,8 +11,10 @@ interface Listed extends DeliveryAttempt {
 /** Two webhooks, of which one fails at once with 503, and a third of the tenant acme. */
 async function busyHost(t: Test): Promise<Host & { good: string; bad: string; acme: string }> {
   const host = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
-  const receiver = await startReceiver(t)
-  const broken = await startReceiver(t, () => 503)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
+  const broken = await openReceiver({ answer: 503 })
+  t.teardown(() => broken.close())
   const good = (await host.register(receiver.url)).id
   const bad = (await host.register(broken.url, ['order.shipped'])).id
   const { svc } = host.app
@@ -91,7 +93,8 @@ t.test('a list includes rows of since, and none of until', async (t) => {
 
 t.test('the dead letters of all webhooks are filtered as the log is', async (t) => {
   const { ask, app, bad } = await busyHost(t)
-  const broken = await startReceiver(t, () => 500)
+  const broken = await openReceiver({ answer: 500 })
+  t.teardown(() => broken.close())
   const of = { url: broken.url, events: ['order.created'], tenant: 'acme' }
   const { id: acme } = await app.svc.webhooks.register(of)
   await app.svc.events.publish('order.created', { n: 4 }, { id: 'fourth', tenant: 'acme' })

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../support/host.ts'
-import { startReceiver } from '../support/receiver.ts'
 
 /** For input that would not compile. */
 interface Untyped {
@@ -56,7 +56,8 @@ t.test('an action returns what its route answers', async (t) => {
 
 t.test('an attempt under an id that is no UUID sends nothing', async (t) => {
   const { app, register } = await startHost(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   const attempt = {
     webhookId: id,
@@ -78,7 +79,7 @@ t.test('an attempt under an id that is no UUID sends nothing', async (t) => {
     { code: 'SVC_INVALID_INPUT', message: 'input/after must match format "uuid"' },
   )
   await deliver({})
-  t.equal(receiver.requests.length, 1)
+  t.equal(receiver.received.length, 1)
 })
 
 t.test('an action refuses what its route refuses, with the same errors', async (t) => {
@@ -113,8 +114,8 @@ t.test('an action refuses what its route refuses, with the same errors', async (
 
 t.test('deliver performs one attempt and records it with its payload', async (t) => {
   const { app, ask, register } = await startHost(t)
-  let status = 202
-  const receiver = await startReceiver(t, () => status)
+  const receiver = await openReceiver({ answer: 202 })
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   const input = {
     webhookId: id,
@@ -125,15 +126,15 @@ t.test('deliver performs one attempt and records it with its payload', async (t)
   }
 
   const delivered = await app.svc.actions.call('__svc.webhooks.deliver', input)
-  t.match(receiver.requests[0]!.headers, { 'x-svc-attempt': '7', 'x-svc-delivery-id': UNKNOWN })
+  t.match(receiver.received[0]!.headers, { 'x-svc-attempt': '7', 'x-svc-delivery-id': UNKNOWN })
   t.match(delivered, { ...input, eventId: null, status: 'delivered', statusCode: 202, error: null })
   t.equal(delivered.nextAttemptAt, null)
 
-  status = 500
+  receiver.answer(500)
   const failed = await app.svc.actions.call('__svc.webhooks.deliver', { ...input, attempt: 8 })
   t.match(failed, { status: 'failed', statusCode: 500, error: 'http', nextAttemptAt: null })
   t.same((await ask('GET', `/${id}/deliveries`)).body, [failed, delivered])
-  t.equal(receiver.requests.length, 2)
+  t.equal(receiver.received.length, 2)
 
   await ask('PATCH', `/${id}`, { active: false })
   await t.rejects(app.svc.actions.call('__svc.webhooks.deliver', input), {

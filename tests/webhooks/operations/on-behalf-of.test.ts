@@ -2,8 +2,8 @@
 import t from 'tap'
 import { InvalidInput } from '@svc/core'
 import type { SvcWebhooks } from '@svc/webhooks'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../support/host.ts'
-import { startReceiver } from '../support/receiver.ts'
 import { until } from '../../support/until.ts'
 
 type Within = ReturnType<SvcWebhooks['as']>
@@ -72,7 +72,8 @@ t.test('no operation on behalf of a tenant reaches another one', async (t) => {
       sender: { path: '/hook', publishAs: event, verify: () => true, tenant: () => 'acme' },
     },
   })
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { webhooks } = app.svc
   const { id: webhookId } = await webhooks.register({
     url: receiver.url,
@@ -107,7 +108,7 @@ t.test('no operation on behalf of a tenant reaches another one', async (t) => {
     if (Array.isArray(attack[1])) t.equal((answer as unknown[]).length, attack[1].length, method)
   }
   t.same(await webhooks.get(webhookId), before)
-  t.equal(receiver.requests.length, 1)
+  t.equal(receiver.received.length, 1)
 })
 
 t.test('within its tenant everything works, and the audit names the actor', async (t) => {

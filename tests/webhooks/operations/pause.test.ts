@@ -1,16 +1,16 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
-import { startReceiver } from '../support/receiver.ts'
 
 t.test('while a webhook is paused its deliveries wait, and none is lost', async (t) => {
   const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 50 } } })
-  let up = false
-  const receiver = await startReceiver(t, () => (up ? 200 : 503))
+  const receiver = await openReceiver({ answer: 503 })
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   for (let n = 0; n < 10; n++) await app.svc.events.publish('order.created', { n })
-  await receiver.got(10)
+  await receiver.waitFor(10)
 
   await ask('PATCH', `/${id}`, { active: false })
   await app.svc.events.publish('order.created', { n: 'not queued while inactive' })
@@ -19,9 +19,9 @@ t.test('while a webhook is paused its deliveries wait, and none is lost', async 
     () => parkedOf(app, id),
     (rows) => rows.length === 11 && rows.every(Boolean),
   )
-  const settled = receiver.requests.length
-  up = true
-  t.equal(await quiet(() => Promise.resolve(receiver.requests.length)), settled)
+  const settled = receiver.received.length
+  receiver.answer(200)
+  t.equal(await quiet(() => Promise.resolve(receiver.received.length)), settled)
 
   await ask('PATCH', `/${id}`, { active: true })
   await app.svc.events.publish('order.created', { n: 10 })
@@ -39,8 +39,8 @@ t.test('while a webhook is paused its deliveries wait, and none is lost', async 
 
 t.test('on a paused webhook redrive and redeliver are accepted, and wait', async (t) => {
   const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
-  let status = 500
-  const receiver = await startReceiver(t, () => status)
+  const receiver = await openReceiver({ answer: 500 })
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
   const [dead] = await until(
@@ -48,15 +48,15 @@ t.test('on a paused webhook redrive and redeliver are accepted, and wait', async
     (rows) => rows.length === 1,
   )
   await ask('PATCH', `/${id}`, { active: false })
-  status = 200
+  receiver.answer(200)
 
   t.match(await ask('POST', `/${id}/redrive`), { status: 202, body: { redriven: 1 } })
   const again = await ask('POST', `/${id}/deliveries/${dead.deliveryId}/redeliver`)
   t.equal(again.status, 202)
-  t.equal(await quiet(() => Promise.resolve(receiver.requests.length)), 1)
+  t.equal(await quiet(() => Promise.resolve(receiver.received.length)), 1)
 
   await ask('PATCH', `/${id}`, { active: true })
-  const requests = await receiver.got(3)
+  const requests = await receiver.waitFor(3)
   t.same(
     new Set(requests.map(({ headers }) => headers['x-svc-delivery-id'])),
     new Set([dead.deliveryId, again.body.deliveryId]),
@@ -65,23 +65,26 @@ t.test('on a paused webhook redrive and redeliver are accepted, and wait', async
 
 t.test('a change of url and events holds for the next publish', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const first = await startReceiver(t)
-  const second = await startReceiver(t)
+  const first = await openReceiver()
+  t.teardown(() => first.close())
+  const second = await openReceiver()
+  t.teardown(() => second.close())
   const { id } = await register(first.url, ['order.created'])
   await app.svc.events.publish('order.created', {})
-  await first.got(1)
+  await first.waitFor(1)
 
   await ask('PATCH', `/${id}`, { url: second.url, events: ['order.shipped'] })
   await app.svc.events.publish('order.created', {})
   await app.svc.events.publish('order.shipped', {})
-  const [request] = await second.got(1)
+  const [request] = await second.waitFor(1)
   t.equal(request!.headers['x-svc-event'], 'order.shipped')
-  t.equal(await quiet(() => Promise.resolve(first.requests.length + second.requests.length)), 2)
+  t.equal(await quiet(() => Promise.resolve(first.received.length + second.received.length)), 2)
 })
 
 t.test('after a change of the url, failed deliveries are sent to it at once', async (t) => {
   const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 50 } } })
-  const broken = await startReceiver(t, () => 500)
+  const broken = await openReceiver({ answer: 500 })
+  t.teardown(() => broken.close())
   const { id } = await register(broken.url)
   for (let n = 0; n < 30; n++) await app.svc.events.publish('order.created', { n })
   const isOpen = async () => {
@@ -91,15 +94,17 @@ t.test('after a change of the url, failed deliveries are sent to it at once', as
     return rowCount === 1
   }
   await until(isOpen, Boolean)
-  const healthy = await startReceiver(t)
+  const healthy = await openReceiver()
+  t.teardown(() => healthy.close())
   await ask('PATCH', `/${id}`, { url: healthy.url })
-  t.equal((await healthy.got(30)).length >= 30, true)
+  t.equal((await healthy.waitFor(30)).length >= 30, true)
 })
 
 t.test('waiting deliveries of a paused webhook are not scanned by fetches', async (t) => {
   const publisher = await startHost(t, { core: { worker: { enabled: false } } })
   const { app, ask, register } = publisher
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   for (let n = 0; n < 3; n++) await app.svc.events.publish('order.created', { n })
   await ask('PATCH', `/${id}`, { active: false })
@@ -111,9 +116,9 @@ t.test('waiting deliveries of a paused webhook are not scanned by fetches', asyn
     (rows) => rows.every(Boolean),
   )
   t.same(parked, [true, true, true, true])
-  t.equal(receiver.requests.length, 0)
+  t.equal(receiver.received.length, 0)
   await ask('PATCH', `/${id}`, { active: true })
-  t.equal((await receiver.got(4)).length, 4)
+  t.equal((await receiver.waitFor(4)).length, 4)
 })
 
 /** Whether each job of a webhook is parked. */

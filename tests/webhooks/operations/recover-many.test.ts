@@ -44,7 +44,7 @@ t.test('another process continues a recovery whose process was killed', async (t
   t.match(await finished(watcher, id), [{ id: begun!.id, deliveries: many, done: many }])
   t.same(await watcher.app.svc.webhooks.listDeadLetters(id), [])
   await app.svc.webhooks.update({ id, active: true })
-  const got = (await receiver.got(1 + many)).slice(1)
+  const got = (await receiver.waitFor(1 + many)).slice(1)
   t.equal(new Set(got.map(idOf)).size, many, 'each delivery once')
   t.ok(got.every(({ headers }) => headers['x-svc-attempt'] === '2'))
 
@@ -86,5 +86,5 @@ t.test('drain waits for what is recovered', async (t) => {
   repair()
   await host.app.svc.webhooks.recover({ id, what: 'dead', since })
   await drain(host.app)
-  t.equal(receiver.requests.length, 6)
+  t.equal(receiver.received.length, 6)
 })

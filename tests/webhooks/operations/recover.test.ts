@@ -1,10 +1,10 @@
 import t from 'tap'
 import { useCore } from '@svc/core/internal'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { recoverMissed } from '../../../packages/webhooks/src/outbound/recover-missing.ts'
 import { until } from '../../support/until.ts'
 import { brokenWebhook, deadLettersOf, finished, idOf, since } from '../support/broken-webhook.ts'
 import { startHost } from '../support/host.ts'
-import { startReceiver } from '../support/receiver.ts'
 
 t.test('dead letters of a span are counted, and delivered under their delivery ids', async (t) => {
   const { host, id, receiver, repair } = await brokenWebhook(t, 1, 1)
@@ -33,7 +33,7 @@ t.test('dead letters of a span are counted, and delivered under their delivery i
     (await host.app.svc.webhooks.listDeadLetters(id)).map(({ deliveryId }) => deliveryId),
     [first?.deliveryId],
   )
-  await receiver.got(7)
+  await receiver.waitFor(7)
   const log = await until(
     () => host.app.svc.webhooks.listDeliveries({ webhookId: id, status: 'delivered' }),
     (attempts) => attempts.length === 3,
@@ -67,7 +67,7 @@ t.test('a recovery keeps its rate', async (t) => {
   repair()
   const startedAt = performance.now()
   await host.app.svc.webhooks.recover({ id, what: 'dead', since, perSecond: 2 })
-  await receiver.got(12)
+  await receiver.waitFor(12)
   t.ok(performance.now() - startedAt > 1900, 'the last two of six follow after two seconds')
 })
 
@@ -86,7 +86,7 @@ t.test('a recovery of failed deliveries attempts them now', async (t) => {
     deliveries: 3,
   })
   t.match((await host.ask('POST', `/${id}/recover`, body)).body, { deliveries: 3 })
-  await receiver.got(6)
+  await receiver.waitFor(6)
   t.equal((await finished(host, id))[0]?.done, 3)
 })
 
@@ -98,25 +98,26 @@ t.test(
     for (let n = 0; n < 5; n++) await events.publish('order.created', { n, size: n % 2 })
     await events.publish('order.shipped', { n: 9, size: 1 })
     await events.publish('order.created', { n: 8, size: 1 }, { tenant: 'acme' })
-    const receiver = await startReceiver(t)
+    const receiver = await openReceiver()
+    t.teardown(() => receiver.close())
     const { id } = await webhooks.register({
       url: receiver.url,
       events: ['order.created'],
       filter: { payload: { size: 1 } },
     })
     await events.publish('order.created', { n: 10, size: 1 })
-    await receiver.got(1)
+    await receiver.waitFor(1)
 
     const body = { what: 'missing', since }
     const dry = await host.ask('POST', `/${id}/recover`, { ...body, dryRun: true })
     t.match(dry, { status: 200, body: { deliveries: 3 } })
     t.match((await host.ask('POST', `/${id}/recover`, body)).body, { deliveries: 3 })
-    const got = await receiver.got(4)
+    const got = await receiver.waitFor(4)
     // They are claimed in this order, and may overtake each other on their way.
     const inOrder = got
       .slice(1)
       .toSorted((one, other) => (idOf(one) < idOf(other) ? -1 : 1))
-      .map(({ body: text }) => JSON.parse(text).payload.n)
+      .map((one) => one.body.payload.n)
     t.same(inOrder, [1, 3, 8])
     await finished(host, id)
     t.match((await host.ask('POST', `/${id}/recover`, body)).body, { deliveries: 0 }, 'none twice')
@@ -128,17 +129,19 @@ t.test('a tenant gets the events of its own that it has missed', async (t) => {
   const { events, webhooks } = host.app.svc
   await events.publish('order.created', { n: 1 }, { tenant: 'acme' })
   await events.publish('order.created', { n: 2 })
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const of = { url: receiver.url, events: ['*'], tenant: 'acme' }
   const { id } = await webhooks.register(of)
   t.match(await webhooks.recover({ id, what: 'missing', since }), { deliveries: 1 })
-  await receiver.got(1)
+  await receiver.waitFor(1)
 })
 
 t.test('an event whose publish saw the webhook as inactive is recovered', async (t) => {
   const host = await startHost(t)
   const { svc } = host.app
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id } = await host.register(receiver.url)
   await svc.webhooks.update({ id, active: false })
   const core = await useCore(host.app)
@@ -157,7 +160,7 @@ t.test('an event whose publish saw the webhook as inactive is recovered', async 
   t.match(await svc.webhooks.listRecoveries(id), [{ deliveries: null, done: 0 }])
   open.resolve()
   await late
-  t.equal((await receiver.got(1)).length, 1)
+  t.equal((await receiver.waitFor(1)).length, 1)
   t.match(await finished(host, id), [{ deliveries: 1, done: 1 }])
 })
 

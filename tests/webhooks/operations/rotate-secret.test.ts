@@ -1,10 +1,10 @@
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { verifyDelivery } from '@svc/webhooks/receiver'
+import { receiver as openReceiver, type ReceivedRequest } from '@svc/core/testing'
 import { startHost } from '../support/host.ts'
-import { startReceiver, type Received } from '../support/receiver.ts'
 
-const opens = ({ headers, body }: Received, secret: string): boolean => {
+const opens = ({ headers, raw: body }: ReceivedRequest, secret: string): boolean => {
   try {
     verifyDelivery({ headers, body, secret })
     return true
@@ -13,7 +13,7 @@ const opens = ({ headers, body }: Received, secret: string): boolean => {
   }
 }
 
-const opensStandard = ({ headers, body }: Received, secret: string): boolean => {
+const opensStandard = ({ headers, raw: body }: ReceivedRequest, secret: string): boolean => {
   try {
     new Webhook(secret).verify(body, headers as Record<string, string>)
     return true
@@ -24,7 +24,8 @@ const opensStandard = ({ headers, body }: Received, secret: string): boolean => 
 
 t.test('after a rotation both secrets sign for a while', async (t) => {
   const { ask, register, app } = await startHost(t, { standardWebhooks: true })
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id, secret: old, updatedAt } = await register(receiver.url)
 
   const { status, body } = await ask('POST', `/${id}/rotate-secret`)
@@ -35,7 +36,7 @@ t.test('after a rotation both secrets sign for a while', async (t) => {
   t.same((await ask('GET', `/${id}`)).body, body)
   await app.svc.events.publish('order.created', { n: 1 })
 
-  const [request] = await receiver.got(1)
+  const [request] = await receiver.waitFor(1)
   t.match(request!.headers['x-svc-signature'], /^sha256=[0-9a-f]{64}$/)
   t.match(request!.headers['x-svc-signature-previous'], /^sha256=[0-9a-f]{64}$/)
   t.match(request!.headers['webhook-signature'], /^v1,\S+ v1,\S+$/)
@@ -47,11 +48,12 @@ t.test('after a rotation both secrets sign for a while', async (t) => {
 
 t.test('with an overlap of none, and after the overlap, only the new secret signs', async (t) => {
   const { ask, register, app } = await startHost(t, { standardWebhooks: true })
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id, secret: old } = await register(receiver.url)
   const rotated = await ask('POST', `/${id}/rotate-secret`, { overlapSeconds: 0 })
   await app.svc.events.publish('order.created', {})
-  const [request] = await receiver.got(1)
+  const [request] = await receiver.waitFor(1)
   t.notOk(request!.headers['x-svc-signature-previous'])
   t.notOk(opens(request!, old))
   t.notOk(opensStandard(request!, old))
@@ -65,7 +67,7 @@ t.test('with an overlap of none, and after the overlap, only the new secret sign
     `update svc."__svc.webhooks.registrations" set previous_secret_expires_at = now()`,
   )
   await app.svc.events.publish('order.created', {})
-  const [, later] = await receiver.got(2)
+  const [, later] = await receiver.waitFor(2)
   t.notOk(opens(later!, rotated.body.secret))
   t.ok(opens(later!, again.secret))
 })
@@ -87,12 +89,13 @@ t.test('a wrong overlap is a 400', async (t) => {
 
 t.test('the official library of Standard Webhooks verifies our deliveries', async (t) => {
   const { register, app } = await startHost(t, { standardWebhooks: true })
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { secret } = await register(receiver.url)
   await app.svc.events.publish('order.created', { text: 'żółć 😀' })
-  const [request] = await receiver.got(1)
+  const [request] = await receiver.waitFor(1)
   const verified = new Webhook(secret).verify(
-    request!.body,
+    request!.raw,
     request!.headers as Record<string, string>,
   )
   t.match(verified, { event: 'order.created', payload: { text: 'żółć 😀' } })

@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import type { Stats } from '@svc/webhooks'
 import { useCore } from '@svc/core/internal'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { QUEUE } from '../../../packages/webhooks/src/outbound/constants.ts'
 import { rollUpOlder, rollUpRecent } from '../../../packages/webhooks/src/tables/stats.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 import { startWorkerChild } from '../limits/support/worker-child.ts'
-import { startReceiver } from '../support/receiver.ts'
 
 const sumOf = (stats: Stats) =>
   stats.points.reduce(
@@ -23,9 +23,10 @@ const sumOf = (stats: Stats) =>
 t.test('the statistics are those of the log, before and after they are rolled up', async (t) => {
   const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 2 } } })
   const { svc } = app
-  const receiver = await startReceiver(t, ({ headers }) =>
-    headers['x-svc-event'] === 'order.shipped' ? 500 : 200,
-  )
+  const receiver = await openReceiver({
+    answer: ({ headers }) => (headers['x-svc-event'] === 'order.shipped' ? 500 : 200),
+  })
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   const of = { url: receiver.url, events: ['order.created'], tenant: 'acme' }
   const acme = await svc.webhooks.register(of)
@@ -99,7 +100,8 @@ t.test('the statistics are those of the log, whichever processes were killed', a
   const random = () => numbers.next().value
   const publisher = await startHost(t, { core: { worker: { enabled: false } } })
   const { svc } = publisher.app
-  const receiver = await startReceiver(t, () => (random() < 0.3 ? 500 : 200))
+  const receiver = await openReceiver({ answer: () => (random() < 0.3 ? 500 : 200) })
+  t.teardown(() => receiver.close())
   for (const tenant of ['acme', null]) {
     await svc.webhooks.register({ url: receiver.url, events: ['*'], tenant })
   }

@@ -2,9 +2,9 @@
 import t, { type Test } from 'tap'
 import type { Db } from '@svc/core'
 import { useCore } from '@svc/core/internal'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost, type Host } from '../support/host.ts'
 import { until } from '../../support/until.ts'
-import { startReceiver } from '../support/receiver.ts'
 
 const URL = 'https://receiver.example/'
 
@@ -27,15 +27,15 @@ async function inTransaction(
 /** A webhook, and a delivery of it that is dead. */
 async function startWithDeadLetter(t: Test) {
   const host = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
-  const state = { status: 500 }
-  const receiver = await startReceiver(t, () => state.status)
+  const receiver = await openReceiver({ answer: 500 })
+  t.teardown(() => receiver.close())
   const { id } = await host.register(receiver.url)
   await host.app.svc.events.publish('order.created', { n: 1 })
   const [dead] = await until(
     () => host.app.svc.webhooks.listDeadLetters(id),
     (letters) => letters.length === 1,
   )
-  state.status = 200
+  receiver.answer(200)
   return { host, receiver, id, deliveryId: dead!.deliveryId }
 }
 
@@ -79,7 +79,8 @@ t.test('lists are read in pages', async (t) => {
 
 t.test('a webhook that is registered in a transaction is there after its commit', async (t) => {
   const host = await startHost(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { webhooks, events } = host.app.svc
   const register = (db: Db) =>
     webhooks.register({ url: receiver.url, events: ['order.created'] }, { db })
@@ -96,8 +97,8 @@ t.test('a webhook that is registered in a transaction is there after its commit'
     'commit',
   )
   t.equal((await webhooks.list()).length, 1)
-  const [request] = await receiver.got(1)
-  t.same(JSON.parse(request!.body).payload, { n: 1 })
+  const [request] = await receiver.waitFor(1)
+  t.same(request!.body.payload, { n: 1 })
 })
 
 t.test('a pause, a secret and a deletion are rolled back with the transaction', async (t) => {
@@ -139,10 +140,10 @@ t.test('nothing is sent for a transaction that is rolled back', async (t) => {
   }
   await inTransaction(host, sent, 'rollback')
   t.equal((await webhooks.listDeadLetters(id)).length, 1)
-  t.equal(receiver.requests.length, 1)
+  t.equal(receiver.received.length, 1)
 
   await inTransaction(host, sent, 'commit')
-  t.equal((await receiver.got(4)).length, 4)
+  t.equal((await receiver.waitFor(4)).length, 4)
   t.same(await webhooks.listDeadLetters(id), [])
 })
 
@@ -174,7 +175,8 @@ t.test('workers are woken after the commit of svc.transaction, and not before', 
 t.test('a webhook can be tried out in the transaction that registers it', async (t) => {
   const host = await startHost(t)
   const { webhooks } = host.app.svc
-  const receiver = await startReceiver(t, () => 404)
+  const receiver = await openReceiver({ answer: 404 })
+  t.teardown(() => receiver.close())
   const attempt = {
     event: 'webhook.test',
     payload: {},
@@ -192,7 +194,7 @@ t.test('a webhook can be tried out in the transaction that registers it', async 
     },
     'rollback',
   )
-  t.equal(receiver.requests.length, 1)
+  t.equal(receiver.received.length, 1)
   const { rows } = await host.app.svc.database.query(
     'select from svc."__svc.webhooks.delivery_log"',
   )

@@ -1,7 +1,7 @@
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
-import { startReceiver } from '../support/receiver.ts'
 import { startProxy } from './connect-proxy.ts'
 
 const secrets = (name: string) => (name === 'PROXY_LOGIN' ? 'svc:p@ss:word' : undefined)
@@ -12,10 +12,11 @@ t.test('deliveries leave through the proxy, with its credentials', async (t) => 
     proxy: { url: proxy.url, secretName: 'PROXY_LOGIN' },
     core: { secrets },
   })
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
-  await receiver.got(1)
+  await receiver.waitFor(1)
   const authorization = `Basic ${Buffer.from('svc:p@ss:word').toString('base64')}`
   t.strictSame(proxy.asked, [{ target: new URL(receiver.url).host, authorization }])
 })
@@ -30,7 +31,8 @@ t.test(
       autoDisable: { failingForSeconds: 0.1, minAttempts: 1 },
       core: { worker: { maxAttempts: 1 } },
     })
-    const receiver = await startReceiver(t)
+    const receiver = await openReceiver()
+    t.teardown(() => receiver.close())
     const { id } = await register(receiver.url)
     await app.svc.events.publish('order.created', { n: 1 })
     const deliveries = async () => (await ask('GET', `/${id}/deliveries`)).body
@@ -41,7 +43,7 @@ t.test(
     t.match((await ask('GET', `/${id}`)).body, { active: true, failingSince: null, waiting: 1 })
 
     proxy.answer = () => 200
-    await receiver.got(1)
+    await receiver.waitFor(1)
     const [last] = await until(deliveries, (found) => found[0].status === 'delivered')
     t.equal(last.attempt, 1)
   },
@@ -54,7 +56,9 @@ t.test('after a week without a tunnel a delivery uses up its attempts', async (t
     proxy: { url: proxy.url },
     core: { worker: { maxAttempts: 1 } },
   })
-  const { id } = await register((await startReceiver(t)).url)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
+  const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
   const deliveries = async () => (await ask('GET', `/${id}/deliveries`)).body
   await until(deliveries, ([row]) => row?.status === 'failed')

@@ -4,12 +4,12 @@ import { createServer } from 'node:https'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { createAddressFilter } from '../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
 import { createPost, type PostSettings } from '../../../packages/webhooks/src/outbound/http/post.ts'
 import { createFetch } from '../../../packages/webhooks/src/outbound/http/fetch.ts'
 import type { ProxyFault } from '../../../packages/webhooks/src/outbound/http/proxy-tunnel.ts'
 import { until } from '../../support/until.ts'
-import { startReceiver } from '../support/receiver.ts'
 import { startProxy } from './connect-proxy.ts'
 
 const tls = (name: string) =>
@@ -56,10 +56,11 @@ async function secureReceiver(t: Test, certificate = 'receiver') {
 t.test('the proxy gets a CONNECT to the checked address, for http and https', async (t) => {
   const proxy = await startProxy(t)
   const { send } = opened(t, proxy.url)
-  const plain = await startReceiver(t)
+  const plain = await openReceiver()
+  t.teardown(() => plain.close())
   const { port } = new URL(plain.url)
   t.match(await send(`http://receiver.test:${port}/hook`), { statusCode: 200, failure: null })
-  t.equal(plain.requests[0]!.headers.host, `receiver.test:${port}`)
+  t.equal(plain.received[0]!.headers.host, `receiver.test:${port}`)
 
   const secure = await secureReceiver(t)
   const answer = await send(`https://receiver.test:${secure.port}/hook`)
@@ -95,7 +96,8 @@ t.test('a blocked address never reaches the proxy', async (t) => {
 
 t.test('each failure of the proxy counts as ours, not as the receiver’s', async (t) => {
   const proxy = await startProxy(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { send, faults } = opened(t, proxy.url)
   for (const status of [407, 403, 502]) {
     proxy.answer = () => status
@@ -115,12 +117,13 @@ t.test('each failure of the proxy counts as ours, not as the receiver’s', asyn
   const away = opened(t, 'http://127.0.0.1:1')
   t.match(await away.send(receiver.url), { failure: 'proxy', isOurFault: true })
   t.match(away.faults, [/^the proxy cannot be reached: ECONNREFUSED$/])
-  t.equal(receiver.requests.length, 0)
+  t.equal(receiver.received.length, 0)
 })
 
 t.test('a silent proxy counts as a failure of the proxy, a silent receiver does not', async (t) => {
   const proxy = await startProxy(t)
-  const receiver = await startReceiver(t, () => {})
+  const receiver = await openReceiver({ answer: 'timeout' })
+  t.teardown(() => receiver.close())
   const { send } = opened(t, proxy.url, { timeoutMs: 1500 })
   const silent = await send(receiver.url)
   t.match(silent, { failure: 'timeout' })
@@ -132,7 +135,8 @@ t.test('a silent proxy counts as a failure of the proxy, a silent receiver does 
 
 t.test('if the proxy cannot reach one address of a name, the next one is tried', async (t) => {
   const proxy = await startProxy(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { port } = new URL(receiver.url)
   proxy.answer = (target) => (target.startsWith('127.0.0.2:') ? 503 : 200)
   const { send } = opened(t, proxy.url, {

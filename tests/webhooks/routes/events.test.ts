@@ -1,13 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import swagger from '@fastify/swagger'
 import { defineEvents, svcCore } from '@svc/core'
-import { verifyDelivery } from '@svc/receiver'
 import { svcWebhooks } from '@svc/webhooks'
 import Fastify from 'fastify'
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { startHost } from '../support/host.ts'
-import { startReceiver } from '../support/receiver.ts'
 
 const Order = Type.Object({ id: Type.Integer(), total: Type.Number() })
 const example = { id: 42, total: 99.5 }
@@ -38,19 +37,18 @@ t.test('the events are listed with descriptions, schemas and examples', async (t
 })
 
 t.test('the operation test sends the example of an event', async (t) => {
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { ask, register, app } = await startHost(t, { allowedEvents, core: { events } })
   const { id, secret } = await register(receiver.url, ['order.other'])
+  receiver.secret = secret
   t.match(await ask('POST', `/${id}/test`, { event: 'order.created' }), { status: 202 })
-  const [sent] = await receiver.got(1)
-  t.match(verifyDelivery({ ...sent!, secret }), { event: 'order.created', payload: example })
+  const [sent] = await receiver.waitFor(1)
+  t.match(sent, { verified: true, body: { event: 'order.created', payload: example } })
 
   await app.svc.webhooks.test({ id })
-  const [, usual] = await receiver.got(2)
-  t.match(verifyDelivery({ ...usual!, secret }), {
-    event: 'webhook.test',
-    payload: { webhookId: id },
-  })
+  const [, usual] = await receiver.waitFor(2)
+  t.match(usual, { verified: true, body: { event: 'webhook.test', payload: { webhookId: id } } })
 })
 
 t.test('an event without an example, or that is not allowed, cannot be tried out', async (t) => {

@@ -1,9 +1,9 @@
 /** A webhook whose receiver is down for a while, and the recoveries of what it has not got. */
+import { receiver as openReceiver, type ReceivedRequest, type Receiver } from '@svc/core/testing'
 import type { WebhookRecovery } from '@svc/webhooks'
 import type { Test } from 'tap'
 import { until } from '../../support/until.ts'
 import { startHost, type Host } from './host.ts'
-import { startReceiver, type Received, type Receiver } from './receiver.ts'
 
 export const since = '2020-01-01T00:00:00Z'
 
@@ -21,16 +21,14 @@ export async function brokenWebhook(
   retryDelaySeconds: number,
 ): Promise<BrokenWebhook> {
   const host = await startHost(t, { core: { worker: { maxAttempts, retryDelaySeconds } } })
-  let status = 500
-  const receiver = await startReceiver(t, () => status)
+  const receiver = await openReceiver({ answer: 500 })
+  t.teardown(() => receiver.close())
   const { id } = await host.register(receiver.url)
   return {
     host,
     id,
     receiver,
-    repair: () => {
-      status = 200
-    },
+    repair: () => receiver.answer(200),
   }
 }
 
@@ -41,7 +39,7 @@ export async function deadLettersOf(host: Host, id: string, count: number): Prom
   )
 }
 
-export const idOf = ({ headers }: Received): string => String(headers['x-svc-delivery-id'])
+export const idOf = ({ headers }: ReceivedRequest): string => String(headers['x-svc-delivery-id'])
 
 export const finished = (host: Host, id: string): Promise<WebhookRecovery[]> =>
   until(

@@ -1,14 +1,15 @@
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
-import { startReceiver } from '../support/receiver.ts'
 
 t.test(
   'an event that is delivered once more is kept as long as that shows in the log',
   async (t) => {
     const { app, ask, register } = await startHost(t, { deliveryLogRetentionDays: 20 })
     const { database } = app.svc
-    const receiver = await startReceiver(t)
+    const receiver = await openReceiver()
+    t.teardown(() => receiver.close())
     const { id } = await register(receiver.url)
     await app.svc.events.publish('order.created', { n: 1 })
     const [row] = await until(
@@ -26,8 +27,8 @@ t.test(
   'the event of a redriven dead letter is kept as long as its delivery shows in the log',
   async (t) => {
     const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
-    let status = 500
-    const receiver = await startReceiver(t, () => status)
+    const receiver = await openReceiver({ answer: 500 })
+    t.teardown(() => receiver.close())
     const { id } = await register(receiver.url)
     await app.svc.events.publish('order.created', { n: 1 })
     await until(
@@ -37,7 +38,7 @@ t.test(
     await app.svc.database.query(
       `update svc."__svc.events" set published_at = now() - interval '80 days'`,
     )
-    status = 200
+    receiver.answer(200)
     await ask('POST', `/${id}/redrive`)
     const rows = await until(
       async () => (await ask('GET', `/${id}/deliveries`)).body,
@@ -50,7 +51,8 @@ t.test(
 
 t.test('the retention of an event of today is not extended', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
   await until(

@@ -1,9 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { context, createContextKey, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { registerSdk } from '../../support/open-telemetry.ts'
 import { startHost } from '../support/host.ts'
-import { startReceiver } from '../support/receiver.ts'
 
 const sdk = registerSdk({ meters: false })
 const tracer = trace.getTracer('the host')
@@ -16,7 +16,8 @@ const linksOf = (span: { links: { context: { spanId: string } }[] } | undefined)
 t.test(
   'the trace of a request goes on in the attempts of a delivery, and at its receiver',
   async (t) => {
-    const receiver = await startReceiver(t, () => (receiver.requests.length === 1 ? 503 : 204))
+    const receiver = await openReceiver({ answer: [503, 204] })
+    t.teardown(() => receiver.close())
     const { app, register } = await startHost(t, { propagateTraceContext: true })
     const webhook = await register(receiver.url)
     const request = tracer.startSpan('POST /orders')
@@ -62,7 +63,7 @@ t.test(
     t.same(linksOf(second), [idOf(published), idOf(first)], 'linked to the attempt before')
     const { traceId } = request.spanContext()
     t.same(
-      receiver.requests.map(({ headers }) => headers['traceparent']),
+      receiver.received.map(({ headers }) => headers['traceparent']),
       [first, second].map((span) => `00-${traceId}-${idOf(span)}-01`),
       'the receiver gets the context of the attempt, in the same trace',
     )
@@ -70,7 +71,8 @@ t.test(
 )
 
 t.test('a delivery has trace headers only if the host sets the option', async (t) => {
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { app, register } = await startHost(t)
   await register(receiver.url)
   // What instrumentations of undici ask before they make a span and send their own header.
@@ -80,23 +82,25 @@ t.test('a delivery has trace headers only if the host sets the option', async (t
   subscribe('undici:request:create', onRequest)
   t.teardown(() => unsubscribe('undici:request:create', onRequest))
   await app.svc.events.publish('order.shipped', {})
-  await receiver.got(1)
-  t.notMatch(receiver.requests[0]?.headers, { traceparent: String })
+  await receiver.waitFor(1)
+  t.notMatch(receiver.received[0]?.headers, { traceparent: String })
   t.same(seen, [true])
 })
 
 t.test('a webhook keeps a header of its own that is named traceparent', async (t) => {
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { app } = await startHost(t, { propagateTraceContext: true })
   const headers = { Traceparent: 'its own' }
   await app.svc.webhooks.register({ url: receiver.url, events: ['order.created'], headers })
   await app.svc.events.publish('order.created', {})
-  await receiver.got(1)
-  t.match(receiver.requests[0]?.headers, { traceparent: 'its own' })
+  await receiver.waitFor(1)
+  t.match(receiver.received[0]?.headers, { traceparent: 'its own' })
 })
 
 t.test('a test delivery is in the trace of the request that sent it', async (t) => {
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { app, register } = await startHost(t)
   const { id } = await register(receiver.url)
   const request = tracer.startSpan('POST /test')
@@ -106,7 +110,8 @@ t.test('a test delivery is in the trace of the request that sent it', async (t) 
 })
 
 t.test('an attempt that the host makes itself is a span of the same name', async (t) => {
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { app, register } = await startHost(t, { propagateTraceContext: true })
   const { id: webhookId } = await register(receiver.url)
   const deliveryId = '018f0000-0000-7000-8000-000000000001'
@@ -122,5 +127,5 @@ t.test('an attempt that the host makes itself is a span of the same name', async
     kind: SpanKind.CLIENT,
     attributes: { 'svc.delivery.id': deliveryId, 'http.response.status_code': 200 },
   })
-  t.match(receiver.requests[0]?.headers, { traceparent: new RegExp(idOf(delivered)) })
+  t.match(receiver.received[0]?.headers, { traceparent: new RegExp(idOf(delivered)) })
 })

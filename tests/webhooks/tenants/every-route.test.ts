@@ -1,8 +1,8 @@
 /** Every management route, attacked by a key of another tenant with the ids of this one. */
+import { receiver as openReceiver, type ReceivedRequest } from '@svc/core/testing'
 import t from 'tap'
 import { until } from '../../support/until.ts'
 import { startGuarded } from '../support/guarded-host.ts'
-import { startReceiver } from '../support/receiver.ts'
 
 interface Victim {
   webhookId: string
@@ -91,7 +91,8 @@ const ATTACKS: Record<string, Attack> = {
 for (const tenant of ['acme', null]) {
   t.test(`no route lets a key of one tenant reach ${tenant ?? 'the operator'}`, async (t) => {
     const { app, routes, keyOf, ask } = await startGuarded(t)
-    const receiver = await startReceiver(t)
+    const receiver = await openReceiver()
+    t.teardown(() => receiver.close())
     const { id: webhookId } = await app.svc.webhooks.register({
       url: receiver.url,
       events: ['*'],
@@ -137,13 +138,14 @@ for (const tenant of ['acme', null]) {
       }
     }
     t.same(await app.svc.webhooks.get(webhookId), before, 'nothing of it has changed')
-    t.equal(receiver.requests.length, 1)
+    t.equal(receiver.received.length, 1)
   })
 }
 
 t.test('only an operator with admin sends a delivery to another address', async (t) => {
   const { app, keyOf, ask } = await startGuarded(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id } = await app.svc.webhooks.register({
     url: receiver.url,
     events: ['*'],
@@ -154,7 +156,8 @@ t.test('only an operator with admin sends a delivery to another address', async 
     () => app.svc.webhooks.listDeliveries(id),
     (attempts) => attempts.length === 1,
   )
-  const other = await startReceiver(t)
+  const other = await openReceiver()
+  t.teardown(() => other.close())
   const path = `/${id}/deliveries/${attempt?.deliveryId}/redeliver`
   for (const [tenant, scope] of [
     ['acme', 'webhooks:manage'],
@@ -166,21 +169,23 @@ t.test('only an operator with admin sends a delivery to another address', async 
     const refused = { status: 403, body: /SVC_WEBHOOKS_ADDRESS_NOT_ALLOWED/ }
     t.match(answer, refused, `${tenant} with ${scope}`)
   }
-  t.equal(other.requests.length, 0)
+  t.equal(other.received.length, 0)
   const admin = await keyOf(null, ['admin'])
   t.equal((await ask(admin, 'POST', path, { url: other.url })).status, 202)
-  await other.got(1)
+  await other.waitFor(1)
 })
 
 t.test('a key with a tenant manages the webhooks of its tenant', async (t) => {
   const { app, keyOf, ask } = await startGuarded(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const key = await keyOf('acme', ['webhooks:manage'])
   const made = await ask(key, 'POST', '', { url: receiver.url, events: ['order.created'] })
   t.equal(made.status, 201)
   const { id, tenant } = JSON.parse(made.body)
   t.equal(tenant, 'acme')
-  const ofOperator = await startReceiver(t)
+  const ofOperator = await openReceiver()
+  t.teardown(() => ofOperator.close())
   await app.svc.webhooks.register({ url: ofOperator.url, events: ['*'] })
 
   const list = async (who: string, query = '') =>
@@ -195,10 +200,10 @@ t.test('a key with a tenant manages the webhooks of its tenant', async (t) => {
   await app.svc.events.publish('order.created', 1, { tenant: 'acme' })
   await app.svc.events.publish('order.created', 2, { tenant: 'globex' })
   await app.svc.events.publish('order.created', 3)
-  const payloadsOf = (requests: { body: string }[]) =>
-    requests.map(({ body }) => JSON.parse(body).payload as number).toSorted()
-  t.strictSame(payloadsOf(await ofOperator.got(3)), [1, 2, 3])
-  t.strictSame(payloadsOf(await receiver.got(1)), [1])
+  const payloadsOf = (requests: ReceivedRequest[]) =>
+    requests.map(({ body }) => body.payload as number).toSorted()
+  t.strictSame(payloadsOf(await ofOperator.waitFor(3)), [1, 2, 3])
+  t.strictSame(payloadsOf(await receiver.waitFor(1)), [1])
 
   const transform = await ask(key, 'PATCH', `/${id}`, { transform: 'slack' })
   t.match(transform, { status: 403, body: /SVC_WEBHOOKS_TRANSFORM_NOT_ALLOWED/ })

@@ -1,8 +1,8 @@
 /** An operator works with webhooks and their deliveries, read back through the operations of the host. */
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { until } from '../../../support/until.ts'
-import { startReceiver } from '../../../webhooks/support/receiver.ts'
 import { click, confirm } from '../support/gestures.ts'
 import type { Life } from '../support/life.ts'
 import { goTo, toasted, type Visit } from '../support/visit.ts'
@@ -22,7 +22,8 @@ export async function worksWithWebhooks(t: Test, page: Page, visit: Visit, life:
 }
 
 async function createsAWebhook(t: Test, page: Page, { app }: Visit) {
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   await page.getByRole('link', { name: 'New webhook' }).click()
   await click(page, 'Create webhook')
   await page.getByRole('alert').getByText('Choose at least one event').waitFor()
@@ -49,14 +50,14 @@ async function createsAWebhook(t: Test, page: Page, { app }: Visit) {
 
   await click(page, 'Send a test')
   await toasted(page, 'Test queued', () => confirm(page, 'Send'))
-  await receiver.got(1)
+  await receiver.waitFor(1)
   await page.getByRole('link', { name: 'webhook.test' }).waitFor() // by the stream, without a reload
 
   // What was published before the webhook was there, as its filter wants it.
   await click(page, 'Recover')
   await page.getByText('2 deliveries would be sent.').waitFor()
   await toasted(page, '2 deliveries on their way', () => confirm(page, 'Send 2 deliveries'))
-  await receiver.got(3)
+  await receiver.waitFor(3)
   await page.getByText('2 sent again').waitFor()
   t.match(await app.svc.webhooks.listRecoveries(made!.id), [{ deliveries: 2, done: 2 }])
 

@@ -4,8 +4,8 @@ import { Type } from '@sinclair/typebox'
 import { defineEvents } from '@svc/core'
 import { hmac } from '@svc/webhooks'
 import type { Test } from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { until } from '../../../support/until.ts'
-import { startReceiver } from '../../../webhooks/support/receiver.ts'
 import type { HostOptions } from '../../support/host.ts'
 import type { Visit } from './visit.ts'
 
@@ -67,11 +67,16 @@ export interface Life {
 
 export async function bringToLife(t: Test, { app, url }: Visit): Promise<Life> {
   let status = 503
-  const good = await startReceiver(t)
-  const bad = await startReceiver(t, (_request, reply) => {
-    reply.writeHead(status, { 'content-type': 'application/json' })
-    reply.end(JSON.stringify({ error: 'upstream unavailable' }))
+  const good = await openReceiver()
+  t.teardown(() => good.close())
+  const bad = await openReceiver({
+    answer: () => ({
+      status,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ error: 'upstream unavailable' }),
+    }),
   })
+  t.teardown(() => bad.close())
   const { webhooks, auth } = app.svc
   const healthy = await webhooks.register({
     url: good.url,

@@ -1,11 +1,10 @@
 /** A receiver that answers when it is told to, and knows what is under way. */
-import type { ServerResponse } from 'node:http'
+import { receiver as openReceiver, type Receiver } from '@svc/core/testing'
 import type { Test } from 'tap'
-import { startReceiver, type Receiver } from '../../support/receiver.ts'
 
 export interface HoldingReceiver extends Receiver {
-  /** Requests that have no answer yet, of senders that wait for it. */
-  held: ServerResponse[]
+  /** What answers the requests that have no answer yet, oldest first. */
+  held: (() => void)[]
   /** How many there were at a time at most. */
   most: () => number
   /** Answers the oldest. */
@@ -13,20 +12,15 @@ export interface HoldingReceiver extends Receiver {
 }
 
 export async function startHoldingReceiver(t: Test): Promise<HoldingReceiver> {
-  const held: ServerResponse[] = []
+  const held: (() => void)[] = []
   let most = 0
-  const receiver = await startReceiver(t, (_request, reply) => {
-    held.push(reply)
-    most = Math.max(most, held.length)
-    reply.once('close', () => {
-      const place = held.indexOf(reply)
-      if (place >= 0) held.splice(place, 1)
-    })
+  const receiver = await openReceiver({
+    answer: () =>
+      new Promise((resolve) => {
+        held.push(() => resolve(200))
+        most = Math.max(most, held.length)
+      }),
   })
-  return {
-    ...receiver,
-    held,
-    most: () => most,
-    answerOne: () => void held.shift()?.writeHead(200).end(),
-  }
+  t.teardown(() => receiver.close())
+  return { ...receiver, held, most: () => most, answerOne: () => held.shift()?.() }
 }

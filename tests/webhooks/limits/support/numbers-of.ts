@@ -1,7 +1,7 @@
-import type { Received } from '../../support/receiver.ts'
+import type { ReceivedRequest } from '@svc/core/testing'
 
 /** The `n` of each payload. */
-export const numbersOf = (requests: readonly Received[]): number[] =>
-  requests.map(({ body }) => JSON.parse(body).payload.n as number)
+export const numbersOf = (requests: readonly ReceivedRequest[]): number[] =>
+  requests.map(({ body }) => body.payload.n as number)
 
 export const upTo = (count: number): number[] => [...Array(count).keys()]

@@ -1,7 +1,7 @@
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
-import { startReceiver } from '../../support/receiver.ts'
 
 const twoAttempts = { core: { worker: { maxAttempts: 2 } } }
 
@@ -10,9 +10,10 @@ t.test(
   async (t) => {
     const { app, ask, register } = await startHost(t, twoAttempts)
     let status = 500
-    const receiver = await startReceiver(t, (_request, reply) => {
-      reply.writeHead(status).end(`answer ${receiver.requests.length}`)
+    const receiver = await openReceiver({
+      answer: ({ headers }) => ({ status, body: `answer ${headers['x-svc-attempt']}` }),
     })
+    t.teardown(() => receiver.close())
     const { id } = await register(receiver.url)
     const event = await app.svc.events.publish('order.created', { n: 1 })
     const dead = async () => (await ask('GET', `/${id}/dead-letters`)).body
@@ -52,7 +53,7 @@ t.test(
       'attempts are counted on, and each redrive gives them all again',
     )
     t.same(
-      receiver.requests.map(({ headers }) => headers['x-svc-attempt']),
+      receiver.received.map(({ headers }) => headers['x-svc-attempt']),
       ['1', '2', '3', '4', '5'],
     )
     t.equal(new Set(rows.map((row: { deliveryId: string }) => row.deliveryId)).size, 1)
@@ -63,7 +64,8 @@ t.test(
 
 t.test('dead letters are those of one webhook, newest first, in pages', async (t) => {
   const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
-  const receiver = await startReceiver(t, () => 500)
+  const receiver = await openReceiver({ answer: 500 })
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url, ['order.created'])
   const other = await register(receiver.url, ['order.shipped'])
   const dead = async (query = '') => await ask('GET', `/${id}/dead-letters${query}`)
@@ -92,7 +94,8 @@ t.test('dead letters are those of one webhook, newest first, in pages', async (t
 
 t.test('a redelivery is a delivery of its own', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
   const [first] = await until(
@@ -103,9 +106,9 @@ t.test('a redelivery is a delivery of its own', async (t) => {
   const { status, body } = await ask('POST', `/${id}/deliveries/${first.deliveryId}/redeliver`)
   t.equal(status, 202)
   t.not(body.deliveryId, first.deliveryId)
-  const [, second] = await receiver.got(2)
+  const [, second] = await receiver.waitFor(2)
   t.match(second!.headers, { 'x-svc-delivery-id': body.deliveryId, 'x-svc-attempt': '1' })
-  t.same(JSON.parse(second!.body), { event: 'order.created', payload: { n: 1 }, ...body })
+  t.same(second!.body, { event: 'order.created', payload: { n: 1 }, ...body })
 
   const of = { webhookId: id, deliveryId: body.deliveryId }
   const third = await app.svc.actions.call('__svc.webhooks.redeliver', of).catch(async () => {
@@ -115,20 +118,22 @@ t.test('a redelivery is a delivery of its own', async (t) => {
     )
     return app.svc.actions.call('__svc.webhooks.redeliver', of)
   })
-  t.equal((await receiver.got(3))[2]!.headers['x-svc-delivery-id'], third.deliveryId)
+  t.equal((await receiver.waitFor(3))[2]!.headers['x-svc-delivery-id'], third.deliveryId)
 })
 
 t.test('a test event reaches one webhook alone, and can be redelivered', async (t) => {
   const { ask, register, app } = await startHost(t)
-  const receiver = await startReceiver(t)
-  const other = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
+  const other = await openReceiver()
+  t.teardown(() => other.close())
   const { id } = await register(receiver.url, ['order.created'])
   await register(other.url)
 
   const { status, body } = await ask('POST', `/${id}/test`)
   t.equal(status, 202)
-  const [request] = await receiver.got(1)
-  t.match(JSON.parse(request!.body), { event: 'webhook.test', payload: { webhookId: id }, ...body })
+  const [request] = await receiver.waitFor(1)
+  t.match(request!.body, { event: 'webhook.test', payload: { webhookId: id }, ...body })
   const [row] = await until(
     async () => (await ask('GET', `/${id}/deliveries`)).body,
     (rows) => rows.length === 1,
@@ -144,7 +149,7 @@ t.test('a test event reaches one webhook alone, and can be redelivered', async (
     webhookId: id,
     deliveryId: row.deliveryId,
   })
-  const [, again] = await receiver.got(2)
-  t.same(JSON.parse(again!.body).payload, row.payload)
-  t.equal(other.requests.length, 0)
+  const [, again] = await receiver.waitFor(2)
+  t.same(again!.body.payload, row.payload)
+  t.equal(other.received.length, 0)
 })

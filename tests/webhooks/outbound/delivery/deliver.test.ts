@@ -1,19 +1,20 @@
 import t from 'tap'
 import { verifyDelivery } from '@svc/webhooks/receiver'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
-import { startReceiver } from '../../support/receiver.ts'
 
 t.test('a published event reaches the webhook that wants it, signed, and is logged', async (t) => {
   const host = await startHost(t)
-  const receiver = await startReceiver(t, (_request, reply) => void reply.end('thanks'))
+  const receiver = await openReceiver({ answer: { body: 'thanks' } })
+  t.teardown(() => receiver.close())
   const { id, secret } = await host.register(receiver.url, ['order.created'])
 
   const event = await host.app.svc.events.publish('order.created', { id: 42 })
   await host.app.svc.events.publish('order.shipped', { id: 42 })
 
-  const [request] = await receiver.got(1)
-  const { headers, body } = request!
+  const [request] = await receiver.waitFor(1)
+  const { headers, raw: body } = request!
   const delivery = verifyDelivery({ headers, body, secret })
   t.match(delivery, { event: 'order.created', payload: { id: 42 } })
   t.match(headers, {

@@ -1,9 +1,9 @@
 /** Redeliveries to another address than that of the webhook. */
 import t, { type Test } from 'tap'
 import { verifyDelivery } from '@svc/receiver'
+import { receiver as openReceiver, type ReceivedRequest } from '@svc/core/testing'
 import { until } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
-import { startReceiver } from '../../support/receiver.ts'
 
 interface Row {
   deliveryId: string
@@ -18,7 +18,8 @@ async function startFailing(t: Test) {
     core: { worker: { maxAttempts: 1, retryDelaySeconds: 0 } },
     autoDisable: { failingForSeconds: 3600 },
   })
-  const own = await startReceiver(t, () => 503)
+  const own = await openReceiver({ answer: 503 })
+  t.teardown(() => own.close())
   const webhook = await host.app.svc.webhooks.register({
     url: own.url,
     events: ['*'],
@@ -39,11 +40,12 @@ t.test('a delivery goes to another address, signed, though its webhook is paused
   const { app, own, webhook, log, redeliver, shown } = await startFailing(t)
   const { id, secret } = webhook
   await app.svc.webhooks.update({ id, active: false })
-  const other = await startReceiver(t)
+  const other = await openReceiver()
+  t.teardown(() => other.close())
   const answer = await redeliver({ url: other.url })
   t.equal(answer.status, 202)
-  const [{ headers, body }] = (await other.got(1)) as [(typeof other.requests)[0]]
-  t.match(verifyDelivery({ headers, body: Buffer.from(body), secret }), { payload: { n: 1 } })
+  const [{ headers, raw }] = (await other.waitFor(1)) as [ReceivedRequest]
+  t.match(verifyDelivery({ headers, body: Buffer.from(raw), secret }), { payload: { n: 1 } })
   t.equal(headers.authorization, 'Bearer of the receiver', 'sent with each attempt')
 
   const rows = await until(log, (found) => found.length === 2)
@@ -61,7 +63,8 @@ t.test('failures at another address do not change the webhook’s health', async
   const { app, own, webhook, log, redeliver, shown } = await startFailing(t)
   const before = await shown()
   // Ten failures would open the circuit of a receiver, and a 410 would pause the webhook.
-  const gone = await startReceiver(t, () => 410)
+  const gone = await openReceiver({ answer: 410 })
+  t.teardown(() => gone.close())
   for (let n = 0; n < 12; n++) t.equal((await redeliver({ url: gone.url })).status, 202)
   await until(log, (rows) => rows.filter(({ status }) => status === 'dead').length === 13)
   t.same(await shown(), before)
@@ -69,19 +72,20 @@ t.test('failures at another address do not change the webhook’s health', async
   const letters = await app.svc.webhooks.listDeadLetters(webhook.id)
   t.equal(letters.filter(({ url }) => url === gone.url).length, 12)
   t.same(await app.svc.webhooks.redrive(webhook.id), { redriven: 13 })
-  await gone.got(24)
-  await own.got(2)
+  await gone.waitFor(24)
+  await own.waitFor(2)
   await app.svc.events.publish('order.created', { n: 2 })
-  await own.got(3)
+  await own.waitFor(3)
 })
 
 t.test('an ordered webhook does not wait for an answer from another address', async (t) => {
   const { app, own, redeliver } = await startFailing(t)
-  const silent = await startReceiver(t, () => {})
+  const silent = await openReceiver({ answer: 'timeout' })
+  t.teardown(() => silent.close())
   await redeliver({ url: silent.url })
-  await silent.got(1)
+  await silent.waitFor(1)
   await app.svc.events.publish('order.created', { n: 2 })
-  await own.got(2)
+  await own.waitFor(2)
 })
 
 t.test('another address is judged as that of a webhook is', async (t) => {

@@ -1,13 +1,14 @@
 import Fastify from 'fastify'
 import t from 'tap'
 import { svcCore } from '@svc/core'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
-import { startReceiver } from '../../support/receiver.ts'
 
 t.test('a process that has only core publishes to the same webhooks', async (t) => {
   const host = await startHost(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   await host.register(receiver.url, ['order.created'])
 
   const publisher = Fastify()
@@ -16,21 +17,23 @@ t.test('a process that has only core publishes to the same webhooks', async (t) 
   await publisher.register(svcCore, { database, worker: { enabled: false } })
   await publisher.ready()
   await publisher.svc.events.publish('order.created', { n: 1 })
-  const [request] = await receiver.got(1)
-  t.same(JSON.parse(request!.body).payload, { n: 1 })
+  const [request] = await receiver.waitFor(1)
+  t.same(request!.body.payload, { n: 1 })
 
   const { id } = (await host.ask('GET', '')).body[0]
   await host.ask('DELETE', `/${id}`)
-  const second = await startReceiver(t)
+  const second = await openReceiver()
+  t.teardown(() => second.close())
   await host.register(second.url)
   await publisher.svc.events.publish('order.created', { n: 2 })
-  await second.got(1)
-  t.equal(receiver.requests.length, 1)
+  await second.waitFor(1)
+  t.equal(receiver.received.length, 1)
 })
 
 t.test('an event that is published twice under one id is delivered once', async (t) => {
   const { app, register } = await startHost(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   await register(receiver.url)
   t.match(await app.svc.events.publish('order.created', { n: 1 }, { id: '42' }), {
     duplicate: false,
@@ -41,32 +44,34 @@ t.test('an event that is published twice under one id is delivered once', async 
   t.match(await app.svc.events.publish('order.shipped', { n: 3 }, { id: '42' }), {
     duplicate: false,
   })
-  const requests = await receiver.got(2)
+  const requests = await receiver.waitFor(2)
   t.same(
-    requests.map(({ body }) => JSON.parse(body).payload.n).toSorted((a, b) => a - b),
+    requests.map(({ body }) => body.payload.n as number).toSorted((a, b) => a - b),
     [1, 3],
   )
 })
 
 t.test('events that are not allowed are not delivered, also to webhooks with "*"', async (t) => {
   const { app, register } = await startHost(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   await register(receiver.url)
   await app.svc.events.publish('order.lost', {})
   await app.svc.events.publish('order.created', {})
-  await receiver.got(1)
+  await receiver.waitFor(1)
   const { rows } = await app.svc.database.query(
     'select count(*)::int from svc_jobs.job where name = $1',
     ['__svc.webhooks.deliver'],
   )
   t.ok(rows[0].count <= 1)
-  t.equal(receiver.requests[0]!.headers['x-svc-event'], 'order.created')
+  t.equal(receiver.received[0]!.headers['x-svc-event'], 'order.created')
 })
 
 t.test('10 000 webhooks on one event each get it once', async (t) => {
   const many = 10_000
   const { app, register } = await startHost(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   // Registered as the operation does it, but in two statements.
   await app.svc.database.query(
@@ -93,6 +98,6 @@ t.test('10 000 webhooks on one event each get it once', async (t) => {
     100,
   )
   t.same(delivered.rows[0], { count: many, webhooks: many })
-  t.equal(new Set(receiver.requests.map(({ path }) => path)).size, many)
-  t.equal(new Set(receiver.requests.map(({ headers }) => headers['x-svc-delivery-id'])).size, many)
+  t.equal(new Set(receiver.received.map(({ url }) => url)).size, many)
+  t.equal(new Set(receiver.received.map(({ headers }) => headers['x-svc-delivery-id'])).size, many)
 })

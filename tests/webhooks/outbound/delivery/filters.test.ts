@@ -1,15 +1,17 @@
 import t from 'tap'
+import { receiver as openReceiver, type ReceivedRequest } from '@svc/core/testing'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
-import { startReceiver } from '../../support/receiver.ts'
 
-const payloadsOf = (requests: { body: string }[]) =>
-  requests.map(({ body }) => JSON.parse(body).payload.total as number).toSorted((a, b) => a - b)
+const payloadsOf = (requests: ReceivedRequest[]) =>
+  requests.map(({ body }) => body.payload.total as number).toSorted((a, b) => a - b)
 
 t.test('a webhook is sent the events that its filter matches', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const all = await startReceiver(t)
-  const large = await startReceiver(t)
+  const all = await openReceiver()
+  t.teardown(() => all.close())
+  const large = await openReceiver()
+  t.teardown(() => large.close())
   await register(all.url, ['order.created'])
   const { body } = await ask('POST', '', {
     url: large.url,
@@ -19,8 +21,8 @@ t.test('a webhook is sent the events that its filter matches', async (t) => {
   const publish = (total: number) => app.svc.events.publish('order.created', { total })
 
   for (const total of [50, 100, 150]) await publish(total)
-  t.strictSame(payloadsOf(await all.got(3)), [50, 100, 150])
-  t.strictSame(payloadsOf(await large.got(2)), [100, 150])
+  t.strictSame(payloadsOf(await all.waitFor(3)), [50, 100, 150])
+  t.strictSame(payloadsOf(await large.waitFor(2)), [100, 150])
   t.equal(
     (
       await app.svc.database.query('select from svc_jobs.job where data @> $1', [
@@ -35,27 +37,29 @@ t.test('a webhook is sent the events that its filter matches', async (t) => {
     await app.svc.events.publish('order.created', { total: 20 }, { db })
     await app.svc.events.publish('order.created', { total: 200 }, { db })
   })
-  t.strictSame(payloadsOf(await large.got(3)), [20, 100, 150])
+  t.strictSame(payloadsOf(await large.waitFor(3)), [20, 100, 150])
 
   await ask('PATCH', `/${body.id}`, { filter: null })
   await publish(300)
-  t.strictSame(payloadsOf(await large.got(4)), [20, 100, 150, 300])
+  t.strictSame(payloadsOf(await large.waitFor(4)), [20, 100, 150, 300])
 })
 
 t.test('a webhook keeps its filter when it is paused and resumed', async (t) => {
   const { app, ask } = await startHost(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const filter = { payload: { total: { $gte: 100 } } }
   const { body } = await ask('POST', '', { url: receiver.url, events: ['order.created'], filter })
   await ask('PATCH', `/${body.id}`, { active: false })
   await ask('PATCH', `/${body.id}`, { active: true })
   await Promise.all([50, 150].map((total) => app.svc.events.publish('order.created', { total })))
-  t.strictSame(payloadsOf(await receiver.got(1)), [150])
+  t.strictSame(payloadsOf(await receiver.waitFor(1)), [150])
 })
 
 t.test('events that are published at once are each decided, by name and tenant', async (t) => {
   const { app, register } = await startHost(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const filter = { payload: { total: { $gte: 100 } } }
   const { webhooks, events } = app.svc
   await register(receiver.url, ['order.shipped'])
@@ -73,7 +77,7 @@ t.test('events that are published at once are each decided, by name and tenant',
     events.publish('order.shipped', { total: total + 3 }),
   ])
   await Promise.all(published)
-  t.strictSame(payloadsOf(await receiver.got(6)), [53, 150, 151, 151, 152, 153])
+  t.strictSame(payloadsOf(await receiver.waitFor(6)), [53, 150, 151, 151, 152, 153])
 })
 
 t.test('a thousand filters are decided as an event is published', async (t) => {
@@ -110,13 +114,14 @@ t.test('a thousand filters are decided as an event is published', async (t) => {
 
 t.test('a webhook of the operator gets the tenant of an event', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url, ['order.created'])
   await app.svc.events.publish('order.created', { total: 1 }, { id: 'x', tenant: 'acme' })
   await app.svc.events.publish('order.created', { total: 2 }, { id: 'x' })
-  const requests = await receiver.got(2)
+  const requests = await receiver.waitFor(2)
   const tenants = new Map(
-    requests.map(({ body, headers }) => [JSON.parse(body).payload.total, headers['x-svc-tenant']]),
+    requests.map(({ body, headers }) => [body.payload.total, headers['x-svc-tenant']]),
   )
   t.strictSame(tenants.get(1), 'acme')
   t.strictSame(tenants.get(2), undefined)
@@ -132,8 +137,10 @@ t.test('a webhook of the operator gets the tenant of an event', async (t) => {
 
 t.test('a filter that this version cannot read matches nothing, and is logged', async (t) => {
   const { app, register } = await startHost(t)
-  const all = await startReceiver(t)
-  const later = await startReceiver(t)
+  const all = await openReceiver()
+  t.teardown(() => all.close())
+  const later = await openReceiver()
+  t.teardown(() => later.close())
   await register(all.url)
   const { id } = await app.svc.webhooks.register({
     url: later.url,
@@ -150,11 +157,11 @@ t.test('a filter that this version cannot read matches nothing, and is logged', 
   app.log.warn = (details: object) => void warned.push(details as Record<string, unknown>)
   await app.svc.events.publish('order.created', { total: 1 })
   await app.svc.transaction((db) => app.svc.events.publish('order.created', { total: 2 }, { db }))
-  t.strictSame(payloadsOf(await all.got(2)), [1, 2])
+  t.strictSame(payloadsOf(await all.waitFor(2)), [1, 2])
   const { rows } = await app.svc.database.query(
     `select data ->> 'target' as target from svc_jobs.job where data ->> 'target' = $1`,
     [id],
   )
-  t.same([...rows, ...later.requests], [])
+  t.same([...rows, ...later.received], [])
   t.same(warned, [{ recipient: id }], 'once, and not for each event')
 })

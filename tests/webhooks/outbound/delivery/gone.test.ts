@@ -1,13 +1,14 @@
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
-import { startReceiver } from '../../support/receiver.ts'
 
 t.test(
   'with deactivateOnGone a 410 pauses the webhook, and the delivery is a dead letter at once',
   async (t) => {
     const { app, ask, register } = await startHost(t, { deactivateOnGone: true })
-    const receiver = await startReceiver(t, () => 410)
+    const receiver = await openReceiver({ answer: 410 })
+    t.teardown(() => receiver.close())
     const { id } = await register(receiver.url)
     await app.svc.events.publish('order.created', { n: 1 })
 
@@ -29,16 +30,16 @@ t.test(
     )
     t.match(letters.body, [{ status: 'dead', statusCode: 410, attempt: 1, payload: { n: 1 } }])
     await app.svc.events.publish('order.created', { n: 2 })
-    t.equal(receiver.requests.length, 1)
+    t.equal(receiver.received.length, 1)
   },
 )
 
 t.test('without deactivateOnGone a 410 is a failure like others', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const answers = [410, 200]
-  const receiver = await startReceiver(t, () => answers.shift()!)
+  const receiver = await openReceiver({ answer: [410, 200] })
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', {})
-  await receiver.got(2)
+  await receiver.waitFor(2)
   t.equal((await ask('GET', `/${id}`)).body.active, true)
 })

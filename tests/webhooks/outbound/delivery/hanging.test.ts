@@ -1,7 +1,7 @@
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
-import { startReceiver } from '../../support/receiver.ts'
 
 // What docs/fairness.md promises beside endpoints that hang, at three concurrencies.
 
@@ -26,33 +26,36 @@ for (const concurrency of [32, 64, 256]) {
       return rows[0].count as number
     }
 
-    const hanging = await startReceiver(t, () => {})
-    for (let n = 0; n < HANGING; n++) await register(`${hanging.url}/${n}`, ['order.created'])
+    const hanging = await openReceiver({ answer: 'timeout' })
+    t.teardown(() => hanging.close())
+    for (let n = 0; n < HANGING; n++) await register(`${hanging.url}${n}`, ['order.created'])
     await publish('order.created', 5)
     await until(openCircuits, (count) => count >= HANGING)
 
-    const healthy = await startReceiver(t)
+    const healthy = await openReceiver()
+    t.teardown(() => healthy.close())
     await register(healthy.url, ['order.shipped'])
     await publish('order.shipped', 10)
-    t.ok(await healthy.got(10), 'a webhook that answers gets its deliveries')
+    t.ok(await healthy.waitFor(10), 'a webhook that answers gets its deliveries')
 
     // What a paused webhook has waiting comes when it is resumed.
-    const resumed = await startReceiver(t)
+    const resumed = await openReceiver()
+    t.teardown(() => resumed.close())
     const { id } = await register(resumed.url, ['order.shipped'])
     await publish('order.shipped', 1)
-    await resumed.got(1)
+    await resumed.waitFor(1)
     await ask('PATCH', `/${id}`, { active: false })
     for (let n = 0; n < 20; n++) await ask('POST', `/${id}/test`)
     await ask('PATCH', `/${id}`, { active: true })
-    t.ok(await resumed.got(21), 'so does one that was resumed')
+    t.ok(await resumed.waitFor(21), 'so does one that was resumed')
 
     // What an endpoint that was down has waiting comes when it is up.
-    let isUp = false
-    const recovered = await startReceiver(t, () => (isUp ? 200 : 500))
+    const recovered = await openReceiver({ answer: 500 })
+    t.teardown(() => recovered.close())
     await register(recovered.url, ['order.shipped'])
     await publish('order.shipped', BACKLOG)
     await until(openCircuits, (count) => count > HANGING)
-    isUp = true
+    recovered.answer(200)
     await until(
       async () => (await deliveredTo(app.svc.database, recovered.url)) === BACKLOG,
       Boolean,

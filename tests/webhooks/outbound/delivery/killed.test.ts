@@ -2,11 +2,11 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { useCore } from '@svc/core/internal'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { recordCrashedAttempts } from '../../../../packages/webhooks/src/outbound/delivery/crashed-attempts.ts'
 import { bringLostJobsBack } from '../../../core/support/lost-jobs.ts'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
-import { startReceiver } from '../../support/receiver.ts'
 
 async function startWorker(t: Test, database: string, maxAttempts = 5): Promise<{ kill(): void }> {
   const process = new URL('../../support/worker-process.ts', import.meta.url)
@@ -22,14 +22,14 @@ t.test(
     const { app, ask, register, database } = await startHost(t, {
       core: { worker: { enabled: false } },
     })
-    let killed = false
-    const receiver = await startReceiver(t, () => (killed ? 200 : undefined))
+    const receiver = await openReceiver({ answer: 'timeout' })
+    t.teardown(() => receiver.close())
     const { id } = await register(receiver.url)
     const first = await startWorker(t, database)
     for (let n = 0; n < 5; n++) await app.svc.events.publish('order.created', { n })
-    await receiver.got(5)
+    await receiver.waitFor(5)
 
-    killed = true
+    receiver.answer(200)
     first.kill()
     await startWorker(t, database)
     await bringLostJobsBack(app)
@@ -41,7 +41,7 @@ t.test(
     for (const row of of('delivered')) t.match(row, { attempt: 2, statusCode: 200 })
     for (const row of of('failed')) t.match(row, { attempt: 1, statusCode: null, error: 'lost' })
     const ids = (from: number, to: number) =>
-      receiver.requests.slice(from, to).map(({ headers }) => headers['x-svc-delivery-id'])
+      receiver.received.slice(from, to).map(({ headers }) => headers['x-svc-delivery-id'])
     t.same(new Set(ids(0, 5)), new Set(ids(5, 10)))
   },
 )
@@ -50,12 +50,13 @@ t.test('every attempt is recorded whose process died, however many in a row', as
   const { app, ask, register, database } = await startHost(t, {
     core: { worker: { enabled: false } },
   })
-  const receiver = await startReceiver(t, () => (receiver.requests.length > 2 ? 200 : undefined))
+  const receiver = await openReceiver({ answer: ['timeout', 'timeout', 200] })
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
   for (const attempt of [1, 2]) {
     const worker = await startWorker(t, database)
-    await receiver.got(attempt)
+    await receiver.waitFor(attempt)
     worker.kill()
     await bringLostJobsBack(app)
   }
@@ -74,11 +75,12 @@ t.test('an attempt that was the last one is recorded too', async (t) => {
   const { app, ask, register, database } = await startHost(t, {
     core: { worker: { enabled: false, maxAttempts: 1 } },
   })
-  const receiver = await startReceiver(t, () => {})
+  const receiver = await openReceiver({ answer: 'timeout' })
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   const worker = await startWorker(t, database, 1)
   const event = await app.svc.events.publish('order.created', { n: 1 })
-  await receiver.got(1)
+  await receiver.waitFor(1)
   worker.kill()
   await startWorker(t, database, 1)
   await bringLostJobsBack(app)

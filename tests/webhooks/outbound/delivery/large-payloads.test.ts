@@ -1,7 +1,7 @@
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
-import { startReceiver } from '../../support/receiver.ts'
 
 const MEBIBYTE = 1024 * 1024
 
@@ -9,14 +9,15 @@ t.test(
   'large payloads arrive whole, and a page of the log is bounded by their bytes',
   async (t) => {
     const { app, ask, register } = await startHost(t)
-    const receiver = await startReceiver(t)
+    const receiver = await openReceiver()
+    t.teardown(() => receiver.close())
     const { id } = await register(receiver.url)
     const text = 'x'.repeat(3 * MEBIBYTE)
     for (let n = 0; n < 12; n++) await app.svc.events.publish('order.created', { n, text })
 
-    const requests = await receiver.got(12)
+    const requests = await receiver.waitFor(12)
     const numbers = requests.map(({ body }) => {
-      const { payload } = JSON.parse(body)
+      const { payload } = body
       t.equal(payload.text.length, text.length)
       return payload.n
     })

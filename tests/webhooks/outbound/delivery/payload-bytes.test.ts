@@ -1,7 +1,7 @@
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
-import { startReceiver } from '../../support/receiver.ts'
 
 const ODD = [
   '{"b":1,"a":2,"10":3,"2":4}',
@@ -20,15 +20,16 @@ const ODD = [
 
 t.test('payloads arrive, and are shown in the log, as the text that was published', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   const { useCore } = await import('@svc/core/internal')
   const core = await useCore(app)
   for (const text of ODD) await core.bus.publishText('order.created', text)
 
-  const requests = await receiver.got(ODD.length)
-  const payloads = requests.map(({ body }) =>
-    body.slice('{"event":"order.created","payload":'.length, body.lastIndexOf(',"deliveryId"')),
+  const requests = await receiver.waitFor(ODD.length)
+  const payloads = requests.map(({ raw }) =>
+    raw.slice('{"event":"order.created","payload":'.length, raw.lastIndexOf(',"deliveryId"')),
   )
   t.same(payloads.toSorted(), ODD.toSorted())
 
@@ -44,10 +45,11 @@ t.test('payloads arrive, and are shown in the log, as the text that was publishe
 
 t.test('what JSON can write arrives as JSON writes it', async (t) => {
   const { app, register } = await startHost(t)
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   await register(receiver.url)
   const payload = { at: new Date(0), lone: '\ud800', nul: '\0', deep: [[[{}]]], none: undefined }
   await app.svc.events.publish('order.created', payload)
-  const [{ body } = { body: '' }] = await receiver.got(1)
-  t.ok(body.startsWith(`{"event":"order.created","payload":${JSON.stringify(payload)},`))
+  const [{ raw } = { raw: '' }] = await receiver.waitFor(1)
+  t.ok(raw.startsWith(`{"event":"order.created","payload":${JSON.stringify(payload)},`))
 })

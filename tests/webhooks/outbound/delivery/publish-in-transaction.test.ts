@@ -8,9 +8,9 @@ import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import type { Db } from '@svc/core'
 import { fromDrizzle, fromKnex, fromKysely, fromPostgresJs, fromPrisma } from '@svc/core/adapters'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost, type Host } from '../../support/host.ts'
 import { openPrisma } from '../../support/prisma.ts'
-import { startReceiver } from '../../support/receiver.ts'
 
 const orders = pgTable('orders', { id: integer() })
 
@@ -108,7 +108,8 @@ for (const [name, placing] of Object.entries(libraries)) {
   t.test(`an event published in a transaction of ${name} is part of it`, async (t) => {
     const host = await startHost(t)
     const { database, events } = host.app.svc
-    const receiver = await startReceiver(t)
+    const receiver = await openReceiver()
+    t.teardown(() => receiver.close())
     await host.register(receiver.url)
     await database.query('create table orders (id integer primary key)')
     const place = placing(t, host)
@@ -117,8 +118,8 @@ for (const [name, placing] of Object.entries(libraries)) {
     await t.rejects(place(1, publish(1), true), { message: 'the card was refused' })
     await place(2, publish(2), false)
 
-    const [request] = await receiver.got(1)
-    t.same(JSON.parse(request!.body).payload, { id: 2 })
+    const [request] = await receiver.waitFor(1)
+    t.same(request!.body.payload, { id: 2 })
     t.same((await database.query('select id from orders')).rows, [{ id: 2 }])
     const { rows } = await database.query('select payload from svc."__svc.events"')
     t.same(rows, [{ payload: '{"id":2}' }])

@@ -1,12 +1,12 @@
 import t from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
-import { startReceiver } from '../../support/receiver.ts'
 
 t.test('a receiver that fails twice gets its delivery at the third attempt', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const answers = [500, 302, 200]
-  const receiver = await startReceiver(t, () => answers.shift()!)
+  const receiver = await openReceiver({ answer: [500, 302, 200] })
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   await app.svc.events.publish('order.created', { n: 1 })
 
@@ -19,26 +19,23 @@ t.test('a receiver that fails twice gets its delivery at the third attempt', asy
     { attempt: 2, status: 'failed', statusCode: 302, error: 'redirect' },
     { attempt: 1, status: 'failed', statusCode: 500, error: 'http' },
   ])
-  const sent = receiver.requests.map(({ headers }) => headers)
+  const sent = receiver.received.map(({ headers }) => headers)
   t.same(
     sent.map((headers) => headers['x-svc-attempt']),
     ['1', '2', '3'],
   )
   t.equal(new Set(sent.map((headers) => headers['x-svc-delivery-id'])).size, 1)
-  t.equal(new Set(receiver.requests.map(({ body }) => body)).size, 1)
+  t.equal(new Set(receiver.received.map(({ raw }) => raw)).size, 1)
 })
 
 t.test('a receiver that was down for a while gets all that was published meanwhile', async (t) => {
   const { app, ask, register } = await startHost(t, { core: { worker: { maxAttempts: 20 } } })
-  let up = false
-  const receiver = await startReceiver(t, (_request, reply) => {
-    if (up) return 200
-    reply.destroy()
-  })
+  const receiver = await openReceiver({ answer: 'reset' })
+  t.teardown(() => receiver.close())
   const { id } = await register(receiver.url)
   for (let n = 0; n < 20; n++) await app.svc.events.publish('order.created', { n })
-  await receiver.got(20)
-  up = true
+  await receiver.waitFor(20)
+  receiver.answer(200)
 
   const list = async () => (await ask('GET', `/${id}/deliveries?status=delivered`)).body
   const delivered = await until(list, (rows) => rows.length === 20)
@@ -64,10 +61,13 @@ t.test(
       '/far': [503, '999999', 600],
       '/ignored': [500, '120', 1],
     }
-    const receiver = await startReceiver(t, ({ path }, reply) => {
-      const [status, retryAfter] = cases[path]!
-      reply.writeHead(status, { 'retry-after': retryAfter }).end()
+    const receiver = await openReceiver({
+      answer({ url }) {
+        const [status, retryAfter] = cases[url]!
+        return { status, headers: { 'retry-after': retryAfter } }
+      },
     })
+    t.teardown(() => receiver.close())
     for (const [path, [status, , seconds]] of Object.entries(cases)) {
       const { id } = await register(new URL(path, receiver.url).href)
       const { deliveryId } = await app.svc.actions.call('__svc.webhooks.test', id)
@@ -87,7 +87,8 @@ t.test('a delivery that cannot be made records why', async (t) => {
     allowedNetworks: ['127.0.0.2/32'],
     deliveryTimeoutMs: 300,
   })
-  const silent = await startReceiver(t, () => {})
+  const silent = await openReceiver({ answer: 'timeout' })
+  t.teardown(() => silent.close())
   const urls = {
     blocked: silent.url.replace('127.0.0.1', 'localhost'),
     refused: 'http://127.0.0.2:1/',
@@ -102,13 +103,14 @@ t.test('a delivery that cannot be made records why', async (t) => {
     )
     t.match(row, { event: 'webhook.test', status: 'failed', statusCode: null, error })
   }
-  t.equal(silent.requests.length, 0)
+  t.equal(silent.received.length, 0)
 })
 
 t.test('an answer that does not come in time is a timeout', async (t) => {
   const { app, ask, register } = await startHost(t, { deliveryTimeoutMs: 200 })
-  const { url } = await startReceiver(t, () => {})
-  const { id } = await register(url)
+  const receiver = await openReceiver({ answer: 'timeout' })
+  t.teardown(() => receiver.close())
+  const { id } = await register(receiver.url)
   await app.svc.actions.call('__svc.webhooks.test', id)
   const [row] = await until(
     async () => (await ask('GET', `/${id}/deliveries`)).body,
@@ -122,10 +124,11 @@ t.test(
   'a webhook may have a schedule of its own, shorter or longer than that of the host',
   async (t) => {
     const { app, ask } = await startHost(t, { core: { worker: { maxAttempts: 2 } } })
-    const receiver = await startReceiver(t, () => 500)
+    const receiver = await openReceiver({ answer: 500 })
+    t.teardown(() => receiver.close())
     const register = async (path: string, retry: object) => {
       const { body } = await ask('POST', '', {
-        url: `${receiver.url}${path}`,
+        url: new URL(path, receiver.url).href,
         events: ['order.created'],
         retry,
       })

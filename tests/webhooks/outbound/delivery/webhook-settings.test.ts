@@ -5,16 +5,16 @@ import t from 'tap'
 import { svcCore } from '@svc/core'
 import { verifyDelivery } from '@svc/receiver'
 import { svcWebhooks } from '@svc/webhooks'
+import { receiver as openReceiver } from '@svc/core/testing'
 import { freshDatabase } from '../../../support/fresh-database.ts'
 import { until } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
-import { startReceiver } from '../../support/receiver.ts'
 
 const events = ['order.created']
 
 t.test('each attempt has the headers of the webhook', async (t) => {
-  let answers = 0
-  const receiver = await startReceiver(t, () => (answers++ === 0 ? 500 : 200))
+  const receiver = await openReceiver({ answer: [500, 200] })
+  t.teardown(() => receiver.close())
   const { app } = await startHost(t)
   const { secret } = await app.svc.webhooks.register({
     url: receiver.url,
@@ -22,7 +22,7 @@ t.test('each attempt has the headers of the webhook', async (t) => {
     headers: { Authorization: 'Bearer abc', 'X-Text': 'ü' },
   })
   await app.svc.events.publish('order.created', { id: 1 })
-  for (const { headers, body } of await receiver.got(2)) {
+  for (const { headers, raw: body } of await receiver.waitFor(2)) {
     t.equal(headers.authorization, 'Bearer abc')
     t.equal(headers['x-text'], 'ü')
     t.equal(headers['content-type'], 'application/json')
@@ -31,7 +31,8 @@ t.test('each attempt has the headers of the webhook', async (t) => {
 })
 
 t.test('an attempt ends after the time of its webhook', async (t) => {
-  const receiver = await startReceiver(t, () => {})
+  const receiver = await openReceiver({ answer: 'timeout' })
+  t.teardown(() => receiver.close())
   const { app } = await startHost(t, { deliveryTimeoutMs: 60_000 })
   const { id } = await app.svc.webhooks.register({ url: receiver.url, events, timeoutMs: 200 })
   const attempt = await app.svc.webhooks.deliver({
@@ -46,7 +47,8 @@ t.test('an attempt ends after the time of its webhook', async (t) => {
 })
 
 t.test('a transform makes the body that is signed and sent', async (t) => {
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { app } = await startHost(t, {
     transforms: {
       xml: async ({ event, payload, tenant, deliveryId }) => ({
@@ -63,20 +65,25 @@ t.test('a transform makes the body that is signed and sent', async (t) => {
     headers,
     transform: 'xml',
   })
+  receiver.secret = secret
   await app.svc.events.publish('order.created', { id: 7 })
-  const [request] = await receiver.got(1)
+  const [request] = await receiver.waitFor(1)
   const deliveryId = request!.headers['x-svc-delivery-id']
-  t.equal(request!.body, `<order.created id="7" tenant="null">${deliveryId}</order.created>`)
+  t.equal(request!.raw, `<order.created id="7" tenant="null">${deliveryId}</order.created>`)
   t.match(request!.headers, {
     'content-type': 'text/xml',
     'x-one': 'transform',
     'x-two': 'webhook',
   })
-  t.throws(() => verifyDelivery({ ...request!, secret }), { code: 'SVC_DELIVERY_BODY_NOT_JSON' })
+  t.equal(request!.verified, true)
+  t.throws(() => verifyDelivery({ ...request!, body: request!.raw, secret }), {
+    code: 'SVC_DELIVERY_BODY_NOT_JSON',
+  })
 })
 
 t.test('null from a transform skips the delivery, and a throw is a failed attempt', async (t) => {
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   let throws = 1
   const { app } = await startHost(t, {
     transforms: {
@@ -90,7 +97,7 @@ t.test('null from a transform skips the delivery, and a throw is a failed attemp
   const { id } = await app.svc.webhooks.register({ url: receiver.url, events, transform: 'some' })
   await app.svc.events.publish('order.created', { id: 1 })
   await app.svc.events.publish('order.created', { id: 2 })
-  t.match(await receiver.got(1), [{ body: '{"id":2}', headers: { 'x-svc-attempt': '2' } }])
+  t.match(await receiver.waitFor(1), [{ raw: '{"id":2}', headers: { 'x-svc-attempt': '2' } }])
   const log = await until(
     () => app.svc.webhooks.listDeliveries(id),
     (rows) => rows.length === 3,
@@ -124,7 +131,8 @@ t.test('a transform that does not end is a failed attempt', async (t) => {
 })
 
 t.test('a host without the transform leaves the delivery to one that has it', async (t) => {
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const database = await freshDatabase(t)
   const own = { own: () => ({ body: 'own' }) }
   const first = await startHost(t, {
@@ -158,11 +166,12 @@ t.test('a host without the transform leaves the delivery to one that has it', as
     (count) => count === 1,
   )
   t.same(await without.app.svc.webhooks.listDeliveries(id), [], 'no attempt was used up')
-  t.same(receiver.requests, [])
+  t.same(receiver.received, [])
 })
 
 t.test('deliveries are signed with ed25519, and the key is shown to everyone', async (t) => {
-  const receiver = await startReceiver(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
   const { privateKey } = generateKeyPairSync('ed25519')
   const seed = privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(-32)
   const host = await startHost(t, {
@@ -174,9 +183,13 @@ t.test('deliveries are signed with ed25519, and the key is shown to everyone', a
   const answer = await host.ask('GET', '/public-keys')
   t.match(answer, { status: 200, body: { keys: [/^whpk_/] } })
   await host.register(receiver.url)
+  receiver.secret = answer.body.keys
   await host.app.svc.events.publish('order.created', { id: 1 })
-  const [request] = await receiver.got(1)
-  t.match(verifyDelivery({ ...request!, publicKey: answer.body.keys }), { payload: { id: 1 } })
+  const [request] = await receiver.waitFor(1)
+  t.equal(request!.verified, true)
+  t.match(verifyDelivery({ ...request!, body: request!.raw, publicKey: answer.body.keys }), {
+    payload: { id: 1 },
+  })
 })
 
 t.test('without the option there are no public keys', async (t) => {
