@@ -1,3 +1,4 @@
+import pg from 'pg'
 import t from 'tap'
 import { NotificationConnection } from '../../../packages/core/src/postgres/notifications.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
@@ -146,4 +147,29 @@ t.test('a notification connection that does not answer in time is replaced', asy
       () => false,
     ),
   )
+})
+
+t.test('a server that falls silent right after the connection is made is given up', async (t) => {
+  const proxy = await proxyPostgres(t, await freshDatabase(t))
+  const { connect } = pg.Client.prototype as {
+    connect: (this: pg.Client) => Promise<pg.Client>
+  }
+  let isFirst = true
+  t.intercept(pg.Client.prototype, 'connect', {
+    async value(this: pg.Client) {
+      await connect.call(this)
+      if (isFirst) proxy.silence()
+      isFirst = false
+    },
+  })
+  const errors: Error[] = []
+  const line = new NotificationConnection({ connectionString: proxy.url }, true, (error) =>
+    errors.push(error),
+  )
+  t.teardown(() => line.close())
+  line.listen('a', () => {})
+  await until(() => errors.length > 0)
+  t.match(errors[0], { message: 'Query read timeout' })
+  proxy.mend()
+  await until(() => line.session !== undefined)
 })

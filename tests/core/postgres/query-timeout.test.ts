@@ -1,6 +1,7 @@
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createActions } from '../../../packages/core/src/actions/actions.ts'
+import { connectWithin } from '../../../packages/core/src/postgres/connect-within.ts'
 import { isConnectionError } from '../../../packages/core/src/postgres/connection-errors.ts'
 import {
   withQueryTimeout,
@@ -76,4 +77,16 @@ t.test('an action rejects with the error of its route while Postgres is unavaila
     cause: away,
   })
   await t.rejects(actions.call('test.wrong'), { message: 'x' })
+})
+
+t.test('the wait for a connection of a pool without a limit of its own ends', async (t) => {
+  const pool = await poolOf(t)
+  const only = await pool.connect()
+  const error = await connectWithin(pool, 50).catch((reason: unknown) => reason)
+  t.ok(isConnectionError(error), 'as if the server were away')
+  only.release()
+  await until(() => pool.idleCount === 1)
+  t.equal(pool.waitingCount, 0, 'what came too late has been given back')
+  const next = await connectWithin(pool)
+  next.release()
 })

@@ -165,13 +165,12 @@ export class NotificationConnection implements Notifications {
     )
     try {
       await client.connect()
+      const db = withQueryTimeout(client, QUERY_TIMEOUT_MS)
       // A statement that timed out ends in the server too. A pooler would keep this setting for
       // other clients.
-      if (this.#canListen) await client.query(`set statement_timeout = ${QUERY_TIMEOUT_MS}`)
+      if (this.#canListen) await db.query(`set statement_timeout = ${QUERY_TIMEOUT_MS}`)
       for (const channel of this.#canListen ? this.#listeners.keys() : []) {
-        await withQueryTimeout(client, QUERY_TIMEOUT_MS).query(
-          `listen ${pg.escapeIdentifier(channel)}`,
-        )
+        await db.query(`listen ${pg.escapeIdentifier(channel)}`)
       }
       this.#client = client
       this.#failures = 0

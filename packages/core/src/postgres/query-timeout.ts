@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { connectWithin } from './connect-within.ts'
 import type { Db } from './transaction.ts'
 
 /** A pool or a client of pg. */
@@ -38,7 +39,7 @@ export function poolWithQueryTimeout(
 ): Db {
   return {
     async query(statement: string | object, values?: unknown[]) {
-      const client = await pool.connect()
+      const client = await connectWithin(pool)
       let broken: Error | undefined
       const onError = (error: Error) => {
         broken = error

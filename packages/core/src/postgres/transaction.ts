@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { TransactionRolledBack } from '../errors.ts'
+import { connectWithin } from './connect-within.ts'
 import { withQueryTimeout, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
 import { isConnectionError } from './connection-errors.ts'
 
@@ -69,7 +70,7 @@ async function onConnection<T>(
   timeoutMs: number,
   work: (client: pg.PoolClient, db: Db) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect()
+  const client = await connectWithin(pool)
   let broken: Error | undefined
   // pg-pool takes its own listener off a client that is out: without this one a connection that
   // drops in the middle would end the process.

@@ -1,0 +1,28 @@
+/**
+ * A connection of a pool, or an error in time. A pool that the host made may wait without end: for a
+ * free connection, or for a server that accepts a connection and then says nothing.
+ */
+import type pg from 'pg'
+
+const CONNECT_MS = 15_000
+
+/** @throws an error as pg-pool's own where none was to be had within `ms` */
+export async function connectWithin(pool: pg.Pool, ms = CONNECT_MS): Promise<pg.PoolClient> {
+  // Such a pool has a limit of its own.
+  if (pool.options?.connectionTimeoutMillis) return pool.connect()
+  const connecting = pool.connect()
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    late.reject(new Error('timeout exceeded when trying to connect'))
+    // A connection that comes later is nobody's: it goes back.
+    connecting.then(
+      (client) => client.release(),
+      () => {},
+    )
+  }, ms)
+  try {
+    return await Promise.race([connecting, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
