@@ -2,17 +2,20 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import type { Test } from 'tap'
 
 export interface PostgresProxy {
   /** The connection string to use instead. */
   url: string
   /** Breaks all connections; new ones are refused until `mend`. */
   cut(): void
+  /** Resets all connections (RST, as a middlebox that lost its table does); new ones are let through. */
+  reset(): void
   /** Accepts connections and drops all data, as a network that loses packets. */
   silence(): void
   /** All that is sent arrives `ms` milliseconds late. */
   delay(ms: number): void
+  /** What ends a transaction reaches Postgres `ms` milliseconds late: its locks are held meanwhile. */
+  slowCommits(ms: number): void
   mend(): void
   connections(): number
 }
@@ -26,6 +29,11 @@ export interface ProxyOptions {
   fullFor?: number
 }
 
+/** What is needed of tap's `t`. */
+interface Test {
+  teardown(end: () => void): unknown
+}
+
 export async function proxyPostgres(
   t: Test,
   database: string,
@@ -35,6 +43,7 @@ export async function proxyPostgres(
   const sockets = new Set<Socket>()
   let state: 'open' | 'cut' | 'silent' = 'open'
   let delayMs = 0
+  let commitMs = 0
   const server = createServer((client) => {
     if (state === 'cut') return client.destroy()
     const upstream = connect(Number(target.port || 5432), target.hostname)
@@ -53,10 +62,12 @@ export async function proxyPostgres(
       let order = Promise.resolve<unknown>(undefined)
       return from.on('data', (bytes) => {
         if (state === 'silent') return
-        if (delayMs === 0 && late === 0) return void to.write(bytes)
+        const isCommit = commitMs > 0 && from === client && /commit/i.test(bytes.toString('latin1'))
+        const lateMs = isCommit ? commitMs : delayMs
+        if (lateMs === 0 && late === 0) return void to.write(bytes)
         late++
         order = order
-          .then(() => setTimeout(delayMs))
+          .then(() => setTimeout(lateMs))
           .then(() => {
             late--
             to.write(bytes)
@@ -92,14 +103,21 @@ export async function proxyPostgres(
   return {
     url: String(url),
     cut,
+    reset() {
+      for (const socket of sockets) socket.resetAndDestroy()
+    },
     silence() {
       state = 'silent'
     },
     delay(ms) {
       delayMs = ms
     },
+    slowCommits(ms) {
+      commitMs = ms
+    },
     mend() {
       delayMs = 0
+      commitMs = 0
       // A connection that has lost bytes cannot go on.
       if (state === 'silent') endAll()
       state = 'open'

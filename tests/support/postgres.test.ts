@@ -11,14 +11,26 @@ import { startPostgres } from './postgres.ts'
 import { sweepFolders } from './postgres/folders.ts'
 import { until } from './until.ts'
 
-t.test('a test server takes settings, answers, and is removed when it is stopped', async (t) => {
-  const postgres = await startPostgres({ max_connections: '20' })
+t.test(
+  'a test server takes settings, can be restarted, and is removed when it is stopped',
+  async (t) => {
+    const postgres = await startPostgres({ max_connections: '20' })
 
-  t.same(await ask(postgres.url, 'show max_connections'), [{ max_connections: '20' }])
-  await postgres.stop()
+    t.same(await ask(postgres.url, 'show max_connections'), [{ max_connections: '20' }])
+    await ask(postgres.url, 'create table kept ()')
+    const started = 'select pg_postmaster_start_time()::text as at'
+    const [{ at: before }] = await ask(postgres.url, started)
+    postgres.restart()
+    await until(
+      () => ask(postgres.url, started).catch(() => [{ at: before }]),
+      ([{ at }]) => at !== before,
+    )
+    t.same(await ask(postgres.url, 'select from kept'), [])
+    await postgres.stop()
 
-  await t.rejects(ask(postgres.url, 'select 1'), { code: 'ECONNREFUSED' })
-})
+    await t.rejects(ask(postgres.url, 'select 1'), { code: 'ECONNREFUSED' })
+  },
+)
 
 t.test('the error of a test server that cannot start has the reason', async (t) => {
   await t.rejects(startPostgres({ max_connections: 'many' }), /max_connections/)

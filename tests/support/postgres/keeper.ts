@@ -1,5 +1,7 @@
 // Starts one Postgres, says where it is in one line of JSON, and waits for its standard input to
 // end: that is its owner's wish or its owner's death. Then it stops the server and removes its files.
+// Anything that is written to its standard input makes it shut the server down and start it again.
+import { on } from 'node:events'
 import { closeSync, writeSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 
@@ -13,16 +15,23 @@ const released = new Promise<void>((resolve) => {
   process.stdin.on('end', resolve).on('error', resolve).resume()
   process.on('SIGINT', resolve).on('SIGTERM', resolve).on('SIGHUP', resolve)
 })
+const wishes = on(process.stdin, 'data')
 
 await sweepFolders()
 const user = await unprivilegedUser()
 const folder = await makeFolder(user)
 try {
   const cluster = await makeCluster(folder, user)
-  const server = await startServer(cluster, user, settings)
+  let server = await startServer(cluster, user, settings)
+  const { port } = new URL(server.url)
   answer({ url: server.url })
-  await Promise.race([released, server.ended])
-  await server.stop()
+  for (;;) {
+    const restart = wishes.next().then(() => 'restart')
+    const next = await Promise.race([released, server.ended, restart])
+    await server.stop()
+    if (next !== 'restart') break
+    server = await startServer(cluster, user, { ...settings, port })
+  }
 } catch (error) {
   answer({ error: error instanceof Error ? error.message : String(error) })
 } finally {
