@@ -1,4 +1,4 @@
-/** What Postgres holds when the storm is over. */
+/** What Postgres holds of a schedule when the storm is over. */
 import type pg from 'pg'
 import type { Afterwards, Counted, Handled } from './ledger.ts'
 
@@ -12,11 +12,12 @@ export async function createTables(direct: pg.Pool): Promise<void> {
   )
 }
 
-export const handledIn = async (direct: pg.Pool): Promise<Handled[]> =>
-  (await direct.query<Handled>('select * from handled')).rows
+/** Empties them for the next schedule. */
+export const emptyTables = (direct: pg.Pool): Promise<unknown> =>
+  direct.query('delete from orders; delete from handled')
 
 /** Jobs of subscriptions and deliveries that are not done, and those that have died. */
-export async function jobsIn(direct: pg.Pool): Promise<{ waiting: number; dead: number }> {
+async function jobsIn(direct: pg.Pool): Promise<{ waiting: number; dead: number }> {
   const { rows } = await direct.query<{ waiting: number; dead: number }>(
     `select count(*) filter (where state < 'completed' and name not like '%.dlq')::int as waiting,
        count(*) filter (where name like '%.dlq')::int as dead
@@ -30,15 +31,16 @@ export async function jobsIn(direct: pg.Pool): Promise<{ waiting: number; dead: 
 const STATISTICS = `
   with logged as (
     select webhook_id, status, count(*) as attempts
-      from svc."__svc.webhooks.delivery_log" group by 1, 2
+      from svc."__svc.webhooks.delivery_log" where webhook_id = any($1::uuid[]) group by 1, 2
   ), counted as (
     select webhook_id, status, count(*) as attempts
-      from svc."__svc.webhooks.recent_attempts" group by 1, 2
+      from svc."__svc.webhooks.recent_attempts" where webhook_id = any($1::uuid[]) group by 1, 2
     union all
     select webhook_id, of.status, sum(of.attempts)
       from svc."__svc.webhooks.stats",
            lateral (values ('delivered', delivered), ('failed', failed - dead), ('dead', dead),
                            ('skipped', skipped)) as of (status, attempts)
+     where webhook_id = any($1::uuid[])
      group by 1, 2
   )
   select coalesce(logged.webhook_id, sums.webhook_id)::text as webhook, status,
@@ -47,15 +49,35 @@ const STATISTICS = `
     full join (select webhook_id, status, sum(attempts) as attempts
                  from counted group by 1, 2) as sums using (webhook_id, status)`
 
-export async function afterwardsIn(direct: pg.Pool): Promise<Afterwards> {
-  const { rows: orders } = await direct.query<{ id: string }>('select id from orders')
+/** @param webhooks the ids of the schedule's own */
+export async function afterwardsIn(
+  direct: pg.Pool,
+  seed: number,
+  webhooks: readonly string[],
+): Promise<Afterwards> {
+  const own = [`%-${seed}-%`]
+  // Before the jobs are counted: an order that is committed later is not expected yet.
+  const { rows: orders } = await direct.query<{ id: string }>(
+    'select id from orders where id like $1',
+    own,
+  )
   const { waiting, dead } = await jobsIn(direct)
+  const { rows: handled } = await direct.query<Handled>(
+    'select * from handled where payload_id like $1',
+    own,
+  )
+  const { rows: logged } = await direct.query<{ id: string }>(
+    `select delivery_id::text as id from svc."__svc.webhooks.delivery_log"
+      where webhook_id = any($1::uuid[]) and status = 'delivered'`,
+    [webhooks],
+  )
   return {
-    handled: await handledIn(direct),
+    handled,
     orders: orders.map(({ id }) => id),
     waiting,
     deadLetters: dead,
+    logged: logged.map(({ id }) => id),
     // In one statement: a host may roll up at any time.
-    statistics: (await direct.query<Counted>(STATISTICS)).rows,
+    statistics: (await direct.query<Counted>(STATISTICS, [webhooks])).rows,
   }
 }

@@ -1,7 +1,6 @@
 /**
- * A host of the storm, in a process of its own:
- * `node host-process.ts <database> <clock offset in ms> [other]`, the last for other options than the
- * hosts beside it have. Says its port when it is ready.
+ * A host of the storm, in a process of its own: `node host-process.ts <database> <options in JSON>`.
+ * Tells its port when it is ready, and later when it had no turn. The older version runs it too.
  */
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
@@ -9,15 +8,25 @@ import Fastify from 'fastify'
 import { svcAuth, type NewApiKey } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import { hmac, svcWebhooks, type NewWebhook } from '@svc/webhooks'
-import { SENDER_SECRET } from './sender.ts'
+import { SENDER_SECRET, type HostOptions } from './host-options.ts'
+import { MACHINE_CLOCK_MS, watchStalls } from './stalls.ts'
 
-const [database = '', offset = '0', options] = process.argv.slice(2)
-const isOther = options === 'other'
+const [database = '', options = '{}'] = process.argv.slice(2)
+const { offsetMs = 0, isOther = false } = JSON.parse(options) as HostOptions
 const LOCKOUT = { maxAttempts: 50, windowMs: 60_000, blockDurationMs: 1000 }
-if (offset !== '0') {
-  const now = Date.now.bind(Date)
-  Date.now = () => now() + Number(offset)
-}
+let offset = offsetMs
+const now = Date.now.bind(Date)
+Date.now = () => now() + offset
+// `new Date()` does not ask `Date.now`.
+globalThis.Date = new Proxy(Date, {
+  construct: (date, given: unknown[], made) =>
+    Reflect.construct(date, given.length === 0 ? [Date.now()] : given, made) as Date,
+})
+process.on('message', (told: HostOptions) => {
+  offset = told.offsetMs ?? 0
+})
+// The storm is over, however it has ended.
+process.once('disconnect', () => process.exit())
 
 const app = Fastify({ pluginTimeout: 60_000 })
 await app.register(svcCore, {
@@ -88,7 +97,20 @@ app.post<{ Body: { keyId: string } }>('/control/revoke', async ({ body }) => {
   await app.svc.auth.revokeApiKey(body.keyId)
   return {}
 })
+app.post<{ Body: { id: string } }>('/control/unregister', async ({ body }) => {
+  await app.svc.webhooks.delete(body.id)
+  return {}
+})
+app.get('/control/health', () => {
+  // An older version does not have it.
+  const { health } = app.svc as Partial<typeof app.svc>
+  return health ? health() : { ok: true }
+})
 app.get('/work', async () => ({}))
 
 await app.listen({ port: 0, host: '127.0.0.1' })
 process.send!({ port: (app.server.address() as AddressInfo).port })
+watchStalls(({ from, until }) => {
+  process.send!({ stall: { from: from + MACHINE_CLOCK_MS, until: until + MACHINE_CLOCK_MS } })
+})
+process.once('SIGTERM', () => void app.close().then(() => process.exit(0)))

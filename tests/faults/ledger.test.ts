@@ -9,7 +9,15 @@ import {
 } from './ledger.ts'
 import { violations } from './violations.ts'
 
-const quiet: Afterwards = { handled: [], orders: [], waiting: 0, deadLetters: 0, statistics: [] }
+const SEED = 7
+const quiet: Afterwards = {
+  handled: [],
+  orders: [],
+  waiting: 0,
+  deadLetters: 0,
+  logged: [],
+  statistics: [],
+}
 
 const attempt = (event: string, more: Partial<Attempt> = {}): Attempt => ({
   webhook: 'plain',
@@ -43,6 +51,7 @@ const ofWebhook = (webhook: WebhookName, count: number, apartMs: number, tookMs 
   )
 const admitted = (count: number, apartMs: number) =>
   times(count, (n) => ({ from: n * apartMs, until: n * apartMs + 5 }))
+const older = (from: number) => [{ kind: 'older version' as const, from, until: Infinity }]
 const crash = [{ kind: 'crash' as const, from: 100, until: 200 }]
 const sent = {
   sent: new Set(['s']),
@@ -79,15 +88,22 @@ const cases: [string, Partial<Ledger>, Partial<Afterwards>, RegExp[]][] = [
   ],
   [
     'an order that was rolled back came',
-    { attempts: [attempt('order-1')] },
+    { attempts: [attempt('order-7-1')] },
     {},
     [/was rolled back/],
   ],
   [
     'an order that was committed did not come',
     {},
-    { orders: ['order-1'] },
+    { orders: ['order-7-1'] },
     [/committed and not delivered/],
+  ],
+  ['an order of another schedule came late', { attempts: [attempt('order-6-1')] }, {}, []],
+  [
+    'an event was delivered, and the log has no row of it',
+    { attempts: [attempt('a')] },
+    { logged: ['delivery-b'] },
+    [/the log does not say that a was delivered to plain/],
   ],
   ['steps came in their order', { steps: ['a', 'b'], attempts: steps(110) }, {}, []],
   [
@@ -95,6 +111,18 @@ const cases: [string, Partial<Ledger>, Partial<Afterwards>, RegExp[]][] = [
     { steps: ['a', 'b'], attempts: steps(109) },
     {},
     [/b was attempted before a was delivered/],
+  ],
+  [
+    'steps came out of order before an older version came',
+    { steps: ['a', 'b'], attempts: steps(109), disturbances: older(110) },
+    {},
+    [/b was attempted before a was delivered/],
+  ],
+  [
+    'steps came out of order beside an older version',
+    { steps: ['a', 'b'], attempts: steps(109), disturbances: older(50) },
+    {},
+    [],
   ],
   [
     'a step did not come to one of three webhooks',
@@ -162,6 +190,18 @@ const cases: [string, Partial<Ledger>, Partial<Afterwards>, RegExp[]][] = [
     { statistics: [{ webhook: 'w', status: 'failed', logged: 2, counted: 1 }] },
     [/2 attempts are logged as failed, 1 are counted/],
   ],
+  [
+    'an attempt of an older version is not counted',
+    { disturbances: older(0) },
+    { statistics: [{ webhook: 'w', status: 'failed', logged: 2, counted: 1 }] },
+    [],
+  ],
+  [
+    'more attempts are counted than there are beside an older version',
+    { disturbances: older(0) },
+    { statistics: [{ webhook: 'w', status: 'failed', logged: 1, counted: 2 }] },
+    [/1 attempts are logged as failed, 2 are counted/],
+  ],
   ['a job waits for ever', {}, { waiting: 1 }, [/1 jobs wait/]],
   ['a job died', {}, { deadLetters: 1 }, [/dead letters/]],
 ]
@@ -172,7 +212,9 @@ function both<Row>(make: (subscription: string) => Row): Row[] {
 
 for (const [title, ledger, afterwards, expected] of cases) {
   t.test(`the ledger detects: ${title}`, async (t) => {
-    const found = violations({ ...newLedger(), ...ledger }, { ...quiet, ...afterwards })
+    // Unless a case says otherwise, the log has all that was answered.
+    const logged = (ledger.attempts ?? []).map(({ deliveryId }) => deliveryId)
+    const found = violations({ ...newLedger(SEED), ...ledger }, { ...quiet, logged, ...afterwards })
     t.equal(found.length, expected.length, found.join('; '))
     for (const [index, text] of expected.entries()) t.match(found[index], text)
   })

@@ -19,12 +19,17 @@ export interface Span {
   until: number
 }
 
-/** While it lasts, clocks say little, or Postgres may forget what it has granted. */
+/**
+ * While it lasts, clocks say little, Postgres may forget what it has granted, a host that is taken
+ * for dead may still be at work, or a host of an older version does not know all limits.
+ */
 export interface Disturbance extends Span {
-  kind: 'crash' | 'freeze' | 'stall'
+  kind: 'crash' | 'freeze' | 'stall' | 'partition' | 'older version'
 }
 
 export interface Ledger {
+  /** Names the schedule in the ids of its events: hosts outlive it. */
+  seed: number
   /** Ids of events whose publish was acknowledged, in one transaction with an order or alone. */
   published: Set<string>
   /**
@@ -36,18 +41,21 @@ export interface Ledger {
   /** The ids of requests that were answered with 200. */
   accepted: Set<string>
   attempts: Attempt[]
-  /** Deliveries whose signature did not verify. */
+  /** Deliveries whose signature did not verify, or whose headers have another id than the body. */
   forged: number
   /** Requests with the key of a quota that were admitted. */
   admitted: number
   /** Requests with the key of a limit that were admitted: from when they were sent to the answer. */
   limited: Span[]
+  /** Keys whose revocation was acknowledged. */
+  revoked: string[]
   /** Requests with a revoked key that were admitted, more than a second after the revocation. */
   admittedRevoked: number
   disturbances: Disturbance[]
 }
 
-export const newLedger = (): Ledger => ({
+export const newLedger = (seed: number): Ledger => ({
+  seed,
   published: new Set(),
   steps: [],
   sent: new Set(),
@@ -56,9 +64,19 @@ export const newLedger = (): Ledger => ({
   forged: 0,
   admitted: 0,
   limited: [],
+  revoked: [],
   admittedRevoked: 0,
   disturbances: [],
 })
+
+type IdKind = 'event' | 'order' | 'step' | 'sent'
+
+/** The id of something that is asked for in the schedule of a seed. */
+export const idOf = (kind: IdKind, seed: number, count: number): string =>
+  `${kind}-${seed}-${count}`
+
+/** What the ids of a kind begin with, in the schedule of a seed. */
+export const idsOf = (kind: IdKind, seed: number): string => `${kind}-${seed}-`
 
 /** A row of what the subscriptions handled. */
 export interface Handled {
@@ -84,6 +102,8 @@ export interface Afterwards {
   /** Jobs that are neither done nor dead. */
   waiting: number
   deadLetters: number
+  /** The ids of the deliveries of which the log says that they were delivered. */
+  logged: string[]
   statistics: Counted[]
 }
 

@@ -1,13 +1,18 @@
 /** What the world outside asks of the hosts, and what of it they acknowledge. */
 import { createHmac } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { until } from '../support/until.ts'
+import { seededRandom } from '../auth/support/random.ts'
+import type { Deadline } from './deadline.ts'
+import { SENDER_SECRET } from './host-options.ts'
 import type { Hosts } from './hosts.ts'
-import type { Ledger } from './ledger.ts'
-import { SENDER_SECRET } from './sender.ts'
+import { idOf, type Ledger } from './ledger.ts'
 
 const REQUEST_MS = 5000
-const PAUSE_MS = 20
+/** What prepares a schedule is asked while all is well, and must not be done twice. */
+const PREPARED_MS = 30_000
+/** A request that hangs must not end its kind: so many of a kind at a time, and a pause in each. */
+const LANES = 2
+const PAUSE_MS = 60
 /** Between two events of the limited webhooks, which shall not fall behind for long. */
 const STEP_PAUSE_MS = 350
 /** Between two requests with the key that has a limit: more than its limit admits. */
@@ -29,34 +34,46 @@ interface Reply {
   text: string
 }
 
+interface PostOptions {
+  headers?: Record<string, string>
+  host?: number | undefined
+  ms?: number
+}
+
 export class Load {
   readonly #hosts: Hosts
   readonly #ledger: Ledger
+  readonly #deadline: Deadline
+  readonly #random: () => number
   #count = 0
   #isOver = false
 
-  constructor(hosts: Hosts, ledger: Ledger) {
+  constructor(hosts: Hosts, ledger: Ledger, deadline: Deadline) {
     this.#hosts = hosts
     this.#ledger = ledger
+    this.#deadline = deadline
+    this.#random = seededRandom(ledger.seed)
   }
 
   /** All kinds of requests, one after another in each lane, until `end`. */
   run({ counted, limited }: PresentedKeys): Promise<unknown> {
-    const lanes: [() => Promise<unknown>, number][] = [
-      [() => this.publish(), PAUSE_MS],
-      [() => this.#step(), STEP_PAUSE_MS],
-      [() => this.#send(), PAUSE_MS],
-      [() => this.#spend(counted), LIMITED_PAUSE_MS],
-      [() => this.#useLimited(limited), LIMITED_PAUSE_MS],
-      [() => this.#revoke(), PAUSE_MS],
+    const lanes: [count: number, pauseMs: number, ask: () => Promise<unknown>][] = [
+      [LANES, PAUSE_MS, () => this.#publish()],
+      [LANES, PAUSE_MS, () => this.#send()],
+      [1, STEP_PAUSE_MS, () => this.#step()],
+      [1, LIMITED_PAUSE_MS, () => this.#spend(counted)],
+      [1, LIMITED_PAUSE_MS, () => this.#useLimited(limited)],
+      [1, PAUSE_MS, () => this.#revoke()],
     ]
     return Promise.all(
-      lanes.map(async ([step, pauseMs]) => {
-        while (!this.#isOver) {
-          await step()
-          await setTimeout(pauseMs)
-        }
-      }),
+      lanes.flatMap(([count, pauseMs, ask]) =>
+        Array.from({ length: count }, async () => {
+          while (!this.#isOver) {
+            await ask()
+            await setTimeout(pauseMs)
+          }
+        }),
+      ),
     )
   }
 
@@ -64,27 +81,42 @@ export class Load {
     this.#isOver = true
   }
 
+  /** Asks a host until it answers. */
+  async posted<Answer>(path: string, body: object): Promise<Answer> {
+    const answered = await this.#deadline.until(`an answer of ${path}`, async () => {
+      const reply = await this.#post(path, body, { ms: PREPARED_MS })
+      return reply?.status === 200 && reply
+    })
+    return JSON.parse(answered.text) as Answer
+  }
+
+  /** Whether a host publishes, and finds itself healthy. */
+  async isHealthy(host: number): Promise<boolean> {
+    if (!(await this.#publish(host))) return false
+    const health = await this.#ask('/control/health', {}, host)
+    return health?.status === 200 && (JSON.parse(health.text) as { ok: boolean }).ok
+  }
+
+  /** Presents all revoked keys to a host. */
+  async presentRevoked(host: number): Promise<void> {
+    for (const key of this.#ledger.revoked) {
+      if (await this.#isAdmitted(key, host)) this.#ledger.admittedRevoked++
+    }
+  }
+
   /** An event alone, or in the transaction of an order. */
-  async publish(): Promise<boolean> {
-    const isOrder = Math.random() < 0.5
-    const id = `${isOrder ? 'order' : 'event'}-${++this.#count}`
-    const reply = await this.#post(isOrder ? '/control/order' : '/control/publish', { id })
+  async #publish(host?: number): Promise<boolean> {
+    const isOrder = this.#random() < 0.5
+    const id = this.#idOf(isOrder ? 'order' : 'event')
+    const path = isOrder ? '/control/order' : '/control/publish'
+    const reply = await this.#post(path, { id }, { host })
     if (reply?.status !== 200) return false
     this.#ledger.published.add(id)
     return true
   }
 
-  /** Asks a host until it answers. */
-  async posted<Answer>(path: string, body: object): Promise<Answer> {
-    const reply = await until(
-      () => this.#post(path, body),
-      (answer) => answer?.status === 200,
-    )
-    return JSON.parse(reply!.text) as Answer
-  }
-
   async #step(): Promise<void> {
-    const id = `step-${++this.#count}`
+    const id = this.#idOf('step')
     const reply = await this.#post('/control/step', { id })
     if (reply?.status === 200) this.#ledger.steps.push(id)
   }
@@ -92,14 +124,16 @@ export class Load {
   /** As senders do: the same request again until it is accepted. */
   async #send(): Promise<void> {
     const { sent, accepted } = this.#ledger
-    const id = `sent-${++this.#count}`
+    const id = this.#idOf('sent')
     const text = JSON.stringify({ id })
     const signature = createHmac('sha256', SENDER_SECRET).update(text).digest('hex')
+    const headers = { 'x-id': id, 'x-signature': signature }
     sent.add(id)
-    for (let attempt = 0; attempt < SENDER_ATTEMPTS && !accepted.has(id); attempt++) {
-      const headers = { 'x-id': id, 'x-signature': signature }
-      const reply = await this.#post('/hooks/sender', { id }, headers)
-      if (reply?.status === 200) accepted.add(id)
+    for (let attempt = 0; attempt < SENDER_ATTEMPTS && !this.#isOver; attempt++) {
+      const reply = await this.#post('/hooks/sender', { id }, { headers })
+      if (reply?.status !== 200) continue
+      accepted.add(id)
+      return
     }
   }
 
@@ -118,33 +152,49 @@ export class Load {
     const made = await this.#post('/control/key', {})
     if (made?.status !== 200) return
     const { id, key } = JSON.parse(made.text) as { id: string; key: string }
-    for (let host = 0; host < this.#hosts.count; host++) await this.#isAdmitted(key)
+    for (let host = 0; host < this.#hosts.count; host++) await this.#isAdmitted(key, host)
     const revoked = await this.#post('/control/revoke', { keyId: id })
     if (revoked?.status !== 200) return
     await setTimeout(REVOKED_AFTER_MS)
+    this.#ledger.revoked.push(key)
     for (let request = 0; request < 2 * this.#hosts.count; request++) {
       if (await this.#isAdmitted(key)) this.#ledger.admittedRevoked++
     }
   }
 
-  async #isAdmitted(key: string): Promise<boolean> {
-    return (await this.#ask('/work', { headers: { 'x-api-key': key } }))?.status === 200
+  async #isAdmitted(key: string, host?: number): Promise<boolean> {
+    return (await this.#ask('/work', { headers: { 'x-api-key': key } }, host))?.status === 200
   }
 
-  #post(path: string, body: object, headers: Record<string, string> = {}): Promise<Reply | null> {
-    return this.#ask(path, {
+  #idOf(kind: 'event' | 'order' | 'step' | 'sent'): string {
+    return idOf(kind, this.#ledger.seed, ++this.#count)
+  }
+
+  #post(
+    path: string,
+    body: object,
+    { headers, host, ms }: PostOptions = {},
+  ): Promise<Reply | null> {
+    const request = {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
-    })
+    }
+    return this.#ask(path, request, host, ms)
   }
 
-  /** One of the hosts; `null` where it did not answer. */
-  async #ask(path: string, request: RequestInit): Promise<Reply | null> {
-    const url = this.#hosts.urlOf(Math.floor(Math.random() * this.#hosts.count))
+  /** Any of the hosts, or the one that is named; `null` where it did not answer. */
+  async #ask(
+    path: string,
+    request: RequestInit,
+    host?: number,
+    ms = REQUEST_MS,
+  ): Promise<Reply | null> {
+    const place = host ?? Math.floor(this.#random() * this.#hosts.count)
+    const url = this.#hosts.urlOf(place)
     if (url === null) return null
     try {
-      const reply = await fetch(url + path, { ...request, signal: AbortSignal.timeout(REQUEST_MS) })
+      const reply = await fetch(url + path, { ...request, signal: AbortSignal.timeout(ms) })
       return { status: reply.status, text: await reply.text() }
     } catch {
       return null

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { verifyDelivery } from '@svc/receiver'
-import type { Test } from 'tap'
 import type { Attempt, Ledger, WebhookName } from './ledger.ts'
 
 export interface StormReceiver {
@@ -14,33 +13,37 @@ export interface StormReceiver {
   answer: 'ok' | 'error' | 'nothing'
   /** The secrets of the webhooks that there are. */
   secrets: Map<string, string>
+  close(): void
 }
 
 /** So that the attempts of the webhook `capped` overlap. */
 const CAPPED_TAKES_MS = 200
 
-export async function startReceiver(t: Test, ledger: Ledger): Promise<StormReceiver> {
+export async function startReceiver(ledger: Ledger): Promise<StormReceiver> {
   const server = createServer((request, reply) => {
     void receive(request, reply, performance.now()).catch(() => reply.destroy())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
   const { port } = server.address() as AddressInfo
   const receiver: StormReceiver = {
     urlOf: (webhook) => `http://127.0.0.1:${port}/${webhook}`,
     answer: 'ok',
     secrets: new Map(),
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
   }
   return receiver
 
   async function receive(request: IncomingMessage, reply: ServerResponse, from: number) {
     const webhook = request.url!.slice(1) as WebhookName
     const body = await text(request)
-    const attempt = verified(webhook, request, body, from)
+    const secret = receiver.secrets.get(webhook)
+    // An event of the schedule before comes late, and the webhook has just been made.
+    if (secret === undefined) return reply.writeHead(503).end()
+    const attempt = verified(webhook, secret, request, body, from)
     if (attempt === null) return reply.end()
     ledger.attempts.push(attempt)
     reply.once('close', () => {
@@ -56,6 +59,7 @@ export async function startReceiver(t: Test, ledger: Ledger): Promise<StormRecei
 
   function verified(
     webhook: WebhookName,
+    secret: string,
     { headers }: IncomingMessage,
     body: string,
     from: number,
@@ -64,10 +68,12 @@ export async function startReceiver(t: Test, ledger: Ledger): Promise<StormRecei
       const { payload, deliveryId } = verifyDelivery<{ id: string }>({
         headers,
         body,
-        secret: receiver.secrets.get(webhook)!,
+        secret,
         // The clock of a host may be wrong.
         toleranceSeconds: 3600,
       })
+      const named = [headers['x-svc-delivery-id'], headers['webhook-id'] ?? deliveryId]
+      if (named.some((id) => id !== deliveryId)) throw new Error('the headers name another one')
       return { webhook, event: payload.id, deliveryId, from, until: Infinity, end: 'dropped' }
     } catch {
       ledger.forged++

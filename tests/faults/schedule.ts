@@ -6,50 +6,82 @@ export type Fault =
   | { kind: 'kill'; host: number }
   /** A host whose clock is wrong takes the place of one that is killed. */
   | { kind: 'wrong clock'; host: number; offsetMs: number }
+  /** The clock of a host that runs is set. */
+  | { kind: 'clock step'; host: number; offsetMs: number }
   /** A host with other options takes the place of one that is killed. */
   | { kind: 'other options'; host: number }
+  /** A host with an older version of the packages takes the place of one that is killed. */
+  | { kind: 'older version'; host: number }
   /** SIGSTOP, and SIGCONT after a while: a machine that was suspended. */
   | { kind: 'freeze'; host: number; ms: number }
   /** All connections break, and new ones are refused for a while. */
   | { kind: 'cut'; ms: number }
+  /** The same for one host, while the others go on and may take it for dead. */
+  | { kind: 'partition'; host: number; ms: number }
+  /** All connections are reset, and new ones can be made. */
+  | { kind: 'reset' }
   /** Nothing that is sent arrives. */
   | { kind: 'silence'; ms: number }
   /** Each answer of Postgres comes late. */
   | { kind: 'slow'; ms: number }
+  /** Transactions are committed late, and hold their locks meanwhile. */
+  | { kind: 'slow commits'; lateMs: number; ms: number }
   /** `pg_terminate_backend` for one in `oneIn` connections. */
   | { kind: 'terminate'; oneIn: number }
   /** A server process dies: Postgres ends all connections and recovers from its log. */
   | { kind: 'crash' }
+  /** Postgres is shut down at once, and started again. */
+  | { kind: 'restart' }
   /** The receiver answers with errors, or not at all. */
   | { kind: 'receiver'; answer: 'error' | 'nothing'; ms: number }
-  /** Nothing begins until `events` more events are acknowledged, or some seconds have passed. */
-  | { kind: 'calm'; events: number }
 
-export function scheduleOf(seed: number, length: number, hosts: number): Fault[] {
+export interface Step {
+  fault: Fault
+  /** Whether what follows waits for the end of the fault; else it strikes while the fault lasts. */
+  isAwaited: boolean
+  /** Then nothing begins until so many more events are acknowledged, or some seconds have passed. */
+  events: number
+}
+
+export function scheduleOf(seed: number, length: number, hosts: number): Step[] {
   const random = seededRandom(seed)
   const between = (from: number, to: number) => Math.floor(from + random() * (to - from))
+  const host = () => between(0, hosts)
+  const offsetMs = () => between(-5, 6) * 60_000
   const kinds: (() => Fault)[] = [
-    () => ({ kind: 'kill', host: between(0, hosts) }),
-    () => ({
-      kind: 'wrong clock',
-      host: between(0, hosts),
-      offsetMs: between(-5, 6) * 60_000,
-    }),
-    () => ({ kind: 'other options', host: between(0, hosts) }),
-    () => ({ kind: 'freeze', host: between(0, hosts), ms: between(200, 4000) }),
+    () => ({ kind: 'kill', host: host() }),
+    () => ({ kind: 'wrong clock', host: host(), offsetMs: offsetMs() }),
+    () => ({ kind: 'clock step', host: host(), offsetMs: offsetMs() }),
+    () => ({ kind: 'other options', host: host() }),
+    () => ({ kind: 'older version', host: host() }),
+    () => ({ kind: 'freeze', host: host(), ms: between(200, 4000) }),
     () => ({ kind: 'cut', ms: between(50, 2500) }),
+    () => ({ kind: 'partition', host: host(), ms: between(50, 5000) }),
+    () => ({ kind: 'reset' }),
     () => ({ kind: 'silence', ms: between(50, 2500) }),
     () => ({ kind: 'slow', ms: between(500, 2500) }),
+    () => ({ kind: 'slow commits', lateMs: between(100, 1500), ms: between(500, 2500) }),
     () => ({ kind: 'terminate', oneIn: between(1, 4) }),
     () => ({ kind: 'crash' }),
+    () => ({ kind: 'restart' }),
     () => ({
       kind: 'receiver',
       answer: random() < 0.5 ? 'error' : 'nothing',
       ms: between(200, 2500),
     }),
   ]
-  return Array.from({ length }, () => [
-    kinds[between(0, kinds.length)]!(),
-    { kind: 'calm', events: between(1, 20) } as const,
-  ]).flat()
+  return Array.from({ length }, () => ({
+    fault: kinds[between(0, kinds.length)]!(),
+    isAwaited: random() < 0.6,
+    events: between(1, 20),
+  }))
 }
+
+/** The schedule in one line. */
+export const textOf = (steps: readonly Step[]): string =>
+  steps
+    .map(({ fault: { kind, ...details }, isAwaited, events }) => {
+      const values = Object.entries(details).map(([name, value]) => ` ${name} ${value}`)
+      return `${kind}${values.join('')}${isAwaited ? '' : ' meanwhile'} ${events}`
+    })
+    .join(', ')

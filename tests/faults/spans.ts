@@ -1,11 +1,11 @@
 /** How many of what lasts for a while there are. Pure. */
 import type { Disturbance, Span } from './ledger.ts'
 
-/** How long after a crash work that Postgres has forgotten may run beside what it gave anew. */
-const AFTER_CRASH_MS = 5000
+/** How long afterwards work that was taken for lost may run beside what was given anew. */
+const AFTER_MS = 5000
 
 const untilOf = ({ kind, until }: Disturbance): number =>
-  kind === 'crash' ? until + AFTER_CRASH_MS : until
+  kind === 'crash' || kind === 'partition' ? until + AFTER_MS : until
 
 const isCalm = (span: Span, disturbances: readonly Disturbance[]): boolean =>
   disturbances.every((one) => one.from > span.until || untilOf(one) < span.from)

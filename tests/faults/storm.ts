@@ -1,89 +1,73 @@
 /**
- * Several hosts publish, deliver, receive and answer while what can fail fails. What they acknowledge
- * stands in a ledger, and is compared with what came of it.
+ * A storm: hosts publish, deliver, receive and answer while what can fail fails, in one schedule
+ * after another. A host that was not killed lives through all of them.
  */
 import pg from 'pg'
-import type { Test } from 'tap'
+import { createDatabase, withDatabase } from '../support/databases.ts'
 import { proxyPostgres } from '../support/postgres-proxy.ts'
-import { until } from '../support/until.ts'
-import { afterwardsIn, createTables, handledIn, jobsIn } from './afterwards.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { createTables } from './afterwards.ts'
 import { Hosts } from './hosts.ts'
-import { LIMITS, newLedger, type Ledger } from './ledger.ts'
-import { Load } from './load.ts'
+import { newLedger, type Ledger, type Span } from './ledger.ts'
+import { Network } from './network.ts'
 import { startReceiver } from './receiver.ts'
-import type { Fault } from './schedule.ts'
+import { runSchedule, type Report } from './run-schedule.ts'
 import { watchStalls } from './stalls.ts'
-import { strike, type World } from './strike.ts'
-import { missing, violations } from './violations.ts'
 
-/** Between two looks whether all is quiet. */
-const LOOK_MS = 200
-
-export interface Aftermath {
-  violations: string[]
-  ledger: Ledger
-  /** Complaints about hosts that ended without having been killed. */
-  complaints: string[]
+export interface Storm {
+  /** Runs the schedule of this seed, and compares what was promised in it with what came of it. */
+  run(seed: number): Promise<Report>
+  end(): Promise<void>
 }
 
-/** @param database with the tables of the plugins, and no other */
-export async function storm(
-  t: Test,
-  database: string,
-  hostCount: number,
-  schedule: readonly Fault[],
-): Promise<Aftermath> {
-  const world = await startWorld(t, database)
-  const { hosts, direct, receiver, ledger } = world
-  for (let place = 0; place < hostCount; place++) hosts.start(place)
+const HOSTS = 2
+const DATABASE = 'storm'
+const QUERY_MS = 10_000
 
-  const load = new Load(hosts, ledger)
-  const register = async (name: Parameters<typeof receiver.urlOf>[0], settings: object) => {
-    const webhook = { url: receiver.urlOf(name), ...settings }
-    const { secret } = await load.posted<{ secret: string }>('/control/webhook', webhook)
-    receiver.secrets.set(name, secret)
-  }
-  await register('plain', { events: ['order.created'] })
-  await register('ordered', { events: ['order.step'], ordered: true })
-  await register('rated', { events: ['order.step'], rateLimit: LIMITS.rated })
-  await register('capped', { events: ['order.step'], maxInFlight: LIMITS.capped })
-  const quota = { limit: LIMITS.quota, period: 'total' }
-  const counted = await load.posted<{ key: string }>('/control/key', { quota })
-  const limited = await load.posted<{ key: string }>('/control/key', { limits: [LIMITS.key] })
+/** @param older where the older version of the host is, if it can be had */
+export async function startStorm(older: string | null): Promise<Storm> {
+  const ends: (() => unknown)[] = []
+  const owner = { teardown: (end: () => unknown) => void ends.unshift(end) }
+  let ledger: Ledger | null = null
+  const stalled = (stall: Span) => void ledger?.disturbances.push({ kind: 'stall', ...stall })
 
-  const running = load.run({ counted: counted.key, limited: limited.key })
-  for (const fault of schedule) await strike(world, fault)
-  load.end()
-  await running
-
-  // Nothing is restarted afterwards: the hosts go on by themselves.
-  await until(() => load.publish())
-  await until(() => isQuiet(direct, ledger), Boolean, LOOK_MS)
-  return {
-    violations: violations(ledger, await afterwardsIn(direct)),
-    ledger,
-    complaints: hosts.complaints,
-  }
-}
-
-async function startWorld(t: Test, database: string): Promise<World> {
-  const direct = new pg.Pool({ connectionString: database, max: 2 })
+  // A server of its own: other storms must not feel its crashes.
+  const postgres = await startPostgres()
+  owner.teardown(postgres.stop)
+  await createDatabase(postgres.url, DATABASE, 'template0')
+  const database = withDatabase(postgres.url, DATABASE)
+  const direct = new pg.Pool({
+    connectionString: database,
+    max: 2,
+    query_timeout: QUERY_MS,
+    connectionTimeoutMillis: QUERY_MS,
+  })
   direct.on('error', () => {})
-  t.teardown(() => direct.end())
+  owner.teardown(() => direct.end())
   await createTables(direct)
-  const proxy = await proxyPostgres(t, database)
-  const ledger = newLedger()
-  const receiver = await startReceiver(t, ledger)
-  watchStalls(t, ledger)
-  return { hosts: new Hosts(t, proxy.url), proxy, direct, receiver, ledger }
-}
+  const proxies = await Promise.all(
+    Array.from({ length: HOSTS }, () => proxyPostgres(owner, database)),
+  )
+  const network = new Network(proxies)
+  // They make the tables of the plugins, in turn.
+  const hosts = new Hosts({ databases: proxies.map(({ url }) => url), older, stalled })
+  owner.teardown(() => hosts.endAll())
+  owner.teardown(watchStalls(stalled))
 
-/** Whether all that was acknowledged has come, and no job waits; false while Postgres recovers. */
-async function isQuiet(direct: pg.Pool, ledger: Ledger): Promise<boolean> {
-  try {
-    if ((await jobsIn(direct)).waiting > 0) return false
-    return missing(ledger, { handled: await handledIn(direct) }).length === 0
-  } catch {
-    return false
+  return {
+    async run(seed) {
+      ledger = newLedger(seed)
+      const receiver = await startReceiver(ledger)
+      try {
+        const { restart } = postgres
+        return await runSchedule({ hosts, network, direct, restart, receiver, ledger })
+      } finally {
+        ledger = null
+        receiver.close()
+      }
+    },
+    async end() {
+      for (const end of ends) await end()
+    },
   }
 }

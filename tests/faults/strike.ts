@@ -1,28 +1,30 @@
 /** Makes a fault happen. */
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
-import type { PostgresProxy } from '../support/postgres-proxy.ts'
-import { until } from '../support/until.ts'
+import type { Deadline } from './deadline.ts'
 import type { Hosts } from './hosts.ts'
 import type { Ledger } from './ledger.ts'
+import type { Network } from './network.ts'
 import type { StormReceiver } from './receiver.ts'
 import type { Fault } from './schedule.ts'
 
 export interface World {
   hosts: Hosts
   /** Between the hosts and Postgres. */
-  proxy: PostgresProxy
-  /** Past the proxy. */
+  network: Network
+  /** Past the network's faults. */
   direct: pg.Pool
+  /** Shuts Postgres down at once, and starts it again. */
+  restart: () => void
   receiver: StormReceiver
   ledger: Ledger
+  deadline: Deadline
 }
 
 type Strikes = {
   [Kind in Fault['kind']]: (world: World, fault: Extract<Fault, { kind: Kind }>) => Promise<unknown>
 }
 
-const LONGEST_CALM_MS = 10_000
 const DELAY_MS = 200
 
 /** Resolves when the fault is over. */
@@ -30,25 +32,18 @@ export const strike = (world: World, fault: Fault): Promise<unknown> =>
   STRIKES[fault.kind](world, fault as never)
 
 const STRIKES: Strikes = {
-  async calm({ ledger }, { events }) {
-    const enough = ledger.published.size + events
-    const latest = performance.now() + LONGEST_CALM_MS
-    await until(() => ledger.published.size >= enough || performance.now() > latest)
-  },
+  kill: ({ hosts }, { host }) => hosts.replace(host),
 
-  async kill({ hosts }, { host }) {
-    await hosts.kill(host)
-    hosts.start(host)
-  },
+  'wrong clock': ({ hosts }, { host, offsetMs }) => hosts.replace(host, { offsetMs }),
 
-  async 'wrong clock'({ hosts }, { host, offsetMs }) {
-    await hosts.kill(host)
-    hosts.start(host, { offsetMs })
-  },
+  'clock step': async ({ hosts }, { host, offsetMs }) => hosts.setClock(host, offsetMs),
 
-  async 'other options'({ hosts }, { host }) {
-    await hosts.kill(host)
-    hosts.start(host, { isOther: true })
+  'other options': ({ hosts }, { host }) => hosts.replace(host, { isOther: true }),
+
+  'older version'({ hosts, ledger }, { host }) {
+    // What it has published may wait until the end.
+    ledger.disturbances.push({ kind: 'older version', from: performance.now(), until: Infinity })
+    return hosts.replace(host, { isOlder: true })
   },
 
   async freeze({ hosts, ledger }, { host, ms }) {
@@ -59,23 +54,22 @@ const STRIKES: Strikes = {
     ledger.disturbances.push({ kind: 'freeze', from, until: performance.now() })
   },
 
-  async cut({ proxy }, { ms }) {
-    proxy.cut()
-    await setTimeout(ms)
-    proxy.mend()
+  cut: ({ network }, { ms }) => network.suffer(ms, (proxy) => proxy.cut()),
+
+  async partition({ network, ledger }, { host, ms }) {
+    const from = performance.now()
+    await network.suffer(ms, (proxy) => proxy.cut(), host)
+    ledger.disturbances.push({ kind: 'partition', from, until: performance.now() })
   },
 
-  async silence({ proxy }, { ms }) {
-    proxy.silence()
-    await setTimeout(ms)
-    proxy.mend()
-  },
+  reset: async ({ network }) => network.reset(),
 
-  async slow({ proxy }, { ms }) {
-    proxy.delay(DELAY_MS)
-    await setTimeout(ms)
-    proxy.mend()
-  },
+  silence: ({ network }, { ms }) => network.suffer(ms, (proxy) => proxy.silence()),
+
+  slow: ({ network }, { ms }) => network.suffer(ms, (proxy) => proxy.delay(DELAY_MS)),
+
+  'slow commits': ({ network }, { ms, lateMs }) =>
+    network.suffer(ms, (proxy) => proxy.slowCommits(lateMs)),
 
   terminate: ({ direct }, { oneIn }) =>
     direct
@@ -86,15 +80,18 @@ const STRIKES: Strikes = {
       )
       .catch(() => {}),
 
-  async crash({ direct, ledger }) {
-    const from = performance.now()
-    const { rows } = await direct
+  async crash(world) {
+    const { rows } = await world.direct
       .query<{ pid: number }>('select pg_backend_pid() as pid')
       .catch(() => ({ rows: [] }))
-    if (!rows[0]) return
-    process.kill(rows[0].pid, 'SIGKILL')
-    await until(() => direct.query('select 1').catch(() => null))
-    ledger.disturbances.push({ kind: 'crash', from, until: performance.now() })
+    const [backend] = rows
+    if (!backend) return
+    await untilBack(world, () => process.kill(backend.pid, 'SIGKILL'))
+  },
+
+  async restart(world) {
+    const before = await startOf(world)
+    await untilBack(world, () => world.restart(), before ?? '')
   },
 
   async receiver({ receiver }, { answer, ms }) {
@@ -102,4 +99,24 @@ const STRIKES: Strikes = {
     await setTimeout(ms)
     receiver.answer = 'ok'
   },
+}
+
+/** When the server was started; `null` while it is away. */
+const startOf = ({ direct }: World): Promise<string | null> =>
+  direct
+    .query<{ at: string }>('select pg_postmaster_start_time()::text as at')
+    .then(({ rows }) => rows[0]!.at)
+    .catch(() => null)
+
+async function untilBack(world: World, end: () => void, before = ''): Promise<void> {
+  const from = performance.now()
+  try {
+    end()
+    await world.deadline.until('the return of Postgres', async () => {
+      const start = await startOf(world)
+      return start !== null && start !== before
+    })
+  } finally {
+    world.ledger.disturbances.push({ kind: 'crash', from, until: performance.now() })
+  }
 }

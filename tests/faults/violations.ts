@@ -1,5 +1,6 @@
 /** Which promise was broken. Pure. */
 import {
+  idsOf,
   LIMITS,
   type Afterwards,
   type Attempt,
@@ -43,14 +44,15 @@ export function missing(ledger: Ledger, { handled }: Pick<Afterwards, 'handled'>
 export const violations = (ledger: Ledger, afterwards: Afterwards): string[] => [
   ...missing(ledger, afterwards),
   ...doubled(ledger.attempts),
+  ...unlogged(ledger, afterwards.logged),
   ...againstOrders(ledger, afterwards.orders),
   ...outOfOrder(ledger),
   ...overWebhookLimits(ledger),
   ...ofSender(ledger, afterwards.handled),
   ...overKeyLimits(ledger),
-  ...ofStatistics(afterwards.statistics),
+  ...ofStatistics(ledger, afterwards.statistics),
   ...counts([
-    [ledger.forged, 'deliveries had a signature that is wrong'],
+    [ledger.forged, 'deliveries had a signature or an id that is wrong'],
     [ledger.admittedRevoked, 'requests with a revoked key were admitted'],
     [afterwards.waiting, 'jobs wait, and nothing is awaited'],
     [afterwards.deadLetters, 'dead letters'],
@@ -69,22 +71,36 @@ function doubled(attempts: readonly Attempt[]): string[] {
   })
 }
 
-function againstOrders({ attempts }: Ledger, committed: readonly string[]): string[] {
+/** What was answered with 200 has a row in the log that says so. */
+function unlogged({ attempts }: Ledger, logged: readonly string[]): string[] {
+  const ids = new Set(logged)
+  return attempts
+    .filter(({ end, deliveryId }) => end === 'answered' && !ids.has(deliveryId))
+    .map(({ event, webhook }) => `the log does not say that ${event} was delivered to ${webhook}`)
+}
+
+function againstOrders({ attempts, seed }: Ledger, committed: readonly string[]): string[] {
   const orders = new Set(committed)
   const seen = new Set(attempts.map(({ event }) => event))
   return [
     ...[...seen]
-      .filter((id) => id.startsWith('order-') && !orders.has(id))
+      .filter((id) => id.startsWith(idsOf('order', seed)) && !orders.has(id))
       .map((id) => `${id} was delivered, and its transaction was rolled back`),
     ...committed.filter((id) => !seen.has(id)).map((id) => `${id} was committed and not delivered`),
   ]
 }
 
+/** When a host of an older version came among the others, which knows no order and no statistics. */
+const olderSince = ({ disturbances }: Ledger): number =>
+  Math.min(...disturbances.filter(({ kind }) => kind === 'older version').map(({ from }) => from))
+
 /**
  * The first attempt of a step comes after the one before was answered with 200. A step that was not
  * acknowledged may have been committed at any time, or never.
  */
-function outOfOrder({ attempts, steps }: Ledger): string[] {
+function outOfOrder(ledger: Ledger): string[] {
+  const { attempts, steps } = ledger
+  const latest = olderSince(ledger)
   const ordered = attempts.filter(({ webhook }) => webhook === 'ordered')
   const timesOf = (id: string) => {
     const own = ordered.filter(({ event }) => event === id)
@@ -96,7 +112,8 @@ function outOfOrder({ attempts, steps }: Ledger): string[] {
   }
   const times = steps.map((id) => ({ id, ...timesOf(id) }))
   return times.flatMap(({ id, delivered }, index) => {
-    const early = times.slice(index + 1).find(({ began }) => began < delivered)
+    const later = times.slice(index + 1)
+    const early = later.find(({ began }) => began < Math.min(delivered, latest))
     return early ? [`${early.id} was attempted before ${id} was delivered`] : []
   })
 }
@@ -154,10 +171,13 @@ function overKeyLimits({ admitted, limited, disturbances }: Ledger): string[] {
   ]
 }
 
-const ofStatistics = (statistics: readonly Counted[]): string[] =>
-  statistics
-    .filter(({ logged, counted }) => logged !== counted)
+/** An older version logs its attempts, and does not count them. */
+function ofStatistics(ledger: Ledger, statistics: readonly Counted[]): string[] {
+  const isExact = olderSince(ledger) === Infinity
+  return statistics
+    .filter(({ logged, counted }) => counted > logged || (isExact && counted < logged))
     .map(
       ({ webhook, status, logged, counted }) =>
         `${webhook}: ${logged} attempts are logged as ${status}, ${counted} are counted`,
     )
+}
