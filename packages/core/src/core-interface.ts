@@ -10,7 +10,7 @@ import type { Queues } from './jobs/job-queues.ts'
 import type { Worker } from './jobs/worker.ts'
 import type { CoreSettings } from './core-options.ts'
 import type { Notifications } from './postgres/notifications.ts'
-import type { Db } from './postgres/transaction.ts'
+import type { Db, TimeLimit } from './postgres/transaction.ts'
 import type { ProcessLease } from './processes/process-lease.ts'
 import type { Svc } from './svc.ts'
 import type { AuditOrigin } from './audit/audit-origin.ts'
@@ -50,12 +50,12 @@ export interface Core {
   /** Runs what is left of a package's migrations; may wait long: see `bootOnCore`. */
   migrate(owner: string, folder: URL): Promise<void>
   /** What is published in it is delivered at once after its commit. */
-  transaction<T>(run: (db: Db) => Promise<T>): Promise<T>
+  transaction<T>(run: (db: Db) => Promise<T>, limit?: TimeLimit): Promise<T>
   /**
    * Runs `run` in the caller's transaction where `db` is one, else in a transaction of its own,
    * which waits for Postgres as long as `requestDb`.
    */
-  within<T>(db: Db | undefined, run: (db: Db) => Promise<T>): Promise<T>
+  within<T>(db: Db | undefined, run: (db: Db) => Promise<T>, limit?: TimeLimit): Promise<T>
   /**
    * Runs `task` after the commit of a transaction of `transaction` or `within`. Where the caller
    * began the transaction itself this process does not see its commit, and `task` does not run.

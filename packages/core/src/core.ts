@@ -6,7 +6,7 @@ import { createServices } from './create-services.ts'
 import { retentionTasks } from './retention-tasks.ts'
 import { openCore, type OpenCore } from './open-core.ts'
 import type { Database } from './postgres/pools.ts'
-import type { Db } from './postgres/transaction.ts'
+import type { Db, TimeLimit } from './postgres/transaction.ts'
 import type { Cipher } from './encryption/key-ring.ts'
 import { Reencryption } from './encryption/reencryption.ts'
 import type { Catalogue } from './events/catalogue.ts'
@@ -159,14 +159,14 @@ export class RunningCore implements Core {
     return migrate(this.#boot, owner, folder)
   }
 
-  async transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
-    const result = await this.bus.transaction(run)
+  async transaction<T>(run: (db: Db) => Promise<T>, limit?: TimeLimit): Promise<T> {
+    const result = await this.bus.transaction(run, limit)
     this.#workers.notifyWatchers()
     return result
   }
 
-  within<T>(db: Db | undefined, run: (db: Db) => Promise<T>): Promise<T> {
-    return db ? run(db) : this.#liveness.transaction((work) => this.transaction(work), run)
+  within<T>(db: Db | undefined, run: (db: Db) => Promise<T>, limit?: TimeLimit): Promise<T> {
+    return db ? run(db) : this.#liveness.transaction((work) => this.transaction(work, limit), run)
   }
 
   afterCommit(db: Db, task: () => void): void {

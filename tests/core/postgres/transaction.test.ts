@@ -190,3 +190,15 @@ t.test('many concurrent transactions share the pool', async (t) => {
   t.equal(await countOf(host, 'orders'), ids.length)
   await until(() => host.received.length === ids.length)
 })
+
+t.test('a transaction of ours can have more time for its statements than others', async (t) => {
+  const { core } = await startHost(t, { core: { worker: { enabled: false } } })
+  const limitOf = (limit?: { timeoutMs: number }) =>
+    core.within(
+      undefined,
+      async (db) => (await db.query('show statement_timeout')).rows[0].statement_timeout,
+      limit,
+    )
+  t.equal(await limitOf(), '15s')
+  t.equal(await limitOf({ timeoutMs: 120_000 }), '2min')
+})

@@ -2,7 +2,7 @@
 import { checkedDb } from '../postgres/checked-db.ts'
 import type { Catalogue } from './catalogue.ts'
 import { CommitPoller } from './commit-poller.ts'
-import type { Db } from '../postgres/transaction.ts'
+import type { Db, TimeLimit } from '../postgres/transaction.ts'
 import type { Database } from '../postgres/pools.ts'
 import type { RetrySettings } from '../jobs/retry-settings.ts'
 import type { EventHandler, PublishOptions, PublishResult, SubscribeOptions } from './event-api.ts'
@@ -188,8 +188,8 @@ export class EventBus {
   }
 
   /** A transaction of our own, whose commit needs no polling. */
-  transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
-    return this.#transactions.run(run)
+  transaction<T>(run: (db: Db) => Promise<T>, limit?: TimeLimit): Promise<T> {
+    return this.#transactions.run(run, limit)
   }
 
   /** `svc.transaction`. */

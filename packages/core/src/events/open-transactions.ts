@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { InvalidTransaction } from '../errors.ts'
 import { HostTransactions, type TransactionOptions } from '../postgres/host-transactions.ts'
-import { transaction, type Db } from '../postgres/transaction.ts'
+import { transaction, type Db, type TimeLimit } from '../postgres/transaction.ts'
 import type { JobHandover } from './job-handover.ts'
 import type { Published } from './published.ts'
 
@@ -51,12 +51,16 @@ export class OpenTransactions {
     return this.#open.get(db)
   }
 
-  run<T>(run: (db: Db) => Promise<T>): Promise<T> {
+  run<T>(run: (db: Db) => Promise<T>, limit: TimeLimit = {}): Promise<T> {
     return this.#handingOver((open) =>
-      transaction(this.#pool, (db) => {
-        this.#open.set(db, open)
-        return run(db)
-      }),
+      transaction(
+        this.#pool,
+        (db) => {
+          this.#open.set(db, open)
+          return run(db)
+        },
+        limit,
+      ),
     )
   }
 

@@ -16,11 +16,14 @@ export interface Db {
   query(text: string, values?: unknown[]): Promise<{ rows: any[]; rowCount?: number | null }>
 }
 
-interface Terms {
-  /** @default begin */
-  begin?: string
+export interface TimeLimit {
   /** Longest duration of a statement, here and in the server. @default STATEMENT_TIMEOUT_MS */
   timeoutMs?: number
+}
+
+interface Terms extends TimeLimit {
+  /** @default begin */
+  begin?: string
 }
 
 /**

@@ -28,6 +28,9 @@ export interface RecoveryOperations {
   get: (input: { webhookId: string; id: string }, by?: Caller) => Promise<WebhookRecovery>
 }
 
+/** There may be millions. */
+const COUNTED_WITHIN_MS = 120_000
+
 export function createRecoveryOperations(core: Core, logDays: number): RecoveryOperations {
   async function recoveriesOf(
     { webhookId, ...page }: ListedRecoveries & { id?: string },
@@ -45,7 +48,7 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
       if (until !== null && Date.parse(until) <= Date.parse(since)) {
         throw new InvalidSpan('until', 'since')
       }
-      return await core.within(caller, async (db) => {
+      const recoverIn = async (db: Db): Promise<RecoverResult> => {
         const webhook = existing(id, await findWebhook(db, id, by.reach))
         const request: RecoveryRequest = {
           queue: QUEUE,
@@ -71,7 +74,8 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
         })
         core.afterCommit(db, () => core.queues.groupsChanged(QUEUE))
         return { id: recovery.id, deliveries }
-      })
+      }
+      return await core.within(caller, recoverIn, { timeoutMs: COUNTED_WITHIN_MS })
     },
 
     list: (input, by = THE_PROCESS) => recoveriesOf(input, by),

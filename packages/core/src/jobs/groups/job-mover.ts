@@ -16,6 +16,8 @@ interface Log {
 /** After each portion there is a pause as long as it took, so that other work gets half of the time. */
 const LONGEST_PAUSE_MS = 1000
 const LOG_EVERY_MS = 30_000
+/** One statement counts all that a webhook has missed. */
+const LONGEST_STATEMENT_MS = 120_000
 /** How long a close waits for the statement that runs. */
 const CLOSED_WITHIN_MS = 10_000
 /** How often a recovery with its own pace is checked. */
@@ -117,13 +119,15 @@ export class JobMover {
   /** A transaction whose statements fail once the process closes. */
   #transaction<T>(run: (db: Db) => Promise<T>): Promise<T> {
     const { signal } = this.#closing
-    return this.#database.background((db) =>
-      run({
-        query: async (text, values) => {
-          signal.throwIfAborted()
-          return await db.query(text, values)
-        },
-      }),
+    return this.#database.background(
+      (db) =>
+        run({
+          query: async (text, values) => {
+            signal.throwIfAborted()
+            return await db.query(text, values)
+          },
+        }),
+      { timeoutMs: LONGEST_STATEMENT_MS },
     )
   }
 
