@@ -2,12 +2,13 @@
 // A run is alive as long as its session is: a connection under the run's name.
 import pg from 'pg'
 
+/** Its files are copied: to write each page of them to the log as well takes three times the CPU. */
 export async function createDatabase(
   server: string,
   name: string,
   template: string,
 ): Promise<void> {
-  await query(server, `create database ${name} template ${template}`)
+  await query(server, `create database ${name} template ${template} strategy file_copy`)
 }
 
 export async function dropDatabase(server: string, name: string): Promise<void> {

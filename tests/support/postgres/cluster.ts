@@ -11,6 +11,8 @@ import type { User } from './user.ts'
 
 export interface Cluster {
   folder: string
+  /** Of the data. */
+  data: string
   postgres: string
   password: string
 }
@@ -26,7 +28,7 @@ const SETTINGS = {
   max_wal_senders: '0',
 }
 
-export async function makeCluster(folder: string, user: User): Promise<Cluster> {
+export async function makeCluster(folder: string, data: string, user: User): Promise<Cluster> {
   const { initdb, postgres } = await binariesFor(user, folder)
   // Loopback is open to every user of the machine, and a superuser may run programs: a password.
   const password = randomBytes(16).toString('hex')
@@ -45,11 +47,11 @@ export async function makeCluster(folder: string, user: User): Promise<Cluster> 
     // The password is random, and a test opens many connections: each would compute 4096 rounds.
     '--set=scram_iterations=1',
   ]
-  await promisify(execFile)(initdb, [`--pgdata=${join(folder, 'data')}`, ...options], {
+  await promisify(execFile)(initdb, [`--pgdata=${data}`, ...options], {
     cwd: folder,
     ...user,
   })
-  return { folder, postgres, password }
+  return { folder, data, postgres, password }
 }
 
 export interface Server {
@@ -68,11 +70,7 @@ export async function startServer(
   const flags = Object.entries({ ...SETTINGS, port: String(port), ...settings })
   const server = spawn(
     cluster.postgres,
-    [
-      '-D',
-      join(cluster.folder, 'data'),
-      ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-    ],
+    ['-D', cluster.data, ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
     { cwd: cluster.folder, stdio: ['ignore', 'ignore', 'pipe'], ...user },
   )
   const ended = once(server, 'exit')

@@ -1,4 +1,4 @@
-import { chown, mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises'
+import { chown, mkdtemp, readdir, readFile, realpath, rm, stat, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -7,9 +7,31 @@ import type { User } from './user.ts'
 
 const OURS = /^svc-postgres-(\d+)-/
 
+/** Linux has a file system in memory here. Programs may be forbidden in it. */
+const MEMORY = '/dev/shm'
+/** In a container there are often a few megabytes of it. */
+const ENOUGH_BYTES = 4 * 2 ** 30
+
 /** A folder for one server's files, named after the process that will remove it: this one. */
 export async function makeFolder(user: User): Promise<string> {
-  const folder = await mkdtemp(join(await roomFor(user), `svc-postgres-${process.pid}-`))
+  return folderIn(await roomFor(user), user)
+}
+
+/**
+ * The same in memory, where there is room for data. A test makes a database of a thousand files and
+ * drops it: on a disk most of what that costs is the file system's.
+ */
+export async function makeFolderInMemory(user: User): Promise<string | undefined> {
+  try {
+    const { bavail, bsize } = await statfs(MEMORY)
+    return bavail * bsize < ENOUGH_BYTES ? undefined : await folderIn(MEMORY, user)
+  } catch {
+    return undefined // there is none, or it is closed to us
+  }
+}
+
+async function folderIn(room: string, user: User): Promise<string> {
+  const folder = await mkdtemp(join(room, `svc-postgres-${process.pid}-`))
   if (user.uid !== undefined) await chown(folder, user.uid, user.gid)
   return folder
 }
@@ -17,7 +39,7 @@ export async function makeFolder(user: User): Promise<string> {
 /** Removes what keepers left that were killed: their folders, and servers that still run there. */
 export async function sweepFolders(): Promise<void> {
   if (process.platform === 'win32') return // nothing there tells who lives
-  for (const room of new Set([tmpdir(), '/tmp'])) {
+  for (const room of new Set([tmpdir(), '/tmp', MEMORY])) {
     for (const name of await readdir(room).catch(() => [])) {
       const keeper = Number(OURS.exec(name)?.[1])
       if (!keeper || (await commandLine(keeper)).includes('keeper.ts')) continue

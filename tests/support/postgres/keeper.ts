@@ -4,9 +4,10 @@
 import { on } from 'node:events'
 import { closeSync, writeSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 
 import { makeCluster, startServer } from './cluster.ts'
-import { makeFolder, sweepFolders } from './folders.ts'
+import { makeFolder, makeFolderInMemory, sweepFolders } from './folders.ts'
 import { unprivilegedUser } from './user.ts'
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
@@ -20,9 +21,12 @@ const wishes = on(process.stdin, 'data')
 await sweepFolders()
 const user = await unprivilegedUser()
 const folder = await makeFolder(user)
+// A server that waits for its disk is to have one.
+const inMemory = settings['fsync'] === 'on' ? undefined : await makeFolderInMemory(user)
 try {
-  const cluster = await makeCluster(folder, user)
-  let server = await startServer(cluster, user, settings)
+  const cluster = await makeCluster(folder, join(inMemory ?? folder, 'data'), user)
+  const all = { ...(inMemory ? { max_wal_size: '256MB' } : {}), ...settings }
+  let server = await startServer(cluster, user, all)
   const { port } = new URL(server.url)
   answer({ url: server.url })
   for (;;) {
@@ -30,12 +34,14 @@ try {
     const next = await Promise.race([released, server.ended, restart])
     await server.stop()
     if (next !== 'restart') break
-    server = await startServer(cluster, user, { ...settings, port })
+    server = await startServer(cluster, user, { ...all, port })
   }
 } catch (error) {
   answer({ error: error instanceof Error ? error.message : String(error) })
 } finally {
-  await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  for (const one of [folder, inMemory ?? folder]) {
+    await rm(one, { recursive: true, force: true, maxRetries: 5 })
+  }
 }
 process.exit()
 
