@@ -1,3 +1,4 @@
+// In a process of its own: a test sets the clock ahead, and ids never go back.
 import t from 'tap'
 import { hmac, type InboundRequest, type InboundSource } from '@svc/webhooks'
 import { providers } from '@svc/webhooks/providers'

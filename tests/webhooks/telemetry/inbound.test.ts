@@ -1,3 +1,4 @@
+// In a process of its own: the SDK of OpenTelemetry is registered once, for the whole process.
 import { propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import t from 'tap'
 import { registerSdk } from '../../support/open-telemetry.ts'

@@ -1,3 +1,4 @@
+// In a process of its own: the SDK of OpenTelemetry is registered once, for the whole process.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { context, createContextKey, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import t from 'tap'
