@@ -1,10 +1,14 @@
+const FIRST_PAUSE_MS = 5
+/** Each time it pauses longer: most waits are short, and many of them are queries. */
+const LONGER_BY = 1.25
+
 /** Asks until the answer is as wanted, and returns it; the test's own timeout ends it. */
 export async function until<Value>(
   ask: () => Value | Promise<Value>,
   wanted: (value: Value) => boolean = Boolean,
-  pauseMs = 10,
+  longestPauseMs = 50,
 ): Promise<Value> {
-  for (;;) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(longestPauseMs, pauseMs * LONGER_BY)) {
     const value = await ask()
     if (wanted(value)) return value
     await new Promise((resolve) => {

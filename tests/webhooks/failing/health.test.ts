@@ -86,10 +86,11 @@ t.test('waiting counts the queued, parked and active deliveries of each webhook'
   t.equal((await ask('GET', `/${first.id}`)).body.waiting, 6)
   t.equal((await ask('PATCH', `/${first.id}`, { label: 'a' })).body.waiting, 6)
 
+  await startHost(t, { database: publisher.database })
+  // Started after the host, and so ended before it, which waits for the attempt.
   const slow = await openReceiver({ answer: 'timeout' })
   t.teardown(() => slow.close())
   const busy = await register(slow.url, ['order.shipped'])
-  await startHost(t, { database: publisher.database })
   await app.svc.events.publish('order.shipped', {})
   await slow.waitFor(1)
   t.equal((await ask('GET', `/${busy.id}`)).body.waiting, 1, 'an attempt is under way')

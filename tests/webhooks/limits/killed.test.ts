@@ -33,6 +33,7 @@ t.test('the attempts of a process that was killed make room within seconds', asy
   await receiver.waitFor(8)
   t.equal(receiver.most(), 2)
   t.same(new Set(numbersOf(receiver.received)), new Set(upTo(6)))
+  await until(() => receiver.held.length === 0)
 })
 
 t.test('deliveries under way in a killed process come first again', async (t) => {
