@@ -976,8 +976,7 @@ begin
         from svc."__svc.job_grants" as granted
        where granted.queue = queue_name and granted.group_id = wanted.group_id;
       most := least(most, rate_free);
-      -- A row counts many attempts: those of each 200th of the span count until the last of them
-      -- ends.
+      -- Few rows stand for many attempts: those of each 200th of the span count until the last ends.
       if count_grants > 1000 then
         with older as (
           delete from svc."__svc.job_grants" as granted
@@ -1333,7 +1332,7 @@ begin
     join published using (name, id);
 
   with recipient as (
-    -- An event that existed already is delivered only to subscriptions that want repeats.
+    -- An event that existed is wanted only by subscriptions that ask for replays.
     select given.n, given.name, given.id, wants.queue, target.target::text as group_id,
            gen_random_uuid() as job_id
       from unnest(event_names, event_ids, tenants) with ordinality as given (name, id, tenant, n)
@@ -1374,7 +1373,7 @@ begin
                    offered_slots[array_position(offered_queues, recipient.queue)], 0) as is_claimed
       from recipient
       left join lateral (
-        -- The lock keeps the row: without the row no process would claim the group's parked jobs.
+        -- The lock keeps the row: without it nobody would look for the group's parked jobs.
         select known.restricted from svc."__svc.job_groups" as known
          where known.queue = recipient.queue and known.group_id = recipient.group_id
            and (known.circuit_open or known.restricted)

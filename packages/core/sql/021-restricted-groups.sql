@@ -1,8 +1,8 @@
 -- Restrictions of a group hold over all processes: how many attempts may begin in a span of time, how
 -- many may run at a time, and in which order.
 alter table svc."__svc.job_groups"
-  -- Whether any restriction is set. The jobs of such a group wait parked from the start, stay
-  -- marked as such while they run, and are claimed only by "__svc.claim_restricted".
+  -- Whether any restriction is set. The jobs of such a group wait parked from the start, stay marked
+  -- as such while they run, and are claimed by "__svc.claim_restricted" alone.
   add column restricted boolean not null default false,
   add column rate_limit integer,
   add column rate_seconds integer,
@@ -20,7 +20,7 @@ create table svc."__svc.job_grants" (
   queue text collate "C" not null,
   group_id text collate "C" not null,
   granted_at timestamptz not null,
-  -- The attempts have begun by then: an upper bound, until the process has reported the time.
+  -- The attempts have begun by then: an upper bound, until the process has told when.
   begun_by timestamptz not null,
   attempts integer not null default 1
 );
@@ -39,10 +39,10 @@ create function svc."__svc.claim_restricted"(
   mosts int[],
   -- Names the process in the jobs that it claims.
   owner text,
-  -- How soon after its claim the process begins each attempt. It gives back the others.
+  -- The process begins each attempt so soon after it asked, or gives it back.
   begins_within_ms int,
-  -- The reports of the process about its grants: how long after the claim the attempt began (null:
-  -- it was given back), and how long the attempt took (null: it runs).
+  -- What the process tells of its grants: how long after it had asked the attempt began (null: it was
+  -- given back), and how long the attempt took (null: it runs).
   told_grants uuid[],
   told_after_ms float8[],
   told_took_ms float8[]
@@ -117,8 +117,7 @@ begin
         from svc."__svc.job_grants" as granted
        where granted.queue = queue_name and granted.group_id = wanted.group_id;
       most := least(most, rate_free);
-      -- A row counts many attempts: those of each 200th of the span count until the last of them
-      -- ends.
+      -- Few rows stand for many attempts: those of each 200th of the span count until the last ends.
       if count_grants > 1000 then
         with older as (
           delete from svc."__svc.job_grants" as granted

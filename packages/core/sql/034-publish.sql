@@ -1,6 +1,6 @@
--- A publish as 007 has it, which also stores the trace context of events and parks jobs of
--- restricted groups. Processes of an older version call the function of 007, which has one
--- parameter fewer.
+-- A publish as 007 has it, which also stores the trace context of events and lets jobs of restricted
+-- groups wait for what restricts them. Processes of an older version call the function of 007, which
+-- has one parameter fewer.
 --
 -- "or replace": some databases have it already, from a 007 that was never released.
 create or replace function svc."__svc.publish"(
@@ -13,8 +13,8 @@ create or replace function svc."__svc.publish"(
   -- key is taken then, for so many seconds.
   deduplication_keys text[],
   deduplication_seconds float8[],
-  -- Recipients whose filter matches an event: which of the events, from 1, and which recipient.
-  -- Null where filters were not decided: then nothing is written if any recipient has one.
+  -- Recipients whose filter lets an event through: which of the events, from 1, and whose. Null where
+  -- filters were not asked: then nothing is written if any recipient has one.
   matched_events int[],
   matched_subscriptions text[],
   matched_targets uuid[],
@@ -87,7 +87,7 @@ begin
     join published using (name, id);
 
   with recipient as (
-    -- An event that existed already is delivered only to subscriptions that want repeats.
+    -- An event that existed is wanted only by subscriptions that ask for replays.
     select given.n, given.name, given.id, wants.queue, target.target::text as group_id,
            gen_random_uuid() as job_id
       from unnest(event_names, event_ids, tenants) with ordinality as given (name, id, tenant, n)
@@ -128,7 +128,7 @@ begin
                    offered_slots[array_position(offered_queues, recipient.queue)], 0) as is_claimed
       from recipient
       left join lateral (
-        -- The lock keeps the row: without the row no process would claim the group's parked jobs.
+        -- The lock keeps the row: without it nobody would look for the group's parked jobs.
         select known.restricted from svc."__svc.job_groups" as known
          where known.queue = recipient.queue and known.group_id = recipient.group_id
            and (known.circuit_open or known.restricted)
