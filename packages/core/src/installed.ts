@@ -16,12 +16,6 @@ export async function installed(name: string): Promise<object | undefined> {
   return path === undefined ? undefined : ((await import(pathToFileURL(path).href)) as object)
 }
 
-/** The same at once, for a module that does not await at its top level. */
-export function requireInstalled(name: string): object | undefined {
-  const path = pathOf(name)
-  return path === undefined ? undefined : (createRequire(import.meta.url)(path) as object)
-}
-
 function pathOf(name: string): string | undefined {
   for (const origin of origins()) {
     try {

@@ -1,5 +1,5 @@
 /** Requests of providers of webhooks. The presets are those of `@svc/webhooks`, which is not needed here. */
-import { installed, requireInstalled } from '../installed.ts'
+import { installed } from '../installed.ts'
 
 /** What a provider signs a request with. */
 export interface SignedOptions {
@@ -31,19 +31,10 @@ export interface SignedRequest {
   payload: string
 }
 
-interface Webhooks {
-  signedRequest(provider: string, body: unknown, options: SignedOptions): SignedRequest
-}
+type Sign = (provider: string, body: unknown, options: SignedOptions) => SignedRequest
 
-const NAME = '@svc/webhooks/testing'
-
-// Loaded beside this module, since `signed` returns at once. A module that waited for it could not be
-// required by a host in CommonJS, where `signed` may be called before it is there.
-let loaded: Webhooks | undefined
-void installed(NAME).then(
-  (found) => (loaded = found as Webhooks | undefined),
-  () => {}, // `signed` will say why.
-)
+// Loaded with this module, since `signed` returns at once.
+const webhooks = (await installed('@svc/webhooks/testing')) as { signedRequest: Sign } | undefined
 
 /**
  * A request as the provider would send and sign it, for `app.inject`. Without a body it is a sample of
@@ -60,7 +51,6 @@ export function signed(
   body?: unknown,
   options: SignedOptions = {},
 ): SignedRequest {
-  const webhooks = loaded ?? (requireInstalled(NAME) as Webhooks | undefined)
   if (webhooks) return webhooks.signedRequest(provider, body, options)
   throw new Error(
     'signed makes requests by the presets of @svc/webhooks, which is not installed here: npm install @svc/webhooks',
