@@ -81,3 +81,18 @@ export async function afterwardsIn(
     statistics: (await direct.query<Counted>(STATISTICS, [webhooks])).rows,
   }
 }
+
+/** What is known of jobs that wait, for whoever reads that they do. */
+export async function describeWaiting(direct: pg.Pool): Promise<string[]> {
+  const { rows } = await direct.query<{ text: string }>(
+    `select format('%s: %s of %s, owner %s, blocked %s, %s retries, due in %s s, started %s s ago,'
+                   ' heartbeat %s s ago, %s',
+              name, state, coalesce(group_id, singleton_key), group_tier, blocked, retry_count,
+              extract(epoch from start_after - now()), extract(epoch from now() - started_on),
+              extract(epoch from now() - heartbeat_on), output) as text
+       from svc_jobs.job
+      where name like '\\_\\_svc.%' and state < 'completed' and name not like '%.dlq'
+      limit 5`,
+  )
+  return rows.map(({ text }) => text)
+}

@@ -1,5 +1,5 @@
 /** One schedule of a storm: its load, its faults, and what its ledger says in the end. */
-import { afterwardsIn, emptyTables } from './afterwards.ts'
+import { afterwardsIn, describeWaiting, emptyTables } from './afterwards.ts'
 import { Deadline } from './deadline.ts'
 import { LIMITS, type WebhookName } from './ledger.ts'
 import { Load, type PresentedKeys } from './load.ts'
@@ -142,6 +142,7 @@ async function settle(world: World, load: Load, webhooks: readonly string[]): Pr
       setTimeout(resolve, LOOK_AGAIN_MS)
     })
     broken = await found()
+    if (broken.length > 0) broken.push(...(await describeWaiting(direct)))
   }
   return [...[...unhealthy].map((place) => `host ${place} is not healthy again`), ...broken]
 }
