@@ -39,6 +39,8 @@ export interface KeyLimits {
   readonly labels: readonly string[]
 }
 
+/** Of so many different sets of limits the texts are shared. */
+const MOST_TEXTS = 1000
 const TICK_MS = 500
 const SWEEP_MS = 300_000
 /** A process that closes gives back what it holds, if Postgres takes it within that time. */
@@ -50,6 +52,7 @@ export class Allowances {
   readonly now: () => number
   #parts: AllowancesParts
   #outage: OutageLog
+  #texts = new Map<string, Omit<KeyLimits, 'set'>>()
   #tick: NodeJS.Timeout | undefined
   #sweep: NodeJS.Timeout | undefined
 
@@ -86,7 +89,18 @@ export class Allowances {
     const rules = [...keyRules(allowancesOf, limits), ...tenantRules(tenant, tenantLimits)]
     if (rules.length === 0 && quota === null) return null
     const set = this.limiter.setOf(rules, quotaRule(allowancesOf, quota))
-    return { set, policy: rateLimitPolicy(set), labels: rateLimitLabels(set) }
+    return { set, ...this.#textsOf(set) }
+  }
+
+  /** Keys with equal limits share the texts, which then stay in the caches of the processor. */
+  #textsOf(set: MeterSet): Omit<KeyLimits, 'set'> {
+    const policy = rateLimitPolicy(set)
+    const known = this.#texts.get(policy)
+    if (known) return known
+    if (this.#texts.size === MOST_TEXTS) this.#texts.clear()
+    const texts = { policy, labels: rateLimitLabels(set) }
+    this.#texts.set(policy, texts)
+    return texts
   }
 
   /** Answers at once where an allowance is held, else when Postgres has answered. */

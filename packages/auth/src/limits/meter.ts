@@ -93,8 +93,9 @@ export class Meter {
   /** Whether to request allowances ahead of need. */
   isLow(now: number): boolean {
     if (this.isRequested) return false
-    if (this.#portions.hasReturns) return true
-    if (this.#portions.held * 2 >= this.#ahead) return false
+    const { held, hasReturns } = this.#portions
+    if (hasReturns) return true
+    if (held * 2 >= this.#ahead) return false
     return now >= this.#deniedUntil && now >= this.#nothingAheadUntil
   }
 

@@ -14,12 +14,17 @@ export interface Portion {
 export class Portions {
   /** Usable allowances, as of the last `prune`. */
   held = 0
-  /** Sorted by their end, the earliest first. */
+  /** Whether `takeReturns` has any. */
+  hasReturns = false
+  /** Taken, and not deducted from the portions yet: a request then reads none of them from memory. */
+  #taken = 0
+  /** Portions that end first come first. */
   #portions: Portion[] = []
   #firstEndsAt = Infinity
   #returns: Return[] = []
 
   hold(portion: Portion): void {
+    this.#deduct()
     this.held += portion.count
     this.#portions.push(portion)
     this.#sort()
@@ -28,21 +33,13 @@ export class Portions {
   /** Only as many as are `held`. */
   take(cost: number): void {
     this.held -= cost
-    let rest = cost
-    while (rest > 0) {
-      const portion = this.#portions[0] as Portion
-      const part = Math.min(rest, portion.count)
-      portion.count -= part
-      rest -= part
-      if (portion.count > 0) return
-      this.#portions.shift()
-      this.#firstEndsAt = this.#portions[0]?.usableUntil ?? Infinity
-    }
+    this.#taken += cost
   }
 
   /** Whether anything of it is to be given back. */
   prune(now: number): boolean {
     if (now < this.#firstEndsAt) return false
+    this.#deduct()
     const ended = this.#portions.filter(({ usableUntil }) => usableUntil <= now)
     this.#portions = this.#portions.filter(({ usableUntil }) => usableUntil > now)
     return this.#giveBack(ended, now)
@@ -50,6 +47,7 @@ export class Portions {
 
   /** Gives back all that is held. */
   release(now: number): boolean {
+    this.#deduct()
     const portions = this.#portions
     this.#portions = []
     return this.#giveBack(portions, now)
@@ -58,11 +56,13 @@ export class Portions {
   takeReturns(): Return[] {
     const returns = this.#returns
     this.#returns = []
+    this.hasReturns = false
     return returns
   }
 
   /** The entry of one holder in a row of Postgres. */
   heldAheadBy(holder: string): number {
+    this.#deduct()
     let sum = 0
     for (const { isAhead, count, holder: by } of this.#portions) {
       if (isAhead && by === holder) sum += count
@@ -71,16 +71,25 @@ export class Portions {
   }
 
   get isEmpty(): boolean {
+    this.#deduct()
     return this.#portions.length === 0
   }
 
   /** Whether it holds allowances that were granted to a waiting request. */
   get hasUnspent(): boolean {
+    this.#deduct()
     return this.#portions.some(({ isAhead }) => !isAhead)
   }
 
-  get hasReturns(): boolean {
-    return this.#returns.length > 0
+  #deduct(): void {
+    while (this.#taken > 0) {
+      const portion = this.#portions[0] as Portion
+      const part = Math.min(this.#taken, portion.count)
+      portion.count -= part
+      this.#taken -= part
+      if (portion.count === 0) this.#portions.shift()
+    }
+    this.#firstEndsAt = this.#portions[0]?.usableUntil ?? Infinity
   }
 
   #giveBack(portions: readonly Portion[], now: number): boolean {
@@ -89,6 +98,7 @@ export class Portions {
       this.held -= count
       if (count === 0 || countsUntil <= now) continue
       this.#returns.push({ stamp, count })
+      this.hasReturns = true
       isAny = true
     }
     this.#sort()
