@@ -24,4 +24,7 @@ t.test('a client that breaks just as it is handed out ends no process', async (t
   }
   stopHandling()
   t.equal(pool.listenerCount('acquire') + pool.listenerCount('connect'), 0)
+  const client = await pool.connect()
+  t.equal(client.listenerCount('error'), 0, 'a pool that was given outlives its hosts')
+  client.release()
 })

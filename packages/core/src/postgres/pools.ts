@@ -72,14 +72,16 @@ export async function openDatabase(
       listener: config,
       async close() {
         await endPool(workerPool.pool)
+        if (!given) return endPool(pool)
         stopHandling()
-        if (given) pool.off('error', logError)
-        else await endPool(pool)
+        pool.off('error', logError)
       },
     }
   } catch (error) {
-    stopHandling()
-    if (given) pool.off('error', logError)
+    if (given) {
+      stopHandling()
+      pool.off('error', logError)
+    }
     // Not awaited: a connection that is still being made would hold the error up.
     else void pool.end()
     if (error instanceof DatabaseTooOld) throw error
