@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import t from 'tap'
 import { hmac, type InboundSource, type Verify } from '@svc/webhooks'
+import { providers } from '@svc/webhooks/providers'
 import { eventsOf, hostOf, type Host } from './host.ts'
 import { sign } from './received.ts'
 
@@ -53,6 +54,33 @@ t.test(
     t.strictSame(await eventsOf(host.app), [])
   },
 )
+
+t.test('with emptyErrors an error has no body, as with the preset of Xero', async (t) => {
+  const host = await hostOf(
+    t,
+    {
+      a: { ...source, emptyErrors: true },
+      xero: providers.xero({ path: '/hooks/xero', secretName: 'KEY' }),
+    },
+    { secrets },
+  )
+  const wrong = await post(host, {})
+  t.strictSame([wrong.statusCode, wrong.body], [401, ''])
+  t.equal(wrong.headers['content-type'], undefined)
+  const batch = '{"events":[]}'
+  const xero = (key: string) =>
+    host.app.inject({
+      method: 'POST',
+      url: '/hooks/xero',
+      headers: { ...json, 'x-xero-signature': sign(batch, key).toString('base64') },
+      body: batch,
+    })
+  const refused = await xero('other')
+  t.strictSame([refused.statusCode, refused.body], [401, ''])
+  t.equal(refused.headers['set-cookie'], undefined)
+  const accepted = await xero('whsec_a-long-key')
+  t.strictSame([accepted.statusCode, accepted.body], [200, ''])
+})
 
 t.test('verification comes first: an unverified body is not even parsed', async (t) => {
   const host = await hostOf(t, { a: source }, { secrets })

@@ -20,6 +20,18 @@ const post = ({ app }: Host, body: unknown, url = '/hooks/a') =>
     body: JSON.stringify(body),
   })
 
+t.test('a split that returns no item where there should be one is a 500', async (t) => {
+  const host = await hostOf(t, {
+    a: { ...base, publishAs: 'a', deduplicationKey: () => null, split: () => [1, undefined] },
+  })
+  t.match((await post(host, {})).json(), { code: 'SVC_WEBHOOKS_INBOUND_FAILED' })
+  t.match(
+    host.log.find(({ source }) => source === 'a'),
+    { reason: 'split must return a list of items, and its element [1] is none' },
+  )
+  t.strictSame(await eventsOf(host.app), [], 'nothing of the batch is published')
+})
+
 t.test('a batch is published as one event each, and its repeats one by one', async (t) => {
   const host = await hostOf(t, { a: base })
   const items = [

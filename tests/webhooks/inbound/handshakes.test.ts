@@ -117,3 +117,33 @@ t.test('an invalid result of respond is logged, and not sent as an empty reply',
   )
   t.equal((await post()).json().status, 'accepted', 'nothing at all is no answer')
 })
+
+t.test('a reply that cannot be sent is a 500 of ours, logged with the field', async (t) => {
+  const cyclic: Record<string, unknown> = {}
+  cyclic.self = cyclic
+  const wrong: [reply: unknown, field: string][] = [
+    [{ statusCode: 700 }, 'statusCode'],
+    [{ statusCode: 101 }, 'statusCode'],
+    [{ statusCode: 'abc' }, 'statusCode'],
+    [{ headers: { 'x y': 'a' } }, 'headers'],
+    [{ headers: { x: 'a\r\nset-cookie: b' } }, 'headers'],
+    [{ body: 1n }, 'body'],
+    [{ body: cyclic }, 'body'],
+  ]
+  const replies = wrong.map(([reply]) => reply)
+  const { app, log } = await hostOf(t, {
+    a: {
+      path: '/hooks/a',
+      publishAs: 'a',
+      verify: () => true,
+      respond: () => replies.shift() as never,
+    },
+  })
+  for (const [, field] of wrong) {
+    const answer = await app.inject({ method: 'POST', url: '/hooks/a', body: 'x' })
+    t.match(answer.json(), { statusCode: 500, code: 'SVC_WEBHOOKS_INBOUND_FAILED' })
+    const { reason } = log.findLast(({ source }) => source === 'a') ?? {}
+    t.match(reason, new RegExp(`^respond must return .* its ${field} must be`))
+    t.notMatch(reason, /set-cookie/)
+  }
+})

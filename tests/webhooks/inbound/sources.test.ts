@@ -72,6 +72,29 @@ const mistakes: [what: string, inbound: unknown, complaint: RegExp][] = [
     { a: { ...source, respond: {} } },
     /"inbound.a.respond" must be a function/,
   ],
+  ...[99, 700, 302, 500, 200.5, 'abc'].map((statusCode): (typeof mistakes)[number] => [
+    `an answer with the status ${statusCode}`,
+    { a: { ...source, answer: { statusCode } } },
+    /"inbound.a.answer.statusCode" must be an integer from 200 to 299/,
+  ]),
+  ...[{ 'x y': 'a' }, { x: 'a\r\nset-cookie: b' }, { x: 5 }, { 'Content-Length': '5' }, 'x: a'].map(
+    (headers): (typeof mistakes)[number] => [
+      `an answer with the headers ${JSON.stringify(headers)}`,
+      { a: { ...source, answer: { headers } } },
+      /"inbound.a.answer.headers" must be an object of header names/,
+    ],
+  ),
+  ...[1n, () => 'a', { toJSON: () => undefined }].map((body): (typeof mistakes)[number] => [
+    `an answer with a body of type ${typeof body} that JSON cannot hold`,
+    { a: { ...source, answer: { body } } },
+    /"inbound.a.answer.body" must be a string, or a value that JSON can hold/,
+  ]),
+  [
+    'an answer with a field that does not exist',
+    { a: { ...source, answer: { foo: 1 } } },
+    /there is no option "inbound.a.answer.foo"; there are: statusCode, headers, body/,
+  ],
+  ['an answer that is no object', { a: { ...source, answer: 'ok' } }, /"inbound.a.answer" must be/],
   [
     'a field that does not exist',
     { a: { ...source, dedupe: 'x' } },

@@ -67,6 +67,7 @@ export function createErrorHandler(
     requestLog?.note(source, request as InboundRequest, began, outcome, reasonOf(own))
     if (statusCode === 503) reply.header('retry-after', '1')
     if (statusCode === 401) reply.header('www-authenticate', 'Bearer')
+    if (source.emptyErrors) return reply.code(statusCode).send()
     const { code, message } = own
     const body = { statusCode, code, error: statusText(statusCode), message }
     // Serialized by us: a serializer that the host has set is not made for our bodies.

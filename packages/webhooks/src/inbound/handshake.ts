@@ -1,9 +1,7 @@
 import type { Outside } from './outside.ts'
+import { replyOf, type Reply } from './reply.ts'
 import type { RequestSecrets } from './request-secrets.ts'
-import { SourceMistake } from './source-mistake.ts'
-import type { InboundReply, InboundRequest, Respond } from './source.ts'
-
-const FIELDS = new Set(['statusCode', 'headers', 'body'])
+import type { InboundRequest, Respond } from './source.ts'
 
 /**
  * The reply of a source's function, or `null`.
@@ -17,13 +15,9 @@ export async function handshake(
   body: string,
   secrets: RequestSecrets,
   outside: Outside,
-): Promise<InboundReply | null> {
+): Promise<Reply | null> {
   if (!respond) return null
   const reply: unknown =
     (await secrets.call(respond, (secret) => respond(request, body, secret, outside))) ?? null
-  if (reply === null) return null
-  if (typeof reply !== 'object' || !Object.keys(reply).every((field) => FIELDS.has(field))) {
-    throw new SourceMistake('respond must return { statusCode?, headers?, body? }, or null')
-  }
-  return reply
+  return reply === null ? null : replyOf(reply)
 }

@@ -6,8 +6,9 @@ import { NotFetched, type Outside } from './outside.ts'
 import { payloadOf } from './payload.ts'
 import { recordReached } from './reached.ts'
 import type { RequestLog } from './request-log.ts'
+import type { Reply } from './reply.ts'
 import { RequestSecrets } from './request-secrets.ts'
-import type { InboundReply, InboundRequest } from './source.ts'
+import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
 import { planOf, type Plan } from './to-publish.ts'
 import { forgetReason, reasonOf } from './verify/checks.ts'
@@ -16,7 +17,7 @@ import { forgetReason, reasonOf } from './verify/checks.ts'
 export type Received =
   | { outcome: 'accepted'; eventId: string | null; eventIds?: string[] }
   | { outcome: 'duplicate' }
-  | { outcome: 'answered'; reply: InboundReply }
+  | { outcome: 'answered'; reply: Reply }
 
 /** The other arguments of `receive`, besides the source and the request. */
 export interface Receiving {

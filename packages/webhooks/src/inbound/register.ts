@@ -5,7 +5,8 @@ import type { InboundTelemetry } from './inbound-telemetry.ts'
 import { publishOutcome } from './outcome.ts'
 import { readRawBodies } from './raw-body.ts'
 import { receive, receiveGet, type Received, type Receiving } from './receive.ts'
-import type { InboundReply, InboundRequest } from './source.ts'
+import { textReply, type Reply } from './reply.ts'
+import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
 
 export interface InboundSettings extends Receiving {
@@ -36,6 +37,8 @@ export function registerInbound(
 
 function serve(inbound: FastifyInstance, source: Source, settings: InboundSettings): void {
   const { bodyLimitBytes: bodyLimit, core, log, telemetry } = settings
+  // Made once: a body that changes later could not be checked.
+  const accepted = source.answer && textReply(source.answer)
   const errorHandler = createErrorHandler(source, log, core.errorText, telemetry)
   type Receive = (request: InboundRequest, began: number) => Promise<Received>
   const handler = (receive: Receive) => async (request: FastifyRequest, reply: FastifyReply) => {
@@ -53,7 +56,8 @@ function serve(inbound: FastifyInstance, source: Source, settings: InboundSettin
       log?.note(source, request as InboundRequest, began, 'accepted', 'handshake')
     }
     telemetry?.count(source.name, received.outcome, reply)
-    return answer(reply, source, received)
+    publishOutcome(source.name, received.outcome)
+    return answer(reply, received, accepted)
   }
   inbound.post(
     source.path,
@@ -78,26 +82,17 @@ const pathTaken = ({ name, respond }: Source, url: string): Error =>
     `svcWebhooks: the option "inbound.${name}.path" must be a path of its own, ${url} has a route for POST${respond ? ' or GET' : ''} already: give the source another path, or remove that route`,
   )
 
-function answer(reply: FastifyReply, source: Source, received: Received): FastifyReply {
-  publishOutcome(source.name, received.outcome)
-  if (received.outcome !== 'answered') {
-    if (source.answer) return sendReply(reply, source.answer)
-    const { outcome: status, ...rest } = received
-    return sendAs(reply, 'application/json; charset=utf-8', JSON.stringify({ status, ...rest }))
-  }
-  return sendReply(reply, received.reply)
+function answer(reply: FastifyReply, received: Received, accepted?: Reply): FastifyReply {
+  if (received.outcome === 'answered') return sendReply(reply, received.reply)
+  if (accepted) return sendReply(reply, accepted)
+  const { outcome: status, ...rest } = received
+  return sendAs(reply, 'application/json; charset=utf-8', JSON.stringify({ status, ...rest }))
 }
 
-function sendReply(
-  reply: FastifyReply,
-  { statusCode = 200, headers = {}, body }: InboundReply,
-): FastifyReply {
+function sendReply(reply: FastifyReply, { statusCode, headers, text, type }: Reply): FastifyReply {
   // A handshake echoes text of the request: a browser must not render it as a page.
   reply.code(statusCode).header('x-content-type-options', 'nosniff').headers(headers)
-  if (body === undefined) return reply.send()
-  return typeof body === 'string'
-    ? sendAs(reply, 'text/plain; charset=utf-8', body)
-    : sendAs(reply, 'application/json; charset=utf-8', JSON.stringify(body))
+  return text === undefined ? reply.send() : sendAs(reply, type, text)
 }
 
 /** Sends text, also of JSON: a serializer that the host has set is not made for our bodies. */

@@ -112,6 +112,8 @@ export interface InboundSource {
    * answers is no event. @default no such handshake
    */
   respondUnverified?: Respond
-  /** The answer to what was accepted, and to repeats. @default 200, `{ status, eventId }` */
+  /** The answer to what was accepted, and to repeats: a 2xx. @default 200, `{ status, eventId }` */
   answer?: InboundReply
+  /** Errors are answered without a body, for senders that take no other answer. @default false */
+  emptyErrors?: boolean
 }

@@ -1,5 +1,12 @@
 import { InvalidOption } from '@svc/core'
-import { isEventName, isString, resolveOptions, type OptionRules } from '@svc/core/internal'
+import {
+  isBoolean,
+  isEventName,
+  isString,
+  resolveOptions,
+  type OptionRules,
+} from '@svc/core/internal'
+import { assertAnswer } from './reply.ts'
 import type { InboundSource } from './source.ts'
 
 /** A source with its name and its defaults filled in. */
@@ -43,10 +50,8 @@ const rules: OptionRules = {
     expects: 'a function (request, body, secret) => reply or null',
     is: isFunction,
   },
-  answer: {
-    expects: 'a reply: { statusCode?, headers?, body? }',
-    is: (value) => typeof value === 'object' && value !== null,
-  },
+  answer: { expects: 'a reply: { statusCode?, headers?, body? }', is: () => true },
+  emptyErrors: { expects: 'true or false', is: isBoolean },
 }
 
 /**
@@ -84,5 +89,6 @@ function resolveSource(name: string, source: unknown): Source {
     source,
     `inbound.${name}.`,
   )
+  if (resolved.answer !== undefined) assertAnswer(resolved.answer, `inbound.${name}.answer.`)
   return { ...resolved, name }
 }

@@ -45,8 +45,12 @@ export function planOf(source: Source, request: InboundRequest, body: string, js
 export function itemsOf({ split }: Source, json: string): unknown[] | null {
   if (!split) return null
   const items: unknown = split(JSON.parse(json))
-  if (Array.isArray(items)) return items
-  throw new SourceMistake(`split must return a list, not a value of type ${typeof items}`)
+  if (!Array.isArray(items)) {
+    throw new SourceMistake(`split must return a list, not a value of type ${typeof items}`)
+  }
+  const missing = items.findIndex((item) => item === undefined)
+  if (missing === -1) return items
+  throw new SourceMistake(`split must return a list of items, and its element [${missing}] is none`)
 }
 
 /** A batch that holds an item twice publishes it once, as two requests would: the others are `null`. */

@@ -43,13 +43,26 @@ t.test('a wrong option is named, with its provider, at the call', async (t) => {
       /there is no option "publicOrigin"/,
     ],
     ['github', { ...given, toleranceSeconds: -1 }, /"toleranceSeconds"/],
-    ['sns', { path: '/a', topicArn: 't', secretName: 'S' }, /there is no option "secretName"/],
+    [
+      'sns',
+      { path: '/a', topicArn: 'arn:aws:sns:eu-west-1:1:t', secretName: 'S' },
+      /there is no option "secretName"/,
+    ],
     ['sns', { path: '/a' }, /"topicArn" is missing/],
     ['meta', given, /"verifyTokenSecretName" is missing/],
     ['twilio', given, /"publicOrigin" is missing/],
     ['twilio', { ...given, publicOrigin: 'https://a.example/' }, /"publicOrigin" must be scheme/],
     ['twilio', { ...given, publicOrigin: 'a.example' }, /"publicOrigin" must be scheme/],
     ['asana', { ...given, onHandshake: true }, /"onHandshake" must be a function/],
+    ['github', { ...given, onHandshake: () => {} }, /"onHandshake" has no effect, as GitHub sends/],
+    ['github', { ...given, toleranceSeconds: 60 }, /"toleranceSeconds" has no effect, as GitHub/],
+    [
+      'stripe',
+      { ...given, toleranceSeconds: 60, verify: () => true },
+      /"toleranceSeconds" has no effect, as it is for the verification that "verify" replaces/,
+    ],
+    ['sns', { path: '/a', topicArn: 'orders' }, /"topicArn" must be the ARN of a topic/],
+    ['sns', { path: '/a', topicArn: 'arn:aws:sqs:eu-west-1:1:a' }, /"topicArn" must be the ARN/],
   ]
   for (const [id, options, complaint] of cases) {
     const message = { code: 'SVC_CORE_INVALID_OPTION', message: complaint }
@@ -75,10 +88,10 @@ t.test('every preset is a source that a host takes', async (t) => {
   const all: Record<string, string> = {
     publicOrigin: 'https://example.com',
     verifyTokenSecretName: 'T',
-    topicArn: 't',
+    topicArn: 'arn:aws:sns:eu-west-1:123456789012:orders',
     webhookId: 'w',
     clientId: 'c',
-    serviceAccount: 's',
+    serviceAccount: 's@example.com',
     audience: 'a',
     username: 'u',
   }

@@ -182,7 +182,7 @@ const make = (id: ProviderId, preset: Preset): InboundSource => {
     path: '/hooks',
     ...needs,
     ...(preset.secret !== null && { secretName: 'SECRET' }),
-    onHandshake: () => {},
+    ...(preset.handshakes?.some(({ store }) => store) && { onHandshake: () => {} }),
   }
   return (providers[id] as (options: object) => InboundSource)(options)
 }

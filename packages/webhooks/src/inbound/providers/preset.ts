@@ -77,6 +77,8 @@ export interface Preset {
   handshakes?: readonly Handshake[]
   /** The answer to what was accepted, and to repeats. @default 200, { status, eventId } */
   answer?: Answer
+  /** Errors are answered without a body. @default false */
+  emptyErrors?: boolean
   /** One or two sentences for developers, which are shown in the docs. */
   note?: string
 }

@@ -1,15 +1,16 @@
 /** Makes a source of a row and the options of a host. */
 import { hash } from 'node:crypto'
-import { isFunction, isString, resolveOptions, type OptionRules } from '@svc/core/internal'
+import { resolveOptions } from '@svc/core/internal'
 import type { InboundRequest, InboundSource } from '../source.ts'
 import { showHeaders } from '../verify/secret-headers.ts'
-import { SECRET_NAME, type SecretName } from '../verify/secret-names.ts'
+import type { SecretName } from '../verify/secret-names.ts'
 import { itemsAt } from './engine/items.ts'
 import { replyOf, respondTo, type OnHandshake } from './engine/handshakes.ts'
 import { claimsOf } from './engine/jwt.ts'
 import type { Reading } from './engine/reading.ts'
 import { firstOf } from './engine/text.ts'
 import { verifyBy } from './engine/verify.ts'
+import { assertUsed, rulesOf } from './preset-options.ts'
 import type { Need, Preset, Text } from './preset.ts'
 
 /** Fields of the source that a host sets itself instead of the preset. */
@@ -36,7 +37,8 @@ type Settled = CommonOptions & { secretName?: SecretName } & Partial<Record<Need
  * @throws InvalidOption naming the provider and the option
  */
 export function sourceOf(id: string, preset: Preset, given: unknown): InboundSource {
-  const options = resolveOptions<Settled>(`providers.${id}`, rulesOf(preset), given)
+  const options = resolveOptions<Settled>(`providers.${id}`, rulesOf(preset, OVERRIDES), given)
+  assertUsed(id, preset, options)
   const { path, secretName = null, toleranceSeconds, onHandshake, ...rest } = options
   const { publicOrigin, verifyTokenSecretName } = rest
   const texts = Object.fromEntries((preset.needs ?? []).map((need) => [need, rest[need]] as const))
@@ -61,6 +63,7 @@ export function sourceOf(id: string, preset: Preset, given: unknown): InboundSou
       onHandshake,
       readingOf,
     }),
+    ...(preset.emptyErrors && { emptyErrors: true }),
     ...(preset.answer && { answer: replyOf(preset.answer)(NO_READING) ?? {} }),
   }
   return { ...made, ...overridesOf(options) }
@@ -112,6 +115,7 @@ const OVERRIDES: readonly (keyof Overrides)[] = [
   'respond',
   'respondUnverified',
   'answer',
+  'emptyErrors',
 ]
 
 /** Their values are checked where the source is: see sources.ts. */
@@ -119,38 +123,3 @@ const overridesOf = (options: Settled): Overrides =>
   Object.fromEntries(
     OVERRIDES.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   )
-
-const NEEDS: Record<Need, { expects: string; is: (value: unknown) => boolean }> = {
-  publicOrigin: {
-    expects: 'scheme, host and port that the provider sends to, such as "https://example.com"',
-    is: (value) =>
-      typeof value === 'string' &&
-      URL.parse(value)?.origin !== 'null' &&
-      /^https?:\/\/[^/?#]+$/.test(value),
-  },
-  verifyTokenSecretName: { expects: 'the name of a secret', is: isString },
-  topicArn: { expects: 'the ARN of a topic', is: isString },
-  webhookId: { expects: 'the id of the webhook at the provider', is: isString },
-  clientId: { expects: 'the client id at the provider', is: isString },
-  serviceAccount: { expects: 'the e-mail address of a service account', is: isString },
-  audience: { expects: 'the audience of the JWT', is: isString },
-  username: {
-    expects: 'a string without a colon',
-    is: (value) => isString(value) && !String(value).includes(':'),
-  },
-}
-
-function rulesOf({ secret, needs = [] }: Preset): OptionRules {
-  const any = { expects: 'a field of a source', is: () => true }
-  return {
-    path: { expects: 'a URL path such as "/hooks/github"', is: isString, required: true },
-    ...(secret !== null && { secretName: SECRET_NAME }),
-    ...Object.fromEntries(needs.map((need) => [need, { ...NEEDS[need], required: true }])),
-    toleranceSeconds: {
-      expects: 'a number of at least 0 (seconds)',
-      is: (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0,
-    },
-    onHandshake: { expects: 'a function (secret, request)', is: isFunction },
-    ...Object.fromEntries(OVERRIDES.map((name) => [name, any])),
-  }
-}

@@ -118,6 +118,7 @@ export const banking = {
     type: '{item:eventCategory}.{item:eventType}',
     deduplicate: '{item:resourceId}:{item:eventType}:{item:eventDateUtc}',
     answer: { status: 200 },
-    note: 'Xero first sends a wrong signature, and expects a 401. Answers must have no body and no cookies.',
+    emptyErrors: true,
+    note: 'Xero first sends a wrong signature, and expects a 401. Answers have no body, errors included, and must have no cookies: keep hooks that set some away from the path.',
   },
 } as const satisfies Record<string, Preset>

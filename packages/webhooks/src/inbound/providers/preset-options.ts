@@ -1,0 +1,78 @@
+/** The options of a preset: what each may be, and which have an effect. */
+import { InvalidOption } from '@svc/core'
+import { isFunction, isString, type OptionRules } from '@svc/core/internal'
+import { SECRET_NAME } from '../verify/secret-names.ts'
+import type { Need, Preset } from './preset.ts'
+
+const NEEDS: Record<Need, { expects: string; is: (value: unknown) => boolean }> = {
+  publicOrigin: {
+    expects: 'scheme, host and port that the provider sends to, such as "https://example.com"',
+    is: (value) =>
+      typeof value === 'string' &&
+      URL.parse(value)?.origin !== 'null' &&
+      /^https?:\/\/[^/?#]+$/.test(value),
+  },
+  verifyTokenSecretName: { expects: 'the name of a secret', is: isString },
+  topicArn: {
+    expects: 'the ARN of a topic, such as "arn:aws:sns:eu-west-1:123456789012:orders"',
+    is: (value) => typeof value === 'string' && /^arn:[^:\s]+:sns:[^:\s]+:\d+:[^:\s]+$/.test(value),
+  },
+  webhookId: { expects: 'the id of the webhook at the provider', is: isString },
+  clientId: { expects: 'the client id at the provider', is: isString },
+  serviceAccount: {
+    expects: 'the e-mail address of a service account',
+    is: (value) => typeof value === 'string' && /^[^@\s]+@[^@\s]+$/.test(value),
+  },
+  audience: { expects: 'the audience of the JWT', is: isString },
+  username: {
+    expects: 'a string without a colon',
+    is: (value) => isString(value) && !String(value).includes(':'),
+  },
+}
+
+/** @param overrides fields of the source; their values are checked there: see sources.ts */
+export function rulesOf({ secret, needs = [] }: Preset, overrides: readonly string[]): OptionRules {
+  const any = { expects: 'a field of a source', is: () => true }
+  return {
+    path: { expects: 'a URL path such as "/hooks/github"', is: isString, required: true },
+    ...(secret !== null && { secretName: SECRET_NAME }),
+    ...Object.fromEntries(needs.map((need) => [need, { ...NEEDS[need], required: true }])),
+    toleranceSeconds: {
+      expects: 'a number of at least 0 (seconds)',
+      is: (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0,
+    },
+    onHandshake: { expects: 'a function (secret, request)', is: isFunction },
+    ...Object.fromEntries(overrides.map((name) => [name, any])),
+  }
+}
+
+interface Given {
+  toleranceSeconds?: unknown
+  onHandshake?: unknown
+  verify?: unknown
+}
+
+/** @throws InvalidOption for an option without effect: the host relies on it */
+export function assertUsed(
+  id: string,
+  { name, schemes, handshakes = [] }: Preset,
+  { toleranceSeconds, onHandshake, verify }: Given,
+): void {
+  if (toleranceSeconds !== undefined && verify !== undefined) {
+    throw without(id, 'toleranceSeconds', 'it is for the verification that "verify" replaces')
+  }
+  if (toleranceSeconds !== undefined && !schemes.some(hasTime)) {
+    throw without(id, 'toleranceSeconds', `${name} signs no time that could be judged`)
+  }
+  if (onHandshake !== undefined && !handshakes.some(({ store }) => store !== undefined)) {
+    throw without(id, 'onHandshake', `${name} sends no secret with a handshake`)
+  }
+}
+
+const hasTime = (scheme: Preset['schemes'][number]): boolean =>
+  scheme.algorithm === 'jwt' || ('timestamp' in scheme && scheme.timestamp !== undefined)
+
+const without = (id: string, option: string, why: string): Error =>
+  new InvalidOption(
+    `providers.${id}: the option "${option}" has no effect, as ${why}: leave it out`,
+  )
