@@ -29,8 +29,18 @@ async function installedApi(): Promise<typeof Api | null> {
   try {
     return await import('@opentelemetry/api')
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'ERR_MODULE_NOT_FOUND') return null
+    // The error of a package that is missing has no code under some loader hooks, those of tap for one.
+    if ((error as { code?: unknown }).code === 'ERR_MODULE_NOT_FOUND' || !isInstalled()) return null
     throw error
+  }
+}
+
+function isInstalled(): boolean {
+  try {
+    createRequire(import.meta.url).resolve('@opentelemetry/api')
+    return true
+  } catch {
+    return false
   }
 }
 
