@@ -6,6 +6,7 @@ import t from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startHost } from './support/host.ts'
 import { until } from '../support/until.ts'
+import { createSecrets } from '../../packages/core/src/secrets.ts'
 
 t.test('a plugin registers core with its defaults where the host has not', async (t) => {
   process.env['DATABASE_URL'] = await freshDatabase(t)
@@ -92,4 +93,12 @@ t.test('where pg-boss cannot start, nothing is left running', async (t) => {
   })
   await app.close()
   t.equal(pool.listenerCount('error'), 1, 'no listener of core is left on it')
+})
+
+t.test('a secret that is never found is an error, and holds nobody up', async (t) => {
+  const secrets = createSecrets(() => new Promise<string>(() => {}), 20)
+  await t.rejects(secrets.get('KEY'), {
+    message: 'the option "secrets" gave no KEY within 0.02 seconds',
+  })
+  t.equal(await createSecrets(async () => 'a').get('KEY'), 'a')
 })

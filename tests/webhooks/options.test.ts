@@ -67,6 +67,10 @@ t.test('the error for a wrong option has its name and the expected value', async
     [{ allowedEvents: [], managementBasePath: '/:x' }, /"managementBasePath"/],
     [{ allowedEvents: [], managementBasePath: 5 }, /"managementBasePath".*got 5/],
     [{ allowedEvents: [], deliveryTimeoutMs: 0 }, /"deliveryTimeoutMs" must be an integer.*got 0/],
+    [
+      { allowedEvents: [], bodyLimitBytes: 1e12 },
+      /"bodyLimitBytes" .* from 1 to 268435456 .*got 1000/,
+    ],
     [{ allowedEvents: [], deliveryTimeoutMs: '10' }, /"deliveryTimeoutMs".*got a string/],
     [
       { allowedEvents: [], allowedNetworks: '10.0.0.0/8' },

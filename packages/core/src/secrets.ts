@@ -13,18 +13,41 @@ export interface Secrets {
    * The secret; `null` where it is missing or empty.
    *
    * @throws InvalidSecret where the option `secrets` gave something else than text
+   * @throws the error of the option `secrets`, or one that says that it gave nothing in 8 seconds
    */
   get: (name: string) => Promise<string | null>
 }
 
-export function createSecrets(lookUp: NonNullable<SvcCoreOptions['secrets']>): Secrets {
+/** Below the ten seconds that Fastify gives a plugin, as some are looked up at boot. */
+const FOUND_WITHIN_MS = 8000
+
+export function createSecrets(
+  lookUp: NonNullable<SvcCoreOptions['secrets']>,
+  withinMs = FOUND_WITHIN_MS,
+): Secrets {
   return {
     async get(name) {
-      const value: unknown = await lookUp(name)
+      const value: unknown = await within(withinMs, name, lookUp(name))
       if (value === undefined || value === null || value === '') return null
       if (typeof value === 'string') return value
       // Its kind and not its value: a number may be the secret.
       throw new InvalidSecret(name, typeof value === 'object' ? kindOf(value) : `a ${typeof value}`)
     },
+  }
+}
+
+/** A secret manager that never answers would hold each request that needs a secret. */
+async function within(ms: number, name: string, looked: unknown): Promise<unknown> {
+  if (typeof (looked as PromiseLike<unknown> | null | undefined)?.then !== 'function') return looked
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () =>
+      late.reject(new Error(`the option "secrets" gave no ${name} within ${ms / 1000} seconds`)),
+    ms,
+  )
+  try {
+    return await Promise.race([looked, late.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }

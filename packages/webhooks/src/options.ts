@@ -181,8 +181,9 @@ const rules: OptionRules = {
     default: 90,
   },
   bodyLimitBytes: {
-    expects: 'an integer of at least 1 (bytes)',
-    is: isIntegerFrom(1),
+    expects: 'an integer from 1 to 268435456 (bytes, at most 256 MiB)',
+    // Node holds no text of 512 MiB, and a payload is several texts on its way.
+    is: isIntegerFrom(1, 268_435_456),
     default: 1_048_576,
   },
   inboundLog: {

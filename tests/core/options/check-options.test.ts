@@ -94,6 +94,18 @@ t.test('the value of an option is not repeated in the error, as it may be a secr
   t.throws(settle, { message: 'plugin: the option "key" must be a number, got a string' })
 })
 
+t.test('the error for an option that is no secret quotes the beginning of its text', async (t) => {
+  const settle = (path: unknown) => () =>
+    resolveOptions(
+      'plugin',
+      { path: { expects: 'a path', quoted: true, is: () => false } },
+      { path },
+    )
+  t.throws(settle('hooks'), { message: 'plugin: the option "path" must be a path, got "hooks"' })
+  t.throws(settle('x'.repeat(500)), { message: new RegExp(`got "x{100}"$`) })
+  t.throws(settle({}), { message: /got an object$/ })
+})
+
 t.test('a missing option is named in the error', async (t) => {
   t.throws(() => resolveOptions('plugin', rules, {}), {
     message: 'plugin: the option "name" is missing, it must be a name',

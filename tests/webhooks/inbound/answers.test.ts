@@ -132,7 +132,7 @@ t.test('a body over the limit is a 413, with or without a valid signature', asyn
     response.json(),
     errorBody(413, 'SVC_WEBHOOKS_BODY_TOO_LARGE', 'Payload Too Large', /large/),
   )
-  t.match(refusals(host), [{ source: 'a', statusCode: 413 }])
+  t.match(refusals(host), [{ source: 'a', statusCode: 413, reason: 'SVC_WEBHOOKS_BODY_TOO_LARGE' }])
 })
 
 t.test('a malformed content type is a 415', async (t) => {

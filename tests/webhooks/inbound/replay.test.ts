@@ -211,17 +211,24 @@ t.test(
       },
       split: { ...open, path: '/split', publishAs: 'd', split: () => 1 as never },
       tenant: { ...open, path: '/tenant', publishAs: 'e', tenant: () => 'no tenant' },
+      thrower: {
+        ...open,
+        path: '/thrower',
+        publishAs: () => {
+          throw new Error('a word of the body')
+        },
+      },
     }
     const host = await hostOf(t, sources, { secrets: { SECRET: 'k' } })
     await host.app.ready()
     t.intercept(Date, 'now', { value: () => 1_800_000_000_000 })
     const post = (url: string) => host.app.inject({ method: 'POST', url, body: '1' })
-    for (const url of ['/a', '/a', '/b', '/promise', '/promise', '/split', '/tenant'])
+    for (const url of ['/a', '/a', '/b', '/promise', '/promise', '/split', '/tenant', '/thrower'])
       await post(url)
     for (let n = 0; n < 2; n++) t.equal((await host.app.inject('/a')).body, 'hello')
     await post('/split')
 
-    await until(async () => (await rowsOf(host)).length >= 7)
+    await until(async () => (await rowsOf(host)).length >= 8)
     // All of one moment, so in no order.
     const rows = (await rowsOf(host)).map((row) => `${row.source} ${row.outcome}: ${row.reason}`)
     t.match(rows.toSorted(), [
@@ -232,7 +239,12 @@ t.test(
       /^split failed: .*split must return a list/,
       /^split failed: .*split must return a list/,
       /^tenant failed: .*tenant must return 1 to 64/,
+      'thrower failed: SVC_WEBHOOKS_INBOUND_FAILED: publishAs threw an error',
     ])
-    t.equal(rows.length, 7)
+    t.equal(rows.length, 8)
+    const greeted = (await rowsOf(host)).find(({ reason }) => reason === 'handshake')
+    t.match((await replay(host, greeted!)).json(), {
+      message: /handshake, which publishes no event/,
+    })
   },
 )

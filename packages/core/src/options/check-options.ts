@@ -10,6 +10,8 @@ export interface OptionRule {
    * value, so do not use this for a list of secrets.
    */
   each?: (element: unknown) => boolean
+  /** A message quotes a wrong text: for what is never a secret, such as a path. @default false */
+  quoted?: boolean
   /** Rules of the fields, for an option that is an object. */
   fields?: OptionRules
   default?: unknown
@@ -22,7 +24,7 @@ export type OptionRules = Record<string, OptionRule>
  * Checks what a host gave against the rules and fills in the defaults.
  *
  * @throws InvalidOption naming the option, what it was and what it must be. A string is not
- *   repeated in the message, as it may be a secret, save elements of lists.
+ *   repeated in the message, as it may be a secret, save elements of lists and `quoted` options.
  */
 export function resolveOptions<Settled>(
   plugin: string,
@@ -66,13 +68,13 @@ function settleOne(plugin: string, path: string, rule: OptionRule, value: unknow
   throw new InvalidOption(`${plugin}: the option "${path}" must be ${rule.expects}, ${problem}`)
 }
 
-function problemOf({ is, each }: OptionRule, value: unknown): string | undefined {
+function problemOf({ is, each, quoted: isQuoted }: OptionRule, value: unknown): string | undefined {
   if (each && Array.isArray(value)) {
     const index = value.findIndex((element) => !each(element))
     return index === -1 ? undefined : `but its element [${index}] is ${quoted(value[index])}`
   }
   const isRight = is ? is(value) : !each
-  return isRight ? undefined : `got ${kindOf(value)}`
+  return isRight ? undefined : `got ${isQuoted ? quoted(value) : kindOf(value)}`
 }
 
 const LONGEST_QUOTE = 100

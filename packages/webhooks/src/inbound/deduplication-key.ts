@@ -1,6 +1,7 @@
 /** Computes the deduplication key of an event. Whether it is a repeat is decided by the publish. */
 import { hash } from 'node:crypto'
 import type { DeduplicationKey } from '@svc/core/internal'
+import { calling } from './host-functions.ts'
 import type { InboundRequest } from './source.ts'
 import { SourceMistake } from './source-mistake.ts'
 import type { Source } from './sources.ts'
@@ -44,7 +45,7 @@ export function extractKey(
   body: string,
   ...item: [item?: unknown]
 ): string | null {
-  const key = extract?.(request, body, ...item) ?? null
+  const key = calling('deduplicationKey', () => extract?.(request, body, ...item)) ?? null
   if (key !== null && typeof key !== 'string') {
     throw new SourceMistake(
       `deduplicationKey must return a string or null, not a value of type ${typeof key}`,

@@ -13,6 +13,7 @@ import {
   SecretMissing,
   TooManyFields,
 } from './errors.ts'
+import { throwerOf } from './host-functions.ts'
 import type { InboundTelemetry } from './inbound-telemetry.ts'
 import { outcomeOf, publishOutcome } from './outcome.ts'
 import { PerSecond } from './per-second.ts'
@@ -82,15 +83,16 @@ export function createErrorHandler(
 function ownError(error: Error): Answerable | undefined {
   const { code } = error as Answerable
   if (OURS.some((Ours) => error instanceof Ours)) return error as Answerable
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new BodyTooLarge({ cause: code })
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return new BodyTooLarge({ cause: 'SVC_WEBHOOKS_BODY_TOO_LARGE' })
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new ContentTypeInvalid({ cause: code })
   if (code?.startsWith('FST_ERR_CTP_')) return new BodyUnreadable({ cause: code })
   return undefined
 }
 
 /**
- * The reason for the log. Of an error of a database or of the host's own code it is only the
- * error's code.
+ * The reason for the log. Of an error of a database it is only the error's code, of one of the host's
+ * own code also which function threw it.
  */
 function reasonOf({ cause, code }: Answerable): string {
   if (typeof cause === 'string') return cause
@@ -98,7 +100,13 @@ function reasonOf({ cause, code }: Answerable): string {
   const codes = [code, Reflect.get(cause, 'code') ?? []].flat().map(String)
   // Other messages may quote the payload.
   const isOurs = cause instanceof SourceMistake || cause instanceof SecretMissing
-  return [...codes, ...(isOurs ? [cause.message] : [])].join(': ')
+  const thrower = throwerOf(cause)
+  const words = isOurs
+    ? [cause.message]
+    : thrower === undefined
+      ? []
+      : [`${thrower} threw an error`]
+  return [...codes, ...words].join(': ')
 }
 
 /** Only the log has the reason, so that the answer does not help an attacker. */

@@ -1,7 +1,9 @@
 import type { Outside } from './outside.ts'
+import { calling } from './host-functions.ts'
 import { replyOf, type Reply } from './reply.ts'
 import type { RequestSecrets } from './request-secrets.ts'
-import type { InboundRequest, Respond } from './source.ts'
+import type { InboundRequest } from './source.ts'
+import type { Source } from './sources.ts'
 
 /**
  * The reply of a source's function, or `null`.
@@ -10,14 +12,16 @@ import type { InboundRequest, Respond } from './source.ts'
  *   for its challenge
  */
 export async function handshake(
-  respond: Respond | undefined,
+  source: Source,
+  field: 'respond' | 'respondUnverified',
   request: InboundRequest,
   body: string,
   secrets: RequestSecrets,
   outside: Outside,
 ): Promise<Reply | null> {
+  const respond = source[field]
   if (!respond) return null
-  const reply: unknown =
-    (await secrets.call(respond, (secret) => respond(request, body, secret, outside))) ?? null
+  const call = () => secrets.call(respond, (secret) => respond(request, body, secret, outside))
+  const reply: unknown = (await calling(field, call)) ?? null
   return reply === null ? null : replyOf(reply)
 }

@@ -2,6 +2,7 @@ import { Unavailable } from '@svc/core'
 import { isConnectionError, type Alongside, type Core } from '@svc/core/internal'
 import { BodyNotJson, InboundFailed, NoHandshake, NotVerified, TooManyFields } from './errors.ts'
 import { handshake } from './handshake.ts'
+import { calling, noteThrower } from './host-functions.ts'
 import { NotFetched, type Outside } from './outside.ts'
 import { payloadOf } from './payload.ts'
 import { recordReached } from './reached.ts'
@@ -62,7 +63,7 @@ async function check(
   const body = request.rawBody.toString('utf8')
   let verified = false
   try {
-    const first = await handshake(source.respondUnverified, request, body, secrets, outside)
+    const first = await handshake(source, 'respondUnverified', request, body, secrets, outside)
     if (first !== null) {
       secrets.assertFound()
       return { outcome: 'answered', reply: first }
@@ -70,7 +71,7 @@ async function check(
     await verify(source, request, body, secrets, outside)
     verified = true
     const json = payloadOf(request, body, source.readAs)
-    const reply = await handshake(source.respond, request, body, secrets, outside)
+    const reply = await handshake(source, 'respond', request, body, secrets, outside)
     if (reply === null) return planOf(source, request, body, json)
     recordReached(request, { verified, plan: null })
     return { outcome: 'answered', reply }
@@ -88,7 +89,7 @@ export async function receiveGet(
 ): Promise<Received> {
   const secrets = new RequestSecrets((name) => core.svc.secrets.get(name), request)
   try {
-    const reply = await handshake(source.respond, request, '', secrets, outside)
+    const reply = await handshake(source, 'respond', request, '', secrets, outside)
     secrets.assertFound()
     if (reply === null) throw new NoHandshake({ cause: 'respond returned null' })
     return { outcome: 'answered', reply }
@@ -104,10 +105,12 @@ async function verify(
   secrets: RequestSecrets,
   outside: Outside,
 ): Promise<void> {
-  const verdict: unknown = await secrets.call(source.verify, (secret) => {
-    forgetReason(request)
-    return source.verify(request, body, secret, outside)
-  })
+  const verdict: unknown = await calling('verify', () =>
+    secrets.call(source.verify, (secret) => {
+      forgetReason(request)
+      return source.verify(request, body, secret, outside)
+    }),
+  )
   // Also where the verdict is `true`: without the secret it proves nothing.
   secrets.assertFound()
   if (verdict === true) return
@@ -152,5 +155,7 @@ const textOf = (error: unknown): string =>
 
 function withheld(error: unknown): Error {
   const kind = error instanceof Error ? error.name : typeof error
-  return new Error(`${kind}: its message is withheld because it quotes a secret`)
+  const safe = new Error(`${kind}: its message is withheld because it quotes a secret`)
+  noteThrower(safe, error)
+  return safe
 }

@@ -1,5 +1,6 @@
 import { SecretMissing } from './errors.ts'
 import { expectedSecrets, recordSecrets } from './expected-secrets.ts'
+import { calling } from './host-functions.ts'
 import type { InboundRequest, SecretLookup } from './source.ts'
 
 type Found = { value: string | null } | { error: unknown }
@@ -82,7 +83,7 @@ export class RequestSecrets {
 
   async #find(name: string): Promise<Found> {
     try {
-      const value = await this.#get(name)
+      const value = await calling('the option secrets of svcCore', () => this.#get(name))
       return { value: typeof value === 'string' && value !== '' ? value : null }
     } catch (error) {
       // Thrown when a function uses the secret: it may not use every secret that it is expected to.

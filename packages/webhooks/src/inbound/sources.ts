@@ -20,11 +20,13 @@ const isFunction = (value: unknown): boolean => typeof value === 'function'
 
 const rules: OptionRules = {
   path: {
+    quoted: true,
     expects: 'a URL path such as "/hooks/github"',
     is: (value) => typeof value === 'string' && /^\/[^\s?#]*$/.test(value),
     required: true,
   },
   publishAs: {
+    quoted: true,
     expects:
       'an event name (1 to 200 letters, digits, "_", ".", "-" or "/", not beginning with "svc."), or a function that returns one',
     is: (value) => isFunction(value) || (isEventName(value) && !value.startsWith('svc.')),
@@ -44,7 +46,7 @@ const rules: OptionRules = {
   },
   split: { expects: 'a function (body) => list of items', is: isFunction },
   tenant: { expects: 'a function (request, body) => string or null', is: isFunction },
-  readAs: { expects: '"json"', is: (value) => value === 'json' },
+  readAs: { quoted: true, expects: '"json"', is: (value) => value === 'json' },
   respond: { expects: 'a function (request, body, secret) => reply or null', is: isFunction },
   respondUnverified: {
     expects: 'a function (request, body, secret) => reply or null',

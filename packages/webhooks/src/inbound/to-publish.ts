@@ -1,6 +1,7 @@
 /** Turns a verified request into one event, or into one for each item of a batch. */
 import { extractKey, storedKey, type Scope } from './deduplication-key.ts'
 import type { DeduplicationKey } from '@svc/core/internal'
+import { calling } from './host-functions.ts'
 import type { InboundRequest } from './source.ts'
 import { SourceMistake } from './source-mistake.ts'
 import type { Source } from './sources.ts'
@@ -44,7 +45,7 @@ export function planOf(source: Source, request: InboundRequest, body: string, js
 /** The items of a batch; `null` where the body is one event. */
 export function itemsOf({ split }: Source, json: string): unknown[] | null {
   if (!split) return null
-  const items: unknown = split(JSON.parse(json))
+  const items: unknown = calling('split', () => split(JSON.parse(json)))
   if (!Array.isArray(items)) {
     throw new SourceMistake(`split must return a list, not a value of type ${typeof items}`)
   }
@@ -93,13 +94,16 @@ function eventOf(
   ...item: [item?: unknown]
 ): ToPublish {
   const { publishAs } = source
-  const name = typeof publishAs === 'string' ? publishAs : publishAs(request, body, ...item)
+  const name =
+    typeof publishAs === 'string'
+      ? publishAs
+      : calling('publishAs', () => publishAs(request, body, ...item))
   const key = extractKey(source, request, body, ...item)
   return { name, json, deduplicationKey: key === null ? null : storedKey(source, key, scope) }
 }
 
 function tenantOf({ tenant }: Source, request: InboundRequest, body: string): string | null {
-  const value: unknown = tenant?.(request, body) ?? null
+  const value: unknown = calling('tenant', () => tenant?.(request, body)) ?? null
   if (value === null || (typeof value === 'string' && /^[A-Za-z0-9_.:-]{1,64}$/.test(value))) {
     return value
   }

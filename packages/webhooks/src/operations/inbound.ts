@@ -70,7 +70,10 @@ const auditOf = ({ id, tenant, eventId }: ListedRow, by: AuditOrigin): Alongside
 /** @throws NotReplayable */
 function replayable(row: ListedRow, sources: readonly Source[]): { body: Buffer; source: Source } {
   const { outcome, reason, body, verified } = row
-  if (outcome === 'refused' || reason === 'handshake') {
+  if (reason === 'handshake' && outcome === 'accepted') {
+    throw new NotReplayable('it was a handshake, which publishes no event')
+  }
+  if (outcome === 'refused') {
     throw new NotReplayable('it was not accepted, so there is no event to publish')
   }
   if (verified === false) {

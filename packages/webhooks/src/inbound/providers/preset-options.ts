@@ -1,10 +1,10 @@
 /** The options of a preset: what each may be, and which have an effect. */
 import { InvalidOption } from '@svc/core'
-import { isFunction, isString, type OptionRules } from '@svc/core/internal'
+import { isFunction, isString, type OptionRule, type OptionRules } from '@svc/core/internal'
 import { SECRET_NAME } from '../verify/secret-names.ts'
 import type { Need, Preset } from './preset.ts'
 
-const NEEDS: Record<Need, { expects: string; is: (value: unknown) => boolean }> = {
+const NEEDS: Record<Need, OptionRule> = {
   publicOrigin: {
     expects: 'scheme, host and port that the provider sends to, such as "https://example.com"',
     is: (value) =>
@@ -14,6 +14,7 @@ const NEEDS: Record<Need, { expects: string; is: (value: unknown) => boolean }> 
   },
   verifyTokenSecretName: { expects: 'the name of a secret', is: isString },
   topicArn: {
+    quoted: true,
     expects: 'the ARN of a topic, such as "arn:aws:sns:eu-west-1:123456789012:orders"',
     is: (value) => typeof value === 'string' && /^arn:[^:\s]+:sns:[^:\s]+:\d+:[^:\s]+$/.test(value),
   },

@@ -60,21 +60,33 @@ const oneOf =
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 
 const rules: OptionRules = {
-  signatureHeader: { expects: 'the name of a header', is: isHeaderName, required: true },
+  signatureHeader: {
+    quoted: true,
+    expects: 'the name of a header',
+    is: isHeaderName,
+    required: true,
+  },
   secretName: SECRET_NAME,
   algorithm: {
+    quoted: true,
     expects: '"SHA-1", "SHA-256", "SHA-384" or "SHA-512"',
     is: oneOf(...Object.keys(DIGESTS)),
     default: 'SHA-256',
   },
-  encoding: { expects: '"hex" or "base64"', is: oneOf('hex', 'base64'), default: 'hex' },
+  encoding: {
+    quoted: true,
+    expects: '"hex" or "base64"',
+    is: oneOf('hex', 'base64'),
+    default: 'hex',
+  },
   prefix: { expects: 'a string', is: (value) => typeof value === 'string', default: '' },
   extractSignature: {
     expects: 'a function, or { signature, timestamp?, separator? } with the names of fields',
     is: (value) => isFunction(value) || isFields(value),
   },
-  timestampHeader: { expects: 'the name of a header', is: isHeaderName },
+  timestampHeader: { quoted: true, expects: 'the name of a header', is: isHeaderName },
   timestampUnit: {
+    quoted: true,
     expects: '"seconds" or "milliseconds"',
     is: oneOf('seconds', 'milliseconds'),
     default: 'seconds',
