@@ -1451,6 +1451,30 @@ AS $function$
   select (lpad(to_hex((extract(epoch from day) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.webhooks.log_inbound"(created integer[], event_numbers integer[], ids uuid[], sources text[], tenants text[], outcomes text[], reasons text[], events text[], event_ids text[], ips text[], bytes integer[], durations_ms integer[], urls text[], headers text[], bodies bytea[], verified boolean[], event_names text[], request_parts text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  statement_ms int :=
+    round(1000 * extract(epoch from clock_timestamp() - statement_timestamp()));
+begin
+  insert into svc."__svc.webhooks.inbound_log"
+    (id, source, tenant, outcome, reason, event, event_id, ip, bytes, duration_ms, url, headers, body,
+     verified, event_names, request_parts)
+  select r.id, r.source, r.tenant, case when publish.is_new then r.outcome else 'duplicate' end,
+         r.reason, r.event, case when publish.is_new then r.event_id end, r.ip, r.bytes,
+         r.duration_ms + statement_ms, r.url, r.headers, r.body, r.verified, r.event_names,
+         r.request_parts
+    from unnest(event_numbers, ids, sources, tenants, outcomes, reasons, events, event_ids, ips, bytes,
+                durations_ms, urls, headers, bodies, verified, event_names, request_parts)
+           as r (number, id, source, tenant, outcome, reason, event, event_id, ip, bytes, duration_ms,
+                 url, headers, body, verified, event_names, request_parts)
+   cross join lateral (select r.number = any(created) as is_new) as publish;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION svc."__svc.webhooks.make_log_days"(days_ahead integer)
  RETURNS void
  LANGUAGE plpgsql

@@ -66,7 +66,7 @@ export type {
 } from './telemetry/instruments.ts'
 export { traceHeadersOf } from './telemetry/trace-context.ts'
 export { isUuid, uuidv7 } from './ids.ts'
-export { EVENT_NUMBERS, FIRST_INSERTED } from './events/alongside.ts'
+export { CREATED, EVENT_NUMBERS, FIRST_INSERTED } from './events/alongside.ts'
 export type { Alongside, InsertPublished, PublishedOrTaken } from './events/alongside.ts'
 export type { CatalogueEntry } from './events/catalogue.ts'
 export { compileFilter } from './events/filter/compile-filter.ts'

@@ -22,19 +22,21 @@ export interface Alongside {
 /** An insert that is a part of the statement of a publish. */
 export interface InsertPublished {
   /**
-   * Reads the array `created.numbers`, which of the events are new, from 1, and {@link EVENT_NUMBERS},
-   * of which event each row is. Its own parameters begin with {@link FIRST_INSERTED}.
+   * The call of a function that inserts the rows. Its arguments are {@link CREATED}, the array of the
+   * events that are new, from 1, {@link EVENT_NUMBERS}, of which event each row is, and its own, which
+   * begin with {@link FIRST_INSERTED}.
    */
-  sql: string
+  call: string
   valuesOf: (rows: never[]) => unknown[]
 }
 
+export const CREATED = 'created.numbers'
 export const EVENT_NUMBERS = '$19'
 export const FIRST_INSERTED = 20
 
 /** What {@link InsertPublished} inserts with a batch of events. */
 export interface InsertedRows {
-  sql: string
+  call: string
   values: unknown[]
 }
 
@@ -52,7 +54,7 @@ export function insertedRows(
     numbers.push(index + 1)
     rows.push(alongside.rowOf([{ id: publishedEventId(id), duplicate: false }]))
   }
-  return { sql: insert.sql, values: [numbers, ...insert.valuesOf(rows as never[])] }
+  return { call: insert.call, values: [numbers, ...insert.valuesOf(rows as never[])] }
 }
 
 /** One statement for all rows of a kind. */

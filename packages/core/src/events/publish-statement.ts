@@ -58,15 +58,17 @@ const PUBLISH = `select svc."__svc.publish"(
   $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) as written`
 
 /**
- * The same statement, which also inserts the rows of `insert`. It inserts none of them where
+ * The same statement, which also calls a function that inserts rows. The function is not called where
  * Postgres answers that filters have to be matched first: the statement is then run again.
  */
-const publishWith = (insert: string): string => `with published as materialized (${PUBLISH}),
-  created as materialized (
-    select array(select json_array_elements_text(written::json -> 'created')::int) as numbers
-      from published where written::json -> 'created' is not null
-  ), inserted as (${insert})
-  select written from published`
+const publishWith = (call: string): string => `with published as materialized (${PUBLISH})
+  select written, (
+           select ${call}
+             from (select array(select json_array_elements_text(written::json -> 'created')::int))
+                    as created (numbers)
+            where written::json -> 'created' is not null
+         ) as inserted
+    from published`
 
 /** The terms of a publish. */
 export interface PublishTerms {
@@ -116,7 +118,7 @@ async function callPublish(
   { events, retry, offer = NO_OFFER, keys, inserted }: ToWrite,
   matched: MatchedRecipient[] | null,
 ): Promise<Written | { hasFilters: true }> {
-  const { rows } = await db.query(inserted ? publishWith(inserted.sql) : PUBLISH, [
+  const { rows } = await db.query(inserted ? publishWith(inserted.call) : PUBLISH, [
     events.map(({ name }) => name),
     events.map(({ id }) => id),
     events.map(({ payload }) => payload),

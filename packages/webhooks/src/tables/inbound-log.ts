@@ -1,6 +1,7 @@
 /** The table of inbound requests. */
 import type { Db } from '@svc/core'
 import {
+  CREATED,
   EVENT_NUMBERS,
   EVERYWHERE,
   FIRST_INSERTED,
@@ -112,17 +113,9 @@ export async function insertInboundRows(db: Db, rows: InboundRow[]): Promise<voi
   )
 }
 
-/** The same as a part of the statement that publishes the events: a row without a new event is a repeat. */
+/** The same as a part of the statement that publishes the events, see sql/072-inbound-rows.sql. */
 export const insertWithEvents: InsertPublished = {
-  sql: `insert into svc."__svc.webhooks.inbound_log" (${NAMES})
-    select id, source, tenant, case when is_new then outcome else 'duplicate' end, reason, event,
-           case when is_new then event_id end, ip, bytes,
-           duration_ms + round(1000 * extract(epoch from clock_timestamp() - statement_timestamp())),
-           url, headers, body, verified, event_names, request_parts
-      from created
-     cross join unnest(${EVENT_NUMBERS}::integer[], ${arraysFrom(FIRST_INSERTED)})
-                  as request (number, ${NAMES})
-     cross join lateral (select number = any(numbers) as is_new) as publish`,
+  call: `svc."__svc.webhooks.log_inbound"(${CREATED}, ${EVENT_NUMBERS}, ${arraysFrom(FIRST_INSERTED)})`,
   valuesOf,
 }
 

@@ -21,19 +21,23 @@ export interface WebhookForDelivery {
   isFailing: boolean
 }
 
+const selectWhere = (condition: string): string =>
+  `select id, url, active, secret,
+          case when previous_secret_expires_at > now() then previous_secret end as "previousSecret",
+          headers::text as headers, timeout_ms as "timeoutMs", transform, retry::text as retry,
+          failing_since is not null as "isFailing",
+          ordered or rate_limit is not null or max_in_flight is not null as "isRestricted"
+     from svc."__svc.webhooks.registrations" where ${condition}`
+
+/** Postgres plans a prepared `= any` anew each time, since its cost depends on how many ids it has. */
+const ONE = selectWhere('id = $1')
+const MANY = selectWhere('id = any($1::uuid[])')
+
 export async function findWebhooksForDelivery(
   db: Db,
   ids: string[],
 ): Promise<WebhookForDelivery[]> {
-  const { rows } = await db.query(
-    `select id, url, active, secret,
-            case when previous_secret_expires_at > now() then previous_secret end as "previousSecret",
-            headers::text as headers, timeout_ms as "timeoutMs", transform, retry::text as retry,
-            failing_since is not null as "isFailing",
-            ordered or rate_limit is not null or max_in_flight is not null as "isRestricted"
-       from svc."__svc.webhooks.registrations" where id = any($1::uuid[])`,
-    [ids],
-  )
+  const { rows } = await (ids.length === 1 ? db.query(ONE, ids) : db.query(MANY, [ids]))
   return rows.map((row: StoredRow<WebhookForDelivery>) => ({
     ...row,
     headers: parsed(row.headers),
