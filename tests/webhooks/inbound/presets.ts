@@ -7,18 +7,25 @@ type Make = (options: object) => InboundSource
 
 export const presetOf = ({ provider }: Vector): Make => providers[provider as ProviderId] as never
 
+/** A value for each option that a preset may ask for. */
+const VALID = {
+  publicOrigin: 'https://example.com',
+  webhookId: 'webhook',
+  verifyTokenSecretName: 'VERIFY_TOKEN',
+  topicArn: 'arn:aws:sns:eu-west-1:1:t',
+  clientId: 'client',
+  username: 'user',
+  serviceAccount: 'push@project.iam.gserviceaccount.com',
+  audience: 'https://example.com/hooks',
+}
+
 /** What the host gives a preset, by what the vector says that the receiver holds. */
 export function optionsFor(vector: Vector): object {
   const names = heldBy(vector).map((_, place) => `SECRET_${place}`)
   const all: Record<string, unknown> = {
+    ...VALID,
     publicOrigin: originOf(vector),
-    webhookId: vector.webhookId ?? 'webhook',
-    verifyTokenSecretName: 'VERIFY_TOKEN',
-    topicArn: 'arn:aws:sns:eu-west-1:1:t',
-    clientId: 'client',
-    username: 'user',
-    serviceAccount: 'push@project.iam.gserviceaccount.com',
-    audience: 'https://example.com/hooks',
+    webhookId: vector.webhookId ?? VALID.webhookId,
   }
   const { needs, hasSecret } = needsOf(vector)
   return {
@@ -63,7 +70,7 @@ function askedFor(make: Make): Needs {
       if (/there is no option "secretName"/.test(message)) delete given['secretName']
       else if (missing) {
         needs.push(missing)
-        given[missing] = missing === 'publicOrigin' ? 'https://example.com' : 'x'
+        given[missing] = VALID[missing as keyof typeof VALID]
       } else throw error
     }
   }
