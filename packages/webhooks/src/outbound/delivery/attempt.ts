@@ -31,7 +31,7 @@ export interface Delivery {
   /** The webhook is disabled: the attempt shows whether its receiver works again. */
   isProbe?: boolean
   /** It goes to another address than that of the webhook, and is no evidence about its receiver. */
-  isElsewhere?: boolean
+  isAtOtherUrl?: boolean
 }
 
 export interface AttemptSettings extends OutcomeRules {
@@ -139,6 +139,6 @@ async function send(
  * Whether the result counts for the health of the receiver. A failure of this host does not count.
  * A failed lifecycle event does not either: it would lead to another lifecycle event.
  */
-const countsForHealth = (result: PostResult, { event, isElsewhere }: Delivery): boolean =>
-  isElsewhere !== true &&
+const countsForHealth = (result: PostResult, { event, isAtOtherUrl }: Delivery): boolean =>
+  isAtOtherUrl !== true &&
   (errorOf(result) === null || (result.isOurFault !== true && !isLifecycleEvent(event)))

@@ -2,7 +2,7 @@ import type { DeadLetter, FanOutJob, Job } from '@svc/core/internal'
 
 /** The data of a job of the delivery queue. */
 export interface DeliveryData extends Omit<FanOutJob, 'eventId'> {
-  /** The id of the webhook; with `url` as {@link elsewhereOf} writes it. */
+  /** The id of the webhook; with `url` as {@link otherUrlTarget} writes it. */
   target: string
   /** `null` where no event made the delivery. */
   eventId: string | null
@@ -24,7 +24,7 @@ const ELSEWHERE = 'elsewhere:'
  * not know `url`. It must not send the delivery to the webhook: it cannot look this target up, so that
  * its attempt fails, and a host that knows `url` makes the next one.
  */
-export const elsewhereOf = (webhookId: string): string => ELSEWHERE + webhookId
+export const otherUrlTarget = (webhookId: string): string => ELSEWHERE + webhookId
 
 export const webhookIdOf = ({ target }: Pick<DeliveryData, 'target'>): string =>
   target.startsWith(ELSEWHERE) ? target.slice(ELSEWHERE.length) : target

@@ -23,7 +23,7 @@ import {
   type DeliveryJob,
 } from './delivery-job.ts'
 import { deliveryTelemetry } from './delivery-telemetry.ts'
-import { makeAttemptElsewhere } from './elsewhere.ts'
+import { makeAttemptAtOtherUrl } from './attempt-at-other-url.ts'
 import { skippedRow } from './log-entry.ts'
 import { prepareDeliveries, type PreparedDelivery } from './prepare-deliveries.ts'
 import { isGone, recordCompleted, recordDeliveries } from './record-deliveries.ts'
@@ -107,7 +107,7 @@ async function perform(
   const step =
     url === undefined
       ? await makeAttempt(post, settings, webhook, delivery, signal)
-      : await makeAttemptElsewhere(url, post, settings, webhook, delivery, signal)
+      : await makeAttemptAtOtherUrl(url, post, settings, webhook, delivery, signal)
   if (isProbe && hasFailed(step)) return { kind: 'parked', detail: step.detail }
   if (step.kind === 'unsent') return unsentAgain(step.detail, job)
   if (step.kind !== 'failed' || webhook.retry === null) return step

@@ -10,7 +10,7 @@ import { makeAttempt, type AttemptSettings, type AttemptStep, type Delivery } fr
  * Signed, and with the webhook's own headers, as each of its attempts: a caller that may send it
  * may also read them.
  */
-export function makeAttemptElsewhere(
+export function makeAttemptAtOtherUrl(
   url: string,
   post: Post,
   settings: AttemptSettings,
@@ -20,5 +20,5 @@ export function makeAttemptElsewhere(
 ): Promise<AttemptStep> {
   // A 410 from this address must not deactivate the webhook.
   const rules = { ...settings, deactivateOnGone: false }
-  return makeAttempt(post, rules, { ...webhook, url }, { ...delivery, isElsewhere: true }, signal)
+  return makeAttempt(post, rules, { ...webhook, url }, { ...delivery, isAtOtherUrl: true }, signal)
 }
