@@ -3,14 +3,14 @@ import t from 'tap'
 import { basicAuth, bearerToken, headerToken, hmac, type InboundRequest } from '@svc/webhooks'
 import { providers } from '@svc/webhooks/providers'
 import { reasonOf } from '../../packages/webhooks/src/inbound/verify/checks.ts'
-import { Outside } from '../../packages/webhooks/src/inbound/outside.ts'
+import { ProviderClient } from '../../packages/webhooks/src/inbound/provider-client.ts'
 import { parseJwt } from '../../packages/webhooks/src/inbound/providers/engine/jws.ts'
 import { millisecondsOf } from '../../packages/webhooks/src/inbound/providers/engine/timestamps.ts'
 import { requestOf, vectors, type Vector } from '../webhooks/inbound/vectors.ts'
 import { lookupOf, optionsFor, presetOf } from '../webhooks/inbound/presets.ts'
 import { fuzz, spoilt, textOf, words } from './fuzz.ts'
 
-const nowhere = new Outside(async () => ({ statusCode: 404, body: '' }))
+const nowhere = new ProviderClient(async () => ({ statusCode: 404, body: '' }))
 const requestWith = (headers: Record<string, string>, body = '{}') =>
   ({
     method: 'POST',
@@ -73,7 +73,7 @@ const signsBody = async (vector: Vector): Promise<boolean> =>
 async function accepts(vector: Vector): Promise<boolean> {
   const { verify } = presetOf(vector)(optionsFor(vector))
   const body = vector.certificate ?? ''
-  const certificate = new Outside(async () => ({ statusCode: 200, body }), Date.now, [body])
+  const certificate = new ProviderClient(async () => ({ statusCode: 200, body }), Date.now, [body])
   const request = requestOf(vector)
   return (await verify(request, vector.body, lookupOf(vector), certificate)) === true
 }

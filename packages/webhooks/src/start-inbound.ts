@@ -5,7 +5,7 @@
 import { longestDays, type Core } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import { InboundTelemetry } from './inbound/inbound-telemetry.ts'
-import { Outside } from './inbound/outside.ts'
+import { ProviderClient } from './inbound/provider-client.ts'
 import type { InboundSettings } from './inbound/register.ts'
 import { RequestLog } from './inbound/request-log.ts'
 import { createInboundOperations, type InboundOperations } from './operations/inbound.ts'
@@ -29,9 +29,9 @@ export function startInbound(
   server: FastifyInstance,
 ): Inbound {
   const log = inboundLog ? new RequestLog(core, inboundLog) : null
-  const outside = new Outside((request) => fetch.send(request))
+  const providerClient = new ProviderClient((request) => fetch.send(request))
   const telemetry = new InboundTelemetry(core.telemetry)
-  const receiving = { core, outside, log, bodyLimitBytes, telemetry }
+  const receiving = { core, providerClient, log, bodyLimitBytes, telemetry }
   const requests = createInboundOperations(core, sources, { server, log: core.log })
   if (!log || !inboundLog) return { receiving, requests }
   core.onDrained(() => log.close())

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import type { InboundSource } from '@svc/webhooks'
-import { Outside } from '../../../packages/webhooks/src/inbound/outside.ts'
+import { ProviderClient } from '../../../packages/webhooks/src/inbound/provider-client.ts'
 import { registerInbound } from '../../../packages/webhooks/src/inbound/register.ts'
 import type { Receiving } from '../../../packages/webhooks/src/inbound/receive.ts'
 import { resolveSources } from '../../../packages/webhooks/src/inbound/sources.ts'
@@ -14,7 +14,7 @@ const away = async (): Promise<never> => {
 /** What receiving needs, with this instead of a core. */
 const settingsOf = (core: object) => ({
   core: core as Receiving['core'],
-  outside: new Outside(away),
+  providerClient: new ProviderClient(away),
   log: null,
   bodyLimitBytes: 100,
 })

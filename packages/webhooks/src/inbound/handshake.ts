@@ -1,4 +1,4 @@
-import type { Outside } from './outside.ts'
+import type { ProviderClient } from './provider-client.ts'
 import { calling } from './host-functions.ts'
 import { replyOf, type Reply } from './reply.ts'
 import type { RequestSecrets } from './request-secrets.ts'
@@ -17,11 +17,11 @@ export async function handshake(
   request: InboundRequest,
   body: string,
   secrets: RequestSecrets,
-  outside: Outside,
+  providerClient: ProviderClient,
 ): Promise<Reply | null> {
   const respond = source[field]
   if (!respond) return null
-  const call = () => secrets.call(respond, (secret) => respond(request, body, secret, outside))
+  const call = () => secrets.call(respond, (secret) => respond(request, body, secret, providerClient))
   const reply: unknown = (await calling(field, call)) ?? null
   return reply === null ? null : replyOf(reply)
 }

@@ -3,7 +3,7 @@ import { isConnectionError, type Alongside, type Core } from '@svc/core/internal
 import { BodyNotJson, InboundFailed, NoHandshake, NotVerified, TooManyFields } from './errors.ts'
 import { handshake } from './handshake.ts'
 import { calling, noteThrower } from './host-functions.ts'
-import { NotFetched, type Outside } from './outside.ts'
+import { NotFetched, type ProviderClient } from './provider-client.ts'
 import { payloadOf } from './payload.ts'
 import { recordReached } from './reached.ts'
 import type { RequestLog } from './request-log.ts'
@@ -23,7 +23,7 @@ export type Received =
 /** The other arguments of `receive`, besides the source and the request. */
 export interface Receiving {
   core: Pick<Core, 'svc' | 'bus' | 'errorText'>
-  outside: Outside
+  providerClient: ProviderClient
   log: RequestLog | null
 }
 
@@ -55,7 +55,7 @@ export async function receive(
 
 /** Everything before the database: returns what to publish, or the reply to a handshake. */
 async function check(
-  { core, outside }: Receiving,
+  { core, providerClient }: Receiving,
   source: Source,
   request: InboundRequest,
 ): Promise<Plan | (Received & { outcome: 'answered' })> {
@@ -63,15 +63,15 @@ async function check(
   const body = request.rawBody.toString('utf8')
   let verified = false
   try {
-    const first = await handshake(source, 'respondUnverified', request, body, secrets, outside)
+    const first = await handshake(source, 'respondUnverified', request, body, secrets, providerClient)
     if (first !== null) {
       secrets.assertFound()
       return { outcome: 'answered', reply: first }
     }
-    await verify(source, request, body, secrets, outside)
+    await verify(source, request, body, secrets, providerClient)
     verified = true
     const json = payloadOf(request, body, source.readAs)
-    const reply = await handshake(source, 'respond', request, body, secrets, outside)
+    const reply = await handshake(source, 'respond', request, body, secrets, providerClient)
     if (reply === null) return planOf(source, request, body, json)
     recordReached(request, { verified, plan: null })
     return { outcome: 'answered', reply }
@@ -83,13 +83,13 @@ async function check(
 
 /** Receives a GET, which can only be a handshake: `respond` itself verifies what needs it. */
 export async function receiveGet(
-  { core, outside }: Receiving,
+  { core, providerClient }: Receiving,
   source: Source,
   request: InboundRequest,
 ): Promise<Received> {
   const secrets = new RequestSecrets((name) => core.svc.secrets.get(name), request)
   try {
-    const reply = await handshake(source, 'respond', request, '', secrets, outside)
+    const reply = await handshake(source, 'respond', request, '', secrets, providerClient)
     secrets.assertFound()
     if (reply === null) throw new NoHandshake({ cause: 'respond returned null' })
     return { outcome: 'answered', reply }
@@ -103,12 +103,12 @@ async function verify(
   request: InboundRequest,
   body: string,
   secrets: RequestSecrets,
-  outside: Outside,
+  providerClient: ProviderClient,
 ): Promise<void> {
   const verdict: unknown = await calling('verify', () =>
     secrets.call(source.verify, (secret) => {
       forgetReason(request)
-      return source.verify(request, body, secret, outside)
+      return source.verify(request, body, secret, providerClient)
     }),
   )
   // Also where the verdict is `true`: without the secret it proves nothing.

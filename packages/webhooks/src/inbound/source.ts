@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Outside } from './outside.ts'
+import type { ProviderClient } from './provider-client.ts'
 
 /** The request that the functions of a source are given: Fastify's, with the bytes of its body. */
 export interface InboundRequest extends FastifyRequest<{
@@ -25,7 +25,7 @@ export type SecretLookup = (name: string) => string | null
  * Returns whether a request is authentic: `true`, or anything else for a 401. A throw is a 500, and
  * so is a request for which none of the used secrets is set.
  *
- * `body` is the body read as UTF-8; `request.rawBody` has its bytes. `outside` fetches what presets
+ * `body` is the body read as UTF-8; `request.rawBody` has its bytes. `providerClient` fetches what presets
  * need of their provider.
  *
  * @example
@@ -36,7 +36,7 @@ export type Verify = (
   request: InboundRequest,
   body: string,
   secret: SecretLookup,
-  outside?: Outside,
+  providerClient?: ProviderClient,
 ) => boolean | Promise<boolean>
 
 /**
@@ -50,7 +50,7 @@ export type Respond = (
   request: InboundRequest,
   body: string,
   secret: SecretLookup,
-  outside?: Outside,
+  providerClient?: ProviderClient,
 ) => InboundReply | null | Promise<InboundReply | null>
 
 /** The reply to a sender's handshake. */

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import type { InboundSource } from '@svc/webhooks'
-import { Outside, type GuardedFetch } from '../../../../packages/webhooks/src/inbound/outside.ts'
+import { ProviderClient, type GuardedFetch } from '../../../../packages/webhooks/src/inbound/provider-client.ts'
 import type { Receiving } from '../../../../packages/webhooks/src/inbound/receive.ts'
 import { registerInbound } from '../../../../packages/webhooks/src/inbound/register.ts'
 import { resolveSources } from '../../../../packages/webhooks/src/inbound/sources.ts'
@@ -41,7 +41,7 @@ export function hostOf(
   t.teardown(() => app.close())
   registerInbound(app, resolveSources({ a: source }), {
     core: core as unknown as Receiving['core'],
-    outside: new Outside(fetch, Date.now, roots),
+    providerClient: new ProviderClient(fetch, Date.now, roots),
     log: null,
     bodyLimitBytes: 100_000,
   })

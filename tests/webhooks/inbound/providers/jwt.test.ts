@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import t from 'tap'
 import type { InboundRequest } from '@svc/webhooks'
-import { Outside } from '../../../../packages/webhooks/src/inbound/outside.ts'
+import { ProviderClient } from '../../../../packages/webhooks/src/inbound/provider-client.ts'
 import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
 import type { JwtScheme } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
 import { sourceOf } from '../../../../packages/webhooks/src/inbound/providers/source-of.ts'
@@ -163,13 +163,13 @@ t.test('the key of a JWT comes from the set of its provider, fetched once', asyn
   t.intercept(Date, 'now', { value: () => now })
   let keys = [jwk]
   let fetches = 0
-  const outside = new Outside(async () => {
+  const providerClient = new ProviderClient(async () => {
     fetches++
     return { statusCode: 200, body: JSON.stringify({ keys }) }
   })
   const { verify } = sourceWith({ key: jwks, toleranceSeconds: 100_000 }, null)
   const ask = (kid: string) =>
-    verify(request(jwt({ alg: 'RS256', kid }, claims, rsa)), body, () => null, outside)
+    verify(request(jwt({ alg: 'RS256', kid }, claims, rsa)), body, () => null, providerClient)
   t.equal(await ask('k1'), true)
   t.equal(await ask('k1'), true)
   t.equal(fetches, 1)
@@ -184,12 +184,12 @@ t.test('the key of a JWT comes from the set of its provider, fetched once', asyn
 t.test('a key of the set with another use is not used', async (t) => {
   t.intercept(Date, 'now', { value: () => NOW_SECONDS * 1000 })
   for (const other of [{ alg: 'RS512' }, { use: 'enc' }, { kty: 'oct', k: 'AAAA' }]) {
-    const outside = new Outside(async () => ({
+    const providerClient = new ProviderClient(async () => ({
       statusCode: 200,
       body: JSON.stringify({ keys: [{ ...jwk, ...other }] }),
     }))
     const { verify } = sourceWith({ key: jwks }, null)
     const asked = request(jwt({ alg: 'RS256', kid: 'k1' }, claims, rsa))
-    t.equal(await verify(asked, body, () => null, outside), false, JSON.stringify(other))
+    t.equal(await verify(asked, body, () => null, providerClient), false, JSON.stringify(other))
   }
 })

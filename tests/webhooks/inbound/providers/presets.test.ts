@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { providers, type ProviderId } from '@svc/webhooks/providers'
 import type { InboundRequest, InboundSource, SecretLookup } from '@svc/webhooks'
-import { Outside } from '../../../../packages/webhooks/src/inbound/outside.ts'
+import { ProviderClient } from '../../../../packages/webhooks/src/inbound/provider-client.ts'
 import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
 import type { Scheme } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
 import { presets } from '../../../../packages/webhooks/src/inbound/providers/table/all.ts'
@@ -46,11 +46,11 @@ function keys(scheme: Scheme): Keys {
   return { secret: '', private: createPrivateKey(tls(signerOf(scheme).key)) }
 }
 
-function outsideFor(scheme: Scheme, { jwk }: Keys): Outside {
+function providerClientFor(scheme: Scheme, { jwk }: Keys): ProviderClient {
   const set = JSON.stringify({ keys: [jwk], key: jwk })
   const certificate = tls(signerOf(scheme).certificate)
   const body = isFetched(scheme) ? certificate : set
-  return new Outside(async () => ({ statusCode: 200, body }), Date.now, [certificate])
+  return new ProviderClient(async () => ({ statusCode: 200, body }), Date.now, [certificate])
 }
 
 /** The places that the texts of a row name, so that a request has something there. */
@@ -194,10 +194,10 @@ for (const [id, preset] of Object.entries(presets) as [ProviderId, Preset][]) {
     for (const [place, scheme] of preset.schemes.entries()) {
       const name = `scheme ${place}`
       const own = keys(scheme)
-      const outside = outsideFor(scheme, own)
+      const providerClient = providerClientFor(scheme, own)
       const look: SecretLookup = () => own.secret || null
       const verify = (request: Signed, lookup = look) =>
-        source.verify(requestOf(request), request.body, lookup, outside)
+        source.verify(requestOf(request), request.body, lookup, providerClient)
       const event = eventOf(preset, scheme)
       const genuine = signed(scheme, event, own, NOW_MS)
 

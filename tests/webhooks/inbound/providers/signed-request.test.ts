@@ -4,7 +4,7 @@ import t from 'tap'
 import { providers, type ProviderId } from '@svc/webhooks/providers'
 import { signedRequest } from '@svc/webhooks/testing'
 import type { InboundRequest, InboundSource } from '@svc/webhooks'
-import { Outside } from '../../../../packages/webhooks/src/inbound/outside.ts'
+import { ProviderClient } from '../../../../packages/webhooks/src/inbound/provider-client.ts'
 import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
 import type { Scheme } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
 import { presets } from '../../../../packages/webhooks/src/inbound/providers/table/all.ts'
@@ -48,7 +48,7 @@ function verified(source: InboundSource, sent: ReturnType<typeof signedRequest>,
     rawHeaders: Object.entries(sent.headers).flat(),
     rawBody: Buffer.from(sent.payload),
   } as unknown as InboundRequest
-  return source.verify(request, sent.payload, () => secret, new Outside(noFetch))
+  return source.verify(request, sent.payload, () => secret, new ProviderClient(noFetch))
 }
 
 for (const [id, preset] of Object.entries(presets) as [ProviderId, Preset][]) {

@@ -3,7 +3,7 @@
  * trusted unchecked.
  */
 import { X509Certificate } from 'node:crypto'
-import { NotFetched, type Outside } from '../../outside.ts'
+import { NotFetched, type ProviderClient } from '../../provider-client.ts'
 
 /** Chains of public authorities have one or two certificates between leaf and root. */
 const LONGEST_CHAIN = 5
@@ -29,7 +29,7 @@ export function assertValidNow({ validFrom, validTo }: X509Certificate): void {
 }
 
 /**
- * Follows the issuers of a certificate to a root of `outside`. An issuer that the file does not
+ * Follows the issuers of a certificate to a root of `providerClient`. An issuer that the file does not
  * hold is fetched from the URL in the certificate, which must be on one of the hosts.
  *
  * @throws NotFetched where the chain ends elsewhere, or a certificate of it is not valid now
@@ -37,15 +37,15 @@ export function assertValidNow({ validFrom, validTo }: X509Certificate): void {
 export async function assertTrusted(
   [leaf, ...given]: readonly [X509Certificate, ...X509Certificate[]],
   hosts: readonly string[],
-  outside: Outside,
+  providerClient: ProviderClient,
 ): Promise<void> {
   let child = leaf
   for (let length = 1; length <= LONGEST_CHAIN; length++) {
     assertValidNow(child)
     const issued = (issuer: X509Certificate) => isIssuedBy(child, issuer)
-    const root = outside.roots.find((one) => isSame(one, child) || issued(one))
+    const root = providerClient.roots.find((one) => isSame(one, child) || issued(one))
     if (root) return assertValidNow(root)
-    child = given.find(issued) ?? (await fetchedIssuer(child, hosts, outside))
+    child = given.find(issued) ?? (await fetchedIssuer(child, hosts, providerClient))
   }
   throw new NotFetched('the chain of the certificate is too long')
 }
@@ -58,13 +58,13 @@ const isIssuedBy = (child: X509Certificate, issuer: X509Certificate): boolean =>
 async function fetchedIssuer(
   child: X509Certificate,
   hosts: readonly string[],
-  outside: Outside,
+  providerClient: ProviderClient,
 ): Promise<X509Certificate> {
   // The certificate has a plain URL of its issuer as a binary file. With `.pem` added, the URL has
   // it as PEM.
   const [, address] = /^CA Issuers - URI:http:\/\/(\S+)$/m.exec(child.infoAccess ?? '') ?? []
   if (address === undefined) throw new NotFetched('the certificate has no issuer that is trusted')
-  const [issuer] = certificatesIn(await outside.text({ url: `https://${address}.pem`, hosts }))
+  const [issuer] = certificatesIn(await providerClient.text({ url: `https://${address}.pem`, hosts }))
   if (isIssuedBy(child, issuer)) return issuer
   throw new NotFetched('the certificate is not signed by the issuer that it names')
 }

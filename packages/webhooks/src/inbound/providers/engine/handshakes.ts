@@ -1,6 +1,6 @@
 /** The handshakes of a row, as functions of a source. */
 import { NotVerified, SecretMissing } from '../../errors.ts'
-import type { Outside } from '../../outside.ts'
+import type { ProviderClient } from '../../provider-client.ts'
 import type { InboundReply, InboundRequest, Respond, SecretLookup } from '../../source.ts'
 import { equalBytes } from '../../verify/checks.ts'
 import { namesOf, type SecretName } from '../../verify/secret-names.ts'
@@ -44,11 +44,11 @@ export function respondTo(
 
 function responder(handshakes: readonly Handshake[], settings: HandshakeSettings): Respond {
   const compiled = handshakes.map((one) => compile(one, settings))
-  return async (request, body, secret, outside) => {
+  return async (request, body, secret, providerClient) => {
     const reading = settings.readingOf(request, body)
     for (const { applies, answer } of compiled) {
       // Secrets are read before the first `await`: see SecretLookup.
-      if (applies(reading)) return answer(reading, secret, outside)
+      if (applies(reading)) return answer(reading, secret, providerClient)
     }
     return null
   }
@@ -59,7 +59,7 @@ interface Compiled {
   answer: (
     reading: Reading,
     secret: SecretLookup,
-    outside: Outside | undefined,
+    providerClient: ProviderClient | undefined,
   ) => Promise<InboundReply>
 }
 
@@ -70,12 +70,12 @@ function compile(handshake: Handshake, settings: HandshakeSettings): Compiled {
   const keyed = usesSecret(handshake.answer)
   return {
     applies: (reading) => reading.request.method === handshake.method && when(reading),
-    answer: async (reading, secret, outside) => {
+    answer: async (reading, secret, providerClient) => {
       if (!isAllowed(reading, secret)) throw refused('the verify token does not match')
       const value = keyed ? firstSecret(settings.secretName, reading.request, secret) : undefined
       const given = value === undefined ? reading : { ...reading, secret: value }
       await store(handshake, settings, given)
-      await confirm(handshake, given, outside)
+      await confirm(handshake, given, providerClient)
       const answer = reply(given)
       if (!answer) throw refused('the handshake lacks what it asks to be answered')
       return answer
@@ -123,12 +123,12 @@ async function store(
 async function confirm(
   { confirm: wanted }: Handshake,
   reading: Reading,
-  outside: Outside | undefined,
+  providerClient: ProviderClient | undefined,
 ): Promise<void> {
   if (!wanted) return
   const url = stringOf(wanted.url)(reading)
   if (url === undefined) throw refused('the handshake names no address to confirm')
-  const isConfirmed = await fetchingOf(outside).visit({ url, hosts: wanted.hosts })
+  const isConfirmed = await fetchingOf(providerClient).visit({ url, hosts: wanted.hosts })
   // The sender repeats it after a 500.
   if (!isConfirmed) throw new Error('the provider did not accept the confirmation')
 }

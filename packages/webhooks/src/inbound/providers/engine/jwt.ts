@@ -1,6 +1,6 @@
 /** Schemes whose requests carry a JWT (RFC 7519) that is bound to them. */
 import type { KeyObject } from 'node:crypto'
-import { NotFetched } from '../../outside.ts'
+import { NotFetched } from '../../provider-client.ts'
 import { reject } from '../../verify/checks.ts'
 import type { Text } from '../preset.ts'
 import type { Fetched, JwtScheme } from '../preset-schemes.ts'

@@ -57,7 +57,7 @@ export function verifyBy(
     return undefined
   }
 
-  const verify: Verify = async (request, body, lookup, outside) => {
+  const verify: Verify = async (request, body, lookup, providerClient) => {
     const secrets = secretName === null ? NO_SECRET : await secretsOf(request, lookup, secretName)
     const reading = readingOf(request, body)
     const items = itemsOf(split, reading)
@@ -76,7 +76,7 @@ export function verifyBy(
         secret: value,
         secretName: name,
         toleranceSeconds,
-        fetching: outside,
+        fetching: providerClient,
       })
       if (verdict === true || (verdict !== false && (await verdict))) isGenuine = true
     }

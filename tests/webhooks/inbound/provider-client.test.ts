@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isHost, NotFetched, Outside } from '../../../packages/webhooks/src/inbound/outside.ts'
+import { isHost, NotFetched, ProviderClient } from '../../../packages/webhooks/src/inbound/provider-client.ts'
 
 interface Answer {
   statusCode: number
@@ -7,17 +7,17 @@ interface Answer {
 }
 
 /** A provider that answers so, on a clock of the test's own. */
-function outsideOf(answer: () => Answer | Promise<Answer>) {
+function providerClientOf(answer: () => Answer | Promise<Answer>) {
   const asked: string[] = []
   const clock = { ms: 0 }
-  const outside = new Outside(
+  const providerClient = new ProviderClient(
     async ({ url, method, json }) => {
       asked.push(`${method} ${url.href}${json === undefined ? '' : ` ${json}`}`)
       return answer()
     },
     () => clock.ms,
   )
-  return { outside, asked, clock }
+  return { providerClient, asked, clock }
 }
 
 const ok = () => ({ statusCode: 200, body: 'a key' })
@@ -25,7 +25,7 @@ const hosts = ['keys.example.com', 'sns.*.amazonaws.com']
 const url = 'https://keys.example.com/1'
 
 t.test('only https URLs on the hosts of the preset are requested', async (t) => {
-  const { outside, asked } = outsideOf(ok)
+  const { providerClient, asked } = providerClientOf(ok)
   const others = [
     'http://keys.example.com/1',
     'https://keys.example.com:8443/1',
@@ -42,11 +42,11 @@ t.test('only https URLs on the hosts of the preset are requested', async (t) => 
     '',
   ]
   for (const one of others) {
-    await t.rejects(outside.text({ url: one, hosts }), { name: 'NotFetched' }, one)
-    await t.rejects(outside.visit({ url: one, hosts }), { name: 'NotFetched' }, one)
+    await t.rejects(providerClient.text({ url: one, hosts }), { name: 'NotFetched' }, one)
+    await t.rejects(providerClient.visit({ url: one, hosts }), { name: 'NotFetched' }, one)
   }
   t.strictSame(asked, [])
-  t.equal(await outside.text({ url: 'https://SNS.eu-west-1.amazonaws.com/1', hosts }), 'a key')
+  t.equal(await providerClient.text({ url: 'https://SNS.eu-west-1.amazonaws.com/1', hosts }), 'a key')
 })
 
 t.test('a star in a host name stands for one label', async (t) => {
@@ -56,27 +56,27 @@ t.test('a star in a host name stands for one label', async (t) => {
 })
 
 t.test('a fetched answer is cached for an hour, and shared by concurrent requests', async (t) => {
-  const { outside, asked, clock } = outsideOf(ok)
-  const texts = await Promise.all([1, 2, 3].map(() => outside.text({ url, hosts })))
+  const { providerClient, asked, clock } = providerClientOf(ok)
+  const texts = await Promise.all([1, 2, 3].map(() => providerClient.text({ url, hosts })))
   t.strictSame(texts, ['a key', 'a key', 'a key'])
   clock.ms = 3_599_999
-  await outside.text({ url, hosts })
+  await providerClient.text({ url, hosts })
   t.equal(asked.length, 1)
   clock.ms = 3_600_000
-  await outside.text({ url, hosts })
+  await providerClient.text({ url, hosts })
   t.equal(asked.length, 2)
-  await outside.text({ url, hosts, json: '{"kid":"a"}' })
-  await outside.text({ url, hosts, json: '{"kid":"b"}' })
+  await providerClient.text({ url, hosts, json: '{"kid":"a"}' })
+  await providerClient.text({ url, hosts, json: '{"kid":"b"}' })
   t.strictSame(asked.slice(2), [`POST ${url} {"kid":"a"}`, `POST ${url} {"kid":"b"}`])
 })
 
 t.test('a failed request to a provider is not repeated for a minute', async (t) => {
-  const { outside, asked, clock } = outsideOf(() => ({ statusCode: 404, body: '' }))
-  await t.rejects(outside.text({ url, hosts }), { name: 'NotFetched' })
-  await t.rejects(outside.text({ url, hosts }), { name: 'NotFetched' })
+  const { providerClient, asked, clock } = providerClientOf(() => ({ statusCode: 404, body: '' }))
+  await t.rejects(providerClient.text({ url, hosts }), { name: 'NotFetched' })
+  await t.rejects(providerClient.text({ url, hosts }), { name: 'NotFetched' })
   t.equal(asked.length, 1)
   clock.ms = 60_001
-  await t.rejects(outside.text({ url, hosts }), { name: 'NotFetched' })
+  await t.rejects(providerClient.text({ url, hosts }), { name: 'NotFetched' })
   t.equal(asked.length, 2)
 })
 
@@ -84,35 +84,35 @@ t.test(
   'while the provider is unavailable an answer of the last day is used, and not renewed',
   async (t) => {
     let answer = ok
-    const { outside, asked, clock } = outsideOf(() => answer())
-    await outside.text({ url, hosts })
+    const { providerClient, asked, clock } = providerClientOf(() => answer())
+    await providerClient.text({ url, hosts })
     answer = () => ({ statusCode: 503, body: '' })
     clock.ms = 2 * 3_600_000
-    t.equal(await outside.text({ url, hosts }), 'a key')
-    const error = await outside.text({ url: `${url}0`, hosts }).catch((one: Error) => one)
+    t.equal(await providerClient.text({ url, hosts }), 'a key')
+    const error = await providerClient.text({ url: `${url}0`, hosts }).catch((one: Error) => one)
     t.notOk(error instanceof NotFetched, 'the sender is to try again')
     t.equal(asked.length, 3)
     clock.ms = 26 * 3_600_000
-    await t.rejects(outside.text({ url, hosts }), { message: 'keys.example.com answered 503' })
+    await t.rejects(providerClient.text({ url, hosts }), { message: 'keys.example.com answered 503' })
   },
 )
 
 t.test('the number of new addresses in a minute is limited', async (t) => {
-  const { outside, asked, clock } = outsideOf(ok)
-  await outside.text({ url, hosts })
-  for (let n = 1; n < 60; n++) await outside.text({ url: `${url}?${n}`, hosts })
-  await t.rejects(outside.text({ url: `${url}?60`, hosts }), { message: /60 addresses/ })
+  const { providerClient, asked, clock } = providerClientOf(ok)
+  await providerClient.text({ url, hosts })
+  for (let n = 1; n < 60; n++) await providerClient.text({ url: `${url}?${n}`, hosts })
+  await t.rejects(providerClient.text({ url: `${url}?60`, hosts }), { message: /60 addresses/ })
   t.equal(asked.length, 60)
-  t.equal(await outside.text({ url, hosts }), 'a key')
+  t.equal(await providerClient.text({ url, hosts }), 'a key')
   clock.ms = 60_000
-  t.equal(await outside.text({ url: `${url}?60`, hosts }), 'a key')
+  t.equal(await providerClient.text({ url: `${url}?60`, hosts }), 'a key')
 })
 
 t.test('a confirmation returns whether the provider accepted it, uncached', async (t) => {
   let statusCode = 200
-  const { outside, asked } = outsideOf(() => ({ statusCode, body: '' }))
-  t.equal(await outside.visit({ url, hosts }), true)
+  const { providerClient, asked } = providerClientOf(() => ({ statusCode, body: '' }))
+  t.equal(await providerClient.visit({ url, hosts }), true)
   statusCode = 302
-  t.equal(await outside.visit({ url, hosts }), false)
+  t.equal(await providerClient.visit({ url, hosts }), false)
   t.equal(asked.length, 2)
 })

@@ -42,7 +42,7 @@ const MOST_ANSWERS = 200
  */
 const MOST_A_MINUTE = 60
 
-export class Outside {
+export class ProviderClient {
   #fetch: GuardedFetch
   #now: () => number
   #answers = new Map<string, Answer>()
