@@ -17,7 +17,7 @@ import { throwerOf } from './host-functions.ts'
 import type { InboundTelemetry } from './inbound-telemetry.ts'
 import { outcomeOf, publishOutcome } from './outcome.ts'
 import { PerSecond } from './per-second.ts'
-import { reachedBy } from './reached.ts'
+import { progressOf } from './request-progress.ts'
 import type { RequestLog } from './request-log.ts'
 import type { InboundRequest } from './source.ts'
 import { SourceMistake } from './source-mistake.ts'
@@ -59,7 +59,7 @@ export function createErrorHandler(
     if (!own) throw error
     const statusCode = own.statusCode ?? 500
     const hasStack =
-      statusCode >= 500 && (reachedBy(request).verified || stacks.allows('unverified'))
+      statusCode >= 500 && (progressOf(request).verified || stacks.allows('unverified'))
     log(request, source.name, own, statusCode, hasStack)
     publishOutcome(source.name, outcomeOf(statusCode))
     telemetry?.count(source.name, outcomeOf(statusCode), reply)

@@ -5,7 +5,7 @@ import { handshake } from './handshake.ts'
 import { calling, noteThrower } from './host-functions.ts'
 import { NotFetched, type ProviderClient } from './provider-client.ts'
 import { payloadOf } from './payload.ts'
-import { recordReached } from './reached.ts'
+import { recordProgress } from './request-progress.ts'
 import type { RequestLog } from './request-log.ts'
 import type { Reply } from './reply.ts'
 import { RequestSecrets } from './request-secrets.ts'
@@ -46,7 +46,7 @@ export async function receive(
   try {
     return await publish(receiving, source, checked, alongside)
   } catch (error) {
-    recordReached(request, { verified: true, plan: checked })
+    recordProgress(request, { verified: true, plan: checked })
     throw isConnectionError(error)
       ? new Unavailable({ cause: error })
       : new InboundFailed({ cause: error })
@@ -73,10 +73,10 @@ async function check(
     const json = payloadOf(request, body, source.readAs)
     const reply = await handshake(source, 'respond', request, body, secrets, providerClient)
     if (reply === null) return planOf(source, request, body, json)
-    recordReached(request, { verified, plan: null })
+    recordProgress(request, { verified, plan: null })
     return { outcome: 'answered', reply }
   } catch (error) {
-    recordReached(request, { verified, plan: null })
+    recordProgress(request, { verified, plan: null })
     throw failure(error, secrets)
   }
 }

@@ -8,7 +8,7 @@ import {
 } from '../tables/inbound-log.ts'
 import { maskedHeaders } from './masked-headers.ts'
 import { PerSecond } from './per-second.ts'
-import { reachedBy, type Reached } from './reached.ts'
+import { progressOf, type RequestProgress } from './request-progress.ts'
 import { partsOf } from './rebuilt-request.ts'
 import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
@@ -71,13 +71,13 @@ export class RequestLog {
     outcome: LoggedOutcome,
     reason: string | null,
   ): void {
-    const reached = reachedBy(request)
+    const progress = progressOf(request)
     // Each signed request that failed gets a row. The others can be sent by anyone, so their number
     // is bounded.
-    const isSampled = outcome !== 'failed' || !reached.verified
+    const isSampled = outcome !== 'failed' || !progress.verified
     if (isSampled && !this.#samples.allows(`${outcome} ${source.name}`)) return
     if (this.#unwritten.isFull) return
-    const row = this.#row(source, request, began, reached)
+    const row = this.#row(source, request, began, progress)
     this.#unwritten.add({ ...row, outcome, reason: reason && storable(reason, LONGEST_REASON) })
   }
 
@@ -90,7 +90,7 @@ export class RequestLog {
     source: Source,
     request: InboundRequest,
     began: number,
-    { verified, plan }: Reached,
+    { verified, plan }: RequestProgress,
   ): InboundRow {
     const { rawBodies } = this.#settings
     const isReplayable = rawBodies && verified
