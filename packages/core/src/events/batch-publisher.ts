@@ -13,7 +13,7 @@ import {
   type Alongside,
   type InsertedRows,
   type PublishedOrTaken,
-} from './alongside.ts'
+} from './attached-rows.ts'
 import type { JobHandover } from './job-handover.ts'
 import type { EventRow } from './events-table.ts'
 import { MicroBatch } from './micro-batch.ts'

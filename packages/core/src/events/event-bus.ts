@@ -16,7 +16,7 @@ import {
 } from './validate-event.ts'
 import type { EventRow } from './events-table.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
-import type { Alongside } from './alongside.ts'
+import type { Alongside } from './attached-rows.ts'
 import { Declarations, type Subscribed } from './declarations.ts'
 import { JobHandover } from './job-handover.ts'
 import { publishEvents } from './publish-events.ts'

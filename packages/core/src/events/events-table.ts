@@ -1,6 +1,6 @@
 /** The statements on the table of events. */
 import type { Db } from '../postgres/transaction.ts'
-import type { Alongside } from './alongside.ts'
+import type { Alongside } from './attached-rows.ts'
 import { NO_JOB_NEEDS_EVENT } from '../jobs/pg-boss/jobs-table.ts'
 import { idsOfTenant } from './event-id.ts'
 

@@ -4,7 +4,7 @@
  */
 import type { Db } from '../postgres/transaction.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
-import type { InsertedRows } from './alongside.ts'
+import type { InsertedRows } from './attached-rows.ts'
 import type { EventRow } from './events-table.ts'
 import { writeEvents, type JobOffer, type PublishTerms } from './publish-statement.ts'
 import {

@@ -6,7 +6,7 @@
 import type { Db } from '../postgres/transaction.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
 import type { RetrySettings } from '../jobs/retry-settings.ts'
-import type { InsertedRows } from './alongside.ts'
+import type { InsertedRows } from './attached-rows.ts'
 import { tenantOfEvent } from './event-id.ts'
 import type { UndecidedFilter } from './undecided-filters.ts'
 import type { EventRow } from './events-table.ts'
