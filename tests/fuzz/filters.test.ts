@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { compileFilter } from '../../packages/core/src/events/filter/compile-filter.ts'
 import { FilterIndex } from '../../packages/core/src/events/filter/filter-index.ts'
-import { Reading } from '../../packages/core/src/events/filter/reading.ts'
+import { EventValues } from '../../packages/core/src/events/filter/event-values.ts'
 import { isEventName } from '../../packages/core/src/events/validate-event.ts'
 import {
   publishedEventId,
@@ -92,7 +92,7 @@ t.test('an index finds the same filters as evaluating each of them', (t) =>
   fuzz(t, fc.tuple(fc.array(condition, { maxLength: 20 }), published), ([filters, payload]) => {
     const subject = { event: 'a', tenant: null, payload }
     const all = filters.map((one) => ({ filter: JSON.stringify(one) }))
-    const found = new Set(new FilterIndex(all).matches(new Reading(subject)).matched)
+    const found = new Set(new FilterIndex(all).matches(new EventValues(subject)).matched)
     for (const [place, one] of all.entries()) {
       const isMatch = compileFilter(filters[place])(subject)
       if (found.has(one) !== isMatch) throw new Error(`${one.filter} should be ${isMatch}`)

@@ -3,7 +3,7 @@ import type { Db } from '../postgres/transaction.ts'
 import { tenantOfEvent } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
 import type { FilterSet } from './filter-changes-table.ts'
-import { Reading } from './filter/reading.ts'
+import { EventValues } from './filter/event-values.ts'
 import type { KnownFilters } from './known-filters.ts'
 import { isReservedName } from './own-events.ts'
 import type { UndecidedFilter } from './undecided-filters.ts'
@@ -43,7 +43,7 @@ export async function matchRecipients(
   const all = [...sets.values()]
   for (const [place, recipients] of (await filters.of(db, all)).entries()) {
     for (const event of all[place]?.events ?? []) {
-      const matches = recipients.matches(readings[event] as Reading)
+      const matches = recipients.matches(readings[event] as EventValues)
       for (const { subscription, recipient } of matches.matched) {
         matched.push({ event: event + 1, subscription, recipient })
       }
@@ -71,8 +71,8 @@ function filterSetsOf({ name, id }: EventRow): FilterSet[] {
   return names.flatMap((one) => tenants.map((its) => ({ name: one, tenant: its })))
 }
 
-const readingOf = ({ name, id, payload }: EventRow): Reading =>
-  new Reading({
+const readingOf = ({ name, id, payload }: EventRow): EventValues =>
+  new EventValues({
     event: name,
     tenant: tenantOfEvent(id),
     payload: JSON.parse(payload) as unknown,

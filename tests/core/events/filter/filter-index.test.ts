@@ -1,11 +1,11 @@
 import t from 'tap'
 import { FilterIndex } from '../../../../packages/core/src/events/filter/filter-index.ts'
 import { neededValues } from '../../../../packages/core/src/events/filter/needed-values.ts'
-import { Reading } from '../../../../packages/core/src/events/filter/reading.ts'
+import { EventValues } from '../../../../packages/core/src/events/filter/event-values.ts'
 
 const subject = { event: 'order.created', tenant: null, payload: { customer: 42 } }
 const matches = <One extends { filter: string }>(all: One[], about: typeof subject = subject) =>
-  new FilterIndex(all).matches(new Reading(about))
+  new FilterIndex(all).matches(new EventValues(about))
 
 t.test('the index finds the values that an event must have for a filter to match', async (t) => {
   const total = { path: ['payload', 'total'], value: 1 }
@@ -49,8 +49,8 @@ t.test('of ten thousand filters only those that may match are evaluated', async 
   const index = new FilterIndex(all)
   const payload = { type: 'a', kind: 'b', customer: 42 }
   let asked = 0
-  class Counted extends Reading {
-    override valuesAt(...given: Parameters<Reading['valuesAt']>) {
+  class Counted extends EventValues {
+    override valuesAt(...given: Parameters<EventValues['valuesAt']>) {
       asked++
       return super.valuesAt(...given)
     }

@@ -1,6 +1,6 @@
 import type { Db } from '@svc/core'
 import t, { type Test } from 'tap'
-import { Reading } from '../../../../packages/core/src/events/filter/reading.ts'
+import { EventValues } from '../../../../packages/core/src/events/filter/event-values.ts'
 import { KnownFilters } from '../../../../packages/core/src/events/known-filters.ts'
 import { startHost } from '../../support/host.ts'
 
@@ -25,7 +25,7 @@ async function start(t: Test, mostCharacters?: number) {
   /** Whose filters let an event of `total: 5` through, and the index that says so. */
   const ask = async (on: Db = db, set = SET) => {
     const [index] = await known.of(on, [set])
-    const reading = new Reading({ event: 'a', tenant: null, payload: { total: 5 } })
+    const reading = new EventValues({ event: 'a', tenant: null, payload: { total: 5 } })
     const { matched = [] } = index?.matches(reading) ?? {}
     return { index, matched: matched.map(({ recipient }) => Number(recipient.at(-1))).toSorted() }
   }

@@ -5,7 +5,7 @@ import { holds } from '../../../../packages/webhooks/src/inbound/providers/engin
 import {
   findAt,
   type Reading,
-} from '../../../../packages/webhooks/src/inbound/providers/engine/reading.ts'
+} from '../../../../packages/webhooks/src/inbound/providers/engine/request-places.ts'
 import {
   firstOf,
   stringOf,

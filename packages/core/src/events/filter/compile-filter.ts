@@ -7,20 +7,20 @@ import { InvalidFilter } from '../../errors.ts'
 import { splitPath, type Subject } from './field-path.ts'
 import { assertWithinLimits, isObject } from './filter-limits.ts'
 import { OPERATORS, type Test } from './operators.ts'
-import { keyOfPath, Reading } from './reading.ts'
+import { keyOfPath, EventValues } from './event-values.ts'
 import { TooMuchWork, WorkBound } from './work-bound.ts'
 
 /** Whether an event matches; `null` where that would be more work than one filter may be. */
-export type Verdict = (event: Reading) => boolean | null
+export type Verdict = (event: EventValues) => boolean | null
 /** The same of a part of the filter. @throws TooMuchWork */
-type Decide = (event: Reading, work: WorkBound) => boolean
+type Decide = (event: EventValues, work: WorkBound) => boolean
 
 const LOGICAL = ['$and', '$or', '$not']
 
 /** An event that is too much work does not match. @throws InvalidFilter naming the spot that is wrong */
 export function compileFilter(filter: unknown): (subject: Subject) => boolean {
   const verdict = compileVerdict(filter)
-  return (subject) => verdict(new Reading(subject)) === true
+  return (subject) => verdict(new EventValues(subject)) === true
 }
 
 /** @throws InvalidFilter naming the spot that is wrong */

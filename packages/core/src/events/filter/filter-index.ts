@@ -4,7 +4,7 @@
  */
 import { compileVerdict, type Verdict } from './compile-filter.ts'
 import { neededValues, type OneOf } from './needed-values.ts'
-import { keyOfPath, type Reading } from './reading.ts'
+import { keyOfPath, type EventValues } from './event-values.ts'
 
 /** Something with a filter, as JSON text. */
 export interface Filtered {
@@ -67,7 +67,7 @@ export class FilterIndex<One extends Filtered> {
     this.#index([...this.#entries.values()])
   }
 
-  matches(reading: Reading): Matches<One> {
+  matches(reading: EventValues): Matches<One> {
     const matches: Matches<One> = { matched: [], costly: [] }
     const decide = ({ verdict, of }: Entry<One>): void => {
       const isMatch = verdict(reading)
@@ -82,7 +82,7 @@ export class FilterIndex<One extends Filtered> {
     return this.#entries.get(text) ?? compiled(text)
   }
 
-  #lookUp(reading: Reading): Set<Entry<One>> {
+  #lookUp(reading: EventValues): Set<Entry<One>> {
     const found = new Set<Entry<One>>()
     for (const [key, { path, byValue }] of this.#branches) {
       const values = reading.scalarsAt(path, key)

@@ -4,7 +4,7 @@ import { equalBytes } from '../../verify/checks.ts'
 import type { Place, Text, When } from '../preset.ts'
 import type { Binding } from '../preset-schemes.ts'
 import { chunksOf, stringOf } from './text.ts'
-import { findAt, type Reading } from './reading.ts'
+import { findAt, type Reading } from './request-places.ts'
 
 type Test = (reading: Reading) => boolean
 

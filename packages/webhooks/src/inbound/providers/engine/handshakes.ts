@@ -7,7 +7,7 @@ import { namesOf, type SecretName } from '../../verify/secret-names.ts'
 import type { Answer, Handshake } from '../preset.ts'
 import { fetchingOf } from './certificates.ts'
 import { holds } from './conditions.ts'
-import { findAt, type Reading } from './reading.ts'
+import { findAt, type Reading } from './request-places.ts'
 import { stringOf } from './text.ts'
 
 export interface HandshakeSettings {

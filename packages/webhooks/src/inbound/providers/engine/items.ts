@@ -1,6 +1,6 @@
 /** The items of a batch. */
 import { jsonOf } from '../../parsed-body.ts'
-import { pathOf, valueAt, type Reading } from './reading.ts'
+import { pathOf, valueAt, type Reading } from './request-places.ts'
 
 /** The items at the path of a parsed body: those of a list, or a single value as the only item. */
 export function itemsAt(path: string): (body: unknown) => readonly unknown[] {

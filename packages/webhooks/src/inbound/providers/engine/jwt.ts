@@ -8,7 +8,7 @@ import { fetchingOf, type Fetching } from './certificates.ts'
 import { holds, unbound } from './conditions.ts'
 import { isSignedBy, keyOfJwk, parseJwt, type Jws, type JwtAlgorithm } from './jws.ts'
 import { keptBySecret, publicKeyOf } from './keys.ts'
-import { findAt, pathOf, valueAt, type Reading } from './reading.ts'
+import { findAt, pathOf, valueAt, type Reading } from './request-places.ts'
 import type { CompiledScheme } from './schemes.ts'
 import { stringOf } from './text.ts'
 

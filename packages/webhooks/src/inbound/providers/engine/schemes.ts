@@ -2,7 +2,7 @@
 import type { Scheme } from '../preset-schemes.ts'
 import type { Fetching } from './certificates.ts'
 import { jwtScheme } from './jwt.ts'
-import type { Reading } from './reading.ts'
+import type { Reading } from './request-places.ts'
 import { signatureScheme } from './signature.ts'
 import { basicScheme, tokenScheme } from './tokens.ts'
 

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { formOf, type Form } from '../../parsed-body.ts'
 import type { Place, Text } from '../preset.ts'
-import { findAt, type Reading } from './reading.ts'
+import { findAt, type Reading } from './request-places.ts'
 
 type Chunk = string | Uint8Array
 type Value = (reading: Reading) => Chunk | undefined

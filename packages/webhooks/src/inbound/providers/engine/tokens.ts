@@ -2,7 +2,7 @@
 import { equalBytes, equalHeader, reject, soleHeader } from '../../verify/checks.ts'
 import type { BasicScheme, TokenScheme } from '../preset-schemes.ts'
 import { holds } from './conditions.ts'
-import { findAt } from './reading.ts'
+import { findAt } from './request-places.ts'
 import type { CompiledScheme } from './schemes.ts'
 
 export function tokenScheme({ in: place, prefix = '', when }: TokenScheme): CompiledScheme {

@@ -11,7 +11,7 @@ import { hideHeaders, showHeaders } from '../../verify/secret-headers.ts'
 import type { Place, Preset } from '../preset.ts'
 import type { Scheme } from '../preset-schemes.ts'
 import { itemsOf } from './items.ts'
-import type { Reading } from './reading.ts'
+import type { Reading } from './request-places.ts'
 import { compileScheme, type Check, type CompiledScheme } from './schemes.ts'
 
 export interface VerifySettings {

@@ -1,7 +1,7 @@
 /** A request of a provider while it is made: values are put at the places of a row. */
 import type { InboundRequest } from '../../source.ts'
 import { itemsAt } from '../engine/items.ts'
-import type { Reading } from '../engine/reading.ts'
+import type { Reading } from '../engine/request-places.ts'
 import type { Place } from '../preset.ts'
 
 export class Draft {

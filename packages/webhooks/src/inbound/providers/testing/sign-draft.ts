@@ -9,7 +9,7 @@ import {
 } from 'node:crypto'
 import { needsPublicKey } from '../engine/algorithms.ts'
 import { hmacKey } from '../engine/keys.ts'
-import type { Reading } from '../engine/reading.ts'
+import type { Reading } from '../engine/request-places.ts'
 import { chunksOf } from '../engine/text.ts'
 import type { Place, Text } from '../preset.ts'
 import type { Binding, Covers, JwtScheme, Scheme, SignatureScheme } from '../preset-schemes.ts'

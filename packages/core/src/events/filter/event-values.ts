@@ -11,7 +11,7 @@ interface Known {
   steps: number
 }
 
-export class Reading {
+export class EventValues {
   #subject: Subject
   #known = new Map<string, Known>()
 
