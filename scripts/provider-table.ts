@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { providers } from '../packages/webhooks/src/inbound/providers/index.ts'
 import type { Preset } from '../packages/webhooks/src/inbound/providers/preset.ts'
-import { presets } from '../packages/webhooks/src/inbound/providers/table/all.ts'
+import { presets } from '../packages/webhooks/src/inbound/providers/presets/all.ts'
 
 export const DOCUMENT = new URL('../packages/webhooks/docs/providers.md', import.meta.url)
 

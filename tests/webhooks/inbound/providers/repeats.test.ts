@@ -5,7 +5,7 @@ import { signedRequest, type SignedRequest } from '@svc/webhooks/testing'
 import type { InboundSource } from '@svc/webhooks'
 import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
 import type { Scheme } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
-import { presets } from '../../../../packages/webhooks/src/inbound/providers/table/all.ts'
+import { presets } from '../../../../packages/webhooks/src/inbound/providers/presets/all.ts'
 import { hostOf, type Host } from '../host.ts'
 import { keysFor, type Keys } from './sign.ts'
 

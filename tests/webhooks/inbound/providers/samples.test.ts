@@ -4,7 +4,7 @@ import type { InboundRequest, InboundSource } from '@svc/webhooks'
 import { samples } from '../../../../packages/webhooks/src/inbound/providers/samples/all.ts'
 import type { Sample } from '../../../../packages/webhooks/src/inbound/providers/samples/sample.ts'
 import { vectors } from '@svc/webhooks/vectors'
-import { presets } from '../../../../packages/webhooks/src/inbound/providers/table/all.ts'
+import { presets } from '../../../../packages/webhooks/src/inbound/providers/presets/all.ts'
 import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
 
 const needed = {

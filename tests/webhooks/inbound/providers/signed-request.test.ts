@@ -7,7 +7,7 @@ import type { InboundRequest, InboundSource } from '@svc/webhooks'
 import { ProviderClient } from '../../../../packages/webhooks/src/inbound/provider-client.ts'
 import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
 import type { Scheme } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
-import { presets } from '../../../../packages/webhooks/src/inbound/providers/table/all.ts'
+import { presets } from '../../../../packages/webhooks/src/inbound/providers/presets/all.ts'
 import { keysFor } from './sign.ts'
 
 const OPTIONS: Record<string, string> = {

@@ -1,5 +1,5 @@
 /**
- * What a provider signs, and how, as plain data: the rows in `table/` are read like a reference,
+ * What a provider signs, and how, as plain data: the rows in `presets/` are read like a reference,
  * and one engine (`engine/`) carries them out. A row holds no function and no regular expression.
  *
  * A *place* names a value of a request, a *text* is built of places:

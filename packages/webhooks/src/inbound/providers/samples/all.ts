@@ -1,5 +1,5 @@
 /** The samples of every preset, by its id. */
-import type { ProviderId } from '../table/all.ts'
+import type { ProviderId } from '../presets/all.ts'
 import { bankingSamples } from './banking.ts'
 import { buildsSamples } from './builds.ts'
 import { codeSamples } from './code.ts'

@@ -4,7 +4,7 @@ import type { Place, Preset } from '../preset.ts'
 import type { Scheme } from '../preset-schemes.ts'
 import { samples } from '../samples/all.ts'
 import type { Sample } from '../samples/sample.ts'
-import { presets, type ProviderId } from '../table/all.ts'
+import { presets, type ProviderId } from '../presets/all.ts'
 import { Draft } from './draft.ts'
 import { signDraft } from './sign-draft.ts'
 
