@@ -57,7 +57,7 @@ import { assertMayAim, assertMayReceive } from './key-events.ts'
 import { checkCombination, checkSettings, type SettingsRules } from './check-settings.ts'
 import { isDisabledAsFailing, recover } from '../outbound/health/disable.ts'
 import { pause, recipientOf, resume } from '../outbound/pause.ts'
-import { MOST_COUNTED, withWaiting } from '../outbound/waiting.ts'
+import { MOST_COUNTED, withWaiting } from '../outbound/waiting-deliveries.ts'
 
 export interface WebhookRules extends SettingsRules {
   allowedEvents: string[]

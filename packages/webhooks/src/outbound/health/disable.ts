@@ -8,7 +8,7 @@ import { lockWebhook, updateWebhook } from '../../tables/webhooks.ts'
 import type { StoredWebhook } from '../../tables/webhook-row.ts'
 import { auditChange } from '../audit.ts'
 import { pause, resume } from '../pause.ts'
-import { MOST_COUNTED, waitingOf } from '../waiting.ts'
+import { MOST_COUNTED, waitingOf } from '../waiting-deliveries.ts'
 
 /**
  * Makes webhooks inactive; those that are so already stay as they are. After the commit the caller

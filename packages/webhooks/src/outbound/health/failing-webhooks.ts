@@ -1,7 +1,7 @@
 /** Warns of webhooks whose attempts have all failed for a while, disables them, and probes them. */
 import type { Core, Db } from '@svc/core/internal'
 import { disable } from './disable.ts'
-import { waitingOf } from '../waiting.ts'
+import { waitingOf } from '../waiting-deliveries.ts'
 import {
   lockFailing,
   markWarned,
