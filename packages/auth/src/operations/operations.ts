@@ -1,7 +1,7 @@
 import type { Authentication } from '../guard/keys/authentication.ts'
 import { createApiKeyOperations } from './api-keys.ts'
 import { createAuditOperations } from './audit.ts'
-import { createKeyCheck } from './check-api-key.ts'
+import { createKeyCheck } from './check-key-by-id.ts'
 import type { OperationContext } from './context.ts'
 import { createLeakOperations } from './leaks.ts'
 import { createPresentedKey } from './presented-key.ts'
@@ -9,7 +9,7 @@ import { createTenantLists } from './tenants.ts'
 import { createUsageOperations } from './usage.ts'
 import { createUserOperations } from './users.ts'
 import { createKeyValidation } from './validate-api-key.ts'
-import { createKeyVerification } from './verify-api-key.ts'
+import { createKeyVerification } from './verify-key-for-services.ts'
 
 export type Operations = ReturnType<typeof createOperations>
 

@@ -1,5 +1,5 @@
 /**
- * Tells who the holder of a key is, by the text of the key. Unlike verify-api-key.ts it checks
+ * Tells who the holder of a key is, by the text of the key. Unlike verify-key-for-services.ts it checks
  * neither scopes nor addresses, and counts nothing.
  */
 import { reaches } from '@svc/core/internal'

@@ -1,6 +1,6 @@
 /**
  * Checks a key by its id, for work that continues without the text of the key. Unlike
- * verify-api-key.ts it counts nothing: no request presents the key.
+ * verify-key-for-services.ts it counts nothing: no request presents the key.
  */
 import { isUuid, reaches } from '@svc/core/internal'
 import { createNetworks } from '../addresses.ts'
