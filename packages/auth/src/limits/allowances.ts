@@ -8,7 +8,7 @@ import { Limiter } from './limiter.ts'
 import type { Verdict } from './waiting-requests.ts'
 import type { MeterSet } from './meter-registry.ts'
 import { rateLimitLabels, rateLimitPolicy } from './rate-limit-fields.ts'
-import { keyRules, quotaRule, tenantRules } from './rules.ts'
+import { keyRules, quotaRule, tenantRules } from './limits-of-key.ts'
 
 export interface AllowancesParts {
   /** The database for statements that requests wait for. */

@@ -5,7 +5,7 @@
  */
 import { aheadOf, targetAfter } from './ahead-target.ts'
 import { idOf, type Answer, type AllowanceRequest, type Rule } from '../tables/allowance-terms.ts'
-import { Portions } from './portions.ts'
+import { HeldAllowances } from './held-allowances.ts'
 import { SlidingLog } from './sliding-log.ts'
 
 const FIRST_RECHECK_MS = 50
@@ -34,7 +34,7 @@ export class Meter {
   isRequested = false
   /** It was dropped because it was unused: the limiter must look it up again. */
   isDropped = false
-  readonly #portions = new Portions()
+  readonly #portions = new HeldAllowances()
   #target = 0
   /** How many to hold ahead of need: what follows from the target and the limit. */
   #ahead: number

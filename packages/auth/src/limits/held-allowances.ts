@@ -11,14 +11,14 @@ export interface Portion {
   readonly holder: string
 }
 
-export class Portions {
+export class HeldAllowances {
   /** Usable allowances, as of the last `prune`. */
   held = 0
   /** Whether `takeReturns` has any. */
   hasReturns = false
   /** Taken, and not deducted from the portions yet: a request then reads none of them from memory. */
   #taken = 0
-  /** Portions that end first come first. */
+  /** HeldAllowances that end first come first. */
   #portions: Portion[] = []
   #firstEndsAt = Infinity
   #returns: Return[] = []
