@@ -11,7 +11,7 @@ import type { Reply } from './reply.ts'
 import { RequestSecrets } from './request-secrets.ts'
 import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
-import { planOf, type Plan } from './to-publish.ts'
+import { planOf, type Plan } from './events-of-request.ts'
 import { forgetReason, reasonOf } from './verify/checks.ts'
 
 /** The result of a verified request. */

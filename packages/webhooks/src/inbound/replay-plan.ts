@@ -4,7 +4,7 @@ import type { ListedRow } from '../tables/inbound-log.ts'
 import { payloadOf } from './payload.ts'
 import { rebuilt, type Host } from './rebuilt-request.ts'
 import type { Source } from './sources.ts'
-import { itemsOf, namesIn, planOf, type ToPublish } from './to-publish.ts'
+import { itemsOf, namesIn, planOf, type ToPublish } from './events-of-request.ts'
 
 export interface ReplayPlan {
   tenant: string | null

@@ -12,7 +12,7 @@ import { progressOf, type RequestProgress } from './request-progress.ts'
 import { partsOf } from './rebuilt-request.ts'
 import type { InboundRequest } from './source.ts'
 import type { Source } from './sources.ts'
-import { namesText, type Plan } from './to-publish.ts'
+import { namesText, type Plan } from './events-of-request.ts'
 import { UnwrittenRows } from './unwritten-rows.ts'
 import { hiddenHeaders, shownHeaders } from './verify/secret-headers.ts'
 

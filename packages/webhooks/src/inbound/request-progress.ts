@@ -1,5 +1,5 @@
 /** How far a request came that published nothing. */
-import type { Plan } from './to-publish.ts'
+import type { Plan } from './events-of-request.ts'
 
 export interface RequestProgress {
   /** Whether the source's `verify` let it through. */
