@@ -1,5 +1,9 @@
 import t from 'tap'
-import { isHost, NotFetched, ProviderClient } from '../../../packages/webhooks/src/inbound/provider-client.ts'
+import {
+  isHost,
+  NotFetched,
+  ProviderClient,
+} from '../../../packages/webhooks/src/inbound/provider-client.ts'
 
 interface Answer {
   statusCode: number
@@ -46,7 +50,8 @@ t.test('only https URLs on the hosts of the preset are requested', async (t) => 
     await t.rejects(providerClient.visit({ url: one, hosts }), { name: 'NotFetched' }, one)
   }
   t.strictSame(asked, [])
-  t.equal(await providerClient.text({ url: 'https://SNS.eu-west-1.amazonaws.com/1', hosts }), 'a key')
+  const sns = 'https://SNS.eu-west-1.amazonaws.com/1'
+  t.equal(await providerClient.text({ url: sns, hosts }), 'a key')
 })
 
 t.test('a star in a host name stands for one label', async (t) => {
@@ -93,7 +98,8 @@ t.test(
     t.notOk(error instanceof NotFetched, 'the sender is to try again')
     t.equal(asked.length, 3)
     clock.ms = 26 * 3_600_000
-    await t.rejects(providerClient.text({ url, hosts }), { message: 'keys.example.com answered 503' })
+    const message = 'keys.example.com answered 503'
+    await t.rejects(providerClient.text({ url, hosts }), { message })
   },
 )
 

@@ -1,6 +1,6 @@
 /**
- * Tells who the holder of a key is, by the text of the key. Unlike verify-key-for-services.ts it checks
- * neither scopes nor addresses, and counts nothing.
+ * Tells who the holder of a key is, by the text of the key. Unlike verify-key-for-services.ts it
+ * checks neither scopes nor addresses, and counts nothing.
  */
 import { reaches } from '@svc/core/internal'
 import { Unavailable } from '../errors.ts'

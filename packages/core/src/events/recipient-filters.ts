@@ -37,13 +37,13 @@ export async function matchRecipients(
       else sets.set(key, { ...set, events: [index] })
     }
   }
-  const readings = events.map(readingOf)
+  const values = events.map(valuesOf)
   const matched: MatchedRecipient[] = []
   const undecided = new Map<string, UndecidedFilter>()
   const all = [...sets.values()]
   for (const [place, recipients] of (await filters.of(db, all)).entries()) {
     for (const event of all[place]?.events ?? []) {
-      const matches = recipients.matches(readings[event] as EventValues)
+      const matches = recipients.matches(values[event] as EventValues)
       for (const { subscription, recipient } of matches.matched) {
         matched.push({ event: event + 1, subscription, recipient })
       }
@@ -71,7 +71,7 @@ function filterSetsOf({ name, id }: EventRow): FilterSet[] {
   return names.flatMap((one) => tenants.map((its) => ({ name: one, tenant: its })))
 }
 
-const readingOf = ({ name, id, payload }: EventRow): EventValues =>
+const valuesOf = ({ name, id, payload }: EventRow): EventValues =>
   new EventValues({
     event: name,
     tenant: tenantOfEvent(id),

@@ -21,7 +21,8 @@ export async function handshake(
 ): Promise<Reply | null> {
   const respond = source[field]
   if (!respond) return null
-  const call = () => secrets.call(respond, (secret) => respond(request, body, secret, providerClient))
+  const call = () =>
+    secrets.call(respond, (secret) => respond(request, body, secret, providerClient))
   const reply: unknown = (await calling(field, call)) ?? null
   return reply === null ? null : replyOf(reply)
 }

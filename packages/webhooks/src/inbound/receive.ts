@@ -63,7 +63,14 @@ async function check(
   const body = request.rawBody.toString('utf8')
   let verified = false
   try {
-    const first = await handshake(source, 'respondUnverified', request, body, secrets, providerClient)
+    const first = await handshake(
+      source,
+      'respondUnverified',
+      request,
+      body,
+      secrets,
+      providerClient,
+    )
     if (first !== null) {
       secrets.assertFound()
       return { outcome: 'answered', reply: first }

@@ -55,8 +55,8 @@ t.test('of ten thousand filters only those that may match are evaluated', async 
       return super.valuesAt(...given)
     }
   }
-  const reading = new Counted({ ...subject, payload })
-  t.same(index.matches(reading).matched, [all[42]])
+  const event = new Counted({ ...subject, payload })
+  t.same(index.matches(event).matched, [all[42]])
   t.ok(asked < 10, `${asked} times`)
 })
 

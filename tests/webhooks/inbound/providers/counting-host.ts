@@ -3,7 +3,10 @@ import { createHmac } from 'node:crypto'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import type { InboundSource } from '@svc/webhooks'
-import { ProviderClient, type GuardedFetch } from '../../../../packages/webhooks/src/inbound/provider-client.ts'
+import {
+  ProviderClient,
+  type GuardedFetch,
+} from '../../../../packages/webhooks/src/inbound/provider-client.ts'
 import type { Receiving } from '../../../../packages/webhooks/src/inbound/receive.ts'
 import { registerInbound } from '../../../../packages/webhooks/src/inbound/register.ts'
 import { resolveSources } from '../../../../packages/webhooks/src/inbound/sources.ts'

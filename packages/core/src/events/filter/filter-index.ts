@@ -67,14 +67,14 @@ export class FilterIndex<One extends Filtered> {
     this.#index([...this.#entries.values()])
   }
 
-  matches(reading: EventValues): Matches<One> {
+  matches(event: EventValues): Matches<One> {
     const matches: Matches<One> = { matched: [], costly: [] }
     const decide = ({ verdict, of }: Entry<One>): void => {
-      const isMatch = verdict(reading)
+      const isMatch = verdict(event)
       if (isMatch !== false) matches[isMatch ? 'matched' : 'costly'].push(...of)
     }
     for (const entry of this.#unindexed) decide(entry)
-    for (const entry of this.#lookUp(reading)) decide(entry)
+    for (const entry of this.#lookUp(event)) decide(entry)
     return matches
   }
 
@@ -82,10 +82,10 @@ export class FilterIndex<One extends Filtered> {
     return this.#entries.get(text) ?? compiled(text)
   }
 
-  #lookUp(reading: EventValues): Set<Entry<One>> {
+  #lookUp(event: EventValues): Set<Entry<One>> {
     const found = new Set<Entry<One>>()
     for (const [key, { path, byValue }] of this.#branches) {
-      const values = reading.scalarsAt(path, key)
+      const values = event.scalarsAt(path, key)
       // `null`: the values at this path take too much work. Each filter decides whether that is too
       // much for it.
       const lists = values === null ? byValue.values() : values.map((value) => byValue.get(value))

@@ -29,8 +29,8 @@ export function assertValidNow({ validFrom, validTo }: X509Certificate): void {
 }
 
 /**
- * Follows the issuers of a certificate to a root of `providerClient`. An issuer that the file does not
- * hold is fetched from the URL in the certificate, which must be on one of the hosts.
+ * Follows the issuers of a certificate to a root of `providerClient`. An issuer that the file does
+ * not hold is fetched from the URL in the certificate, which must be on one of the hosts.
  *
  * @throws NotFetched where the chain ends elsewhere, or a certificate of it is not valid now
  */
@@ -64,7 +64,9 @@ async function fetchedIssuer(
   // it as PEM.
   const [, address] = /^CA Issuers - URI:http:\/\/(\S+)$/m.exec(child.infoAccess ?? '') ?? []
   if (address === undefined) throw new NotFetched('the certificate has no issuer that is trusted')
-  const [issuer] = certificatesIn(await providerClient.text({ url: `https://${address}.pem`, hosts }))
+  const [issuer] = certificatesIn(
+    await providerClient.text({ url: `https://${address}.pem`, hosts }),
+  )
   if (isIssuedBy(child, issuer)) return issuer
   throw new NotFetched('the certificate is not signed by the issuer that it names')
 }
