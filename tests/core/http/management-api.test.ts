@@ -1,10 +1,9 @@
 import sensible from '@fastify/sensible'
 import { Type } from '@sinclair/typebox'
 import createError from '@fastify/error'
-import { ErrorBody, managementApi, page, pageQuery } from '@svc/core/internal'
-import type { PageQuery } from '../../../packages/core/src/http/pagination.ts'
+import { ErrorBody, managementApi } from '@svc/core/internal'
 import { repeatedName } from '../../../packages/core/src/http/repeated-name.ts'
-import Fastify, { type FastifyInstance, type LightMyRequestResponse } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 
 const Taken = createError('SVC_TEST_TAKEN', 'that name is taken', 409)
@@ -32,18 +31,6 @@ async function host(
     })
     api.delete('/:id', { schema: { response: { '4xx': ErrorBody } } }, async (_request, reply) =>
       reply.code(204).send(),
-    )
-    api.get<{ Querystring: PageQuery }>(
-      '/',
-      { schema: { querystring: pageQuery(2) } },
-      async (request, reply) => {
-        const { limit, after } = request.query
-        const rows = Array.from({ length: 5 }, (_, i) => ({
-          id: `00000000-0000-4000-8000-00000000000${i}`,
-        }))
-        const from = after ? rows.findIndex(({ id }) => id === after) + 1 : 0
-        return page(request, reply, rows.slice(from, from + limit + 1), limit)
-      },
     )
   })
   return app
@@ -200,58 +187,5 @@ t.test('a host may register @fastify/sensible at its root, before or after', asy
       api.get('/', async () => [])
     })
     t.equal((await post(app, '{}')).statusCode, 400)
-  }
-})
-
-t.test('pages follow their links to the end', async (t) => {
-  const app = await host(t)
-  const ids: string[] = []
-  let url: string | undefined = '/_items'
-  let pages = 0
-  while (url) {
-    const reply: LightMyRequestResponse = await app.inject({ url })
-    ids.push(...reply.json<{ id: string }[]>().map(({ id }) => id.slice(-1)))
-    url = /^<([^>]+)>; rel="next"$/.exec(String(reply.headers['link'] ?? ''))?.[1]
-    pages++
-  }
-  t.strictSame(ids, ['0', '1', '2', '3', '4'])
-  t.equal(pages, 3)
-})
-
-const targets: [url: string, path: string][] = [
-  ['/_items?limit=1', '/_items'],
-  ['//evil.example/_items', '/evil.example/_items'],
-  ['http://evil.example/_items?x=1', '/_items'],
-  ['/_items#x', '/_items'],
-]
-for (const [url, path] of targets) {
-  t.test(`the page after ${url} is no other origin's`, async (t) => {
-    const links: string[] = []
-    const reply = { header: (_name: string, value: string) => links.push(value) }
-    const rows = page({ url } as never, reply as never, [{ id: 'a' }, { id: 'b' }], 1)
-    t.strictSame(rows, [{ id: 'a' }])
-    t.ok(links[0]?.startsWith(`<${path}?`), String(links[0]))
-  })
-}
-
-t.test('a link to the next page keeps the other parameters', async (t) => {
-  const app = await host(t)
-  t.match((await app.inject({ url: '/_items?limit=3' })).headers['link'], '</_items?limit=3&after=')
-  for (const query of [
-    'limit=0',
-    'limit=1001',
-    'limit=x',
-    'limit=1.5',
-    'after=x',
-    'after=urn:uuid:0190a1b2-0000-7000-8000-000000000000',
-    'limit=1&limit=2',
-    'size=1',
-  ]) {
-    const reply = await app.inject({ url: `/_items?${query}` })
-    t.match(
-      reply.json(),
-      { statusCode: 400, code: 'SVC_INVALID_INPUT', message: /^querystring/ },
-      query,
-    )
   }
 })

@@ -1,32 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import t from 'tap'
-import { hmac, type InboundSource, type Verify } from '@svc/webhooks'
 import { providers } from '@svc/webhooks/providers'
-import { eventsOf, hostOf, type Host } from './host.ts'
+import { eventsOf, hostOf } from './host.ts'
+import { body, errorBody, good, json, post, refusals, secrets, source } from './one-source.ts'
 import { sign } from './received.ts'
-
-const body = '{"a":1}'
-const good = sign(body, 'whsec_a-long-key').toString('hex')
-const source: InboundSource = {
-  path: '/hooks/a',
-  publishAs: 'a',
-  verify: hmac({ signatureHeader: 'x-signature', secretName: 'KEY' }),
-}
-const secrets = { KEY: 'whsec_a-long-key' }
-const json = { 'content-type': 'application/json' }
-
-const post = ({ app }: Host, headers: Record<string, string>, payload: string | Buffer = body) =>
-  app.inject({ method: 'POST', url: '/hooks/a', headers: { ...json, ...headers }, body: payload })
-
-/** The lines about requests that were not taken. */
-const refusals = ({ log }: Host) => log.filter(({ msg }) => msg.startsWith('inbound webhook'))
-
-const errorBody = (statusCode: number, code: string, error: string, message: string | RegExp) => ({
-  statusCode,
-  code,
-  error,
-  message,
-})
 
 t.test(
   'a request that is not verified is a 401 without details, and a log line with the reason',
@@ -150,26 +127,6 @@ t.test('a malformed content type is a 415', async (t) => {
   t.match(refusals(host), [{ source: 'a', statusCode: 415 }])
 })
 
-const failed = errorBody(500, 'SVC_WEBHOOKS_INBOUND_FAILED', 'Internal Server Error', /try again/)
-
-t.test('a secret that is not set, or empty, is a 500 until it is set', async (t) => {
-  const host = await hostOf(t, { a: source }, { secrets: { KEY: null } })
-  for (const empty of [null, '']) {
-    host.secrets['KEY'] = empty
-    for (const signature of [sign(body, ' ').toString('hex'), good, '']) {
-      const response = await post(host, { 'x-signature': signature })
-      t.match(response.json(), failed)
-    }
-  }
-  t.match(refusals(host)[0], {
-    level: 50,
-    source: 'a',
-    reason: 'the secret KEY is not set or empty',
-  })
-  host.secrets['KEY'] = secrets.KEY
-  t.equal((await post(host, { 'x-signature': good })).statusCode, 200)
-})
-
 t.test('only the verdict true is authentic', async (t) => {
   let verdict: unknown
   const host = await hostOf(t, { a: { ...source, verify: () => verdict as boolean } })
@@ -192,48 +149,6 @@ t.test('only the verdict true is authentic', async (t) => {
   t.match(refusals(host)[0], { reason: 'verify returned false' })
   t.match(refusals(host)[1], { reason: 'verify returned a value of type undefined' })
 })
-
-t.test('a function of the host that throws is a 500, and its error is logged', async (t) => {
-  const boom = (): never => {
-    throw new RangeError('boom')
-  }
-  const functions: Partial<InboundSource>[] = [
-    { verify: boom },
-    { verify: async () => boom() },
-    { verify: () => true, deduplicationKey: boom },
-    { verify: () => true, deduplicationKey: () => 5 as never },
-    { verify: () => true, respond: boom },
-  ]
-  for (const own of functions) {
-    const host = await hostOf(t, { a: { ...source, ...own } })
-    const response = await post(host, {})
-    t.match(response.json(), failed)
-    t.notMatch(response.body, 'boom')
-    t.match(refusals(host), [
-      { level: 50, source: 'a', reason: /^boom$|must return a string or null/ },
-    ])
-    t.match(refusals(host)[0]?.['stack'], /answers\.test\.ts|deduplication-key\.ts/)
-    t.strictSame(await eventsOf(host.app), [])
-  }
-})
-
-t.test('an error that quotes a secret is logged without its words', async (t) => {
-  const verify: Verify = (_request, _body, secret) => Boolean(JSON.parse(secret('KEY') ?? ''))
-  const host = await hostOf(t, { a: { ...source, verify } }, { secrets })
-  t.match((await post(host, {})).json(), failed)
-  t.match(refusals(host), [{ reason: /^SyntaxError: its message is withheld/ }])
-  t.notMatch(JSON.stringify(host.log), 'whsec_a')
-})
-
-t.test(
-  'a verify function whose secrets are all missing is a 500, also where it returns true',
-  async (t) => {
-    const verify: Verify = (_request, _body, secret) => secret('NONE') === null
-    const host = await hostOf(t, { a: { ...source, verify } }, { secrets })
-    t.match((await post(host, {})).json(), failed)
-    t.match(refusals(host), [{ reason: 'the secret NONE is not set or empty' }])
-  },
-)
 
 t.test('every request is counted once, by source and outcome', async (t) => {
   const counted: unknown[] = []
