@@ -52,8 +52,8 @@ export interface SvcConsoleOptions {
    */
   origin?: string
   /**
-   * Scopes that the option `scopes` must not name: a session without a key would be the way to a
-   * key that can do everything. @default ['read', 'write']
+   * Scopes that sessions without a key may give to keys. Those that open the management of keys or
+   * webhooks cannot be among them. @default ['read', 'write']
    */
   scopes?: string[]
   theme?: {
@@ -133,8 +133,8 @@ const RULES: OptionRules = {
 }
 
 /**
- * Scopes that a session without a key may not have: it would be the way to a key that can do
- * everything.
+ * Scopes that the option `scopes` must not name: with them a session without a key could create a
+ * key that can do everything.
  */
 const TOO_MUCH = ['admin', 'auth:manage', 'webhooks:manage']
 
@@ -148,7 +148,7 @@ export function resolveConsoleOptions(given: SvcConsoleOptions): ConsoleSettings
   const forbidden = settled.scopes.find((scope) => TOO_MUCH.includes(scope))
   if (forbidden !== undefined) {
     throw new InvalidOption(
-      `svcConsole: the option "scopes" must not name "${forbidden}": keys with it are made by whoever signs in with such a key`,
+      `svcConsole: the option "scopes" must not name "${forbidden}": to create such keys, sign in with a key that has this scope`,
     )
   }
   return { ...settled, signInWithKey: settled.signInWithKey ?? settled.access === null }

@@ -3,7 +3,10 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** This package, then the folder and the program that runs: a strict layout shows us no neighbours. */
+/**
+ * This package, then the folder and the program that runs: with pnpm, this package cannot resolve
+ * the other dependencies of the application.
+ */
 const origins = (): string[] => [
   import.meta.url,
   pathToFileURL(join(process.cwd(), 'package.json')).href,

@@ -26,7 +26,7 @@ export interface OpenCore {
   catalogue: Catalogue
   cipher: Cipher
   telemetry: Telemetry
-  /** A time before anything was made, by the clock of Postgres. */
+  /** A time before any table was created, by the clock of Postgres. */
   startedAt: Date
 }
 

@@ -13,7 +13,7 @@ import { keyRules, quotaRule, tenantRules } from './limits-of-key.ts'
 export interface AllowancesParts {
   /** The database for statements that requests wait for. */
   db: Db
-  /** The database for the deletion of rows that mean nothing any more. */
+  /** The database for the deletion of rows that are no longer needed. */
   maintenanceDb: Db
   tenantLimits: readonly Limit[]
   log: Log
@@ -39,7 +39,7 @@ export interface KeyLimits {
   readonly labels: readonly string[]
 }
 
-/** Of so many different sets of limits the texts are shared. */
+/** For how many different sets of limits the texts are kept, to be shared. */
 const MOST_TEXTS = 1000
 const TICK_MS = 500
 const SWEEP_MS = 300_000
@@ -136,7 +136,7 @@ export class Allowances {
     const until = performance.now() + CLOSE_MS
     this.limiter.releaseAll()
     await this.#settled(until)
-    // What a statement brought that was under way.
+    // The allowances of a statement that was under way.
     this.limiter.releaseAll()
     await this.#settled(until)
   }

@@ -18,7 +18,7 @@ export class HeldAllowances {
   hasReturns = false
   /** Taken, and not deducted from the portions yet: a request then reads none of them from memory. */
   #taken = 0
-  /** HeldAllowances that end first come first. */
+  /** In the order in which they end. */
   #portions: Portion[] = []
   #firstEndsAt = Infinity
   #returns: Return[] = []

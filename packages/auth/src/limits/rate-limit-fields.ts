@@ -16,7 +16,7 @@ const DAY_SECONDS = 86_400
 
 function policyOf(meter: Meter): string {
   const { period, limit } = meter.rule
-  // A month has no number of seconds, and all time no end.
+  // A month has no fixed number of seconds. The period `total` has no end.
   const seconds = period === 'day' ? DAY_SECONDS : period
   return `${nameOf(meter)};q=${limit}${typeof seconds === 'number' ? `;w=${seconds}` : ''}`
 }

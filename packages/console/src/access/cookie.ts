@@ -31,7 +31,7 @@ export function tokenIn(header: string | undefined, of: CookieOf): string | unde
     .map((pair) => pair.trim())
     .filter((pair) => pair.startsWith(prefix))
     .map((pair) => pair.slice(prefix.length))
-  // Whoever sets a second one, on a domain above this one, must not choose the session.
+  // Another site on a parent domain can set a second cookie. It must not choose the session.
   return new Set(values).size === 1 ? values[0] : undefined
 }
 

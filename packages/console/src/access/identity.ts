@@ -29,7 +29,7 @@ export const identityOfKey = (session: SessionRow, scopes: readonly string[]): I
 
 export const identityOfPortal = (session: SessionRow, scopes: readonly string[]): Identity => ({
   ...factsOf(session),
-  // Again: what a link was made with may be more than tenants may have by now.
+  // Checked again: a version since then may give tenants fewer rights than the link was made with.
   rights: rightsOf(session.rights ?? [], session.tenant),
   scopes,
 })
@@ -47,7 +47,7 @@ const factsOf = ({ id, via, userId, keyId, tenant, expiresAt }: SessionRow) => (
   expiresAt,
 })
 
-/** @throws InvalidAccess: a field that was forgotten must not make an operator */
+/** @throws InvalidAccess where a field is missing: a missing tenant must not mean an operator */
 export function identityOfAccess(access: Access, scopes: readonly string[]): Identity {
   const { userId = null, tenant, can } = access
   if (tenant !== null && !isTenant(tenant)) {

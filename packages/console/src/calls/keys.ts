@@ -1,7 +1,7 @@
 import { Anything, asIs, Id, List, Nothing, pageOf, type CallsOf } from './call.ts'
 
-/** The scopes that everyone who may create keys may give them. */
-const EVERYBODYS = ['read', 'write']
+/** The scopes that every session with the right to create keys may give. */
+const ALWAYS_GRANTABLE = ['read', 'write']
 
 export const keyCalls: CallsOf<'keys'> = {
   'keys.list': {
@@ -62,7 +62,7 @@ export const keyCalls: CallsOf<'keys'> = {
     needs: 'auth',
     input: Nothing,
     async run(_, { auth, identity }) {
-      const held = new Set([...identity.scopes, ...EVERYBODYS])
+      const held = new Set([...identity.scopes, ...ALWAYS_GRANTABLE])
       const names = await auth.listScopes()
       return {
         items: names.map((name) => ({ name, grantable: held.has('admin') || held.has(name) })),

@@ -120,7 +120,7 @@ export async function sweepAudit(db: Db, days: number): Promise<void> {
   }
 }
 
-/** Forgets what the changes of a tenant's rows were, in portions; that there were some is kept. */
+/** Deletes the `changes` of a tenant's rows, in portions. The rows are kept. */
 export async function eraseChanges(db: Db, tenant: string): Promise<void> {
   for (let before: string | null = null; ;) {
     const { rows }: Awaited<ReturnType<Db['query']>> = await db.query(
@@ -141,7 +141,7 @@ export async function eraseChanges(db: Db, tenant: string): Promise<void> {
   }
 }
 
-/** The ids of what was changed of a tenant and of one kind: also of what is there no more. */
+/** The ids of the targets of one kind that were changed in a tenant, deleted ones included. */
 export async function findAuditedTargets(db: Db, tenant: string, kind: string): Promise<string[]> {
   const { rows } = await db.query(
     `select distinct target_id as id from svc."__svc.audit"

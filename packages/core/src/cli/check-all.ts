@@ -11,7 +11,9 @@ import { openDatabase, type Database } from '../postgres/pools.ts'
 import { installedPackages } from './installed-packages.ts'
 import type { Outcome, Problem } from './migrate-all.ts'
 
-/** Core itself would not start where something is missing: what follows would stay unknown. */
+/**
+ * Does not start core, which ends at the first thing that is missing: the rest would stay unknown.
+ */
 export async function checkAll(url: string, log: FastifyBaseLogger): Promise<Outcome> {
   const { signal } = new AbortController()
   const logError = (err: Error) => log.warn({ err }, 'connection to Postgres lost')
@@ -54,7 +56,7 @@ async function problemOf(
   }
 }
 
-/** As much of core as a package asks when it looks for what it needs. */
+/** The part of core that a package uses when it looks for its tables. */
 function coreToCheck(boot: MigrationBoot, database: Database, hasQueues: boolean): Core {
   const core: Pick<Core, 'settings' | 'migrate'> & { queues: Pick<Core['queues'], 'define'> } = {
     settings: resolveCoreOptions({ migrate: 'check' }),

@@ -2,12 +2,12 @@
 import type { Core } from '../core-interface.ts'
 import { installed } from '../installed.ts'
 
-/** Their module `migrations` says how it is made. */
+/** The module `migrations` of each creates its tables. */
 const PACKAGES = ['@svc/auth', '@svc/webhooks', '@svc/console']
 
 export interface InstalledPackage {
   name: string
-  /** Makes what it keeps, or only looks for it where the setting `migrate` is 'check'. */
+  /** Creates its tables, or only looks for them where the setting `migrate` is 'check'. */
   prepareDatabase: (core: Core) => Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Makes what core and the packages installed beside it keep in the database. */
+/** Creates the tables and queues of core and of the packages installed beside it. */
 import type { FastifyBaseLogger } from 'fastify'
 import { RunningCore } from '../core.ts'
 import { resolveCoreOptions } from '../core-options.ts'
@@ -6,22 +6,22 @@ import { explainingRights } from '../migrations/missing-rights.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { installedPackages } from './installed-packages.ts'
 
-/** What became of a command. */
+/** The result of a command. */
 export interface Outcome {
-  /** The packages that it was about. */
+  /** The packages that it created tables of, or looked for tables of. */
   packages: string[]
-  /** What was made, a line each. */
+  /** What was created, a line each. */
   made: string[]
   problems: Problem[]
 }
 
-/** What is missing of a package, or could not be made. */
+/** What is missing of a package, or could not be created. */
 export interface Problem {
   owner: string
   error: Error & { code?: string }
 }
 
-/** One package that fails keeps no other from being made. */
+/** If one package fails, the tables of the others are still created. */
 export async function migrateAll(url: string, log: FastifyBaseLogger): Promise<Outcome> {
   const settings = resolveCoreOptions({
     database: { connectionString: url, max: 2 },

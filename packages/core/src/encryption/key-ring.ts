@@ -103,7 +103,7 @@ export const NO_CIPHER: Cipher = {
   isEnabled: false,
   seal: (text) => text,
   open(text, place) {
-    // Whoever signed with the sealed text would send signatures that no receiver can verify.
+    // A host that signed with the sealed text would send signatures that no receiver can verify.
     if (isSealed(text)) {
       throw new DecryptionFailed(nameOf(place), 'the option "encryption" is not set in this host')
     }

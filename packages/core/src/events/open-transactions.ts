@@ -68,7 +68,7 @@ export class OpenTransactions {
     return this.#handingOver((open) =>
       this.#hostTransactions.run(run, options, {
         begun: (db) => void this.#open.set(db, open),
-        // Its event would be committed without its jobs.
+        // The event of a publish that is not done would be committed without its jobs.
         ending: () => {
           open.hasEnded = true
           if (open.publishing > 0) throw new InvalidTransaction(AWAIT_PUBLISHES)

@@ -17,8 +17,8 @@ export const OWN_EVENTS: readonly string[] = [
 ]
 
 /**
- * What the names of events about API keys begin with. Their payloads describe keys: whoever may not
- * read keys may neither see these events nor have them sent.
+ * What the names of events about API keys begin with. Their payloads describe keys: a caller that
+ * may not read keys may neither see these events nor have them sent.
  */
 export const KEY_EVENTS = 'svc.key.'
 

@@ -25,7 +25,7 @@ export interface Health {
 }
 
 interface Parts {
-  /** Asks Postgres something small, on the connections that the application uses. */
+  /** Sends a small query, on the connections that the application uses. */
   ping: () => Promise<unknown>
   isListening: () => boolean
   counts: Pick<QueueCounts, 'read'>

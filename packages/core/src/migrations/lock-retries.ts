@@ -1,10 +1,10 @@
-/** How a migration waits for its locks: what it waits for, publishes wait for behind it. */
+/** How a migration waits for its locks. Publishes that need the same table wait behind it. */
 
 const FIRST_LOCK_MS = 500
 const LONGEST_LOCK_MS = 2000
 /**
- * The pause after a try, as a multiple of the time that the try has waited. Whatever has queued up
- * goes ahead in it.
+ * The pause after a try, as a multiple of the time that the try has waited. The statements that
+ * have queued up run in it.
  */
 const REST = 2
 

@@ -71,7 +71,7 @@ async function waitForMigrationLock(boot: Boot, lockDb: Db): Promise<void> {
 
 const WAITS = 'boot waits for another process that makes or changes tables'
 
-/** Limits that a host sets for its role or database are meant for its requests. */
+/** The limits that a host sets for its role or database are meant for requests. */
 export async function withoutTimeLimits(db: Db): Promise<void> {
   await db.query(
     `select set_config(name, '0', true) from pg_settings

@@ -1,6 +1,6 @@
 /**
- * A connection of a pool, or an error in time. A pool that the host made may wait without end: for a
- * free connection, or for a server that accepts a connection and then says nothing.
+ * A connection of a pool, or an error in time. A pool that the host made may wait without end: for
+ * a free connection, or for a server that accepts a connection and then does not answer.
  */
 import type pg from 'pg'
 
@@ -14,7 +14,7 @@ export async function connectWithin(pool: pg.Pool, ms = CONNECT_MS): Promise<pg.
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
     late.reject(new Error('timeout exceeded when trying to connect'))
-    // A connection that comes later is nobody's: it goes back.
+    // A connection that comes later is returned to the pool.
     connecting.then(
       (client) => client.release(),
       () => {},

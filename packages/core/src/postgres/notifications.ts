@@ -5,9 +5,9 @@ import { StatementQueue } from './statement-queue.ts'
 import { isConnectionError } from './connection-errors.ts'
 
 /**
- * LISTEN and NOTIFY over one connection that comes back when it breaks. A signal may be lost at
- * any time (a pooler, a half-open connection, a restart): it only ever makes a poll come early,
- * nothing may depend on it.
+ * LISTEN and NOTIFY over one connection, which is made again when it breaks. A notification may be
+ * lost at any time (a pooler, a half-open connection, a restart), so nothing may depend on one: it
+ * only makes a poll come early.
  *
  * The connection also answers small statements, which therefore need no place in the application's
  * pool.
@@ -214,14 +214,14 @@ export class NotificationConnection implements Notifications {
       .catch((error: Error) => this.#client === client && this.#lost(client, error))
   }
 
-  /** A connection that does not answer in time is given up, and made anew. */
+  /** A connection that does not answer in time is closed, and another one is made. */
   async #queryOn(
     client: pg.Client,
     text: string,
     values: unknown[] | undefined,
     timeoutMs: number,
   ): ReturnType<Db['query']> {
-    // The time was used up by waiting: the connection itself may be sound.
+    // The wait for its turn has used up the time: the connection itself may work.
     if (timeoutMs <= 0) throw new Error('Query read timeout: its turn came too late')
     try {
       return await withQueryTimeout(client, Math.ceil(timeoutMs)).query(text, values)

@@ -15,11 +15,11 @@ import { whyUnreachable } from './connection-errors.ts'
  */
 export interface Database {
   pool: pg.Pool
-  /** The same pool, with statements that end: for all that is ours. */
+  /** The same pool with a time limit on each statement, for statements of these packages. */
   db: Db
   /** The same, with more time for statements that scan whole tables. */
   maintenance: Db
-  /** The same, with a time-out of one's own. */
+  /** The same, with another time limit. */
   dbWithin(ms: number): Db
   workerPool: WorkerPool
   /** A transaction on `pool`, with the plans of `workerPool`: for what moves jobs in the background. */
@@ -129,7 +129,10 @@ async function answerOf(pool: pg.Pool): Promise<{ number: number; text: string }
   }
 }
 
-/** pg-pool's own `end` resolves before the sockets are closed, and waits for who never gives back. */
+/**
+ * pg-pool's own `end` resolves before the sockets are closed, and waits without a limit for clients
+ * that are not returned.
+ */
 async function endPool(pool: pg.Pool): Promise<void> {
   const closed = Promise.withResolvers<void>()
   let open = pool.totalCount

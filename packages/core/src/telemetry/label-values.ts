@@ -1,6 +1,7 @@
 /**
- * Values of one label of metrics. The names of a host's own (events, sources) are few by intention; where
- * they are made from what others send, the first ones count under their name, and the rest together.
+ * Values of one label of metrics. Names that a host chooses (events, sources) are few. Names that
+ * are made from what others send can be many: the first ones count under their name, the rest
+ * together.
  */
 const MOST = 200
 /** What the semantic conventions call a value beyond those that are known. */

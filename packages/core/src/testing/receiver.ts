@@ -69,7 +69,7 @@ export async function receiver(options: ReceiverOptions = {}): Promise<Receiver>
   let nextAnswer = answersInTurn(answer)
   const changes = new EventEmitter().setMaxListeners(0)
   let isClosed = false
-  /** What the test did wrong, which its sender alone would otherwise hear of. */
+  /** A mistake of the test. Otherwise only the sender of the request would get the error. */
   let mistake: Error | undefined
 
   const server = createServer((request, response) => void receive(request, response))

@@ -48,7 +48,7 @@ async function startEmbedded(): Promise<{ url: string; stop(): Promise<void> }> 
   if (!found) throw new Error(MISSING)
   const { default: EmbeddedPostgres } = found as { default: new (options: object) => Embedded }
   const folder = await mkdtemp(join(tmpdir(), 'svc-test-'))
-  // Postgres, which runs as another user where this process is root, has to get at its data in it.
+  // Where this process is root, Postgres runs as another user, who must reach the data.
   await chmod(folder, 0o711)
   const port = await freePort()
   const password = randomBytes(16).toString('hex')

@@ -1,4 +1,7 @@
-/** What sources fetch from providers: certificates, key sets, confirmations. Pinned, cached, bounded. */
+/**
+ * Fetches certificates and key sets from providers for sources, and confirms subscriptions. Only
+ * hosts of the provider are contacted, answers are cached, and the number of requests is bounded.
+ */
 import { hash, X509Certificate } from 'node:crypto'
 import { rootCertificates } from 'node:tls'
 
@@ -37,8 +40,8 @@ const DAY_MS = 24 * HOUR_MS
 const MISSING_MS = 60_000
 const MOST_ANSWERS = 200
 /**
- * How many addresses are fetched in a minute at most. Forged requests can name ever new addresses
- * of a pinned host.
+ * How many addresses are fetched in a minute at most. Forged requests can name any number of
+ * addresses of a pinned host.
  */
 const MOST_A_MINUTE = 60
 
@@ -86,7 +89,7 @@ export class ProviderClient {
     } catch (error) {
       if (error instanceof NotFetched) throw error
       if (this.#answers.get(key) === answer) this.#answers.delete(key)
-      // While the provider is not available, a key that was right an hour ago is better than none.
+      // While the provider is not available, the former answer is used for up to a day.
       const stale = known && this.#now() - known.atMs < DAY_MS ? await known.body : null
       if (!known || stale === null) throw error
       this.#keep(key, known)

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
 import { BodyTooSlow } from './errors.ts'
 
-/** Bodies of providers take milliseconds; Fastify by itself waits for as long as it takes. */
+/** Bodies of providers take milliseconds. Fastify itself has no limit for the time of a body. */
 const BODY_TIMEOUT_MS = 30_000
 
 /**
@@ -30,7 +30,7 @@ export function readRawBodies(inbound: FastifyInstance, timeoutMs = BODY_TIMEOUT
   })
 }
 
-/** The answer goes out at the time, and the connection ends with it: nothing more is read. */
+/** When the time is up, the error is answered and the connection is closed. */
 function refuseSlowBody(
   { raw }: FastifyRequest,
   reply: FastifyReply,

@@ -12,8 +12,8 @@ export interface ReplayPlan {
 }
 
 /**
- * What was to be published when the request came. A row that holds no such plan, as its request failed
- * before there was one, is read again by the functions of the source.
+ * What was to be published when the request came. If the request failed before that was known, the
+ * row does not say, and the functions of the source are called again.
  */
 export function replayPlanOf(row: ListedRow, source: Source, body: Buffer, host: Host): ReplayPlan {
   const request = rebuilt(row, source.path, host)
@@ -22,7 +22,7 @@ export function replayPlanOf(row: ListedRow, source: Source, body: Buffer, host:
   const events = eventsOf(row, source, json)
   if (events) return { tenant: row.tenant, events }
   const plan = planOf(source, request, text, json)
-  // Of a request that failed the tenant may not have been known.
+  // The tenant of a request that failed may not have been known.
   const tenant = row.outcome === 'failed' ? (row.tenant ?? plan.tenant) : row.tenant
   return { tenant, events: plan.events }
 }

@@ -1,4 +1,7 @@
-/** What a source answers, checked before it is sent: Fastify refuses a reply with words of its own. */
+/**
+ * What a source answers, checked before it is sent: the error of Fastify for a wrong reply would
+ * not say which field is wrong.
+ */
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import {
   isIntegerFrom,

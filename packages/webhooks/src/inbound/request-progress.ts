@@ -1,4 +1,4 @@
-/** How far a request came that published nothing. */
+/** How far the handling of a request came that published nothing: for its row in the log. */
 import type { Plan } from './events-of-request.ts'
 
 export interface RequestProgress {
@@ -10,7 +10,7 @@ export interface RequestProgress {
 
 const NOTHING: RequestProgress = { verified: false, plan: null }
 
-/** Written where a request ends without an event: what is published costs nothing here. */
+/** Written only where a request ends without an event, so that published requests cost nothing. */
 const known = new WeakMap<object, RequestProgress>()
 
 export const recordProgress = (request: object, progress: RequestProgress): void =>

@@ -1,4 +1,7 @@
-/** Rows of requests that published nothing: no transaction to write them in, so they are written together. */
+/**
+ * Rows of requests that published nothing. They have no transaction of an event to be written in,
+ * so they are collected and written together.
+ */
 import type { Core } from '@svc/core/internal'
 import { insertInboundRows, type InboundRow } from '../tables/inbound-log.ts'
 

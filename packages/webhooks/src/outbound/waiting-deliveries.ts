@@ -1,10 +1,10 @@
-/** How many deliveries of a webhook are not done yet. */
+/** Counts the deliveries of webhooks that have not ended. */
 import type { Core, Db } from '@svc/core/internal'
 import { QUEUE } from './constants.ts'
 
-/** The most that are counted for one webhook, ... */
+/** The most that are counted for a single webhook. */
 export const MOST_COUNTED = 10_000
-/** ... and for each of a list. */
+/** The most that are counted for each webhook of a list. */
 export const MOST_COUNTED_IN_LIST = 1000
 
 export const waitingOf = (

@@ -1,8 +1,8 @@
 /**
  * Keys that were changed in transactions of callers. This process gets no notification when such a
- * transaction ends. Until it has seen the end it caches none of these keys and queries Postgres for
- * every request with one of them: a revocation holds from the instant of its commit, and one that
- * is rolled back never held.
+ * transaction ends, so it polls for the end. Until then it does not cache these keys, and queries
+ * Postgres for every request with one of them. Therefore a revocation takes effect as soon as it is
+ * committed, and has no effect if it is rolled back.
  */
 interface Parts {
   /** Which of these transactions have ended. */
@@ -50,8 +50,7 @@ export class UncommittedChanges {
   }
 
   async #check(): Promise<void> {
-    // Where Postgres does not answer, the transactions count as open: their keys stay out of the
-    // cache, which is slower but never wrong.
+    // Without an answer of Postgres the transactions count as open, and their keys are not cached.
     const ended = await this.#parts.findEnded([...this.#open.keys()]).catch(() => [])
     for (const transactionId of ended) {
       this.#parts.cache.endChange(this.#open.get(transactionId) ?? [])

@@ -1,4 +1,4 @@
-/** The one door to the server: every operation is a POST of JSON to `api/<operation>`. */
+/** The only module that calls the server: each operation is a POST of JSON to `api/<operation>`. */
 import type { CallInput, CallName, CallResult } from './contract.ts'
 
 /** The server's error answer to a call, or the reason why there was no answer. */
@@ -13,7 +13,7 @@ export class Problem extends Error {
   }
 }
 
-/** A host of an older version, or without what keeps it: the page leaves the part out. */
+/** The host is older, or has not registered the plugin: the page leaves the part out. */
 export const isUnknownOperation = (problem: Problem | undefined): boolean =>
   problem?.code === 'SVC_CONSOLE_UNKNOWN_OPERATION'
 

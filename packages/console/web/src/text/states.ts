@@ -1,4 +1,4 @@
-/** What a state is called and how it is coloured, everywhere alike; and what an error means. */
+/** The name and the colour of each state, and what each error means. */
 import type { ApiKey, DeliveryStatus, InboundOutcome, Webhook } from '../server/contract.ts'
 import type { Tone } from '../ui/facts.tsx'
 

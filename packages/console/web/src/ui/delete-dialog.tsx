@@ -1,4 +1,4 @@
-/** Asks for the word before something is deleted for good. */
+/** Asks the user to type a word before something is deleted. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useChange } from '../state/use-change.ts'

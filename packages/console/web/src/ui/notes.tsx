@@ -70,7 +70,7 @@ export const Note = ({
   </div>
 )
 
-/** Shown only where an answer takes longer than a blink: a flash of it would be worse than nothing. */
+/** Shown only where an answer takes longer than a moment, so that the page does not flicker. */
 export function Loading({ what = 'Loading' }: { what?: string }) {
   const [shown, setShown] = useState(false)
   useEffect(() => {

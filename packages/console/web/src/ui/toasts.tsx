@@ -1,4 +1,4 @@
-/** Short words on what was done, read out by screen readers. */
+/** Short messages about what was done. Screen readers read them out. */
 import { useEffect, useState } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 

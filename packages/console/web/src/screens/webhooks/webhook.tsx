@@ -1,4 +1,4 @@
-/** One webhook: how it fares, its deliveries, its settings, and what can be done with it. */
+/** One webhook: its results, its deliveries, its settings, and the actions on it. */
 import type { Webhook } from '../../server/contract.ts'
 import { call } from '../../server/call.ts'
 import { useSession } from '../../shell/session.ts'
