@@ -66,7 +66,7 @@ export const QuotaExceeded = createError(
 )
 
 /** Keys cannot be checked at the moment: see the header `Retry-After`. The guard's 503. */
-export const Unavailable = createError(
+export const AuthUnavailable = createError(
   'SVC_AUTH_UNAVAILABLE',
   'API keys cannot be checked at the moment: try again shortly',
   503,

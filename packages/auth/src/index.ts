@@ -39,6 +39,7 @@ export type {
 export {
   AmbiguousCredentials,
   AuthAlreadyRegistered,
+  AuthUnavailable,
   AlreadyRotated,
   Blocked,
   EmailTaken,
@@ -68,7 +69,6 @@ export {
   RateLimited,
   RequestContextTooLate,
   ScopeNotGrantable,
-  Unavailable,
   UnknownScope,
   UnsupportedFastify,
   UserNotFound,

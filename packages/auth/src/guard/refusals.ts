@@ -3,6 +3,7 @@ import { statusText, type ErrorAnswer, type ErrorText } from '@svc/core/internal
 import type { FastifyReply } from 'fastify'
 import {
   AmbiguousCredentials,
+  AuthUnavailable,
   Blocked,
   InsufficientScope,
   InvalidKey,
@@ -10,7 +11,6 @@ import {
   MissingKey,
   QuotaExceeded,
   RateLimited,
-  Unavailable,
 } from '../errors.ts'
 import type { Scope } from '../scopes.ts'
 
@@ -32,7 +32,7 @@ export const IP_NOT_ALLOWED = refusalOf(new IpNotAllowed(), FORBIDDEN)
 export const BLOCKED = refusalOf(new Blocked())
 export const RATE_LIMITED = refusalOf(new RateLimited())
 export const QUOTA_EXCEEDED = refusalOf(new QuotaExceeded())
-export const UNAVAILABLE = refusalOf(new Unavailable())
+export const UNAVAILABLE = refusalOf(new AuthUnavailable())
 
 export const insufficientScope = (scopes: readonly Scope[]): Refusal =>
   refusalOf(new InsufficientScope([...new Set([...scopes, 'admin'])].join(', ')), FORBIDDEN)

@@ -4,7 +4,7 @@
  */
 import { isUuid, reaches } from '@svc/core/internal'
 import { createNetworks } from '../addresses.ts'
-import { Unavailable } from '../errors.ts'
+import { AuthUnavailable } from '../errors.ts'
 import type { Authentication } from '../guard/keys/authentication.ts'
 import { INVALID_KEY, IP_NOT_ALLOWED } from '../guard/refusals.ts'
 import type { ApiKey, CheckedKey, KeyCheck } from '../schemas.ts'
@@ -37,7 +37,7 @@ export const createKeyCheck = (
     // It is the operator's.
     if (!reaches(reachOfCall(call), null)) return null
     const seal = bootstrapKey.seal(salt)
-    if (seal === undefined) throw new Unavailable()
+    if (seal === undefined) throw new AuthUnavailable()
     return seal
   },
 })

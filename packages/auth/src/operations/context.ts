@@ -12,7 +12,7 @@ import {
   type Reach,
 } from '@svc/core/internal'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
-import { Unavailable } from '../errors.ts'
+import { AuthUnavailable } from '../errors.ts'
 import type { Authentication } from '../guard/keys/authentication.ts'
 import type { Auth } from '../guard/keys/cached-key.ts'
 import type { AuthSettings } from '../options.ts'
@@ -67,9 +67,9 @@ export interface OperationContext {
    * read of it in the row of key changes.
    */
   changeKeys: <T>(call: OperationCall, change: (tx: Db) => Promise<KeyChange<T>>) => Promise<T>
-  /** Writes the times of use that this process has recorded. @throws Unavailable */
+  /** Writes the times of use that this process has recorded. @throws AuthUnavailable */
   writeLastUsed: () => Promise<void>
-  /** Writes the usage that this process has counted. @throws Unavailable */
+  /** Writes the usage that this process has counted. @throws AuthUnavailable */
   writeUsage: () => Promise<void>
 }
 
@@ -117,7 +117,7 @@ async function orUnavailable(written: Promise<void> | undefined): Promise<void> 
   try {
     await written
   } catch {
-    throw new Unavailable()
+    throw new AuthUnavailable()
   }
 }
 

@@ -1,5 +1,5 @@
 /** GitHub's public keys: those of the option, or those that GitHub lists. */
-import { Unavailable } from '../errors.ts'
+import { AuthUnavailable } from '../errors.ts'
 import { isGithubKeys, type GithubKey } from '../github-alerts.ts'
 
 const LISTED_AT = 'https://api.github.com/meta/public_keys/secret_scanning'
@@ -17,7 +17,7 @@ export interface GithubKeysParts {
 
 /**
  * @returns a function that returns the keys; it fetches them from GitHub where `named` is unknown,
- *   and throws Unavailable where no keys are known: GitHub sends the alert again then
+ *   and throws AuthUnavailable where no keys are known: GitHub sends the alert again then
  */
 export function createGithubKeys({
   given,
@@ -44,7 +44,7 @@ export function createGithubKeys({
       if (!refreshing && now() - refreshedAt >= REFRESH_AFTER_MS) refreshing = refresh()
       await refreshing
     }
-    if (!keys) throw new Unavailable()
+    if (!keys) throw new AuthUnavailable()
     return keys
   }
 }

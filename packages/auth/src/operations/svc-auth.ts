@@ -100,14 +100,14 @@ export interface AuthOperations {
   /**
    * Does not reject for a key that is not valid, and counts no failed attempt.
    *
-   * @throws Unavailable (of this package) where keys cannot be checked
+   * @throws AuthUnavailable where keys cannot be checked
    */
   validateApiKey: (rawKey: string) => Promise<Validation>
   /**
    * Decides about a key as the guard does: it counts failed attempts and uses. `code` is that of the
    * guard's answer, `null` for a valid key.
    *
-   * @throws InvalidInput, Unavailable (of this package) where keys cannot be checked
+   * @throws InvalidInput, AuthUnavailable where keys cannot be checked
    * @example
    * const { valid, code, remaining } = await app.svc.auth.verifyApiKey({ key, scopes: ['read'] })
    */
@@ -123,7 +123,7 @@ export interface AuthOperations {
    * The same for the bootstrap key, which has no id: a text that stays the same for a salt while that
    * key does, and `null` where there is no such key. The salt must be secret, and long.
    *
-   * @throws InvalidInput, Unavailable (of this package) where the key cannot be read yet
+   * @throws InvalidInput, AuthUnavailable where the key cannot be read yet
    */
   sealBootstrapKey: (salt: string) => Promise<string | null>
   /** The valid scopes of a key: scopes, and roles as `role:<name>`. */

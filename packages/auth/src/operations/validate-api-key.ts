@@ -3,7 +3,7 @@
  * checks neither scopes nor addresses, and counts nothing.
  */
 import { reaches } from '@svc/core/internal'
-import { Unavailable } from '../errors.ts'
+import { AuthUnavailable } from '../errors.ts'
 import { isFailure } from '../guard/keys/key-cache.ts'
 import type { Authenticator } from '../guard/keys/authenticator.ts'
 import { hashOf } from '../key-format.ts'
@@ -24,7 +24,7 @@ export function createKeyValidation(authenticator: Authenticator) {
     async validateApiKey(rawKey: unknown, call: OperationCall = {}): Promise<Validation> {
       if (typeof rawKey !== 'string') return { ...INVALID, scopes: [] }
       const result = await authenticator.find(rawKey, hashOf(rawKey)).catch(() => {
-        throw new Unavailable()
+        throw new AuthUnavailable()
       })
       if (isFailure(result) || !reaches(reachOfCall(call), result.auth.tenant)) {
         return { ...INVALID, scopes: [] }

@@ -5,7 +5,7 @@
 import { InvalidInput } from '@svc/core'
 import { reaches } from '@svc/core/internal'
 import { isIP } from 'node:net'
-import { Unavailable } from '../errors.ts'
+import { AuthUnavailable } from '../errors.ts'
 import type { CachedKey } from '../guard/keys/cached-key.ts'
 import { meets } from '../guard/keys/cached-key.ts'
 import type { Authentication } from '../guard/keys/authentication.ts'
@@ -27,12 +27,12 @@ import { reachOfCall, type OperationCall } from './context.ts'
 export function createKeyVerification(authentication: Authentication) {
   const { authenticator, lastUsed, allowances, usage } = authentication
 
-  /** Takes what the request costs. @throws Unavailable */
+  /** Takes what the request costs. @throws AuthUnavailable */
   async function exceeded({ limits }: CachedKey, cost: number): Promise<Refusal | undefined> {
     if (limits === null) return undefined
     const verdict = await allowances.check(limits.set, cost)
     if (verdict === 'passed') return undefined
-    if (verdict === 'unavailable') throw new Unavailable()
+    if (verdict === 'unavailable') throw new AuthUnavailable()
     return verdict === limits.set.quota ? QUOTA_EXCEEDED : RATE_LIMITED
   }
 
@@ -46,7 +46,7 @@ export function createKeyVerification(authentication: Authentication) {
         throw new InvalidInput('body/ip must be an IP address')
       const hash = key.length > LONGEST_KEY ? '' : hashOf(key)
       const result = await authenticator.authenticate(key, hash).catch(() => {
-        throw new Unavailable()
+        throw new AuthUnavailable()
       })
       if (isFailure(result) && result.verdict === 'expired' && result.keyId !== null) {
         usage?.countOnce(result.keyId, 'expired')

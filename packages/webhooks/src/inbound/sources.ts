@@ -2,6 +2,7 @@ import { InvalidOption } from '@svc/core'
 import {
   isBoolean,
   isEventName,
+  isFunction,
   isString,
   resolveOptions,
   type OptionRules,
@@ -16,7 +17,6 @@ export interface Source extends InboundSource {
 }
 
 const TEN_YEARS_SECONDS = 10 * 365 * 24 * 3600
-const isFunction = (value: unknown): boolean => typeof value === 'function'
 
 const rules: OptionRules = {
   path: {

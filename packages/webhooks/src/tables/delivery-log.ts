@@ -1,6 +1,7 @@
 /** The table of delivery attempts. */
 import type { Db } from '@svc/core'
 import {
+  ADVISORY_LOCKS,
   FIRST_PARAMETER,
   JOB_IDS,
   longestDays,
@@ -171,7 +172,7 @@ export async function findLastFailures(db: Db, webhookIds: string[]): Promise<La
 
 /** Takes an advisory lock until the transaction ends: one process at a time. */
 export async function lockLog(db: Db): Promise<void> {
-  await db.query('select pg_advisory_xact_lock(7763003)')
+  await db.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.deliveryLogMaintenance})`)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { InvalidOption } from '@svc/core'
-import { isString, resolveOptions, type OptionRules } from '@svc/core/internal'
+import { isFunction, isString, resolveOptions, type OptionRules } from '@svc/core/internal'
 import type { InboundRequest } from '../source.ts'
 import { isHeaderName } from './checks.ts'
 import { SECRET_NAME, type SecretName } from './secret-names.ts'
@@ -57,7 +57,6 @@ const oneOf =
   (...values: string[]) =>
   (value: unknown): boolean =>
     typeof value === 'string' && values.includes(value)
-const isFunction = (value: unknown): boolean => typeof value === 'function'
 
 const rules: OptionRules = {
   signatureHeader: {
