@@ -24,7 +24,7 @@ interface Attempt {
 /** Returns the id of the webhook whose receiver answers. */
 export async function showAll(stage: Stage): Promise<string> {
   chapter('API keys')
-  const key = await scopesAndRevocation(stage)
+  const key = await scopesRevocationRotation(stage)
   chapter('Webhooks out')
   const webhook = await transactionalDelivery(stage, key)
   await secretRotation(stage, key, webhook)
@@ -36,7 +36,7 @@ export async function showAll(stage: Stage): Promise<string> {
   return webhook
 }
 
-async function scopesAndRevocation({ base, secrets }: Stage): Promise<string> {
+async function scopesRevocationRotation({ base, secrets }: Stage): Promise<string> {
   const admin = { key: secrets.BOOTSTRAP_KEY, as: 'bootstrap key' }
   step('A request without a key is refused')
   await exchange(base, { method: 'GET', path: '/orders' }, 401)
@@ -76,8 +76,25 @@ async function scopesAndRevocation({ base, secrets }: Stage): Promise<string> {
   const both = await createKey(['orders:read', 'orders:write'])
   await exchange(base, { method: 'DELETE', path: `/_auth/keys/${reading.id}`, ...admin }, 204)
   await exchange(base, { method: 'GET', path: '/orders', ...first }, 401)
-  await exchange(base, { method: 'GET', path: '/orders', key: both.key, as: 'second key' }, 200)
-  return both.key
+  const second = { key: both.key, as: 'second key' }
+  await exchange(base, { method: 'GET', path: '/orders', ...second }, 200)
+
+  step('The second key is rotated; for an hour its successor is valid beside it')
+  const successor = await exchange<{ key: string }>(
+    base,
+    {
+      method: 'POST',
+      path: '/_auth/me/rotate',
+      ...second,
+      body: { overlapSeconds: 3600 },
+      show: ['key', 'scopes'],
+    },
+    201,
+  )
+  await exchange(base, { method: 'GET', path: '/orders', ...second }, 200)
+  const third = { key: successor.key, as: 'third key' }
+  await exchange(base, { method: 'GET', path: '/orders', ...third }, 200)
+  return successor.key
 }
 
 async function transactionalDelivery(stage: Stage, key: string): Promise<string> {
@@ -191,7 +208,7 @@ async function register(
 async function placeOrder(base: string, key: string, order: object, expected = 201): Promise<void> {
   await exchange(
     base,
-    { method: 'POST', path: '/orders', key, as: 'second key', body: order },
+    { method: 'POST', path: '/orders', key, as: 'third key', body: order },
     expected,
   )
 }

@@ -38,6 +38,7 @@ t.test('the demo shows all of its steps and ends', async (t) => {
     /← 401 SVC_AUTH_MISSING_KEY/,
     /← 403 SVC_AUTH_INSUFFICIENT_SCOPE/,
     /← 204\n.*first key.*\n.*← 401 SVC_AUTH_INVALID_KEY/,
+    /me\/rotate \(second key\).*\n.*← 201.*\n.*second key.*\n.*← 200.*\n.*third key.*\n.*← 200/,
     /receiver: order\.created .*"item":"tea".*\n.*signature verified, attempt 1, answered 204/,
     /old secret:(.*\n){4}.*signature verified/,
     /new secret:(.*\n){4}.*signature verified/,
