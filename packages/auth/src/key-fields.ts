@@ -5,7 +5,7 @@
  */
 import { Type, type Static } from '@sinclair/typebox'
 import { STORABLE_TEXT, nullable } from '@svc/core/internal'
-import { Limit, MAX_LIMITS, Quota } from './limits-and-quotas.ts'
+import { Limit, MAX_LIMITS, Quota } from './limit-fields.ts'
 import { expiry, text, timestamp } from './schema-pieces.ts'
 
 const Scopes = Type.Array(Type.String({ maxLength: 200 }), {

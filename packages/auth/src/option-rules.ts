@@ -7,7 +7,7 @@ import {
   type OptionRules,
 } from '@svc/core/internal'
 import { isGithubKeys } from './github-alerts.ts'
-import { isLimit } from './limits-and-quotas.ts'
+import { isLimit } from './limit-fields.ts'
 import { isHostScope, SCOPE_NAME } from './scopes.ts'
 
 const text = (is: (value: string) => boolean) => (value: unknown) =>

@@ -2,7 +2,7 @@
 import { isCoveredBy } from './addresses.ts'
 import { NotGrantable, ScopeNotGrantable } from './errors.ts'
 import type { KeyFields } from './key-fields.ts'
-import { areWithin, isQuotaWithin } from './limits-and-quotas.ts'
+import { areWithin, isQuotaWithin } from './limit-fields.ts'
 import { ungrantable, type ScopeNames } from './scopes.ts'
 
 /** The fields that decide what a key may do. */

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Allowances, KeyLimits } from '../limits/allowances.ts'
 import type { Verdict } from '../limits/waiting-requests.ts'
 import type { MeterSet } from '../limits/meter-registry.ts'
-import { rateLimit, retryAfterSeconds } from '../limits/rate-limit-fields.ts'
+import { rateLimit, retryAfterSeconds } from '../limits/rate-limit-headers.ts'
 import type { UsageOutcome } from '../tables/usage.ts'
 import { QUOTA_EXCEEDED, RATE_LIMITED, UNAVAILABLE, type Refusal } from './refusals.ts'
 

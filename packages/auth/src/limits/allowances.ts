@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto'
 import type { Db } from '@svc/core/internal'
 import { OutageLog, type Log } from '../outage-log.ts'
 import { sweepWindows, takeAllowances } from '../tables/allowances.ts'
-import type { Limit, Quota } from '../limits-and-quotas.ts'
+import type { Limit, Quota } from '../limit-fields.ts'
 import { Limiter } from './limiter.ts'
 import type { Verdict } from './waiting-requests.ts'
 import type { MeterSet } from './meter-registry.ts'
-import { rateLimitLabels, rateLimitPolicy } from './rate-limit-fields.ts'
-import { keyRules, quotaRule, tenantRules } from './limits-of-key.ts'
+import { rateLimitLabels, rateLimitPolicy } from './rate-limit-headers.ts'
+import { keyRules, quotaRule, tenantRules } from './applicable-limits.ts'
 
 export interface AllowancesParts {
   /** The database for statements that requests wait for. */

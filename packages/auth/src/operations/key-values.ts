@@ -10,7 +10,7 @@ import {
   UnknownScope,
 } from '../errors.ts'
 import type { KeyFields } from '../key-fields.ts'
-import { repeatedSpan } from '../limits-and-quotas.ts'
+import { repeatedSpan } from '../limit-fields.ts'
 import type { ApiKey, KeyChanges } from '../schemas.ts'
 import { DEFAULT_SCOPES, type Scope, type ScopeNames } from '../scopes.ts'
 

@@ -1,6 +1,6 @@
 import type { Db } from '@svc/core/internal'
 import { hashOfHex, hexOf } from '../key-format.ts'
-import type { Limit, Quota } from '../limits-and-quotas.ts'
+import type { Limit, Quota } from '../limit-fields.ts'
 import { parsed } from './api-key-row.ts'
 
 /** A key as the guard needs it. */

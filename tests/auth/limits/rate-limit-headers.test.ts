@@ -4,7 +4,7 @@ import {
   rateLimit,
   rateLimitLabels,
   rateLimitPolicy,
-} from '../../../packages/auth/src/limits/rate-limit-fields.ts'
+} from '../../../packages/auth/src/limits/rate-limit-headers.ts'
 
 t.test('each limit and the quota is a member of both fields', (t) => {
   const rules = [

@@ -1,5 +1,5 @@
 /** What is counted for a key: its own limits and quota, and the limits of its tenant. */
-import type { Limit, Quota } from '../limits-and-quotas.ts'
+import type { Limit, Quota } from '../limit-fields.ts'
 import type { Rule } from '../tables/allowance-terms.ts'
 
 export const keyRules = (id: string, limits: readonly Limit[] | null): Rule[] =>

@@ -4,7 +4,7 @@ import {
   isQuotaWithin,
   repeatedSpan,
   type Limit,
-} from '../../packages/auth/src/limits-and-quotas.ts'
+} from '../../packages/auth/src/limit-fields.ts'
 import { resolveAuthOptions } from '../../packages/auth/src/options.ts'
 
 const per = (limit: number, perSeconds: number): Limit => ({ limit, perSeconds })
