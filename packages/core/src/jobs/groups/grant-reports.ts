@@ -4,7 +4,7 @@
  * reports of its groups. Pure book-keeping.
  */
 import type { Job } from '../job.ts'
-import type { GrantReport } from '../pg-boss/claim-restricted.ts'
+import type { GrantReport } from '../pg-boss/claim-ordered-or-limited.ts'
 
 export class GrantReports {
   /** Reports by group, and by the id of the grant. */

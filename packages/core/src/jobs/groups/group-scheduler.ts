@@ -11,7 +11,7 @@ import { claimLimits, type ClaimLimit } from './claim-limits.ts'
 import { GroupLimits, type Allowance } from './group-limits.ts'
 import { GroupStates } from './group-states.ts'
 import { deleteUnusedGroups, listJobGroups } from '../groups-table.ts'
-import { RestrictedClaims } from './restricted-claims.ts'
+import { RestrictedClaims } from './ordered-or-limited-claims.ts'
 
 interface Parts {
   queue: string

@@ -2,7 +2,7 @@
  * The state of the groups as this process last read it: which groups are held, whose circuit is
  * open, and which may have parked jobs. Pure book-keeping.
  */
-import type { GroupAnswer } from '../pg-boss/claim-restricted.ts'
+import type { GroupAnswer } from '../pg-boss/claim-ordered-or-limited.ts'
 import type { JobGroup } from '../groups-table.ts'
 
 interface State {

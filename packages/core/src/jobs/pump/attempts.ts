@@ -1,7 +1,7 @@
 /** The attempts of this process: from the fetch that brought a job to the outcome of its attempt. */
 import type { Db } from '../../postgres/transaction.ts'
 import type { Job, Lane } from '../job.ts'
-import { BEGINS_WITHIN_MS } from '../pg-boss/claim-restricted.ts'
+import { BEGINS_WITHIN_MS } from '../pg-boss/claim-ordered-or-limited.ts'
 import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
 import type { Outcome, Worker } from '../worker.ts'
 import type { FetchAhead } from './fetch-ahead.ts'

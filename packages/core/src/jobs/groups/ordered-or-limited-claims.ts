@@ -5,7 +5,7 @@
  */
 import type { Db } from '../../postgres/transaction.ts'
 import type { Job } from '../job.ts'
-import { claimRestricted } from '../pg-boss/claim-restricted.ts'
+import { claimRestricted } from '../pg-boss/claim-ordered-or-limited.ts'
 import type { Outcome } from '../worker.ts'
 import { GrantReports } from './grant-reports.ts'
 import type { GroupStates } from './group-states.ts'

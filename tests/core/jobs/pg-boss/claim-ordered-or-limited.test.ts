@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import {
   claimRestricted,
   type GrantReport,
-} from '../../../../packages/core/src/jobs/pg-boss/claim-restricted.ts'
+} from '../../../../packages/core/src/jobs/pg-boss/claim-ordered-or-limited.ts'
 import { setHeld } from '../../../../packages/core/src/jobs/groups-table.ts'
 import {
   endParking,
