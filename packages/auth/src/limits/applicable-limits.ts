@@ -1,4 +1,4 @@
-/** What is counted for a key: its own limits and quota, and the limits of its tenant. */
+/** Which limits apply to a key: its own limits and quota, and the limits of its tenant. */
 import type { Limit, Quota } from '../limit-fields.ts'
 import type { Rule } from '../tables/allowance-terms.ts'
 

@@ -1,4 +1,7 @@
-/** Claims jobs of restricted groups, by a function of Postgres: see sql/021-restricted-groups.sql. */
+/**
+ * Claims jobs of restricted groups: the next one of an ordered group, or as many as the limits of a
+ * group allow. A function of Postgres decides: see sql/021-restricted-groups.sql.
+ */
 import type { Db } from '../../postgres/transaction.ts'
 import { asJob, type Job, type JobRow } from '../job.ts'
 
