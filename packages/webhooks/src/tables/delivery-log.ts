@@ -175,9 +175,7 @@ export async function lockLog(db: Db): Promise<void> {
   await db.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.deliveryLogMaintenance})`)
 }
 
-/**
- * How many days ahead partitions are made. The hourly task may fail for that long without effect.
- */
+/** How many days ahead partitions are made: for so long the hourly task may fail without effect. */
 const DAYS_AHEAD = 3
 /** Dropping a partition blocks every insert while it waits for its lock: it gives up and is tried again. */
 const LOCK_TIMEOUT = `set local lock_timeout = '2s'`

@@ -1,7 +1,8 @@
 /**
  * The jobs whose attempts are used up. When pump/settle-batch.ts settles the last failed attempt,
- * pg-boss copies the job to `<queue>.dlq`. Their ids are UUIDv7: newest first is a sort by id. Lists and counts leave out the dead letters that a move is
- * about to redrive or delete (see groups/moves-table.ts). redrive-dead-letters.ts makes jobs of them.
+ * pg-boss copies the job to `<queue>.dlq`. The ids are UUIDv7: newest first is a sort by id. Lists
+ * and counts leave out the dead letters that a move is about to redrive or delete (see
+ * groups/moves-table.ts). redrive-dead-letters.ts makes jobs of them.
  */
 import type { Db } from '../../postgres/transaction.ts'
 import { deadLetterQueueOf, isLost, type DeadLetter } from '../job.ts'
