@@ -22,7 +22,7 @@ There are presets for COUNT senders. A preset verifies and deduplicates requests
 | ------ | ----------- | --------------- | ------ | ------ | --- | ------- |
 `
 
-/** The document as it should stand. */
+/** The text of the document. */
 export function providersDocument(): string {
   const all = providers.list()
   const rows = all.map(({ id, name, scheme, docs, checked }) => {

@@ -3,7 +3,7 @@ import { startReceiver } from '../delivery/stage.ts'
 import { interleave, rowsOf, type Contender } from '../measure.ts'
 import { waitingDatabase, whileJobsWait, type Waiting } from './waiting.ts'
 
-/** How a job waits after it failed three times: in the slow lane, for an hour. */
+/** How a job waits after it failed three times: in the retry lane, for an hour. */
 const RETRY = {
   state: `'retry'`,
   priority: '-1',

@@ -68,8 +68,8 @@ async function closeAll(): Promise<void> {
 }
 
 /**
- * Ctrl-C is how the demo ends, no failure: pnpm would call any other status than 0 one, and a shell
- * that Ctrl-C ends as well. The script in package.json makes the shells between pnpm and here ignore
+ * Ctrl-C ends the demo with status 0: pnpm would report any other status as a failure, and so would
+ * a shell that Ctrl-C ends as well. The script in package.json makes the shells between pnpm and here ignore
  * it; Node does not inherit that. `! trap … || node …` runs node under cmd.exe too, which has no trap.
  */
 function interrupt(signal: NodeJS.Signals): void {

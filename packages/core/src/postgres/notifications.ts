@@ -103,7 +103,7 @@ export class NotificationConnection implements Notifications {
       async () => {
         if (!this.#client) await Promise.race([this.#open(), late.promise])
         const client = this.#client
-        if (!client) throw new Error('Connection terminated: it is being made anew')
+        if (!client) throw new Error('Connection terminated: another one is being made')
         return this.#queryOn(client, text, values, deadline - performance.now())
       },
       { isUrgent },
