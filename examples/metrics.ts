@@ -23,7 +23,7 @@ app.post<{ Body: { id: number } }>('/orders', async ({ body }, reply) => {
   return reply.code(201).send(body)
 })
 
-// Does the process run? It does not query Postgres: an outage of Postgres must not restart processes.
+// Does the process run? It does not query Postgres: an outage must not restart processes.
 app.get('/live', async () => ({ ok: true }))
 // Should it get requests?
 app.get('/ready', async (_request, reply) => {

@@ -68,9 +68,10 @@ async function closeAll(): Promise<void> {
 }
 
 /**
- * Ctrl-C ends the demo with status 0: pnpm would report any other status as a failure, and so would
- * a shell that Ctrl-C ends as well. The script in package.json makes the shells between pnpm and here ignore
- * it; Node does not inherit that. `! trap … || node …` runs node under cmd.exe too, which has no trap.
+ * Ctrl-C ends the demo with status 0: pnpm reports any other status as a failure, and also a shell
+ * that Ctrl-C has ended. The script in package.json therefore makes the shells between pnpm and here
+ * ignore it. Node does not inherit that. `! trap … || node …` runs node under cmd.exe too, which has
+ * no trap.
  */
 function interrupt(signal: NodeJS.Signals): void {
   if (interrupted) return
