@@ -4,7 +4,7 @@
 export interface Job<Data = unknown> {
   id: string
   data: Data
-  /** 1, 2, … of this row; a redriven job begins with 1. */
+  /** 1, 2, … of this row; a redriven job starts anew. */
   attempt: number
   isLastAttempt: boolean
   /** Jobs of one group share its in-flight cap. */

@@ -29,7 +29,7 @@ const selectWhere = (condition: string): string =>
           ordered or rate_limit is not null or max_in_flight is not null as "isRestricted"
      from svc."__svc.webhooks.registrations" where ${condition}`
 
-/** Postgres plans a prepared `= any` each time, since its cost depends on how many ids it has. */
+/** Postgres plans a prepared `= any` anew each time, since its cost depends on how many ids it has. */
 const ONE = selectWhere('id = $1')
 const MANY = selectWhere('id = any($1::uuid[])')
 
