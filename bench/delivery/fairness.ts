@@ -2,9 +2,9 @@ import type { Bench, Benchmark, Finding } from '../benchmark.ts'
 import { interleave, rowsOf } from '../measure.ts'
 import { startHost, startReceiver, type Receiver } from './stage.ts'
 
-/** Four healthy endpoints, and a fifth that is healthy too, or dead. Each gets a fifth. */
-const HEALTHY = ['endpoint.1', 'endpoint.2', 'endpoint.3', 'endpoint.4']
-const FIFTH = 'endpoint.5'
+/** Four healthy receivers, and a fifth that is healthy too, or dead. Each gets a fifth. */
+const HEALTHY = ['receiver.1', 'receiver.2', 'receiver.3', 'receiver.4']
+const FIFTH = 'receiver.5'
 const EVENTS = [...HEALTHY, FIFTH]
 const SILENT = '/silent'
 const RATE = 500
@@ -16,7 +16,7 @@ const ONE_DEAD = 'one dead'
 
 export const deliveryFairness: Benchmark = {
   name: 'delivery-fairness',
-  title: 'What a dead endpoint that a fifth of the events go to costs the healthy ones.',
+  title: 'What a dead receiver that a fifth of the events go to costs the healthy ones.',
   limitSeconds: 1200,
   async run(bench: Bench): Promise<Finding[]> {
     const receiver = await startReceiver(bench)
@@ -38,21 +38,21 @@ export const deliveryFairness: Benchmark = {
     const { seconds, count } = load
     return [
       {
-        title: 'Healthy endpoints, published as fast as possible',
-        unit: 'deliveries to healthy endpoints per second',
+        title: 'Healthy receivers, published as fast as possible',
+        unit: 'deliveries to healthy receivers per second',
         better: 'more',
         settings: { ...settings, events: count, callers: CALLERS },
         rows: rows('rate', 0.95),
       },
       {
-        title: `Healthy endpoints at ${RATE} events per second, p99`,
+        title: `Healthy receivers at ${RATE} events per second, p99`,
         unit: 'ms',
         better: 'less',
         settings: { ...settings, seconds },
         rows: rows('p99', 0.5),
       },
       {
-        title: `Healthy endpoints at ${RATE} events per second, p50`,
+        title: `Healthy receivers at ${RATE} events per second, p50`,
         unit: 'ms',
         better: 'less',
         settings: { ...settings, seconds },
@@ -62,7 +62,7 @@ export const deliveryFairness: Benchmark = {
   },
 }
 
-/** With a host and a database of its own: retries to the dead endpoint must not reach the next turn. */
+/** With a host and a database of its own: retries to the dead receiver must not reach the next turn. */
 async function turn(
   bench: Bench,
   receiver: Receiver,

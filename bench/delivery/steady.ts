@@ -39,7 +39,7 @@ const QUIET_FIGURES = [
 export const steadyDelivery: Benchmark = {
   name: 'steady-delivery',
   title:
-    'Cost and latency of 50, 200 and 500 deliveries a second to one endpoint, beside the least one can write by hand, and of none.',
+    'Cost and latency of 50, 200 and 500 deliveries a second to one receiver, beside the least one can write by hand, and of none.',
   limitSeconds: 3600,
   async run(bench: Bench): Promise<Finding[]> {
     const receiver = await startReceiver(bench)
