@@ -34,7 +34,7 @@ export const deliveryFairness: Benchmark = {
         against: NONE_DEAD,
         goals: ratioAtLeast === undefined ? {} : { [ONE_DEAD]: { ratioAtLeast } },
       })
-    const settings = { endpoints: 5, deliveryTimeoutMs: TIMEOUT_MS, payload: '500 bytes' }
+    const settings = { receivers: 5, deliveryTimeoutMs: TIMEOUT_MS, payload: '500 bytes' }
     const { seconds, count } = load
     return [
       {
