@@ -19,12 +19,8 @@ import type { EventRow } from './events-table.ts'
 import { MicroBatch } from './micro-batch.ts'
 import { KnownFilters } from './known-filters.ts'
 import type { JobOffer, PublishTerms } from './publish-statement.ts'
-import {
-  keyOf,
-  publishDeduplicated,
-  publishEvents,
-  type DeduplicatedEvent,
-} from './publish-events.ts'
+import { publishDeduplicated, type DeduplicatedEvent } from './publish-deduplicated.ts'
+import { keyOf, publishEvents } from './publish-events.ts'
 import type { Published, PublishedOnce } from './published.ts'
 
 /** An event that is published once for its key, or always. */

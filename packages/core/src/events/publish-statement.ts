@@ -1,7 +1,8 @@
 /**
  * The SQL statement that every publish runs: it writes the events, and a job for each recipient.
  * Where the publishing process has room for an attempt, the job is inserted as claimed by it: such
- * a job needs no fetch, because the process has its payload. publish-events.ts calls it.
+ * a job needs no fetch, because the process has its payload. publish-events.ts and
+ * publish-deduplicated.ts call it.
  */
 import type { Db } from '../postgres/transaction.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
