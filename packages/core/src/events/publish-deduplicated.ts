@@ -1,7 +1,7 @@
 /**
  * Publishes a batch: each event whose deduplication key is free, which the same statement takes. An
- * event whose key was taken before is a repeat, and is not written. Inbound requests are published
- * so.
+ * event whose key was taken before is a repeat, and is not written. This is how inbound requests are
+ * published.
  */
 import type { DeduplicationKey } from '../kv/kv-table.ts'
 import type { Db } from '../postgres/transaction.ts'
