@@ -21,7 +21,8 @@ export const post = (
   app.inject({ method: 'POST', url: '/hooks/a', headers: { ...json, ...headers }, body: payload })
 
 /** The lines about requests that were not taken. */
-export const refusals = ({ log }: Host) => log.filter(({ msg }) => msg.startsWith('inbound webhook'))
+export const refusals = ({ log }: Host) =>
+  log.filter(({ msg }) => msg.startsWith('inbound webhook'))
 
 export const errorBody = (
   statusCode: number,
