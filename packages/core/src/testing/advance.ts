@@ -24,7 +24,7 @@ export async function advance(app: FastifyInstance, seconds: number): Promise<vo
     for (const shift of timeShifts) await shift.rows?.(db, seconds, advancedSeconds)
   })
   host.advancedSeconds += seconds
-  for (const shift of timeShifts) shift.memory?.(seconds)
+  for (const shift of timeShifts) await shift.memory?.(seconds)
   await host.runTasks()
   host.wakeAll()
 }

@@ -10,7 +10,7 @@ export interface TimeShift {
    */
   rows?(db: Db, seconds: number, alreadySeconds: number): Promise<void>
   /** The same for what this process remembers. Runs after the commit. */
-  memory?(seconds: number): void
+  memory?(seconds: number): void | Promise<void>
 }
 
 /** Jobs, the attempts that count for a rate, recoveries, and what is in the key-value store for a time. */

@@ -101,9 +101,10 @@ export async function createAuthentication(
 
   core.onAdvance({
     rows: shiftTimes,
-    memory: (seconds) => {
+    async memory(seconds) {
       aheadMs += seconds * 1000
       keyCache.forgetAll()
+      await bootstrapKey.read()
     },
   })
 
