@@ -120,13 +120,13 @@ export class RunningCore implements Core {
       lease,
       catalogue,
       telemetry,
+      requestDb: this.requestDb,
       log,
     })
     this.health = createHealth(database, notifications, workers, telemetry)
-    this.#erasure = new TenantErasure(database.maintenance, this.#packages, log)
-    const { bus, health, reencryption } = this
-    const erasure = this.#erasure
-    this.svc = createServices({ bus, database, secrets, boss, health, reencryption, erasure })
+    const maintenance = this.#liveness.bounded(database.maintenance)
+    this.#erasure = new TenantErasure(maintenance, this.#packages, log)
+    this.svc = createServices(this, { database, secrets, boss, erasure: this.#erasure })
     this.#periodicTasks = new PeriodicTasks(log)
     this.underTest = {
       db: database.db,

@@ -9,29 +9,36 @@ import type { HealthCheck } from './health/health.ts'
 import type { PgBoss } from './jobs/pg-boss/boss.ts'
 import { createKeyValueStore } from './kv/key-value-store.ts'
 import type { Database } from './postgres/pools.ts'
+import type { Db } from './postgres/transaction.ts'
 import { orUnavailable } from './postgres/unavailable.ts'
 import type { Secrets } from './secrets.ts'
 import type { CoreServices, Svc } from './svc.ts'
 import type { TenantErasure } from './tenant-erasure.ts'
 
-interface RunningParts {
+interface Running {
   bus: EventBus
-  database: Pick<Database, 'db' | 'pool'>
-  secrets: Secrets
-  boss: PgBoss
   health: Pick<HealthCheck, 'check'>
   reencryption: Reencryption
+  /** It waits for Postgres as long as a request does. */
+  requestDb: Db
+}
+
+interface Parts {
+  database: Pick<Database, 'pool'>
+  secrets: Secrets
+  boss: PgBoss
   erasure: TenantErasure
 }
 
-export function createServices(parts: RunningParts): Svc {
-  const { bus, database, secrets, boss, health, reencryption, erasure } = parts
+export function createServices(running: Running, parts: Parts): Svc {
+  const { bus, health, reencryption, requestDb } = running
+  const { database, secrets, boss, erasure } = parts
   const services: object = {
     transaction: (run, options) => bus.hostTransaction(run, options),
     actions: createActions(),
-    events: createEvents(bus, database.db),
-    kv: createKeyValueStore(database.db),
-    audit: createAudit(database.db),
+    events: createEvents(bus, requestDb),
+    kv: createKeyValueStore(requestDb),
+    audit: createAudit(requestDb),
     secrets,
     database: database.pool,
     jobs: boss,

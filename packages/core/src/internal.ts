@@ -81,6 +81,7 @@ export {
   type EventKey,
 } from './events/events-table.ts'
 export { isConnectionError } from './postgres/connection-errors.ts'
+export { orUnavailable } from './postgres/unavailable.ts'
 export { ADVISORY_LOCKS } from './postgres/advisory-locks.ts'
 export { longestDays } from './processes/processes-table.ts'
 export { defineAction } from './actions/define-action.ts'

@@ -1,6 +1,6 @@
 /** `svc.console`: links by which a tenant comes into its portal. */
 import { InvalidInput } from '@svc/core'
-import { isTenant, TENANT, type Core, type Db } from '@svc/core/internal'
+import { isTenant, orUnavailable, TENANT, type Core, type Db } from '@svc/core/internal'
 import { EXPECTED_CAN, isCan, PORTAL_RIGHTS, rightsOf, type Can } from '../rights.ts'
 import { insertPortalCode } from '../tables/portal-codes.ts'
 import { hashOfToken, newToken } from './token.ts'
@@ -24,7 +24,7 @@ export interface SvcConsole {
    * A link that signs a tenant in, once: the session that it begins lasts 8 hours. It is a URL where
    * the option `origin` is given, else a path.
    *
-   * @throws InvalidInput
+   * @throws InvalidInput, Unavailable
    * @example
    * const link = await app.svc.console.portalLink({ tenant: 'acme' })
    */
@@ -54,8 +54,8 @@ export const createLinkMaker =
     return `${base}/portal/${code}`
   }
 
-export const createSvcConsole = ({ db }: Core, makeLink: LinkMaker): SvcConsole => ({
-  portalLink: async (link) => makeLink(db, checkedLink(link)),
+export const createSvcConsole = ({ requestDb }: Core, makeLink: LinkMaker): SvcConsole => ({
+  portalLink: async (link) => orUnavailable(makeLink(requestDb, checkedLink(link))),
 })
 
 /** @throws InvalidInput */

@@ -83,8 +83,10 @@ const withCode = (text: string, { code }: Problem['error']): string =>
 
 /** Logs only warnings: a migration that waits for a lock logs one. */
 function logTo(err: Output['err']): FastifyBaseLogger {
-  const warn = (details: { err?: Error }, message: string) =>
+  const warn = (details: { err?: Error; statements?: string[] }, message: string) => {
     err(details.err ? `${message}: ${details.err.message}` : message)
+    for (const statement of details.statements ?? []) err(statement)
+  }
   const nothing = () => {}
   const log = { level: 'warn', warn, error: warn, fatal: warn, info: nothing, debug: nothing }
   return {

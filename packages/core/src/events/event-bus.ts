@@ -47,6 +47,7 @@ interface Parts {
   lease: Pick<ProcessLease, 'declareEvents' | 'forget' | 'owner'>
   catalogue: Pick<Catalogue, 'check'>
   telemetry: Pick<Telemetry, 'publishes'>
+  requestDb: Db
   log: Record<'error' | 'warn', (details: object, message: string) => void>
 }
 
@@ -72,7 +73,7 @@ export class EventBus {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    const { database, workers, retry, lease } = parts
+    const { database, workers, retry, lease, requestDb } = parts
     this.#declarations = new Declarations(parts)
     this.#undecided = new UndecidedFilters(parts.log)
     this.#handover = new JobHandover(workers, () => lease.owner, this.#undecided)
@@ -80,7 +81,7 @@ export class EventBus {
     this.#commits = new CommitPoller(database.db, (waiting) => this.#handover.wake(waiting))
     this.#publisher = new BatchPublisher(database, retry, this.#handover)
     this.deadLetters = createDeadLetterOperations({
-      db: database.db,
+      db: requestDb,
       retry,
       declare: () => this.declare(),
       wake: (queue) => workers.wake(queue),

@@ -4,6 +4,7 @@ import { findBlocked, describeBlocker, type Blocked } from './lock-holders.ts'
 import { transaction, type Db } from '../postgres/transaction.ts'
 import { tryOf } from './lock-retries.ts'
 import { MigrationBlocked } from '../errors.ts'
+import { INDEXES, warnOfMissingIndexes } from './missing-indexes.ts'
 import { assertNoMissingSchema } from './missing-schema.ts'
 import { createMigrationsTable, findApplied, recordApplied } from './migrations-table.ts'
 import { assertNotTooNew } from './newer-schema.ts'
@@ -40,23 +41,23 @@ const CHECK_EVERY_MS = 100
  *   version has made tables that this one cannot use
  */
 export async function migrate(boot: MigrationBoot, owner: string, folder: URL): Promise<void> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted()
+  const files = await readdir(folder)
+  const names = files.filter((name) => name.endsWith('.sql')).toSorted()
   const db = withQueryTimeout(boot.pool)
   const applied = await findApplied(db, owner)
   assertNotTooNew(applied, owner, names)
   const pending = without(names, applied)
   if (boot.isCheck) assertNoMissingSchema(pending, owner)
-  if (pending.length === 0) return
-  await withMigrationLock(boot, async (lockDb) => {
-    await createMigrationsTable(db)
-    for (const name of without(names, await findApplied(db, owner))) {
-      await runFile(boot, lockDb, {
-        owner,
-        name,
-        text: await readFile(new URL(name, folder), 'utf8'),
-      })
-    }
-  })
+  if (pending.length > 0) {
+    await withMigrationLock(boot, async (lockDb) => {
+      await createMigrationsTable(db)
+      for (const name of without(names, await findApplied(db, owner))) {
+        const text = await readFile(new URL(name, folder), 'utf8')
+        await runFile(boot, lockDb, { owner, name, text })
+      }
+    })
+  }
+  if (files.includes(INDEXES)) await warnOfMissingIndexes(db, boot.log, folder)
 }
 
 const without = (names: string[], applied: Set<string>): string[] =>
