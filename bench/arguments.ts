@@ -9,7 +9,6 @@ export interface Arguments {
   statements: boolean
   rounds?: number | undefined
   beside?: string | undefined
-  withoutTelemetry: boolean
   json?: string | undefined
   markdown?: string | undefined
   profile?: string | undefined
@@ -25,8 +24,6 @@ A name is that of a benchmark or of a group: "guard" runs all of guard-….
   --rounds N       measured rounds (default 3)
   --beside DIR     another checkout, measured in turn with this one
                    (guard-cpu, steady-delivery and subscribe)
-  --without-telemetry
-                   in the same way this checkout, with its telemetry cut out
   --json FILE      all results with every sample
   --markdown FILE  the tables as Markdown
   --profile DIR    a CPU profile of each process
@@ -51,14 +48,12 @@ export function parseArguments(given: string[]): Arguments {
       statements: flag,
       rounds: text,
       beside: text,
-      'without-telemetry': flag,
       json: text,
       markdown: text,
       profile: text,
     },
   })
-  const { rounds, 'without-telemetry': withoutTelemetry, ...flags } = values
-  const others = { ...flags, withoutTelemetry }
+  const { rounds, ...others } = values
   if (rounds === undefined) return { ...others, names }
   if (!/^[1-9]\d*$/.test(rounds)) {
     throw new Error(`--rounds must be an integer of at least 1, got "${rounds}"`)

@@ -19,7 +19,7 @@ export interface Bench {
   long: boolean
   /** Measured rounds, the warm-up not counted. */
   rounds: number
-  /** This checkout, and those of `--beside` and `--without-telemetry`. */
+  /** This checkout, and that of `--beside`. */
   checkouts: Checkout[]
   /** Chooses between the value of a whole run and that of a smoke run. */
   size(whole: number, quick: number): number
@@ -38,8 +38,6 @@ export interface Checkout {
   mark: string
   /** Its `bench` folder. */
   folder: URL
-  /** Flags of Node that its processes run with. */
-  flags?: string[]
 }
 
 export interface StartOptions {

@@ -20,6 +20,7 @@ import { publishConcurrent } from './publish/concurrent.ts'
 import { publishSettings } from './publish/settings.ts'
 import { asJson, asMarkdown, tableText, type Report } from './report.ts'
 import { runBenchmark } from './run.ts'
+import { deliveryTelemetry, guardTelemetry } from './telemetry.ts'
 import { subscribe } from './subscribe.ts'
 
 /** In the order in which they run. */
@@ -29,6 +30,7 @@ const benchmarks: Benchmark[] = [
   guardLimits,
   guardManyLimits,
   guardUsage,
+  guardTelemetry,
   publishConcurrent,
   publishSettings,
   subscribe,
@@ -37,6 +39,7 @@ const benchmarks: Benchmark[] = [
   deliveryLatency,
   deliveryFairness,
   deliveryProcesses,
+  deliveryTelemetry,
   growthBacklog,
   growthRecovery,
   growthKeys,

@@ -101,6 +101,31 @@ export function summaryOf(samples: readonly number[]): Summary {
   }
 }
 
+/** The two samples between which the median of all that could be measured lies. */
+export type Interval = [low: number, high: number]
+
+/**
+ * The interval of 95 % around the median, by the ranks of the samples: each sample is above the
+ * median as often as below. `undefined` for less than six samples, which cannot be that sure.
+ *
+ * @see https://en.wikipedia.org/wiki/Median#Confidence_interval
+ */
+export function intervalOf(samples: readonly number[]): Interval | undefined {
+  const sorted = samples.toSorted((a, b) => a - b)
+  const count = sorted.length
+  let ways = 1
+  let below = ways
+  let rank = 0
+  // `below / 2 ** count`: how likely at most `rank` of the samples are below the median.
+  while (below / 2 ** count <= 0.025) {
+    ways = (ways * (count - rank)) / (rank + 1)
+    rank++
+    below += ways
+  }
+  const [low, high] = [sorted[rank - 1], sorted[count - rank]]
+  return low === undefined || high === undefined ? undefined : [low, high]
+}
+
 /** Interpolates between neighbours; NaN for an empty list. */
 export function quantile(sorted: ArrayLike<number>, share: number): number {
   const place = (sorted.length - 1) * share

@@ -1,11 +1,13 @@
 /** Findings as text: for the terminal, as Markdown and as JSON. */
 import type { Finding, Row } from './benchmark.ts'
-import { ratiosOf, summaryOf, type Summary } from './measure.ts'
+import { intervalOf, ratiosOf, summaryOf, type Interval, type Summary } from './measure.ts'
 
 /** The goal of a row's median: its own figure, or its ratio to another row. */
 export type Goal =
   | { ratioAtLeast: number; aim?: number }
   | { ratioAtMost: number }
+  /** The lower end of the interval of 95 % around the median of the ratios. */
+  | { ratioSurelyAtLeast: number }
   | { atMost: number }
 
 export interface Report {
@@ -23,6 +25,7 @@ export interface Report {
 /** A row with what is computed from its samples. */
 interface Digest extends Row, Summary {
   ratio?: Summary
+  interval?: Interval
   goalText?: string
   reached?: boolean
 }
@@ -109,25 +112,38 @@ function digestOf(finding: Finding): Digest[] {
     const digest: Digest = { ...row, ...summaryOf(row.samples) }
     const baseline = finding.rows.find(({ name }) => name === row.against)
     if (baseline) {
-      digest.ratio = summaryOf(ratiosOf(row.samples, baseline.samples, finding.better))
+      const ratios = ratiosOf(row.samples, baseline.samples, finding.better)
+      digest.ratio = summaryOf(ratios)
+      const interval = intervalOf(ratios)
+      if (interval) digest.interval = interval
     }
     if (row.goal) {
-      digest.goalText = goalText(row.goal)
-      digest.reached = isReached(row.goal, digest.median, digest.ratio?.median)
+      digest.goalText = goalText(row.goal, digest.interval)
+      digest.reached = isReached(row.goal, digest.median, digest.ratio?.median, digest.interval)
     }
     return digest
   })
 }
 
-export function goalText(goal: Goal): string {
+export function goalText(goal: Goal, interval?: Interval): string {
   if ('atMost' in goal) return `≤ ${goal.atMost}`
   if ('ratioAtMost' in goal) return `ratio ≤ ${goal.ratioAtMost}`
+  if ('ratioSurelyAtLeast' in goal) {
+    const found = interval?.map((end) => end.toFixed(3)).join('–') ?? 'too few samples'
+    return `ratio ≥ ${goal.ratioSurelyAtLeast} at 95 % (${found})`
+  }
   return `ratio ≥ ${goal.ratioAtLeast}${goal.aim === undefined ? '' : `, aim ${goal.aim}`}`
 }
 
-export function isReached(goal: Goal, median: number, medianRatio = Number.NaN): boolean {
+export function isReached(
+  goal: Goal,
+  median: number,
+  medianRatio = Number.NaN,
+  interval?: Interval,
+): boolean {
   if ('atMost' in goal) return median <= goal.atMost
   if ('ratioAtMost' in goal) return medianRatio <= goal.ratioAtMost
+  if ('ratioSurelyAtLeast' in goal) return (interval?.[0] ?? 0) >= goal.ratioSurelyAtLeast
   return medianRatio >= goal.ratioAtLeast
 }
 

@@ -8,7 +8,7 @@ import { startProcess, type Methods } from './process.ts'
 
 export type RunOptions = Pick<
   Arguments,
-  'quick' | 'long' | 'statements' | 'rounds' | 'beside' | 'withoutTelemetry'
+  'quick' | 'long' | 'statements' | 'rounds' | 'beside'
 > & {
   tell: (text: string) => void
 }
@@ -47,8 +47,7 @@ export async function runBenchmark(benchmark: Benchmark, options: RunOptions): P
       },
       async start<Served extends Methods>(module: string, how: StartOptions = {}) {
         const { flags = [], checkout = THIS } = how
-        const allFlags = [...(checkout.flags ?? []), ...flags]
-        const process = await startProcess<Served>(new URL(module, checkout.folder), allFlags)
+        const process = await startProcess<Served>(new URL(module, checkout.folder), flags)
         processes.push(process)
         return process
       },
@@ -68,20 +67,9 @@ export async function runBenchmark(benchmark: Benchmark, options: RunOptions): P
 
 const THIS: Checkout = { mark: '', folder: new URL('./', import.meta.url) }
 
-const WITHOUT_TELEMETRY: Checkout = {
-  ...THIS,
-  mark: ', telemetry cut out',
-  flags: ['--import', new URL('cut-telemetry.ts', THIS.folder).href],
-}
-
-function checkoutsOf({ beside, withoutTelemetry }: RunOptions): Checkout[] {
-  return [
-    ...(beside === undefined
-      ? []
-      : [{ mark: ', other checkout', folder: pathToFileURL(resolve(beside, 'bench') + '/') }]),
-    ...(withoutTelemetry ? [WITHOUT_TELEMETRY] : []),
-    THIS,
-  ]
+function checkoutsOf({ beside }: RunOptions): Checkout[] {
+  if (beside === undefined) return [THIS]
+  return [{ mark: ', other checkout', folder: pathToFileURL(resolve(beside, 'bench') + '/') }, THIS]
 }
 
 type Stoppable = { stop(): Promise<void> }

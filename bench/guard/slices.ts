@@ -13,7 +13,7 @@ import { withKeys } from './keys.ts'
 export const CONNECTIONS = 64
 
 /** A young generation that grows would make later slices cheaper than earlier ones. */
-const FLAGS = ['--expose-gc', '--min-semi-space-size=16', '--max-semi-space-size=16']
+export const FLAGS = ['--expose-gc', '--min-semi-space-size=16', '--max-semi-space-size=16']
 /** By then, all work that the requests started has ended. */
 const AFTERMATH_MS = 20
 

@@ -2,6 +2,7 @@ import t from 'tap'
 import {
   growthOf,
   interleave,
+  intervalOf,
   quantile,
   ratiosOf,
   rotated,
@@ -71,6 +72,20 @@ t.test('one sample is its own median and quartiles', async (t) => {
 
 t.test('an empty list has no median', async (t) => {
   t.ok(Number.isNaN(summaryOf([]).median))
+})
+
+t.test('the interval of a median leaves out as many samples as chance may misplace', async (t) => {
+  const numbers = (count: number) => Array.from({ length: count }, (_, index) => count - index)
+  // The ranks of tables of the binomial distribution.
+  t.same([6, 8, 9, 12, 20].map(numbers).map(intervalOf), [
+    [1, 6],
+    [1, 8],
+    [2, 8],
+    [3, 10],
+    [6, 15],
+  ])
+  t.equal(intervalOf(numbers(5)), undefined)
+  t.equal(intervalOf([]), undefined)
 })
 
 t.test('a quantile interpolates between its neighbours', async (t) => {

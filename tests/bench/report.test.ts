@@ -69,6 +69,18 @@ t.test('whether a goal is reached depends on the median', async (t) => {
   t.equal(goalText({ ratioAtLeast: 0.25, aim: 0.4 }), 'ratio ≥ 0.25, aim 0.4')
 })
 
+t.test('a goal that is to be sure depends on the interval around the median', async (t) => {
+  const goal = { ratioSurelyAtLeast: 0.99 }
+  t.ok(isReached(goal, 0, 1, [0.991, 1.02]))
+  t.notOk(isReached(goal, 0, 1, [0.98, 1.02]))
+  t.notOk(isReached(goal, 0, 1))
+  t.equal(goalText(goal, [0.991, 1.02]), 'ratio ≥ 0.99 at 95 % (0.991–1.020)')
+  t.equal(goalText(goal), 'ratio ≥ 0.99 at 95 % (too few samples)')
+  const rows = finding.rows.map((row) => ({ ...row, samples: Array(6).fill(20) }))
+  const sure = { ...finding, rows: [rows[0]!, { ...rows[1]!, goal }] }
+  t.match(tableText(sure), 'ratio ≥ 0.99 at 95 % (1.000–1.000): reached')
+})
+
 t.test('figures have three significant digits', async (t) => {
   t.same([1234567, 123.4, 12.34, 1.234, 0.1234].map(figure), [
     '1 234 567',

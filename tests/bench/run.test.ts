@@ -31,17 +31,32 @@ t.test('the list names every benchmark, and an unknown one ends with an error', 
   await t.rejects(bench(['gard']), /There is no benchmark "gard"/)
 })
 
-t.test('--without-telemetry removes existing code, and the sources run without it', async (t) => {
+t.test('a copy of the packages has its own modules, and one lacks its telemetry', async (t) => {
   const root = new URL('../../', import.meta.url)
   const modules = ['core/src/events/event-bus.ts', 'core/src/jobs/pump/attempts.ts']
   const { stdout } = await promisify(execFile)(process.execPath, [
-    '--import',
-    new URL('bench/cut-telemetry.ts', root).href,
     '--input-type=module',
     '--eval',
-    `const { createGuard } = await import('${new URL('packages/auth/src/guard/guard.ts', root)}')
-     for (const name of ${JSON.stringify(modules)}) await import('${new URL('packages/', root)}' + name)
-     console.log(/telemetry !== null/.test(createGuard))`,
+    `const { importCopy } = await import('${new URL('bench/copies.ts', root)}')
+     const guardOf = async (copy) =>
+       (await importCopy('${new URL('packages/auth/src/guard/guard.ts', root)}', copy)).createGuard
+     const [cut, whole] = [await guardOf('cut'), await guardOf('whole')]
+     console.log(cut === whole, await guardOf('cut') === cut)
+     for (const guard of [cut, whole]) console.log(/telemetry !== null/.test(guard))
+     for (const name of ${JSON.stringify(modules)}) {
+       await importCopy('${new URL('packages/', root)}' + name, 'cut')
+     }`,
   ])
-  t.equal(stdout, 'false\n')
+  t.equal(stdout, 'false true\nfalse\ntrue\n')
+})
+
+t.test('copies of the guard take turns in one process', async (t) => {
+  const json = join(t.testdir(), 'bench.json')
+  const { stderr } = await bench(['guard-telemetry', '--quick', '--json', json], {
+    DATABASE_URL: await freshDatabase(t),
+  })
+  t.notMatch(stderr, '!!')
+  const [{ findings }] = JSON.parse(await readFile(json, 'utf8')).benchmarks
+  t.equal(findings[0].rows.length, 3)
+  for (const { samples } of findings[0].rows) t.ok(samples.length === 1 && samples[0] > 0)
 })

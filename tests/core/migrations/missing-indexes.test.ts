@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { svcAuth } from '@svc/auth'
 import { svcCore } from '@svc/core'
 import Fastify from 'fastify'
@@ -50,6 +51,8 @@ t.test(
     t.equal(errors.filter((line) => line.startsWith('indexes are missing')).length, 2, 'a package')
     const statements = errors.filter((line) => line.startsWith('create index concurrently'))
     t.equal(statements.length, INDEXES.length)
+    const docs = await readFile(new URL('../../../docs/migrations.md', import.meta.url), 'utf8')
+    t.same(docs.match(/^create index concurrently [^;]+;/gm)?.toSorted(), statements.toSorted())
     t.same((await migrated(database, '--check')).errors, errors)
 
     const log: { msg: string; statements?: string[] }[] = []
