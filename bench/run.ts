@@ -6,10 +6,7 @@ import { cpuReader } from './postgres/cpu.ts'
 import { createDatabase, openServer, topStatements } from './postgres/server.ts'
 import { startProcess, type Methods } from './process.ts'
 
-export type RunOptions = Pick<
-  Arguments,
-  'quick' | 'long' | 'statements' | 'rounds' | 'beside'
-> & {
+export type RunOptions = Pick<Arguments, 'quick' | 'long' | 'statements' | 'rounds' | 'beside'> & {
   tell: (text: string) => void
 }
 

@@ -116,7 +116,11 @@ t.test('no operation waits longer for a silent Postgres than a request does', as
   const beganMs = performance.now()
   await Promise.all(
     calls.map(async ([name, call]) => {
-      await t.rejects(async () => call(svc), { statusCode: 503, code: /^SVC_\w*UNAVAILABLE$/ }, name)
+      await t.rejects(
+        async () => call(svc),
+        { statusCode: 503, code: /^SVC_\w*UNAVAILABLE$/ },
+        name,
+      )
       const ms = Math.round(performance.now() - beganMs)
       t.ok(ms < SOON_MS, `${name}: ${ms} ms`)
     }),
