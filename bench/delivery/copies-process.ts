@@ -1,4 +1,6 @@
 /** Applications that deliver, each with a copy of the packages, in one process. */
+import type * as Core from '@svc/core'
+import type * as Webhooks from '@svc/webhooks'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { importCopy } from '../copies.ts'
 import { serve } from '../process.ts'
@@ -9,8 +11,8 @@ let hosts: FastifyInstance[] = []
 
 const methods = {
   async start(copy: string, database: string, url: string): Promise<void> {
-    const { svcCore } = await importCopy<typeof import('@svc/core')>('@svc/core', copy)
-    const { svcWebhooks } = await importCopy<typeof import('@svc/webhooks')>('@svc/webhooks', copy)
+    const { svcCore } = await importCopy<typeof Core>('@svc/core', copy)
+    const { svcWebhooks } = await importCopy<typeof Webhooks>('@svc/webhooks', copy)
     const app = Fastify()
     await app.register(svcCore, { database })
     await app.register(svcWebhooks, { allowedEvents: [EVENT], allowedNetworks: ['127.0.0.0/8'] })

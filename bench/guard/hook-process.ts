@@ -3,6 +3,8 @@
  * over HTTP before, so that nothing of HTTP is measured with it.
  */
 import { setTimeout as wait } from 'node:timers/promises'
+import type * as Auth from '@svc/auth'
+import type * as Core from '@svc/core'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { importCopy } from '../copies.ts'
 import { serve } from '../process.ts'
@@ -21,8 +23,8 @@ let hosts: Host[] = []
 
 const methods = {
   async start(copy: string, database: string, keys: string[]): Promise<void> {
-    const { svcCore } = await importCopy<typeof import('@svc/core')>('@svc/core', copy)
-    const { svcAuth } = await importCopy<typeof import('@svc/auth')>('@svc/auth', copy)
+    const { svcCore } = await importCopy<typeof Core>('@svc/core', copy)
+    const { svcAuth } = await importCopy<typeof Auth>('@svc/auth', copy)
     const app = Fastify()
     const hooks = watchHooks(app)
     await app.register(svcCore, { database, worker: { enabled: false } })
@@ -77,11 +79,11 @@ function callHook(host: Host | undefined, calls: number): { cpu: number; decided
 /** The list of the hooks that are added from now on. */
 function watchHooks(app: FastifyInstance): Hook[] {
   const hooks: Hook[] = []
-  const { addHook } = app
-  function addWatched(this: FastifyInstance, name: string, hook: Hook): unknown {
+  const host = app as unknown as { addHook: (name: string, hook: Hook) => unknown }
+  const { addHook } = host
+  host.addHook = function addWatched(this: unknown, name, hook) {
     hooks.push(hook)
     return Reflect.apply(addHook, this, [name, hook])
   }
-  app.addHook = addWatched as typeof addHook
   return hooks
 }
