@@ -1,4 +1,4 @@
-/** What the demo prints: short lines, at most 80 columns where ids allow it. */
+/** What the demo prints: short lines, of at most 80 columns. */
 import { styleText } from 'node:util'
 import type { Received } from './receiver.ts'
 
@@ -23,7 +23,7 @@ export function step(title: string): void {
 }
 
 export function printRequest(what: string): void {
-  print(`    → ${what}`)
+  print(`    → ${cut(what, 74)}`)
 }
 
 export function printAnswer(status: number, what: string): void {
@@ -46,7 +46,7 @@ export function printReceived({ delivery, verified, attempt, answered }: Receive
 }
 
 /** JSON on one line, cut off at 48 characters. */
-export function short(value: unknown): string {
-  const json = JSON.stringify(value) ?? ''
-  return json.length > 48 ? `${json.slice(0, 47)}…` : json
-}
+export const short = (value: unknown): string => cut(JSON.stringify(value) ?? '', 48)
+
+const cut = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most - 1)}…` : text
