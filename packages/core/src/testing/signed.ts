@@ -14,6 +14,8 @@ export interface SignedOptions {
    * source: `https://example.com/hooks/square`.
    */
   url?: string
+  /** The type of the sample that is sent, or whose headers the body gets. @default the first */
+  type?: string
   /** Headers that replace those of the provider. */
   headers?: Record<string, string>
   /** When it is signed. @default now */

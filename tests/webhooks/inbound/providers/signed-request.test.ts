@@ -8,6 +8,7 @@ import { ProviderClient } from '../../../../packages/webhooks/src/inbound/provid
 import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
 import type { Scheme } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
 import { presets } from '../../../../packages/webhooks/src/inbound/providers/presets/all.ts'
+import { samples } from '../../../../packages/webhooks/src/inbound/providers/samples/all.ts'
 import { keysFor } from './sign.ts'
 
 const OPTIONS: Record<string, string> = {
@@ -66,6 +67,10 @@ for (const [id, preset] of Object.entries(presets) as [ProviderId, Preset][]) {
     }
     const sent = signedRequest(id, undefined, options)
     t.equal(await verified(source, sent, keys.secret), true)
+    for (const { type } of samples[id]) {
+      const typed = signedRequest(id, undefined, { ...options, type })
+      t.equal(await verified(source, typed, keys.secret), true, type)
+    }
     const other = keysFor(scheme)
     const wrong = other.secret === keys.secret ? `${keys.secret.slice(0, -2)}00` : other.secret
     t.not(await verified(source, sent, wrong), true, 'by another secret')
@@ -81,6 +86,20 @@ t.test('ids in headers are new with each request, those of the test are kept', (
   t.equal(named.headers['x-github-delivery'], 'mine')
   t.equal(named.payload, 'x')
   t.equal(named.url, undefined)
+  t.end()
+})
+
+t.test('a type names the sample, and the headers of a body', (t) => {
+  const secret = 'x'
+  const sample = signedRequest('github', undefined, { secret, type: 'pull_request' })
+  t.equal(sample.headers['x-github-event'], 'pull_request')
+  t.match(JSON.parse(sample.payload), { action: 'opened' })
+  const own = signedRequest('github', { a: 1 }, { secret, type: 'ping' })
+  t.equal(own.headers['x-github-event'], 'ping')
+  t.equal(own.payload, '{"a":1}')
+  t.throws(() => signedRequest('github', {}, { secret, type: 'fork' }), {
+    message: /no sample "fork" of GitHub: there are push, pull_request, ping\./,
+  })
   t.end()
 })
 

@@ -2,6 +2,7 @@
 import type { ProviderId } from '../presets/all.ts'
 import { bankingSamples } from './banking.ts'
 import { buildsSamples } from './builds.ts'
+import { checkoutsSamples } from './checkouts.ts'
 import { codeSamples } from './code.ts'
 import { commerceSamples } from './commerce.ts'
 import { contentSamples } from './content.ts'
@@ -23,6 +24,7 @@ export const samples: Readonly<Record<ProviderId, readonly Sample[]>> = {
   ...codeSamples,
   ...buildsSamples,
   ...paymentsSamples,
+  ...checkoutsSamples,
   ...bankingSamples,
   ...commerceSamples,
   ...messagesSamples,

@@ -13,6 +13,16 @@ export const bankingSamples = {
         environment: 'production',
       },
     },
+    {
+      type: 'ITEM.ERROR',
+      body: {
+        webhook_type: 'ITEM',
+        webhook_code: 'ERROR',
+        item_id: 'wz666MBjYWTp2PDzzggYhM6oWWmBb',
+        error: { error_type: 'ITEM_ERROR', error_code: 'ITEM_LOGIN_REQUIRED' },
+        environment: 'production',
+      },
+    },
   ],
   gocardless: [
     {
@@ -29,6 +39,22 @@ export const bankingSamples = {
           },
         ],
         meta: { webhook_id: 'WB00BD05S5VM2T' },
+      },
+    },
+    {
+      type: 'mandates.cancelled',
+      body: {
+        events: [
+          {
+            id: 'EV00BD05S5VM2U',
+            created_at: '2026-01-05T09:13:21.000Z',
+            resource_type: 'mandates',
+            action: 'cancelled',
+            links: { mandate: 'MD00BD05S5VM2T' },
+            details: { origin: 'bank', cause: 'mandate_cancelled' },
+          },
+        ],
+        meta: { webhook_id: 'WB00BD05S5VM2U' },
       },
     },
   ],

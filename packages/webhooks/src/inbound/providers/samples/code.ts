@@ -84,6 +84,19 @@ export const codeSamples = {
         object_attributes: { iid: 7, title: 'Round prices up', action: 'open', state: 'opened' },
       },
     },
+    {
+      type: 'pipeline',
+      headers: {
+        'x-gitlab-event': 'Pipeline Hook',
+        'idempotency-key': '1b5fecd3-1c2b-4c1d-83d1-1a7b6b2e8d22',
+      },
+      body: {
+        object_kind: 'pipeline',
+        object_attributes: { id: 31, iid: 3, ref: 'main', status: 'success' },
+        user: { id: 1, username: 'ada' },
+        project: { id: 15, name: 'shop', path_with_namespace: 'acme/shop' },
+      },
+    },
   ],
   bitbucket: [
     {
@@ -96,6 +109,18 @@ export const codeSamples = {
         repository: { type: 'repository', full_name: 'acme/shop', is_private: true },
         actor: { type: 'user', nickname: 'ada' },
         push: { changes: [{ new: { type: 'branch', name: 'main' }, created: false }] },
+      },
+    },
+    {
+      type: 'pullrequest:created',
+      headers: {
+        'x-event-key': 'pullrequest:created',
+        'x-request-uuid': '2df5cdc1-7b73-4c4f-9bc7-7ecd7e3a1b32',
+      },
+      body: {
+        repository: { type: 'repository', full_name: 'acme/shop', is_private: true },
+        actor: { type: 'user', nickname: 'ada' },
+        pullrequest: { id: 41, title: 'Round prices up', state: 'OPEN' },
       },
     },
   ],
@@ -114,6 +139,20 @@ export const codeSamples = {
         pusher: { id: 1, login: 'ada' },
       },
     },
+    {
+      type: 'pull_request',
+      headers: {
+        'x-gitea-event': 'pull_request',
+        'x-gitea-delivery': '073770a7-2c04-57b6-8fb5-713f17fbe584',
+      },
+      body: {
+        action: 'opened',
+        number: 41,
+        pull_request: { id: 41, title: 'Round prices up', state: 'open' },
+        repository: { id: 140, name: 'shop', full_name: 'acme/shop' },
+        sender: { id: 1, login: 'ada' },
+      },
+    },
   ],
   azureDevOps: [
     {
@@ -126,6 +165,18 @@ export const codeSamples = {
         publisherId: 'tfs',
         resource: { pushId: 14, repository: { id: '278d5cd2', name: 'shop' } },
         createdDate: '2026-01-05T09:12:44.512Z',
+      },
+    },
+    {
+      type: 'workitem.created',
+      body: {
+        subscriptionId: '2d3cb1c2-5f0b-4d0e-8a42-5d6dc0b5a1f0',
+        notificationId: 4,
+        id: 'd2d46fb1-dba5-403c-9373-427583f19e8c',
+        eventType: 'workitem.created',
+        publisherId: 'tfs',
+        resource: { id: 5, rev: 1, fields: { 'System.Title': 'Round prices up' } },
+        createdDate: '2026-01-05T09:13:21.512Z',
       },
     },
   ],

@@ -29,6 +29,21 @@ export const commerceSamples = {
       },
       body: { id: 548380009, name: 'Acme', domain: 'acme.myshopify.com' },
     },
+    {
+      type: 'products/update',
+      headers: {
+        'x-shopify-topic': 'products/update',
+        'x-shopify-webhook-id': '6b1f8d0e-2c4a-4e3b-9a7d-5f0c1b8e2d33',
+        'x-shopify-shop-domain': 'acme.myshopify.com',
+        'x-shopify-api-version': '2026-01',
+      },
+      body: {
+        id: 788032119674292900,
+        title: 'Tea pot',
+        status: 'active',
+        variants: [{ id: 642667041472713900, price: '45.00', inventory_quantity: 3 }],
+      },
+    },
   ],
   woocommerce: [
     {
@@ -41,6 +56,17 @@ export const commerceSamples = {
         'x-wc-webhook-delivery-id': '0a1b2c3d4e5f60718293a4b5c6d7e8f9',
       },
       body: { id: 727, number: '727', status: 'processing', currency: 'EUR', total: '45.00' },
+    },
+    {
+      type: 'product.updated',
+      headers: {
+        'x-wc-webhook-topic': 'product.updated',
+        'x-wc-webhook-resource': 'product',
+        'x-wc-webhook-event': 'updated',
+        'x-wc-webhook-id': '8',
+        'x-wc-webhook-delivery-id': '1b2c3d4e5f60718293a4b5c6d7e8f90a',
+      },
+      body: { id: 794, name: 'Tea pot', type: 'simple', status: 'publish', price: '45.00' },
     },
   ],
   paddle: [
@@ -56,6 +82,21 @@ export const commerceSamples = {
           status: 'completed',
           currency_code: 'EUR',
           customer_id: 'ctm_01hv6y1jedq4p1n0yqn5ba3ky4',
+        },
+      },
+    },
+    {
+      type: 'subscription.canceled',
+      body: {
+        event_id: 'evt_01hv8x2bcma2gz7he8kg2s0hnb',
+        event_type: 'subscription.canceled',
+        occurred_at: '2026-01-05T09:13:04.407183Z',
+        notification_id: 'ntf_01hv8x2bf6wd3pfnn6v4xgqjt5',
+        data: {
+          id: 'sub_01hv8x29kz0t586xy6zn1a62ny',
+          status: 'canceled',
+          customer_id: 'ctm_01hv6y1jedq4p1n0yqn5ba3ky4',
+          canceled_at: '2026-01-05T09:13:04.012Z',
         },
       },
     },
@@ -79,6 +120,14 @@ export const commerceSamples = {
         },
       },
     },
+    {
+      type: 'subscription_created',
+      headers: { 'x-event-name': 'subscription_created' },
+      body: {
+        meta: { event_name: 'subscription_created', test_mode: true },
+        data: { type: 'subscriptions', id: '7', attributes: { store_id: 1, status: 'active' } },
+      },
+    },
   ],
   chargebee: [
     {
@@ -93,6 +142,18 @@ export const commerceSamples = {
         content: { subscription: { id: '1mkVvwgRQ3OZIyA', status: 'active' } },
       },
     },
+    {
+      type: 'subscription_cancelled',
+      body: {
+        id: 'ev_HtZEwIUTDMKdE1KE',
+        occurred_at: 1767604401,
+        source: 'api',
+        object: 'event',
+        api_version: 'v2',
+        event_type: 'subscription_cancelled',
+        content: { subscription: { id: '1mkVvwgRQ3OZIyA', status: 'cancelled' } },
+      },
+    },
   ],
   revenuecat: [
     {
@@ -105,6 +166,22 @@ export const commerceSamples = {
           app_user_id: 'user-118',
           product_id: 'monthly',
           event_timestamp_ms: 1767604364412,
+          store: 'APP_STORE',
+          environment: 'SANDBOX',
+        },
+      },
+    },
+    {
+      type: 'CANCELLATION',
+      body: {
+        api_version: '1.0',
+        event: {
+          id: '12345678-1234-1234-1234-123456789013',
+          type: 'CANCELLATION',
+          app_user_id: 'user-118',
+          product_id: 'monthly',
+          cancel_reason: 'UNSUBSCRIBE',
+          event_timestamp_ms: 1767604401412,
           store: 'APP_STORE',
           environment: 'SANDBOX',
         },

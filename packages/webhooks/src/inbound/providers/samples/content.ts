@@ -32,6 +32,17 @@ export const contentSamples = {
         data: { status: 'ready', duration: 23.857167 },
       },
     },
+    {
+      type: 'video.asset.errored',
+      body: {
+        type: 'video.asset.errored',
+        id: '4b67bd4e-44eb-5477-966c-a6a3ea9a51ae',
+        created_at: '2026-01-05T09:13:21.412Z',
+        object: { type: 'asset', id: '0201p02fGKPE7MrbC269XRD7LpcHhrmbu0003' },
+        environment: { name: 'Production', id: '5j855s' },
+        data: { status: 'errored', errors: { type: 'invalid_input' } },
+      },
+    },
   ],
   cloudflareStream: [
     {
@@ -55,6 +66,17 @@ export const contentSamples = {
         id: 'EV_eugWmGhovZmm',
         createdAt: '1767604364',
         room: { sid: 'RM_TkVjUvAqgzKz', name: 'weekly', emptyTimeout: 300 },
+      },
+    },
+    {
+      type: 'participant_joined',
+      contentType: 'application/webhook+json',
+      body: {
+        event: 'participant_joined',
+        id: 'EV_fvhXnHiwaGnn',
+        createdAt: '1767604401',
+        room: { sid: 'RM_TkVjUvAqgzKz', name: 'weekly' },
+        participant: { sid: 'PA_M4uKjxAqgzKz', identity: 'ada', state: 'ACTIVE' },
       },
     },
   ],
@@ -98,6 +120,22 @@ export const contentSamples = {
           revision: 4,
         },
         fields: { title: { 'en-US': 'Tea pot' } },
+      },
+    },
+    {
+      type: 'ContentManagement.Entry.unpublish',
+      headers: {
+        'x-contentful-topic': 'ContentManagement.Entry.unpublish',
+        'x-contentful-webhook-name': 'Shop',
+        'x-contentful-idempotency-key': 'e5d4c3b2a1f0e9d8c7b6a59483726150',
+      },
+      body: {
+        sys: {
+          type: 'DeletedEntry',
+          id: '5KsDBWseXY6QegucYAoacS',
+          space: { sys: { type: 'Link', linkType: 'Space', id: 'cfexampleapi' } },
+          revision: 4,
+        },
       },
     },
   ],

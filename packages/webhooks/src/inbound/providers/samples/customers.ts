@@ -59,6 +59,20 @@ export const customersSamples = {
         },
       },
     },
+    {
+      type: 'conversation.admin.replied',
+      body: {
+        type: 'notification_event',
+        id: 'notif_ddd9b5e1-a076-22f4-b478-d88adf0d2a11',
+        app_id: 'a86dr8yl',
+        topic: 'conversation.admin.replied',
+        created_at: 1767604401,
+        data: {
+          type: 'notification_event_data',
+          item: { type: 'conversation', id: '118', state: 'open' },
+        },
+      },
+    },
   ],
   zendesk: [
     {
@@ -75,6 +89,20 @@ export const customersSamples = {
         detail: { id: '118', subject: 'Where is my order?', status: 'NEW' },
       },
     },
+    {
+      type: 'zen:event-type:ticket.status_changed',
+      headers: { 'x-zendesk-webhook-invocation-id': '01HZX0YB5Q3W9M8Y7V6T5R4E3X' },
+      body: {
+        account_id: 12514403,
+        id: '3c35fa21-2aec-5851-84d0-5aa9fd5887d1',
+        type: 'zen:event-type:ticket.status_changed',
+        time: '2026-01-05T09:13:21.412Z',
+        zendesk_event_version: '2022-11-06',
+        subject: 'zen:ticket:118',
+        event: { current: 'SOLVED', previous: 'OPEN' },
+        detail: { id: '118', subject: 'Where is my order?', status: 'SOLVED' },
+      },
+    },
   ],
   segment: [
     {
@@ -86,6 +114,17 @@ export const customersSamples = {
         event: 'Order Completed',
         properties: { order_id: '118', total: 45 },
         timestamp: '2026-01-05T09:12:44.412Z',
+        version: 2,
+      },
+    },
+    {
+      type: 'identify',
+      body: {
+        type: 'identify',
+        messageId: '133cca1d-ccbd-22f5-8eed-bb18b6ca0aec',
+        userId: '97234974',
+        traits: { email: 'ada@acme.example' },
+        timestamp: '2026-01-05T09:13:21.412Z',
         version: 2,
       },
     },

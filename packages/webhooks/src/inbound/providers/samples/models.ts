@@ -56,6 +56,19 @@ export const modelsSamples = {
         completed_at: '2026-01-05T09:12:44.412Z',
       },
     },
+    {
+      type: 'prediction.failed',
+      headers: { 'webhook-id': 'msg_2kKxCsYHqWzT8vPmR4nL6bJdF9H' },
+      body: {
+        id: 'vgbxrigzoooehmemluhtmmeslr',
+        version: '5c7d5dc6dd8bf75c1acaa8565735e7986bc5b66206b55cca93cb72c9bf15ccaa',
+        status: 'failed',
+        input: { text: 'Ada' },
+        error: 'Out of memory',
+        created_at: '2026-01-05T09:13:20.412Z',
+        completed_at: '2026-01-05T09:13:21.412Z',
+      },
+    },
   ],
   elevenlabs: [
     {
@@ -85,6 +98,19 @@ export const modelsSamples = {
           start_timestamp: 1767604300000,
           end_timestamp: 1767604364000,
           disconnection_reason: 'user_hangup',
+        },
+      },
+    },
+    {
+      type: 'call_started',
+      body: {
+        event: 'call_started',
+        call: {
+          call_id: 'Jabr9TXYYJHfvl6Syypi88rdAHYHmcq6',
+          call_type: 'phone_call',
+          agent_id: 'oBeDLoLOeuAbiuaMFXRtDOLriTJ5tSxD',
+          call_status: 'ongoing',
+          start_timestamp: 1767604300000,
         },
       },
     },

@@ -84,6 +84,23 @@ export const paymentsSamples = {
         },
       },
     },
+    {
+      type: 'BILLING.SUBSCRIPTION.CANCELLED',
+      headers: {
+        'paypal-transmission-id': '8a1f5c70-d67a-11e5-baa3-778b53f4ae55',
+        'paypal-transmission-time': '2026-01-05T09:12:44Z',
+        'paypal-auth-algo': 'SHA256withRSA',
+      },
+      body: {
+        id: 'WH-77687562XN25889J8-8Y6T55435R66168T6',
+        event_version: '1.0',
+        create_time: '2026-01-05T09:12:40.000Z',
+        resource_type: 'subscription',
+        event_type: 'BILLING.SUBSCRIPTION.CANCELLED',
+        summary: 'Subscription cancelled',
+        resource: { id: 'I-BW452GLLEP1G', plan_id: 'P-5ML4271244454362W', status: 'CANCELLED' },
+      },
+    },
   ],
   square: [
     {
@@ -99,6 +116,20 @@ export const paymentsSamples = {
           object: {
             payment: { status: 'COMPLETED', amount_money: { amount: 100, currency: 'USD' } },
           },
+        },
+      },
+    },
+    {
+      type: 'invoice.payment_made',
+      body: {
+        merchant_id: '6SSW7HV8K2ST5',
+        type: 'invoice.payment_made',
+        event_id: '7f5b5f0e-9b43-4c0a-8c2e-0d3f1a6b5c77',
+        created_at: '2026-01-05T09:13:04.412Z',
+        data: {
+          type: 'invoice',
+          id: 'inv:0-ChCHu2mZEabLeeHahQnXDjZQECY',
+          object: { invoice: { id: 'inv:0-ChCHu2mZEabLeeHahQnXDjZQECY', status: 'PAID' } },
         },
       },
     },
@@ -124,6 +155,27 @@ export const paymentsSamples = {
         ],
       },
     },
+    {
+      type: 'REFUND',
+      body: {
+        live: 'false',
+        notificationItems: [
+          {
+            NotificationRequestItem: {
+              additionalData: {},
+              amount: { currency: 'EUR', value: 4500 },
+              eventCode: 'REFUND',
+              eventDate: '2026-01-05T10:15:44+01:00',
+              merchantAccountCode: 'AcmeShop',
+              merchantReference: 'order-118',
+              originalReference: 'QFQTPCQ8HXSKGK82',
+              pspReference: 'NC6HT9CRT65ZGN82',
+              success: 'true',
+            },
+          },
+        ],
+      },
+    },
   ],
   adyenPlatforms: [
     {
@@ -136,108 +188,6 @@ export const paymentsSamples = {
           balancePlatform: 'AcmePlatform',
           accountHolder: { id: 'AH3227C223222B5', status: 'active' },
         },
-      },
-    },
-  ],
-  razorpay: [
-    {
-      type: 'payment.captured',
-      headers: { 'x-razorpay-event-id': 'QmZ1W2f0c8Y7nT' },
-      body: {
-        entity: 'event',
-        account_id: 'acc_BFQ7uQEaa7j2z7',
-        event: 'payment.captured',
-        contains: ['payment'],
-        payload: {
-          payment: {
-            entity: { id: 'pay_DESlfW9H8K9uqM', amount: 4500, currency: 'INR', status: 'captured' },
-          },
-        },
-        created_at: 1767604364,
-      },
-    },
-  ],
-  cashfree: [
-    {
-      type: 'PAYMENT_SUCCESS_WEBHOOK',
-      body: {
-        type: 'PAYMENT_SUCCESS_WEBHOOK',
-        event_time: '2026-01-05T14:42:44+05:30',
-        data: {
-          order: { order_id: 'order-118', order_amount: 45, order_currency: 'INR' },
-          payment: { cf_payment_id: '975672265', payment_status: 'SUCCESS', payment_amount: 45 },
-        },
-      },
-    },
-  ],
-  paystack: [
-    {
-      type: 'charge.success',
-      body: {
-        event: 'charge.success',
-        data: {
-          id: 302961,
-          status: 'success',
-          reference: 'qTPrJoy9Bx',
-          amount: 10000,
-          currency: 'NGN',
-          paid_at: '2026-01-05T09:12:44.000Z',
-          customer: { id: 68324, email: 'ada@acme.example' },
-        },
-      },
-    },
-  ],
-  mercadoPago: [
-    {
-      type: 'payment.updated',
-      body: {
-        id: 112233445566,
-        live_mode: true,
-        type: 'payment',
-        action: 'payment.updated',
-        date_created: '2026-01-05T06:12:44.000-03:00',
-        user_id: 44444,
-        api_version: 'v1',
-        data: { id: '123456789' },
-      },
-    },
-  ],
-  coinbaseCommerce: [
-    {
-      type: 'charge:confirmed',
-      body: {
-        id: 'd2b31c8e-1b14-4e5f-a0e1-0d3e9f2b7c55',
-        event: {
-          id: '24934862-d980-46cb-9402-43c81b0cdba6',
-          resource: 'event',
-          type: 'charge:confirmed',
-          created_at: '2026-01-05T09:12:44Z',
-          data: { code: '66BEOV2A', name: 'Order 118', pricing_type: 'fixed_price' },
-        },
-      },
-    },
-  ],
-  mollie: [
-    {
-      type: 'payment-link.paid',
-      body: {
-        resource: 'event',
-        id: 'event_GvJ8WHrp5isUdRub9CJyH',
-        type: 'payment-link.paid',
-        entityId: 'pl_qng5gbbv8NAZ5gpM5ZYgx',
-        createdAt: '2026-01-05T09:12:44.0Z',
-      },
-    },
-  ],
-  checkoutCom: [
-    {
-      type: 'payment_captured',
-      body: {
-        id: 'evt_az5sblvku4ge3dwpztvyizgcau',
-        type: 'payment_captured',
-        version: '2.0.0',
-        created_on: '2026-01-05T09:12:44Z',
-        data: { id: 'pay_mbabizu24mvu3mela5njyhpit4', amount: 4500, currency: 'EUR' },
       },
     },
   ],

@@ -18,6 +18,21 @@ export const workSamples = {
         url: 'https://linear.app/acme/issue/SHOP-118',
       },
     },
+    {
+      type: 'Comment.create',
+      headers: {
+        'linear-delivery': '345e2b5f-c728-5499-a1ff-bed4744e7c83',
+        'linear-event': 'Comment',
+      },
+      body: {
+        action: 'create',
+        type: 'Comment',
+        createdAt: '2026-01-05T09:13:21.412Z',
+        webhookTimestamp: 1767604401412,
+        webhookId: '000042e3-d123-4980-b49f-8e140eef9329',
+        data: { id: '2174add1-f7c8-44e3-bbf3-2d60b5ea8bc9', body: 'Done.' },
+      },
+    },
   ],
   jira: [
     {
@@ -29,6 +44,16 @@ export const workSamples = {
         issue_event_type_name: 'issue_generic',
         user: { accountId: '99:27935d01-92a7-4687-8272-a9b8d3b2ae2e', displayName: 'Ada' },
         issue: { id: '99291', key: 'SHOP-118', fields: { summary: 'Round prices up' } },
+      },
+    },
+    {
+      type: 'comment_created',
+      headers: { 'x-atlassian-webhook-identifier': '0b8e2f1f-3c7b-4d1e-8c4b-9f2d8a6e1b44' },
+      body: {
+        timestamp: 1767604401412,
+        webhookEvent: 'comment_created',
+        comment: { id: '10000', body: 'Done.', author: { displayName: 'Ada' } },
+        issue: { id: '99291', key: 'SHOP-118' },
       },
     },
   ],
@@ -93,6 +118,18 @@ export const workSamples = {
         entity: { id: '153104cd-477e-809d-8dc4-ff2d96ae3090', type: 'page' },
       },
     },
+    {
+      type: 'page.created',
+      body: {
+        id: '478dcb55-c7a4-4d03-92f8-7b3f0760aef5',
+        timestamp: '2026-01-05T09:13:21.412Z',
+        workspace_id: '13950b26-c203-4f3b-b97d-93ec06319565',
+        subscription_id: '29d75c0d-5546-4414-8459-7b7a92f1fc4b',
+        type: 'page.created',
+        attempt_number: 1,
+        entity: { id: '264215de-588f-81ae-8ed5-003e7a6fb0a1', type: 'page' },
+      },
+    },
   ],
   airtable: [
     {
@@ -119,6 +156,14 @@ export const workSamples = {
         },
       },
     },
+    {
+      type: 'BOOKING_CANCELLED',
+      body: {
+        triggerEvent: 'BOOKING_CANCELLED',
+        createdAt: '2026-01-05T09:13:21.412Z',
+        payload: { uid: 'bFJeNb2uX8ANpT3JL5EfXw', title: 'A call with Ada', status: 'CANCELLED' },
+      },
+    },
   ],
   calendly: [
     {
@@ -132,6 +177,20 @@ export const workSamples = {
           name: 'Ada',
           email: 'ada@acme.example',
           status: 'active',
+        },
+      },
+    },
+    {
+      type: 'invitee.canceled',
+      body: {
+        event: 'invitee.canceled',
+        created_at: '2026-01-05T09:13:21.000000Z',
+        created_by: 'https://api.calendly.com/users/AAAAAAAAAAAAAAAA',
+        payload: {
+          uri: 'https://api.calendly.com/scheduled_events/AAAA/invitees/BBBB',
+          name: 'Ada',
+          email: 'ada@acme.example',
+          status: 'canceled',
         },
       },
     },

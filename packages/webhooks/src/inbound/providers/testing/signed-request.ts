@@ -18,6 +18,8 @@ export interface SigningOptions {
   privateKey?: string
   /** Where the request goes; whole for providers that sign the URL. */
   url?: string
+  /** The type of the sample that is sent, or whose headers the body gets. @default the first */
+  type?: string
   /** Headers that replace those of the provider. */
   headers?: Record<string, string>
   /** When it is signed. @default now */
@@ -57,7 +59,7 @@ export function signedRequest(
   }
   const id = provider as ProviderId
   const preset: Preset = presets[id]
-  const draft = draftOf(samples[id][0], body, options)
+  const draft = draftOf(sampleOf(preset, samples[id], options), body, options)
   const scheme = schemeFor(preset, draft, options)
   assertGiven(preset, scheme, options)
   for (const [place, wanted] of Object.entries(scheme.when ?? {}) as [Place, unknown][]) {
@@ -73,6 +75,16 @@ export function signedRequest(
   })
   const path = options.url === undefined && draft.path === '/' ? {} : { url: draft.path }
   return { method: 'POST', ...path, headers: draft.headers, payload: draft.body }
+}
+
+function sampleOf({ name }: Preset, all: readonly Sample[], { type }: SigningOptions) {
+  if (type === undefined) return all[0]
+  const sample = all.find((one) => one.type === type)
+  if (sample) return sample
+  const types = all.map((one) => one.type).join(', ')
+  throw new Error(
+    `signed: there is no sample "${type}" of ${name}: there are ${types}. For another type give a body, and its headers`,
+  )
 }
 
 function draftOf(
