@@ -15,6 +15,8 @@ export interface Host {
   app: FastifyInstance
   /** The names of the events that were published. */
   published: string[]
+  /** Their payloads, as JSON text. */
+  payloads: string[]
   secrets: Record<string, string | null>
 }
 
@@ -31,11 +33,13 @@ export function hostOf(
   roots?: readonly string[],
 ): Host {
   const published: string[] = []
+  const payloads: string[] = []
   const core = {
     svc: { secrets: { get: async (name: string) => secrets[name] ?? null } },
     bus: {
-      publishOnce: async (events: { name: string }[]) => {
+      publishOnce: async (events: { name: string; payload: string }[]) => {
         published.push(...events.map(({ name }) => name))
+        payloads.push(...events.map(({ payload }) => payload))
         return events.map((_, place) => ({ id: `e${place}`, duplicate: false }))
       },
     },
@@ -48,7 +52,7 @@ export function hostOf(
     log: null,
     bodyLimitBytes: 100_000,
   })
-  return { app, published, secrets }
+  return { app, published, payloads, secrets }
 }
 
 const json = { 'content-type': 'application/json' }
