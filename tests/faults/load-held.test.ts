@@ -73,7 +73,7 @@ t.test('bodies that do not end time out, and delay no others', async (t) => {
   const app = Fastify({ forceCloseConnections: true })
   t.teardown(() => app.close())
   await app.register(async (inbound) => {
-    readRawBodies(inbound, of(2000, 10_000))
+    readRawBodies(inbound, { timeoutMs: of(2000, 10_000) })
     inbound.post('/hook', async () => 'ok')
   })
   await app.listen({ port: 0, host: '127.0.0.1' })

@@ -1,19 +1,22 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
-import { BodyTooSlow } from './errors.ts'
-
-/** Bodies of providers take milliseconds. Fastify itself has no limit for the time of a body. */
-const BODY_TIMEOUT_MS = 30_000
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ArrivingBodies, type BodyTimes } from './arriving-bodies.ts'
 
 /**
  * Reads bodies of any type as bytes in this context, and sets `rawBody` and `rawHeaders` on requests.
  * Where the host has decorated requests with these names, only their values are set.
  */
-export function readRawBodies(inbound: FastifyInstance, timeoutMs = BODY_TIMEOUT_MS): void {
+export function readRawBodies(inbound: FastifyInstance, times?: BodyTimes): void {
+  const arriving = new ArrivingBodies(times)
   inbound.removeAllContentTypeParsers()
   inbound.addHook('preParsing', (request, reply, body, done) => {
-    refuseSlowBody(request, reply, body, timeoutMs)
+    arriving.watch(request, reply, body)
     done()
   })
+  inbound.addHook('onSend', (request, reply, payload, done) => {
+    arriving.endWithReply(request, reply)
+    done(null, payload)
+  })
+  inbound.addHook('preClose', async () => arriving.hostCloses())
   inbound.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, body)
   })
@@ -28,23 +31,4 @@ export function readRawBodies(inbound: FastifyInstance, timeoutMs = BODY_TIMEOUT
       rawHeaders: request.raw.rawHeaders,
     })
   })
-}
-
-/** When the time is up, the error is answered and the connection is closed. */
-function refuseSlowBody(
-  { raw }: FastifyRequest,
-  reply: FastifyReply,
-  body: RequestPayload,
-  timeoutMs: number,
-): void {
-  const timer = setTimeout(() => {
-    // No code reads the body, so no code would get the error.
-    if (body.listenerCount('error') === 0) return raw.destroy()
-    reply.header('connection', 'close')
-    reply.raw.once('finish', () => raw.destroy())
-    return body.emit('error', new BodyTooSlow({ cause: 'the body took too long' }))
-  }, timeoutMs)
-  timer.unref()
-  const stop = () => clearTimeout(timer)
-  raw.once('end', stop).once('close', stop)
 }

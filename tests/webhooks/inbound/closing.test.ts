@@ -1,0 +1,105 @@
+// A host that closes while requests of senders are on their way.
+import { once } from 'node:events'
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import Fastify, { type FastifyInstance } from 'fastify'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { readRawBodies } from '../../../packages/webhooks/src/inbound/raw-body.ts'
+import { until } from '../../support/until.ts'
+import { hostOf } from './host.ts'
+
+const POST = 'POST /hooks/a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
+
+/** Writes the beginning of a request. The connection stays open until the host ends it. */
+async function begin(t: Test, app: FastifyInstance, bytes: string) {
+  const socket: Socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  await once(socket, 'connect')
+  socket.write(bytes)
+  return { socket, answer: text(socket) }
+}
+
+/** What a host has reached: tests wait for it. */
+interface Reached {
+  requests: number
+  verifying: number
+}
+
+const counting = (reached: Reached) => (app: FastifyInstance) =>
+  app.addHook('onRequest', async () => void reached.requests++)
+
+t.test(
+  'a host that closes refuses bodies that do not arrive, and publishes what has arrived',
+  { timeout: 60_000 },
+  async (t) => {
+    const gate = Promise.withResolvers<boolean>()
+    const reached = { requests: 0, verifying: 0 }
+    const { app, database } = await hostOf(
+      t,
+      {
+        a: {
+          path: '/hooks/a',
+          publishAs: 'a',
+          verify: () => {
+            reached.verifying++
+            return gate.promise
+          },
+          respond: ({ method }) => (method === 'GET' ? { body: 'hello' } : null),
+        },
+      },
+      { before: counting(reached) },
+    )
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const half = [
+      await begin(t, app, `${POST}Content-Length: 10\r\n\r\n{`),
+      await begin(t, app, `${POST}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`),
+    ]
+    const get = await begin(
+      t,
+      app,
+      'GET /hooks/a HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{',
+    )
+    const whole = await begin(t, app, `${POST}Content-Length: 2\r\n\r\n{}`)
+    await until(() => reached.requests === 4 && reached.verifying === 1)
+
+    const began = performance.now()
+    const closing = app.close()
+    for (const { answer } of half) {
+      t.match(await answer, /^HTTP\/1\.1 408 [^]*SVC_WEBHOOKS_BODY_TOO_SLOW/)
+    }
+    t.match(await get.answer, /^HTTP\/1\.1 200 [^]*hello$/, 'answered, and its rest is not awaited')
+    gate.resolve(true)
+    t.match(await whole.answer, /^HTTP\/1\.1 200 [^]*"status":"accepted"/)
+    await closing
+    t.ok(performance.now() - began < 20_000, 'not the 30 s of a body in a host that stays')
+
+    const client = new pg.Client(database)
+    await client.connect()
+    t.teardown(() => client.end())
+    const events = await client.query('select name from svc."__svc.events"')
+    t.strictSame(events.rows, [{ name: 'a' }])
+    const log = await client.query(
+      `select reason from svc."__svc.webhooks.inbound_log" where outcome = 'refused'`,
+    )
+    t.match(log.rows, [{ reason: /the host closes/ }], 'sampled: one in a second')
+  },
+)
+
+t.test('a body that arrives while the host closes is read', { timeout: 60_000 }, async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const reached = { requests: 0, verifying: 0 }
+  counting(reached)(app)
+  await app.register(async (inbound) => {
+    readRawBodies(inbound, { closingMs: 50_000 })
+    inbound.post('/hooks/a', async ({ body }) => `read ${String(body)}`)
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { socket, answer } = await begin(t, app, `${POST}Content-Length: 2\r\n\r\n{`)
+  await until(() => reached.requests === 1)
+  const closing = app.close()
+  socket.write('}')
+  t.match(await answer, /^HTTP\/1\.1 200 [^]*read \{\}$/)
+  await closing
+})
