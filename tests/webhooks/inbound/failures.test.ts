@@ -4,6 +4,7 @@ import type { InboundSource } from '@svc/webhooks'
 import { ProviderClient } from '../../../packages/webhooks/src/inbound/provider-client.ts'
 import { registerInbound } from '../../../packages/webhooks/src/inbound/register.ts'
 import type { Receiving } from '../../../packages/webhooks/src/inbound/receive.ts'
+import type { RequestLog } from '../../../packages/webhooks/src/inbound/request-log.ts'
 import { resolveSources } from '../../../packages/webhooks/src/inbound/sources.ts'
 
 const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
@@ -48,6 +49,32 @@ t.test('while Postgres is unavailable the sender is answered 503 with Retry-Afte
 t.test('a verify function that throws a connection error is a 500', async (t) => {
   const answer = await post(hostWithout(t, { verify: away }))
   t.match(answer.json(), { statusCode: 500, code: 'SVC_WEBHOOKS_INBOUND_FAILED' })
+})
+
+t.test('of a thrown value that is no error the inbound log has the type', async (t) => {
+  const thrown = (value: unknown) => (): never => {
+    throw value as Error
+  }
+  const cases: [source: Partial<InboundSource>, reason: string][] = [
+    [{ publishAs: thrown('card 4242') }, 'publishAs threw a value of type string, not an Error'],
+    [{ verify: async () => thrown(undefined)() }, 'verify threw a value of type undefined, not'],
+    [{ deduplicationKey: thrown({ card: 4242 }) }, 'deduplicationKey threw a value of type object'],
+    [{ tenant: thrown(null) }, 'tenant threw a value of type null, not an Error'],
+  ]
+  for (const [source, reason] of cases) {
+    const reasons: (string | null)[] = []
+    const note = (...[, , , , text]: Parameters<RequestLog['note']>) => void reasons.push(text)
+    const lines: string[] = []
+    const app = Fastify({ logger: { stream: { write: (line: string) => void lines.push(line) } } })
+    t.teardown(() => app.close())
+    const core = { svc: { secrets: { get: async () => 's' } } }
+    const a = { path: '/a', publishAs: 'a', verify: () => true, ...source }
+    const log = { note, alongside: () => undefined } as unknown as RequestLog
+    registerInbound(app, resolveSources({ a }), { ...settingsOf(core), log })
+    t.equal((await post(app)).statusCode, 500)
+    t.match(reasons, [new RegExp(`^SVC_WEBHOOKS_INBOUND_FAILED: ${reason}`)])
+    t.match(lines.join(''), /"reason":"a value was thrown that is not an Error: /)
+  }
 })
 
 t.test('an error of the host’s own hook is answered by the host', async (t) => {

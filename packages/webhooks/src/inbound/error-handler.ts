@@ -13,7 +13,7 @@ import {
   SecretMissing,
   TooManyFields,
 } from './errors.ts'
-import { throwerOf } from './host-functions.ts'
+import { NotAnError, throwerOf } from './host-functions.ts'
 import type { InboundTelemetry } from './inbound-telemetry.ts'
 import { outcomeOf, publishOutcome } from './outcome.ts'
 import { PerSecond } from './per-second.ts'
@@ -105,9 +105,12 @@ function reasonOf({ cause, code }: Answerable): string {
     ? [cause.message]
     : thrower === undefined
       ? []
-      : [`${thrower} threw an error`]
+      : [`${thrower} threw ${thrownKind(cause)}`]
   return [...codes, ...words].join(': ')
 }
+
+const thrownKind = (error: Error): string =>
+  error instanceof NotAnError ? `a value of type ${error.type}, not an Error` : 'an error'
 
 /** Only the log has the reason, so that the answer does not help an attacker. */
 function log(

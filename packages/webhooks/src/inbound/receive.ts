@@ -2,7 +2,7 @@ import { Unavailable } from '@svc/core'
 import { isConnectionError, type Alongside, type Core } from '@svc/core/internal'
 import { BodyNotJson, InboundFailed, NoHandshake, NotVerified, TooManyFields } from './errors.ts'
 import { handshake } from './handshake.ts'
-import { calling, noteThrower } from './host-functions.ts'
+import { calling, errorOf, noteThrower } from './host-functions.ts'
 import { NotFetched, type ProviderClient } from './provider-client.ts'
 import { payloadOf } from './payload.ts'
 import { recordProgress } from './request-progress.ts'
@@ -144,7 +144,8 @@ async function publish(
 }
 
 /** Anything that is not the sender's fault is a 500, so that the sender tries again. */
-function failure(error: unknown, secrets: RequestSecrets): Error {
+function failure(thrown: unknown, secrets: RequestSecrets): Error {
+  const error = errorOf(thrown)
   if (error instanceof NotFetched) return new NotVerified({ cause: error.message })
   if (
     error instanceof NotVerified ||
@@ -157,12 +158,10 @@ function failure(error: unknown, secrets: RequestSecrets): Error {
   return new InboundFailed({ cause: secrets.leaksInto(textOf(error)) ? withheld(error) : error })
 }
 
-const textOf = (error: unknown): string =>
-  error instanceof Error ? `${error.message}\n${error.stack}` : String(error)
+const textOf = ({ message, stack }: Error): string => `${message}\n${stack}`
 
-function withheld(error: unknown): Error {
-  const kind = error instanceof Error ? error.name : typeof error
-  const safe = new Error(`${kind}: its message is withheld because it quotes a secret`)
+function withheld(error: Error): Error {
+  const safe = new Error(`${error.name}: its message is withheld because it quotes a secret`)
   noteThrower(safe, error)
   return safe
 }
