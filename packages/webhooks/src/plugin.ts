@@ -8,6 +8,7 @@ import { registerActions } from './operations/named-actions.ts'
 import { createOperations } from './operations/operations.ts'
 import { warnOfGuardedSources, warnOfUnguardedManagement } from './guard-presence.ts'
 import { registerInbound } from './inbound/register.ts'
+import { warnOfVainOptions } from './inbound/vain-options.ts'
 import { startInbound } from './start-inbound.ts'
 import {
   resolveWebhooksOptions,
@@ -27,6 +28,7 @@ import { webhookRoutes } from './routes/webhooks.ts'
 
 async function webhooks(app: FastifyInstance, options: SvcWebhooksOptions): Promise<void> {
   const settings = resolveWebhooksOptions(options)
+  warnOfVainOptions(app.log, options.inbound)
   bootOnCore(
     app,
     '@svc/webhooks',

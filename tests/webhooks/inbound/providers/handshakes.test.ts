@@ -102,6 +102,26 @@ t.test('unsigned POST: Asana’s secret is echoed and kept, and signs from then 
   t.strictSame(published, ['asana.task.changed'])
 })
 
+t.test(
+  'unsigned POST: the secret is kept also where the host answers signed requests',
+  async (t) => {
+    const kept: string[] = []
+    const source = providers.notion({
+      path: '/a',
+      secretName: 'N',
+      onHandshake: (secret) => void kept.push(secret),
+      respond: () => ({ body: 'mine' }),
+    })
+    const { app, published } = hostOf(t, source, { N: 'k' })
+    t.equal((await post(app, '{"verification_token":"s"}')).statusCode, 200)
+    t.strictSame(kept, ['s'])
+    const event = '{"type":"page.created"}'
+    const signed = await post(app, event, { 'x-notion-signature': `sha256=${hex(event, 'k')}` })
+    t.equal(signed.body, 'mine')
+    t.strictSame(published, [])
+  },
+)
+
 t.test('unsigned POST: without onHandshake the secret is refused', async (t) => {
   for (const onHandshake of [undefined, () => false]) {
     const options = { path: '/a', secretName: 'N', ...(onHandshake && { onHandshake }) }

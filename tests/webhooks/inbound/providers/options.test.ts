@@ -61,6 +61,11 @@ t.test('a wrong option is named, with its provider, at the call', async (t) => {
       { ...given, toleranceSeconds: 60, verify: () => true },
       /"toleranceSeconds" has no effect, as it is for the verification that "verify" replaces/,
     ],
+    [
+      'notion',
+      { ...given, onHandshake: () => {}, respondUnverified: () => null },
+      /"onHandshake" has no effect, as it is for the handshake that your "respondUnverified"/,
+    ],
     ['sns', { path: '/a', topicArn: 'orders' }, /"topicArn" must be the ARN of a topic/],
     ['sns', { path: '/a', topicArn: 'arn:aws:sqs:eu-west-1:1:a' }, /"topicArn" must be the ARN/],
   ]

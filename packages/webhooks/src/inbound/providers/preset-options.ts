@@ -2,6 +2,7 @@
 import { InvalidOption } from '@svc/core'
 import { isFunction, isString, type OptionRule, type OptionRules } from '@svc/core/internal'
 import { SECRET_NAME } from '../verify/secret-names.ts'
+import { answererOf } from './engine/handshakes.ts'
 import type { Need, Preset } from './preset.ts'
 
 const NEEDS: Record<Need, OptionRule> = {
@@ -51,23 +52,29 @@ interface Given {
   toleranceSeconds?: unknown
   onHandshake?: unknown
   verify?: unknown
+  respond?: unknown
+  respondUnverified?: unknown
 }
 
 /** @throws InvalidOption for an option without effect: the host relies on it */
 export function assertUsed(
   id: string,
   { name, schemes, handshakes = [] }: Preset,
-  { toleranceSeconds, onHandshake, verify }: Given,
+  given: Given,
 ): void {
+  const { toleranceSeconds, onHandshake, verify } = given
   if (toleranceSeconds !== undefined && verify !== undefined) {
     throw without(id, 'toleranceSeconds', 'it is for the verification that "verify" replaces')
   }
   if (toleranceSeconds !== undefined && !schemes.some(hasTime)) {
     throw without(id, 'toleranceSeconds', `${name} signs no time that could be judged`)
   }
-  if (onHandshake !== undefined && !handshakes.some(({ store }) => store !== undefined)) {
-    throw without(id, 'onHandshake', `${name} sends no secret with a handshake`)
-  }
+  if (onHandshake === undefined) return
+  const [storing] = handshakes.filter(({ store }) => store !== undefined)
+  if (!storing) throw without(id, 'onHandshake', `${name} sends no secret with a handshake`)
+  const answerer = answererOf(storing)
+  if (given[answerer] === undefined) return
+  throw without(id, 'onHandshake', `it is for the handshake that your "${answerer}" answers`)
 }
 
 const hasTime = (scheme: Preset['schemes'][number]): boolean =>

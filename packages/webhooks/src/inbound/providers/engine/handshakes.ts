@@ -27,15 +27,18 @@ export type OnHandshake = (
 ) => boolean | void | Promise<boolean | void>
 
 /**
- * POST handshakes with `signed: false` are answered before the verification, all others after it.
+ * The field of the source that answers a handshake: a POST that is not signed is answered before the
+ * verification, all others after it.
  */
+export const answererOf = ({ method, signed }: Handshake): 'respond' | 'respondUnverified' =>
+  method === 'POST' && signed === false ? 'respondUnverified' : 'respond'
+
 export function respondTo(
   handshakes: readonly Handshake[],
   settings: HandshakeSettings,
 ): { respond?: Respond; respondUnverified?: Respond } {
-  const isFirst = ({ method, signed }: Handshake) => method === 'POST' && signed === false
-  const first = handshakes.filter(isFirst)
-  const later = handshakes.filter((one) => !isFirst(one))
+  const first = handshakes.filter((one) => answererOf(one) === 'respondUnverified')
+  const later = handshakes.filter((one) => answererOf(one) === 'respond')
   return {
     ...(later.length > 0 && { respond: responder(later, settings) }),
     ...(first.length > 0 && { respondUnverified: responder(first, settings) }),

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import type { InboundSource } from '@svc/webhooks'
+import { providers } from '@svc/webhooks/providers'
 import { hostOf, type LogLine } from './host.ts'
 
 const source = (path: string): InboundSource => ({ path, publishAs: 'a', verify: () => true })
@@ -30,4 +31,18 @@ t.test('without svcAuth there is no warning about guarded sources', async (t) =>
   const { app, log } = await hostOf(t, { a: source('/hooks/a') })
   await app.ready()
   t.strictSame(warningsIn(log), [])
+})
+
+t.test('how long keys are remembered is in vain without keys, and named at boot', async (t) => {
+  const named = (log: LogLine[]) =>
+    log.filter(({ option }) => option === 'deduplicationTtlSeconds').map((line) => line.source)
+  const { log } = await hostOf(t, {
+    plain: { ...source('/a'), deduplicationTtlSeconds: 60 },
+    keyed: { ...source('/b'), deduplicationTtlSeconds: 60, deduplicationKey: () => 'k' },
+    preset: providers.github({ path: '/c', secretName: 'S', deduplicationTtlSeconds: 60 }),
+    keyless: providers.figma({ path: '/d', secretName: 'S', deduplicationTtlSeconds: 60 }),
+    usual: source('/e'),
+  })
+  t.strictSame(named(log), ['plain', 'keyless'])
+  t.match(log.find(({ source }) => source === 'plain')?.msg, /no effect without deduplicationKey/)
 })
