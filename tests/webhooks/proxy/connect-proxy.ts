@@ -11,6 +11,8 @@ export interface ConnectProxy {
   asked: { target: string; authorization: string | undefined }[]
   /** What it answers: 200 makes a tunnel, `null` says nothing at all. */
   answer: (target: string) => number | null
+  /** The port that all tunnels lead to. @default that of the target */
+  leadsTo?: number
 }
 
 export async function startProxy(t: Test): Promise<ConnectProxy> {
@@ -23,7 +25,7 @@ export async function startProxy(t: Test): Promise<ConnectProxy> {
     if (status === null) return
     if (status !== 200) return socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`)
     const [, host = '', port] = /^\[?(.*?)\]?:(\d+)$/.exec(target) ?? []
-    const upstream = connect(Number(port), host, () => {
+    const upstream = connect(proxy.leadsTo ?? Number(port), host, () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
       upstream.write(head)
       upstream.pipe(socket)

@@ -6,6 +6,7 @@ import { crc32 } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { providers } from '@svc/webhooks/providers'
 import { hostOf, post } from './counting-host.ts'
+import { startProvider } from './provider-server.ts'
 
 const pem = (name: string) =>
   readFileSync(new URL(`../../support/tls/chain/${name}.pem`, import.meta.url), 'utf8')
@@ -88,3 +89,14 @@ for (const [what, given] of Object.entries(refused)) {
     t.strictSame(statuses, [401, 401])
   })
 }
+
+t.test('the certificate and its issuer are requested over TLS', async (t) => {
+  const files = { [AT]: pem('paypal'), [ISSUER_AT]: pem('issuer') }
+  const { fetch, asked } = await startProvider(t, files)
+  const source = providers.paypal({ path: '/a', webhookId: '8PT59' })
+  const { app, published } = hostOf(t, source, {}, fetch, [pem('root')])
+  t.equal((await post(app, body, headersOf(AT))).statusCode, 200)
+  t.equal((await post(app, body, headersOf(`${AT}0`))).statusCode, 401, 'a redirect')
+  t.strictSame(asked, [AT, ISSUER_AT, `${AT}0`])
+  t.equal(published.length, 1)
+})

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { providers } from '@svc/webhooks/providers'
 import { hostOf, post } from './counting-host.ts'
+import { startProvider } from './provider-server.ts'
 
 const tls = (name: string) =>
   readFileSync(new URL(`../../support/tls/${name}.pem`, import.meta.url), 'utf8')
@@ -94,4 +95,26 @@ t.test('a confirmation or message that SNS has not signed is refused', async (t)
 t.test('a confirmation that the provider refuses is requested again', async (t) => {
   const { send } = snsHost(t, 503)
   t.equal((await send(snsMessage(confirmation))).statusCode, 500)
+})
+
+t.test('certificates and confirmations are requested over TLS from the hosts of SNS', async (t) => {
+  const certificate = 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem'
+  const { fetch, asked } = await startProvider(t, {
+    [certificate]: tls('signer'),
+    [confirmation.SubscribeURL]: '<ConfirmSubscriptionResponse/>',
+  })
+  const source = providers.sns({ path: '/a', topicArn: TOPIC })
+  const { app, published } = hostOf(t, source, {}, fetch)
+  t.equal((await post(app, snsMessage(confirmation))).statusCode, 200)
+  t.equal((await post(app, snsMessage({}))).statusCode, 200)
+  t.strictSame(asked, [certificate, confirmation.SubscribeURL])
+  t.strictSame(published, ['sns.Notification'])
+
+  const moved = { SubscribeURL: 'https://sns.eu-west-1.amazonaws.com/?Action=Other' }
+  t.equal((await post(app, snsMessage({ ...confirmation, ...moved }))).statusCode, 500)
+  const foreign = {
+    SigningCertURL: 'https://sns.us-east-1.amazonaws.com/SimpleNotificationService-1.pem',
+  }
+  t.equal((await post(app, snsMessage(foreign))).statusCode, 500, 'TLS of another name')
+  t.strictSame(asked.slice(2), [moved.SubscribeURL], 'no redirect is followed')
 })
