@@ -1,2 +1,5 @@
-/** A function of a source returned what it must not. The message is ours and quotes nothing of a request. */
+/**
+ * A function of a source returned what it must not, or a secret is not what it must be. The message
+ * is ours, and quotes nothing of a request or a secret.
+ */
 export class SourceMistake extends TypeError {}

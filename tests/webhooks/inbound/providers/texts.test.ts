@@ -13,6 +13,8 @@ import {
 import { millisecondsOf } from '../../../../packages/webhooks/src/inbound/providers/engine/timestamps.ts'
 import { variantsOf } from '../../../../packages/webhooks/src/inbound/providers/engine/url-variants.ts'
 import { decoded } from '../../../../packages/webhooks/src/inbound/providers/engine/algorithms.ts'
+import { hmacKey } from '../../../../packages/webhooks/src/inbound/providers/engine/keys.ts'
+import type { Key } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
 import { received } from '../received.ts'
 
 const body =
@@ -158,5 +160,22 @@ t.test('a signature is decoded only if all its characters are of the encoding', 
   }
   for (const text of ['', 'AP8', 'AP9=', 'AP8=\n', ' AP8=', 'AP8=x', '-_8=', '====', 'AP8==']) {
     t.equal(decoded(text, 'base64'), undefined, JSON.stringify(text))
+  }
+})
+
+t.test('a secret that would be read in part only makes no key', async (t) => {
+  const keyOf = (secret: string, key: Key) => hmacKey(secret, key, 'S').export()
+  const hex = { encoding: 'hex' } as const
+  const base64 = { encoding: 'base64', strip: 'whsec_' } as const
+  t.strictSame(keyOf('00ff\n', hex), Buffer.from([0, 255]))
+  for (const text of ['AP8', 'AP8=', ' AP8=\n', 'whsec_AP8=']) {
+    t.strictSame(keyOf(text, base64), Buffer.from([0, 255]), JSON.stringify(text))
+  }
+  t.strictSame(keyOf('-_8', base64), Buffer.from([251, 255]))
+  t.strictSame(keyOf('00 ff\n', {}), Buffer.from('00 ff\n'), 'a text is the key as it is')
+  const wrong = { message: 'the secret S is not hex: set it as the provider shows it' }
+  for (const text of ['0', '00zz', '00 ff', 'whsec_00ff']) t.throws(() => keyOf(text, hex), wrong)
+  for (const text of ['AP8=AP8=', 'AP8===', '=AP8']) {
+    t.throws(() => keyOf(text, base64), { message: /the secret S is not base64/ })
   }
 })

@@ -1,6 +1,7 @@
 /** Makes a key of the text of a secret. */
 import { createHash, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
 import { SecretMissing } from '../../errors.ts'
+import { SourceMistake } from '../../source-mistake.ts'
 import type { Key } from '../preset-schemes.ts'
 
 /** Making a key takes longer than using it: those of the secrets used last are kept. */
@@ -21,8 +22,20 @@ export function keptBySecret<Made>(
 
 const MOST_KEYS = 200
 
-/** @throws SecretMissing where the key would be empty: anyone could sign with it */
+/** Node's decoders stop at what these exclude: the few bytes before it are a key that can be guessed. */
+const WHOLE = { text: /^/, hex: /^(?:[0-9a-f]{2})*$/i, base64: /^[^=]*={0,2}$/ }
+
+/**
+ * @throws SecretMissing where the key would be empty: anyone could sign with it
+ * @throws SourceMistake where the secret is not in the encoding of the provider
+ */
 export function hmacKey(secret: string, key: Key, name: string): KeyObject {
+  const { strip = '', encoding = 'text' } = key
+  if (!WHOLE[encoding].test(without(strip, secret).trim())) {
+    throw new SourceMistake(
+      `the secret ${name} is not ${encoding}: set it as the provider shows it`,
+    )
+  }
   const bytes = bytesOf(secret, key)
   if (bytes.length === 0) throw new SecretMissing(name)
   return createSecretKey(
@@ -31,11 +44,14 @@ export function hmacKey(secret: string, key: Key, name: string): KeyObject {
 }
 
 function bytesOf(secret: string, { strip = '', encoding = 'text' }: Key): Buffer {
-  const rest = secret.startsWith(strip) ? secret.slice(strip.length) : secret
-  return Buffer.from(rest, encoding === 'text' ? 'utf8' : encoding)
+  const rest = without(strip, secret)
+  return encoding === 'text' ? Buffer.from(rest) : Buffer.from(rest.trim(), encoding)
 }
 
-/** @throws TypeError where the secret is no public key, which is a mistake of the host */
+const without = (prefix: string, secret: string): string =>
+  secret.startsWith(prefix) ? secret.slice(prefix.length) : secret
+
+/** @throws SourceMistake where the secret is no public key */
 export function publicKeyOf(secret: string, key: Key): KeyObject {
   try {
     if (key.form === 'raw') return rawEd25519(bytesOf(secret, key))
@@ -46,7 +62,7 @@ export function publicKeyOf(secret: string, key: Key): KeyObject {
     return createPublicKey(secret.replaceAll('\\n', '\n'))
   } catch {
     // Not the parser's message: it may quote the text.
-    throw new TypeError(`the secret is not a public key in the form ${key.form ?? 'pem'}`)
+    throw new SourceMistake(`the secret is not a public key in the form ${key.form ?? 'pem'}`)
   }
 }
 

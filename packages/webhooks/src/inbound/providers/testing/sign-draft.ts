@@ -95,7 +95,7 @@ function signatureOf(
     return createHash(algorithm).update(text).digest(encoding)
   }
   if (!needsPublicKey(algorithm)) {
-    const shared = hmacKey(keys.secret, key, 'secret')
+    const shared = hmacKey(keys.secret, key, 'given to signed')
     return createHmac(algorithm.slice('hmac-'.length), shared).update(text).digest(encoding)
   }
   const digest = algorithm === 'ed25519' ? null : algorithm === 'rsa-sha1' ? 'sha1' : 'sha256'
