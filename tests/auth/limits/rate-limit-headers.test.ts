@@ -1,10 +1,12 @@
+import { Readable } from 'node:stream'
 import t from 'tap'
-import { MeterRegistry } from '../../../packages/auth/src/limits/meter-registry.ts'
+import { MeterRegistry, metersOf } from '../../../packages/auth/src/limits/meter-registry.ts'
 import {
   rateLimit,
   rateLimitLabels,
   rateLimitPolicy,
 } from '../../../packages/auth/src/limits/rate-limit-headers.ts'
+import { startHost } from '../support/host.ts'
 
 t.test('each limit and the quota is a member of both fields', (t) => {
   const rules = [
@@ -12,31 +14,31 @@ t.test('each limit and the quota is a member of both fields', (t) => {
     { subject: 'tenant:b', period: 60, limit: 100 },
   ]
   const quota = { subject: 'key:a', period: 'month', limit: 1000 } as const
-  const set = new MeterRegistry().setOf(rules, quota, 0)
+  const list = new MeterRegistry().listOf(rules, quota, 0)!
   t.equal(
-    rateLimitPolicy(set),
+    rateLimitPolicy(list),
     '"5-per-1s";q=5;w=1, "tenant-100-per-60s";q=100;w=60, "quota-month";q=1000',
   )
-  const labels = rateLimitLabels(set)
+  const labels = rateLimitLabels(list)
   t.equal(
-    rateLimit(set, labels, 0),
+    rateLimit(list, labels, 0),
     '"5-per-1s";r=5, "tenant-100-per-60s";r=100, "quota-month";r=1000',
   )
-  const [meter] = set.meters
+  const [meter] = metersOf(list)
   const request = meter?.request(1, 'holder', 0)
   const answer = { granted: 1, ahead: 0, stamp: 5, used: 2, validMs: 1000, retryMs: 700 }
   const sending = { sentAt: 0, lateMs: 5, holder: 'holder', now: 1 }
   meter?.apply(request!, { ...answer, othersHold: 0 }, sending)
   meter?.take(1, 1)
-  t.match(rateLimit(set, labels, 200), /^"5-per-1s";r=3;t=1, /, 'another process has used one')
+  t.match(rateLimit(list, labels, 200), /^"5-per-1s";r=3;t=1, /, 'another process has used one')
   t.end()
 })
 
 t.test('of two limits for one period the stricter one holds', (t) => {
   const rules = [100, 5, 20].map((limit) => ({ subject: 'key:a', period: 60, limit }))
-  const { meters } = new MeterRegistry().setOf(rules, null, 0)
+  const list = new MeterRegistry().listOf(rules, null, 0)!
   t.same(
-    meters.map(({ rule }) => rule.limit),
+    metersOf(list).map(({ rule }) => rule.limit),
     [5],
   )
   t.end()
@@ -45,11 +47,39 @@ t.test('of two limits for one period the stricter one holds', (t) => {
 t.test('a key that was cached before its meters were dropped shares those of today', (t) => {
   const registry = new MeterRegistry()
   const rule = { subject: 'tenant:b', period: 60, limit: 100 }
-  const [cached, other] = [registry.setOf([rule], null, 0), registry.setOf([rule], null, 0)]
-  registry.drop(cached.meters[0]!)
+  const listed = () => registry.listOf([rule], null, 0)!
+  const [cached, other] = [listed(), listed()]
+  registry.drop(cached.meter)
   registry.revive(cached, 1)
   registry.revive(other, 1)
-  t.equal(cached.meters[0], other.meters[0])
+  t.equal(cached.meter, other.meter)
   t.equal(registry.size, 1)
   t.end()
+})
+
+t.test('each answer to a limited key has both fields, whatever it is', async (t) => {
+  const { ask, makeKey } = await startHost(t, {
+    after(app) {
+      app.get('/stream', (_request, reply) => reply.send(Readable.from(['some'])))
+      app.get('/broken', () => {
+        throw new Error('broken')
+      })
+    },
+  })
+  const { key } = await makeKey({ limits: [{ limit: 5, perSeconds: 60 }] })
+  const forwarded = { 'x-forwarded-method': 'GET', 'x-forwarded-uri': '/stream' }
+  for (const [path, status, left] of [
+    ['/stream', 200, 4],
+    ['/broken', 500, 3],
+    ['/nowhere', 404, 2],
+    ['/_auth/users', 403, 2],
+    ['/_auth/forward-auth', 204, 1],
+    ['/_auth/me', 200, 0],
+    ['/stream', 429, 0],
+  ] as const) {
+    const answer = await ask('GET', path, { key, headers: forwarded })
+    t.equal(answer.status, status, path)
+    t.equal(answer.headers['ratelimit-policy'], '"5-per-60s";q=5;w=60', path)
+    t.match(answer.headers['ratelimit'], new RegExp(`^"5-per-60s";r=${left};t=\\d+$`), path)
+  }
 })

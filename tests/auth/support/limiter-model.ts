@@ -4,7 +4,7 @@
  */
 import { Limiter } from '../../../packages/auth/src/limits/limiter.ts'
 import type { Verdict } from '../../../packages/auth/src/limits/waiting-requests.ts'
-import type { MeterSet } from '../../../packages/auth/src/limits/meter-registry.ts'
+import type { MeterList } from '../../../packages/auth/src/limits/meter-registry.ts'
 import type { Rule } from '../../../packages/auth/src/tables/allowance-terms.ts'
 import { Ledger } from './ledger.ts'
 import { seededRandom } from './random.ts'
@@ -41,7 +41,7 @@ export interface ModelOptions {
 interface Process {
   id: number
   limiter: Limiter
-  set: MeterSet
+  list: MeterList
   isKilled: boolean
   pausedUntil: number
 }
@@ -120,8 +120,8 @@ export class LimiterModel {
       },
     })
     const { rules, quota = null } = this.#options
-    const set = limiter.setOf(rules, quota)
-    const process: Process = { id, limiter, set, isKilled: false, pausedUntil: 0 }
+    const list = limiter.listOf(rules, quota)!
+    const process: Process = { id, limiter, list, isKilled: false, pausedUntil: 0 }
     const sweep = (): void => {
       limiter.sweep()
       this.#in(process, 1000, sweep)
@@ -149,8 +149,8 @@ export class LimiterModel {
       } else if (verdict === 'unavailable') this.verdicts.unavailable++
       else this.verdicts.over++
     }
-    const verdict = process.limiter.take(process.set, cost)
-    if (verdict === null) process.limiter.wait(process.set, cost, record)
+    const verdict = process.limiter.take(process.list, cost)
+    if (verdict === null) process.limiter.wait(process.list, cost, record)
     else record(verdict)
   }
 

@@ -148,7 +148,7 @@ export function createGuard(parts: GuardParts): Guard {
     if (!meets(key, requirement)) {
       const { keyId, userId } = auth
       const details = { verdict: 'insufficient scope', keyId, userId } as const
-      countRefusal(key, 'forbidden', reply)
+      countForbidden(key, reply)
       refuse(request, reply, requirement.refusal, details)
       return
     }
@@ -156,7 +156,7 @@ export function createGuard(parts: GuardParts): Guard {
       pass(key, request, done)
       return
     }
-    const exceeded = limitCheck.check(key.limits, request)
+    const exceeded = limitCheck.check(key.limits, request, reply)
     if (exceeded instanceof Promise) {
       void exceeded.then((late) => conclude(late, key, request, reply, done))
     } else conclude(exceeded, key, request, reply, done)
@@ -170,7 +170,7 @@ export function createGuard(parts: GuardParts): Guard {
 
   function pass(key: CachedKey, request: FastifyRequest, done: Done): void {
     if (telemetry !== null) telemetry.allowed()
-    if (usage !== null && key.usage !== null) usage.count(key.usage, 'allowed')
+    count(key, 'allowed')
     request.auth = key.auth
     if (copyToRequestContext !== null) copyToRequestContext(request, key.auth)
     done()
@@ -184,21 +184,21 @@ export function createGuard(parts: GuardParts): Guard {
     reply: FastifyReply,
     done: Done,
   ): void {
-    if (exceeded === null) {
-      if (key.limits !== null) limitCheck.writeFields(reply, key.limits)
-      pass(key, request, done)
-      return
-    }
+    if (exceeded === null) return pass(key, request, done)
     const { verdict, refusal, retryAfterSeconds, outcome } = exceeded
     const { keyId, userId } = key.auth
-    countRefusal(key, outcome, reply)
+    if (outcome !== null) count(key, outcome)
     refuse(request, reply, refusal, { verdict, keyId, userId }, retryAfterSeconds)
   }
 
-  /** The usage outcome and the extra headers when a valid key is refused. */
-  function countRefusal(key: CachedKey, outcome: UsageOutcome | null, reply: FastifyReply): void {
-    if (usage !== null && key.usage !== null && outcome !== null) usage.count(key.usage, outcome)
-    if (key.limits !== null) limitCheck.writeFields(reply, key.limits)
+  /** Takes nothing of the limits of the key. */
+  function countForbidden(key: CachedKey, reply: FastifyReply): void {
+    count(key, 'forbidden')
+    if (key.limits !== null) limitCheck.writeFields(key.limits, reply)
+  }
+
+  function count(key: CachedKey, outcome: UsageOutcome): void {
+    if (usage !== null && key.usage !== null) usage.count(key.usage, outcome)
   }
 
   /** What few keys have; a request that does not pass is refused. */
@@ -211,7 +211,7 @@ export function createGuard(parts: GuardParts): Guard {
     const { ip } = request
     if (mayComeFrom === null || mayComeFrom(ip)) return true
     const { keyId, userId } = key.auth
-    countRefusal(key, 'forbidden', reply)
+    countForbidden(key, reply)
     refuse(request, reply, IP_NOT_ALLOWED, { verdict: 'address not allowed', keyId, userId, ip })
     return false
   }

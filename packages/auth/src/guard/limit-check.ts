@@ -5,7 +5,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Allowances, KeyLimits } from '../limits/allowances.ts'
 import type { Verdict } from '../limits/waiting-requests.ts'
-import type { MeterSet } from '../limits/meter-registry.ts'
 import { rateLimit, retryAfterSeconds } from '../limits/rate-limit-headers.ts'
 import type { UsageOutcome } from '../tables/usage.ts'
 import { QUOTA_EXCEEDED, RATE_LIMITED, UNAVAILABLE, type Refusal } from './refusals.ts'
@@ -19,10 +18,17 @@ export interface Exceeded {
 }
 
 export interface LimitCheck {
-  /** `null`: it passes. A promise where the decision needs a query. */
-  check: (limits: KeyLimits, request: FastifyRequest) => Exceeded | null | Promise<Exceeded | null>
-  /** Sets the rate-limit fields on an answer to a limited key. Every such answer has them. */
-  writeFields: (reply: FastifyReply, limits: KeyLimits) => void
+  /**
+   * Takes what the request costs, and sets the rate-limit fields of its answer. `null`: it passes. A
+   * promise where the decision needs a query.
+   */
+  check: (
+    limits: KeyLimits,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) => Exceeded | null | Promise<Exceeded | null>
+  /** Sets the fields where nothing is taken. Every answer to a limited key has them. */
+  writeFields: (limits: KeyLimits, reply: FastifyReply) => void
 }
 
 export interface LimitCheckParts {
@@ -34,26 +40,35 @@ export interface LimitCheckParts {
 export function createLimitCheck({ allowances, costOf }: LimitCheckParts): LimitCheck {
   const { limiter, now } = allowances
 
-  function exceededBy(set: MeterSet, verdict: Verdict): Exceeded | null {
-    if (verdict === 'passed') return null
-    if (verdict === 'unavailable') return UNKNOWN
-    const over = verdict === set.quota ? OVER_QUOTA : OVER_LIMIT
-    return { ...over, retryAfterSeconds: retryAfterSeconds(set, verdict, now()) }
-  }
-
   return {
-    check({ set }, request) {
-      const cost = set.quota === null ? 1 : costOf(request)
-      const verdict = limiter.take(set, cost)
-      if (verdict !== null) return exceededBy(set, verdict)
-      return allowances.wait(set, cost).then((late) => exceededBy(set, late))
+    check(limits, request, reply) {
+      const at = now()
+      const cost = limits.hasQuota ? costOf(request) : 1
+      const verdict = limiter.take(limits, cost, at)
+      if (verdict !== null) return conclude(verdict, limits, reply, at)
+      return allowances.wait(limits, cost).then((late) => conclude(late, limits, reply, now()))
     },
 
-    writeFields(reply, { set, policy, labels }) {
-      reply.header('ratelimit-policy', policy)
-      reply.header('ratelimit', rateLimit(set, labels, now()))
-    },
+    writeFields: (limits, reply) => writeFields(limits, reply, now()),
   }
+}
+
+function conclude(
+  verdict: Verdict,
+  limits: KeyLimits,
+  reply: FastifyReply,
+  now: number,
+): Exceeded | null {
+  writeFields(limits, reply, now)
+  if (verdict === 'passed') return null
+  if (verdict === 'unavailable') return UNKNOWN
+  const over = verdict.isQuota ? OVER_QUOTA : OVER_LIMIT
+  return { ...over, retryAfterSeconds: retryAfterSeconds(limits, verdict, now) }
+}
+
+function writeFields(limits: KeyLimits, reply: FastifyReply, now: number): void {
+  reply.header('ratelimit-policy', limits.policy)
+  reply.header('ratelimit', rateLimit(limits, limits.labels, now))
 }
 
 const OVER_LIMIT = {

@@ -6,7 +6,7 @@ import { sweepWindows, takeAllowances } from '../tables/allowances.ts'
 import type { Limit, Quota } from '../limit-fields.ts'
 import { Limiter } from './limiter.ts'
 import type { Verdict } from './waiting-requests.ts'
-import type { MeterSet } from './meter-registry.ts'
+import { metersOf, type MeterList } from './meter-registry.ts'
 import { rateLimitLabels, rateLimitPolicy } from './rate-limit-headers.ts'
 import { keyRules, quotaRule, tenantRules } from './applicable-limits.ts'
 
@@ -30,13 +30,18 @@ export interface LimitedKey {
   quota: Quota | null
 }
 
-/** The limits of a key as the guard remembers them. */
-export interface KeyLimits {
-  readonly set: MeterSet
+/** What is said of the limits of a key in the same words to all its requests. */
+interface Texts {
   /** The field `RateLimit-Policy` of every answer. */
   readonly policy: string
   /** The labels of the field `RateLimit`. */
   readonly labels: readonly string[]
+}
+
+/** The limits of a key as the guard remembers them. */
+export interface KeyLimits extends MeterList, Texts {
+  /** Whether one of them is a quota, which the cost of a route is taken from. */
+  readonly hasQuota: boolean
 }
 
 /** For how many different sets of limits the texts are kept, to be shared. */
@@ -52,7 +57,7 @@ export class Allowances {
   readonly now: () => number
   #parts: AllowancesParts
   #outage: OutageLog
-  #texts = new Map<string, Omit<KeyLimits, 'set'>>()
+  #texts = new Map<string, Texts>()
   #tick: NodeJS.Timeout | undefined
   #sweep: NodeJS.Timeout | undefined
 
@@ -87,38 +92,42 @@ export class Allowances {
   limitsOf({ allowancesOf, tenant, limits, quota }: LimitedKey): KeyLimits | null {
     const { tenantLimits } = this.#parts
     const rules = [...keyRules(allowancesOf, limits), ...tenantRules(tenant, tenantLimits)]
-    if (rules.length === 0 && quota === null) return null
-    const set = this.limiter.setOf(rules, quotaRule(allowancesOf, quota))
-    return { set, ...this.#textsOf(set) }
+    const list = this.limiter.listOf(rules, quotaRule(allowancesOf, quota))
+    if (list === null) return null
+    const { meter, rule, next } = list
+    const { policy, labels } = this.#textsOf(list)
+    // Named one by one: what is spread into an object lies apart from it in memory.
+    return { meter, rule, next, policy, labels, hasQuota: quota !== null }
   }
 
   /** Keys with equal limits share the texts, which then stay in the caches of the processor. */
-  #textsOf(set: MeterSet): Omit<KeyLimits, 'set'> {
-    const policy = rateLimitPolicy(set)
+  #textsOf(list: MeterList): Texts {
+    const policy = rateLimitPolicy(list)
     const known = this.#texts.get(policy)
     if (known) return known
     if (this.#texts.size === MOST_TEXTS) this.#texts.clear()
-    const texts = { policy, labels: rateLimitLabels(set) }
+    const texts = { policy, labels: rateLimitLabels(list) }
     this.#texts.set(policy, texts)
     return texts
   }
 
   /** Answers at once where an allowance is held, else when Postgres has answered. */
-  async check(set: MeterSet, cost: number): Promise<Verdict> {
-    return this.limiter.take(set, cost) ?? this.wait(set, cost)
+  async check(list: MeterList, cost: number): Promise<Verdict> {
+    return this.limiter.take(list, cost) ?? this.wait(list, cost)
   }
 
   /** What is left of the quota, or of the limit of which least is left. */
-  remaining({ meters, quota }: MeterSet): number {
+  remaining(limits: KeyLimits): number {
     const now = this.now()
+    const meters = metersOf(limits)
     for (const meter of meters) meter.prune(now)
-    const counted = quota === null ? meters : [quota]
+    const counted = limits.hasQuota ? meters.filter(({ isQuota }) => isQuota) : meters
     return Math.min(...counted.map((meter) => meter.remaining(now)))
   }
 
   /** Waits for Postgres. To be called after the limiter's `take` has returned `null`. */
-  wait(set: MeterSet, cost: number): Promise<Verdict> {
-    return new Promise((resolve) => this.limiter.wait(set, cost, resolve))
+  wait(list: MeterList, cost: number): Promise<Verdict> {
+    return new Promise((resolve) => this.limiter.wait(list, cost, resolve))
   }
 
   start(): void {

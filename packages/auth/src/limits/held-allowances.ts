@@ -18,9 +18,10 @@ export class HeldAllowances {
   hasReturns = false
   /** Taken, and not deducted from the portions yet: a request then reads none of them from memory. */
   #taken = 0
+  /** When the first portion ends. */
+  firstEndsAt = Infinity
   /** In the order in which they end. */
   #portions: Portion[] = []
-  #firstEndsAt = Infinity
   #returns: Return[] = []
 
   hold(portion: Portion): void {
@@ -38,7 +39,7 @@ export class HeldAllowances {
 
   /** Whether anything of it is to be given back. */
   prune(now: number): boolean {
-    if (now < this.#firstEndsAt) return false
+    if (now < this.firstEndsAt) return false
     this.#deduct()
     const ended = this.#portions.filter(({ usableUntil }) => usableUntil <= now)
     this.#portions = this.#portions.filter(({ usableUntil }) => usableUntil > now)
@@ -89,7 +90,7 @@ export class HeldAllowances {
       this.#taken -= part
       if (portion.count === 0) this.#portions.shift()
     }
-    this.#firstEndsAt = this.#portions[0]?.usableUntil ?? Infinity
+    this.firstEndsAt = this.#portions[0]?.usableUntil ?? Infinity
   }
 
   #giveBack(portions: readonly Portion[], now: number): boolean {
@@ -107,6 +108,6 @@ export class HeldAllowances {
 
   #sort(): void {
     if (this.#portions.length > 1) this.#portions.sort((a, b) => a.usableUntil - b.usableUntil)
-    this.#firstEndsAt = this.#portions[0]?.usableUntil ?? Infinity
+    this.firstEndsAt = this.#portions[0]?.usableUntil ?? Infinity
   }
 }

@@ -7,7 +7,7 @@
 import type { Rule } from '../tables/allowance-terms.ts'
 import { AllowanceQueue, type AllowanceQueueParts } from './allowance-queue.ts'
 import type { Meter } from './meter.ts'
-import { MeterRegistry, type MeterSet } from './meter-registry.ts'
+import { MeterRegistry, metersOf, type MeterList } from './meter-registry.ts'
 import { costOf, WaitingRequests, type Verdict, type WaitingRequest } from './waiting-requests.ts'
 
 const LONGEST_WAIT_MS = 2000
@@ -32,34 +32,35 @@ export class Limiter {
     })
   }
 
-  /** The meters for the rules of one key. Of two rules for one period the stricter one holds. */
-  setOf(rules: readonly Rule[], quota: Rule | null): MeterSet {
-    return this.#meters.setOf(rules, quota, this.#parts.now())
+  /** The meters for the rules of one key, `null` without any. */
+  listOf(rules: readonly Rule[], quota: Rule | null): MeterList | null {
+    return this.#meters.listOf(rules, quota, this.#parts.now())
   }
 
   /**
    * Decides at once, or returns `null`: then the request must `wait`. `cost` is what it takes of
    * the quota.
    */
-  take(set: MeterSet, cost: number): Verdict | null {
-    const now = this.#parts.now()
-    const verdict = this.#take(set, cost, now)
+  take(list: MeterList, cost: number, now = this.#parts.now()): Verdict | null {
+    const verdict = this.#take(list, cost, now)
     if (verdict !== 'passed') return verdict
-    for (const meter of set.meters) if (meter.isLow(now)) this.#queue.add(meter)
+    for (let one: MeterList | null = list; one !== null; one = one.next) {
+      if (one.meter.isLow(now)) this.#queue.add(one.meter)
+    }
     return verdict
   }
 
   /**
    * To be called after `take` returned `null`. `settle` is called later, never before this returns.
    */
-  wait(set: MeterSet, cost: number, settle: (verdict: Verdict) => void): void {
+  wait(list: MeterList, cost: number, settle: (verdict: Verdict) => void): void {
     const now = this.#parts.now()
     if (this.#queue.isPaused(now)) {
       this.#parts.schedule(() => settle('unavailable'))
       return
     }
-    for (const meter of set.meters) meter.missed(costOf(meter, set, cost))
-    this.#waitForLacking({ set, cost, until: now + LONGEST_WAIT_MS, settle })
+    for (const meter of metersOf(list)) meter.missed(costOf(meter, cost))
+    this.#waitForLacking({ list, cost, until: now + LONGEST_WAIT_MS, settle })
   }
 
   /** Gives back allowances of keys without recent requests, and drops meters without use. */
@@ -106,32 +107,32 @@ export class Limiter {
     return this.#meters.size
   }
 
-  #take(set: MeterSet, cost: number, now: number): Verdict | null {
-    const { meters, rules, quota } = set
+  #take(list: MeterList, cost: number, now: number): Verdict | null {
     let isLacking = false
-    for (let index = 0; index < meters.length; index++) {
-      const meter = meters[index] as Meter
-      const rule = rules[index] as Rule
+    for (let one: MeterList | null = list; one !== null; one = one.next) {
+      const { meter, rule } = one
       if (meter.isDropped) {
-        this.#meters.revive(set, now)
-        return this.#take(set, cost, now)
+        this.#meters.revive(list, now)
+        return this.#take(list, cost, now)
       }
       if (meter.rule !== rule) meter.change(rule)
-      const need = meter === quota ? cost : 1
+      const need = costOf(meter, cost)
       meter.usedAt = now
       meter.prune(now)
       if (meter.isOver(need, now)) return meter
       if (!meter.holds(need)) isLacking = true
     }
     if (isLacking) return null
-    for (const meter of meters) meter.take(meter === quota ? cost : 1, now)
+    for (let one: MeterList | null = list; one !== null; one = one.next) {
+      one.meter.take(costOf(one.meter, cost), now)
+    }
     return 'passed'
   }
 
   #waitForLacking(request: WaitingRequest): void {
-    const { set, cost } = request
-    for (const meter of set.meters) {
-      if (meter.holds(costOf(meter, set, cost))) continue
+    const { list, cost } = request
+    for (const meter of metersOf(list)) {
+      if (meter.holds(costOf(meter, cost))) continue
       this.#waiting.add(meter, request)
       this.#queue.addAwaited(meter)
     }
@@ -149,7 +150,7 @@ export class Limiter {
 
   #retry(request: WaitingRequest, now: number): void {
     if (request.settle === null) return
-    const verdict = this.#take(request.set, request.cost, now)
+    const verdict = this.#take(request.list, request.cost, now)
     if (verdict !== null) settle(request, verdict)
     else if (now >= request.until) settle(request, 'unavailable')
     else this.#waitForLacking(request)

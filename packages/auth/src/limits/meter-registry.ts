@@ -5,16 +5,24 @@
 import { idOf, type Rule } from '../tables/allowance-terms.ts'
 import { Meter } from './meter.ts'
 
-/** The meters that a request with a key must pass, all of them. */
-export interface MeterSet {
-  meters: Meter[]
+/**
+ * The meters that a request with a key must pass, all of them: one, and through `next` the others.
+ * Each request walks this list: of an array it would read two more objects from memory.
+ */
+export interface MeterList {
+  meter: Meter
   /**
-   * The rule of this key for each meter. Keys that share a meter can have different limits, such as
-   * a rotated key and its successor.
+   * The rule of this key. Keys that share a meter can have different limits, such as a rotated key
+   * and its successor.
    */
-  readonly rules: readonly Rule[]
-  /** The meter among `meters` that a route's `cost` is taken from. */
-  quota: Meter | null
+  readonly rule: Rule
+  readonly next: MeterList | null
+}
+
+export function metersOf(list: MeterList): Meter[] {
+  const meters: Meter[] = []
+  for (let one: MeterList | null = list; one !== null; one = one.next) meters.push(one.meter)
+  return meters
 }
 
 export class MeterRegistry {
@@ -28,17 +36,21 @@ export class MeterRegistry {
     return this.#meters.values()
   }
 
-  /** The meters for the rules of one key. Of two rules for one period the stricter one holds. */
-  setOf(rules: readonly Rule[], quota: Rule | null, now: number): MeterSet {
+  /**
+   * The meters for the rules of one key, `null` without any. Of two rules for one period the
+   * stricter one holds.
+   */
+  listOf(rules: readonly Rule[], quota: Rule | null, now: number): MeterList | null {
     const strictest = new Map<string, Rule>()
     for (const rule of rules) {
       const other = strictest.get(idOf(rule))
       if (other === undefined || other.limit > rule.limit) strictest.set(idOf(rule), rule)
     }
-    const meters = [...strictest.values()].map((rule) => this.#meterOf(rule, now))
-    const last = quota && this.#meterOf(quota, now)
-    const all = last ? [...meters, last] : meters
-    return { meters: all, rules: all.map(({ rule }) => rule), quota: last }
+    const all = quota === null ? [...strictest.values()] : [...strictest.values(), quota]
+    return all.reduceRight<MeterList | null>(
+      (next, rule) => ({ meter: this.#meterOf(rule, now), rule, next }),
+      null,
+    )
   }
 
   drop(meter: Meter): void {
@@ -50,13 +62,11 @@ export class MeterRegistry {
    * Meters of a cached key may have been dropped. They are replaced by the meters that are
    * registered now.
    */
-  revive(set: MeterSet, now: number): void {
-    set.meters = set.meters.map((meter) => {
-      if (!meter.isDropped) return meter
-      const current = this.#meters.get(meter.id) ?? this.#add(meter, now)
-      if (meter === set.quota) set.quota = current
-      return current
-    })
+  revive(list: MeterList, now: number): void {
+    for (let one: MeterList | null = list; one !== null; one = one.next) {
+      const { meter } = one
+      if (meter.isDropped) one.meter = this.#meters.get(meter.id) ?? this.#add(meter, now)
+    }
   }
 
   #meterOf(rule: Rule, now: number): Meter {

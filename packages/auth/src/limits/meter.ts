@@ -21,29 +21,22 @@ export interface Sending {
   now: number
 }
 
-export class Meter {
+/**
+ * It extends the log instead of having one, and what each request reads stands first: ten thousand
+ * meters do not fit in the caches of the processor, and each further object would be read from memory.
+ */
+export class Meter extends SlidingLog {
   rule: Rule
-  readonly id: string
-  /** The span of a limit in milliseconds; 0 for a quota. */
-  readonly windowMs: number
-  /** `null` for a quota: its period is determined by the clock of Postgres. */
-  readonly log: SlidingLog | null
-  /** When a request last used it. */
-  usedAt = 0
-  /** A statement is under way that requests allowances of this meter. */
-  isRequested = false
   /** It was dropped because it was unused: the limiter must look it up again. */
   isDropped = false
+  /** A statement is under way that requests allowances of this meter. */
+  isRequested = false
+  /** It has a period instead of a window, by the clock of Postgres, and nothing in its log. */
+  readonly isQuota: boolean
   readonly #portions = new HeldAllowances()
-  #target = 0
+  #limit = 0
   /** How many to hold ahead of need: what follows from the target and the limit. */
-  #ahead: number
-  #requestedAt = -Infinity
-  #releasedAt = -Infinity
-  #deniedUntil = -Infinity
-  #nothingAheadUntil = -Infinity
-  #retryAt: number | null = 0
-  #recheckMs = FIRST_RECHECK_MS
+  #ahead = 0
   /**
    * The last answer: what all processes had used, what the others had used, and until when it is
    * current.
@@ -51,27 +44,42 @@ export class Meter {
   #used = 0
   #others = 0
   #staleAt = -Infinity
+  /** Until then no request leaves the window, and no portion ends. */
+  #unchangedUntil = Infinity
+  /** When a request last used it. */
+  usedAt = 0
+  readonly id: string
+  #target = 0
+  #requestedAt = -Infinity
+  #releasedAt = -Infinity
+  #deniedUntil = -Infinity
+  #nothingAheadUntil = -Infinity
+  #retryAt: number | null = 0
+  #recheckMs = FIRST_RECHECK_MS
   #freeAt: number | null = null
 
   constructor(rule: Rule) {
+    super(typeof rule.period === 'number' ? rule.period * 1000 : 0)
     this.rule = rule
-    this.#ahead = aheadOf(rule.limit, 0)
+    this.isQuota = typeof rule.period === 'string'
     this.id = idOf(rule)
-    this.windowMs = typeof rule.period === 'number' ? rule.period * 1000 : 0
-    this.log = this.windowMs > 0 ? new SlidingLog(this.windowMs) : null
+    this.change(rule)
   }
 
   /** A limit that was changed applies to what is in the window already. */
   change(rule: Rule): void {
-    if (rule.limit !== this.rule.limit) this.#deniedUntil = -Infinity
+    if (rule.limit !== this.#limit) this.#deniedUntil = -Infinity
     this.rule = rule
+    this.#limit = rule.limit
     this.#aim(this.#target)
   }
 
   /** Call this before the other methods, with one `now` for all of them. */
-  prune(now: number): void {
-    this.log?.prune(now)
+  override prune(now: number): void {
+    if (now < this.#unchangedUntil) return
+    super.prune(now)
     if (this.#portions.prune(now)) this.#returned()
+    this.#unchangedUntil = Math.min(this.nextLeaves() ?? Infinity, this.#portions.firstEndsAt)
   }
 
   holds(cost: number): boolean {
@@ -80,13 +88,16 @@ export class Meter {
 
   /** Whether this process can refuse a request without a query. */
   isOver(cost: number, now: number): boolean {
-    if (this.log !== null && this.log.count >= this.rule.limit) return true
+    if (!this.isQuota && this.count >= this.#limit) return true
     return this.#portions.held < cost && now < this.#deniedUntil
   }
 
   /** Only where it `holds` as many and is not over. */
   take(cost: number, now: number): void {
-    this.log?.add(now, this.rule.limit)
+    if (!this.isQuota) {
+      if (this.count === 0) this.#changesBy(now + this.windowMs)
+      this.add(now, this.#limit)
+    }
     this.#portions.take(cost)
   }
 
@@ -112,7 +123,7 @@ export class Meter {
     const held = this.#portions.heldAheadBy(holder)
     const isIdle = this.usedAt <= this.#releasedAt
     const ahead = isIdle ? 0 : Math.max(0, this.#ahead - held)
-    const want = Math.min(this.rule.limit, Math.max(0, waiting - this.#portions.held))
+    const want = Math.min(this.#limit, Math.max(0, waiting - this.#portions.held))
     return { rule: this.rule, want, ahead, held, returns: this.#portions.takeReturns() }
   }
 
@@ -123,8 +134,9 @@ export class Meter {
   apply(request: AllowanceRequest, answer: Answer, { sentAt, lateMs, holder, now }: Sending): void {
     this.isRequested = false
     const { granted, ahead, stamp, used, validMs, retryMs } = answer
+    this.#changesBy(now)
     const validUntil = validMs === null ? Infinity : sentAt + validMs
-    const isWindow = this.log !== null
+    const isWindow = !this.isQuota
     const countsUntil = isWindow ? sentAt + this.windowMs : validUntil
     const common = { stamp, countsUntil, holder }
     if (granted > 0) {
@@ -135,11 +147,11 @@ export class Meter {
       this.#portions.hold({ ...common, count: ahead, usableUntil: validUntil, isAhead: true })
     }
     this.#used = used
-    this.#others = Math.max(0, used - this.#portions.held - (this.log?.count ?? 0))
+    this.#others = Math.max(0, used - this.#portions.held - this.count)
     this.#staleAt = isWindow ? now + this.windowMs : validUntil
     this.#freeAt = retryMs === null ? null : sentAt + retryMs
     if (granted < request.want) this.#denied(answer, sentAt)
-    else if (used < this.rule.limit) this.#deniedUntil = -Infinity
+    else if (used < this.#limit) this.#deniedUntil = -Infinity
     if (granted > 0) this.#recheckMs = FIRST_RECHECK_MS
     // A request for more would get nothing before something is free.
     if (request.ahead > 0 && ahead === 0) {
@@ -154,7 +166,7 @@ export class Meter {
 
   /** How many more requests it can let through at all. */
   get room(): number {
-    return this.log === null ? Infinity : this.rule.limit - this.log.count
+    return this.isQuota ? Infinity : this.#limit - this.count
   }
 
   /** Gives back the allowances held ahead of need, and holds none until the next request. */
@@ -176,7 +188,7 @@ export class Meter {
   /** Whether it has the state of a new `Meter`, so that it can be dropped. */
   isBlank(now: number): boolean {
     this.prune(now)
-    const isEmpty = this.#portions.isEmpty && (this.log === null || this.log.count === 0)
+    const isEmpty = this.#portions.isEmpty && this.count === 0
     return isEmpty && !this.isRequested && !this.hasReturns
   }
 
@@ -184,23 +196,23 @@ export class Meter {
   remaining(now: number): number {
     const { held } = this.#portions
     if (held === 0 && now < this.#deniedUntil) return 0
-    const { limit } = this.rule
+    const limit = this.#limit
     const isStale = now >= this.#staleAt
-    if (this.log === null) return isStale ? limit : Math.max(0, limit - this.#used + held)
-    return Math.max(0, limit - this.log.count - (isStale ? 0 : this.#others))
+    if (this.isQuota) return isStale ? limit : Math.max(0, limit - this.#used + held)
+    return Math.max(0, limit - this.count - (isStale ? 0 : this.#others))
   }
 
   /** Milliseconds until a request has a chance again; `null`: never. */
   retryAfterMs(now: number): number | null {
-    const isFull = this.log !== null && this.log.count >= this.rule.limit
-    const ownMs = isFull ? (this.log.nextLeaves() ?? now) - now : 0
+    const isFull = !this.isQuota && this.count >= this.#limit
+    const ownMs = isFull ? (this.nextLeaves() ?? now) - now : 0
     if (now >= this.#deniedUntil) return ownMs
     return this.#retryAt === null ? null : Math.max(ownMs, this.#retryAt - now)
   }
 
   /** Milliseconds until more than now remains; `null`: never. */
   resetMs(now: number): number | null {
-    const leaves = this.log?.nextLeaves() ?? this.#freeAt
+    const leaves = this.nextLeaves() ?? this.#freeAt
     return leaves === null ? null : Math.max(0, leaves - now)
   }
 
@@ -209,14 +221,18 @@ export class Meter {
     this.#retryAt = retryMs === null ? null : retryAt
     this.#aim(0)
     // Other processes may give back allowances before that.
-    const isFinal = this.log !== null && othersHold === 0
+    const isFinal = !this.isQuota && othersHold === 0
     this.#deniedUntil = isFinal ? retryAt : Math.min(retryAt, sentAt + this.#recheckMs)
     this.#recheckMs = Math.min(LAST_RECHECK_MS, this.#recheckMs * 2)
   }
 
   #aim(target: number): void {
     this.#target = target
-    this.#ahead = aheadOf(this.rule.limit, target)
+    this.#ahead = aheadOf(this.#limit, target)
+  }
+
+  #changesBy(at: number): void {
+    if (at < this.#unchangedUntil) this.#unchangedUntil = at
   }
 
   /** Allowances that were given back can be granted again. */

@@ -3,7 +3,7 @@
  *
  * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/
  */
-import type { MeterSet } from './meter-registry.ts'
+import { metersOf, type MeterList } from './meter-registry.ts'
 import type { Meter } from './meter.ts'
 
 /** A structured field's String: no name of ours has a character that it would escape. */
@@ -22,19 +22,20 @@ function policyOf(meter: Meter): string {
 }
 
 /** It is the same for all requests of a key. */
-export const rateLimitPolicy = ({ meters }: MeterSet): string => meters.map(policyOf).join(', ')
+export const rateLimitPolicy = (list: MeterList): string => metersOf(list).map(policyOf).join(', ')
 
 /** The beginning of each member of `RateLimit`, which is the same for all requests of a key. */
-export const rateLimitLabels = ({ meters }: MeterSet): string[] =>
-  meters.map((meter, index) => `${index === 0 ? '' : ', '}${nameOf(meter)};r=`)
+export const rateLimitLabels = (list: MeterList): string[] =>
+  metersOf(list).map((meter, index) => `${index === 0 ? '' : ', '}${nameOf(meter)};r=`)
 
-export function rateLimit({ meters }: MeterSet, labels: readonly string[], now: number): string {
+export function rateLimit(list: MeterList, labels: readonly string[], now: number): string {
   let text = ''
-  for (let index = 0; index < meters.length; index++) {
-    const meter = meters[index] as Meter
+  let index = 0
+  for (let one: MeterList | null = list; one !== null; one = one.next) {
+    const { meter } = one
     meter.prune(now)
     const resetMs = meter.resetMs(now)
-    text += `${labels[index]}${meter.remaining(now)}`
+    text += `${labels[index++]}${meter.remaining(now)}`
     if (resetMs !== null) text += `;t=${Math.ceil(resetMs / 1000)}`
   }
   return text
@@ -45,12 +46,12 @@ export function rateLimit({ meters }: MeterSet, labels: readonly string[], now: 
  * `undefined`: never.
  */
 export function retryAfterSeconds(
-  { meters, quota }: MeterSet,
+  list: MeterList,
   refusing: Meter,
   now: number,
 ): number | undefined {
-  if (refusing === quota) return secondsOf(refusing.retryAfterMs(now))
-  const over = meters.filter((meter) => meter !== quota && meter.isOver(1, now))
+  if (refusing.isQuota) return secondsOf(refusing.retryAfterMs(now))
+  const over = metersOf(list).filter((meter) => !meter.isQuota && meter.isOver(1, now))
   return Math.max(...[...over, refusing].map((meter) => secondsOf(meter.retryAfterMs(now)) ?? 1))
 }
 

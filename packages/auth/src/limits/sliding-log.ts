@@ -11,20 +11,20 @@ const MAX_ENTRIES = 128
 export class SlidingLog {
   /** How many requests are in the window, as of the last `prune`. */
   count = 0
-  readonly #windowMs: number
-  /** The current slice: when the last of its requests came, how many they are, and when it ends. */
-  #sliceAt = 0
+  /** The current slice: how many requests it has, when it ends, and when the last of them came. */
   #sliceCount = 0
   #sliceEndsAt = -Infinity
-  /** The slices before it, oldest first, from `head` on. */
-  #times: number[] = []
-  #counts: number[] = []
-  #head = 0
-  /** When the oldest of those leaves the window. */
+  #sliceAt = 0
+  /** When the oldest of the slices before it leaves the window. */
   #oldestLeavesAt = Infinity
+  /** 0 for a quota, which has no window. */
+  readonly windowMs: number
+  /** Time and number of each slice before it, in turn, oldest first, from `head` on. */
+  #slices: number[] = []
+  #head = 0
 
   constructor(windowMs: number) {
-    this.#windowMs = windowMs
+    this.windowMs = windowMs
   }
 
   /**
@@ -40,10 +40,8 @@ export class SlidingLog {
 
   /** Drops what has left the window. */
   prune(now: number): void {
-    if (now < this.#oldestLeavesAt) {
-      if (this.#oldestLeavesAt < Infinity || this.#sliceCount === 0) return
-    } else this.#pruneSlices(now)
-    if (this.#oldestLeavesAt < Infinity || this.#sliceAt + this.#windowMs > now) return
+    if (now >= this.#oldestLeavesAt) this.#pruneSlices(now)
+    if (this.#oldestLeavesAt < Infinity || this.#sliceAt + this.windowMs > now) return
     this.count -= this.#sliceCount
     this.#sliceCount = 0
     this.#sliceEndsAt = -Infinity
@@ -52,31 +50,28 @@ export class SlidingLog {
   /** When the oldest request leaves the window; `null` without a request in it. */
   nextLeaves(): number | null {
     if (this.#oldestLeavesAt < Infinity) return this.#oldestLeavesAt
-    return this.#sliceCount === 0 ? null : this.#sliceAt + this.#windowMs
+    return this.#sliceCount === 0 ? null : this.#sliceAt + this.windowMs
   }
 
   #beginSlice(now: number, limit: number): void {
     if (this.#sliceCount > 0) {
-      this.#times.push(this.#sliceAt)
-      this.#counts.push(this.#sliceCount)
-      this.#oldestLeavesAt = (this.#times[this.#head] as number) + this.#windowMs
+      this.#slices.push(this.#sliceAt, this.#sliceCount)
+      if (this.#oldestLeavesAt === Infinity) this.#oldestLeavesAt = this.#sliceAt + this.windowMs
       this.#sliceCount = 0
     }
-    const sliceMs = this.#windowMs / MAX_ENTRIES
-    this.#sliceEndsAt = limit > MAX_ENTRIES ? (Math.floor(now / sliceMs) + 1) * sliceMs : -Infinity
+    this.#sliceEndsAt = limit > MAX_ENTRIES ? now + this.windowMs / MAX_ENTRIES : -Infinity
   }
 
   #pruneSlices(now: number): void {
-    while (this.#head < this.#times.length) {
-      if ((this.#times[this.#head] as number) + this.#windowMs > now) break
-      this.count -= this.#counts[this.#head] as number
-      this.#head++
+    while (this.#head < this.#slices.length) {
+      if ((this.#slices[this.#head] as number) + this.windowMs > now) break
+      this.count -= this.#slices[this.#head + 1] as number
+      this.#head += 2
     }
-    const oldest = this.#times[this.#head]
-    this.#oldestLeavesAt = oldest === undefined ? Infinity : oldest + this.#windowMs
-    if (this.#head < 32 || this.#head * 2 < this.#times.length) return
-    this.#times = this.#times.slice(this.#head)
-    this.#counts = this.#counts.slice(this.#head)
+    const oldest = this.#slices[this.#head]
+    this.#oldestLeavesAt = oldest === undefined ? Infinity : oldest + this.windowMs
+    if (this.#head < 64 || this.#head * 2 < this.#slices.length) return
+    this.#slices = this.#slices.slice(this.#head)
     this.#head = 0
   }
 }

@@ -1,12 +1,12 @@
 /** The requests that wait for allowances, by what they wait for. */
 import type { Meter } from './meter.ts'
-import type { MeterSet } from './meter-registry.ts'
+import { metersOf, type MeterList } from './meter-registry.ts'
 
 /** A meter: the request is over it. */
 export type Verdict = 'passed' | 'unavailable' | Meter
 
 export interface WaitingRequest {
-  readonly set: MeterSet
+  readonly list: MeterList
   /** How much the request uses of the quota. */
   readonly cost: number
   readonly until: number
@@ -46,22 +46,25 @@ export class WaitingRequests {
   needOf(meter: Meter): number {
     const requests = this.#byMeter.get(meter)
     if (requests === undefined) return 0
-    const left = new Map<MeterSet, number>()
+    const left = new Map<MeterList, number>()
     let sum = 0
-    for (const { set, cost, settle } of requests) {
+    for (const { list, cost, settle } of requests) {
       // Another limit has decided about it.
       if (settle === null) continue
-      const room = left.get(set) ?? roomBeside(set, meter)
-      if (room > 0) sum += costOf(meter, set, cost)
-      left.set(set, room - 1)
+      const room = left.get(list) ?? roomBeside(list, meter)
+      if (room > 0) sum += costOf(meter, cost)
+      left.set(list, room - 1)
     }
     return sum
   }
 }
 
-export const costOf = (meter: Meter, set: MeterSet, cost: number): number =>
-  meter === set.quota ? cost : 1
+/** What a request takes of a meter whose route costs `cost`. */
+export const costOf = (meter: Meter, cost: number): number => (meter.isQuota ? cost : 1)
 
 /** At least one: a request that waits is decided by the answer. */
-const roomBeside = ({ meters }: MeterSet, beside: Meter): number =>
-  Math.max(1, Math.min(...meters.map((meter) => (meter === beside ? Infinity : meter.room))))
+const roomBeside = (list: MeterList, beside: Meter): number =>
+  Math.max(
+    1,
+    Math.min(...metersOf(list).map((meter) => (meter === beside ? Infinity : meter.room))),
+  )

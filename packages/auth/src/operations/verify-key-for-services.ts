@@ -30,10 +30,10 @@ export function createKeyVerification(authentication: Authentication) {
   /** Takes what the request costs. @throws AuthUnavailable */
   async function exceeded({ limits }: CachedKey, cost: number): Promise<Refusal | undefined> {
     if (limits === null) return undefined
-    const verdict = await allowances.check(limits.set, cost)
+    const verdict = await allowances.check(limits, cost)
     if (verdict === 'passed') return undefined
     if (verdict === 'unavailable') throw new AuthUnavailable()
-    return verdict === limits.set.quota ? QUOTA_EXCEEDED : RATE_LIMITED
+    return verdict.isQuota ? QUOTA_EXCEEDED : RATE_LIMITED
   }
 
   return {
@@ -58,7 +58,7 @@ export function createKeyVerification(authentication: Authentication) {
       const forbidden = refusalOf(result, required, ip)
       const refusal = forbidden ?? (await exceeded(result, cost))
       if (result.usage !== null) usage?.count(result.usage, outcomeOf(refusal))
-      const remaining = result.limits && allowances.remaining(result.limits.set)
+      const remaining = result.limits && allowances.remaining(result.limits)
       const valid = refusal === undefined
       return { ...factsOf(result), valid, code: refusal?.code ?? null, remaining }
     },
