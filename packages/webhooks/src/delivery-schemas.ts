@@ -21,9 +21,10 @@ export const deliveryFilter = {
   statusCode: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
   since: Type.Optional(Time),
   until: Type.Optional(Time),
+  tenant: TenantFilter,
 }
 /** Fields of the queries for lists over all webhooks. */
-export const overAllWebhooks = { webhookId: Type.Optional(Uuid), tenant: TenantFilter }
+export const overAllWebhooks = { webhookId: Type.Optional(Uuid) }
 
 const DeliveryFilter = Type.Object({ ...paged, ...deliveryFilter }, closed)
 /**
@@ -34,7 +35,7 @@ export type DeliveryFilter = Static<typeof DeliveryFilter>
 
 const ofWebhook = { webhookId: Type.String() }
 const ListedDeliveries = Type.Object(
-  { ...DeliveryFilter.properties, ...overAllWebhooks, webhookId: Type.Optional(Type.String()) },
+  { ...DeliveryFilter.properties, webhookId: Type.Optional(Type.String()) },
   closed,
 )
 /** Attempts of one webhook's deliveries, or of all: of one `tenant` where it is given. */

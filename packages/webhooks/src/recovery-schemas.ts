@@ -1,6 +1,6 @@
 /** The input and output of recoveries. */
 import { Type, type Static } from '@sinclair/typebox'
-import { nullable } from '@svc/core/internal'
+import { nullable, TenantFilter } from '@svc/core/internal'
 import { closed, Time, Uuid } from './schema-pieces.ts'
 
 const What = Type.Unsafe<'dead' | 'failed' | 'missing'>({
@@ -64,11 +64,12 @@ const ListedRecoveries = Type.Object(
     ...ofWebhook,
     limit: Type.Optional(Type.Integer({ minimum: 1 })),
     after: Type.Optional(Uuid),
+    tenant: TenantFilter,
   },
   closed,
 )
 export const ListRecoveries = Type.Union([Type.String(), ListedRecoveries])
-/** The recoveries of a webhook. */
+/** The recoveries of a webhook; none where it is not of the `tenant` (empty: of none) that is given. */
 export type ListedRecoveries = Static<typeof ListedRecoveries>
 
 export const RecoveryId = Type.Object({ ...ofWebhook, id: Type.String() }, closed)

@@ -54,6 +54,15 @@ t.test('the log over all webhooks is filtered and paged as that of one', async (
   // The operator's event and acme's have the same id.
   t.same(webhooksOf(await list('?eventId=first')), [good, good, acme].toSorted())
   t.same(webhooksOf(await list('?eventId=first&tenant=acme')), [acme])
+  for (const [webhook, query, found] of [
+    [acme, 'tenant=acme', 1],
+    [acme, 'tenant=', 0],
+    [bad, 'tenant=', 1],
+    [bad, 'tenant=acme', 0],
+  ] as const) {
+    const { body } = await ask('GET', `/${webhook}/deliveries?${query}`)
+    t.equal(body.length, found, query)
+  }
   const [one] = all
   t.same(
     (await list(`?deliveryId=${one?.deliveryId}`)).map(({ id }) => id),
@@ -123,6 +132,8 @@ t.test('the dead letters of all webhooks are filtered as the log is', async (t) 
   }
   t.same(webhooksOf(await list('?tenant=')), [bad])
   t.same(await list(`?tenant=acme&webhookId=${bad}`), [])
+  t.equal((await ask('GET', `/${bad}/dead-letters?tenant=`)).body.length, 1)
+  t.same((await ask('GET', `/${bad}/dead-letters?tenant=acme`)).body, [])
   t.same(await list('?status=failed'), [])
   t.same(await list(`?since=${new Date(Date.now() + 60_000).toISOString()}`), [])
   t.equal((await list(`?until=${new Date(Date.now() + 60_000).toISOString()}`)).length, 2)

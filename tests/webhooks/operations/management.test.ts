@@ -163,3 +163,18 @@ t.test('a request that needs no body takes none but an empty one', async (t) => 
     })
   }
 })
+
+t.test('a tenant has at most maxWebhooksPerTenant webhooks, also of many at once', async (t) => {
+  const { app, ask } = await startHost(t, { maxWebhooksPerTenant: 2 })
+  const register = (tenant: string | null) =>
+    ask('POST', '', { url: 'https://receiver.example/', events: ['order.created'], tenant })
+  const answers = await Promise.all([1, 2, 3, 4].map(() => register('acme')))
+  t.same(answers.map(({ status }) => status).toSorted(), [201, 201, 409, 409])
+  const full = { status: 409, body: { code: 'SVC_WEBHOOKS_LIMIT_REACHED' } }
+  t.match(await register('acme'), full)
+  t.equal((await register('globex')).status, 201, 'another tenant has its own number')
+  for (let n = 0; n < 3; n++) t.equal((await register(null)).status, 201, 'the operator has none')
+  const [one] = await app.svc.webhooks.list({ tenant: 'acme' })
+  await app.svc.webhooks.delete(one!.id)
+  t.equal((await register('acme')).status, 201)
+})

@@ -29,6 +29,8 @@ t.test('dead letters of a span are counted, and delivered under their delivery i
   t.match(await finished(host, id), [{ id: answer.body.id, what: 'dead', deliveries: 3, done: 3 }])
   const one = await host.ask('GET', `/${id}/recoveries/${answer.body.id}`)
   t.match(one.body, { webhookId: id, deliveries: 3, done: 3, perSecond: null })
+  t.equal((await host.ask('GET', `/${id}/recoveries?tenant=`)).body.length, 1)
+  t.same((await host.ask('GET', `/${id}/recoveries?tenant=acme`)).body, [])
   t.same(
     (await host.app.svc.webhooks.listDeadLetters(id)).map(({ deliveryId }) => deliveryId),
     [first?.deliveryId],

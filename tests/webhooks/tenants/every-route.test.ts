@@ -205,6 +205,8 @@ t.test('a key with a tenant manages the webhooks of its tenant', async (t) => {
   t.strictSame(payloadsOf(await ofOperator.waitFor(3)), [1, 2, 3])
   t.strictSame(payloadsOf(await receiver.waitFor(1)), [1])
 
+  const inside = await ask(key, 'PATCH', `/${id}`, { url: 'http://10.0.0.1/' })
+  t.match(inside, { status: 400, body: /SVC_WEBHOOKS_URL_REFUSED/ }, 'no network but those opened')
   const transform = await ask(key, 'PATCH', `/${id}`, { transform: 'slack' })
   t.match(transform, { status: 403, body: /SVC_WEBHOOKS_TRANSFORM_NOT_ALLOWED/ })
   t.equal((await ask(key, 'DELETE', `/${id}`)).status, 204)

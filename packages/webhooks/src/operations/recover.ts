@@ -3,6 +3,8 @@ import {
   deleteRecovery,
   isUuid,
   listRecoveries,
+  narrowedReach,
+  reaches,
   type RecoveryRequest,
   type Core,
   type Db,
@@ -33,11 +35,14 @@ const COUNTED_WITHIN_MS = 120_000
 
 export function createRecoveryOperations(core: Core, logDays: number): RecoveryOperations {
   async function recoveriesOf(
-    { webhookId, ...page }: ListedRecoveries & { id?: string },
+    { webhookId, tenant, ...page }: ListedRecoveries & { id?: string },
     { reach }: Caller,
   ): Promise<WebhookRecovery[]> {
     assertUuid(webhookId)
-    const { id: group } = existing(webhookId, await findWebhook(core.requestDb, webhookId, reach))
+    const webhook = existing(webhookId, await findWebhook(core.requestDb, webhookId, reach))
+    const narrowed = narrowedReach(reach, tenant)
+    if (narrowed === undefined || !reaches(narrowed, webhook.tenant)) return []
+    const group = webhook.id
     return (await listRecoveries(core.requestDb, QUEUE, { group, ...page })).map(shown)
   }
 

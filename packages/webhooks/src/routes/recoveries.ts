@@ -1,10 +1,13 @@
 import { Type } from '@sinclair/typebox'
-import { errorResponses, page, pageQuery } from '@svc/core/internal'
+import { errorResponses, page, pageQuery, TenantFilter } from '@svc/core/internal'
 import { callerOf } from '../operations/caller.ts'
 import type { RecoveryOperations } from '../operations/recover.ts'
 import { RecoverBody, RecoverResult, WebhookRecovery } from '../recovery-schemas.ts'
 import { config, Params, tags, type Api } from './management.ts'
 
+const Query = Type.Composite([pageQuery(100), Type.Object({ tenant: TenantFilter })], {
+  additionalProperties: false,
+})
 const RecoveryParams = Type.Object({ ...Params.properties, recoveryId: Type.String() })
 
 export function recoveryRoutes(api: Api, recoveries: RecoveryOperations): void {
@@ -35,14 +38,13 @@ export function recoveryRoutes(api: Api, recoveries: RecoveryOperations): void {
         tags,
         summary: 'List its recoveries, newest first, and how far they are',
         params: Params,
-        querystring: pageQuery(100),
+        querystring: Query,
         response: { 200: Type.Array(WebhookRecovery), ...errorResponses },
       },
     },
     async (request, reply) => {
-      const { limit, after } = request.query
-      const { id: webhookId } = request.params
-      const input = { webhookId, limit: limit + 1, ...(after && { after }) }
+      const { limit } = request.query
+      const input = { ...request.query, webhookId: request.params.id, limit: limit + 1 }
       return page(request, reply, await recoveries.list(input, callerOf(request)), limit)
     },
   )

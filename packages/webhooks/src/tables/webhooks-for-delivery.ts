@@ -7,6 +7,8 @@ export interface WebhookForDelivery {
   id: string
   url: string
   active: boolean
+  /** It has no tenant, and gets the events of all. */
+  isOperators: boolean
   secret: string
   /** The secret before the last rotation, while deliveries are signed with it as well. */
   previousSecret: string | null
@@ -22,7 +24,7 @@ export interface WebhookForDelivery {
 }
 
 const selectWhere = (condition: string): string =>
-  `select id, url, active, secret,
+  `select id, url, active, tenant is null as "isOperators", secret,
           case when previous_secret_expires_at > now() then previous_secret end as "previousSecret",
           headers::text as headers, timeout_ms as "timeoutMs", transform, retry::text as retry,
           failing_since is not null as "isFailing",

@@ -112,11 +112,13 @@ t.test('a thousand filters are decided as an event is published', async (t) => {
   await until(recipients, (rows) => rows.length === 0)
 })
 
-t.test('a webhook of the operator gets the tenant of an event', async (t) => {
+t.test('webhooks of the operator alone are sent the tenant of an event', async (t) => {
   const { app, ask, register } = await startHost(t)
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
+  const [receiver, ofAcme] = [await openReceiver(), await openReceiver()]
+  t.teardown(() => Promise.all([receiver.close(), ofAcme.close()]))
   const { id } = await register(receiver.url, ['order.created'])
+  const events = ['order.created']
+  await app.svc.webhooks.register({ url: ofAcme.url, events, tenant: 'acme' })
   await app.svc.events.publish('order.created', { total: 1 }, { id: 'x', tenant: 'acme' })
   await app.svc.events.publish('order.created', { total: 2 }, { id: 'x' })
   const requests = await receiver.waitFor(2)
@@ -125,6 +127,9 @@ t.test('a webhook of the operator gets the tenant of an event', async (t) => {
   )
   t.strictSame(tenants.get(1), 'acme')
   t.strictSame(tenants.get(2), undefined)
+  const [request] = await ofAcme.waitFor(1)
+  t.equal(request?.body.payload.total, 1)
+  t.notOk('x-svc-tenant' in request!.headers)
   const attempts = await until(
     () => ask('GET', `/${id}/deliveries`),
     ({ body }) => body.length === 2,

@@ -100,7 +100,8 @@ async function send(
   { body, headers: ownHeaders, contentType }: DeliveryRequest,
   signal: AbortSignal,
 ): Promise<AnswerOutcome<AttemptRecord>> {
-  const { event, deliveryId, attempt, tenant, traceContext = null } = delivery
+  const { event, deliveryId, attempt, traceContext = null } = delivery
+  const tenant = webhook.isOperators ? delivery.tenant : null
   const attemptedAt = new Date()
   const startedMs = performance.now()
   const { secret, previousSecret, timeoutMs } = webhook

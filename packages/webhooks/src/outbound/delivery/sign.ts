@@ -8,7 +8,7 @@ export interface Message {
   deliveryId: string
   /** 1, 2, … over all attempts of one delivery. */
   attempt: number
-  /** The tenant of the event; the receiver serves them all. */
+  /** The tenant of the event, where the receiver gets the events of all tenants. */
   tenant?: string | null | undefined
   body: Buffer
 }
