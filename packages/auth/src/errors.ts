@@ -137,7 +137,7 @@ export const NotGrantable = createError<[string]>(
 /** The key was rotated already: only its successor can be rotated, or end later. */
 export const AlreadyRotated = createError<[string]>(
   'SVC_AUTH_ALREADY_ROTATED',
-  'the key was rotated already and ends with its overlap: take its successor, %s',
+  'the key was rotated already and ends with its overlap: take its successor, %s, or revoke that first',
   409,
 )
 

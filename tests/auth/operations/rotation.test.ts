@@ -81,6 +81,30 @@ t.test('a key is rotated once, and not when it has ended', async (t) => {
   }
 })
 
+t.test('a key whose successor was revoked is rotated again, and ends no later', async (t) => {
+  const { app, ask, makeKey } = await startHost(t, { after })
+  const until = '2999-01-01T00:00:00.000Z'
+  const { id, key } = await makeKey({ expiresAt: until, limits: [{ limit: 3, perSeconds: 60 }] })
+  const rotate = (overlapSeconds: number) =>
+    ask('POST', `/_auth/keys/${id}/rotate`, { body: { overlapSeconds } })
+  const { body: lost } = await rotate(3600)
+  const { expiresAt } = (await ask('GET', `/_auth/keys/${id}`)).body
+  t.equal((await rotate(3600)).status, 409)
+  t.equal((await ask('DELETE', `/_auth/keys/${lost.id}`)).status, 204)
+  t.equal((await ask('POST', '/_auth/me/rotate', { key })).status, 409, 'it cannot itself')
+
+  const { status, body } = await rotate(86_400)
+  t.match({ status, body }, { status: 201, body: { replaces: id, expiresAt: until } })
+  t.match((await ask('GET', `/_auth/keys/${id}`)).body, { expiresAt, replacedBy: body.id })
+  const used = [key, lost.key, body.key, key]
+  const statuses = []
+  for (const one of used) statuses.push((await ask('GET', '/me', { key: one })).status)
+  t.same(statuses, [200, 401, 200, 429], 'they share their limits')
+  t.equal((await rotate(60)).status, 409)
+  const rotations = await app.svc.audit.list({ target: id, action: 'key.rotate' })
+  t.equal(rotations.length, 2)
+})
+
 t.test('a key rotates itself, whatever its scopes are', async (t) => {
   const { ask, makeKey } = await startHost(t, { after })
   const { id, key } = await makeKey({ scopes: [] })

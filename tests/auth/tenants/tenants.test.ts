@@ -75,6 +75,15 @@ t.test('the operator filters lists by tenant, and by none', async (t) => {
   t.same(await keysOf('?tenant=nobody'), [])
   t.same(await usersOf('?tenant=globex'), [globex.userId])
   t.same(await usersOf('?tenant='), [none.userId])
+
+  const keysOfAcme = async (query: string, key?: string) =>
+    (await ask('GET', `/_auth/users/${acme.userId}/keys${query}`, key ? { key } : {})).body.length
+  t.same(await keysOfAcme('?tenant=acme'), 1)
+  t.same(await keysOfAcme('?tenant='), 0)
+  t.same(await keysOfAcme('?tenant=globex'), 0)
+  const own = await keyOf(host, 'acme', ['auth:manage'])
+  t.same(await keysOfAcme('?tenant=acme', own.key), 1)
+  t.same(await keysOfAcme('?tenant=globex', own.key), 0)
 })
 
 t.test('a key with a tenant lists and creates only rows of its tenant', async (t) => {

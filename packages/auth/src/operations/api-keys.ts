@@ -1,6 +1,6 @@
 /** The operations on keys. `key-values.ts` has their common code for the fields of a key. */
 import { ForeignTenant } from '@svc/core'
-import { isUuid, narrowedReach, uuidv7, type Db } from '@svc/core/internal'
+import { EVERYWHERE, isUuid, narrowedReach, uuidv7, type Db } from '@svc/core/internal'
 import { AlreadyRotated, KeyLimitReached, KeyNotFound, UserNotFound } from '../errors.ts'
 import { DEFAULT_OVERLAP_SECONDS, type KeyFields } from '../key-fields.ts'
 import { generateKey, hashOf, prefixOf } from '../key-format.ts'
@@ -83,11 +83,11 @@ export function createApiKeyOperations(context: OperationContext) {
       const user = await userOf(tx, id, call)
       const { key: locked, hash, isExpired } = await lockedKey(tx, id, call)
       if (isExpired || !user) throw new KeyNotFound()
-      if (locked.replacedBy !== null) throw new AlreadyRotated(locked.replacedBy)
+      // A rotated key ends with its overlap; its successor kept the end that it had.
+      const { expiresAt } = (await revokedSuccessor(tx, locked, isOwn)) ?? locked
       // The answer has the text of the new key, which can do all that the old one can.
       const grantor = isOwn ? undefined : await grantorOf(tx, call)
-      if (grantor) assertMayGrant(names, grantor, locked)
-      const { expiresAt } = fieldsOf(locked)
+      if (grantor) assertMayGrant(names, grantor, { ...locked, expiresAt })
       const carried = { ...fieldsOf(locked), expiresAt: earlier(expiresAt, latestExpiry()) }
       const former = locked.replaces && (await endApiKey(tx, locked.replaces))
       if (former) await record(tx, call, endOf(former))
@@ -109,6 +109,23 @@ export function createApiKeyOperations(context: OperationContext) {
     const details = { keyId: old.id, replacedBy: made.row.id, ...performedBy(call) }
     log.info(details, 'key rotated')
     return shownOnce(made.row, made.key)
+  }
+
+  /**
+   * Where the answer of a rotation was lost, nobody has the text of the successor: once that is
+   * revoked, others can rotate the key again. It cannot do so itself: it would outlive its overlap.
+   *
+   * @throws AlreadyRotated
+   */
+  async function revokedSuccessor(
+    tx: Db,
+    { replacedBy }: ApiKey,
+    isOwn: boolean,
+  ): Promise<ApiKey | undefined> {
+    if (replacedBy === null) return undefined
+    const successor = await findApiKey(tx, replacedBy, EVERYWHERE)
+    if (isOwn || successor?.revokedAt === null) throw new AlreadyRotated(replacedBy)
+    return successor
   }
 
   /** The row of the user is locked before that of the key, as by a deletion of the user. */
@@ -148,16 +165,13 @@ export function createApiKeyOperations(context: OperationContext) {
     /** `of`: the id of a user, who must exist, or a filter. */
     async listApiKeys(
       of: string | KeyFilter,
-      page: Page = {},
+      page: Page & Pick<KeyFilter, 'tenant'> = {},
       call: OperationCall = {},
     ): Promise<ApiKey[]> {
       const reach = reachOfCall(call)
-      if (typeof of === 'string') {
-        if (!isUuid(of) || !(await findUser(pool, of, reach))) throw new UserNotFound()
-        await writeLastUsed()
-        return listApiKeys(pool, reach, { ...page, userId: of })
-      }
-      const { tenant, ...filter } = of
+      const isOfUser = typeof of === 'string'
+      if (isOfUser && !(isUuid(of) && (await findUser(pool, of, reach)))) throw new UserNotFound()
+      const { tenant, ...filter } = isOfUser ? { ...page, userId: of } : of
       const narrowed = narrowedReach(reach, tenant)
       const isNobody = filter.userId !== undefined && !isUuid(filter.userId)
       if (narrowed === undefined || isNobody) return []

@@ -11,11 +11,15 @@ import {
   KeyChangesBody,
   keyFilter,
   RotationBody,
+  tenantFilter,
 } from '../schemas.ts'
 import { config } from './config.ts'
 
 const Id = Type.Object({ id: Type.String() })
 const UserId = Type.Object({ userId: Type.String() })
+const QueryOfOne = Type.Composite([pageQuery(1000), Type.Object(tenantFilter)], {
+  additionalProperties: false,
+})
 const Query = Type.Composite([pageQuery(1000), Type.Object(keyFilter)], {
   additionalProperties: false,
 })
@@ -54,7 +58,7 @@ export function apiKeyRoutes(app: FastifyInstance, operations: Operations): void
         summary: 'List the keys of a user, newest first',
         tags: ['auth'],
         params: UserId,
-        querystring: pageQuery(1000),
+        querystring: QueryOfOne,
         response: { 200: Type.Array(ApiKey), '4xx': ErrorBody, '5xx': ErrorBody },
       },
     },
