@@ -298,12 +298,13 @@ create table svc."__svc.targets" (
   target uuid not null,
   tenant text collate "C" default ''::text not null,
   filter jsonb,
+  version uuid default gen_random_uuid() not null,
   constraint "__svc.targets_pkey" PRIMARY KEY (subscription, event_name, target)
 );
 CREATE INDEX "__svc.targets_target_idx" ON svc."__svc.targets" USING btree (target);
 CREATE INDEX targets_by_tenant ON svc."__svc.targets" USING btree (subscription, event_name, tenant, target) WHERE (filter IS NULL);
 CREATE INDEX targets_with_filter ON svc."__svc.targets" USING btree (event_name, tenant) WHERE (filter IS NOT NULL);
-CREATE TRIGGER note_filter_change AFTER INSERT OR DELETE OR UPDATE ON svc."__svc.targets" FOR EACH ROW EXECUTE FUNCTION svc."__svc.note_filter_change"();
+CREATE TRIGGER note_filter_change AFTER INSERT OR DELETE OR UPDATE OF subscription, event_name, target, tenant, filter ON svc."__svc.targets" FOR EACH ROW EXECUTE FUNCTION svc."__svc.note_filter_change"();
 
 create table svc."__svc.webhooks.deleted_webhooks" (
   id uuid not null,
@@ -422,6 +423,8 @@ create table svc."__svc.webhooks.registrations" (
 );
 CREATE INDEX "__svc.webhooks.registrations_tenant_id_idx" ON svc."__svc.webhooks.registrations" USING btree (tenant, id) WHERE (tenant IS NOT NULL);
 CREATE INDEX failing_webhooks ON svc."__svc.webhooks.registrations" USING btree (id) WHERE ((failing_since IS NOT NULL) OR (disabled_reason = 'failing'::text));
+CREATE TRIGGER raise_version AFTER UPDATE ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((((((((((((((old.url IS DISTINCT FROM new.url) OR (old.active IS DISTINCT FROM new.active)) OR (old.secret IS DISTINCT FROM new.secret)) OR (old.previous_secret IS DISTINCT FROM new.previous_secret)) OR (old.previous_secret_expires_at IS DISTINCT FROM new.previous_secret_expires_at)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.timeout_ms IS DISTINCT FROM new.timeout_ms)) OR (old.transform IS DISTINCT FROM new.transform)) OR (old.retry IS DISTINCT FROM new.retry)) OR (old.rate_limit IS DISTINCT FROM new.rate_limit)) OR (old.max_in_flight IS DISTINCT FROM new.max_in_flight)) OR (old.ordered IS DISTINCT FROM new.ordered)) OR ((old.failing_since IS NULL) IS DISTINCT FROM (new.failing_since IS NULL)))) EXECUTE FUNCTION svc."__svc.webhooks.raise_version"();
+CREATE TRIGGER raise_version_of_deleted AFTER DELETE ON svc."__svc.webhooks.registrations" FOR EACH ROW EXECUTE FUNCTION svc."__svc.webhooks.raise_version"();
 
 create table svc."__svc.webhooks.stats" (
   period text collate "C" not null,
@@ -1334,30 +1337,30 @@ begin
   with recipient as (
     -- An event that existed is wanted only by subscriptions that ask for replays.
     select given.n, given.name, given.id, wants.queue, target.target::text as group_id,
-           gen_random_uuid() as job_id
+           target.version, gen_random_uuid() as job_id
       from unnest(event_names, event_ids, tenants) with ordinality as given (name, id, tenant, n)
       join svc."__svc.subscriptions" as wants
         on wants.event_name = given.name
        and (given.n = any(created) or not wants.idempotent and deduplication_keys is null)
       left join lateral (
         -- '' for recipients without a tenant.
-        select target from svc."__svc.targets"
+        select target, version from svc."__svc.targets"
          where wants.targeted and subscription = wants.subscription
            and filter is null and event_name = given.name and tenant = ''
         union all
-        select target from svc."__svc.targets"
+        select target, version from svc."__svc.targets"
          where wants.targeted and subscription = wants.subscription
            and filter is null and event_name = given.name and tenant = given.tenant
         union all
-        select target from svc."__svc.targets"
+        select target, version from svc."__svc.targets"
          where wants.targeted and subscription = wants.subscription
            and filter is null and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
         union all
-        select target from svc."__svc.targets"
+        select target, version from svc."__svc.targets"
          where wants.targeted and subscription = wants.subscription
            and filter is null and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
         union all
-        select target from unnest(matched_events, matched_subscriptions, matched_targets)
+        select target, null from unnest(matched_events, matched_subscriptions, matched_targets)
                              as matched (n, subscription, target)
          where matched.n = given.n and matched.subscription = wants.subscription
       ) as target on true
@@ -1410,7 +1413,8 @@ begin
            'restricted', coalesce(json_agg(json_build_object('queue', queue, 'group', group_id))
                            filter (where is_restricted), '[]'),
            'claimed', coalesce(json_agg(json_build_object(
-                        'id', job_id, 'queue', queue, 'group', group_id, 'event', n))
+                        'id', job_id, 'queue', queue, 'group', group_id, 'version', version,
+                        'event', n))
                         filter (where is_claimed), '[]'),
            'publishedAt', extract(epoch from now())::float8 * 1000,
            'startedOn', now()::text,
@@ -1514,6 +1518,16 @@ CREATE OR REPLACE FUNCTION svc."__svc.webhooks.published_id"(event_id text)
  IMMUTABLE PARALLEL SAFE
 AS $function$
   select substr(event_id, strpos(event_id, E'\x1f') + 1)
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.webhooks.raise_version"()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update svc."__svc.targets" set version = gen_random_uuid() where target = old.id;
+  return null;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION svc_jobs.create_queue(queue_name text, options jsonb)

@@ -1,6 +1,6 @@
 -- A publish as 007 has it, which also stores the trace context of events and lets jobs of restricted
--- groups wait for what restricts them. Processes of an older version call the function of 007, which
--- has one parameter fewer.
+-- groups wait for what restricts them, and returns the versions of recipients (see 073). Processes of
+-- an older version call the function of 007, which has one parameter fewer.
 --
 -- "or replace": some databases have it already, from a 007 that was never released.
 create or replace function svc."__svc.publish"(
@@ -89,30 +89,30 @@ begin
   with recipient as (
     -- An event that existed is wanted only by subscriptions that ask for replays.
     select given.n, given.name, given.id, wants.queue, target.target::text as group_id,
-           gen_random_uuid() as job_id
+           target.version, gen_random_uuid() as job_id
       from unnest(event_names, event_ids, tenants) with ordinality as given (name, id, tenant, n)
       join svc."__svc.subscriptions" as wants
         on wants.event_name = given.name
        and (given.n = any(created) or not wants.idempotent and deduplication_keys is null)
       left join lateral (
         -- '' for recipients without a tenant.
-        select target from svc."__svc.targets"
+        select target, version from svc."__svc.targets"
          where wants.targeted and subscription = wants.subscription
            and filter is null and event_name = given.name and tenant = ''
         union all
-        select target from svc."__svc.targets"
+        select target, version from svc."__svc.targets"
          where wants.targeted and subscription = wants.subscription
            and filter is null and event_name = given.name and tenant = given.tenant
         union all
-        select target from svc."__svc.targets"
+        select target, version from svc."__svc.targets"
          where wants.targeted and subscription = wants.subscription
            and filter is null and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
         union all
-        select target from svc."__svc.targets"
+        select target, version from svc."__svc.targets"
          where wants.targeted and subscription = wants.subscription
            and filter is null and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
         union all
-        select target from unnest(matched_events, matched_subscriptions, matched_targets)
+        select target, null from unnest(matched_events, matched_subscriptions, matched_targets)
                              as matched (n, subscription, target)
          where matched.n = given.n and matched.subscription = wants.subscription
       ) as target on true
@@ -165,7 +165,8 @@ begin
            'restricted', coalesce(json_agg(json_build_object('queue', queue, 'group', group_id))
                            filter (where is_restricted), '[]'),
            'claimed', coalesce(json_agg(json_build_object(
-                        'id', job_id, 'queue', queue, 'group', group_id, 'event', n))
+                        'id', job_id, 'queue', queue, 'group', group_id, 'version', version,
+                        'event', n))
                         filter (where is_claimed), '[]'),
            'publishedAt', extract(epoch from now())::float8 * 1000,
            'startedOn', now()::text,

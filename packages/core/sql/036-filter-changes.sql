@@ -32,5 +32,6 @@ end
 $$;
 
 -- A trigger, since hosts of an older version change recipients too.
-create trigger note_filter_change after insert or update or delete on svc."__svc.targets"
-  for each row execute function svc."__svc.note_filter_change"();
+create trigger note_filter_change
+  after insert or delete or update of subscription, event_name, target, tenant, filter
+  on svc."__svc.targets" for each row execute function svc."__svc.note_filter_change"();

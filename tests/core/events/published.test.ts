@@ -20,6 +20,7 @@ const written = (some: Partial<Written>): Written => ({
   queues: [],
   restricted: [],
   claimed: [],
+  askedAt: 5,
   publishedAt: 1_000,
   startedOn: '1970-01-01 00:00:01+00',
   transactionId: '7',
@@ -48,9 +49,9 @@ t.test('claimed jobs are grouped by queue, and have their event', async (t) => {
     written({
       created: [1, 2],
       claimed: [
-        { id: 'job 1', queue: 'deliveries', group: 'webhook', event: 2 },
-        { id: 'job 2', queue: 'mail', group: null, event: 1 },
-        { id: 'job 3', queue: 'deliveries', group: 'other', event: 1 },
+        { id: 'job 1', queue: 'deliveries', group: 'webhook', version: 'v1', event: 2 },
+        { id: 'job 2', queue: 'mail', group: null, version: null, event: 1 },
+        { id: 'job 3', queue: 'deliveries', group: 'other', version: null, event: 1 },
       ],
     }),
     events,
@@ -70,6 +71,7 @@ t.test('claimed jobs are grouped by queue, and have their event', async (t) => {
     isLastAttempt: false,
     group: 'webhook',
     startedOn: '1970-01-01 00:00:01+00',
+    recipient: { version: 'v1', askedAt: 5 },
     published: { payload: '{"id":"b"}', publishedAt: new Date(1_000), traceContext: '00-1-2-01' },
   })
   const [mail] = claimed.get('mail') ?? []
@@ -77,7 +79,7 @@ t.test('claimed jobs are grouped by queue, and have their event', async (t) => {
 })
 
 t.test('a first attempt is the last where a queue allows one attempt', async (t) => {
-  const claimed = [{ id: 'job', queue: 'mail', group: null, event: 1 }]
+  const claimed = [{ id: 'job', queue: 'mail', group: null, version: null, event: 1 }]
   const published = publishedFrom(written({ created: [1], claimed }), [event('a')], {
     ...retry,
     maxAttempts: 1,

@@ -41,7 +41,7 @@ export class JobHandover {
     for (const one of published) {
       this.#undecided.found(one.undecided)
       for (const [queue, jobs] of one.claimed) {
-        claimed.set(queue, [...(claimed.get(queue) ?? []), ...jobs])
+        claimed.set(queue, [...(claimed.get(queue) ?? []), ...jobs.map(withUnknownRecipient)])
       }
     }
     for (const [queue, jobs] of claimed) this.#workers.beginExisting(queue, jobs)
@@ -54,3 +54,6 @@ export class JobHandover {
     for (const [queue, groups] of restricted) this.#workers.restrictedReady(queue, groups)
   }
 }
+
+/** What was true when the statement ran may have changed before the commit: a webhook was paused. */
+const withUnknownRecipient = ({ recipient: _, ...job }: Job): Job => job

@@ -29,6 +29,8 @@ export interface ClaimedJob {
   id: string
   queue: string
   group: string | null
+  /** See {@link RecipientVersion}; `null` of what is no recipient, or has a filter. */
+  version: string | null
   /** Which of the events, from 1. */
   event: number
 }
@@ -44,6 +46,8 @@ export interface Written {
   restricted: { queue: string; group: string }[]
   /** Jobs that this process has claimed. */
   claimed: ClaimedJob[]
+  /** Before the statement was sent, by the monotonic clock. */
+  askedAt: number
   /** The transaction's time in milliseconds since 1970: `published_at` of the events. */
   publishedAt: number
   /** The same as text of Postgres: `started_on` of the claimed jobs. */
@@ -94,6 +98,7 @@ const NOTHING: Written = {
   queues: [],
   restricted: [],
   claimed: [],
+  askedAt: 0,
   publishedAt: 0,
   startedOn: '',
   transactionId: '',
@@ -119,6 +124,7 @@ async function callPublish(
   { events, retry, offer = NO_OFFER, keys, inserted }: ToWrite,
   matched: MatchedRecipient[] | null,
 ): Promise<Written | { hasFilters: true }> {
+  const askedAt = performance.now()
   const { rows } = await db.query(inserted ? publishWith(inserted.call) : PUBLISH, [
     events.map(({ name }) => name),
     events.map(({ id }) => id),
@@ -140,7 +146,10 @@ async function callPublish(
     events.some(({ traceContext }) => traceContext) ? events.map(traceContextOf) : null,
     ...(inserted?.values ?? []),
   ])
-  return JSON.parse((rows[0] as { written: string }).written) as Written | { hasFilters: true }
+  const written = JSON.parse((rows[0] as { written: string }).written) as
+    | Omit<Written, 'askedAt'>
+    | { hasFilters: true }
+  return { ...written, askedAt }
 }
 
 const traceContextOf = ({ traceContext }: EventRow): string | null => traceContext ?? null

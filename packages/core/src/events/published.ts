@@ -80,9 +80,9 @@ function claimedJobsOf(written: Written, events: EventRow[], retry: RetrySetting
 }
 
 function jobOf(
-  { id, group }: ClaimedJob,
+  { id, group, version }: ClaimedJob,
   event: EventRow,
-  { publishedAt, startedOn }: Written,
+  { publishedAt, startedOn, askedAt }: Written,
   { maxAttempts }: RetrySettings,
 ): Job<FanOutJob> {
   const at = new Date(publishedAt)
@@ -106,5 +106,6 @@ function jobOf(
       publishedAt: at,
       traceContext: event.traceContext ?? null,
     },
+    ...(version === null ? {} : { recipient: { version, askedAt } }),
   }
 }

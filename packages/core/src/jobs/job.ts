@@ -22,8 +22,20 @@ export interface Job<Data = unknown> {
   grant?: Grant
   /** The event of the job, where this process has just published it: it need not be read. */
   published?: { payload: string; publishedAt: Date; traceContext: string | null }
+  /** What that publish has found of its recipient, unless its transaction may have begun long ago. */
+  recipient?: RecipientVersion
   /** The trace context of the attempt that is made now, where it has one. */
   traceContext?: string | null
+}
+
+/**
+ * Which version of a recipient a publish has found. It changes with all that a worker reads of the
+ * recipient, in the same transaction.
+ */
+export interface RecipientVersion {
+  version: string
+  /** Before the publish was sent, by the monotonic clock. */
+  askedAt: number
 }
 
 /** The right of a restricted group's job to one attempt. */

@@ -11,6 +11,11 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   concurrency: number
   /** Seconds that attempts have to end when the process closes. @default 10 */
   drainSeconds?: number
+  /**
+   * Whether completed jobs may wait some milliseconds for others, so that one statement settles them. A
+   * kill of the process repeats these attempts.
+   */
+  settlesTogether?: boolean
   /** Reads what a batch of jobs needs, in one round trip. */
   prepare(db: Db, jobs: Job<Data>[]): Promise<(job: Job<Data>) => Prepared>
   /** One attempt. An attempt that throws has failed. */

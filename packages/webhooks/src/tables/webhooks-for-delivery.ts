@@ -2,7 +2,10 @@ import type { Db } from '@svc/core'
 import type { SettingsInput } from '../settings-schemas.ts'
 import { parsed, type StoredRow } from './webhook-row.ts'
 
-/** The fields of a webhook that a delivery needs. */
+/**
+ * The fields of a webhook that a delivery needs. A change of any of them raises the version of the
+ * webhook: sql/081-webhook-versions.sql names their columns.
+ */
 export interface WebhookForDelivery {
   id: string
   url: string

@@ -7,13 +7,17 @@ const performed = (id: string) => ({ job: { id }, outcome: { kind: 'completed' }
 const away = () => Object.assign(new Error('gone'), { code: '57P01' })
 
 /** Settles into `settled`, unless `refuse` says why not. */
-function makeBuffer(refuse: (ids: string[]) => Error | undefined = () => undefined) {
+function makeBuffer(
+  refuse: (ids: string[]) => Error | undefined = () => undefined,
+  { mayWait = (_id: string): boolean => false, togetherMs = 1 } = {},
+) {
   const settled: string[] = []
   const batches: number[] = []
   const errors: string[] = []
   const forgotten: string[] = []
-  const buffer = new OutcomeBuffer({
-    async settle(batch) {
+  const parts = {
+    mayWait: ({ job }: JobOutcome) => mayWait(job.id),
+    async settle(batch: JobOutcome[]) {
       const ids = batch.map(({ job }) => job.id)
       const error = refuse(ids)
       if (error) throw error
@@ -21,9 +25,10 @@ function makeBuffer(refuse: (ids: string[]) => Error | undefined = () => undefin
       settled.push(...ids)
     },
     settled() {},
-    forget: (jobs) => void forgotten.push(...jobs.map(({ id }) => id)),
-    log: { error: (_details, message) => void errors.push(message) },
-  })
+    forget: (jobs: JobOutcome['job'][]) => void forgotten.push(...jobs.map(({ id }) => id)),
+    log: { error: (_details: object, message: string) => void errors.push(message) },
+  }
+  const buffer = new OutcomeBuffer(parts, togetherMs)
   return { buffer, settled, batches, errors, forgotten }
 }
 
@@ -34,6 +39,42 @@ t.test('outcomes of the same moment are settled together, up to 200', async (t) 
   t.equal(settled.length, 450)
   t.equal(forgotten.length, 450)
   t.strictSame(batches, [200, 200, 50])
+})
+
+const LONG_MS = 3600_000
+
+t.test('outcomes that may wait are settled together when there are eight', async (t) => {
+  const { buffer, batches } = makeBuffer(undefined, { mayWait: () => true, togetherMs: LONG_MS })
+  for (let i = 0; i < 7; i++) {
+    buffer.add(performed(String(i)))
+    await new Promise(setImmediate)
+  }
+  t.strictSame(batches, [])
+  buffer.add(performed('7'))
+  await until(() => buffer.size === 0)
+  t.strictSame(batches, [8])
+})
+
+t.test('fewer outcomes wait for a moment only, and not while the host closes', async (t) => {
+  const short = makeBuffer(undefined, { mayWait: () => true, togetherMs: 1 })
+  short.buffer.add(performed('a'))
+  await until(() => short.settled.length === 1)
+
+  const long = makeBuffer(undefined, { mayWait: () => true, togetherMs: LONG_MS })
+  long.buffer.add(performed('a'))
+  await new Promise(setImmediate)
+  await long.buffer.close()
+  t.strictSame(long.settled, ['a'])
+})
+
+t.test('an outcome that may not wait is settled at once, with those that wait', async (t) => {
+  const mayWait = (id: string) => id !== 'failed'
+  const { buffer, batches } = makeBuffer(undefined, { mayWait, togetherMs: LONG_MS })
+  buffer.add(performed('a'))
+  await new Promise(setImmediate)
+  buffer.add(performed('failed'))
+  await until(() => buffer.size === 0)
+  t.strictSame(batches, [2])
 })
 
 t.test('an outcome that is added just as the last batch ends is settled too', async (t) => {

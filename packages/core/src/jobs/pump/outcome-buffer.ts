@@ -1,5 +1,6 @@
 /**
- * Settles outcomes in batches, one batch at a time. Without a database connection outcomes wait and
+ * Settles outcomes in batches, one batch at a time. Those that may wait are settled together: at
+ * ordinary rates that saves most of the cost of a settlement. Without a database connection outcomes wait and
  * are tried again with back-off: none is dropped. Where one outcome makes its batch fail, the others
  * are settled without it; it is tried a few times more and then left until its job's lease expires.
  */
@@ -11,6 +12,8 @@ import type { JobOutcome } from '../worker.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
 
 interface Parts {
+  /** Whether the outcome may wait for others, so that one statement settles them. */
+  mayWait(outcome: JobOutcome): boolean
   settle(batch: JobOutcome[]): Promise<unknown>
   /** Called after each batch. */
   settled(): void
@@ -20,6 +23,12 @@ interface Parts {
 }
 
 const BATCH = 200
+/**
+ * How many outcomes are waited for, and for how long. After a kill of the process, these attempts are
+ * made again.
+ */
+const TOGETHER = 8
+const TOGETHER_MS = 50
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
 const TRIES_OF_ONE = 5
@@ -27,14 +36,17 @@ const TRIES_WHEN_CLOSING = 4
 
 export class OutcomeBuffer {
   #parts: Parts
+  #togetherMs: number
   #waiting: JobOutcome[] = []
   #tries = new WeakMap<JobOutcome, number>()
   #working: Promise<void> | undefined
+  #others = new WakeableSleep()
   #pause = new WakeableSleep()
   #closing = false
 
-  constructor(parts: Parts) {
+  constructor(parts: Parts, togetherMs = TOGETHER_MS) {
     this.#parts = parts
+    this.#togetherMs = togetherMs
   }
 
   get size(): number {
@@ -43,12 +55,14 @@ export class OutcomeBuffer {
 
   add(jobOutcome: JobOutcome): void {
     this.#waiting.push(jobOutcome)
+    if (!this.#waitsForOthers()) this.#others.wake()
     this.#working ??= this.#work()
   }
 
   /** Until all is settled, or several tries in a row have failed. */
   async close(): Promise<void> {
     this.#closing = true
+    this.#others.wake()
     this.#pause.wake()
     await this.#working
   }
@@ -59,6 +73,7 @@ export class OutcomeBuffer {
       while (this.#waiting.length > 0) {
         // Outcomes of the same moment share a transaction.
         await setImmediate()
+        if (this.#waitsForOthers()) await this.#others.sleep(this.#togetherMs)
         const error = await this.#settleSome(this.#waiting.splice(0, BATCH))
         this.#parts.settled()
         if (!error) {
@@ -78,6 +93,11 @@ export class OutcomeBuffer {
       // Reset in the same step as the last check of the buffer: the next `add` starts a new flush.
       this.#working = undefined
     }
+  }
+
+  #waitsForOthers(): boolean {
+    if (this.#closing || this.#waiting.length >= TOGETHER) return false
+    return this.#waiting.every((one) => this.#parts.mayWait(one))
   }
 
   /** Returns why some of them wait again. */

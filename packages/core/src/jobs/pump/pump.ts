@@ -84,6 +84,12 @@ export class Pump {
     })
     const heartbeats = new Heartbeats(db, queue, log)
     const outcomes = new OutcomeBuffer({
+      mayWait: ({ job, outcome }) =>
+        worker.settlesTogether === true &&
+        outcome.kind === 'completed' &&
+        // Others of its group wait for the settlement.
+        job.grant === undefined &&
+        job.isTrial !== true,
       settle: async (batch) => {
         for (const { nextAttemptInMs } of await settleBatch(boss, db, worker, batch)) {
           if (nextAttemptInMs !== null) this.#dueTimes.add(nextAttemptInMs)

@@ -25,6 +25,7 @@ import {
 import { deliveryTelemetry } from './delivery-telemetry.ts'
 import { makeAttemptAtOtherUrl } from './attempt-at-other-url.ts'
 import { skippedRow } from './log-entry.ts'
+import { KnownWebhooks } from './known-webhooks.ts'
 import { prepareDeliveries, type PreparedDelivery } from './prepare-deliveries.ts'
 import { isGone, recordCompleted, recordDeliveries } from './record-deliveries.ts'
 
@@ -44,11 +45,13 @@ export function createDeliveryWorker(
 ): Worker<DeliveryData, PreparedDelivery, AttemptRecord> {
   const { deliveryLogRetentionDays: days } = settings
   const budget = new ByteBudget(MAX_LARGE_BYTES)
+  const known = new KnownWebhooks()
   return {
     queue: QUEUE,
     concurrency: core.settings.worker.concurrency,
+    settlesTogether: true,
     telemetry: deliveryTelemetry,
-    prepare: (db, jobs) => prepareDeliveries(core, db, jobs),
+    prepare: (db, jobs) => prepareDeliveries(core, known, db, jobs),
     perform: (job, prepared, signal) =>
       prepared.largeBytes === undefined
         ? perform(post, settings, job, prepared, signal)

@@ -6,6 +6,7 @@ import {
   type WebhookForDelivery,
 } from '../../tables/webhooks-for-delivery.ts'
 import { eventKey, webhookIdOf, type DeliveryJob } from './delivery-job.ts'
+import type { KnownWebhooks } from './known-webhooks.ts'
 
 export interface PreparedDelivery {
   /** Undefined where the webhook is deleted. */
@@ -22,23 +23,22 @@ export interface PreparedDelivery {
 
 /** Smaller payloads are read with their batch of jobs. */
 const LARGE_BYTES = 64 * 1024
+
 export async function prepareDeliveries(
   core: Core,
+  known: KnownWebhooks,
   db: Db,
   jobs: DeliveryJob[],
 ): Promise<(job: DeliveryJob) => PreparedDelivery> {
   const wanted = new Map<string, { name: string; id: string }>()
-  const webhookIds = new Set<string>()
   for (const { data, published } of jobs) {
     const { event: name, eventId: id } = data
-    webhookIds.add(webhookIdOf(data))
     if (id !== null && !hasPayload(published)) wanted.set(eventKey(name, id), { name, id })
   }
-  const [webhooks, events] = await Promise.all([
-    findWebhooksForDelivery(db, [...webhookIds]),
+  const [webhookOf, events] = await Promise.all([
+    findWebhooks(core, known, db, jobs),
     wanted.size === 0 ? [] : findPayloads(db, [...wanted.values()], LARGE_BYTES),
   ])
-  const webhookOf = new Map(webhooks.map((webhook) => [webhook.id, opened(core, webhook)]))
   const eventOf = new Map(events.map((event) => [eventKey(event.name, event.id), event]))
   return ({ data, published }) => {
     const { event, eventId, payload } = data
@@ -57,11 +57,37 @@ export async function prepareDeliveries(
   }
 }
 
-/** One webhook whose secrets cannot be decrypted must not hold up the batch. */
-function opened(
+type Opened = Pick<PreparedDelivery, 'webhook' | 'isUnreadable'>
+
+/** The webhooks of the jobs, by their ids. Those that are not known are read. */
+async function findWebhooks(
   core: Core,
-  webhook: WebhookForDelivery,
-): Pick<PreparedDelivery, 'webhook' | 'isUnreadable'> {
+  known: KnownWebhooks,
+  db: Db,
+  jobs: DeliveryJob[],
+): Promise<Map<string, Opened>> {
+  const webhookOf = new Map<string, Opened>()
+  const unknown: DeliveryJob[] = []
+  const now = performance.now()
+  for (const job of jobs) {
+    const webhook = known.find(job, now)
+    if (webhook === undefined) unknown.push(job)
+    else webhookOf.set(webhook.id, { webhook })
+  }
+  if (unknown.length === 0) return webhookOf
+  const ids = new Set(unknown.map(({ data }) => webhookIdOf(data)))
+  for (const webhook of await findWebhooksForDelivery(db, [...ids])) {
+    webhookOf.set(webhook.id, opened(core, webhook))
+  }
+  for (const job of unknown) {
+    const { webhook, isUnreadable } = webhookOf.get(webhookIdOf(job.data)) ?? {}
+    if (webhook && isUnreadable !== true) known.keep(job, webhook, now)
+  }
+  return webhookOf
+}
+
+/** One webhook whose secrets cannot be decrypted must not hold up the batch. */
+function opened(core: Core, webhook: WebhookForDelivery): Opened {
   try {
     return { webhook: open(core.cipher, webhook.id, webhook) }
   } catch (error) {
