@@ -2,7 +2,10 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { chosen, HELP, parseArguments, type Arguments } from './arguments.ts'
 import type { Benchmark } from './benchmark.ts'
+import { deliveryDead } from './delivery/dead.ts'
 import { deliveryFairness } from './delivery/fairness.ts'
+import { deliveryFanOut } from './delivery/fan-out.ts'
+import { deliveryKill } from './delivery/kill.ts'
 import { deliveryLatency } from './delivery/latency.ts'
 import { deliveryProcesses } from './delivery/processes.ts'
 import { steadyDelivery } from './delivery/steady.ts'
@@ -16,6 +19,7 @@ import { inboundThroughput } from './inbound/throughput.ts'
 import { describeMachine } from './machine.ts'
 import { memoryBacklog, memorySoak } from './memory.ts'
 import { profiling } from './process.ts'
+import { atRest } from './at-rest.ts'
 import { publishConcurrent } from './publish/concurrent.ts'
 import { publishSettings } from './publish/settings.ts'
 import { asJson, asMarkdown, tableText, type Report } from './report.ts'
@@ -38,6 +42,9 @@ const benchmarks: Benchmark[] = [
   steadyDelivery,
   deliveryLatency,
   deliveryFairness,
+  deliveryFanOut,
+  deliveryDead,
+  deliveryKill,
   deliveryProcesses,
   deliveryTelemetry,
   growthBacklog,
@@ -46,6 +53,7 @@ const benchmarks: Benchmark[] = [
   inboundThroughput,
   memoryBacklog,
   memorySoak,
+  atRest,
 ]
 
 try {

@@ -13,6 +13,8 @@ export interface Process<Served extends Methods> {
   cpu: () => Promise<number>
   rssMegabytes: () => Promise<number>
   stop(): Promise<void>
+  /** With SIGKILL. */
+  kill(): Promise<void>
 }
 
 interface Call {
@@ -78,6 +80,12 @@ export async function startProcess<Served extends Methods>(
       child.disconnect()
       await ended
       clearTimeout(late)
+    },
+    async kill() {
+      waiting.clear()
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
     },
   }
 }

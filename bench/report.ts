@@ -9,6 +9,7 @@ export type Goal =
   /** The lower end of the interval of 95 % around the median of the ratios. */
   | { ratioSurelyAtLeast: number }
   | { atMost: number }
+  | { atLeast: number }
 
 export interface Report {
   startedAt: string
@@ -127,6 +128,7 @@ function digestOf(finding: Finding): Digest[] {
 
 export function goalText(goal: Goal, interval?: Interval): string {
   if ('atMost' in goal) return `≤ ${goal.atMost}`
+  if ('atLeast' in goal) return `≥ ${goal.atLeast}`
   if ('ratioAtMost' in goal) return `ratio ≤ ${goal.ratioAtMost}`
   if ('ratioSurelyAtLeast' in goal) {
     const found = interval?.map((end) => end.toFixed(3)).join('–') ?? 'too few samples'
@@ -142,6 +144,7 @@ export function isReached(
   interval?: Interval,
 ): boolean {
   if ('atMost' in goal) return median <= goal.atMost
+  if ('atLeast' in goal) return median >= goal.atLeast
   if ('ratioAtMost' in goal) return medianRatio <= goal.ratioAtMost
   if ('ratioSurelyAtLeast' in goal) return (interval?.[0] ?? 0) >= goal.ratioSurelyAtLeast
   return medianRatio >= goal.ratioAtLeast

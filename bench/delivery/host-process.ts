@@ -1,11 +1,11 @@
 /** An application with svcCore and svcWebhooks, in a process of its own. */
 import { setTimeout as pause } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
-import pg from 'pg'
 import { Type } from '@sinclair/typebox'
 import { defineEvents, svcCore, type SvcCoreOptions } from '@svc/core'
 import { svcWebhooks, type WebhookFilter } from '@svc/webhooks'
 import { serve } from '../process.ts'
+import { countStatements } from '../statements.ts'
 import { atRate, now, payloadOf, withMostInFlight, type Payload } from '../traffic.ts'
 import { Arrivals } from './arrivals.ts'
 
@@ -34,7 +34,7 @@ interface Webhook {
 
 let app: FastifyInstance
 let handled = new Arrivals()
-let statements = 0
+const statements = await countStatements()
 
 const methods = {
   async start(options: HostOptions): Promise<void> {
@@ -105,13 +105,11 @@ const methods = {
   handled: (count: number, withinSeconds: number) => handled.reached(count, withinSeconds),
   handledLatency: () => handled.latency(),
   /** Statements sent to Postgres so far, by every client of this process. */
-  statements: () => statements,
+  statements,
   stop: () => app?.close(),
 }
 export type HostMethods = typeof methods
 serve(methods)
-
-countStatements()
 
 async function idOf(url: string): Promise<string> {
   const found = (await app.svc.webhooks.list()).find((webhook) => webhook.url === url)
@@ -134,12 +132,3 @@ async function subscribe({ event, concurrency, takesMs }: Subscription): Promise
 
 const publishOneOf = (events: string[], index: number) =>
   app.svc.events.publish(events[index % events.length] ?? '', payloadOf(index))
-
-function countStatements(): void {
-  const client = pg.Client.prototype as { query: (...args: unknown[]) => unknown }
-  const { query } = client
-  client.query = function counted(this: pg.Client, ...args: unknown[]) {
-    statements++
-    return Reflect.apply(query, this, args)
-  }
-}

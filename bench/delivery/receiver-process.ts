@@ -1,6 +1,6 @@
 /**
- * A receiver of deliveries in a process of its own. Requests to /silent are never answered, and those to
- * /down are refused until it is repaired.
+ * A receiver of deliveries in a process of its own. Requests to /silent are never answered, those to
+ * /held not while it holds them, and those to /down are refused until it is repaired.
  */
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
@@ -13,6 +13,8 @@ const DOWN = 'HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n'
 const SENT_AT = Buffer.from('"sentAt":')
 let arrivals = new Arrivals()
 let isDown = true
+let isHolding = false
+let held = 0
 
 const methods = {
   async listen(): Promise<number> {
@@ -26,6 +28,12 @@ const methods = {
   repair(): void {
     isDown = false
   },
+  hold(hold: boolean): void {
+    isHolding = hold
+    held = 0
+  },
+  /** Requests that it holds. */
+  held: () => held,
   count: () => arrivals.count,
   countOf: (path: string) => arrivals.countOf(path),
   reached: (count: number, withinSeconds: number) => arrivals.reached(count, withinSeconds),
@@ -38,6 +46,7 @@ serve(methods)
 function receive(socket: Socket): void {
   const reader = requestReader((path, body) => {
     if (path.startsWith('/silent')) return
+    if (isHolding && path.startsWith('/held')) return void held++
     if (isDown && path.startsWith('/down')) return void socket.write(DOWN)
     arrivals.add(path, sentAtIn(body))
     socket.write(OK)

@@ -1,0 +1,86 @@
+/**
+ * A process that does nothing: Node alone, or what a host adds to it. It is JavaScript and loads the
+ * built packages, as a host does: to load TypeScript takes memory of its own.
+ */
+import { readFileSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+
+const packages = new URL('../packages/', import.meta.url)
+
+registerHooks({
+  resolve(specifier, context, next) {
+    const [, name, path] = /^@svc\/([^/]+)(\/.+)?$/.exec(specifier) ?? []
+    if (name === undefined) return next(specifier, context)
+    const { publishConfig } = JSON.parse(
+      readFileSync(new URL(`${name}/package.json`, packages), 'utf8'),
+    )
+    const { default: file } = publishConfig.exports[`.${path ?? ''}`]
+    return next(new URL(`${name}/${file}`, packages).href, context)
+  },
+})
+
+const EVENT = 'order.created'
+let app
+let statements = 0
+
+const fastify = async () => (await import('fastify')).default({ logger: { level: 'fatal' } })
+
+/** What a kind does not use is not loaded. */
+const kinds = {
+  Node: async () => undefined,
+  Fastify: fastify,
+  async 'svcCore that only publishes'(database) {
+    const app = await fastify()
+    const { svcCore } = await import('@svc/core')
+    return app.register(svcCore, { database, worker: { enabled: false } })
+  },
+  async 'svcAuth and svcWebhooks'(database) {
+    const app = await fastify()
+    await app.register((await import('@svc/core')).svcCore, { database })
+    await app.register((await import('@svc/auth')).svcAuth)
+    await app.register((await import('@svc/webhooks')).svcWebhooks, { allowedEvents: [EVENT] })
+    return app
+  },
+}
+
+const methods = {
+  async start(kind, database) {
+    if (kind.startsWith('svc')) await countStatements()
+    app = await kinds[kind](database)
+    await app?.listen({ port: 0, host: '127.0.0.1' })
+  },
+  /** An event, so that what only a publish loads is counted. */
+  publish: async () => void (await app.svc.events.publish(EVENT, { order: 1 })),
+  statements: () => statements,
+  cpu() {
+    const { user, system } = process.cpuUsage()
+    return user + system
+  },
+  rssMegabytes: () => process.memoryUsage.rss() / 2 ** 20,
+}
+
+async function countStatements() {
+  const { prototype } = (await import('pg')).default.Client
+  const { value } = Object.getOwnPropertyDescriptor(prototype, 'query')
+  prototype.query = function counted(...args) {
+    statements++
+    return Reflect.apply(value, this, args)
+  }
+}
+
+async function answer({ id, method, args }) {
+  try {
+    process.send({ id, result: await methods[method](...args) })
+  } catch (error) {
+    process.send({ id, error: error.stack })
+  }
+}
+
+async function end() {
+  await app?.close()
+  process.exit()
+}
+
+process.on('message', (call) => void answer(call))
+process.on('disconnect', () => void end())
+process.send({ id: 0, result: null })

@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process'
+import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import type { Bench, Benchmark, Finding } from './benchmark.ts'
+import { growthOf, interleave, rowsOf } from './measure.ts'
+import type { Goal } from './report.ts'
+
+const ALL = 'svcAuth and svcWebhooks'
+const PUBLISHER = 'svcCore that only publishes'
+/** As at-rest-process.js names them. */
+const KINDS = ['Node', 'Fastify', PUBLISHER, ALL]
+
+/** The methods of at-rest-process.js. */
+type AtRestMethods = {
+  start(kind: string, database: string): Promise<void>
+  publish(): Promise<void>
+  statements(): number
+}
+
+const FIGURES: [name: string, unit: string, goals: Record<string, Goal>][] = [
+  ['memory', 'MiB (RSS)', { [ALL]: { atMost: 100 } }],
+  [
+    'CPU',
+    '% of a core, process and Postgres',
+    { [ALL]: { atMost: 0.5 }, [PUBLISHER]: { atMost: 0.2 } },
+  ],
+  ['CPU of the process', '% of a core', {}],
+  ['CPU of Postgres', '% of a core', {}],
+  ['statements', 'statements per second', { [ALL]: { atMost: 4 } }],
+]
+
+export const atRest: Benchmark = {
+  name: 'at-rest',
+  title: 'The memory, CPU and statements of a process a minute after its last event.',
+  limitSeconds: 3600,
+  async run(bench: Bench): Promise<Finding[]> {
+    await buildPackages()
+    const seconds = bench.size(30, 1)
+    const database = await bench.database()
+    const contenders = KINDS.map((name) => ({
+      name,
+      measure: () => turn(bench, name, database, seconds),
+    }))
+    const measured = await interleave(contenders, bench, 0)
+    return FIGURES.map(([figure, unit, goals]): Finding => ({
+      title: `A minute after the last event, ${figure}`,
+      unit,
+      better: 'less',
+      settings: { seconds },
+      rows: rowsOf(measured, figure, { goals }),
+    }))
+  },
+}
+
+/** A host loads them as JavaScript. */
+async function buildPackages(): Promise<void> {
+  const root = new URL('../', import.meta.url)
+  const packages = ['packages/auth', 'packages/webhooks']
+  await promisify(execFile)('node_modules/.bin/tsc', ['-b', ...packages], { cwd: root })
+}
+
+async function turn(bench: Bench, kind: string, database: string, seconds: number) {
+  const process = await bench.start<AtRestMethods>('at-rest-process.js')
+  await process.call('start', kind, database)
+  if (kind.startsWith('svc')) await process.call('publish')
+  await pause(bench.size(60_000, 0))
+  const counters = {
+    process: process.cpu,
+    Postgres: bench.postgresCpu,
+    statements: () => process.call('statements'),
+  }
+  const { growth } = await growthOf(counters, () => pause(seconds * 1000))
+  const memory = await process.rssMegabytes()
+  await process.stop()
+  const { process: own = Number.NaN, Postgres = Number.NaN, statements = Number.NaN } = growth
+  const percent = seconds * 1e4
+  return {
+    memory,
+    CPU: (own + Postgres) / percent,
+    'CPU of the process': own / percent,
+    'CPU of Postgres': Postgres / percent,
+    statements: statements / seconds,
+  }
+}

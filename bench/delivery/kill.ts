@@ -1,0 +1,61 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Bench, Benchmark, Finding } from '../benchmark.ts'
+import { interleave, rowsOf, type Figures } from '../measure.ts'
+import { now } from '../traffic.ts'
+import { startHost, startReceiver, type Receiver } from './stage.ts'
+
+const EVENT = 'order.created'
+const SLOW = '/held'
+const OF_TWO = 'one of two processes'
+const THE_ONLY = 'the only process, since its restart'
+const GOAL_MS = 5000
+const FIGURE = 'again'
+
+export const deliveryKill: Benchmark = {
+  name: 'delivery-kill',
+  title: 'After a kill -9 amid attempts: when the last of them is made again.',
+  limitSeconds: 900,
+  async run(bench: Bench): Promise<Finding[]> {
+    const receiver = await startReceiver(bench)
+    const jobs = bench.size(100, 5)
+    const contenders = [
+      { name: OF_TWO, measure: () => turn(bench, receiver, jobs, true) },
+      { name: THE_ONLY, measure: () => turn(bench, receiver, jobs, false) },
+    ]
+    const measured = await interleave(contenders, bench, 0)
+    const goal = { atMost: GOAL_MS }
+    return [
+      {
+        title: 'From the kill, or the boot after it, to the last attempt that is made again',
+        unit: 'ms',
+        better: 'less',
+        settings: { 'attempts when it is killed': jobs },
+        rows: rowsOf(measured, FIGURE, { goals: { [OF_TWO]: goal, [THE_ONLY]: goal } }),
+      },
+    ]
+  },
+}
+
+/** The receiver holds the requests of the process that is killed, and answers those that follow. */
+async function turn(
+  bench: Bench,
+  receiver: Receiver,
+  jobs: number,
+  hasOther: boolean,
+): Promise<Figures> {
+  const options = { events: [EVENT], database: await bench.database() }
+  const killed = await startHost(bench, options)
+  await killed.call('register', [{ url: receiver.at(SLOW), events: [EVENT] }])
+  await receiver.call('hold', true)
+  await killed.call('publish', [EVENT], jobs, jobs)
+  while ((await receiver.call('held')) < jobs) await pause(10)
+  const other = hasOther ? await startHost(bench, options) : undefined
+  await receiver.call('reset')
+  await receiver.call('hold', false)
+  await killed.kill()
+  const since = now()
+  const host = other ?? (await startHost(bench, options))
+  const { lastAt } = await receiver.call('reached', jobs, 120)
+  await host.stop()
+  return { [FIGURE]: lastAt - since }
+}
