@@ -67,7 +67,7 @@ export type {
 export { traceHeadersOf } from './telemetry/trace-context.ts'
 export { isUuid, uuidv7 } from './ids.ts'
 export { CREATED, EVENT_NUMBERS, FIRST_INSERTED } from './events/attached-rows.ts'
-export type { Alongside, InsertPublished, PublishedOrTaken } from './events/attached-rows.ts'
+export type { AttachedRow, InsertPublished, PublishedOrTaken } from './events/attached-rows.ts'
 export type { CatalogueEntry } from './events/catalogue.ts'
 export { compileFilter } from './events/filter/compile-filter.ts'
 export { KEY_EVENTS, OWN_EVENTS, type OwnEvent } from './events/own-events.ts'

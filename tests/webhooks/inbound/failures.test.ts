@@ -69,7 +69,7 @@ t.test('of a thrown value that is no error the inbound log has the type', async 
     t.teardown(() => app.close())
     const core = { svc: { secrets: { get: async () => 's' } } }
     const a = { path: '/a', publishAs: 'a', verify: () => true, ...source }
-    const log = { note, alongside: () => undefined } as unknown as RequestLog
+    const log = { note, attachedRow: () => undefined } as unknown as RequestLog
     registerInbound(app, resolveSources({ a }), { ...settingsOf(core), log })
     t.equal((await post(app)).statusCode, 500)
     t.match(reasons, [new RegExp(`^SVC_WEBHOOKS_INBOUND_FAILED: ${reason}`)])

@@ -9,7 +9,7 @@ export type PublishedOrTaken = { id: string; duplicate: boolean } | null
  * One row for the results of one publish, and the statement that writes it with the rows of other
  * publishes.
  */
-export interface Alongside {
+export interface AttachedRow {
   write: (db: Db, rows: never[]) => Promise<void>
   rowOf: (results: PublishedOrTaken[]) => object
   /**
@@ -42,32 +42,32 @@ export interface InsertedRows {
 
 /** The rows of a batch of single publishes; `undefined` where they are not all inserted so. */
 export function insertedRows(
-  events: readonly { id: string; alongside?: Alongside | undefined }[],
+  events: readonly { id: string; attachedRow?: AttachedRow | undefined }[],
 ): InsertedRows | undefined {
-  const insert = events.find(({ alongside }) => alongside)?.alongside?.insert
+  const insert = events.find(({ attachedRow }) => attachedRow)?.attachedRow?.insert
   if (!insert) return undefined
   const numbers: number[] = []
   const rows: object[] = []
-  for (const [index, { id, alongside }] of events.entries()) {
-    if (!alongside) continue
-    if (alongside.insert !== insert) return undefined
+  for (const [index, { id, attachedRow }] of events.entries()) {
+    if (!attachedRow) continue
+    if (attachedRow.insert !== insert) return undefined
     numbers.push(index + 1)
-    rows.push(alongside.rowOf([{ id: publishedEventId(id), duplicate: false }]))
+    rows.push(attachedRow.rowOf([{ id: publishedEventId(id), duplicate: false }]))
   }
   return { call: insert.call, values: [numbers, ...insert.valuesOf(rows as never[])] }
 }
 
 /** One statement for all rows of a kind. */
-export async function writeAlongside(
+export async function writeAttachedRows(
   db: Db,
-  all: { alongside: Alongside | undefined; results: PublishedOrTaken[] }[],
+  all: { attachedRow: AttachedRow | undefined; results: PublishedOrTaken[] }[],
 ): Promise<void> {
-  const rows = new Map<Alongside['write'], object[]>()
-  for (const { alongside, results } of all) {
-    if (!alongside) continue
-    const others = rows.get(alongside.write)
-    if (others) others.push(alongside.rowOf(results))
-    else rows.set(alongside.write, [alongside.rowOf(results)])
+  const rows = new Map<AttachedRow['write'], object[]>()
+  for (const { attachedRow, results } of all) {
+    if (!attachedRow) continue
+    const others = rows.get(attachedRow.write)
+    if (others) others.push(attachedRow.rowOf(results))
+    else rows.set(attachedRow.write, [attachedRow.rowOf(results)])
   }
   for (const [write, its] of rows) await write(db, its as never[])
 }

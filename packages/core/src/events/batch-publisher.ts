@@ -9,8 +9,8 @@ import type { DeduplicationKey } from '../kv/kv-table.ts'
 import type { RetrySettings } from '../jobs/retry-settings.ts'
 import {
   insertedRows,
-  writeAlongside,
-  type Alongside,
+  writeAttachedRows,
+  type AttachedRow,
   type InsertedRows,
   type PublishedOrTaken,
 } from './attached-rows.ts'
@@ -84,12 +84,12 @@ export class BatchPublisher {
     return this.#deduplicated.publish(event)
   }
 
-  /** All of them in one transaction, with one row alongside; `null` for those whose key is taken. */
+  /** All of them in one transaction, with one attached row; `null` for those whose key is taken. */
   async publishAll(
     events: OncePublishedRow[],
-    alongside: Alongside | undefined,
+    attachedRow: AttachedRow | undefined,
   ): Promise<PublishedOrTaken[]> {
-    const publishing = this.#publishTogether(events, alongside)
+    const publishing = this.#publishTogether(events, attachedRow)
     this.#alone.add(publishing)
     try {
       return await publishing
@@ -106,7 +106,7 @@ export class BatchPublisher {
 
   async #publishTogether(
     events: OncePublishedRow[],
-    alongside: Alongside | undefined,
+    attachedRow: AttachedRow | undefined,
   ): Promise<PublishedOrTaken[]> {
     const deduplicated = events.filter(isDeduplicated)
     const others = events.filter((event) => !isDeduplicated(event))
@@ -117,29 +117,29 @@ export class BatchPublisher {
       const all = events.map(
         (event) => results[isDeduplicated(event) ? 'once' : 'always'].next().value ?? null,
       )
-      await writeAlongside(db, [{ alongside, results: all }])
+      await writeAttachedRows(db, [{ attachedRow, results: all }])
       return { results: all, published: [once, always] }
     })
     for (const one of published) this.#handover.committed(one)
     return results
   }
 
-  /** A statement of its own, or a transaction where it cannot write the rows alongside. */
+  /** A statement of its own, or a transaction where it cannot write the attached rows. */
   #writing<P extends Published | PublishedOnce>(
     events: readonly EventRow[],
     publish: (db: Db, inserted?: InsertedRows) => Promise<P>,
   ): Promise<P> {
     const inserted = insertedRows(events)
-    if (inserted || events.every(({ alongside }) => !alongside)) {
+    if (inserted || events.every(({ attachedRow }) => !attachedRow)) {
       return publish(this.#database.db, inserted)
     }
     return transaction(this.#database.pool, async (db) => {
       const published = await publish(db)
-      const rows = events.map(({ alongside }, place) => ({
-        alongside,
+      const rows = events.map(({ attachedRow }, place) => ({
+        attachedRow,
         results: [published.results[place] ?? null],
       }))
-      await writeAlongside(db, rows)
+      await writeAttachedRows(db, rows)
       return published
     })
   }

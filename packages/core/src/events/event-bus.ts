@@ -16,7 +16,7 @@ import {
 } from './validate-event.ts'
 import type { EventRow } from './events-table.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
-import type { Alongside } from './attached-rows.ts'
+import type { AttachedRow } from './attached-rows.ts'
 import { Declarations, type Subscribed } from './declarations.ts'
 import { JobHandover } from './job-handover.ts'
 import { publishEvents } from './publish-events.ts'
@@ -133,42 +133,42 @@ export class EventBus {
 
   /**
    * Publishes several events in one transaction, each event once for its key: `null` where the key
-   * is taken. `alongside` is a row that is written in the same transaction.
+   * is taken. `attachedRow` is a row that is written in the same transaction.
    */
   async publishOnce(
     given: OncePublished[],
     {
-      alongside,
+      attachedRow,
       tenant = null,
-    }: { alongside?: Alongside | undefined; tenant?: string | null } = {},
+    }: { attachedRow?: AttachedRow | undefined; tenant?: string | null } = {},
   ): Promise<(PublishResult | null)[]> {
     const events = given.map(({ name, payload, deduplicationKey }) => ({
       ...checkedEventRow(checkedHostEventName(name), undefined, tenant, payload),
       deduplicationKey,
     }))
     const { publishes } = this.#parts.telemetry
-    if (!publishes.isOn) return this.#publishOnce(events, alongside)
+    if (!publishes.isOn) return this.#publishOnce(events, attachedRow)
     const named = events.map(({ name }) => ({ name, tenant }))
     return publishes.measure(named, (traceContexts) =>
       this.#publishOnce(
         events.map((event, index) => ({ ...event, traceContext: traceContexts[index] ?? null })),
-        alongside,
+        attachedRow,
       ),
     )
   }
 
   async #publishOnce(
     events: (EventRow & { deduplicationKey: DeduplicationKey | null })[],
-    alongside: Alongside | undefined,
+    attachedRow: AttachedRow | undefined,
   ): Promise<(PublishResult | null)[]> {
     for (const { name, payload } of events) this.#parts.catalogue.check(name, payload)
     await this.declare()
     const [event] = events
-    if (events.length !== 1 || !event) return this.#publisher.publishAll(events, alongside)
+    if (events.length !== 1 || !event) return this.#publisher.publishAll(events, attachedRow)
     const { deduplicationKey, ...row } = event
     return deduplicationKey === null
-      ? [await this.#publisher.publish({ ...row, alongside })]
-      : [await this.#publisher.publishDeduplicated({ ...row, deduplicationKey, alongside })]
+      ? [await this.#publisher.publish({ ...row, attachedRow })]
+      : [await this.#publisher.publishDeduplicated({ ...row, deduplicationKey, attachedRow })]
   }
 
   async #publishWithin(db: Db, events: EventRow[]): Promise<PublishResult[]> {

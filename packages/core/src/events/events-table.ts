@@ -1,6 +1,6 @@
 /** The statements on the table of events. */
 import type { Db } from '../postgres/transaction.ts'
-import type { Alongside } from './attached-rows.ts'
+import type { AttachedRow } from './attached-rows.ts'
 import { NO_JOB_NEEDS_EVENT } from '../jobs/pg-boss/jobs-table.ts'
 import { idsOfTenant } from './event-id.ts'
 
@@ -18,7 +18,7 @@ export interface EventRow extends EventKey {
    */
   traceContext?: string | null
   /** A row that is written with it. @default none */
-  alongside?: Alongside | undefined
+  attachedRow?: AttachedRow | undefined
 }
 
 export interface StoredEvent extends EventRow {

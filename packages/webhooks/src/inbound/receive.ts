@@ -1,5 +1,5 @@
 import { Unavailable } from '@svc/core'
-import { isConnectionError, type Alongside, type Core } from '@svc/core/internal'
+import { isConnectionError, type AttachedRow, type Core } from '@svc/core/internal'
 import { BodyNotJson, InboundFailed, NoHandshake, NotVerified, TooManyFields } from './errors.ts'
 import { handshake } from './handshake.ts'
 import { calling, errorOf, noteThrower } from './host-functions.ts'
@@ -42,9 +42,9 @@ export async function receive(
 ): Promise<Received> {
   const checked = await check(receiving, source, request)
   if ('outcome' in checked) return checked
-  const alongside = receiving.log?.alongside(source, request, began, checked)
+  const attachedRow = receiving.log?.attachedRow(source, request, began, checked)
   try {
-    return await publish(receiving, source, checked, alongside)
+    return await publish(receiving, source, checked, attachedRow)
   } catch (error) {
     recordProgress(request, { verified: true, plan: checked })
     throw isConnectionError(error)
@@ -130,11 +130,11 @@ async function publish(
   { core }: Receiving,
   source: Source,
   { events, tenant }: Plan,
-  alongside: Alongside | undefined,
+  attachedRow: AttachedRow | undefined,
 ): Promise<Received> {
   const results = await core.bus.publishOnce(
     events.map(({ json, ...event }) => ({ ...event, payload: json })),
-    { alongside, tenant },
+    { attachedRow, tenant },
   )
   const eventIds = results.flatMap((result) => result?.id ?? [])
   const [eventId] = eventIds

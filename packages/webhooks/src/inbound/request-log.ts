@@ -1,5 +1,5 @@
 /** Writes the log of inbound requests. */
-import { uuidv7, type Alongside, type Core, type PublishedOrTaken } from '@svc/core/internal'
+import { uuidv7, type AttachedRow, type Core, type PublishedOrTaken } from '@svc/core/internal'
 import {
   insertInboundRows,
   insertWithEvents,
@@ -44,7 +44,7 @@ export class RequestLog {
   }
 
   /** The row of a request that is published, or found to be a repeat, in the same transaction. */
-  alongside(source: Source, request: InboundRequest, began: number, plan: Plan): Alongside {
+  attachedRow(source: Source, request: InboundRequest, began: number, plan: Plan): AttachedRow {
     const row = this.#row(source, request, began, { verified: true, plan })
     return {
       write: insertInboundRows,

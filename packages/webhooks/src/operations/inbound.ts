@@ -5,7 +5,7 @@ import {
   insertAudit,
   isUuid,
   reaches,
-  type Alongside,
+  type AttachedRow,
   type AuditOrigin,
   type AuditRecord,
   type Core,
@@ -46,7 +46,7 @@ export function createInboundOperations(
       const { tenant, events } = replayPlanOf(row, source, body, host)
       const results = await core.bus.publishOnce(
         events.map(({ name, json }) => ({ name, payload: json, deduplicationKey: null })),
-        { tenant, alongside: auditOf({ ...row, tenant }, by) },
+        { tenant, attachedRow: auditOf({ ...row, tenant }, by) },
       )
       const eventIds = results.flatMap((result) => result?.id ?? [])
       const [eventId] = eventIds
@@ -57,7 +57,7 @@ export function createInboundOperations(
 }
 
 /** The audit row of a replay, written in the transaction of the new event. */
-const auditOf = ({ id, tenant, eventId }: ListedRow, by: AuditOrigin): Alongside => ({
+const auditOf = ({ id, tenant, eventId }: ListedRow, by: AuditOrigin): AttachedRow => ({
   write: (db, rows) => insertAudit(db, by, rows),
   rowOf: (results): AuditRecord => ({
     tenant,
