@@ -4,11 +4,11 @@ import { growthOf, interleave, rowsOf } from '../measure.ts'
 import { startHost, startReceiver, type Receiver } from './stage.ts'
 
 const HEALTHY = ['healthy.1', 'healthy.2', 'healthy.3', 'healthy.4']
-/** Events a second: a fifth of them go to dead endpoints, where there are any. */
+/** Events a second: a fifth of them go to dead receivers, where there are any. */
 const RATE = 100
 const TIMEOUT_MS = 5000
 const MANY = 1000
-/** The first attempts of the dead endpoints end in this time: what follows is the usual state. */
+/** The first attempts of the dead receivers end in this time: what follows is the usual state. */
 const SETTLED_MS = 8000
 
 const ALONE = 'healthy ones alone'
@@ -17,7 +17,7 @@ const MANY_DEAD = 'a thousand dead'
 
 export const deliveryDead: Benchmark = {
   name: 'delivery-dead',
-  title: 'What endpoints that never answer add to the CPU of the deliveries to the others.',
+  title: 'What receivers that never answer add to the CPU of the deliveries to the others.',
   limitSeconds: 1800,
   async run(bench: Bench): Promise<Finding[]> {
     const receiver = await startReceiver(bench)
@@ -39,7 +39,7 @@ export const deliveryDead: Benchmark = {
     const goal = { ratioAtLeast: 1 / 1.3 }
     const figures = ['CPU', 'CPU of the process', 'CPU of Postgres', 'p99']
     return figures.map((figure): Finding => ({
-      title: `With endpoints that never answer, ${figure}`,
+      title: `With receivers that never answer, ${figure}`,
       unit: figure === 'p99' ? 'ms from publish to received' : 'ms of CPU per healthy delivery',
       better: 'less',
       settings,

@@ -30,7 +30,7 @@ export interface LimitedKey {
   quota: Quota | null
 }
 
-/** What is said of the limits of a key in the same words to all its requests. */
+/** The texts about the limits of a key that are the same for all its requests. */
 interface Texts {
   /** The field `RateLimit-Policy` of every answer. */
   readonly policy: string
@@ -96,7 +96,7 @@ export class Allowances {
     if (list === null) return null
     const { meter, rule, next } = list
     const { policy, labels } = this.#textsOf(list)
-    // Named one by one: what is spread into an object lies apart from it in memory.
+    // Named one by one: a spread would make an object whose properties are stored apart from it.
     return { meter, rule, next, policy, labels, hasQuota: quota !== null }
   }
 

@@ -112,8 +112,9 @@ export function createApiKeyOperations(context: OperationContext) {
   }
 
   /**
-   * Where the answer of a rotation was lost, nobody has the text of the successor: once that is
-   * revoked, others can rotate the key again. It cannot do so itself: it would outlive its overlap.
+   * Where the answer of a rotation was lost, the text of the successor is unknown. Once the successor
+   * is revoked, another caller can rotate the key again. The key itself cannot: it would outlive its
+   * overlap.
    *
    * @throws AlreadyRotated
    */

@@ -1,6 +1,7 @@
 /** The table of delivery attempts. */
 import type { Db } from '@svc/core'
 import {
+  ADVISORY_LOCKS,
   FIRST_PARAMETER,
   JOB_IDS,
   longestDays,
@@ -171,12 +172,10 @@ export async function findLastFailures(db: Db, webhookIds: string[]): Promise<La
 
 /** Takes an advisory lock until the transaction ends: one process at a time. */
 export async function lockLog(db: Db): Promise<void> {
-  await db.query('select pg_advisory_xact_lock(7763003)')
+  await db.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.deliveryLogMaintenance})`)
 }
 
-/**
- * How many days ahead partitions are made. The hourly task may fail for that long without effect.
- */
+/** How many days ahead partitions are made: for so long the hourly task may fail without effect. */
 const DAYS_AHEAD = 3
 /** Dropping a partition blocks every insert while it waits for its lock: it gives up and is tried again. */
 const LOCK_TIMEOUT = `set local lock_timeout = '2s'`
