@@ -120,6 +120,7 @@ const WEBHOOK: WebhookForDelivery = {
   id: 'w',
   url: 'https://example.com/',
   active: true,
+  isOperators: true,
   secret: 'whsec_x',
   previousSecret: null,
   headers: null,
