@@ -5,15 +5,18 @@ import { answerOf } from './answer.ts'
 /** What `sql.begin` gives to its function. */
 export interface PostgresJsTransaction {
   unsafe: (text: string, values?: never[]) => PromiseLike<unknown>
+  typed: unknown
   savepoint: unknown
 }
 
-interface Options {
-  options?: { serializers?: Record<number, (value: string) => unknown> }
-}
+/**
+ * The type of a parameter, as text. Postgres reads it as 0 and finds the type out. postgres.js takes
+ * the number 0 for a type that is not given, and would write a string by the client's function for
+ * the type that Postgres has found: for `jsonb` as JSON, or as drizzle has set it.
+ */
+const AS_IT_IS = '0'
 
-/** The type of `jsonb` in Postgres. */
-const JSONB = 3802
+type Typed = (value: string, type: string) => unknown
 
 /**
  * A transaction of postgres.js.
@@ -27,30 +30,10 @@ const JSONB = 3802
  */
 export function fromPostgresJs(sql: PostgresJsTransaction): Db {
   assertTransaction(sql, 'postgres.js')
-  // postgres.js writes a string for a parameter of type jsonb as JSON by default: our strings are
-  // JSON already.
-  const writesJson = (sql as Options).options?.serializers?.[JSONB]?.('') !== ''
-  const parameter = (value: unknown) =>
-    writesJson && typeof value === 'string' ? new TextParameter(value) : value
+  const typed = sql.typed as Typed
+  const parameter = (value: unknown) => (typeof value === 'string' ? typed(value, AS_IT_IS) : value)
   return {
     query: async (text, values = []) =>
       answerOf(await sql.unsafe(text, values.map(parameter) as never[])),
-  }
-}
-
-/** The same text, whether postgres.js writes it as a string or as JSON. */
-class TextParameter {
-  #text: string
-
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  toString(): string {
-    return this.#text
-  }
-
-  toJSON(): unknown {
-    return JSON.parse(this.#text)
   }
 }

@@ -89,6 +89,20 @@ const libraries: Record<string, (t: Test, host: Host) => Place> = {
     }
   },
 
+  // Drizzle replaces the client's functions that write times and JSON.
+  'postgres.js, also used by drizzle': (t, host) => {
+    const sql = postgres(host.database, { onnotice: () => {} })
+    t.teardown(() => sql.end())
+    drizzlePostgresJs(sql)
+    return async (id, publish, fails) => {
+      await sql.begin(async (tx) => {
+        await tx`insert into orders (id) values (${id})`
+        await publish(fromPostgresJs(tx))
+        failIf(fails)
+      })
+    }
+  },
+
   prisma: (t, host) => {
     const opened = openPrisma(t, host.database)
     return async (id, publish, fails) =>
@@ -131,6 +145,9 @@ for (const [name, placing] of Object.entries(libraries)) {
     await t.rejects(place(3, register, true), { message: 'the card was refused' })
     t.equal((await host.app.svc.webhooks.list()).length, before)
     await place(4, register, false)
+    const note = { text: '"1"', at: ['2030-01-31', null] }
+    await place(6, (db) => host.app.svc.kv.set('note', note, { db }), false)
+    t.same(await host.app.svc.kv.get('note'), note)
     const [made] = await host.app.svc.webhooks.list()
     await place(5, (db) => host.app.svc.webhooks.delete(made!.id, { db }), false)
     t.equal((await host.app.svc.webhooks.list()).length, before)
