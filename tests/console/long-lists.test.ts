@@ -3,10 +3,11 @@
  * counts what it does not show. `SVC_LOAD=long` makes the tables a million rows long, and says how long
  * each page took.
  */
-import pg from 'pg'
-import t, { type Test } from 'tap'
+import type pg from 'pg'
+import t from 'tap'
 import type { CallName } from '../../packages/console/src/contract.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { explainingPool, nodesOf, type Plan } from '../support/query-plans.ts'
 import { startHost } from './support/host.ts'
 import { fillTables, RARE } from './support/long-tables.ts'
 
@@ -15,44 +16,6 @@ const ROWS = process.env['SVC_LOAD'] === 'long' ? 1_000_000 : 20_000
 const MOST_READ = ROWS / 20
 /** Of each tenant users, keys and webhooks are counted, up to a thousand of each. */
 const MOST_OF_TENANTS = 3 * Math.min(ROWS, 51 * 1000) + MOST_READ
-
-interface Plan {
-  'Node Type': string
-  'Actual Rows': number
-  'Actual Loops': number
-  'Rows Removed by Filter'?: number
-  'Rows Removed by Index Recheck'?: number
-  'Relation Name'?: string
-  Plans?: Plan[]
-}
-
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
-
-/** A pool whose connections say the plan of each statement. */
-function explainingPool(t: Test, connectionString: string) {
-  const options = [
-    'session_preload_libraries=auto_explain',
-    'auto_explain.log_min_duration=0',
-    'auto_explain.log_analyze=on',
-    'auto_explain.log_timing=off',
-    'auto_explain.log_format=json',
-    'auto_explain.log_level=notice',
-  ]
-  const pool = new pg.Pool({
-    connectionString,
-    max: 5,
-    options: options.map((option) => `-c ${option}`).join(' '),
-  })
-  const plans: Plan[] = []
-  pool.on('connect', (client) => {
-    client.on('notice', ({ message }) => {
-      const [, json] = /plan:\s*(\{.*\})\s*$/s.exec(message ?? '') ?? []
-      if (json) plans.push((JSON.parse(json) as { Plan: Plan }).Plan)
-    })
-  })
-  t.teardown(() => pool.end())
-  return { pool, plans }
-}
 
 /** The scans that read rows, and how many in all. */
 function readBy(plans: Plan[]) {

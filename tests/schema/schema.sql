@@ -1292,7 +1292,11 @@ AS $function$
 declare
   -- Which of the events to publish, from 1.
   due int[];
+  -- Which of them are new, from 1.
   created int[];
+  created_names text[];
+  created_ids text[];
+  all_created boolean;
   written text;
   -- A transaction that began after the commit of this one, or a publish that follows in this one, has
   -- a later moment; one microsecond is less than it takes to write a row.
@@ -1317,7 +1321,7 @@ begin
     )
     select array_agg(given.n::int) into due
       from unnest(deduplication_keys) with ordinality as given (key, n)
-      join taken using (key);
+     where (given.key in (select key from taken)) is true;
   end if;
 
   with published as (
@@ -1330,9 +1334,22 @@ begin
     on conflict (name, id) do nothing
     returning name, id
   )
-  select array_agg(given.n::int) into created
-    from unnest(event_names, event_ids) with ordinality as given (name, id, n)
-    join published using (name, id);
+  select array_agg(name), array_agg(id) into created_names, created_ids from published;
+  all_created := coalesce(cardinality(created_ids), 0) = cardinality(event_ids);
+
+  -- A single event is the ordinary case, and "array[1]" costs no query. Nor does a batch of many wait
+  -- for a join: hash joins are off here, and a nested loop would compare each event with each other.
+  -- "is true" keeps the subquery a hash table.
+  if all_created and cardinality(event_ids) = 1 then
+    created := array[1];
+  elsif all_created then
+    created := array(select generate_series(1, cardinality(event_ids)));
+  else
+    created := array(
+      select given.n::int from unnest(event_names, event_ids) with ordinality as given (name, id, n)
+       where ((given.name, given.id) in (
+               select name, id from unnest(created_names, created_ids) as created (name, id))) is true);
+  end if;
 
   with recipient as (
     -- An event that existed is wanted only by subscriptions that ask for replays.
@@ -1341,7 +1358,8 @@ begin
       from unnest(event_names, event_ids, tenants) with ordinality as given (name, id, tenant, n)
       join svc."__svc.subscriptions" as wants
         on wants.event_name = given.name
-       and (given.n = any(created) or not wants.idempotent and deduplication_keys is null)
+       and (all_created or given.n = any(created)
+            or not wants.idempotent and deduplication_keys is null)
       left join lateral (
         -- '' for recipients without a tenant.
         select target, version from svc."__svc.targets"

@@ -1,6 +1,8 @@
 import type { Core } from '@svc/core/internal'
 import t from 'tap'
 import { startHost } from '../support/host.ts'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { explainingPool, nodesOf } from '../../support/query-plans.ts'
 import { until } from '../../support/until.ts'
 import { QUEUE, testWorker } from '../support/worker.ts'
 
@@ -126,6 +128,33 @@ t.test('the recipients of an event are found by their index', async (t) => {
     )
     t.strictSame(rows, [{ scanned: 0, found: 1 }])
   })
+})
+
+t.test('no event of a batch is compared with each other one', async (t) => {
+  const { pool, plans } = explainingPool(t, await freshDatabase(t))
+  const { app, core } = await startHost(t, { core: { database: pool, worker: { enabled: false } } })
+  await core.queues.define(QUEUE)
+  await core.fanOut.declare('test', QUEUE, ['a'])
+  await want(core, A, ['a'])
+  const ids = Array.from({ length: 300 }, (_, n) => `event ${n}`)
+  const publish = async (ids: string[]) => {
+    const results = await Promise.all(ids.map((id) => app.svc.events.publish('a', 1, { id })))
+    return results.filter(({ duplicate }) => !duplicate).length
+  }
+  /** Rows that were read, or compared, in vain: the most of one statement. */
+  const inVain = () => {
+    const most = plans.flatMap(nodesOf).map((node) => node['Rows Removed by Join Filter'] ?? 0)
+    plans.length = 0
+    return Math.max(...most)
+  }
+
+  t.equal(await publish(ids.slice(0, 100)), 100)
+  plans.length = 0
+  t.equal(await publish(ids), 200, 'some of them exist')
+  t.ok(plans.some((plan) => nodesOf(plan).some((node) => node['Actual Rows'] === 300)))
+  t.ok(inVain() < 3000)
+  t.equal(await publish(ids.map((id) => `${id} of another kind`)), 300, 'all of them are new')
+  t.ok(inVain() < 3000)
 })
 
 t.test(

@@ -1,0 +1,44 @@
+/** The plans that Postgres made for the statements of a test, with the rows that they read. */
+import pg from 'pg'
+import type { Test } from 'tap'
+
+export interface Plan {
+  'Node Type': string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Index Recheck'?: number
+  'Rows Removed by Join Filter'?: number
+  'Relation Name'?: string
+  Plans?: Plan[]
+}
+
+/** A node and all below it. */
+export const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+
+/** A pool whose connections report the plan of each statement, also of those inside of functions. */
+export function explainingPool(t: Test, connectionString: string) {
+  const options = [
+    'session_preload_libraries=auto_explain',
+    'auto_explain.log_min_duration=0',
+    'auto_explain.log_analyze=on',
+    'auto_explain.log_timing=off',
+    'auto_explain.log_nested_statements=on',
+    'auto_explain.log_format=json',
+    'auto_explain.log_level=notice',
+  ]
+  const pool = new pg.Pool({
+    connectionString,
+    max: 5,
+    options: options.map((option) => `-c ${option}`).join(' '),
+  })
+  const plans: Plan[] = []
+  pool.on('connect', (client) => {
+    client.on('notice', ({ message }) => {
+      const [, json] = /plan:\s*(\{.*\})\s*$/s.exec(message ?? '') ?? []
+      if (json) plans.push((JSON.parse(json) as { Plan: Plan }).Plan)
+    })
+  })
+  t.teardown(() => pool.end())
+  return { pool, plans }
+}
