@@ -73,7 +73,7 @@ async function settle(app: FastifyInstance, tenant: string, urls: Record<string,
   const register = (url: string, more = {}) =>
     webhooks.register({ url, events: ['*'], tenant, ...more })
   const delivered = await register(urls['ok']!)
-  const waiting = await register(urls['fails']!)
+  const waiting = await register(urls['fails']!, { maxInFlight: 5 })
   const dying = await register(urls['fails']!, { retry: { maxAttempts: 1 } })
   const paused = await register(urls['ok']!)
   const deleted = await register(urls['ok']!)

@@ -222,6 +222,7 @@ create table svc."__svc.job_groups" (
   unparked_since timestamp with time zone,
   constraint "__svc.job_groups_pkey" PRIMARY KEY (queue, group_id)
 );
+CREATE TRIGGER keep_restricted BEFORE DELETE ON svc."__svc.job_groups" FOR EACH ROW WHEN (old.restricted) EXECUTE FUNCTION svc."__svc.keep_restricted_group"();
 
 create table svc."__svc.job_moves" (
   id bigint generated always as identity not null,
@@ -423,8 +424,11 @@ create table svc."__svc.webhooks.registrations" (
 );
 CREATE INDEX "__svc.webhooks.registrations_tenant_id_idx" ON svc."__svc.webhooks.registrations" USING btree (tenant, id) WHERE (tenant IS NOT NULL);
 CREATE INDEX failing_webhooks ON svc."__svc.webhooks.registrations" USING btree (id) WHERE ((failing_since IS NOT NULL) OR (disabled_reason = 'failing'::text));
+CREATE CONSTRAINT TRIGGER lift_deleted AFTER DELETE ON svc."__svc.webhooks.registrations" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((old.ordered OR (old.rate_limit IS NOT NULL) OR (old.max_in_flight IS NOT NULL))) EXECUTE FUNCTION svc."__svc.webhooks.restrict"();
 CREATE TRIGGER raise_version AFTER UPDATE ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((((((((((((((old.url IS DISTINCT FROM new.url) OR (old.active IS DISTINCT FROM new.active)) OR (old.secret IS DISTINCT FROM new.secret)) OR (old.previous_secret IS DISTINCT FROM new.previous_secret)) OR (old.previous_secret_expires_at IS DISTINCT FROM new.previous_secret_expires_at)) OR (old.headers IS DISTINCT FROM new.headers)) OR (old.timeout_ms IS DISTINCT FROM new.timeout_ms)) OR (old.transform IS DISTINCT FROM new.transform)) OR (old.retry IS DISTINCT FROM new.retry)) OR (old.rate_limit IS DISTINCT FROM new.rate_limit)) OR (old.max_in_flight IS DISTINCT FROM new.max_in_flight)) OR (old.ordered IS DISTINCT FROM new.ordered)) OR ((old.failing_since IS NULL) IS DISTINCT FROM (new.failing_since IS NULL)))) EXECUTE FUNCTION svc."__svc.webhooks.raise_version"();
 CREATE TRIGGER raise_version_of_deleted AFTER DELETE ON svc."__svc.webhooks.registrations" FOR EACH ROW EXECUTE FUNCTION svc."__svc.webhooks.raise_version"();
+CREATE TRIGGER restrict_changed AFTER UPDATE OF ordered, rate_limit, max_in_flight ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((((old.ordered IS DISTINCT FROM new.ordered) OR (old.rate_limit IS DISTINCT FROM new.rate_limit)) OR (old.max_in_flight IS DISTINCT FROM new.max_in_flight))) EXECUTE FUNCTION svc."__svc.webhooks.restrict"();
+CREATE TRIGGER restrict_new AFTER INSERT ON svc."__svc.webhooks.registrations" FOR EACH ROW WHEN ((new.ordered OR (new.rate_limit IS NOT NULL) OR (new.max_in_flight IS NOT NULL))) EXECUTE FUNCTION svc."__svc.webhooks.restrict"();
 
 create table svc."__svc.webhooks.stats" (
   period text collate "C" not null,
@@ -1125,6 +1129,36 @@ AS $function$
   select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.keep_restricted_group"()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.lift_restrictions"(queue_name text, group_name text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update svc."__svc.job_groups" as known
+     set restricted = false, rate_limit = null, rate_seconds = null, max_in_flight = null,
+         ordered = false, unparked_since = null, parked_at = now()
+   where known.queue = queue_name and known.group_id = group_name and known.restricted;
+  delete from svc."__svc.job_grants" as granted
+   where granted.queue = queue_name and granted.group_id = group_name;
+  -- Jobs that run come back among those of other groups: nobody may look for parked ones by then.
+  update svc_jobs.job as job set blocked = false
+   where job.name = queue_name and job.id = any(array(
+           select running.id from svc_jobs.job as running
+            where running.name = queue_name and running.group_id = group_name
+              and running.state = 'active' and running.blocked
+              for update skip locked));
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION svc."__svc.note_filter_change"()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1442,6 +1476,34 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.restrict_group"(queue_name text, group_name text, rate integer, per_seconds integer, at_a_time integer, in_order boolean, is_new boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into svc."__svc.job_groups" as known
+    (queue, group_id, restricted, rate_limit, rate_seconds, max_in_flight, ordered, unparked_since)
+  values (queue_name, group_name, true, rate, per_seconds, at_a_time, in_order,
+          case when not is_new then clock_timestamp() end)
+  on conflict (queue, group_id) do update
+    set restricted = true, rate_limit = excluded.rate_limit, rate_seconds = excluded.rate_seconds,
+        max_in_flight = excluded.max_in_flight, ordered = excluded.ordered, parked_at = now(),
+        unparked_since = case when known.restricted then known.unparked_since
+                              else excluded.unparked_since end;
+  if is_new then
+    return;
+  end if;
+  -- Jobs that run are marked, so that they come back parked. Locked ones are left out: they are being
+  -- settled just now, and may wait for the row above.
+  update svc_jobs.job as job set blocked = true
+   where job.name = queue_name and job.id = any(array(
+           select running.id from svc_jobs.job as running
+            where running.name = queue_name and running.group_id = group_name
+              and running.state = 'active' and not running.blocked
+              for update skip locked));
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION svc."__svc.webhooks.drop_log_days"(days_kept integer)
  RETURNS void
  LANGUAGE plpgsql
@@ -1544,6 +1606,24 @@ CREATE OR REPLACE FUNCTION svc."__svc.webhooks.raise_version"()
 AS $function$
 begin
   update svc."__svc.targets" set version = gen_random_uuid() where target = old.id;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.webhooks.restrict"()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    perform svc."__svc.lift_restrictions"('__svc.webhooks.deliver', old.id::text);
+  elsif new.ordered or new.rate_limit is not null or new.max_in_flight is not null then
+    perform svc."__svc.restrict_group"('__svc.webhooks.deliver', new.id::text,
+      (new.rate_limit ->> 'limit')::int, (new.rate_limit ->> 'perSeconds')::int, new.max_in_flight,
+      new.ordered, tg_op = 'INSERT');
+  else
+    perform svc."__svc.lift_restrictions"('__svc.webhooks.deliver', new.id::text);
+  end if;
   return null;
 end
 $function$;

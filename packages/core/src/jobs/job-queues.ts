@@ -20,12 +20,7 @@ import {
   type NewRecovery,
   type Recovery,
 } from './groups/recoveries-table.ts'
-import {
-  isRestricted,
-  liftRestrictions,
-  setRestrictions,
-  type Restrictions,
-} from './groups/restrictions-table.ts'
+import { liftRestrictions } from './groups/restrictions-table.ts'
 import { deadLetterQueueOf, type DeadLetter, type Job, type NewJob } from './job.ts'
 import { eraseJobs } from './pg-boss/erase-jobs.ts'
 import { advanceParked, discardParked } from './pg-boss/parked-jobs.ts'
@@ -50,17 +45,6 @@ export interface Queues {
   hold(db: Db, queue: string, group: string): Promise<void>
   /** The jobs of the group go on. */
   release(db: Db, queue: string, group: string): Promise<void>
-  /**
-   * From the commit on the group's attempts are restricted so, over all processes; or they are not any
-   * more. `isNew`: the group has had no job yet.
-   */
-  restrict(
-    db: Db,
-    queue: string,
-    group: string,
-    restrictions: Restrictions,
-    options?: { isNew?: boolean },
-  ): Promise<void>
   /** Groups were held, released, restricted, discarded or redriven, and that is committed: all processes read it. */
   groupsChanged(queue: string): void
   /**
@@ -162,18 +146,6 @@ export class JobQueues implements Queues {
 
   release(db: Db, queue: string, group: string): Promise<void> {
     return setHeld(db, queue, group, false)
-  }
-
-  restrict(
-    db: Db,
-    queue: string,
-    group: string,
-    restrictions: Restrictions,
-    options: { isNew?: boolean } = {},
-  ): Promise<void> {
-    return isRestricted(restrictions)
-      ? setRestrictions(db, queue, group, restrictions, options)
-      : liftRestrictions(db, queue, group)
   }
 
   async discard<Data>(db: Db, queue: string, group: string): Promise<Job<Data>[]> {

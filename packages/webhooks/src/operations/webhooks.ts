@@ -122,10 +122,7 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
         const { secret, headers = null } = row
         const webhook = await insertWebhook(db, seal(cipher, id, row))
         await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(webhook))
-        if (isRestricted(webhook)) {
-          await core.queues.restrict(db, QUEUE, id, webhook, { isNew: true })
-          core.afterCommit(db, groupsChanged)
-        }
+        if (isRestricted(webhook)) core.afterCommit(db, groupsChanged)
         await auditChange(db, by.origin, 'create', null, webhook)
         return { ...webhook, secret, headers, waiting: 0 }
       })
@@ -163,7 +160,6 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
         await auditChange(db, by.origin, 'update', before, after)
         const isMoved = before.url !== after.url
         const isRestrictedAnew = restrictionsOf(before) !== restrictionsOf(after)
-        if (isRestrictedAnew) await core.queues.restrict(db, QUEUE, id, after)
         if (before.active && !after.active) await pause(core, db, id)
         else if (after.active && isDisabledAsFailing(before)) {
           await recover(core, db, before, after, 'operator')

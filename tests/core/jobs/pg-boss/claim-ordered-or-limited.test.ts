@@ -6,9 +6,10 @@ import {
 import { setHeld } from '../../../../packages/core/src/jobs/groups-table.ts'
 import {
   endParking,
-  setRestrictions,
+  liftRestrictions,
   type Restrictions,
 } from '../../../../packages/core/src/jobs/groups/restrictions-table.ts'
+import { setRestrictions } from '../../support/set-restrictions.ts'
 import { namesOf, startWorkedHost } from '../../support/worked-host.ts'
 import { GROUP, QUEUE } from '../../support/worker.ts'
 
@@ -18,7 +19,7 @@ const NONE: Restrictions = { rateLimit: null, maxInFlight: null, ordered: false 
 async function waiting(t: Test, count: number, restrictions: Partial<Restrictions>) {
   const { core, worker } = await startWorkedHost(t, { enabled: false })
   const { db } = core
-  await setRestrictions(db, QUEUE, GROUP, { ...NONE, ...restrictions }, { isNew: true })
+  await setRestrictions(db, { ...NONE, ...restrictions }, { isNew: true })
   for (let n = 1; n <= count; n++) await worker.insert([String(n)], GROUP)
   const claim = (limit: number, reports: GrantReport[] = []) =>
     claimRestricted<{ eventId: string }>(db, QUEUE, [{ group: GROUP, limit }], reports, null)
@@ -49,7 +50,7 @@ t.test('a rate is one of any span, whatever it was before', async (t) => {
   const { claim, db } = await waiting(t, 6, { rateLimit: { limit: 2, perSeconds: 100 } })
   t.equal((await claim(10)).jobs.length, 2)
   const wider = { ...NONE, rateLimit: { limit: 5, perSeconds: 200 } }
-  await setRestrictions(db, QUEUE, GROUP, wider)
+  await setRestrictions(db, wider)
   t.equal((await claim(10)).jobs.length, 3)
   await db.query(`update svc."__svc.job_grants" set begun_by = begun_by - interval '203 seconds'`)
   t.equal((await claim(10)).jobs.length, 1)
@@ -136,7 +137,7 @@ t.test(
       GROUP,
     ])
     await worker.insert(['stray'], GROUP)
-    await setRestrictions(db, QUEUE, GROUP, { ...NONE, maxInFlight: 4 })
+    await setRestrictions(db, { ...NONE, maxInFlight: 4 })
     t.same((await claim(10)).jobs, [])
     t.equal(await endParking(db, QUEUE, [{ group: GROUP, since: await since() }]), false)
     await db.query(`update svc_jobs.job set blocked = true where name = $1`, [QUEUE])
@@ -149,3 +150,19 @@ t.test(
     t.same(namesOf((await claim(10)).jobs), ['1', 'stray'])
   },
 )
+
+t.test('a job under way comes back parked only while its group is restricted', async (t) => {
+  const { claim, db } = await waiting(t, 2, { maxInFlight: 1 })
+  await claim(1)
+  const marked = async () => {
+    const { rows } = await db.query('select state, blocked from svc_jobs.job where name = $1', [
+      QUEUE,
+    ])
+    return rows.filter(({ blocked }) => blocked).map(({ state }) => state as string)
+  }
+  t.same((await marked()).toSorted(), ['active', 'created'])
+  await liftRestrictions(db, QUEUE, GROUP)
+  t.same(await marked(), ['created'])
+  await setRestrictions(db, { ...NONE, ordered: true })
+  t.same((await marked()).toSorted(), ['active', 'created'])
+})

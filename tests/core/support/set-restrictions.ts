@@ -1,0 +1,14 @@
+import type { Db } from '@svc/core'
+import type { Restrictions } from '../../../packages/core/src/jobs/groups/restrictions-table.ts'
+import { GROUP, QUEUE } from './worker.ts'
+
+/** Restricts the group, as the package whose groups they are does. */
+export async function setRestrictions(
+  db: Db,
+  { rateLimit, maxInFlight, ordered }: Restrictions,
+  { isNew = false } = {},
+): Promise<void> {
+  const { limit = null, perSeconds = null } = rateLimit ?? {}
+  const values = [QUEUE, GROUP, limit, perSeconds, maxInFlight, ordered, isNew]
+  await db.query('select svc."__svc.restrict_group"($1, $2, $3, $4, $5, $6, $7)', values)
+}
