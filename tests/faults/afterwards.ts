@@ -17,7 +17,7 @@ export const emptyTables = (direct: pg.Pool): Promise<unknown> =>
   direct.query('delete from orders; delete from handled')
 
 /** Jobs of subscriptions and deliveries that are not done, and those that have died. */
-async function jobsIn(direct: pg.Pool): Promise<{ waiting: number; dead: number }> {
+export async function jobsIn(direct: pg.Pool): Promise<{ waiting: number; dead: number }> {
   const { rows } = await direct.query<{ waiting: number; dead: number }>(
     `select count(*) filter (where state < 'completed' and name not like '%.dlq')::int as waiting,
        count(*) filter (where name like '%.dlq')::int as dead

@@ -16,7 +16,7 @@ export class Deadline {
   async until<Value>(
     what: string,
     ask: () => Value | Promise<Value>,
-    pauseMs = 10,
+    pauseMs = 50,
   ): Promise<Exclude<Value, Falsy>> {
     const answer = await until(
       () => {

@@ -3,6 +3,7 @@
  * Tells its port when it is ready, and later when it had no turn. The older version runs it too.
  */
 import { randomUUID } from 'node:crypto'
+import { flushCompileCache } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
 import { svcAuth, type NewApiKey } from '@svc/auth'
@@ -114,3 +115,5 @@ watchStalls(({ from, until }) => {
   process.send!({ stall: { from: from + MACHINE_CLOCK_MS, until: until + MACHINE_CLOCK_MS } })
 })
 process.once('SIGTERM', () => void app.close().then(() => process.exit(0)))
+// A host that is killed writes nothing at its end: those that boot after it would compile it all again.
+flushCompileCache()

@@ -1,5 +1,5 @@
 /** One schedule of a storm: its load, its faults, and what its ledger says in the end. */
-import { afterwardsIn, describeWaiting, emptyTables } from './afterwards.ts'
+import { afterwardsIn, describeWaiting, emptyTables, jobsIn } from './afterwards.ts'
 import { Deadline } from './deadline.ts'
 import { LIMITS, type WebhookName } from './ledger.ts'
 import { Load, type PresentedKeys } from './load.ts'
@@ -24,7 +24,7 @@ const LONGEST_CALM_MS = 3000
 const SETTLED_WITHIN_MS = 90_000
 const DEADLINE_MS = 240_000
 /** Between two looks whether all is quiet. */
-const LOOK_MS = 250
+const LOOK_MS = 500
 /** What has looked like a breach may be half of what is just being committed. */
 const LOOK_AGAIN_MS = 1000
 
@@ -126,6 +126,9 @@ async function settle(world: World, load: Load, webhooks: readonly string[]): Pr
         if (await load.isHealthy(place)) unhealthy.delete(place)
       }
       if (unhealthy.size > 0) return false
+      // Most looks end here: what is answered next takes longer to read.
+      const jobs = await jobsIn(direct).catch(() => null)
+      if (jobs?.waiting !== 0) return false
       const afterwards = await look()
       return afterwards?.waiting === 0 && missing(ledger, afterwards).length === 0
     },
