@@ -6,6 +6,7 @@ import {
   listDeadLetters,
   nextDeadLetterId,
   type DeadLetterFilter,
+  type Moved,
 } from '../jobs/pg-boss/dead-letters.ts'
 import type { RetrySettings } from '../jobs/retry-settings.ts'
 import { requeueDeadLetters } from '../jobs/pg-boss/redrive-dead-letters.ts'
@@ -77,12 +78,15 @@ export function createDeadLetterOperations(parts: Parts): DeadLetterOperations {
       // quickly as they are moved.
       const selection = { ids, beforeId: await nextDeadLetterId(db) }
       let redriven = 0
-      for (;;) {
-        const moved = await requeueDeadLetters(db, queue, selection, retry, PORTION)
-        redriven += moved
-        if (moved > 0) wake(queue)
-        if (moved < PORTION) return { redriven }
-      }
+      let afterId: string | null = null
+      do {
+        const portion = { ...selection, afterId }
+        const moved: Moved = await requeueDeadLetters(db, queue, portion, retry, PORTION)
+        redriven += moved.count
+        if (moved.count > 0) wake(queue)
+        afterId = moved.count < PORTION ? null : moved.lastId
+      } while (afterId !== null)
+      return { redriven }
     },
   }
 }

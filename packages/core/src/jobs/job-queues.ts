@@ -155,8 +155,8 @@ export class JobQueues implements Queues {
     await parkHead(db, queue, group)
     const jobs = await discardParked<Data>(db, queue, group, FIRST_PORTION)
     await insertMove(db, queue, group, 'discard')
-    const deleted = await deleteDeadLetters(db, queue, { group }, FIRST_PORTION)
-    if (deleted === FIRST_PORTION) await insertMove(db, queue, group, 'bury')
+    const { count } = await deleteDeadLetters(db, queue, { group }, FIRST_PORTION)
+    if (count === FIRST_PORTION) await insertMove(db, queue, group, 'bury')
     return jobs
   }
 

@@ -1,5 +1,11 @@
 import type { FanOutJob } from '@svc/core/internal'
 import t from 'tap'
+import {
+  insertMove,
+  lockMove,
+  movePortion,
+  type JobMove,
+} from '../../../../packages/core/src/jobs/groups/moves-table.ts'
 import type { DeadLetterSelection } from '../../../../packages/core/src/jobs/pg-boss/dead-letters.ts'
 import { redriveDeadLetters } from '../../../../packages/core/src/jobs/pg-boss/redrive-dead-letters.ts'
 import { retrySettingsOf } from '../../../../packages/core/src/jobs/retry-settings.ts'
@@ -189,3 +195,41 @@ t.test('a portion of dead letters begins after the last one of the portion befor
   } while (afterId !== null)
   t.strictSame(counts, [3, 3, 1, 0])
 })
+
+t.test(
+  'a move goes on after its last letter, and comes back for those that were locked',
+  async (t) => {
+    const host = await startWorkedHost(t, { isDying: () => true })
+    const { worker, core } = host
+    await worker.insert(['0'], GROUP)
+    await multiply(host, 1200)
+    const retry = retrySettingsOf(core.settings.worker)
+    const positions: (string | null)[] = []
+    await core.transaction(async (db) => {
+      await insertMove(db, QUEUE, GROUP, 'bury')
+      const portion = async () => {
+        const move = (await lockMove(db, [QUEUE], '0')) as JobMove
+        positions.push(move.afterId)
+        return movePortion(db, move, {}, retry, new Map())
+      }
+      await core.transaction(async (other) => {
+        await other.query(
+          `select from svc_jobs.job
+          where name = $1 and id = (select id from svc_jobs.job where name = $1 order by id limit 1)
+            for update`,
+          [`${QUEUE}.dlq`],
+        )
+        t.equal(await portion(), false)
+        t.equal(await portion(), false)
+      })
+      t.equal(await portion(), true)
+      const { rowCount } = await db.query(`select from svc_jobs.job where name = $1`, [
+        `${QUEUE}.dlq`,
+      ])
+      t.equal(rowCount, 0)
+    })
+    const [first, second, third] = positions
+    t.strictSame([first, third], [null, null])
+    t.type(second, 'string')
+  },
+)

@@ -94,6 +94,7 @@ t.test(
       group: GROUP,
       kind: 'discard',
       beforeId: null,
+      afterId: null,
       createdAt: 'now',
     } as const
     const retry = {

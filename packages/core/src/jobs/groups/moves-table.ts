@@ -1,6 +1,6 @@
 /** The table of moves, each of many jobs of one group, and the portions in which they are carried out. */
 import type { Db } from '../../postgres/transaction.ts'
-import { deleteDeadLetters } from '../pg-boss/dead-letters.ts'
+import { deleteDeadLetters, type Moved } from '../pg-boss/dead-letters.ts'
 import type { RetrySettings } from '../retry-settings.ts'
 import { redriveDeadLetters } from '../pg-boss/redrive-dead-letters.ts'
 import { recordParked, setHeld } from '../groups-table.ts'
@@ -15,6 +15,8 @@ export interface JobMove {
   kind: 'discard' | 'redrive' | 'bury'
   /** For dead letters: only those with a smaller id are moved. */
   beforeId: string | null
+  /** For dead letters: the next portion begins after this one; `null` at the beginning. */
+  afterId: string | null
   /** The time as text. */
   createdAt: string
 }
@@ -48,13 +50,18 @@ export async function lockMove(
 ): Promise<JobMove | undefined> {
   const { rows } = await db.query(
     `select id::text, queue, group_id as "group", kind, before_id as "beforeId",
-            created_at::text as "createdAt"
+            after_id as "afterId", created_at::text as "createdAt"
        from svc."__svc.job_moves"
       where queue = any($1::text[])
       order by id <= $2::bigint, id limit 1 for update skip locked`,
     [queues, after],
   )
   return rows[0]
+}
+
+/** The next portion begins after this dead letter: at the beginning it would read what is gone already. */
+async function setPosition(db: Db, { id }: JobMove, afterId: string | null): Promise<void> {
+  await db.query(`update svc."__svc.job_moves" set after_id = $2 where id = $1`, [id, afterId])
 }
 
 export async function deleteMove(db: Db, { id }: JobMove): Promise<void> {
@@ -75,15 +82,8 @@ export async function movePortion(
   retry: RetrySettings,
   progress: Progress,
 ): Promise<boolean> {
-  const { queue, group, beforeId } = move
-  const selection = { group, ...(beforeId === null ? {} : { beforeId }) }
-  if (move.kind === 'bury')
-    return (await deleteDeadLetters(db, queue, selection, PORTION)) < PORTION
-  if (move.kind === 'redrive') {
-    await recordParked(db, queue, [group])
-    const reserved = { ...selection, reservedBefore: move.createdAt }
-    return (await redriveDeadLetters(db, queue, reserved, retry, PORTION)).count < PORTION
-  }
+  const { queue, group } = move
+  if (move.kind !== 'discard') return moveDeadLetters(db, move, retry)
   const position = progress.has(move.id) ? progress.get(move.id) : SCAN_START
   if (position) {
     const { next } = await parkWaiting(
@@ -102,4 +102,28 @@ export async function movePortion(
   // The row of the group stays while another process may be parking jobs of it.
   await setHeld(db, queue, group, false)
   return true
+}
+
+/** Letters that were locked as a portion passed them are looked for once more, from the beginning. */
+async function moveDeadLetters(db: Db, move: JobMove, retry: RetrySettings): Promise<boolean> {
+  const { count, lastId } = await deadLettersMoved(db, move, retry)
+  if (count < PORTION && move.afterId === null) return true
+  await setPosition(db, move, count < PORTION ? null : lastId)
+  return false
+}
+
+async function deadLettersMoved(
+  db: Db,
+  { kind, queue, group, beforeId, afterId, createdAt }: JobMove,
+  retry: RetrySettings,
+): Promise<Moved> {
+  const selection = {
+    group,
+    ...(beforeId === null ? {} : { beforeId }),
+    ...(afterId === null ? {} : { afterId }),
+  }
+  if (kind === 'bury') return deleteDeadLetters(db, queue, selection, PORTION)
+  await recordParked(db, queue, [group])
+  const reserved = { ...selection, reservedBefore: createdAt }
+  return redriveDeadLetters(db, queue, reserved, retry, PORTION)
 }

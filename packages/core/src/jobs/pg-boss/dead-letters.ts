@@ -154,25 +154,36 @@ export async function nextDeadLetterId(db: Db): Promise<string> {
   return (rows[0] as { id: string }).id
 }
 
-/** Deletes a portion of a group's dead letters. Returns how many. */
+/** A portion of dead letters that was redriven or deleted. */
+export interface Moved {
+  count: number
+  /** The id of the last one; a portion that begins after it skips what this one has left behind. */
+  lastId: string | null
+}
+
+/** Deletes a portion of a group's dead letters, the oldest first. */
 export async function deleteDeadLetters(
   db: Db,
   queue: string,
-  { group, beforeId }: DeadLetterSelection,
+  { group, afterId, beforeId }: Pick<DeadLetterSelection, 'group' | 'afterId' | 'beforeId'>,
   portion: number,
-): Promise<number> {
-  const { rowCount } = await db.query(
+): Promise<Moved> {
+  const { rows } = await db.query(
     `with portion as materialized (
        select letter.id from svc_jobs.job as letter
         where letter.name = $1 and ${IN_INDEX} and letter.singleton_key = $2
           and ($3::uuid is null or letter.id < $3)
-        limit $4 for update skip locked
+          and ($5::uuid is null or letter.id > $5)
+        order by letter.id limit $4
+        for update skip locked
+     ), deleted as (
+       delete from svc_jobs.job as letter
+        where letter.name = $1 and letter.id = any(array(select id from portion))
      )
-     delete from svc_jobs.job as letter
-      where letter.name = $1 and letter.id = any(array(select id from portion))`,
-    [deadLetterQueueOf(queue), group, beforeId ?? null, portion],
+     select count(*)::int as count, max(id::text collate "C") as "lastId" from portion`,
+    [deadLetterQueueOf(queue), group, beforeId ?? null, portion, afterId ?? null],
   )
-  return rowCount ?? 0
+  return rows[0] as Moved
 }
 
 /** Rows that one statement of `deleteOldDeadLetters` deletes. */

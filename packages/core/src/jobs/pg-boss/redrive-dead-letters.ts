@@ -1,7 +1,7 @@
 /** Makes jobs of dead letters, in portions: with all their attempts, whose numbers go on. */
 import type { Db } from '../../postgres/transaction.ts'
 import { deadLetterQueueOf } from '../job.ts'
-import { IN_INDEX, isReserved, type DeadLetterSelection } from './dead-letters.ts'
+import { IN_INDEX, isReserved, type DeadLetterSelection, type Moved } from './dead-letters.ts'
 import type { RetrySettings } from '../retry-settings.ts'
 
 /** $3 to $6 of the statements that make jobs. */
@@ -28,12 +28,6 @@ const INSERT_TAKEN = `insert into svc_jobs.job
             queue.deletion_seconds, queue.heartbeat_seconds, queue.policy, queue.dead_letter
        from taken join svc_jobs.queue as queue on queue.name = $1`
 
-export interface Redriven {
-  count: number
-  /** The id of the last one; a portion that begins after it skips what this one has left behind. */
-  lastId: string | null
-}
-
 /**
  * Makes parked jobs of a portion of a group's dead letters, the oldest first. Two calls at once share the
  * dead letters.
@@ -44,7 +38,7 @@ export async function redriveDeadLetters(
   { group, ids, afterId, beforeId, since, until, reservedBefore = 'infinity' }: DeadLetterSelection,
   retry: RetrySettings,
   portion: number,
-): Promise<Redriven> {
+): Promise<Moved> {
   const { rows } = await db.query(
     `with portion as materialized (
        select letter.id from svc_jobs.job as letter
@@ -80,35 +74,52 @@ export async function redriveDeadLetters(
       afterId ?? null,
     ],
   )
-  return rows[0] as Redriven
+  return rows[0] as Moved
+}
+
+export interface RequeueSelection {
+  ids?: string[] | undefined
+  afterId: string | null
+  beforeId: string
 }
 
 /**
  * The same for a queue without groups: the jobs are not parked, and can be fetched at once. Only dead
- * letters with a smaller id than `beforeId` are taken.
+ * letters between `afterId` and `beforeId` are taken.
  */
 export async function requeueDeadLetters(
   db: Db,
   queue: string,
-  { ids, beforeId }: { ids?: string[] | undefined; beforeId: string },
+  { ids, afterId, beforeId }: RequeueSelection,
   retry: RetrySettings,
   portion: number,
-): Promise<number> {
-  const { rowCount } = await db.query(
+): Promise<Moved> {
+  const { rows } = await db.query(
     `with portion as materialized (
        select letter.id from svc_jobs.job as letter
         where letter.name = $2 and ${IN_INDEX} and letter.id < $8
           and ($7::uuid[] is null or letter.id = any($7))
-        limit $9
+          and ($10::uuid is null or letter.id > $10)
+        order by letter.id limit $9
         for update skip locked
      ), taken as (
        delete from svc_jobs.job as letter
         where letter.name = $2 and letter.id = any(array(select id from portion))
        returning letter.id, letter.data, letter.singleton_key, letter.group_id,
                  letter.source_retry_count
+     ), made as (
+       ${INSERT_TAKEN}
      )
-     ${INSERT_TAKEN}`,
-    [queue, deadLetterQueueOf(queue), ...retryColumns(retry), ids ?? null, beforeId, portion],
+     select count(*)::int as count, max(id::text collate "C") as "lastId" from portion`,
+    [
+      queue,
+      deadLetterQueueOf(queue),
+      ...retryColumns(retry),
+      ids ?? null,
+      beforeId,
+      portion,
+      afterId,
+    ],
   )
-  return rowCount ?? 0
+  return rows[0] as Moved
 }
