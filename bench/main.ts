@@ -7,6 +7,7 @@ import { deliveryFairness } from './delivery/fairness.ts'
 import { deliveryFanOut } from './delivery/fan-out.ts'
 import { deliveryKill } from './delivery/kill.ts'
 import { deliveryLatency } from './delivery/latency.ts'
+import { deliveryOrdered } from './delivery/ordered.ts'
 import { deliveryProcesses } from './delivery/processes.ts'
 import { steadyDelivery } from './delivery/steady.ts'
 import { deliveryThroughput } from './delivery/throughput.ts'
@@ -47,6 +48,7 @@ const benchmarks: Benchmark[] = [
   deliveryKill,
   deliveryProcesses,
   deliveryTelemetry,
+  deliveryOrdered,
   growthBacklog,
   growthRecovery,
   growthKeys,

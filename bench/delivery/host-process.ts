@@ -30,6 +30,7 @@ interface Webhook {
   url: string
   events: string[]
   filter?: WebhookFilter
+  ordered?: boolean
 }
 
 let app: FastifyInstance

@@ -231,6 +231,7 @@ create table svc."__svc.job_moves" (
   kind text not null,
   before_id uuid,
   created_at timestamp with time zone default now() not null,
+  after_id uuid,
   constraint "__svc.job_moves_kind_check" CHECK ((kind = ANY (ARRAY['discard'::text, 'redrive'::text, 'bury'::text]))),
   constraint "__svc.job_moves_pkey" PRIMARY KEY (id)
 );
@@ -536,6 +537,8 @@ CREATE INDEX svc_dead_letters_delivery_id ON svc_jobs.job_common USING btree (na
 CREATE INDEX svc_dead_letters_event ON svc_jobs.job_common USING btree (name, ((data ->> 'event'::text)), id) WHERE (name ~~ '%.dlq'::text);
 CREATE INDEX svc_dead_letters_event_id ON svc_jobs.job_common USING btree (name, substr((data ->> 'eventId'::text), (strpos((data ->> 'eventId'::text), ''::text) + 1)), id) WHERE (name ~~ '%.dlq'::text);
 CREATE INDEX svc_dead_letters_status_code ON svc_jobs.job_common USING btree (name, ((source_output ->> 'statusCode'::text)), id) WHERE (name ~~ '%.dlq'::text);
+CREATE INDEX svc_ordered_job_common ON svc_jobs.job_common USING btree (singleton_key, created_on, id) WHERE (blocked AND (state < 'active'::svc_jobs.job_state));
+CREATE INDEX svc_parked_job_common ON svc_jobs.job_common USING btree (singleton_key, start_after) WHERE (blocked AND (state < 'active'::svc_jobs.job_state));
 CREATE TRIGGER svc_dead_letter_id BEFORE INSERT ON svc_jobs.job_common FOR EACH ROW WHEN ((new.name ~~ '%.dlq'::text)) EXECUTE FUNCTION svc."__svc.dead_letter_id"();
 
 create table svc_jobs.job_dependency (

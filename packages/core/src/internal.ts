@@ -73,12 +73,14 @@ export { compileFilter } from './events/filter/compile-filter.ts'
 export { KEY_EVENTS, OWN_EVENTS, type OwnEvent } from './events/own-events.ts'
 export { isEventName } from './events/validate-event.ts'
 export {
+  eventOfJob,
   findPayloadSizes,
   findPayloads,
   retainedValues,
   retainEvents,
   retainingEvents,
   type EventKey,
+  type StoredEvent,
 } from './events/events-table.ts'
 export { isConnectionError } from './postgres/connection-errors.ts'
 export { orUnavailable } from './postgres/unavailable.ts'

@@ -108,3 +108,53 @@ t.test('an order, a rate and a cap hold together', async (t) => {
   t.same(numbersOf(requests), upTo(8))
   t.ok(mostWithin(requests, 500) <= 3, 'of a second, less what requests may be under way')
 })
+
+t.test('a change of the webhook holds from the next delivery on', async (t) => {
+  const host = await startHost(t)
+  const moved = await openReceiver()
+  t.teardown(() => moved.close())
+  const change = (body: object) => host.ask('PATCH', `/${id}`, body)
+  const receiver = await openReceiver({
+    async answer(request) {
+      const [n] = numbersOf([request])
+      // Each is answered when the change is committed, and others wait behind it.
+      if (n === 4) await change({ active: false })
+      if (n === 9) await change({ url: moved.url, timeoutMs: 4000 })
+      return 200
+    },
+  })
+  t.teardown(() => receiver.close())
+  const { id } = await registerWith(host, receiver.url, { ordered: true })
+  await host.app.svc.transaction(async (db) => {
+    for (const n of upTo(15)) await host.app.svc.events.publish('order.created', { n }, { db })
+  })
+  await until(
+    async () => (await host.ask('GET', `/${id}`)).body,
+    ({ active, waiting }) => !active && waiting === 10,
+  )
+  t.same(numbersOf(receiver.received), upTo(5), 'paused')
+  await change({ active: true })
+  t.same(numbersOf(await moved.waitFor(5)), [10, 11, 12, 13, 14])
+  t.same(numbersOf(receiver.received), upTo(10))
+})
+
+t.test('a process that closes gives the line to another', async (t) => {
+  const host = await startHost(t)
+  const leaving = await startHost(t, { database: host.database })
+  let closed: Promise<unknown> | undefined
+  const receiver = await openReceiver({
+    async answer(request) {
+      if (numbersOf([request])[0] === 7) closed = leaving.app.close()
+      await pause(5)
+      return 200
+    },
+  })
+  t.teardown(() => receiver.close())
+  await registerWith(host, receiver.url, { ordered: true })
+  await leaving.app.svc.transaction(async (db) => {
+    for (const n of upTo(30)) await leaving.app.svc.events.publish('order.created', { n }, { db })
+  })
+  t.same(numbersOf(await receiver.waitFor(30)), upTo(30))
+  await closed
+  t.same(new Set(receiver.received.map(({ headers }) => headers['x-svc-attempt'])), new Set(['1']))
+})

@@ -13,6 +13,8 @@ export interface JobGroup {
   rateSeconds: number | null
   /** Attempts at a time over all processes, where that is restricted. */
   maxInFlight: number | null
+  /** Whether its jobs run one at a time, the oldest first, and at any rate. */
+  ordered: boolean
   /**
    * For a restricted group: since when jobs of it may wait among those of other groups, as text.
    */
@@ -23,7 +25,8 @@ export async function listJobGroups(db: Db, queue: string): Promise<JobGroup[]> 
   const { rows } = await db.query(
     `select group_id as "group", held, circuit_open as "circuitOpen", parked_at::text as "parkedAt",
             restricted, unparked_since::text as "unparkedSince", rate_seconds as "rateSeconds",
-            case when ordered then 1 else max_in_flight end as "maxInFlight"
+            case when ordered then 1 else max_in_flight end as "maxInFlight",
+            ordered and rate_limit is null as ordered
        from svc."__svc.job_groups" where queue = $1`,
     [queue],
   )

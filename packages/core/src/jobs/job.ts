@@ -20,6 +20,8 @@ export interface Job<Data = unknown> {
   startedOn: string | null
   /** Set where its group is restricted, and allowed this attempt. */
   grant?: Grant
+  /** What its worker needs of it, where the claim has read that: see `Worker.readNext`. */
+  read?: unknown
   /** The event of the job, where this process has just published it: it need not be read. */
   published?: { payload: string; publishedAt: Date; traceContext: string | null }
   /** What that publish has found of its recipient, unless its transaction may have begun long ago. */
@@ -44,6 +46,8 @@ export interface Grant {
   id: string | null
   /** Before the claim was sent, by the monotonic clock. */
   askedAt: number
+  /** The same of the first job of a run: see pump/ordered-runs.ts. */
+  runSince?: number
 }
 
 /** The data of a job that was made for an event. The payload stays in the table of events. */

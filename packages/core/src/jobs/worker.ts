@@ -30,6 +30,11 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
    * statement.
    */
   recordCompleted?(completed: CompletedJob<Data, Detail>[]): InsertCompleted | null
+  /**
+   * What `prepare` reads of a job: an SQL expression over the columns of `job`, of type `json`. The next
+   * job of an ordered group is claimed together with it, see `Job.read`.
+   */
+  readNext?: string
   /** Called after the commit of that transaction. */
   afterRecord?(settled: Settled<Data, Detail>[]): void
   /** Describes an attempt for telemetry. It is not called without telemetry. */

@@ -43,9 +43,17 @@ export async function findWebhooksForDelivery(
   ids: string[],
 ): Promise<WebhookForDelivery[]> {
   const { rows } = await (ids.length === 1 ? db.query(ONE, ids) : db.query(MANY, [ids]))
-  return rows.map((row: StoredRow<WebhookForDelivery>) => ({
-    ...row,
-    headers: parsed(row.headers),
-    retry: parsed(row.retry),
-  }))
+  return rows.map(asWebhookForDelivery)
 }
+
+export type StoredForDelivery = StoredRow<WebhookForDelivery>
+
+export const asWebhookForDelivery = (row: StoredForDelivery): WebhookForDelivery => ({
+  ...row,
+  headers: parsed(row.headers),
+  retry: parsed(row.retry),
+})
+
+/** The row of a job's webhook: an expression over the columns of `job`, of type `json`. */
+export const WEBHOOK_OF_JOB = `(
+  select row_to_json(webhook) from (${selectWhere('id = job.singleton_key::uuid')}) as webhook)`

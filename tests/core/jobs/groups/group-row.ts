@@ -9,6 +9,7 @@ export const groupRow = (group: string, state: Partial<JobGroup> = {}): JobGroup
   restricted: false,
   rateSeconds: null,
   maxInFlight: null,
+  ordered: false,
   unparkedSince: null,
   ...state,
 })

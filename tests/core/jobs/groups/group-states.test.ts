@@ -26,6 +26,49 @@ t.test('a group with an open circuit is passed over and claimed', async (t) => {
   t.match(states.claimable(0), [{ group: 'a', isOpen: true }])
 })
 
+t.test('a group whose next job a settlement claims is left out meanwhile', async (t) => {
+  const states = new GroupStates()
+  states.replace([row('a', { restricted: true, ordered: true }), row('b')])
+  t.same(
+    [states.isOrdered('a'), states.isOrdered('b'), states.isOrdered('c')],
+    [true, false, false],
+  )
+  states.awaitNext('a')
+  states.replace([row('a', { restricted: true, ordered: true }), row('b')])
+  t.same(namesOf(states.claimable(0)), ['b'])
+  states.answered({ group: 'b', isTold: false, isBusy: false }, 0, true)
+  states.claimBegins(['b'])
+  states.answered({ group: 'b', isTold: false, isBusy: false }, 1000, true)
+  t.equal(states.claimableFrom(), 1500)
+  states.nextDecided('a')
+  t.same(namesOf(states.claimable(0)), ['a'])
+})
+
+t.test('new jobs of an ordered group are left to the process that makes its attempt', async (t) => {
+  const states = new GroupStates()
+  const rows = [row('a', { restricted: true, ordered: true }), row('b', { restricted: true })]
+  states.replace(rows)
+  const busy = (group: string) => {
+    states.claimBegins([group])
+    return states.answered({ group, isTold: true, isBusy: true }, 0, true)
+  }
+  t.same([busy('a'), busy('b')], [true, true])
+  t.same(namesOf(states.claimable(0)), [])
+  t.equal(states.haveNew(['a', 'b']), true)
+  t.same(namesOf(states.claimable(0)), ['b'], 'a cap may have room by now')
+  states.replace(rows)
+  t.equal(states.haveNew(['a', 'c']), false, 'one is not known')
+  t.same(namesOf(states.claimable(0)), ['b'])
+  t.same(namesOf(states.claimable(500)), ['b', 'a'].toSorted(), 'it looks again soon')
+  states.ready(['a'])
+  t.same(namesOf(states.claimable(0)), ['a', 'b'])
+
+  states.claimBegins(['a'])
+  states.haveNew(['a'])
+  const none = { group: 'a', isTold: false, isBusy: false }
+  t.equal(states.answered(none, 0, true), false, 'they may be newer than the answer')
+})
+
 t.test('groups take turns, also when the table is read again', async (t) => {
   const states = new GroupStates()
   const rows = ['a', 'b', 'c'].map((group) => row(group))
@@ -112,7 +155,7 @@ t.test('a notification about a restricted group overrides an older answer', asyn
   states.replace([restricted('a'), row('b')])
   const empty = { group: 'a', isTold: true, isBusy: false, waitMs: null }
   states.claimBegins(['a'])
-  t.equal(states.ready(['a']), true)
+  states.ready(['a'])
   states.answered(empty, 0, true)
   t.equal(states.claimableFrom(), 0, 'a job came while it was being asked for')
   states.claimBegins(['a'])
@@ -126,7 +169,7 @@ t.test('a notification about a restricted group overrides an older answer', asyn
   states.answered(empty, 300, true)
   states.allReady()
   t.same(namesOf(states.claimable(300)), ['a', 'b'])
-  t.equal(states.ready(['new']), false)
+  states.ready(['new'])
   t.equal(states.readyFrom('new', 0), false)
 })
 

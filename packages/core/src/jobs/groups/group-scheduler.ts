@@ -24,8 +24,10 @@ interface Parts {
   isNotified: () => boolean
   /** The table of groups has changed: other processes read it again. */
   changed: () => void
-  /** There may be parked jobs to claim. */
+  /** The table of groups has changed, or jobs were parked: there may be jobs to fetch or to claim. */
   wake: () => void
+  /** There may be jobs of restricted groups to claim. */
+  wakeClaims: () => void
 }
 
 const REFRESH_MS = 1000
@@ -56,7 +58,7 @@ export class GroupScheduler {
       refreshSoon: () => this.refreshSoon(),
       wake,
     })
-    const { owner, isNotified } = parts
+    const { owner, isNotified, wakeClaims } = parts
     const db = database.workerPool.prepared
     this.restricted = new RestrictedClaims({
       queue,
@@ -64,7 +66,7 @@ export class GroupScheduler {
       states: this.#states,
       owner,
       isNotified,
-      wake,
+      wake: wakeClaims,
     })
   }
 
@@ -83,8 +85,8 @@ export class GroupScheduler {
   restrictedReady(groups: readonly string[] | null): void {
     if (groups === null) this.#states.allReady()
     // A group that is not known yet has just become restricted.
-    else if (!this.#states.ready(groups)) this.#refreshAt = 0
-    this.#parts.wake()
+    else if (!this.#states.haveNew(groups)) this.#refreshAt = 0
+    this.#parts.wakeClaims()
   }
 
   /** Reads the table of groups where that is due, and starts what follows from it. */
@@ -202,6 +204,11 @@ export class GroupScheduler {
       this.#states.claimed(group)
       this.#limits.begin(group, now)
     }
+  }
+
+  /** A job of an ordered group was claimed by the settlement of the one before it. */
+  follows(job: Job): void {
+    this.#claimed([job])
   }
 
   async stop(): Promise<void> {

@@ -4,32 +4,8 @@
  */
 import type { GroupAnswer } from '../pg-boss/claim-ordered-or-limited.ts'
 import type { JobGroup } from '../groups-table.ts'
+import { FIRST_PAUSE_MS, isToPark, READY, stateOf, type State } from './group-state.ts'
 
-interface State {
-  row: JobGroup
-  /** Whether all its waiting jobs have been parked since it was held. */
-  isParked: boolean
-  /** The last claim found too few due jobs of it: no claim before this moment. */
-  emptyUntil: number
-  emptyForMs: number
-  /** A claim is under way, and the group has had no notification since its start. */
-  isClaiming: boolean
-}
-
-function stateOf(row: JobGroup, before: State | undefined): State {
-  const isParked = row.held && before?.row.held === true && before.isParked
-  // After a change there may be jobs to claim.
-  const { emptyUntil, emptyForMs } = before && isSame(row, before.row) ? before : READY
-  return { row, isParked, emptyUntil, emptyForMs, isClaiming: false }
-}
-
-const isSame = (one: JobGroup, other: JobGroup): boolean =>
-  one.held === other.held &&
-  one.circuitOpen === other.circuitOpen &&
-  one.parkedAt === other.parkedAt &&
-  one.unparkedSince === other.unparkedSince
-
-const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 8000
 /** With an open circuit the next attempt shows whether the receiver works again. */
 const LONGEST_PAUSE_OPEN_MS = 1000
@@ -39,7 +15,6 @@ const LONGEST_PAUSE_BUSY_MS = 1000
 const LONGEST_PAUSE_UNNOTIFIED_MS = 500
 /** Jobs that are due were locked by others. */
 const SHORTEST_PAUSE_MS = 20
-const READY = { emptyUntil: 0, emptyForMs: FIRST_PAUSE_MS, isClaiming: false }
 
 export interface ClaimableGroup {
   group: string
@@ -51,6 +26,8 @@ export interface ClaimableGroup {
 
 export class GroupStates {
   #states = new Map<string, State>()
+  /** Ordered groups whose next job is claimed by the settlement of the one before it. */
+  #awaitingNext = new Set<string>()
 
   /** Applies the rows of the table. Groups that were in it before keep their turn. */
   replace(rows: JobGroup[]): void {
@@ -71,6 +48,10 @@ export class GroupStates {
 
   isRestricted(group: string): boolean {
     return this.#states.get(group)?.row.restricted ?? false
+  }
+
+  isOrdered(group: string): boolean {
+    return this.#states.get(group)?.row.ordered ?? false
   }
 
   /** For how long an attempt of the group counts, with the time that a request may be on its way. */
@@ -114,7 +95,7 @@ export class GroupStates {
   /** Groups whose parked jobs may be claimed, in their turn. */
   claimable(now: number): ClaimableGroup[] {
     return [...this.#states.values()]
-      .filter((state) => isClaimable(state) && state.emptyUntil <= now)
+      .filter((state) => this.#isClaimable(state) && state.emptyUntil <= now)
       .map(({ row: { group, circuitOpen, restricted, maxInFlight } }) => ({
         group,
         isOpen: circuitOpen,
@@ -127,20 +108,39 @@ export class GroupStates {
   claimableFrom(): number {
     let first = Infinity
     for (const state of this.#states.values()) {
-      if (isClaimable(state)) first = Math.min(first, state.emptyUntil)
+      if (this.#isClaimable(state)) first = Math.min(first, state.emptyUntil)
     }
     return first
   }
 
-  /** There may be jobs of these restricted groups to claim. Returns whether all groups are known. */
-  ready(groups: readonly string[]): boolean {
-    let areKnown = true
+  /** A settlement will claim the next job of this ordered group: until then no claim can bring one. */
+  awaitNext(group: string): void {
+    this.#awaitingNext.add(group)
+  }
+
+  nextDecided(group: string): void {
+    this.#awaitingNext.delete(group)
+  }
+
+  /** There may be jobs of these restricted groups to claim. */
+  ready(groups: readonly string[]): void {
     for (const group of groups) {
       const state = this.#states.get(group)
       if (state) Object.assign(state, READY)
-      else areKnown = false
     }
-    return areKnown
+  }
+
+  /**
+   * These restricted groups have new jobs. Those of an ordered group with an attempt under way are for
+   * the process that makes it. Returns whether all groups are known.
+   */
+  haveNew(groups: readonly string[]): boolean {
+    for (const group of groups) {
+      const state = this.#states.get(group)
+      if (state?.row.ordered && state.isBusy) state.isClaiming = false
+      else if (state) Object.assign(state, READY)
+    }
+    return groups.every((group) => this.#states.has(group))
   }
 
   /** The same of all restricted groups. */
@@ -167,15 +167,16 @@ export class GroupStates {
   /**
    * The result of a claim for one restricted group. It is ignored where a notification came during
    * the claim, which may be newer. `isNotified`: whether this process receives notifications of new
-   * jobs.
+   * jobs. Returns whether it counts.
    */
   answered(
     { group, isBusy, hasMore, waitMs }: GroupAnswer,
     now: number,
     isNotified: boolean,
-  ): void {
+  ): boolean {
     const state = this.#states.get(group)
-    if (!state?.isClaiming) return
+    if (!state?.isClaiming) return false
+    state.isBusy = isBusy === true
     const longest = isBusy
       ? LONGEST_PAUSE_BUSY_MS
       : isNotified
@@ -191,6 +192,7 @@ export class GroupStates {
       state.emptyUntil = now + state.emptyForMs
       state.emptyForMs *= 2
     }
+    return true
   }
 
   /** Parked jobs of the group were claimed: its next turn is the last. */
@@ -214,13 +216,11 @@ export class GroupStates {
     return !isOpen && hasBeenFor === LONGEST_PAUSE_MS
   }
 
+  #isClaimable({ row: { group, held, unparkedSince } }: State): boolean {
+    return !held && unparkedSince === null && !this.#awaitingNext.has(group)
+  }
+
   #namesOf(is: (state: State) => boolean): string[] {
     return [...this.#states].filter(([, state]) => is(state)).map(([group]) => group)
   }
 }
-
-const isToPark = ({ row: { held, unparkedSince }, isParked }: State): boolean =>
-  unparkedSince !== null || (held && !isParked)
-
-const isClaimable = ({ row: { held, unparkedSince } }: State): boolean =>
-  !held && unparkedSince === null

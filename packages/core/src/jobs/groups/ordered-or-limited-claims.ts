@@ -21,6 +21,9 @@ interface Parts {
   wake: () => void
 }
 
+/** How long the jobs of an ordered group may follow one another in one slot. */
+const LONGEST_RUN_MS = 500
+
 export class RestrictedClaims {
   #parts: Parts
   #reports = new GrantReports()
@@ -62,6 +65,38 @@ export class RestrictedClaims {
     const isGivenBack = outcome.kind === 'postponed' || outcome.kind === 'parked'
     if (isGivenBack) this.#reports.givenBack(job)
     else this.#reports.ended(job, performance.now(), tookMs)
+  }
+
+  /**
+   * Whether another job of the group may follow this one in its slot. After a while the group claims in
+   * turns with the others again.
+   */
+  mayFollow({ group, grant }: Job): boolean {
+    if (group === null || !grant || !this.#parts.states.isOrdered(group)) return false
+    return performance.now() - (grant.runSince ?? grant.askedAt) < LONGEST_RUN_MS
+  }
+
+  /** A settlement will claim the next job of this group. Until `nextDecided` claims leave it out. */
+  awaitNext(group: string): void {
+    this.#parts.states.awaitNext(group)
+  }
+
+  /** That settlement is sent: notifications from now on may be newer than what it sees. */
+  asksNext(group: string): void {
+    this.#parts.states.claimBegins([group])
+  }
+
+  /** It has claimed no job: none waits, or a claim has to find out why. */
+  noNext(group: string, isEmpty: boolean): void {
+    const { states, isNotified } = this.#parts
+    const answer = { group, isTold: false, isBusy: false }
+    if (isEmpty && states.answered(answer, Date.now(), isNotified())) return
+    states.ready([group])
+  }
+
+  nextDecided(group: string, hasNext: boolean): void {
+    this.#parts.states.nextDecided(group)
+    if (!hasNext) this.#parts.wake()
   }
 
   /** Other jobs of these restricted groups may begin now. */

@@ -19,6 +19,8 @@ const SHARED_TABLE = 'svc_jobs.job_common'
 /** An index over a large table takes a while, and so does another process that makes it. */
 const LONGEST_MS = 10 * 60_000
 
+const IS_PARKED = `where blocked and state < 'active'`
+
 /**
  * The indexes of parked jobs: those that are due, and the oldest one. They are partial, so that other
  * jobs do not pay for them.
@@ -101,10 +103,7 @@ async function alterQueueTable(db: Db, queue: string): Promise<void> {
   for (const [prefix, columns] of Object.entries(PARKED_INDEXES)) {
     // Postgres cuts longer names off.
     const index = `${prefix}${bareName}`.slice(0, 63)
-    await db.query(
-      `create index if not exists "${index}" on ${table} ${columns}
-        where blocked and state < 'active'`,
-    )
+    await db.query(`create index if not exists "${index}" on ${table} ${columns} ${IS_PARKED}`)
   }
   await db.query(`analyze ${table}`)
 }
@@ -113,13 +112,23 @@ async function alterQueueTable(db: Db, queue: string): Promise<void> {
 export const publishedEventIdIn = (column: string): string =>
   `substr(${column} ->> 'eventId', strpos(${column} ->> 'eventId', E'\\x1f') + 1)`
 
-/** The indexes for lists of dead letters. They contain no jobs of other queues. */
-const DEAD_LETTER_INDEXES = {
-  svc_dead_letters: 'name, singleton_key, id',
-  svc_dead_letters_event: `name, (data ->> 'event'), id`,
-  svc_dead_letters_event_id: `name, (${publishedEventIdIn('data')}), id`,
-  svc_dead_letters_delivery_id: `name, (data ->> 'deliveryId')`,
-  svc_dead_letters_status_code: `name, (source_output ->> 'statusCode'), id`,
+const IS_DEAD_LETTER = `where name like '%.dlq'`
+
+/** The indexes of the shared table. Those for lists of dead letters contain no jobs of other queues. */
+const SHARED_INDEXES = {
+  svc_dead_letters: `(name, singleton_key, id) ${IS_DEAD_LETTER}`,
+  svc_dead_letters_event: `(name, (data ->> 'event'), id) ${IS_DEAD_LETTER}`,
+  svc_dead_letters_event_id: `(name, (${publishedEventIdIn('data')}), id) ${IS_DEAD_LETTER}`,
+  svc_dead_letters_delivery_id: `(name, (data ->> 'deliveryId')) ${IS_DEAD_LETTER}`,
+  svc_dead_letters_status_code: `(name, (source_output ->> 'statusCode'), id) ${IS_DEAD_LETTER}`,
+  // Empty. A plan is made for all tables of jobs: without the order of an index in each of them, it
+  // would read and sort all that waits.
+  ...Object.fromEntries(
+    Object.entries(PARKED_INDEXES).map(([prefix, columns]) => [
+      `${prefix}job_common`,
+      `${columns} ${IS_PARKED}`,
+    ]),
+  ),
 }
 
 async function areDeadLettersSetUp(db: Db): Promise<boolean> {
@@ -129,17 +138,14 @@ async function areDeadLettersSetUp(db: Db): Promise<boolean> {
             and (select bool_and(to_regclass('svc_jobs.' || name) is not null)
                    from unnest($1::text[]) as name)
             as "isDone"`,
-    [Object.keys(DEAD_LETTER_INDEXES)],
+    [Object.keys(SHARED_INDEXES)],
   )
   return (rows[0] as { isDone: boolean }).isDone
 }
 
 async function alterDeadLetters(db: Db): Promise<void> {
-  for (const [index, columns] of Object.entries(DEAD_LETTER_INDEXES)) {
-    await db.query(
-      `create index if not exists ${index} on ${SHARED_TABLE} (${columns})
-        where name like '%.dlq'`,
-    )
+  for (const [index, definition] of Object.entries(SHARED_INDEXES)) {
+    await db.query(`create index if not exists ${index} on ${SHARED_TABLE} ${definition}`)
   }
   await db.query(
     `update ${SHARED_TABLE}

@@ -15,12 +15,15 @@ import { DueTimes } from './due-times.ts'
 import { Fetcher } from './fetcher.ts'
 import { FetchAhead } from './fetch-ahead.ts'
 import { FirstLane } from './first-lane.ts'
+import { OrderedRuns } from './ordered-runs.ts'
 import { Heartbeats } from './heartbeats.ts'
 import { OutcomeBuffer } from './outcome-buffer.ts'
 import { ParkedJobClaims } from './claim-parked-jobs.ts'
-import { IDLE_AFTER_MS, pauseMsAfter } from './poll-interval.ts'
+import { IDLE_AFTER_MS } from './poll-interval.ts'
 import { RetryLane } from './retry-lane.ts'
+import { runLanes, type PumpLog } from './run-lanes.ts'
 import { settleBatch } from './settle-batch.ts'
+import { mayWait } from './settlement.ts'
 import { Slots } from './slots.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
 
@@ -28,10 +31,7 @@ interface Parts {
   worker: Worker
   boss: PgBoss
   database: Pick<Database, 'workerPool' | 'background'>
-  log: {
-    error(details: object, message: string): void
-    info(details: object, message: string): void
-  }
+  log: PumpLog
   /** Names this process in the jobs that it claims. */
   owner: () => string | null
   /** Whether this process receives notifications. */
@@ -57,7 +57,8 @@ export class Pump {
   #attempts: Attempts
   #outcomes: OutcomeBuffer
   #heartbeats: Heartbeats
-  #lanes: Record<Lane, FirstLane | RetryLane>
+  #runs: OrderedRuns
+  #lanes: { first: FirstLane; retry: RetryLane }
   #sleeps: Record<Lane, WakeableSleep>
   #slots: Slots
   #dueTimes = new DueTimes(() => this.wakeAll())
@@ -65,7 +66,7 @@ export class Pump {
   #stopping = false
 
   constructor(parts: Parts) {
-    const { worker, boss, database, log } = parts
+    const { worker, boss, database, log, owner, isNotified } = parts
     const { queue } = worker
     const db = database.workerPool
     this.worker = worker
@@ -77,30 +78,31 @@ export class Pump {
       windows: slots.windows,
       database,
       log,
-      owner: parts.owner,
-      isNotified: parts.isNotified,
+      owner,
+      isNotified,
       changed: () => parts.groupsChanged(),
-      wake: () => this.#sleeps.retry.wake(),
+      wake: () => this.#wakeLane('retry'),
+      wakeClaims: () => this.#sleeps.retry.wake(),
     })
     const heartbeats = new Heartbeats(db, queue, log)
     const outcomes = new OutcomeBuffer({
-      mayWait: ({ job, outcome }) =>
-        worker.settlesTogether === true &&
-        outcome.kind === 'completed' &&
-        // Others of its group wait for the settlement.
-        job.grant === undefined &&
-        job.isTrial !== true,
+      mayWait: (outcome) => worker.settlesTogether === true && mayWait(outcome),
       settle: async (batch) => {
-        for (const { nextAttemptInMs } of await settleBatch(boss, db, worker, batch)) {
+        const others = await this.#runs.settle(batch)
+        if (others.length === 0) return
+        for (const { nextAttemptInMs } of await settleBatch(boss, db, worker, others)) {
           if (nextAttemptInMs !== null) this.#dueTimes.add(nextAttemptInMs)
         }
-        groups.restricted.settled(batch.map(({ job }) => job))
+        groups.restricted.settled(others.map(({ job }) => job))
       },
       settled: () => {
         this.#wakeLanesWithRoom()
         parts.settled()
       },
-      forget: (jobs) => heartbeats.forget(jobs),
+      forget: (jobs) => {
+        heartbeats.forget(jobs)
+        this.#runs.forget(jobs)
+      },
       log,
     })
     const attempts = new Attempts({
@@ -111,13 +113,13 @@ export class Pump {
       telemetry: parts.telemetry,
       log,
       began: (job) => groups.restricted.begun(job),
-      ended: (job, outcome, tookMs) => this.#attemptEnded(job, outcome, tookMs),
+      ended: (lane, job, outcome, tookMs) => this.#attemptEnded(lane, job, outcome, tookMs),
     })
     const fetcher = new Fetcher({
       queue,
       db: db.prepared,
-      owner: parts.owner,
-      isNotified: parts.isNotified,
+      owner,
+      isNotified,
       slots,
       fetchAhead,
       groups,
@@ -125,7 +127,16 @@ export class Pump {
       attempts,
       outcomes,
     })
-    const { owner } = parts
+    this.#runs = new OrderedRuns({
+      worker,
+      db: db.prepared,
+      owner,
+      slots,
+      groups,
+      begin: (lane, job) => fetcher.beginClaimed(lane, [job]),
+      giveBack: (job) => outcomes.add({ job, outcome: { kind: 'postponed', delayMs: 0 } }),
+      release: (lane) => attempts.release(lane),
+    })
     this.claims = new DirectClaims({ queue, db, owner, slots, groups, fetcher, log })
     const parked = new ParkedJobClaims(slots, groups, fetcher)
     const wakeLanesWithRoom = () => this.#wakeLanesWithRoom()
@@ -161,14 +172,14 @@ export class Pump {
 
   /** There may be new jobs. */
   wake(): void {
-    this.#sleeps.first.wake()
+    this.#wakeLane('first')
     // Redriven and resumed jobs wait in the retry lane, which an idle pump rarely polls.
-    if (Date.now() - this.#fetcher.lastJobAt > IDLE_AFTER_MS) this.#sleeps.retry.wake()
+    if (Date.now() - this.#fetcher.lastJobAt > IDLE_AFTER_MS) this.#wakeLane('retry')
   }
 
   /** There are jobs in either lane. */
   wakeAll(): void {
-    for (const sleep of Object.values(this.#sleeps)) sleep.wake()
+    for (const lane of LANES) this.#wakeLane(lane)
   }
 
   /** The table of groups has changed. */
@@ -189,6 +200,7 @@ export class Pump {
   async stop(): Promise<void> {
     this.#stopping = true
     this.claims.close()
+    this.#runs.close()
     for (const sleep of Object.values(this.#sleeps)) sleep.wake()
     await Promise.all(this.#loops)
     await this.#attempts.stop((this.worker.drainSeconds ?? DRAIN_SECONDS) * 1000)
@@ -206,28 +218,20 @@ export class Pump {
     return this.worker.concurrency === 1
   }
 
-  async #run(lanes: Lane[]): Promise<void> {
+  #run(lanes: Lane[]): Promise<void> {
     const { log, fetchFailed } = this.#parts
-    const { queue } = this.worker
-    const sleep = this.#sleeps[lanes[0] ?? 'first']
-    let failures = 0
-    while (!this.#stopping) {
-      try {
-        let waitMs = Infinity
-        for (const lane of lanes) waitMs = Math.min(waitMs, await this.#lanes[lane].refill())
-        lanes.reverse()
-        if (failures > 0) log.info({ queue }, 'fetching jobs works again')
-        failures = 0
-        if (waitMs > 0) await sleep.sleep(waitMs)
-      } catch (error) {
-        fetchFailed()
-        if (failures === 0) log.error({ err: error, queue }, 'could not fetch jobs; it tries again')
-        await sleep.sleep(pauseMsAfter(++failures))
-      }
-    }
+    return runLanes(lanes, {
+      queue: this.worker.queue,
+      refill: (lane) => this.#lanes[lane].refill(),
+      sleep: this.#sleeps[lanes[0] ?? 'first'],
+      isStopping: () => this.#stopping,
+      fetchFailed,
+      log,
+    })
   }
 
-  #attemptEnded(job: Job, outcome: Outcome, tookMs: number): void {
+  #attemptEnded(lane: Lane, job: Job, outcome: Outcome, tookMs: number): void {
+    this.#runs.ended(lane, { job, outcome })
     this.#outcomes.add({ job, outcome })
     this.#groups.ended(job, outcome, tookMs)
     this.#wakeLanesWithRoom()
@@ -235,7 +239,12 @@ export class Pump {
 
   #wakeLanesWithRoom(): void {
     for (const lane of LANES) {
-      if (this.#fetcher.hasMore(lane) && this.#fetcher.room(lane) > 0) this.#sleeps[lane].wake()
+      if (this.#fetcher.hasMore(lane) && this.#fetcher.room(lane) > 0) this.#wakeLane(lane)
     }
+  }
+
+  #wakeLane(lane: Lane): void {
+    if (lane === 'retry') this.#lanes.retry.expectRetries()
+    this.#sleeps[lane].wake()
   }
 }

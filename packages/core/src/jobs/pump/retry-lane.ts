@@ -29,6 +29,8 @@ export class RetryLane {
   #parts: Parts
   /** No fetch of retries before this moment, by the monotonic clock. */
   #fetchRetriesAt = 0
+  /** The next poll of retries: until then only claims of parked jobs, which cost less. */
+  #pollRetriesAt = 0
   /** Whether the last fetch left retries for lack of room. */
   #retriesWait = false
 
@@ -36,14 +38,19 @@ export class RetryLane {
     this.#parts = parts
   }
 
+  /** There may be retries to fetch, before the next poll. */
+  expectRetries(): void {
+    this.#pollRetriesAt = 0
+  }
+
   /** Returns how long to wait before the next time, unless the lane is woken. */
   async refill(): Promise<number> {
     const { fetcher, groups } = this.#parts
     await groups.refresh()
     const hasClaimed = await this.#claimParked()
-    const pauseMs = this.#fetchRetriesAt - performance.now()
+    const pauseMs = Math.max(this.#fetchRetriesAt, this.#pollRetriesAt) - performance.now()
     const isPaused = pauseMs > 0
-    const waitMs = isPaused ? pauseMs : await fetcher.fill('retry', (it) => this.#afterFetch(it))
+    const waitMs = isPaused ? pauseMs : await this.#fetchRetries()
     if (!isPaused && waitMs > 0 && hasClaimed) {
       this.#fetchRetriesAt = performance.now() + RETRIES_EVERY_MS
     }
@@ -53,6 +60,18 @@ export class RetryLane {
       return 0
     }
     return Math.min(waitMs, Math.max(SHORTEST_WAIT_MS, groups.claimableInMs()))
+  }
+
+  async #fetchRetries(): Promise<number> {
+    let waitMs = 0
+    this.#pollRetriesAt = Infinity
+    try {
+      waitMs = await this.#parts.fetcher.fill('retry', (fetched) => this.#afterFetch(fetched))
+    } finally {
+      // Retries may have been expected meanwhile.
+      if (this.#pollRetriesAt === Infinity) this.#pollRetriesAt = performance.now() + waitMs
+    }
+    return waitMs
   }
 
   #afterFetch({ limit, count, tookMs }: Fetched): void {

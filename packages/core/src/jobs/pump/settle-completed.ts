@@ -14,7 +14,7 @@ const COMPLETED = `completed as (
  * The same for one job, as most batches have at ordinary rates: without arrays, the statement takes
  * about half of the CPU time.
  */
-const COMPLETED_ONE = `completed as (
+export const COMPLETED_ONE = `completed as (
   delete from svc_jobs.job
    where name = $1 and id = ${JOB_IDS}::uuid and state = 'active' and started_on = $3::timestamptz
   returning id)`

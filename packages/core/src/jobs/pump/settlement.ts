@@ -62,3 +62,7 @@ export function byOutput(dying: Settlement['dying']): { output: object; jobs: Jo
     jobs: those.map(({ job }) => job),
   }))
 }
+
+/** Whether a job may be settled a little later. If its group is limited or held, others wait for it. */
+export const mayWait = ({ job, outcome }: JobOutcome): boolean =>
+  outcome.kind === 'completed' && job.grant === undefined && job.isTrial !== true

@@ -26,7 +26,7 @@ import { deliveryTelemetry } from './delivery-telemetry.ts'
 import { makeAttemptAtOtherUrl } from './attempt-at-other-url.ts'
 import { skippedRow } from './log-entry.ts'
 import { KnownWebhooks } from './known-webhooks.ts'
-import { prepareDeliveries, type PreparedDelivery } from './prepare-deliveries.ts'
+import { prepareDeliveries, READ_OF_JOB, type PreparedDelivery } from './prepare-deliveries.ts'
 import { isGone, recordCompleted, recordDeliveries } from './record-deliveries.ts'
 
 const READ_AGAIN_MS = 1000
@@ -52,6 +52,7 @@ export function createDeliveryWorker(
     settlesTogether: true,
     telemetry: deliveryTelemetry,
     prepare: (db, jobs) => prepareDeliveries(core, known, db, jobs),
+    readNext: READ_OF_JOB,
     perform: (job, prepared, signal) =>
       prepared.largeBytes === undefined
         ? perform(post, settings, job, prepared, signal)

@@ -1,8 +1,11 @@
 /** Reads the webhooks and payloads that a batch of jobs needs. */
-import { findPayloads, type Core, type Db } from '@svc/core/internal'
+import { eventOfJob, findPayloads, type Core, type Db, type StoredEvent } from '@svc/core/internal'
 import { open } from '../../tables/sealed-columns.ts'
 import {
+  asWebhookForDelivery,
   findWebhooksForDelivery,
+  WEBHOOK_OF_JOB,
+  type StoredForDelivery,
   type WebhookForDelivery,
 } from '../../tables/webhooks-for-delivery.ts'
 import { eventKey, webhookIdOf, type DeliveryJob } from './delivery-job.ts'
@@ -24,40 +27,63 @@ export interface PreparedDelivery {
 /** Smaller payloads are read with their batch of jobs. */
 const LARGE_BYTES = 64 * 1024
 
+/** What is read of one job together with its claim: an expression over the columns of `job`. */
+export const READ_OF_JOB = `json_build_object(
+  'webhook', ${WEBHOOK_OF_JOB}, 'event', ${eventOfJob(LARGE_BYTES)})`
+
+type Payload = Pick<StoredEvent, 'payload' | 'bytes' | 'traceContext'>
+
+interface ReadOfJob {
+  webhook: StoredForDelivery | null
+  event: Payload | null
+}
+
 export async function prepareDeliveries(
   core: Core,
   known: KnownWebhooks,
   db: Db,
   jobs: DeliveryJob[],
 ): Promise<(job: DeliveryJob) => PreparedDelivery> {
+  const unread = jobs.filter(({ read }) => read === undefined)
   const wanted = new Map<string, { name: string; id: string }>()
-  for (const { data, published } of jobs) {
+  for (const { data, published } of unread) {
     const { event: name, eventId: id } = data
     if (id !== null && !hasPayload(published)) wanted.set(eventKey(name, id), { name, id })
   }
   const [webhookOf, events] = await Promise.all([
-    findWebhooks(core, known, db, jobs),
+    findWebhooks(core, known, db, unread),
     wanted.size === 0 ? [] : findPayloads(db, [...wanted.values()], LARGE_BYTES),
   ])
   const eventOf = new Map(events.map((event) => [eventKey(event.name, event.id), event]))
-  return ({ data, published }) => {
-    const { event, eventId, payload } = data
-    const webhook = webhookOf.get(webhookIdOf(data)) ?? { webhook: undefined }
-    if (hasPayload(published)) {
-      return { ...webhook, payload: published.payload, traceContext: published.traceContext }
+  return (job) => {
+    const { data, read } = job
+    if (read !== undefined) {
+      const { webhook, event } = read as ReadOfJob
+      const its = webhook === null ? DELETED : opened(core, asWebhookForDelivery(webhook))
+      return { ...its, ...contentOf(job, event ?? undefined) }
     }
-    const stored = eventId === null ? undefined : eventOf.get(eventKey(event, eventId))
-    const largeBytes = stored && stored.bytes > LARGE_BYTES ? { largeBytes: stored.bytes } : {}
-    return {
-      ...webhook,
-      payload: stored?.payload ?? payload,
-      traceContext: stored?.traceContext ?? null,
-      ...largeBytes,
-    }
+    const its = webhookOf.get(webhookIdOf(data)) ?? DELETED
+    return { ...its, ...contentOf(job, eventOf.get(eventKey(data.event, data.eventId))) }
+  }
+}
+
+function contentOf(
+  { data, published }: DeliveryJob,
+  stored: Payload | undefined,
+): Pick<PreparedDelivery, 'payload' | 'traceContext' | 'largeBytes'> {
+  if (hasPayload(published)) {
+    return { payload: published.payload, traceContext: published.traceContext }
+  }
+  const largeBytes = stored && stored.bytes > LARGE_BYTES ? { largeBytes: stored.bytes } : {}
+  return {
+    payload: stored?.payload ?? data.payload,
+    traceContext: stored?.traceContext ?? null,
+    ...largeBytes,
   }
 }
 
 type Opened = Pick<PreparedDelivery, 'webhook' | 'isUnreadable'>
+const DELETED: Opened = { webhook: undefined }
 
 /** The webhooks of the jobs, by their ids. Those that are not known are read. */
 async function findWebhooks(

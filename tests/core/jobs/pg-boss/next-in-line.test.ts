@@ -1,0 +1,147 @@
+import t, { type Test } from 'tap'
+import type { Db, Job } from '@svc/core/internal'
+import { setHeld } from '../../../../packages/core/src/jobs/groups-table.ts'
+import {
+  setRestrictions,
+  type Restrictions,
+} from '../../../../packages/core/src/jobs/groups/restrictions-table.ts'
+import { claimRestricted } from '../../../../packages/core/src/jobs/pg-boss/claim-ordered-or-limited.ts'
+import { settleInLine } from '../../../../packages/core/src/jobs/pump/settle-in-line.ts'
+import { startWorkedHost } from '../../support/worked-host.ts'
+import { GROUP, idOf, QUEUE } from '../../support/worker.ts'
+
+const ORDERED: Restrictions = { rateLimit: null, maxInFlight: null, ordered: true }
+const OWNER = 'this process'
+
+const worker = {
+  queue: QUEUE,
+  readNext: `json_build_object('name', job.data ->> 'eventId')`,
+  recordCompleted: () => ({ insert: 'insert into settled select id from completed', values: [] }),
+}
+
+/** Jobs `1`, `2`, … of an ordered group that wait in this order; no worker runs. */
+async function line(t: Test, count: number) {
+  const { core, worker: jobs } = await startWorkedHost(t, { enabled: false })
+  const { db } = core
+  await db.query('create table settled (id uuid)')
+  await setRestrictions(db, QUEUE, GROUP, ORDERED, { isNew: true })
+  for (let n = 1; n <= count; n++) await jobs.insert([String(n)], GROUP)
+  return {
+    core,
+    db,
+    claim: async () => {
+      const groups = [{ group: GROUP, limit: 1 }]
+      const { jobs } = await claimRestricted<{ eventId: string }>(db, QUEUE, groups, [], OWNER)
+      return jobs[0] as Job<{ eventId: string }>
+    },
+    settle: (job: Job) => settleInLine(db, worker, { job, detail: undefined }, OWNER),
+    change: (name: string, columns: string) =>
+      db.query(`update svc_jobs.job set ${columns} where name = $1 and id = $2`, [
+        QUEUE,
+        idOf(name),
+      ]),
+    settled: async () => {
+      const { rows } = await db.query('select id from settled')
+      return rows.map(({ id }: { id: string }) => id)
+    },
+  }
+}
+
+t.test('the settlement of a job claims the next one, until none is left', async (t) => {
+  const { claim, settle, settled, db } = await line(t, 3)
+  const one = await claim()
+  const second = await settle(one)
+  t.match(second, { isEmpty: false, next: { id: idOf('2'), attempt: 1, read: { name: '2' } } })
+  t.same(await settled(), [one.id])
+  const { rows } = await db.query(
+    `select state::text, group_tier as owner, blocked from svc_jobs.job where id = $1`,
+    [idOf('2')],
+  )
+  t.same(rows, [{ state: 'active', owner: OWNER, blocked: true }])
+  t.equal(await claim(), undefined, 'it counts as any other')
+
+  const third = await settle(second?.next as Job)
+  t.equal(third?.next?.id, idOf('3'))
+  t.same(await settle(third?.next as Job), { next: null, isEmpty: true })
+  t.same(await settled(), ['1', '2', '3'].map(idOf))
+})
+
+t.test('nothing is settled or claimed for a job that another process has by now', async (t) => {
+  const { claim, settle, settled, change } = await line(t, 2)
+  const one = await claim()
+  await change('1', `started_on = now() + interval '1 second'`)
+  t.same(await settle(one), { next: null, isEmpty: false })
+  t.same(await settled(), [])
+})
+
+t.test('the job is settled, and none claimed, where the next one may not begin', async (t) => {
+  const { core, db, claim, settle, settled, change } = await line(t, 9)
+  const restrict = (changes: Partial<Restrictions>) => () =>
+    setRestrictions(db, QUEUE, GROUP, { ...ORDERED, ...changes })
+  const group = (columns: string) => () => db.query(`update svc."__svc.job_groups" set ${columns}`)
+  const cases: Record<string, [from: () => Promise<unknown>, to: () => Promise<unknown>]> = {
+    'the group is held': [
+      () => setHeld(db, QUEUE, GROUP, true),
+      () => setHeld(db, QUEUE, GROUP, false),
+    ],
+    'it is not ordered any more': [restrict({ ordered: false, maxInFlight: 5 }), restrict({})],
+    'it has a rate': [restrict({ rateLimit: { limit: 9, perSeconds: 9 } }), restrict({})],
+    'jobs of it are not parked': [group('unparked_since = now()'), group('unparked_since = null')],
+    'an attempt from before runs': [
+      () => change('9', `state = 'active'`),
+      () => change('9', `state = 'created'`),
+    ],
+    'the next one is not due': [
+      () => change('7', `start_after = now() + interval '1 minute'`),
+      () => change('7', `start_after = now()`),
+    ],
+  }
+  let count = 0
+  for (const [why, [from, to]] of Object.entries(cases)) {
+    const job = await claim()
+    await from()
+    t.same(await settle(job), { next: null, isEmpty: false }, why)
+    t.equal((await settled()).length, ++count)
+    await to()
+  }
+
+  const locks = {
+    'the group is locked': `select from svc."__svc.job_groups" for no key update`,
+    'the next one is locked': `select from svc_jobs.job where data ->> 'eventId' = '9' for update`,
+  }
+  for (const [why, lock] of Object.entries(locks)) {
+    const job = await claim()
+    await core.transaction(async (other) => {
+      await other.query(lock)
+      t.same(await settle(job), { next: null, isEmpty: false }, why)
+    })
+  }
+  t.equal((await claim()).data.eventId, '9')
+})
+
+t.test('a worker whose rows need more than one statement settles otherwise', async (t) => {
+  const { claim, db } = await line(t, 1)
+  const completed = { job: await claim(), detail: undefined }
+  const none = { queue: QUEUE, recordCompleted: () => null }
+  t.equal(await settleInLine(db, none, completed, OWNER), null)
+  t.equal(await settleInLine(db, { queue: QUEUE }, completed, OWNER), null)
+})
+
+t.test('the next job is found by its index, however many wait', async (t) => {
+  const { core, claim } = await line(t, 2)
+  const completed = { job: await claim(), detail: undefined }
+  await core.transaction(async (db) => {
+    await db.query('set local enable_sort = off; set local plan_cache_mode = force_generic_plan')
+    const plan: string[] = []
+    const query: Db['query'] = async (text, values = []) => {
+      await db.query(`prepare settle_in_line as ${text}`)
+      const given = values.map((value) => (value === null ? 'null' : `'${value as string}'`))
+      const result = await db.query(`explain execute settle_in_line (${given.join(', ')})`)
+      plan.push(...result.rows.map((row) => row['QUERY PLAN'] as string))
+      return { ...result, rows: [] }
+    }
+    await settleInLine({ query }, worker, completed, OWNER)
+    t.ok(plan.some((node) => node.includes('svc_ordered_')))
+    t.notOk(plan.some((node) => /-> +Sort /.test(node)))
+  })
+})

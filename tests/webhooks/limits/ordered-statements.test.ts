@@ -1,0 +1,42 @@
+// In a process of its own: it counts the statements of all clients of pg.
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { receiver as openReceiver } from '@svc/core/testing'
+import { startHost } from '../support/host.ts'
+import { numbersOf, upTo } from './support/numbers-of.ts'
+import { registerWith } from './support/register-with.ts'
+
+const COUNT = 60
+
+t.test('deliveries of an ordered webhook that wait take a statement each', async (t) => {
+  const host = await startHost(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
+  await registerWith(host, receiver.url, { ordered: true })
+  const { svc } = host.app
+  const statements = countStatements(t)
+  await svc.transaction(async (db) => {
+    for (const n of upTo(COUNT)) await svc.events.publish('order.created', { n }, { db })
+  })
+  t.same(numbersOf(await receiver.waitFor(COUNT)), upTo(COUNT))
+  const of = (part: string) => statements.filter((text) => text.includes(part)).length
+  // Each run of half a second begins with a claim.
+  t.ok(of('claim_restricted') < COUNT / 2, `${of('claim_restricted')} claims`)
+  t.ok(of('from svc."__svc.webhooks.registrations" where id = $1') < COUNT / 2)
+  t.ok(of('line as materialized') > COUNT / 2)
+})
+
+function countStatements(t: Test): string[] {
+  const texts: string[] = []
+  const client = pg.Client.prototype as { query: (...args: unknown[]) => unknown }
+  const { query } = client
+  client.query = function counted(this: pg.Client, ...args: unknown[]) {
+    const [statement] = args as [string | { text?: string }]
+    texts.push(typeof statement === 'string' ? statement : (statement.text ?? ''))
+    return Reflect.apply(query, this, args)
+  }
+  t.teardown(() => {
+    client.query = query
+  })
+  return texts
+}
