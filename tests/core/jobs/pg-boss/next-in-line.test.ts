@@ -1,12 +1,10 @@
 import t, { type Test } from 'tap'
 import type { Db, Job } from '@svc/core/internal'
 import { setHeld } from '../../../../packages/core/src/jobs/groups-table.ts'
-import {
-  setRestrictions,
-  type Restrictions,
-} from '../../../../packages/core/src/jobs/groups/restrictions-table.ts'
+import type { Restrictions } from '../../../../packages/core/src/jobs/groups/restrictions-table.ts'
 import { claimRestricted } from '../../../../packages/core/src/jobs/pg-boss/claim-ordered-or-limited.ts'
 import { settleInLine } from '../../../../packages/core/src/jobs/pump/settle-in-line.ts'
+import { setRestrictions } from '../../support/set-restrictions.ts'
 import { startWorkedHost } from '../../support/worked-host.ts'
 import { GROUP, idOf, QUEUE } from '../../support/worker.ts'
 
@@ -24,7 +22,7 @@ async function line(t: Test, count: number) {
   const { core, worker: jobs } = await startWorkedHost(t, { enabled: false })
   const { db } = core
   await db.query('create table settled (id uuid)')
-  await setRestrictions(db, QUEUE, GROUP, ORDERED, { isNew: true })
+  await setRestrictions(db, ORDERED, { isNew: true })
   for (let n = 1; n <= count; n++) await jobs.insert([String(n)], GROUP)
   return {
     core,
@@ -77,7 +75,7 @@ t.test('nothing is settled or claimed for a job that another process has by now'
 t.test('the job is settled, and none claimed, where the next one may not begin', async (t) => {
   const { core, db, claim, settle, settled, change } = await line(t, 9)
   const restrict = (changes: Partial<Restrictions>) => () =>
-    setRestrictions(db, QUEUE, GROUP, { ...ORDERED, ...changes })
+    setRestrictions(db, { ...ORDERED, ...changes })
   const group = (columns: string) => () => db.query(`update svc."__svc.job_groups" set ${columns}`)
   const cases: Record<string, [from: () => Promise<unknown>, to: () => Promise<unknown>]> = {
     'the group is held': [
