@@ -19,7 +19,8 @@ export const isRestricted = ({ rateLimit, maxInFlight, ordered }: Restrictions):
 
 /** The jobs of the group go on as those of any other. Those that are parked are claimed in turns. */
 export async function liftRestrictions(db: Db, queue: string, group: string): Promise<void> {
-  await db.query('select svc."__svc.lift_restrictions"($1, $2)', [queue, group])
+  // As text: Prisma reads no column of type void.
+  await db.query('select svc."__svc.lift_restrictions"($1, $2)::text', [queue, group])
 }
 
 /**
