@@ -12,8 +12,8 @@ export interface Contender {
 }
 
 /**
- * Lets the contenders take turns, because a machine's speed drifts over minutes; another one goes
- * first in each round. Warm-up rounds are not counted: caches, plans and the compiler need them.
+ * Lets the contenders take turns, because a machine's speed drifts over minutes, in another order in
+ * each round. Warm-up rounds are not counted: caches, plans and the compiler need them.
  *
  * @returns for each contender its figures, one entry for each round
  */
@@ -25,7 +25,7 @@ export async function interleave(
   const measured: Measured = new Map(contenders.map(({ name }) => [name, []]))
   for (let round = -warmUps; round < rounds; round++) {
     tell?.(round < 0 ? 'warm-up' : `round ${round + 1} of ${rounds}`)
-    for (const contender of rotated(contenders, round + warmUps)) {
+    for (const contender of turnsOf(contenders, round + warmUps)) {
       const figures = await contender.measure()
       if (round >= 0) measured.get(contender.name)?.push(figures)
     }
@@ -80,9 +80,20 @@ async function readAll(counters: Record<string, () => Promise<number>>): Promise
   return figures
 }
 
-export function rotated<Item>(items: readonly Item[], by: number): Item[] {
-  const start = items.length === 0 ? 0 : by % items.length
-  return [...items.slice(start), ...items.slice(0, start)]
+/**
+ * The order of the contenders in a round. What one leaves to do (vacuum, checkpoint, garbage) costs
+ * the next one, so over the rounds each one goes first and follows each of the others equally often,
+ * in as many rounds as there are contenders, or in twice as many where their number is odd (a Latin
+ * square balanced for carry-over: E. J. Williams, 1949).
+ */
+export function turnsOf<Item>(items: readonly Item[], round: number): Item[] {
+  const count = items.length
+  const turns = items.map((_, turn) => {
+    const step = turn % 2 === 1 ? (turn + 1) / 2 : count - turn / 2
+    return items[(step + round) % count] as Item
+  })
+  const isReversed = count % 2 === 1 && Math.floor(round / count) % 2 === 1
+  return isReversed ? turns.toReversed() : turns
 }
 
 /** No normal distribution is assumed. */

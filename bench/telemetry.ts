@@ -11,7 +11,7 @@ import { startReceiver } from './delivery/stage.ts'
 import type { HookMethods } from './guard/hook-process.ts'
 import { keyedDatabase, keyTexts } from './guard/keys.ts'
 import { FLAGS } from './guard/slices.ts'
-import { growthOf, rotated, rowsOf, summaryOf, type Measured } from './measure.ts'
+import { growthOf, turnsOf, rowsOf, summaryOf, type Measured } from './measure.ts'
 import type { Goal } from './report.ts'
 
 const CUT = 'without telemetry, calculated'
@@ -118,11 +118,11 @@ async function measureCopies(
   const processes = bench.rounds * bench.size(PROCESSES_OF_A_ROUND, 1)
   for (let turn = 0; turn < processes; turn++) {
     bench.tell(`process ${turn + 1} of ${processes}`)
-    const copies = rotated(Object.entries(COPIES), turn)
+    const copies = turnsOf(Object.entries(COPIES), turn)
     const subject = await begin(copies.map(([, copy]) => copy))
     const figures = copies.map(([name], place) => ({ name, place, cpu: [] as number[] }))
     for (let slice = -warmUp; slice < slices; slice++) {
-      for (const { place, cpu } of rotated(figures, slice + warmUp)) {
+      for (const { place, cpu } of turnsOf(figures, slice + warmUp)) {
         const used = await subject.slice(place)
         if (slice >= 0) cpu.push(used)
       }

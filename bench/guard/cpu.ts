@@ -1,6 +1,6 @@
 import type { Bench, Benchmark, Checkout, Finding } from '../benchmark.ts'
 import type { LoadMethods } from '../load/load-process.ts'
-import { growthOf, rotated, rowsOf, summaryOf, type Measured } from '../measure.ts'
+import { growthOf, turnsOf, rowsOf, summaryOf, type Measured } from '../measure.ts'
 import type { Process } from '../process.ts'
 import type { Goal } from '../report.ts'
 import type { GuardedMethods, GuardName } from './guarded-process.ts'
@@ -73,8 +73,8 @@ export const guardCpu: Benchmark = {
     for (let round = 0; round < bench.rounds; round++) {
       bench.tell(`round ${round + 1} of ${bench.rounds}`)
       const flags = GROWN_YOUNG_GENERATION
-      await addRound(bench, byDefault, { load, database, contenders: rotated(all, round) })
-      await addRound(bench, grown, { load, database, contenders: rotated(cached, round), flags })
+      await addRound(bench, byDefault, { load, database, contenders: turnsOf(all, round) })
+      await addRound(bench, grown, { load, database, contenders: turnsOf(cached, round), flags })
     }
     const settings = { 'live keys': LIVE_KEYS, connections: CONNECTIONS, requests }
     const perRequest = { unit: 'µs of the server process per request', better: 'less' } as const
@@ -144,7 +144,7 @@ export async function addRound(bench: Bench, measured: Measured, round: Round): 
     }
     const portions = new Map(servers.map((server) => [server, [] as number[]]))
     for (let turn = 0; turn < PORTIONS; turn++) {
-      for (const server of rotated(servers, turn)) {
+      for (const server of turnsOf(servers, turn)) {
         portions.get(server)?.push(await measurePortion(load, server, turn))
       }
     }
@@ -169,4 +169,9 @@ async function measurePortion(
     load.call('load', requests, { sleepless: !contender.asksPostgres }),
   )
   return (growth.cpu ?? Number.NaN) / requests
+}
+
+function rotated<Item>(items: readonly Item[], by: number): Item[] {
+  const start = by % items.length
+  return [...items.slice(start), ...items.slice(0, start)]
 }

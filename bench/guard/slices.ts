@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Bench } from '../benchmark.ts'
 import type { LoadMethods } from '../load/load-process.ts'
-import { growthOf, rotated, type Measured } from '../measure.ts'
+import { growthOf, turnsOf, type Measured } from '../measure.ts'
 import type { Process } from '../process.ts'
 import type { GuardedMethods, GuardName } from './guarded-process.ts'
 import { withKeys } from './keys.ts'
@@ -74,7 +74,7 @@ export async function addSlices(
       rests.get(name)?.push(await warmUp(server, load, plan))
     }
     for (let slice = 0; slice < plan.slices; slice++) {
-      for (const { name, load } of rotated(aimed, slice)) {
+      for (const { name, load } of turnsOf(aimed, slice)) {
         slices.get(name)?.push({ cpu: await measureSlice(server, load, plan) })
       }
     }

@@ -5,11 +5,11 @@ import {
   intervalOf,
   quantile,
   ratiosOf,
-  rotated,
   rowsOf,
   samplesOf,
   spreadOf,
   summaryOf,
+  turnsOf,
 } from '../../bench/measure.ts'
 
 t.test(
@@ -57,9 +57,32 @@ t.test('a counter is read before and after the work', async (t) => {
   t.same(await growthOf({ counter: read }, work), { result: 8, growth: { counter: 3 } })
 })
 
-t.test('rotated() begins a list with another element in each round', async (t) => {
-  t.same(rotated([1, 2, 3], 4), [2, 3, 1])
-  t.same(rotated([], 1), [])
+t.test('over the rounds each contender follows each of the others equally often', async (t) => {
+  for (const [count, rounds] of [
+    [1, 2],
+    [2, 2],
+    [3, 6],
+    [4, 4],
+    [5, 10],
+    [6, 6],
+  ] as const) {
+    const names = Array.from({ length: count }, (_, place) => `${place}`)
+    const pairs = Array.from({ length: rounds }, (_, round) => turnsOf(names, round))
+      .flatMap((order) => [
+        `- ${order[0]}`,
+        ...order.slice(1).map((name, n) => `${order[n]} ${name}`),
+      ])
+      .toSorted()
+    const times = rounds / count
+    const expected = names
+      .flatMap((name) =>
+        ['-', ...names.filter((other) => other !== name)].map((it) => `${it} ${name}`),
+      )
+      .flatMap((pair) => Array.from({ length: times }, () => pair))
+      .toSorted()
+    t.same(pairs, expected, `${count} contenders`)
+  }
+  t.same(turnsOf([], 1), [])
 })
 
 t.test('the median of an even number of samples lies between the two in the middle', async (t) => {

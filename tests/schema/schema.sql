@@ -282,6 +282,7 @@ create table svc."__svc.recoveries" (
 );
 CREATE INDEX "__svc.recoveries_queue_group_id_id_idx" ON svc."__svc.recoveries" USING btree (queue, group_id, id);
 CREATE INDEX "__svc.recoveries_queue_next_at_idx" ON svc."__svc.recoveries" USING btree (queue, next_at) WHERE (finished_at IS NULL);
+CREATE TRIGGER "__svc.webhooks.delete_missing_events" AFTER DELETE ON svc."__svc.recoveries" REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION svc."__svc.webhooks.delete_missing_events"();
 
 create table svc."__svc.subscriptions" (
   event_name text collate "C" not null,
@@ -377,7 +378,6 @@ create table svc."__svc.webhooks.missing_events" (
   n bigint not null,
   event text collate "C" not null,
   event_id text collate "C" not null,
-  constraint "__svc.webhooks.missing_events_recovery_id_fkey" FOREIGN KEY (recovery_id) REFERENCES svc."__svc.recoveries"(id) ON DELETE CASCADE,
   constraint "__svc.webhooks.missing_events_pkey" PRIMARY KEY (recovery_id, n)
 );
 
@@ -1507,6 +1507,17 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.webhooks.delete_missing_events"()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from svc."__svc.webhooks.missing_events"
+   where recovery_id = any(array(select id from deleted));
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION svc."__svc.webhooks.drop_log_days"(days_kept integer)
  RETURNS void
  LANGUAGE plpgsql
@@ -1559,6 +1570,33 @@ begin
            as r (number, id, source, tenant, outcome, reason, event, event_id, ip, bytes, duration_ms,
                  url, headers, body, verified, event_names, request_parts)
    cross join lateral (select r.number = any(created) as is_new) as publish;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.webhooks.log_inbound"(created integer[], payloads text[], payloads_are_bodies boolean[], ids uuid[], sources text[], tenants text[], outcomes text[], reasons text[], events text[], event_ids text[], ips text[], bytes integer[], durations_ms integer[], urls text[], headers text[], bodies bytea[], verified boolean[], event_names text[], request_parts text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  statement_ms int :=
+    round(1000 * extract(epoch from clock_timestamp() - statement_timestamp()));
+begin
+  insert into svc."__svc.webhooks.inbound_log"
+    (id, source, tenant, outcome, reason, event, event_id, ip, bytes, duration_ms, url, headers, body,
+     verified, event_names, request_parts)
+  select r.id, r.source, r.tenant, case when publish.is_new then r.outcome else 'duplicate' end,
+         r.reason, r.event, case when publish.is_new then r.event_id end, r.ip, r.bytes,
+         r.duration_ms + statement_ms, r.url, r.headers,
+         case when r.payload_is_body then convert_to(r.payload, 'UTF8') else r.body end,
+         r.verified, r.event_names, r.request_parts
+    from unnest(payloads, payloads_are_bodies, ids, sources, tenants, outcomes, reasons, events,
+                event_ids, ips, bytes, durations_ms, urls, headers, bodies, verified, event_names,
+                request_parts) with ordinality
+           as r (payload, payload_is_body, id, source, tenant, outcome, reason, event, event_id, ip,
+                 bytes, duration_ms, url, headers, body, verified, event_names, request_parts, number)
+   cross join lateral (select r.number = any(created) as is_new) as publish
+   where r.id is not null;
 end
 $function$;
 

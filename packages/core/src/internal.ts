@@ -66,7 +66,7 @@ export type {
 } from './telemetry/instruments.ts'
 export { traceHeadersOf } from './telemetry/trace-context.ts'
 export { isUuid, uuidv7 } from './ids.ts'
-export { CREATED, EVENT_NUMBERS, FIRST_INSERTED } from './events/attached-rows.ts'
+export { CREATED, FIRST_INSERTED, PAYLOADS } from './events/attached-rows.ts'
 export type { AttachedRow, InsertPublished, PublishedOrTaken } from './events/attached-rows.ts'
 export type { CatalogueEntry } from './events/catalogue.ts'
 export { compileFilter } from './events/filter/compile-filter.ts'

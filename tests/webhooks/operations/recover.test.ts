@@ -139,6 +139,24 @@ t.test('a tenant gets the events of its own that it has missed', async (t) => {
   await receiver.waitFor(1)
 })
 
+t.test('missing events are deleted with their recovery', async (t) => {
+  const host = await startHost(t)
+  const { svc } = host.app
+  for (let n = 1; n <= 3; n++) await svc.events.publish('order.created', { n })
+  const { id } = await host.register('https://receiver.example/', ['order.created'])
+  const written = async (): Promise<number> => {
+    const { rows } = await svc.database.query<{ count: number }>(
+      'select count(*)::int as count from svc."__svc.webhooks.missing_events"',
+    )
+    return rows[0]?.count ?? -1
+  }
+  const began = await svc.webhooks.recover({ id, what: 'missing', since, perSecond: 1 })
+  t.match(began, { deliveries: 3 })
+  t.ok((await written()) > 0, 'they wait for their turn')
+  await svc.webhooks.delete(id)
+  await until(async () => (await written()) === 0)
+})
+
 t.test('an event whose publish saw the webhook as inactive is recovered', async (t) => {
   const host = await startHost(t)
   const { svc } = host.app

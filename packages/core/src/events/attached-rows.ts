@@ -23,16 +23,17 @@ export interface AttachedRow {
 export interface InsertPublished {
   /**
    * The call of a function that inserts the rows. Its arguments are {@link CREATED}, the array of the
-   * events that are new, from 1, {@link EVENT_NUMBERS}, of which event each row is, and its own, which
-   * begin with {@link FIRST_INSERTED}.
+   * events that are new, from 1, {@link PAYLOADS}, those of all events, and its own, which begin with
+   * {@link FIRST_INSERTED}.
    */
   call: string
+  /** The function's own arguments, from the row of each event; `null` of an event without one. */
   valuesOf: (rows: never[]) => unknown[]
 }
 
 export const CREATED = 'created.numbers'
-export const EVENT_NUMBERS = '$19'
-export const FIRST_INSERTED = 20
+export const PAYLOADS = '$3::text[]'
+export const FIRST_INSERTED = 19
 
 /** What {@link InsertPublished} inserts with a batch of events. */
 export interface InsertedRows {
@@ -46,15 +47,14 @@ export function insertedRows(
 ): InsertedRows | undefined {
   const insert = events.find(({ attachedRow }) => attachedRow)?.attachedRow?.insert
   if (!insert) return undefined
-  const numbers: number[] = []
-  const rows: object[] = []
-  for (const [index, { id, attachedRow }] of events.entries()) {
-    if (!attachedRow) continue
-    if (attachedRow.insert !== insert) return undefined
-    numbers.push(index + 1)
-    rows.push(attachedRow.rowOf([{ id: publishedEventId(id), duplicate: false }]))
+  if (events.some(({ attachedRow }) => attachedRow && attachedRow.insert !== insert)) {
+    return undefined
   }
-  return { call: insert.call, values: [numbers, ...insert.valuesOf(rows as never[])] }
+  const rows = events.map(
+    ({ id, attachedRow }) =>
+      attachedRow?.rowOf([{ id: publishedEventId(id), duplicate: false }]) ?? null,
+  )
+  return { call: insert.call, values: insert.valuesOf(rows as never[]) }
 }
 
 /** One statement for all rows of a kind. */

@@ -5,6 +5,7 @@ import {
   insertWithEvents,
   type InboundRow,
   type LoggedOutcome,
+  type RowOfEvent,
 } from '../tables/inbound-log.ts'
 import { maskedHeaders } from './masked-headers.ts'
 import { PerSecond } from './per-second.ts'
@@ -46,10 +47,11 @@ export class RequestLog {
   /** The row of a request that is published, or found to be a repeat, in the same transaction. */
   attachedRow(source: Source, request: InboundRequest, began: number, plan: Plan): AttachedRow {
     const row = this.#row(source, request, began, { verified: true, plan })
+    const payloadIsBody = isPayload(row.body, plan)
     return {
       write: insertInboundRows,
       insert: insertWithEvents,
-      rowOf: (results: PublishedOrTaken[]): InboundRow => {
+      rowOf: (results: PublishedOrTaken[]): RowOfEvent => {
         const first = results.findIndex((result) => result !== null)
         const isRepeat = first === -1 && results.length > 0
         return {
@@ -58,6 +60,7 @@ export class RequestLog {
           event: plan.events[Math.max(0, first)]?.name ?? null,
           eventId: results[first]?.id ?? null,
           durationMs: since(began),
+          payloadIsBody,
         }
       },
     }
@@ -115,6 +118,17 @@ export class RequestLog {
       requestParts: isReplayable ? partsOf(request) : null,
     }
   }
+}
+
+/** Whether the plan's only event has the body as its payload. */
+const isPayload = (body: Buffer | null, { events }: Plan): boolean => {
+  const [{ json } = { json: '' }] = events
+  return (
+    body !== null &&
+    events.length === 1 &&
+    Buffer.byteLength(json) === body.length &&
+    Buffer.from(json).equals(body)
+  )
 }
 
 const headersText = (source: Source, { raw }: InboundRequest): string =>

@@ -12,7 +12,7 @@ import {
 } from '@svc/core/internal'
 import { InvalidSpan, RecoveryNotFound } from '../errors.ts'
 import { QUEUE } from '../outbound/constants.ts'
-import { countMissing } from '../outbound/recover-missing.ts'
+import { prepareMissing, previewMissing } from '../outbound/recover-missing.ts'
 import type {
   ListedRecoveries,
   RecoverInput,
@@ -67,12 +67,13 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
           return { deliveries: (await core.queues.countRecoverable(db, request)) ?? 0 }
         }
         const recovery = await core.queues.recover(db, request)
-        const deliveries =
-          recovery.deliveries ?? (await countMissing(db, recovery, webhook, logDays))
         if (dryRun) {
+          const deliveries = await previewMissing(db, recovery, webhook, logDays)
           await deleteRecovery(db, recovery.id)
           return { deliveries }
         }
+        const deliveries =
+          recovery.deliveries ?? (await prepareMissing(db, recovery, webhook, logDays))
         await auditWork(db, by.origin, 'recover', webhook, {
           recovery: { from: null, to: { id: recovery.id, what, since, until: recovery.until } },
           deliveries: { from: null, to: deliveries },

@@ -13,6 +13,7 @@ import {
 } from '@svc/core/internal'
 import type { Webhook } from '../schemas.ts'
 import {
+  countMissing,
   deleteMissing,
   insertMissing,
   readMissing,
@@ -42,19 +43,27 @@ export async function recoverMissed(
 }
 
 /** Writes down what is missing. Returns how many deliveries it will be. */
-export async function countMissing(
+export async function prepareMissing(
   db: Db,
   recovery: Recovery,
   webhook: Wants,
   logDays: number,
 ): Promise<number> {
-  const wanted = await insertMissing(db, recovery, webhook, {
-    subscription: SUBSCRIPTION,
-    logDays,
-  })
+  const wanted = await insertMissing(db, { recovery, webhook, subscription: SUBSCRIPTION, logDays })
   const deliveries = wanted - (await dropUnmatched(db, recovery.id, webhook))
   await setCounted(db, recovery.id, deliveries)
   return deliveries
+}
+
+/** What {@link prepareMissing} would return; where a filter has to be asked, by writing it down. */
+export async function previewMissing(
+  db: Db,
+  recovery: Recovery,
+  webhook: Wants,
+  logDays: number,
+): Promise<number> {
+  if (webhook.filter !== null) return prepareMissing(db, recovery, webhook, logDays)
+  return countMissing(db, { recovery, webhook, subscription: SUBSCRIPTION, logDays })
 }
 
 /** Events whose payloads are read at a time. */
@@ -96,7 +105,7 @@ export async function recoverMissingPortion(
       if (webhook === undefined) return { done: 0, isFinished: true }
       // Also what was published meanwhile by those who still saw it inactive.
       const until = new Date(Date.now() + CLOCK_MARGIN_MS).toISOString()
-      await countMissing(db, { ...recovery, until }, webhook, logDays)
+      await prepareMissing(db, { ...recovery, until }, webhook, logDays)
     } else await awaitOpenTransactions(db, recovery)
     return { done: 0, isFinished: false }
   }

@@ -2,9 +2,9 @@
 import type { Db } from '@svc/core'
 import {
   CREATED,
-  EVENT_NUMBERS,
   EVERYWHERE,
   FIRST_INSERTED,
+  PAYLOADS,
   withinReach,
   type InsertPublished,
   type Reach,
@@ -82,9 +82,11 @@ const arraysFrom = (first: number): string =>
     .join(', ')
 
 /** An array for each column, or null where no row has a value. */
-const valuesOf = (rows: InboundRow[]): unknown[] => {
-  const column = <Name extends keyof InboundRow>(name: Name) =>
-    rows.some((row) => row[name] !== null) ? rows.map((row) => row[name]) : null
+const valuesOf = <Row extends InboundRow>(
+  rows: readonly (Row | null)[],
+  sentBody: (row: Row) => Buffer | null = ({ body }) => body,
+): unknown[] => {
+  const column = (name: keyof InboundRow) => arrayOf(rows, (row) => row[name])
   return [
     column('id'),
     column('source'),
@@ -98,7 +100,7 @@ const valuesOf = (rows: InboundRow[]): unknown[] => {
     column('durationMs'),
     column('url'),
     column('headers'),
-    column('body'),
+    arrayOf(rows, sentBody),
     column('verified'),
     column('eventNames'),
     column('requestParts'),
@@ -113,10 +115,29 @@ export async function insertInboundRows(db: Db, rows: InboundRow[]): Promise<voi
   )
 }
 
-/** The same as a part of the statement that publishes the events, see sql/072-inbound-rows.sql. */
+/** A row that is written with its event. */
+export interface RowOfEvent extends InboundRow {
+  /** Whether the event's payload is the body, byte for byte: the body is then not sent again. */
+  payloadIsBody: boolean
+}
+
+/** The same as a part of the statement that publishes the events, see sql/082-inbound-bodies.sql. */
 export const insertWithEvents: InsertPublished = {
-  call: `svc."__svc.webhooks.log_inbound"(${CREATED}, ${EVENT_NUMBERS}, ${arraysFrom(FIRST_INSERTED)})`,
-  valuesOf,
+  call: `svc."__svc.webhooks.log_inbound"(${CREATED}, ${PAYLOADS}, $${FIRST_INSERTED}::boolean[],
+    ${arraysFrom(FIRST_INSERTED + 1)})`,
+  valuesOf: (rows: readonly (RowOfEvent | null)[]) => [
+    arrayOf(rows, ({ payloadIsBody }) => payloadIsBody),
+    ...valuesOf(rows, ({ body, payloadIsBody }) => (payloadIsBody ? null : body)),
+  ],
+}
+
+/** The value of each row; null where none has one. */
+function arrayOf<Row>(
+  rows: readonly (Row | null)[],
+  value: (row: Row) => unknown,
+): unknown[] | null {
+  const values = rows.map((row) => row && value(row))
+  return values.some((one) => one !== null) ? values : null
 }
 
 /** Newest first. */

@@ -9,48 +9,73 @@ export interface MissingEvent {
   eventId: string
 }
 
+/** Whose events are missing, and of which span. */
+export interface MissingSpan {
+  recovery: Pick<Recovery, 'id' | 'queue' | 'since' | 'until'>
+  webhook: Pick<Webhook, 'id' | 'events' | 'tenant'>
+  /** The subscription of all webhooks. */
+  subscription: string
+  /** How long the delivery log is kept. */
+  logDays: number
+}
+
 /**
- * Writes the events of a span that a webhook wants by their names and its tenant, and has no
- * delivery of: neither in the log, nor waiting, nor dead, nor about to be made by another recovery.
- * Of events that are older than the log nothing is known: they are left out. Returns how many.
+ * The events of a span that a webhook wants by their names and its tenant, and has no delivery of:
+ * neither in the log, nor waiting, nor dead, nor about to be made by another recovery. Of events that
+ * are older than the log nothing is known: they are left out.
  */
-export async function insertMissing(
-  db: Db,
-  { id, queue, since, until }: Pick<Recovery, 'id' | 'queue' | 'since' | 'until'>,
-  webhook: Pick<Webhook, 'id' | 'events' | 'tenant'>,
-  { subscription, logDays }: { subscription: string; logDays: number },
-): Promise<number> {
+const missing = (statement: string): string => `
+  with span as (
+    select greatest($1::timestamptz, now() - make_interval(days => $6)) as since,
+           $2::timestamptz as until
+  ), delivered as materialized (
+    select event, event_id from svc."__svc.webhooks.delivery_log", span
+     where webhook_id = $3 and event_id is not null
+       and id >= svc."__svc.first_uuid"(span.since - interval '1 minute')
+    union
+    select data ->> 'event', data ->> 'eventId' from svc_jobs.job
+     where name in ($7, $7 || '.dlq') and singleton_key = $3::text
+       and state in ('created', 'retry', 'active')
+    union
+    select missing.event, missing.event_id from svc."__svc.webhooks.missing_events" as missing
+      join svc."__svc.recoveries" as recovery on recovery.id = missing.recovery_id
+     where recovery.queue = $7 and recovery.group_id = $3::text
+  )
+  ${statement}
+    from svc."__svc.events" as event
+    join span on event.published_at >= span.since and event.published_at < span.until
+   where exists (select from svc."__svc.subscriptions" as wants
+                  where wants.subscription = $8 and wants.event_name = event.name)
+     and (event.name = any($4::text[])
+          or '*' = any($4::text[]) and not starts_with(event.name, 'svc.'))
+     and ($5::text is null or event.tenant = $5)
+     and not exists (
+       select from delivered
+        where delivered.event = event.name and delivered.event_id = event.id)`
+
+const valuesOf = ({ recovery, webhook, subscription, logDays }: MissingSpan): unknown[] => [
+  recovery.since,
+  recovery.until,
+  webhook.id,
+  webhook.events,
+  webhook.tenant,
+  logDays,
+  recovery.queue,
+  subscription,
+]
+
+export async function countMissing(db: Db, span: MissingSpan): Promise<number> {
+  const { rows } = await db.query(missing('select count(*)::int as count'), valuesOf(span))
+  return (rows[0] as { count: number }).count
+}
+
+/** Writes them. Returns how many. */
+export async function insertMissing(db: Db, span: MissingSpan): Promise<number> {
   const { rowCount } = await db.query(
-    `with span as (
-       select greatest($2::timestamptz, now() - make_interval(days => $7)) as since,
-              $3::timestamptz as until
-     ), delivered as materialized (
-       select event, event_id from svc."__svc.webhooks.delivery_log", span
-        where webhook_id = $4 and event_id is not null
-          and id >= svc."__svc.first_uuid"(span.since - interval '1 minute')
-       union
-       select data ->> 'event', data ->> 'eventId' from svc_jobs.job
-        where name in ($8, $8 || '.dlq') and singleton_key = $4::text
-          and state in ('created', 'retry', 'active')
-       union
-       select missing.event, missing.event_id from svc."__svc.webhooks.missing_events" as missing
-         join svc."__svc.recoveries" as recovery on recovery.id = missing.recovery_id
-        where recovery.queue = $8 and recovery.group_id = $4::text
-     )
-     insert into svc."__svc.webhooks.missing_events" (recovery_id, n, event, event_id)
-     select $1, row_number() over (order by event.published_at, event.id, event.name),
-            event.name, event.id
-       from svc."__svc.events" as event
-       join span on event.published_at >= span.since and event.published_at < span.until
-      where exists (select from svc."__svc.subscriptions" as wants
-                     where wants.subscription = $9 and wants.event_name = event.name)
-        and (event.name = any($5::text[])
-             or '*' = any($5::text[]) and not starts_with(event.name, 'svc.'))
-        and ($6::text is null or event.tenant = $6)
-        and not exists (
-          select from delivered
-           where delivered.event = event.name and delivered.event_id = event.id)`,
-    [id, since, until, webhook.id, webhook.events, webhook.tenant, logDays, queue, subscription],
+    missing(`insert into svc."__svc.webhooks.missing_events" (recovery_id, n, event, event_id)
+  select $9, row_number() over (order by event.published_at, event.id, event.name),
+         event.name, event.id`),
+    [...valuesOf(span), span.recovery.id],
   )
   return rowCount ?? 0
 }
