@@ -203,8 +203,9 @@ export class JobQueues implements Queues {
   async recover(db: Db, request: RecoveryRequest): Promise<Recovery> {
     // The second of two simultaneous calls waits here, and counts what the first has left.
     await lockRecoveries(db, request.group)
-    // A redrive waits likewise.
-    if (request.what === 'dead') await recordParked(db, request.queue, [request.group])
+    // A redrive waits likewise. Processes that read the groups after the commit look for the jobs that
+    // will be parked.
+    if (request.what !== 'failed') await recordParked(db, request.queue, [request.group])
     const until = await endedSpan(db, request.until)
     const deliveries = await this.countRecoverable(db, { ...request, until })
     return insertRecovery(db, { ...request, until, deliveries })
