@@ -74,7 +74,8 @@ const methods = {
   },
   /** One more server in this process. */
   async startBeside(name: GuardName, settings: Settings): Promise<number> {
-    const app = Fastify()
+    // The connections of a contender are idle for minutes while others with many keys warm up.
+    const app = Fastify({ keepAliveTimeout: 3_600_000 })
     apps.push(app)
     await guards[name](app, settings)
     app.get('/', () => ({ hello: 'world' }))

@@ -76,6 +76,7 @@ export async function openConnection(port: number): Promise<{ send: Send; close(
   socket.on('close', () => settle(0))
   return {
     send(request, answered) {
+      if (socket.destroyed) return answered(0)
       waiting = answered
       socket.write(request)
     },

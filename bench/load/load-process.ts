@@ -41,10 +41,10 @@ const methods = {
   async load(count: number, { sleepless = false } = {}): Promise<Loaded> {
     const latencies = new Float64Array(count)
     const startedAt = now()
-    let [sent, answered] = [0, 0]
+    let [sent, answered, hasFailed] = [0, 0, false]
     await new Promise<void>((resolve, reject) => {
       const stayAwake = (): void => {
-        if (answered < count) setImmediate(stayAwake)
+        if (answered < count && !hasFailed) setImmediate(stayAwake)
       }
       if (sleepless) stayAwake()
       const sendOn = (send: Send): void => {
@@ -52,7 +52,10 @@ const methods = {
         sent++
         const sentAt = now()
         send(nextRequest(), (status) => {
-          if (status !== 200) return reject(new Error(`an answer has status ${status}`))
+          if (status !== 200) {
+            hasFailed = true
+            return reject(new Error(`an answer has status ${status}`))
+          }
           latencies[answered++] = now() - sentAt
           if (answered === count) resolve()
           else sendOn(send)

@@ -1152,7 +1152,8 @@ begin
    where known.queue = queue_name and known.group_id = group_name and known.restricted;
   delete from svc."__svc.job_grants" as granted
    where granted.queue = queue_name and granted.group_id = group_name;
-  -- Jobs that run come back among those of other groups: nobody may look for parked ones by then.
+  -- Jobs that run are not parked again when they come back: by then, no process may look for parked
+  -- jobs of this group.
   update svc_jobs.job as job set blocked = false
    where job.name = queue_name and job.id = any(array(
            select running.id from svc_jobs.job as running

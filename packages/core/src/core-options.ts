@@ -149,6 +149,7 @@ const rules: OptionRules = {
     },
   },
   migrate: {
+    quoted: true,
     expects: '"boot" or "check"',
     is: (value) => value === 'boot' || value === 'check',
     default: 'boot',

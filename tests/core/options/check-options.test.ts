@@ -50,6 +50,11 @@ const complaints: [title: string, options: object, message: string][] = [
     'svcCore: the option "worker.enabled" must be true or false, got a string',
   ],
   [
+    'an unknown way to migrate',
+    { migrate: 'yes' },
+    'svcCore: the option "migrate" must be "boot" or "check", got "yes"',
+  ],
+  [
     'half a day',
     { eventRetentionDays: 0.5 },
     'svcCore: the option "eventRetentionDays" must be an integer from 1 to 36500 (days), got 0.5',
