@@ -71,7 +71,8 @@ export const guardManyLimits: Benchmark = {
   limitSeconds: 3600,
   async run(bench: Bench): Promise<Finding[]> {
     const live = bench.long ? 100_000 : bench.size(20_000, 500)
-    const { slices, rests } = await measureLimited(bench, live)
+    // Their warm-up takes minutes: what they hold by a limit for a minute would have expired after it.
+    const { slices, rests } = await measureLimited(bench, live, [3600, 7200, 86_400])
     const settings = { 'live keys of each kind': live, connections: CONNECTIONS }
     return [
       {
@@ -122,9 +123,13 @@ const KINDS = [UNLIMITED, 'one limit', 'three limits and a quota']
 const NOISE = 'The row "once more" differs from the first by noise alone.'
 
 /** All keys cached, and allowances held. */
-async function measureLimited(bench: Bench, live: number): Promise<Sliced> {
-  const one = [{ limit: MANY, perSeconds: 60 }]
-  const three = [...one, { limit: MANY, perSeconds: 3600 }, { limit: MANY, perSeconds: 86_400 }]
+async function measureLimited(
+  bench: Bench,
+  live: number,
+  windows = [60, 3600, 86_400],
+): Promise<Sliced> {
+  const three = windows.map((perSeconds) => ({ limit: MANY, perSeconds }))
+  const one = three.slice(0, 1)
   const ranges: KeyRange[] = [
     { keys: live },
     { keys: live, limits: one },
