@@ -30,6 +30,8 @@ export interface SlicePlan {
   requestsPerSlice: number
   /** Requests to each contender before the first slice. */
   warmUpRequests: number
+  /** Slices before the first one that counts. @default 0 */
+  warmUpSlices?: number
   /** Whether a slice ends with the write of what was counted in it. */
   writesUsage?: boolean
   /** For how long the server is watched after the warm-up of each contender. */
@@ -73,9 +75,11 @@ export async function addSlices(
     for (const { name, load } of aimed) {
       rests.get(name)?.push(await warmUp(server, load, plan))
     }
-    for (let slice = 0; slice < plan.slices; slice++) {
-      for (const { name, load } of turnsOf(aimed, slice)) {
-        slices.get(name)?.push({ cpu: await measureSlice(server, load, plan) })
+    const warmUpSlices = plan.warmUpSlices ?? 0
+    for (let slice = -warmUpSlices; slice < plan.slices; slice++) {
+      for (const { name, load } of turnsOf(aimed, slice + warmUpSlices)) {
+        const cpu = await measureSlice(server, load, plan)
+        if (slice >= 0) slices.get(name)?.push({ cpu })
       }
     }
   } finally {
