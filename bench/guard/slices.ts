@@ -30,7 +30,7 @@ export interface SlicePlan {
   requestsPerSlice: number
   /** Requests to each contender before the first slice. */
   warmUpRequests: number
-  /** Slices before the first one that counts. @default 0 */
+  /** How many slices of each contender are run before those that are measured. @default 0 */
   warmUpSlices?: number
   /** Whether a slice ends with the write of what was counted in it. */
   writesUsage?: boolean
