@@ -228,9 +228,10 @@ export class RunningCore implements Core {
   async close(): Promise<void> {
     const steps: ShutdownStep[] = [
       ['health', () => this.health.stop()],
-      ['periodic tasks', () => this.#periodicTasks.stop()],
+      // A periodic task waits for the moves of jobs, which may have hours to go.
+      ['periodic tasks', () => Promise.all([this.#periodicTasks.stop(), this.#jobs.mover.close()])],
       ['publishes under way', () => this.#stopClaiming()],
-      ['workers', () => Promise.all([this.#workers.stop(), this.#jobs.mover.close()])],
+      ['workers', () => this.#workers.stop()],
       ...this.#drained.map((task): ShutdownStep => ['tasks after the workers', task]),
       ['publishes', () => this.bus.close()],
       ['last notifications', () => this.#jobs.notifications.close()],

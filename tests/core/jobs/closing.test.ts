@@ -1,10 +1,8 @@
-import { listRecoveries, type Core, type Worker } from '@svc/core/internal'
 import pg from 'pg'
 import t from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { startChild } from '../support/child.ts'
 import { startHost } from '../support/host.ts'
-import { GROUP, QUEUE } from '../support/worker.ts'
 import { until } from '../../support/until.ts'
 
 const count = (lines: string[], what: string) =>
@@ -143,48 +141,3 @@ t.test('a step of the close that fails does not keep the others from running', a
     { err: { message: 'cannot clean up' } },
   )
 })
-
-t.test(
-  'a portion of a recovery that is under way as the host closes is left to another',
-  async (t) => {
-    const begun = Promise.withResolvers<void>()
-    const recovering =
-      (recoverMissing: NonNullable<Worker['recoverMissing']>) =>
-      async (_app: unknown, core: Core) => {
-        await core.queues.define(QUEUE)
-        core.work({
-          queue: QUEUE,
-          concurrency: 1,
-          prepare: async () => () => null,
-          perform: async () => ({ kind: 'completed' }),
-          recoverMissing,
-        })
-      }
-    const endless = recovering(async (db) => {
-      for (;;) {
-        await db.query('select pg_sleep(0.02)')
-        begun.resolve()
-      }
-    })
-    const { app, core, database, log } = await startHost(t, { setUp: endless })
-    const asked = { queue: QUEUE, group: GROUP, what: 'missing' as const, perSecond: null }
-    const span = { since: '2020-01-01T00:00:00Z', until: null }
-    const { id } = await core.transaction((db) => core.queues.recover(db, { ...asked, ...span }))
-    core.queues.groupsChanged(QUEUE)
-    await begun.promise
-    const closedAt = performance.now()
-    await app.close()
-    t.ok(performance.now() - closedAt < 8000, 'before the time for attempts under way is over')
-    t.notOk(log.find(({ msg }) => String(msg).startsWith('could not move jobs')))
-
-    const other = await startHost(t, {
-      database,
-      setUp: recovering(async () => ({ done: 3, isFinished: true })),
-    })
-    const [finished] = await until(
-      () => listRecoveries(other.core.db, QUEUE, { group: GROUP }),
-      ([recovery]) => recovery?.finishedAt !== null,
-    )
-    t.match(finished, { id, done: 3 })
-  },
-)

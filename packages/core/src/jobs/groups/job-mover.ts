@@ -63,9 +63,7 @@ export class JobMover {
   run(): Promise<void> {
     if (this.#isClosed) return Promise.resolve()
     this.#again = true
-    this.#running ??= this.#runAll().finally(() => {
-      this.#running = undefined
-    })
+    this.#running ??= this.#runAll()
     return this.#running
   }
 
@@ -102,12 +100,15 @@ export class JobMover {
           }
           await this.#pause(performance.now() - startedAt)
         }
+        if (!this.#again && !this.#isClosed) await this.#waitForRecoveries()
       }
-      if (!this.#isClosed) await this.#waitForRecoveries()
     } catch (error) {
       if (this.#isClosed) return
       // The moves stay in their table, and a periodic task continues them.
       this.#log.error({ err: error }, 'could not move jobs of a group; a periodic task tries again')
+    } finally {
+      // In the same turn as the last look at `#again`: a call in between would begin nothing.
+      this.#running = undefined
     }
   }
 

@@ -1,0 +1,113 @@
+/** Recoveries that the mover of jobs carries out, and a host that closes meanwhile. */
+import { listRecoveries, type Core, type Worker } from '@svc/core/internal'
+import t from 'tap'
+import { JobMover } from '../../../../packages/core/src/jobs/groups/job-mover.ts'
+import { openDatabase } from '../../../../packages/core/src/postgres/pools.ts'
+import { startHost } from '../../support/host.ts'
+import { until } from '../../../support/until.ts'
+import { GROUP, QUEUE } from '../../support/worker.ts'
+
+type RecoverMissing = NonNullable<Worker['recoverMissing']>
+
+const workerOf = (recoverMissing: RecoverMissing): Worker => ({
+  queue: QUEUE,
+  concurrency: 1,
+  prepare: async () => () => null,
+  perform: async () => ({ kind: 'completed' }),
+  recoverMissing,
+})
+
+const recovering = (recoverMissing: RecoverMissing) => async (_app: unknown, core: Core) => {
+  await core.queues.define(QUEUE)
+  core.work(workerOf(recoverMissing))
+}
+
+/** A portion that ends only when its next statement fails. */
+function endlessPortion() {
+  const begun = Promise.withResolvers<void>()
+  const portion: RecoverMissing = async (db) => {
+    for (;;) {
+      await db.query('select pg_sleep(0.02)')
+      begun.resolve()
+    }
+  }
+  return { portion, begun: begun.promise }
+}
+
+const RETRY = {
+  maxAttempts: 3,
+  retryDelaySeconds: 0,
+  retryBackoff: false,
+  retryDelayMaxSeconds: 60,
+}
+const THREE: RecoverMissing = async () => ({ done: 3, isFinished: true })
+
+/** Begins a recovery of what is missing. Returns its id. */
+async function beginRecovery(core: Core): Promise<string> {
+  const asked = { queue: QUEUE, group: GROUP, what: 'missing' as const, perSecond: null }
+  const span = { since: '2020-01-01T00:00:00Z', until: null }
+  const { id } = await core.transaction((db) => core.queues.recover(db, { ...asked, ...span }))
+  return id
+}
+
+const recoveriesOf = (core: Core) => listRecoveries(core.db, QUEUE, { group: GROUP })
+
+t.test('a portion under way as the host closes is left to another process', async (t) => {
+  const { portion, begun } = endlessPortion()
+  const { app, core, database, log } = await startHost(t, { setUp: recovering(portion) })
+  const id = await beginRecovery(core)
+  core.queues.groupsChanged(QUEUE)
+  await begun
+  const closedAt = performance.now()
+  await app.close()
+  t.ok(performance.now() - closedAt < 8000, 'before the time for attempts under way is over')
+  t.notOk(log.find(({ msg }) => String(msg).startsWith('could not move jobs')))
+
+  const other = await startHost(t, { database, setUp: recovering(THREE) })
+  const [finished] = await until(
+    () => recoveriesOf(other.core),
+    ([recovery]) => recovery?.finishedAt !== null,
+  )
+  t.match(finished, { id, done: 3 })
+})
+
+t.test('a close does not wait for a recovery that a periodic task waits for', async (t) => {
+  const { core: first, database } = await startHost(t, {
+    core: { worker: { enabled: false } },
+    setUp: (_app, core) => core.queues.define(QUEUE),
+  })
+  await beginRecovery(first)
+  const { portion, begun } = endlessPortion()
+  // The first run of each periodic task is at a random moment: here, at once.
+  const random = t.intercept(Math, 'random', { value: () => 0 })
+  const { app } = await startHost(t, { database, setUp: recovering(portion) })
+  await begun
+  await app.close()
+  random.restore()
+  t.match(await recoveriesOf(first), [{ done: 0, finishedAt: null }])
+})
+
+t.test('a recovery is carried out that begins as the mover is about to end', async (t) => {
+  const { core, database } = await startHost(t, {
+    core: { worker: { enabled: false } },
+    setUp: (_app, core) => core.queues.define(QUEUE),
+  })
+  const pools = await openDatabase(database, () => {})
+  t.teardown(() => pools.close())
+  let transactions = 0
+  const background: typeof pools.background = async (run, limit) => {
+    const result = await pools.background(run, limit)
+    // One looks for a move, one for a recovery, and one for the time of the next recovery.
+    if (++transactions === 3) {
+      await beginRecovery(core)
+      void mover.run()
+    }
+    return result
+  }
+  const log = { info() {}, error: (details: object) => t.fail('error', details) }
+  const mover = new JobMover({ background }, RETRY, log, () => {})
+  mover.addWorker(workerOf(THREE))
+  await mover.run()
+  t.match(await recoveriesOf(core), [{ done: 3, finishedAt: String }])
+  await mover.close()
+})
