@@ -226,15 +226,16 @@ export class RunningCore implements Core {
 
   /** Workers stop before what they use. */
   async close(): Promise<void> {
+    const { mover, notifications } = this.#jobs
     const steps: ShutdownStep[] = [
       ['health', () => this.health.stop()],
       // A periodic task waits for the moves of jobs, which may have hours to go.
-      ['periodic tasks', () => Promise.all([this.#periodicTasks.stop(), this.#jobs.mover.close()])],
+      ['periodic tasks', () => Promise.all([this.#periodicTasks.stop(), mover.close()])],
       ['publishes under way', () => this.#stopClaiming()],
       ['workers', () => this.#workers.stop()],
       ...this.#drained.map((task): ShutdownStep => ['tasks after the workers', task]),
       ['publishes', () => this.bus.close()],
-      ['last notifications', () => this.#jobs.notifications.close()],
+      ['last notifications', () => notifications.close()],
       ['lease', () => this.lease.close()],
       ['pg-boss', () => this.svc.jobs.stop({ graceful: true, timeout: 10_000 })],
       ['notifications', () => this.notifications.close()],

@@ -1,4 +1,5 @@
 import { advance, drain, receiver as openReceiver } from '@svc/core/testing'
+import pg from 'pg'
 import t from 'tap'
 import { until } from '../../support/until.ts'
 import { startHost, type HostOptions } from '../support/host.ts'
@@ -121,6 +122,34 @@ t.test('waiting retries are sent as soon as the webhook is active again', async 
   await until(isDisabled)
   receiver.answer(200)
   await ask('PATCH', `/${id}`, { active: true })
+  await receiver.waitFor(4)
+  await until(async () => (await shown()).waiting === 0)
+})
+
+t.test('waiting retries that another transaction has locked are sent as well', async (t) => {
+  const { app, ask, database, receiver, id, isDisabled, shown } = await scene(t, {
+    autoDisable: { failingForSeconds: 0.5, minAttempts: 2, probeEverySeconds: null },
+  })
+  await ask('PATCH', `/${id}`, { retry: { delaysSeconds: [3600] } })
+  await app.svc.events.publish('order.created', { n: 1 })
+  await until(async () => Date.now() - Date.parse((await shown()).failingSince ?? '') > 600)
+  await app.svc.events.publish('order.created', { n: 2 })
+  await until(isDisabled)
+  receiver.answer(200)
+
+  // As while a process parks the jobs of the webhook.
+  const parking = new pg.Client(database)
+  t.teardown(() => parking.end())
+  await parking.connect()
+  await parking.query('begin')
+  const locked = await until(
+    () => parking.query(`select from svc_jobs.job where singleton_key = $1 for update`, [id]),
+    ({ rowCount }) => rowCount === 2,
+  )
+  t.equal(locked.rowCount, 2)
+  await ask('PATCH', `/${id}`, { active: true })
+  await parking.query('commit')
+
   await receiver.waitFor(4)
   await until(async () => (await shown()).waiting === 0)
 })

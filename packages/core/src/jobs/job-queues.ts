@@ -23,7 +23,7 @@ import {
 import { liftRestrictions } from './groups/restrictions-table.ts'
 import { deadLetterQueueOf, type DeadLetter, type Job, type NewJob } from './job.ts'
 import { eraseJobs } from './pg-boss/erase-jobs.ts'
-import { advanceParked, discardParked } from './pg-boss/parked-jobs.ts'
+import { advanceParked, discardParked, type Advanced } from './pg-boss/parked-jobs.ts'
 import { parkHead } from './pg-boss/park-jobs.ts'
 import { countWaitingRetries } from './pg-boss/waiting-retries.ts'
 import { defineQueue, insertJobs, type PgBoss } from './pg-boss/boss.ts'
@@ -64,8 +64,11 @@ export interface Queues {
    * A first portion is moved in the transaction, the rest in the background. Returns how many in all.
    */
   redrive(db: Db, queue: string, group: string, ids?: string[]): Promise<number>
-  /** Makes a portion of a held group's jobs due at once. Returns whether there may be more. */
-  advance(db: Db, queue: string, group: string): Promise<boolean>
+  /**
+   * Makes a portion of a group's waiting jobs due at once: of those whose last attempt began before a
+   * moment, which is now unless given. Another call with the moment of the first one continues.
+   */
+  advance(db: Db, queue: string, group: string, attemptedBefore?: string): Promise<Advanced>
   /** How many jobs of each group are not done, up to `most`: see pg-boss/count-jobs.ts. */
   count(db: Db, queue: string, groups: string[], most: number): Promise<Map<string, number>>
   /**
@@ -186,10 +189,12 @@ export class JobQueues implements Queues {
     return count + more
   }
 
-  async advance(db: Db, queue: string, group: string): Promise<boolean> {
+  async advance(db: Db, queue: string, group: string, attemptedBefore?: string): Promise<Advanced> {
+    await recordParked(db, queue, [group])
     // Parks the jobs that have not been parked since the group was held.
-    await parkHead(db, queue, group)
-    return await advanceParked(db, queue, group)
+    const locked = await parkHead(db, queue, group)
+    const advanced = await advanceParked(db, queue, group, attemptedBefore ?? null)
+    return { ...advanced, hasMore: advanced.hasMore || locked > 0 }
   }
 
   count(db: Db, queue: string, groups: string[], most: number): Promise<Map<string, number>> {

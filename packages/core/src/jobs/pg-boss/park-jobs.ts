@@ -120,10 +120,10 @@ export async function parkFetched(db: Db, queue: string, jobs: Job[]): Promise<s
 const HEAD = 5000
 
 /**
- * Parks a group's jobs among those that are fetched next, in one short statement. Returns whether
- * it has scanned all waiting jobs.
+ * Parks a group's jobs among those that are fetched next, in one short statement. Returns how many of
+ * them it has left out, because other transactions have locked them.
  */
-export async function parkHead(db: Db, queue: string, group: string): Promise<boolean> {
+export async function parkHead(db: Db, queue: string, group: string): Promise<number> {
   const { rows } = await db.query(
     `with head as materialized (
        (select id, group_id from svc_jobs.job
@@ -142,8 +142,9 @@ export async function parkHead(db: Db, queue: string, group: string): Promise<bo
        update svc_jobs.job as job set blocked = true
         where job.name = $1 and job.id = any(array(select id from portion))
      )
-     select count(*)::int as scanned from head`,
+     select (select count(*) from head where group_id = $2)::int
+            - (select count(*) from portion)::int as locked`,
     [queue, group, PRIORITY.first, PRIORITY.retry, HEAD],
   )
-  return (rows[0] as { scanned: number }).scanned < HEAD
+  return (rows[0] as { locked: number }).locked
 }

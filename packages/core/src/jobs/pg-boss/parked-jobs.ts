@@ -73,20 +73,47 @@ async function claimForTrial<Data>(
   return row && { ...asJob(row), isTrial: true }
 }
 
-/** Makes a portion of a group's parked jobs due that are not yet. Returns whether there may be more. */
-export async function advanceParked(db: Db, queue: string, group: string): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `with portion as materialized (
+export interface Advanced {
+  /** How many jobs became due. */
+  count: number
+  /** Whether others are not due: more than a portion, or locked by other transactions. */
+  hasMore: boolean
+  /** Jobs whose last attempt began before that moment, as ISO 8601. */
+  attemptedBefore: string
+}
+
+/**
+ * Makes a portion of a group's parked jobs due that are not yet, and whose last attempt began before
+ * a moment: `null` for now.
+ */
+export async function advanceParked(
+  db: Db,
+  queue: string,
+  group: string,
+  attemptedBefore: string | null,
+): Promise<Advanced> {
+  const { rows } = await db.query(
+    `with waiting as materialized (
        select id from svc_jobs.job
         where name = $1 and singleton_key = $2 and blocked and state < 'active' and start_after > now()
-        order by start_after limit $3
+          and (started_on is null or started_on < coalesce($4::timestamptz, now()))
+        order by start_after limit $3 + 1
+     ), portion as materialized (
+       select id from svc_jobs.job
+        where name = $1 and id = any(array(select id from waiting limit $3))
+          and state < 'active' and blocked
         for update skip locked
+     ), advanced as (
+       update svc_jobs.job as job set start_after = now()
+        where job.name = $1 and job.id = any(array(select id from portion))
      )
-     update svc_jobs.job as job set start_after = now()
-      where job.name = $1 and job.id = any(array(select id from portion))`,
-    [queue, group, PORTION],
+     select (select count(*) from portion)::int as count,
+            (select count(*) from waiting) > (select count(*) from portion) as "hasMore",
+            -- As JSON: the form of a timestamp as text is a setting of the session.
+            to_json(coalesce($4::timestamptz, now())) #>> '{}' as "attemptedBefore"`,
+    [queue, group, PORTION, attemptedBefore],
   )
-  return rowCount === PORTION
+  return rows[0] as Advanced
 }
 
 /** Deletes a portion of a group's parked jobs and returns them; `attempt` is their next one. */

@@ -1,4 +1,5 @@
 /** Webhooks that we make inactive ourselves, and active again. */
+import { setTimeout as wait } from 'node:timers/promises'
 import { BY_SYSTEM, EVERYWHERE, type Core, type Db } from '@svc/core/internal'
 import { QUEUE } from '../constants.ts'
 import { lastErrorsOf, publishLifecycle } from '../lifecycle-events.ts'
@@ -81,15 +82,30 @@ export async function recover(
     const about = { webhookId: id, tenant: after.tenant, url: after.url, by }
     return [{ ...about, disabledAt: disabledAt ?? '', waiting, recoveryId: missed?.id ?? null }]
   })
-  const hasMore = await core.queues.advance(db, QUEUE, id)
+  const { hasMore, attemptedBefore } = await core.queues.advance(db, QUEUE, id)
   await resume(core, db, after)
-  if (hasMore) core.afterCommit(db, () => void advanceRest(core, id))
+  if (hasMore) core.afterCommit(db, () => void advanceRest(core, id, attemptedBefore))
 }
 
-/** Where the process ends in between, the rest comes when it is due. */
-async function advanceRest(core: Core, id: string): Promise<void> {
+/** Jobs that are being parked are locked for milliseconds. */
+const FIRST_PAUSE_MS = 10
+const LONGEST_PAUSE_MS = 5000
+
+/**
+ * Makes the deliveries due that were too many for one transaction, or locked by another one, as those
+ * that are just being parked. Where the process ends in between, they come when they are due.
+ */
+async function advanceRest(core: Core, id: string, attemptedBefore: string): Promise<void> {
   try {
-    while (await core.transaction((db) => core.queues.advance(db, QUEUE, id)));
+    for (let pauseMs = FIRST_PAUSE_MS; pauseMs <= LONGEST_PAUSE_MS;) {
+      const { count, hasMore } = await core.transaction((db) =>
+        core.queues.advance(db, QUEUE, id, attemptedBefore),
+      )
+      if (count > 0) core.queues.groupsChanged(QUEUE)
+      if (!hasMore) return
+      pauseMs = count > 0 ? FIRST_PAUSE_MS : pauseMs * 2
+      await wait(pauseMs, undefined, { ref: false })
+    }
   } catch (error) {
     core.log.warn(
       { err: error, webhookId: id },
