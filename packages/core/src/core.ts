@@ -226,27 +226,23 @@ export class RunningCore implements Core {
 
   /** Workers stop before what they use. */
   async close(): Promise<void> {
-    const { mover, notifications } = this.#jobs
     const steps: ShutdownStep[] = [
       ['health', () => this.health.stop()],
-      // A periodic task waits for the moves of jobs, which may have hours to go.
-      ['periodic tasks', () => Promise.all([this.#periodicTasks.stop(), mover.close()])],
-      ['publishes under way', () => this.#stopClaiming()],
+      // A periodic task waits for them, and they may have hours to go.
+      ['moves of jobs', () => this.#jobs.mover.close()],
+      ['periodic tasks', () => this.#periodicTasks.stop()],
+      // Workers stop only when they have the jobs that publishes have claimed for them.
+      ['claims at publish', () => this.#workers.stopClaiming()],
+      ['publishes under way', () => this.bus.idle()],
       ['workers', () => this.#workers.stop()],
       ...this.#drained.map((task): ShutdownStep => ['tasks after the workers', task]),
       ['publishes', () => this.bus.close()],
-      ['last notifications', () => notifications.close()],
+      ['last notifications', () => this.#jobs.notifications.close()],
       ['lease', () => this.lease.close()],
       ['pg-boss', () => this.svc.jobs.stop({ graceful: true, timeout: 10_000 })],
       ['notifications', () => this.notifications.close()],
       ['pools', () => this.#database.close()],
     ]
     await shutDown(steps, this.log)
-  }
-
-  /** Workers stop only when they have the jobs that publishes have claimed for them. */
-  #stopClaiming(): Promise<void> {
-    this.#workers.stopClaiming()
-    return this.bus.idle()
   }
 }
