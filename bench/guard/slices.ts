@@ -20,8 +20,10 @@ const AFTERMATH_MS = 20
 export interface SliceContender {
   name: string
   keys: string[]
-  /** Contenders with the same guard share a server. @default 'svcAuth' */
+  /** @default 'svcAuth' */
   guard?: GuardName
+  /** Contenders with the same name here share a server, and its cache of keys. @default the guard */
+  server?: string
 }
 
 export interface SlicePlan {
@@ -62,11 +64,11 @@ export async function addSlices(
   const server = await bench.start<GuardedMethods>('guard/guarded-process.ts', { flags: FLAGS })
   const loads: Process<LoadMethods>[] = []
   try {
-    const ports = new Map<GuardName, number>()
-    for (const { keys, guard = 'svcAuth' } of contenders) {
+    const ports = new Map<string, number>()
+    for (const { keys, guard = 'svcAuth', server: name = guard } of contenders) {
       const settings = { database: plan.database, keys }
-      const port = ports.get(guard) ?? (await server.call('startBeside', guard, settings))
-      ports.set(guard, port)
+      const port = ports.get(name) ?? (await server.call('startBeside', guard, settings))
+      ports.set(name, port)
       const load = await bench.start<LoadMethods>('load/load-process.ts')
       loads.push(load)
       await load.call('aim', port, CONNECTIONS, withKeys(keys))
