@@ -26,6 +26,28 @@ t.test('deliveries of an ordered webhook that wait take a statement each', async
   t.ok(of('line as materialized') > COUNT / 2)
 })
 
+t.test(
+  'deliveries that wait for the one under way take neither notification nor fetch',
+  async (t) => {
+    const host = await startHost(t)
+    const first = Promise.withResolvers<number>()
+    const receiver = await openReceiver({ answer: () => first.promise })
+    t.teardown(() => receiver.close())
+    await registerWith(host, receiver.url, { ordered: true })
+    const { svc } = host.app
+    await svc.events.publish('order.created', { n: 0 })
+    await receiver.waitFor(1)
+    const statements = countStatements(t)
+    for (const n of upTo(20).slice(1)) await svc.events.publish('order.created', { n })
+    first.resolve(200)
+    t.same(numbersOf(await receiver.waitFor(20)), upTo(20))
+    const of = (part: string) => statements.filter((text) => text.includes(part)).length
+    t.equal(of('pg_notify'), 0)
+    // Those that are due by the time alone.
+    t.ok(of(`state < 'active' and not blocked`) < 10, `${of('not blocked')} fetches`)
+  },
+)
+
 function countStatements(t: Test): string[] {
   const texts: string[] = []
   const client = pg.Client.prototype as { query: (...args: unknown[]) => unknown }

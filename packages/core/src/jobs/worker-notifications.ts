@@ -10,6 +10,8 @@ const MOST_NAMED = 100
 const DEBOUNCE_MS = 3
 
 interface Listeners {
+  /** Whether this process will claim the next job of the group itself. */
+  claimsNext: (queue: string, group: string) => boolean
   wake: (queue: string) => void
   restrictedReady: (queue: string, groups: readonly string[] | null) => void
   groupsChanged: (queue: string) => void
@@ -21,6 +23,7 @@ export class WorkerNotifications {
   /** Restricted groups with new jobs, by queue; `null`: any. */
   #ready = new Map<string, Set<string> | null>()
   #timer: NodeJS.Timeout | undefined
+  #claimsNext: Listeners['claimsNext'] = () => false
 
   constructor(notifications: Notifications) {
     this.#notifications = notifications
@@ -34,7 +37,10 @@ export class WorkerNotifications {
     this.#sendLater(GROUPS_CHANNEL, queue)
   }
 
-  /** There are new jobs of these restricted groups; `null`: of any. */
+  /**
+   * There are new jobs of these restricted groups; `null`: of any. No notification is sent about those
+   * that this process has begun to work on by then.
+   */
   restrictedReady(queue: string, groups: readonly string[] | null): void {
     const known = this.#ready.get(queue)
     if (known === null) return
@@ -44,7 +50,8 @@ export class WorkerNotifications {
   }
 
   /** Calls back for the notifications of other processes. */
-  listen({ wake, restrictedReady, groupsChanged }: Listeners): void {
+  listen({ claimsNext, wake, restrictedReady, groupsChanged }: Listeners): void {
+    this.#claimsNext = claimsNext
     this.#notifications.listen(WAKE_CHANNEL, (queue, fromHere) => {
       if (!fromHere) wake(queue)
     })
@@ -78,7 +85,9 @@ export class WorkerNotifications {
     this.#timer = undefined
     const pending = [...this.#pending]
     for (const [queue, groups] of this.#ready) {
-      pending.push([RESTRICTED_CHANNEL, new Set([[queue, ...(groups ?? [])].join('\n')])])
+      const others = [...(groups ?? [])].filter((group) => !this.#claimsNext(queue, group))
+      if (groups !== null && others.length === 0) continue
+      pending.push([RESTRICTED_CHANNEL, new Set([[queue, ...others].join('\n')])])
     }
     this.#pending.clear()
     this.#ready.clear()

@@ -52,6 +52,8 @@ export class WorkerRegistry {
 
   async stop(): Promise<void> {
     await Promise.all([...this.#pumps.values()].map((pump) => pump.stop()))
+    // Other processes were not notified of the jobs that this one would have claimed next.
+    for (const queue of this.#pumps.keys()) this.#parts.notifications.restrictedReady(queue, null)
   }
 
   /** See `Queues`. */
@@ -139,6 +141,7 @@ export class WorkerRegistry {
   #start(pump: Pump): void {
     if (!this.#listening) {
       this.#parts.notifications.listen({
+        claimsNext: (queue, group) => this.#pumps.get(queue)?.claimsNext(group) ?? false,
         wake: (queue) => this.#wakeHere(queue),
         restrictedReady: (queue, groups) => this.#restrictedReadyHere(queue, groups),
         groupsChanged: (queue) => this.#groupsChangedHere(queue),

@@ -206,6 +206,12 @@ export class GroupScheduler {
     }
   }
 
+  /** Whether an attempt of this ordered group is under way here, or is being settled. */
+  claimsNext(group: string): boolean {
+    if (!this.#states.isOrdered(group)) return false
+    return this.#limits.inFlightOf(group) > 0 || this.#states.isAwaitingNext(group)
+  }
+
   /** A job of an ordered group was claimed by the settlement of the one before it. */
   follows(job: Job): void {
     this.#claimed([job])

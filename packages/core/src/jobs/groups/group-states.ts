@@ -118,6 +118,10 @@ export class GroupStates {
     this.#awaitingNext.add(group)
   }
 
+  isAwaitingNext(group: string): boolean {
+    return this.#awaitingNext.has(group)
+  }
+
   nextDecided(group: string): void {
     this.#awaitingNext.delete(group)
   }

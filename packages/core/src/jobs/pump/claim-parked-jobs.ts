@@ -19,15 +19,15 @@ export class ParkedJobClaims {
 
   /**
    * Claims what there is room for: in the retry lane, half of it while retries wait as well, and in
-   * the first lane while no jobs wait there.
+   * the first lane while no jobs wait there. `null`: there was no room.
    */
-  async claim(retriesWait: boolean): Promise<Record<Lane, Job[]>> {
+  async claim(retriesWait: boolean): Promise<Record<Lane, Job[]> | null> {
     const slots = this.#slots
     const retryRoom = this.#fetcher.room('retry')
     const room = { retry: this.#shareOf(retryRoom, retriesWait), first: 0 }
     slots.reserve('retry', room.retry)
     if (retryRoom > 0) room.first = this.#firstRoom()
-    if (room.retry + room.first === 0) return { first: [], retry: [] }
+    if (room.retry + room.first === 0) return null
     slots.reserve('first', room.first)
     let jobs: Job[] = []
     try {

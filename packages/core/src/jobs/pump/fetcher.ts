@@ -51,10 +51,6 @@ export class Fetcher {
     return this.#hasMore[lane]
   }
 
-  expectMore(lane: Lane): void {
-    this.#hasMore[lane] = true
-  }
-
   /** Slots of a lane that are worth a fetch. */
   room(lane: Lane): number {
     if (this.isBehind()) return 0

@@ -17,15 +17,14 @@ import { FetchAhead } from './fetch-ahead.ts'
 import { FirstLane } from './first-lane.ts'
 import { OrderedRuns } from './ordered-runs.ts'
 import { Heartbeats } from './heartbeats.ts'
+import { LaneLoops, type PumpLog } from './lane-loops.ts'
 import { OutcomeBuffer } from './outcome-buffer.ts'
 import { ParkedJobClaims } from './claim-parked-jobs.ts'
 import { IDLE_AFTER_MS } from './poll-interval.ts'
 import { RetryLane } from './retry-lane.ts'
-import { runLanes, type PumpLog } from './run-lanes.ts'
 import { settleBatch } from './settle-batch.ts'
 import { mayWait } from './settlement.ts'
 import { Slots } from './slots.ts'
-import { WakeableSleep } from './wakeable-sleep.ts'
 
 interface Parts {
   worker: Worker
@@ -51,7 +50,6 @@ export class Pump {
   readonly worker: Worker
   /** Claims without a fetch. */
   readonly claims: DirectClaims
-  #parts: Parts
   #groups: GroupScheduler
   #fetcher: Fetcher
   #attempts: Attempts
@@ -59,18 +57,16 @@ export class Pump {
   #heartbeats: Heartbeats
   #runs: OrderedRuns
   #lanes: { first: FirstLane; retry: RetryLane }
-  #sleeps: Record<Lane, WakeableSleep>
+  #loops: LaneLoops
   #slots: Slots
   #dueTimes = new DueTimes(() => this.wakeAll())
-  #loops: Promise<void>[] = []
-  #stopping = false
+  #isStopping = false
 
   constructor(parts: Parts) {
     const { worker, boss, database, log, owner, isNotified } = parts
     const { queue } = worker
     const db = database.workerPool
     this.worker = worker
-    this.#parts = parts
     const slots = new Slots(worker.concurrency)
     const fetchAhead = new FetchAhead(worker.concurrency)
     const groups = new GroupScheduler({
@@ -82,7 +78,7 @@ export class Pump {
       isNotified,
       changed: () => parts.groupsChanged(),
       wake: () => this.#wakeLane('retry'),
-      wakeClaims: () => this.#sleeps.retry.wake(),
+      wakeClaims: () => this.#loops.wake('retry'),
     })
     const heartbeats = new Heartbeats(db, queue, log)
     const outcomes = new OutcomeBuffer({
@@ -150,13 +146,13 @@ export class Pump {
       first: new FirstLane({ fetcher, groups, slots }),
       retry: new RetryLane({ fetcher, groups, parked, slots, wakeLanesWithRoom }),
     }
-    const retry = new WakeableSleep()
-    this.#sleeps = { first: this.#hasOneLoop ? retry : new WakeableSleep(), retry }
+    const { fetchFailed } = parts
+    const inTurns = worker.concurrency === 1
+    this.#loops = new LaneLoops({ queue, inTurns, lanes: this.#lanes, fetchFailed, log })
   }
 
   start(): void {
-    const loops: Lane[][] = this.#hasOneLoop ? [['first', 'retry']] : [['first'], ['retry']]
-    this.#loops = loops.map((lanes) => this.#run(lanes))
+    this.#loops.start()
     this.claims.open()
   }
 
@@ -168,6 +164,11 @@ export class Pump {
   /** Groups that have all the slots that they may have. */
   fullGroups(): string[] {
     return this.#groups.full()
+  }
+
+  /** Whether an attempt of this ordered group is made here, and the job after it will be as well. */
+  claimsNext(group: string): boolean {
+    return !this.#isStopping && this.#fetcher.room('retry') > 0 && this.#groups.claimsNext(group)
   }
 
   /** There may be new jobs. */
@@ -198,36 +199,15 @@ export class Pump {
    * back, and settles all outcomes.
    */
   async stop(): Promise<void> {
-    this.#stopping = true
+    this.#isStopping = true
     this.claims.close()
     this.#runs.close()
-    for (const sleep of Object.values(this.#sleeps)) sleep.wake()
-    await Promise.all(this.#loops)
+    await this.#loops.stop()
     await this.#attempts.stop((this.worker.drainSeconds ?? DRAIN_SECONDS) * 1000)
     await this.#groups.stop()
     await this.#outcomes.close()
     await this.#heartbeats.stop()
     this.#dueTimes.stop()
-  }
-
-  /**
-   * If there is one slot, the lanes take turns in one loop. Otherwise no lane waits for the other's
-   * fetch.
-   */
-  get #hasOneLoop(): boolean {
-    return this.worker.concurrency === 1
-  }
-
-  #run(lanes: Lane[]): Promise<void> {
-    const { log, fetchFailed } = this.#parts
-    return runLanes(lanes, {
-      queue: this.worker.queue,
-      refill: (lane) => this.#lanes[lane].refill(),
-      sleep: this.#sleeps[lanes[0] ?? 'first'],
-      isStopping: () => this.#stopping,
-      fetchFailed,
-      log,
-    })
   }
 
   #attemptEnded(lane: Lane, job: Job, outcome: Outcome, tookMs: number): void {
@@ -241,10 +221,12 @@ export class Pump {
     for (const lane of LANES) {
       if (this.#fetcher.hasMore(lane) && this.#fetcher.room(lane) > 0) this.#wakeLane(lane)
     }
+    // Without a fetch of retries: one for each attempt would find nothing.
+    if (this.#lanes.retry.mayClaimMore && this.#fetcher.room('retry') > 0) this.#loops.wake('retry')
   }
 
   #wakeLane(lane: Lane): void {
     if (lane === 'retry') this.#lanes.retry.expectRetries()
-    this.#sleeps[lane].wake()
+    this.#loops.wake(lane)
   }
 }

@@ -33,6 +33,8 @@ export class RetryLane {
   #pollRetriesAt = 0
   /** Whether the last fetch left retries for lack of room. */
   #retriesWait = false
+  /** Whether there may be more parked jobs, for which the last claim had no room. */
+  #mayClaimMore = false
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -43,9 +45,14 @@ export class RetryLane {
     this.#pollRetriesAt = 0
   }
 
+  /** Whether to claim parked jobs as soon as there is room. */
+  get mayClaimMore(): boolean {
+    return this.#mayClaimMore
+  }
+
   /** Returns how long to wait before the next time, unless the lane is woken. */
   async refill(): Promise<number> {
-    const { fetcher, groups } = this.#parts
+    const { groups } = this.#parts
     await groups.refresh()
     const hasClaimed = await this.#claimParked()
     const pauseMs = Math.max(this.#fetchRetriesAt, this.#pollRetriesAt) - performance.now()
@@ -55,10 +62,7 @@ export class RetryLane {
       this.#fetchRetriesAt = performance.now() + RETRIES_EVERY_MS
     }
     this.#retriesWait = waitMs === 0
-    if (hasClaimed) {
-      fetcher.expectMore('retry')
-      return 0
-    }
+    if (hasClaimed) return 0
     return Math.min(waitMs, Math.max(SHORTEST_WAIT_MS, groups.claimableInMs()))
   }
 
@@ -87,7 +91,9 @@ export class RetryLane {
 
   async #claimParked(): Promise<boolean> {
     const jobs = await this.#parts.parked.claim(this.#retriesWait)
+    if (jobs === null) return false
     for (const lane of LANES) this.#parts.fetcher.beginClaimed(lane, jobs[lane])
-    return jobs.first.length + jobs.retry.length > 0
+    this.#mayClaimMore = jobs.first.length + jobs.retry.length > 0
+    return this.#mayClaimMore
   }
 }
