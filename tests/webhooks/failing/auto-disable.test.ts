@@ -1,33 +1,8 @@
-import { advance, drain, receiver as openReceiver } from '@svc/core/testing'
-import pg from 'pg'
+import { advance, drain } from '@svc/core/testing'
 import t from 'tap'
 import { until } from '../../support/until.ts'
-import { startHost, type HostOptions } from '../support/host.ts'
-
-const NAMES = ['svc.webhook.failing', 'svc.webhook.disabled', 'svc.webhook.recovered']
-
-/** A host that hears what is told of webhooks, and a receiver with a status of its own. */
-async function scene(t: Parameters<typeof startHost>[0], options: HostOptions) {
-  const host = await startHost(t, { core: { worker: { maxAttempts: 1000 } }, ...options })
-  // oxlint-disable-next-line typescript/no-explicit-any -- a payload as it came
-  const heard: { name: string; payload: any }[] = []
-  for (const name of NAMES) {
-    await host.app.svc.events.subscribe(name, (payload) => {
-      heard.push({ name, payload })
-    })
-  }
-  const receiver = await openReceiver({ answer: 500 })
-  t.teardown(() => receiver.close())
-  const webhook = await host.register(receiver.url)
-  return {
-    ...host,
-    heard,
-    receiver,
-    id: webhook.id,
-    shown: async () => (await host.ask('GET', `/${webhook.id}`)).body,
-    isDisabled: async () => (await host.ask('GET', `/${webhook.id}`)).body.active === false,
-  }
-}
+import { startHost } from '../support/host.ts'
+import { scene } from './support/scene.ts'
 
 t.test('a failing webhook is reported, then disabled; its deliveries wait', async (t) => {
   const { app, ask, shown, heard, receiver, id, isDisabled } = await scene(t, {
@@ -122,34 +97,6 @@ t.test('waiting retries are sent as soon as the webhook is active again', async 
   await until(isDisabled)
   receiver.answer(200)
   await ask('PATCH', `/${id}`, { active: true })
-  await receiver.waitFor(4)
-  await until(async () => (await shown()).waiting === 0)
-})
-
-t.test('waiting retries that another transaction has locked are sent as well', async (t) => {
-  const { app, ask, database, receiver, id, isDisabled, shown } = await scene(t, {
-    autoDisable: { failingForSeconds: 0.5, minAttempts: 2, probeEverySeconds: null },
-  })
-  await ask('PATCH', `/${id}`, { retry: { delaysSeconds: [3600] } })
-  await app.svc.events.publish('order.created', { n: 1 })
-  await until(async () => Date.now() - Date.parse((await shown()).failingSince ?? '') > 600)
-  await app.svc.events.publish('order.created', { n: 2 })
-  await until(isDisabled)
-  receiver.answer(200)
-
-  // As while a process parks the jobs of the webhook.
-  const parking = new pg.Client(database)
-  t.teardown(() => parking.end())
-  await parking.connect()
-  await parking.query('begin')
-  const locked = await until(
-    () => parking.query(`select from svc_jobs.job where singleton_key = $1 for update`, [id]),
-    ({ rowCount }) => rowCount === 2,
-  )
-  t.equal(locked.rowCount, 2)
-  await ask('PATCH', `/${id}`, { active: true })
-  await parking.query('commit')
-
   await receiver.waitFor(4)
   await until(async () => (await shown()).waiting === 0)
 })

@@ -215,7 +215,7 @@ export async function shiftFailureTimes(db: Db, seconds: number): Promise<void> 
   )
 }
 
-/** No delivery was waiting to probe with: the next probe is due at this time. */
+/** No delivery could be begun to probe with: the next probe is due after so many seconds. */
 export async function postponeProbe(db: Db, id: string, seconds: number): Promise<void> {
   await db.query(
     `update svc."__svc.webhooks.registrations"

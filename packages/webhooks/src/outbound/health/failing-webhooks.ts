@@ -16,6 +16,12 @@ import type { AutoDisable } from './auto-disable-options.ts'
 /** What a probe may take besides its attempt. */
 const PROBE_MARGIN_SECONDS = 5
 
+/**
+ * After how long the next check tries again where a delivery waits, but could not be begun: another
+ * transaction has locked it, as one that parks it, or this process has no slot.
+ */
+const PROBE_AGAIN_SECONDS = 0.5
+
 /** How often the table is checked: often enough for the shortest of the times. */
 export function checkEverySeconds(settings: AutoDisable): number {
   const { failingForSeconds, warnAfterSeconds, probeEverySeconds } = settings
@@ -96,7 +102,8 @@ export class FailingWebhooks {
     const { db, queues } = this.#core
     for (const id of await takeProbes(db, probeEverySeconds, this.#leaseSeconds)) {
       if (await queues.tryHeld(QUEUE, id)) continue
-      await postponeProbe(db, id, probeEverySeconds)
+      const isWaiting = (await waitingOf(this.#core, db, [id], 1)).has(id)
+      await postponeProbe(db, id, isWaiting ? PROBE_AGAIN_SECONDS : probeEverySeconds)
     }
   }
 }

@@ -42,6 +42,7 @@ export class HealthRecorder {
   async flush(): Promise<void> {
     await this.#writing
     await this.#write(Infinity)
+    this.#schedule()
   }
 
   async close(): Promise<void> {
@@ -76,7 +77,7 @@ export class HealthRecorder {
       const written = await writeHealth(db, taken, probeEverySeconds)
       for (const { id, isFailing } of written) this.#seen.written(id, isFailing, now)
       await this.#keepLocked(taken, new Set(written.map(({ id }) => id)), now)
-      await this.#recover(taken, written)
+      await this.#recover(taken, written, now)
     } catch (error) {
       log.warn({ err: error }, 'could not record the health of webhooks; it tries again')
       this.#seen.putBack(taken, now, performance.now() + AGAIN_MS)
@@ -96,19 +97,18 @@ export class HealthRecorder {
     )
   }
 
-  async #recover(taken: SeenAttempts[], written: WrittenHealth[]): Promise<void> {
+  async #recover(taken: SeenAttempts[], written: WrittenHealth[], takenAt: number): Promise<void> {
     const disabled = new Set(written.filter(({ isDisabled }) => isDisabled).map(({ id }) => id))
-    const working = taken
-      .filter(({ successAgoMs, failures }) => successAgoMs !== null && failures === 0)
-      .map(({ webhookId }) => webhookId)
-      .filter((id) => disabled.has(id))
-    for (const id of working) {
-      await this.#parts.recovered(id).catch((error: Error) => {
-        // The next probe tries again.
-        const about = { err: error, webhookId: id }
+    const working = taken.filter(
+      ({ webhookId, successAgoMs, failures }) =>
+        successAgoMs !== null && failures === 0 && disabled.has(webhookId),
+    )
+    for (const one of working) {
+      await this.#parts.recovered(one.webhookId).catch((error: Error) => {
+        this.#seen.putBack([one], takenAt, performance.now() + AGAIN_MS)
         this.#parts.log.warn(
-          about,
-          'could not resume a webhook after a successful attempt; the next probe tries again',
+          { err: error, webhookId: one.webhookId },
+          'could not resume a webhook after a successful attempt; it tries again',
         )
       })
     }

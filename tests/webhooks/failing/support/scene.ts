@@ -1,0 +1,28 @@
+import { receiver as openReceiver } from '@svc/core/testing'
+import type { Test } from 'tap'
+import { startHost, type HostOptions } from '../../support/host.ts'
+
+const NAMES = ['svc.webhook.failing', 'svc.webhook.disabled', 'svc.webhook.recovered']
+
+/** A host that hears what is told of webhooks, and a receiver with a status of its own. */
+export async function scene(t: Test, options: HostOptions) {
+  const host = await startHost(t, { core: { worker: { maxAttempts: 1000 } }, ...options })
+  // oxlint-disable-next-line typescript/no-explicit-any -- a payload as it came
+  const heard: { name: string; payload: any }[] = []
+  for (const name of NAMES) {
+    await host.app.svc.events.subscribe(name, (payload) => {
+      heard.push({ name, payload })
+    })
+  }
+  const receiver = await openReceiver({ answer: 500 })
+  t.teardown(() => receiver.close())
+  const webhook = await host.register(receiver.url)
+  return {
+    ...host,
+    heard,
+    receiver,
+    id: webhook.id,
+    shown: async () => (await host.ask('GET', `/${webhook.id}`)).body,
+    isDisabled: async () => (await host.ask('GET', `/${webhook.id}`)).body.active === false,
+  }
+}
