@@ -9,7 +9,7 @@ export { isSealed, type Cipher } from './encryption/key-ring.ts'
 export { deleteKeysWithPrefix, type DeduplicationKey } from './kv/kv-table.ts'
 export type { RecoveryRequest, Queues } from './jobs/job-queues.ts'
 export {
-  awaitOpenTransactions,
+  noteOpenTransactions,
   deleteRecovery,
   listRecoveries,
   setCounted,

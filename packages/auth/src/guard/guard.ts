@@ -1,4 +1,4 @@
-/** The guard: one synchronous hook before every route. It refuses what it cannot decide. */
+/** The guard: an `onRequest` hook before every route, which answers 503 if it cannot decide. */
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorText } from '@svc/core/internal'
 import { hashOf, LONGEST_KEY, prefixOf } from '../key-format.ts'
@@ -141,7 +141,7 @@ export function createGuard(parts: GuardParts): Guard {
     reply: FastifyReply,
     done: Done,
   ): void {
-    if (key.checks !== null && !passes(key, key.checks, request, reply)) return
+    if (key.checks !== null && !comesFromAllowedAddress(key, key.checks, request, reply)) return
     if (lockout !== null && key.prefix !== null) key.prefix.lastUsedTick = lockout.tick
     if (key.recordedTick !== lastUsed.tick) lastUsed.record(key)
     const { auth } = key
@@ -191,7 +191,7 @@ export function createGuard(parts: GuardParts): Guard {
     refuse(request, reply, refusal, { verdict, keyId, userId }, retryAfterSeconds)
   }
 
-  /** Takes nothing of the limits of the key. */
+  /** Counts a refusal in the usage of the key, and writes its rate-limit fields. Its limits are not charged. */
   function countForbidden(key: CachedKey, reply: FastifyReply): void {
     count(key, 'forbidden')
     if (key.limits !== null) limitCheck.writeFields(key.limits, reply)
@@ -201,8 +201,8 @@ export function createGuard(parts: GuardParts): Guard {
     if (usage !== null && key.usage !== null) usage.count(key.usage, outcome)
   }
 
-  /** What few keys have; a request that does not pass is refused. */
-  function passes(
+  /** Whether the address of the request is one that the key may come from. Else it is refused. */
+  function comesFromAllowedAddress(
     key: CachedKey,
     { mayComeFrom }: RequestChecks,
     request: FastifyRequest,

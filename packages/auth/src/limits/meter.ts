@@ -71,7 +71,7 @@ export class Meter extends SlidingLog {
     if (rule.limit !== this.#limit) this.#deniedUntil = -Infinity
     this.rule = rule
     this.#limit = rule.limit
-    this.#aim(this.#target)
+    this.#setTarget(this.#target)
   }
 
   /** Call this before the other methods, with one `now` for all of them. */
@@ -112,13 +112,13 @@ export class Meter extends SlidingLog {
 
   /** A request had to wait, so the process held too few allowances ahead of need. */
   missed(cost: number): void {
-    this.#aim(Math.max(this.#ahead * 2, cost * 2))
+    this.#setTarget(Math.max(this.#ahead * 2, cost * 2))
   }
 
   /** `waiting`: how many allowances requests wait for. */
   request(waiting: number, holder: string, now: number): AllowanceRequest {
     this.isRequested = true
-    this.#aim(targetAfter(now - this.#requestedAt, this.#target, this.#ahead))
+    this.#setTarget(targetAfter(now - this.#requestedAt, this.#target, this.#ahead))
     this.#requestedAt = now
     const held = this.#portions.heldAheadBy(holder)
     const isIdle = this.usedAt <= this.#releasedAt
@@ -172,7 +172,7 @@ export class Meter extends SlidingLog {
   /** Gives back the allowances held ahead of need, and holds none until the next request. */
   release(now: number): void {
     this.#releasedAt = now
-    this.#aim(0)
+    this.#setTarget(0)
     if (this.#portions.release(now)) this.#returned()
   }
 
@@ -219,14 +219,14 @@ export class Meter extends SlidingLog {
   #denied({ retryMs, othersHold }: Answer, sentAt: number): void {
     const retryAt = retryMs === null ? Infinity : sentAt + retryMs
     this.#retryAt = retryMs === null ? null : retryAt
-    this.#aim(0)
+    this.#setTarget(0)
     // Other processes may give back allowances before that.
     const isFinal = !this.isQuota && othersHold === 0
     this.#deniedUntil = isFinal ? retryAt : Math.min(retryAt, sentAt + this.#recheckMs)
     this.#recheckMs = Math.min(LAST_RECHECK_MS, this.#recheckMs * 2)
   }
 
-  #aim(target: number): void {
+  #setTarget(target: number): void {
     this.#target = target
     this.#ahead = aheadOf(this.#limit, target)
   }

@@ -13,7 +13,10 @@ export interface JobGroup {
   rateSeconds: number | null
   /** Attempts at a time over all processes, where that is restricted. */
   maxInFlight: number | null
-  /** Whether its jobs run one at a time, the oldest first, and at any rate. */
+  /**
+   * Whether its jobs run one at a time, the oldest first, and at any rate: then the settlement of one
+   * may claim the next. A group with an order and a rate does not have this.
+   */
   ordered: boolean
   /**
    * For a restricted group: since when jobs of it may wait among those of other groups, as text.

@@ -94,6 +94,12 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
   }
 }
 
-function shown({ queue: _, group, isWaiting: _isWaiting, position: _position, ...rest }: Recovery) {
+function shown({
+  queue: _,
+  group,
+  hasNotedTransactions: _noted,
+  position: _position,
+  ...rest
+}: Recovery) {
   return { ...rest, webhookId: group }
 }

@@ -1,6 +1,6 @@
 /** Makes deliveries of events that a webhook never got one of: a recovery of what is missing. */
 import {
-  awaitOpenTransactions,
+  noteOpenTransactions,
   compileFilter,
   EVERYWHERE,
   setCounted,
@@ -100,13 +100,14 @@ export async function recoverMissingPortion(
 ): Promise<RecoveredPortion> {
   const { id, group } = recovery
   if (recovery.deliveries === null) {
-    if (recovery.isWaiting) {
+    // The first portion notes which transactions are open. The next one comes when they have ended.
+    if (recovery.hasNotedTransactions) {
       const webhook = await findWebhook(db, group, EVERYWHERE)
       if (webhook === undefined) return { done: 0, isFinished: true }
       // Also what was published meanwhile by those who still saw it inactive.
       const until = new Date(Date.now() + CLOCK_MARGIN_MS).toISOString()
       await prepareMissing(db, { ...recovery, until }, webhook, logDays)
-    } else await awaitOpenTransactions(db, recovery)
+    } else await noteOpenTransactions(db, recovery)
     return { done: 0, isFinished: false }
   }
   const events = await takeMissing(db, id, limit)

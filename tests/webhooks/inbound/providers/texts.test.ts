@@ -10,7 +10,7 @@ import {
   firstOf,
   stringOf,
 } from '../../../../packages/webhooks/src/inbound/providers/engine/text.ts'
-import { millisecondsOf } from '../../../../packages/webhooks/src/inbound/providers/engine/timestamps.ts'
+import { millisecondsOf } from '../../../../packages/webhooks/src/inbound/verify/timestamps.ts'
 import { variantsOf } from '../../../../packages/webhooks/src/inbound/providers/engine/url-variants.ts'
 import { decoded } from '../../../../packages/webhooks/src/inbound/providers/engine/algorithms.ts'
 import { hmacKey } from '../../../../packages/webhooks/src/inbound/providers/engine/keys.ts'

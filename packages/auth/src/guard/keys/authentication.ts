@@ -23,7 +23,7 @@ import { InsertedKeysPoller } from './inserted-keys.ts'
 import { KeyCache } from './key-cache.ts'
 import { createKeyLookup } from './key-lookup.ts'
 import { LastUsed } from './last-used.ts'
-import { withConcurrencyLimit } from './limited-pool.ts'
+import { withConcurrencyLimit } from './statement-limits.ts'
 import { createLookupBudgets } from './lookup-budgets.ts'
 import { UncommittedChanges } from './uncommitted-changes.ts'
 

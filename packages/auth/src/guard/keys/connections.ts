@@ -5,7 +5,7 @@
  */
 import type { Svc } from '@svc/core'
 import type { Db, Notifications } from '@svc/core/internal'
-import { withTimeout } from './limited-pool.ts'
+import { withTimeout } from './statement-limits.ts'
 
 type Pool = Svc['database']
 type Listener = Pick<Notifications, 'query' | 'isResponsive'>

@@ -27,8 +27,8 @@ export interface Recovery extends NewRecovery {
   done: number
   createdAt: string
   finishedAt: string | null
-  /** Whether the transactions that it waits for are known. */
-  isWaiting: boolean
+  /** Whether it was noted which transactions were open as it began: it is counted when they have ended. */
+  hasNotedTransactions: boolean
   /** `null` at the beginning. */
   position: RecoveryPosition | null
 }
@@ -50,7 +50,7 @@ export interface RecoveredPortion {
 
 const COLUMNS = `id, queue, group_id as "group", what, since, until, per_second as "perSecond",
   deliveries, done, created_at as "createdAt", finished_at as "finishedAt",
-  after_transaction is not null as "isWaiting", position`
+  after_transaction is not null as "hasNotedTransactions", position`
 
 export async function insertRecovery(db: Db, recovery: NewRecovery): Promise<Recovery> {
   const { queue, group, what, since, until, perSecond, deliveries } = recovery
@@ -107,8 +107,8 @@ export async function endedSpan(db: Db, until: string | null): Promise<string> {
   return isoOf(rows[0].until)
 }
 
-/** It is counted when all transactions that are open now have ended. */
-export async function awaitOpenTransactions(db: Db, { id }: Recovery): Promise<void> {
+/** Notes which transactions are open now: the recovery is due again when they have ended, to be counted. */
+export async function noteOpenTransactions(db: Db, { id }: Recovery): Promise<void> {
   await db.query(
     `update svc."__svc.recoveries"
         set after_transaction = pg_snapshot_xmax(pg_current_snapshot()) where id = $1`,

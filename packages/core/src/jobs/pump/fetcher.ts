@@ -53,14 +53,14 @@ export class Fetcher {
 
   /** Slots of a lane that are worth a fetch. */
   room(lane: Lane): number {
-    if (this.isBehind()) return 0
+    if (this.hasTooManyUnsettled()) return 0
     const { slots, groups, fetchAhead } = this.#parts
     // Attempts of one group may be quick while those of another are slow.
     return slots.room(lane, groups.exist ? 0 : fetchAhead.count())
   }
 
   /** Whether too many outcomes wait to be settled. */
-  isBehind(): boolean {
+  hasTooManyUnsettled(): boolean {
     const { outcomes, slots } = this.#parts
     return outcomes.size > Math.max(slots.concurrency, MOST_UNSETTLED)
   }

@@ -51,7 +51,7 @@ export class FirstLane {
     const { fetcher, groups, slots } = this.#parts
     const dominant = groups.dominant('first')
     const room = slots.free('first')
-    if (dominant.length === 0 || room < 1 || fetcher.isBehind()) return
+    if (dominant.length === 0 || room < 1 || fetcher.hasTooManyUnsettled()) return
     const { excluded } = groups.allow('first', room, false)
     const limit = Math.min(room, BEHIND_LIMIT)
     const excludedGroups = [...new Set([...excluded, ...dominant])]

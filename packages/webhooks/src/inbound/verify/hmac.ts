@@ -7,8 +7,9 @@ import { reject, soleHeader } from './checks.ts'
 import { hideHeaders } from './secret-headers.ts'
 import { expectNames, secretsOf, type NamedSecret } from './secret-names.ts'
 import { type HmacOptions, type HmacSettings, resolveHmacOptions } from './hmac-options.ts'
-import { isTimely, signatureBytes } from './signature.ts'
+import { signatureBytes } from './signature.ts'
 import { readFields, readWith, type SignedHeader } from './signed-header.ts'
+import { isTimely, millisecondsOf } from './timestamps.ts'
 
 /**
  * Makes a verification of an HMAC in a header (RFC 2104), over the bytes of the body or over what
@@ -32,9 +33,10 @@ export function hmac(options: HmacOptions): Verify {
     const signed = readSigned(request, settings)
     if (!signed) return false
     const { toleranceSeconds, timestampUnit } = settings
+    const sentAt = millisecondsOf(signed.timestamp ?? '', timestampUnit)
     if (
       toleranceSeconds !== undefined &&
-      !isTimely(signed.timestamp ?? '', timestampUnit, toleranceSeconds, Date.now())
+      (sentAt === undefined || !isTimely(sentAt, timestampUnit, toleranceSeconds, Date.now()))
     ) {
       return reject(request, 'the timestamp is missing, not plain digits, or outside the tolerance')
     }

@@ -23,21 +23,3 @@ export function signatureBytes(
     encoding === 'hex' ? text.length === 2 * length : bytes.toString('base64') === text
   return isWhole ? bytes : undefined
 }
-
-/**
- * Whether a timestamp is no further than `toleranceSeconds` from now, in the past or the future.
- * Only plain digits are a timestamp: `Number` would also read `1e9`, `0x5f`, ` 1 ` and ``.
- */
-export function isTimely(
-  timestamp: string,
-  unit: TimestampUnit,
-  toleranceSeconds: number,
-  nowMs: number,
-): boolean {
-  if (!/^\d{1,13}$/.test(timestamp)) return false
-  if (unit === 'milliseconds') {
-    return Math.abs(nowMs - Number(timestamp)) <= toleranceSeconds * 1000
-  }
-  // Whole seconds on both sides, as the libraries of the senders compare: the bound is inside.
-  return Math.abs(Math.floor(nowMs / 1000) - Number(timestamp)) <= toleranceSeconds
-}

@@ -8,7 +8,7 @@ import { hmacKey, keptBySecret, publicKeyOf } from './keys.ts'
 import { elementsOf, fieldsOf, findAt, type List, type Reading } from './request-places.ts'
 import type { CompiledScheme } from './schemes.ts'
 import { chunksOf, stringOf } from './text.ts'
-import { isTimely, millisecondsOf } from './timestamps.ts'
+import { isTimely, millisecondsOf } from '../../verify/timestamps.ts'
 import { variantsOf } from './url-variants.ts'
 
 export function signatureScheme(scheme: SignatureScheme): CompiledScheme {

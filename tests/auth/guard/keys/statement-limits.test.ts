@@ -3,7 +3,7 @@ import type { Db } from '@svc/core'
 import {
   withConcurrencyLimit,
   withTimeout,
-} from '../../../../packages/auth/src/guard/keys/limited-pool.ts'
+} from '../../../../packages/auth/src/guard/keys/statement-limits.ts'
 
 /** A database whose answers the test gives one by one. */
 function pending() {

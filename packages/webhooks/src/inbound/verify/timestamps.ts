@@ -1,5 +1,7 @@
 /** How old a request is. */
-import type { Timestamp } from '../preset-schemes.ts'
+
+/** In which form a sender writes the time. */
+export type TimestampForm = 'seconds' | 'milliseconds' | 'rfc3339'
 
 /** Only plain digits count as a number: `Number` would also read `1e9`, `0x5f`, ` 1 ` and ``. */
 const DIGITS = /^\d{1,13}$/
@@ -7,10 +9,7 @@ const DIGITS = /^\d{1,13}$/
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i
 
 /** Milliseconds since 1970; `undefined` where the text is no timestamp of this unit. */
-export function millisecondsOf(
-  text: string,
-  unit: Timestamp['unit'] = 'seconds',
-): number | undefined {
+export function millisecondsOf(text: string, unit: TimestampForm = 'seconds'): number | undefined {
   if (unit === 'rfc3339') {
     const ms = RFC3339.test(text) ? Date.parse(text) : Number.NaN
     return Number.isNaN(ms) ? undefined : ms
@@ -22,7 +21,7 @@ export function millisecondsOf(
 /** Whether a time is no further than `toleranceSeconds` from now, in the past or the future. */
 export function isTimely(
   ms: number,
-  unit: Timestamp['unit'] = 'seconds',
+  unit: TimestampForm = 'seconds',
   toleranceSeconds: number,
   nowMs: number,
 ): boolean {
