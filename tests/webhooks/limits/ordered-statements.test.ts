@@ -27,7 +27,7 @@ t.test('deliveries of an ordered webhook that wait take a statement each', async
 })
 
 t.test(
-  'deliveries that wait for the one under way take neither notification nor fetch',
+  'deliveries that wait for the one under way take a notification a second, and no fetch',
   async (t) => {
     const host = await startHost(t)
     const first = Promise.withResolvers<number>()
@@ -37,12 +37,15 @@ t.test(
     const { svc } = host.app
     await svc.events.publish('order.created', { n: 0 })
     await receiver.waitFor(1)
+    const startedAt = performance.now()
     const statements = countStatements(t)
     for (const n of upTo(20).slice(1)) await svc.events.publish('order.created', { n })
     first.resolve(200)
     t.same(numbersOf(await receiver.waitFor(20)), upTo(20))
     const of = (part: string) => statements.filter((text) => text.includes(part)).length
-    t.equal(of('pg_notify'), 0)
+    // Once a second.
+    const seconds = (performance.now() - startedAt) / 1000
+    t.ok(of('pg_notify') <= 1 + seconds, `${of('pg_notify')} notifications in ${seconds} s`)
     // Those that are due by the time alone.
     t.ok(of(`state < 'active' and not blocked`) < 10, `${of('not blocked')} fetches`)
   },

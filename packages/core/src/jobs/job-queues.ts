@@ -81,6 +81,11 @@ export interface Queues {
    * after the commit. Missing deliveries are counted by the worker of the queue.
    */
   recover(db: Db, request: RecoveryRequest): Promise<Recovery>
+  /**
+   * Jobs of the group will be parked: processes that read the groups after the commit look for them. To
+   * be called shortly before it, since claims of a restricted group pass over its locked row.
+   */
+  expectParked(db: Db, queue: string, group: string): Promise<void>
   /** How many deliveries it would put on their way; `null` for what is missing. */
   countRecoverable(db: Db, request: RecoveryRequest): Promise<number | null>
 }
@@ -208,12 +213,15 @@ export class JobQueues implements Queues {
   async recover(db: Db, request: RecoveryRequest): Promise<Recovery> {
     // The second of two simultaneous calls waits here, and counts what the first has left.
     await lockRecoveries(db, request.group)
-    // A redrive waits likewise. Processes that read the groups after the commit look for the jobs that
-    // will be parked.
-    if (request.what !== 'failed') await recordParked(db, request.queue, [request.group])
+    // A redrive waits likewise.
+    if (request.what === 'dead') await this.expectParked(db, request.queue, request.group)
     const until = await endedSpan(db, request.until)
     const deliveries = await this.countRecoverable(db, { ...request, until })
     return insertRecovery(db, { ...request, until, deliveries })
+  }
+
+  async expectParked(db: Db, queue: string, group: string): Promise<void> {
+    await recordParked(db, queue, [group])
   }
 
   async countRecoverable(db: Db, request: RecoveryRequest): Promise<number | null> {

@@ -6,6 +6,8 @@ const GROUPS_CHANNEL = 'svc.groups'
 const RESTRICTED_CHANNEL = 'svc.restricted'
 /** Groups that one notification names: Postgres takes less than 8000 bytes. */
 const MOST_NAMED = 100
+/** Other processes hear that often of a group whose next job is claimed here, should that not happen. */
+const CLAIMED_HERE_EVERY_MS = 1000
 /** Wakes of the same moment share a NOTIFY: it takes a lock over the whole cluster at its commit. */
 const DEBOUNCE_MS = 3
 
@@ -24,6 +26,8 @@ export class WorkerNotifications {
   #ready = new Map<string, Set<string> | null>()
   #timer: NodeJS.Timeout | undefined
   #claimsNext: Listeners['claimsNext'] = () => false
+  /** When a notification named a restricted group, by queue and group; only of the last second. */
+  #namedAt = new Map<string, number>()
 
   constructor(notifications: Notifications) {
     this.#notifications = notifications
@@ -38,8 +42,8 @@ export class WorkerNotifications {
   }
 
   /**
-   * There are new jobs of these restricted groups; `null`: of any. No notification is sent about those
-   * that this process has begun to work on by then.
+   * There are new jobs of these restricted groups; `null`: of any. About those that this process works
+   * on by then a notification is sent only once a second.
    */
   restrictedReady(queue: string, groups: readonly string[] | null): void {
     const known = this.#ready.get(queue)
@@ -85,9 +89,9 @@ export class WorkerNotifications {
     this.#timer = undefined
     const pending = [...this.#pending]
     for (const [queue, groups] of this.#ready) {
-      const others = [...(groups ?? [])].filter((group) => !this.#claimsNext(queue, group))
-      if (groups !== null && others.length === 0) continue
-      pending.push([RESTRICTED_CHANNEL, new Set([[queue, ...others].join('\n')])])
+      const named = [...(groups ?? [])].filter((group) => this.#isToName(queue, group))
+      if (groups !== null && named.length === 0) continue
+      pending.push([RESTRICTED_CHANNEL, new Set([[queue, ...named].join('\n')])])
     }
     this.#pending.clear()
     this.#ready.clear()
@@ -96,5 +100,18 @@ export class WorkerNotifications {
         [...payloads].map((payload) => this.#notifications.send(channel, payload)),
       ),
     )
+  }
+
+  #isToName(queue: string, group: string): boolean {
+    const now = performance.now()
+    for (const [key, at] of this.#namedAt) {
+      if (now - at < CLAIMED_HERE_EVERY_MS) break
+      this.#namedAt.delete(key)
+    }
+    const key = `${queue}\n${group}`
+    if (this.#namedAt.has(key) && this.#claimsNext(queue, group)) return false
+    this.#namedAt.delete(key)
+    this.#namedAt.set(key, now)
+    return true
   }
 }

@@ -51,8 +51,13 @@ export class WorkerRegistry {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.#pumps.values()].map((pump) => pump.stop()))
+    const stopping = [...this.#pumps.values()].map((pump) => pump.stop())
     // Other processes were not notified of the jobs that this one would have claimed next.
+    this.#passOn()
+    await Promise.all(stopping).finally(() => this.#passOn())
+  }
+
+  #passOn(): void {
     for (const queue of this.#pumps.keys()) this.#parts.notifications.restrictedReady(queue, null)
   }
 

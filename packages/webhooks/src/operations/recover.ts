@@ -74,6 +74,7 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
         }
         const deliveries =
           recovery.deliveries ?? (await prepareMissing(db, recovery, webhook, logDays))
+        await core.queues.expectParked(db, QUEUE, webhook.id)
         await auditWork(db, by.origin, 'recover', webhook, {
           recovery: { from: null, to: { id: recovery.id, what, since, until: recovery.until } },
           deliveries: { from: null, to: deliveries },

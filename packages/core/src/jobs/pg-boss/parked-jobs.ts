@@ -93,10 +93,13 @@ export async function advanceParked(
   attemptedBefore: string | null,
 ): Promise<Advanced> {
   const { rows } = await db.query(
-    `with waiting as materialized (
+    // Not now(): the transaction may have begun long before.
+    `with moment as materialized (
+       select coalesce($4::timestamptz, clock_timestamp()) as at
+     ), waiting as materialized (
        select id from svc_jobs.job
         where name = $1 and singleton_key = $2 and blocked and state < 'active' and start_after > now()
-          and (started_on is null or started_on < coalesce($4::timestamptz, now()))
+          and (started_on is null or started_on < (select at from moment))
         order by start_after limit $3 + 1
      ), portion as materialized (
        select id from svc_jobs.job
@@ -110,7 +113,7 @@ export async function advanceParked(
      select (select count(*) from portion)::int as count,
             (select count(*) from waiting) > (select count(*) from portion) as "hasMore",
             -- As JSON: the form of a timestamp as text is a setting of the session.
-            to_json(coalesce($4::timestamptz, now())) #>> '{}' as "attemptedBefore"`,
+            (select to_json(at) #>> '{}' from moment) as "attemptedBefore"`,
     [queue, group, PORTION, attemptedBefore],
   )
   return rows[0] as Advanced

@@ -87,6 +87,9 @@ export async function recover(
   if (hasMore) core.afterCommit(db, () => void advanceRest(core, id, attemptedBefore))
 }
 
+const NOT_ALL_DUE =
+  'could not make all waiting deliveries of a webhook due now; the others keep their due times'
+
 /** Jobs that are being parked are locked for milliseconds. */
 const FIRST_PAUSE_MS = 10
 const LONGEST_PAUSE_MS = 5000
@@ -106,10 +109,8 @@ async function advanceRest(core: Core, id: string, attemptedBefore: string): Pro
       pauseMs = count > 0 ? FIRST_PAUSE_MS : pauseMs * 2
       await wait(pauseMs, undefined, { ref: false })
     }
+    core.log.warn({ webhookId: id }, NOT_ALL_DUE)
   } catch (error) {
-    core.log.warn(
-      { err: error, webhookId: id },
-      'could not make all waiting deliveries of a webhook due now; the others keep their due times',
-    )
+    core.log.warn({ err: error, webhookId: id }, NOT_ALL_DUE)
   }
 }
