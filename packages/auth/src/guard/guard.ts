@@ -201,7 +201,7 @@ export function createGuard(parts: GuardParts): Guard {
     if (usage !== null && key.usage !== null) usage.count(key.usage, outcome)
   }
 
-  /** Whether the address of the request is one that the key may come from. Else it is refused. */
+  /** Checks the address of the request against those of the key. Refuses the request if it is no match. */
   function comesFromAllowedAddress(
     key: CachedKey,
     { mayComeFrom }: RequestChecks,

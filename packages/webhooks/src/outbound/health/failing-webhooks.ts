@@ -18,7 +18,7 @@ const PROBE_MARGIN_SECONDS = 5
 
 /**
  * After how long the next check tries again where a delivery waits, but could not be begun: another
- * transaction has locked it, as one that parks it, or this process has no slot.
+ * transaction has locked it (the one that parks it, for example), or this process has no slot.
  */
 const PROBE_AGAIN_SECONDS = 0.5
 
