@@ -26,7 +26,8 @@ export async function startWorkedHost(
     setUp: async (_app, core) => {
       worker = await testWorker(
         core,
-        () => (isDying() ? { kind: 'dead', output: { why: 'told to' } } : { kind: 'completed' }),
+        () =>
+          isDying() ? { kind: 'rejected', output: { why: 'told to' } } : { kind: 'completed' },
         recordDiscarded ? { recordDiscarded } : {},
       )
     },

@@ -64,7 +64,11 @@ export interface InsertCompleted {
 export const JOB_IDS = '$2'
 export const FIRST_PARAMETER = 4
 
-/** `detail` is for `record`; `output` is kept with a dead letter. */
+/**
+ * How an attempt ended. `detail` is for `record`; `output` is kept with a dead letter. Which
+ * {@link Result}, status of the delivery log and metric label follow from each kind: see the table in
+ * docs/architecture.md, "The names of an outcome".
+ */
 export type Outcome<Detail = unknown> =
   | { kind: 'completed'; detail?: Detail }
   /** Tried again after pg-boss's back-off, and not before `retryAfterMs` have passed. */
@@ -76,8 +80,8 @@ export type Outcome<Detail = unknown> =
       /** Instead of the attempts and delays that were written into the job. */
       schedule?: AttemptSchedule
     }
-  /** No further attempt: the job becomes a dead letter. */
-  | { kind: 'dead'; detail?: Detail; output?: object }
+  /** The receiver wants no further attempt: the job becomes a dead letter, whatever attempts are left. */
+  | { kind: 'rejected'; detail?: Detail; output?: object }
   /** The job waits again. No attempt is used up. */
   | { kind: 'postponed'; delayMs: number; detail?: Detail }
   /** The job is parked until its group is released. No attempt is used up. */
@@ -100,13 +104,16 @@ export interface JobOutcome<Data = unknown, Detail = unknown> {
   outcome: Outcome<Detail>
 }
 
-/** `failed` is either `retry` or, after the last attempt, `dead`. */
+/**
+ * What has become of the job. Of a `failed` outcome: `retry` or, after the last attempt, `dead` (a dead
+ * letter). A `rejected` one is always `dead`.
+ */
 export type Result = 'completed' | 'retry' | 'dead' | 'postponed' | 'parked' | 'cancelled'
 
 export interface Settled<Data = unknown, Detail = unknown> extends JobOutcome<Data, Detail> {
   result: Result
   /** `null` where there is no next attempt, or its time is not known. */
   nextAttemptAt: Date | null
-  /** The same from now on, in milliseconds. */
+  /** The milliseconds from now to `nextAttemptAt`; `null` where that is. */
   nextAttemptInMs: number | null
 }

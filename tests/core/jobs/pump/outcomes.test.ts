@@ -41,7 +41,7 @@ t.test('each outcome is settled and recorded with its result', async (t) => {
     completed: () => ({ kind: 'completed', detail: 1 }),
     cancelled: () => ({ kind: 'cancelled', detail: 2 }),
     later: () => ({ kind: 'failed', retryAfterMs: HOUR_MS, detail: 3 }),
-    dead: () => ({ kind: 'dead', detail: 4, output: { why: 'gone' } }),
+    dead: () => ({ kind: 'rejected', detail: 4, output: { why: 'gone' } }),
     postponed: () => ({ kind: 'postponed', delayMs: HOUR_MS }),
     parked: () => ({ kind: 'parked' }),
   })
@@ -155,7 +155,7 @@ t.test('jobs that die in one batch keep their own outputs', async (t) => {
   const { worker, core } = await hostWith(
     t,
     Object.fromEntries(
-      names.map((name, i) => [name, () => ({ kind: 'dead', output: { i: i % 3 } })]),
+      names.map((name, i) => [name, () => ({ kind: 'rejected', output: { i: i % 3 } })]),
     ),
   )
   await worker.insert(names)

@@ -19,7 +19,7 @@ const CASES: [about: string, outcome: Outcome, isLastAttempt: boolean, list: key
   ['a job that failed its last attempt dies', { kind: 'failed' }, true, 'dying'],
   ['a schedule ends a job before its row does', { kind: 'failed', schedule: last }, false, 'dying'],
   ['a schedule goes on after its row', { kind: 'failed', schedule: notLast }, true, 'retried'],
-  ['a dead job dies with attempts left', { kind: 'dead' }, false, 'dying'],
+  ['a rejected job dies with attempts left', { kind: 'rejected' }, false, 'dying'],
   ['a postponed job waits', { kind: 'postponed', delayMs: 5 }, true, 'postponed'],
   ['a parked job waits apart', { kind: 'parked' }, true, 'parked'],
 ]
@@ -47,7 +47,7 @@ t.test('a settlement keeps the order of its batch', async (t) => {
 
 t.test('attempts left are corrected where row and outcome disagree', async (t) => {
   const settlement = settlementOf([
-    { job: job('dies early'), outcome: { kind: 'dead' } },
+    { job: job('dies early'), outcome: { kind: 'rejected' } },
     { job: job('dies in time', true), outcome: { kind: 'failed' } },
     { job: job('goes on'), outcome: { kind: 'failed' } },
     { job: job('goes on after its row', true), outcome: { kind: 'failed', schedule: notLast } },
@@ -65,10 +65,10 @@ t.test('attempts left are corrected where row and outcome disagree', async (t) =
 
 t.test('dead letters with the same output share a call of pg-boss', async (t) => {
   const { dying } = settlementOf([
-    { job: job('a'), outcome: { kind: 'dead', output: { status: 410 } } },
-    { job: job('b'), outcome: { kind: 'dead', output: { status: 500 } } },
-    { job: job('c'), outcome: { kind: 'dead', output: { status: 410 } } },
-    { job: job('d'), outcome: { kind: 'dead' } },
+    { job: job('a'), outcome: { kind: 'rejected', output: { status: 410 } } },
+    { job: job('b'), outcome: { kind: 'rejected', output: { status: 500 } } },
+    { job: job('c'), outcome: { kind: 'rejected', output: { status: 410 } } },
+    { job: job('d'), outcome: { kind: 'rejected' } },
   ])
   t.strictSame(
     byOutput(dying).map(({ output, jobs }) => [output, jobs.map(({ id }) => id)]),

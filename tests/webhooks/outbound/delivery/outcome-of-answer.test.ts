@@ -65,7 +65,7 @@ t.test('a broken connection is a failure, whatever status came before', async (t
 
 t.test('a 410 ends a delivery at once only with deactivateOnGone', async (t) => {
   t.same(stepOf(answer(410), { ...rules, deactivateOnGone: true }, now), {
-    kind: 'dead',
+    kind: 'rejected',
     error: 'http',
   })
   t.equal(stepOf(answer(404), { ...rules, deactivateOnGone: true }, now).kind, 'failed')

@@ -240,5 +240,5 @@ export class GroupScheduler {
 /** `null`: the outcome is no evidence about the receiver. */
 function successOf(outcome: Outcome): boolean | null {
   if (outcome.kind === 'completed') return true
-  return outcome.kind === 'failed' || outcome.kind === 'dead' ? false : null
+  return outcome.kind === 'failed' || outcome.kind === 'rejected' ? false : null
 }

@@ -36,6 +36,8 @@ function nameOf(job: Job, outcome: Outcome): AttemptEnd['outcome'] {
   switch (outcome.kind) {
     case 'failed':
       return isLastOf(job, outcome) ? 'dead' : 'failed'
+    case 'rejected':
+      return 'dead'
     case 'postponed':
     case 'parked':
       return null

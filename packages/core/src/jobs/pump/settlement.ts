@@ -14,7 +14,7 @@ export interface Settlement {
   /** Their jobs are tried again. */
   retried: JobOutcomeAs<'failed'>[]
   /** Their jobs become dead letters. */
-  dying: JobOutcomeAs<'failed' | 'dead'>[]
+  dying: JobOutcomeAs<'failed' | 'rejected'>[]
   postponed: JobOutcomeAs<'postponed'>[]
   parked: JobOutcomeAs<'parked'>[]
 }
@@ -31,7 +31,7 @@ export function settlementOf(batch: readonly JobOutcome[]): Settlement {
         if (isLastOf(job, outcome)) all.dying.push({ job, outcome })
         else all.retried.push({ job, outcome })
         break
-      case 'dead':
+      case 'rejected':
         all.dying.push({ job, outcome })
         break
       case 'postponed':

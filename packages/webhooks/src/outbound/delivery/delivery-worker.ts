@@ -127,8 +127,8 @@ function mustPark(webhook: WebhookForDelivery, { data, grant, isTrial }: Deliver
 /** A probe that fails uses up no attempt: the delivery keeps waiting. */
 const hasFailed = (
   step: AttemptStep,
-): step is Extract<AttemptStep, { kind: 'failed' | 'dead' | 'unsent' }> =>
-  step.kind === 'failed' || step.kind === 'dead' || step.kind === 'unsent'
+): step is Extract<AttemptStep, { kind: 'failed' | 'rejected' | 'unsent' }> =>
+  step.kind === 'failed' || step.kind === 'rejected' || step.kind === 'unsent'
 
 const UNSENT_AT_LEAST_MS = 1000
 const UNSENT_AT_MOST_MS = 5 * 60_000

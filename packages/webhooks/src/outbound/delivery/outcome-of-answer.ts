@@ -13,7 +13,7 @@ export type AnswerOutcome<Record extends object> =
   | { kind: 'completed'; detail: Record }
   | { kind: 'failed'; detail: Record; output: Record; retryAfterMs?: number }
   /** The receiver answered 410 Gone. */
-  | { kind: 'dead'; detail: Record; output: Record }
+  | { kind: 'rejected'; detail: Record; output: Record }
   /** The proxy of this host failed: nothing has reached the receiver, and no attempt is used up. */
   | { kind: 'unsent'; detail: Record }
 
@@ -36,7 +36,7 @@ export function outcomeOfAnswer<Record extends object>(
   if (failure === 'proxy') return { kind: 'unsent', detail: record }
   // The status of an exchange that broke is not reliable.
   if (failure === null && statusCode === 410 && rules.deactivateOnGone) {
-    return { kind: 'dead', detail: record, output: record }
+    return { kind: 'rejected', detail: record, output: record }
   }
   const mayAskToWait = failure === null && (statusCode === 429 || statusCode === 503)
   const waitMs = mayAskToWait && retryAfter !== null ? waitMsOf(retryAfter, now) : 0

@@ -53,7 +53,7 @@ export async function recordDeliveries(
 }
 
 /** Whether the receiver answered 410: the attempts that are used up end as `failed`. */
-export const isGone = ({ outcome }: SettledDelivery): boolean => outcome.kind === 'dead'
+export const isGone = ({ outcome }: SettledDelivery): boolean => outcome.kind === 'rejected'
 
 const DAY_MS = 24 * 3600 * 1000
 
