@@ -12,8 +12,8 @@ import type { Lane } from '../job.ts'
 import { isQuick, isSilent, judge, newGroup, type Group } from './group-answers.ts'
 import { capsOf, halfOf, type Caps } from './group-caps.ts'
 
-/** The limits of one fetch. */
-export interface Allowance {
+/** What one fetch may bring. */
+export interface FetchLimits {
   /** Jobs; 0: wait until an attempt ends. */
   limit: number
   /** Groups with an open circuit. */
@@ -115,11 +115,11 @@ export class GroupLimits {
    * How much a fetch of this lane may bring, and of which groups. `uncontended`: no other jobs wait,
    * so that a slow group may have as much as a quick one.
    */
-  allow(lane: Lane, room: number, now: number, uncontended = false): Allowance {
-    const allowance: Allowance = { limit: room, open: [], capped: [] }
+  allow(lane: Lane, room: number, now: number, uncontended = false): FetchLimits {
+    const limits: FetchLimits = { limit: room, open: [], capped: [] }
     for (const [name, group] of this.#active) {
       if (group.isOpen) {
-        allowance.open.push(name)
+        limits.open.push(name)
         continue
       }
       const cap = this.#capOf(group, lane, now, uncontended)
@@ -127,12 +127,12 @@ export class GroupLimits {
       // Fewer free slots are not worth a fetch.
       const portion = Math.max(1, Math.floor(cap / 4))
       if (isQuick(group, now)) {
-        allowance.limit = Math.min(allowance.limit, left >= halfOf(cap) ? left : 0)
-      } else if (left < portion) allowance.capped.push(name)
-      else if (group.inFlight >= portion) allowance.limit = Math.min(allowance.limit, left)
+        limits.limit = Math.min(limits.limit, left >= halfOf(cap) ? left : 0)
+      } else if (left < portion) limits.capped.push(name)
+      else if (group.inFlight >= portion) limits.limit = Math.min(limits.limit, left)
     }
-    for (const [name, { isOpen }] of this.#idle) if (isOpen) allowance.open.push(name)
-    return allowance
+    for (const [name, { isOpen }] of this.#idle) if (isOpen) limits.open.push(name)
+    return limits
   }
 
   /** Groups with attempts in flight that may have no more. */

@@ -8,7 +8,7 @@ import { claimParked } from '../pg-boss/parked-jobs.ts'
 import type { Outcome } from '../worker.ts'
 import { BacklogParking } from './backlog-parking.ts'
 import { claimLimits, type ClaimLimit } from './claim-limits.ts'
-import { GroupLimits, type Allowance } from './group-limits.ts'
+import { GroupLimits, type FetchLimits } from './group-limits.ts'
 import { GroupStates } from './group-states.ts'
 import { deleteUnusedGroups, listJobGroups } from '../groups-table.ts'
 import { RestrictedClaims } from './ordered-or-limited-claims.ts'
@@ -108,10 +108,10 @@ export class GroupScheduler {
     this.#parking.run()
   }
 
-  allow(lane: Lane, room: number, uncontended: boolean): Allowance & { excluded: string[] } {
-    const allowance = this.#limits.allow(lane, room, Date.now(), uncontended)
-    const excluded = new Set([...allowance.open, ...this.#states.excluded(), ...allowance.capped])
-    return { ...allowance, excluded: [...excluded] }
+  allow(lane: Lane, room: number, uncontended: boolean): FetchLimits & { excluded: string[] } {
+    const limits = this.#limits.allow(lane, room, Date.now(), uncontended)
+    const excluded = new Set([...limits.open, ...this.#states.excluded(), ...limits.capped])
+    return { ...limits, excluded: [...excluded] }
   }
 
   /** Groups that fill a lane and answer quickly: jobs of others may wait behind their backlog. */
