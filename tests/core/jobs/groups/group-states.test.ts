@@ -36,9 +36,9 @@ t.test('a group whose next job a settlement claims is left out meanwhile', async
   states.awaitNext('a')
   states.replace([row('a', { restricted: true, ordered: true }), row('b')])
   t.same(namesOf(states.claimable(0)), ['b'])
-  states.answered({ group: 'b', isTold: false, isBusy: false }, 0, true)
+  states.claimEnded({ group: 'b', isTold: false, isBusy: false }, 0, true)
   states.claimBegins(['b'])
-  states.answered({ group: 'b', isTold: false, isBusy: false }, 1000, true)
+  states.claimEnded({ group: 'b', isTold: false, isBusy: false }, 1000, true)
   t.equal(states.claimableFrom(), 1500)
   states.nextDecided('a')
   t.same(namesOf(states.claimable(0)), ['a'])
@@ -50,7 +50,7 @@ t.test('new jobs of an ordered group are left to the process that makes its atte
   states.replace(rows)
   const busy = (group: string) => {
     states.claimBegins([group])
-    return states.answered({ group, isTold: true, isBusy: true }, 0, true)
+    return states.claimEnded({ group, isTold: true, isBusy: true }, 0, true)
   }
   t.same([busy('a'), busy('b')], [true, true])
   t.same(namesOf(states.claimable(0)), [])
@@ -66,7 +66,7 @@ t.test('new jobs of an ordered group are left to the process that makes its atte
   states.claimBegins(['a'])
   states.haveNew(['a'])
   const none = { group: 'a', isTold: false, isBusy: false }
-  t.equal(states.answered(none, 0, true), false, 'they may be newer than the answer')
+  t.equal(states.claimEnded(none, 0, true), false, 'they may be newer than the result')
 })
 
 t.test('groups take turns, also when the table is read again', async (t) => {
@@ -119,7 +119,7 @@ t.test('jobs of a restricted group are not claimed before all of them are parked
   t.same(namesOf(states.claimable(0)), ['a', 'b'])
 })
 
-const ANSWERS: [string, object, number[]][] = [
+const RESULTS: [string, object, number[]][] = [
   ['there may be more at once', { hasMore: true }, [0, 0]],
   ['the rate says when', { isBusy: false, waitMs: 700 }, [700, 700]],
   ['not before long: it is asked all the same', { waitMs: 3_600_000 }, [8000, 8000]],
@@ -128,14 +128,14 @@ const ANSWERS: [string, object, number[]][] = [
   ['attempts run elsewhere', { isBusy: true, waitMs: null }, [500, 1000, 1000]],
   ['attempts run elsewhere, and the rate is used up', { isBusy: true, waitMs: 5000 }, [1000]],
 ]
-for (const [name, answer, pauses] of ANSWERS) {
+for (const [name, result, pauses] of RESULTS) {
   t.test(`the next claim of a restricted group: ${name}`, async (t) => {
     const states = new GroupStates()
     states.replace([restricted('a')])
     const found: number[] = []
     for (let now = 0; found.length < pauses.length; now = states.claimableFrom()) {
       states.claimBegins(['a', 'unknown'])
-      states.answered({ group: 'a', isTold: true, isBusy: null, ...answer }, now, true)
+      states.claimEnded({ group: 'a', isTold: true, isBusy: null, ...result }, now, true)
       found.push(states.claimableFrom() === 0 ? 0 : states.claimableFrom() - now)
     }
     t.same(found, pauses)
@@ -146,27 +146,27 @@ t.test('a process without notifications claims restricted groups more often', as
   const states = new GroupStates()
   states.replace([restricted('a')])
   states.claimBegins(['a'])
-  states.answered({ group: 'a', isTold: true, isBusy: false, waitMs: 60_000 }, 0, false)
+  states.claimEnded({ group: 'a', isTold: true, isBusy: false, waitMs: 60_000 }, 0, false)
   t.equal(states.claimableFrom(), 500)
 })
 
-t.test('a notification about a restricted group overrides an older answer', async (t) => {
+t.test('a notification about a restricted group overrides an older result', async (t) => {
   const states = new GroupStates()
   states.replace([restricted('a'), row('b')])
   const empty = { group: 'a', isTold: true, isBusy: false, waitMs: null }
   states.claimBegins(['a'])
   states.ready(['a'])
-  states.answered(empty, 0, true)
+  states.claimEnded(empty, 0, true)
   t.equal(states.claimableFrom(), 0, 'a job came while it was being asked for')
   states.claimBegins(['a'])
-  states.answered(empty, 1, true)
-  states.answered({ ...empty, group: 'unknown' }, 1, true)
+  states.claimEnded(empty, 1, true)
+  states.claimEnded({ ...empty, group: 'unknown' }, 1, true)
   t.same(namesOf(states.claimable(1)), ['b'])
   t.equal(states.readyFrom('a', 600), false)
   t.equal(states.readyFrom('a', 300), true)
   t.same(namesOf(states.claimable(300)), ['a', 'b'])
   states.claimBegins(['a'])
-  states.answered(empty, 300, true)
+  states.claimEnded(empty, 300, true)
   states.allReady()
   t.same(namesOf(states.claimable(300)), ['a', 'b'])
   states.ready(['new'])

@@ -33,14 +33,14 @@ t.test('a claim by rate brings so many jobs, and the time of the next one', asyn
   const first = await claim(10)
   t.same(namesOf(first.jobs), ['1', '2', '3'])
   const [one, two] = first.jobs.map(({ grant }) => grant?.id as string)
-  const before = first.answers[0]?.waitMs as number
+  const before = first.results[0]?.waitMs as number
   t.ok(before > 101_000 && before <= 102_000, 'as if they began late, and were long on their way')
   t.same((await claim(10)).jobs, [])
 
   const told = await claim(10, [{ grantId: one as string, afterMs: 10, tookMs: 5 }])
   t.same(told.jobs, [])
-  t.equal(told.answers[0]?.isTold, true)
-  const after = told.answers[0]?.waitMs as number
+  t.equal(told.results[0]?.isTold, true)
+  const after = told.results[0]?.waitMs as number
   t.ok(after < 100_015, 'since the end of the attempt')
   const { jobs } = await claim(10, [{ grantId: two as string, afterMs: null, tookMs: null }])
   t.same(namesOf(jobs), ['4'], 'one was given back')
@@ -67,8 +67,8 @@ t.test('many grants are kept in few rows', async (t) => {
     [QUEUE, GROUP],
   )
   t.equal((await claim(10)).jobs.length, 1)
-  const { answers } = await claim(10)
-  t.ok((answers[0]?.waitMs as number) > 499_000, 'until the first of them has left the span')
+  const { results } = await claim(10)
+  t.ok((results[0]?.waitMs as number) > 499_000, 'until the first of them has left the span')
   const { rows } = await db.query(
     `select count(*)::int as rows, sum(attempts)::int as attempts from svc."__svc.job_grants"`,
   )
@@ -78,9 +78,9 @@ t.test('many grants are kept in few rows', async (t) => {
 
 t.test('a claim by attempts at a time brings as many as are not under way', async (t) => {
   const { claim, settle } = await waiting(t, 5, { maxInFlight: 2 })
-  const { jobs, answers } = await claim(10)
+  const { jobs, results } = await claim(10)
   t.same(namesOf(jobs), ['1', '2'])
-  t.match(answers, [{ isBusy: true }])
+  t.match(results, [{ isBusy: true }])
   t.same((await claim(10)).jobs, [])
   await settle(jobs[0]!.id)
   const next = await claim(1)
@@ -101,7 +101,7 @@ t.test(
     )
     const held = await claim(10)
     t.same(held.jobs, [])
-    t.ok((held.answers[0]?.waitMs as number) > 50_000)
+    t.ok((held.results[0]?.waitMs as number) > 50_000)
     await settle(one!.id)
     t.same(namesOf((await claim(10)).jobs), ['2'])
   },
@@ -115,9 +115,9 @@ t.test('a claim by several restrictions is held to the narrowest', async (t) => 
     t.same(namesOf(jobs), [name])
     await settle(jobs[0]!.id)
   }
-  const { jobs, answers } = await claim(10)
+  const { jobs, results } = await claim(10)
   t.same(jobs, [])
-  t.ok((answers[0]?.waitMs as number) > 90_000)
+  t.ok((results[0]?.waitMs as number) > 90_000)
 })
 
 t.test(
@@ -125,7 +125,7 @@ t.test(
   async (t) => {
     const { claim, core, db, worker } = await waiting(t, 1, { maxInFlight: 5 })
     await setHeld(db, QUEUE, GROUP, true)
-    t.match(await claim(10), { jobs: [], answers: [{ isTold: false, isBusy: true }] })
+    t.match(await claim(10), { jobs: [], results: [{ isTold: false, isBusy: true }] })
     await setHeld(db, QUEUE, GROUP, false)
     const since = async () => {
       const { rows } = await db.query(
@@ -145,7 +145,7 @@ t.test(
     t.equal(await endParking(db, QUEUE, [{ group: GROUP, since: await since() }]), true)
     await core.transaction(async (locked) => {
       await locked.query(`select from svc."__svc.job_groups" for no key update`)
-      t.match(await claim(10), { jobs: [], answers: [{ isTold: false, isBusy: true }] })
+      t.match(await claim(10), { jobs: [], results: [{ isTold: false, isBusy: true }] })
     })
     t.same(namesOf((await claim(10)).jobs), ['1', 'stray'])
   },

@@ -2,7 +2,7 @@
  * The state of the groups as this process last read it: which groups are held, whose circuit is
  * open, and which may have parked jobs. Pure book-keeping.
  */
-import type { GroupAnswer } from '../pg-boss/claim-ordered-or-limited.ts'
+import type { GroupClaimResult } from '../pg-boss/claim-ordered-or-limited.ts'
 import type { JobGroup } from '../groups-table.ts'
 import { FIRST_PAUSE_MS, isToPark, READY, stateOf, type State } from './group-state.ts'
 
@@ -173,8 +173,8 @@ export class GroupStates {
    * the claim, which may be newer. `isNotified`: whether this process receives notifications of new
    * jobs. Returns whether it counts.
    */
-  answered(
-    { group, isBusy, hasMore, waitMs }: GroupAnswer,
+  claimEnded(
+    { group, isBusy, hasMore, waitMs }: GroupClaimResult,
     now: number,
     isNotified: boolean,
   ): boolean {

@@ -1,7 +1,7 @@
 /**
  * The jobs of restricted groups: their restrictions hold over all processes, so Postgres decides
  * how many a process may claim. A process claims on a notification of new jobs, when an attempt of
- * its own is settled, at the time that the last answer gave, and periodically.
+ * its own is settled, at the time that the result of its last claim gave, and periodically.
  */
 import type { Db } from '../../postgres/transaction.ts'
 import type { Job } from '../job.ts'
@@ -38,11 +38,11 @@ export class RestrictedClaims {
     const groups = limits.map(({ group }) => group)
     const reports = this.#reports.of(groups)
     states.claimBegins(groups)
-    const { jobs, answers } = await claimRestricted(db, queue, limits, reports, owner())
+    const { jobs, results } = await claimRestricted(db, queue, limits, reports, owner())
     const now = Date.now()
-    for (const answer of answers) {
-      if (answer.isTold) this.#reports.sent(answer.group, reports)
-      states.answered(answer, now, isNotified())
+    for (const result of results) {
+      if (result.isTold) this.#reports.sent(result.group, reports)
+      states.claimEnded(result, now, isNotified())
     }
     return jobs
   }
@@ -89,8 +89,8 @@ export class RestrictedClaims {
   /** It has claimed no job: none waits, or a claim has to find out why. */
   noNext(group: string, isEmpty: boolean): void {
     const { states, isNotified } = this.#parts
-    const answer = { group, isTold: false, isBusy: false }
-    if (isEmpty && states.answered(answer, Date.now(), isNotified())) return
+    const result = { group, isTold: false, isBusy: false }
+    if (isEmpty && states.claimEnded(result, Date.now(), isNotified())) return
     states.ready([group])
   }
 

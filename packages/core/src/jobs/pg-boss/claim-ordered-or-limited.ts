@@ -14,8 +14,8 @@ export interface GrantReport {
   tookMs: number | null
 }
 
-/** The result for one group. */
-export interface GroupAnswer {
+/** The result of a claim for one group. */
+export interface GroupClaimResult {
   group: string
   /** Whether the reports have been read. */
   isTold: boolean
@@ -42,7 +42,7 @@ export async function claimRestricted<Data>(
   limits: { group: string; limit: number }[],
   reports: GrantReport[],
   owner: string | null,
-): Promise<{ jobs: Job<Data>[]; answers: GroupAnswer[] }> {
+): Promise<{ jobs: Job<Data>[]; results: GroupClaimResult[] }> {
   const askedAt = performance.now()
   const { rows } = await db.query(CLAIM, [
     queue,
@@ -54,12 +54,12 @@ export async function claimRestricted<Data>(
     reports.map(({ afterMs }) => afterMs),
     reports.map(({ tookMs }) => tookMs),
   ])
-  const { jobs, answers } = JSON.parse((rows[0] as { claimed: string }).claimed) as {
+  const { jobs, answers: results } = JSON.parse((rows[0] as { claimed: string }).claimed) as {
     jobs: (JobRow<Data> & { grantId: string | null })[][]
-    answers: GroupAnswer[]
+    answers: GroupClaimResult[]
   }
   return {
     jobs: jobs.flat().map((row) => ({ ...asJob(row), grant: { id: row.grantId, askedAt } })),
-    answers,
+    results,
   }
 }
