@@ -36,7 +36,7 @@ for (const [limit, period, everyMs] of LIMITS) {
     for (const seed of SEEDS) {
       const rules = [rule(limit, period)]
       const model = run({ seed, rules, processes: 4, forMs: 40_000, everyMs, ...TROUBLE })
-      const { passed, over } = model.verdicts
+      const { passed, over } = model.decisions
       const name = `seed ${seed}: ${passed} passed, ${over} were over`
       t.ok(passed > limit && over > 0, name)
       t.ok(model.most(period * 1000) <= bound(limit), `${name}: ${model.most(period * 1000)}`)
@@ -50,7 +50,7 @@ t.test('a request passes all limits', async (t) => {
     const rules = [rule(5, 1), rule(40, 15), { subject: 'tenant:b', period: 10, limit: 30 }]
     const model = run({ seed, rules, processes: 3, forMs: 60_000, everyMs: 20, ...TROUBLE })
     for (const { limit, period } of rules) t.ok(model.most(period * 1000) <= bound(limit))
-    t.ok(model.verdicts.passed > 60, `${model.verdicts.passed} passed`)
+    t.ok(model.decisions.passed > 60, `${model.decisions.passed} passed`)
   }
 })
 
@@ -60,7 +60,7 @@ t.test('one process gets nearly all of a limit', async (t) => {
     const rules = [rule(limit, period)]
     const forMs = period * 20_000
     const model = run({ seed: 1, rules, processes: 1, forMs, everyMs, isSteady: true })
-    const { passed, unavailable } = model.verdicts
+    const { passed, unavailable } = model.decisions
     t.equal(unavailable, 0)
     t.ok(passed >= limit * 20 * 0.9, `${passed} of ${limit * 20}`)
     t.ok(model.most(period * 1000) <= limit)
@@ -73,7 +73,7 @@ t.test('four processes together get nearly all of it', async (t) => {
     const rules = [rule(limit, period)]
     const forMs = period * 20_000
     const model = run({ seed: 1, rules, processes: 4, forMs, everyMs, isSteady: true })
-    const { passed } = model.verdicts
+    const { passed } = model.decisions
     t.ok(passed >= limit * 20 * 0.85, `${passed} of ${limit * 20}`)
   }
 })
@@ -97,7 +97,7 @@ t.test('a slow Postgres delays requests, and takes little of a limit', async (t)
     const everyMs = (period * 1000) / limit / 10
     const rules = [rule(limit, period)]
     const options = { seed: 1, rules, processes: 1, forMs: period * 20_000, everyMs, delayMs: 100 }
-    const { passed } = run({ ...options, isSteady: true }).verdicts
+    const { passed } = run({ ...options, isSteady: true }).decisions
     t.ok(passed >= limit * 20 * 0.5, `${passed} of ${limit * 20}`)
   }
 })
@@ -108,10 +108,10 @@ t.test('a quota is never exceeded, also when a process is killed', async (t) => 
     const trouble = { ...TROUBLE, stepsMs: [-3_600_000, 86_400_000] }
     const options = { seed, rules: [], quota, processes: 4, forMs: 60_000, everyMs: 20 }
     const model = run({ ...options, ...trouble })
-    t.ok(model.verdicts.passed <= 1000, `${model.verdicts.passed} passed`)
+    t.ok(model.decisions.passed <= 1000, `${model.decisions.passed} passed`)
     const calm = run(options)
-    t.ok(calm.verdicts.passed <= 1000 && calm.verdicts.passed >= 950, `${calm.verdicts.passed}`)
+    t.ok(calm.decisions.passed <= 1000 && calm.decisions.passed >= 950, `${calm.decisions.passed}`)
     const dear = run({ ...options, cost: 5 })
-    t.ok(dear.verdicts.passed <= 200 && dear.verdicts.passed >= 180, `${dear.verdicts.passed}`)
+    t.ok(dear.decisions.passed <= 200 && dear.decisions.passed >= 180, `${dear.decisions.passed}`)
   }
 })

@@ -3,7 +3,7 @@
  * kills from a seed, against the model of Postgres. It records what was admitted, where and when.
  */
 import { Limiter } from '../../../packages/auth/src/limits/limiter.ts'
-import type { Verdict } from '../../../packages/auth/src/limits/waiting-requests.ts'
+import type { LimitDecision } from '../../../packages/auth/src/limits/waiting-requests.ts'
 import type { MeterList } from '../../../packages/auth/src/limits/meter-registry.ts'
 import type { Rule } from '../../../packages/auth/src/tables/allowance-terms.ts'
 import { Ledger } from './ledger.ts'
@@ -49,7 +49,7 @@ interface Process {
 export class LimiterModel {
   now = 0
   readonly admissions: Admission[] = []
-  readonly verdicts = { passed: 0, over: 0, unavailable: 0 }
+  readonly decisions = { passed: 0, over: 0, unavailable: 0 }
   #options: ModelOptions
   #random: () => number
   #ledger = new Ledger()
@@ -142,16 +142,16 @@ export class LimiterModel {
   }
 
   ask(process: Process, cost: number): void {
-    const record = (verdict: Verdict): void => {
-      if (verdict === 'passed') {
-        this.verdicts.passed++
+    const record = (decision: LimitDecision): void => {
+      if (decision === 'passed') {
+        this.decisions.passed++
         this.admissions.push({ at: this.now, process: process.id })
-      } else if (verdict === 'unavailable') this.verdicts.unavailable++
-      else this.verdicts.over++
+      } else if (decision === 'unavailable') this.decisions.unavailable++
+      else this.decisions.over++
     }
-    const verdict = process.limiter.take(process.list, cost)
-    if (verdict === null) process.limiter.wait(process.list, cost, record)
-    else record(verdict)
+    const decision = process.limiter.take(process.list, cost)
+    if (decision === null) process.limiter.wait(process.list, cost, record)
+    else record(decision)
   }
 
   #disturb(): void {

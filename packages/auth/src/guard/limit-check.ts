@@ -4,7 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Allowances, KeyLimits } from '../limits/allowances.ts'
-import type { Verdict } from '../limits/waiting-requests.ts'
+import type { LimitDecision } from '../limits/waiting-requests.ts'
 import { rateLimit, retryAfterSeconds } from '../limits/rate-limit-headers.ts'
 import type { UsageOutcome } from '../tables/usage.ts'
 import { QUOTA_EXCEEDED, RATE_LIMITED, UNAVAILABLE, type Refusal } from './refusals.ts'
@@ -44,8 +44,8 @@ export function createLimitCheck({ allowances, costOf }: LimitCheckParts): Limit
     check(limits, request, reply) {
       const at = now()
       const cost = limits.hasQuota ? costOf(request) : 1
-      const verdict = limiter.take(limits, cost, at)
-      if (verdict !== null) return conclude(verdict, limits, reply, at)
+      const decision = limiter.take(limits, cost, at)
+      if (decision !== null) return conclude(decision, limits, reply, at)
       return allowances.wait(limits, cost).then((late) => conclude(late, limits, reply, now()))
     },
 
@@ -54,16 +54,16 @@ export function createLimitCheck({ allowances, costOf }: LimitCheckParts): Limit
 }
 
 function conclude(
-  verdict: Verdict,
+  decision: LimitDecision,
   limits: KeyLimits,
   reply: FastifyReply,
   now: number,
 ): Exceeded | null {
   writeFields(limits, reply, now)
-  if (verdict === 'passed') return null
-  if (verdict === 'unavailable') return UNKNOWN
-  const over = verdict.isQuota ? OVER_QUOTA : OVER_LIMIT
-  return { ...over, retryAfterSeconds: retryAfterSeconds(limits, verdict, now) }
+  if (decision === 'passed') return null
+  if (decision === 'unavailable') return UNKNOWN
+  const over = decision.isQuota ? OVER_QUOTA : OVER_LIMIT
+  return { ...over, retryAfterSeconds: retryAfterSeconds(limits, decision, now) }
 }
 
 function writeFields(limits: KeyLimits, reply: FastifyReply, now: number): void {

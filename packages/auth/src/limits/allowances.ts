@@ -5,7 +5,7 @@ import { OutageLog, type Log } from '../outage-log.ts'
 import { sweepWindows, takeAllowances } from '../tables/allowances.ts'
 import type { Limit, Quota } from '../limit-fields.ts'
 import { Limiter } from './limiter.ts'
-import type { Verdict } from './waiting-requests.ts'
+import type { LimitDecision } from './waiting-requests.ts'
 import { metersOf, type MeterList } from './meter-registry.ts'
 import { rateLimitLabels, rateLimitPolicy } from './rate-limit-headers.ts'
 import { keyRules, quotaRule, tenantRules } from './applicable-limits.ts'
@@ -112,7 +112,7 @@ export class Allowances {
   }
 
   /** Answers at once where an allowance is held, else when Postgres has answered. */
-  async check(list: MeterList, cost: number): Promise<Verdict> {
+  async check(list: MeterList, cost: number): Promise<LimitDecision> {
     return this.limiter.take(list, cost) ?? this.wait(list, cost)
   }
 
@@ -126,7 +126,7 @@ export class Allowances {
   }
 
   /** Waits for Postgres. To be called after the limiter's `take` has returned `null`. */
-  wait(list: MeterList, cost: number): Promise<Verdict> {
+  wait(list: MeterList, cost: number): Promise<LimitDecision> {
     return new Promise((resolve) => this.limiter.wait(list, cost, resolve))
   }
 

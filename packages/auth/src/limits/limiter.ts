@@ -8,7 +8,12 @@ import type { Rule } from '../tables/allowance-terms.ts'
 import { AllowanceQueue, type AllowanceQueueParts } from './allowance-queue.ts'
 import type { Meter } from './meter.ts'
 import { MeterRegistry, metersOf, type MeterList } from './meter-registry.ts'
-import { costOf, WaitingRequests, type Verdict, type WaitingRequest } from './waiting-requests.ts'
+import {
+  costOf,
+  WaitingRequests,
+  type LimitDecision,
+  type WaitingRequest,
+} from './waiting-requests.ts'
 
 const LONGEST_WAIT_MS = 2000
 /** How many meters each sweep checks: its cost does not grow with their number. */
@@ -41,19 +46,19 @@ export class Limiter {
    * Decides at once, or returns `null`: then the request must `wait`. `cost` is what it takes of
    * the quota.
    */
-  take(list: MeterList, cost: number, now = this.#parts.now()): Verdict | null {
-    const verdict = this.#take(list, cost, now)
-    if (verdict !== 'passed') return verdict
+  take(list: MeterList, cost: number, now = this.#parts.now()): LimitDecision | null {
+    const decision = this.#take(list, cost, now)
+    if (decision !== 'passed') return decision
     for (let one: MeterList | null = list; one !== null; one = one.next) {
       if (one.meter.isLow(now)) this.#queue.add(one.meter)
     }
-    return verdict
+    return decision
   }
 
   /**
    * To be called after `take` returned `null`. `settle` is called later, never before this returns.
    */
-  wait(list: MeterList, cost: number, settle: (verdict: Verdict) => void): void {
+  wait(list: MeterList, cost: number, settle: (decision: LimitDecision) => void): void {
     const now = this.#parts.now()
     if (this.#queue.isPaused(now)) {
       this.#parts.schedule(() => settle('unavailable'))
@@ -107,7 +112,7 @@ export class Limiter {
     return this.#meters.size
   }
 
-  #take(list: MeterList, cost: number, now: number): Verdict | null {
+  #take(list: MeterList, cost: number, now: number): LimitDecision | null {
     let isLacking = false
     for (let one: MeterList | null = list; one !== null; one = one.next) {
       const { meter, rule } = one
@@ -150,8 +155,8 @@ export class Limiter {
 
   #retry(request: WaitingRequest, now: number): void {
     if (request.settle === null) return
-    const verdict = this.#take(request.list, request.cost, now)
-    if (verdict !== null) settle(request, verdict)
+    const decision = this.#take(request.list, request.cost, now)
+    if (decision !== null) settle(request, decision)
     else if (now >= request.until) settle(request, 'unavailable')
     else this.#waitForLacking(request)
   }
@@ -168,8 +173,8 @@ export class Limiter {
 const idleMs = ({ windowMs }: Meter): number =>
   windowMs === 0 ? 10_000 : Math.min(30_000, Math.max(1000, windowMs / 4))
 
-function settle(request: WaitingRequest, verdict: Verdict): void {
+function settle(request: WaitingRequest, decision: LimitDecision): void {
   const { settle } = request
   request.settle = null
-  settle?.(verdict)
+  settle?.(decision)
 }

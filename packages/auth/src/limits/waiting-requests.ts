@@ -2,8 +2,8 @@
 import type { Meter } from './meter.ts'
 import { metersOf, type MeterList } from './meter-registry.ts'
 
-/** A meter: the request is over it. */
-export type Verdict = 'passed' | 'unavailable' | Meter
+/** What the limiter decides about a request. A meter: the request is over its limit or quota. */
+export type LimitDecision = 'passed' | 'unavailable' | Meter
 
 export interface WaitingRequest {
   readonly list: MeterList
@@ -11,7 +11,7 @@ export interface WaitingRequest {
   readonly cost: number
   readonly until: number
   /** `null` once it is decided about. */
-  settle: ((verdict: Verdict) => void) | null
+  settle: ((decision: LimitDecision) => void) | null
 }
 
 export class WaitingRequests {

@@ -30,10 +30,10 @@ export function createKeyVerification(authentication: Authentication) {
   /** Takes what the request costs. @throws AuthUnavailable */
   async function exceeded({ limits }: CachedKey, cost: number): Promise<Refusal | undefined> {
     if (limits === null) return undefined
-    const verdict = await allowances.check(limits, cost)
-    if (verdict === 'passed') return undefined
-    if (verdict === 'unavailable') throw new AuthUnavailable()
-    return verdict.isQuota ? QUOTA_EXCEEDED : RATE_LIMITED
+    const decision = await allowances.check(limits, cost)
+    if (decision === 'passed') return undefined
+    if (decision === 'unavailable') throw new AuthUnavailable()
+    return decision.isQuota ? QUOTA_EXCEEDED : RATE_LIMITED
   }
 
   return {

@@ -11,20 +11,20 @@ import { keyOfPath, EventValues } from './event-values.ts'
 import { TooMuchWork, WorkBound } from './work-bound.ts'
 
 /** Whether an event matches; `null` where that would be more work than one filter may be. */
-export type Verdict = (event: EventValues) => boolean | null
-/** The same of a part of the filter. @throws TooMuchWork */
+export type FilterMatch = (event: EventValues) => boolean | null
+/** Whether an event matches a part of the filter. @throws TooMuchWork */
 type Decide = (event: EventValues, work: WorkBound) => boolean
 
 const LOGICAL = ['$and', '$or', '$not']
 
 /** An event that is too much work does not match. @throws InvalidFilter naming the spot that is wrong */
 export function compileFilter(filter: unknown): (subject: Subject) => boolean {
-  const verdict = compileVerdict(filter)
-  return (subject) => verdict(new EventValues(subject)) === true
+  const match = compileFilterMatch(filter)
+  return (subject) => match(new EventValues(subject)) === true
 }
 
 /** @throws InvalidFilter naming the spot that is wrong */
-export function compileVerdict(filter: unknown): Verdict {
+export function compileFilterMatch(filter: unknown): FilterMatch {
   assertWithinLimits(filter)
   const decide = compile(filter, [], 'filter')
   return (event) => {

@@ -2,7 +2,7 @@
  * Decides the filters of many recipients about one event in one pass: those that need a certain
  * value are looked up by the values of the event, and the others are evaluated one by one.
  */
-import { compileVerdict, type Verdict } from './compile-filter.ts'
+import { compileFilterMatch, type FilterMatch } from './compile-filter.ts'
 import { neededValues, type OneOf } from './needed-values.ts'
 import { keyOfPath, type EventValues } from './event-values.ts'
 
@@ -19,7 +19,7 @@ export interface Matches<One> {
 
 /** A compiled filter. Recipients with equal filters share it. */
 interface Compiled {
-  verdict: Verdict
+  match: FilterMatch
   needs: OneOf[]
 }
 
@@ -38,7 +38,7 @@ interface Branch<One> {
  * matches nothing: a recipient must not get an event that it may not want, and an event that it
  * misses can be delivered later.
  */
-const MATCHES_NOTHING: Compiled = { verdict: () => false, needs: [] }
+const MATCHES_NOTHING: Compiled = { match: () => false, needs: [] }
 
 /** The size of a recipient beside the text of its filter, in characters. */
 const SIZE_OF_ONE = 100
@@ -61,7 +61,7 @@ export class FilterIndex<One extends Filtered> {
       if (!known) size += one.filter.length
       this.#entries.set(one.filter, entry)
       entry.of.push(one)
-      if (entry.verdict === MATCHES_NOTHING.verdict) this.unreadable.push(one)
+      if (entry.match === MATCHES_NOTHING.match) this.unreadable.push(one)
     }
     this.size = size
     this.#index([...this.#entries.values()])
@@ -69,8 +69,8 @@ export class FilterIndex<One extends Filtered> {
 
   matches(event: EventValues): Matches<One> {
     const matches: Matches<One> = { matched: [], costly: [] }
-    const decide = ({ verdict, of }: Entry<One>): void => {
-      const isMatch = verdict(event)
+    const decide = ({ match, of }: Entry<One>): void => {
+      const isMatch = match(event)
       if (isMatch !== false) matches[isMatch ? 'matched' : 'costly'].push(...of)
     }
     for (const entry of this.#unindexed) decide(entry)
@@ -128,7 +128,7 @@ const keyOf = ({ path, value }: OneOf[number]): string =>
 function compiled(text: string): Compiled {
   try {
     const filter: unknown = JSON.parse(text)
-    return { verdict: compileVerdict(filter), needs: neededValues(filter) }
+    return { match: compileFilterMatch(filter), needs: neededValues(filter) }
   } catch {
     return MATCHES_NOTHING
   }
