@@ -73,7 +73,8 @@ async function claimForTrial<Data>(
   return row && { ...asJob(row), isTrial: true }
 }
 
-export interface Advanced {
+/** The result of {@link makeParkedDue}. */
+export interface MadeDue {
   /** How many jobs became due. */
   count: number
   /** Whether others are not due: more than a portion, or locked by other transactions. */
@@ -86,12 +87,12 @@ export interface Advanced {
  * Makes a portion of a group's parked jobs due that are not yet, and whose last attempt began before
  * a moment: `null` for now.
  */
-export async function advanceParked(
+export async function makeParkedDue(
   db: Db,
   queue: string,
   group: string,
   attemptedBefore: string | null,
-): Promise<Advanced> {
+): Promise<MadeDue> {
   const { rows } = await db.query(
     // Not now(): the transaction may have begun long before.
     `with moment as materialized (
@@ -106,7 +107,7 @@ export async function advanceParked(
         where name = $1 and id = any(array(select id from waiting limit $3))
           and state < 'active' and blocked
         for update skip locked
-     ), advanced as (
+     ), made_due as (
        update svc_jobs.job as job set start_after = now()
         where job.name = $1 and job.id = any(array(select id from portion))
      )
@@ -116,7 +117,7 @@ export async function advanceParked(
             (select to_json(at) #>> '{}' from moment) as "attemptedBefore"`,
     [queue, group, PORTION, attemptedBefore],
   )
-  return rows[0] as Advanced
+  return rows[0] as MadeDue
 }
 
 /** Deletes a portion of a group's parked jobs and returns them; `attempt` is their next one. */

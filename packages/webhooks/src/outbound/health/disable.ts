@@ -82,9 +82,9 @@ export async function recover(
     const about = { webhookId: id, tenant: after.tenant, url: after.url, by }
     return [{ ...about, disabledAt: disabledAt ?? '', waiting, recoveryId: missed?.id ?? null }]
   })
-  const { hasMore, attemptedBefore } = await core.queues.advance(db, QUEUE, id)
+  const { hasMore, attemptedBefore } = await core.queues.makeDue(db, QUEUE, id)
   await resume(core, db, after)
-  if (hasMore) core.afterCommit(db, () => void advanceRest(core, id, attemptedBefore))
+  if (hasMore) core.afterCommit(db, () => void makeRestDue(core, id, attemptedBefore))
 }
 
 const NOT_ALL_DUE =
@@ -98,11 +98,11 @@ const LONGEST_PAUSE_MS = 5000
  * Makes the deliveries due that were too many for one transaction, or locked by another one, as those
  * that are just being parked. Where the process ends in between, they come when they are due.
  */
-async function advanceRest(core: Core, id: string, attemptedBefore: string): Promise<void> {
+async function makeRestDue(core: Core, id: string, attemptedBefore: string): Promise<void> {
   try {
     for (let pauseMs = FIRST_PAUSE_MS; pauseMs <= LONGEST_PAUSE_MS;) {
       const { count, hasMore } = await core.transaction((db) =>
-        core.queues.advance(db, QUEUE, id, attemptedBefore),
+        core.queues.makeDue(db, QUEUE, id, attemptedBefore),
       )
       if (count > 0) core.queues.groupsChanged(QUEUE)
       if (!hasMore) return
