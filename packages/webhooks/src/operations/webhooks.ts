@@ -55,7 +55,7 @@ import { auditChange } from '../outbound/audit.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
 import { assertMayAim, assertMayReceive } from './key-events.ts'
 import { checkCombination, checkSettings, type SettingsRules } from './check-settings.ts'
-import { isDisabledAsFailing, recover } from '../outbound/health/disable.ts'
+import { isDisabledAsFailing, resumeFailing } from '../outbound/health/resume-failing.ts'
 import { pause, recipientOf, resume } from '../outbound/pause.ts'
 import { MOST_COUNTED, withWaiting } from '../outbound/waiting-deliveries.ts'
 
@@ -162,7 +162,7 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
         const isRestrictedAnew = restrictionsOf(before) !== restrictionsOf(after)
         if (before.active && !after.active) await pause(core, db, id)
         else if (after.active && isDisabledAsFailing(before)) {
-          await recover(core, db, before, after, 'operator')
+          await resumeFailing(core, db, before, after, 'operator')
         } else if (!before.active && after.active) await resume(core, db, after)
         else if (after.active) await core.fanOut.setRecipient(db, SUBSCRIPTION, recipientOf(after))
         // Failures at the old address do not count against the new one.

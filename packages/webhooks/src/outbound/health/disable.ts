@@ -1,14 +1,9 @@
-/** Webhooks that we make inactive ourselves, and active again. */
-import { setTimeout as wait } from 'node:timers/promises'
-import { BY_SYSTEM, EVERYWHERE, type Core, type Db } from '@svc/core/internal'
-import { QUEUE } from '../constants.ts'
+/** Makes webhooks inactive that fail, or whose receiver is gone. */
+import { BY_SYSTEM, type Core, type Db } from '@svc/core/internal'
 import { lastErrorsOf, publishLifecycle } from '../lifecycle-events.ts'
-import { recoverMissed } from '../recover-missing.ts'
 import { deactivateWebhooks } from '../../tables/webhook-health.ts'
-import { lockWebhook, updateWebhook } from '../../tables/webhooks.ts'
-import type { StoredWebhook } from '../../tables/webhook-row.ts'
 import { auditChange } from '../audit.ts'
-import { pause, resume } from '../pause.ts'
+import { pause } from '../pause.ts'
 import { MOST_COUNTED, waitingOf } from '../waiting-deliveries.ts'
 
 /**
@@ -44,73 +39,4 @@ export async function disable(
       lastError: lastErrors.get(webhook.id) ?? null,
     }))
   })
-}
-
-/** A delivery has reached a webhook that was disabled as failing: it is active again. */
-export async function reactivate(core: Core, id: string): Promise<void> {
-  await core.transaction(async (db) => {
-    const before = await lockWebhook(db, id, EVERYWHERE)
-    if (before === undefined || !isDisabledAsFailing(before)) return
-    const after = await updateWebhook(db, id, { active: true })
-    await auditChange(db, BY_SYSTEM, 'reactivate', before, after)
-    await recover(core, db, before, after, 'probe')
-    core.afterCommit(db, () => core.queues.groupsChanged(QUEUE))
-  })
-}
-
-export const isDisabledAsFailing = ({
-  active,
-  disabledReason,
-}: Pick<StoredWebhook, 'active' | 'disabledReason'>): boolean =>
-  !active && disabledReason === 'failing'
-
-/**
- * Makes a webhook that was disabled as failing go on: waiting deliveries are sent at once, then the
- * events that it has missed. `before` is the webhook as it was until now. Notify as above.
- */
-export async function recover(
-  core: Core,
-  db: Db,
-  before: StoredWebhook,
-  after: StoredWebhook,
-  by: 'probe' | 'operator',
-): Promise<void> {
-  const { id, disabledAt } = before
-  const missed = disabledAt === null ? null : await recoverMissed(core, db, id, disabledAt)
-  await publishLifecycle(core, db, 'svc.webhook.recovered', async () => {
-    const waiting = (await waitingOf(core, db, [id], MOST_COUNTED)).get(id) ?? 0
-    const about = { webhookId: id, tenant: after.tenant, url: after.url, by }
-    return [{ ...about, disabledAt: disabledAt ?? '', waiting, recoveryId: missed?.id ?? null }]
-  })
-  const { hasMore, attemptedBefore } = await core.queues.makeDue(db, QUEUE, id)
-  await resume(core, db, after)
-  if (hasMore) core.afterCommit(db, () => void makeRestDue(core, id, attemptedBefore))
-}
-
-const NOT_ALL_DUE =
-  'could not make all waiting deliveries of a webhook due now; the others keep their due times'
-
-/** Jobs that are being parked are locked for milliseconds. */
-const FIRST_PAUSE_MS = 10
-const LONGEST_PAUSE_MS = 5000
-
-/**
- * Makes the deliveries due that were too many for one transaction, or locked by another one, as those
- * that are just being parked. Where the process ends in between, they come when they are due.
- */
-async function makeRestDue(core: Core, id: string, attemptedBefore: string): Promise<void> {
-  try {
-    for (let pauseMs = FIRST_PAUSE_MS; pauseMs <= LONGEST_PAUSE_MS;) {
-      const { count, hasMore } = await core.transaction((db) =>
-        core.queues.makeDue(db, QUEUE, id, attemptedBefore),
-      )
-      if (count > 0) core.queues.groupsChanged(QUEUE)
-      if (!hasMore) return
-      pauseMs = count > 0 ? FIRST_PAUSE_MS : pauseMs * 2
-      await wait(pauseMs, undefined, { ref: false })
-    }
-    core.log.warn({ webhookId: id }, NOT_ALL_DUE)
-  } catch (error) {
-    core.log.warn({ err: error, webhookId: id }, NOT_ALL_DUE)
-  }
 }
