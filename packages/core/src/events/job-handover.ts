@@ -9,7 +9,10 @@ import type { Published } from './published.ts'
 import type { UndecidedFilters } from './undecided-filters.ts'
 import { together, type WaitingJobs } from './waiting-jobs.ts'
 
-type Workers = Pick<WorkerRegistry, 'room' | 'begin' | 'beginExisting' | 'wake' | 'restrictedReady'>
+type Workers = Pick<
+  WorkerRegistry,
+  'room' | 'beginCommitted' | 'beginIfCommitted' | 'wake' | 'restrictedReady'
+>
 
 export class JobHandover {
   #workers: Workers
@@ -31,7 +34,7 @@ export class JobHandover {
 
   committed({ claimed, waiting, undecided }: Omit<Published, 'results'>): void {
     this.#undecided.found(undecided)
-    for (const [queue, jobs] of claimed) this.#workers.begin(queue, jobs)
+    for (const [queue, jobs] of claimed) this.#workers.beginCommitted(queue, jobs)
     this.wake(waiting)
   }
 
@@ -44,7 +47,7 @@ export class JobHandover {
         claimed.set(queue, [...(claimed.get(queue) ?? []), ...jobs.map(withUnknownRecipient)])
       }
     }
-    for (const [queue, jobs] of claimed) this.#workers.beginExisting(queue, jobs)
+    for (const [queue, jobs] of claimed) this.#workers.beginIfCommitted(queue, jobs)
     this.wake(together(published.map(({ waiting }) => waiting)))
   }
 

@@ -89,15 +89,15 @@ export class WorkerRegistry {
     return [...this.#pumps].map(([queue, pump]) => [queue, pump.inFlight])
   }
 
-  /** Jobs that a publish of this process has claimed, and that is committed. */
-  begin(queue: string, jobs: Job[]): void {
-    this.#pumps.get(queue)?.claims.begin(jobs)
+  /** Begins jobs that a publish of this process has claimed, and that is committed. */
+  beginCommitted(queue: string, jobs: Job[]): void {
+    this.#pumps.get(queue)?.claims.beginCommitted(jobs)
     this.notifyWatchers()
   }
 
-  /** The same, where some of the jobs may have been rolled back. */
-  beginExisting(queue: string, jobs: Job[]): void {
-    void this.#pumps.get(queue)?.claims.beginExisting(jobs)
+  /** Begins those jobs of a publish that were not rolled back: see `DirectClaims`. */
+  beginIfCommitted(queue: string, jobs: Job[]): void {
+    void this.#pumps.get(queue)?.claims.beginIfCommitted(jobs)
   }
 
   /** One attempt of a held group, where this process works on the queue. */

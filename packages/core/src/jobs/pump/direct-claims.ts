@@ -17,7 +17,7 @@ interface Parts {
   owner: () => string | null
   slots: Slots
   groups: Pick<GroupScheduler, 'begin'>
-  fetcher: Pick<Fetcher, 'begin' | 'beginClaimed' | 'hasMore' | 'hasTooManyUnsettled'>
+  fetcher: Pick<Fetcher, 'admitAndBegin' | 'beginAdmitted' | 'hasMore' | 'hasTooManyUnsettled'>
   log: { error(details: object, message: string): void }
 }
 
@@ -45,22 +45,22 @@ export class DirectClaims {
     return Math.max(0, slots.free('first'))
   }
 
-  /** Jobs that a publish of this process has claimed. */
-  begin(jobs: Job[]): void {
+  /** Begins jobs that a publish of this process has claimed, and that is committed. */
+  beginCommitted(jobs: Job[]): void {
     const { fetcher, slots } = this.#parts
     slots.reserve('first', jobs.length)
-    fetcher.begin('first', jobs, false)
+    fetcher.admitAndBegin('first', jobs, false)
   }
 
   /**
-   * The same, where some of the jobs may have been rolled back. Where they cannot be looked up now,
-   * they come back when their lease expires.
+   * Begins those jobs of a publish that exist: its transaction is committed, and may have rolled back
+   * some of them before. Where they cannot be looked up now, they come back when their lease expires.
    */
-  async beginExisting(jobs: Job[]): Promise<void> {
+  async beginIfCommitted(jobs: Job[]): Promise<void> {
     const { queue, db, log } = this.#parts
     try {
       const existing = await renewLeases(db, queue, jobs)
-      this.begin(jobs.filter(({ id }) => existing.has(id)))
+      this.beginCommitted(jobs.filter(({ id }) => existing.has(id)))
     } catch (error) {
       log.error(
         { err: error, queue },
@@ -83,7 +83,7 @@ export class DirectClaims {
       return false
     }
     groups.begin(group)
-    fetcher.beginClaimed('retry', [job])
+    fetcher.beginAdmitted('retry', [job])
     return true
   }
 }

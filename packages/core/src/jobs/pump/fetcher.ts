@@ -95,8 +95,11 @@ export class Fetcher {
     return { jobs, tookMs: performance.now() - startedAt }
   }
 
-  /** A job whose group has no slot left goes back at once. No attempt is used up. */
-  begin(lane: Lane, jobs: Job[], uncontended: boolean): void {
+  /**
+   * Begins those jobs that the limits of their groups admit now: a fetch and a publish claim jobs without
+   * a count for each group. A job whose group has no slot left goes back at once. No attempt is used up.
+   */
+  admitAndBegin(lane: Lane, jobs: Job[], uncontended: boolean): void {
     if (jobs.length === 0) return
     const { attempts, groups, heartbeats, outcomes, slots } = this.#parts
     this.#lastJobAt = Date.now()
@@ -110,8 +113,11 @@ export class Fetcher {
     attempts.begin(lane, admitted)
   }
 
-  /** Parked jobs were claimed by their group, within its limits. */
-  beginClaimed(lane: Lane, jobs: Job[]): void {
+  /**
+   * Begins jobs that have been counted for their groups already: their claim was within the limits of
+   * the group, or needs none, as that of a probe.
+   */
+  beginAdmitted(lane: Lane, jobs: Job[]): void {
     if (jobs.length === 0) return
     this.#lastJobAt = Date.now()
     this.#parts.heartbeats.add(jobs)
@@ -123,7 +129,7 @@ export class Fetcher {
     const { limit, excluded, capped } = this.#parts.groups.allow(lane, room, uncontended)
     if (limit === 0) return { limit, count: 0, tookMs: 0, capped }
     const { jobs, tookMs } = await this.fetch(lane, limit, excluded)
-    this.begin(lane, jobs, uncontended)
+    this.admitAndBegin(lane, jobs, uncontended)
     return { limit, count: jobs.length, tookMs, capped }
   }
 }

@@ -59,7 +59,7 @@ export class FirstLane {
     const hasJobs = jobs.length > 0
     const pauseMs = (hasJobs ? PAUSE_AFTER_JOBS : PAUSE_AFTER_NONE) * tookMs
     this.#fetchBehindAt = performance.now() + Math.max(BEHIND_EVERY_MS, pauseMs)
-    fetcher.begin('first', jobs, false)
+    fetcher.admitAndBegin('first', jobs, false)
     if (hasJobs && jobs.length < limit && tookMs > LONG_SCAN_MS) groups.parkBacklogs(dominant)
   }
 }

@@ -129,7 +129,7 @@ export class Pump {
       owner,
       slots,
       groups,
-      begin: (lane, job) => fetcher.beginClaimed(lane, [job]),
+      begin: (lane, job) => fetcher.beginAdmitted(lane, [job]),
       giveBack: (job) => outcomes.add({ job, outcome: { kind: 'postponed', delayMs: 0 } }),
       release: (lane) => attempts.release(lane),
     })

@@ -92,7 +92,7 @@ export class RetryLane {
   async #claimParked(): Promise<boolean> {
     const jobs = await this.#parts.parked.claim(this.#retriesWait)
     if (jobs === null) return false
-    for (const lane of LANES) this.#parts.fetcher.beginClaimed(lane, jobs[lane])
+    for (const lane of LANES) this.#parts.fetcher.beginAdmitted(lane, jobs[lane])
     this.#mayClaimMore = jobs.first.length + jobs.retry.length > 0
     return this.#mayClaimMore
   }
