@@ -72,10 +72,10 @@ export interface Queues {
   /** How many jobs of each group are not done, up to `most`: see pg-boss/count-jobs.ts. */
   count(db: Db, queue: string, groups: string[], most: number): Promise<Map<string, number>>
   /**
-   * Makes one attempt of a held group in this process, with a job that has `isTrial`. Returns whether
+   * Makes one attempt of a held group in this process, with a job that has `isProbe`. Returns whether
    * one was begun.
    */
-  tryHeld(queue: string, group: string): Promise<boolean>
+  probe(queue: string, group: string): Promise<boolean>
   /**
    * Begins a recovery, which is carried out in portions in the background. Call `groupsChanged`
    * after the commit. Missing deliveries are counted by the worker of the queue.
@@ -206,8 +206,8 @@ export class JobQueues implements Queues {
     return countJobs(db, queue, groups, most)
   }
 
-  tryHeld(queue: string, group: string): Promise<boolean> {
-    return this.#workers.tryHeld(queue, group)
+  probe(queue: string, group: string): Promise<boolean> {
+    return this.#workers.probe(queue, group)
   }
 
   async recover(db: Db, request: RecoveryRequest): Promise<Recovery> {

@@ -10,8 +10,8 @@ export interface Job<Data = unknown> {
   /** Jobs of one group share its in-flight cap. */
   group: string | null
   createdAt: Date
-  /** Its group is held: this one attempt shows whether the others can go on. */
-  isTrial?: boolean
+  /** Its group is held: this one attempt is a probe, which shows whether the others can go on. */
+  isProbe?: boolean
   /** The process of the attempt before this one died. */
   lost: boolean
   /** pg-boss compares it: an outcome is not settled after its lease has expired. */

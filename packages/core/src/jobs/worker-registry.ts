@@ -100,9 +100,9 @@ export class WorkerRegistry {
     void this.#pumps.get(queue)?.claims.beginIfCommitted(jobs)
   }
 
-  /** One attempt of a held group, where this process works on the queue. */
-  async tryHeld(queue: string, group: string): Promise<boolean> {
-    return (await this.#pumps.get(queue)?.claims.tryHeld(group)) ?? false
+  /** Begins one attempt of a held group, where this process works on the queue. */
+  async probe(queue: string, group: string): Promise<boolean> {
+    return (await this.#pumps.get(queue)?.claims.probe(group)) ?? false
   }
 
   /** Claims no more jobs at publish: the process closes. */

@@ -163,7 +163,7 @@ export class GroupLimits {
     return uncontended ? caps.quick : caps.slow
   }
 
-  /** The more slots are held by groups that have not answered, the fewer each of them may have. */
+  /** The more slots are in use by groups that have not answered, the fewer each of them may have. */
   #unknownCapOf({ inFlight }: Group, { window, silent, unknown }: Caps): number {
     const others = this.#unknownInFlight - inFlight
     if (others < window / 4) return silent

@@ -113,7 +113,7 @@ export async function postponeJobs(
   return nextAttemptsOf(rows)
 }
 
-/** Heartbeat: pg-boss takes a job back whose heartbeat is too old. Returns the jobs that are held. */
+/** Heartbeat: pg-boss takes a job back whose heartbeat is too old. Returns the jobs whose lease is still ours. */
 export async function renewLeases(
   db: Db,
   queue: string,

@@ -35,23 +35,23 @@ export async function claimParked<Data>(
 }
 
 /**
- * Claims a job of a held group. A job whose attempt was under way when the group was held may not
- * be parked yet. It is parked first.
+ * Claims a job of a held group for a probe. A job whose attempt was under way when the group was held
+ * may not be parked yet. It is parked first.
  */
-export async function claimHeld<Data>(
+export async function claimProbe<Data>(
   db: Db,
   queue: string,
   group: string,
   owner: string | null,
 ): Promise<Job<Data> | undefined> {
-  const job = await claimForTrial<Data>(db, queue, group, owner)
+  const job = await claimOldest<Data>(db, queue, group, owner)
   if (job) return job
   await parkHead(db, queue, group)
-  return await claimForTrial<Data>(db, queue, group, owner)
+  return await claimOldest<Data>(db, queue, group, owner)
 }
 
 /** Claims the oldest parked job of a group, the first of an order, also one that is not due. */
-async function claimForTrial<Data>(
+async function claimOldest<Data>(
   db: Db,
   queue: string,
   group: string,
@@ -70,7 +70,7 @@ async function claimForTrial<Data>(
     [queue, group, owner],
   )
   const [row] = rows as JobRow<Data>[]
-  return row && { ...asJob(row), isTrial: true }
+  return row && { ...asJob(row), isProbe: true }
 }
 
 /** The result of {@link makeParkedDue}. */

@@ -1,12 +1,12 @@
 /**
- * Claims without a fetch: jobs that publishes of this process have claimed as they wrote them, and the
- * one attempt with a job of a held group.
+ * Claims without a fetch: jobs that publishes of this process have claimed as they wrote them, and
+ * the probe of a held group.
  */
 import type { Db } from '../../postgres/transaction.ts'
 import type { GroupScheduler } from '../groups/group-scheduler.ts'
 import type { Job } from '../job.ts'
 import { renewLeases } from '../pg-boss/jobs-table.ts'
-import { claimHeld } from '../pg-boss/parked-jobs.ts'
+import { claimProbe } from '../pg-boss/parked-jobs.ts'
 import type { Fetcher } from './fetcher.ts'
 import type { Slots } from './slots.ts'
 
@@ -70,11 +70,11 @@ export class DirectClaims {
   }
 
   /** Begins one job of a held group, where there is a slot. Returns whether there was a job. */
-  async tryHeld(group: string): Promise<boolean> {
+  async probe(group: string): Promise<boolean> {
     const { queue, db, owner, slots, groups, fetcher } = this.#parts
     if (!this.#isOpen || slots.free('retry') < 1) return false
     slots.reserve('retry', 1)
-    const job = await claimHeld(db, queue, group, owner()).catch((error: Error) => {
+    const job = await claimProbe(db, queue, group, owner()).catch((error: Error) => {
       slots.release('retry', 1)
       throw error
     })

@@ -63,6 +63,6 @@ export function byOutput(dying: Settlement['dying']): { output: object; jobs: Jo
   }))
 }
 
-/** Whether a job may be settled a little later. If its group is limited or held, others wait for it. */
+/** Whether a job may be settled a little later: other jobs wait for one with a grant, and for a probe. */
 export const mayWait = ({ job, outcome }: JobOutcome): boolean =>
-  outcome.kind === 'completed' && job.grant === undefined && job.isTrial !== true
+  outcome.kind === 'completed' && job.grant === undefined && job.isProbe !== true

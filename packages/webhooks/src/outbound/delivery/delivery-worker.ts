@@ -101,7 +101,7 @@ async function perform(
     return { kind: 'cancelled', detail: skippedAttempt(attempt) }
   }
   const { event, eventId, deliveryId, url } = job.data
-  const isProbe = job.isTrial === true
+  const isProbe = job.isProbe === true
   if (mustPark(webhook, job)) return { kind: 'parked' }
   // This host cannot read the secret. Another host may be able to, so that no attempt is used up.
   if (isUnreadable === true) return { kind: 'postponed', delayMs: UNREADABLE_MS }
@@ -118,8 +118,8 @@ async function perform(
   return { ...step, schedule: scheduleAfter(webhook.retry, job, Math.random) }
 }
 
-function mustPark(webhook: WebhookForDelivery, { data, grant, isTrial }: DeliveryJob): boolean {
-  if (isTrial === true || data.url !== undefined) return false
+function mustPark(webhook: WebhookForDelivery, { data, grant, isProbe }: DeliveryJob): boolean {
+  if (isProbe === true || data.url !== undefined) return false
   // Fetched while the webhook was being restricted: it waits for its turn with the others.
   return !webhook.active || (webhook.isRestricted && !grant)
 }

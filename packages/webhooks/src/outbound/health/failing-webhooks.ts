@@ -101,7 +101,7 @@ export class FailingWebhooks {
     if (probeEverySeconds === null) return
     const { db, queues } = this.#core
     for (const id of await takeProbes(db, probeEverySeconds, this.#leaseSeconds)) {
-      if (await queues.tryHeld(QUEUE, id)) continue
+      if (await queues.probe(QUEUE, id)) continue
       const isWaiting = (await waitingOf(this.#core, db, [id], 1)).has(id)
       await postponeProbe(db, id, isWaiting ? PROBE_AGAIN_SECONDS : probeEverySeconds)
     }
