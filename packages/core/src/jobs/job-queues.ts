@@ -23,7 +23,7 @@ import {
 import { liftRestrictions } from './groups/restrictions-table.ts'
 import { deadLetterQueueOf, type DeadLetter, type Job, type NewJob } from './job.ts'
 import { eraseJobs } from './pg-boss/erase-jobs.ts'
-import { discardParked, makeParkedDue, type MadeDue } from './pg-boss/parked-jobs.ts'
+import { discardParked, makeParkedDue, type ParkedMadeDue } from './pg-boss/parked-jobs.ts'
 import { parkHead } from './pg-boss/park-jobs.ts'
 import { countWaitingRetries } from './pg-boss/waiting-retries.ts'
 import { defineQueue, insertJobs, type PgBoss } from './pg-boss/boss.ts'
@@ -68,7 +68,7 @@ export interface Queues {
    * Makes a portion of a group's waiting jobs due at once: of those whose last attempt began before a
    * moment, which is now unless given. Another call with the moment of the first one continues.
    */
-  makeDue(db: Db, queue: string, group: string, attemptedBefore?: string): Promise<MadeDue>
+  makeDue(db: Db, queue: string, group: string, attemptedBefore?: string): Promise<ParkedMadeDue>
   /** How many jobs of each group are not done, up to `most`: see pg-boss/count-jobs.ts. */
   count(db: Db, queue: string, groups: string[], most: number): Promise<Map<string, number>>
   /**
@@ -194,7 +194,12 @@ export class JobQueues implements Queues {
     return count + more
   }
 
-  async makeDue(db: Db, queue: string, group: string, attemptedBefore?: string): Promise<MadeDue> {
+  async makeDue(
+    db: Db,
+    queue: string,
+    group: string,
+    attemptedBefore?: string,
+  ): Promise<ParkedMadeDue> {
     await recordParked(db, queue, [group])
     // Parks the jobs that have not been parked since the group was held.
     const locked = await parkHead(db, queue, group)

@@ -74,7 +74,7 @@ async function claimOldest<Data>(
 }
 
 /** The result of {@link makeParkedDue}. */
-export interface MadeDue {
+export interface ParkedMadeDue {
   /** How many jobs became due. */
   count: number
   /** Whether others are not due: more than a portion, or locked by other transactions. */
@@ -92,7 +92,7 @@ export async function makeParkedDue(
   queue: string,
   group: string,
   attemptedBefore: string | null,
-): Promise<MadeDue> {
+): Promise<ParkedMadeDue> {
   const { rows } = await db.query(
     // Not now(): the transaction may have begun long before.
     `with moment as materialized (
@@ -117,7 +117,7 @@ export async function makeParkedDue(
             (select to_json(at) #>> '{}' from moment) as "attemptedBefore"`,
     [queue, group, PORTION, attemptedBefore],
   )
-  return rows[0] as MadeDue
+  return rows[0] as ParkedMadeDue
 }
 
 /** Deletes a portion of a group's parked jobs and returns them; `attempt` is their next one. */

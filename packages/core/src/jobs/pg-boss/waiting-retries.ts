@@ -9,7 +9,7 @@ export interface FailedIn {
   until: string
 }
 
-export interface MadeDue {
+export interface RetriesMadeDue {
   done: number
   /** Where the next portion begins; `null`: with those that are parked. */
   next: ScanPosition | null
@@ -43,7 +43,7 @@ export async function makeRetriesDue(
   failed: FailedIn,
   position: ScanPosition | null,
   portion: number,
-): Promise<MadeDue> {
+): Promise<RetriesMadeDue> {
   if (position === null) {
     const { done } = await makeDue(db, queue, failed, portion, {
       among: `job.blocked and job.state < 'active'`,
