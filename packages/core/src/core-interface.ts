@@ -35,11 +35,11 @@ export interface Core {
   /** `svc.database` with a time limit of 15 seconds on each statement. */
   db: Db
   /**
-   * The same for what a request waits for: a statement rejects with Unavailable when Postgres has
+   * `svc.database` for what a request waits for: a statement rejects with Unavailable when Postgres has
    * answered nothing for two seconds.
    */
   requestDb: Db
-  /** The same with another time limit, in milliseconds. */
+  /** `svc.database` with another time limit on each statement, in milliseconds. */
   dbWithin(ms: number): Db
   settings: CoreSettings
   log: FastifyBaseLogger

@@ -9,7 +9,7 @@ export interface Delivery<Payload = unknown> {
   /** Name of the event. */
   event: string
   payload: Payload
-  /** The same over all attempts of one delivery: deduplicate by it. */
+  /** Stays the same over all attempts of one delivery: deduplicate by it. */
   deliveryId: string
 }
 

@@ -92,7 +92,7 @@ const SettingsInput = Type.Object(settingsInput)
 /** The settings in a request body. */
 export type SettingsInput = Static<typeof SettingsInput>
 
-/** The same as a webhook shows them, with what cannot be set. */
+/** The settings as a webhook shows them, with what cannot be set. */
 export const settingsShown = {
   description: nullable(Description),
   metadata: nullable(Metadata),

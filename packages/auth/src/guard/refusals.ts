@@ -18,7 +18,7 @@ export interface Refusal {
   readonly statusCode: number
   readonly code: string
   readonly answer: ErrorAnswer
-  /** The same as JSON. */
+  /** `answer` as JSON. */
   readonly body: string
 }
 

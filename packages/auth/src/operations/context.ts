@@ -63,8 +63,8 @@ export interface OperationContext {
   /** Runs `run` in the transaction of the call, or in one of its own. */
   within: <T>(call: OperationCall, run: (tx: Db) => Promise<T>) => Promise<T>
   /**
-   * The same for a change of keys. From the commit on this process looks them up again; the others
-   * read of it in the row of key changes.
+   * Runs `change`, a change of keys, in the transaction of the call, or in one of its own. From the
+   * commit on this process looks the keys up again; the others read of it in the row of key changes.
    */
   changeKeys: <T>(call: OperationCall, change: (tx: Db) => Promise<KeyChange<T>>) => Promise<T>
   /** Writes the times of use that this process has recorded. @throws AuthUnavailable */

@@ -120,8 +120,9 @@ export interface AuthOperations {
    */
   checkApiKey: (check: KeyCheck) => Promise<CheckedKey>
   /**
-   * The same for the bootstrap key, which has no id: a text that stays the same for a salt while that
-   * key does, and `null` where there is no such key. The salt must be secret, and long.
+   * Stands for the bootstrap key, which has no id that `checkApiKey` could take: a text that stays the
+   * same for a salt while that key does, and `null` where there is no such key. The salt must be
+   * secret, and long.
    *
    * @throws InvalidInput, AuthUnavailable where the key cannot be read yet
    */
@@ -145,7 +146,7 @@ export interface AuthOperations {
    */
   getUsage: (query?: UsageQuery) => Promise<Usage>
   /**
-   * The same operations on behalf of a caller. Users and keys of other tenants do not exist there,
+   * These operations on behalf of a caller. Users and keys of other tenants do not exist there,
    * and the audit names the actor. For a page of the host's own.
    *
    * @throws InvalidInput where the tenant is neither a tenant nor `null`

@@ -30,7 +30,7 @@ export async function findUser(db: Db, id: string, reach: Reach): Promise<User |
   return rows[0]
 }
 
-/** The same for a transaction that writes a key: a concurrent deletion of the user waits for it. */
+/** Finds a user for a transaction that writes a key: a concurrent deletion of the user waits for it. */
 export async function lockUser(db: Db, id: string, reach: Reach): Promise<User | undefined> {
   const { rows } = await db.query(
     `select ${COLUMNS} from svc."__svc.auth.users"

@@ -24,7 +24,7 @@ export function whyNoChange(sender: Sender): string | null {
   return whyForeign(sender)
 }
 
-/** The same for what only reads: a client that is no browser sends neither of the two headers. */
+/** Why a read is not answered; `null` where it is. A client that is no browser sends neither header. */
 export function whyForeign({ origin, site, ...own }: Sender): string | null {
   if (site !== undefined && site !== 'same-origin') {
     return `the header Sec-Fetch-Site must be same-origin, got ${quoted(site)}`

@@ -50,7 +50,7 @@ export interface Written {
   askedAt: number
   /** The transaction's time in milliseconds since 1970: `published_at` of the events. */
   publishedAt: number
-  /** The same as text of Postgres: `started_on` of the claimed jobs. */
+  /** `publishedAt` as text of Postgres: `started_on` of the claimed jobs. */
   startedOn: string
   /** The transaction in which it was written. */
   transactionId: string
@@ -63,7 +63,7 @@ const PUBLISH = `select svc."__svc.publish"(
   $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) as written`
 
 /**
- * The same statement, which also calls a function that inserts rows. The function is not called where
+ * `PUBLISH` as a statement that also calls a function that inserts rows. The function is not called where
  * Postgres answers that filters have to be matched first: the statement is then run again.
  */
 const publishWith = (call: string): string => `with published as materialized (${PUBLISH})

@@ -40,16 +40,16 @@ export class Liveness {
     this.#waits = waits
   }
 
-  /** The same database; a statement rejects with Unavailable where Postgres answers nothing. */
+  /** `db` whose statements reject with Unavailable where Postgres answers nothing. */
   bounded(db: Db): Db {
     return { query: (text, values) => this.#whileAnswering(() => db.query(text, values)) }
   }
 
   /**
-   * The same for a transaction, which `transact` begins and commits. Where Postgres answers again
-   * later, it is rolled back: its caller was told that nothing was done.
+   * Runs `run` in a transaction, which `transact` begins and commits. Where Postgres answers again only
+   * after the caller was told that nothing was done, the transaction is rolled back.
    *
-   * @throws Unavailable
+   * @throws Unavailable where Postgres answers nothing
    */
   transaction<T>(
     transact: (run: (db: Db) => Promise<T>) => Promise<T>,

@@ -46,7 +46,7 @@ export interface Grant {
   id: string | null
   /** Before the claim was sent, by the monotonic clock. */
   askedAt: number
-  /** The same of the first job of a run: see pump/ordered-runs.ts. */
+  /** `askedAt` of the first job of the run, in those that follow it: see pump/ordered-runs.ts. */
   runSince?: number
 }
 

@@ -51,7 +51,7 @@ export const isPool = (database: unknown): database is pg.Pool =>
     typeof (database as pg.Pool).query === 'function')
 
 /**
- * The same with more server settings. In pg, `options` in a connection string override the field,
+ * `config` with more server settings. In pg, `options` in a connection string override the field,
  * and the field overrides PGOPTIONS. Only the one that applies is kept.
  */
 export function withServerOptions(config: pg.PoolConfig, options: string): pg.PoolConfig {

@@ -15,11 +15,11 @@ import { whyUnreachable } from './connection-errors.ts'
  */
 export interface Database {
   pool: pg.Pool
-  /** The same pool with a time limit on each statement, for statements of these packages. */
+  /** `pool` with a time limit on each statement, for statements of these packages. */
   db: Db
-  /** The same, with more time for statements that scan whole tables. */
+  /** `pool` with a longer time limit, for statements that scan whole tables. */
   maintenance: Db
-  /** The same, with another time limit. */
+  /** `pool` with another time limit on each statement, in milliseconds. */
   dbWithin(ms: number): Db
   workerPool: WorkerPool
   /** A transaction on `pool`, with the plans of `workerPool`: for what moves jobs in the background. */

@@ -9,7 +9,7 @@ interface Client {
 const names = new Map<string, string>()
 
 /**
- * The same client with statements that are parsed and planned once for each connection: a single
+ * `client` with statements that are parsed and planned once for each connection: a single
  * publish takes half the time. Only for connections that are ours while they last.
  */
 export const withPreparedStatements = (client: Db): Db => ({

@@ -16,7 +16,7 @@ export const STATEMENT_TIMEOUT_MS = 15_000
 const CLIENT_MARGIN_MS = 1000
 
 /**
- * The same client with a time-out on each statement. Only the client has this time-out. It detects
+ * `client` with a time-out on each statement. Only the client has this time-out. It detects
  * a server that has stopped answering (a paused machine, a firewall that dropped the connection).
  * The server needs a `statement_timeout` of its own, which connections and transactions of ours
  * set.
@@ -29,8 +29,8 @@ export function withQueryTimeout(client: Client, ms = STATEMENT_TIMEOUT_MS): Db 
 }
 
 /**
- * The same for a pool that the application uses as well: its sessions cannot be given a
- * `statement_timeout`. A statement that timed out here is cancelled in the server.
+ * `pool` with a time-out on each statement. The application uses the pool as well, so that its sessions
+ * cannot be given a `statement_timeout`. A statement that timed out here is cancelled in the server.
  */
 export function poolWithQueryTimeout(
   pool: pg.Pool,

@@ -46,7 +46,7 @@ export function transaction<T>(
 }
 
 /**
- * The same for statements of the host, which may take as long as they need: only `begin` and
+ * Runs a transaction of the host, whose statements may take as long as they need: only `begin` and
  * `rollback` are bounded. `commit` is not, since deferred constraints run in it.
  */
 export function unlimitedTransaction<T>(

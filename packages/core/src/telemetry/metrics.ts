@@ -2,7 +2,7 @@
 
 /** Bounds of histograms, in seconds: those of the semantic conventions for HTTP and for messaging. */
 export const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
-/** The same, up to an hour: for what may wait behind others. */
+/** Bounds of histograms in seconds, up to an hour: for what may wait behind others. */
 export const SECONDS_TO_AN_HOUR = [...SECONDS, 30, 60, 300, 900, 3600]
 
 /** `messaging.system` of the semantic conventions. */

@@ -9,7 +9,7 @@ export interface TimeShift {
    * `alreadySeconds`: by how much the calls before have set them back.
    */
   rows?(db: Db, seconds: number, alreadySeconds: number): Promise<void>
-  /** The same for what this process remembers. Runs after the commit. */
+  /** Sets times that this process remembers back by `seconds`. Runs after the commit. */
   memory?(seconds: number): void | Promise<void>
 }
 

@@ -175,7 +175,7 @@ export interface SvcWebhooks {
    */
   listTenants: (page?: TenantPage) => Promise<TenantOfWebhooks[]>
   /**
-   * The same operations on behalf of a caller: with a tenant, webhooks of other tenants do not
+   * These operations on behalf of a caller: with a tenant, webhooks of other tenants do not
    * exist for it, and the audit names the actor. For a page of the host's own.
    *
    * @throws InvalidInput where the tenant is neither a tenant nor `null`

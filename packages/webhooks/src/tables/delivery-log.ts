@@ -80,8 +80,8 @@ export async function insertLogRows(db: Db, rows: LogRow[]): Promise<void> {
 }
 
 /**
- * The same as a part of the statement that settles the jobs, one for each row: see `recordCompleted`. It
- * keeps `older` events for `days`, see `retainEvents`; for a single row it cannot.
+ * Inserts rows as a part of the statement that settles their jobs, one for each row: see
+ * `recordCompleted`. It keeps `older` events for `days`, see `retainEvents`; for a single row it cannot.
  */
 export function insertOfCompleted(
   rows: LogRow[],
@@ -200,7 +200,7 @@ export async function dropLogDays(db: Db, days: number): Promise<void> {
 
 const OLD_PORTION = 5000
 
-/** The same, row by row and in portions: for a role that may drop no partition. */
+/** Deletes the rows that `dropLogDays` would drop, in portions: for a role that may drop no partition. */
 export async function deleteOldLogRows(db: Db, days: number): Promise<void> {
   const longest = await longestDays(db, 'deliveryLogRetentionDays', DAY_IN_SECONDS)
   for (;;) {

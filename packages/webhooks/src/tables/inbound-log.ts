@@ -121,7 +121,7 @@ export interface RowOfEvent extends InboundRow {
   payloadIsBody: boolean
 }
 
-/** The same as a part of the statement that publishes the events, see sql/082-inbound-bodies.sql. */
+/** Inserts rows as a part of the statement that publishes their events, see sql/082-inbound-bodies.sql. */
 export const insertWithEvents: InsertPublished = {
   call: `svc."__svc.webhooks.log_inbound"(${CREATED}, ${PAYLOADS}, $${FIRST_INSERTED}::boolean[],
     ${arraysFrom(FIRST_INSERTED + 1)})`,

@@ -48,7 +48,7 @@ export class Authenticator {
     return forMs > 0 ? blocked(forMs) : result
   }
 
-  /** The same without counting: for callers in this process. */
+  /** Finds a key without counting a failed attempt: for callers in this process. */
   async find(key: string, hash: string): Promise<LookupResult> {
     const { keyCache, lease } = this.#parts
     if (!isKeyText(key)) return UNKNOWN_KEY

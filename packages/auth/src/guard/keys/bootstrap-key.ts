@@ -55,7 +55,7 @@ export class BootstrapKey {
   }
 
   /**
-   * The same text for the same salt and key; `null` where there is no bootstrap key, `undefined`
+   * A text that is equal for equal salts and keys; `null` where there is no bootstrap key, `undefined`
    * where it is not known. Without the salt, the text cannot be used to test guessed keys.
    */
   seal(salt: string): string | null | undefined {

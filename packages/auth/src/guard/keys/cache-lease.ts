@@ -18,7 +18,7 @@ export interface CacheLeaseParts {
    * lease must not wait for a table that the application uses.
    */
   refresh: () => Promise<void>
-  /** The same, once, after a time without requests in which nothing was read. */
+  /** Refreshes that other state once, after a time without requests in which nothing was read. */
   catchUp?: () => Promise<void>
   log: Log
   /** Milliseconds of a monotonic clock. @default performance.now */

@@ -117,7 +117,7 @@ export class KeyCache {
     }
   }
 
-  /** The same where it is not known which rows were inserted. */
+  /** Rows were inserted, it is not known of which keys: all that were not found are looked up again. */
   forgetAllRejections(): void {
     this.#rejected.clear()
     for (const pending of this.#pending.values()) pending.isInserted = true

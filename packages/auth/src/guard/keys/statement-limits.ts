@@ -15,7 +15,7 @@ export async function withTimeout<T>(ms: number, result: Promise<T>): Promise<T>
 }
 
 /**
- * The same database with at most `width` statements at once: a flood of requests queues here and not
+ * `db` with at most `width` statements at once: a flood of requests queues here and not
  * in the pool, where the application's statements wait. A statement that has waited for `ms` rejects.
  */
 export function withConcurrencyLimit(db: Db, width: number, ms: number): Db {

@@ -12,7 +12,7 @@ import { TooMuchWork, WorkBound } from './work-bound.ts'
 
 /** Whether an event matches; `null` where that would be more work than one filter may be. */
 export type FilterMatch = (event: EventValues) => boolean | null
-/** Whether an event matches a part of the filter. @throws TooMuchWork */
+/** Whether an event matches a part of a filter. @throws TooMuchWork */
 type Decide = (event: EventValues, work: WorkBound) => boolean
 
 const LOGICAL = ['$and', '$or', '$not']

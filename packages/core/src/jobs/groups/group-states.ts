@@ -147,7 +147,7 @@ export class GroupStates {
     return groups.every((group) => this.#states.has(group))
   }
 
-  /** The same of all restricted groups. */
+  /** There may be jobs of any restricted group to claim. */
   allReady(): void {
     for (const state of this.#states.values()) if (state.row.restricted) Object.assign(state, READY)
   }

@@ -20,7 +20,7 @@ const SCHEMA_VERSION = (
 ).pgboss.schema
 
 /**
- * The same for every queue and every process, so that no host changes the settings of another by
+ * Settings of all queues, equal in every process, so that no host changes the settings of another by
  * booting. The process that publishes a job writes attempts and delays into it.
  */
 const QUEUE_SETTINGS = {

@@ -84,8 +84,8 @@ export interface RequeueSelection {
 }
 
 /**
- * The same for a queue without groups: the jobs are not parked, and can be fetched at once. Only dead
- * letters between `afterId` and `beforeId` are taken.
+ * Makes jobs of a portion of the dead letters of a queue without groups: they are not parked, and can
+ * be fetched at once. Only dead letters between `afterId` and `beforeId` are taken.
  */
 export async function requeueDeadLetters(
   db: Db,

@@ -11,8 +11,8 @@ const COMPLETED = `completed as (
   returning job.id)`
 
 /**
- * The same for one job, as most batches have at ordinary rates: without arrays, the statement takes
- * about half of the CPU time.
+ * Deletes a single completed job, as most batches have at ordinary rates: without arrays, the
+ * statement takes about half of the CPU time.
  */
 export const COMPLETED_ONE = `completed as (
   delete from svc_jobs.job

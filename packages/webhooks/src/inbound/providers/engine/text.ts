@@ -19,7 +19,7 @@ export function chunksOf(text: Text): (reading: Reading) => Chunk[] | undefined 
   }
 }
 
-/** The same as one string. */
+/** A text as one string; `undefined` where a value in it is absent. */
 export function stringOf(text: Text): (reading: Reading) => string | undefined {
   const chunks = chunksOf(text)
   return (reading) => {

@@ -22,13 +22,13 @@ export const standardWebhooksPublicKey = {
   timestamp: { in: 'header:webhook-timestamp', toleranceSeconds: 300 },
 } as const satisfies SignatureScheme
 
-/** The same with a secret that is the key as it is: no base64, nothing stripped. */
+/** Standard Webhooks with a secret that is the key as it is: no base64, nothing stripped. */
 export const standardWebhooksTextKey = {
   ...standardWebhooks,
   key: { encoding: 'text' },
 } as const satisfies SignatureScheme
 
-/** The same scheme under the names that Svix's senders had before. */
+/** Standard Webhooks with the names of headers that Svix's senders had before. */
 export const svixHeaders = {
   ...standardWebhooks,
   signature: { in: 'header:svix-signature', separator: ' ', prefix: 'v1,' },
