@@ -23,8 +23,8 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   /** Writes the rows that belong to the outcomes, in the transaction that settles them. */
   record?(db: Db, settled: Settled<Data, Detail>[]): Promise<void>
   /**
-   * Writes the rows of completed jobs in the statement that deletes them. Returns parts of its `with` and an
-   * `insert` that select from `completed`, which has the `id` of each job that is settled.
+   * Writes the rows of completed jobs in the statement that deletes them. Returns parts of its `with`
+   * and an `insert` that select from `completed`, which has the `id` of each job that is settled.
    * {@link JOB_IDS} is an array of the ids of all jobs given, in their order, or, of one job, its id;
    * its own parameters begin with {@link FIRST_PARAMETER}. `null` where these jobs need more than one
    * statement.

@@ -3,6 +3,33 @@
  * They name columns of its schema, and tests run each of them on the real schema.
  * The ids are given twice: as an array they are looked up by the index, whatever the planner
  * estimates.
+ *
+ * What our code means by the columns of `svc_jobs.job`, where pg-boss means something else or less:
+ *
+ * | column          | our meaning                                                                        |
+ * | --------------- | ---------------------------------------------------------------------------------- |
+ * | `group_id`      | the group whose limits, order and hold the job obeys; null where it obeys none     |
+ * | `singleton_key` | the group as well: the indexes by group have this column, and a job that obeys     |
+ * |                 | none has it for its dead letter. In pg-boss a key that two jobs may not share      |
+ * | `group_tier`    | the process that has claimed the job (fetch-jobs.ts). In pg-boss for limits by     |
+ * |                 | tier                                                                               |
+ * | `blocked`       | the job is parked (park-jobs.ts). An active job of a restricted group keeps it, so |
+ * |                 | that it is parked again after a failure. In pg-boss the job waits for other jobs   |
+ * | `priority`      | the lane: 0 is the first lane, -1 the retry lane (`PRIORITY`)                      |
+ * | `created_on`    | the order: when the job was made, plus microseconds by its position among those    |
+ * |                 | that one statement made                                                            |
+ * | `start_after`   | when the job is due; of a job that is parked at its insert plus those microseconds |
+ * | `started_on`    | when the job was last claimed, null before its first attempt. Of an active job it  |
+ * |                 | names the lease: settlements and heartbeats compare it                             |
+ * | `retry_count`   | attempts before the last one that began; a claim adds 1 if `started_on` is set     |
+ * | `retry_limit`   | attempts after the first, by the settings of the publishing process. Settlements   |
+ * |                 | change it where the worker has a schedule of its own                               |
+ * | `heartbeat_on`  | when the lease was renewed; `-infinity`: its process died (recover-lost-jobs.ts)   |
+ * | `output`        | what the last attempt left, or that its process died (`isLost`)                    |
+ * | `keep_until`    | is moved with `start_after` when a job is postponed: pg-boss deletes what is older |
+ *
+ * pg-boss makes a dead letter: a row of `<queue>.dlq`. A trigger gives it an `id` that is a UUIDv7 of that
+ * moment (jobs-table-setup.ts). Its columns `source_…` are those of the row that died.
  */
 import type { Db } from '../../postgres/transaction.ts'
 import { PRIORITY, type Job } from '../job.ts'
