@@ -52,9 +52,14 @@ t.test(
           drainSeconds: 0.05,
           prepare: async () => () => null,
           perform: (_job, _prepared, signal) => {
-            seen.push('begun')
-            signal.addEventListener('abort', () => seen.push((signal.reason as Error).message))
-            return new Promise(() => {})
+            const isFirst = seen.push('begun') === 1
+            return new Promise((_resolve, reject) => {
+              signal.addEventListener('abort', () => {
+                seen.push((signal.reason as Error).message)
+                // The other one does not even end now.
+                if (isFirst) reject(signal.reason as Error)
+              })
+            })
           },
         })
         return core.svc.events.subscribe('b', () => {})
@@ -66,18 +71,22 @@ t.test(
       core: { worker: { enabled: false } },
       setUp: ({ svc }) => svc.events.subscribe('a', () => {}),
     })
-    await publisher.app.svc.events.publish('a', 1)
-    await until(() => seen.length === 1)
+    for (const n of [1, 2]) await publisher.app.svc.events.publish('a', n)
+    await until(() => seen.length === 2)
     await stuck.app.close()
-    t.strictSame(seen, ['begun', 'the process closes'])
+    t.strictSame(seen, ['begun', 'begun', 'the process closes', 'the process closes'])
+    t.notOk(
+      stuck.log.some(({ level }) => Number(level) >= 50),
+      'neither has failed',
+    )
     const attempts: number[] = []
     await startHost(t, {
       database,
       setUp: ({ svc }) =>
         svc.events.subscribe('a', (_payload, { attempt }) => void attempts.push(attempt)),
     })
-    await until(() => attempts.length === 1)
-    t.strictSame(attempts, [1])
+    await until(() => attempts.length === 2)
+    t.strictSame(attempts, [1, 1])
   },
 )
 

@@ -1,7 +1,9 @@
 // In a process of its own: the SDK of OpenTelemetry is registered once, for the whole process.
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import type { EventHandler } from '@svc/core'
 import t from 'tap'
 import { registerSdk } from '../../support/open-telemetry.ts'
+import { createSubscriptionWorker } from '../../../packages/core/src/events/subscription-worker.ts'
 import { startHost } from '../support/host.ts'
 
 const sdk = registerSdk({ meters: false })
@@ -103,6 +105,44 @@ t.test('the trace goes on in a process that fetches the job later', async (t) =>
   const [processed] = await sdk.named('process order.sent')
   t.same(linksOf(processed!), [published!.spanContext().spanId])
   t.match(processed, { parentSpanContext: published!.spanContext() })
+})
+
+t.test('a handler that is aborted as the process closes has not failed', async (t) => {
+  const begun = Promise.withResolvers<void>()
+  const handler: EventHandler = (_payload, { signal }) => {
+    begun.resolve()
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error))
+    })
+  }
+  const { app, database, log } = await startHost(t, {
+    setUp: (host, core) =>
+      core.work({
+        ...createSubscriptionWorker(
+          handler,
+          { subscription: 'slow', idempotent: true, concurrency: 1, timeoutSeconds: 60 },
+          host.log,
+        ),
+        drainSeconds: 0.05,
+      }),
+  })
+  const publisher = await startHost(t, {
+    database,
+    core: { worker: { enabled: false } },
+    setUp: ({ svc }) => svc.events.subscribe('order.slow', () => {}, { subscription: 'slow' }),
+  })
+  await publisher.app.svc.events.publish('order.slow', {})
+  await begun.promise
+  await app.close()
+  const [processed] = await sdk.named('process slow')
+  t.match(processed, {
+    status: { code: SpanStatusCode.UNSET },
+    attributes: { 'svc.outcome': 'postponed', 'svc.attempt': 1 },
+  })
+  t.strictSame(
+    log.filter(({ level }) => Number(level) >= 50),
+    [],
+  )
 })
 
 t.test('a publish that is refused ends its span with the code of the error', async (t) => {

@@ -99,6 +99,18 @@ t.test('a webhook keeps a header of its own that is named traceparent', async (t
   t.match(receiver.received[0]?.headers, { traceparent: 'its own' })
 })
 
+t.test('an attempt that a 410 ends for good has the outcome dead', async (t) => {
+  const receiver = await openReceiver({ answer: [410] })
+  t.teardown(() => receiver.close())
+  const { app, register } = await startHost(t)
+  await register(receiver.url)
+  await app.svc.events.publish('order.gone', {})
+  const [delivered] = await sdk.named('deliver order.gone')
+  t.match(delivered, {
+    attributes: { 'svc.outcome': 'dead', 'svc.attempt': 1, 'error.type': '410' },
+  })
+})
+
 t.test('a test delivery is in the trace of the request that sent it', async (t) => {
   const receiver = await openReceiver()
   t.teardown(() => receiver.close())

@@ -58,7 +58,7 @@ export interface WebhookSecrets {
 
 export type DeliveryStatus = 'delivered' | 'failed' | 'dead' | 'skipped'
 
-/** One attempt of a delivery, without its payload. `failed` will be tried again. */
+/** One attempt of a delivery, without its payload. `failed` will be tried again, save where it is a test. */
 export interface Attempt {
   id: string
   webhookId: string

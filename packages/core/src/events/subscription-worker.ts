@@ -48,6 +48,8 @@ export function createSubscriptionWorker(
         )
         return { kind: 'completed', detail: run() }
       } catch (error) {
+        // The process closes, and the job goes back: this is no failure of the handler.
+        if (signal.aborted) return { kind: 'postponed', delayMs: 0 }
         const { attempt, isLastAttempt } = job
         log.error({ ...about, err: error, attempt, isLastAttempt }, 'subscription handler failed')
         const output = { message: (error as Error)?.message ?? String(error) }

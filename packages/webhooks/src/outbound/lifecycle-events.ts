@@ -41,7 +41,7 @@ export interface WebhookRecovered extends AboutWebhook {
   recoveryId: string | null
 }
 
-/** `svc.delivery.dead`: the last attempt of a delivery has failed. */
+/** `svc.delivery.dead`: the last attempt of a delivery has failed, or the receiver has answered 410. */
 export interface DeliveryDead extends AboutWebhook {
   deliveryId: string
   event: string

@@ -130,6 +130,8 @@ export class Attempts {
         ? await measured(telemetry, worker, job, its, abort.signal)
         : await worker.perform(job, its, abort.signal)
     } catch (error) {
+      // `stop` has given it up, and its job waits again.
+      if (abort.signal.aborted) return
       log.error(
         { err: error, queue: worker.queue, jobId: job.id },
         'an attempt threw an error; it counts as failed',

@@ -1,4 +1,4 @@
-/** One attempt with its span and its metrics. */
+/** One attempt with its span and its metrics. An attempt that the process gave up counts in none. */
 import type { AttemptEnd, AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
 import { errorTypeOf } from '../../telemetry/metrics.ts'
 import type { Job } from '../job.ts'
@@ -18,17 +18,24 @@ export async function measured<Data, Prepared, Detail>(
   job.traceContext = attempt.traceContext
   try {
     const outcome = await attempt.run(() => worker.perform(job, prepared, signal))
-    attempt.end({ outcome: nameOf(job, outcome), ...described.end(outcome) })
+    const end = { outcome: nameOf(job, outcome), ...described.end(outcome) }
+    attempt.end(signal.aborted ? GIVEN_UP : end)
     return outcome
   } catch (error) {
-    const { message } = error as Error
-    const failure = { type: errorTypeOf(error), message, thrown: error }
-    attempt.end({
-      outcome: job.isLastAttempt ? 'dead' : 'failed',
-      error: failure,
-      durationMs: null,
-    })
+    attempt.end(signal.aborted ? GIVEN_UP : failureOf(job, error))
     throw error
+  }
+}
+
+/** The process closes: the job waits for another one, and no attempt is used up. */
+const GIVEN_UP: AttemptEnd = { outcome: null, error: null, durationMs: null }
+
+function failureOf(job: Job, thrown: unknown): AttemptEnd {
+  const { message } = thrown as Error
+  return {
+    outcome: job.isLastAttempt ? 'dead' : 'failed',
+    error: { type: errorTypeOf(thrown), message, thrown },
+    durationMs: null,
   }
 }
 
