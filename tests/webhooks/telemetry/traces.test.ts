@@ -102,7 +102,10 @@ t.test('a webhook keeps a header of its own that is named traceparent', async (t
 t.test('an attempt that a 410 ends for good has the outcome dead', async (t) => {
   const receiver = await openReceiver({ answer: [410] })
   t.teardown(() => receiver.close())
-  const { app, register } = await startHost(t)
+  const { app, register } = await startHost(t, {
+    allowedEvents: ['order.gone'],
+    deactivateOnGone: true,
+  })
   await register(receiver.url)
   await app.svc.events.publish('order.gone', {})
   const [delivered] = await sdk.named('deliver order.gone')
