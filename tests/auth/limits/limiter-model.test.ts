@@ -45,6 +45,46 @@ for (const [limit, period, everyMs] of LIMITS) {
   })
 }
 
+for (const [limit, period, everyMs] of [
+  [30, 150, 900],
+  [300, 300, 500],
+  [2000, 600, 200],
+] as const) {
+  t.test(
+    `what a process holds is renewed: no span of ${period} s has more than ${limit} requests`,
+    async (t) => {
+      for (const seed of SEEDS) {
+        const rules = [rule(limit, period)]
+        const trouble = { ...TROUBLE, killsPerSecond: 0.02, pausesPerSecond: 0.02 }
+        const model = run({ seed, rules, processes: 4, forMs: 900_000, everyMs, ...trouble })
+        const { passed, over } = model.decisions
+        const name = `seed ${seed}: ${passed} passed, ${over} were over`
+        t.ok(passed > limit * 0.8 && over > 0, name)
+        t.ok(model.most(period * 1000) <= bound(limit), `${name}: ${model.most(period * 1000)}`)
+        for (const id of model.processIds) t.ok(model.most(period * 1000, id) <= limit)
+      }
+    },
+  )
+}
+
+t.test('a key that is used every few seconds hardly ever waits for a statement', async (t) => {
+  for (const everyMs of [500, 5000]) {
+    const rules = [rule(100_000, 3600)]
+    const model = run({
+      seed: 1,
+      rules,
+      processes: 1,
+      forMs: 3 * 3_600_000,
+      everyMs,
+      isSteady: true,
+    })
+    // After a pause of more than 20 s what was held may have ended.
+    t.ok(model.waited <= 12, `every ${everyMs} ms: ${model.waited} waited`)
+    t.equal(model.decisions.passed, model.admissions.length)
+    t.equal(model.decisions.over + model.decisions.unavailable, 0)
+  }
+})
+
 t.test('a request passes all limits', async (t) => {
   for (const seed of SEEDS) {
     const rules = [rule(5, 1), rule(40, 15), { subject: 'tenant:b', period: 10, limit: 30 }]

@@ -50,6 +50,8 @@ export class LimiterModel {
   now = 0
   readonly admissions: Admission[] = []
   readonly decisions = { passed: 0, over: 0, unavailable: 0 }
+  /** Requests that were not decided at once. */
+  waited = 0
   #options: ModelOptions
   #random: () => number
   #ledger = new Ledger()
@@ -150,8 +152,9 @@ export class LimiterModel {
       else this.decisions.over++
     }
     const decision = process.limiter.take(process.list, cost)
-    if (decision === null) process.limiter.wait(process.list, cost, record)
-    else record(decision)
+    if (decision !== null) return record(decision)
+    this.waited++
+    process.limiter.wait(process.list, cost, record)
   }
 
   #disturb(): void {

@@ -64,6 +64,11 @@ export class AllowanceQueue {
     this.#scheduleFlush()
   }
 
+  /** Adds a meter whose allowances are to be renewed: with the next statement or the next `flush`. */
+  addForLater(meter: Meter): void {
+    if (!this.#awaited.has(meter)) this.#others.add(meter)
+  }
+
   #scheduleFlush(): void {
     if (this.#isScheduled || this.#statements === MAX_STATEMENTS) return
     this.#isScheduled = true
@@ -73,7 +78,7 @@ export class AllowanceQueue {
     })
   }
 
-  /** Sends the statements that a pause has delayed. */
+  /** Sends the statements that a pause has delayed, and those for later. */
   flush(): void {
     if (this.#isEmpty) return
     const now = this.#parts.now()

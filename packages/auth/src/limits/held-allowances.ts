@@ -4,12 +4,17 @@ import type { Return } from '../tables/allowance-terms.ts'
 export interface Portion {
   readonly stamp: number
   count: number
-  readonly usableUntil: number
+  usableUntil: number
   /** Until then it counts in Postgres, so that giving it back has an effect. */
-  readonly countsUntil: number
+  countsUntil: number
   readonly isAhead: boolean
   readonly holder: string
 }
+
+/** How many portions are kept apart: those that are renewed would become as many as there were renewals. */
+const MOST_PORTIONS = 2
+/** Most meters hold one portion or none, and give nothing back: they share this array. */
+const NONE: never[] = []
 
 export class HeldAllowances {
   /** Usable allowances, as of the last `prune`. */
@@ -21,14 +26,34 @@ export class HeldAllowances {
   /** When the first portion ends. */
   firstEndsAt = Infinity
   /** In the order in which they end. */
-  #portions: Portion[] = []
-  #returns: Return[] = []
+  #portions: readonly Portion[] = NONE
+  #returns: readonly Return[] = NONE
 
   hold(portion: Portion): void {
     this.#deduct()
     this.held += portion.count
-    this.#portions.push(portion)
+    this.#portions = [...this.#portions, portion]
     this.#sort()
+  }
+
+  /**
+   * The row of Postgres has this holder's allowances until then. Those stay usable that count in the
+   * row for as long.
+   */
+  renew(holder: string, until: number): void {
+    this.#deduct()
+    for (const portion of this.#portions) {
+      const isOfHolder = portion.isAhead && portion.holder === holder
+      if (isOfHolder && portion.countsUntil >= until) portion.usableUntil = until
+    }
+    this.#sort()
+    while (this.#portions.length > MOST_PORTIONS && this.#mergeFirst());
+  }
+
+  /** Whether renewing the portion that ends first would keep it usable for `leaseMs` from now on. */
+  isRenewable(now: number, leaseMs: number): boolean {
+    const [first] = this.#portions
+    return first !== undefined && first.isAhead && first.countsUntil >= now + leaseMs
   }
 
   /** Only as many as are `held`. */
@@ -50,13 +75,13 @@ export class HeldAllowances {
   release(now: number): boolean {
     this.#deduct()
     const portions = this.#portions
-    this.#portions = []
+    this.#portions = NONE
     return this.#giveBack(portions, now)
   }
 
-  takeReturns(): Return[] {
+  takeReturns(): readonly Return[] {
     const returns = this.#returns
-    this.#returns = []
+    this.#returns = NONE
     this.hasReturns = false
     return returns
   }
@@ -88,7 +113,7 @@ export class HeldAllowances {
       const part = Math.min(this.#taken, portion.count)
       portion.count -= part
       this.#taken -= part
-      if (portion.count === 0) this.#portions.shift()
+      if (portion.count === 0) this.#portions = this.#portions.slice(1)
     }
     this.firstEndsAt = this.#portions[0]?.usableUntil ?? Infinity
   }
@@ -98,7 +123,7 @@ export class HeldAllowances {
     for (const { count, stamp, countsUntil } of portions) {
       this.held -= count
       if (count === 0 || countsUntil <= now) continue
-      this.#returns.push({ stamp, count })
+      this.#returns = [...this.#returns, { stamp, count }]
       this.hasReturns = true
       isAny = true
     }
@@ -107,7 +132,26 @@ export class HeldAllowances {
   }
 
   #sort(): void {
-    if (this.#portions.length > 1) this.#portions.sort((a, b) => a.usableUntil - b.usableUntil)
+    if (this.#portions.length > 1) {
+      this.#portions = this.#portions.toSorted((a, b) => a.usableUntil - b.usableUntil)
+    }
     this.firstEndsAt = this.#portions[0]?.usableUntil ?? Infinity
+  }
+
+  /**
+   * The first two become one, with the earlier stamp. Of what was spent, the row then counts as much,
+   * for as long or longer.
+   */
+  #mergeFirst(): boolean {
+    const [first, second, ...others] = this.#portions as [Portion, Portion, ...Portion[]]
+    const isOne =
+      first.isAhead &&
+      second.isAhead &&
+      first.holder === second.holder &&
+      first.usableUntil === second.usableUntil
+    if (!isOne) return false
+    const older = first.stamp <= second.stamp ? first : second
+    this.#portions = [{ ...older, count: first.count + second.count }, ...others]
+    return true
   }
 }

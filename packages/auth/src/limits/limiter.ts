@@ -51,6 +51,7 @@ export class Limiter {
     if (decision !== 'passed') return decision
     for (let one: MeterList | null = list; one !== null; one = one.next) {
       if (one.meter.isLow(now)) this.#queue.add(one.meter)
+      else if (one.meter.isToRenew(now)) this.#queue.addForLater(one.meter)
     }
     return decision
   }

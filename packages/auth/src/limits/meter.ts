@@ -10,6 +10,10 @@ import { SlidingLog } from './sliding-log.ts'
 
 const FIRST_RECHECK_MS = 50
 const LAST_RECHECK_MS = 30_000
+/** The longest time for which Postgres lets a process hold allowances ahead of need, see sql/020. */
+const LEASE_MS = 60_000
+/** How long before its end a portion is renewed, if the meter is used. */
+const RENEWED_WITHIN_MS = 20_000
 /** How long no allowances are requested ahead of need after none were granted. */
 const MORE_AHEAD_MS = 1000
 
@@ -44,8 +48,10 @@ export class Meter extends SlidingLog {
   #used = 0
   #others = 0
   #staleAt = -Infinity
-  /** Until then no request leaves the window, and no portion ends. */
+  /** Until then no request leaves the window, and no portion ends or is to be renewed. */
   #unchangedUntil = Infinity
+  /** The first portion ends soon, and can be renewed. */
+  #isEnding = false
   /** When a request last used it. */
   usedAt = 0
   readonly id: string
@@ -79,7 +85,11 @@ export class Meter extends SlidingLog {
     if (now < this.#unchangedUntil) return
     super.prune(now)
     if (this.#portions.prune(now)) this.#returned()
-    this.#unchangedUntil = Math.min(this.nextLeaves() ?? Infinity, this.#portions.firstEndsAt)
+    const { firstEndsAt } = this.#portions
+    const renewedFrom = firstEndsAt - RENEWED_WITHIN_MS
+    this.#isEnding = now >= renewedFrom && this.#portions.isRenewable(now, LEASE_MS)
+    const portionChangesAt = now < renewedFrom ? renewedFrom : firstEndsAt
+    this.#unchangedUntil = Math.min(this.nextLeaves() ?? Infinity, portionChangesAt)
   }
 
   holds(cost: number): boolean {
@@ -110,6 +120,11 @@ export class Meter extends SlidingLog {
     return now >= this.#deniedUntil && now >= this.#nothingAheadUntil
   }
 
+  /** Whether to renew what it holds: a key in use then never waits for the next portion. */
+  isToRenew(now: number): boolean {
+    return this.#isEnding && !this.isRequested && now >= this.#nothingAheadUntil
+  }
+
   /** A request had to wait, so the process held too few allowances ahead of need. */
   missed(cost: number): void {
     this.#setTarget(Math.max(this.#ahead * 2, cost * 2))
@@ -122,7 +137,9 @@ export class Meter extends SlidingLog {
     this.#requestedAt = now
     const held = this.#portions.heldAheadBy(holder)
     const isIdle = this.usedAt <= this.#releasedAt
-    const ahead = isIdle ? 0 : Math.max(0, this.#ahead - held)
+    // The row keeps what is held for longer only where it grants more.
+    const least = this.#isEnding ? 1 : 0
+    const ahead = isIdle ? 0 : Math.max(least, this.#ahead - held)
     const want = Math.min(this.#limit, Math.max(0, waiting - this.#portions.held))
     return { rule: this.rule, want, ahead, held, returns: this.#portions.takeReturns() }
   }
@@ -145,6 +162,7 @@ export class Meter extends SlidingLog {
     }
     if (ahead > 0) {
       this.#portions.hold({ ...common, count: ahead, usableUntil: validUntil, isAhead: true })
+      if (isWindow) this.#portions.renew(holder, validUntil)
     }
     this.#used = used
     this.#others = Math.max(0, used - this.#portions.held - this.count)

@@ -2,6 +2,8 @@
 
 /** Up to this limit each request has its own time; beyond it, those of a slice of the window share one. */
 const MAX_ENTRIES = 128
+/** Logs with one slice or none share it. */
+const NONE: number[] = []
 
 /**
  * An ordinary request reads and writes the numbers of the current slice, and no list: the lists of ten
@@ -20,7 +22,7 @@ export class SlidingLog {
   /** 0 for a quota, which has no window. */
   readonly windowMs: number
   /** Time and number of each slice before it, in turn, oldest first, from `head` on. */
-  #slices: number[] = []
+  #slices: number[] = NONE
   #head = 0
 
   constructor(windowMs: number) {
@@ -55,7 +57,8 @@ export class SlidingLog {
 
   #beginSlice(now: number, limit: number): void {
     if (this.#sliceCount > 0) {
-      this.#slices.push(this.#sliceAt, this.#sliceCount)
+      if (this.#slices === NONE) this.#slices = [this.#sliceAt, this.#sliceCount]
+      else this.#slices.push(this.#sliceAt, this.#sliceCount)
       if (this.#oldestLeavesAt === Infinity) this.#oldestLeavesAt = this.#sliceAt + this.windowMs
       this.#sliceCount = 0
     }
