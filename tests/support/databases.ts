@@ -1,5 +1,6 @@
 // Databases of a server, each named after the run that it belongs to: svc_test_<run>_<which>.
 // A run is alive as long as its session is: a connection under the run's name.
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 
 /** Its files are copied: to write each page of them to the log as well takes three times the CPU. */
@@ -11,8 +12,31 @@ export async function createDatabase(
   await query(server, `create database ${name} template ${template} strategy file_copy`)
 }
 
+/** For how long connections that were closed may take to end in the server. */
+const CLOSING_MS = 3000
+
+/**
+ * A pool reports its end before the server has ended its connections: if the database were dropped at
+ * once, the pool would still get the error that its connection was terminated. Connections that were
+ * never closed are terminated.
+ */
 export async function dropDatabase(server: string, name: string): Promise<void> {
-  await query(server, `drop database if exists ${name} with (force)`)
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  const isConnected = async () =>
+    (
+      await client.query(
+        `select from pg_stat_activity where datname = $1 and backend_type = 'client backend'`,
+        [name],
+      )
+    ).rowCount !== 0
+  try {
+    const deadline = performance.now() + CLOSING_MS
+    while ((await isConnected()) && performance.now() < deadline) await pause(20)
+    await client.query(`drop database if exists ${name} with (force)`)
+  } finally {
+    await client.end()
+  }
 }
 
 export function withDatabase(server: string, name: string): string {

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { receiver as openReceiver, type Receiver } from '@svc/core/testing'
+import { drain, receiver as openReceiver, type Receiver } from '@svc/core/testing'
 import {
   KnownWebhooks,
   LONGEST_MS,
@@ -16,13 +16,17 @@ async function receiverOf(t: Test): Promise<Receiver> {
   return receiver
 }
 
-/** Publishes until a delivery has come: where the pump is fetching, a job is not claimed at its publish. */
+/**
+ * Publishes until a delivery has come: where the pump is fetching, a job is not claimed at its publish.
+ * The others have been delivered as well then.
+ */
 const untilDelivered = async ({ app }: Host, receiver: Receiver): Promise<void> => {
   const before = receiver.received.length
   await until(
     () => app.svc.events.publish('order.created', {}),
     () => receiver.received.length > before,
   )
+  await drain(app)
 }
 
 const change = ({ app }: Host, assignment: string, values: unknown[] = []) =>
