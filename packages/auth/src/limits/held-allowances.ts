@@ -11,6 +11,10 @@ export interface Portion {
   readonly holder: string
 }
 
+/** The longest time for which Postgres lets a process hold allowances ahead of need, see sql/020. */
+const LEASE_MS = 60_000
+/** How long before its end a portion is renewed, if the meter is used. */
+const RENEWED_WITHIN_MS = 20_000
 /** How many portions are kept apart: those that are renewed would become as many as there were renewals. */
 const MOST_PORTIONS = 2
 /** Most meters hold one portion or none, and give nothing back: they share this array. */
@@ -50,10 +54,14 @@ export class HeldAllowances {
     while (this.#portions.length > MOST_PORTIONS && this.#mergeFirst());
   }
 
-  /** Whether renewing the portion that ends first would keep it usable for `leaseMs` from now on. */
-  isRenewable(now: number, leaseMs: number): boolean {
+  get renewedFrom(): number {
+    return this.firstEndsAt - RENEWED_WITHIN_MS
+  }
+
+  /** Whether the portion that ends first counts in the row for as long as a renewed lease lasts. */
+  isRenewable(now: number): boolean {
     const [first] = this.#portions
-    return first !== undefined && first.isAhead && first.countsUntil >= now + leaseMs
+    return first !== undefined && first.isAhead && first.countsUntil >= now + LEASE_MS
   }
 
   /** Only as many as are `held`. */

@@ -7,23 +7,12 @@ import { aheadOf, targetAfter } from './ahead-target.ts'
 import { idOf, type Answer, type AllowanceRequest, type Rule } from '../tables/allowance-terms.ts'
 import { HeldAllowances } from './held-allowances.ts'
 import { SlidingLog } from './sliding-log.ts'
+import type { Sending } from './sending.ts'
 
 const FIRST_RECHECK_MS = 50
 const LAST_RECHECK_MS = 30_000
-/** The longest time for which Postgres lets a process hold allowances ahead of need, see sql/020. */
-const LEASE_MS = 60_000
-/** How long before its end a portion is renewed, if the meter is used. */
-const RENEWED_WITHIN_MS = 20_000
 /** How long no allowances are requested ahead of need after none were granted. */
 const MORE_AHEAD_MS = 1000
-
-/** A statement: when it was sent and answered, and the entry of this process in its answer. */
-export interface Sending {
-  sentAt: number
-  lateMs: number
-  holder: string
-  now: number
-}
 
 /**
  * It extends the log instead of having one, and what each request reads stands first: ten thousand
@@ -85,9 +74,8 @@ export class Meter extends SlidingLog {
     if (now < this.#unchangedUntil) return
     super.prune(now)
     if (this.#portions.prune(now)) this.#returned()
-    const { firstEndsAt } = this.#portions
-    const renewedFrom = firstEndsAt - RENEWED_WITHIN_MS
-    this.#isEnding = now >= renewedFrom && this.#portions.isRenewable(now, LEASE_MS)
+    const { firstEndsAt, renewedFrom } = this.#portions
+    this.#isEnding = now >= renewedFrom && this.#portions.isRenewable(now)
     const portionChangesAt = now < renewedFrom ? renewedFrom : firstEndsAt
     this.#unchangedUntil = Math.min(this.nextLeaves() ?? Infinity, portionChangesAt)
   }
