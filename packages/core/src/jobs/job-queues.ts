@@ -25,7 +25,7 @@ import { deadLetterQueueOf, type DeadLetter, type Job, type NewJob } from './job
 import { eraseJobs } from './pg-boss/erase-jobs.ts'
 import { discardParked, makeParkedDue, type ParkedMadeDue } from './pg-boss/parked-jobs.ts'
 import { parkHead } from './pg-boss/park-jobs.ts'
-import { countWaitingRetries } from './pg-boss/waiting-retries.ts'
+import { countWaitingRetries } from './pg-boss/make-retries-due.ts'
 import { defineQueue, insertJobs, type PgBoss } from './pg-boss/boss.ts'
 import type { WorkerRegistry } from './worker-registry.ts'
 

@@ -5,7 +5,7 @@ import { movePortion } from '../../../../packages/core/src/jobs/groups/moves-tab
 import { claimParked } from '../../../../packages/core/src/jobs/pg-boss/parked-jobs.ts'
 import { parkWaiting, SCAN_START } from '../../../../packages/core/src/jobs/pg-boss/park-jobs.ts'
 import type { ScanPosition } from '../../../../packages/core/src/jobs/pg-boss/park-jobs.ts'
-import { makeRetriesDue } from '../../../../packages/core/src/jobs/pg-boss/waiting-retries.ts'
+import { makeRetriesDue } from '../../../../packages/core/src/jobs/pg-boss/make-retries-due.ts'
 import { startHost } from '../../support/host.ts'
 import { GROUP, idOf, QUEUE } from '../../support/worker.ts'
 

@@ -11,7 +11,7 @@
  * | `group_id`      | the group whose limits, order and hold the job obeys; null where it obeys none     |
  * | `singleton_key` | the group as well: the indexes by group have this column, and a job that obeys     |
  * |                 | none has it for its dead letter. In pg-boss a key that two jobs may not share      |
- * | `group_tier`    | the process that has claimed the job (fetch-jobs.ts). In pg-boss for limits by     |
+ * | `group_tier`    | the process that has claimed the job (fetch-due-jobs.ts). In pg-boss for limits by     |
  * |                 | tier                                                                               |
  * | `blocked`       | the job is parked (park-jobs.ts). An active job of a restricted group keeps it, so |
  * |                 | that it is parked again after a failure. In pg-boss the job waits for other jobs   |

@@ -4,7 +4,7 @@
  * between, and none has to be told.
  */
 import { JOB_COLUMNS } from '../job.ts'
-import { claimedBy } from './fetch-jobs.ts'
+import { claimedBy } from './fetch-due-jobs.ts'
 
 interface Parameters {
   /** The name of the group. */

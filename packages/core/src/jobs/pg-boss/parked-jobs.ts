@@ -4,7 +4,7 @@
  */
 import type { Db } from '../../postgres/transaction.ts'
 import { asJob, JOB_COLUMNS, type Job, type JobRow } from '../job.ts'
-import { claimedBy } from './fetch-jobs.ts'
+import { claimedBy } from './fetch-due-jobs.ts'
 import { parkHead, PORTION } from './park-jobs.ts'
 
 /** Claims parked jobs that are due, of each group at most its limit, the oldest first. */

@@ -2,7 +2,7 @@
 import type { Db } from '../../postgres/transaction.ts'
 import type { GroupScheduler } from '../groups/group-scheduler.ts'
 import type { Job, Lane } from '../job.ts'
-import { fetchJobs } from '../pg-boss/fetch-jobs.ts'
+import { fetchJobs } from '../pg-boss/fetch-due-jobs.ts'
 import type { Attempts } from './attempts.ts'
 import type { FetchAhead } from './fetch-ahead.ts'
 import { fetchResult, type Fetched } from './fetch-result.ts'

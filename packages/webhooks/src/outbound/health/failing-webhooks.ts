@@ -1,26 +1,12 @@
-/** Warns of webhooks whose attempts have all failed for a while, disables them, and probes them. */
+/** The periodic check: warns of webhooks whose attempts have all failed for a while, disables them, and has them probed. */
 import type { Core, Db } from '@svc/core/internal'
 import { disable } from './disable.ts'
 import { waitingOf } from '../waiting-deliveries.ts'
-import {
-  lockFailing,
-  markWarned,
-  postponeProbe,
-  takeProbes,
-  type FailingWebhook,
-} from '../../tables/webhook-health.ts'
+import { lockFailing, markWarned, type FailingWebhook } from '../../tables/webhook-health.ts'
 import { QUEUE } from '../constants.ts'
 import { lastErrorsOf, publishLifecycle } from '../lifecycle-events.ts'
 import type { AutoDisable } from './auto-disable-options.ts'
-
-/** What a probe may take besides its attempt. */
-const PROBE_MARGIN_SECONDS = 5
-
-/**
- * After how long the next check tries again where a delivery waits, but could not be begun: another
- * transaction has locked it (the one that parks it, for example), or this process has no slot.
- */
-const PROBE_AGAIN_SECONDS = 0.5
+import { probeDue } from './probe.ts'
 
 /** How often the table is checked: often enough for the shortest of the times. */
 export function checkEverySeconds(settings: AutoDisable): number {
@@ -32,14 +18,12 @@ export function checkEverySeconds(settings: AutoDisable): number {
 export class FailingWebhooks {
   #core: Core
   #settings: AutoDisable
-  /** No second probe begins while one may be under way, in whichever process. */
-  #leaseSeconds: number
+  #deliveryTimeoutMs: number
 
   constructor(core: Core, settings: AutoDisable, deliveryTimeoutMs: number) {
     this.#core = core
     this.#settings = settings
-    const attemptSeconds = deliveryTimeoutMs / 1000 + PROBE_MARGIN_SECONDS
-    this.#leaseSeconds = Math.max(settings.probeEverySeconds ?? 0, attemptSeconds)
+    this.#deliveryTimeoutMs = deliveryTimeoutMs
   }
 
   async check(): Promise<void> {
@@ -47,7 +31,9 @@ export class FailingWebhooks {
     let after: string | null = null
     do after = await this.#disableSome(after)
     while (after !== null)
-    await this.#probe()
+    const { probeEverySeconds } = this.#settings
+    if (probeEverySeconds === null) return
+    await probeDue(this.#core, probeEverySeconds, this.#deliveryTimeoutMs)
   }
 
   async #warn(db: Db): Promise<void> {
@@ -94,16 +80,5 @@ export class FailingWebhooks {
       .map(({ id }) => id)
     const waiting = await waitingOf(this.#core, db, unproven, 1)
     return failing.map(({ id }) => id).filter((id) => (waiting.get(id) ?? 0) === 0)
-  }
-
-  async #probe(): Promise<void> {
-    const { probeEverySeconds } = this.#settings
-    if (probeEverySeconds === null) return
-    const { db, queues } = this.#core
-    for (const id of await takeProbes(db, probeEverySeconds, this.#leaseSeconds)) {
-      if (await queues.probe(QUEUE, id)) continue
-      const isWaiting = (await waitingOf(this.#core, db, [id], 1)).has(id)
-      await postponeProbe(db, id, isWaiting ? PROBE_AGAIN_SECONDS : probeEverySeconds)
-    }
   }
 }

@@ -1,4 +1,4 @@
-/** The addresses that deliveries may not go to. */
+/** The addresses that deliveries may not go to. connector.ts refuses them, and webhook-url.ts in the URL of a webhook. */
 import { BlockList, isIP, SocketAddress } from 'node:net'
 
 /** Whether deliveries may not go to an address. */

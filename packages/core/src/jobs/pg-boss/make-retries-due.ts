@@ -1,4 +1,4 @@
-/** The jobs of a group that failed in a span, and wait for their next attempt. */
+/** Counts the jobs of a group that failed in a span and wait for their next attempt, and makes them due now. */
 import type { Db } from '../../postgres/transaction.ts'
 import { positionAfter, type ScanPosition } from './park-jobs.ts'
 
