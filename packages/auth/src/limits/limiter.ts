@@ -102,6 +102,8 @@ export class Limiter {
       meter.release(now)
       if (meter.hasReturns) this.#queue.add(meter)
     }
+    // Meters that were to be renewed later may have nothing to give back.
+    this.#queue.flush()
   }
 
   /** Whether no meter has anything to request or to give back. */
