@@ -6,7 +6,7 @@ export interface Portion {
   count: number
   usableUntil: number
   /** Until then it counts in Postgres, so that giving it back has an effect. */
-  countsUntil: number
+  readonly countsUntil: number
   readonly isAhead: boolean
   readonly holder: string
 }

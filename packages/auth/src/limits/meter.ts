@@ -108,7 +108,7 @@ export class Meter extends SlidingLog {
     return now >= this.#deniedUntil && now >= this.#nothingAheadUntil
   }
 
-  /** Whether to renew what it holds: a key in use then never waits for the next portion. */
+  /** Whether to renew what it holds, so that requests do not have to wait for the next portion. */
   isToRenew(now: number): boolean {
     return this.#isEnding && !this.isRequested && now >= this.#nothingAheadUntil
   }

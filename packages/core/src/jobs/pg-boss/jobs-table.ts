@@ -11,8 +11,8 @@
  * | `group_id`      | the group whose limits, order and hold the job obeys; null where it obeys none     |
  * | `singleton_key` | the group as well: the indexes by group have this column, and a job that obeys     |
  * |                 | none has it for its dead letter. In pg-boss a key that two jobs may not share      |
- * | `group_tier`    | the process that has claimed the job (fetch-due-jobs.ts). In pg-boss for limits by     |
- * |                 | tier                                                                               |
+ * | `group_tier`    | the process that has claimed the job (fetch-due-jobs.ts). In pg-boss for limits of |
+ * |                 | a tier                                                                             |
  * | `blocked`       | the job is parked (park-jobs.ts). An active job of a restricted group keeps it, so |
  * |                 | that it is parked again after a failure. In pg-boss the job waits for other jobs   |
  * | `priority`      | the lane: 0 is the first lane, -1 the retry lane (`PRIORITY`)                      |
@@ -21,7 +21,8 @@
  * | `start_after`   | when the job is due; of a job that is parked at its insert plus those microseconds |
  * | `started_on`    | when the job was last claimed, null before its first attempt. Of an active job it  |
  * |                 | names the lease: settlements and heartbeats compare it                             |
- * | `retry_count`   | attempts before the last one that began; a claim adds 1 if `started_on` is set     |
+ * | `retry_count`   | the number of attempts before the present or last one. A claim adds 1 if the job   |
+ * |                 | has a `started_on`                                                                 |
  * | `retry_limit`   | attempts after the first, by the settings of the publishing process. Settlements   |
  * |                 | change it where the worker has a schedule of its own                               |
  * | `heartbeat_on`  | when the lease was renewed; `-infinity`: its process died (recover-lost-jobs.ts)   |

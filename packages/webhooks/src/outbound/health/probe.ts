@@ -8,8 +8,8 @@ import { waitingOf } from '../waiting-deliveries.ts'
 const PROBE_MARGIN_SECONDS = 5
 
 /**
- * After how long the next check tries again where a delivery waits, but could not be begun: another
- * transaction has locked it (the one that parks it, for example), or this process has no slot.
+ * When a probe is due again if a delivery waits but its attempt could not begin. Either another
+ * transaction has locked the job, for example to park it, or this process has no free slot.
  */
 const PROBE_AGAIN_SECONDS = 0.5
 
