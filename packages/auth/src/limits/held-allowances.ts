@@ -1,15 +1,19 @@
 /** The allowances that a process holds of one limit or quota, and those that it is to give back. */
 import type { Return } from '../tables/allowance-terms.ts'
 
-export interface Portion {
+/** Allowances that one statement granted. */
+export interface Grant {
   readonly stamp: number
-  count: number
-  usableUntil: number
+  readonly count: number
+  readonly usableUntil: number
   /** Until then it counts in Postgres, so that giving it back has an effect. */
   readonly countsUntil: number
   readonly isAhead: boolean
   readonly holder: string
 }
+
+/** What is left of a grant. */
+type Portion = { -readonly [Field in keyof Grant]: Grant[Field] } & { next: Portion | null }
 
 /** The longest time for which Postgres lets a process hold allowances ahead of need, see sql/020. */
 const LEASE_MS = 60_000
@@ -17,9 +21,13 @@ const LEASE_MS = 60_000
 const RENEWED_WITHIN_MS = 20_000
 /** How many portions are kept apart: those that are renewed would become as many as there were renewals. */
 const MOST_PORTIONS = 2
-/** Most meters hold one portion or none, and give nothing back: they share this array. */
+/** Most meters give nothing back: they share this array. */
 const NONE: never[] = []
 
+/**
+ * The portions are a list whose objects are used again. New ones for each renewal of a hundred thousand
+ * meters would all live long enough for the garbage collector to move them twice.
+ */
 export class HeldAllowances {
   /** Usable allowances, as of the last `prune`. */
   held = 0
@@ -30,14 +38,15 @@ export class HeldAllowances {
   /** When the first portion ends. */
   firstEndsAt = Infinity
   /** In the order in which they end. */
-  #portions: readonly Portion[] = NONE
+  #first: Portion | null = null
+  /** The next grant is written into it. */
+  #spare: Portion | null = null
   #returns: readonly Return[] = NONE
 
-  hold(portion: Portion): void {
+  hold(grant: Grant): void {
     this.#deduct()
-    this.held += portion.count
-    this.#portions = [...this.#portions, portion]
-    this.#sort()
+    this.held += grant.count
+    this.#insert(this.#portionOf(grant))
   }
 
   /**
@@ -46,12 +55,18 @@ export class HeldAllowances {
    */
   renew(holder: string, until: number): void {
     this.#deduct()
-    for (const portion of this.#portions) {
+    let count = 0
+    let rest = this.#first
+    this.#setFirst(null)
+    while (rest !== null) {
+      const portion = rest
+      rest = portion.next
       const isOfHolder = portion.isAhead && portion.holder === holder
       if (isOfHolder && portion.countsUntil >= until) portion.usableUntil = until
+      this.#insert(portion)
+      count++
     }
-    this.#sort()
-    while (this.#portions.length > MOST_PORTIONS && this.#mergeFirst());
+    while (count-- > MOST_PORTIONS && this.#mergeFirst());
   }
 
   get renewedFrom(): number {
@@ -60,8 +75,8 @@ export class HeldAllowances {
 
   /** Whether the portion that ends first counts in the row for as long as a renewed lease lasts. */
   isRenewable(now: number): boolean {
-    const [first] = this.#portions
-    return first !== undefined && first.isAhead && first.countsUntil >= now + LEASE_MS
+    const first = this.#first
+    return first !== null && first.isAhead && first.countsUntil >= now + LEASE_MS
   }
 
   /** Only as many as are `held`. */
@@ -74,17 +89,13 @@ export class HeldAllowances {
   prune(now: number): boolean {
     if (now < this.firstEndsAt) return false
     this.#deduct()
-    const ended = this.#portions.filter(({ usableUntil }) => usableUntil <= now)
-    this.#portions = this.#portions.filter(({ usableUntil }) => usableUntil > now)
-    return this.#giveBack(ended, now)
+    return this.#giveBack((portion) => portion.usableUntil <= now, now)
   }
 
   /** Gives back all that is held. */
   release(now: number): boolean {
     this.#deduct()
-    const portions = this.#portions
-    this.#portions = NONE
-    return this.#giveBack(portions, now)
+    return this.#giveBack(() => true, now)
   }
 
   takeReturns(): readonly Return[] {
@@ -98,52 +109,89 @@ export class HeldAllowances {
   heldAheadBy(holder: string): number {
     this.#deduct()
     let sum = 0
-    for (const { isAhead, count, holder: by } of this.#portions) {
-      if (isAhead && by === holder) sum += count
+    for (let one = this.#first; one !== null; one = one.next) {
+      if (one.isAhead && one.holder === holder) sum += one.count
     }
     return sum
   }
 
   get isEmpty(): boolean {
     this.#deduct()
-    return this.#portions.length === 0
+    return this.#first === null
   }
 
   /** Whether it holds allowances that were granted to a waiting request. */
   get hasUnspent(): boolean {
     this.#deduct()
-    return this.#portions.some(({ isAhead }) => !isAhead)
+    let one = this.#first
+    while (one !== null && one.isAhead) one = one.next
+    return one !== null
   }
 
   #deduct(): void {
     while (this.#taken > 0) {
-      const portion = this.#portions[0] as Portion
+      const portion = this.#first as Portion
       const part = Math.min(this.#taken, portion.count)
       portion.count -= part
       this.#taken -= part
-      if (portion.count === 0) this.#portions = this.#portions.slice(1)
+      if (portion.count === 0) this.#removeFirst()
     }
-    this.firstEndsAt = this.#portions[0]?.usableUntil ?? Infinity
   }
 
-  #giveBack(portions: readonly Portion[], now: number): boolean {
+  /** Gives back the portions at the head of the list for which `isOver` is true. */
+  #giveBack(isOver: (portion: Portion) => boolean, now: number): boolean {
     let isAny = false
-    for (const { count, stamp, countsUntil } of portions) {
+    while (this.#first !== null && isOver(this.#first)) {
+      const { count, stamp, countsUntil } = this.#removeFirst()
       this.held -= count
       if (count === 0 || countsUntil <= now) continue
       this.#returns = [...this.#returns, { stamp, count }]
       this.hasReturns = true
       isAny = true
     }
-    this.#sort()
     return isAny
   }
 
-  #sort(): void {
-    if (this.#portions.length > 1) {
-      this.#portions = this.#portions.toSorted((a, b) => a.usableUntil - b.usableUntil)
+  #portionOf(grant: Grant): Portion {
+    const { stamp, count, usableUntil, countsUntil, isAhead, holder } = grant
+    const portion = this.#spare
+    if (portion === null) {
+      return { stamp, count, usableUntil, countsUntil, isAhead, holder, next: null }
     }
-    this.firstEndsAt = this.#portions[0]?.usableUntil ?? Infinity
+    this.#spare = null
+    portion.stamp = stamp
+    portion.count = count
+    portion.usableUntil = usableUntil
+    portion.countsUntil = countsUntil
+    portion.isAhead = isAhead
+    portion.holder = holder
+    return portion
+  }
+
+  /** Behind all that end before it or with it. */
+  #insert(portion: Portion): void {
+    let before: Portion | null = null
+    let after = this.#first
+    while (after !== null && after.usableUntil <= portion.usableUntil) {
+      before = after
+      after = after.next
+    }
+    portion.next = after
+    if (before === null) this.#setFirst(portion)
+    else before.next = portion
+  }
+
+  #removeFirst(): Portion {
+    const portion = this.#first as Portion
+    this.#setFirst(portion.next)
+    portion.next = null
+    this.#spare = portion
+    return portion
+  }
+
+  #setFirst(portion: Portion | null): void {
+    this.#first = portion
+    this.firstEndsAt = portion === null ? Infinity : portion.usableUntil
   }
 
   /**
@@ -151,15 +199,20 @@ export class HeldAllowances {
    * for as long or longer.
    */
   #mergeFirst(): boolean {
-    const [first, second, ...others] = this.#portions as [Portion, Portion, ...Portion[]]
+    const first = this.#first as Portion
+    const second = first.next as Portion
     const isOne =
       first.isAhead &&
       second.isAhead &&
       first.holder === second.holder &&
       first.usableUntil === second.usableUntil
     if (!isOne) return false
-    const older = first.stamp <= second.stamp ? first : second
-    this.#portions = [{ ...older, count: first.count + second.count }, ...others]
+    if (first.stamp < second.stamp) {
+      second.stamp = first.stamp
+      second.countsUntil = first.countsUntil
+    }
+    second.count += first.count
+    this.#removeFirst()
     return true
   }
 }

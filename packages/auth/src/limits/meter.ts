@@ -51,7 +51,8 @@ export class Meter extends SlidingLog {
   #nothingAheadUntil = -Infinity
   #retryAt: number | null = 0
   #recheckMs = FIRST_RECHECK_MS
-  #freeAt: number | null = null
+  /** When something of what all processes used becomes free. `Infinity`: not known, or never. */
+  #freeAt = Infinity
 
   constructor(rule: Rule) {
     super(typeof rule.period === 'number' ? rule.period * 1000 : 0)
@@ -155,7 +156,7 @@ export class Meter extends SlidingLog {
     this.#used = used
     this.#others = Math.max(0, used - this.#portions.held - this.count)
     this.#staleAt = isWindow ? now + this.windowMs : validUntil
-    this.#freeAt = retryMs === null ? null : sentAt + retryMs
+    this.#freeAt = retryMs === null ? Infinity : sentAt + retryMs
     if (granted < request.want) this.#denied(answer, sentAt)
     else if (used < this.#limit) this.#deniedUntil = -Infinity
     if (granted > 0) this.#recheckMs = FIRST_RECHECK_MS
@@ -218,8 +219,8 @@ export class Meter extends SlidingLog {
 
   /** Milliseconds until more than now remains; `null`: never. */
   resetMs(now: number): number | null {
-    const leaves = this.nextLeaves() ?? this.#freeAt
-    return leaves === null ? null : Math.max(0, leaves - now)
+    const at = this.nextLeaves() ?? this.#freeAt
+    return at === Infinity ? null : Math.max(0, at - now)
   }
 
   #denied({ retryMs, othersHold }: Answer, sentAt: number): void {
