@@ -51,3 +51,16 @@ t.test('a limit is asked for once, however it was added', async (t) => {
   run()
   t.same(sent.map(subjectsOf), [['key:a']])
 })
+
+t.test('a limit to renew goes with the next statement, or with the next sweep', async (t) => {
+  const { queue, sent, run } = startQueue()
+  queue.addForLater(meterOf('key:a'))
+  run()
+  t.same(sent, [], 'it sends no statement of its own')
+  queue.addAwaited(meterOf('key:b'))
+  run()
+  queue.addForLater(meterOf('key:c'))
+  t.notOk(queue.isSettled)
+  queue.flush()
+  t.same(sent.map(subjectsOf), [['key:b', 'key:a'], ['key:c']])
+})
