@@ -26,6 +26,26 @@ t.test('deliveries of an ordered webhook that wait take a statement each', async
   t.ok(of('line as materialized') > COUNT / 2)
 })
 
+t.test('at a low rate a delivery is claimed with its webhook and its event', async (t) => {
+  const host = await startHost(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
+  await registerWith(host, receiver.url, { ordered: true })
+  const { events } = host.app.svc
+  // The registration wakes a claim, which may begin while the first event is published.
+  await events.publish('order.created', { n: 0 })
+  await receiver.waitFor(1)
+  const statements = countStatements(t)
+  for (const n of upTo(10).slice(1)) {
+    await events.publish('order.created', { n })
+    await receiver.waitFor(n + 1)
+  }
+  t.same(numbersOf(receiver.received), upTo(10))
+  const of = (part: string) => statements.filter((text) => text.includes(part)).length
+  t.equal(of('from svc."__svc.webhooks.registrations" where id = $1'), 0, 'no webhook')
+  t.equal(of('octet_length(event.payload) as bytes'), 0, 'and no event is read alone')
+})
+
 t.test(
   'deliveries that wait for the one under way take a notification a second, and no fetch',
   async (t) => {

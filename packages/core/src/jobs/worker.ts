@@ -31,8 +31,8 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
    */
   recordCompleted?(completed: CompletedJob<Data, Detail>[]): InsertCompleted | null
   /**
-   * What `prepare` reads of a job: an SQL expression over the columns of `job`, of type `json`. The next
-   * job of an ordered group is claimed together with it, see `Job.read`.
+   * What `prepare` reads of a job: an SQL expression over the columns of `job`, of type `json`. A job of
+   * a restricted group that is claimed alone is claimed together with it, see `Job.read`.
    */
   readNext?: string
   /** Called after the commit of that transaction. */

@@ -21,8 +21,14 @@ async function waiting(t: Test, count: number, restrictions: Partial<Restriction
   const { db } = core
   await setRestrictions(db, { ...NONE, ...restrictions }, { isNew: true })
   for (let n = 1; n <= count; n++) await worker.insert([String(n)], GROUP)
-  const claim = (limit: number, reports: GrantReport[] = []) =>
-    claimRestricted<{ eventId: string }>(db, QUEUE, [{ group: GROUP, limit }], reports, null)
+  const claim = (limit: number, reports: GrantReport[] = [], read?: string) =>
+    claimRestricted<{ eventId: string }>(db, {
+      queue: QUEUE,
+      limits: [{ group: GROUP, limit }],
+      reports,
+      owner: null,
+      read,
+    })
   const settle = (id: string) =>
     db.query(`delete from svc_jobs.job where name = $1 and id = $2`, [QUEUE, id])
   return { core, db, claim, settle, worker }
@@ -165,4 +171,19 @@ t.test('a job under way comes back parked only while its group is restricted', a
   t.same(await marked(), ['created'])
   await setRestrictions(db, { ...NONE, ordered: true })
   t.same((await marked()).toSorted(), ['active', 'created'])
+})
+
+t.test('a job that is claimed alone comes with what its worker needs', async (t) => {
+  const { claim } = await waiting(t, 4, { maxInFlight: 4 })
+  const readsOf = async (limit: number) => {
+    const { jobs } = await claim(limit, [], 'to_json(job.singleton_key)')
+    return jobs.map(({ read }) => read)
+  }
+  t.same(await readsOf(1), [GROUP])
+  t.same(await readsOf(2), [undefined, undefined], 'several share what is read for all of them')
+  t.same(
+    (await claim(1)).jobs.map(({ read }) => read),
+    [undefined],
+  )
+  t.same(await readsOf(1), [], 'none waits')
 })

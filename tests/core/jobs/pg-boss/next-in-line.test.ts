@@ -28,8 +28,12 @@ async function line(t: Test, count: number) {
     core,
     db,
     claim: async () => {
-      const groups = [{ group: GROUP, limit: 1 }]
-      const { jobs } = await claimRestricted<{ eventId: string }>(db, QUEUE, groups, [], OWNER)
+      const { jobs } = await claimRestricted<{ eventId: string }>(db, {
+        queue: QUEUE,
+        limits: [{ group: GROUP, limit: 1 }],
+        reports: [],
+        owner: OWNER,
+      })
       return jobs[0] as Job<{ eventId: string }>
     },
     settle: (job: Job) => settleInLine(db, worker, { job, detail: undefined }, OWNER),

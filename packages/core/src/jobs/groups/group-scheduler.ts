@@ -15,6 +15,8 @@ import { RestrictedClaims } from './ordered-or-limited-claims.ts'
 
 interface Parts {
   queue: string
+  /** See `Worker.readNext`. */
+  readNext: string | undefined
   windows: Record<Lane, number>
   database: Pick<Database, 'workerPool' | 'background'>
   log: { error(details: object, message: string): void }
@@ -58,10 +60,11 @@ export class GroupScheduler {
       refreshSoon: () => this.refreshSoon(),
       wake,
     })
-    const { owner, isNotified, wakeClaims } = parts
+    const { readNext, owner, isNotified, wakeClaims } = parts
     const db = database.workerPool.prepared
     this.restricted = new RestrictedClaims({
       queue,
+      readNext,
       db,
       states: this.#states,
       owner,

@@ -12,6 +12,7 @@ import type { GroupStates } from './group-states.ts'
 
 interface Parts {
   queue: string
+  readNext: string | undefined
   db: Db
   states: GroupStates
   /** Names this process in the jobs that it claims. */
@@ -34,11 +35,12 @@ export class RestrictedClaims {
 
   async claim(limits: { group: string; limit: number }[]): Promise<Job[]> {
     if (limits.length === 0) return []
-    const { queue, db, states, owner, isNotified } = this.#parts
+    const { queue, db, states, owner, isNotified, readNext: read } = this.#parts
     const groups = limits.map(({ group }) => group)
     const reports = this.#reports.of(groups)
     states.claimBegins(groups)
-    const { jobs, results } = await claimRestricted(db, queue, limits, reports, owner())
+    const claim = { queue, limits, reports, owner: owner(), read }
+    const { jobs, results } = await claimRestricted(db, claim)
     const now = Date.now()
     for (const result of results) {
       if (result.isTold) this.#reports.sent(result.group, reports)

@@ -33,18 +33,44 @@ export interface GroupClaimResult {
  */
 export const BEGINS_WITHIN_MS = 1000
 
-const CLAIM = `select svc."__svc.claim_restricted"($1, $2, $3, $4, $5, $6, $7, $8) as claimed`
+const CLAIM = `select svc."__svc.claim_restricted"($1, $2, $3, $4, $5, $6, $7, $8)`
+
+/**
+ * The claim, and what a worker needs of the job where it is the only one, as at ordinary rates. Several
+ * jobs mostly share what they need, which is then read for all of them together.
+ *
+ * A job that is committed while the statement begins may be claimed and not be seen by the part `single`:
+ * it has nothing read.
+ */
+const claimAndRead = (read: string): string => `
+  with claim as materialized (
+    select claimed, claimed::json -> 'jobs' as jobs from (${CLAIM} as claimed) as called
+  ), single as materialized (
+    select (jobs -> 0 -> 0 ->> 'id')::uuid as id from claim
+     where json_array_length(jobs) = 1 and json_array_length(jobs -> 0) = 1
+  )
+  select claimed, (select ${read} from svc_jobs.job as job
+                    where job.name = $1 and job.id = (select id from single))::text as read
+    from claim`
+
+interface Claim {
+  queue: string
+  /** How many jobs of which groups there is room for. */
+  limits: { group: string; limit: number }[]
+  reports: GrantReport[]
+  /** Names this process in the jobs that it claims. */
+  owner: string | null
+  /** See `Worker.readNext`. */
+  read?: string | undefined
+}
 
 /** Claims from each group as many jobs as there is room for and its restrictions allow. */
 export async function claimRestricted<Data>(
   db: Db,
-  queue: string,
-  limits: { group: string; limit: number }[],
-  reports: GrantReport[],
-  owner: string | null,
+  { queue, limits, reports, owner, read }: Claim,
 ): Promise<{ jobs: Job<Data>[]; results: GroupClaimResult[] }> {
   const askedAt = performance.now()
-  const { rows } = await db.query(CLAIM, [
+  const { rows } = await db.query(read === undefined ? `${CLAIM} as claimed` : claimAndRead(read), [
     queue,
     limits.map(({ group }) => group),
     limits.map(({ limit }) => limit),
@@ -54,12 +80,16 @@ export async function claimRestricted<Data>(
     reports.map(({ afterMs }) => afterMs),
     reports.map(({ tookMs }) => tookMs),
   ])
-  const { jobs, answers: results } = JSON.parse((rows[0] as { claimed: string }).claimed) as {
+  const [answer] = rows as [{ claimed: string; read?: string | null }]
+  const { jobs, answers: results } = JSON.parse(answer.claimed) as {
     jobs: (JobRow<Data> & { grantId: string | null })[][]
     answers: GroupClaimResult[]
   }
+  const its = typeof answer.read === 'string' ? { read: JSON.parse(answer.read) as unknown } : {}
   return {
-    jobs: jobs.flat().map((row) => ({ ...asJob(row), grant: { id: row.grantId, askedAt } })),
+    jobs: jobs
+      .flat()
+      .map((row) => ({ ...asJob(row), grant: { id: row.grantId, askedAt }, ...its })),
     results,
   }
 }

@@ -71,6 +71,7 @@ export class Pump {
     const fetchAhead = new FetchAhead(worker.concurrency)
     const groups = new GroupScheduler({
       queue,
+      readNext: worker.readNext,
       windows: slots.windows,
       database,
       log,
