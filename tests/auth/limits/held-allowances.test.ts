@@ -39,7 +39,7 @@ t.test('a portion that has ended is given back, if it still counts in Postgres',
   t.end()
 })
 
-t.test('a grant after one that was used up is its own', (t) => {
+t.test('a grant takes over nothing of the portion that was used up before it', (t) => {
   const allowances = holding(grantAt(0, { isAhead: false, holder: 'host-0' }))
   t.ok(allowances.hasUnspent)
   allowances.take(10)

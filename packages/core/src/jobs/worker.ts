@@ -34,7 +34,7 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
    * What `prepare` reads of a job: an SQL expression over the columns of `job`, of type `json`. A job of
    * a restricted group that is claimed alone is claimed together with it, see `Job.read`.
    */
-  readNext?: string
+  readWithClaim?: string
   /** Called after the commit of that transaction. */
   afterRecord?(settled: Settled<Data, Detail>[]): void
   /** Describes an attempt for telemetry. It is not called without telemetry. */

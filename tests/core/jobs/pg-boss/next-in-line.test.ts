@@ -13,7 +13,7 @@ const OWNER = 'this process'
 
 const worker = {
   queue: QUEUE,
-  readNext: `json_build_object('name', job.data ->> 'eventId')`,
+  readWithClaim: `json_build_object('name', job.data ->> 'eventId')`,
   recordCompleted: () => ({ insert: 'insert into settled select id from completed', values: [] }),
 }
 

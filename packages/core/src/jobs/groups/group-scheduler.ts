@@ -15,8 +15,8 @@ import { RestrictedClaims } from './ordered-or-limited-claims.ts'
 
 interface Parts {
   queue: string
-  /** See `Worker.readNext`. */
-  readNext: string | undefined
+  /** See `Worker.readWithClaim`. */
+  readWithClaim: string | undefined
   windows: Record<Lane, number>
   database: Pick<Database, 'workerPool' | 'background'>
   log: { error(details: object, message: string): void }
@@ -60,11 +60,11 @@ export class GroupScheduler {
       refreshSoon: () => this.refreshSoon(),
       wake,
     })
-    const { readNext, owner, isNotified, wakeClaims } = parts
+    const { readWithClaim, owner, isNotified, wakeClaims } = parts
     const db = database.workerPool.prepared
     this.restricted = new RestrictedClaims({
       queue,
-      readNext,
+      readWithClaim,
       db,
       states: this.#states,
       owner,

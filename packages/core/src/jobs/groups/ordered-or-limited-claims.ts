@@ -12,7 +12,7 @@ import type { GroupStates } from './group-states.ts'
 
 interface Parts {
   queue: string
-  readNext: string | undefined
+  readWithClaim: string | undefined
   db: Db
   states: GroupStates
   /** Names this process in the jobs that it claims. */
@@ -35,7 +35,7 @@ export class RestrictedClaims {
 
   async claim(limits: { group: string; limit: number }[]): Promise<Job[]> {
     if (limits.length === 0) return []
-    const { queue, db, states, owner, isNotified, readNext: read } = this.#parts
+    const { queue, db, states, owner, isNotified, readWithClaim: read } = this.#parts
     const groups = limits.map(({ group }) => group)
     const reports = this.#reports.of(groups)
     states.claimBegins(groups)

@@ -60,7 +60,7 @@ interface Claim {
   reports: GrantReport[]
   /** Names this process in the jobs that it claims. */
   owner: string | null
-  /** See `Worker.readNext`. */
+  /** See `Worker.readWithClaim`. */
   read?: string | undefined
 }
 

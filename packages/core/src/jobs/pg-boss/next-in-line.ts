@@ -11,7 +11,7 @@ interface Parameters {
   group: string
   /** Names this process in the job that it claims. */
   owner: string
-  /** `Worker.readNext` */
+  /** `Worker.readWithClaim` */
   read: string
 }
 

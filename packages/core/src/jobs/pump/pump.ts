@@ -71,7 +71,7 @@ export class Pump {
     const fetchAhead = new FetchAhead(worker.concurrency)
     const groups = new GroupScheduler({
       queue,
-      readNext: worker.readNext,
+      readWithClaim: worker.readWithClaim,
       windows: slots.windows,
       database,
       log,

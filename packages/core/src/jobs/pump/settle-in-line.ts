@@ -20,7 +20,7 @@ interface Row {
 /** Returns `null` where the job needs more than one statement: nothing was settled. */
 export async function settleInLine(
   db: Db,
-  worker: Pick<Worker, 'queue' | 'recordCompleted' | 'readNext'>,
+  worker: Pick<Worker, 'queue' | 'recordCompleted' | 'readWithClaim'>,
   completed: CompletedJob,
   owner: string | null,
 ): Promise<SettledInLine | null> {
@@ -31,7 +31,7 @@ export async function settleInLine(
   const parts = nextInLine({
     group: `$${group}`,
     owner: `$${group + 1}`,
-    read: worker.readNext ?? 'null::json',
+    read: worker.readWithClaim ?? 'null::json',
   })
   const { rows } = await db.query(
     `with ${COMPLETED_ONE}, ${parts} ${recorded.insert} returning ${NEXT}`,

@@ -52,7 +52,7 @@ export function createDeliveryWorker(
     settlesTogether: true,
     telemetry: deliveryTelemetry,
     prepare: (db, jobs) => prepareDeliveries(core, known, db, jobs),
-    readNext: READ_OF_JOB,
+    readWithClaim: READ_OF_JOB,
     perform: (job, prepared, signal) =>
       prepared.largeBytes === undefined
         ? perform(post, settings, job, prepared, signal)
