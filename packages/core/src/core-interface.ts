@@ -87,6 +87,9 @@ export interface Core {
   /** What `advance` of the testing kit does to what a package keeps. */
   onAdvance(shift: TimeShift): void
   underTest: HostUnderTest
-  /** Background work from ready to close; errors are logged. */
-  every(seconds: number, name: string, task: () => Promise<void>): void
+  /**
+   * Background work from ready to close; errors are logged. The task may resolve with the milliseconds
+   * until its next run.
+   */
+  every(seconds: number, name: string, task: () => Promise<number | void>): void
 }

@@ -27,6 +27,7 @@ import { createLiveness, type Liveness } from './health/liveness.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
 import { NotificationConnection } from './postgres/notifications.ts'
 import { setRetentionDays, setRecipient } from './events/subscriptions-table.ts'
+import { LOCK_SECONDS } from './processes/process-lock.ts'
 import { DEATH_WATCH_SECONDS, RECOVERY_SECONDS } from './jobs/pg-boss/recover-lost-jobs.ts'
 import { shutDown, type ShutdownStep } from './shutdown-steps.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
@@ -143,10 +144,10 @@ export class RunningCore implements Core {
     this.every(30, 'moves of jobs', () => mover.run())
     this.every(RECOVERY_SECONDS, 'jobs with expired leases', () => lostJobs.recoverExpired())
     if (!database.pooled) {
-      this.every(DEATH_WATCH_SECONDS, 'jobs of processes that died', async () => {
-        await lease.keepLock()
-        await lostJobs.recoverFromDead()
-      })
+      this.every(LOCK_SECONDS, 'the lock of this process', () => lease.keepLock())
+      this.every(DEATH_WATCH_SECONDS, 'jobs of processes that died', () =>
+        lostJobs.recoverFromDead(),
+      )
     }
   }
 
@@ -202,7 +203,7 @@ export class RunningCore implements Core {
     this.#timeShifts.push(shift)
   }
 
-  every(seconds: number, name: string, task: () => Promise<void>): void {
+  every(seconds: number, name: string, task: () => Promise<number | void>): void {
     if (this.settings.worker.enabled) this.#periodicTasks.add({ seconds, name, run: task })
   }
 

@@ -73,3 +73,27 @@ t.test('a process with worker.enabled false runs no periodic tasks', async (t) =
   await until(() => runs >= 1000)
   t.equal(runs % 1000, 0)
 })
+
+t.test('a task can say when it is to run next', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const tasks = new PeriodicTasks({ error() {} })
+  let runs = 0
+  tasks.add({ name: 'test', seconds: 10, run: async () => (++runs === 1 ? 500 : undefined) })
+  const pass = async (ms: number) => {
+    mock.timers.tick(ms)
+    for (let turns = 0; turns < 3; turns++) await new Promise(setImmediate)
+  }
+  tasks.start()
+  await pass(11_001)
+  t.equal(runs, 1)
+  await pass(499)
+  t.equal(runs, 1)
+  await pass(1)
+  t.equal(runs, 2)
+  await pass(8999)
+  t.equal(runs, 2, 'then after its usual time again')
+  await pass(2002)
+  t.equal(runs, 3)
+  await tasks.stop()
+})

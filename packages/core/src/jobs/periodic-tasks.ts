@@ -4,7 +4,8 @@ import { loggable } from '../postgres/loggable-error.ts'
 export interface PeriodicTask {
   name: string
   seconds: number
-  run: () => Promise<void>
+  /** Resolves with the milliseconds until the next run where `seconds` is not to apply. */
+  run: () => Promise<number | void>
 }
 
 export class PeriodicTasks {
@@ -59,13 +60,15 @@ export class PeriodicTasks {
   }
 
   async #run(task: PeriodicTask): Promise<void> {
-    await this.#try(task)
-    if (this.#started) this.#later(task)
+    const againInMs = await this.#try(task)
+    if (!this.#started) return
+    if (againInMs === undefined) this.#later(task)
+    else this.#after(againInMs, task)
   }
 
-  async #try(task: PeriodicTask): Promise<void> {
+  async #try(task: PeriodicTask): Promise<number | void> {
     try {
-      await task.run()
+      return await task.run()
     } catch (error) {
       this.#log.error(
         { err: loggable(error), task: task.name },

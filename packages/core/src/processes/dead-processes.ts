@@ -38,4 +38,12 @@ export class DeadProcesses {
     this.#seenAt = new Map(ids.map((id) => [id, this.#seenAt.get(id) ?? now]))
     return ids.filter((id) => now - (this.#seenAt.get(id) ?? now) >= GRACE_MS)
   }
+
+  /** When one that seemed to have died will have been without its lock for long enough. */
+  get findAgainInMs(): number | undefined {
+    const now = this.#nowMs()
+    const left = [...this.#seenAt.values()].map((seenAt) => seenAt + GRACE_MS - now)
+    const waiting = left.filter((ms) => ms > 0)
+    return waiting.length === 0 ? undefined : Math.min(...waiting)
+  }
 }

@@ -8,6 +8,8 @@ import { ADVISORY_LOCKS } from '../postgres/advisory-locks.ts'
 import type { Notifications } from '../postgres/notifications.ts'
 
 const TIMEOUT_MS = 5000
+/** How often a process checks that it holds its lock, which takes no statement while it does. */
+export const LOCK_SECONDS = 1
 
 /** The key of a process's lock, as an expression of SQL over its id. */
 export const lockKeyOf = (id: string): string =>

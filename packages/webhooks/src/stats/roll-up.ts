@@ -1,6 +1,6 @@
 /** The tasks that roll the statistics up. */
 import type { Core } from '@svc/core/internal'
-import { rollUpOlder, rollUpRecent, sweepStats } from '../tables/stats.ts'
+import { hasRecent, rollUpOlder, rollUpRecent, sweepStats } from '../tables/stats.ts'
 
 const ROLL_UP_SECONDS = 10
 const HOUR_IN_SECONDS = 3600
@@ -10,6 +10,7 @@ const DAYS_KEPT = 400
 
 export function rollUpStats(core: Core): void {
   core.every(ROLL_UP_SECONDS, 'statistics of deliveries', async () => {
+    if (!(await hasRecent(core.db))) return
     while (await core.transaction(rollUpRecent));
   })
   core.every(HOUR_IN_SECONDS, 'old statistics of deliveries', async () => {

@@ -55,6 +55,14 @@ async function lockStats(db: Db): Promise<boolean> {
   return rows[0].locked
 }
 
+/** Whether any attempt is not rolled up: one statement, where a roll-up takes a transaction of four. */
+export async function hasRecent(db: Db): Promise<boolean> {
+  const { rows } = await db.query(
+    'select exists (select from svc."__svc.webhooks.recent_attempts") as yes',
+  )
+  return rows[0].yes
+}
+
 /** Counts a portion of the recent attempts into minutes. In a transaction; whether there may be more. */
 export async function rollUpRecent(db: Db): Promise<boolean> {
   if (!(await lockStats(db))) return false

@@ -7,15 +7,15 @@ import { LOST_MESSAGES } from '../job.ts'
 import { HEARTBEAT_SECONDS } from './jobs-table.ts'
 import { supervise, type PgBoss } from './boss.ts'
 
-/** How often expired leases are searched for. */
-export const RECOVERY_SECONDS = 5
+/** How often expired leases are searched for: a dozen statements each time. */
+export const RECOVERY_SECONDS = 9
 /** How often dead processes are searched for. */
-export const DEATH_WATCH_SECONDS = 1.2
+export const DEATH_WATCH_SECONDS = 2
 
 interface Parts {
   boss: PgBoss
   db: Db
-  dead: Pick<DeadProcesses, 'find'>
+  dead: Pick<DeadProcesses, 'find' | 'findAgainInMs'>
   /** These queues have jobs that can be fetched again. */
   recovered(queues: string[]): void
   log: { warn(details: object, message: string): void }
@@ -34,12 +34,16 @@ export class LostJobs {
     this.#failedAt = performance.now()
   }
 
-  /** Recovers the jobs of processes that are known to have died, within seconds. */
-  async recoverFromDead(): Promise<void> {
+  /**
+   * Recovers the jobs of processes that are known to have died, within seconds. Returns in how many
+   * milliseconds to call it again, if a process seems to have died.
+   */
+  async recoverFromDead(): Promise<number | undefined> {
     const { db, dead, log } = this.#parts
     for (const id of await this.#findDead(dead)) {
       const queues = await releaseJobsOf(db, id)
       await markUnlocked(db, id)
+      if (queues.some(({ isAnyUsedUp }) => isAnyUsedUp)) await this.recoverExpired()
       const count = queues.reduce((sum, queue) => sum + queue.jobs, 0)
       log.warn(
         { processId: id, jobs: count },
@@ -47,6 +51,7 @@ export class LostJobs {
       )
       this.#parts.recovered(queues.map(({ queue }) => queue))
     }
+    return dead.findAgainInMs
   }
 
   /**
@@ -76,11 +81,18 @@ export class LostJobs {
   }
 }
 
+interface Released {
+  queue: string
+  jobs: number
+  /** Whether the attempts of any of these jobs are used up. */
+  isAnyUsedUp: boolean
+}
+
 /**
  * The jobs that a process had claimed can be fetched at once, as after a failed attempt. Those
  * whose attempts are used up become dead letters when pg-boss next checks for expired leases.
  */
-async function releaseJobsOf(db: Db, owner: string): Promise<{ queue: string; jobs: number }[]> {
+async function releaseJobsOf(db: Db, owner: string): Promise<Released[]> {
   const { rows } = await db.query(
     `with lost as (
        update svc_jobs.job as job
@@ -88,9 +100,10 @@ async function releaseJobsOf(db: Db, owner: string): Promise<{ queue: string; jo
               start_after = now(), heartbeat_on = '-infinity', group_tier = null,
               output = jsonb_build_object('value', jsonb_build_object('message', $2::text))
         where state = 'active' and group_tier = $1
-       returning name
+       returning name, state
      )
-     select name as queue, count(*)::int as jobs from lost group by name`,
+     select name as queue, count(*)::int as jobs, bool_or(state = 'active') as "isAnyUsedUp"
+       from lost group by name`,
     [owner, LOST_MESSAGES[1]],
   )
   return rows

@@ -1,0 +1,43 @@
+import t from 'tap'
+import { DeadProcesses } from '../../../packages/core/src/processes/dead-processes.ts'
+
+/** A process that sees others without their lock, at times of its own. */
+function watching() {
+  let nowMs = 0
+  let unlocked: string[] = []
+  const notifications = {
+    query: async () => ({ rows: unlocked.map((id) => ({ id })), rowCount: unlocked.length }),
+  }
+  const dead = new DeadProcesses('own', notifications as never, () => nowMs)
+  return {
+    dead,
+    at(ms: number, ids: string[]) {
+      nowMs = ms
+      unlocked = ids
+      return dead.find()
+    },
+  }
+}
+
+t.test('a process is dead when it has been without its lock for 2.4 s', async (t) => {
+  const { at, dead } = watching()
+  t.strictSame(await at(0, []), [])
+  t.equal(dead.findAgainInMs, undefined)
+  t.strictSame(await at(1000, ['a']), [])
+  t.equal(dead.findAgainInMs, 2400, 'the next check can come just then')
+  t.strictSame(await at(2000, ['a', 'b']), [])
+  t.equal(dead.findAgainInMs, 1400)
+  t.strictSame(await at(3400, ['a', 'b']), ['a'])
+  t.equal(dead.findAgainInMs, 1000, 'of the other')
+  t.strictSame(await at(4400, ['b']), ['b'])
+  t.equal(dead.findAgainInMs, undefined)
+})
+
+t.test('a process that has taken its lock again is alive', async (t) => {
+  const { at, dead } = watching()
+  await at(0, ['a'])
+  t.strictSame(await at(2000, []), [])
+  t.equal(dead.findAgainInMs, undefined)
+  t.strictSame(await at(2500, ['a']), [], 'and the time begins anew')
+  t.equal(dead.findAgainInMs, 2400)
+})
