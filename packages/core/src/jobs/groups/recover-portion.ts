@@ -9,7 +9,7 @@ import { recordParked } from '../groups-table.ts'
 import { recordPortion, type RecoveredPortion, type Recovery } from './recoveries-table.ts'
 
 /** Rows that one transaction moves, so that its locks are few and short. */
-const PORTION = 1000
+const PORTION = 500
 
 /** Returns the recovery as it is then. */
 export async function recoverPortion(
