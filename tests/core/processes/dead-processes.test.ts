@@ -8,10 +8,10 @@ function watching() {
   const notifications = {
     query: async () => ({ rows: unlocked.map((id) => ({ id })), rowCount: unlocked.length }),
   }
-  const dead = new DeadProcesses('own', notifications as never, () => nowMs)
+  const dead = new DeadProcesses('own', notifications, () => nowMs)
   return {
     dead,
-    at(ms: number, ids: string[]) {
+    at: (ms: number, ids: string[]) => {
       nowMs = ms
       unlocked = ids
       return dead.find()
