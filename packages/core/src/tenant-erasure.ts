@@ -75,7 +75,7 @@ export class TenantErasure {
     }
     add(erased, { events: await eraseEvents(this.#db, tenant) })
     await eraseChanges(this.#db, tenant)
-    const target = { kind: 'tenant', id: tenant }
+    const target = { kind: 'tenant', id: tenant } as const
     await insertAudit(this.#db, by, [{ tenant, action: 'tenant.erased', target, changes: null }])
     this.#log.info({ tenant, erased }, 'tenant erased')
     return erased

@@ -73,7 +73,7 @@ t.test('audit rows are kept for auditRetentionDays', async (t) => {
   const { app } = await startHost(t)
   const { database, audit } = app.svc
   const origin = originOf({ id: 'r', ip: '::1' })
-  const record = { tenant: null, target: { kind: 'user', id: 'u' }, changes: {} }
+  const record = { tenant: null, target: { kind: 'user', id: 'u' } as const, changes: {} }
   await insertAudit(database, origin, [
     { ...record, action: 'old' },
     { ...record, action: 'new' },
@@ -89,4 +89,18 @@ t.test('audit rows are kept for auditRetentionDays', async (t) => {
   await t.rejects(startHost(t, { core: { auditRetentionDays: 0 } }), {
     code: 'SVC_CORE_INVALID_OPTION',
   })
+})
+
+t.test('a target that is no kind is an id', async (t) => {
+  const { app } = await startHost(t)
+  const origin = originOf({ id: 'r', ip: '::1' })
+  const record = { tenant: null, action: 'made', changes: {} }
+  await insertAudit(app.svc.database, origin, [
+    { ...record, target: { kind: 'tenant', id: 'acme' } },
+    { ...record, target: { kind: 'user', id: 'u' } },
+  ])
+  const found = async (target: string) => (await app.svc.audit.list({ target })).length
+  t.equal(await found('acme'), 1)
+  t.equal(await found('tenant'), 1)
+  t.equal(await found('globex'), 0)
 })

@@ -155,5 +155,5 @@ const isOfBootstrapKey = ({ via, keyId }: Pick<NewSession, 'via' | 'keyId'>): bo
 const recordOf = (action: string, { id, tenant, via }: SessionRow) => {
   const isBegun = action === 'session.create'
   const changes = { via: { from: isBegun ? null : via, to: isBegun ? via : null } }
-  return { action, tenant, target: { kind: 'session', id }, changes }
+  return { action, tenant, target: { kind: 'session', id } as const, changes }
 }

@@ -48,7 +48,7 @@ export const portalCalls: CallsOf<'portal'> = {
           can: { from: null, to: rights },
           expiresInSeconds: { from: null, to: expiresInSeconds },
         }
-        const target = { kind: 'tenant', id: tenant }
+        const target = { kind: 'tenant', id: tenant } as const
         await insertAudit(db, origin, [{ action: 'portal.link', tenant, target, changes }])
         const expiresAt = new Date(Date.now() + expiresInSeconds * 1000).toISOString()
         return { link: text, expiresAt }

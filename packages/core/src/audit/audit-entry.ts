@@ -39,6 +39,13 @@ export type AuditActor = Static<typeof Actor>
 /** The fields that changed. */
 export type AuditChanges = Record<string, { from: unknown; to: unknown }>
 
+/** What is changed. A `target` of a query that is none of these is an id. */
+const TARGET_KINDS = ['inbound', 'key', 'session', 'tenant', 'user', 'webhook'] as const
+export type TargetKind = (typeof TARGET_KINDS)[number]
+
+export const isTargetKind = (target: string | undefined): target is TargetKind =>
+  TARGET_KINDS.some((kind) => kind === target)
+
 const text = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: STORABLE_TEXT, description }))
 

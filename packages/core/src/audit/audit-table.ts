@@ -1,7 +1,13 @@
-import { isUuid, uuidv7 } from '../ids.ts'
+import { isUuid, uuidOf, uuidv7 } from '../ids.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { withinReach, type Reach } from '../tenants/tenants.ts'
-import type { AuditChanges, AuditEntry, AuditQuery } from './audit-entry.ts'
+import {
+  isTargetKind,
+  type AuditChanges,
+  type AuditEntry,
+  type AuditQuery,
+  type TargetKind,
+} from './audit-entry.ts'
 import type { AuditOrigin } from './audit-origin.ts'
 
 /** One change, to be written in its transaction. */
@@ -9,7 +15,7 @@ export interface AuditRecord {
   /** The tenant of what was changed. */
   tenant: string | null
   action: string
-  target: { kind: string; id: string }
+  target: { kind: TargetKind; id: string }
   changes: AuditChanges | null
 }
 
@@ -44,7 +50,7 @@ export async function listAudit(
   { actor, target, action, since, until, after, limit }: Omit<AuditQuery, 'tenant'>,
 ): Promise<AuditEntry[]> {
   const isActorId = isUuid(actor)
-  const isTargetKind = target !== undefined && /^[a-z]+$/.test(target)
+  const isKind = isTargetKind(target)
   const { rows } = await db.query(
     `select id, ${TIME_OF_ID} as at, tenant,
             actor_kind as "actorKind", actor_key_id as "keyId", actor_user_id as "userId", action,
@@ -66,8 +72,8 @@ export async function listAudit(
       reach,
       isActorId ? actor : null,
       isActorId ? null : (actor ?? null),
-      isTargetKind ? null : (target ?? null),
-      isTargetKind ? target : null,
+      isKind ? null : (uuidOf(target) ?? target ?? null),
+      isKind ? target : null,
       action ?? null,
       since ?? null,
       until ?? null,

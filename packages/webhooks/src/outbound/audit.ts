@@ -45,6 +45,6 @@ export async function auditWork(
   { id, tenant = null }: Audited,
   details: Record<string, { from: unknown; to: unknown }>,
 ): Promise<void> {
-  const target = { kind: 'webhook', id }
+  const target = { kind: 'webhook', id } as const
   await insertAudit(db, by, [{ tenant, action: `webhook.${action}`, target, changes: details }])
 }
