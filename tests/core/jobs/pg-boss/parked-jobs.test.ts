@@ -2,7 +2,7 @@ import { useCore, type Core } from '@svc/core/internal'
 import t, { type Test } from 'tap'
 import { recordParked } from '../../../../packages/core/src/jobs/groups-table.ts'
 import { movePortion } from '../../../../packages/core/src/jobs/groups/moves-table.ts'
-import { claimParked } from '../../../../packages/core/src/jobs/pg-boss/parked-jobs.ts'
+import { claimParked, claimProbe } from '../../../../packages/core/src/jobs/pg-boss/parked-jobs.ts'
 import { parkWaiting, SCAN_START } from '../../../../packages/core/src/jobs/pg-boss/park-jobs.ts'
 import type { ScanPosition } from '../../../../packages/core/src/jobs/pg-boss/park-jobs.ts'
 import { makeRetriesDue } from '../../../../packages/core/src/jobs/pg-boss/make-retries-due.ts'
@@ -127,6 +127,45 @@ t.test(
     t.equal(rowCount, 1, 'a worker will find it')
   },
 )
+
+t.test('the restrictions of a held group hold for its probe', async (t) => {
+  const core = await queueOf(t, { [GROUP]: 3 })
+  const probe = () => claimProbe<{ n: number }>(core.db, QUEUE, GROUP, null)
+  await core.db.query(`update svc_jobs.job set blocked = true where name = $1`, [QUEUE])
+  await recordParked(core.db, QUEUE, [GROUP])
+  const restrict = async (changes: string) => {
+    await core.db.query(`update svc_jobs.job set state = 'created' where name = $1`, [QUEUE])
+    const update = `update svc."__svc.job_groups" set`
+    await core.db.query(`${update} ordered = false, max_in_flight = null, rate_limit = null`)
+    await core.db.query(`${update} ${changes}`)
+  }
+  await restrict('held = false')
+  t.equal(await probe(), undefined, 'the group was resumed meanwhile')
+
+  await restrict('held = true')
+  t.match(await probe(), { isProbe: true, grant: undefined })
+  t.equal(await countOf(core, `state = 'active' and not blocked`), 1)
+
+  await restrict(`restricted = true, ordered = true`)
+  t.match(await probe(), { isProbe: true, grant: { id: null } })
+  t.equal(await countOf(core, `state = 'active' and blocked`), 1, 'marked while it runs')
+  t.equal(await probe(), undefined, 'another attempt is under way')
+
+  await restrict('max_in_flight = 2')
+  t.ok(await probe())
+  t.ok(await probe())
+  t.equal(await probe(), undefined, 'two attempts are under way')
+
+  await restrict('rate_limit = 2, rate_seconds = 3600')
+  t.match(await probe(), { grant: { id: String } })
+  t.ok(await probe())
+  t.equal(await probe(), undefined, 'two attempts have begun within the hour')
+  await core.db.query(`update svc."__svc.job_grants" set begun_by = begun_by - interval '2 hours'`)
+  t.ok(await probe())
+
+  await restrict('unparked_since = now()')
+  t.equal(await probe(), undefined, 'older jobs may not be parked yet')
+})
 
 t.test('retries of a group become due in portions, in line and parked ones', async (t) => {
   const core = await queueOf(t, { [GROUP]: 25, [OTHER]: 25 })

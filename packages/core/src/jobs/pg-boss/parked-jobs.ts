@@ -4,6 +4,7 @@
  */
 import type { Db } from '../../postgres/transaction.ts'
 import { asJob, JOB_COLUMNS, type Job, type JobRow } from '../job.ts'
+import { BEGINS_WITHIN_MS } from './claim-ordered-or-limited.ts'
 import { claimedBy } from './fetch-due-jobs.ts'
 import { parkHead, PORTION } from './park-jobs.ts'
 
@@ -50,27 +51,60 @@ export async function claimProbe<Data>(
   return await claimOldest<Data>(db, queue, group, owner)
 }
 
-/** Claims the oldest parked job of a group, the first of an order, also one that is not due. */
+/**
+ * Claims the oldest parked job of a held group, the first of an order, also one that is not due. What
+ * restricts the group holds for a probe too: another attempt may be under way since before it was held,
+ * and the rate counts the probe.
+ */
 async function claimOldest<Data>(
   db: Db,
   queue: string,
   group: string,
   owner: string | null,
 ): Promise<Job<Data> | undefined> {
+  const askedAt = performance.now()
   const { rows } = await db.query(
-    `with first as materialized (
+    `with held as materialized (
+       select restricted, rate_limit, rate_seconds,
+              case when ordered then 1 else max_in_flight end as at_a_time
+         from svc."__svc.job_groups"
+        where queue = $1 and group_id = $2 and held and unparked_since is null
+          for no key update skip locked
+     ), allowed as materialized (
+       select * from held
+        where (at_a_time is null or at_a_time > (
+                select count(*) from svc_jobs.job
+                 where name = $1 and group_id = $2 and state = 'active'))
+          and (rate_limit is null or rate_limit > (
+                select coalesce(sum(attempts), 0) from svc."__svc.job_grants"
+                 where queue = $1 and group_id = $2
+                   and begun_by > clock_timestamp() - rate_seconds * interval '1 second'))
+     ), first as materialized (
        select id from svc_jobs.job
         where name = $1 and singleton_key = $2 and blocked and state < 'active'
+          and exists (select from allowed)
         order by created_on, id limit 1
         for update skip locked
+     ), granted as (
+       insert into svc."__svc.job_grants" (id, queue, group_id, granted_at, begun_by)
+       select gen_random_uuid(), $1, $2, clock_timestamp(),
+              -- As "__svc.claim_restricted" counts an attempt that has no report yet.
+              clock_timestamp() + interval '1 millisecond' * ($4 + least(500 * rate_seconds, 1000))
+         from allowed where rate_limit is not null and exists (select from first)
+       returning id
      )
-     update svc_jobs.job as job set blocked = false, ${claimedBy('$3')}
+     update svc_jobs.job as job
+        -- The jobs of a restricted group stay marked while they run, see sql/021-restricted-groups.sql.
+        set blocked = (select restricted from held), ${claimedBy('$3')}
       where job.name = $1 and job.id = any(array(select id from first))
-     returning ${JOB_COLUMNS}`,
-    [queue, group, owner],
+     returning ${JOB_COLUMNS}, (select restricted from held) as "isRestricted",
+               (select id from granted) as "grantId"`,
+    [queue, group, owner, BEGINS_WITHIN_MS],
   )
-  const [row] = rows as JobRow<Data>[]
-  return row && { ...asJob(row), isProbe: true }
+  const [row] = rows as (JobRow<Data> & { isRestricted: boolean; grantId: string | null })[]
+  if (row === undefined) return undefined
+  const probe = { ...asJob(row), isProbe: true }
+  return row.isRestricted ? { ...probe, grant: { id: row.grantId, askedAt } } : probe
 }
 
 /** The result of {@link makeParkedDue}. */
