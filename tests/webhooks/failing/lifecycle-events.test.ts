@@ -135,3 +135,28 @@ t.test('the disabling of a gone webhook is published, and is in the audit', asyn
   const rows = await app.svc.audit.list({ target: id, action: 'webhook.disable' })
   t.match(rows, [{ actor: { kind: 'system' }, changes: { active: { from: true, to: false } } }])
 })
+
+t.test('the disabling of a webhook that refuses a lifecycle event is not published', async (t) => {
+  const { app, ask, register } = await startHost(t, { ...once, deactivateOnGone: true })
+  const [broken, gone] = [await openReceiver({ answer: 500 }), await openReceiver({ answer: 410 })]
+  for (const receiver of [broken, gone]) t.teardown(() => receiver.close())
+  await app.svc.events.subscribe('svc.webhook.disabled', () => {})
+  await register(broken.url, ['order.created'])
+  const { id } = await register(gone.url, ['svc.delivery.dead'])
+  await app.svc.events.publish('order.created', {})
+  await until(async () => (await ask('GET', `/${id}`)).body.active === false)
+  const stored = async () => {
+    const { rows } = await app.svc.database.query(
+      `select name from svc."__svc.events" where name = 'svc.webhook.disabled'`,
+    )
+    return rows.length
+  }
+  t.equal(await stored(), 0)
+  const audited = await app.svc.audit.list({ target: id, action: 'webhook.disable' })
+  t.equal(audited.length, 1, 'the audit has it')
+
+  const { id: other } = await register(gone.url, ['order.shipped'])
+  await app.svc.events.publish('order.shipped', {})
+  await until(async () => (await ask('GET', `/${other}`)).body.active === false)
+  t.equal(await stored(), 1, 'that of another delivery is published')
+})

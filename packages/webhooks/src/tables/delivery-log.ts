@@ -135,14 +135,15 @@ const columnsOf = (rows: LogRow[]): unknown[][] => [
   rows.map(({ firstAttemptMs }) => firstAttemptMs ?? null),
 ]
 
-/** The attempts of these deliveries that have a row. */
-export async function findLoggedAttempts(
+/** The last attempt of each of these deliveries that has a row. */
+export async function findLastLoggedAttempts(
   db: Db,
   deliveryIds: string[],
 ): Promise<{ deliveryId: string; attempt: number }[]> {
   const { rows } = await db.query(
-    `select delivery_id as "deliveryId", attempt from svc."__svc.webhooks.delivery_log"
-      where delivery_id = any($1::uuid[])`,
+    `select delivery_id as "deliveryId", max(attempt) as attempt
+       from svc."__svc.webhooks.delivery_log"
+      where delivery_id = any($1::uuid[]) group by delivery_id`,
     [deliveryIds],
   )
   return rows

@@ -1,7 +1,7 @@
 /** The attempts of processes that died before they wrote the rows of the log. */
 import type { Core, Db, DeadLetter } from '@svc/core/internal'
 import {
-  findLoggedAttempts,
+  findLastLoggedAttempts,
   insertLogRows,
   lockLog,
   type LogRow,
@@ -20,7 +20,13 @@ import { rowOf } from './log-entry.ts'
 /** How many of the newest dead letters are read: far more than one killed process leaves at once. */
 const LETTERS_READ = 1000
 
-/** Some attempts of a delivery, any of which may lack its row. */
+/**
+ * How old a dead letter may be. The log is kept for a day at least: the row of an older one may have
+ * been deleted with its day.
+ */
+const NOTICED_WITHIN_MS = 24 * 3600 * 1000
+
+/** Some attempts of a delivery, the last of which may lack their rows. */
 interface Attempts {
   delivery: DeliveryData
   first: number
@@ -50,7 +56,10 @@ export async function recordCrashedAttempts(core: Core): Promise<void> {
   await core.transaction(async (db) => {
     await lockLog(db)
     const letters = await core.queues.deadLetters<DeliveryData>(db, QUEUE, { limit: LETTERS_READ })
-    const crashed = letters.filter(({ output }) => output === undefined).map(attemptsOfDead)
+    const since = Date.now() - NOTICED_WITHIN_MS
+    const crashed = letters
+      .filter(({ output, deadAt }) => output === undefined && deadAt.getTime() > since)
+      .map(attemptsOfDead)
     const rows = await missingRows(db, crashed)
     await insertLogRows(db, rows)
     const dead = rows.filter(({ status, url }) => status === 'dead' && url === undefined)
@@ -73,18 +82,21 @@ const attemptsOfDead = (letter: DeadLetter<DeliveryData>): Attempts => ({
 
 const firstOf = ({ attemptsBefore = 0 }: DeliveryData): number => attemptsBefore + 1
 
-/** Every attempt has a row unless its process died. */
+/**
+ * An attempt has no row where its process died: those after the last one that has. Rows of earlier
+ * attempts may have been deleted with their day.
+ */
 async function missingRows(db: Db, deliveries: Attempts[]): Promise<LogRow[]> {
   if (deliveries.length === 0) return []
-  const logged = await findLoggedAttempts(
+  const logged = await findLastLoggedAttempts(
     db,
     deliveries.map(({ delivery }) => delivery.deliveryId),
   )
-  const known = new Set(logged.map(({ deliveryId, attempt }) => `${deliveryId} ${attempt}`))
+  const lastOf = new Map(logged.map(({ deliveryId, attempt }) => [deliveryId, attempt]))
   return deliveries.flatMap(({ delivery, first, last, noticedAt, isDead }) => {
     const rows: LogRow[] = []
-    for (let attempt = first; attempt <= last; attempt++) {
-      if (known.has(`${delivery.deliveryId} ${attempt}`)) continue
+    const logged = lastOf.get(delivery.deliveryId) ?? 0
+    for (let attempt = Math.max(first, logged + 1); attempt <= last; attempt++) {
       const record = crashedAttempt(attempt, noticedAt)
       const isLast = isDead && attempt === last
       rows.push(rowOf(delivery, record, isLast ? 'dead' : 'failed', isLast ? null : noticedAt))

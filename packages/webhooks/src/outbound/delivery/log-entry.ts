@@ -30,7 +30,13 @@ export function rowsOf({
 }: Settled<DeliveryData, AttemptRecord>): LogRow[] {
   const record = 'detail' in outcome ? outcome.detail : undefined
   if (record === undefined) return []
-  return [attemptRow(job, record, STATUS[result], nextAttemptAt)]
+  // Of these the next attempt has the same number: it is the first one of the statistics.
+  const isRepeated = result === 'postponed' || result === 'parked'
+  return [
+    isRepeated
+      ? rowOf(job.data, record, STATUS[result], nextAttemptAt)
+      : attemptRow(job, record, STATUS[result], nextAttemptAt),
+  ]
 }
 
 /** The row of an attempt that was made, with the values for the statistics. */

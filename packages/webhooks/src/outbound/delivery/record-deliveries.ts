@@ -13,7 +13,7 @@ import {
 } from '@svc/core/internal'
 import { disable } from '../health/disable.ts'
 import { insertLogRows, insertOfCompleted, type LogRow } from '../../tables/delivery-log.ts'
-import { publishDead } from '../lifecycle-events.ts'
+import { isLifecycleEvent, publishDead } from '../lifecycle-events.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { crashedAttemptsBefore } from './crashed-attempts.ts'
 import { webhookIdOf, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
@@ -47,8 +47,10 @@ export async function recordDeliveries(
   )
   await insertLogRows(db, [...crashed, ...settled.flatMap(rowsOf)])
   await retainEvents(db, olderEventsOf(settled), deliveryLogRetentionDays)
-  const gone = new Set(ended.filter(isGone).map(({ job }) => webhookIdOf(job.data)))
-  await disable(core, db, [...gone], 'gone')
+  const gone = ended.filter(isGone).map(({ job }) => job.data)
+  // The delivery of a lifecycle event publishes no further one.
+  const told = new Set(gone.filter(({ event }) => !isLifecycleEvent(event)).map(webhookIdOf))
+  await disable(core, db, [...new Set(gone.map(webhookIdOf))], 'gone', (id) => !told.has(id))
   await publishDead(core, db, deadDeliveriesOf(ended))
 }
 

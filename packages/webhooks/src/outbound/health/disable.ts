@@ -8,13 +8,15 @@ import { MOST_COUNTED, waitingOf } from '../waiting-deliveries.ts'
 
 /**
  * Makes webhooks inactive; those that are so already stay as they are. After the commit the caller
- * notifies the pumps: `core.queues.groupsChanged(QUEUE)`.
+ * notifies the pumps: `core.queues.groupsChanged(QUEUE)`. `isSilent`: whether no lifecycle event is
+ * published of a webhook.
  */
 export async function disable(
   core: Core,
   db: Db,
   ids: string[],
   reason: 'failing' | 'gone',
+  isSilent: (id: string) => boolean = () => false,
 ): Promise<void> {
   if (ids.length === 0) return
   const disabled = await deactivateWebhooks(db, ids, reason)
@@ -23,12 +25,13 @@ export async function disable(
     const before = { ...webhook, active: true, disabledAt: null, disabledReason: null }
     await auditChange(db, BY_SYSTEM, 'disable', before, webhook)
   }
-  if (disabled.length === 0) return
+  const told = disabled.filter(({ webhook }) => !isSilent(webhook.id))
+  if (told.length === 0) return
   await publishLifecycle(core, db, 'svc.webhook.disabled', async () => {
-    const known = disabled.map(({ webhook }) => webhook.id)
+    const known = told.map(({ webhook }) => webhook.id)
     const waiting = await waitingOf(core, db, known, MOST_COUNTED)
     const lastErrors = await lastErrorsOf(db, known)
-    return disabled.map(({ webhook, failedAttempts }) => ({
+    return told.map(({ webhook, failedAttempts }) => ({
       webhookId: webhook.id,
       tenant: webhook.tenant,
       url: webhook.url,

@@ -41,7 +41,8 @@ export async function resumeFailing(
   by: 'probe' | 'operator',
 ): Promise<void> {
   const { id, disabledAt } = before
-  const missed = disabledAt === null ? null : await recoverMissed(core, db, id, disabledAt)
+  const since = disabledAt === null ? null : missedSince(disabledAt, before.createdAt)
+  const missed = since === null ? null : await recoverMissed(core, db, id, since)
   await publishLifecycle(core, db, 'svc.webhook.recovered', async () => {
     const waiting = (await waitingOf(core, db, [id], MOST_COUNTED)).get(id) ?? 0
     const about = { webhookId: id, tenant: after.tenant, url: after.url, by }
@@ -50,6 +51,18 @@ export async function resumeFailing(
   const { hasMore, attemptedBefore } = await core.queues.makeDue(db, QUEUE, id)
   await resume(core, db, after)
   if (hasMore) core.afterCommit(db, () => void makeRestDue(core, id, attemptedBefore))
+}
+
+/** How long before its publish the transaction of an event may have begun. */
+const LONGEST_TRANSACTION_MS = 5 * 60_000
+
+/**
+ * The time of an event is the begin of its transaction. One that was open when the webhook was disabled
+ * has published events that are older than that. What was delivered is not missing.
+ */
+function missedSince(disabledAt: string, createdAt: string): string {
+  const began = Date.parse(disabledAt) - LONGEST_TRANSACTION_MS
+  return new Date(Math.max(began, Date.parse(createdAt))).toISOString()
 }
 
 const NOT_ALL_DUE =

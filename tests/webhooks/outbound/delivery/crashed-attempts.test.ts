@@ -1,0 +1,65 @@
+// The rows of attempts whose process died, beside rows that the retention has deleted.
+import t from 'tap'
+import { uuidv7, useCore } from '@svc/core/internal'
+import {
+  crashedAttemptsBefore,
+  recordCrashedAttempts,
+} from '../../../../packages/webhooks/src/outbound/delivery/crashed-attempts.ts'
+import type { DeliveryJob } from '../../../../packages/webhooks/src/outbound/delivery/delivery-job.ts'
+import { QUEUE } from '../../../../packages/webhooks/src/outbound/constants.ts'
+import { startHost } from '../../support/host.ts'
+
+const url = 'http://127.0.0.1:9/'
+const idle = { core: { worker: { enabled: false } } }
+
+t.test('only attempts after the last one in the log are missing', async (t) => {
+  const { app, ask, register } = await startHost(t, idle)
+  const { id: target } = await register(url)
+  const deliveryId = uuidv7()
+  const attempt = { webhookId: target, event: 'order.created', payload: {}, deliveryId, attempt: 3 }
+  await app.svc.actions.call('__svc.webhooks.deliver', attempt)
+  t.equal((await ask('GET', `/${target}/deliveries`)).body.length, 1)
+
+  const data = { event: 'order.created', eventId: null, target, deliveryId }
+  const lost = { id: deliveryId, data, lost: true, createdAt: new Date() } as DeliveryJob
+  const missing = async (job: DeliveryJob) => {
+    const rows = await crashedAttemptsBefore(app.svc.database, [job])
+    return rows.map((row) => row.attempt)
+  }
+  t.same(await missing({ ...lost, attempt: 6 }), [4, 5])
+  t.same(await missing({ ...lost, attempt: 4 }), [])
+  const other = { ...lost, attempt: 3, data: { ...data, deliveryId: uuidv7() } }
+  t.same(await missing(other), [1, 2], 'none of its attempts has a row')
+  const redriven = { ...other, data: { ...other.data, attemptsBefore: 5 } }
+  t.same(await missing(redriven), [6, 7])
+})
+
+t.test('a dead letter that is older than the log gets no row again', async (t) => {
+  const { app, ask, register } = await startHost(t, idle)
+  const core = await useCore(app)
+  const { id: target } = await register(url)
+  const heard: object[] = []
+  await app.svc.events.subscribe('svc.delivery.dead', (payload) => {
+    heard.push(payload)
+  })
+  const letter = (days: number) => {
+    const deliveryId = uuidv7()
+    const data = { event: 'order.created', eventId: null, payload: '{}', target, deliveryId }
+    return core.db.query(
+      `insert into svc_jobs.job (id, name, data, singleton_key, source_retry_count, source_output,
+                                 created_on)
+       values ($1, $2, $3, $4, 0, '{"value":{"message":"job heartbeat timeout"}}', now() - make_interval(days => $5))`,
+      [deliveryId, `${QUEUE}.dlq`, data, target, days],
+    )
+  }
+  await letter(2)
+  await recordCrashedAttempts(core)
+  t.same((await ask('GET', `/${target}/deliveries`)).body, [])
+  await letter(0)
+  await recordCrashedAttempts(core)
+  t.match((await ask('GET', `/${target}/deliveries`)).body, [{ status: 'dead', error: 'lost' }])
+  const { rows } = await core.db.query(
+    `select count(*)::int as count from svc."__svc.events" where name = 'svc.delivery.dead'`,
+  )
+  t.equal(rows[0].count, 1)
+})
