@@ -51,3 +51,7 @@ const byte = (value: number): string => HEX[value] as string
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 export const isUuid = (text: unknown): text is string => typeof text === 'string' && UUID.test(text)
+
+/** The form in which Postgres shows a UUID: clients may write it in upper case. */
+export const uuidOf = (text: unknown): string | undefined =>
+  isUuid(text) ? text.toLowerCase() : undefined

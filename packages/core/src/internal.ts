@@ -65,7 +65,7 @@ export type {
   Tracer,
 } from './telemetry/instruments.ts'
 export { traceHeadersOf } from './telemetry/trace-context.ts'
-export { isUuid, uuidv7 } from './ids.ts'
+export { isUuid, uuidOf, uuidv7 } from './ids.ts'
 export { CREATED, FIRST_INSERTED, PAYLOADS } from './events/attached-rows.ts'
 export type { AttachedRow, InsertPublished, PublishedOrTaken } from './events/attached-rows.ts'
 export type { CatalogueEntry } from './events/catalogue.ts'

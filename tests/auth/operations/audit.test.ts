@@ -118,6 +118,7 @@ t.test('the audit is filtered and paged', async (t) => {
   t.same(await actions('actor=process'), ['key.create', 'user.create'])
   t.same(await actions('actor=bootstrap'), [])
   t.same(await actions(`target=${user.id}`), ['user.create'])
+  t.same(await actions(`target=${user.id.toUpperCase()}`), ['user.create'])
   t.same(await actions('target=user'), ['user.create', 'user.create'])
   t.same(await actions('action=key.create&tenant=acme'), ['key.create'])
   const [latest] = await app.svc.audit.list({ limit: 1 })

@@ -151,7 +151,7 @@ export function createApiKeyOperations(context: OperationContext) {
         if (tenant !== undefined && tenant !== user.tenant) throw new ForeignTenant()
         await assertRoomFor(tx, user)
         const made = await insert(tx, userId, fields, null)
-        const facts = { userId, ...fieldsOf(made.row), key: made.key }
+        const facts = { userId: user.id, ...fieldsOf(made.row), key: made.key }
         await record(tx, call, {
           ...keyRecord('key.create', made.row, {}, facts),
           event: keyEvent('svc.key.created', made.row),
@@ -198,10 +198,10 @@ export function createApiKeyOperations(context: OperationContext) {
         if (isProlonged && isExpired) await assertRoomFor(tx, before)
         const grantor = await grantorOf(tx, call)
         if (grantor && isWider(names, before, wanted)) {
-          assertMayGrant(names, grantor, { ...wanted, id })
+          assertMayGrant(names, grantor, { ...wanted, id: before.id })
         }
-        const after = await updateApiKey(tx, id, Object.keys(changes), wanted)
-        if (isProlonged) await deleteExpiryNotices(tx, id)
+        const after = await updateApiKey(tx, before.id, Object.keys(changes), wanted)
+        if (isProlonged) await deleteExpiryNotices(tx, before.id)
         const change = keyRecord('key.update', after, fieldsOf(before), fieldsOf(after))
         if (Object.keys(change.changes ?? {}).length > 0) await record(tx, call, change)
         return { hashes: [hash], result: after }

@@ -1,5 +1,5 @@
 /** The operations on deliveries. `db`: the transaction of the caller. */
-import { EVERYWHERE, isUuid, retainEvents, uuidv7, type Core, type Db } from '@svc/core/internal'
+import { EVERYWHERE, retainEvents, uuidOf, uuidv7, type Core, type Db } from '@svc/core/internal'
 import {
   AddressNotAllowed,
   DeliveryNotFound,
@@ -39,7 +39,7 @@ import { findWebhook, lockWebhooks } from '../tables/webhooks.ts'
 import { findWebhooksForDelivery } from '../tables/webhooks-for-delivery.ts'
 import { auditWork } from '../outbound/audit.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
-import { assertUuid, existing } from './webhooks.ts'
+import { existing, webhookIdOf } from './webhooks.ts'
 
 export interface DeliveryOperations {
   /** Makes one attempt now and writes it to the log; a failure is not tried again. */
@@ -63,12 +63,9 @@ export function createDeliveryOperations(
   settings: DeliverySettings,
 ): DeliveryOperations {
   return {
-    async deliver(
-      { webhookId, event, payload, deliveryId, attempt },
-      caller,
-      { reach } = THE_PROCESS,
-    ) {
-      assertUuid(webhookId)
+    async deliver(input, caller, { reach } = THE_PROCESS) {
+      const { event, payload, deliveryId, attempt } = input
+      const webhookId = webhookIdOf(input.webhookId)
       const db = caller ?? core.requestDb
       if (reach !== EVERYWHERE) existing(webhookId, await findWebhook(db, webhookId, reach))
       const [webhook] = await findWebhooksForDelivery(db, [webhookId])
@@ -94,12 +91,13 @@ export function createDeliveryOperations(
       return row
     },
 
-    async redeliver({ webhookId, deliveryId, url }, caller, by = THE_PROCESS) {
+    async redeliver({ url, ...input }, caller, by = THE_PROCESS) {
       if (url !== undefined) assertAddress(url, settings.isBlocked, by)
-      assertUuid(webhookId)
-      const work = { action: 'redeliver', from: deliveryId, url, by }
+      const webhookId = webhookIdOf(input.webhookId)
+      const deliveryId = uuidOf(input.deliveryId)
+      const work = { action: 'redeliver', from: deliveryId ?? input.deliveryId, url, by }
       return await queueDelivery(core, caller, webhookId, work, async (db) => {
-        if (!isUuid(deliveryId)) throw new DeliveryNotFound(deliveryId)
+        if (deliveryId === undefined) throw new DeliveryNotFound(input.deliveryId)
         const days = settings.deliveryLogRetentionDays
         const [row] = await listLogRows(db, days, { webhookId, deliveryId, limit: 1 })
         const delivery = row ?? (await findDead(core, db, webhookId, deliveryId))
@@ -111,8 +109,8 @@ export function createDeliveryOperations(
       })
     },
 
-    async redrive({ id: webhookId, ids }, caller, by = THE_PROCESS) {
-      assertUuid(webhookId)
+    async redrive({ id, ids }, caller, by = THE_PROCESS) {
+      const webhookId = webhookIdOf(id)
       return await core.within(caller, async (db) => {
         const webhook = existing(webhookId, (await lockWebhooks(db, [webhookId], by.reach))[0])
         const redriven = await core.queues.redrive(db, QUEUE, webhookId, ids)
@@ -124,8 +122,8 @@ export function createDeliveryOperations(
       })
     },
 
-    async test({ id, event = TEST_EVENT }, caller, by = THE_PROCESS) {
-      assertUuid(id)
+    async test({ event = TEST_EVENT, ...input }, caller, by = THE_PROCESS) {
+      const id = webhookIdOf(input.id)
       const work = { action: 'test', from: null, url: undefined, by }
       const example =
         event === TEST_EVENT

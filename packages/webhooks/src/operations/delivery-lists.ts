@@ -14,7 +14,7 @@ import { findWebhook, webhookIdsWithin } from '../tables/webhooks.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
 import { hiddenFrom } from './key-events.ts'
 import { attemptsOfDead, fittingPage, withPayloads } from './delivery-attempts.ts'
-import { assertUuid, existing } from './webhooks.ts'
+import { existing, webhookIdOf } from './webhooks.ts'
 
 /** A page of attempts with their payloads. */
 export interface AttemptsPage {
@@ -100,12 +100,11 @@ export function createDeliveryLists(core: Core, days: number): DeliveryLists {
 
   const ofOne = (list: List): List => {
     return async (selection, by = THE_PROCESS) => {
-      const { webhookId } = selection
-      if (webhookId === undefined) return list(selection, by)
-      assertUuid(webhookId)
+      if (selection.webhookId === undefined) return list(selection, by)
+      const webhookId = webhookIdOf(selection.webhookId)
       existing(webhookId, await findWebhook(core.requestDb, webhookId, by.reach))
       // The webhook is within reach, and what was delivered to it with it.
-      return list(selection, { ...by, reach: EVERYWHERE })
+      return list({ ...selection, webhookId }, { ...by, reach: EVERYWHERE })
     }
   }
 

@@ -1,10 +1,10 @@
 /** The operations on recoveries: deliveries of a span that are put on their way again. */
 import {
   deleteRecovery,
-  isUuid,
   listRecoveries,
   narrowedReach,
   reaches,
+  uuidOf,
   type RecoveryRequest,
   type Core,
   type Db,
@@ -22,7 +22,7 @@ import type {
 import { findWebhook } from '../tables/webhooks.ts'
 import { auditWork } from '../outbound/audit.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
-import { assertUuid, existing } from './webhooks.ts'
+import { existing, webhookIdOf } from './webhooks.ts'
 
 export interface RecoveryOperations {
   recover: (input: RecoverInput, db?: Db, by?: Caller) => Promise<RecoverResult>
@@ -35,10 +35,11 @@ const COUNTED_WITHIN_MS = 120_000
 
 export function createRecoveryOperations(core: Core, logDays: number): RecoveryOperations {
   async function recoveriesOf(
-    { webhookId, tenant, ...page }: ListedRecoveries & { id?: string },
+    { tenant, ...input }: ListedRecoveries & { id?: string },
     { reach }: Caller,
   ): Promise<WebhookRecovery[]> {
-    assertUuid(webhookId)
+    const { webhookId: given, ...page } = input
+    const webhookId = webhookIdOf(given)
     const webhook = existing(webhookId, await findWebhook(core.requestDb, webhookId, reach))
     const narrowed = narrowedReach(reach, tenant)
     if (narrowed === undefined || !reaches(narrowed, webhook.tenant)) return []
@@ -47,8 +48,8 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
   }
 
   return {
-    async recover({ id, dryRun = false, ...input }, caller, by = THE_PROCESS) {
-      assertUuid(id)
+    async recover({ dryRun = false, ...input }, caller, by = THE_PROCESS) {
+      const id = webhookIdOf(input.id)
       const { since, until = null, what, perSecond = null } = input
       if (until !== null && Date.parse(until) <= Date.parse(since)) {
         throw new InvalidSpan('until', 'since')
@@ -87,9 +88,10 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
 
     list: (input, by = THE_PROCESS) => recoveriesOf(input, by),
 
-    async get({ webhookId, id }, by = THE_PROCESS) {
-      const [found] = isUuid(id) ? await recoveriesOf({ webhookId, id }, by) : []
-      if (found === undefined) throw new RecoveryNotFound(id)
+    async get({ webhookId, id: given }, by = THE_PROCESS) {
+      const id = uuidOf(given)
+      const [found] = id === undefined ? [] : await recoveriesOf({ webhookId, id }, by)
+      if (found === undefined) throw new RecoveryNotFound(given)
       return found
     },
   }

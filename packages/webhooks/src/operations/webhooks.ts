@@ -5,9 +5,9 @@ import { randomBytes } from 'node:crypto'
 import {
   EVERYWHERE,
   isRestricted,
-  isUuid,
   OWN_EVENTS,
   tenantOfNew,
+  uuidOf,
   uuidv7,
   type Cipher,
   type Core,
@@ -135,16 +135,14 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
 
     listTenants: (page, { reach }) => listTenants(core.requestDb, reach, page),
 
-    async get(id, { reach } = THE_PROCESS) {
-      const row = existing(
-        id,
-        isUuid(id) ? await findWebhook(core.requestDb, id, reach) : undefined,
-      )
+    async get(given, { reach } = THE_PROCESS) {
+      const id = webhookIdOf(given)
+      const row = existing(id, await findWebhook(core.requestDb, id, reach))
       return open(cipher, id, await counted(core.requestDb, row))
     },
 
-    async update(id, { events, ...changes }, caller, by = THE_PROCESS) {
-      assertUuid(id)
+    async update(given, { events, ...changes }, caller, by = THE_PROCESS) {
+      const id = webhookIdOf(given)
       assertTransformAllowed(changes, by)
       check({ ...changes, ...(events && { events }) })
       assertMayReceive(by, events ?? [])
@@ -173,8 +171,8 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
       })
     },
 
-    async delete(id, caller, by = THE_PROCESS) {
-      assertUuid(id)
+    async delete(given, caller, by = THE_PROCESS) {
+      const id = webhookIdOf(given)
       await core.within(caller, async (db) => {
         const deleted = existing(id, await deleteWebhook(db, id, by.reach))
         await auditChange(db, by.origin, 'delete', deleted, null)
@@ -185,8 +183,9 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
       })
     },
 
-    async rotateSecret({ id, overlapSeconds = DEFAULT_OVERLAP_SECONDS }, caller, by = THE_PROCESS) {
-      assertUuid(id)
+    async rotateSecret(input, caller, by = THE_PROCESS) {
+      const { overlapSeconds = DEFAULT_OVERLAP_SECONDS } = input
+      const id = webhookIdOf(input.id)
       return await core.within(caller, async (db) => {
         const before = existing(id, await lockWebhook(db, id, by.reach))
         const previousSecret = openedSecret(cipher, id, before)
@@ -220,9 +219,15 @@ function openedSecret(cipher: Cipher, id: string, { secret }: { secret: string }
 /** 32 random bytes in the form that Standard Webhooks gives its secrets. */
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
-/** @throws WebhookNotFound: the id of a webhook is a UUID */
-export function assertUuid(id: string): void {
-  if (!isUuid(id)) throw new WebhookNotFound(id)
+/**
+ * The id of a webhook as its row has it: jobs and sealed columns are found by that text.
+ *
+ * @throws WebhookNotFound: the id of a webhook is a UUID
+ */
+export function webhookIdOf(given: string): string {
+  const id = uuidOf(given)
+  if (id === undefined) throw new WebhookNotFound(given)
+  return id
 }
 
 /** @throws WebhookNotFound */
