@@ -1129,7 +1129,9 @@ CREATE OR REPLACE FUNCTION svc."__svc.first_uuid"(at timestamp with time zone)
  LANGUAGE sql
  IMMUTABLE
 AS $function$
-  select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+  select (lpad(to_hex(case when at < 'epoch' then 0
+                           else floor(extract(epoch from at) * 1000)::bigint end), 12, '0')
+          || repeat('0', 20))::uuid
 $function$;
 
 CREATE OR REPLACE FUNCTION svc."__svc.keep_restricted_group"()
@@ -1547,7 +1549,9 @@ CREATE OR REPLACE FUNCTION svc."__svc.webhooks.first_id"(day date)
  LANGUAGE sql
  IMMUTABLE
 AS $function$
-  select (lpad(to_hex((extract(epoch from day) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+  select (lpad(to_hex(case when day < 'epoch' then 0
+                           else (extract(epoch from day) * 1000)::bigint end), 12, '0')
+          || repeat('0', 20))::uuid
 $function$;
 
 CREATE OR REPLACE FUNCTION svc."__svc.webhooks.log_inbound"(created integer[], event_numbers integer[], ids uuid[], sources text[], tenants text[], outcomes text[], reasons text[], events text[], event_ids text[], ips text[], bytes integer[], durations_ms integer[], urls text[], headers text[], bodies bytea[], verified boolean[], event_names text[], request_parts text[])

@@ -86,6 +86,11 @@ t.test('audit rows are kept for auditRetentionDays', async (t) => {
   t.equal((await audit.list()).length, 2)
   await sweepAudit(database, 2)
   t.match(await audit.list(), [{ action: 'new' }])
+  // A hundred years ago there were no UUIDs of version 7.
+  await sweepAudit(database, 36_500)
+  t.match(await audit.list(), [{ action: 'new' }])
+  t.equal((await audit.list({ since: '1960-01-01T00:00:00Z' })).length, 1)
+  t.equal((await audit.list({ until: '1960-01-01T00:00:00Z' })).length, 0)
   await t.rejects(startHost(t, { core: { auditRetentionDays: 0 } }), {
     code: 'SVC_CORE_INVALID_OPTION',
   })

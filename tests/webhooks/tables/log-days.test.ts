@@ -110,6 +110,9 @@ t.test('days that are too old are dropped, with their rows in the default partit
   await insertLogRows(log.db, [rowOf(0), rowOf(20), rowOf(40)])
   t.match(await log.places(), { [dayOf(45)]: 1, [dayOf(31)]: 1, [dayOf(10)]: 1, rest: 2 })
 
+  const before = await log.places()
+  await log.drop(36_500)
+  t.same(await log.places(), before, 'a hundred years keep all')
   await log.drop(30)
   const places = await log.places()
   t.match(places, { [dayOf(10)]: 1, [dayOf(0)]: 1, rest: 1 })
