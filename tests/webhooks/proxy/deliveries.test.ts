@@ -49,31 +49,36 @@ t.test(
   },
 )
 
-t.test('after a week without a tunnel a delivery uses up its attempts', async (t) => {
-  const proxy = await startProxy(t)
-  proxy.answer = () => 502
-  const { app, ask, register } = await startHost(t, {
-    proxy: { url: proxy.url },
-    core: { worker: { maxAttempts: 1 } },
-  })
-  const receiver = await openReceiver()
-  t.teardown(() => receiver.close())
-  const { id } = await register(receiver.url)
-  await app.svc.events.publish('order.created', { n: 1 })
-  const deliveries = async () => (await ask('GET', `/${id}/deliveries`)).body
-  await until(deliveries, ([row]) => row?.status === 'failed')
-  await until(async () => {
-    await app.svc.database.query(
-      `update svc_jobs.job set created_on = now() - interval '8 days', start_after = now()
+t.test(
+  'after a week without a tunnel a delivery uses up the attempts of its webhook',
+  async (t) => {
+    const proxy = await startProxy(t)
+    proxy.answer = () => 502
+    const { app, ask } = await startHost(t, {
+      proxy: { url: proxy.url },
+      core: { worker: { maxAttempts: 5 } },
+    })
+    const receiver = await openReceiver()
+    t.teardown(() => receiver.close())
+    const retry = { maxAttempts: 1 }
+    const input = { url: receiver.url, events: ['order.created'], retry }
+    const { id } = await app.svc.webhooks.register(input)
+    await app.svc.events.publish('order.created', { n: 1 })
+    const deliveries = async () => (await ask('GET', `/${id}/deliveries`)).body
+    await until(deliveries, ([row]) => row?.status === 'failed')
+    await until(async () => {
+      await app.svc.database.query(
+        `update svc_jobs.job set created_on = now() - interval '8 days', start_after = now()
         where data ->> 'target' = $1 and state < 'active'`,
-      [id],
-    )
-    return (await deliveries())[0].status === 'dead'
-  })
-  const [letter] = await app.svc.webhooks.listDeadLetters(id)
-  t.match(letter, { error: 'proxy', statusCode: null, attempt: 1 })
-  t.match(await app.svc.webhooks.get(id), { failingSince: null, active: true })
-})
+        [id],
+      )
+      return (await deliveries())[0].status === 'dead'
+    })
+    const [letter] = await app.svc.webhooks.listDeadLetters(id)
+    t.match(letter, { error: 'proxy', statusCode: null, attempt: 1 })
+    t.match(await app.svc.webhooks.get(id), { failingSince: null, active: true })
+  },
+)
 
 t.test('a proxy without its credentials is an error at boot', async (t) => {
   const url = 'http://127.0.0.1:3128'

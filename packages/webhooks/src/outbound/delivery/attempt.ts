@@ -76,9 +76,10 @@ export async function makeAttempt(
     return { kind: 'postponed', delayMs: WITHOUT_TRANSFORM_MS }
   }
   const startedAt = new Date()
+  const startedMs = performance.now()
+  const limitMs = webhook.timeoutMs ?? settings.deliveryTimeoutMs
   let request: DeliveryRequest | null
   try {
-    const limitMs = webhook.timeoutMs ?? settings.deliveryTimeoutMs
     request = await transformedRequest(transform, webhook, delivery, limitMs, signal)
   } catch (error) {
     if (signal.aborted) throw error
@@ -89,7 +90,10 @@ export async function makeAttempt(
     return { kind: 'failed', detail: record, output: record }
   }
   if (request === null) return { kind: 'cancelled', detail: skippedAttempt(delivery.attempt) }
-  return send(post, settings, webhook, delivery, request, signal)
+  // The limit is that of the whole attempt.
+  const leftMs = Math.ceil(limitMs - (performance.now() - startedMs))
+  const limited = { ...webhook, timeoutMs: Math.max(1, leftMs) }
+  return send(post, settings, limited, delivery, request, signal)
 }
 
 async function send(

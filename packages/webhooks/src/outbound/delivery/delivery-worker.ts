@@ -113,9 +113,9 @@ async function perform(
       ? await makeAttempt(post, settings, webhook, delivery, signal)
       : await makeAttemptAtOtherUrl(url, post, settings, webhook, delivery, signal)
   if (isProbe && hasFailed(step)) return { kind: 'parked', detail: step.detail }
-  if (step.kind === 'unsent') return unsentAgain(step.detail, job)
-  if (step.kind !== 'failed' || webhook.retry === null) return step
-  return { ...step, schedule: scheduleAfter(webhook.retry, job, Math.random) }
+  const outcome = step.kind === 'unsent' ? unsentAgain(step.detail, job) : step
+  if (outcome.kind !== 'failed' || webhook.retry === null) return outcome
+  return { ...outcome, schedule: scheduleAfter(webhook.retry, job, Math.random) }
 }
 
 function mustPark(webhook: WebhookForDelivery, { data, grant, isProbe }: DeliveryJob): boolean {

@@ -27,7 +27,8 @@ export class FailingWebhooks {
   }
 
   async check(): Promise<void> {
-    await this.#core.transaction((db) => this.#warn(db))
+    // All of them first: one that is disabled is no longer warned of.
+    while (await this.#core.transaction((db) => this.#warn(db)));
     let after: string | null = null
     do after = await this.#disableSome(after)
     while (after !== null)
@@ -36,9 +37,10 @@ export class FailingWebhooks {
     await probeDue(this.#core, probeEverySeconds, this.#deliveryTimeoutMs)
   }
 
-  async #warn(db: Db): Promise<void> {
+  /** Returns whether there may be more. */
+  async #warn(db: Db): Promise<boolean> {
     const warned = await markWarned(db, this.#settings.warnAfterSeconds)
-    if (warned.length === 0) return
+    if (warned.length === 0) return false
     await publishLifecycle(this.#core, db, 'svc.webhook.failing', async () => {
       const lastErrors = await lastErrorsOf(
         db,
@@ -53,6 +55,7 @@ export class FailingWebhooks {
         lastError: lastErrors.get(id) ?? null,
       }))
     })
+    return true
   }
 
   /** Returns the last webhook that was checked; `null` at the end. */
