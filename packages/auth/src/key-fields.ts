@@ -61,13 +61,19 @@ export const keyChanges = {
 /** What a create takes. `scopes` are `["read", "write"]` by default. */
 export const keyFields = keyChanges
 
+/** Not `Type.Record`: its pattern for names matches none with a line break. */
+const TextsByName = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  additionalProperties: { type: 'string' },
+})
+
 /** The fields in answers. */
 export const shownKeyFields = {
   label: nullable(Type.String()),
   scopes: Type.Array(Type.String()),
   expiresAt: nullable(timestamp()),
   enabled: Type.Boolean(),
-  metadata: nullable(Type.Record(Type.String(), Type.String())),
+  metadata: nullable(TextsByName),
   allowedIps: nullable(Type.Array(Type.String())),
   limits: nullable(Type.Array(Limit)),
   quota: nullable(Quota),

@@ -24,7 +24,7 @@ t.test('PATCH changes the given fields and leaves the others as they are', async
     metadata: { team: 'ops', '': '' },
     allowedIps: ['192.0.2.0/24', '2001:db8::/32'],
   }
-  const named = { ...all, metadata: { team: 'ops 🔑', note: '' } }
+  const named = { ...all, metadata: { team: 'ops 🔑', note: '', 'two\nlines': 'a\nb' } }
   t.match(await ask('PATCH', path, { body: all }), { status: 400 }, 'a name has a character')
   const changed = await ask('PATCH', path, { body: named })
   t.equal(changed.status, 200)

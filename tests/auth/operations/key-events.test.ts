@@ -182,7 +182,7 @@ t.test('an unused key has one event, and another one after its next use', async 
 })
 
 t.test('no key lives longer than maxKeyLifetimeDays', async (t) => {
-  const { ask, makeKey, makeUser } = await startHost(t, { auth: { maxKeyLifetimeDays: 90 } })
+  const { app, ask, makeKey, makeUser } = await startHost(t, { auth: { maxKeyLifetimeDays: 90 } })
   const inDays = (days: number) => new Date(Date.now() + days * 24 * 3600_000).toISOString()
   const tooLong = { status: 400, body: { code: 'SVC_AUTH_LIFETIME_TOO_LONG' } }
   const path = `/_auth/users/${(await makeUser()).id}/keys`
@@ -195,6 +195,14 @@ t.test('no key lives longer than maxKeyLifetimeDays', async (t) => {
   const { id } = await makeKey({ expiresAt: inDays(5) })
   t.match(await ask('PATCH', `/_auth/keys/${id}`, { body: { expiresAt: inDays(91) } }), tooLong)
   t.equal(lifeOf((await ask('PATCH', `/_auth/keys/${id}`, { body: { expiresAt: null } })).body), 90)
+  // A key from before the option, which is older than that.
+  await app.svc.database.query(
+    `update svc."__svc.auth.api_keys" set created_at = now() - interval '91 days' where id = $1`,
+    [id],
+  )
+  for (const expiresAt of [null, inDays(1)]) {
+    t.match(await ask('PATCH', `/_auth/keys/${id}`, { body: { expiresAt } }), tooLong)
+  }
   t.equal((await ask('PATCH', `/_auth/keys/${id}`, { body: { label: 'x' } })).status, 200)
 })
 

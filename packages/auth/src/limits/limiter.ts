@@ -123,7 +123,7 @@ export class Limiter {
         this.#meters.revive(list, now)
         return this.#take(list, cost, now)
       }
-      if (meter.rule !== rule) meter.change(rule)
+      if (meter.rule !== rule) meter.change(rule, now)
       const need = costOf(meter, cost)
       meter.usedAt = now
       meter.prune(now)

@@ -72,7 +72,7 @@ export class MeterRegistry {
   #meterOf(rule: Rule, now: number): Meter {
     const known = this.#meters.get(idOf(rule))
     if (known === undefined) return this.#add(new Meter(rule), now)
-    known.change(rule)
+    known.change(rule, now)
     return known
   }
 

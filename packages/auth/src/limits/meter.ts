@@ -59,12 +59,14 @@ export class Meter extends SlidingLog {
     this.rule = rule
     this.isQuota = typeof rule.period === 'string'
     this.id = idOf(rule)
-    this.change(rule)
+    this.change(rule, 0)
   }
 
   /** A limit that was changed applies to what is in the window already. */
-  change(rule: Rule): void {
+  change(rule: Rule, now: number): void {
     if (rule.limit !== this.#limit) this.#deniedUntil = -Infinity
+    // What was granted ahead of need under a higher limit may be more than the lower one has left.
+    if (rule.limit < this.#limit) this.release(now)
     this.rule = rule
     this.#limit = rule.limit
     this.#setTarget(this.#target)

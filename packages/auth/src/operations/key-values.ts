@@ -71,6 +71,8 @@ export function withinLifetime(
 ): KeyFields {
   if (maxDays === undefined) return fields
   const latest = madeAt + maxDays * DAY_MS
+  // A key from before the option may be older than it allows: a new expiry would end it at once.
+  if (latest <= Date.now()) throw new LifetimeTooLong(String(maxDays))
   if (fields.expiresAt === null) return { ...fields, expiresAt: new Date(latest).toISOString() }
   if (Date.parse(fields.expiresAt) > latest) throw new LifetimeTooLong(String(maxDays))
   return fields
