@@ -15,7 +15,7 @@ async function boot(t: Test, options: unknown, guards?: unknown): Promise<Warnin
   const lines: Warning[] = []
   const stream = { write: (line: string) => void lines.push(JSON.parse(line) as Warning) }
   const database = await freshDatabase(t)
-  const app = Fastify({ logger: { level: 'warn', stream } })
+  const app = Fastify({ logger: { level: 'warn', stream }, pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   await app.register(svcCore, { database: { connectionString: database, max: 2 } })
   if (guards !== undefined) app.decorate(Symbol.for('@svc/auth.guards') as never, guards as never)
@@ -38,13 +38,14 @@ t.test('with a guard there is no such warning', async (t) => {
 })
 
 t.test('each management route needs the scope webhooks:manage', async (t) => {
-  const app = Fastify()
+  const connectionString = await freshDatabase(t)
+  const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   const scopes = new Map<string, unknown>()
   app.addHook('onRoute', ({ method, url, config }) => {
     scopes.set(`${String(method)} ${url}`, Reflect.get(config ?? {}, 'scopes'))
   })
-  await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 2 } })
+  await app.register(svcCore, { database: { connectionString, max: 2 } })
   await app.register(svcWebhooks, { allowedEvents: [], managementBasePath: '/m' })
   await app.ready()
   for (const route of [
@@ -65,10 +66,11 @@ t.test('each management route needs the scope webhooks:manage', async (t) => {
 })
 
 t.test('core is registered where the host has not done it', async (t) => {
-  const app = Fastify()
+  const database = await emptyDatabase(t)
+  const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   const before = process.env['DATABASE_URL']
-  process.env['DATABASE_URL'] = await emptyDatabase(t)
+  process.env['DATABASE_URL'] = database
   t.teardown(() => {
     if (before === undefined) delete process.env['DATABASE_URL']
     else process.env['DATABASE_URL'] = before
@@ -79,9 +81,10 @@ t.test('core is registered where the host has not done it', async (t) => {
 })
 
 t.test('a second registration in one host is an error that says so', async (t) => {
-  const app = Fastify()
+  const connectionString = await freshDatabase(t)
+  const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
-  await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 2 } })
+  await app.register(svcCore, { database: { connectionString, max: 2 } })
   await app.register(svcWebhooks, { allowedEvents: ['order.created'] })
   await t.rejects(
     (async () => {

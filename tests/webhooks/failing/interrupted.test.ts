@@ -41,11 +41,11 @@ t.test('waiting retries that another transaction has locked are sent as well', a
 })
 
 t.test('a probe whose delivery is locked is made soon after', async (t) => {
-  const { app, database, receiver, id, isDisabled } = await scene(t, {
+  const { app, database, receiver, id, isDisabled, hasStopped } = await scene(t, {
     autoDisable: { failingForSeconds: 0.5, minAttempts: 2, probeEverySeconds: 600 },
   })
   for (const n of [1, 2]) await app.svc.events.publish('order.created', { n })
-  await until(isDisabled)
+  await until(hasStopped)
   receiver.answer(200)
   const unlock = await lockJobs(t, database, id)
   const { db } = await useCore(app)
@@ -62,11 +62,11 @@ t.test('a probe whose delivery is locked is made soon after', async (t) => {
 t.test(
   'a webhook that could not be resumed after a successful probe is resumed a second later',
   async (t) => {
-    const { app, receiver, id, isDisabled } = await scene(t, {
+    const { app, receiver, id, isDisabled, hasStopped } = await scene(t, {
       autoDisable: { failingForSeconds: 0.5, minAttempts: 2, probeEverySeconds: 600 },
     })
     for (const n of [1, 2]) await app.svc.events.publish('order.created', { n })
-    await until(isDisabled)
+    await until(hasStopped)
     receiver.answer(200)
     const { db } = await useCore(app)
     await db.query(

@@ -16,7 +16,10 @@ async function hostOf(t: Test, order: 'auth first' | 'webhooks first') {
   const database = await freshDatabase(t)
   const warnings: { msg: string; path?: string }[] = []
   const write = (line: string) => void warnings.push(JSON.parse(line) as { msg: string })
-  const app: FastifyInstance = Fastify({ logger: { level: 'warn', stream: { write } } })
+  const app: FastifyInstance = Fastify({
+    logger: { level: 'warn', stream: { write } },
+    pluginTimeout: 60_000,
+  })
   t.teardown(() => app.close())
   await app.register(svcCore, { database: { connectionString: database, max: 5 } })
   if (order === 'webhooks first') await app.register(svcWebhooks, webhooks)

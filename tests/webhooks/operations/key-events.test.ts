@@ -15,10 +15,11 @@ const REFUSED = {
 }
 
 async function startGuarded(t: Test) {
+  const connectionString = await freshDatabase(t)
   const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   await app.register(svcCore, {
-    database: { connectionString: await freshDatabase(t), max: 4 },
+    database: { connectionString, max: 4 },
     worker: { maxAttempts: 1 },
   })
   await app.register(svcAuth)

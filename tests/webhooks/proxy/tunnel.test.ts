@@ -124,7 +124,7 @@ t.test('a silent proxy counts as a failure of the proxy, a silent receiver does 
   const proxy = await startProxy(t)
   const receiver = await openReceiver({ answer: 'timeout' })
   t.teardown(() => receiver.close())
-  const { send } = opened(t, proxy.url, { timeoutMs: 1500 })
+  const { send } = opened(t, proxy.url, { timeoutMs: 5000 })
   const silent = await send(receiver.url)
   t.match(silent, { failure: 'timeout' })
   t.notOk(silent.isOurFault)

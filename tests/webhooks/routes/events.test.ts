@@ -110,10 +110,10 @@ const resolved = (document: unknown, ref: string): unknown =>
     )
 
 t.test('an OpenAPI document has a webhook for each defined event', async (t) => {
+  const database = { connectionString: await freshDatabase(t), max: 2 }
   const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   await app.register(swagger, { openapi: { openapi: '3.1.0' } })
-  const database = { connectionString: await freshDatabase(t), max: 2 }
   await app.register(svcCore, { database, events })
   await app.register(svcWebhooks, { allowedEvents })
   await app.ready()

@@ -11,10 +11,11 @@ async function documentOf(
   webhooks: Partial<SvcWebhooksOptions> = {},
   // oxlint-disable-next-line typescript/no-explicit-any -- a document of many shapes
 ): Promise<any> {
-  const app = Fastify()
+  const connectionString = await freshDatabase(t)
+  const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   await app.register(swagger, options)
-  await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 2 } })
+  await app.register(svcCore, { database: { connectionString, max: 2 } })
   await app.register(svcWebhooks, { allowedEvents: [], ...webhooks })
   await app.ready()
   return JSON.parse(JSON.stringify(app.swagger()))

@@ -8,11 +8,11 @@ import t from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
 
 t.test('the public keys need no API key, and the events need one', async (t) => {
+  const database = { connectionString: await freshDatabase(t), max: 3 }
   const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   const secrets = (name: string) =>
     name === 'SIGNING_KEY' ? `whsk_${randomBytes(32).toString('base64')}` : null
-  const database = { connectionString: await freshDatabase(t), max: 3 }
   await app.register(svcCore, { database, secrets })
   await app.register(svcAuth, { protectedPaths: 'all' })
   await app.register(svcWebhooks, { allowedEvents: [], ed25519: { secretName: 'SIGNING_KEY' } })

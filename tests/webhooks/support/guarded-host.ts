@@ -19,10 +19,11 @@ function watchRoutes(app: FastifyInstance): string[] {
 }
 
 export async function startGuarded(t: Test) {
+  const connectionString = await freshDatabase(t)
   const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   const routes = watchRoutes(app)
-  await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 4 } })
+  await app.register(svcCore, { database: { connectionString, max: 4 } })
   await app.register(svcAuth, { excludePaths: ['/hooks/*'] })
   await app.register(svcWebhooks, {
     allowedEvents: ['order.created'],

@@ -13,6 +13,8 @@ export interface HostileReceiver {
   open: Set<Socket>
   /** The last request, as it came. */
   request: string
+  /** The codes of the handshakes that have failed. */
+  tlsErrors: string[]
 }
 
 /** Listens on 127.0.0.1 until the test ends. `answer` is called once a request's headers and body have arrived. */
@@ -32,23 +34,31 @@ export async function hastyReceiver(t: Test, bytes: string): Promise<HostileRece
 export interface TlsSettings {
   /** Both are for `receiver.test`. @default the one from {@link testAuthority} */
   certificate?: 'receiver' | 'expired'
-  maxVersion?: SecureVersion
+  /** @default up to TLS 1.3 */
+  onlyVersion?: SecureVersion
 }
 
 /** The same over TLS. */
 export async function hostileTlsReceiver(
   t: Test,
   answer: (socket: Socket) => void,
-  { certificate = 'receiver', maxVersion = 'TLSv1.3' }: TlsSettings = {},
+  { certificate = 'receiver', onlyVersion }: TlsSettings = {},
 ): Promise<HostileReceiver> {
   const server = createTlsServer({
     key: pem(`${certificate}-key.pem`),
     cert: pem(`${certificate}.pem`),
-    minVersion: 'TLSv1.1',
-    maxVersion,
+    // Versions below TLS 1.2 are offered at this level alone.
+    ...(onlyVersion && {
+      minVersion: onlyVersion,
+      maxVersion: onlyVersion,
+      ciphers: 'DEFAULT:@SECLEVEL=0',
+    }),
   })
-  server.on('tlsClientError', () => {})
-  return await listen(t, server, 'secureConnection', answer)
+  const receiver = await listen(t, server, 'secureConnection', answer)
+  server.on('tlsClientError', ({ code }: NodeJS.ErrnoException) => {
+    receiver.tlsErrors.push(code ?? '')
+  })
+  return receiver
 }
 
 /**
@@ -69,7 +79,13 @@ async function listen(
   event: 'connection' | 'secureConnection',
   answer: (socket: Socket) => void,
 ): Promise<HostileReceiver> {
-  const receiver: HostileReceiver = { port: 0, connections: 0, open: new Set(), request: '' }
+  const receiver: HostileReceiver = {
+    port: 0,
+    connections: 0,
+    open: new Set(),
+    request: '',
+    tlsErrors: [],
+  }
   server.on(event, (socket: Socket) => {
     receiver.connections++
     receiver.open.add(socket)

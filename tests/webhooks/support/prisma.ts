@@ -50,7 +50,11 @@ export async function openPrisma(t: Test, database: string): Promise<Prisma> {
   const { PrismaClient } = (await import(href)) as {
     PrismaClient: new (options: object) => Prisma
   }
-  const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: database }) })
+  const prisma = new PrismaClient({
+    adapter: new PrismaPg({ connectionString: database }),
+    // The default of 2 and 5 seconds is too short for a busy machine.
+    transactionOptions: { maxWait: 60_000, timeout: 60_000 },
+  })
   t.teardown(() => prisma.$disconnect())
   return prisma
 }

@@ -7,9 +7,11 @@ import {
 } from '../../../packages/webhooks/src/tables/inbound-log.ts'
 import { UnwrittenRows } from '../../../packages/webhooks/src/inbound/unwritten-rows.ts'
 import { until } from '../../support/until.ts'
-import { hostOf } from '../inbound/host.ts'
+import { startHost } from '../support/host.ts'
 
 const DAY_MS = 24 * 3600 * 1000
+/** An hourly task deletes old rows as well. */
+const WITHOUT_TASKS = { core: { worker: { enabled: false } } }
 
 /** A row of a moment: a UUIDv7 begins with its milliseconds. */
 function rowAt(ms: number, changes: Partial<InboundRow> = {}): InboundRow {
@@ -41,8 +43,7 @@ const lengths = (bodies: (Buffer | null)[] | undefined) =>
   (bodies ?? []).map((body) => body?.length ?? 0)
 
 t.test('inbound rows are deleted when they are older than the retention', async (t) => {
-  const { app } = await hostOf(t, {})
-  await app.ready()
+  const { app } = await startHost(t, WITHOUT_TASKS)
   const db = app.svc.database
   const now = Date.now()
   const days = [0, 6.9, 7.1, 30]
@@ -59,8 +60,7 @@ t.test('inbound rows are deleted when they are older than the retention', async 
 })
 
 t.test('rows are filtered by tenant, and rows without a tenant belong to none', async (t) => {
-  const { app } = await hostOf(t, {})
-  await app.ready()
+  const { app } = await startHost(t, WITHOUT_TASKS)
   const db = app.svc.database
   const now = Date.now()
   await insertInboundRows(db, [
@@ -77,8 +77,7 @@ t.test('rows are filtered by tenant, and rows without a tenant belong to none', 
 })
 
 t.test('a page of one source, and of refused requests, is read along an index', async (t) => {
-  const { app } = await hostOf(t, {})
-  await app.ready()
+  const { app } = await startHost(t, WITHOUT_TASKS)
   const plans: string[] = []
   const explaining = {
     query: async (text: string, values?: unknown[]) => {

@@ -1,8 +1,17 @@
 import { receiver as openReceiver } from '@svc/core/testing'
 import type { Test } from 'tap'
-import { startHost, type HostOptions } from '../../support/host.ts'
+import { startHost, type Host, type HostOptions } from '../../support/host.ts'
 
 const NAMES = ['svc.webhook.failing', 'svc.webhook.disabled', 'svc.webhook.recovered']
+
+/** Whether no delivery of the webhook is under way, a probe included. */
+export async function isIdle({ app }: Pick<Host, 'app'>, id: string): Promise<boolean> {
+  const { rowCount } = await app.svc.database.query(
+    `select from svc_jobs.job where group_id = $1 and state = 'active'`,
+    [id],
+  )
+  return rowCount === 0
+}
 
 /** A host that hears what is told of webhooks, and a receiver with a status of its own. */
 export async function scene(t: Test, options: HostOptions) {
@@ -17,12 +26,16 @@ export async function scene(t: Test, options: HostOptions) {
   const receiver = await openReceiver({ answer: 500 })
   t.teardown(() => receiver.close())
   const webhook = await host.register(receiver.url)
+  const shown = async () => (await host.ask('GET', `/${webhook.id}`)).body
+  const isDisabled = async () => (await shown()).active === false
   return {
     ...host,
     heard,
     receiver,
     id: webhook.id,
-    shown: async () => (await host.ask('GET', `/${webhook.id}`)).body,
-    isDisabled: async () => (await host.ask('GET', `/${webhook.id}`)).body.active === false,
+    shown,
+    isDisabled,
+    /** It is disabled, and the attempts have ended that began before that. */
+    hasStopped: async () => (await isDisabled()) && (await isIdle(host, webhook.id)),
   }
 }

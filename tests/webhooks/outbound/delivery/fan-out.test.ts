@@ -11,7 +11,7 @@ t.test('a process that has only core publishes to the same webhooks', async (t) 
   t.teardown(() => receiver.close())
   await host.register(receiver.url, ['order.created'])
 
-  const publisher = Fastify()
+  const publisher = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => publisher.close())
   const database = { connectionString: host.database, max: 2 }
   await publisher.register(svcCore, { database, worker: { enabled: false } })

@@ -29,6 +29,9 @@ const untilDelivered = async ({ app }: Host, receiver: Receiver): Promise<void> 
   await drain(app)
 }
 
+/** For jobs that are not claimed at their publish. */
+const MOST_TRIES = 20
+
 const change = ({ app }: Host, assignment: string, values: unknown[] = []) =>
   app.svc.database.query(`update svc."__svc.webhooks.registrations" set ${assignment}`, values)
 
@@ -40,11 +43,21 @@ t.test('a webhook that has not changed is not read for each delivery', async (t)
 
   const { database } = host.app.svc
   const registrations = 'alter table svc."__svc.webhooks.registrations"'
-  await database.query(`${registrations} disable trigger raise_version`)
-  await change(host, 'url = $1', [other.url])
-  await database.query(`${registrations} enable trigger raise_version`)
-  // Only a process that reads the webhook sees a change that has not raised its version.
-  await untilDelivered(host, old)
+  let isKnown = false
+  for (let tries = 0; tries < MOST_TRIES && !isKnown; tries++) {
+    await change(host, 'url = $1', [old.url])
+    await untilDelivered(host, old)
+    await database.query(`${registrations} disable trigger raise_version`)
+    await change(host, 'url = $1', [other.url])
+    await database.query(`${registrations} enable trigger raise_version`)
+    // Only a process that reads the webhook sees a change that has not raised its version. It reads
+    // it for a job that was not claimed at its publish.
+    const before = old.received.length
+    await host.app.svc.events.publish('order.created', {})
+    await drain(host.app)
+    isKnown = old.received.length > before
+  }
+  t.ok(isKnown)
 })
 
 t.test('a statement that changes a webhook holds for the next publish', async (t) => {

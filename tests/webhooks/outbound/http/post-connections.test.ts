@@ -15,6 +15,7 @@ import {
   hostileTlsReceiver,
   testAuthority,
 } from '../../support/hostile-receiver.ts'
+import { versionWith } from '../../support/old-tls-client.ts'
 
 const never = new AbortController().signal
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
@@ -185,8 +186,10 @@ t.test(
       (await opened(t, { lookup, ...settings })(`https://receiver.test:${port}/`)).failure
     t.equal(await to(expired.port, { ca }), 'tls')
 
-    const old = await hostileTlsReceiver(t, answer, { maxVersion: 'TLSv1.1' })
+    const old = await hostileTlsReceiver(t, answer, { onlyVersion: 'TLSv1.1' })
+    t.equal(await versionWith(old.port, 'TLSv1.1'), 'TLSv1.1', 'another client gets through')
     t.equal(await to(old.port, { ca: testAuthority() }), 'tls')
+    t.strictSame(old.tlsErrors, ['ERR_SSL_UNSUPPORTED_PROTOCOL'], 'we do not offer the version')
 
     const hello = await hastyReceiver(t, '\x16\x03\x03\x00\x7ahalf a hello')
     t.match(await to(hello.port, { ca }), /^(tls|reset)$/)
@@ -225,7 +228,8 @@ t.test('a request given up before its connection was made is not sent', async (t
   }
   const send = opened(t, { lookup, timeoutMs: 100 })
   t.equal((await send(`http://receiver.test:${receiver.port}/`)).failure, 'timeout')
-  found!()
+  while (found === undefined) await new Promise(setImmediate)
+  found()
   while (receiver.connections === 0 || receiver.open.size > 0) await new Promise(setImmediate)
   t.equal(receiver.request, '')
 })
