@@ -28,7 +28,7 @@ async function guarding(t: Tap): Promise<Plugin> {
 }
 
 function hostOf(t: Tap, plugin: Plugin, options: { prefix?: string } = {}): FastifyInstance {
-  const app = Fastify()
+  const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   app.register(plugin, options)
   return app

@@ -15,7 +15,7 @@ t.test('the guard decides over HTTP/2 as over HTTP/1.1', async (t) => {
   const database = await freshDatabase(t)
   const { makeKey } = await startHost(t, { database })
   const { key } = await makeKey()
-  const app = Fastify({ http2: true })
+  const app = Fastify({ http2: true, pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   await app.register(svcCore, {
     database: { connectionString: database },

@@ -60,9 +60,8 @@ t.test('a request that finds an allowance held needs no query', async (t) => {
   const { key } = await host.makeKey({ limits: [{ limit: 1000, perSeconds: 60 }] })
   await host.ask('GET', '/me', { key })
   const { texts } = watchStatements(host.app)
-  const answer = host.ask('GET', '/me', { key })
-  t.equal(texts.length, 0)
-  t.equal((await answer).status, 200)
+  t.equal((await host.ask('GET', '/me', { key })).status, 200)
+  t.same(texts, [])
 })
 
 t.test('a flood over a limit needs no query', async (t) => {
@@ -84,7 +83,8 @@ t.test('the requests of one moment share a statement', async (t) => {
   for (const key of keys) await host.ask('GET', '/me', { key })
   const { texts } = watchStatements(host.app)
   await Promise.all(keys.map((key) => host.ask('GET', '/me', { key })))
-  t.ok(texts.filter((text) => text.includes('take_allowances')).length <= 3)
+  const statements = texts.filter((text) => text.includes('take_allowances')).length
+  t.ok(statements >= 1 && statements <= 3, `${statements}`)
 })
 
 t.test('the keys of a tenant share its limits, and other tenants have their own', async (t) => {

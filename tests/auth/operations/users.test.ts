@@ -1,5 +1,6 @@
 import t from 'tap'
 import { startHost } from '../support/host.ts'
+import { watchStatements } from '../support/statements.ts'
 
 const UNKNOWN = '0190a1b2-0000-7000-8000-000000000000'
 
@@ -83,15 +84,8 @@ t.test('creating a user with wrong values is a 400 with the reason', async (t) =
 t.test('an id that is not a UUID is a 404 without a query', async (t) => {
   const { app, ask } = await startHost(t)
   await ask('GET', '/_auth/users')
-  const asked: string[] = []
-  const { database } = app.svc
-  const query = database.query.bind(database)
-  Object.assign(database, {
-    query(statement: string | { text: string }, ...rest: []) {
-      asked.push(typeof statement === 'string' ? statement : statement.text)
-      return query(statement as string, ...rest)
-    },
-  })
+  const { texts } = watchStatements(app)
+  const asked = () => texts.filter((text) => /users|api_keys/.test(text))
   for (const id of [
     'x',
     'constructor',
@@ -108,10 +102,9 @@ t.test('an id that is not a UUID is a 404 without a query', async (t) => {
     t.equal((await ask('GET', `/_auth/users/${id || 'x'}/keys`)).status, 404, id)
     t.equal((await ask('POST', `/_auth/users/${id || 'x'}/keys`)).status, 404, id)
   }
-  t.same(
-    asked.filter((text) => /users|api_keys/.test(text)),
-    [],
-  )
+  t.same(asked(), [])
+  t.equal((await ask('DELETE', `/_auth/users/${UNKNOWN}`)).status, 404)
+  t.not(asked().length, 0, 'a UUID is looked for')
 })
 
 const tooLong = [101, 1000, 5000].flatMap((length) => [

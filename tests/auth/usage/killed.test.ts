@@ -23,5 +23,6 @@ t.test('a killed process loses at most the usage of its last seconds', async (t)
   child.kill('SIGKILL')
   t.equal((await child.exited).signal, 'SIGKILL')
   const left = await counted()
-  t.ok(left === 7 || left === 10, `${left}: what was written is there, once`)
+  // A batch may have been due between two of the three.
+  t.ok(left >= 7 && left <= 10, `${left}: what was written is there, once`)
 })

@@ -5,20 +5,20 @@ const rateLimit = { maxAttempts: 5, windowMs: 60_000, blockDurationMs: 60_000 }
 const after = (app: { get(path: string, handler: () => Promise<string>): unknown }) =>
   void app.get('/me', async () => 'me')
 
-t.test('of fifty wrong keys at once five are counted and the others are blocked', async (t) => {
+t.test('of twenty wrong keys at once five are counted and the others are blocked', async (t) => {
   const { ask, makeKey } = await startHost(t, { auth: { rateLimit }, after })
   const { key, keyPrefix } = await makeKey()
   for (const prefix of [keyPrefix, 'nobodys-']) {
-    const wrong = Array.from({ length: 50 }, (_, i) => `${prefix}${i}`)
+    const wrong = Array.from({ length: 20 }, (_, i) => `${prefix}${i}`)
     const answers = await Promise.all(wrong.map((one) => ask('GET', '/me', { key: one })))
     const refused = answers.filter(({ status }) => status === 401)
     const blocked = answers.filter(({ status }) => status === 429)
     t.equal(refused.length, 5, prefix)
-    t.equal(blocked.length, 45, prefix)
+    t.equal(blocked.length, 15, prefix)
     t.match(refused[0]?.body, { code: 'SVC_AUTH_INVALID_KEY' })
     t.match(blocked[0], {
       body: { statusCode: 429, code: 'SVC_AUTH_BLOCKED', error: 'Too Many Requests' },
-      headers: { 'retry-after': /^(59|60)$/ },
+      headers: { 'retry-after': /^(5\d|60)$/ },
     })
   }
   t.equal((await ask('GET', '/me', { key })).status, 429, 'the right key is blocked too')
