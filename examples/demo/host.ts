@@ -36,7 +36,11 @@ export async function startHost({
   port,
   withConsole,
 }: HostOptions): Promise<Host> {
-  const app = Fastify({ logger: { level: process.env.LOG_LEVEL ?? 'silent' } })
+  const app = Fastify({
+    logger: { level: process.env.LOG_LEVEL ?? 'silent' },
+    // Ctrl-C ends the demo at once: a connection that a client holds open does not delay it.
+    forceCloseConnections: true,
+  })
   const handled: Host['handled'] = []
 
   await app.register(svcCore, {
