@@ -87,9 +87,10 @@ t.test('the page has its own policy, beside @fastify/helmet and in errors', asyn
 })
 
 t.test('the console works below the prefix of a plugin', async (t) => {
+  const connectionString = await freshDatabase(t)
   const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
-  await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 4 } })
+  await app.register(svcCore, { database: { connectionString, max: 4 } })
   await app.register(
     async (child) => {
       await child.register(svcConsole, { path: '/desk', access: () => null })

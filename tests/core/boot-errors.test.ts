@@ -87,9 +87,9 @@ t.test('a Postgres that is too old is an error at boot', async (t) => {
 })
 
 t.test('svcCore registered twice is an error at boot', async (t) => {
-  const app = Fastify()
-  t.teardown(() => app.close())
   const database = { connectionString: await freshDatabase(t), max: 2 }
+  const app = Fastify({ pluginTimeout: 60_000 })
+  t.teardown(() => app.close())
   await app.register(svcCore, { database })
   await t.rejects(async () => app.register(svcCore, { database }), {
     code: 'SVC_CORE_ALREADY_REGISTERED',

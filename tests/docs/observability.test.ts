@@ -23,9 +23,10 @@ const sdk = registerSdk({ traces: false })
 t.test('the table of metrics lists all metrics of a host, with their units', async (t) => {
   const partner = await receiver()
   t.teardown(() => partner.close())
+  const connectionString = await freshDatabase(t)
   const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
-  await app.register(svcCore, { database: { connectionString: await freshDatabase(t), max: 4 } })
+  await app.register(svcCore, { database: { connectionString, max: 4 } })
   await app.register(svcAuth, { excludePaths: ['/hook'] })
   await app.register(svcWebhooks, {
     allowedEvents: ['order.created'],

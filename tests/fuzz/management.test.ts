@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import Fastify from 'fastify'
+import Fastify, { type InjectOptions } from 'fastify'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { svcAuth } from '@svc/auth'
@@ -13,6 +13,7 @@ const WHOLE_REQUEST = { share: 0.6, longestMs: Infinity }
 const SECRET = 'a-secret-that-nobody-guesses'
 
 async function startHost(t: Test) {
+  const connectionString = await freshDatabase(t)
   const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   const routes: { method: string; url: string }[] = []
@@ -21,7 +22,7 @@ async function startHost(t: Test) {
     for (const one of [method].flat()) routes.push({ method: one, url })
   })
   await app.register(svcCore, {
-    database: { connectionString: await freshDatabase(t), max: 4 },
+    database: { connectionString, max: 4 },
     secrets: () => SECRET,
     worker: { enabled: false },
   })
@@ -46,7 +47,12 @@ async function startHost(t: Test) {
     const webhook = await webhooks.register({ url: 'https://example.com', events: ['*'] })
     return { key, ids: [user.id, id, webhook.id] }
   }
-  return { app, routes, freshRows }
+  /** A busy machine may let a request wait too long for Postgres: a 503 is asked once more. */
+  async function asked(request: InjectOptions) {
+    const answer = await app.inject(request)
+    return answer.statusCode === 503 ? await app.inject(request) : answer
+  }
+  return { asked, routes, freshRows }
 }
 
 const word = fc.constantFrom(
@@ -100,7 +106,7 @@ const queryName = fc.constantFrom(
 )
 
 t.test('the management routes answer whatever they are sent, and never with a 500', async (t) => {
-  const { app, routes, freshRows } = await startHost(t)
+  const { asked, routes, freshRows } = await startHost(t)
   let { key, ids } = await freshRows()
   t.ok(routes.length > 30, `${routes.length} routes`)
   const known = fc.nat(2).map((place) => () => ids[place] ?? '')
@@ -127,8 +133,8 @@ t.test('the management routes answer whatever they are sent, and never with a 50
         query.map(([name, value]): [string, string] => [name, value.toWellFormed()]),
       )
       const hasBody = !['GET', 'HEAD', 'DELETE', 'OPTIONS'].includes(route.method)
-      const answer = await app.inject({
-        method: route.method as 'GET',
+      const answer = await asked({
+        method: route.method,
         url: `${path}?${text}`,
         headers: { 'x-api-key': key },
         ...(hasBody && {
@@ -147,7 +153,7 @@ t.test('the management routes answer whatever they are sent, and never with a 50
 })
 
 t.test('inbound sources answer whatever they are sent, and never with a 500', async (t) => {
-  const { app } = await startHost(t)
+  const { asked } = await startHost(t)
   const request = fc.record({
     path: fc.constantFrom('/hooks/github', '/hooks/open'),
     type: fc.oneof(
@@ -169,7 +175,7 @@ t.test('inbound sources answer whatever they are sent, and never with a 500', as
     t,
     request,
     async ({ path, type, signature, bytes }) => {
-      const answer = await app.inject({
+      const answer = await asked({
         method: 'POST',
         url: path,
         headers: { 'content-type': type, 'x-hub-signature-256': signature },

@@ -12,7 +12,8 @@ export interface Statements {
 }
 
 /** The polls for changes, and what is written of uses. They go to the pool where their own connection is slow. */
-const OF_TIMERS = /__svc\.auth\.epoch|pg_current_snapshot|set last_used_at/
+const OF_TIMERS =
+  /__svc\.auth\.epoch|pg_current_snapshot|set last_used_at|insert into svc\."__svc\.auth\.usage_writers"/
 
 export function watchStatements(app: FastifyInstance): Statements {
   const { database } = app.svc

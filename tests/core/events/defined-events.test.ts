@@ -10,9 +10,9 @@ const events = defineEvents({
 })
 
 async function host(t: Test, options: SvcCoreOptions) {
+  const connectionString = await freshDatabase(t)
   const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
-  const connectionString = await freshDatabase(t)
   await app.register(svcCore, { database: { connectionString, max: 2 }, ...options })
   await app.ready()
   const stored = async () =>

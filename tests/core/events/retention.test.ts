@@ -5,6 +5,9 @@ import { deleteRetiredJobs } from '../../../packages/core/src/jobs/pg-boss/jobs-
 import { startHost, type Host } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 
+/** Without workers there are no periodic tasks either, which delete old events as well. */
+const WITHOUT_WORKERS = { core: { worker: { enabled: false } } }
+
 const age = ({ app }: Host, days: number) =>
   app.svc.database.query(
     `update svc."__svc.events" set published_at = published_at - make_interval(days => $1)`,
@@ -17,7 +20,7 @@ const idsOf = async ({ app }: Host) => {
 }
 
 t.test('old events are deleted, and their ids can be published again', async (t) => {
-  const host = await startHost(t)
+  const host = await startHost(t, WITHOUT_WORKERS)
   const { events, database } = host.app.svc
   await events.publish('a', 1, { id: 'old' })
   await age(host, 32)
@@ -35,26 +38,27 @@ t.test('an event is kept while a job or a dead letter needs it', async (t) => {
         throw new Error('always')
       }),
   })
-  const { events, database } = host.app.svc
   const idle = await startHost(t, {
+    ...WITHOUT_WORKERS,
     database: host.database,
-    core: { worker: { enabled: false } },
     setUp: ({ svc }) => svc.events.subscribe('waits', () => {}),
   })
   await idle.app.svc.events.publish('waits', 1, { id: 'waiting' })
-  await events.publish('dies', 1, { id: 'dead' })
-  await events.publish('nobody', 1, { id: 'unwanted' })
+  await idle.app.svc.events.publish('dies', 1, { id: 'dead' })
+  await idle.app.svc.events.publish('nobody', 1, { id: 'unwanted' })
   await until(
     () => host.core.queues.deadLetters(host.core.db, '__svc.sub/dies', {}),
     ({ length }) => length === 1,
   )
-  await age(host, 1000)
-  await sweepEvents(database, 30)
-  t.strictSame(await idsOf(host), ['dead', 'waiting'])
+  await host.app.close()
+  await age(idle, 1000)
+  await sweepEvents(idle.app.svc.database, 30)
+  t.strictSame(await idsOf(idle), ['dead', 'waiting'])
 })
 
 t.test('every process keeps events as long as one of them needs them', async (t) => {
   const host = await startHost(t, {
+    ...WITHOUT_WORKERS,
     async setUp(_app, core) {
       await core.fanOut.declare('test', 'test.queue', ['a'])
       core.retainEventsAtLeast(90)
@@ -71,7 +75,7 @@ t.test('every process keeps events as long as one of them needs them', async (t)
 })
 
 t.test('an event is kept as long as the delivery log shows a delivery of it', async (t) => {
-  const host = await startHost(t)
+  const host = await startHost(t, WITHOUT_WORKERS)
   const { events, database } = host.app.svc
   const ids = ['late', 'other']
   for (const id of ids) await events.publish('a', 1, { id })
@@ -89,7 +93,7 @@ t.test('an event is kept as long as the delivery log shows a delivery of it', as
 
 t.test('jobs made for a retired subscription are deleted', async (t) => {
   const host = await startHost(t, {
-    core: { worker: { enabled: false } },
+    ...WITHOUT_WORKERS,
     setUp: async ({ svc }) => {
       await svc.events.subscribe('kept', () => {})
       await svc.events.subscribe('retired', () => {})
@@ -106,7 +110,7 @@ t.test('jobs made for a retired subscription are deleted', async (t) => {
 
 t.test('a job whose event was deleted is dropped and logged', async (t) => {
   const host = await startHost(t, {
-    core: { worker: { enabled: false } },
+    ...WITHOUT_WORKERS,
     setUp: ({ svc }) => svc.events.subscribe('a', () => {}),
   })
   await host.app.svc.events.publish('a', 1, { id: 'x' })

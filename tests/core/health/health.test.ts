@@ -2,16 +2,17 @@ import t from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { proxyPostgres } from '../../support/postgres-proxy.ts'
 import { until } from '../../support/until.ts'
-import { startHost } from '../support/host.ts'
+import { startHost, type Host } from '../support/host.ts'
+
+/** A busy machine may not count the queues in time: none are shown then. */
+const counted = async ({ app }: Host) =>
+  (await until(app.svc.health, ({ queues }) => queues.length > 0)).queues
 
 t.test('a working host is healthy', async (t) => {
   const { app } = await startHost(t, {
     setUp: ({ svc }) => svc.events.subscribe('order.placed', () => {}),
   })
-  const health = await until(
-    () => app.svc.health(),
-    ({ listener }) => listener.ok,
-  )
+  const health = await until(app.svc.health, ({ ok, queues }) => ok && queues.length > 0)
   t.strictSame(
     {
       ...health,
@@ -42,8 +43,6 @@ t.test('the health of a host counts waiting, active and dead jobs', async (t) =>
   })
   t.teardown(() => hold.resolve())
   const { health, events } = app.svc
-  const [queue] = (await health()).queues
-  t.ok(queue)
   await events.publish('order.placed', { fails: true })
   await until(health, ({ queues }) => queues[0]?.dead === 1)
   await events.publish('order.placed', { fails: false })
@@ -51,15 +50,15 @@ t.test('the health of a host counts waiting, active and dead jobs', async (t) =>
 
   // A host that only publishes sees the queues of the others.
   const publisher = await startHost(t, { database, core: { worker: { enabled: false } } })
-  t.match((await publisher.app.svc.health()).queues, [{ active: 1, dead: 1 }])
+  t.match(await counted(publisher), [{ active: 1, dead: 1 }])
 })
 
 t.test('jobs that are due count for the oldest, jobs that are put off do not', async (t) => {
-  const { app } = await startHost(t, {
+  const host = await startHost(t, {
     core: { worker: { enabled: false } },
     setUp: ({ svc }) => svc.events.subscribe('order.placed', () => {}),
   })
-  const { database, events, health } = app.svc
+  const { database, events } = host.app.svc
   for (const id of ['a', 'b', 'c']) await events.publish('order.placed', {}, { id })
   const put = (id: string, start: string) =>
     database.query(
@@ -68,12 +67,12 @@ t.test('jobs that are due count for the oldest, jobs that are put off do not', a
     )
   await put('a', '1 hour')
   await put('b', '-90 seconds')
-  const { queues } = await health()
+  const queues = await counted(host)
   t.match(queues, [{ waiting: 3, active: 0 }])
   const { oldestSeconds } = queues[0]!
   t.ok(oldestSeconds >= 90 && oldestSeconds < 300, `${oldestSeconds} seconds`)
   await database.query('update svc_jobs.job set blocked = true')
-  t.match((await health()).queues, [{ waiting: 3, oldestSeconds: 0 }], 'those that stand apart')
+  t.match(await counted(host), [{ waiting: 3, oldestSeconds: 0 }], 'those that stand apart')
 })
 
 t.test('health is not ok as soon as Postgres is unreachable, and ok when it is back', async (t) => {
@@ -87,7 +86,7 @@ t.test('health is not ok as soon as Postgres is unreachable, and ok when it is b
   const cut = await until(app.svc.health, ({ listener }) => !listener.ok)
   t.match(cut, { ok: false, database: { ok: false, latencyMs: Number }, queues: [] })
   proxy.mend()
-  const mended = await until(app.svc.health, ({ ok }) => ok)
+  const mended = await until(app.svc.health, ({ ok, queues }) => ok && queues.length > 0)
   t.match(mended.queues, [{ queue: '__svc.sub/order.placed' }])
 })
 

@@ -5,11 +5,14 @@ import t from 'tap'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { until } from '../../support/until.ts'
 
+/** All publishes of a busy machine wait for so few connections. */
+const connectionTimeoutMillis = 60_000
+
 /** Everything that a process does at once: publishes, subscriptions, wakes, sweeps; and how many connections it has at most. */
 async function mostConnections(database: string, option: string | pg.PoolConfig | pg.Pool) {
   const watcher = new pg.Client(database)
   await watcher.connect()
-  const app = Fastify()
+  const app = Fastify({ pluginTimeout: 60_000 })
   await app.register(svcCore, { database: option })
   let handled = 0
   for (const name of ['a', 'b', 'c']) {
@@ -51,7 +54,8 @@ async function end(pool: pg.Pool): Promise<void> {
 for (const max of [1, 2, 5]) {
   t.test(`a pool that core makes with max ${max}: at most ${max + 2} connections`, async (t) => {
     const database = await freshDatabase(t)
-    const most = await mostConnections(database, { connectionString: database, max })
+    const options = { connectionString: database, max, connectionTimeoutMillis }
+    const most = await mostConnections(database, options)
     t.ok(most <= max + 2, `${most} connections`)
     t.ok(most >= Math.min(max + 2, 4), 'and they were used')
   })
@@ -60,7 +64,7 @@ for (const max of [1, 2, 5]) {
     `a pool that was given with max ${max}: at most ${max + 2}, and it is not ended`,
     async (t) => {
       const database = await freshDatabase(t)
-      const pool = new pg.Pool({ connectionString: database, max })
+      const pool = new pg.Pool({ connectionString: database, max, connectionTimeoutMillis })
       const most = await mostConnections(database, pool)
       t.ok(most <= max + 2, `${most} connections`)
       t.strictSame((await pool.query('select 1 as one')).rows, [{ one: 1 }])
@@ -80,6 +84,7 @@ t.test('further pools connect with the password of a given pool that hides it', 
     port: Number(port),
     database: pathname.slice(1),
     max: 2,
+    connectionTimeoutMillis,
   })
   t.ok((await mostConnections(database, pool)) <= 4)
   await end(pool)

@@ -60,7 +60,8 @@ t.test('a statement of a shared pool that timed out is cancelled in the server',
     const { rows } = await other.query('select from pg_stat_activity where pid = $1', cancelled)
     return rows.length === 0
   })
-  t.same((await db.query('select 1 as n')).rows, [{ n: 1 }])
+  // With the usual time: it takes a new connection, and this machine may be busy.
+  t.same((await withQueryTimeout(pool).query('select 1 as n')).rows, [{ n: 1 }])
 })
 
 t.test('an action rejects with the error of its route while Postgres is unavailable', async (t) => {

@@ -27,9 +27,10 @@ t.test('drain waits for handlers, and for the events that they publish', async (
 })
 
 t.test('drain boots the host that it is given', async (t) => {
+  const database = await freshDatabase(t)
   const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
-  void app.register(svcCore, { database: await freshDatabase(t) })
+  void app.register(svcCore, { database })
   await drain(app)
   t.ok(app.svc.events)
 })
