@@ -205,10 +205,9 @@ export class Meter extends SlidingLog {
   remaining(now: number): number {
     const { held } = this.#portions
     if (held === 0 && now < this.#deniedUntil) return 0
-    const limit = this.#limit
     const isStale = now >= this.#staleAt
-    if (this.isQuota) return isStale ? limit : Math.max(0, limit - this.#used + held)
-    return Math.max(0, limit - this.count - (isStale ? 0 : this.#others))
+    if (this.isQuota) return isStale ? this.#limit : Math.max(0, this.#limit - this.#used + held)
+    return Math.max(0, this.#limit - this.count - (isStale ? 0 : this.#others))
   }
 
   /** Milliseconds until a request has a chance again; `null`: never. */
