@@ -59,8 +59,9 @@ export interface Core {
   /**
    * Runs `task` after the commit of a transaction of `transaction` or `within`. Where the caller
    * began the transaction itself this process does not see its commit, and `task` does not run.
+   * Returns whether it will.
    */
-  afterCommit(db: Db, task: () => void): void
+  afterCommit(db: Db, task: () => void): boolean
   notifications: Notifications
   queues: Queues
   fanOut: FanOut

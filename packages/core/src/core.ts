@@ -170,8 +170,8 @@ export class RunningCore implements Core {
     return db ? run(db) : this.#liveness.transaction((work) => this.transaction(work, limit), run)
   }
 
-  afterCommit(db: Db, task: () => void): void {
-    this.bus.afterCommit(db, task)
+  afterCommit(db: Db, task: () => void): boolean {
+    return this.bus.afterCommit(db, task)
   }
 
   fanOut: FanOut = {

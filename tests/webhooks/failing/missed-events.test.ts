@@ -1,5 +1,9 @@
+import pg from 'pg'
 import t from 'tap'
+import { useCore, uuidv7 } from '@svc/core/internal'
 import { until } from '../../support/until.ts'
+import { QUEUE } from '../../../packages/webhooks/src/outbound/constants.ts'
+import { startHost } from '../support/host.ts'
 import { scene } from './support/scene.ts'
 
 t.test('an event of a transaction that was open at the disabling is recovered', async (t) => {
@@ -18,4 +22,44 @@ t.test('an event of a transaction that was open at the disabling is recovered', 
   await until(() => receiver.received.some(({ raw }) => raw.includes('"open"')))
   const { body } = await ask('GET', `/${id}/recoveries`)
   t.match(body, [{ what: 'missing' }])
+})
+
+t.test('a resume in a transaction of the host makes all waiting deliveries due', async (t) => {
+  const { app, database, register } = await startHost(t)
+  const core = await useCore(app)
+  const { id } = await register('http://127.0.0.1:9/')
+  await core.db.query(
+    `update svc."__svc.webhooks.registrations"
+        set active = false, disabled_at = now(), disabled_reason = 'failing' where id = $1`,
+    [id],
+  )
+  // More than one statement makes due.
+  const jobs = Array.from({ length: 2500 }, () => {
+    const deliveryId = uuidv7()
+    const data = { event: 'order.created', eventId: null, payload: '{}', target: id, deliveryId }
+    return { id: deliveryId, data, group: id, parked: true }
+  })
+  await core.queues.insert(core.db, QUEUE, jobs)
+  const inAnHour = `start_after > now() + interval '30 minutes'`
+  await core.db.query(
+    `update svc_jobs.job set state = 'retry', retry_count = 1, started_on = now(),
+            start_after = now() + interval '1 hour' where name = $1`,
+    [QUEUE],
+  )
+  const client = new pg.Client({ connectionString: database })
+  await client.connect()
+  t.teardown(() => client.end())
+  await client.query('begin')
+  await app.svc.webhooks.update({ id, active: true }, { db: client })
+  await client.query('commit')
+  await until(async () => {
+    const { rows } = await core.db.query(
+      `select count(*)::int as count from svc_jobs.job
+        where name = $1 and state = 'retry' and retry_count = 1 and ${inAnHour}`,
+      [QUEUE],
+    )
+    return rows[0].count === 0
+  })
+  const recoveries = await app.svc.webhooks.listRecoveries(id)
+  t.same(recoveries.map(({ what }) => what).toSorted(), ['failed', 'missing'])
 })

@@ -198,9 +198,9 @@ export class EventBus {
     return this.#transactions.runOfHost(run, options)
   }
 
-  /** Runs `task` after the commit. The commit of a transaction of the caller's own is not seen. */
-  afterCommit(db: Db, task: () => void): void {
-    this.#transactions.of(db)?.tasks.push(task)
+  /** Runs `task` after the commit. The commit of a transaction of the caller's own is not seen: `false`. */
+  afterCommit(db: Db, task: () => void): boolean {
+    return this.#transactions.of(db)?.tasks.push(task) !== undefined
   }
 
   subscribe(name: string, handler: EventHandler, options?: SubscribeOptions): Promise<void> {

@@ -50,7 +50,10 @@ export async function resumeFailing(
   })
   const { hasMore, attemptedBefore } = await core.queues.makeDue(db, QUEUE, id)
   await resume(core, db, after)
-  if (hasMore) core.afterCommit(db, () => void makeRestDue(core, id, attemptedBefore))
+  if (!hasMore || core.afterCommit(db, () => void makeRestDue(core, id, attemptedBefore))) return
+  // In a transaction of the host's own: a recovery begins with its commit.
+  const rest = { queue: QUEUE, group: id, what: 'failed' as const, since: before.createdAt }
+  await core.queues.recover(db, { ...rest, until: null, perSecond: null })
 }
 
 /** How long before its publish the transaction of an event may have begun. */
