@@ -27,6 +27,17 @@ export function createTenantPart({ db, changeKeys }: OperationContext): TenantPa
       return { hashes: await deleteKeys(tx, ids), result: { keys: ids.length, limits } }
     })
 
+  async function eraseKeys(tenant: string): Promise<{ keys: number; limits: number }> {
+    const all = { keys: 0, limits: 0 }
+    for (let portion = KEYS_PORTION; portion === KEYS_PORTION;) {
+      const { keys, limits } = await erasePortion(tenant)
+      portion = keys
+      all.keys += keys
+      all.limits += limits
+    }
+    return all
+  }
+
   return {
     async close(tenant) {
       let revoked = 0
@@ -41,18 +52,20 @@ export function createTenantPart({ db, changeKeys }: OperationContext): TenantPa
     },
 
     async erase(tenant) {
-      let keys = 0
-      let limits = 0
-      for (let portion = KEYS_PORTION; portion === KEYS_PORTION;) {
-        const erased = await erasePortion(tenant)
-        portion = erased.keys
-        keys += erased.keys
-        limits += erased.limits
-      }
+      const { keys, limits } = await eraseKeys(tenant)
       // Deleted after the keys: a process writes no more usage for a deleted key.
       const rollUps = await deleteUsageOfTenant(db, tenant)
-      limits += await deleteAllowances(db, [`tenant:${tenant}`])
-      return { keys, limits, rollUps, users: await deleteUsersOfTenant(db, tenant) }
+      const ofTenant = await deleteAllowances(db, [`tenant:${tenant}`])
+      const users = await deleteUsersOfTenant(db, tenant)
+      // Those that were being created: that holds the row of their user. Now no more can be.
+      const late = await eraseKeys(tenant)
+      const lateRollUps = late.keys > 0 ? await deleteUsageOfTenant(db, tenant) : 0
+      return {
+        keys: keys + late.keys,
+        limits: limits + ofTenant + late.limits,
+        rollUps: rollUps + lateRollUps,
+        users,
+      }
     },
   }
 }
