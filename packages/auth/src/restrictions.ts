@@ -8,12 +8,6 @@ import { ungrantable, type ScopeNames } from './scopes.ts'
 /** The fields that decide what a key may do. */
 export type Powers = Pick<KeyFields, 'scopes' | 'expiresAt' | 'allowedIps' | 'limits' | 'quota'>
 
-/** The key of the caller, which grants rights to another key. */
-export interface Grantor extends Powers {
-  id: string | null
-  tenant: string | null
-}
-
 /** Restrictions of `grantor` that `given` does not have, by the names of their fields. */
 function liftedRestrictions(grantor: Powers, given: Powers): string[] {
   return [
@@ -49,23 +43,14 @@ export function isWider(
 }
 
 /**
- * A key of the operator with `admin` may give other keys a later expiry than its own. No key may do
- * that for itself.
+ * Whether the key of the caller has all that it gives to a key.
  *
- * @param given `id`: `null` for a key that is made
  * @throws ScopeNotGrantable, NotGrantable
  */
-export function assertMayGrant(
-  names: ScopeNames,
-  grantor: Grantor,
-  given: Powers & { id: string | null },
-): void {
+export function assertMayGrant(names: ScopeNames, grantor: Powers, given: Powers): void {
   const held = names.resolve(grantor.scopes)
   const withheld = ungrantable(held, names.resolve(given.scopes))
   if (withheld.length > 0) throw new ScopeNotGrantable(withheld.join(', '))
-  const isOperatorsAdmin = grantor.tenant === null && held.includes('admin')
-  const fields = liftedRestrictions(grantor, given).filter(
-    (field) => field !== 'expiresAt' || !isOperatorsAdmin || grantor.id === given.id,
-  )
+  const fields = liftedRestrictions(grantor, given)
   if (fields.length > 0) throw new NotGrantable(fields.join(', '))
 }

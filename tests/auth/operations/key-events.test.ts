@@ -195,6 +195,10 @@ t.test('no key lives longer than maxKeyLifetimeDays', async (t) => {
   const { id } = await makeKey({ expiresAt: inDays(5) })
   t.match(await ask('PATCH', `/_auth/keys/${id}`, { body: { expiresAt: inDays(91) } }), tooLong)
   t.equal(lifeOf((await ask('PATCH', `/_auth/keys/${id}`, { body: { expiresAt: null } })).body), 90)
+  const briefly = inDays(5)
+  const brief = await makeKey({ scopes: ['admin'], expiresAt: briefly })
+  const { body: made } = await ask('POST', path, { key: brief.key })
+  t.equal(Date.parse(made.expiresAt), Date.parse(briefly), 'no longer than the key that made it')
   // A key from before the option, which is older than that.
   await app.svc.database.query(
     `update svc."__svc.auth.api_keys" set created_at = now() - interval '91 days' where id = $1`,

@@ -141,11 +141,15 @@ export function createApiKeyOperations(context: OperationContext) {
       const reach = reachOfCall(call)
       if (reach !== null && tenant !== undefined && tenant !== reach) throw new ForeignTenant()
       const { maxKeyLifetimeDays: days } = settings
-      const fields = withinLifetime(checkedFields(names, given), Date.now(), days)
+      const asked = withinLifetime(checkedFields(names, given), Date.now(), days)
       if (!isUuid(userId)) throw new UserNotFound()
       const { row, key } = await changeKeys(call, async (tx) => {
         const grantor = await grantorOf(tx, call)
-        if (grantor) assertMayGrant(names, grantor, { ...fields, id: null })
+        // Without an expiry it gets the longest lifetime, or what its caller has left of its own.
+        const isFilledIn = days !== undefined && !given.expiresAt
+        const longest = isFilledIn && grantor ? grantor.expiresAt : null
+        const fields = { ...asked, expiresAt: earlier(asked.expiresAt, longest) }
+        if (grantor) assertMayGrant(names, grantor, fields)
         const user = await lockUser(tx, userId, reach)
         if (!user) throw new UserNotFound()
         if (tenant !== undefined && tenant !== user.tenant) throw new ForeignTenant()
@@ -198,7 +202,7 @@ export function createApiKeyOperations(context: OperationContext) {
         if (isProlonged && isExpired) await assertRoomFor(tx, before)
         const grantor = await grantorOf(tx, call)
         if (grantor && isWider(names, before, wanted)) {
-          assertMayGrant(names, grantor, { ...wanted, id: before.id })
+          assertMayGrant(names, grantor, wanted)
         }
         const after = await updateApiKey(tx, before.id, Object.keys(changes), wanted)
         if (isProlonged) await deleteExpiryNotices(tx, before.id)

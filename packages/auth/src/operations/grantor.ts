@@ -1,13 +1,11 @@
 import type { Db } from '@svc/core/internal'
 import { InvalidKey } from '../errors.ts'
-import type { Grantor } from '../restrictions.ts'
+import type { Powers } from '../restrictions.ts'
 import { findApiKey } from '../tables/api-keys.ts'
 import type { OperationCall } from './context.ts'
 
 /** A caller without a row. */
 const NO_ROW = {
-  id: null,
-  tenant: null,
   expiresAt: null,
   allowedIps: null,
   limits: null,
@@ -15,7 +13,7 @@ const NO_ROW = {
 }
 
 /** The key of the caller, read again: it may grant only what it has at this moment. */
-export async function grantorOf(tx: Db, { caller }: OperationCall): Promise<Grantor | undefined> {
+export async function grantorOf(tx: Db, { caller }: OperationCall): Promise<Powers | undefined> {
   if (caller === undefined) return undefined
   if (caller === null) return { ...NO_ROW, scopes: [] }
   if (caller.keyId === null) return { ...NO_ROW, scopes: [...caller.scopes] }
