@@ -68,7 +68,7 @@ t.test('claimed jobs are grouped by queue, and have their event', async (t) => {
   t.match(delivery, {
     data: { event: 'order.created', eventId: 'b', target: 'webhook', deliveryId: 'job 1' },
     attempt: 1,
-    isLastAttempt: false,
+    attemptsLeft: 2,
     group: 'webhook',
     startedOn: '1970-01-01 00:00:01+00',
     recipient: { version: 'v1', askedAt: 5 },
@@ -84,7 +84,7 @@ t.test('a first attempt is the last where a queue allows one attempt', async (t)
     ...retry,
     maxAttempts: 1,
   })
-  t.equal(published.claimed.get('mail')?.[0]?.isLastAttempt, true)
+  t.equal(published.claimed.get('mail')?.[0]?.attemptsLeft, 0)
 })
 
 t.test('waiting jobs are notified by queue, and restricted groups once each', async (t) => {

@@ -95,7 +95,7 @@ function jobOf(
       deliveryId: id,
     },
     attempt: 1,
-    isLastAttempt: maxAttempts === 1,
+    attemptsLeft: maxAttempts - 1,
     group,
     createdAt: at,
     lost: false,

@@ -50,7 +50,8 @@ export function createSubscriptionWorker(
       } catch (error) {
         // The process closes, and the job goes back: this is no failure of the handler.
         if (signal.aborted) return { kind: 'postponed', delayMs: 0 }
-        const { attempt, isLastAttempt } = job
+        const { attempt, attemptsLeft } = job
+        const isLastAttempt = attemptsLeft === 0
         log.error({ ...about, err: error, attempt, isLastAttempt }, 'subscription handler failed')
         const output = { message: (error as Error)?.message ?? String(error) }
         return { kind: 'failed', output, detail: { ...run(), error } }

@@ -6,7 +6,8 @@ export interface Job<Data = unknown> {
   data: Data
   /** 1, 2, … of this row; a redriven job starts anew. */
   attempt: number
-  isLastAttempt: boolean
+  /** How many attempts may follow this one, by its row. */
+  attemptsLeft: number
   /** Jobs of one group share its in-flight cap. */
   group: string | null
   createdAt: Date
@@ -120,7 +121,7 @@ export function asJob<Data>(row: JobRow<Data>): Job<Data> {
     id: row.id,
     data: row.data,
     attempt: row.retryCount + 1,
-    isLastAttempt: row.retryCount >= row.retryLimit,
+    attemptsLeft: Math.max(0, row.retryLimit - row.retryCount),
     group: row.groupId,
     createdAt: new Date(row.createdOn),
     lost: row.retryCount > 0 && isLost(row.output),

@@ -90,14 +90,14 @@ export type Outcome<Detail = unknown> =
   | { kind: 'cancelled'; detail?: Detail }
 
 export interface AttemptSchedule {
-  /** Whether this was the last attempt of the job. */
-  isLast: boolean
+  /** How many attempts follow this one. */
+  attemptsLeft: number
   /** When the next attempt follows; `null` for pg-boss's back-off. */
   retryInMs: number | null
 }
 
 export const isLastOf = (job: Job, { schedule }: Extract<Outcome, { kind: 'failed' }>): boolean =>
-  schedule?.isLast ?? job.isLastAttempt
+  (schedule?.attemptsLeft ?? job.attemptsLeft) === 0
 
 export interface JobOutcome<Data = unknown, Detail = unknown> {
   job: Job<Data>

@@ -124,7 +124,7 @@ t.test('redriven dead letters have all their attempts again, and go on counting'
 
   t.match(worker.jobs.at(-1), {
     attempt: 1,
-    isLastAttempt: false,
+    attemptsLeft: 2,
     group: GROUP,
     data: { ...letter?.data, attemptsBefore: 1 },
   })

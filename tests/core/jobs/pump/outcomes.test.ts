@@ -118,7 +118,7 @@ t.test('the last attempt is marked, and the dead letter has its output', async (
   await worker.insert(['a'])
   await until(() => worker.settled.length === 3)
   t.strictSame(
-    worker.jobs.map(({ attempt, isLastAttempt }) => [attempt, isLastAttempt]),
+    worker.jobs.map(({ attempt, attemptsLeft }) => [attempt, attemptsLeft === 0]),
     [
       [1, false],
       [2, false],

@@ -8,9 +8,10 @@ import {
 } from '../../../../packages/core/src/jobs/pump/settlement.ts'
 import type { Outcome } from '../../../../packages/core/src/jobs/worker.ts'
 
-const job = (id: string, isLastAttempt = false) => ({ id, isLastAttempt }) as Job
-const last = { isLast: true, retryInMs: null }
-const notLast = { isLast: false, retryInMs: 60_000 }
+const job = (id: string, isLastAttempt = false) =>
+  ({ id, attemptsLeft: isLastAttempt ? 0 : 2 }) as Job
+const last = { attemptsLeft: 0, retryInMs: null }
+const notLast = { attemptsLeft: 5, retryInMs: 60_000 }
 
 const CASES: [about: string, outcome: Outcome, isLastAttempt: boolean, list: keyof Settlement][] = [
   ['a completed job is deleted', { kind: 'completed' }, false, 'finished'],
@@ -51,15 +52,19 @@ t.test('attempts left are corrected where row and outcome disagree', async (t) =
     { job: job('dies in time', true), outcome: { kind: 'failed' } },
     { job: job('goes on'), outcome: { kind: 'failed' } },
     { job: job('goes on after its row', true), outcome: { kind: 'failed', schedule: notLast } },
+    { job: job('has more than its row'), outcome: { kind: 'failed', schedule: notLast } },
+    {
+      job: job('has as many as its row'),
+      outcome: { kind: 'failed', schedule: { ...notLast, attemptsLeft: 2 } },
+    },
   ])
-  const { none, one } = attemptsToCorrect(settlement)
   t.strictSame(
-    none.map(({ id }) => id),
-    ['dies early'],
-  )
-  t.strictSame(
-    one.map(({ id }) => id),
-    ['goes on after its row'],
+    attemptsToCorrect(settlement).map(({ job: { id }, left }) => [id, left]),
+    [
+      ['dies early', 0],
+      ['goes on after its row', 5],
+      ['has more than its row', 5],
+    ],
   )
 })
 

@@ -1,12 +1,15 @@
 // The rows of attempts whose process died, beside rows that the retention has deleted.
 import t from 'tap'
 import { uuidv7, useCore } from '@svc/core/internal'
+import { receiver as openReceiver } from '@svc/core/testing'
 import {
   crashedAttemptsBefore,
   recordCrashedAttempts,
 } from '../../../../packages/webhooks/src/outbound/delivery/crashed-attempts.ts'
 import type { DeliveryJob } from '../../../../packages/webhooks/src/outbound/delivery/delivery-job.ts'
 import { QUEUE } from '../../../../packages/webhooks/src/outbound/constants.ts'
+import { bringLostJobsBack } from '../../../core/support/lost-jobs.ts'
+import { until } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
 
 const url = 'http://127.0.0.1:9/'
@@ -62,4 +65,35 @@ t.test('a dead letter that is older than the log gets no row again', async (t) =
     `select count(*)::int as count from svc."__svc.events" where name = 'svc.delivery.dead'`,
   )
   t.equal(rows[0].count, 1)
+})
+
+t.test('a crash uses up an attempt of those that the webhook has, not the publisher', async (t) => {
+  const { app, ask } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
+  const receiver = await openReceiver({ answer: 500 })
+  t.teardown(() => receiver.close())
+  const { db } = await useCore(app)
+  const stateOf = async (webhookId: string) => {
+    const { rows } = await db.query(
+      `select state from svc_jobs.job where name in ($1, $1 || '.dlq') and singleton_key = $2 and state <> 'failed'`,
+      [QUEUE, webhookId],
+    )
+    return rows.map(({ state }) => state)
+  }
+  for (const [maxAttempts, after] of [
+    [3, 'retry'],
+    [2, 'created'],
+  ] as const) {
+    const retry = { maxAttempts, delaysSeconds: [3600] }
+    const { id } = await app.svc.webhooks.register({ url: receiver.url, events: ['*'], retry })
+    await app.svc.webhooks.test({ id })
+    await until(async () => (await ask('GET', `/${id}/deliveries`)).body.length === 1)
+    // The process of the second attempt has died.
+    await db.query(
+      `update svc_jobs.job set state = 'active', retry_count = 1, heartbeat_on = '-infinity'
+        where name = $1 and singleton_key = $2`,
+      [QUEUE, id],
+    )
+    await bringLostJobsBack(app)
+    t.same(await stateOf(id), [after], `${maxAttempts} attempts`)
+  }
 })

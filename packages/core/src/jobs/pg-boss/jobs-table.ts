@@ -23,8 +23,8 @@
  * |                 | names the lease: settlements and heartbeats compare it                             |
  * | `retry_count`   | the number of attempts before the present or last one. A claim adds 1 if the job   |
  * |                 | has a `started_on`                                                                 |
- * | `retry_limit`   | attempts after the first, by the settings of the publishing process. Settlements   |
- * |                 | change it where the worker has a schedule of its own                               |
+ * | `retry_limit`   | attempts after the first, by the settings of the publishing process. A settlement   |
+ * |                 | changes it where the worker has a schedule of its own                              |
  * | `heartbeat_on`  | when the lease was renewed; `-infinity`: its process died (recover-lost-jobs.ts)   |
  * | `output`        | what the last attempt left, or that its process died (`isLost`)                    |
  * | `keep_until`    | is moved with `start_after` when a job is postponed: pg-boss deletes what is older |
@@ -95,16 +95,20 @@ export async function delayRetries(
 export async function setAttemptsLeft(
   db: Db,
   queue: string,
-  jobs: Job[],
-  left: 0 | 1,
+  jobs: { job: Job; left: number }[],
 ): Promise<void> {
   if (jobs.length === 0) return
   await db.query(
-    `update svc_jobs.job as job set retry_limit = job.retry_count + $4
-       from unnest($2::uuid[], $3::int[]) as attempt (id, retry_count)
+    `update svc_jobs.job as job set retry_limit = job.retry_count + attempt.attempts_left
+       from unnest($2::uuid[], $3::int[], $4::int[]) as attempt (id, retry_count, attempts_left)
       where job.name = $1 and job.id = any($2::uuid[]) and job.id = attempt.id
         and job.state = 'active' and job.retry_count = attempt.retry_count`,
-    [queue, jobs.map(({ id }) => id), jobs.map(({ retryCount }) => retryCount), left],
+    [
+      queue,
+      jobs.map(({ job }) => job.id),
+      jobs.map(({ job }) => job.retryCount),
+      jobs.map(({ left }) => left),
+    ],
   )
 }
 

@@ -33,7 +33,7 @@ const GIVEN_UP: AttemptEnd = { outcome: null, error: null, durationMs: null }
 function failureOf(job: Job, thrown: unknown): AttemptEnd {
   const { message } = thrown as Error
   return {
-    outcome: job.isLastAttempt ? 'dead' : 'failed',
+    outcome: job.attemptsLeft === 0 ? 'dead' : 'failed',
     error: { type: errorTypeOf(thrown), message, thrown },
     durationMs: null,
   }

@@ -62,9 +62,7 @@ async function settleFailed(
   queue: string,
   { retried, dying }: Pick<Settlement, 'retried' | 'dying'>,
 ): Promise<Settled[]> {
-  const { none, one } = attemptsToCorrect({ retried, dying })
-  await setAttemptsLeft(db, queue, none, 0)
-  await setAttemptsLeft(db, queue, one, 1)
+  await setAttemptsLeft(db, queue, attemptsToCorrect({ retried, dying }))
   const ours = new Set(await failJobs(boss, db, queue, jobsOf(retried), {}))
   for (const { output, jobs } of byOutput(dying)) {
     for (const id of await failJobs(boss, db, queue, jobs, output)) ours.add(id)

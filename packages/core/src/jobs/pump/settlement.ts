@@ -46,13 +46,17 @@ export function settlementOf(batch: readonly JobOutcome[]): Settlement {
 }
 
 /**
- * Jobs whose row and outcome differ on whether an attempt is left. pg-boss decides by the row, so
- * it has to be changed before the job fails.
+ * Jobs whose row and outcome differ on how many attempts are left. pg-boss decides by the row, now and
+ * where the process of a later attempt dies, so it has to be changed before the job fails.
  */
-export const attemptsToCorrect = ({ retried, dying }: Pick<Settlement, 'retried' | 'dying'>) => ({
-  none: dying.filter(({ job }) => !job.isLastAttempt).map(({ job }) => job),
-  one: retried.filter(({ job }) => job.isLastAttempt).map(({ job }) => job),
-})
+export const attemptsToCorrect = ({ retried, dying }: Pick<Settlement, 'retried' | 'dying'>) =>
+  [
+    ...dying.map(({ job }) => ({ job, left: 0 })),
+    ...retried.map(({ job, outcome }) => ({
+      job,
+      left: outcome.schedule?.attemptsLeft ?? job.attemptsLeft,
+    })),
+  ].filter(({ job, left }) => left !== job.attemptsLeft)
 
 /** A call of pg-boss takes one output for all its jobs, and each dead letter keeps its own. */
 export function byOutput(dying: Settlement['dying']): { output: object; jobs: Job[] }[] {

@@ -31,9 +31,9 @@ export function retryDelayMs(
   return Math.round(delay * 1000 * (1 - JITTER + 2 * JITTER * random()))
 }
 
-/** Whether a failed attempt was the last one, and if not, when the next one follows. */
+/** How many attempts follow a failed one, and when the next one does. */
 export interface RetryDecision {
-  isLast: boolean
+  attemptsLeft: number
   /** `null` where the settings of the process decide. */
   retryInMs: number | null
 }
@@ -41,12 +41,12 @@ export interface RetryDecision {
 /** Decides what follows a failed attempt. A redriven delivery gets all its attempts again. */
 export function scheduleAfter(
   retry: RetrySchedule,
-  { attempt, isLastAttempt }: { attempt: number; isLastAttempt: boolean },
+  { attempt, attemptsLeft }: { attempt: number; attemptsLeft: number },
   random: () => number,
 ): RetryDecision {
   const maxAttempts = maxAttemptsOf(retry)
   return {
-    isLast: maxAttempts === null ? isLastAttempt : attempt >= maxAttempts,
+    attemptsLeft: maxAttempts === null ? attemptsLeft : Math.max(0, maxAttempts - attempt),
     retryInMs: retryDelayMs(retry, attempt, random),
   }
 }
