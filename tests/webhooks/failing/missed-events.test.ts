@@ -63,3 +63,33 @@ t.test('a resume in a transaction of the host makes all waiting deliveries due',
   const recoveries = await app.svc.webhooks.listRecoveries(id)
   t.same(recoveries.map(({ what }) => what).toSorted(), ['failed', 'missing'])
 })
+
+t.test('a resume that is rolled back has told nobody, and changed nothing', async (t) => {
+  const { app, register } = await startHost(t)
+  await app.svc.events.subscribe('svc.webhook.recovered', () => {})
+  const { id } = await register('http://127.0.0.1:9/')
+  const { database, webhooks } = app.svc
+  await database.query(
+    `update svc."__svc.webhooks.registrations"
+        set active = false, disabled_at = now(), disabled_reason = 'failing' where id = $1`,
+    [id],
+  )
+  const published = async () => {
+    const { rows } = await database.query(
+      `select from svc."__svc.events" where name = 'svc.webhook.recovered'`,
+    )
+    return rows.length
+  }
+  const undone = new Error('undone')
+  const resumed = app.svc.transaction(async (db) => {
+    await webhooks.update({ id, active: true }, { db })
+    throw undone
+  })
+  await t.rejects(resumed, undone)
+  t.equal(await published(), 0)
+  t.match(await webhooks.get(id), { active: false, disabledReason: 'failing' })
+  t.same(await webhooks.listRecoveries(id), [])
+
+  await webhooks.update({ id, active: true })
+  t.equal(await published(), 1)
+})
