@@ -105,7 +105,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     fetch,
     webhooks: createWebhookOperations(core, { ...settings, isBlocked }),
     deliveries: createDeliveryOperations(core, post, { ...settings, isBlocked, events }),
-    lists: createDeliveryLists(core, settings.deliveryLogRetentionDays),
+    lists: createDeliveryLists(core, settings.deliveryLogRetentionDays, settings.deliveryTimeoutMs),
     recoveries: createRecoveryOperations(core, settings.deliveryLogRetentionDays),
     stats: createReadStats(core),
     events,

@@ -104,3 +104,19 @@ t.test('a filter of the log finds the rows that it names', async (t) => {
   t.equal(await count({ until: since, limit: 2 }), 2)
   t.equal(await count({ until: new Date(Date.now() - 40_100 * 5000).toISOString() }), 0)
 })
+
+t.test('an attempt of an hour is found by the time at which it began', async (t) => {
+  const db = await longLog(t)
+  const [newest] = await listLogRows(db, 30, { limit: 1 })
+  const written = Date.now()
+  const attemptedAt = new Date(written - 55 * 60_000).toISOString()
+  await db.query(
+    `update svc."__svc.webhooks.delivery_log" set attempted_at = $2, event_id = 'long' where id = $1`,
+    [newest?.id, attemptedAt],
+  )
+  const until = new Date(written - 54 * 60_000).toISOString()
+  const found = async (longestAttemptMs: number) =>
+    (await listLogRows(db, 30, { until, eventId: 'long', longestAttemptMs })).length
+  t.equal(await found(3_600_000), 1)
+  t.equal(await found(10_000), 0, 'others read no more of the log than they have to')
+})

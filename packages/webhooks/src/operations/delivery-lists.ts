@@ -43,7 +43,11 @@ export interface DeliveryLists {
 
 const NOTHING: AttemptsPage = { rows: [], hasMore: false }
 
-export function createDeliveryLists(core: Core, days: number): DeliveryLists {
+export function createDeliveryLists(
+  core: Core,
+  days: number,
+  longestAttemptMs: number,
+): DeliveryLists {
   async function pageOf(
     limit: number | undefined,
     pageBytes: number | undefined,
@@ -63,7 +67,12 @@ export function createDeliveryLists(core: Core, days: number): DeliveryLists {
     const narrowed = narrowedReach(reach, tenant)
     if (narrowed === undefined) return NOTHING
     return pageOf(filter.limit, pageBytes, (limit) =>
-      listLogRows(core.requestDb, days, { ...filter, ...limit, reach: narrowed }),
+      listLogRows(core.requestDb, days, {
+        ...filter,
+        ...limit,
+        reach: narrowed,
+        longestAttemptMs,
+      }),
     )
   }
 

@@ -11,6 +11,8 @@ export interface LogSelection extends DeliveryFilter {
   except?: string
   /** Whose webhooks are listed. @default all */
   reach?: Reach
+  /** How long an attempt may take, in milliseconds. @default LEAST_BEFORE_WRITTEN_MS */
+  longestAttemptMs?: number
 }
 
 const COLUMNS = `id, webhook_id as "webhookId", event, event_id as "eventId", payload,
@@ -35,9 +37,10 @@ export async function listLogRows(
     since,
     until,
     except,
+    longestAttemptMs = 0,
   }: LogSelection,
 ): Promise<LogRow[]> {
-  const { first, end } = idsOf(days, { since, until, after })
+  const { first, end } = idsOf(days, { since, until, after }, longestAttemptMs)
   // The values are part of the plan, since the statement is not prepared: conditions that are not
   // set drop out of it, and the others get an index.
   const { rows } = await db.query(
@@ -78,17 +81,22 @@ export async function listLogRows(
 const DAY_MS = 24 * 3600 * 1000
 /** How much the clocks of processes and of Postgres may differ. */
 const CLOCK_MARGIN_MS = 60_000
-/** A row is written at the end of its attempt, and its process has its lease for less than this. */
-const LONGEST_ATTEMPT_MS = 10 * 60_000
+/**
+ * A row is written at the end of its attempt. A host with another `deliveryTimeoutMs` may make longer
+ * attempts than this one.
+ */
+const LEAST_BEFORE_WRITTEN_MS = 10 * 60_000
 
 /** The range of the ids of the rows: an id begins with the time at which the row was written. */
 function idsOf(
   days: number,
   { since, until, after }: Record<'since' | 'until' | 'after', string | undefined>,
+  longestAttemptMs: number,
 ): { first: string; end: string | null } {
   const kept = Date.now() - days * DAY_MS
   const from = since === undefined ? kept : Math.max(kept, Date.parse(since) - CLOCK_MARGIN_MS)
-  const last = until === undefined ? null : firstIdOf(Date.parse(until) + LONGEST_ATTEMPT_MS)
+  const writtenWithinMs = Math.max(LEAST_BEFORE_WRITTEN_MS, longestAttemptMs + CLOCK_MARGIN_MS)
+  const last = until === undefined ? null : firstIdOf(Date.parse(until) + writtenWithinMs)
   const ends = [last, after?.toLowerCase() ?? null].filter((id) => id !== null).toSorted()
   return { first: firstIdOf(from), end: ends[0] ?? null }
 }
