@@ -17,9 +17,13 @@ const BY_CODE: Record<string, Failure> = {
   EPROTO: 'tls',
 }
 
-/** Codes of OpenSSL and Node for a certificate or a handshake that failed. */
+/**
+ * Codes of OpenSSL and Node for a certificate or a handshake that failed. `UNSPECIFIED` is Node's for
+ * all defects of a certificate without a code: a name that its authority may not issue for, an unknown
+ * critical extension, a key that is too short.
+ */
 const TLS_CODE =
-  /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_)/
+  /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_|PATH_LENGTH_|ERROR_IN_C|UNSPECIFIED$)/
 
 /** The class of an exchange's error. */
 export function classifyError(error: Error & { code?: unknown }): Failure {
