@@ -2,15 +2,17 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer, type SecureVersion } from 'node:tls'
+import { createServer as createTlsServer, type SecureVersion, type TlsOptions } from 'node:tls'
 import type { Test } from 'tap'
 
 export interface HostileReceiver {
   port: number
-  /** Connections that it has had. */
+  /** Connections that it has had. With TLS, those without a handshake count as well. */
   connections: number
   /** Connections that are open. */
   open: Set<Socket>
+  /** How many whole requests have come. */
+  requests: number
   /** The last request, as it came. */
   request: string
   /** The codes of the handshakes that have failed. */
@@ -25,24 +27,32 @@ export async function hostileReceiver(
   return await listen(t, createServer(), 'connection', answer)
 }
 
-/** Says its piece as soon as somebody connects. */
-export async function hastyReceiver(t: Test, bytes: string): Promise<HostileReceiver> {
-  const server = createServer((socket) => socket.end(bytes))
-  return await listen(t, server, 'connection', () => {})
+/** Acts as soon as somebody connects. */
+export async function acceptingReceiver(
+  t: Test,
+  accepted: (socket: Socket) => void,
+): Promise<HostileReceiver> {
+  return await listen(t, createServer(accepted), 'connection', () => {})
 }
+
+/** Says its piece as soon as somebody connects. */
+export const hastyReceiver = (t: Test, bytes: string): Promise<HostileReceiver> =>
+  acceptingReceiver(t, (socket) => void socket.end(bytes))
 
 export interface TlsSettings {
   /** Both are for `receiver.test`. @default the one from {@link testAuthority} */
   certificate?: 'receiver' | 'expired'
   /** @default up to TLS 1.3 */
   onlyVersion?: SecureVersion
+  /** Further options of the server. */
+  options?: TlsOptions
 }
 
 /** The same over TLS. */
 export async function hostileTlsReceiver(
   t: Test,
   answer: (socket: Socket) => void,
-  { certificate = 'receiver', onlyVersion }: TlsSettings = {},
+  { certificate = 'receiver', onlyVersion, options = {} }: TlsSettings = {},
 ): Promise<HostileReceiver> {
   const server = createTlsServer({
     key: pem(`${certificate}-key.pem`),
@@ -53,6 +63,7 @@ export async function hostileTlsReceiver(
       maxVersion: onlyVersion,
       ciphers: 'DEFAULT:@SECLEVEL=0',
     }),
+    ...options,
   })
   const receiver = await listen(t, server, 'secureConnection', answer)
   server.on('tlsClientError', ({ code }: NodeJS.ErrnoException) => {
@@ -70,7 +81,8 @@ export const testAuthority = (): string => pem('authority.pem')
 /** Signed by itself, and over since 2020: `openssl ca -selfsign -enddate 200102000000Z`. */
 export const expiredCertificate = (): string => pem('expired.pem')
 
-const pem = (name: string): string =>
+/** A file of ./tls. */
+export const pem = (name: string): string =>
   readFileSync(new URL(`./tls/${name}`, import.meta.url), 'utf8')
 
 async function listen(
@@ -83,18 +95,23 @@ async function listen(
     port: 0,
     connections: 0,
     open: new Set(),
+    requests: 0,
     request: '',
     tlsErrors: [],
   }
-  server.on(event, (socket: Socket) => {
+  server.on('connection', (socket: Socket) => {
     receiver.connections++
     receiver.open.add(socket)
     socket.on('close', () => receiver.open.delete(socket))
+    socket.on('error', () => {})
+  })
+  server.on(event, (socket: Socket) => {
     socket.on('error', () => {})
     let request = ''
     socket.on('data', (bytes: Buffer) => {
       request += bytes.toString('latin1')
       if (!isWhole(request)) return
+      receiver.requests++
       receiver.request = request
       request = ''
       answer(socket)
@@ -108,6 +125,11 @@ async function listen(
     server.close()
   })
   return receiver
+}
+
+/** Until the receiver has no connection left: a cut exchange leaves none behind. */
+export async function gone({ open }: HostileReceiver): Promise<void> {
+  for (const socket of open) await new Promise((resolve) => socket.once('close', resolve))
 }
 
 function isWhole(request: string): boolean {

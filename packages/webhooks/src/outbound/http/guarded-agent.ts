@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { Agent, buildConnector } from 'undici'
 import type { IsBlocked } from './blocked-addresses.ts'
 import { ConnectPhases } from './connect-phases.ts'
-import { filteredLookup, guardedConnector, tunnelConnector } from './connector.ts'
+import { endedByError, filteredLookup, guardedConnector, tunnelConnector } from './connector.ts'
 import type { Proxy } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
 
@@ -33,16 +33,18 @@ export function guardedAgent(
   connected: (socket: Socket) => void = () => {},
 ): Agent {
   const lookup: Resolve = (hostname) => phases.during('lookup', hostname, () => resolve(hostname))
-  const connector = buildConnector({
-    allowH2: false,
-    timeout: timeoutMs,
-    lookup: filteredLookup(lookup, isBlocked),
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: addressTimeoutMs(timeoutMs),
-    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 cannot disable it.
-    rejectUnauthorized: true,
-    ...(ca === undefined ? {} : { ca }),
-  })
+  const connector = endedByError(
+    buildConnector({
+      allowH2: false,
+      timeout: timeoutMs,
+      lookup: filteredLookup(lookup, isBlocked),
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: addressTimeoutMs(timeoutMs),
+      // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 cannot disable it.
+      rejectUnauthorized: true,
+      ...(ca === undefined ? {} : { ca }),
+    }),
+  )
   return new Agent({
     allowH2: false,
     pipelining: 1,
