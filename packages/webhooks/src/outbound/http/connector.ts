@@ -12,6 +12,14 @@ export class BlockedAddress extends Error {
   }
 }
 
+/** A connection that was reset before this process read its address: nothing is known to be blocked. */
+class LostConnection extends Error {
+  readonly code = 'ECONNRESET'
+  constructor(hostname: string) {
+    super(`the connection to ${hostname} was reset as soon as it stood`)
+  }
+}
+
 /**
  * Makes a lookup that fails where one of the addresses of a name is blocked. A name with an open
  * and a blocked address is refused as a whole: otherwise chance would decide which of them is
@@ -50,9 +58,11 @@ export function guardedConnector<Options extends { hostname: string }>(
     }
     connect(options, (error, socket) => {
       if (error !== null) return callback(error, null)
-      if (isBlocked(socket.remoteAddress ?? '')) {
+      const address = socket.remoteAddress
+      if (address === undefined || isBlocked(address)) {
         socket.destroy()
-        return callback(new BlockedAddress(options.hostname), null)
+        const Reason = address === undefined ? LostConnection : BlockedAddress
+        return callback(new Reason(options.hostname), null)
       }
       connected(socket)
       callback(null, socket)
