@@ -59,6 +59,26 @@ export function headerValues(request: InboundRequest, name: string): string[] {
   return values
 }
 
+/** The values of all headers by name, lower-cased: for more names than the headers are searched for. */
+export function valuesByName(request: InboundRequest): Record<string, string[]> {
+  const { rawHeaders, headers } = request
+  // Not a Map: it hashes integers to themselves, so that a sender can choose names that collide.
+  const values = Object.create(null) as Record<string, string[]>
+  if (Array.isArray(rawHeaders)) {
+    for (let line = 0; line < rawHeaders.length; line += 2) {
+      const name = (rawHeaders[line] ?? '').toLowerCase()
+      ;(values[name] ??= []).push(rawHeaders[line + 1] ?? '')
+    }
+    return values
+  }
+  for (const [name, value = []] of Object.entries(
+    headers as Record<string, string | string[] | undefined>,
+  )) {
+    ;(values[name.toLowerCase()] ??= []).push(...[value].flat())
+  }
+  return values
+}
+
 /** Compares hashes, so that the duration reveals neither the difference nor the length. */
 export function equalBytes(given: Uint8Array, expected: Uint8Array): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'))

@@ -1,5 +1,5 @@
 /** Verifies one scheme of signatures. */
-import { headerValues, reject } from '../../verify/checks.ts'
+import { reject, valuesByName } from '../../verify/checks.ts'
 import type { Covers, SignaturePlace, SignatureScheme, Timestamp } from '../preset-schemes.ts'
 import { matches, needsPublicKey, type SigningKey } from './algorithms.ts'
 import { certificateKey, type Fetching } from './certificates.ts'
@@ -117,16 +117,22 @@ function isInTime(
   return override === undefined || isTimely(ms, unit, override, Date.now())
 }
 
-/** The headers that the sender names; `undefined` where the request does not carry one of them once. */
+/**
+ * The headers that the sender names; `undefined` where the request does not carry one of them once,
+ * or one is named twice: a long value that is named a thousand times would be hashed as often.
+ */
 function coveredBy({ names, separator, each, join }: Covers): (r: Reading) => string | undefined {
   const find = findAt(names)
   return (reading) => {
     const list = find(reading)
     if (list === undefined) return undefined
+    const headers = valuesByName(reading.request)
     const written: string[] = []
     for (const name of list.split(separator)) {
-      const values = headerValues(reading.request, name.trim())
+      const wanted = name.trim().toLowerCase()
+      const values = headers[wanted] ?? []
       if (values.length !== 1) return undefined
+      delete headers[wanted]
       written.push(
         each.replaceAll(/\{(name|value)\}/g, (_, what) =>
           what === 'name' ? name : (values[0] ?? ''),
