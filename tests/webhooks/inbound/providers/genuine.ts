@@ -1,0 +1,156 @@
+// A genuine request of every preset, signed with a key of the test's own.
+import { createPrivateKey } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { providers, type ProviderId } from '@svc/webhooks/providers'
+import type { InboundRequest, InboundSource } from '@svc/webhooks'
+import { ProviderClient } from '../../../../packages/webhooks/src/inbound/provider-client.ts'
+import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
+import type { Scheme } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
+import type { Unsigned } from './filled-text.ts'
+import { keysFor, type Keys, type Signed } from './sign.ts'
+
+export const NOW_MS = 1_800_000_000_000
+export const ORIGIN = 'https://example.com'
+const OPTIONS: Record<string, string> = {
+  publicOrigin: ORIGIN,
+  verifyTokenSecretName: 'VERIFY_TOKEN',
+  topicArn: 'arn:aws:sns:eu-west-1:123456789012:orders',
+  webhookId: '8PT597110X687430LKGECATA',
+  clientId: 'client-1',
+  serviceAccount: 'push@acme.iam.gserviceaccount.com',
+  audience: 'https://example.com/hooks',
+  username: 'sender',
+}
+
+const tls = (name: string) =>
+  readFileSync(new URL(`../../support/tls/${name}.pem`, import.meta.url), 'utf8')
+
+export const isFetched = (scheme: Scheme): boolean =>
+  'signature' in scheme && scheme.key?.certificate !== undefined
+
+/** Where the chain of a certificate is followed it must have the provider’s name. */
+const signerOf = (scheme: Scheme) =>
+  'signature' in scheme && scheme.key?.certificate?.issuers
+    ? { certificate: 'chain/paypal', key: 'chain/leaf-key' }
+    : { certificate: 'signer', key: 'signer-key' }
+
+/** What the provider signs with; a certificate is that of the tests' own server. */
+export function keys(scheme: Scheme): Keys {
+  if (!isFetched(scheme)) return keysFor(scheme)
+  return { secret: '', private: createPrivateKey(tls(signerOf(scheme).key)) }
+}
+
+export function providerClientFor(
+  scheme: Scheme,
+  { jwk }: Keys,
+  now: () => number = Date.now,
+): ProviderClient {
+  const set = JSON.stringify({ keys: [jwk], key: jwk })
+  const certificate = tls(signerOf(scheme).certificate)
+  const body = isFetched(scheme) ? certificate : set
+  return new ProviderClient(async () => ({ statusCode: 200, body }), now, [certificate])
+}
+
+/** The places that the texts of a row name, so that a request has something there. */
+function placesIn(...texts: (string | undefined)[]): string[] {
+  return texts.flatMap((text = '') =>
+    [...text.matchAll(/\{((?!key:)[a-z]+:[^{}|]+)/g)].map(([, at = '']) => at),
+  )
+}
+
+/** An event of the provider before it is signed. */
+export function eventOf(
+  { split, type, deduplicate }: Preset,
+  scheme: Scheme,
+  path = '/hooks',
+): Unsigned {
+  const text = 'signature' in scheme ? scheme.signed : undefined
+  const signature = 'signature' in scheme ? [scheme.signature.in].flat()[0] : undefined
+  const isForm =
+    signature?.startsWith('form:') === true ||
+    text?.includes('{form:') === true ||
+    (text?.includes('{params}') === true && !scheme.when?.['query:bodySHA256'])
+  const unsigned: Unsigned = {
+    method: 'POST',
+    url: ORIGIN + path,
+    headers: {},
+    options: OPTIONS,
+    split,
+    ...(isForm ? { form: { From: '+14158675309', To: '+18005551212' } } : { json: jsonFor(split) }),
+  }
+  const wanted = placesIn(text, ...[type ?? []].flat(), ...[deduplicate ?? []].flat())
+  for (const place of new Set(wanted)) fill(unsigned, place, isForm)
+  const certificate = 'signature' in scheme && scheme.key?.certificate
+  if (certificate) {
+    const host = certificate.hosts[0]?.replace('*', 'eu-west-1')
+    fill(
+      unsigned,
+      certificate.url.slice(1, -1),
+      isForm,
+      `https://${host}/key${certificate.endsWith ?? ''}`,
+    )
+  }
+  return unsigned
+}
+
+function jsonFor(split: string | undefined): unknown {
+  if (split === undefined) return {}
+  return split
+    .split('.')
+    .filter((name) => name !== '')
+    .reduceRight<unknown>((inner, name) => ({ [name]: inner }), [{}])
+}
+
+function fill(unsigned: Unsigned, place: string, isForm: boolean, text = 'x-1'): void {
+  const name = place.slice(place.indexOf(':') + 1)
+  const path = name.split('.')
+  if (place.startsWith('header:')) unsigned.headers[name] ??= text
+  if (place.startsWith('form:') && isForm) unsigned.form![name] ??= text
+  if (place.startsWith('query:'))
+    unsigned.url += `${unsigned.url.includes('?') ? '&' : '?'}${name}=${text}`
+  if (place.startsWith('json:') && !isForm && !Array.isArray(unsigned.json)) {
+    fillAt(unsigned.json as Record<string, unknown>, path, text)
+  }
+  if (place.startsWith('item:')) {
+    const at = (unsigned.split ?? '').split('.').filter((one) => one !== '')
+    const list = at.reduce<unknown>(
+      (value, one) => (value as Record<string, unknown>)[one],
+      unsigned.json,
+    )
+    fillAt((list as Record<string, unknown>[])[0]!, path, text)
+  }
+}
+
+function fillAt(root: Record<string, unknown>, path: string[], text: string): void {
+  const [name = '', ...rest] = path
+  if (rest.length === 0) root[name] ??= text
+  else if (typeof (root[name] ??= {}) === 'object')
+    fillAt(root[name] as Record<string, unknown>, rest, text)
+}
+
+export function requestOf({ method, url, headers, body }: Signed): InboundRequest {
+  return {
+    method,
+    url: url.slice(ORIGIN.length),
+    headers,
+    rawHeaders: Object.entries(headers).flat(),
+    rawBody: Buffer.from(body),
+    params: {},
+  } as unknown as InboundRequest
+}
+
+export const make = (
+  id: ProviderId,
+  preset: Preset,
+  path = '/hooks',
+  secretName = 'SECRET',
+): InboundSource => {
+  const needs = Object.fromEntries((preset.needs ?? []).map((need) => [need, OPTIONS[need]]))
+  const options = {
+    path,
+    ...needs,
+    ...(preset.secret !== null && { secretName }),
+    ...(preset.handshakes?.some(({ store }) => store) && { onHandshake: () => {} }),
+  }
+  return (providers[id] as (options: object) => InboundSource)(options)
+}
