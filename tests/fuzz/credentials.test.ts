@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import fc from 'fast-check'
 import t from 'tap'
 import { createNetworks, isNetwork } from '../../packages/auth/src/addresses.ts'
@@ -96,15 +97,71 @@ const address = fc.oneof(
   textOf('10.', '0', ':', '::', '255', '%eth0', '/', '1', 'f'),
 )
 
-t.test('a network admits no text that is not an address', (t) =>
-  fuzz(t, fc.tuple(fc.array(address, { maxLength: 3 }), fc.nat(130), address), (given) => {
-    const [starts, bits, text] = given
-    const cidrs = starts.map((start) => `${start}/${bits}`).filter(isNetwork)
-    const isWithin = createNetworks(cidrs)
-    if (isWithin(text) && cidrs.length === 0) throw new Error(`${text} is in no network`)
-    if (isWithin(text) && !/^[0-9a-f.:]+(?:%.*)?$/is.test(text)) throw new Error(text)
-  }),
-)
+/** The bits of an address, by RFC 4291: an IPv4 address is one of `::ffff:0:0/96`. */
+function bitsOf(address: string): bigint | undefined {
+  if (isIP(address) === 0 || address.includes('%')) return undefined
+  if (isIP(address) === 4) {
+    const bytes = address.split('.').map(BigInt)
+    return bytes.reduce((bits, byte) => (bits << 8n) | byte, 0xffffn)
+  }
+  // An IPv4 address at the end stands for two groups.
+  const [, start = '', dotted] = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(address) ?? ['', address]
+  const last = dotted === undefined ? 0n : bitsOf(dotted)! & 0xffff_ffffn
+  const groups = dotted === undefined ? start : `${start}${last >> 16n}:${last & 0xffffn}`
+  const parsed = (text: string, place: number, all: string[]) =>
+    BigInt(dotted !== undefined && place >= all.length - 2 ? Number(text) : `0x${text}`)
+  const [head = '', tail] = groups.split('::')
+  const tailGroups = tail === undefined || tail === '' ? [] : tail.split(':')
+  const headGroups = head === '' ? [] : head.split(':')
+  const gap = tail === undefined ? 0 : 8 - headGroups.length - tailGroups.length
+  const all = [...headGroups, ...Array<string>(gap).fill('0'), ...tailGroups]
+  return all.map(parsed).reduce((bits, group) => (bits << 16n) | group, 0n)
+}
+
+/** Whether the first bits agree; the length of an IPv4 network counts from the 96th bit. */
+function isInNetwork(cidr: string, address: string): boolean {
+  const [start = '', length] = cidr.split('/')
+  const [network, given] = [bitsOf(start), bitsOf(address.replace(/%.*$/s, ''))]
+  if (network === undefined || given === undefined) return false
+  const isShort = isIP(start) === 4
+  const bits = BigInt(length ?? (isShort ? 32 : 128)) + (isShort ? 96n : 0n)
+  return network >> (128n - bits) === given >> (128n - bits)
+}
+
+const near = fc.tuple(address, fc.nat(127), fc.nat(130)).map(([start, bit, length]) => {
+  const bits = bitsOf(start)
+  if (bits === undefined) return { start, other: start, length }
+  const group = (all: bigint, place: number) =>
+    ((all >> BigInt(112 - place * 16)) & 0xffffn).toString(16)
+  const other = bits ^ (1n << BigInt(bit))
+  const isShort = other >> 32n === 0xffffn
+  const bytes = [24n, 16n, 8n, 0n].map((shift) => (other >> shift) & 0xffn).join('.')
+  const groups = Array.from({ length: 8 }, (_, place) => group(other, place)).join(':')
+  return { start, other: isShort && length % 2 === 0 ? bytes : groups, length }
+})
+
+t.test('an address is in a network where their first bits agree, and in no other', async (t) => {
+  const given = fc.tuple(fc.array(near, { maxLength: 3 }), address, fc.boolean(), fc.boolean())
+  const verdicts = { within: 0, without: 0 }
+  await fuzz(t, given, ([networks, stranger, isNear, isSingle]) => {
+    const written = networks.map(({ start, length }) => (isSingle ? start : `${start}/${length}`))
+    for (const cidr of written) {
+      const [start = '', length = '0'] = cidr.split('/')
+      const isAddress = isIP(start) !== 0 && !start.includes('%')
+      const isLength = /^[^/]*(?:\/(?:0|[1-9]\d*))?$/.test(cidr)
+      const isRight = isAddress && isLength && Number(length) <= (isIP(start) === 4 ? 32 : 128)
+      if (isNetwork(cidr) !== isRight) throw new Error(`${cidr} is ${isRight ? 'one' : 'none'}`)
+    }
+    const cidrs = written.filter(isNetwork)
+    const text = isNear ? (networks[0]?.other ?? stranger) : stranger
+    const expected = cidrs.some((cidr) => isInNetwork(cidr, text))
+    if (createNetworks(cidrs)(text) !== expected) {
+      throw new Error(`${text} is ${expected ? '' : 'not '}in ${cidrs.join(' ')}`)
+    }
+    verdicts[expected ? 'within' : 'without']++
+  })
+  t.ok(verdicts.within > 0 && verdicts.without > 0, JSON.stringify(verdicts))
+})
 
 t.test('no text in the scopes of a key grants a built-in scope that it does not name', (t) => {
   const names = createScopeNames(['projects:read', 'projects:write'], { viewer: ['read'] })
