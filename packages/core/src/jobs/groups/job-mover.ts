@@ -5,12 +5,7 @@ import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from '../retry-settings.ts'
 import { deleteMove, lockMove, movePortion, type Progress } from './moves-table.ts'
 import { recoverPortion } from './recover-portion.ts'
-import {
-  lockRecovery,
-  nextRecoveryInMs,
-  PAUSE_PER_PORTION,
-  type Recovery,
-} from './recoveries-table.ts'
+import { lockRecovery, nextRecoveryInMs, type Recovery } from './recoveries-table.ts'
 import type { Worker } from '../worker.ts'
 
 interface Log {
@@ -18,8 +13,7 @@ interface Log {
   error(details: object, message: string): void
 }
 
-/** After a portion of a move there is a pause as long as it took: other work gets half of the time. */
-const PAUSES = { move: 1, recovery: PAUSE_PER_PORTION }
+/** After each portion there is a pause as long as it took, so that other work gets half of the time. */
 const LONGEST_PAUSE_MS = 1000
 const LOG_EVERY_MS = 30_000
 /** One statement counts all that a webhook has missed. */
@@ -98,14 +92,13 @@ export class JobMover {
         this.#again = false
         for (;;) {
           const startedAt = performance.now()
-          const portion = await this.#portion()
-          if (portion === null || this.#isClosed) break
+          if (!(await this.#portion()) || this.#isClosed) break
           portions++
           if (performance.now() - loggedAt > LOG_EVERY_MS) {
             loggedAt = performance.now()
             this.#log.info({ portions }, 'still moving jobs of a group')
           }
-          await this.#pause(PAUSES[portion] * (performance.now() - startedAt))
+          await this.#pause(performance.now() - startedAt)
         }
         if (!this.#again && !this.#isClosed) await this.#waitForRecoveries()
       }
@@ -139,37 +132,37 @@ export class JobMover {
     )
   }
 
-  /** Returns what it was; `null`: there is nothing to do now. */
-  async #portion(): Promise<keyof typeof PAUSES | null> {
+  /** Returns whether there may be more. */
+  async #portion(): Promise<boolean> {
     this.#isTurnOfRecoveries = !this.#isTurnOfRecoveries
     return this.#isTurnOfRecoveries
-      ? ((await this.#recoverPortion()) ?? (await this.#movePortion()))
-      : ((await this.#movePortion()) ?? (await this.#recoverPortion()))
+      ? (await this.#recoverPortion()) || (await this.#movePortion())
+      : (await this.#movePortion()) || (await this.#recoverPortion())
   }
 
-  #movePortion(): Promise<'move' | null> {
+  #movePortion(): Promise<boolean> {
     return this.#transaction(async (db) => {
       const move = await lockMove(db, this.#queues(), this.#last)
       const worker = move && this.#workers.get(move.queue)
-      if (!worker) return null
+      if (!worker) return false
       this.#last = move.id
       if (await movePortion(db, move, worker, this.#retry, this.#progress)) {
         await deleteMove(db, move)
       }
-      return 'move'
+      return true
     })
   }
 
-  async #recoverPortion(): Promise<'recovery' | null> {
+  async #recoverPortion(): Promise<boolean> {
     const recovery = await this.#transaction(async (db) => {
       const due = await lockRecovery(db, this.#queues())
       const worker = due && this.#workers.get(due.queue)
       return worker && recoverPortion(db, due, worker, this.#retry)
     })
-    if (!recovery) return null
+    if (!recovery) return false
     this.#recovered(recovery.queue)
     this.#logProgress(recovery)
-    return 'recovery'
+    return true
   }
 
   /** Recoveries with a pace, and those that wait for a transaction, are due again soon. */

@@ -4,12 +4,6 @@ import { ADVISORY_LOCKS } from '../../postgres/advisory-locks.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { ScanPosition } from '../pg-boss/park-jobs.ts'
 
-/**
- * A portion is followed by a pause of so many times its own duration, up to a second: whichever
- * process carries it out, other work gets two thirds of the time.
- */
-export const PAUSE_PER_PORTION = 2
-
 export interface NewRecovery {
   queue: string
   group: string
@@ -129,7 +123,10 @@ export async function setCounted(db: Db, id: string, deliveries: number): Promis
   )
 }
 
-/** The next portion follows when the pace allows it, and after the pause. */
+/**
+ * The next portion follows when the pace allows it, and after as much time as this one took, up to a
+ * second: whichever process carries it out, other work gets half of the time.
+ */
 export async function recordPortion(
   db: Db,
   { id, perSecond }: Recovery,
@@ -142,10 +139,10 @@ export async function recordPortion(
             finished_at = case when $3 then now() end,
             position = $5,
             next_at = clock_timestamp() + greatest(
-              least($6 * (clock_timestamp() - now()), interval '1 second'),
+              least(clock_timestamp() - now(), interval '1 second'),
               make_interval(secs => $2::int / coalesce($4::float8, 'Infinity')))
       where id = $1 returning ${COLUMNS}`,
-    [id, done, isFinished, perSecond, position && JSON.stringify(position), PAUSE_PER_PORTION],
+    [id, done, isFinished, perSecond, position && JSON.stringify(position)],
   )
   return asRecovery(rows[0])
 }
