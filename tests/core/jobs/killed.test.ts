@@ -55,6 +55,41 @@ t.test('the jobs of a process that was killed are attempted again within seconds
   t.match(line, { jobs: 1, processId: String })
 })
 
+t.test('a process that is blocked keeps its jobs while it holds its lock', async (t) => {
+  const database = await freshDatabase(t)
+  const blocked = startChild(t, 'worker-child.ts', database)
+  await until(() => blocked.lines.includes('ready'))
+  const { app } = await startHost(t, { database })
+  const seen: unknown[] = []
+  await app.svc.events.publish('work', { n: 1, ms: 3_600_000 })
+  await until(() => blocked.lines.some((line) => line.startsWith('start')))
+  await app.svc.events.subscribe('work', (_payload, { attempt }) => void seen.push(attempt))
+  blocked.kill('SIGSTOP')
+  /** As if it had been blocked for so long. */
+  const blockedFor = async (span: string) => {
+    await app.svc.database.query(
+      `update svc_jobs.job set heartbeat_on = now() - interval '1 hour' where state = 'active'`,
+    )
+    await app.svc.database.query(
+      `update svc."__svc.processes" set renewed_at = now() - $1::interval
+        where id = (select group_tier::uuid from svc_jobs.job where state = 'active')`,
+      [span],
+    )
+  }
+  await blockedFor('1 minute')
+  const isKept = async () => {
+    const { rowCount } = await app.svc.database.query(
+      `select from svc_jobs.job where state = 'active' and heartbeat_on > now() - interval '1 minute'`,
+    )
+    return rowCount === 1
+  }
+  await until(async () => seen.length > 0 || (await isKept()))
+  t.same(seen, [], 'another process has renewed its leases')
+  await blockedFor('11 minutes')
+  await until(() => seen.length === 1)
+  t.same(seen, [2], 'it is not waited for without end')
+})
+
 t.test('a living process keeps its jobs, whatever happens to its connections', async (t) => {
   const go = Promise.withResolvers<void>()
   const attempts: number[] = []

@@ -15,6 +15,19 @@ export const LOCK_SECONDS = 1
 export const lockKeyOf = (id: string): string =>
   `hashtextextended(${id}, ${ADVISORY_LOCKS.processes})`
 
+/**
+ * Postgres ends the session within half a minute when the machine of the process no longer answers,
+ * and with it the lock. By default that takes hours.
+ */
+const UNREACHABLE_ENDS = Object.entries({
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '25000',
+})
+  .map(([name, value]) => `set_config('${name}', '${value}', false)`)
+  .join(', ')
+
 export class ProcessLock {
   #id: string
   #notifications: Pick<Notifications, 'query' | 'session'>
@@ -35,7 +48,7 @@ export class ProcessLock {
     if (this.isHeld) return
     const { rows } = await this.#notifications.query(
       // A connection that broke may hold it for a while yet.
-      `select pg_try_advisory_lock(${lockKeyOf('$1::text')}) as "isHeld"`,
+      `select ${UNREACHABLE_ENDS}, pg_try_advisory_lock(${lockKeyOf('$1::text')}) as "isHeld"`,
       [this.#id],
       { timeoutMs: TIMEOUT_MS },
     )

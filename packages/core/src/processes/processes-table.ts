@@ -62,6 +62,13 @@ export async function renewProcess(db: Db, id: string, isLocked = false): Promis
   return rowCount === 1
 }
 
+/** Whether a session holds the lock of `process`. */
+const HOLDS_LOCK = `exists (
+  select from pg_locks
+   where locktype = 'advisory' and objsubid = 1
+     and (classid::bigint << 32) | objid::bigint = ${lockKeyOf('process.id::text')}
+     and database = (select oid from pg_database where datname = current_database()))`
+
 /**
  * Other processes whose row has their lock as held, although no session holds it. None directly
  * after a start of the server, while all processes reconnect.
@@ -71,12 +78,29 @@ export async function findUnlockedProcesses(db: Db, ownId: string): Promise<stri
     `select process.id from svc."__svc.processes" as process
       where process.is_locked and process.closed_at is null and process.id <> $1
         and pg_postmaster_start_time() < now() - interval '5 seconds'
-        and not exists (
-          select from pg_locks
-           where locktype = 'advisory' and objsubid = 1
-             and (classid::bigint << 32) | objid::bigint = ${lockKeyOf('process.id::text')}
-             and database = (select oid from pg_database where datname = current_database()))`,
+        and not ${HOLDS_LOCK}`,
     [ownId],
+  )
+  return rows.map(({ id }: { id: string }) => id)
+}
+
+/** Every process renews its lease more often. */
+const SILENT_SECONDS = 12
+/** After this time a process that holds its lock but renews nothing counts as dead. */
+const LONGEST_SILENT_SECONDS = 600
+
+/**
+ * Processes that hold their lock and have not renewed their lease for a while, as where code of the
+ * host blocks the event loop. They are alive.
+ */
+export async function findSilentProcesses(db: Db): Promise<string[]> {
+  const { rows } = await db.query(
+    `select process.id from svc."__svc.processes" as process
+      where process.is_locked and process.closed_at is null
+        and process.renewed_at < now() - make_interval(secs => $1)
+        and process.renewed_at > now() - make_interval(secs => $2)
+        and ${HOLDS_LOCK}`,
+    [SILENT_SECONDS, LONGEST_SILENT_SECONDS],
   )
   return rows.map(({ id }: { id: string }) => id)
 }

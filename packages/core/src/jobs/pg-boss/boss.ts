@@ -1,23 +1,16 @@
 /** The calls of pg-boss, which only this folder imports: jobs, retries, expiry, dead letters. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createRequire } from 'node:module'
 import { PgBoss as NewPgBoss } from 'pg-boss'
 import { assertNoMissingSchema } from '../../migrations/missing-schema.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from '../retry-settings.ts'
+import { assertBossIsMade, JOBS_SCHEMA, SCHEMA_VERSION } from './boss-tables.ts'
 import { HEARTBEAT_SECONDS } from './jobs-table.ts'
 import { recordParked } from '../groups-table.ts'
 import { deadLetterQueueOf, type Job, type NewJob } from '../job.ts'
 import { setUpDeadLetters, setUpQueueTable, type TableSetupDatabase } from './jobs-table-setup.ts'
 import { parkJobs, parkRestricted } from './park-jobs.ts'
 import type { Jobs as PgBoss } from './boss-interface.ts'
-
-export const JOBS_SCHEMA = 'svc_jobs'
-
-/** The version of its tables that this version of pg-boss needs. */
-const SCHEMA_VERSION = (
-  createRequire(import.meta.url)('pg-boss/package.json') as { pgboss: { schema: number } }
-).pgboss.schema
 
 /**
  * Settings of all queues, equal in every process, so that no host changes the settings of another by
@@ -84,26 +77,6 @@ export async function startBoss(
     throw error
   }
   return boss
-}
-
-/** Returns the version of its tables. @throws SchemaMissing */
-export async function assertBossIsMade(db: Db): Promise<number> {
-  const { rows } = (await isBossInstalled(db))
-    ? await db.query(`select version from ${JOBS_SCHEMA}.version`)
-    : { rows: [] }
-  const version = Number((rows[0] as { version: number } | undefined)?.version ?? 0)
-  const isMade = version >= SCHEMA_VERSION
-  assertNoMissingSchema(
-    isMade ? [] : [`the schema ${JOBS_SCHEMA} in version ${SCHEMA_VERSION}`],
-    'pg-boss',
-  )
-  return version
-}
-
-/** Whether pg-boss's schema exists. pg-boss's own lock guards the changes of later versions. */
-export async function isBossInstalled(db: Db): Promise<boolean> {
-  const { rows } = await db.query(`select to_regclass('${JOBS_SCHEMA}.version') is not null as yes`)
-  return rows[0].yes
 }
 
 export async function isQueue(db: Db, queue: string): Promise<boolean> {

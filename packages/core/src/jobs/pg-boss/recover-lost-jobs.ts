@@ -2,7 +2,7 @@
 import { isConnectionError } from '../../postgres/connection-errors.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { DeadProcesses } from '../../processes/dead-processes.ts'
-import { markUnlocked } from '../../processes/processes-table.ts'
+import { findSilentProcesses, markUnlocked } from '../../processes/processes-table.ts'
 import { LOST_MESSAGES } from '../job.ts'
 import { HEARTBEAT_SECONDS } from './jobs-table.ts'
 import { supervise, type PgBoss } from './boss.ts'
@@ -68,17 +68,30 @@ export class LostJobs {
 
   /**
    * Jobs whose lease has expired, which pg-boss finds. Not soon after an outage: running processes
-   * could not renew their leases either, and get the time of a lease to do it.
+   * could not renew their leases either, and get the time of a lease to do it. A process whose event
+   * loop is blocked cannot renew the leases of its jobs: this one does, while that one holds its lock.
    */
   async recoverExpired(): Promise<void> {
     if (performance.now() - this.#failedAt < HEARTBEAT_SECONDS * 1000) return
+    const { boss, db } = this.#parts
     try {
-      await supervise(this.#parts.boss)
+      await keepJobsOf(db, await findSilentProcesses(db))
+      await supervise(boss)
     } catch (error) {
       this.databaseFailed()
       throw error
     }
   }
+}
+
+/** Renews the leases of the jobs of these processes, but of none that was taken back already. */
+async function keepJobsOf(db: Db, owners: string[]): Promise<void> {
+  if (owners.length === 0) return
+  await db.query(
+    `update svc_jobs.job set heartbeat_on = now()
+      where state = 'active' and group_tier = any($1::text[]) and heartbeat_on > '-infinity'`,
+    [owners],
+  )
 }
 
 interface Released {
