@@ -4,6 +4,7 @@ import { findBlocked, describeBlocker, type Blocked } from './lock-holders.ts'
 import { transaction, type Db } from '../postgres/transaction.ts'
 import { tryOf } from './lock-retries.ts'
 import { MigrationBlocked } from '../errors.ts'
+import { findMissingParts } from './made-parts.ts'
 import { INDEXES, warnOfMissingIndexes } from './missing-indexes.ts'
 import { assertNoMissingSchema } from './missing-schema.ts'
 import { createMigrationsTable, findApplied, recordApplied } from './migrations-table.ts'
@@ -47,7 +48,10 @@ export async function migrate(boot: MigrationBoot, owner: string, folder: URL): 
   const applied = await findApplied(db, owner)
   assertNotTooNew(applied, owner, names)
   const pending = without(names, applied)
-  if (boot.isCheck) assertNoMissingSchema(pending, owner)
+  if (boot.isCheck) {
+    assertNoMissingSchema(pending, owner)
+    assertNoMissingSchema(await findMissingParts(db, folder, names), owner)
+  }
   if (pending.length > 0) {
     await withMigrationLock(boot, async (lockDb) => {
       await createMigrationsTable(db)

@@ -6,7 +6,8 @@ import { foreignDb } from './foreign-clients.ts'
 import type { Db } from './transaction.ts'
 
 export const BEGIN = 'begin on a client of the pool, and pass that client'
-const PASS = 'pass the client of pg that your transaction runs on, or such an object'
+const PASS =
+  'pass the client of pg that your transaction runs on, such an object, or what fromDrizzle, fromKysely, fromKnex, fromPrisma or fromPostgresJs of @svc/core/adapters makes of the transaction of your library'
 
 /**
  * What is written with `db` takes two statements or more. Outside a transaction each would be
