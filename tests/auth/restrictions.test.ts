@@ -1,5 +1,10 @@
 import t from 'tap'
-import { assertMayGrant, isWider, type Powers } from '../../packages/auth/src/restrictions.ts'
+import {
+  assertMayChange,
+  assertMayGrant,
+  isWider,
+  type Powers,
+} from '../../packages/auth/src/restrictions.ts'
 import { createScopeNames } from '../../packages/auth/src/scopes.ts'
 
 const names = createScopeNames(['billing:read', 'billing:write'], { viewer: ['billing:read'] })
@@ -49,6 +54,33 @@ t.test('a key grants other keys only scopes that it has itself', (t) => {
     else t.doesNotThrow(grant, about)
   }
   t.end()
+})
+
+t.test('a changed restriction is as strict as that of the caller', async (t) => {
+  const limited: Powers = { ...grantor, limits: SLOW, expiresAt: SOON }
+  const free = { ...plain, enabled: true }
+  const limitOf = (limit: number) => [{ limit, perSeconds: 60 }]
+  const rows: [about: string, before: object, after: object, refused?: typeof REFUSED][] = [
+    ['the label of a key without limits', {}, {}],
+    ['a limit where there was none', {}, { limits: limitOf(10) }],
+    ['a higher limit where there was none', {}, { limits: limitOf(11) }, REFUSED],
+    [
+      'a limit between that of the key and its own',
+      { limits: limitOf(20) },
+      { limits: limitOf(15) },
+      REFUSED,
+    ],
+    ['an expiry where there was none', {}, { expiresAt: SOON }],
+    ['a later expiry where there was none', {}, { expiresAt: LATER }, REFUSED],
+    ['to disable', {}, { enabled: false }],
+    ['to enable', { enabled: false }, { enabled: true }, REFUSED],
+  ]
+  for (const [about, before, after, refused] of rows) {
+    const change = () =>
+      assertMayChange(names, limited, { ...free, ...before }, { ...free, ...before, ...after })
+    if (refused) t.throws(change, refused, about)
+    else t.doesNotThrow(change, about)
+  }
 })
 
 t.test('a change of a key is wider where the key can do more after it', (t) => {

@@ -8,14 +8,18 @@ import { ungrantable, type ScopeNames } from './scopes.ts'
 /** The fields that decide what a key may do. */
 export type Powers = Pick<KeyFields, 'scopes' | 'expiresAt' | 'allowedIps' | 'limits' | 'quota'>
 
+const RESTRICTIONS = ['expiresAt', 'allowedIps', 'limits', 'quota'] as const
+type Restriction = (typeof RESTRICTIONS)[number]
+
 /** Restrictions of `grantor` that `given` does not have, by the names of their fields. */
-function liftedRestrictions(grantor: Powers, given: Powers): string[] {
-  return [
-    ...(endsLater(given.expiresAt, grantor.expiresAt) ? ['expiresAt'] : []),
-    ...(allowsMoreAddresses(given.allowedIps, grantor.allowedIps) ? ['allowedIps'] : []),
-    ...(areWithin(given.limits, grantor.limits) ? [] : ['limits']),
-    ...(isQuotaWithin(given.quota, grantor.quota) ? [] : ['quota']),
-  ]
+function liftedRestrictions(grantor: Powers, given: Powers): Restriction[] {
+  const lifted: Record<Restriction, boolean> = {
+    expiresAt: endsLater(given.expiresAt, grantor.expiresAt),
+    allowedIps: allowsMoreAddresses(given.allowedIps, grantor.allowedIps),
+    limits: !areWithin(given.limits, grantor.limits),
+    quota: !isQuotaWithin(given.quota, grantor.quota),
+  }
+  return RESTRICTIONS.filter((field) => lifted[field])
 }
 
 export const endsLater = (given: string | null, than: string | null): boolean =>
@@ -40,6 +44,25 @@ export function isWider(
     liftedRestrictions(before, after).length > 0 ||
     (!before.enabled && after.enabled)
   )
+}
+
+/**
+ * Whether the key of the caller may make this change of a key. What restricts the key anew must be as
+ * strict as what restricts the caller, also where it was less strict before.
+ *
+ * @throws ScopeNotGrantable, NotGrantable
+ */
+export function assertMayChange(
+  names: ScopeNames,
+  grantor: Powers,
+  before: Powers & { enabled: boolean },
+  after: Powers & { enabled: boolean },
+): void {
+  if (isWider(names, before, after)) return assertMayGrant(names, grantor, after)
+  const fields = liftedRestrictions(grantor, after).filter(
+    (field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]),
+  )
+  if (fields.length > 0) throw new NotGrantable(fields.join(', '))
 }
 
 /**

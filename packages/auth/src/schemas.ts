@@ -93,7 +93,7 @@ export const ApiKey = Type.Object({
 })
 
 export const CreatedApiKey = Type.Object({
-  ...Type.Omit(ApiKey, ['revokedAt', 'lastUsedAt', 'replacedBy']).properties,
+  ...Type.Omit(ApiKey, ['revokedAt', 'lastUsedAt']).properties,
   key: Type.String(),
 })
 

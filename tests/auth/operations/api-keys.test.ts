@@ -24,6 +24,7 @@ t.test('a key shows its text once', async (t) => {
     limits: null,
     quota: null,
     replaces: null,
+    replacedBy: null,
   }
   t.same(rest, { ...none, userId, scopes: ['read', 'write'], expiresAt: null, enabled: true })
 

@@ -4,7 +4,7 @@ import { EVERYWHERE, isUuid, narrowedReach, uuidv7, type Db } from '@svc/core/in
 import { AlreadyRotated, KeyLimitReached, KeyNotFound, UserNotFound } from '../errors.ts'
 import { DEFAULT_OVERLAP_SECONDS, type KeyFields } from '../key-fields.ts'
 import { generateKey, hashOf, prefixOf } from '../key-format.ts'
-import { assertMayGrant, endsLater, isWider } from '../restrictions.ts'
+import { assertMayChange, assertMayGrant, endsLater } from '../restrictions.ts'
 import type {
   ApiKey,
   CreatedApiKey,
@@ -201,9 +201,7 @@ export function createApiKeyOperations(context: OperationContext) {
         if (isProlonged && before.replacedBy !== null) throw new AlreadyRotated(before.replacedBy)
         if (isProlonged && isExpired) await assertRoomFor(tx, before)
         const grantor = await grantorOf(tx, call)
-        if (grantor && isWider(names, before, wanted)) {
-          assertMayGrant(names, grantor, wanted)
-        }
+        if (grantor) assertMayChange(names, grantor, before, wanted)
         const after = await updateApiKey(tx, before.id, Object.keys(changes), wanted)
         if (isProlonged) await deleteExpiryNotices(tx, before.id)
         const change = keyRecord('key.update', after, fieldsOf(before), fieldsOf(after))
@@ -240,6 +238,6 @@ const earlier = (one: string | null, other: string | null): string | null =>
   one === null || (other !== null && Date.parse(other) < Date.parse(one)) ? other : one
 
 function shownOnce(row: ApiKey, key: string): CreatedApiKey {
-  const { revokedAt: _revoked, lastUsedAt: _used, replacedBy: _replaced, ...created } = row
+  const { revokedAt: _revoked, lastUsedAt: _used, ...created } = row
   return { ...created, key }
 }

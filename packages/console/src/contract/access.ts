@@ -57,7 +57,7 @@ export interface ApiKey extends Required<KeyFields> {
 }
 
 /** A new key, with its text, which is never shown again. */
-export interface CreatedApiKey extends Omit<ApiKey, 'revokedAt' | 'lastUsedAt' | 'replacedBy'> {
+export interface CreatedApiKey extends Omit<ApiKey, 'revokedAt' | 'lastUsedAt'> {
   key: string
 }
 

@@ -92,11 +92,12 @@ export function createDeliveryOperations(
     },
 
     async redeliver({ url, ...input }, caller, by = THE_PROCESS) {
-      if (url !== undefined) assertAddress(url, settings.isBlocked, by)
       const webhookId = webhookIdOf(input.webhookId)
       const deliveryId = uuidOf(input.deliveryId)
       const work = { action: 'redeliver', from: deliveryId ?? input.deliveryId, url, by }
       return await queueDelivery(core, caller, webhookId, work, async (db) => {
+        // Only now: to a caller that does not reach the webhook it does not exist.
+        if (url !== undefined) assertAddress(url, settings.isBlocked, by)
         if (deliveryId === undefined) throw new DeliveryNotFound(input.deliveryId)
         const days = settings.deliveryLogRetentionDays
         const [row] = await listLogRows(db, days, { webhookId, deliveryId, limit: 1 })
@@ -125,13 +126,13 @@ export function createDeliveryOperations(
     async test({ event = TEST_EVENT, ...input }, caller, by = THE_PROCESS) {
       const id = webhookIdOf(input.id)
       const work = { action: 'test', from: null, url: undefined, by }
-      const example =
-        event === TEST_EVENT
-          ? { webhookId: id, sentAt: new Date().toISOString() }
-          : exampleOf(settings.events, event)
-      const payload = JSON.stringify(example)
-      const delivery = { event, eventId: null, payload }
-      return await queueDelivery(core, caller, id, work, async () => delivery)
+      return await queueDelivery(core, caller, id, work, async () => {
+        const example =
+          event === TEST_EVENT
+            ? { webhookId: id, sentAt: new Date().toISOString() }
+            : exampleOf(settings.events, event)
+        return { event, eventId: null, payload: JSON.stringify(example) }
+      })
     },
   }
 }
