@@ -98,7 +98,8 @@ t.test('another address is judged as that of a webhook is', async (t) => {
   const redelivery = { webhookId: webhook.id, deliveryId: dead!.deliveryId }
   await t.rejects(
     app.svc.webhooks.as({ tenant: 'acme' }).redeliver({ ...redelivery, url: 'https://a.test/' }),
-    { code: 'SVC_WEBHOOKS_ADDRESS_NOT_ALLOWED' },
+    { code: 'SVC_WEBHOOKS_NOT_FOUND' },
+    'the webhook is not of this tenant',
   )
   // A name is judged when it is resolved.
   const { port } = new URL(webhook.url)
