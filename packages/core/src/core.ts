@@ -24,7 +24,7 @@ import { JobQueues } from './jobs/job-queues.ts'
 import { createHealth } from './health/create-health.ts'
 import type { HealthCheck } from './health/health.ts'
 import { createLiveness, type Liveness } from './health/liveness.ts'
-import { assertRowRights, explainingRights } from './migrations/missing-rights.ts'
+import { explainingRights } from './migrations/missing-rights.ts'
 import { NotificationConnection } from './postgres/notifications.ts'
 import { setRetentionDays, setRecipient } from './events/subscriptions-table.ts'
 import { LOCK_SECONDS } from './processes/process-lock.ts'
@@ -213,7 +213,6 @@ export class RunningCore implements Core {
 
   async ready(): Promise<void> {
     await explainingRights(this.db, async () => {
-      await assertRowRights(this.db)
       await this.bus.ready()
       // Only now: a host that fails to boot must change nothing for those that run.
       await this.lease.ready({ holdsLock: this.settings.worker.enabled && !this.#database.pooled })

@@ -40,20 +40,6 @@ export async function explainingRights<T>(db: Db, run: () => Promise<T>): Promis
   }
 }
 
-/**
- * A right that is missing would otherwise show at the first statement that needs it.
- *
- * @throws RightsMissing where the role may not read and write all rows
- */
-export async function assertRowRights(db: Db): Promise<void> {
-  const facts = await factsOf(db)
-  const isAllowed = facts.schemas.every(
-    ({ exists, usage, tables }) => !exists || (usage === true && tables.length === 0),
-  )
-  if (isAllowed) return
-  throw new RightsMissing(whatIsMissing('hosts read and write all of these tables', facts))
-}
-
 /** Rights to make and change tables are named where a schema is to be made, or nothing else is missing. */
 export function whatIsMissing(message: string, facts: Facts | undefined): string {
   if (!facts) return `svcCore: Postgres denies what the boot needs (${message})`
