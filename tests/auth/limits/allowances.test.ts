@@ -17,6 +17,8 @@ t.test('Postgres grants what the model of it grants', async (t) => {
     { subject: 'key:a', period: 1, limit: 5 },
     { subject: 'key:a', period: 60, limit: 100 },
     { subject: 'tenant:b', period: 10, limit: 1000 },
+    { subject: 'tenant:b', period: 1800, limit: 1000 },
+    { subject: 'tenant:b', period: 86_400, limit: 5000 },
     { subject: 'key:c', period: 'day', limit: 300 },
     { subject: 'key:d', period: 'month', limit: 40 },
     { subject: 'key:d', period: 'total', limit: 60 },

@@ -2,6 +2,7 @@
  * What `take_allowances` does in Postgres, for one limit or quota, in memory and with a clock that is
  * passed in: a model of processes then needs no database. A test compares the two.
  */
+import { leaseMsOf } from '../../../packages/auth/src/limits/lease.ts'
 import type { Answer, AllowanceRequest } from '../../../packages/auth/src/tables/allowance-terms.ts'
 
 interface Entry {
@@ -37,6 +38,7 @@ export class Ledger {
     const stored = this.#windows.get(id) ?? { entries: [], holders: [] }
     const row = structuredClone(stored)
     const windowMs = Number(period) * 1000
+    const leaseMs = leaseMsOf(windowMs)
     const sliceMs = limit > 128 ? windowMs / 128 : Number.NaN
     for (const { stamp, count } of request.returns) {
       const later = row.entries.filter(({ at }) => at >= stamp)
@@ -45,7 +47,7 @@ export class Ledger {
     }
     const isRestored =
       row.entries.some(({ at }) => at > now + 5000) ||
-      row.holders.some((one) => one.id !== holder && one.until > now + 60_000)
+      row.holders.some((one) => one.id !== holder && one.until > now + leaseMs)
     for (const entry of row.entries) if (entry.at > now + 5000) entry.at = now
     row.entries = row.entries.filter(({ at, count }) => at + windowMs > now && count > 0)
     const used = sumOf(row.entries.map(({ count }) => count))
@@ -53,13 +55,13 @@ export class Ledger {
     const granted = Math.max(0, Math.min(request.want, limit - used))
     row.holders = row.holders
       .filter((one) => one.id !== holder && one.until > now)
-      .map((one) => ({ ...one, until: Math.min(one.until, now + 60_000) }))
+      .map((one) => ({ ...one, until: Math.min(one.until, now + leaseMs) }))
     const others = sumOf(row.holders.map(({ held }) => held))
     const most = limit > 10 ? Math.floor(limit / 10) : 0
     const share = Math.ceil(most / (row.holders.length + 1))
     const room = Math.min(share, most - others) - request.held
     const ahead = Math.max(0, Math.min(request.ahead, limit - used - granted, room))
-    const validMs = Math.min(windowMs, 60_000)
+    const validMs = leaseMs
     if (request.ahead > 0 || request.held + ahead > 0) {
       row.holders.push({ id: holder, held: request.held + ahead, until: now + validMs })
     }

@@ -15,10 +15,6 @@ export interface Grant {
 /** What is left of a grant. */
 type Portion = { -readonly [Field in keyof Grant]: Grant[Field] } & { next: Portion | null }
 
-/** The longest time for which Postgres lets a process hold allowances ahead of need, see sql/020. */
-const LEASE_MS = 60_000
-/** How long before its end a portion is renewed, if the meter is used. */
-const RENEWED_WITHIN_MS = 20_000
 /** How many portions are kept apart: those that are renewed would become as many as there were renewals. */
 const MOST_PORTIONS = 2
 /** Most meters give nothing back: they share this array. */
@@ -69,14 +65,10 @@ export class HeldAllowances {
     while (count-- > MOST_PORTIONS && this.#mergeFirst());
   }
 
-  get renewedFrom(): number {
-    return this.firstEndsAt - RENEWED_WITHIN_MS
-  }
-
   /** Whether the portion that ends first counts in the row for as long as a renewed lease lasts. */
-  isRenewable(now: number): boolean {
+  isRenewable(now: number, leaseMs: number): boolean {
     const first = this.#first
-    return first !== null && first.isAhead && first.countsUntil >= now + LEASE_MS
+    return first !== null && first.isAhead && first.countsUntil >= now + leaseMs
   }
 
   /** Only as many as are `held`. */

@@ -6,6 +6,7 @@
  */
 import type { Rule } from '../tables/allowance-terms.ts'
 import { AllowanceQueue, type AllowanceQueueParts } from './allowance-queue.ts'
+import { idleMsOf } from './lease.ts'
 import type { Meter } from './meter.ts'
 import { MeterRegistry, metersOf, type MeterList } from './meter-registry.ts'
 import {
@@ -86,7 +87,7 @@ export class Limiter {
         return
       }
       meter.prune(now)
-      if (now - meter.usedAt > idleMs(meter)) {
+      if (now - meter.usedAt > idleMsOf(meter.windowMs)) {
         if (meter.isBlank(now)) this.#meters.drop(meter)
         else meter.release(now)
       }
@@ -171,10 +172,6 @@ export class Limiter {
     }
   }
 }
-
-/** After how long without a request a key gives back what it holds. */
-const idleMs = ({ windowMs }: Meter): number =>
-  windowMs === 0 ? 10_000 : Math.min(30_000, Math.max(1000, windowMs / 4))
 
 function settle(request: WaitingRequest, decision: LimitDecision): void {
   const { settle } = request

@@ -1,11 +1,12 @@
 /**
- * The state of one limit or quota of one key or tenant in this process: the allowances that it
- * holds and, of a limit, what it has admitted in the last window. No I/O; `now` is milliseconds of
- * a monotonic clock. See docs/limits.md for the bounds that follow from this.
+ * One limit or quota of one key or tenant in this process: the allowances that it holds and, of a
+ * limit, what it admitted in the last window. No I/O; `now` is milliseconds of a monotonic clock.
+ * See docs/limits.md for the bounds.
  */
 import { aheadOf, targetAfter } from './ahead-target.ts'
 import { idOf, type Answer, type AllowanceRequest, type Rule } from '../tables/allowance-terms.ts'
 import { HeldAllowances } from './held-allowances.ts'
+import { leaseMsOf, renewedFrom } from './lease.ts'
 import { SlidingLog } from './sliding-log.ts'
 import type { Sending } from './sending.ts'
 
@@ -76,11 +77,14 @@ export class Meter extends SlidingLog {
   override prune(now: number): void {
     if (now < this.#unchangedUntil) return
     super.prune(now)
-    if (this.#portions.prune(now)) this.#returned()
-    const { firstEndsAt, renewedFrom } = this.#portions
-    this.#isEnding = now >= renewedFrom && this.#portions.isRenewable(now)
-    const portionChangesAt = now < renewedFrom ? renewedFrom : firstEndsAt
-    this.#unchangedUntil = Math.min(this.nextLeaves() ?? Infinity, portionChangesAt)
+    // What is given back can be granted again.
+    if (this.#portions.prune(now)) this.#deniedUntil = -Infinity
+    const leaseMs = leaseMsOf(this.windowMs)
+    const { firstEndsAt } = this.#portions
+    const endsSoonAt = renewedFrom(firstEndsAt, leaseMs)
+    this.#isEnding = now >= endsSoonAt && this.#portions.isRenewable(now, leaseMs)
+    const changesAt = now < endsSoonAt ? endsSoonAt : firstEndsAt
+    this.#unchangedUntil = Math.min(this.nextLeaves() ?? Infinity, changesAt)
   }
 
   holds(cost: number): boolean {
@@ -182,7 +186,7 @@ export class Meter extends SlidingLog {
   release(now: number): void {
     this.#releasedAt = now
     this.#setTarget(0)
-    if (this.#portions.release(now)) this.#returned()
+    if (this.#portions.release(now)) this.#deniedUntil = -Infinity
   }
 
   /** Whether it holds allowances that were granted to a waiting request. */
@@ -241,10 +245,5 @@ export class Meter extends SlidingLog {
 
   #changesBy(at: number): void {
     if (at < this.#unchangedUntil) this.#unchangedUntil = at
-  }
-
-  /** Allowances that were given back can be granted again. */
-  #returned(): void {
-    this.#deniedUntil = -Infinity
   }
 }
