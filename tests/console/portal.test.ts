@@ -1,5 +1,6 @@
 /** Links into the portal, and what a tenant is there. */
 import t from 'tap'
+import { until } from '../support/until.ts'
 import { startHost } from './support/host.ts'
 
 const DEFAULT = [
@@ -169,4 +170,45 @@ t.test('sessions and links go with their tenant, also by a host without the cons
   t.match(await other.app.svc.eraseTenant('acme'), { sessions: 2 })
   t.match(await app.svc.eraseTenant('acme'), { sessions: 0 })
   t.match((await page.session()).body, { signedIn: true, tenant: 'globex' })
+})
+
+t.test('a link of a restricted key gives no right to make keys', async (t) => {
+  const { app, signIn, keyOf } = await startHost(t)
+  const refused = { status: 403, body: { code: 'SVC_CONSOLE_FORBIDDEN' } }
+  for (const restriction of [
+    { expiresAt: '2999-01-01T00:00:00Z' },
+    { allowedIps: ['127.0.0.0/8', '::1'] },
+    { limits: [{ limit: 100, perSeconds: 60 }] },
+    { quota: { limit: 100, period: 'day' as const } },
+  ]) {
+    const { id, key } = await keyOf(['admin'])
+    await app.svc.auth.updateApiKey({ id, ...restriction })
+    const page = await signIn(key)
+    for (const right of ['keys:write', 'users:write']) {
+      const link = { tenant: 'acme', can: [right] }
+      t.match(await page.call('portal.link', link), refused, JSON.stringify(restriction))
+    }
+    const offered = (await page.call('portal.rights')).body.items
+    t.notMatch(JSON.stringify(offered), /(keys|users):write/)
+    t.equal((await page.call('portal.link', { tenant: 'acme' })).status, 200)
+  }
+})
+
+t.test('eraseTenant ends sessions before it erases anything else', async (t) => {
+  const { app, follow } = await startHost(t)
+  await app.svc.webhooks.register({ url: 'https://a.example/', events: ['*'], tenant: 'acme' })
+  const page = await follow(await app.svc.console.portalLink({ tenant: 'acme' }))
+  // The webhooks cannot be deactivated before this transaction has ended.
+  const erasing = await app.svc.transaction(async (db) => {
+    await db.query(
+      `select 1 from svc."__svc.webhooks.registrations" where tenant = 'acme' for update`,
+    )
+    const begun = app.svc.eraseTenant('acme')
+    await until(
+      () => page.session(),
+      ({ body }) => body.signedIn === false,
+    )
+    return { begun }
+  })
+  t.match(await erasing.begun, { sessions: 1, webhooks: 1 })
 })

@@ -11,6 +11,10 @@ export type Powers = Pick<KeyFields, 'scopes' | 'expiresAt' | 'allowedIps' | 'li
 const RESTRICTIONS = ['expiresAt', 'allowedIps', 'limits', 'quota'] as const
 type Restriction = (typeof RESTRICTIONS)[number]
 
+/** Whether a key that this one makes must be restricted as well. */
+export const isRestricted = (key: Powers): boolean =>
+  RESTRICTIONS.some((field) => key[field] !== null)
+
 /** Restrictions of `grantor` that `given` does not have, by the names of their fields. */
 function liftedRestrictions(grantor: Powers, given: Powers): Restriction[] {
   const lifted: Record<Restriction, boolean> = {

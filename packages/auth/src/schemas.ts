@@ -212,7 +212,15 @@ export type Verified = Static<typeof Verified>
 /** A key by its id, and the address of the sender that uses it. */
 export type KeyCheck = Static<typeof KeyCheck>
 /** What `checkApiKey` returns. `keyId` is `null` where there is no such key any more. */
-export type CheckedKey = Omit<Verified, 'remaining'>
+export interface CheckedKey extends Omit<Verified, 'remaining'> {
+  /**
+   * Those of its scopes that open management routes. A scope that the host declared itself, under a name
+   * that was built in later, opens the host's routes alone.
+   */
+  managementScopes: string[]
+  /** Whether it has an expiry, `allowedIps`, `limits` or a `quota`, and so must each key that it makes. */
+  isRestricted: boolean
+}
 
 /** A part of a list of tenants: those that follow the tenant `after`. */
 export type TenantPage = Static<typeof TenantPage>

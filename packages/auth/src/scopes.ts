@@ -66,6 +66,8 @@ export interface ScopeNames {
   readonly declared: readonly Scope[]
   /** What the key holds: a role is replaced by its scopes, `projects:*` joined by those it opens. */
   resolve(scopes: readonly Scope[]): Scope[]
+  /** Those of the scopes that a key holds which open routes of ours: see {@link scopesOfOurs}. */
+  openingOurs(held: readonly Scope[]): Scope[]
 }
 
 export type Roles = Readonly<Record<string, readonly Scope[]>>
@@ -91,5 +93,7 @@ export function createScopeNames(ofHost: readonly Scope[], roles: Roles): ScopeN
       const held = scopes.flatMap((scope) => roleOf(scope) ?? [scope])
       return [...new Set(held.flatMap((scope) => [scope, ...openedBy(scope)]))]
     },
+    openingOurs: (held) =>
+      held.filter((scope) => isBuiltIn(scope)).flatMap((scope) => scopesOfOurs(scope, ofHost)),
   }
 }

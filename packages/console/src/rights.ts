@@ -91,7 +91,7 @@ const MANAGES_WEBHOOKS: readonly Right[] = [
   'health:read',
 ]
 
-/** The rights of a key: to what its scopes open on the management routes. */
+/** The rights of a key: to what its `managementScopes` open. */
 export function rightsOfScopes(scopes: readonly string[], tenant: string | null): Right[] {
   if (scopes.includes('admin')) return within(tenant, RIGHTS)
   const rights = new Set<Right>()

@@ -67,17 +67,27 @@ export class TenantErasure {
     const owners = await findMigrationOwners(this.#db)
     this.#assertComplete(owners)
     this.#log.info({ tenant }, 'erasing a tenant')
+    // Before the others, so that no session makes rows meanwhile.
+    const byFunctions = await this.#eraseByFunctions(owners, tenant)
     for (const part of this.#parts) await part.close?.(tenant)
     const erased = await this.#eraseJobs(tenant)
     for (const part of this.#parts) add(erased, await part.erase(tenant))
-    for (const { eraseTenant } of owners) {
-      if (eraseTenant !== null) add(erased, await eraseByFunction(this.#db, eraseTenant, tenant))
-    }
+    add(erased, byFunctions)
+    // Once more: a session may have begun as the first call ran.
+    add(erased, await this.#eraseByFunctions(owners, tenant))
     add(erased, { events: await eraseEvents(this.#db, tenant) })
     await eraseChanges(this.#db, tenant)
     const target = { kind: 'tenant', id: tenant } as const
     await insertAudit(this.#db, by, [{ tenant, action: 'tenant.erased', target, changes: null }])
     this.#log.info({ tenant, erased }, 'tenant erased')
+    return erased
+  }
+
+  async #eraseByFunctions(owners: readonly MigrationOwner[], tenant: string): Promise<ErasedRows> {
+    const erased: ErasedRows = {}
+    for (const { eraseTenant } of owners) {
+      if (eraseTenant !== null) add(erased, await eraseByFunction(this.#db, eraseTenant, tenant))
+    }
     return erased
   }
 

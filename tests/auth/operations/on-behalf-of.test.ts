@@ -103,6 +103,27 @@ t.test(
   },
 )
 
+t.test('a key that has ended makes and changes no keys, whoever still admits it', async (t) => {
+  const { app } = await startHost(t)
+  const { auth } = app.svc
+  const user = await auth.createUser({ email: 'a@b.co', name: 'A' })
+  const { id } = await auth.createApiKey({ userId: user.id })
+  for (const end of [
+    (keyId: string) => auth.revokeApiKey(keyId),
+    (keyId: string) => auth.updateApiKey({ id: keyId, enabled: false }),
+  ]) {
+    const { id: keyId } = await auth.createApiKey({ userId: user.id, scopes: ['admin'] })
+    const actor = { kind: 'key', keyId, userId: user.id } as const
+    const by = auth.as({ tenant: null, actor })
+    t.ok(await by.createApiKey({ userId: user.id }))
+    await end(keyId)
+    const refused = { code: 'SVC_AUTH_INVALID_KEY' }
+    await t.rejects(by.createApiKey({ userId: user.id }), refused)
+    await t.rejects(by.updateApiKey({ id, label: 'mine' }), refused)
+    await t.rejects(by.rotateApiKey({ id }), refused)
+  }
+})
+
 t.test('svc.auth.as refuses a tenant that is missing, empty or malformed', async (t) => {
   const { app } = await startHost(t)
   for (const tenant of [undefined, '', 'a b']) {

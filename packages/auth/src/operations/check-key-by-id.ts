@@ -7,6 +7,7 @@ import { createNetworks } from '../addresses.ts'
 import { AuthUnavailable } from '../errors.ts'
 import type { Authentication } from '../guard/keys/authentication.ts'
 import { INVALID_KEY, IP_NOT_ALLOWED } from '../guard/refusals.ts'
+import { isRestricted } from '../restrictions.ts'
 import type { ApiKey, CheckedKey, KeyCheck } from '../schemas.ts'
 import { findApiKey } from '../tables/api-keys.ts'
 import { reachOfCall, type OperationCall, type OperationContext } from './context.ts'
@@ -18,8 +19,9 @@ export const createKeyCheck = (
   /** It counts nothing, because no request presented the key. */
   async checkApiKey({ id, ip }: KeyCheck, call: OperationCall = {}): Promise<CheckedKey> {
     const key = isUuid(id) ? await findApiKey(db, id, reachOfCall(call)) : undefined
-    if (!key || !isValid(key)) return NOT_VALID
+    if (!key || !isKeyValid(key)) return NOT_VALID
     const { userId, tenant, expiresAt } = key
+    const held = names.resolve(key.scopes)
     const comesFromElsewhere =
       key.allowedIps !== null && (ip === undefined || !createNetworks(key.allowedIps)(ip))
     return {
@@ -28,8 +30,10 @@ export const createKeyCheck = (
       keyId: id,
       userId,
       tenant,
-      scopes: names.resolve(key.scopes),
+      scopes: held,
+      managementScopes: names.openingOurs(held),
       expiresAt,
+      isRestricted: isRestricted(key),
     }
   },
 
@@ -42,7 +46,7 @@ export const createKeyCheck = (
   },
 })
 
-const isValid = ({ revokedAt, enabled, expiresAt }: ApiKey): boolean =>
+export const isKeyValid = ({ revokedAt, enabled, expiresAt }: ApiKey): boolean =>
   revokedAt === null && enabled && (expiresAt === null || Date.parse(expiresAt) > Date.now())
 
 const NOT_VALID: CheckedKey = {
@@ -52,5 +56,7 @@ const NOT_VALID: CheckedKey = {
   userId: null,
   tenant: null,
   scopes: [],
+  managementScopes: [],
   expiresAt: null,
+  isRestricted: false,
 }

@@ -2,6 +2,7 @@ import type { Db } from '@svc/core/internal'
 import { InvalidKey } from '../errors.ts'
 import type { Powers } from '../restrictions.ts'
 import { findApiKey } from '../tables/api-keys.ts'
+import { isKeyValid } from './check-key-by-id.ts'
 import type { OperationCall } from './context.ts'
 
 /** A caller without a row. */
@@ -18,6 +19,7 @@ export async function grantorOf(tx: Db, { caller }: OperationCall): Promise<Powe
   if (caller === null) return { ...NO_ROW, scopes: [] }
   if (caller.keyId === null) return { ...NO_ROW, scopes: [...caller.scopes] }
   const row = await findApiKey(tx, caller.keyId, null)
-  if (!row) throw new InvalidKey()
+  // It may have been revoked since the guard of this process read it.
+  if (!row || !isKeyValid(row)) throw new InvalidKey()
   return row
 }

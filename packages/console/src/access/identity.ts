@@ -1,4 +1,5 @@
 /** Who makes a request: by a session of the console, or by the login of the host. */
+import type { CheckedKey } from '@svc/auth'
 import { InvalidAccess } from '../errors.ts'
 import type { Right } from '../contract.ts'
 import type { Access } from '../options.ts'
@@ -18,13 +19,19 @@ export interface Identity {
   /** Scopes that it holds, and so may give to keys. */
   scopes: readonly string[]
   expiresAt: string | null
+  /** Whether each key that it makes must be restricted, as the key of its session is. */
+  isRestricted: boolean
 }
 
-/** `scopes`: what the key of the session holds now. */
-export const identityOfKey = (session: SessionRow, scopes: readonly string[]): Identity => ({
+/** `key`: what the key of the session is now. */
+export const identityOfKey = (
+  session: SessionRow,
+  key: Pick<CheckedKey, 'scopes' | 'managementScopes' | 'isRestricted'>,
+): Identity => ({
   ...factsOf(session),
-  rights: rightsOfScopes(scopes, session.tenant),
-  scopes,
+  rights: rightsOfScopes(key.managementScopes, session.tenant),
+  scopes: key.scopes,
+  isRestricted: key.isRestricted,
 })
 
 export const identityOfPortal = (session: SessionRow, scopes: readonly string[]): Identity => ({
@@ -32,6 +39,7 @@ export const identityOfPortal = (session: SessionRow, scopes: readonly string[])
   // Checked again: a version since then may give tenants fewer rights than the link was made with.
   rights: rightsOf(session.rights ?? [], session.tenant),
   scopes,
+  isRestricted: false,
 })
 
 /** Whether it may do what requires `admin`. */
@@ -71,5 +79,6 @@ export function identityOfAccess(access: Access, scopes: readonly string[]): Ide
     rights: rightsOf(can, tenant),
     scopes: isTrusted ? ['admin'] : scopes,
     expiresAt: null,
+    isRestricted: false,
   }
 }

@@ -18,6 +18,7 @@ import { refusalOf } from './key-refusal.ts'
 import { hashOfToken, isToken, newToken } from './token.ts'
 
 const EIGHT_HOURS = 8 * 3600
+const BOOTSTRAP = { scopes: ['admin'], managementScopes: ['admin'], isRestricted: false }
 
 /** A session that has just begun, and what its cookie holds. */
 export interface Begun {
@@ -88,12 +89,12 @@ export function createSessions(core: Core, settings: ConsoleSettings): Sessions 
     if (!operations || !signInWithKey) return null
     if (session.keyId === null) {
       const seal = await sealOf(token)
-      if (seal !== null && seal === session.bootstrapSeal) return identityOfKey(session, ['admin'])
+      if (seal !== null && seal === session.bootstrapSeal) return identityOfKey(session, BOOTSTRAP)
       await deleteSession(core.requestDb, session.id)
       return null
     }
     const key = await operations.checkApiKey({ id: session.keyId, ip: request.ip })
-    if (key.valid) return identityOfKey(session, key.scopes)
+    if (key.valid) return identityOfKey(session, key)
     if (key.keyId === null) await deleteSession(core.requestDb, session.id)
     return null
   }

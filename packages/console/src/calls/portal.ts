@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { insertAudit } from '@svc/core/internal'
+import type { Identity } from '../access/identity.ts'
 import { checkedLink } from '../access/portal-links.ts'
 import type { Right } from '../contract.ts'
 import { Forbidden } from '../errors.ts'
@@ -23,7 +24,7 @@ export const portalCalls: CallsOf<'portal'> = {
     needs: null,
     input: Nothing,
     run: async (_, { identity }) => ({
-      items: givenBy(identity.rights).map((name) => ({
+      items: givenBy(identity).map((name) => ({
         name,
         usual: PORTAL_RIGHTS.includes(name),
       })),
@@ -35,7 +36,7 @@ export const portalCalls: CallsOf<'portal'> = {
     needs: null,
     input: Link,
     async run(input, { core, identity, origin, makeLink }) {
-      const given = givenBy(identity.rights)
+      const given = givenBy(identity)
       const can = input.can ?? PORTAL_RIGHTS.filter((right) => given.includes(right))
       const link = checkedLink({ ...input, can })
       // A session gives no more than it has itself.
@@ -57,5 +58,10 @@ export const portalCalls: CallsOf<'portal'> = {
   },
 }
 
-const givenBy = (rights: readonly Right[]): Right[] =>
-  TENANT_RIGHTS.filter((right) => rights.includes(right))
+/** Keys that are made in a portal have no restrictions: a restricted key lets nobody make any. */
+const givenBy = ({ rights, isRestricted }: Identity): Right[] =>
+  TENANT_RIGHTS.filter(
+    (right) => rights.includes(right) && !(isRestricted && MAKING_KEYS.includes(right)),
+  )
+
+const MAKING_KEYS: readonly Right[] = ['keys:write', 'users:write']

@@ -49,6 +49,8 @@ export function createTenantPart(core: Core): TenantPart {
         deduplicationKeys += await deleteKeysWithPrefix(db, prefix)
       }
       const webhooks = await deleteWebhooks(db, ids)
+      // One may have become active again before it was deleted.
+      for (const id of all) await fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })
       await forgetDeletedWebhooks(db, tenant)
       await eraseStats(core.dbWithin(LOG_MS), tenant, all)
       if (ids.length > 0) queues.groupsChanged(QUEUE)
