@@ -9,6 +9,8 @@ export { isSealed, type Cipher } from './encryption/key-ring.ts'
 export { deleteKeysWithPrefix, type DeduplicationKey } from './kv/kv-table.ts'
 export type { RecoveryRequest, Queues } from './jobs/job-queues.ts'
 export {
+  endedSpan,
+  lockRecoveries,
   noteOpenTransactions,
   deleteRecovery,
   listRecoveries,

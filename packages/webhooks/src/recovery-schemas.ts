@@ -18,7 +18,7 @@ const recovery = {
     Type.Integer({
       minimum: 1,
       maximum: 10_000,
-      description: 'At most so many deliveries in a second.',
+      description: 'At most so many deliveries are queued in a second.',
     }),
   ),
   dryRun: Type.Optional(Type.Boolean({ description: 'Only counts.' })),

@@ -27,7 +27,7 @@ t.test('another process continues a recovery whose process was killed', async (t
 
   const child = await startWorkerChild(t, database)
   const watcher = await startHost(t, { database, core: { worker: { enabled: false } } })
-  // Five portions, a second apart: the kill comes long before the last one.
+  // Twenty portions in five seconds: the kill comes long before the last one.
   const asked = { id, what: 'dead' as const, since, perSecond: 300 }
   t.match(await child.recover(asked), { deliveries: many })
   const [begun] = await until(

@@ -11,7 +11,7 @@ import { together, type WaitingJobs } from './waiting-jobs.ts'
 
 type Workers = Pick<
   WorkerRegistry,
-  'room' | 'beginCommitted' | 'beginIfCommitted' | 'wake' | 'restrictedReady'
+  'room' | 'beginCommitted' | 'beginIfCommitted' | 'wake' | 'groupsReady'
 >
 
 export class JobHandover {
@@ -54,7 +54,7 @@ export class JobHandover {
   /** These jobs wait, and their transaction is committed. */
   wake({ queues, restricted }: WaitingJobs): void {
     for (const queue of queues) this.#workers.wake(queue)
-    for (const [queue, groups] of restricted) this.#workers.restrictedReady(queue, groups)
+    for (const [queue, groups] of restricted) this.#workers.groupsReady(queue, groups)
   }
 }
 

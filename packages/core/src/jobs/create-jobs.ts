@@ -42,11 +42,13 @@ export function createJobs(parts: Parts): Jobs {
     db: database.maintenance,
     dead: new DeadProcesses(lease.id, parts.notifications),
     recovered: (queues) => {
-      for (const queue of queues) workers.recovered(queue)
+      for (const queue of queues) workers.recovered(queue, null)
     },
     log,
   })
-  const mover = new JobMover(database, retry, log, (queue) => workers.recovered(queue))
+  const mover = new JobMover(database, retry, log, (queue, group) =>
+    workers.recovered(queue, [group]),
+  )
   const notifications = new WorkerNotifications(parts.notifications)
   const createPump = (worker: Worker): Pump =>
     new Pump({

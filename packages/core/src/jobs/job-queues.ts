@@ -137,7 +137,7 @@ export class JobQueues implements Queues {
 
   wake(queue: string): void {
     this.#workers.wake(queue)
-    this.#workers.restrictedReady(queue, null)
+    this.#workers.groupsReady(queue, null)
   }
 
   onActivity(watcher: () => void): void {

@@ -15,7 +15,7 @@ interface Listeners {
   /** Whether this process will claim the next job of the group itself. */
   claimsNext: (queue: string, group: string) => boolean
   wake: (queue: string) => void
-  restrictedReady: (queue: string, groups: readonly string[] | null) => void
+  groupsReady: (queue: string, groups: readonly string[] | null) => void
   groupsChanged: (queue: string) => void
 }
 
@@ -45,7 +45,7 @@ export class WorkerNotifications {
    * There are new jobs of these restricted groups; `null`: of any. About those that this process works
    * on by then a notification is sent only once a second.
    */
-  restrictedReady(queue: string, groups: readonly string[] | null): void {
+  groupsReady(queue: string, groups: readonly string[] | null): void {
     const known = this.#ready.get(queue)
     if (known === null) return
     const all = groups && new Set([...(known ?? []), ...groups])
@@ -54,7 +54,7 @@ export class WorkerNotifications {
   }
 
   /** Calls back for the notifications of other processes. */
-  listen({ claimsNext, wake, restrictedReady, groupsChanged }: Listeners): void {
+  listen({ claimsNext, wake, groupsReady, groupsChanged }: Listeners): void {
     this.#claimsNext = claimsNext
     this.#notifications.listen(WAKE_CHANNEL, (queue, fromHere) => {
       if (!fromHere) wake(queue)
@@ -64,7 +64,7 @@ export class WorkerNotifications {
     })
     this.#notifications.listen(RESTRICTED_CHANNEL, (payload, fromHere) => {
       const [queue = '', ...groups] = payload.split('\n')
-      if (!fromHere) restrictedReady(queue, groups.length === 0 ? null : groups)
+      if (!fromHere) groupsReady(queue, groups.length === 0 ? null : groups)
     })
   }
 

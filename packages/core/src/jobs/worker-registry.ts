@@ -58,7 +58,7 @@ export class WorkerRegistry {
   }
 
   #passOn(): void {
-    for (const queue of this.#pumps.keys()) this.#parts.notifications.restrictedReady(queue, null)
+    for (const queue of this.#pumps.keys()) this.#parts.notifications.groupsReady(queue, null)
   }
 
   /** See `Queues`. */
@@ -120,21 +120,24 @@ export class WorkerRegistry {
   wakeAll(): void {
     for (const pump of this.#pumps.values()) {
       pump.wakeAll()
-      pump.restrictedReady(null)
+      pump.groupsReady(null)
     }
   }
 
-  /** There are new jobs of these restricted groups; `null`: of any. That is committed. */
-  restrictedReady(queue: string, groups: readonly string[] | null): void {
-    this.#restrictedReadyHere(queue, groups)
-    this.#parts.notifications.restrictedReady(queue, groups)
+  /** There are jobs to claim of these groups; `null`: of any restricted one. That is committed. */
+  groupsReady(queue: string, groups: readonly string[] | null): void {
+    this.#groupsReadyHere(queue, groups)
+    this.#parts.notifications.groupsReady(queue, groups)
   }
 
-  /** Jobs of a process that died can be fetched again, whatever their lane. */
-  recovered(queue: string): void {
+  /**
+   * Jobs can be fetched again, whatever their lane: those of a recovery of these groups, or `null`:
+   * those of a process that died.
+   */
+  recovered(queue: string, groups: readonly string[] | null): void {
+    this.groupsReady(queue, groups)
     this.#pumps.get(queue)?.wakeAll()
     this.#parts.notifications.wake(queue)
-    this.restrictedReady(queue, null)
   }
 
   /** Groups have changed, and that is committed: all processes read it. */
@@ -148,7 +151,7 @@ export class WorkerRegistry {
       this.#parts.notifications.listen({
         claimsNext: (queue, group) => this.#pumps.get(queue)?.claimsNext(group) ?? false,
         wake: (queue) => this.#wakeHere(queue),
-        restrictedReady: (queue, groups) => this.#restrictedReadyHere(queue, groups),
+        groupsReady: (queue, groups) => this.#groupsReadyHere(queue, groups),
         groupsChanged: (queue) => this.#groupsChangedHere(queue),
       })
     }
@@ -166,8 +169,8 @@ export class WorkerRegistry {
     this.notifyWatchers()
   }
 
-  #restrictedReadyHere(queue: string, groups: readonly string[] | null): void {
-    this.#pumps.get(queue)?.restrictedReady(groups)
+  #groupsReadyHere(queue: string, groups: readonly string[] | null): void {
+    this.#pumps.get(queue)?.groupsReady(groups)
   }
 
   #groupsChangedHere(queue: string): void {

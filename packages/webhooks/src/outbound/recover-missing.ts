@@ -2,6 +2,8 @@
 import {
   noteOpenTransactions,
   compileFilter,
+  endedSpan,
+  lockRecoveries,
   EVERYWHERE,
   setCounted,
   tenantOfEvent,
@@ -104,8 +106,10 @@ export async function recoverMissingPortion(
     if (recovery.hasNotedTransactions) {
       const webhook = await findWebhook(db, group, EVERYWHERE)
       if (webhook === undefined) return { done: 0, isFinished: true }
+      // Another recovery that is counted at the same time would find the same events.
+      await lockRecoveries(db, group)
       // Also what was published meanwhile by those who still saw it inactive.
-      const until = new Date(Date.now() + CLOCK_MARGIN_MS).toISOString()
+      const until = await endedSpan(db, null)
       await prepareMissing(db, { ...recovery, until }, webhook, logDays)
     } else await noteOpenTransactions(db, recovery)
     return { done: 0, isFinished: false }
@@ -118,9 +122,6 @@ export async function recoverMissingPortion(
   )
   return { done: events.length, isFinished: events.length < limit }
 }
-
-/** How much the clocks of a process and of Postgres may differ. */
-const CLOCK_MARGIN_MS = 60_000
 
 /** Parked, as redriven dead letters are: new deliveries keep their latency, however many these are. */
 function jobOf({ event, eventId }: MissingEvent, target: string) {

@@ -69,11 +69,15 @@ export async function countMissing(db: Db, span: MissingSpan): Promise<number> {
   return (rows[0] as { count: number }).count
 }
 
-/** Writes them. Returns how many. */
+/**
+ * Writes them. Returns how many. Events of one transaction have one time: they come in the order of the
+ * ids that their publishes gave, which is that of their publishes where these are UUIDv7.
+ */
 export async function insertMissing(db: Db, span: MissingSpan): Promise<number> {
   const { rowCount } = await db.query(
     missing(`insert into svc."__svc.webhooks.missing_events" (recovery_id, n, event, event_id)
-  select $9, row_number() over (order by event.published_at, event.id, event.name),
+  select $9, row_number() over (order by event.published_at,
+                svc."__svc.webhooks.published_id"(event.id), event.name, event.id),
          event.name, event.id`),
     [...valuesOf(span), span.recovery.id],
   )

@@ -83,6 +83,15 @@ t.test('groups take turns, also when the table is read again', async (t) => {
   t.equal(states.size, 1)
 })
 
+t.test('a group that got jobs to claim is claimed at once', async (t) => {
+  const states = new GroupStates()
+  states.replace([row('a')])
+  states.empty('a', 0)
+  t.same(namesOf(states.claimable(400)), [])
+  t.equal(states.haveNew(['a']), true)
+  t.same(namesOf(states.claimable(400)), ['a'])
+})
+
 t.test('a group without due jobs is claimed at growing intervals', async (t) => {
   const states = new GroupStates()
   states.replace([row('a')])

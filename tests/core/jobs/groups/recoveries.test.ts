@@ -43,8 +43,8 @@ const RETRY = {
 const THREE: RecoverMissing = async () => ({ done: 3, isFinished: true })
 
 /** Begins a recovery of what is missing. Returns its id. */
-async function beginRecovery(core: Core): Promise<string> {
-  const asked = { queue: QUEUE, group: GROUP, what: 'missing' as const, perSecond: null }
+async function beginRecovery(core: Core, perSecond: number | null = null): Promise<string> {
+  const asked = { queue: QUEUE, group: GROUP, what: 'missing' as const, perSecond }
   const span = { since: '2020-01-01T00:00:00Z', until: null }
   const { id } = await core.transaction((db) => core.queues.recover(db, { ...asked, ...span }))
   return id
@@ -111,3 +111,44 @@ t.test('a recovery is carried out that begins as the mover is about to end', asy
   t.match(await recoveriesOf(core), [{ done: 3, finishedAt: String }])
   await mover.close()
 })
+
+t.test(
+  'with a pace of its own a recovery has small portions, and the pumps hear of each',
+  async (t) => {
+    const { core, database } = await startHost(t, {
+      core: { worker: { enabled: false } },
+      setUp: (_app, core) => core.queues.define(QUEUE),
+    })
+    const pools = await openDatabase(database, () => {})
+    t.teardown(() => pools.close())
+    for (const [perSecond, portion] of [
+      [1, 1],
+      [10, 3],
+      [400, 100],
+      [10_000, 500],
+      [null, 500],
+    ] as const) {
+      const limits: number[] = []
+      const told: string[][] = []
+      const recoverMissing: RecoverMissing = async (_db, _recovery, limit) => {
+        limits.push(limit)
+        return { done: limit, isFinished: limits.length === 2 }
+      }
+      const log = { info() {}, error: (details: object) => t.fail('error', details) }
+      const mover = new JobMover(pools, RETRY, log, (...about) => told.push(about))
+      mover.addWorker(workerOf(recoverMissing))
+      await beginRecovery(core, perSecond)
+      await mover.run()
+      await until(
+        () => recoveriesOf(core),
+        (recoveries) => recoveries.every(({ finishedAt }) => finishedAt !== null),
+      )
+      await mover.close()
+      t.same(limits, [portion, portion], `${perSecond} a second`)
+      t.same(told, [
+        [QUEUE, GROUP],
+        [QUEUE, GROUP],
+      ])
+    }
+  },
+)

@@ -84,10 +84,10 @@ export class GroupScheduler {
     this.#parts.wake()
   }
 
-  /** There may be jobs of these restricted groups; `null`: of any. */
-  restrictedReady(groups: readonly string[] | null): void {
+  /** There may be jobs to claim of these groups; `null`: of any restricted one. */
+  groupsReady(groups: readonly string[] | null): void {
     if (groups === null) this.#states.allReady()
-    // A group that is not known yet has just become restricted.
+    // A group that is not known yet has just become restricted, or got its first parked jobs.
     else if (!this.#states.haveNew(groups)) this.#refreshAt = 0
     this.#parts.wakeClaims()
   }
@@ -112,38 +112,38 @@ export class GroupScheduler {
   }
 
   allow(lane: Lane, room: number, uncontended: boolean): FetchLimits & { excluded: string[] } {
-    const limits = this.#limits.allow(lane, room, Date.now(), uncontended)
+    const limits = this.#limits.allow(lane, room, performance.now(), uncontended)
     const excluded = new Set([...limits.open, ...this.#states.excluded(), ...limits.capped])
     return { ...limits, excluded: [...excluded] }
   }
 
   /** Groups that fill a lane and answer quickly: jobs of others may wait behind their backlog. */
   dominant(lane: Lane): string[] {
-    return this.#limits.dominant(lane, Date.now())
+    return this.#limits.dominant(lane, performance.now())
   }
 
   /** Groups that have all the slots of the first lane that they may have. */
   full(): string[] {
-    return this.#limits.full('first', Date.now())
+    return this.#limits.full('first', performance.now())
   }
 
   /** Whether a job that was fetched may begin; else it goes back. */
   admit(group: string | null, lane: Lane, uncontended: boolean): boolean {
     if (group === null) return true
     this.#exist = true
-    return this.#limits.admit(group, lane, Date.now(), uncontended)
+    return this.#limits.admit(group, lane, performance.now(), uncontended)
   }
 
   /** Starts a job of the group without regard to its limits. */
   begin(group: string): void {
-    this.#limits.begin(group, Date.now())
+    this.#limits.begin(group, performance.now())
   }
 
   ended(job: Job, outcome: Outcome, tookMs: number): void {
     const { group } = job
     if (group === null) return
     if (job.grant) this.restricted.ended(job, outcome, tookMs)
-    const change = this.#limits.ended(group, successOf(outcome), tookMs, Date.now())
+    const change = this.#limits.ended(group, successOf(outcome), tookMs, performance.now())
     if (change !== undefined) this.#parking.circuitChanged(group, change === 'opened')
   }
 
@@ -154,7 +154,7 @@ export class GroupScheduler {
 
   /** When there may be parked jobs to claim, in milliseconds from now. */
   claimableInMs(): number {
-    return Math.max(0, this.#states.claimableFrom() - Date.now())
+    return Math.max(0, this.#states.claimableFrom() - performance.now())
   }
 
   /**
@@ -163,7 +163,7 @@ export class GroupScheduler {
    */
   async claimParked(room: Record<Lane, number>): Promise<Job[]> {
     const { windows } = this.#parts
-    const limits = claimLimits(this.#states, this.#limits, windows, room, Date.now())
+    const limits = claimLimits(this.#states, this.#limits, windows, room, performance.now())
     const restricted = limits.filter(({ isRestricted }) => isRestricted)
     const others = limits.filter(({ isRestricted }) => !isRestricted)
     this.#isTurnOfOthers = !this.#isTurnOfOthers
@@ -182,7 +182,7 @@ export class GroupScheduler {
     const jobs: Job[] = await claimParked(prepared, queue, limits, owner())
     const counts = new Map<string, number>()
     for (const { group } of jobs) if (group) counts.set(group, (counts.get(group) ?? 0) + 1)
-    const now = Date.now()
+    const now = performance.now()
     const unused: string[] = []
     for (const { group, limit } of limits) {
       const count = counts.get(group) ?? 0
@@ -200,7 +200,7 @@ export class GroupScheduler {
   }
 
   #claimed(jobs: Job[]): void {
-    const now = Date.now()
+    const now = performance.now()
     for (const { group } of jobs) {
       if (group === null) continue
       this.#exist = true
@@ -229,7 +229,7 @@ export class GroupScheduler {
    * later.
    */
   #adoptCircuits(open: ReadonlySet<string>): void {
-    for (const group of this.#limits.allow('retry', 0, Date.now()).open) {
+    for (const group of this.#limits.allow('retry', 0, performance.now()).open) {
       if (!open.has(group) && !this.#parking.hasUnwritten(group)) {
         this.#limits.setCircuit(group, false)
       }

@@ -135,7 +135,7 @@ export class GroupStates {
   }
 
   /**
-   * These restricted groups have new jobs. Those of an ordered group with an attempt under way are for
+   * These groups have new jobs to claim. Those of an ordered group with an attempt under way are for
    * the process that makes it. Returns whether all groups are known.
    */
   haveNew(groups: readonly string[]): boolean {

@@ -20,8 +20,8 @@ const LOG_EVERY_MS = 30_000
 const LONGEST_STATEMENT_MS = 120_000
 /** How long a close waits for the statement that runs. */
 const CLOSED_WITHIN_MS = 10_000
-/** How often a recovery with its own pace is checked. */
-const SHORTEST_WAIT_MS = 200
+/** How often a recovery is checked that waits for a transaction, or that another process carries out. */
+const RECHECK_MS = 200
 const LONGEST_WAIT_MS = 1000
 
 export class JobMover {
@@ -35,18 +35,18 @@ export class JobMover {
   /** The id of the move of the last portion. */
   #last = '0'
   #closing = new AbortController()
-  #recovered: (queue: string) => void
+  #recovered: (queue: string, group: string) => void
   #isTurnOfRecoveries = false
   #timer: NodeJS.Timeout | undefined
   /** When the progress of a recovery was logged last, by its id. */
   #loggedAt = new Map<string, number>()
 
-  /** `recovered`: jobs of the queue can be fetched again. */
+  /** `recovered`: jobs of the group can be claimed. */
   constructor(
     database: Pick<Database, 'background'>,
     retry: RetrySettings,
     log: Log,
-    recovered: (queue: string) => void,
+    recovered: (queue: string, group: string) => void,
   ) {
     this.#database = database
     this.#retry = retry
@@ -160,7 +160,7 @@ export class JobMover {
       return worker && recoverPortion(db, due, worker, this.#retry)
     })
     if (!recovery) return false
-    this.#recovered(recovery.queue)
+    this.#recovered(recovery.queue, recovery.group)
     this.#logProgress(recovery)
     return true
   }
@@ -171,7 +171,7 @@ export class JobMover {
     if (ms === null) return this.#loggedAt.clear()
     if (this.#isClosed) return
     clearTimeout(this.#timer)
-    const waitMs = Math.max(SHORTEST_WAIT_MS, Math.min(ms, LONGEST_WAIT_MS))
+    const waitMs = ms <= 0 ? RECHECK_MS : Math.min(Math.ceil(ms), LONGEST_WAIT_MS)
     this.#timer = setTimeout(() => void this.run(), waitMs)
     this.#timer.unref()
   }

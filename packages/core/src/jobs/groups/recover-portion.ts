@@ -10,6 +10,8 @@ import { recordPortion, type RecoveredPortion, type Recovery } from './recoverie
 
 /** Rows that one transaction moves, so that its locks are few and short. */
 const PORTION = 500
+/** A recovery with a pace of its own has so many portions a second: a receiver gets no second's worth at once. */
+const PORTIONS_PER_SECOND = 4
 
 /** Returns the recovery as it is then. */
 export async function recoverPortion(
@@ -18,9 +20,12 @@ export async function recoverPortion(
   worker: Pick<Worker, 'recoverMissing'>,
   retry: RetrySettings,
 ): Promise<Recovery> {
-  const limit = Math.min(PORTION, recovery.perSecond ?? PORTION)
+  const limit = portionOf(recovery)
   return recordPortion(db, recovery, await recovered(db, recovery, worker, retry, limit))
 }
+
+const portionOf = ({ perSecond }: Recovery): number =>
+  perSecond === null ? PORTION : Math.min(PORTION, Math.ceil(perSecond / PORTIONS_PER_SECOND))
 
 async function recovered(
   db: Db,

@@ -176,7 +176,7 @@ export class Pump {
   wake(): void {
     this.#wakeLane('first')
     // Redriven and resumed jobs wait in the retry lane, which an idle pump rarely polls.
-    if (Date.now() - this.#fetcher.lastJobAt > IDLE_AFTER_MS) this.#wakeLane('retry')
+    if (performance.now() - this.#fetcher.lastJobAt > IDLE_AFTER_MS) this.#wakeLane('retry')
   }
 
   /** There are jobs in either lane. */
@@ -187,12 +187,12 @@ export class Pump {
   /** The table of groups has changed. */
   groupsChanged(): void {
     this.#groups.refreshSoon()
-    this.#groups.restrictedReady(null)
+    this.#groups.groupsReady(null)
   }
 
-  /** There are new jobs of these restricted groups; `null`: of any. */
-  restrictedReady(groups: readonly string[] | null): void {
-    this.#groups.restrictedReady(groups)
+  /** There are jobs to claim of these groups; `null`: of any restricted one. */
+  groupsReady(groups: readonly string[] | null): void {
+    this.#groups.groupsReady(groups)
   }
 
   /**

@@ -1,0 +1,96 @@
+/** Which events a recovery of what is missing finds, and in which order. */
+import { listRecoveries, useCore, type Core, type Recovery } from '@svc/core/internal'
+import t, { type Test } from 'tap'
+import { recoverMissingPortion } from '../../../packages/webhooks/src/outbound/recover-missing.ts'
+import { until } from '../../support/until.ts'
+import { since } from '../support/broken-webhook.ts'
+import { startHost } from '../support/host.ts'
+
+const LOG_DAYS = 7
+
+/** A webhook that has missed three events, on a host that carries out no recoveries itself. */
+async function missedThree(t: Test) {
+  const host = await startHost(t, { core: { worker: { enabled: false } } })
+  const { events } = host.app.svc
+  for (let n = 0; n < 3; n++) await events.publish('order.created', { n })
+  const { id } = await host.register('https://receiver.example/', ['order.created'])
+  const core = await useCore(host.app)
+  return { core, id, database: host.app.svc.database }
+}
+
+/** A recovery that has noted the open transactions and is to be counted next. */
+async function begun(core: Core, id: string): Promise<Recovery> {
+  const request = { queue: '__svc.webhooks.deliver', group: id, what: 'missing' as const }
+  const span = { since, until: null, perSecond: null }
+  const recovery = await core.transaction((db) => core.queues.recover(db, { ...request, ...span }))
+  return { ...recovery, hasNotedTransactions: true }
+}
+
+async function countedIn(core: Core, recovery: Recovery): Promise<number | null> {
+  const { queue, group } = recovery
+  const all = await listRecoveries(core.db, queue, { group, id: recovery.id })
+  return all[0]?.deliveries ?? null
+}
+
+t.test('of two recoveries that are counted at once, one finds the events', async (t) => {
+  const { core, id, database } = await missedThree(t)
+  const [one, other] = [await begun(core, id), await begun(core, id)]
+  const counted = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const first = core.transaction(async (db) => {
+    await recoverMissingPortion(core, LOG_DAYS, db, one, 500)
+    counted.resolve()
+    await release.promise
+  })
+  await counted.promise
+  let isDone = false
+  const second = core
+    .transaction((db) => recoverMissingPortion(core, LOG_DAYS, db, other, 500))
+    .finally(() => (isDone = true))
+  await until(async () => {
+    const { rows } = await database.query(
+      `select from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())`,
+    )
+    return isDone || rows.length > 0
+  })
+  release.resolve()
+  await Promise.all([first, second])
+  t.equal(await countedIn(core, one), 3)
+  t.equal(await countedIn(core, other), 0)
+})
+
+t.test('the clock of a process that is behind leaves out no event', async (t) => {
+  const { core, id } = await missedThree(t)
+  const recovery = await begun(core, id)
+  const now = Date.now()
+  const clock = t.intercept(Date, 'now', { value: () => now - 10 * 60_000 })
+  await core.transaction((db) => recoverMissingPortion(core, LOG_DAYS, db, recovery, 500))
+  clock.restore()
+  t.equal(await countedIn(core, recovery), 3)
+})
+
+t.test(
+  'events of one transaction come in the order of their publish, of all tenants',
+  async (t) => {
+    const host = await startHost(t, { core: { worker: { enabled: false } } })
+    const { svc } = host.app
+    await svc.transaction(async (db) => {
+      for (const tenant of ['acme', null, 'zeta', null, 'acme']) {
+        await svc.events.publish('order.created', {}, { tenant, db })
+      }
+    })
+    const { id } = await host.register('https://receiver.example/', ['order.created'])
+    const core = await useCore(host.app)
+    const recovery = await begun(core, id)
+    await core.transaction((db) => recoverMissingPortion(core, LOG_DAYS, db, recovery, 500))
+    const { rows } = await svc.database.query(
+      `select split_part(event_id, E'\x1f', 1) as tenant, event_id like E'%\x1f%' as "hasTenant"
+       from svc."__svc.webhooks.missing_events" order by n`,
+    )
+    t.same(
+      rows.map(({ tenant, hasTenant }) => (hasTenant ? tenant : null)),
+      ['acme', null, 'zeta', null, 'acme'],
+    )
+  },
+)
