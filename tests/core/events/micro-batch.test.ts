@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { EventRow } from '../../../packages/core/src/events/events-table.ts'
 import { MicroBatch } from '../../../packages/core/src/events/micro-batch.ts'
+import { markCancelled } from '../../../packages/core/src/postgres/connection-errors.ts'
 import { keyOf } from '../../../packages/core/src/events/publish-events.ts'
 
 const event = (id: string, payload = '1'): EventRow => ({ name: 'n', id, payload })
@@ -9,21 +10,27 @@ const event = (id: string, payload = '1'): EventRow => ({ name: 'n', id, payload
 function makeBatch(
   refuse: (events: EventRow[]) => Error | undefined = () => undefined,
   jobsOfOne = 1,
+  nowMs?: () => number,
 ) {
   const batches: string[][] = []
   const known = new Set<string>()
-  const batch = new MicroBatch(async (events: EventRow[]) => {
-    await new Promise(setImmediate)
-    const error = refuse(events)
-    if (error) throw error
-    batches.push(events.map(({ id }) => id))
-    const results = events.map(({ id }) => {
-      const duplicate = known.has(id)
-      known.add(id)
-      return { id, duplicate }
-    })
-    return { results, jobs: events.length * jobsOfOne }
-  }, keyOf)
+  const batch = new MicroBatch(
+    async (events: EventRow[]) => {
+      await new Promise(setImmediate)
+      const error = refuse(events)
+      if (error) throw error
+      batches.push(events.map(({ id }) => id))
+      const results = events.map(({ id }) => {
+        const duplicate = known.has(id)
+        known.add(id)
+        return { id, duplicate }
+      })
+      const made = results.filter(({ duplicate }) => !duplicate).length
+      return { results, made, jobs: made * jobsOfOne }
+    },
+    keyOf,
+    nowMs,
+  )
   return { batch, batches }
 }
 
@@ -121,7 +128,7 @@ t.test(
     const batch = new MicroBatch<EventRow, string>(
       async (events) => {
         if (nowMs === 0) await away.promise
-        return { results: events.map(({ id }) => id), jobs: 0 }
+        return { results: events.map(({ id }) => id), made: events.length, jobs: 0 }
       },
       keyOf,
       () => nowMs,
@@ -139,6 +146,53 @@ t.test(
     t.equal(await later, '100', 'what has not waited for long is tried')
   },
 )
+
+t.test('repeats say nothing about the jobs of new events', async (t) => {
+  const { batch, batches } = makeBatch(undefined, 2000)
+  const publish = (from: number, count: number) =>
+    Promise.all(Array.from({ length: count }, (_, i) => batch.publish(event(String(from + i)))))
+  await publish(0, 20)
+  await publish(0, 5)
+  batches.length = 0
+  await publish(100, 10)
+  t.strictSame(
+    batches.map(({ length }) => length),
+    [5, 5],
+  )
+})
+
+t.test('of a batch that takes too long the events are tried apart, for a minute', async (t) => {
+  let nowMs = 0
+  const tooLong = () => {
+    nowMs += 16_000
+    return markCancelled(new Error('Query read timeout'))
+  }
+  const { batch, batches } = makeBatch(
+    (events) => (events.some(({ id }) => id === 'bad') ? tooLong() : undefined),
+    1,
+    () => nowMs,
+  )
+  const four = ['a', 'b', 'bad', 'c'].map((id) => batch.publish(event(id)))
+  t.same(
+    (await Promise.allSettled(four)).map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+  )
+  t.strictSame(batches, [['a', 'b'], ['c']])
+
+  // Here every statement takes too long.
+  const sizes: number[] = []
+  const slow = makeBatch(
+    (events) => {
+      sizes.push(events.length)
+      return tooLong()
+    },
+    1,
+    () => nowMs,
+  )
+  const many = Array.from({ length: 16 }, (_, n) => slow.batch.publish(event(String(n))))
+  for (const one of many) await t.rejects(one, { code: 'SVC_UNAVAILABLE' })
+  t.strictSame(sizes, [16, 8, 4, 2])
+})
 
 t.test('waiting publishes are bounded, and further ones refused at once', async (t) => {
   const slow = Promise.withResolvers<never>()

@@ -22,6 +22,7 @@ const written = (some: Partial<Written>): Written => ({
   claimed: [],
   askedAt: 5,
   publishedAt: 1_000,
+  madeAt: 1_500,
   startedOn: '1970-01-01 00:00:01+00',
   transactionId: '7',
   ...some,

@@ -2,7 +2,10 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createActions } from '../../../packages/core/src/actions/actions.ts'
 import { connectWithin } from '../../../packages/core/src/postgres/connect-within.ts'
-import { isConnectionError } from '../../../packages/core/src/postgres/connection-errors.ts'
+import {
+  isConnectionError,
+  isOutage,
+} from '../../../packages/core/src/postgres/connection-errors.ts'
 import {
   withQueryTimeout,
   poolWithQueryTimeout,
@@ -50,11 +53,13 @@ t.test('a statement of a shared pool that timed out is cancelled in the server',
     pool,
     async (processId) => {
       cancelled.push(processId)
-      await other.query('select pg_cancel_backend($1)', [processId])
+      return await other.query('select pg_cancel_backend($1)', [processId])
     },
     50,
   )
-  t.ok(isConnectionError(await db.query('select pg_sleep(60)').catch((reason: unknown) => reason)))
+  const late = await db.query('select pg_sleep(60)').catch((reason: unknown) => reason)
+  t.ok(isConnectionError(late), 'a 503')
+  t.notOk(isOutage(late), 'the server has answered')
   t.equal(cancelled.length, 1)
   await until(async () => {
     const { rows } = await other.query('select from pg_stat_activity where pid = $1', cancelled)
@@ -62,6 +67,15 @@ t.test('a statement of a shared pool that timed out is cancelled in the server',
   })
   // With the usual time: it takes a new connection, and this machine may be busy.
   t.same((await withQueryTimeout(pool).query('select 1 as n')).rows, [{ n: 1 }])
+})
+
+t.test('a statement that a silent server does not even cancel is an outage', async (t) => {
+  const pool = await poolOf(t)
+  await pool.query('select 1')
+  for (const cancel of [async () => undefined, async () => Promise.reject(new Error('away'))]) {
+    const db = poolWithQueryTimeout(pool, cancel, 50)
+    t.ok(isOutage(await db.query('select pg_sleep(60)').catch((reason: unknown) => reason)))
+  }
 })
 
 t.test('an action rejects with the error of its route while Postgres is unavailable', async (t) => {

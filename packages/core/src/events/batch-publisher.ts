@@ -42,7 +42,9 @@ export class BatchPublisher {
   /** Transactions of `publishAll` that are under way. */
   #alone = new Set<Promise<unknown>>()
   #batch: MicroBatch<EventRow, Result<Published>>
-  // In a batch of its own: where another transaction is taking the same key, the whole batch waits.
+  // In batches of their own: where another transaction has not committed the same id, or is taking the
+  // same key, the whole batch waits for it.
+  #withGivenId: MicroBatch<EventRow, Result<Published>>
   #deduplicated: MicroBatch<DeduplicatedEvent, Result<PublishedOnce>>
   #prepares: boolean
 
@@ -55,15 +57,14 @@ export class BatchPublisher {
     this.terms = { retry, filters: new KnownFilters() }
     this.#handover = handover
     this.#prepares = !database.pooled
-    this.#batch = new MicroBatch(
-      (events) =>
-        this.#commit(events.length, (offer) =>
-          this.#writing(events, (db, inserted) =>
-            publishEvents(this.#preparing(db), events, this.terms, offer, inserted),
-          ),
+    const commit = (events: EventRow[]) =>
+      this.#commit(events.length, (offer) =>
+        this.#writing(events, (db, inserted) =>
+          publishEvents(this.#preparing(db), events, this.terms, offer, inserted),
         ),
-      keyOf,
-    )
+      )
+    this.#batch = new MicroBatch(commit, keyOf)
+    this.#withGivenId = new MicroBatch(commit, keyOf)
     this.#deduplicated = new MicroBatch(
       (events) =>
         this.#commit(events.length, (offer) =>
@@ -75,8 +76,9 @@ export class BatchPublisher {
     )
   }
 
-  publish(event: EventRow): Promise<Result<Published>> {
-    return this.#batch.publish(event)
+  /** `hasGivenId`: the publisher named the id, so that the event may exist already. */
+  publish(event: EventRow, hasGivenId = false): Promise<Result<Published>> {
+    return (hasGivenId ? this.#withGivenId : this.#batch).publish(event)
   }
 
   /** `null` where the event's key is taken. */
@@ -100,7 +102,8 @@ export class BatchPublisher {
 
   /** Resolves when every pending publish has been committed or refused. */
   async idle(): Promise<void> {
-    await Promise.all([this.#batch.idle(), this.#deduplicated.idle()])
+    const batches = [this.#batch, this.#withGivenId, this.#deduplicated]
+    await Promise.all(batches.map((batch) => batch.idle()))
     await Promise.allSettled(this.#alone)
   }
 
@@ -151,12 +154,12 @@ export class BatchPublisher {
   async #commit<P extends Published | PublishedOnce>(
     count: number,
     publish: (offer: JobOffer | undefined) => Promise<P>,
-  ): Promise<P> {
+  ): Promise<P & { made: number }> {
     const offer = count > LARGEST_CLAIMED_BATCH ? undefined : this.#handover.offer()
     try {
       const published = await publish(offer)
       this.#handover.committed(published)
-      return published
+      return { ...published, made: published.results.filter(isNew).length }
     } catch (error) {
       if (!this.#prepares || !hasLostStatements(error)) throw error
       this.#prepares = false
@@ -164,3 +167,5 @@ export class BatchPublisher {
     }
   }
 }
+
+const isNew = (result: { duplicate: boolean } | null): boolean => result?.duplicate === false

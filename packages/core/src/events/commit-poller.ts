@@ -37,7 +37,7 @@ export class CommitPoller {
     if (!known && this.#expected.size >= MOST) return
     this.#expected.set(transactionId, {
       waiting: known ? together([known.waiting, waiting]) : waiting,
-      giveUpAt: Date.now() + GIVE_UP_MS,
+      giveUpAt: performance.now() + GIVE_UP_MS,
     })
     this.#pauseMs = FIRST_PAUSE_MS
     this.#pollLater()
@@ -66,7 +66,7 @@ export class CommitPoller {
     }
     if (found.length > 0) this.#committed(together(found))
     for (const [transactionId, { giveUpAt }] of this.#expected) {
-      if (Date.now() > giveUpAt) this.#expected.delete(transactionId)
+      if (performance.now() > giveUpAt) this.#expected.delete(transactionId)
     }
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2)
     if (this.#expected.size > 0 && !this.#closed) this.#pollLater()

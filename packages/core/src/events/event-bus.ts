@@ -100,19 +100,19 @@ export class EventBus {
     const { id, db, tenant = null } = checkedPublishOptions(options)
     const event = checkedEventRow(name, id, tenant, payload)
     const { publishes } = this.#parts.telemetry
-    if (!publishes.isOn) return this.#publish(event, db)
+    if (!publishes.isOn) return this.#publish(event, db, id !== undefined)
     const [result] = await publishes.measure([{ name, tenant }], async ([traceContext = null]) => [
-      await this.#publish({ ...event, traceContext }, db),
+      await this.#publish({ ...event, traceContext }, db, id !== undefined),
     ])
     return result
   }
 
-  async #publish(event: EventRow, db: Db | undefined): Promise<PublishResult> {
+  async #publish(event: EventRow, db: Db | undefined, hasGivenId: boolean): Promise<PublishResult> {
     this.#parts.catalogue.check(event.name, event.payload)
     // A caller with `db` holds a connection already: declaring takes a second one, and can deadlock
     // a full pool.
     if (!db || !this.#ready) await this.declare()
-    if (!db) return this.#publisher.publish(event)
+    if (!db) return this.#publisher.publish(event, hasGivenId)
     const [result] = await this.#publishWithin(checkedDb(db, 'events.publish'), [event])
     return result as PublishResult
   }

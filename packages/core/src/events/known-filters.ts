@@ -56,12 +56,12 @@ export class KnownFilters {
     for (const name of names) this.#names.add(name)
   }
 
-  /** The filters of these sets in the snapshot of `db`. */
-  async of(db: Db, sets: FilterSet[]): Promise<RecipientIndex[]> {
+  /** The filters of these sets in the snapshot of `db`, which is returned as well. */
+  async of(db: Db, sets: FilterSet[]): Promise<{ indexes: RecipientIndex[]; snapshot: string }> {
     const known = sets.map((set) => this.#known.get(keyOf(set)))
     const asked = sets.map((set, place) => ({ ...set, seen: known[place]?.seen }))
     const { seen, stale, own, recipients } = await findFilters(db, asked, KEPT_SECONDS)
-    return sets.map((set, place) => {
+    const indexes = sets.map((set, place) => {
       const former = known[place]
       const isStale = former === undefined || stale.has(place + 1)
       const index = isStale
@@ -72,6 +72,7 @@ export class KnownFilters {
       if (!own.has(place + 1)) this.#keep(set, { index, seen: { ...seen, readAt } })
       return index
     })
+    return { indexes, snapshot: seen.snapshot }
   }
 
   #keep(set: FilterSet, known: Known): void {

@@ -5,7 +5,7 @@
  * The waiting events are bounded in size, and in time while Postgres does not answer.
  */
 import { Unavailable } from '../errors.ts'
-import { isConnectionError } from '../postgres/connection-errors.ts'
+import { isOutage } from '../postgres/connection-errors.ts'
 import { splitOnError } from '../postgres/split-batch.ts'
 import type { EventRow } from './events-table.ts'
 
@@ -14,6 +14,15 @@ interface Waiting<Event, Result> {
   sinceMs: number
   resolve: (result: Result) => void
   reject: (error: unknown) => void
+}
+
+export interface Committed<Result> {
+  /** One for each event, in that order. */
+  results: Result[]
+  /** How many of the events are new. */
+  made: number
+  /** The jobs that followed from those. */
+  jobs: number
 }
 
 const LARGEST = 1000
@@ -35,11 +44,16 @@ const SIZE_OF_EVENT = 500
  * otherwise each thousand of a queue would wait for a time-out of its own.
  */
 const LONGEST_WAIT_MS = 5000
+/**
+ * How long the halves of a batch that Postgres refused, or took too long for, are tried: each may take
+ * until its time-out.
+ */
+const LONGEST_SPLIT_MS = 60_000
 /** Two, so that one batch fills while another commits. */
 const IN_FLIGHT = 2
 
 export class MicroBatch<Event extends EventRow, Result> {
-  #commit: (events: Event[]) => Promise<{ results: Result[]; jobs: number }>
+  #commit: (events: Event[]) => Promise<Committed<Result>>
   #keyOf: (event: Event) => string
   #waiting: Waiting<Event, Result>[] = []
   #waitingSize = 0
@@ -54,7 +68,7 @@ export class MicroBatch<Event extends EventRow, Result> {
    * key that `keyOf` gives.
    */
   constructor(
-    commit: (events: Event[]) => Promise<{ results: Result[]; jobs: number }>,
+    commit: (events: Event[]) => Promise<Committed<Result>>,
     keyOf: (event: Event) => string,
     /** Monotonic. */
     nowMs: () => number = () => performance.now(),
@@ -115,14 +129,24 @@ export class MicroBatch<Event extends EventRow, Result> {
   }
 
   async #send(batch: Waiting<Event, Result>[]): Promise<void> {
+    const splitUntil = this.#nowMs() + LONGEST_SPLIT_MS
+    let lastError: unknown
     const { failed } = await splitOnError(batch, async (part) => {
-      const { results, jobs } = await this.#commit(part.map(({ event }) => event))
-      this.#recordJobs(part, jobs)
-      for (const [index, { resolve }] of part.entries()) resolve(results[index] as Result)
+      if (lastError !== undefined && this.#nowMs() > splitUntil) {
+        throw new Unavailable({ cause: lastError })
+      }
+      try {
+        const { results, made, jobs } = await this.#commit(part.map(({ event }) => event))
+        if (made > 0) this.#recordJobs(part, jobs / made)
+        for (const [index, { resolve }] of part.entries()) resolve(results[index] as Result)
+      } catch (error) {
+        lastError = error
+        throw error
+      }
     })
     for (const { items, error } of failed) {
       for (const { reject } of items) reject(error)
-      if (isConnectionError(error)) this.#giveUp(error)
+      if (isOutage(error)) this.#giveUp(error)
     }
   }
 
@@ -138,11 +162,11 @@ export class MicroBatch<Event extends EventRow, Result> {
   }
 
   /**
-   * The jobs of a batch of several names are divided evenly among the names. The next batches
+   * `jobs`: of each new event on average, also where the batch has several names. The next batches
    * correct that.
    */
   #recordJobs(batch: Waiting<Event, Result>[], jobs: number): void {
-    const each = Math.ceil(jobs / batch.length)
+    const each = Math.ceil(jobs)
     for (const name of new Set(batch.map(({ event }) => event.name))) {
       this.#jobsOf.delete(name)
       this.#jobsOf.set(name, each)

@@ -12,7 +12,7 @@ import { tenantOfEvent } from './event-id.ts'
 import type { UndecidedFilter } from './undecided-filters.ts'
 import type { EventRow } from './events-table.ts'
 import type { KnownFilters } from './known-filters.ts'
-import { matchRecipients, type MatchedRecipient } from './recipient-filters.ts'
+import { matchRecipients, type MatchedRecipients } from './recipient-filters.ts'
 
 /** What the publishing process may claim of the jobs that follow. */
 export interface JobOffer {
@@ -50,6 +50,8 @@ export interface Written {
   askedAt: number
   /** The transaction's time in milliseconds since 1970: `published_at` of the events. */
   publishedAt: number
+  /** When the jobs were made, likewise: later than `publishedAt` in a transaction that began before. */
+  madeAt: number
   /** `publishedAt` as text of Postgres: `started_on` of the claimed jobs. */
   startedOn: string
   /** The transaction in which it was written. */
@@ -58,9 +60,9 @@ export interface Written {
   undecided?: UndecidedFilter[]
 }
 
-/** sql/034-publish.sql creates the function; sql/007-publish.sql describes what it does. */
+/** sql/085-publish.sql creates the function; sql/007-publish.sql describes what it does. */
 const PUBLISH = `select svc."__svc.publish"(
-  $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) as written`
+  $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19::pg_snapshot) as written`
 
 /**
  * `PUBLISH` as a statement that also calls a function that inserts rows. The function is not called where
@@ -100,6 +102,7 @@ const NOTHING: Written = {
   claimed: [],
   askedAt: 0,
   publishedAt: 0,
+  madeAt: 0,
   startedOn: '',
   transactionId: '',
 }
@@ -110,7 +113,8 @@ export async function writeEvents(db: Db, toWrite: ToWrite): Promise<Written> {
   if (events.length === 0) return NOTHING
   const names = events.map(({ name }) => name)
   const recipients = filters.areFor(names) ? await matchRecipients(db, filters, events) : null
-  const written = await callPublish(db, toWrite, recipients && recipients.matched)
+  const written = await callPublish(db, toWrite, recipients)
+  if ('filtersChanged' in written) return writeEvents(db, toWrite)
   if (!('hasFilters' in written)) {
     return recipients ? { ...written, undecided: recipients.undecided } : written
   }
@@ -118,13 +122,17 @@ export async function writeEvents(db: Db, toWrite: ToWrite): Promise<Written> {
   return writeEvents(db, toWrite)
 }
 
+/** Nothing is written where filters have to be asked first, or again. */
+type NotWritten = { hasFilters: true } | { filtersChanged: true }
+
 /** The answer is one text of JSON: a host may have set type parsers of its own for other types. */
 async function callPublish(
   db: Db,
   { events, retry, offer = NO_OFFER, keys, inserted }: ToWrite,
-  matched: MatchedRecipient[] | null,
-): Promise<Written | { hasFilters: true }> {
+  recipients: MatchedRecipients | null,
+): Promise<Written | NotWritten> {
   const askedAt = performance.now()
+  const matched = recipients && recipients.matched
   const { rows } = await db.query(inserted ? publishWith(inserted.call) : PUBLISH, [
     events.map(({ name }) => name),
     events.map(({ id }) => id),
@@ -144,11 +152,12 @@ async function callPublish(
     retry.retryBackoff,
     retry.retryDelayMaxSeconds,
     events.some(({ traceContext }) => traceContext) ? events.map(traceContextOf) : null,
+    recipients && recipients.snapshot,
     ...(inserted?.values ?? []),
   ])
   const written = JSON.parse((rows[0] as { written: string }).written) as
     | Omit<Written, 'askedAt'>
-    | { hasFilters: true }
+    | NotWritten
   return { ...written, askedAt }
 }
 

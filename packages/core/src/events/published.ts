@@ -82,7 +82,7 @@ function claimedJobsOf(written: Written, events: EventRow[], retry: RetrySetting
 function jobOf(
   { id, group, version }: ClaimedJob,
   event: EventRow,
-  { publishedAt, startedOn, askedAt }: Written,
+  { publishedAt, madeAt, startedOn, askedAt }: Written,
   { maxAttempts }: RetrySettings,
 ): Job<FanOutJob> {
   const at = new Date(publishedAt)
@@ -97,7 +97,7 @@ function jobOf(
     attempt: 1,
     attemptsLeft: maxAttempts - 1,
     group,
-    createdAt: at,
+    createdAt: new Date(madeAt),
     lost: false,
     retryCount: 0,
     startedOn,

@@ -20,6 +20,8 @@ export interface MatchedRecipients {
   /** The recipients in the order of the events: an ordered webhook has them in this order. */
   matched: MatchedRecipient[]
   undecided: UndecidedFilter[]
+  /** In which the filters are current. */
+  snapshot: string
 }
 
 /** Decides the filters of the recipients of these events. */
@@ -41,7 +43,8 @@ export async function matchRecipients(
   const matched: MatchedRecipient[] = []
   const undecided = new Map<string, UndecidedFilter>()
   const all = [...sets.values()]
-  for (const [place, recipients] of (await filters.of(db, all)).entries()) {
+  const { indexes, snapshot } = await filters.of(db, all)
+  for (const [place, recipients] of indexes.entries()) {
     for (const event of all[place]?.events ?? []) {
       const matches = recipients.matches(values[event] as EventValues)
       for (const { subscription, recipient } of matches.matched) {
@@ -58,6 +61,7 @@ export async function matchRecipients(
   return {
     matched: matched.toSorted((a, b) => a.event - b.event),
     undecided: [...undecided.values()],
+    snapshot,
   }
 }
 

@@ -13,6 +13,21 @@ export function isConnectionError(error: unknown): boolean {
 }
 
 /**
+ * Whether nothing can be done at the moment. A statement that took too long while the server answered
+ * others is no outage: it may be that statement alone.
+ */
+export const isOutage = (error: unknown): boolean =>
+  isConnectionError(error) && !hasBeenCancelled(error)
+
+/** Marks the error of a statement that was given up here, and that the server has cancelled. */
+export const markCancelled = (error: Error): Error => Object.assign(error, { [CANCELLED]: true })
+
+const CANCELLED = Symbol('cancelled by the server')
+
+const hasBeenCancelled = (error: unknown): boolean =>
+  (error as { [CANCELLED]?: boolean } | null)?.[CANCELLED] === true
+
+/**
  * SQLSTATEs: connections (08), a server that stops or starts (57P01 to 57P05), too many clients
  * (53300), and a server that only reads, which a failover leaves behind for a moment (25006).
  */

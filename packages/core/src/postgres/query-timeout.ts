@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { connectWithin } from './connect-within.ts'
+import { markCancelled } from './connection-errors.ts'
 import type { Db } from './transaction.ts'
 
 /** A pool or a client of pg. */
@@ -14,6 +15,8 @@ export const STATEMENT_TIMEOUT_MS = 15_000
  * running.
  */
 const CLIENT_MARGIN_MS = 1000
+/** How long the answer to a cancellation is waited for. */
+const CANCELLED_WITHIN_MS = 1000
 
 /**
  * `client` with a time-out on each statement. Only the client has this time-out. It detects
@@ -30,7 +33,8 @@ export function withQueryTimeout(client: Client, ms = STATEMENT_TIMEOUT_MS): Db 
 
 /**
  * `pool` with a time-out on each statement. The application uses the pool as well, so that its sessions
- * cannot be given a `statement_timeout`. A statement that timed out here is cancelled in the server.
+ * cannot be given a `statement_timeout`. A statement that timed out here is cancelled in the server, and
+ * its error marked where the server has answered that: see `isOutage`.
  */
 export function poolWithQueryTimeout(
   pool: pg.Pool,
@@ -53,7 +57,7 @@ export function poolWithQueryTimeout(
         broken = error as Error
         if (isClientTimeout(error)) {
           const { processID } = client as unknown as { processID?: number }
-          if (processID) void cancel(processID).catch(() => {})
+          if (processID && (await isAnswered(cancel(processID)))) markCancelled(broken)
         }
         throw error
       } finally {
@@ -61,6 +65,23 @@ export function poolWithQueryTimeout(
         client.release(broken)
       }
     },
+  }
+}
+
+/** Whether the server answers in time. */
+async function isAnswered(cancelling: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), CANCELLED_WITHIN_MS)
+  })
+  const isDone = cancelling.then(
+    (answer) => answer !== undefined,
+    () => false,
+  )
+  try {
+    return await Promise.race([isDone, late])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

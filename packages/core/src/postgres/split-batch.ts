@@ -1,4 +1,4 @@
-import { isConnectionError } from './connection-errors.ts'
+import { isOutage } from './connection-errors.ts'
 
 export interface Part<Item, Result> {
   items: Item[]
@@ -12,7 +12,7 @@ export interface FailedPart<Item> {
 
 /**
  * Runs a batch. Where Postgres refuses it, its halves are run, and so on, so that only the bad item
- * fails. Without a connection nothing more is run: all items that are left fail together.
+ * fails. In an outage nothing more is run: all items that are left fail together.
  */
 export async function splitOnError<Item, Result>(
   batch: Item[],
@@ -25,7 +25,7 @@ export async function splitOnError<Item, Result>(
     try {
       parts.push({ items, result: await run(items) })
     } catch (error) {
-      if (isConnectionError(error)) {
+      if (isOutage(error)) {
         failed.push({ items: [...items, ...waiting.flat()], error })
         break
       }

@@ -19,6 +19,8 @@ export interface Db {
 export interface TimeLimit {
   /** Longest duration of a statement, here and in the server. @default STATEMENT_TIMEOUT_MS */
   timeoutMs?: number
+  /** Longest wait for one lock: then the statement fails with 55P03. @default as the server has it */
+  lockMs?: number
 }
 
 interface Terms extends TimeLimit {
@@ -33,10 +35,12 @@ interface Terms extends TimeLimit {
 export function transaction<T>(
   pool: pg.Pool,
   run: (db: Db) => Promise<T>,
-  { begin = 'begin', timeoutMs = STATEMENT_TIMEOUT_MS }: Terms = {},
+  { begin = 'begin', timeoutMs = STATEMENT_TIMEOUT_MS, lockMs }: Terms = {},
 ): Promise<T> {
-  // One round trip for both.
-  const first = `${begin}; set local statement_timeout = ${timeoutMs}`
+  // One round trip for all of them.
+  const limits = [`set local statement_timeout = ${timeoutMs}`]
+  if (lockMs !== undefined) limits.push(`set local lock_timeout = ${lockMs}`)
+  const first = [begin, ...limits].join('; ')
   return onConnection(pool, timeoutMs, async (_client, db) => {
     await db.query(first)
     const result = await run(db)

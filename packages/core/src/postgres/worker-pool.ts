@@ -14,7 +14,7 @@ import { handleClientErrors } from './client-errors.ts'
 import { hasLostStatements, withPreparedStatements } from './prepared-statements.ts'
 import { withServerOptions } from './connection-config.ts'
 import { withQueryTimeout, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
-import { transaction, type Db } from './transaction.ts'
+import { transaction, type Db, type TimeLimit } from './transaction.ts'
 import { isConnectionError } from './connection-errors.ts'
 
 const OFF = ['enable_sort', 'enable_bitmapscan', 'enable_seqscan', 'jit', 'synchronous_commit']
@@ -63,7 +63,7 @@ export class WorkerPool implements Db {
     }
   }
 
-  transaction<T>(run: (db: Db) => Promise<T>, limit: { timeoutMs?: number } = {}): Promise<T> {
+  transaction<T>(run: (db: Db) => Promise<T>, limit: TimeLimit = {}): Promise<T> {
     const begin = this.pooled ? { begin: BEGIN_WITH_WORKER_PLANS } : {}
     return transaction(this.pool, run, { ...begin, ...limit })
   }

@@ -24,7 +24,9 @@ async function start(t: Test, mostCharacters?: number) {
     })
   /** Whose filters let an event of `total: 5` through, and the index that says so. */
   const ask = async (on: Db = db, set = SET) => {
-    const [index] = await known.of(on, [set])
+    const {
+      indexes: [index],
+    } = await known.of(on, [set])
     const event = new EventValues({ event: 'a', tenant: null, payload: { total: 5 } })
     const { matched = [] } = index?.matches(event) ?? {}
     return { index, matched: matched.map(({ recipient }) => Number(recipient.at(-1))).toSorted() }

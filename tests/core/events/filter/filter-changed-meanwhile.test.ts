@@ -1,0 +1,50 @@
+/** A filter that changes between the decision of a publish and its writes. */
+import t from 'tap'
+import { startHost } from '../../support/host.ts'
+import { QUEUE } from '../../support/worker.ts'
+
+const RECIPIENT = '00000000-0000-4000-8000-000000000001'
+const MATCHES = { 'payload.total': 5 }
+const OTHER = { 'payload.total': 6 }
+
+t.test('an event makes one job or none, by the filter before the change or after it', async (t) => {
+  const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
+  const { database, events, transaction } = app.svc
+  await core.queues.define(QUEUE)
+  await core.fanOut.declare('test', QUEUE, ['a'])
+  const set = (filter: object | null) =>
+    core.fanOut.setRecipient(database, 'test', { id: RECIPIENT, events: ['a'], filter })
+  // From here on this process asks for filters of the event.
+  await set(MATCHES)
+  await events.publish('a', { total: 5 })
+
+  for (const [before, after, jobs] of [
+    [MATCHES, null, 1],
+    [null, MATCHES, 1],
+    [MATCHES, { ...MATCHES, event: 'a' }, 1],
+    [OTHER, MATCHES, 1],
+    [MATCHES, OTHER, 0],
+    [null, OTHER, 0],
+    [OTHER, null, 1],
+  ] as const) {
+    await set(before)
+    await database.query('delete from svc_jobs.job where name = $1', [QUEUE])
+    await transaction(async (client) => {
+      let isChanged = false
+      const db = {
+        async query(text: string, values?: unknown[]) {
+          const result = await client.query(text, values)
+          if (text.includes('filter_set as materialized') && !isChanged) {
+            isChanged = true
+            await set(after)
+          }
+          return result
+        },
+      }
+      await events.publish('a', { total: 5 }, { db })
+      t.ok(isChanged)
+    })
+    const { rows } = await database.query('select from svc_jobs.job where name = $1', [QUEUE])
+    t.equal(rows.length, jobs, `${JSON.stringify(before)} to ${JSON.stringify(after)}`)
+  }
+})
