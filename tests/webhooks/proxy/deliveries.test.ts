@@ -68,8 +68,10 @@ t.test(
     await until(deliveries, ([row]) => row?.status === 'failed')
     await until(async () => {
       await app.svc.database.query(
-        `update svc_jobs.job set created_on = now() - interval '8 days', start_after = now()
-        where data ->> 'target' = $1 and state < 'active'`,
+        `update svc_jobs.job
+            set start_after = now(),
+                data = data || jsonb_build_object('unsentSince', now() - interval '8 days')
+          where data ->> 'target' = $1 and state < 'active'`,
         [id],
       )
       return (await deliveries())[0].status === 'dead'
@@ -79,6 +81,31 @@ t.test(
     t.match(await app.svc.webhooks.get(id), { failingSince: null, active: true })
   },
 )
+
+t.test('a proxy that fails for a moment uses up no attempt of an old delivery', async (t) => {
+  const proxy = await startProxy(t)
+  proxy.answer = () => 502
+  const { app, ask, register } = await startHost(t, {
+    proxy: { url: proxy.url },
+    core: { worker: { maxAttempts: 1 } },
+  })
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
+  const { id } = await register(receiver.url)
+  await app.svc.events.publish('order.created', { n: 1 })
+  const deliveries = async () => (await ask('GET', `/${id}/deliveries`)).body
+  await until(deliveries, ({ length }) => length > 0)
+  const { rows } = await app.svc.database.query(
+    `update svc_jobs.job set created_on = now() - interval '8 days', start_after = now()
+      where data ->> 'target' = $1 returning id`,
+    [id],
+  )
+  t.equal(rows.length, 1)
+  const tried = await until(deliveries, ({ length }) => length > 2)
+  for (const row of tried) t.match(row, { status: 'failed', error: 'proxy', attempt: 1 })
+  proxy.answer = () => 200
+  await receiver.waitFor(1)
+})
 
 t.test('a proxy without its credentials is an error at boot', async (t) => {
   const url = 'http://127.0.0.1:3128'

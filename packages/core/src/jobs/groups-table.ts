@@ -86,20 +86,26 @@ export async function deleteUnusedGroups(
 ): Promise<string[]> {
   if (groups.length === 0) return []
   const { rows } = await db.query(
-    `delete from svc."__svc.job_groups" as job_group
-      where queue = $1 and group_id = any($2::text[]) and not held and not circuit_open
-        and not restricted
-        -- A job that another transaction is parking is not visible below, but has set parked_at.
-        and parked_at < now() - interval '10 seconds'
-        -- Not as an anti-join: the plan for an empty table would scan all jobs.
-        and (select true from svc_jobs.job
-              where job.name = $1 and job.singleton_key = job_group.group_id
-                and job.blocked and job.state < 'active' limit 1) is null
-        -- A running job is parked again where the group was restricted when the job began.
-        and (select true from svc_jobs.job
-              where job.name = $1 and job.group_id = job_group.group_id
-                and job.blocked and job.state = 'active' limit 1) is null
-     returning group_id as "group"`,
+    `with unused as materialized (
+       select group_id from svc."__svc.job_groups" as job_group
+        where queue = $1 and group_id = any($2::text[]) and not held and not circuit_open
+          and not restricted
+          -- A job that another transaction is parking is not visible below, but has set parked_at.
+          and parked_at < now() - interval '10 seconds'
+          -- Not as an anti-join: the plan for an empty table would scan all jobs.
+          and (select true from svc_jobs.job
+                where job.name = $1 and job.singleton_key = job_group.group_id
+                  and job.blocked and job.state < 'active' limit 1) is null
+          -- A running job is parked again where the group was restricted when the job began.
+          and (select true from svc_jobs.job
+                where job.name = $1 and job.group_id = job_group.group_id
+                  and job.blocked and job.state = 'active' limit 1) is null
+          -- The pump waits for this: a transaction of the host may hold a row for as long as it takes.
+          for update skip locked)
+     delete from svc."__svc.job_groups" as job_group
+      using unused
+      where job_group.queue = $1 and job_group.group_id = unused.group_id
+     returning job_group.group_id as "group"`,
     [queue, groups],
   )
   return rows.map(({ group }: { group: string }) => group)

@@ -64,6 +64,8 @@ export interface FanOutJob {
   askedIn?: string
   /** The trace context of the attempt before the next one. */
   attemptedIn?: string
+  /** Since when no attempt could be sent, for a reason of the host: ISO 8601. */
+  unsentSince?: string
 }
 
 export interface NewJob {

@@ -79,11 +79,15 @@ export type Outcome<Detail = unknown> =
       output?: object
       /** Instead of the attempts and delays that were written into the job. */
       schedule?: AttemptSchedule
+      isUnsent?: boolean
     }
   /** The receiver wants no further attempt: the job becomes a dead letter, whatever attempts are left. */
   | { kind: 'rejected'; detail?: Detail; output?: object }
-  /** The job waits again. No attempt is used up. */
-  | { kind: 'postponed'; delayMs: number; detail?: Detail }
+  /**
+   * The job waits again. No attempt is used up. `isUnsent`: the request could not be sent, for a reason of
+   * the host. The job says since when.
+   */
+  | { kind: 'postponed'; delayMs: number; detail?: Detail; isUnsent?: boolean }
   /** The job is parked until its group is released. No attempt is used up. */
   | { kind: 'parked'; detail?: Detail }
   /** The event or the webhook of the job was deleted. */

@@ -23,3 +23,7 @@ export function tryOf(failures: number, random: number = Math.random()): Try {
   const lockMs = Math.min(LONGEST_LOCK_MS, FIRST_LOCK_MS * 2 ** Math.floor(failures / 4))
   return { lockMs, pauseMs: REST * lockMs * (1 + random) }
 }
+
+/** A lock that was not to be had in time (55P03), or a deadlock (40P01). */
+export const isLockConflict = (error: unknown): boolean =>
+  ['55P03', '40P01'].includes(String((error as { code?: unknown } | null)?.code))

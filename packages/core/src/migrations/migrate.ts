@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import type pg from 'pg'
 import { findBlocked, describeBlocker, type Blocked } from './lock-holders.ts'
 import { transaction, type Db } from '../postgres/transaction.ts'
-import { tryOf } from './lock-retries.ts'
+import { isLockConflict, tryOf } from './lock-retries.ts'
 import { MigrationBlocked } from '../errors.ts'
 import { findMissingParts } from './made-parts.ts'
 import { INDEXES, warnOfMissingIndexes } from './missing-indexes.ts'
@@ -114,10 +114,6 @@ async function tryFile(
     { timeoutMs: LONGEST_MS },
   ).finally(() => watch.stop())
 }
-
-/** A lock that was not to be had in time (55P03), or a deadlock (40P01). */
-const isLockConflict = (error: unknown): boolean =>
-  ['55P03', '40P01'].includes(String((error as { code?: unknown }).code))
 
 /**
  * Watches a migration from the connection that holds the migration lock, and logs what it waits

@@ -118,6 +118,24 @@ t.test(
   },
 )
 
+t.test('what is refused holds up nothing that comes later', async (t) => {
+  const refusing = Promise.withResolvers<void>()
+  const { buffer, settled, batches } = makeBuffer((ids) => {
+    if (!ids.includes('locked')) return undefined
+    refusing.resolve()
+    return Object.assign(new Error('locked'), { code: '55P03' })
+  })
+  buffer.add(performed('locked'))
+  await refusing.promise
+  for (let n = 0; n < 200; n++) {
+    buffer.add(performed(String(n)))
+    await until(() => settled.includes(String(n)))
+  }
+  t.equal(batches.length, 200, 'none of them was in a batch that failed')
+  t.equal(buffer.size, 1)
+  await buffer.close()
+})
+
 t.test('after a loss of Postgres in a batch, settled outcomes are not settled twice', async (t) => {
   let calls = 0
   const { buffer, settled } = makeBuffer(() => {

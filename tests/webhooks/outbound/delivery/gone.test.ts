@@ -34,6 +34,36 @@ t.test(
   },
 )
 
+t.test('a 410 that waits for a transaction of the host holds up no other delivery', async (t) => {
+  const { app, register } = await startHost(t, { deactivateOnGone: true })
+  const gone = await openReceiver({ answer: 410 })
+  const healthy = await openReceiver()
+  for (const one of [gone, healthy]) t.teardown(() => one.close())
+  const { id } = await register(gone.url)
+  await register(healthy.url)
+  const { events, transaction, webhooks } = app.svc
+  await transaction(async (db) => {
+    await webhooks.update({ id, description: 'held' }, { db })
+    await events.publish('order.created', { n: 1 })
+    await gone.waitFor(1)
+    for (let n = 2; n <= 10; n++) {
+      await events.publish('order.created', { n })
+      await until(
+        () => webhooks.listDeliveries({ status: 'delivered' }),
+        ({ length }) => length >= n,
+      )
+    }
+    t.match(await webhooks.get(id), { active: true })
+  })
+  t.match(
+    await until(
+      () => webhooks.get(id),
+      ({ active }) => !active,
+    ),
+    { disabledReason: 'gone' },
+  )
+})
+
 t.test('without deactivateOnGone a 410 is a failure like others', async (t) => {
   const { app, ask, register } = await startHost(t)
   const receiver = await openReceiver({ answer: [410, 200] })

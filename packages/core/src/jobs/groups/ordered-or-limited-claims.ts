@@ -41,7 +41,7 @@ export class RestrictedClaims {
     states.claimBegins(groups)
     const claim = { queue, limits, reports, owner: owner(), read }
     const { jobs, results } = await claimRestricted(db, claim)
-    const now = Date.now()
+    const now = performance.now()
     for (const result of results) {
       if (result.isTold) this.#reports.sent(result.group, reports)
       states.claimEnded(result, now, isNotified())
@@ -60,11 +60,13 @@ export class RestrictedClaims {
     this.#reports.begun(job, performance.now())
     const { states, wake } = this.#parts
     // Only after this report can another attempt follow when the span has passed.
-    if (states.readyFrom(group, Date.now() + states.spanMsOf(group))) wake()
+    if (states.readyFrom(group, performance.now() + states.spanMsOf(group))) wake()
   }
 
   ended(job: Job, outcome: Outcome, tookMs: number): void {
-    const isGivenBack = outcome.kind === 'postponed' || outcome.kind === 'parked'
+    // A probe that failed is parked too, but it was an attempt.
+    const isUnused = outcome.kind === 'parked' && outcome.detail === undefined
+    const isGivenBack = outcome.kind === 'postponed' || isUnused
     if (isGivenBack) this.#reports.givenBack(job)
     else this.#reports.ended(job, performance.now(), tookMs)
   }
@@ -92,7 +94,7 @@ export class RestrictedClaims {
   noNext(group: string, isEmpty: boolean): void {
     const { states, isNotified } = this.#parts
     const result = { group, isTold: false, isBusy: false }
-    if (isEmpty && states.claimEnded(result, Date.now(), isNotified())) return
+    if (isEmpty && states.claimEnded(result, performance.now(), isNotified())) return
     states.ready([group])
   }
 

@@ -5,7 +5,7 @@
  * groups/moves-table.ts). redrive-dead-letters.ts makes jobs of them.
  */
 import type { Db } from '../../postgres/transaction.ts'
-import { deadLetterQueueOf, isLost, type DeadLetter } from '../job.ts'
+import { deadLetterQueueOf, isLost, LOST_MESSAGES, type DeadLetter } from '../job.ts'
 import { publishedEventIdIn } from './jobs-table-setup.ts'
 
 const COLUMNS = `letter.id, letter.data, letter.source_output as output,
@@ -44,6 +44,15 @@ const MAY_BE_RESERVED = `(exists (
 /** Whether it is a dead letter of the queue `$1`, whose dead-letter queue is `$2`. */
 const IS_LISTED = `letter.name = $2 and ${IN_INDEX} and not ${isReserved(`'infinity'`)}`
 
+/**
+ * A bound for the index where the letters of one group are read: a move takes all that are older than its
+ * `before_id`, which may be millions. Without this each of them would be looked at.
+ */
+const notMoved = (group: string): string => `letter.id >= coalesce((
+    select move.before_id from svc."__svc.job_moves" as move
+     where move.queue = $1 and move.group_id = ${group} and move.before_id is not null
+     order by move.before_id desc limit 1), '00000000-0000-0000-0000-000000000000')`
+
 /** A filter that is missing or `undefined` excludes nothing. */
 export interface DeadLetterFilter {
   group?: string | undefined
@@ -62,6 +71,8 @@ export interface DeadLetterFilter {
   eventId?: string | undefined
   /** The `statusCode` in what the last attempt left. */
   statusCode?: number | undefined
+  /** Only those whose last attempt ended with its process. */
+  lost?: boolean
   /** When it died, as ISO 8601: from … */
   since?: string | undefined
   /** … to, not included. */
@@ -75,7 +86,7 @@ export async function listDeadLetters<Data>(
   filter: DeadLetterFilter,
 ): Promise<DeadLetter<Data>[]> {
   const { group, groups, limit, after, ids, deliveryId, event, eventId } = filter
-  const { statusCode, since, until, except } = filter
+  const { statusCode, since, until, except, lost = false } = filter
   const select = (condition: string) => `
     select ${COLUMNS}
       from svc_jobs.job as letter
@@ -89,14 +100,15 @@ export async function listDeadLetters<Data>(
        and ($11::timestamptz is null or letter.id >= svc."__svc.first_uuid"($11))
        and ($12::timestamptz is null or letter.id < svc."__svc.first_uuid"($12))
        and ($13::text is null or not starts_with(letter.data ->> 'event', $13))
+       and (not $14::bool or letter.source_output -> 'value' ->> 'message' = any($15::text[]))
      order by letter.id desc
      limit $7`
   const { rows } = await db.query(
     groups === undefined
-      ? select('($3::text is null or letter.singleton_key = $3)')
+      ? select(`($3::text is null or letter.singleton_key = $3) and ${notMoved('$3')}`)
       : // One index scan for each group, of no more rows than the page has.
         `select letter.* from unnest($3::text[]) as wanted (group_id)
-          cross join lateral (${select('letter.singleton_key = wanted.group_id')}) as letter
+          cross join lateral (${select(`letter.singleton_key = wanted.group_id and ${notMoved('wanted.group_id')}`)}) as letter
           order by letter.id desc limit $7`,
     [
       queue,
@@ -112,6 +124,8 @@ export async function listDeadLetters<Data>(
       since ?? null,
       until ?? null,
       except ?? null,
+      lost,
+      LOST_MESSAGES,
     ],
   )
   return rows.map((row: DeadLetter<Data>) => asDeadLetter(row))

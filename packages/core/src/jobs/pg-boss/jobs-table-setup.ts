@@ -1,6 +1,8 @@
 /** Settings, indexes and a trigger for pg-boss's tables of jobs, made once after pg-boss made the tables. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { ADVISORY_LOCKS } from '../../postgres/advisory-locks.ts'
 import type { Database } from '../../postgres/pools.ts'
+import { isLockConflict, tryOf } from '../../migrations/lock-retries.ts'
 import { assertNoMissingSchema } from '../../migrations/missing-schema.ts'
 import { transaction, type Db } from '../../postgres/transaction.ts'
 
@@ -54,6 +56,9 @@ export const setUpDeadLetters = (database: TableSetupDatabase, isCheck: boolean)
 /**
  * Creates what does not exist yet. `if not exists` is not enough between processes: where two
  * create one index at once, the second gets an error.
+ *
+ * Publishes that write into the table wait behind the lock that it takes. A try that does not get it
+ * within moments is therefore rolled back and repeated, as those of migrations are.
  */
 async function once(
   { db, pool }: TableSetupDatabase,
@@ -64,14 +69,23 @@ async function once(
 ): Promise<void> {
   if (await isDone(db)) return
   if (isCheck) assertNoMissingSchema([what], 'pg-boss')
-  await transaction(
-    pool,
-    async (locked) => {
-      await locked.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.jobTables])
-      if (!(await isDone(locked))) await alter(locked)
-    },
-    { timeoutMs: LONGEST_MS },
-  )
+  const giveUpAt = performance.now() + LONGEST_MS
+  for (let failures = 0; ; failures++) {
+    const { lockMs, pauseMs } = tryOf(failures)
+    try {
+      return await transaction(
+        pool,
+        async (locked) => {
+          await locked.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.jobTables])
+          if (!(await isDone(locked))) await alter(locked)
+        },
+        { timeoutMs: LONGEST_MS, lockMs },
+      )
+    } catch (error) {
+      if (!isLockConflict(error) || performance.now() > giveUpAt) throw error
+    }
+    await pause(pauseMs)
+  }
 }
 
 async function unfinishedTableOf(db: Db, queue: string): Promise<string | undefined> {
@@ -99,6 +113,8 @@ async function alterQueueTable(db: Db, queue: string): Promise<void> {
   if (table === undefined) return
   const settings = Object.entries(STORAGE_SETTINGS).map(([name, value]) => `${name} = ${value}`)
   const bareName = table.replace(/^svc_jobs\./, '').replaceAll('"', '')
+  // All that follows needs no more than this lock, so that no later step can wait.
+  await db.query(`lock table ${table} in share row exclusive mode`)
   await db.query(`alter table ${table} set (${settings.join(', ')})`)
   for (const [prefix, columns] of Object.entries(PARKED_INDEXES)) {
     // Postgres cuts longer names off.
@@ -144,6 +160,7 @@ async function areDeadLettersSetUp(db: Db): Promise<boolean> {
 }
 
 async function alterDeadLetters(db: Db): Promise<void> {
+  await db.query(`lock table ${SHARED_TABLE} in share row exclusive mode`)
   for (const [index, definition] of Object.entries(SHARED_INDEXES)) {
     await db.query(`create index if not exists ${index} on ${SHARED_TABLE} ${definition}`)
   }

@@ -59,12 +59,19 @@ const nextAttemptsOf = (rows: { id: string; at: number; inMs: number }[]) =>
 /**
  * Sends jobs that have just failed to the retry lane. Their next attempt waits for pg-boss's back-off,
  * or for `exactlyMs` where that is given; and for `atLeastMs` where that is longer. `attemptedIn` is the
- * trace context of the attempt that has failed. Returns when the next one is.
+ * trace context of the attempt that has failed. `isUnsent`: that attempt was not sent, as those before it.
+ * Returns when the next one is.
  */
 export async function delayRetries(
   db: Db,
   queue: string,
-  jobs: { id: string; atLeastMs: number; exactlyMs: number | null; attemptedIn?: string | null }[],
+  jobs: {
+    id: string
+    atLeastMs: number
+    exactlyMs: number | null
+    attemptedIn?: string | null
+    isUnsent?: boolean
+  }[],
 ): Promise<Map<string, NextAttempt>> {
   if (jobs.length === 0) return new Map()
   const { rows } = await db.query(
@@ -73,10 +80,13 @@ export async function delayRetries(
             start_after = greatest(
               coalesce(now() + delay.exactly * interval '1 millisecond', job.start_after),
               now() + delay.at_least * interval '1 millisecond'),
-            data = case when delay.attempted_in is null then job.data
-              else job.data || jsonb_build_object('attemptedIn', delay.attempted_in) end
-       from unnest($2::uuid[], $3::float8[], $5::float8[], $6::text[])
-              as delay (id, at_least, exactly, attempted_in)
+            data = case
+              when delay.attempted_in is null and (delay.is_unsent or not job.data ? 'unsentSince')
+                then job.data
+              else case when delay.is_unsent then job.data else job.data - 'unsentSince' end
+                || jsonb_strip_nulls(jsonb_build_object('attemptedIn', delay.attempted_in)) end
+       from unnest($2::uuid[], $3::float8[], $5::float8[], $6::text[], $7::bool[])
+              as delay (id, at_least, exactly, attempted_in, is_unsent)
       where job.name = $1 and job.id = any($2::uuid[]) and job.id = delay.id and job.state = 'retry'
      returning job.id, ${NEXT_ATTEMPT}`,
     [
@@ -86,6 +96,7 @@ export async function delayRetries(
       PRIORITY.retry,
       jobs.map(({ exactlyMs }) => exactlyMs),
       jobs.map(({ attemptedIn }) => attemptedIn ?? null),
+      jobs.map(({ isUnsent = false }) => isUnsent),
     ],
   )
   return nextAttemptsOf(rows)
@@ -118,11 +129,14 @@ export const LEASE_RETURNED = `
   retry_count = greatest(job.retry_count - 1, 0),
   started_on = case when job.retry_count = 0 then null else job.started_on end`
 
-/** Puts fetched jobs back. No attempt is used up. Returns when each is tried again. */
+/**
+ * Puts fetched jobs back. No attempt is used up. Those that could not be sent say since when that is so.
+ * Returns when each is tried again.
+ */
 export async function postponeJobs(
   db: Db,
   queue: string,
-  jobs: { job: Job; delayMs: number }[],
+  jobs: { job: Job; delayMs: number; isUnsent?: boolean }[],
 ): Promise<Map<string, NextAttempt>> {
   if (jobs.length === 0) return new Map()
   // `retry_count` goes down again, so that only `started_on` names the lease.
@@ -130,8 +144,11 @@ export async function postponeJobs(
     `update svc_jobs.job as job
         set ${LEASE_RETURNED},
             start_after = now() + wait.ms * interval '1 millisecond',
-            keep_until = now() + wait.ms * interval '1 millisecond' + (job.keep_until - job.start_after)
-       from unnest($2::uuid[], $3::timestamptz[], $4::float8[]) as wait (id, started_on, ms)
+            keep_until = now() + wait.ms * interval '1 millisecond' + (job.keep_until - job.start_after),
+            data = case when wait.is_unsent and not job.data ? 'unsentSince'
+              then job.data || jsonb_build_object('unsentSince', now()) else job.data end
+       from unnest($2::uuid[], $3::timestamptz[], $4::float8[], $5::bool[])
+              as wait (id, started_on, ms, is_unsent)
       where job.name = $1 and job.id = any($2::uuid[]) and job.id = wait.id
         and job.state = 'active' and job.started_on = wait.started_on
      returning job.id, ${NEXT_ATTEMPT}`,
@@ -140,6 +157,7 @@ export async function postponeJobs(
       jobs.map(({ job }) => job.id),
       jobs.map(({ job }) => job.startedOn),
       jobs.map(({ delayMs }) => delayMs),
+      jobs.map(({ isUnsent = false }) => isUnsent),
     ],
   )
   return nextAttemptsOf(rows)

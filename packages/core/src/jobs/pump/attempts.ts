@@ -83,7 +83,7 @@ export class Attempts {
 
   async #prepare(lane: Lane, jobs: Job[]): Promise<void> {
     const { worker, db, log } = this.#parts
-    const fetchedAt = Date.now()
+    const fetchedAt = performance.now()
     try {
       const prepared = await prepareBatch(worker, db, jobs)
       for (const job of jobs) {
@@ -152,7 +152,7 @@ export class Attempts {
   }
 
   #giveBack(waitedMs: number): void {
-    for (const { lane, job } of this.#waiting.takeOverdue(Date.now() - waitedMs)) {
+    for (const { lane, job } of this.#waiting.takeOverdue(performance.now() - waitedMs)) {
       this.#postpone(lane, job, 0)
     }
   }

@@ -36,13 +36,13 @@ export class Fetcher {
   #parts: Parts
   /** Whether the last fetch of a lane left jobs for lack of room. */
   #hasMore: Record<Lane, boolean> = { first: false, retry: false }
-  #lastJobAt = Date.now()
+  #lastJobAt = performance.now()
 
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  /** When the last job came, by the clock of the process: `Date.now()`. */
+  /** When the last job came, by `performance.now()`. */
   get lastJobAt(): number {
     return this.#lastJobAt
   }
@@ -79,7 +79,7 @@ export class Fetcher {
       after(second)
       if (fetchResult(second) === 'full') return 0
     }
-    return pollMsAfter(Date.now() - this.#lastJobAt, lane, this.#parts.isNotified())
+    return pollMsAfter(performance.now() - this.#lastJobAt, lane, this.#parts.isNotified())
   }
 
   async fetch(lane: Lane, limit: number, excludedGroups: string[]) {
@@ -102,7 +102,7 @@ export class Fetcher {
   admitAndBegin(lane: Lane, jobs: Job[], uncontended: boolean): void {
     if (jobs.length === 0) return
     const { attempts, groups, heartbeats, outcomes, slots } = this.#parts
-    this.#lastJobAt = Date.now()
+    this.#lastJobAt = performance.now()
     heartbeats.add(jobs)
     const admitted = jobs.filter((job) => {
       if (groups.admit(job.group, lane, uncontended)) return true
@@ -119,7 +119,7 @@ export class Fetcher {
    */
   beginAdmitted(lane: Lane, jobs: Job[]): void {
     if (jobs.length === 0) return
-    this.#lastJobAt = Date.now()
+    this.#lastJobAt = performance.now()
     this.#parts.heartbeats.add(jobs)
     this.#parts.attempts.begin(lane, jobs)
   }

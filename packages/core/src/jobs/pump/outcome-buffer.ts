@@ -9,6 +9,7 @@ import { isConnectionError } from '../../postgres/connection-errors.ts'
 import { splitOnError } from '../../postgres/split-batch.ts'
 import type { Job } from '../job.ts'
 import type { JobOutcome } from '../worker.ts'
+import { RefusedOutcomes } from './refused-outcomes.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
 
 interface Parts {
@@ -31,15 +32,16 @@ const TOGETHER = 8
 const TOGETHER_MS = 50
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
-const TRIES_OF_ONE = 5
 const TRIES_WHEN_CLOSING = 4
 
 export class OutcomeBuffer {
   #parts: Parts
   #togetherMs: number
   #waiting: JobOutcome[] = []
-  #tries = new WeakMap<JobOutcome, number>()
+  #refused = new RefusedOutcomes()
   #working: Promise<void> | undefined
+  /** Ends when an outcome is added, or when one that was refused is due. */
+  #idle = new WakeableSleep()
   #others = new WakeableSleep()
   #pause = new WakeableSleep()
   #closing = false
@@ -50,11 +52,12 @@ export class OutcomeBuffer {
   }
 
   get size(): number {
-    return this.#waiting.length
+    return this.#waiting.length + this.#refused.size
   }
 
   add(jobOutcome: JobOutcome): void {
     this.#waiting.push(jobOutcome)
+    this.#idle.wake()
     if (!this.#waitsForOthers()) this.#others.wake()
     this.#working ??= this.#work()
   }
@@ -62,6 +65,7 @@ export class OutcomeBuffer {
   /** Until all is settled, or several tries in a row have failed. */
   async close(): Promise<void> {
     this.#closing = true
+    this.#idle.wake()
     this.#others.wake()
     this.#pause.wake()
     await this.#working
@@ -70,11 +74,9 @@ export class OutcomeBuffer {
   async #work(): Promise<void> {
     let failures = 0
     try {
-      while (this.#waiting.length > 0) {
-        // Outcomes of the same moment share a transaction.
-        await setImmediate()
-        if (this.#waitsForOthers()) await this.#others.sleep(this.#togetherMs)
-        const error = await this.#settleSome(this.#waiting.splice(0, BATCH))
+      while (this.size > 0) {
+        await this.#wait()
+        const error = await this.#settleNext()
         this.#parts.settled()
         if (!error) {
           failures = 0
@@ -95,39 +97,52 @@ export class OutcomeBuffer {
     }
   }
 
+  async #wait(): Promise<void> {
+    // Outcomes of the same moment share a transaction.
+    await setImmediate()
+    while (!this.#closing && this.#waiting.length === 0 && this.#refused.dueInMs() > 0) {
+      await this.#idle.sleep(this.#refused.dueInMs())
+    }
+    if (this.#waitsForOthers()) await this.#others.sleep(this.#togetherMs)
+  }
+
+  /** A batch, and then one that was refused: fresh outcomes never wait for several of those. */
+  async #settleNext(): Promise<unknown> {
+    const batch = this.#waiting.splice(0, BATCH)
+    const error = batch.length > 0 ? await this.#settleSome(batch) : undefined
+    if (error) return error
+    const refused = this.#refused.takeDue(this.#closing)
+    return refused && (await this.#settleSome([refused]))
+  }
+
   #waitsForOthers(): boolean {
     if (this.#closing || this.#waiting.length >= TOGETHER) return false
+    if (this.#waiting.length === 0) return false
     return this.#waiting.every((one) => this.#parts.mayWait(one))
   }
 
-  /** Returns why some of them wait again. */
+  /** Returns the error of an outage, in which all wait. */
   async #settleSome(batch: JobOutcome[]): Promise<unknown> {
     const { failed } = await splitOnError(batch, async (part) => {
       await this.#parts.settle(part)
       this.#parts.forget(part.map(({ job }) => job))
     })
-    let reason: unknown
+    let outage: unknown
     for (const { items, error } of failed) {
       if (isConnectionError(error)) {
         this.#waiting.unshift(...items)
-        reason = error
-      } else if (this.#mayTryAgain(items[0] as JobOutcome, error)) reason = error
+        outage = error
+      } else for (const one of items) this.#refuse(one, error)
     }
-    return reason
+    return outage
   }
 
-  #mayTryAgain(one: JobOutcome, error: unknown): boolean {
-    const tries = (this.#tries.get(one) ?? 0) + 1
-    this.#tries.set(one, tries)
-    if (tries < TRIES_OF_ONE) {
-      this.#waiting.push(one)
-      return true
-    }
+  #refuse(one: JobOutcome, error: unknown): void {
+    if (this.#refused.add(one, error, this.#closing)) return
     this.#parts.forget([one.job])
     this.#parts.log.error(
       { err: error, jobId: one.job.id },
       'could not record the outcome of a job; it will run again after its lease expires',
     )
-    return false
   }
 }

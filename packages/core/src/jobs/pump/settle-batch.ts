@@ -16,6 +16,12 @@ import type { JobOutcome, Settled, Worker } from '../worker.ts'
 import { attemptsToCorrect, byOutput, settlementOf, type Settlement } from './settlement.ts'
 
 /**
+ * A transaction of the host may hold the row of a webhook or a group for as long as it takes. Only the
+ * outcomes that need such a row wait for it: see outcome-buffer.ts.
+ */
+const LIMIT = { lockMs: 1000 }
+
+/**
  * Returns what was settled, save where all jobs were completed.
  *
  * A job whose lease has expired may belong to another process by now: pg-boss does not change it,
@@ -39,7 +45,7 @@ export async function settleBatch(
     ]
     if (all.length > 0) await worker.record?.(db, all)
     return all
-  })
+  }, LIMIT)
   worker.afterRecord?.(settled)
   return settled
 }
@@ -77,6 +83,7 @@ async function settleFailed(
         atLeastMs: outcome.retryAfterMs ?? 0,
         exactlyMs: outcome.schedule?.retryInMs ?? null,
         attemptedIn: job.traceContext ?? null,
+        isUnsent: outcome.isUnsent === true,
       })),
   )
   return [...retried, ...dying]
@@ -92,7 +99,10 @@ async function settlePostponed(
   queue: string,
   postponed: Settlement['postponed'],
 ): Promise<Settled[]> {
-  const waits = postponed.map(({ job, outcome }) => ({ job, delayMs: outcome.delayMs }))
+  const waits = postponed.map(({ job, outcome }) => {
+    const { delayMs, isUnsent = false } = outcome
+    return { job, delayMs, isUnsent }
+  })
   const nextAttempts = await postponeJobs(db, queue, waits)
   return postponed.flatMap(({ job, outcome }) => {
     const next = nextAttempts.get(job.id)

@@ -32,6 +32,8 @@ export interface Delivery {
   isProbe?: boolean
   /** It goes to another address than that of the webhook, and is no evidence about its receiver. */
   isAtOtherUrl?: boolean
+  /** The transform took most of the time of the attempt: a time-out is no evidence about the receiver. */
+  isLate?: boolean
 }
 
 export interface AttemptSettings extends OutcomeRules {
@@ -77,7 +79,8 @@ export async function makeAttempt(
   }
   const startedAt = new Date()
   const startedMs = performance.now()
-  const limitMs = webhook.timeoutMs ?? settings.deliveryTimeoutMs
+  const { deliveryTimeoutMs } = settings
+  const limitMs = Math.min(webhook.timeoutMs ?? deliveryTimeoutMs, deliveryTimeoutMs)
   let request: DeliveryRequest | null
   try {
     request = await transformedRequest(transform, webhook, delivery, limitMs, signal)
@@ -93,7 +96,8 @@ export async function makeAttempt(
   // The limit is that of the whole attempt.
   const leftMs = Math.ceil(limitMs - (performance.now() - startedMs))
   const limited = { ...webhook, timeoutMs: Math.max(1, leftMs) }
-  return send(post, settings, limited, delivery, request, signal)
+  const isLate = leftMs < limitMs / 2
+  return send(post, settings, limited, { ...delivery, isLate }, request, signal)
 }
 
 async function send(
@@ -144,6 +148,11 @@ async function send(
  * Whether the result counts for the health of the receiver. A failure of this host does not count.
  * A failed lifecycle event does not either: it would lead to another lifecycle event.
  */
-const countsForHealth = (result: PostResult, { event, isAtOtherUrl }: Delivery): boolean =>
-  isAtOtherUrl !== true &&
-  (errorOf(result) === null || (result.isOurFault !== true && !isLifecycleEvent(event)))
+function countsForHealth(result: PostResult, delivery: Delivery): boolean {
+  const { event, isAtOtherUrl, isLate } = delivery
+  if (isAtOtherUrl === true) return false
+  const error = errorOf(result)
+  if (error === null) return true
+  const isOurFault = result.isOurFault === true || (isLate === true && error === 'timeout')
+  return !isOurFault && !isLifecycleEvent(event)
+}

@@ -17,14 +17,14 @@ import {
 } from './delivery-job.ts'
 import { rowOf } from './log-entry.ts'
 
-/** How many of the newest dead letters are read: far more than one killed process leaves at once. */
+/** How many of the newest are read: far more than one killed process leaves at once. */
 const LETTERS_READ = 1000
 
 /**
- * How old a dead letter may be. The log is kept for a day at least: the row of an older one may have
- * been deleted with its day.
+ * How old a dead letter may be. It is looked for every minute, among all that died in this time. The log
+ * is kept for a day at least: the row of an older one may have been deleted with its day.
  */
-const NOTICED_WITHIN_MS = 24 * 3600 * 1000
+const NOTICED_WITHIN_MS = 3600 * 1000
 
 /** Some attempts of a delivery, the last of which may lack their rows. */
 interface Attempts {
@@ -55,11 +55,10 @@ export function crashedAttemptsBefore(db: Db, jobs: DeliveryJob[]): Promise<LogR
 export async function recordCrashedAttempts(core: Core): Promise<void> {
   await core.transaction(async (db) => {
     await lockLog(db)
-    const letters = await core.queues.deadLetters<DeliveryData>(db, QUEUE, { limit: LETTERS_READ })
-    const since = Date.now() - NOTICED_WITHIN_MS
-    const crashed = letters
-      .filter(({ output, deadAt }) => output === undefined && deadAt.getTime() > since)
-      .map(attemptsOfDead)
+    const since = new Date(Date.now() - NOTICED_WITHIN_MS).toISOString()
+    const newest = { lost: true, since, limit: LETTERS_READ }
+    const letters = await core.queues.deadLetters<DeliveryData>(db, QUEUE, newest)
+    const crashed = letters.map(attemptsOfDead)
     const rows = await missingRows(db, crashed)
     await insertLogRows(db, rows)
     const dead = rows.filter(({ status, url }) => status === 'dead' && url === undefined)

@@ -135,13 +135,15 @@ const UNSENT_AT_MOST_MS = 5 * 60_000
 const UNSENT_FOR_MS = 7 * 24 * 3600_000
 
 /**
- * Nothing counts how often the proxy has failed, so the pause is as long as the delivery has
- * existed, up to five minutes. A proxy that works gives the same answer for a receiver that is
- * gone: after a week such an attempt therefore counts as failed.
+ * The pause is as long as the proxy has failed for this delivery, up to five minutes. A proxy that works
+ * gives the same answer for a receiver that is gone: after a week such an attempt therefore counts as
+ * failed.
  */
-function unsentAgain(detail: AttemptRecord, { createdAt }: DeliveryJob): Outcome<AttemptRecord> {
-  const ageMs = Math.max(UNSENT_AT_LEAST_MS, Date.now() - createdAt.getTime())
-  if (ageMs > UNSENT_FOR_MS) return { kind: 'failed', detail, output: detail }
-  const delayMs = Math.min(UNSENT_AT_MOST_MS, ageMs) * (0.9 + Math.random() * 0.2)
-  return { kind: 'postponed', delayMs, detail }
+function unsentAgain(detail: AttemptRecord, { data }: DeliveryJob): Outcome<AttemptRecord> {
+  const { unsentSince } = data
+  const sinceMs = unsentSince === undefined ? 0 : Date.now() - Date.parse(unsentSince)
+  const isUnsent = true
+  if (sinceMs > UNSENT_FOR_MS) return { kind: 'failed', detail, output: detail, isUnsent }
+  const pauseMs = Math.min(UNSENT_AT_MOST_MS, Math.max(UNSENT_AT_LEAST_MS, sinceMs))
+  return { kind: 'postponed', delayMs: pauseMs * (0.9 + Math.random() * 0.2), detail, isUnsent }
 }

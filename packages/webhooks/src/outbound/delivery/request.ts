@@ -50,13 +50,17 @@ export async function transformedRequest(
   return { body, headers: [...headers].flat(), contentType }
 }
 
+/** A promise of another library or realm is no `Promise` of this one. */
+const isThenable = <Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> =>
+  typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
+
 /** A transform that never ends must not hold its slot. */
 async function inTime<Value>(
-  value: Value | Promise<Value>,
+  value: Value | PromiseLike<Value>,
   limitMs: number,
   signal: AbortSignal,
 ): Promise<Value> {
-  if (!(value instanceof Promise)) return value
+  if (!isThenable(value)) return value
   const { promise: cut, reject } = Promise.withResolvers<never>()
   const onAbort = () => reject(signal.reason as Error)
   const timer = setTimeout(

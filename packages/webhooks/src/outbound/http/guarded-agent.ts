@@ -19,13 +19,17 @@ export interface AgentSettings {
   phases?: ConnectPhases
 }
 
+/** A lost SYN is sent again after a second. */
+const MOST_FOR_AN_ADDRESS_MS = 1250
+
 /**
  * How long one address of a name has to accept a connection before the next is tried: a quarter of
- * the time of the attempt. Node's default of 250 ms would never reach a distant receiver that has a
- * second address. With the default of 10 s a lost SYN is sent again in that time, and an address that
- * drops packets leaves time for three others. The last address has all the time that is left.
+ * the longest time of an attempt. Node's default of 250 ms would never reach a distant receiver that has
+ * a second address. An address that drops packets leaves time for others, also where the webhook has a
+ * `timeoutMs` of two seconds. The last address has all the time that is left.
  */
-const addressTimeoutMs = (timeoutMs: number): number => Math.ceil(timeoutMs / 4)
+const addressTimeoutMs = (timeoutMs: number): number =>
+  Math.min(MOST_FOR_AN_ADDRESS_MS, Math.ceil(timeoutMs / 4))
 
 /** Makes a client that judges every address before and after it connects. The caller has the deadline. */
 export function guardedAgent(

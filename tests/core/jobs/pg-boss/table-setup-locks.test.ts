@@ -1,0 +1,44 @@
+/** What a boot makes on tables of jobs, while others use them. */
+import pg from 'pg'
+import t from 'tap'
+import { freshDatabase } from '../../../support/fresh-database.ts'
+import { until } from '../../../support/until.ts'
+import { startHost } from '../../support/host.ts'
+
+const subscribed = (app: { svc: { events: { subscribe: Function } } }) =>
+  app.svc.events.subscribe('a', () => {}, { subscription: 'test' })
+
+t.test('an index that has to wait for its table holds up no publish', async (t) => {
+  const database = await freshDatabase(t)
+  const { app } = await startHost(t, {
+    database,
+    core: { worker: { enabled: false } },
+    setUp: subscribed,
+  })
+  await app.svc.database.query('drop index svc_jobs.svc_dead_letters')
+  const client = new pg.Client({ connectionString: database })
+  client.on('error', () => {})
+  await client.connect()
+  t.teardown(() => client.end())
+  await client.query('begin')
+  await app.svc.events.publish('a', 1, { db: client })
+
+  const booted = startHost(t, { database, setUp: subscribed })
+  for (let n = 0; n < 3; n++) {
+    await until(async () => {
+      const { rowCount } = await app.svc.database.query(
+        `select from pg_locks where mode = 'ShareRowExclusiveLock' and not granted
+            and database = (select oid from pg_database where datname = current_database())`,
+      )
+      return rowCount === 1
+    })
+    // It would be refused after fifteen seconds behind a lock that waits without end.
+    await app.svc.events.publish('a', n)
+  }
+  await client.query('rollback')
+  await booted
+  const { rows } = await app.svc.database.query(
+    `select to_regclass('svc_jobs.svc_dead_letters') is not null as made`,
+  )
+  t.same(rows, [{ made: true }])
+})
