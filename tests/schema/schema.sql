@@ -756,6 +756,9 @@ AS $function$
 declare
   w svc."__svc.auth.windows";
   window_ms float8 := seconds * 1000.0;
+  -- How long a process may hold allowances ahead of need: what it holds when it is killed is missing
+  -- for a twelfth of the window at most, or for a minute. The package calculates the same.
+  lease_ms float8 := least(window_ms, greatest(60000, least(window_ms / 12, 300000)));
   slice_ms float8 := case when lim > 128 then window_ms / 128 end;
   now_ms float8;
   times float8[] := '{}';
@@ -831,13 +834,13 @@ begin
     if w.holders[i] <> holder and w.held_until[i] > now_ms then
       ids := ids || w.holders[i];
       amounts := amounts || w.held[i];
-      ends := ends || least(w.held_until[i], now_ms + 60000);
-      is_set_back := is_set_back or w.held_until[i] > now_ms + 60000;
+      ends := ends || least(w.held_until[i], now_ms + lease_ms);
+      is_set_back := is_set_back or w.held_until[i] > now_ms + lease_ms;
       others := others + w.held[i];
     end if;
   end loop;
   others_hold := others + unsure;
-  valid_ms := least(window_ms, 60000);
+  valid_ms := lease_ms;
   -- An even share of what may be held in all, and never more than is left of it.
   ahead := greatest(0, least(wanted_ahead, lim - used - granted, most_ahead - others - held_here,
     ceil(most_ahead::float8 / (cardinality(ids) + 1))::integer - held_here));
@@ -855,6 +858,11 @@ begin
       times[found_at] := greatest(times[found_at], stamp);
       counts[found_at] := counts[found_at] + granted + ahead;
       stamp := times[found_at];
+      -- Where that entry was the first, another one may be now.
+      first_at := null;
+      for i in 1 .. cardinality(times) loop
+        first_at := least(first_at, times[i]);
+      end loop;
     end if;
     used := used + granted + ahead;
     first_at := least(first_at, stamp);
@@ -1475,6 +1483,190 @@ begin
                         'event', n))
                         filter (where is_claimed), '[]'),
            'publishedAt', extract(epoch from now())::float8 * 1000,
+           'startedOn', now()::text,
+           'transactionId', pg_current_xact_id()::text)::text
+    into written from placed;
+  return written;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.publish"(event_names text[], event_ids text[], payloads text[], tenants text[], deduplication_keys text[], deduplication_seconds double precision[], matched_events integer[], matched_subscriptions text[], matched_targets uuid[], offered_queues text[], offered_slots integer[], full_groups text[], owner text, retry_limit integer, retry_delay integer, retry_backoff boolean, retry_delay_max integer, trace_contexts text[], filters_seen pg_snapshot)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET jit TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  -- Which of the events to publish, from 1.
+  due int[];
+  -- Which of them are new, from 1.
+  created int[];
+  created_names text[];
+  created_ids text[];
+  all_created boolean;
+  written text;
+  -- A transaction that began after the commit of this one, or a publish that follows in this one, has
+  -- a later moment; one microsecond is less than it takes to write a row.
+  moment timestamptz := clock_timestamp();
+begin
+  if matched_events is null and exists (
+       select from svc."__svc.targets"
+        where filter is not null and event_name = any(event_names || '*'::text)) then
+    return '{"hasFilters":true}';
+  end if;
+  if filters_seen is not null and exists (
+       select from (
+         select distinct svc."__svc.filter_set"(wanted.name, its.tenant) as filter_set
+           from unnest(event_names, tenants) as given (name, tenant)
+          cross join lateral (values (given.name), ('*')) as wanted (name)
+          cross join lateral (values (''), (given.tenant)) as its (tenant)
+          where its.tenant is not null
+       ) as asked
+       join svc."__svc.filter_changes" as change on change.filter_set = asked.filter_set
+        and change.changed_by >= pg_snapshot_xmin(filters_seen)
+      where change.changed_by is distinct from pg_current_xact_id_if_assigned()
+        and not pg_visible_in_snapshot(change.changed_by, filters_seen)) then
+    return '{"filtersChanged":true}';
+  end if;
+
+  -- Rows go in by the order of their key: two batches that share some would deadlock in any other.
+  if deduplication_keys is not null then
+    with taken as (
+      insert into svc."__svc.kv" as kv (key, value, expires_at)
+      select key, 'true', clock_timestamp() + make_interval(secs => seconds)
+        from unnest(deduplication_keys, deduplication_seconds) as given (key, seconds)
+       order by key collate "C"
+      on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
+       where kv.expires_at <= clock_timestamp()
+      returning key
+    )
+    select array_agg(given.n::int) into due
+      from unnest(deduplication_keys) with ordinality as given (key, n)
+     where (given.key in (select key from taken)) is true;
+  end if;
+
+  with published as (
+    insert into svc."__svc.events" (name, id, payload, tenant, trace_context)
+    select name, id, payload, tenant, trace_context
+      from unnest(event_names, event_ids, payloads, tenants, trace_contexts) with ordinality
+             as given (name, id, payload, tenant, trace_context, n)
+     where deduplication_keys is null or given.n = any(due)
+     order by name collate "C", id collate "C"
+    on conflict (name, id) do nothing
+    returning name, id
+  )
+  select array_agg(name), array_agg(id) into created_names, created_ids from published;
+  all_created := coalesce(cardinality(created_ids), 0) = cardinality(event_ids);
+
+  -- A single event is the ordinary case, and "array[1]" costs no query. Nor does a batch of many wait
+  -- for a join: hash joins are off here, and a nested loop would compare each event with each other.
+  -- "is true" keeps the subquery a hash table.
+  if all_created and cardinality(event_ids) = 1 then
+    created := array[1];
+  elsif all_created then
+    created := array(select generate_series(1, cardinality(event_ids)));
+  else
+    created := array(
+      select given.n::int from unnest(event_names, event_ids) with ordinality as given (name, id, n)
+       where ((given.name, given.id) in (
+               select name, id from unnest(created_names, created_ids) as created (name, id))) is true);
+  end if;
+
+  with recipient as (
+    -- An event that existed is wanted only by subscriptions that ask for replays.
+    select given.n, given.name, given.id, wants.queue, target.target::text as group_id,
+           target.version, gen_random_uuid() as job_id
+      from unnest(event_names, event_ids, tenants) with ordinality as given (name, id, tenant, n)
+      join svc."__svc.subscriptions" as wants
+        on wants.event_name = given.name
+       and (all_created or given.n = any(created)
+            or not wants.idempotent and deduplication_keys is null)
+      left join lateral (
+        -- '' for recipients without a tenant.
+        select target, version from svc."__svc.targets"
+         where wants.targeted and subscription = wants.subscription
+           and filter is null and event_name = given.name and tenant = ''
+        union all
+        select target, version from svc."__svc.targets"
+         where wants.targeted and subscription = wants.subscription
+           and filter is null and event_name = given.name and tenant = given.tenant
+        union all
+        select target, version from svc."__svc.targets"
+         where wants.targeted and subscription = wants.subscription
+           and filter is null and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
+        union all
+        select target, version from svc."__svc.targets"
+         where wants.targeted and subscription = wants.subscription
+           and filter is null and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
+        union all
+        -- One that has no filter any more, since a moment ago, is among those above.
+        select target, null from unnest(matched_events, matched_subscriptions, matched_targets)
+                             as matched (n, subscription, target)
+         where matched.n = given.n and matched.subscription = wants.subscription
+           and exists (
+             select from svc."__svc.targets" as filtered
+              where filtered.subscription = matched.subscription and filtered.target = matched.target
+                and filtered.event_name in (given.name, '*') and filtered.filter is not null)
+      ) as target on true
+     where target.target is not null or not wants.targeted
+  ), placed as (
+    select recipient.*,
+           -- Jobs of a group that is restricted, or whose circuit is open, wait apart from the others
+           -- from the start.
+           job_group.restricted is not null as is_parked,
+           job_group.restricted is true as is_restricted,
+           job_group.restricted is null and recipient.group_id <> all(full_groups) is not false
+             and row_number() over () <= coalesce(
+                   offered_slots[array_position(offered_queues, recipient.queue)], 0) as is_claimed
+      from recipient
+      left join lateral (
+        -- The lock keeps the row: without it nobody would look for the group's parked jobs.
+        select known.restricted from svc."__svc.job_groups" as known
+         where known.queue = recipient.queue and known.group_id = recipient.group_id
+           and (known.circuit_open or known.restricted)
+           for key share
+      ) as job_group on true
+  ), job as (
+    insert into svc_jobs.job
+      (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on, heartbeat_on,
+       created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
+       expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter)
+    select placed.job_id, placed.queue,
+           jsonb_strip_nulls(jsonb_build_object(
+             'event', placed.name, 'eventId', placed.id, 'target', placed.group_id,
+             'deliveryId', placed.job_id)),
+           case when placed.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
+           placed.is_parked, placed.group_id, placed.group_id,
+           case when placed.is_claimed then owner end,
+           case when placed.is_claimed then now() end,
+           case when placed.is_claimed then clock_timestamp() end,
+           moment + placed.n * interval '1 microsecond', now(),
+           now() + queue.retention_seconds * interval '1 second',
+           "__svc.publish".retry_limit, "__svc.publish".retry_delay, "__svc.publish".retry_backoff,
+           "__svc.publish".retry_delay_max,
+           queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
+           queue.dead_letter
+      from placed
+      join svc_jobs.queue as queue on queue.name = placed.queue
+  )
+  select json_build_object(
+           'created', coalesce(created, '{}'),
+           'jobs', count(*),
+           'queues', coalesce(json_agg(distinct queue)
+                       filter (where not is_claimed and not is_restricted), '[]'),
+           'restricted', coalesce(json_agg(json_build_object('queue', queue, 'group', group_id))
+                           filter (where is_restricted), '[]'),
+           'claimed', coalesce(json_agg(json_build_object(
+                        'id', job_id, 'queue', queue, 'group', group_id, 'version', version,
+                        'event', n))
+                        filter (where is_claimed), '[]'),
+           'publishedAt', extract(epoch from now())::float8 * 1000,
+           'madeAt', extract(epoch from moment)::float8 * 1000,
            'startedOn', now()::text,
            'transactionId', pg_current_xact_id()::text)::text
     into written from placed;
