@@ -38,6 +38,16 @@ t.test(
   },
 )
 
+t.test('behind a pooler a statement that is given up ends in Postgres', async (t) => {
+  const direct = await freshDatabase(t)
+  const { url } = await proxyPostgres(t, direct, { refusesOptions: true })
+  const database = await openDatabase(url, fail)
+  t.teardown(() => database.close())
+  t.equal(database.pooled, true)
+  const late = database.dbWithin(50).query('select pg_sleep(60)')
+  await t.rejects(late, { code: '57014' }, 'by Postgres')
+})
+
 t.test(
   'behind a pooler everything works by polling, and nothing is prepared, locked or listened to',
   async (t) => {

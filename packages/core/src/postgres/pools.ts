@@ -64,7 +64,8 @@ export async function openDatabase(
       pool,
       db: workerPool.pooled ? inTransactions(pool) : cancelling(pool, workerPool),
       maintenance: cancelling(pool, workerPool, MAINTENANCE_TIMEOUT_MS),
-      dbWithin: (ms) => cancelling(pool, workerPool, ms),
+      dbWithin: (ms) =>
+        workerPool.pooled ? inTransactions(pool, ms) : cancelling(pool, workerPool, ms),
       workerPool,
       background: (run, limit = {}) =>
         transaction(pool, run, { begin: BEGIN_WITH_WORKER_PLANS, ...limit }),
@@ -93,8 +94,9 @@ export async function openDatabase(
  * Behind a pooler the process id of a connection changes: there a single statement is a transaction
  * as well.
  */
-const inTransactions = (pool: pg.Pool): Db => ({
-  query: (text, values) => transaction(pool, (db) => db.query(text, values)),
+const inTransactions = (pool: pg.Pool, timeoutMs?: number): Db => ({
+  query: (text, values) =>
+    transaction(pool, (db) => db.query(text, values), timeoutMs === undefined ? {} : { timeoutMs }),
 })
 
 const cancelling = (pool: pg.Pool, workerPool: WorkerPool, ms?: number): Db =>

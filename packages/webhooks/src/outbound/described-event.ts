@@ -1,6 +1,7 @@
 /** The events that webhooks may subscribe to, as the host describes them. */
 import type { CatalogueEntry } from '@svc/core/internal'
 import type { EventDescription } from '../schemas.ts'
+import { relocatedSchema } from './relocated-schema.ts'
 
 /** An allowed event; `payload` is its JSON Schema, `null` where the host has not defined it. */
 export interface DescribedEvent extends Omit<CatalogueEntry, 'payload'> {
@@ -33,13 +34,19 @@ export const descriptionOf = ({
 
 const EXAMPLE_DELIVERY_ID = '018f4e5a-7b1c-7def-8abc-0123456789ab'
 
-/** The JSON Schema of the body of a delivery of this event. */
-export const bodySchema = ({ name, payload }: DescribedEvent): object => ({
+/**
+ * The JSON Schema of the body of a delivery of this event. `place`: where it stands in its document, as
+ * a fragment.
+ */
+export const bodySchema = ({ name, payload }: DescribedEvent, place: string): object => ({
   type: 'object',
   required: ['event', 'payload', 'deliveryId'],
   properties: {
     event: { type: 'string', const: name },
-    payload: payload ?? { description: 'What the application published.' },
+    payload:
+      payload === null
+        ? { description: 'What the application published.' }
+        : relocatedSchema(payload, `${place}/properties/payload`),
     deliveryId: { type: 'string', format: 'uuid' },
   },
 })

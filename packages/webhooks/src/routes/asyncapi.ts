@@ -21,6 +21,7 @@ const HEADERS = {
     'X-Svc-Delivery-Id': { ...text, format: 'uuid' },
     'X-Svc-Event': text,
     'X-Svc-Attempt': text,
+    'X-Svc-Tenant': { ...text, description: "To the operator's webhooks: the event's tenant." },
   },
 }
 
@@ -44,7 +45,7 @@ export function asyncApiDocument(events: readonly DescribedEvent[]): object {
     operations: byName((event) => ({
       action: 'send',
       channel: { $ref: refTo(event) },
-      messages: [{ $ref: `${refTo(event)}/messages/${escaped(event.name)}` }],
+      messages: [{ $ref: refToMessage(event) }],
       bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
     })),
   }
@@ -58,7 +59,7 @@ function messageOf(event: DescribedEvent): object {
     ...(event.deprecated ? { tags: [{ name: 'deprecated' }] } : {}),
     contentType: 'application/json',
     headers: HEADERS,
-    payload: bodySchema(event),
+    payload: bodySchema(event, `${refToMessage(event)}/payload`),
     ...(event.hasExample ? { examples: [{ payload: bodyExample(event) }] } : {}),
   }
 }
@@ -67,6 +68,9 @@ const descriptionOf = ({ description }: DescribedEvent): object =>
   description === null ? {} : { description }
 
 const refTo = ({ name }: DescribedEvent): string => `#/channels/${escaped(name)}`
+
+const refToMessage = (event: DescribedEvent): string =>
+  `${refTo(event)}/messages/${escaped(event.name)}`
 
 /** RFC 6901: names of events hold no `~`. */
 const escaped = (name: string): string => name.replaceAll('/', '~1')

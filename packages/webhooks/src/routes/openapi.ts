@@ -41,13 +41,16 @@ function requestOf(event: DescribedEvent): object {
       required: true,
       content: {
         'application/json': {
-          schema: bodySchema(event),
+          schema: bodySchema(event, placeOf(event)),
           ...(event.hasExample ? { example: bodyExample(event) } : {}),
         },
       },
     },
   }
 }
+
+const placeOf = ({ name }: DescribedEvent): string =>
+  `#/webhooks/${name.replaceAll('/', '~1')}/post/requestBody/content/application~1json/schema`
 
 const header = (name: string, description: string, schema: object, required = true) => ({
   in: 'header',
@@ -81,6 +84,7 @@ const DELIVERY = {
     header('X-Svc-Delivery-Id', 'The same over all attempts of the delivery.', uuid),
     header('X-Svc-Event', 'Name of the event.', text),
     header('X-Svc-Attempt', '1, 2, …', { type: 'integer', minimum: 1 }),
+    header('X-Svc-Tenant', "To the operator's webhooks: the event's tenant.", text, false),
     header('webhook-id', 'With the option `standardWebhooks`: the delivery id.', uuid, false),
     header('webhook-timestamp', 'With the option `standardWebhooks`.', { type: 'integer' }, false),
     header('webhook-signature', 'With the option `standardWebhooks`.', text, false),

@@ -56,3 +56,28 @@ t.test('an endpoint that always fails does not delay deliveries to the others', 
   }
   t.equal(healthy.received.length, 50)
 })
+
+const BACKLOG = 4000
+
+for (const concurrency of [32, 64, 256]) {
+  t.test(`at ${concurrency}, nobody waits for the backlog of a quick endpoint`, async (t) => {
+    const { app, database, register } = await startHost(t, {
+      core: { worker: { enabled: false } },
+    })
+    const quick = await openReceiver()
+    const other = await openReceiver()
+    for (const one of [quick, other]) t.teardown(() => one.close())
+    await register(quick.url, ['order.created'])
+    await register(other.url, ['order.shipped'])
+    await Promise.all(
+      Array.from({ length: BACKLOG }, (_, n) => app.svc.events.publish('order.created', { n })),
+    )
+
+    await startHost(t, { database, core: { worker: { concurrency } } })
+    // It has all the slots by then.
+    await quick.waitFor(BACKLOG / 4)
+    await app.svc.events.publish('order.shipped', {})
+    await other.waitFor(1)
+    t.ok(quick.received.length < BACKLOG, `${quick.received.length} of ${BACKLOG} came before it`)
+  })
+}
