@@ -536,6 +536,7 @@ CREATE INDEX svc_dead_letters ON svc_jobs.job_common USING btree (name, singleto
 CREATE INDEX svc_dead_letters_delivery_id ON svc_jobs.job_common USING btree (name, ((data ->> 'deliveryId'::text))) WHERE (name ~~ '%.dlq'::text);
 CREATE INDEX svc_dead_letters_event ON svc_jobs.job_common USING btree (name, ((data ->> 'event'::text)), id) WHERE (name ~~ '%.dlq'::text);
 CREATE INDEX svc_dead_letters_event_id ON svc_jobs.job_common USING btree (name, substr((data ->> 'eventId'::text), (strpos((data ->> 'eventId'::text), ''::text) + 1)), id) WHERE (name ~~ '%.dlq'::text);
+CREATE INDEX svc_dead_letters_lost ON svc_jobs.job_common USING btree (name, id) WHERE ((name ~~ '%.dlq'::text) AND (((source_output -> 'value'::text) ->> 'message'::text) = ANY (ARRAY['job timed out'::text, 'job heartbeat timeout'::text])));
 CREATE INDEX svc_dead_letters_status_code ON svc_jobs.job_common USING btree (name, ((source_output ->> 'statusCode'::text)), id) WHERE (name ~~ '%.dlq'::text);
 CREATE INDEX svc_ordered_job_common ON svc_jobs.job_common USING btree (singleton_key, created_on, id) WHERE (blocked AND (state < 'active'::svc_jobs.job_state));
 CREATE INDEX svc_parked_job_common ON svc_jobs.job_common USING btree (singleton_key, start_after) WHERE (blocked AND (state < 'active'::svc_jobs.job_state));
@@ -756,8 +757,8 @@ AS $function$
 declare
   w svc."__svc.auth.windows";
   window_ms float8 := seconds * 1000.0;
-  -- How long a process may hold allowances ahead of need: what it holds when it is killed is missing
-  -- for a twelfth of the window at most, or for a minute. The package calculates the same.
+  -- How long a process may hold allowances ahead of need. After a kill the part of the tenth that the
+  -- process held is missing for as long. The package calculates the same.
   lease_ms float8 := least(window_ms, greatest(60000, least(window_ms / 12, 300000)));
   slice_ms float8 := case when lim > 128 then window_ms / 128 end;
   now_ms float8;
@@ -1519,19 +1520,24 @@ begin
         where filter is not null and event_name = any(event_names || '*'::text)) then
     return '{"hasFilters":true}';
   end if;
-  if filters_seen is not null and exists (
-       select from (
-         select distinct svc."__svc.filter_set"(wanted.name, its.tenant) as filter_set
-           from unnest(event_names, tenants) as given (name, tenant)
-          cross join lateral (values (given.name), ('*')) as wanted (name)
-          cross join lateral (values (''), (given.tenant)) as its (tenant)
-          where its.tenant is not null
-       ) as asked
-       join svc."__svc.filter_changes" as change on change.filter_set = asked.filter_set
-        and change.changed_by >= pg_snapshot_xmin(filters_seen)
-      where change.changed_by is distinct from pg_current_xact_id_if_assigned()
-        and not pg_visible_in_snapshot(change.changed_by, filters_seen)) then
-    return '{"filtersChanged":true}';
+  -- Nested: where no filters were asked, the query is not even prepared to run.
+  if filters_seen is not null then
+    if exists (
+         select from (
+           select distinct svc."__svc.filter_set"(wanted.name, its.tenant) as filter_set
+             from unnest(event_names, tenants) as given (name, tenant)
+            cross join lateral (values (given.name), ('*')) as wanted (name)
+            cross join lateral (values (''), (given.tenant)) as its (tenant)
+            where its.tenant is not null
+         ) as asked
+         join svc."__svc.filter_changes" as change on change.filter_set = asked.filter_set
+          and change.changed_by >= pg_snapshot_xmin(filters_seen)
+          -- Rows that were restored from a dump name transactions of another server.
+          and change.changed_by < pg_snapshot_xmax(pg_current_snapshot())
+        where change.changed_by is distinct from pg_current_xact_id_if_assigned()
+          and not pg_visible_in_snapshot(change.changed_by, filters_seen)) then
+      return '{"filtersChanged":true}';
+    end if;
   end if;
 
   -- Rows go in by the order of their key: two batches that share some would deadlock in any other.

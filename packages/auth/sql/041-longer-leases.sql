@@ -12,8 +12,8 @@ create or replace function svc."__svc.auth.take_of_window"(
 declare
   w svc."__svc.auth.windows";
   window_ms float8 := seconds * 1000.0;
-  -- How long a process may hold allowances ahead of need: what it holds when it is killed is missing
-  -- for a twelfth of the window at most, or for a minute. The package calculates the same.
+  -- How long a process may hold allowances ahead of need. After a kill the part of the tenth that the
+  -- process held is missing for as long. The package calculates the same.
   lease_ms float8 := least(window_ms, greatest(60000, least(window_ms / 12, 300000)));
   slice_ms float8 := case when lim > 128 then window_ms / 128 end;
   now_ms float8;

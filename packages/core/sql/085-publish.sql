@@ -1,5 +1,5 @@
--- A publish as 034 has it, which writes nothing where a filter has changed since it was asked, and returns
--- when the jobs were made. Processes of an older version call the function of 034, which has one parameter
+-- A publish as 034 has it, which writes nothing where a filter has changed between the moment in which it
+-- was asked and the call, and returns when the jobs were made. Processes of an older version call the function of 034, which has one parameter
 -- fewer.
 create function svc."__svc.publish"(
   event_names text[],
@@ -60,19 +60,24 @@ begin
         where filter is not null and event_name = any(event_names || '*'::text)) then
     return '{"hasFilters":true}';
   end if;
-  if filters_seen is not null and exists (
-       select from (
-         select distinct svc."__svc.filter_set"(wanted.name, its.tenant) as filter_set
-           from unnest(event_names, tenants) as given (name, tenant)
-          cross join lateral (values (given.name), ('*')) as wanted (name)
-          cross join lateral (values (''), (given.tenant)) as its (tenant)
-          where its.tenant is not null
-       ) as asked
-       join svc."__svc.filter_changes" as change on change.filter_set = asked.filter_set
-        and change.changed_by >= pg_snapshot_xmin(filters_seen)
-      where change.changed_by is distinct from pg_current_xact_id_if_assigned()
-        and not pg_visible_in_snapshot(change.changed_by, filters_seen)) then
-    return '{"filtersChanged":true}';
+  -- Nested: where no filters were asked, the query is not even prepared to run.
+  if filters_seen is not null then
+    if exists (
+         select from (
+           select distinct svc."__svc.filter_set"(wanted.name, its.tenant) as filter_set
+             from unnest(event_names, tenants) as given (name, tenant)
+            cross join lateral (values (given.name), ('*')) as wanted (name)
+            cross join lateral (values (''), (given.tenant)) as its (tenant)
+            where its.tenant is not null
+         ) as asked
+         join svc."__svc.filter_changes" as change on change.filter_set = asked.filter_set
+          and change.changed_by >= pg_snapshot_xmin(filters_seen)
+          -- Rows that were restored from a dump name transactions of another server.
+          and change.changed_by < pg_snapshot_xmax(pg_current_snapshot())
+        where change.changed_by is distinct from pg_current_xact_id_if_assigned()
+          and not pg_visible_in_snapshot(change.changed_by, filters_seen)) then
+      return '{"filtersChanged":true}';
+    end if;
   end if;
 
   -- Rows go in by the order of their key: two batches that share some would deadlock in any other.

@@ -10,8 +10,8 @@ export { deleteKeysWithPrefix, type DeduplicationKey } from './kv/kv-table.ts'
 export type { RecoveryRequest, Queues } from './jobs/job-queues.ts'
 export {
   endedSpan,
-  lockRecoveries,
   noteOpenTransactions,
+  tryLockRecoveries,
   deleteRecovery,
   listRecoveries,
   setCounted,

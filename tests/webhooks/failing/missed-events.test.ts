@@ -39,13 +39,16 @@ t.test('a resume in a transaction of the host makes all waiting deliveries due',
     const data = { event: 'order.created', eventId: null, payload: '{}', target: id, deliveryId }
     return { id: deliveryId, data, group: id, parked: true }
   })
-  await core.queues.insert(core.db, QUEUE, jobs)
+  // In one transaction: the worker sees them only as they are then.
+  await core.transaction(async (db) => {
+    await core.queues.insert(db, QUEUE, jobs)
+    await db.query(
+      `update svc_jobs.job set state = 'retry', retry_count = 1, started_on = now(),
+              start_after = now() + interval '1 hour' where name = $1`,
+      [QUEUE],
+    )
+  })
   const inAnHour = `start_after > now() + interval '30 minutes'`
-  await core.db.query(
-    `update svc_jobs.job set state = 'retry', retry_count = 1, started_on = now(),
-            start_after = now() + interval '1 hour' where name = $1`,
-    [QUEUE],
-  )
   const client = new pg.Client({ connectionString: database })
   await client.connect()
   t.teardown(() => client.end())

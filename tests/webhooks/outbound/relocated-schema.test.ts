@@ -27,9 +27,9 @@ t.test('references name their places in the document', (t) => {
       { const: { $ref: '#/a' }, enum: [{ $id: 'x' }], examples: [{ $ref: '#' }] },
     ],
     [
-      'fields of these names',
-      { properties: { $ref: { type: 'string' }, $id: { type: 'string' } } },
-      { properties: { $ref: { type: 'string' }, $id: { type: 'string' } } },
+      'fields with the names of keywords',
+      { properties: { $ref: { type: 'string' }, $id: { type: 'string' }, const: { $ref: '#' } } },
+      { properties: { $ref: { type: 'string' }, $id: { type: 'string' }, const: { $ref: AT } } },
     ],
   ]
   for (const [name, schema, expected] of cases) t.same(relocatedSchema(schema, AT), expected, name)

@@ -21,7 +21,7 @@ export interface Committed<Result> {
   results: Result[]
   /** How many of the events are new. */
   made: number
-  /** The jobs that followed from those. */
+  /** The jobs that followed, also from repeats of which a subscription wants replays. */
   jobs: number
 }
 
@@ -33,6 +33,8 @@ const LARGEST = 1000
 const MOST_JOBS = 10_000
 /** The estimate for an event whose name was in no batch yet. */
 const JOBS_OF_UNKNOWN = 500
+/** The estimate for an event of a name that had only repeats, as where events are imported again. */
+const JOBS_OF_REPEATED = 50
 const MOST_NAMES = 10_000
 /** Characters of payload in a batch, unless a single event has more. */
 const LARGEST_TEXT = 4_000_000
@@ -137,7 +139,7 @@ export class MicroBatch<Event extends EventRow, Result> {
       }
       try {
         const { results, made, jobs } = await this.#commit(part.map(({ event }) => event))
-        if (made > 0) this.#recordJobs(part, jobs / made)
+        this.#recordJobs(part, made === 0 ? null : jobs / made)
         for (const [index, { resolve }] of part.entries()) resolve(results[index] as Result)
       } catch (error) {
         lastError = error
@@ -162,12 +164,13 @@ export class MicroBatch<Event extends EventRow, Result> {
   }
 
   /**
-   * `jobs`: of each new event on average, also where the batch has several names. The next batches
-   * correct that.
+   * `jobs`: of each new event on average, also where the batch has several names; `null` where none was
+   * new. The next batches correct that.
    */
-  #recordJobs(batch: Waiting<Event, Result>[], jobs: number): void {
-    const each = Math.ceil(jobs)
+  #recordJobs(batch: Waiting<Event, Result>[], jobs: number | null): void {
+    const each = jobs === null ? JOBS_OF_REPEATED : Math.ceil(jobs)
     for (const name of new Set(batch.map(({ event }) => event.name))) {
+      if (jobs === null && this.#jobsOf.has(name)) continue
       this.#jobsOf.delete(name)
       this.#jobsOf.set(name, each)
     }

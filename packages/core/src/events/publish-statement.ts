@@ -12,7 +12,7 @@ import { tenantOfEvent } from './event-id.ts'
 import type { UndecidedFilter } from './undecided-filters.ts'
 import type { EventRow } from './events-table.ts'
 import type { KnownFilters } from './known-filters.ts'
-import { matchRecipients, type MatchedRecipients } from './recipient-filters.ts'
+import { matchRecipients, type MatchedRecipient } from './recipient-filters.ts'
 
 /** What the publishing process may claim of the jobs that follow. */
 export interface JobOffer {
@@ -107,14 +107,18 @@ const NOTHING: Written = {
   transactionId: '',
 }
 
+/** How often filters are asked again that change all the time; then the last answer holds. */
+const MOST_ASKS = 5
+
 /** Writes the events and the jobs that follow from them. */
-export async function writeEvents(db: Db, toWrite: ToWrite): Promise<Written> {
+export async function writeEvents(db: Db, toWrite: ToWrite, asks = 1): Promise<Written> {
   const { events, filters } = toWrite
   if (events.length === 0) return NOTHING
   const names = events.map(({ name }) => name)
   const recipients = filters.areFor(names) ? await matchRecipients(db, filters, events) : null
-  const written = await callPublish(db, toWrite, recipients)
-  if ('filtersChanged' in written) return writeEvents(db, toWrite)
+  const snapshot = asks < MOST_ASKS ? (recipients?.snapshot ?? null) : null
+  const written = await callPublish(db, toWrite, recipients && recipients.matched, snapshot)
+  if ('filtersChanged' in written) return writeEvents(db, toWrite, asks + 1)
   if (!('hasFilters' in written)) {
     return recipients ? { ...written, undecided: recipients.undecided } : written
   }
@@ -129,10 +133,10 @@ type NotWritten = { hasFilters: true } | { filtersChanged: true }
 async function callPublish(
   db: Db,
   { events, retry, offer = NO_OFFER, keys, inserted }: ToWrite,
-  recipients: MatchedRecipients | null,
+  matched: MatchedRecipient[] | null,
+  filtersSeen: string | null,
 ): Promise<Written | NotWritten> {
   const askedAt = performance.now()
-  const matched = recipients && recipients.matched
   const { rows } = await db.query(inserted ? publishWith(inserted.call) : PUBLISH, [
     events.map(({ name }) => name),
     events.map(({ id }) => id),
@@ -152,7 +156,7 @@ async function callPublish(
     retry.retryBackoff,
     retry.retryDelayMaxSeconds,
     events.some(({ traceContext }) => traceContext) ? events.map(traceContextOf) : null,
-    recipients && recipients.snapshot,
+    filtersSeen,
     ...(inserted?.values ?? []),
   ])
   const written = JSON.parse((rows[0] as { written: string }).written) as

@@ -22,7 +22,7 @@ interface Listeners {
 export class WorkerNotifications {
   #notifications: Notifications
   #pending = new Map<string, Set<string>>()
-  /** Restricted groups with new jobs, by queue; `null`: any. */
+  /** Groups with jobs to claim, by queue; `null`: any restricted one. */
   #ready = new Map<string, Set<string> | null>()
   #timer: NodeJS.Timeout | undefined
   #claimsNext: Listeners['claimsNext'] = () => false
@@ -42,7 +42,7 @@ export class WorkerNotifications {
   }
 
   /**
-   * There are new jobs of these restricted groups; `null`: of any. About those that this process works
+   * There are jobs to claim of these groups; `null`: of any restricted one. About those that this process works
    * on by then a notification is sent only once a second.
    */
   groupsReady(queue: string, groups: readonly string[] | null): void {

@@ -12,11 +12,13 @@ export interface FailedPart<Item> {
 
 /**
  * Runs a batch. Where Postgres refuses it, its halves are run, and so on, so that only the bad item
- * fails. In an outage nothing more is run: all items that are left fail together.
+ * fails. In an outage nothing more is run: all items that are left fail together. A part whose error
+ * `staysWhole` fails as it is.
  */
 export async function splitOnError<Item, Result>(
   batch: Item[],
   run: (items: Item[]) => Promise<Result>,
+  staysWhole: (error: unknown) => boolean = () => false,
 ): Promise<{ parts: Part<Item, Result>[]; failed: FailedPart<Item>[] }> {
   const parts: Part<Item, Result>[] = []
   const failed: FailedPart<Item>[] = []
@@ -30,7 +32,7 @@ export async function splitOnError<Item, Result>(
         break
       }
       const middle = items.length >> 1
-      if (middle === 0) failed.push({ items, error })
+      if (middle === 0 || staysWhole(error)) failed.push({ items, error })
       else waiting.unshift(items.slice(0, middle), items.slice(middle))
     }
   }

@@ -3,10 +3,10 @@ import {
   noteOpenTransactions,
   compileFilter,
   endedSpan,
-  lockRecoveries,
   EVERYWHERE,
   setCounted,
   tenantOfEvent,
+  tryLockRecoveries,
   uuidv7,
   type Core,
   type Db,
@@ -107,7 +107,9 @@ export async function recoverMissingPortion(
       const webhook = await findWebhook(db, group, EVERYWHERE)
       if (webhook === undefined) return { done: 0, isFinished: true }
       // Another recovery that is counted at the same time would find the same events.
-      await lockRecoveries(db, group)
+      if (!(await tryLockRecoveries(db, group))) {
+        return { done: 0, isFinished: false, waitSeconds: 1 }
+      }
       // Also what was published meanwhile by those who still saw it inactive.
       const until = await endedSpan(db, null)
       await prepareMissing(db, { ...recovery, until }, webhook, logDays)

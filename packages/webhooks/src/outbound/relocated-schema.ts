@@ -2,6 +2,15 @@
 
 /** Keywords whose values are data and not schemas (JSON Schema 2020-12, Validation). */
 const OF_DATA = new Set(['const', 'default', 'enum', 'example', 'examples'])
+/** Keywords whose values have schemas by names of any kind (JSON Schema 2020-12, Core, and draft 7). */
+const OF_NAMED = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'dependencies',
+])
 
 /**
  * `place`: where the schema stands, as a URI fragment of RFC 6901, such as `#/components/schemas/a`.
@@ -14,30 +23,44 @@ export function relocatedSchema(schema: object, place: string): object {
   return moved(schema, place, places) as object
 }
 
-function notePlaces(value: unknown, place: string, places: Map<string, string>): void {
+/** `isNamed`: the value has schemas by their names, and no keywords. */
+function notePlaces(
+  value: unknown,
+  place: string,
+  places: Map<string, string>,
+  isNamed = false,
+): void {
   if (typeof value !== 'object' || value === null) return
   const { $id } = value as { $id?: unknown }
-  if (typeof $id === 'string') places.set($id, place)
-  for (const [name, inner] of schemasIn(value)) {
-    notePlaces(inner, `${place}/${escaped(name)}`, places)
+  if (typeof $id === 'string' && !isNamed) places.set($id, place)
+  for (const [name, inner] of Object.entries(value)) {
+    if (!isNamed && OF_DATA.has(name)) continue
+    notePlaces(inner, `${place}/${escaped(name)}`, places, !isNamed && OF_NAMED.has(name))
   }
 }
 
-function moved(value: unknown, root: string, places: Map<string, string>): unknown {
+function moved(
+  value: unknown,
+  root: string,
+  places: Map<string, string>,
+  isNamed = false,
+): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((one) => moved(one, root, places))
-  const inner = new Map(schemasIn(value))
+  const entries = Object.entries(value)
+  if (isNamed) {
+    return Object.fromEntries(entries.map(([name, its]) => [name, moved(its, root, places)]))
+  }
   return Object.fromEntries(
-    Object.entries(value)
+    entries
       .filter(([name, its]) => name !== '$id' || typeof its !== 'string')
-      .map(([name, its]) => [
-        name,
-        name === '$ref' && typeof its === 'string'
-          ? movedReference(its, root, places)
-          : inner.has(name)
-            ? moved(its, root, places)
-            : its,
-      ]),
+      .map(([name, its]) => {
+        if (OF_DATA.has(name)) return [name, its]
+        if (name === '$ref' && typeof its === 'string') {
+          return [name, movedReference(its, root, places)]
+        }
+        return [name, moved(its, root, places, OF_NAMED.has(name))]
+      }),
   )
 }
 
@@ -46,11 +69,6 @@ function movedReference(reference: string, root: string, places: Map<string, str
   if (reference.startsWith('#/')) return root + reference.slice(1)
   return places.get(reference) ?? reference
 }
-
-const schemasIn = (value: object): [string, unknown][] =>
-  Object.entries(value).filter(
-    ([name, inner]) => !OF_DATA.has(name) && typeof inner === 'object' && inner !== null,
-  )
 
 /** RFC 6901, section 3, and section 6 for what a URI fragment cannot hold. */
 const escaped = (name: string): string =>

@@ -46,6 +46,8 @@ export interface RecoveredPortion {
   isFinished: boolean
   /** Where the next one begins. @default at the beginning */
   position?: RecoveryPosition | null
+  /** How long the next one waits at least, in seconds. @default 0 */
+  waitSeconds?: number
 }
 
 const COLUMNS = `id, queue, group_id as "group", what, since, until, per_second as "perSecond",
@@ -90,6 +92,15 @@ export async function nextRecoveryInMs(db: Db, queues: string[]): Promise<number
   return rows[0].ms
 }
 
+/** As {@link lockRecoveries}, where no other transaction has it. Returns whether it has it now. */
+export async function tryLockRecoveries(db: Db, group: string): Promise<boolean> {
+  const { rows } = await db.query(
+    'select pg_try_advisory_xact_lock($1, hashtext($2)) as "isLocked"',
+    [ADVISORY_LOCKS.recoveries, group],
+  )
+  return rows[0].isLocked
+}
+
 /** No other transaction begins a recovery of the group until this one ends. */
 export async function lockRecoveries(db: Db, group: string): Promise<void> {
   await db.query('select pg_advisory_xact_lock($1, hashtext($2))', [
@@ -130,7 +141,7 @@ export async function setCounted(db: Db, id: string, deliveries: number): Promis
 export async function recordPortion(
   db: Db,
   { id, perSecond }: Recovery,
-  { done, isFinished, position = null }: RecoveredPortion,
+  { done, isFinished, position = null, waitSeconds = 0 }: RecoveredPortion,
 ): Promise<Recovery> {
   const { rows } = await db.query(
     `update svc."__svc.recoveries"
@@ -140,9 +151,10 @@ export async function recordPortion(
             position = $5,
             next_at = clock_timestamp() + greatest(
               least(clock_timestamp() - now(), interval '1 second'),
-              make_interval(secs => $2::int / coalesce($4::float8, 'Infinity')))
+              make_interval(secs => $2::int / coalesce($4::float8, 'Infinity')),
+              make_interval(secs => $6))
       where id = $1 returning ${COLUMNS}`,
-    [id, done, isFinished, perSecond, position && JSON.stringify(position)],
+    [id, done, isFinished, perSecond, position && JSON.stringify(position), waitSeconds],
   )
   return asRecovery(rows[0])
 }

@@ -5,8 +5,8 @@
  * groups/moves-table.ts). redrive-dead-letters.ts makes jobs of them.
  */
 import type { Db } from '../../postgres/transaction.ts'
-import { deadLetterQueueOf, isLost, LOST_MESSAGES, type DeadLetter } from '../job.ts'
-import { publishedEventIdIn } from './jobs-table-setup.ts'
+import { deadLetterQueueOf, isLost, type DeadLetter } from '../job.ts'
+import { IS_LOST_LETTER, publishedEventIdIn } from './jobs-table-setup.ts'
 
 const COLUMNS = `letter.id, letter.data, letter.source_output as output,
   letter.source_retry_count + 1 as attempts,
@@ -100,7 +100,7 @@ export async function listDeadLetters<Data>(
        and ($11::timestamptz is null or letter.id >= svc."__svc.first_uuid"($11))
        and ($12::timestamptz is null or letter.id < svc."__svc.first_uuid"($12))
        and ($13::text is null or not starts_with(letter.data ->> 'event', $13))
-       and (not $14::bool or letter.source_output -> 'value' ->> 'message' = any($15::text[]))
+       ${lost ? `and letter.${IS_LOST_LETTER}` : ''}
      order by letter.id desc
      limit $7`
   const { rows } = await db.query(
@@ -124,8 +124,6 @@ export async function listDeadLetters<Data>(
       since ?? null,
       until ?? null,
       except ?? null,
-      lost,
-      LOST_MESSAGES,
     ],
   )
   return rows.map((row: DeadLetter<Data>) => asDeadLetter(row))

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ADVISORY_LOCKS } from '../../postgres/advisory-locks.ts'
 import type { Database } from '../../postgres/pools.ts'
 import { isLockConflict, tryOf } from '../../migrations/lock-retries.ts'
+import { LOST_MESSAGES } from '../job.ts'
 import { assertNoMissingSchema } from '../../migrations/missing-schema.ts'
 import { transaction, type Db } from '../../postgres/transaction.ts'
 
@@ -130,12 +131,18 @@ export const publishedEventIdIn = (column: string): string =>
 
 const IS_DEAD_LETTER = `where name like '%.dlq'`
 
+/** Dead letters whose last attempt ended with its process, by what pg-boss wrote into them. */
+export const IS_LOST_LETTER = `source_output -> 'value' ->> 'message' in (${LOST_MESSAGES.map(
+  (message) => `'${message}'`,
+).join(', ')})`
+
 /** The indexes of the shared table. Those for lists of dead letters contain no jobs of other queues. */
 const SHARED_INDEXES = {
   svc_dead_letters: `(name, singleton_key, id) ${IS_DEAD_LETTER}`,
   svc_dead_letters_event: `(name, (data ->> 'event'), id) ${IS_DEAD_LETTER}`,
   svc_dead_letters_event_id: `(name, (${publishedEventIdIn('data')}), id) ${IS_DEAD_LETTER}`,
   svc_dead_letters_delivery_id: `(name, (data ->> 'deliveryId')) ${IS_DEAD_LETTER}`,
+  svc_dead_letters_lost: `(name, id) ${IS_DEAD_LETTER} and ${IS_LOST_LETTER}`,
   svc_dead_letters_status_code: `(name, (source_output ->> 'statusCode'), id) ${IS_DEAD_LETTER}`,
   // Empty. A plan is made for all tables of jobs: without the order of an index in each of them, it
   // would read and sort all that waits.

@@ -62,7 +62,7 @@ export class Fetcher {
   /** Whether too many outcomes wait to be settled. */
   hasTooManyUnsettled(): boolean {
     const { outcomes, slots } = this.#parts
-    return outcomes.size > Math.max(slots.concurrency, MOST_UNSETTLED)
+    return outcomes.fresh > Math.max(slots.concurrency, MOST_UNSETTLED)
   }
 
   /** Fetches what a lane has room for. Returns how long to wait before the next time. */

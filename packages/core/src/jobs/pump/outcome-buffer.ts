@@ -5,17 +5,20 @@
  * are settled without it; it is tried a few times more and then left until its job's lease expires.
  */
 import { setImmediate } from 'node:timers/promises'
+import { isLockConflict } from '../../migrations/lock-retries.ts'
 import { isConnectionError } from '../../postgres/connection-errors.ts'
 import { splitOnError } from '../../postgres/split-batch.ts'
 import type { Job } from '../job.ts'
 import type { JobOutcome } from '../worker.ts'
+import { needsSharedRow } from './settlement.ts'
 import { RefusedOutcomes } from './refused-outcomes.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
 
 interface Parts {
   /** Whether the outcome may wait for others, so that one statement settles them. */
   mayWait(outcome: JobOutcome): boolean
-  settle(batch: JobOutcome[]): Promise<unknown>
+  /** `lockMs`: how long it waits for a row that others hold. */
+  settle(batch: JobOutcome[], lockMs: number): Promise<unknown>
   /** Called after each batch. */
   settled(): void
   /** These jobs are settled, or given up. */
@@ -33,6 +36,11 @@ const TOGETHER_MS = 50
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
 const TRIES_WHEN_CLOSING = 4
+/**
+ * How long a batch waits for a row that others hold: one with no outcome that needs such a row, the
+ * outcomes that do, and one of them that is tried again.
+ */
+const LOCK_MS = { others: 1000, needing: 250, again: 50 }
 
 export class OutcomeBuffer {
   #parts: Parts
@@ -55,6 +63,11 @@ export class OutcomeBuffer {
     return this.#waiting.length + this.#refused.size
   }
 
+  /** How many have not been tried yet. */
+  get fresh(): number {
+    return this.#waiting.length
+  }
+
   add(jobOutcome: JobOutcome): void {
     this.#waiting.push(jobOutcome)
     this.#idle.wake()
@@ -62,7 +75,7 @@ export class OutcomeBuffer {
     this.#working ??= this.#work()
   }
 
-  /** Until all is settled, or several tries in a row have failed. */
+  /** Until all is settled or given up, or until an outage lasts for several tries. */
   async close(): Promise<void> {
     this.#closing = true
     this.#idle.wake()
@@ -106,13 +119,24 @@ export class OutcomeBuffer {
     if (this.#waitsForOthers()) await this.#others.sleep(this.#togetherMs)
   }
 
-  /** A batch, and then one that was refused: fresh outcomes never wait for several of those. */
+  /**
+   * A batch, without those that may have to wait for a row; these; and one that was refused. Returns the
+   * error of an outage, in which all wait.
+   */
   async #settleNext(): Promise<unknown> {
     const batch = this.#waiting.splice(0, BATCH)
-    const error = batch.length > 0 ? await this.#settleSome(batch) : undefined
-    if (error) return error
-    const refused = this.#refused.takeDue(this.#closing)
-    return refused && (await this.#settleSome([refused]))
+    const needing = batch.filter(needsSharedRow)
+    const others = needing.length === 0 ? batch : batch.filter((one) => !needsSharedRow(one))
+    const outage = await this.#settleSome(others, LOCK_MS.others)
+    if (outage) {
+      this.#waiting.unshift(...needing)
+      return outage
+    }
+    const refused = (): JobOutcome[] => this.#refused.takeDue(this.#closing)
+    return (
+      (await this.#settleSome(needing, LOCK_MS.needing)) ??
+      (await this.#settleSome(refused(), LOCK_MS.again))
+    )
   }
 
   #waitsForOthers(): boolean {
@@ -121,12 +145,15 @@ export class OutcomeBuffer {
     return this.#waiting.every((one) => this.#parts.mayWait(one))
   }
 
-  /** Returns the error of an outage, in which all wait. */
-  async #settleSome(batch: JobOutcome[]): Promise<unknown> {
-    const { failed } = await splitOnError(batch, async (part) => {
-      await this.#parts.settle(part)
+  async #settleSome(batch: JobOutcome[], lockMs: number): Promise<unknown> {
+    if (batch.length === 0) return undefined
+    const settle = async (part: JobOutcome[]): Promise<void> => {
+      await this.#parts.settle(part, lockMs)
       this.#parts.forget(part.map(({ job }) => job))
-    })
+    }
+    // Which of them waits for the row shows as each is tried again.
+    const staysWhole = lockMs === LOCK_MS.needing ? isLockConflict : undefined
+    const { failed } = await splitOnError(batch, settle, staysWhole)
     let outage: unknown
     for (const { items, error } of failed) {
       if (isConnectionError(error)) {

@@ -84,10 +84,10 @@ export class Pump {
     const heartbeats = new Heartbeats(db, queue, log)
     const outcomes = new OutcomeBuffer({
       mayWait: (outcome) => worker.settlesTogether === true && mayWait(outcome),
-      settle: async (batch) => {
+      settle: async (batch, lockMs) => {
         const others = await this.#runs.settle(batch)
         if (others.length === 0) return
-        for (const { nextAttemptInMs } of await settleBatch(boss, db, worker, others)) {
+        for (const { nextAttemptInMs } of await settleBatch(boss, db, worker, others, lockMs)) {
           if (nextAttemptInMs !== null) this.#dueTimes.add(nextAttemptInMs)
         }
         groups.restricted.settled(others.map(({ job }) => job))

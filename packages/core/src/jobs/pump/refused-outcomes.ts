@@ -10,15 +10,20 @@ interface Refused {
   dueAt: number
 }
 
+interface History {
+  tries: number
+  firstAt: number
+}
+
 const TRIES = 5
-/** A transaction of the host holds a row that the outcome changes: about two and a half minutes. */
-const TRIES_FOR_A_LOCK = 30
+/** How long an outcome waits for a row that a transaction of the host holds. */
+const WAITS_FOR_A_LOCK_MS = 150_000
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
 
 export class RefusedOutcomes {
   #refused: Refused[] = []
-  #tries = new WeakMap<JobOutcome, number>()
+  #histories = new WeakMap<JobOutcome, History>()
   #nowMs: () => number
 
   /** `nowMs`: a monotonic clock. */
@@ -30,27 +35,30 @@ export class RefusedOutcomes {
     return this.#refused.length
   }
 
-  /** Returns whether it is tried again: not for ever, and seldom while the host closes. */
+  /** Returns whether it is tried again: not for ever. A host that closes waits for no lock. */
   add(outcome: JobOutcome, error: unknown, isClosing: boolean): boolean {
-    const tries = (this.#tries.get(outcome) ?? 0) + 1
-    this.#tries.set(outcome, tries)
-    const most = isLockConflict(error) && !isClosing ? TRIES_FOR_A_LOCK : TRIES
-    if (tries >= most) return false
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** (tries - 1))
-    this.#refused.push({ outcome, dueAt: this.#nowMs() + pauseMs })
+    const now = this.#nowMs()
+    const { tries, firstAt } = this.#histories.get(outcome) ?? { tries: 0, firstAt: now }
+    this.#histories.set(outcome, { tries: tries + 1, firstAt })
+    const isGivenUp = isLockConflict(error)
+      ? now - firstAt > WAITS_FOR_A_LOCK_MS || (isClosing && tries > 0)
+      : tries + 1 >= TRIES
+    if (isGivenUp) return false
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** tries)
+    this.#refused.push({ outcome, dueAt: now + pauseMs })
     return true
   }
 
   /** Milliseconds until the next one is due; `Infinity` without any. */
   dueInMs(): number {
-    const first = Math.min(...this.#refused.map(({ dueAt }) => dueAt))
+    const first = this.#refused.reduce((least, { dueAt }) => Math.min(least, dueAt), Infinity)
     return Math.max(0, first - this.#nowMs())
   }
 
-  /** `isAny`: whether it is due or not. */
-  takeDue(isAny: boolean): JobOutcome | undefined {
+  /** At most one. `isAny`: whether it is due or not. */
+  takeDue(isAny: boolean): JobOutcome[] {
     const now = this.#nowMs()
     const place = this.#refused.findIndex(({ dueAt }) => isAny || dueAt <= now)
-    return place === -1 ? undefined : this.#refused.splice(place, 1)[0]?.outcome
+    return place === -1 ? [] : this.#refused.splice(place, 1).map(({ outcome }) => outcome)
   }
 }

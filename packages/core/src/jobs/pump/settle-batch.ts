@@ -16,36 +16,34 @@ import type { JobOutcome, Settled, Worker } from '../worker.ts'
 import { attemptsToCorrect, byOutput, settlementOf, type Settlement } from './settlement.ts'
 
 /**
- * A transaction of the host may hold the row of a webhook or a group for as long as it takes. Only the
- * outcomes that need such a row wait for it: see outcome-buffer.ts.
- */
-const LIMIT = { lockMs: 1000 }
-
-/**
  * Returns what was settled, save where all jobs were completed.
  *
  * A job whose lease has expired may belong to another process by now: pg-boss does not change it,
- * and it is not recorded.
+ * and it is not recorded. `lockMs`: how long it waits for a row that others hold.
  */
 export async function settleBatch(
   boss: PgBoss,
   pool: Pick<WorkerPool, 'prepared' | 'transaction'>,
   worker: Pick<Worker, 'queue' | 'record' | 'recordCompleted' | 'afterRecord'>,
   batch: JobOutcome[],
+  lockMs: number,
 ): Promise<Settled[]> {
   if (await settleCompleted(pool.prepared, worker, batch)) return []
-  const settled = await pool.transaction(async (db) => {
-    const { queue } = worker
-    const { finished, postponed, parked, ...failed } = settlementOf(batch)
-    const all = [
-      ...(await settleFinished(boss, db, queue, finished)),
-      ...(await settleFailed(boss, db, queue, failed)),
-      ...(await settlePostponed(db, queue, postponed)),
-      ...(await settleParked(db, queue, parked)),
-    ]
-    if (all.length > 0) await worker.record?.(db, all)
-    return all
-  }, LIMIT)
+  const settled = await pool.transaction(
+    async (db) => {
+      const { queue } = worker
+      const { finished, postponed, parked, ...failed } = settlementOf(batch)
+      const all = [
+        ...(await settleFinished(boss, db, queue, finished)),
+        ...(await settleFailed(boss, db, queue, failed)),
+        ...(await settlePostponed(db, queue, postponed)),
+        ...(await settleParked(db, queue, parked)),
+      ]
+      if (all.length > 0) await worker.record?.(db, all)
+      return all
+    },
+    { lockMs },
+  )
   worker.afterRecord?.(settled)
   return settled
 }

@@ -70,3 +70,10 @@ export function byOutput(dying: Settlement['dying']): { output: object; jobs: Jo
 /** Whether a job may be settled a little later: other jobs wait for one with a grant, and for a probe. */
 export const mayWait = ({ job, outcome }: JobOutcome): boolean =>
   outcome.kind === 'completed' && job.grant === undefined && job.isProbe !== true
+
+/**
+ * Whether the settlement changes the row of a webhook or of a group, which a transaction of the host may
+ * hold for as long as it takes.
+ */
+export const needsSharedRow = ({ outcome }: JobOutcome): boolean =>
+  outcome.kind === 'rejected' || outcome.kind === 'parked'

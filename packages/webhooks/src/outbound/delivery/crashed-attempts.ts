@@ -21,10 +21,10 @@ import { rowOf } from './log-entry.ts'
 const LETTERS_READ = 1000
 
 /**
- * How old a dead letter may be. It is looked for every minute, among all that died in this time. The log
- * is kept for a day at least: the row of an older one may have been deleted with its day.
+ * How old a dead letter may be. The log is kept for a day at least: the row of an older one may have
+ * been deleted with its day.
  */
-const NOTICED_WITHIN_MS = 3600 * 1000
+const NOTICED_WITHIN = `interval '1 day'`
 
 /** Some attempts of a delivery, the last of which may lack their rows. */
 interface Attempts {
@@ -55,7 +55,10 @@ export function crashedAttemptsBefore(db: Db, jobs: DeliveryJob[]): Promise<LogR
 export async function recordCrashedAttempts(core: Core): Promise<void> {
   await core.transaction(async (db) => {
     await lockLog(db)
-    const since = new Date(Date.now() - NOTICED_WITHIN_MS).toISOString()
+    const { rows: times } = await db.query(
+      `select extract(epoch from now() - ${NOTICED_WITHIN})::float8 * 1000 as since`,
+    )
+    const since = new Date((times as { since: number }[])[0]?.since ?? 0).toISOString()
     const newest = { lost: true, since, limit: LETTERS_READ }
     const letters = await core.queues.deadLetters<DeliveryData>(db, QUEUE, newest)
     const crashed = letters.map(attemptsOfDead)

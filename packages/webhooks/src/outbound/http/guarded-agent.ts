@@ -24,7 +24,7 @@ const MOST_FOR_AN_ADDRESS_MS = 1250
 
 /**
  * How long one address of a name has to accept a connection before the next is tried: a quarter of
- * the longest time of an attempt. Node's default of 250 ms would never reach a distant receiver that has
+ * the longest time of an attempt, at most 1.25 s. Node's default of 250 ms would never reach a distant receiver that has
  * a second address. An address that drops packets leaves time for others, also where the webhook has a
  * `timeoutMs` of two seconds. The last address has all the time that is left.
  */
