@@ -71,8 +71,8 @@ export const guardManyLimits: Benchmark = {
   limitSeconds: 3600,
   async run(bench: Bench): Promise<Finding[]> {
     const live = bench.long ? 100_000 : bench.size(20_000, 500)
-    // A process gives back the allowances of a key that is not used for 30 s, or for a quarter of a
-    // shorter window. Each slice uses all keys, of as few kinds as possible: they are used more often.
+    // A process gives back the allowances of a key that is not used for two minutes, or for a thirtieth
+    // of a shorter window. Each slice uses all keys, of as few kinds as possible: they are used more often.
     // A server is sure to remember 100 000 valid keys, so each kind has a server of its own.
     const { slices, rests } = await measureLimited(bench, live, {
       windows: [3600],
