@@ -150,7 +150,7 @@ begin
          where wants.targeted and subscription = wants.subscription
            and filter is null and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
         union all
-        -- One that has no filter any more, since a moment ago, is among those above.
+        -- A recipient whose filter was removed after it had been asked is among those above.
         select target, null from unnest(matched_events, matched_subscriptions, matched_targets)
                              as matched (n, subscription, target)
          where matched.n = given.n and matched.subscription = wants.subscription

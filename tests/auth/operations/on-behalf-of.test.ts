@@ -103,7 +103,7 @@ t.test(
   },
 )
 
-t.test('a key that has ended makes and changes no keys, whoever still admits it', async (t) => {
+t.test('a key that was revoked or disabled makes and changes no keys', async (t) => {
   const { app } = await startHost(t)
   const { auth } = app.svc
   const user = await auth.createUser({ email: 'a@b.co', name: 'A' })

@@ -58,7 +58,7 @@ export const portalCalls: CallsOf<'portal'> = {
   },
 }
 
-/** Keys that are made in a portal have no restrictions: a restricted key lets nobody make any. */
+/** A portal session makes keys without restrictions. A link of a restricted key gives no right to do so. */
 const givenBy = ({ rights, isRestricted }: Identity): Right[] =>
   TENANT_RIGHTS.filter(
     (right) => rights.includes(right) && !(isRestricted && MAKING_KEYS.includes(right)),

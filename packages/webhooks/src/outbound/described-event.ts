@@ -35,8 +35,8 @@ export const descriptionOf = ({
 const EXAMPLE_DELIVERY_ID = '018f4e5a-7b1c-7def-8abc-0123456789ab'
 
 /**
- * The JSON Schema of the body of a delivery of this event. `place`: where it stands in its document, as
- * a fragment.
+ * The JSON Schema of the body of a delivery of this event. `place` is the URI fragment of the schema in
+ * its document.
  */
 export const bodySchema = ({ name, payload }: DescribedEvent, place: string): object => ({
   type: 'object',

@@ -48,7 +48,7 @@ export class OutcomeBuffer {
   #waiting: JobOutcome[] = []
   #refused = new RefusedOutcomes()
   #working: Promise<void> | undefined
-  /** Ends when an outcome is added, or when one that was refused is due. */
+  /** The sleep while no outcome is fresh. `add` ends it. */
   #idle = new WakeableSleep()
   #others = new WakeableSleep()
   #pause = new WakeableSleep()
@@ -120,8 +120,8 @@ export class OutcomeBuffer {
   }
 
   /**
-   * A batch, without those that may have to wait for a row; these; and one that was refused. Returns the
-   * error of an outage, in which all wait.
+   * Settles the outcomes of a batch that need no shared row, then those that do, then one that was
+   * refused before. Returns the error of an outage, in which all wait.
    */
   async #settleNext(): Promise<unknown> {
     const batch = this.#waiting.splice(0, BATCH)
