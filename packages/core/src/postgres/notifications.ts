@@ -95,10 +95,10 @@ export class NotificationConnection implements Notifications {
   ): ReturnType<Db['query']> {
     const late = Promise.withResolvers<never>()
     const deadline = performance.now() + timeoutMs
-    const timer = setTimeout(
-      () => late.reject(new Error(`Query read timeout: no answer within ${timeoutMs} ms`)),
-      timeoutMs,
-    )
+    const tooLate = () =>
+      late.reject(new Error(`Query read timeout: no answer within ${timeoutMs} ms`))
+    // What came while the process was busy is read first.
+    const timer = setTimeout(() => setImmediate(tooLate), timeoutMs)
     const answer = this.#statements.run(
       async () => {
         if (!this.#client) await Promise.race([this.#open(), late.promise])
