@@ -1,5 +1,7 @@
 import t from 'tap'
 import {
+  lockFailing,
+  markWarned,
   writeHealth,
   type SeenAttempts,
 } from '../../../packages/webhooks/src/tables/webhook-health.ts'
@@ -68,4 +70,16 @@ t.test('the results of several processes add up, in whatever order they are writ
   t.strictSame(await write({ success: 5 }), [], 'nobody waits for a row that is locked')
   await client.query('rollback')
   client.release()
+})
+
+t.test('a webhook is disabled only after it is marked as warned', async (t) => {
+  const { app, register } = await startHost(t, { core: { worker: { enabled: false } } })
+  const db = app.svc.database
+  const { id } = await register('https://receiver.example/hook')
+  await writeHealth(db, [saw(id, { first: 50, last: 1, failures: 3 })], null)
+  const failing = async () => (await lockFailing(db, 60, 3, null)).map((webhook) => webhook.id)
+
+  t.strictSame(await failing(), [], 'its row may have been locked when others were marked')
+  t.match(await markWarned(db, 60), [{ id }])
+  t.strictSame(await failing(), [id])
 })

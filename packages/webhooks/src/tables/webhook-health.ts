@@ -126,7 +126,10 @@ export async function markWarned(db: Db, warnAfterSeconds: number): Promise<Fail
   return rows.map(asFailing)
 }
 
-/** Locks the webhooks that have failed for this time, with at least this number of attempts. */
+/**
+ * Locks the webhooks that have failed for this time, with at least this number of attempts. One that is not
+ * marked as warned yet, because its row was locked, is left to the next check.
+ */
 export async function lockFailing(
   db: Db,
   failingForSeconds: number,
@@ -136,6 +139,7 @@ export async function lockFailing(
   const { rows } = await db.query(
     `select ${FAILING} from svc."__svc.webhooks.registrations"
       where failing_since <= now() - make_interval(secs => $1) and failed_attempts >= $2 and active
+        and warned_at is not null
         and ($3::uuid is null or id > $3)
       order by id limit ${PORTION} for update skip locked`,
     [failingForSeconds, minAttempts, after],
