@@ -36,7 +36,10 @@ export async function worksWithTheKeyboard(t: Test, { app, url, open }: Visit) {
   const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')
   t.not(outline, 'none', 'the focus is visible')
   await page.keyboard.press('Enter')
-  t.equal(await page.evaluate('document.activeElement.id'), 'screen')
+  await until(
+    () => page.evaluate('document.activeElement.id'),
+    (id) => id === 'screen',
+  )
 
   await page.keyboard.press('/')
   await page.getByRole('dialog').waitFor()

@@ -60,7 +60,7 @@ export const QUESTIONS: readonly Question[] = [
   {
     asked: 'How long does this receiver take?',
     clicks: (page) => [screen(page, 'Webhooks'), link(page, 'Billing')],
-    answers: [/How long receivers take.*Median \d+ ms/s],
+    answers: [/How long receivers take.*Median [\d.]+ m?s/s],
   },
   {
     asked: 'What does this event carry?',

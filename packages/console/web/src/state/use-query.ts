@@ -10,9 +10,13 @@ export interface Query<Data> {
   reload: () => void
 }
 
+/** A hint leaves a read alone that has been under way for less than this. */
+const PATIENCE_MS = 10_000
+
 /**
  * `key` identifies what is read: when it changes, the former answer is dropped. `null` reads
- * nothing.
+ * nothing. `reload` ends a read under way and begins another. A hint waits for the one under way: where
+ * answers take longer than the time between two hints, none would ever be shown.
  */
 export function useQuery<Data>(
   key: string | null,
@@ -25,9 +29,12 @@ export function useQuery<Data>(
   const [round, setRound] = useState(0)
   const latest = useRef(read)
   latest.current = read
+  const underWay = useRef<{ since: number; hinted: boolean } | null>(null)
   useEffect(() => {
     if (key === null) return
     const controller = new AbortController()
+    const current = { since: performance.now(), hinted: false }
+    underWay.current = current
     latest
       .current(controller.signal)
       .then((data) => setState({ key, data }))
@@ -39,10 +46,19 @@ export function useQuery<Data>(
           ...(before.key === key && before.data !== undefined && { data: before.data }),
         }))
       })
+      .finally(() => {
+        if (underWay.current !== current) return
+        underWay.current = null
+        if (current.hinted) reload()
+      })
     return () => controller.abort()
   }, [key, round])
   const reload = useCallback(() => setRound((before) => before + 1), [])
-  useLive(topics, reload)
+  useLive(topics, () => {
+    const { current } = underWay
+    if (current && performance.now() - current.since < PATIENCE_MS) current.hinted = true
+    else reload()
+  })
   const known = state.key === key
   return {
     data: known ? state.data : undefined,
