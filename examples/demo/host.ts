@@ -57,7 +57,7 @@ export async function startHost({
   })
   await app.register(svcWebhooks, {
     allowedEvents: [...ORDER_EVENTS, ...(withConsole ? Object.keys(lifeEvents) : [])],
-    deliveryTimeoutMs: 500,
+    deliveryTimeoutMs: 2000,
     // The demo's receiver listens on loopback, which deliveries may not reach by default.
     allowedNetworks: ['127.0.0.0/8'],
     inbound: {
