@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { folderOf, runProgram } from '../support/program.ts'
+import { farFromEndOf } from '../support/utc.ts'
 
 const readme = readFileSync(new URL('../../packages/auth/README.md', import.meta.url), 'utf8')
 
 t.test('the example of limits runs, and prints what its comments say', async (t) => {
   const [, code = ''] = /```ts\n(\/\/ limits\.ts:[\s\S]*?)```/.exec(readme) ?? []
   const folder = await folderOf(t, { 'limits.ts': code })
+  await farFromEndOf('day')
   const program = runProgram(t, folder, 'limits.ts', { DATABASE_URL: await freshDatabase(t) })
   await program.says(
     /\/orders 200 "5-per-1s";r=4;t=1, "100-per-60s";r=99;t=60, "tenant-1000-per-60s"/,

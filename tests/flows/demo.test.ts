@@ -64,12 +64,14 @@ t.test(
     const complaint = text(child.stderr)
     const printed: string[] = []
     createInterface(child.stdout).on('line', (line) => printed.push(line))
-    const untilPrinted = (what: RegExp, times = 1) =>
+    const untilPrinted = (what: RegExp, times = 1, from = 0) =>
       until(() => {
         if (child.exitCode !== null) throw new Error(`it ended:\n${printed.join('\n')}`)
-        return printed.filter((line) => what.test(line)).length >= times
+        return printed.slice(from).filter((line) => what.test(line)).length >= times
       })
     await untilPrinted(/Ctrl-C ends the demo/)
+    // What the steps before have printed depends on how often a delivery timed out in them.
+    const from = printed.length
 
     const lines = printed.filter((line) => /^ +curl /.test(line))
     const statuses = ['401', '201', '200', '202', '200', '200']
@@ -82,9 +84,9 @@ t.test(
       }
       t.same(given, statuses, `the ${time} time`)
     }
-    await untilPrinted(/receiver: .*"item":"jam"/, 3)
-    await untilPrinted(/receiver: webhook\.test/, 2)
-    await untilPrinted(/verified, attempt 1, answered 204/, 8)
+    await untilPrinted(/receiver: .*"item":"jam"/, 2, from)
+    await untilPrinted(/receiver: webhook\.test/, 2, from)
+    await untilPrinted(/verified, attempt 1, answered 204/, 4, from)
 
     child.kill('SIGINT')
     t.same(await exited, [0, null])

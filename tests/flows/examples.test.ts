@@ -110,7 +110,10 @@ t.test('metrics.ts: published events are counted, and the host is ready', async 
 t.test('testing.ts: its tests pass', async (t) => {
   const copy = await folderOf(t, { 'testing.ts': examples['testing.ts']! })
   const { server } = await currentRun()
-  const program = runProgram(t, copy, 'testing.ts', { DATABASE_URL: server })
+  const program = runProgram(t, copy, 'testing.ts', {
+    DATABASE_URL: server,
+    SVC_TESTING_TIMEOUT_MS: '120000',
+  })
   t.equal(await program.ended(), 0)
   t.match(program.printed, /pass 3\b/)
 })

@@ -10,7 +10,10 @@ t.test('the tests in docs/testing.md pass unchanged', async (t) => {
   const [, program = ''] = /```ts\n(\/\/ orders\.test\.ts[^]*?)```/.exec(page) ?? []
   const folder = await folderOf(t, { 'orders.test.ts': program })
   const { server } = await currentRun()
-  const run = runProgram(t, folder, 'orders.test.ts', { DATABASE_URL: server })
+  const run = runProgram(t, folder, 'orders.test.ts', {
+    DATABASE_URL: server,
+    SVC_TESTING_TIMEOUT_MS: '120000',
+  })
   t.equal(await run.ended(), 0)
   t.match(run.printed, /pass 3\b/)
 })

@@ -200,16 +200,20 @@ t.test('a key is revoked by a signed alert alone', async (t) => {
         '',
         seed,
       ]
-      const { statusCode } = await app.inject({
-        method: 'POST',
-        url,
-        headers: {
-          'content-type': 'application/json',
-          'github-public-key-identifier': 'current',
-          'github-public-key-signature': alert ? signature : visible(wrong[text] ?? ''),
-        },
-        payload,
-      })
+      const ask = () =>
+        app.inject({
+          method: 'POST',
+          url,
+          headers: {
+            'content-type': 'application/json',
+            'github-public-key-identifier': 'current',
+            'github-public-key-signature': alert ? signature : visible(wrong[text] ?? ''),
+          },
+          payload,
+        })
+      // As above.
+      const first = await ask()
+      const { statusCode } = first.statusCode === 503 ? await ask() : first
       const { valid } = await app.svc.auth.validateApiKey(leaked.key)
       if (valid === alert || statusCode !== (alert ? 200 : 401)) {
         throw new Error(`${statusCode}: the key is ${valid ? 'valid' : 'revoked'}`)

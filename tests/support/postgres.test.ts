@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { access, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, rename, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -57,10 +57,13 @@ t.test('servers of killed test runs are removed, and those of living ones are no
   const [{ data_directory: data }] = await ask(postgres.url, 'show data_directory')
   const ended = spawn(process.execPath, ['--version'])
   await once(ended, 'exit')
-  const leftover = await mkdtemp(join(tmpdir(), `svc-postgres-${ended.pid}-`))
-  await mkdir(join(leftover, 'data'))
+  const folder = await mkdtemp(join(tmpdir(), 'svc-leftover-'))
+  await mkdir(join(folder, 'data'))
   // A number that is a process's again, but not a Postgres of that folder: it must live.
-  await writeFile(join(leftover, 'data', 'postmaster.pid'), `${process.pid}\n`)
+  await writeFile(join(folder, 'data', 'postmaster.pid'), `${process.pid}\n`)
+  // Under its name the folder is whole from the start: servers of other tests sweep at any time.
+  const leftover = join(tmpdir(), `svc-postgres-${ended.pid}-${folder.slice(-6)}`)
+  await rename(folder, leftover)
 
   await sweepFolders()
 
@@ -70,6 +73,8 @@ t.test('servers of killed test runs are removed, and those of living ones are no
 
 async function ask(url: string, question: string): Promise<[Record<string, unknown>]> {
   const client = new pg.Client(url.trim())
+  // The server may be shut down while it is asked: that rejects the query, and is an event as well.
+  client.on('error', () => {})
   await client.connect()
   try {
     return (await client.query(question)).rows as [Record<string, unknown>]

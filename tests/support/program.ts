@@ -43,6 +43,9 @@ export function runProgram(
     env: { PATH: process.env['PATH']!, ...environment },
   })
   const exited = once(child, 'close') as Promise<[number | null]>
+  // Not at its exit: what it printed last may not have been read then.
+  let hasEnded = false
+  child.once('close', () => (hasEnded = true))
   t.teardown(async () => {
     child.kill('SIGKILL')
     await exited
@@ -52,7 +55,7 @@ export function runProgram(
     says: (what) =>
       until(() => {
         const found = what.exec(program.printed)
-        if (!found && child.exitCode !== null) throw new Error(`${name} ended:\n${program.printed}`)
+        if (!found && hasEnded) throw new Error(`${name} ended:\n${program.printed}`)
         return found
       }) as Promise<RegExpExecArray>,
     async ended() {

@@ -2,12 +2,13 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
-import { connect, createServer as createTcpServer, type AddressInfo, type Server } from 'node:net'
+import { connect, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import type { Test as Tap } from 'tap'
+import { freePort } from '../../support/program.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 
@@ -19,13 +20,6 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-async function freePort(): Promise<number> {
-  const server = createTcpServer()
-  const port = await listening(server)
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
 /** The two locations of the README, with the addresses of this test. */
 function locations(host: number, orders: number): string {
   const [, block = ''] = /```nginx\n([^`]*)```/.exec(readFileSync(README, 'utf8')) ?? []
@@ -35,7 +29,7 @@ function locations(host: number, orders: number): string {
 }
 
 async function startNginx(t: Tap, host: number, orders: number): Promise<number> {
-  const port = await freePort()
+  const port = Number(await freePort())
   const folder = mkdtempSync(join(tmpdir(), 'svc-nginx-'))
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${folder}/${name};`)

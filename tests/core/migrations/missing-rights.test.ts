@@ -37,7 +37,7 @@ async function roleOf(t: Test, database: string) {
     name: url.pathname.slice(1),
     sql: (text: string) => admin.query(text.replaceAll('$role', role)),
     boot: async () => {
-      const app = Fastify()
+      const app = Fastify({ pluginTimeout: 60_000 })
       t.teardown(() => app.close())
       await app.register(svcCore, { database: { connectionString: url.href, max: 2 } })
       await app.register(svcWebhooks, { allowedEvents: ['a'] })

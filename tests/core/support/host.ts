@@ -31,7 +31,8 @@ export async function startHost(t: Test, options: HostOptions = {}): Promise<Hos
   const app = Fastify({ logger: { level: 'debug', stream }, pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   await app.register(svcCore, {
-    database: { connectionString: database, max: 4 },
+    // A busy machine may take long to give a connection to all who wait for one.
+    database: { connectionString: database, max: 4, connectionTimeoutMillis: 60_000 },
     ...options.core,
     worker: { retryDelaySeconds: 0, maxAttempts: 3, ...options.core?.worker },
   })

@@ -10,7 +10,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`)
 
 const app = Fastify({ pluginTimeout: 60_000 })
 await app.register(svcCore, {
-  database: { connectionString: database, max: 3 },
+  database: { connectionString: database, max: 3, connectionTimeoutMillis: 60_000 },
   worker: { retryDelaySeconds: 0, maxAttempts: 10 },
 })
 await app.svc.events.subscribe(

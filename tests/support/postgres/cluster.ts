@@ -81,7 +81,8 @@ export async function startServer(
       log = (log + chunk).slice(-4000)
       if (log.includes('ready to accept connections')) resolve(true)
     })
-    void ended.then(() => resolve(false))
+    // Not at its exit: what it said last may not have been read then.
+    server.once('close', () => resolve(false))
   })
   // Another process may take the port between our check and the start of the server.
   const taken = !ready && log.includes('Address already in use')

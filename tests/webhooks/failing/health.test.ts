@@ -15,7 +15,10 @@ t.test(
     t.match(await shown(), { ...untouched, disabledAt: null, disabledReason: null })
 
     await app.svc.events.publish('order.created', { n: 1 })
-    const well = await until(shown, ({ lastSuccessAt }) => lastSuccessAt !== null)
+    const well = await until(
+      shown,
+      ({ lastSuccessAt, waiting }) => lastSuccessAt !== null && waiting === 0,
+    )
     t.match(well, { failingSince: null, lastFailureAt: null })
 
     receiver.answer(503)

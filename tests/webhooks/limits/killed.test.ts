@@ -58,11 +58,13 @@ t.test('no span has more attempts than the limit when a process is killed in it'
   const host = await startHost(t)
   const receiver = await openReceiver()
   t.teardown(() => receiver.close())
-  await registerWith(host, receiver.url, { rateLimit: { limit: 4, perSeconds: 2 } })
+  await registerWith(host, receiver.url, { rateLimit: { limit: 4, perSeconds: 3 } })
   const child = await startWorkerChild(t, host.database)
   for (const n of upTo(14)) await host.app.svc.events.publish('order.created', { n })
   await receiver.waitFor(6)
   child.kill()
   await until(() => new Set(numbersOf(receiver.received)).size === 14)
+  // As they arrived: of what the killed one has begun there is no record. Half of the span, since a
+  // request may be under way for long on a busy machine.
   t.ok(mostWithin(receiver.received, 1500) <= 4)
 })

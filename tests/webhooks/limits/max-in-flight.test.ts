@@ -6,8 +6,10 @@ import { numbersOf, upTo } from './support/numbers-of.ts'
 import { registerWith } from './support/register-with.ts'
 
 t.test('no more attempts run at a time than maxInFlight, over all processes', async (t) => {
-  const host = await startHost(t)
-  const other = await startHost(t, { database: host.database })
+  // Each request is held while others are answered.
+  const patient = { deliveryTimeoutMs: 60_000 }
+  const host = await startHost(t, patient)
+  const other = await startHost(t, { ...patient, database: host.database })
   const receiver = await startHoldingReceiver(t)
   await registerWith(host, receiver.url, { maxInFlight: 3 })
   await Promise.all(

@@ -68,7 +68,9 @@ t.test('a dead letter that is older than the log gets no row again', async (t) =
 })
 
 t.test('a crash uses up an attempt of those that the webhook has, not the publisher', async (t) => {
-  const { app, ask } = await startHost(t, { core: { worker: { maxAttempts: 1 } } })
+  // After a crash the job waits for this delay: no attempt begins before its state is read.
+  const worker = { maxAttempts: 1, retryDelaySeconds: 3600 }
+  const { app, ask } = await startHost(t, { core: { worker } })
   const receiver = await openReceiver({ answer: 500 })
   t.teardown(() => receiver.close())
   const { db } = await useCore(app)

@@ -31,8 +31,9 @@ t.test(
 
     receiver.answer(200)
     first.kill()
-    await startWorker(t, database)
+    // Before the other worker starts: jobs that it attempts already would be taken from it.
     await bringLostJobsBack(app)
+    await startWorker(t, database)
 
     const list = async () => (await ask('GET', `/${id}/deliveries`)).body
     const rows = await until(list, (found) => found.length === 10)
