@@ -127,7 +127,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#phase = phase
     this.#reject = reject
     this.#signal = signal
-    this.#deadline = setTimeout(() => this.#onDeadline(), timeoutMs)
+    // What came while the process was busy is read first.
+    this.#deadline = setTimeout(() => setImmediate(() => this.#onDeadline()), timeoutMs)
     signal.addEventListener('abort', this.#onAbort)
   }
 
@@ -172,6 +173,7 @@ class Exchange implements Dispatcher.DispatchHandler {
    * for the proxy of this host: such a failure is not the receiver's.
    */
   #onDeadline(): void {
+    if (this.#ended) return
     const phase = this.#controller === undefined ? this.#phase() : null
     this.#finish(phase === 'tunnel' ? 'proxy' : 'timeout', phase !== null)
     this.#stop()
