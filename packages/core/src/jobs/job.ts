@@ -66,6 +66,8 @@ export interface FanOutJob {
   attemptedIn?: string
   /** Since when no attempt could be sent, for a reason of the host: ISO 8601. */
   unsentSince?: string
+  /** The row's `retry_limit` as the publish wrote it, where the schedule of an attempt has changed it. */
+  publishedRetryLimit?: number
 }
 
 export interface NewJob {

@@ -5,7 +5,7 @@ import t from 'tap'
 import { svcCore } from '@svc/core'
 import { verifyDelivery } from '@svc/receiver'
 import { svcWebhooks } from '@svc/webhooks'
-import { receiver as openReceiver } from '@svc/core/testing'
+import { advance, receiver as openReceiver } from '@svc/core/testing'
 import { freshDatabase } from '../../../support/fresh-database.ts'
 import { until } from '../../../support/until.ts'
 import { startHost } from '../../support/host.ts'
@@ -28,6 +28,26 @@ t.test('each attempt has the headers of the webhook', async (t) => {
     t.equal(headers['content-type'], 'application/json')
     t.match(verifyDelivery({ headers, body, secret }), { event: 'order.created' })
   }
+})
+
+t.test('without its own retries a delivery has those of its publisher again', async (t) => {
+  const receiver = await openReceiver({ answer: 500 })
+  t.teardown(() => receiver.close())
+  const worker = { maxAttempts: 3, retryDelaySeconds: 0 }
+  const { app, ask } = await startHost(t, { core: { worker } })
+  const { id } = await app.svc.webhooks.register({
+    url: receiver.url,
+    events,
+    retry: { maxAttempts: 2, delaysSeconds: [3600] },
+  })
+  await app.svc.events.publish('order.created', { id: 1 })
+  const statuses = async (): Promise<string[]> =>
+    (await ask('GET', `/${id}/deliveries`)).body.map(({ status }: { status: string }) => status)
+  await until(async () => (await statuses()).length === 1)
+  await app.svc.webhooks.update({ id, retry: null })
+  await advance(app, 4000)
+  await until(async () => (await statuses())[0] === 'dead')
+  t.same(await statuses(), ['dead', 'failed', 'failed'])
 })
 
 t.test('an attempt ends after the time of its webhook', async (t) => {

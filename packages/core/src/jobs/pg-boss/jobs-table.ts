@@ -102,7 +102,10 @@ export async function delayRetries(
   return nextAttemptsOf(rows)
 }
 
-/** How many attempts may follow the current one, unless another process has the job by now. */
+/**
+ * How many attempts may follow the current one, unless another process has the job by now. The job says
+ * how many its publish has given it: they are its attempts again where no schedule follows a later one.
+ */
 export async function setAttemptsLeft(
   db: Db,
   queue: string,
@@ -110,7 +113,9 @@ export async function setAttemptsLeft(
 ): Promise<void> {
   if (jobs.length === 0) return
   await db.query(
-    `update svc_jobs.job as job set retry_limit = job.retry_count + attempt.attempts_left
+    `update svc_jobs.job as job
+        set retry_limit = job.retry_count + attempt.attempts_left,
+            data = jsonb_build_object('publishedRetryLimit', job.retry_limit) || job.data
        from unnest($2::uuid[], $3::int[], $4::int[]) as attempt (id, retry_count, attempts_left)
       where job.name = $1 and job.id = any($2::uuid[]) and job.id = attempt.id
         and job.state = 'active' and job.retry_count = attempt.retry_count`,

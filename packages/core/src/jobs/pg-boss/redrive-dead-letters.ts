@@ -19,7 +19,7 @@ const INSERT_TAKEN = `insert into svc_jobs.job
         deletion_seconds, heartbeat_seconds, policy, dead_letter)
      -- With a new id: the row that died keeps its id for up to a minute.
      select taken.id, $1, 0,
-            (taken.data - 'unsentSince') || jsonb_build_object('attemptsBefore',
+            (taken.data - 'unsentSince' - 'publishedRetryLimit') || jsonb_build_object('attemptsBefore',
               coalesce((taken.data ->> 'attemptsBefore')::int, 0) + taken.source_retry_count + 1),
             taken.group_id is not null, taken.singleton_key, taken.group_id, $3, $4, $5, $6, now(),
             -- A group that keeps its jobs in order begins with the one that died first.

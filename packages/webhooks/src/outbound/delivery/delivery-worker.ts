@@ -114,9 +114,20 @@ async function perform(
       : await makeAttemptAtOtherUrl(url, post, settings, webhook, delivery, signal)
   if (isProbe && hasFailed(step)) return { kind: 'parked', detail: step.detail }
   const outcome = step.kind === 'unsent' ? unsentAgain(step.detail, job) : step
-  if (outcome.kind !== 'failed' || webhook.retry === null) return outcome
-  return { ...outcome, schedule: scheduleAfter(webhook.retry, job, Math.random) }
+  if (outcome.kind !== 'failed' || !hasSchedule(webhook, job)) return outcome
+  const published = { attempt: job.attempt, attemptsLeft: publishedAttemptsLeft(job) }
+  return { ...outcome, schedule: scheduleAfter(webhook.retry ?? {}, published, Math.random) }
 }
+
+/** Whether the attempts left in the row of the job are not, or not surely, those that it has. */
+const hasSchedule = ({ retry }: WebhookForDelivery, { data }: DeliveryJob): boolean =>
+  retry !== null || data.publishedRetryLimit !== undefined
+
+/** By the settings of the publisher: a `retry` that the webhook had at a former attempt may be gone. */
+const publishedAttemptsLeft = ({ data, attemptsLeft, retryCount }: DeliveryJob): number =>
+  data.publishedRetryLimit === undefined
+    ? attemptsLeft
+    : Math.max(0, data.publishedRetryLimit - retryCount)
 
 function mustPark(webhook: WebhookForDelivery, { data, grant, isProbe }: DeliveryJob): boolean {
   if (isProbe === true || data.url !== undefined) return false
