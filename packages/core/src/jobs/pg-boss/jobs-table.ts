@@ -115,7 +115,8 @@ export async function setAttemptsLeft(
   await db.query(
     `update svc_jobs.job as job
         set retry_limit = job.retry_count + attempt.attempts_left,
-            data = jsonb_build_object('publishedRetryLimit', job.retry_limit) || job.data
+            data = case when attempt.attempts_left = 0 then job.data
+              else jsonb_build_object('publishedRetryLimit', job.retry_limit) || job.data end
        from unnest($2::uuid[], $3::int[], $4::int[]) as attempt (id, retry_count, attempts_left)
       where job.name = $1 and job.id = any($2::uuid[]) and job.id = attempt.id
         and job.state = 'active' and job.retry_count = attempt.retry_count`,
