@@ -23,8 +23,8 @@ function parsed(cidr: string): Network | undefined {
 /** Whether it is a CIDR or a single address. */
 export const isNetwork = (text: string): boolean => parsed(text) !== undefined
 
-/** Whether an address is in one of the networks. */
-export type IsWithin = (address: string) => boolean
+/** Whether an address is in one of the networks. An address that is not known is in none. */
+export type IsWithin = (address: string | undefined) => boolean
 
 /** An IPv4 address that is written as an IPv6 one (`::ffff:192.0.2.1`) is in the same networks. */
 export function createNetworks(cidrs: readonly string[]): IsWithin {
@@ -34,7 +34,7 @@ export function createNetworks(cidrs: readonly string[]): IsWithin {
     if (network) list.addSubnet(network.address, network.prefix, network.family)
   }
   return (address) => {
-    const plain = address.split('%')[0] ?? ''
+    const plain = address?.split('%')[0] ?? ''
     const version = isIP(plain)
     return version !== 0 && list.check(plain, version === 4 ? 'ipv4' : 'ipv6')
   }

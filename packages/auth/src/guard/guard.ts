@@ -19,6 +19,7 @@ import { isFailure, type KeyCache } from './keys/key-cache.ts'
 import type { LastUsed } from './keys/last-used.ts'
 import type { UsageOutcome } from '../tables/usage.ts'
 import type { UsageCounter } from '../usage/usage-counter.ts'
+import { lateDecisions } from './late-decision.ts'
 import type { Exceeded, LimitCheck } from './limit-check.ts'
 import type { Lockout } from './lockout/lockout.ts'
 import type { Policy, Requirement } from './policy/route-policy.ts'
@@ -30,7 +31,6 @@ import {
   IP_NOT_ALLOWED,
   MISSING_KEY,
   sendRefusal,
-  UNAVAILABLE,
   type Refusal,
 } from './refusals.ts'
 
@@ -62,7 +62,6 @@ export interface GuardParts {
 }
 
 type Done = () => void
-const RETRY_AFTER_SECONDS = 1
 
 /** The hook before every route, and what it does for one request of a policy. */
 export interface Guard {
@@ -84,6 +83,7 @@ export interface Guard {
 export function createGuard(parts: GuardParts): Guard {
   const { policyOf, keyCache, lease, authenticator, lockout, lastUsed, log } = parts
   const { copyToRequestContext, limitCheck, usage, telemetry, errorText } = parts
+  const later = lateDecisions(refuse, parts)
 
   return {
     hook: function svcAuthGuard(request, reply, done) {
@@ -121,17 +121,10 @@ export function createGuard(parts: GuardParts): Guard {
       return
     }
     if (telemetry !== null) telemetry.miss()
-    // Two arguments and no `catch`: an error that `done` throws is no failed authentication.
-    authenticator.authenticate(key, hash).then(
-      (result) => {
-        if (isFailure(result)) refuseKey(result, prefixOf(key), request, reply)
-        else admit(result, requirement, request, reply, done)
-      },
-      (error: Error) => {
-        const details = { verdict: 'unavailable', reason: error.message } as const
-        refuse(request, reply, UNAVAILABLE, details, RETRY_AFTER_SECONDS)
-      },
-    )
+    later(authenticator.authenticate(key, hash), request, reply, done, (result, pass) => {
+      if (isFailure(result)) refuseKey(result, prefixOf(key), request, reply)
+      else admit(result, requirement, request, reply, pass)
+    })
   }
 
   function admit(
@@ -158,7 +151,9 @@ export function createGuard(parts: GuardParts): Guard {
     }
     const exceeded = limitCheck.check(key.limits, request, reply)
     if (exceeded instanceof Promise) {
-      void exceeded.then((late) => conclude(late, key, request, reply, done))
+      later(exceeded, request, reply, done, (made, pass) =>
+        conclude(made, key, request, reply, pass),
+      )
     } else conclude(exceeded, key, request, reply, done)
   }
 
@@ -208,7 +203,8 @@ export function createGuard(parts: GuardParts): Guard {
     request: FastifyRequest,
     reply: FastifyReply,
   ): boolean {
-    const { ip } = request
+    // There is none on a Unix socket, and none where the client has gone before it was read.
+    const ip = request.ip as string | undefined
     if (mayComeFrom === null || mayComeFrom(ip)) return true
     const { keyId, userId } = key.auth
     countForbidden(key, reply)

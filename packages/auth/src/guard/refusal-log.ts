@@ -6,8 +6,8 @@ export interface RefusalDetails {
   verdict: AuthFailure['verdict']
   keyId?: string | null
   userId?: string | null
-  /** The address that it must not be used from. */
-  ip?: string
+  /** The address that it must not be used from. `undefined` where it is not known. */
+  ip?: string | undefined
   /** The prefix of a key without an id. */
   keyPrefix?: string
   /** Why keys cannot be checked. */

@@ -22,8 +22,7 @@ export const createKeyCheck = (
     if (!key || !isKeyValid(key)) return NOT_VALID
     const { userId, tenant, expiresAt } = key
     const held = names.resolve(key.scopes)
-    const comesFromElsewhere =
-      key.allowedIps !== null && (ip === undefined || !createNetworks(key.allowedIps)(ip))
+    const comesFromElsewhere = key.allowedIps !== null && !createNetworks(key.allowedIps)(ip)
     return {
       valid: !comesFromElsewhere,
       code: comesFromElsewhere ? IP_NOT_ALLOWED.code : null,

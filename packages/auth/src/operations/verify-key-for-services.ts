@@ -72,7 +72,7 @@ function refusalOf(
   ip: string | undefined,
 ): Refusal | undefined {
   const { mayComeFrom = null } = key.checks ?? {}
-  if (mayComeFrom !== null && (ip === undefined || !mayComeFrom(ip))) return IP_NOT_ALLOWED
+  if (mayComeFrom !== null && !mayComeFrom(ip)) return IP_NOT_ALLOWED
   return meets(key, required) ? undefined : required.refusal
 }
 

@@ -1,0 +1,64 @@
+/** What follows a decision of the guard that had to wait for Postgres. */
+import type { ErrorText } from '@svc/core/internal'
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
+import type { RefusalDetails } from './refusal-log.ts'
+import { sendRefusal, UNAVAILABLE, type Refusal } from './refusals.ts'
+
+const RETRY_AFTER_SECONDS = 1
+
+type Refuse = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  refusal: Refusal,
+  details: RefusalDetails,
+  retryAfterSeconds: number,
+) => void
+
+/**
+ * Refuses the request if the decision cannot be made, and lets `conclude` refuse it or call `pass`
+ * otherwise.
+ */
+export type Later = <Decision>(
+  decision: Promise<Decision>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: () => void,
+  conclude: (made: Decision, pass: () => void) => void,
+) => void
+
+/**
+ * Fastify's hook runner is not on the stack any more when the decision is made. Therefore this catches
+ * all errors, also those of the rest of the request: an error that nobody catches ends the process.
+ */
+export function lateDecisions(
+  refuse: Refuse,
+  { errorText, log }: { errorText: ErrorText | null; log: FastifyBaseLogger },
+): Later {
+  return (decision, request, reply, done, conclude) => {
+    let hasPassed = false
+    const pass = (): void => {
+      hasPassed = true
+      done()
+    }
+    decision
+      .then(
+        (made) => conclude(made, pass),
+        ({ message: reason }: Error) => {
+          const details = { verdict: 'unavailable', reason } as const
+          refuse(request, reply, UNAVAILABLE, details, RETRY_AFTER_SECONDS)
+        },
+      )
+      .catch((err: unknown) => {
+        const about = { err, reqId: request.id }
+        // The same as Fastify does where the guard has decided at once.
+        if (hasPassed && !reply.sent) reply.send(err)
+        else if (hasPassed) log.error(about, 'a request threw an error after it was answered')
+        else {
+          if (!reply.sent) sendRefusal(reply, UNAVAILABLE, errorText, RETRY_AFTER_SECONDS)
+          log.error(about, 'the guard threw an error; the request was refused')
+        }
+      })
+      // Neither an answer nor a log was possible.
+      .catch(() => reply.raw.destroy())
+  }
+}
