@@ -6,6 +6,8 @@ import type { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
 import { receiver as openReceiver } from '@svc/core/testing'
 import { createAddressFilter } from '../../../packages/webhooks/src/outbound/http/blocked-addresses.ts'
+import { ConnectPhases } from '../../../packages/webhooks/src/outbound/http/connect-phases.ts'
+import { tunnelConnector } from '../../../packages/webhooks/src/outbound/http/connector.ts'
 import { createPost, type PostSettings } from '../../../packages/webhooks/src/outbound/http/post.ts'
 import { createFetch } from '../../../packages/webhooks/src/outbound/http/fetch.ts'
 import type { ProxyFault } from '../../../packages/webhooks/src/outbound/http/proxy-tunnel.ts'
@@ -159,3 +161,33 @@ t.test('requests of sources to providers go through the proxy as well', async (t
   t.match(await fetch.send({ url, method: 'GET' }), { statusCode: 200, body: 'secure' })
   t.equal(proxy.asked.length, 1)
 })
+
+t.test(
+  'a tunnel in which TLS cannot begin is an error of the attempt, and is closed',
+  async (t) => {
+    const proxy = await startProxy(t)
+    const { port } = await secureReceiver(t)
+    const { given } = opened(t, proxy.url)
+    const origin = { hostname: '127.0.0.1', protocol: 'https:', port: String(port) }
+    const outcome = Promise.withResolvers<Error | null>()
+    const closed = Promise.withResolvers<void>()
+    const connector = tunnelConnector<typeof origin>(
+      ({ httpSocket }) => {
+        httpSocket.once('close', () => closed.resolve())
+        throw new Error('no TLS')
+      },
+      {
+        proxy: given.proxy as NonNullable<typeof given.proxy>,
+        resolve: async () => [],
+        isBlocked: () => false,
+        phases: new ConnectPhases(),
+        timeoutMs: 20_000,
+      },
+      () => {},
+    )
+    connector(origin, (...[error]) => outcome.resolve(error))
+
+    t.match(await outcome.promise, { message: 'no TLS' })
+    await closed.promise
+  },
+)

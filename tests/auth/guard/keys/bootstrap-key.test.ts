@@ -111,6 +111,14 @@ t.test(
   },
 )
 
+t.test('a secret store that rejects with no error counts as unavailable', async (t) => {
+  // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what a host may do
+  const { key, said } = keyOf(() => Promise.reject(undefined))
+  await t.resolves(key.read())
+  t.match(said, [/could not read the secret.*no reason given/])
+  t.equal(key.matches(BOOTSTRAP_KEY), undefined)
+})
+
 t.test('a bootstrap secret that was read holds until another reading succeeds', async (t) => {
   let secret: string | null | Error = BOOTSTRAP_KEY
   const {

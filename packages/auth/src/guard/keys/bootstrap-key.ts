@@ -91,7 +91,8 @@ export class BootstrapKey {
       const secret = await withTimeout(READ_TIMEOUT_MS, this.#parts.secrets.get(name))
       this.#use(problemOf(secret), secret)
     } catch (error) {
-      const { message, code } = error as Error & { code?: string }
+      // The option `secrets` is the host's: it may have thrown anything.
+      const { message = 'no reason given', code } = (error ?? {}) as { message?: string; code?: string }
       if (code === 'SVC_CORE_INVALID_SECRET') {
         this.#use('is not a string', null)
         return

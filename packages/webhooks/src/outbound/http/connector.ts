@@ -121,7 +121,12 @@ export function tunnelConnector<
         (socket) => {
           connected(socket)
           if (protocol !== 'https:') return callback(null, socket)
-          secure({ ...options, httpSocket: socket }, callback)
+          try {
+            secure({ ...options, httpSocket: socket }, callback)
+          } catch (error) {
+            socket.destroy()
+            callback(error as Error, null)
+          }
         },
         (error: Error) => {
           if (error instanceof ProxyFault) proxy.failed(error)
