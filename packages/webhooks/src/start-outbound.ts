@@ -97,7 +97,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   }
   core.reencryption.add(() => reencryptWebhooks(core))
   core.onAdvance({ rows: shiftSecretExpiry })
-  core.onAdvance({ written: () => health.flush(), rows: shiftFailureTimes })
+  core.onAdvance({ written: () => health.flush(true), rows: shiftFailureTimes })
   core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () =>
     recordCrashedAttempts(core),
   )

@@ -39,6 +39,39 @@ t.test('a task runs again and again, never twice at once, and survives its error
   t.match(errors, [{ task: 'test', err: { message: 'run 1' } }])
 })
 
+t.test(
+  'runs of all tasks begin after the call, and after the run that a timer has begun',
+  async (t) => {
+    const tasks = new PeriodicTasks({ error() {} })
+    const begun: (() => void)[] = []
+    let running = 0
+    let most = 0
+    tasks.add({
+      name: 'slow',
+      seconds: 0.001,
+      async run() {
+        most = Math.max(most, ++running)
+        await new Promise<void>((resolve) => {
+          begun.push(resolve)
+        })
+        running--
+        return 3_600_000
+      },
+    })
+    tasks.start()
+    await until(() => begun.length === 1)
+    let hasRun = false
+    const all = tasks.runAll().then(() => (hasRun = true))
+    begun[0]!()
+    await until(() => begun.length === 2)
+    t.equal(hasRun, false, 'the run of the timer is not the one that was asked for')
+    begun[1]!()
+    await all
+    t.equal(most, 1)
+    await tasks.stop()
+  },
+)
+
 t.test('stopping waits for the task that runs', async (t) => {
   const tasks = new PeriodicTasks({ error() {} })
   let hasBegun = false

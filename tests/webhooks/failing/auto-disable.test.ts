@@ -1,4 +1,5 @@
 import { advance, drain } from '@svc/core/testing'
+import pg from 'pg'
 import t from 'tap'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
@@ -156,4 +157,31 @@ t.test('advance lets a webhook fail for hours, be disabled, and be probed', asyn
   await advance(app, 310)
   await until(async () => !(await isDisabled()))
   await until(() => heard.some(({ name }) => name === 'svc.webhook.recovered'))
+})
+
+t.test('advance makes failures older whose rows another transaction has locked', async (t) => {
+  const { app, database, shown, id } = await scene(t, {
+    core: { worker: { retryDelaySeconds: 3600 } },
+    autoDisable: null,
+  })
+  const client = new pg.Client(database)
+  await client.connect()
+  t.teardown(() => client.end())
+  await client.query('begin')
+  await client.query('select from svc."__svc.webhooks.registrations" where id = $1 for update', [
+    id,
+  ])
+  await app.svc.events.publish('order.created', {})
+  await drain(app)
+  let isDone = false
+  const advanced = advance(app, 7200).then(() => (isDone = true))
+  const waiting = `select from pg_stat_activity
+                    where datname = current_database() and wait_event_type = 'Lock'`
+  await until(
+    () => app.svc.database.query(waiting),
+    ({ rowCount }) => rowCount === 1 || isDone,
+  )
+  await client.query('commit')
+  await advanced
+  t.ok(Date.now() - Date.parse((await shown()).failingSince ?? '') > 7200_000)
 })

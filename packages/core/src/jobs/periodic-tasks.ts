@@ -11,7 +11,8 @@ export interface PeriodicTask {
 export class PeriodicTasks {
   #tasks: PeriodicTask[] = []
   #timers = new Map<PeriodicTask, NodeJS.Timeout>()
-  #running = new Set<Promise<void>>()
+  /** The last run of each: the next one begins after it. */
+  #last = new Map<PeriodicTask, Promise<number | void>>()
   #started = false
   #log: { error(details: object, message: string): void }
 
@@ -29,15 +30,15 @@ export class PeriodicTasks {
     for (const task of this.#tasks) this.#soon(task)
   }
 
-  /** Runs each once, one after the other, beside their timers. */
+  /** Runs each once, one after the other. A run that their timers have begun comes to its end before. */
   async runAll(): Promise<void> {
-    for (const task of this.#tasks) await this.#try(task)
+    for (const task of this.#tasks) await this.#inTurn(task)
   }
 
   async stop(): Promise<void> {
     this.#started = false
     for (const timer of this.#timers.values()) clearTimeout(timer)
-    await Promise.all(this.#running)
+    await Promise.all(this.#last.values())
   }
 
   /** The first run is within a minute: a process may not run for an hour. */
@@ -51,19 +52,24 @@ export class PeriodicTasks {
   }
 
   #after(ms: number, task: PeriodicTask): void {
-    const timer = setTimeout(() => {
-      const running = this.#run(task).finally(() => this.#running.delete(running))
-      this.#running.add(running)
-    }, ms)
+    const timer = setTimeout(() => void this.#run(task), ms)
     timer.unref()
     this.#timers.set(task, timer)
   }
 
   async #run(task: PeriodicTask): Promise<void> {
-    const againInMs = await this.#try(task)
+    const againInMs = await this.#inTurn(task)
     if (!this.#started) return
     if (againInMs === undefined) this.#later(task)
     else this.#after(againInMs, task)
+  }
+
+  /** Never rejects. */
+  #inTurn(task: PeriodicTask): Promise<number | void> {
+    const before = this.#last.get(task) ?? Promise.resolve()
+    const run = before.then(() => this.#try(task))
+    this.#last.set(task, run)
+    return run
   }
 
   async #try(task: PeriodicTask): Promise<number | void> {

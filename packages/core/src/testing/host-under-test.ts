@@ -16,7 +16,7 @@ export interface HostUnderTest {
   published(): Promise<void>
   /** Makes all workers fetch jobs. */
   wakeAll(): void
-  /** Runs each periodic task once. */
+  /** Runs each periodic task once; these runs begin after the call. */
   runTasks(): Promise<void>
   transaction<T>(run: (db: Db) => Promise<T>): Promise<T>
 }

@@ -29,12 +29,13 @@ const ago = (column: string): string =>
 
 /**
  * Adds what was seen. A success ends the run of failures before it, whichever process saw them. Rows
- * that another transaction has locked are left out: no delivery waits for such a lock.
+ * that another transaction has locked are left out unless it `waits`: no delivery waits for such a lock.
  */
 export async function writeHealth(
   db: Db,
   seen: SeenAttempts[],
   probeEverySeconds: number | null,
+  waits = false,
 ): Promise<WrittenHealth[]> {
   const { rows } = await db.query(
     `with seen as materialized (
@@ -47,7 +48,7 @@ export async function writeHealth(
      ), known as materialized (
        select id, failing_since, failed_attempts, warned_at, last_success_at
          from svc."__svc.webhooks.registrations"
-        where id = any($1::uuid[]) order by id for update skip locked
+        where id = any($1::uuid[]) order by id for update ${waits ? '' : 'skip locked'}
      ), merged as materialized (
        select known.id, seen.is_failed_probe, success.at as success_at, seen.last_failure_at,
               -- Of both runs of failures only those after the last success.
@@ -205,7 +206,10 @@ export async function takeProbes(
   return rows.map(({ id }: { id: string }) => id)
 }
 
-/** For `advance`: failures become `seconds` older, and probes are due `seconds` sooner. */
+/**
+ * For `advance`: failures become `seconds` older, and probes are due `seconds` sooner. A check locks rows
+ * in the order of their ids, too.
+ */
 export async function shiftFailureTimes(db: Db, seconds: number): Promise<void> {
   await db.query(
     `update svc."__svc.webhooks.registrations"
@@ -214,7 +218,9 @@ export async function shiftFailureTimes(db: Db, seconds: number): Promise<void> 
             last_failure_at = last_failure_at - make_interval(secs => $1),
             disabled_at = disabled_at - make_interval(secs => $1),
             probe_after = probe_after - make_interval(secs => $1)
-      where failing_since is not null or disabled_reason = 'failing'`,
+      where id in (select id from svc."__svc.webhooks.registrations"
+                    where failing_since is not null or disabled_reason = 'failing'
+                    order by id for update)`,
     [seconds],
   )
 }

@@ -38,10 +38,10 @@ export class HealthRecorder {
     this.#schedule()
   }
 
-  /** Writes what there is. */
-  async flush(): Promise<void> {
+  /** Writes what there is. `waits`: also to rows that other transactions have locked. */
+  async flush(waits = false): Promise<void> {
     await this.#writing
-    await this.#write(Infinity)
+    await this.#write(Infinity, waits)
     this.#schedule()
   }
 
@@ -68,13 +68,13 @@ export class HealthRecorder {
   }
 
   /** Never rejects. */
-  async #write(until: number): Promise<void> {
+  async #write(until: number, waits = false): Promise<void> {
     const { db, probeEverySeconds, log } = this.#parts
     const now = performance.now()
     const taken = this.#seen.take(until, now)
     if (taken.length === 0) return
     try {
-      const written = await writeHealth(db, taken, probeEverySeconds)
+      const written = await writeHealth(db, taken, probeEverySeconds, waits)
       for (const { id, isFailing } of written) this.#seen.written(id, isFailing, now)
       await this.#keepLocked(taken, new Set(written.map(({ id }) => id)), now)
       await this.#recover(taken, written, now)
