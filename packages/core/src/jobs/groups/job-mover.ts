@@ -1,11 +1,18 @@
 /** Carries out moves and recoveries in the background, a portion in each transaction. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { isOutage } from '../../postgres/connection-errors.ts'
 import type { Database } from '../../postgres/pools.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from '../retry-settings.ts'
-import { deleteMove, lockMove, movePortion, type Progress } from './moves-table.ts'
+import { deleteMove, lockMove, movePortion, type JobMove, type Progress } from './moves-table.ts'
+import { PutOff } from './put-off.ts'
 import { recoverPortion } from './recover-portion.ts'
-import { lockRecovery, nextRecoveryInMs, type Recovery } from './recoveries-table.ts'
+import {
+  lockRecovery,
+  nextRecoveryInMs,
+  postponeRecovery,
+  type Recovery,
+} from './recoveries-table.ts'
 import type { Worker } from '../worker.ts'
 
 interface Log {
@@ -40,6 +47,8 @@ export class JobMover {
   #timer: NodeJS.Timeout | undefined
   /** When the progress of a recovery was logged last, by its id. */
   #loggedAt = new Map<string, number>()
+  #failedMoves = new PutOff()
+  #failedRecoveries = new PutOff()
 
   /** `recovered`: jobs of the group can be claimed. */
   constructor(
@@ -100,7 +109,7 @@ export class JobMover {
           }
           await this.#pause(performance.now() - startedAt)
         }
-        if (!this.#again && !this.#isClosed) await this.#waitForRecoveries()
+        if (!this.#again && !this.#isClosed) await this.#waitForNext()
       }
     } catch (error) {
       if (this.#isClosed) return
@@ -140,39 +149,82 @@ export class JobMover {
       : (await this.#movePortion()) || (await this.#recoverPortion())
   }
 
-  #movePortion(): Promise<boolean> {
-    return this.#transaction(async (db) => {
-      const move = await lockMove(db, this.#queues(), this.#last)
-      const worker = move && this.#workers.get(move.queue)
-      if (!worker) return false
-      this.#last = move.id
-      if (await movePortion(db, move, worker, this.#retry, this.#progress)) {
-        await deleteMove(db, move)
-      }
+  async #movePortion(): Promise<boolean> {
+    const startedAt = performance.now()
+    let move: JobMove | undefined
+    try {
+      await this.#transaction(async (db) => {
+        const next = await lockMove(db, this.#queues(), this.#last, this.#failedMoves.ids())
+        const worker = next && this.#workers.get(next.queue)
+        if (!worker) return
+        move = next
+        this.#last = next.id
+        const isDone = await movePortion(db, next, worker, this.#retry, this.#progress)
+        if (isDone) await deleteMove(db, next)
+      })
+    } catch (error) {
+      if (move === undefined || this.#isFatal(error)) throw error
+      this.#putMoveOff(move, error, performance.now() - startedAt)
       return true
-    })
+    }
+    if (move !== undefined) this.#failedMoves.succeeded(move.id)
+    return move !== undefined
   }
 
   async #recoverPortion(): Promise<boolean> {
-    const recovery = await this.#transaction(async (db) => {
-      const due = await lockRecovery(db, this.#queues())
-      const worker = due && this.#workers.get(due.queue)
-      return worker && recoverPortion(db, due, worker, this.#retry)
-    })
-    if (!recovery) return false
-    this.#recovered(recovery.queue, recovery.group)
-    this.#logProgress(recovery)
+    const startedAt = performance.now()
+    let due: Recovery | undefined
+    let recovered: Recovery | undefined
+    try {
+      recovered = await this.#transaction(async (db) => {
+        due = await lockRecovery(db, this.#queues())
+        const worker = due && this.#workers.get(due.queue)
+        return due && worker && recoverPortion(db, due, worker, this.#retry)
+      })
+    } catch (error) {
+      if (due === undefined || this.#isFatal(error)) throw error
+      await this.#putRecoveryOff(due, error, performance.now() - startedAt)
+      return true
+    }
+    if (recovered === undefined) return false
+    this.#failedRecoveries.succeeded(recovered.id)
+    this.#recovered(recovered.queue, recovered.group)
+    this.#logProgress(recovered)
     return true
   }
 
-  /** Recoveries with a pace, and those that wait for a transaction, are due again soon. */
-  async #waitForRecoveries(): Promise<void> {
+  /** Whether nothing else could be done either. */
+  #isFatal(error: unknown): boolean {
+    return this.#isClosed || isOutage(error)
+  }
+
+  /** Other moves go on meanwhile. Each process has its own back-off. */
+  #putMoveOff({ id, group, kind }: JobMove, err: unknown, tookMs: number): void {
+    // The scan of the portion that was rolled back has moved on.
+    this.#progress.delete(id)
+    const againInMs = this.#failedMoves.failed(id, tookMs)
+    const about = { err, moveId: id, group, kind, againInMs }
+    this.#log.error(about, 'a portion of a move of jobs failed; it is tried again, others go on')
+  }
+
+  /** Otherwise it would stay the first one that is due, and no other would ever be carried out. */
+  async #putRecoveryOff(recovery: Recovery, err: unknown, tookMs: number): Promise<void> {
+    const { id, group, what } = recovery
+    const againInMs = this.#failedRecoveries.failed(id, tookMs)
+    await this.#transaction((db) => postponeRecovery(db, id, againInMs))
+    const about = { err, recoveryId: id, group, what, againInMs }
+    this.#log.error(about, 'a portion of a recovery failed; it is tried again, others go on')
+  }
+
+  /** Recoveries with a pace, those that wait for a transaction, and what is put off are due again soon. */
+  async #waitForNext(): Promise<void> {
     const ms = await this.#transaction((db) => nextRecoveryInMs(db, this.#queues()))
-    if (ms === null) return this.#loggedAt.clear()
-    if (this.#isClosed) return
+    if (ms === null) this.#loggedAt.clear()
+    const dueInMs = this.#failedMoves.dueInMs()
+    if (this.#isClosed || (ms === null && dueInMs === null)) return
     clearTimeout(this.#timer)
-    const waitMs = ms <= 0 ? RECHECK_MS : Math.min(Math.ceil(ms), LONGEST_WAIT_MS)
-    this.#timer = setTimeout(() => void this.run(), waitMs)
+    const recoveryInMs = ms === null ? Infinity : recheckInMs(ms)
+    this.#timer = setTimeout(() => void this.run(), Math.min(recoveryInMs, dueInMs ?? Infinity))
     this.#timer.unref()
   }
 
@@ -189,3 +241,6 @@ export class JobMover {
     return [...this.#workers.keys()]
   }
 }
+
+const recheckInMs = (dueInMs: number): number =>
+  dueInMs <= 0 ? RECHECK_MS : Math.min(Math.ceil(dueInMs), LONGEST_WAIT_MS)

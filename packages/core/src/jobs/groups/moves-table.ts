@@ -41,20 +41,21 @@ export async function insertMove(
 
 /**
  * The next move of these queues after `after`, so that moves take turns. It is locked until the
- * transaction ends; moves that other processes have locked are skipped.
+ * transaction ends; moves that other processes have locked are skipped, and those with the ids `except`.
  */
 export async function lockMove(
   db: Db,
   queues: string[],
   after: string,
+  except: string[] = [],
 ): Promise<JobMove | undefined> {
   const { rows } = await db.query(
     `select id::text, queue, group_id as "group", kind, before_id as "beforeId",
             after_id as "afterId", created_at::text as "createdAt"
        from svc."__svc.job_moves"
-      where queue = any($1::text[])
+      where queue = any($1::text[]) and id <> all($3::bigint[])
       order by id <= $2::bigint, id limit 1 for update skip locked`,
-    [queues, after],
+    [queues, after, except],
   )
   return rows[0]
 }

@@ -82,6 +82,17 @@ export async function lockRecovery(db: Db, queues: string[]): Promise<Recovery |
   return rows[0] && asRecovery(rows[0])
 }
 
+/** A portion of it has failed: it is not due before. Nothing where another process has it by now. */
+export async function postponeRecovery(db: Db, id: string, ms: number): Promise<void> {
+  await db.query(
+    `update svc."__svc.recoveries" set next_at = clock_timestamp() + $2 * interval '1 millisecond'
+      where id = any(array(
+        select id from svc."__svc.recoveries"
+         where id = $1 and finished_at is null for update skip locked))`,
+    [id, ms],
+  )
+}
+
 /** The milliseconds until the next recovery may be due; `null` without a recovery. */
 export async function nextRecoveryInMs(db: Db, queues: string[]): Promise<number | null> {
   const { rows } = await db.query(
