@@ -170,6 +170,28 @@ t.test('the restrictions of a held group hold for its probe', async (t) => {
   t.equal(await probe(), undefined, 'older jobs may not be parked yet')
 })
 
+t.test('a probe of an order takes its first job, and none where that is locked', async (t) => {
+  const core = await queueOf(t, { [GROUP]: 3 })
+  await parkWaiting(core.db, QUEUE, { groups: [GROUP], includesNotDue: false }, SCAN_START)
+  await core.queues.hold(core.db, QUEUE, GROUP)
+  const probe = async () => (await claimProbe<{ n: number }>(core.db, QUEUE, GROUP, null))?.data.n
+  const restrict = (changes: string) =>
+    core.db.query(`update svc."__svc.job_groups" set restricted = true, ${changes}`)
+  await core.transaction(async (db) => {
+    await db.query(
+      `select from svc_jobs.job where name = $1 order by created_on, id limit 1 for update`,
+      [QUEUE],
+    )
+    await restrict('ordered = true')
+    t.equal(await probe(), undefined, 'no other job overtakes the first one')
+    await restrict('ordered = false, max_in_flight = 5')
+    t.equal(await probe(), 1, 'without an order any job will do')
+  })
+  await core.db.query(`update svc_jobs.job set state = 'created' where name = $1`, [QUEUE])
+  await restrict('ordered = true')
+  t.equal(await probe(), 0)
+})
+
 t.test('retries of a group become due in portions, in line and parked ones', async (t) => {
   const core = await queueOf(t, { [GROUP]: 25, [OTHER]: 25 })
   await core.db.query(

@@ -52,9 +52,10 @@ export async function claimProbe<Data>(
 }
 
 /**
- * Claims the oldest parked job of a held group, the first of an order, also one that is not due. What
- * restricts the group holds for a probe too: another attempt may be under way since before it was held,
- * and the rate counts the probe.
+ * Claims the oldest parked job of a held group, also one that is not due. In an order it is the first one
+ * or none: the head is chosen without a lock, so that no other takes its place while its row is locked.
+ * What restricts the group holds for a probe too: another attempt may be under way since before it was
+ * held, and the rate counts the probe.
  */
 async function claimOldest<Data>(
   db: Db,
@@ -65,7 +66,7 @@ async function claimOldest<Data>(
   const askedAt = performance.now()
   const { rows } = await db.query(
     `with held as materialized (
-       select restricted, rate_limit, rate_seconds,
+       select restricted, ordered, rate_limit, rate_seconds,
               case when ordered then 1 else max_in_flight end as at_a_time
          from svc."__svc.job_groups"
         where queue = $1 and group_id = $2 and held and unparked_since is null
@@ -79,12 +80,23 @@ async function claimOldest<Data>(
                 select coalesce(sum(attempts), 0) from svc."__svc.job_grants"
                  where queue = $1 and group_id = $2
                    and begun_by > clock_timestamp() - rate_seconds * interval '1 second'))
-     ), first as materialized (
+     ), head as materialized (
        select id from svc_jobs.job
         where name = $1 and singleton_key = $2 and blocked and state < 'active'
-          and exists (select from allowed)
+          and exists (select from allowed where ordered)
+        order by created_on, id limit 1
+     ), head_claimed as materialized (
+       select id from svc_jobs.job
+        where name = $1 and id = (select id from head) and blocked and state < 'active'
+        for update skip locked
+     ), oldest_claimed as materialized (
+       select id from svc_jobs.job
+        where name = $1 and singleton_key = $2 and blocked and state < 'active'
+          and exists (select from allowed where not ordered)
         order by created_on, id limit 1
         for update skip locked
+     ), first as materialized (
+       select id from head_claimed union all select id from oldest_claimed
      ), granted as (
        insert into svc."__svc.job_grants" (id, queue, group_id, granted_at, begun_by)
        select gen_random_uuid(), $1, $2, clock_timestamp(),
