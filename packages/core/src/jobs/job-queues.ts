@@ -4,6 +4,7 @@ import type { Db } from '../postgres/transaction.ts'
 import {
   deleteDeadLetters,
   countDeadLetters,
+  dropDeadLetters,
   listDeadLetters,
   type DeadLetterFilter,
 } from './pg-boss/dead-letters.ts'
@@ -57,6 +58,11 @@ export interface Queues {
    * done when it resolves, and nothing is written of them. Attempts under way are not stopped.
    */
   erase(queue: string, groups: readonly string[]): Promise<ErasedJobs>
+  /**
+   * Deletes the dead letters of groups that no longer exist: those that became so at `since` or later, by
+   * default those that the transaction has made.
+   */
+  dropDeadLetters(db: Db, queue: string, groups: string[], since?: Date): Promise<void>
   /** Newest first. */
   deadLetters<Data>(db: Db, queue: string, filter: DeadLetterFilter): Promise<DeadLetter<Data>[]>
   /**
@@ -177,6 +183,10 @@ export class JobQueues implements Queues {
     await deleteRecoveriesOf(db, queue, groups)
     await deleteGroups(db, queue, groups)
     return { jobs, deadLetters }
+  }
+
+  dropDeadLetters(db: Db, queue: string, groups: string[], since?: Date): Promise<void> {
+    return dropDeadLetters(db, queue, groups, since)
   }
 
   deadLetters<Data>(db: Db, queue: string, filter: DeadLetterFilter): Promise<DeadLetter<Data>[]> {

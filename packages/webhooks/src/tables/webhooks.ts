@@ -183,6 +183,32 @@ export async function deleteWebhook(
   return rows[0] && asWebhook(rows[0])
 }
 
+/**
+ * Keeps these webhooks from being deleted until the transaction ends. Returns which it keeps: not those
+ * that another transaction has locked, since it may be deleting them, and is not waited for.
+ */
+export async function keepWebhooks(db: Db, ids: string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const { rows } = await db.query(
+    `select id from svc."__svc.webhooks.registrations"
+      where id = any($1::uuid[]) order by id for key share skip locked`,
+    [ids],
+  )
+  return rows.map(({ id }: { id: string }) => id)
+}
+
+/** Which of these webhooks are deleted. */
+export async function findDeletedWebhooks(db: Db, ids: string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const { rows } = await db.query(
+    `select wanted.id from unnest($1::uuid[]) as wanted (id)
+      where not exists (
+        select from svc."__svc.webhooks.registrations" as webhook where webhook.id = wanted.id)`,
+    [ids],
+  )
+  return rows.map(({ id }: { id: string }) => id)
+}
+
 /** The webhooks within a reach, or the one with `id`. */
 export async function webhookIdsWithin(db: Db, reach: Reach, id?: string): Promise<string[]> {
   const { rows } = await db.query(

@@ -99,6 +99,9 @@ export async function movePortion(
   const jobs = await discardParked(db, queue, group, PORTION)
   await worker.recordDiscarded?.(db, jobs)
   if (jobs.length === PORTION) return false
+  // Those of attempts that ended while the transaction that discarded the group was open.
+  const { count } = await deleteDeadLetters(db, queue, { group }, PORTION)
+  if (count === PORTION) return false
   progress.delete(move.id)
   // The row of the group stays while another process may be parking jobs of it.
   await setHeld(db, queue, group, false)

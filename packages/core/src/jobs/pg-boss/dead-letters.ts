@@ -198,6 +198,24 @@ export async function deleteDeadLetters(
   return rows[0] as Moved
 }
 
+/**
+ * Deletes the dead letters of these groups that became so at `since` or later; `null`: those that this
+ * transaction has made.
+ */
+export async function dropDeadLetters(
+  db: Db,
+  queue: string,
+  groups: string[],
+  since: Date | null = null,
+): Promise<void> {
+  await db.query(
+    `delete from svc_jobs.job as letter
+      where letter.name = $1 and ${IN_INDEX} and letter.singleton_key = any($2::text[])
+        and letter.id >= svc."__svc.first_uuid"(coalesce($3::timestamptz, now()))`,
+    [deadLetterQueueOf(queue), groups, since?.toISOString() ?? null],
+  )
+}
+
 /** Rows that one statement of `deleteOldDeadLetters` deletes. */
 const OLD_PORTION = 2000
 

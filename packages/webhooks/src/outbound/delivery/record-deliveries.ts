@@ -17,7 +17,8 @@ import { isLifecycleEvent, publishDead } from '../lifecycle-events.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { crashedAttemptsBefore } from './crashed-attempts.ts'
 import { webhookIdOf, type DeliveryData, type DeliveryJob } from './delivery-job.ts'
-import { attemptRow, deadDeliveriesOf, rowsOf } from './log-entry.ts'
+import { dropDeadOfDeleted } from './dead-of-deleted.ts'
+import { attemptRow, deadDeliveriesOf, rowsOf, skippedRow } from './log-entry.ts'
 
 type SettledDelivery = Settled<DeliveryData, AttemptRecord>
 
@@ -38,14 +39,15 @@ export async function recordDeliveries(
   core: Core,
   db: Db,
   deliveryLogRetentionDays: number,
-  settled: SettledDelivery[],
+  given: SettledDelivery[],
 ): Promise<void> {
+  const { settled, dropped } = await dropDeadOfDeleted(core, db, given)
   const ended = settled.filter(({ result }) => result !== 'postponed' && result !== 'parked')
   const crashed = await crashedAttemptsBefore(
     db,
     ended.map(({ job }) => job),
   )
-  await insertLogRows(db, [...crashed, ...settled.flatMap(rowsOf)])
+  await insertLogRows(db, [...crashed, ...settled.flatMap(rowsOf), ...dropped.map(skippedRow)])
   await retainEvents(db, olderEventsOf(settled), deliveryLogRetentionDays)
   const gone = ended.filter(isGone).map(({ job }) => job.data)
   // The delivery of a lifecycle event publishes no further one.
