@@ -92,6 +92,16 @@ t.test('failed attempts count as those at the guard do', async (t) => {
   t.equal((await ask('POST', '/console/api/session', signInWith(key))).status, 429)
 })
 
+t.test('a text that no key can be is refused at the sign-in, also with a lockout', async (t) => {
+  const { ask } = await startHost(t, {
+    auth: { rateLimit: { maxAttempts: 1, windowMs: 60_000, blockDurationMs: 60_000 } },
+  })
+  for (const text of ['\0', 'svc_\0', '\0', '\ud800']) {
+    const answer = await ask('POST', '/console/api/session', signInWith(text))
+    t.match(answer, { status: 401 }, JSON.stringify(text))
+  }
+})
+
 t.test('a session ends with its key', async (t) => {
   const { app, signIn, keyOf } = await startHost(t)
   const changes: [how: string, end: (id: string) => Promise<unknown>][] = [

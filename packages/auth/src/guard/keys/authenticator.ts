@@ -37,7 +37,8 @@ export class Authenticator {
   /** Counts failed attempts. Rejects where it cannot decide: the caller must refuse then. */
   async authenticate(key: string, hash: string): Promise<CachedKey | KeyFailure | PrefixBlocked> {
     const { lockout } = this.#parts
-    if (lockout === null) return this.find(key, hash)
+    // What cannot be a key has no prefix to block. Postgres could not store all of its characters.
+    if (lockout === null || !isKeyText(key)) return this.find(key, hash)
     const prefix = prefixOf(key)
     const blockedForMs = lockout.blockedForMs(prefix)
     if (blockedForMs > 0) return blocked(blockedForMs)
