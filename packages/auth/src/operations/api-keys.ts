@@ -98,7 +98,7 @@ export function createApiKeyOperations(context: OperationContext) {
         ...keyRecord(
           'key.rotate',
           locked,
-          { replacedBy: null, expiresAt: locked.expiresAt },
+          { replacedBy: locked.replacedBy, expiresAt: locked.expiresAt },
           { replacedBy, expiresAt: replaced.expiresAt },
         ),
         event: keyEvent('svc.key.rotated', replaced, { replacedBy }),
