@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { advance } from '@svc/core/testing'
 import t from 'tap'
 import { startHost } from '../support/host.ts'
 
@@ -196,4 +197,27 @@ t.test('rotations and revocations give a tenant no more keys than it may have', 
   await t.rejects(create(), full, 'without it the old key does, while it is valid')
   await auth.revokeApiKey(first.id)
   await create()
+})
+
+t.test('an expired successor is prolonged beside the key that it replaces', async (t) => {
+  const { app } = await startHost(t, { auth: { maxKeysPerTenant: 1 } })
+  const { auth } = app.svc
+  const user = await auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
+  const full = { statusCode: 409, code: 'SVC_AUTH_LIMIT_REACHED' }
+  const create = () => auth.createApiKey({ userId: user.id })
+  const later = '2999-01-01T00:00:00.000Z'
+  const first = await create()
+  const second = await auth.rotateApiKey({ id: first.id, overlapSeconds: 30 * 86_400 })
+  const soon = new Date(Date.now() + 3_600_000).toISOString()
+  await auth.updateApiKey({ id: second.id, expiresAt: soon })
+  await advance(app, 7200)
+
+  t.match(await auth.updateApiKey({ id: second.id, expiresAt: later }), { expiresAt: later })
+  await t.rejects(create(), full, 'both count once')
+
+  await auth.updateApiKey({ id: second.id, expiresAt: soon })
+  await advance(app, 40 * 86_400)
+  await create()
+  const prolonged = auth.updateApiKey({ id: second.id, expiresAt: later })
+  await t.rejects(prolonged, full, 'another key counts')
 })

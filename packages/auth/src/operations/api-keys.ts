@@ -48,12 +48,16 @@ export function createApiKeyOperations(context: OperationContext) {
     return locked
   }
 
-  /** @throws KeyLimitReached */
-  async function assertRoomFor(tx: Db, { tenant }: User | ApiKey): Promise<void> {
+  /**
+   * `key`: one that is to be valid again; a new one where it is not given.
+   *
+   * @throws KeyLimitReached
+   */
+  async function assertRoom(tx: Db, tenant: string | null, key?: ApiKey): Promise<void> {
     const { maxKeysPerTenant } = settings
     if (maxKeysPerTenant === undefined || tenant === null) return
     await lockKeysOfTenant(tx, tenant)
-    if ((await countKeysOfTenant(tx, tenant)) < maxKeysPerTenant) return
+    if ((await countKeysOfTenant(tx, tenant, key?.id ?? null)) < maxKeysPerTenant) return
     throw new KeyLimitReached(String(maxKeysPerTenant))
   }
 
@@ -153,7 +157,7 @@ export function createApiKeyOperations(context: OperationContext) {
         const user = await lockUser(tx, userId, reach)
         if (!user) throw new UserNotFound()
         if (tenant !== undefined && tenant !== user.tenant) throw new ForeignTenant()
-        await assertRoomFor(tx, user)
+        await assertRoom(tx, user.tenant)
         const made = await insert(tx, userId, fields, null)
         const facts = { userId: user.id, ...fieldsOf(made.row), key: made.key }
         await record(tx, call, {
@@ -199,7 +203,7 @@ export function createApiKeyOperations(context: OperationContext) {
         const wanted = changes.expiresAt === undefined ? checked : withLifetimeOf(before, checked)
         const isProlonged = endsLater(wanted.expiresAt, before.expiresAt)
         if (isProlonged && before.replacedBy !== null) throw new AlreadyRotated(before.replacedBy)
-        if (isProlonged && isExpired) await assertRoomFor(tx, before)
+        if (isProlonged && isExpired) await assertRoom(tx, before.tenant, before)
         const grantor = await grantorOf(tx, call)
         if (grantor) assertMayChange(names, grantor, before, wanted)
         const after = await updateApiKey(tx, before.id, Object.keys(changes), wanted)

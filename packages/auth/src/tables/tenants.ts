@@ -13,14 +13,21 @@ export async function lockKeysOfTenant(db: Db, tenant: string): Promise<void> {
 /**
  * Keys that count for a limit: not revoked, not expired, and not rotated to another one that
  * counts. A rotation does not change their number, nor does the revocation of the new key.
+ *
+ * @param prolonged a key that is to be valid again: the one that was rotated to it will not count
  */
-export async function countKeysOfTenant(db: Db, tenant: string): Promise<number> {
+export async function countKeysOfTenant(
+  db: Db,
+  tenant: string,
+  prolonged: string | null,
+): Promise<number> {
   const { rows } = await db.query(
     `select count(*)::int as keys from svc."__svc.auth.api_keys" as keys
       where tenant = $1 and ${IS_ALIVE}
+        and ($2::uuid is null or replaced_by is distinct from $2)
         and not exists (select from svc."__svc.auth.api_keys"
                          where id = keys.replaced_by and ${IS_ALIVE})`,
-    [tenant],
+    [tenant, prolonged],
   )
   return rows[0].keys
 }

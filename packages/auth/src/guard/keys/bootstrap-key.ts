@@ -92,7 +92,10 @@ export class BootstrapKey {
       this.#use(problemOf(secret), secret)
     } catch (error) {
       // The option `secrets` is the host's: it may have thrown anything.
-      const { message = 'no reason given', code } = (error ?? {}) as { message?: string; code?: string }
+      const { message = 'no reason given', code } = (error ?? {}) as {
+        message?: string
+        code?: string
+      }
       if (code === 'SVC_CORE_INVALID_SECRET') {
         this.#use('is not a string', null)
         return
