@@ -12,6 +12,7 @@ import type { RetrySettings } from './retry-settings.ts'
 import { redriveDeadLetters } from './pg-boss/redrive-dead-letters.ts'
 import { countJobs } from './pg-boss/count-jobs.ts'
 import { deleteGroups, recordParked, setHeld } from './groups-table.ts'
+import { groupsWithJobs } from './pg-boss/groups-with-jobs.ts'
 import { insertMove } from './groups/moves-table.ts'
 import {
   deleteRecoveriesOf,
@@ -77,6 +78,8 @@ export interface Queues {
   makeDue(db: Db, queue: string, group: string, attemptedBefore?: string): Promise<ParkedMadeDue>
   /** How many jobs of each group are not done, up to `most`: see pg-boss/count-jobs.ts. */
   count(db: Db, queue: string, groups: string[], most: number): Promise<Map<string, number>>
+  /** Which groups have, or may have, jobs that are not done: see pg-boss/groups-with-jobs.ts. */
+  withJobs(db: Db, queue: string, groups: string[]): Promise<Set<string>>
   /**
    * Makes one attempt of a held group in this process, with a job that has `isProbe`. Returns whether
    * one was begun.
@@ -219,6 +222,10 @@ export class JobQueues implements Queues {
 
   count(db: Db, queue: string, groups: string[], most: number): Promise<Map<string, number>> {
     return countJobs(db, queue, groups, most)
+  }
+
+  withJobs(db: Db, queue: string, groups: string[]): Promise<Set<string>> {
+    return groupsWithJobs(db, queue, groups)
   }
 
   probe(queue: string, group: string): Promise<boolean> {

@@ -5,7 +5,7 @@ import type { Db } from '../../postgres/transaction.ts'
  * How many waiting jobs, of all groups, are read to count those of some groups: they are read along
  * the index of the fetches, which has no groups.
  */
-const MOST_IN_LINE = 20_000
+export const MOST_IN_LINE = 20_000
 
 /**
  * Counts the waiting and active jobs of each of these groups, by indexes, up to `most` of each

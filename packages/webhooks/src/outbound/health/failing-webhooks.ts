@@ -1,7 +1,6 @@
 /** The periodic check: warns of webhooks whose attempts have all failed for a while, disables them, and has them probed. */
 import type { Core, Db } from '@svc/core/internal'
 import { disable } from './disable.ts'
-import { waitingOf } from '../waiting-deliveries.ts'
 import { lockFailing, markWarned, type FailingWebhook } from '../../tables/webhook-health.ts'
 import { QUEUE } from '../constants.ts'
 import { lastErrorsOf, publishLifecycle } from '../lifecycle-events.ts'
@@ -81,7 +80,7 @@ export class FailingWebhooks {
     const unproven = failing
       .filter(({ failedForSeconds }) => failedForSeconds < failingForSeconds)
       .map(({ id }) => id)
-    const waiting = await waitingOf(this.#core, db, unproven, 1)
-    return failing.map(({ id }) => id).filter((id) => (waiting.get(id) ?? 0) === 0)
+    const waiting = await this.#core.queues.withJobs(db, QUEUE, unproven)
+    return failing.map(({ id }) => id).filter((id) => !waiting.has(id))
   }
 }
