@@ -111,7 +111,7 @@ const FAILING = `id, tenant, url, failing_since as "failingSince", failed_attemp
   extract(epoch from last_failure_at - failing_since)::float8 as "failedForSeconds"`
 
 /** How many webhooks one transaction changes. */
-const PORTION = 50
+export const PORTION = 50
 
 /** Marks the webhooks that have failed for this time as warned, and returns them. */
 export async function markWarned(db: Db, warnAfterSeconds: number): Promise<FailingWebhook[]> {
@@ -187,7 +187,9 @@ export async function findAddresses(
   return rows
 }
 
-/** Disabled webhooks whose probe is due. No other process takes them for `leaseSeconds`. */
+const PROBE_DUE_AT = 'coalesce(probe_after, disabled_at + make_interval(secs => $1))'
+
+/** A portion of the disabled webhooks whose probe is due, those that have waited longest. No other process takes them for `leaseSeconds`. */
 export async function takeProbes(
   db: Db,
   probeEverySeconds: number,
@@ -197,9 +199,8 @@ export async function takeProbes(
     `update svc."__svc.webhooks.registrations" set probe_after = now() + make_interval(secs => $2)
       where id = any(array(
         select id from svc."__svc.webhooks.registrations"
-         where disabled_reason = 'failing' and not active
-           and coalesce(probe_after, disabled_at + make_interval(secs => $1)) <= now()
-         order by id limit ${PORTION} for update skip locked))
+         where disabled_reason = 'failing' and not active and ${PROBE_DUE_AT} <= now()
+         order by ${PROBE_DUE_AT}, id limit ${PORTION} for update skip locked))
      returning id`,
     [probeEverySeconds, leaseSeconds],
   )
@@ -225,12 +226,18 @@ export async function shiftFailureTimes(db: Db, seconds: number): Promise<void> 
   )
 }
 
-/** No delivery could be begun to probe with: the next probe is due after so many seconds. */
-export async function postponeProbe(db: Db, id: string, seconds: number): Promise<void> {
+/**
+ * No delivery could be begun to probe with: the next probe is due after so many seconds. A row that
+ * another transaction has locked keeps its lease.
+ */
+export async function postponeProbes(db: Db, ids: string[], seconds: number): Promise<void> {
+  if (ids.length === 0) return
   await db.query(
     `update svc."__svc.webhooks.registrations"
-        set probe_after = now() + make_interval(secs => $2) where id = $1`,
-    [id, seconds],
+        set probe_after = now() + make_interval(secs => $2)
+      where id in (select id from svc."__svc.webhooks.registrations"
+                    where id = any($1::uuid[]) order by id for update skip locked)`,
+    [ids, seconds],
   )
 }
 
