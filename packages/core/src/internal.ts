@@ -7,7 +7,7 @@ export type { Db } from './postgres/transaction.ts'
 export type { DeadLetter, FanOutJob, Job } from './jobs/job.ts'
 export { isSealed, type Cipher } from './encryption/key-ring.ts'
 export { deleteKeysWithPrefix, type DeduplicationKey } from './kv/kv-table.ts'
-export type { RecoveryRequest, Queues } from './jobs/job-queues.ts'
+export type { RecoveryRequest, Queues } from './jobs/queues.ts'
 export {
   endedSpan,
   noteOpenTransactions,

@@ -17,7 +17,7 @@ import { createDeliveryLists, type DeliveryLists } from './operations/delivery-l
 import { createDeliveryOperations, type DeliveryOperations } from './operations/deliveries.ts'
 import { describeEvents, type DescribedEvent } from './outbound/described-event.ts'
 import { parseSigningKey, type SigningKey } from './outbound/delivery/ed25519.ts'
-import { recordCrashedAttempts } from './outbound/delivery/crashed-attempts.ts'
+import { LostLetters } from './outbound/delivery/lost-letters.ts'
 import { QUEUE, SUBSCRIPTION } from './outbound/constants.ts'
 import { createFetch, type Fetch } from './outbound/http/fetch.ts'
 import { rollUpStats } from './stats/roll-up.ts'
@@ -98,9 +98,8 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   core.reencryption.add(() => reencryptWebhooks(core))
   core.onAdvance({ rows: shiftSecretExpiry })
   core.onAdvance({ written: () => health.flush(true), rows: shiftFailureTimes })
-  core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () =>
-    recordCrashedAttempts(core),
-  )
+  const lost = new LostLetters(core)
+  core.every(MINUTE_IN_SECONDS, 'attempts of processes that died', () => lost.record())
   return {
     fetch,
     webhooks: createWebhookOperations(core, { ...settings, isBlocked }),

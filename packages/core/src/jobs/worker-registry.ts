@@ -15,7 +15,7 @@ interface Parts {
 
 export class WorkerRegistry {
   #parts: Parts
-  #queues = new Set<string>()
+  #workers = new Map<string, Worker>()
   #pumps = new Map<string, Pump>()
   #watchers = new Set<() => void>()
   #started = false
@@ -30,7 +30,7 @@ export class WorkerRegistry {
     // The pump hands a worker's own values back to it, and does not read them.
     const worker = typed as Worker
     this.#parts.mover.addWorker(worker)
-    this.#queues.add(worker.queue)
+    this.#workers.set(worker.queue, worker)
     if (!this.#parts.enabled) return
     const pump = this.#parts.createPump(worker)
     this.#pumps.set(worker.queue, pump)
@@ -46,7 +46,7 @@ export class WorkerRegistry {
   async remove(queue: string): Promise<void> {
     const pump = this.#pumps.get(queue)
     this.#pumps.delete(queue)
-    this.#queues.delete(queue)
+    this.#workers.delete(queue)
     await pump?.stop()
   }
 
@@ -81,7 +81,12 @@ export class WorkerRegistry {
 
   /** All queues that this process has a worker for, also where it does not work on jobs. */
   queues(): string[] {
-    return [...this.#queues]
+    return [...this.#workers.keys()]
+  }
+
+  /** Also where this process does not work on jobs. */
+  workerOf(queue: string): Worker | undefined {
+    return this.#workers.get(queue)
   }
 
   /** Attempts that this process is making, by queue. */

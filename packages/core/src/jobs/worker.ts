@@ -2,7 +2,7 @@
 import type { Db } from '../postgres/transaction.ts'
 import type { AttemptEnd, AttemptStart } from '../telemetry/attempt-telemetry.ts'
 import type { RecoveredPortion, Recovery } from './groups/recoveries-table.ts'
-import type { Job } from './job.ts'
+import type { DeadLetter, Job } from './job.ts'
 
 /** `Data` is what a job of the queue holds, `Detail` what an attempt leaves for `record`. */
 export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
@@ -41,6 +41,11 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   telemetry?: WorkerTelemetry<Data, Prepared, Detail>
   /** Writes the rows of jobs that are deleted with their group, in the transaction of the deletion. */
   recordDiscarded?(db: Db, jobs: Job<Data>[]): Promise<void>
+  /**
+   * Writes the rows of dead letters whose last attempt ended with its process, in the transaction that
+   * makes jobs of them again: after it nothing tells of the attempt.
+   */
+  recordLost?(db: Db, letters: DeadLetter<Data>[]): Promise<void>
   /** A portion of a recovery of what is missing, in a transaction; counts it where it is not counted. */
   recoverMissing?(db: Db, recovery: Recovery, limit: number): Promise<RecoveredPortion>
 }

@@ -135,20 +135,6 @@ const columnsOf = (rows: LogRow[]): unknown[][] => [
   rows.map(({ firstAttemptMs }) => firstAttemptMs ?? null),
 ]
 
-/** The last attempt of each of these deliveries that has a row. */
-export async function findLastLoggedAttempts(
-  db: Db,
-  deliveryIds: string[],
-): Promise<{ deliveryId: string; attempt: number }[]> {
-  const { rows } = await db.query(
-    `select delivery_id as "deliveryId", max(attempt) as attempt
-       from svc."__svc.webhooks.delivery_log"
-      where delivery_id = any($1::uuid[]) group by delivery_id`,
-    [deliveryIds],
-  )
-  return rows
-}
-
 /** The last attempt of a webhook that has failed. */
 export type LastFailure = Pick<LogRow, 'webhookId' | 'error' | 'statusCode' | 'attemptedAt'>
 

@@ -2,10 +2,8 @@
 import t from 'tap'
 import { uuidv7, useCore } from '@svc/core/internal'
 import { receiver as openReceiver } from '@svc/core/testing'
-import {
-  crashedAttemptsBefore,
-  recordCrashedAttempts,
-} from '../../../../packages/webhooks/src/outbound/delivery/crashed-attempts.ts'
+import { crashedAttemptsBefore } from '../../../../packages/webhooks/src/outbound/delivery/crashed-attempts.ts'
+import { LostLetters } from '../../../../packages/webhooks/src/outbound/delivery/lost-letters.ts'
 import type { DeliveryJob } from '../../../../packages/webhooks/src/outbound/delivery/delivery-job.ts'
 import { QUEUE } from '../../../../packages/webhooks/src/outbound/constants.ts'
 import { bringLostJobsBack } from '../../../core/support/lost-jobs.ts'
@@ -56,10 +54,10 @@ t.test('a dead letter that is older than the log gets no row again', async (t) =
     )
   }
   await letter(2)
-  await recordCrashedAttempts(core)
+  await new LostLetters(core).record()
   t.same((await ask('GET', `/${target}/deliveries`)).body, [])
   await letter(0)
-  await recordCrashedAttempts(core)
+  await new LostLetters(core).record()
   t.match((await ask('GET', `/${target}/deliveries`)).body, [{ status: 'dead', error: 'lost' }])
   const { rows } = await core.db.query(
     `select count(*)::int as count from svc."__svc.events" where name = 'svc.delivery.dead'`,

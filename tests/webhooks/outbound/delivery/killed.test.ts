@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { useCore } from '@svc/core/internal'
 import { receiver as openReceiver } from '@svc/core/testing'
-import { recordCrashedAttempts } from '../../../../packages/webhooks/src/outbound/delivery/crashed-attempts.ts'
+import { LostLetters } from '../../../../packages/webhooks/src/outbound/delivery/lost-letters.ts'
 import { bringLostJobsBack } from '../../../core/support/lost-jobs.ts'
 import { startHost } from '../../support/host.ts'
 import { until } from '../../../support/until.ts'
@@ -92,7 +92,7 @@ t.test('an attempt that was the last one is recorded too', async (t) => {
   t.match(letter, { status: 'dead', error: 'lost', attempt: 1, payload: { n: 1 } })
 
   const core = await useCore(app)
-  await Promise.all([recordCrashedAttempts(core), recordCrashedAttempts(core)])
+  await Promise.all([new LostLetters(core).record(), new LostLetters(core).record()])
   const rows = (await ask('GET', `/${id}/deliveries`)).body
   t.equal(rows.length, 1, 'once')
   const { id: _, ...shown } = letter

@@ -79,12 +79,12 @@ export type Progress = Map<string, ScanPosition | null>
 export async function movePortion(
   db: Db,
   move: JobMove,
-  worker: Pick<Worker, 'recordDiscarded'>,
+  worker: Pick<Worker, 'recordDiscarded' | 'recordLost'>,
   retry: RetrySettings,
   progress: Progress,
 ): Promise<boolean> {
   const { queue, group } = move
-  if (move.kind !== 'discard') return moveDeadLetters(db, move, retry)
+  if (move.kind !== 'discard') return moveDeadLetters(db, move, worker, retry)
   const position = progress.has(move.id) ? progress.get(move.id) : SCAN_START
   if (position) {
     const { next } = await parkWaiting(
@@ -109,8 +109,13 @@ export async function movePortion(
 }
 
 /** Letters that were locked as a portion passed them are looked for once more, from the beginning. */
-async function moveDeadLetters(db: Db, move: JobMove, retry: RetrySettings): Promise<boolean> {
-  const { count, lastId } = await deadLettersMoved(db, move, retry)
+async function moveDeadLetters(
+  db: Db,
+  move: JobMove,
+  worker: Pick<Worker, 'recordLost'>,
+  retry: RetrySettings,
+): Promise<boolean> {
+  const { count, lastId } = await deadLettersMoved(db, move, worker, retry)
   if (count < PORTION && move.afterId === null) return true
   await setPosition(db, move, count < PORTION ? null : lastId)
   return false
@@ -119,6 +124,7 @@ async function moveDeadLetters(db: Db, move: JobMove, retry: RetrySettings): Pro
 async function deadLettersMoved(
   db: Db,
   { kind, queue, group, beforeId, afterId, createdAt }: JobMove,
+  worker: Pick<Worker, 'recordLost'>,
   retry: RetrySettings,
 ): Promise<Moved> {
   const selection = {
@@ -129,5 +135,5 @@ async function deadLettersMoved(
   if (kind === 'bury') return deleteDeadLetters(db, queue, selection, PORTION)
   await recordParked(db, queue, [group])
   const reserved = { ...selection, reservedBefore: createdAt }
-  return redriveDeadLetters(db, queue, reserved, retry, PORTION)
+  return redriveDeadLetters(db, queue, reserved, retry, PORTION, worker)
 }

@@ -13,11 +13,13 @@ const PORTION = 500
 /** A recovery with a pace of its own has so many portions a second: a receiver gets no second's worth at once. */
 const PORTIONS_PER_SECOND = 4
 
+type RecoveryWorker = Pick<Worker, 'recoverMissing' | 'recordLost'>
+
 /** Returns the recovery as it is then. */
 export async function recoverPortion(
   db: Db,
   recovery: Recovery,
-  worker: Pick<Worker, 'recoverMissing'>,
+  worker: RecoveryWorker,
   retry: RetrySettings,
 ): Promise<Recovery> {
   const limit = portionOf(recovery)
@@ -30,7 +32,7 @@ const portionOf = ({ perSecond }: Recovery): number =>
 async function recovered(
   db: Db,
   recovery: Recovery,
-  worker: Pick<Worker, 'recoverMissing'>,
+  worker: RecoveryWorker,
   retry: RetrySettings,
   limit: number,
 ): Promise<RecoveredPortion> {
@@ -40,7 +42,7 @@ async function recovered(
     return (await worker.recoverMissing?.(db, recovery, limit)) ?? nothing
   }
   if (what === 'failed') return retriesDue(db, recovery, limit)
-  return redriven(db, recovery, retry, limit)
+  return redriven(db, recovery, worker, retry, limit)
 }
 
 async function retriesDue(db: Db, recovery: Recovery, limit: number): Promise<RecoveredPortion> {
@@ -54,6 +56,7 @@ async function retriesDue(db: Db, recovery: Recovery, limit: number): Promise<Re
 async function redriven(
   db: Db,
   recovery: Recovery,
+  worker: RecoveryWorker,
   retry: RetrySettings,
   limit: number,
 ): Promise<RecoveredPortion> {
@@ -64,7 +67,7 @@ async function redriven(
   await recordParked(db, queue, [group])
   const after = position && 'afterId' in position ? position : {}
   const selection = { group, since, until, reservedBefore, ...after }
-  const { count, lastId } = await redriveDeadLetters(db, queue, selection, retry, most)
+  const { count, lastId } = await redriveDeadLetters(db, queue, selection, retry, most, worker)
   if (count === most) {
     const next = lastId === null ? null : { afterId: lastId }
     return { done: count, isFinished: count === left, position: next }

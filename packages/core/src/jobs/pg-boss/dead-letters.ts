@@ -6,9 +6,9 @@
  */
 import type { Db } from '../../postgres/transaction.ts'
 import { deadLetterQueueOf, isLost, type DeadLetter } from '../job.ts'
-import { IS_LOST_LETTER, publishedEventIdIn } from './jobs-table-setup.ts'
+import { publishedEventIdIn } from './jobs-table-setup.ts'
 
-const COLUMNS = `letter.id, letter.data, letter.source_output as output,
+export const COLUMNS = `letter.id, letter.data, letter.source_output as output,
   letter.source_retry_count + 1 as attempts,
   extract(epoch from letter.created_on)::float8 * 1000 as "deadAt"`
 
@@ -71,8 +71,6 @@ export interface DeadLetterFilter {
   eventId?: string | undefined
   /** The `statusCode` in what the last attempt left. */
   statusCode?: number | undefined
-  /** Only those whose last attempt ended with its process. */
-  lost?: boolean
   /** When it died, as ISO 8601: from … */
   since?: string | undefined
   /** … to, not included. */
@@ -86,7 +84,7 @@ export async function listDeadLetters<Data>(
   filter: DeadLetterFilter,
 ): Promise<DeadLetter<Data>[]> {
   const { group, groups, limit, after, ids, deliveryId, event, eventId } = filter
-  const { statusCode, since, until, except, lost = false } = filter
+  const { statusCode, since, until, except } = filter
   const select = (condition: string) => `
     select ${COLUMNS}
       from svc_jobs.job as letter
@@ -100,7 +98,6 @@ export async function listDeadLetters<Data>(
        and ($11::timestamptz is null or letter.id >= svc."__svc.first_uuid"($11))
        and ($12::timestamptz is null or letter.id < svc."__svc.first_uuid"($12))
        and ($13::text is null or not starts_with(letter.data ->> 'event', $13))
-       ${lost ? `and letter.${IS_LOST_LETTER}` : ''}
      order by letter.id desc
      limit $7`
   const { rows } = await db.query(
@@ -243,7 +240,7 @@ export async function deleteOldDeadLetters(db: Db, prefix: string, days: number)
   }
 }
 
-const asDeadLetter = <Data>(row: DeadLetter<Data>): DeadLetter<Data> => ({
+export const asDeadLetter = <Data>(row: DeadLetter<Data>): DeadLetter<Data> => ({
   ...row,
   output: isLost(row.output) ? undefined : row.output,
   deadAt: new Date(row.deadAt),

@@ -3,6 +3,8 @@ import type { Db } from '../../postgres/transaction.ts'
 import { deadLetterQueueOf } from '../job.ts'
 import { IN_INDEX, isReserved, type DeadLetterSelection, type Moved } from './dead-letters.ts'
 import type { RetrySettings } from '../retry-settings.ts'
+import type { Worker } from '../worker.ts'
+import { LOST_OF_TAKEN, lostOfTaken } from './lost-letters.ts'
 
 /** $3 to $6 of the statements that make jobs. */
 const retryColumns = (retry: RetrySettings) => [
@@ -30,7 +32,7 @@ const INSERT_TAKEN = `insert into svc_jobs.job
 
 /**
  * Makes parked jobs of a portion of a group's dead letters, the oldest first. Two calls at once share the
- * dead letters.
+ * dead letters. The worker of the queue writes the rows that only these letters can tell of.
  */
 export async function redriveDeadLetters(
   db: Db,
@@ -38,6 +40,7 @@ export async function redriveDeadLetters(
   { group, ids, afterId, beforeId, since, until, reservedBefore = 'infinity' }: DeadLetterSelection,
   retry: RetrySettings,
   portion: number,
+  worker: Pick<Worker, 'recordLost'> = {},
 ): Promise<Moved> {
   const { rows } = await db.query(
     `with portion as materialized (
@@ -55,11 +58,13 @@ export async function redriveDeadLetters(
        delete from svc_jobs.job as letter
         where letter.name = $2 and letter.id = any(array(select id from portion))
        returning letter.id, letter.data, letter.singleton_key, letter.group_id,
-                 letter.source_retry_count
+                 letter.source_retry_count, letter.source_output, letter.created_on
      ), made as (
        ${INSERT_TAKEN}
      )
-     select count(*)::int as count, max(id::text collate "C") as "lastId" from portion`,
+     select count(*)::int as count, max(id::text collate "C") as "lastId",
+            ${LOST_OF_TAKEN} as lost
+       from portion`,
     [
       queue,
       deadLetterQueueOf(queue),
@@ -74,7 +79,10 @@ export async function redriveDeadLetters(
       afterId ?? null,
     ],
   )
-  return rows[0] as Moved
+  const { lost: json, ...moved } = rows[0] as Moved & { lost: string }
+  const lost = lostOfTaken(json)
+  if (lost.length > 0) await worker.recordLost?.(db, lost)
+  return moved
 }
 
 export interface RequeueSelection {

@@ -1,24 +1,19 @@
 /** The attempts of processes that died before they wrote the rows of the log. */
 import type { Core, Db, DeadLetter } from '@svc/core/internal'
-import {
-  findLastLoggedAttempts,
-  insertLogRows,
-  lockLog,
-  type LogRow,
-} from '../../tables/delivery-log.ts'
+import { insertLogRows, type LogRow } from '../../tables/delivery-log.ts'
+import { findLastLoggedAttempts, lockLostAttempts } from '../../tables/lost-attempts.ts'
 import { QUEUE } from '../constants.ts'
 import { lastErrorOf, publishDead, type DeadDelivery } from '../lifecycle-events.ts'
-import { crashedAttempt } from './attempt-record.ts'
+import { findDeletedWebhooks } from '../../tables/webhooks.ts'
+import { crashedAttempt, skippedAttempt } from './attempt-record.ts'
 import {
   attemptCountOf,
   attemptNumberOf,
+  webhookIdOf,
   type DeliveryData,
   type DeliveryJob,
 } from './delivery-job.ts'
 import { rowOf } from './log-entry.ts'
-
-/** How many of the newest are read: far more than one killed process leaves at once. */
-const LETTERS_READ = 1000
 
 /**
  * How old a dead letter may be. The log is kept for a day at least: the row of an older one may have
@@ -49,24 +44,52 @@ export function crashedAttemptsBefore(db: Db, jobs: DeliveryJob[]): Promise<LogR
 }
 
 /**
- * Writes the rows of deliveries whose last attempt ended with its process: pg-boss made them dead
- * letters when their lease expired.
+ * Writes the rows of deliveries whose last attempt ended with its process, and publishes that they are
+ * dead. Only one transaction may do it for a letter at a time. Letters of deleted webhooks are dropped.
  */
-export async function recordCrashedAttempts(core: Core): Promise<void> {
-  await core.transaction(async (db) => {
-    await lockLog(db)
-    const { rows: times } = await db.query(
-      `select extract(epoch from now() - ${NOTICED_WITHIN})::float8 * 1000 as since`,
-    )
-    const since = new Date((times as { since: number }[])[0]?.since ?? 0).toISOString()
-    const newest = { lost: true, since, limit: LETTERS_READ }
-    const letters = await core.queues.deadLetters<DeliveryData>(db, QUEUE, newest)
-    const crashed = letters.map(attemptsOfDead)
-    const rows = await missingRows(db, crashed)
-    await insertLogRows(db, rows)
-    const dead = rows.filter(({ status, url }) => status === 'dead' && url === undefined)
-    await publishDead(core, db, dead.map(deadDelivery))
-  })
+export async function recordLostLetters(
+  core: Core,
+  db: Db,
+  letters: DeadLetter<DeliveryData>[],
+): Promise<void> {
+  const since = await noticedSince(db)
+  const attempts = letters.filter(({ deadAt }) => deadAt >= since).map(attemptsOfDead)
+  const ids = new Set(letters.map(({ data }) => webhookIdOf(data)))
+  const deleted = new Set(await findDeletedWebhooks(db, [...ids]))
+  const isKept = ({ delivery }: Attempts) => !deleted.has(webhookIdOf(delivery))
+  const rows = await missingRows(
+    db,
+    attempts.map((one) => ({ ...one, isDead: isKept(one) })),
+  )
+  await insertLogRows(db, rows)
+  const dead = rows.filter(({ status, url }) => status === 'dead' && url === undefined)
+  await publishDead(core, db, dead.map(deadDelivery))
+  const dropped = attempts.filter((one) => !isKept(one))
+  if (dropped.length === 0) return
+  await insertLogRows(
+    db,
+    dropped.map(({ delivery, last }) => rowOf(delivery, skippedAttempt(last + 1), 'skipped', null)),
+  )
+  const oldest = new Date(Math.min(...dropped.map(({ noticedAt }) => noticedAt.getTime())))
+  await core.queues.dropDeadLetters(db, QUEUE, [...deleted], oldest)
+}
+
+/** The same for letters of which jobs are made in the transaction: see `Worker.recordLost`. */
+export async function recordLostBeforeRedrive(
+  core: Core,
+  db: Db,
+  letters: DeadLetter<DeliveryData>[],
+): Promise<void> {
+  await lockLostAttempts(db, [...new Set(letters.map(({ data }) => webhookIdOf(data)))])
+  await recordLostLetters(core, db, letters)
+}
+
+/** The earliest death that is noticed, by the clock of Postgres. */
+export async function noticedSince(db: Db): Promise<Date> {
+  const { rows } = await db.query(
+    `select extract(epoch from now() - ${NOTICED_WITHIN})::float8 * 1000 as since`,
+  )
+  return new Date((rows[0] as { since: number }).since)
 }
 
 const deadDelivery = (row: LogRow): DeadDelivery => {

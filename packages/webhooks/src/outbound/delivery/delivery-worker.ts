@@ -22,6 +22,7 @@ import {
   type DeliveryData,
   type DeliveryJob,
 } from './delivery-job.ts'
+import { recordLostBeforeRedrive } from './crashed-attempts.ts'
 import { deliveryTelemetry } from './delivery-telemetry.ts'
 import { makeAttemptAtOtherUrl } from './attempt-at-other-url.ts'
 import { skippedRow } from './log-entry.ts'
@@ -63,6 +64,7 @@ export function createDeliveryWorker(
       if (settled.some(isGone)) core.queues.groupsChanged(QUEUE)
     },
     recordDiscarded: (db, jobs) => insertLogRows(db, jobs.map(skippedRow)),
+    recordLost: (db, letters) => recordLostBeforeRedrive(core, db, letters),
     recoverMissing: (db, recovery, limit) => recoverMissingPortion(core, days, db, recovery, limit),
   }
 }

@@ -1,0 +1,87 @@
+/** The functions for queues that core offers to the other packages. */
+import type { Db } from '../postgres/transaction.ts'
+import type { NewRecovery, Recovery } from './groups/recoveries-table.ts'
+import type { DeadLetter, Job, NewJob } from './job.ts'
+import type { DeadLetterFilter } from './pg-boss/dead-letters.ts'
+import type { LostLettersPage } from './pg-boss/lost-letters.ts'
+import type { ParkedMadeDue } from './pg-boss/parked-jobs.ts'
+
+export interface Queues {
+  /** Creates the queue and `<queue>.dlq` where they do not exist. */
+  define(queue: string): Promise<void>
+  /** Parked jobs need a transaction: they are inserted first, and parked by a second statement. */
+  insert(db: Db, queue: string, jobs: NewJob[]): Promise<void>
+  /** There are new jobs, and their transaction is committed: pumps of all processes fetch at once. */
+  wake(queue: string): void
+  /**
+   * Calls `watcher` after transactions of this process, after changes of its jobs, and on
+   * notifications of other processes about jobs. That is often, and without arguments.
+   */
+  onActivity(watcher: () => void): void
+  /** From the commit on no job of the group starts, however many wait. */
+  hold(db: Db, queue: string, group: string): Promise<void>
+  /** The jobs of the group go on. */
+  release(db: Db, queue: string, group: string): Promise<void>
+  /** Groups were held, released, restricted, discarded or redriven, and that is committed: all processes read it. */
+  groupsChanged(queue: string): void
+  /**
+   * Deletes a group's waiting jobs and its dead letters. A first portion is deleted in the
+   * transaction and returned; the rest follows in the background, see `Worker.recordDiscarded`.
+   */
+  discard<Data>(db: Db, queue: string, group: string): Promise<Job<Data>[]>
+  /**
+   * Deletes all jobs and dead letters of these groups, in many transactions: unlike `discard` it is
+   * done when it resolves, and nothing is written of them. Attempts under way are not stopped.
+   */
+  erase(queue: string, groups: readonly string[]): Promise<ErasedJobs>
+  /**
+   * Deletes the dead letters of groups that no longer exist: those that became so at `since` or later, by
+   * default those that the transaction has made.
+   */
+  dropDeadLetters(db: Db, queue: string, groups: string[], since?: Date): Promise<void>
+  /** Newest first. */
+  deadLetters<Data>(db: Db, queue: string, filter: DeadLetterFilter): Promise<DeadLetter<Data>[]>
+  /** Those whose last attempt ended with its process, the oldest first. */
+  lostLetters<Data>(db: Db, queue: string, page: LostLettersPage): Promise<DeadLetter<Data>[]>
+  /**
+   * Makes jobs of a group's dead letters, with all their attempts; the numbers of the attempts go on.
+   * A first portion is moved in the transaction, the rest in the background. Returns how many in all.
+   */
+  redrive(db: Db, queue: string, group: string, ids?: string[]): Promise<number>
+  /**
+   * Makes a portion of a group's waiting jobs due at once: of those whose last attempt began before a
+   * moment, which is now unless given. Another call with the moment of the first one continues.
+   */
+  makeDue(db: Db, queue: string, group: string, attemptedBefore?: string): Promise<ParkedMadeDue>
+  /** How many jobs of each group are not done, up to `most`: see pg-boss/count-jobs.ts. */
+  count(db: Db, queue: string, groups: string[], most: number): Promise<Map<string, number>>
+  /** Which groups have, or may have, jobs that are not done: see pg-boss/groups-with-jobs.ts. */
+  withJobs(db: Db, queue: string, groups: string[]): Promise<Set<string>>
+  /**
+   * Makes one attempt of a held group in this process, with a job that has `isProbe`. Returns whether
+   * one was begun.
+   */
+  probe(queue: string, group: string): Promise<boolean>
+  /**
+   * Begins a recovery, which is carried out in portions in the background. Call `groupsChanged`
+   * after the commit. Missing deliveries are counted by the worker of the queue.
+   */
+  recover(db: Db, request: RecoveryRequest): Promise<Recovery>
+  /**
+   * Jobs of the group will be parked: processes that read the groups after the commit look for them. To
+   * be called shortly before it, since claims of a restricted group pass over its locked row.
+   */
+  expectParked(db: Db, queue: string, group: string): Promise<void>
+  /** How many deliveries it would put on their way; `null` for what is missing. */
+  countRecoverable(db: Db, request: RecoveryRequest): Promise<number | null>
+}
+
+/** Without `until`: up to now. */
+export interface RecoveryRequest extends Omit<NewRecovery, 'until' | 'deliveries'> {
+  until: string | null
+}
+
+export interface ErasedJobs {
+  jobs: number
+  deadLetters: number
+}

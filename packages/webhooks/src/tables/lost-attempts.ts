@@ -1,0 +1,38 @@
+/** What is read and locked where rows of the delivery log are missing: of attempts whose process died. */
+import type { Db } from '@svc/core'
+import { ADVISORY_LOCKS } from '@svc/core/internal'
+
+/** The last attempt of each of these deliveries that has a row. */
+export async function findLastLoggedAttempts(
+  db: Db,
+  deliveryIds: string[],
+): Promise<{ deliveryId: string; attempt: number }[]> {
+  const { rows } = await db.query(
+    `select delivery_id as "deliveryId", max(attempt) as attempt
+       from svc."__svc.webhooks.delivery_log"
+      where delivery_id = any($1::uuid[]) group by delivery_id`,
+    [deliveryIds],
+  )
+  return rows
+}
+
+/** Until the transaction ends, no other one writes the rows of lost attempts of these webhooks. */
+export async function lockLostAttempts(db: Db, webhookIds: string[]): Promise<void> {
+  for (const id of webhookIds.toSorted()) {
+    await db.query('select pg_advisory_xact_lock($1, hashtext($2))', [
+      ADVISORY_LOCKS.lostAttempts,
+      id,
+    ])
+  }
+}
+
+/** As {@link lockLostAttempts}, where no other transaction has it. Returns the webhooks that it has. */
+export async function tryLockLostAttempts(db: Db, webhookIds: string[]): Promise<string[]> {
+  if (webhookIds.length === 0) return []
+  const { rows } = await db.query(
+    `select id from unnest($2::text[]) as webhook (id)
+      where pg_try_advisory_xact_lock($1, hashtext(id))`,
+    [ADVISORY_LOCKS.lostAttempts, webhookIds],
+  )
+  return rows.map(({ id }: { id: string }) => id)
+}
