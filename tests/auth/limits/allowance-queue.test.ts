@@ -18,7 +18,7 @@ function startQueue() {
       schedule: (run) => void due.push(run),
       newHolder: () => 'holder',
     },
-    { needOf: () => 1, answered: () => {}, failed: () => {} },
+    { waitingFor: ({ rule }) => ({ rule, need: 1 }), answered: () => {}, failed: () => {} },
   )
   const run = () => {
     for (const task of due.splice(0)) task()

@@ -1,6 +1,7 @@
 /** What a process holds of one limit: which portion is used first, renewed, merged, given back. */
 import t from 'tap'
-import { HeldAllowances, type Grant } from '../../../packages/auth/src/limits/held-allowances.ts'
+import { HeldAllowances } from '../../../packages/auth/src/limits/held-allowances.ts'
+import type { Grant } from '../../../packages/auth/src/limits/portion-list.ts'
 
 /** Ten allowances held ahead of need, which end at 60 000 and count for an hour. */
 const grantAt = (stamp: number, fields: Partial<Grant> = {}): Grant => ({
@@ -10,6 +11,7 @@ const grantAt = (stamp: number, fields: Partial<Grant> = {}): Grant => ({
   countsUntil: stamp + 3_600_000,
   isAhead: true,
   holder: 'host-1',
+  limit: 100,
   ...fields,
 })
 
@@ -97,5 +99,50 @@ t.test('portions of two holders are never merged', (t) => {
   t.equal(allowances.heldAheadBy('host-1'), 20)
   allowances.release(3000)
   t.equal(allowances.takeReturns().length, 3)
+  t.end()
+})
+
+t.test('what was granted under a higher limit is kept for requests with that', (t) => {
+  const allowances = holding(
+    grantAt(0, { limit: 100 }),
+    grantAt(1000, { limit: 60, count: 5 }),
+    grantAt(2000, { limit: 100, count: 2 }),
+  )
+  t.equal(allowances.held, 17)
+  allowances.useUnder(60)
+  t.equal(allowances.held, 5)
+  allowances.take(3)
+  t.equal(allowances.total, 14)
+  allowances.useUnder(100)
+  t.equal(allowances.held, 14)
+  t.ok(allowances.releaseAbove(60, 3000))
+  t.equal(allowances.held, 2, 'of the lower limit two are left')
+  t.same(allowances.takeReturns(), [
+    { stamp: 0, count: 10 },
+    { stamp: 2000, count: 2 },
+  ])
+  t.end()
+})
+
+t.test('portions of two limits that are merged are for requests with the higher one', (t) => {
+  const grants = [0, 1000, 2000].map((stamp) =>
+    grantAt(stamp, { usableUntil: 60_000, limit: stamp === 1000 ? 60 : 100 }),
+  )
+  const allowances = holding(...grants)
+  allowances.useUnder(60)
+  t.equal(allowances.held, 10)
+  allowances.renew('host-1', 120_000)
+  t.equal(allowances.held, 0)
+  allowances.useUnder(100)
+  t.equal(allowances.held, 30)
+  t.end()
+})
+
+t.test('of a lowered limit what a waiting request was granted is not given back', (t) => {
+  const allowances = holding(grantAt(0, { isAhead: false, count: 1 }), grantAt(1000))
+  t.ok(allowances.releaseAbove(60, 2000))
+  t.equal(allowances.held, 1)
+  t.ok(allowances.hasUnspent)
+  t.same(allowances.takeReturns(), [{ stamp: 1000, count: 10 }])
   t.end()
 })

@@ -97,6 +97,40 @@ t.test('a request passes all limits', async (t) => {
   }
 })
 
+for (const [high, low, period, everyMs, forMs] of [
+  [6, 3, 2, 40, 40_000],
+  [100, 40, 5, 8, 40_000],
+  [40, 15, 10, 40, 40_000],
+  // What a process holds of either limit is renewed.
+  [300, 100, 300, 500, 900_000],
+] as const) {
+  t.test(
+    `two keys with the limits ${high} and ${low} share a count, and each keeps its own`,
+    async (t) => {
+      const keys = { rules: [rule(high, period)], successor: { rules: [rule(low, period)] } }
+      const options = { ...keys, processes: 4, forMs, everyMs }
+      const trouble = forMs > 40_000 ? { killsPerSecond: 0.02, pausesPerSecond: 0.02 } : {}
+      for (const seed of SEEDS) {
+        const model = run({ seed, ...options, ...TROUBLE, ...trouble })
+        const { passed, over } = model.decisions
+        const name = `seed ${seed}: ${passed} passed, ${over} were over`
+        t.ok(passed > high * 0.8 && over > 0, name)
+        t.ok(model.most(period * 1000) <= bound(high), `${name}: ${model.most(period * 1000)}`)
+        for (const id of model.processIds) t.ok(model.most(period * 1000, id) <= high)
+        const { ofOneProcess, ofAll } = model.mostOfSuccessor(period * 1000)
+        t.ok(ofOneProcess <= low, `${name}: ${ofOneProcess} of one process`)
+        t.ok(ofAll > 0 && ofAll <= bound(low), `${name}: ${ofAll} of the successor`)
+      }
+      const calm = run({ seed: 1, ...options })
+      t.equal(calm.decisions.unavailable, 0)
+      t.ok(
+        calm.statements <= calm.waited * 2 + forMs / 100,
+        `${calm.statements} statements, ${calm.waited} waited`,
+      )
+    },
+  )
+}
+
 t.test('one process gets nearly all of a limit', async (t) => {
   for (const [limit, period] of LIMITS) {
     const everyMs = (period * 1000) / limit / 10

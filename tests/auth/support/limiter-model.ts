@@ -12,13 +12,19 @@ import { seededRandom } from './random.ts'
 export interface Admission {
   at: number
   process: number
+  /** With the key that `successor` is. */
+  isOfSuccessor: boolean
 }
 
-export interface ModelOptions {
-  seed: number
-  /** The rules of one key. */
+export interface KeyOfModel {
   rules: Rule[]
-  quota?: Rule
+  quota?: Rule | null
+}
+
+export interface ModelOptions extends KeyOfModel {
+  seed: number
+  /** A key that shares the counts, with limits of its own: every other request is made with it. */
+  successor?: KeyOfModel
   cost?: number
   processes: number
   /** For how long requests come. */
@@ -42,6 +48,7 @@ interface Process {
   id: number
   limiter: Limiter
   list: MeterList
+  listOfSuccessor: MeterList | null
   isKilled: boolean
   pausedUntil: number
 }
@@ -52,6 +59,7 @@ export class LimiterModel {
   readonly decisions = { passed: 0, over: 0, unavailable: 0 }
   /** Requests that were not decided at once. */
   waited = 0
+  statements = 0
   #options: ModelOptions
   #random: () => number
   #ledger = new Ledger()
@@ -98,6 +106,25 @@ export class LimiterModel {
     return most
   }
 
+  /**
+   * The most that were in one window when the successor was admitted: of one process with both keys,
+   * and of all processes with the successor.
+   */
+  mostOfSuccessor(windowMs: number): { ofOneProcess: number; ofAll: number } {
+    let [ofOneProcess, ofAll] = [0, 0]
+    let first = 0
+    for (const [last, { at, process, isOfSuccessor }] of this.admissions.entries()) {
+      while ((this.admissions[first] as Admission).at <= at - windowMs) first++
+      if (!isOfSuccessor) continue
+      const inWindow = this.admissions.slice(first, last + 1)
+      const here = inWindow.filter((admission) => admission.process === process)
+      const successors = inWindow.filter((admission) => admission.isOfSuccessor)
+      ofOneProcess = Math.max(ofOneProcess, here.length)
+      ofAll = Math.max(ofAll, successors.length)
+    }
+    return { ofOneProcess, ofAll }
+  }
+
   get processIds(): number[] {
     return [...new Set(this.admissions.map(({ process }) => process))]
   }
@@ -111,6 +138,7 @@ export class LimiterModel {
       schedule: (run) => this.#in(process, 0.1, run),
       newHolder: () => `${id}-${++holders}`,
       send: (batch, done) => {
+        this.statements++
         // On the way, in Postgres, on the way back.
         this.#after(this.#delay(), () => {
           const terms = { ...batch, now: this.now + this.#offsetMs }
@@ -121,9 +149,18 @@ export class LimiterModel {
         })
       },
     })
-    const { rules, quota = null } = this.#options
-    const list = limiter.listOf(rules, quota)!
-    const process: Process = { id, limiter, list, isKilled: false, pausedUntil: 0 }
+    const listOf = ({ rules, quota = null }: KeyOfModel) => limiter.listOf(rules, quota)!
+    const { successor } = this.#options
+    const list = listOf(this.#options)
+    const listOfSuccessor = successor ? listOf(successor) : null
+    const process: Process = {
+      id,
+      limiter,
+      list,
+      listOfSuccessor,
+      isKilled: false,
+      pausedUntil: 0,
+    }
     const sweep = (): void => {
       limiter.sweep()
       this.#in(process, 1000, sweep)
@@ -144,17 +181,20 @@ export class LimiterModel {
   }
 
   ask(process: Process, cost: number): void {
+    const { listOfSuccessor } = process
+    const isOfSuccessor = listOfSuccessor !== null && this.#random() < 0.5
+    const list = isOfSuccessor ? listOfSuccessor : process.list
     const record = (decision: LimitDecision): void => {
       if (decision === 'passed') {
         this.decisions.passed++
-        this.admissions.push({ at: this.now, process: process.id })
+        this.admissions.push({ at: this.now, process: process.id, isOfSuccessor })
       } else if (decision === 'unavailable') this.decisions.unavailable++
       else this.decisions.over++
     }
-    const decision = process.limiter.take(process.list, cost)
+    const decision = process.limiter.take(list, cost)
     if (decision !== null) return record(decision)
     this.waited++
-    process.limiter.wait(process.list, cost, record)
+    process.limiter.wait(list, cost, record)
   }
 
   #disturb(): void {

@@ -4,6 +4,7 @@
  */
 import type { Answer, Batch } from '../tables/allowance-terms.ts'
 import type { Meter } from './meter.ts'
+import type { Waiting } from './waiting-requests.ts'
 
 export interface AllowanceQueueParts {
   /** Answers in the order of the requests. Calls `done` once. */
@@ -16,8 +17,8 @@ export interface AllowanceQueueParts {
 }
 
 export interface AllowanceQueueEvents {
-  /** The meters that requests wait for. */
-  needOf: (meter: Meter) => number
+  /** What requests wait for. */
+  waitingFor: (meter: Meter) => Waiting | null
   /** The meters have the answer. */
   answered: (meters: readonly Meter[], now: number) => void
   failed: (meters: readonly Meter[]) => void
@@ -121,7 +122,7 @@ export class AllowanceQueue {
     const [holder, lateMs] = [this.#holder, this.#lateMs]
     const requests = meters.map((meter) => {
       meter.prune(sentAt)
-      return meter.request(this.#events.needOf(meter), holder, sentAt)
+      return meter.request(this.#events.waitingFor(meter), holder, sentAt)
     })
     this.#statements++
     this.#parts.send({ holder, lateMs, requests }, (answers) => {

@@ -32,7 +32,7 @@ export class Limiter {
   constructor(parts: AllowanceQueueParts) {
     this.#parts = parts
     this.#queue = new AllowanceQueue(parts, {
-      needOf: (meter) => this.#waiting.needOf(meter),
+      waitingFor: (meter) => this.#waiting.of(meter),
       answered: (meters, now) => this.#answered(meters, now),
       failed: (meters) => this.#failed(meters),
     })
@@ -124,7 +124,7 @@ export class Limiter {
         this.#meters.revive(list, now)
         return this.#take(list, cost, now)
       }
-      if (meter.rule !== rule) meter.change(rule, now)
+      if (meter.rule !== rule) meter.change(rule)
       const need = costOf(meter, cost)
       meter.usedAt = now
       meter.prune(now)

@@ -19,9 +19,13 @@ export interface MeterList {
   readonly next: MeterList | null
 }
 
+/** The meters of a key, each with the limit of this key. To be called before they are asked what is left. */
 export function metersOf(list: MeterList): Meter[] {
   const meters: Meter[] = []
-  for (let one: MeterList | null = list; one !== null; one = one.next) meters.push(one.meter)
+  for (let one: MeterList | null = list; one !== null; one = one.next) {
+    if (one.meter.rule !== one.rule) one.meter.change(one.rule)
+    meters.push(one.meter)
+  }
   return meters
 }
 
@@ -72,7 +76,8 @@ export class MeterRegistry {
   #meterOf(rule: Rule, now: number): Meter {
     const known = this.#meters.get(idOf(rule))
     if (known === undefined) return this.#add(new Meter(rule), now)
-    known.change(rule, now)
+    known.lower(rule.limit, now)
+    known.change(rule)
     return known
   }
 

@@ -5,13 +5,14 @@
  */
 import { aheadOf, targetAfter } from './ahead-target.ts'
 import { idOf, type Answer, type AllowanceRequest, type Rule } from '../tables/allowance-terms.ts'
+import { Denial } from './denial.ts'
 import { HeldAllowances } from './held-allowances.ts'
+import { holdGrants } from './hold-grants.ts'
 import { leaseMsOf, renewedFrom } from './lease.ts'
 import { SlidingLog } from './sliding-log.ts'
 import type { Sending } from './sending.ts'
+import type { Waiting } from './waiting-requests.ts'
 
-const FIRST_RECHECK_MS = 50
-const LAST_RECHECK_MS = 30_000
 /** How long no allowances are requested ahead of need after none were granted. */
 const MORE_AHEAD_MS = 1000
 
@@ -20,6 +21,7 @@ const MORE_AHEAD_MS = 1000
  * meters do not fit in the caches of the processor, and each further object would be read from memory.
  */
 export class Meter extends SlidingLog {
+  /** That of the request or statement that it decides about. */
   rule: Rule
   /** It was dropped because it was unused: the limiter must look it up again. */
   isDropped = false
@@ -48,10 +50,9 @@ export class Meter extends SlidingLog {
   #target = 0
   #requestedAt = -Infinity
   #releasedAt = -Infinity
-  #deniedUntil = -Infinity
+  /** Most meters are never denied anything. */
+  #denial: Denial | null = null
   #nothingAheadUntil = -Infinity
-  #retryAt: number | null = 0
-  #recheckMs = FIRST_RECHECK_MS
   /** When something of what all processes used becomes free. `Infinity`: not known, or never. */
   #freeAt = Infinity
 
@@ -60,17 +61,24 @@ export class Meter extends SlidingLog {
     this.rule = rule
     this.isQuota = typeof rule.period === 'string'
     this.id = idOf(rule)
-    this.change(rule, 0)
+    this.change(rule)
   }
 
-  /** A limit that was changed applies to what is in the window already. */
-  change(rule: Rule, now: number): void {
-    if (rule.limit !== this.#limit) this.#deniedUntil = -Infinity
-    // What was granted ahead of need under a higher limit may be more than the lower one has left.
-    if (rule.limit < this.#limit) this.release(now)
+  /**
+   * Keys that share it can have different limits: it decides by this one from now on. What was granted
+   * under a higher limit is kept for requests with that.
+   */
+  change(rule: Rule): void {
     this.rule = rule
+    if (rule.limit === this.#limit) return
     this.#limit = rule.limit
+    this.#portions.useUnder(rule.limit)
     this.#setTarget(this.#target)
+  }
+
+  /** A key has this limit now: what was granted ahead of need under a higher one is given back. */
+  lower(limit: number, now: number): void {
+    if (this.#portions.releaseAbove(limit, now)) this.#denial?.end()
   }
 
   /** Call this before the other methods, with one `now` for all of them. */
@@ -78,7 +86,7 @@ export class Meter extends SlidingLog {
     if (now < this.#unchangedUntil) return
     super.prune(now)
     // What is given back can be granted again.
-    if (this.#portions.prune(now)) this.#deniedUntil = -Infinity
+    if (this.#portions.prune(now)) this.#denial?.end()
     const leaseMs = leaseMsOf(this.windowMs)
     const { firstEndsAt } = this.#portions
     const endsSoonAt = renewedFrom(firstEndsAt, leaseMs)
@@ -94,7 +102,8 @@ export class Meter extends SlidingLog {
   /** Whether this process can refuse a request without a query. */
   isOver(cost: number, now: number): boolean {
     if (!this.isQuota && this.count >= this.#limit) return true
-    return this.#portions.held < cost && now < this.#deniedUntil
+    const { held } = this.#portions
+    return held < cost && this.#isDenied(cost - held, now)
   }
 
   /** Only where it `holds` as many and is not over. */
@@ -112,7 +121,7 @@ export class Meter extends SlidingLog {
     const { held, hasReturns } = this.#portions
     if (hasReturns) return true
     if (held * 2 >= this.#ahead) return false
-    return now >= this.#deniedUntil && now >= this.#nothingAheadUntil
+    return now >= this.#nothingAheadUntil && !this.#isDenied(1, now)
   }
 
   /** Whether to renew what it holds, so that requests do not have to wait for the next portion. */
@@ -125,9 +134,9 @@ export class Meter extends SlidingLog {
     this.#setTarget(Math.max(this.#ahead * 2, cost * 2))
   }
 
-  /** `waiting`: how many allowances requests wait for. */
-  request(waiting: number, holder: string, now: number): AllowanceRequest {
+  request(waiting: Waiting | null, holder: string, now: number): AllowanceRequest {
     this.isRequested = true
+    if (waiting !== null) this.change(waiting.rule)
     this.#setTarget(targetAfter(now - this.#requestedAt, this.#target, this.#ahead))
     this.#requestedAt = now
     const held = this.#portions.heldAheadBy(holder)
@@ -135,37 +144,29 @@ export class Meter extends SlidingLog {
     // The row keeps what is held for longer only where it grants more.
     const least = this.#isEnding ? 1 : 0
     const ahead = isIdle ? 0 : Math.max(least, this.#ahead - held)
-    const want = Math.min(this.#limit, Math.max(0, waiting - this.#portions.held))
+    const need = waiting === null ? 0 : waiting.need - this.#portions.held
+    const want = Math.min(this.#limit, Math.max(0, need))
     return { rule: this.rule, want, ahead, held, returns: this.#portions.takeReturns() }
   }
 
-  /**
-   * `sentAt`: when the statement was sent. What was granted to requests that wait may be used until
-   * `lateMs` after that, since Postgres counts it from then on.
-   */
-  apply(request: AllowanceRequest, answer: Answer, { sentAt, lateMs, holder, now }: Sending): void {
+  apply(request: AllowanceRequest, answer: Answer, sending: Sending): void {
     this.isRequested = false
-    const { granted, ahead, stamp, used, validMs, retryMs } = answer
+    const { granted, ahead, used, validMs, retryMs } = answer
+    const { sentAt, now } = sending
     this.#changesBy(now)
-    const validUntil = validMs === null ? Infinity : sentAt + validMs
-    const isWindow = !this.isQuota
-    const countsUntil = isWindow ? sentAt + this.windowMs : validUntil
-    const common = { stamp, countsUntil, holder }
-    if (granted > 0) {
-      const usableUntil = isWindow ? sentAt + lateMs : validUntil
-      this.#portions.hold({ ...common, count: granted, usableUntil, isAhead: false })
-    }
-    if (ahead > 0) {
-      this.#portions.hold({ ...common, count: ahead, usableUntil: validUntil, isAhead: true })
-      if (isWindow) this.#portions.renew(holder, validUntil)
-    }
+    holdGrants(this.#portions, request.rule, answer, sending)
+    // Where others gave something back Postgres can be asked again.
+    if (used < this.#used) this.#denial?.end()
     this.#used = used
-    this.#others = Math.max(0, used - this.#portions.held - this.count)
-    this.#staleAt = isWindow ? now + this.windowMs : validUntil
+    this.#others = Math.max(0, used - this.#portions.total - this.count)
+    this.#staleAt = this.isQuota ? sentAt + (validMs ?? Infinity) : now + this.windowMs
     this.#freeAt = retryMs === null ? Infinity : sentAt + retryMs
-    if (granted < request.want) this.#denied(answer, sentAt)
-    else if (used < this.#limit) this.#deniedUntil = -Infinity
-    if (granted > 0) this.#recheckMs = FIRST_RECHECK_MS
+    if (granted < request.want) {
+      this.#setTarget(0)
+      this.#denial ??= new Denial()
+      this.#denial.extend(answer, request.rule, sentAt)
+    }
+    if (granted > 0) this.#denial?.granted(request.rule)
     // A request for more would get nothing before something is free.
     if (request.ahead > 0 && ahead === 0) {
       this.#nothingAheadUntil = now + Math.min(retryMs ?? Infinity, MORE_AHEAD_MS)
@@ -177,16 +178,16 @@ export class Meter extends SlidingLog {
     this.isRequested = false
   }
 
-  /** How many more requests it can let through at all. */
-  get room(): number {
-    return this.isQuota ? Infinity : this.#limit - this.count
+  /** How many more requests with this limit it can let through at all. */
+  roomUnder(limit: number): number {
+    return this.isQuota ? Infinity : limit - this.count
   }
 
   /** Gives back the allowances held ahead of need, and holds none until the next request. */
   release(now: number): void {
     this.#releasedAt = now
     this.#setTarget(0)
-    if (this.#portions.release(now)) this.#deniedUntil = -Infinity
+    if (this.#portions.release(now)) this.#denial?.end()
   }
 
   /** Whether it holds allowances that were granted to a waiting request. */
@@ -208,7 +209,7 @@ export class Meter extends SlidingLog {
   /** How much is left of the limit, by the state in this process. */
   remaining(now: number): number {
     const { held } = this.#portions
-    if (held === 0 && now < this.#deniedUntil) return 0
+    if (held === 0 && this.#isDenied(1, now)) return 0
     const isStale = now >= this.#staleAt
     if (this.isQuota) return isStale ? this.#limit : Math.max(0, this.#limit - this.#used + held)
     return Math.max(0, this.#limit - this.count - (isStale ? 0 : this.#others))
@@ -218,8 +219,9 @@ export class Meter extends SlidingLog {
   retryAfterMs(now: number): number | null {
     const isFull = !this.isQuota && this.count >= this.#limit
     const ownMs = isFull ? (this.nextLeaves() ?? now) - now : 0
-    if (now >= this.#deniedUntil) return ownMs
-    return this.#retryAt === null ? null : Math.max(ownMs, this.#retryAt - now)
+    if (this.#denial === null || !this.#isDenied(1, now)) return ownMs
+    const retryMs = this.#denial.retryAfterMs(now)
+    return retryMs === null ? null : Math.max(ownMs, retryMs)
   }
 
   /** Milliseconds until more than now remains; `null`: never. */
@@ -228,14 +230,10 @@ export class Meter extends SlidingLog {
     return at === Infinity ? null : Math.max(0, at - now)
   }
 
-  #denied({ retryMs, othersHold }: Answer, sentAt: number): void {
-    const retryAt = retryMs === null ? Infinity : sentAt + retryMs
-    this.#retryAt = retryMs === null ? null : retryAt
-    this.#setTarget(0)
-    // Other processes may give back allowances before that.
-    const isFinal = !this.isQuota && othersHold === 0
-    this.#deniedUntil = isFinal ? retryAt : Math.min(retryAt, sentAt + this.#recheckMs)
-    this.#recheckMs = Math.min(LAST_RECHECK_MS, this.#recheckMs * 2)
+  /** Whether Postgres would not grant as many, as far as this process knows. */
+  #isDenied(lacking: number, now: number): boolean {
+    const isRecent = this.#denial !== null && now < this.#denial.until
+    return isRecent && this.#used + lacking > this.#limit
   }
 
   #setTarget(target: number): void {

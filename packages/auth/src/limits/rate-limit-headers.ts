@@ -32,7 +32,9 @@ export function rateLimit(list: MeterList, labels: readonly string[], now: numbe
   let text = ''
   let index = 0
   for (let one: MeterList | null = list; one !== null; one = one.next) {
-    const { meter } = one
+    const { meter, rule } = one
+    // Another key that shares the meter may have come between.
+    if (meter.rule !== rule) meter.change(rule)
     meter.prune(now)
     const resetMs = meter.resetMs(now)
     text += `${labels[index++]}${meter.remaining(now)}`

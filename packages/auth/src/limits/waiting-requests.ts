@@ -1,6 +1,7 @@
 /** The requests that wait for allowances, by what they wait for. */
+import type { Rule } from '../tables/allowance-terms.ts'
 import type { Meter } from './meter.ts'
-import { metersOf, type MeterList } from './meter-registry.ts'
+import type { MeterList } from './meter-registry.ts'
 
 /** What the limiter decides about a request. A meter: the request is over its limit or quota. */
 export type LimitDecision = 'passed' | 'unavailable' | Meter
@@ -12,6 +13,14 @@ export interface WaitingRequest {
   readonly until: number
   /** `null` once it is decided about. */
   settle: ((decision: LimitDecision) => void) | null
+}
+
+/** What requests wait for. */
+export interface Waiting {
+  /** The strictest one of theirs: what is granted under it, all of them may use. */
+  readonly rule: Rule
+  /** How many allowances they need. */
+  readonly need: number
 }
 
 export class WaitingRequests {
@@ -42,29 +51,44 @@ export class WaitingRequests {
     return this.takeAll([...this.#byMeter.keys()].filter((meter) => !meter.isRequested))
   }
 
-  /** What they need in all: of the requests of a key no more than its other limits can let through. */
-  needOf(meter: Meter): number {
+  /**
+   * What they need in all: of the requests of a key no more than its other limits can let through.
+   * `null` where none waits.
+   */
+  of(meter: Meter): Waiting | null {
     const requests = this.#byMeter.get(meter)
-    if (requests === undefined) return 0
+    if (requests === undefined) return null
     const left = new Map<MeterList, number>()
-    let sum = 0
+    let rule: Rule | null = null
+    let need = 0
     for (const { list, cost, settle } of requests) {
       // Another limit has decided about it.
       if (settle === null) continue
+      const own = ruleOf(list, meter)
+      if (rule === null || own.limit < rule.limit) rule = own
       const room = left.get(list) ?? roomBeside(list, meter)
-      if (room > 0) sum += costOf(meter, cost)
+      if (room > 0) need += costOf(meter, cost)
       left.set(list, room - 1)
     }
-    return sum
+    return rule && { rule, need }
   }
 }
 
 /** What a request takes of a meter whose route costs `cost`. */
 export const costOf = (meter: Meter, cost: number): number => (meter.isQuota ? cost : 1)
 
+/** The rule that a key has for one of its meters. By the id: a meter that was dropped was replaced. */
+function ruleOf(list: MeterList, { id }: Meter): Rule {
+  let one = list
+  while (one.meter.id !== id && one.next !== null) one = one.next
+  return one.rule
+}
+
 /** At least one: a request that waits is decided by the answer. */
-const roomBeside = (list: MeterList, beside: Meter): number =>
-  Math.max(
-    1,
-    Math.min(...metersOf(list).map((meter) => (meter === beside ? Infinity : meter.room))),
-  )
+function roomBeside(list: MeterList, beside: Meter): number {
+  let room = Infinity
+  for (let one: MeterList | null = list; one !== null; one = one.next) {
+    if (one.meter !== beside) room = Math.min(room, one.meter.roomUnder(one.rule.limit))
+  }
+  return Math.max(1, room)
+}

@@ -1,0 +1,41 @@
+/**
+ * That Postgres granted fewer allowances of a limit or quota than were requested. A process remembers
+ * it, so that a flood of requests causes no queries.
+ */
+import type { Answer, Rule } from '../tables/allowance-terms.ts'
+
+const FIRST_RECHECK_MS = 50
+const LAST_RECHECK_MS = 30_000
+
+export class Denial {
+  /** Until then Postgres is not asked for as many again. */
+  until = -Infinity
+  /** When Postgres could grant more; `null`: never. */
+  #retryAt: number | null = 0
+  #recheckMs = FIRST_RECHECK_MS
+  #limit = 0
+
+  extend({ retryMs, othersHold }: Answer, { period, limit }: Rule, sentAt: number): void {
+    this.#limit = limit
+    const retryAt = retryMs === null ? Infinity : sentAt + retryMs
+    this.#retryAt = retryMs === null ? null : retryAt
+    // Other processes may give back allowances before that. The row of a quota does not name them.
+    const isFinal = typeof period === 'number' && othersHold === 0
+    this.until = isFinal ? retryAt : Math.min(retryAt, sentAt + this.#recheckMs)
+    this.#recheckMs = Math.min(LAST_RECHECK_MS, this.#recheckMs * 2)
+  }
+
+  /** Something was granted, so the next denial is checked again soon, save where the limit was higher. */
+  granted({ limit }: Rule): void {
+    if (limit <= this.#limit) this.#recheckMs = FIRST_RECHECK_MS
+  }
+
+  end(): void {
+    this.until = -Infinity
+  }
+
+  /** `null`: never. */
+  retryAfterMs(now: number): number | null {
+    return this.#retryAt === null ? null : this.#retryAt - now
+  }
+}

@@ -1,0 +1,111 @@
+/** Keys that share a count, such as a rotated key and its successor, with different limits. */
+import t from 'tap'
+import { startHost, type KeyInput } from '../support/host.ts'
+import { LimiterStage } from '../support/limiter-stage.ts'
+import { watchStatements } from '../support/statements.ts'
+import { farFromEndOf } from '../../support/utc.ts'
+
+const after = (app: { get(path: string, ...rest: unknown[]): unknown }) => {
+  app.get('/me', async () => 'me')
+}
+
+const lowered: Record<string, [KeyInput, KeyInput]> = {
+  limits: [{ limits: [{ limit: 6, perSeconds: 60 }] }, { limits: [{ limit: 3, perSeconds: 60 }] }],
+  quotas: [{ quota: { limit: 6, period: 'month' } }, { quota: { limit: 3, period: 'month' } }],
+}
+
+for (const [name, [high, low]] of Object.entries(lowered)) {
+  t.test(`a rotated key and its successor wait together with different ${name}`, async (t) => {
+    const host = await startHost(t, { after })
+    const { key, id } = await host.makeKey(high)
+    await farFromEndOf('day')
+    const { body } = await host.ask('POST', `/_auth/keys/${id}/rotate`)
+    const { status } = await host.ask('PATCH', `/_auth/keys/${body.id}`, { body: low })
+    t.equal(status, 200)
+    const get = (text: string) => host.ask('GET', '/me', { key: text })
+    t.equal((await get(key)).status, 200)
+    t.equal((await get(body.key)).status, 200)
+    const { texts } = watchStatements(host.app)
+    const answers = await Promise.all([get(body.key), get(key)])
+    t.same(
+      answers.map((answer) => answer.status),
+      [200, 200],
+    )
+    t.match(
+      answers.map(({ headers }) => headers['ratelimit']),
+      [/;r=0(;|$)/, /;r=2(;|$)/],
+      'each says what is left of its own limit',
+    )
+    // What is granted too late on a busy machine is requested again.
+    const statements = texts.filter((text) => /grant_allowances|take_allowances/.test(text))
+    t.ok(statements.length <= 20, `${statements.length} statements`)
+  })
+}
+
+const rule = (limit: number) => ({ subject: 'key:a', period: 3600, limit })
+
+t.test('the requests of two limits are decided by as many statements, in any order', (t) => {
+  for (const order of ['AB', 'BA', 'ABAB', 'BBAA', 'AABB'] as const) {
+    const stage = new LimiterStage()
+    const host = stage.start('host')
+    const lists = { A: host.listOf([rule(6)]), B: host.listOf([rule(3)]) }
+    t.same(host.ask(lists.A, lists.A), ['passed', 'passed'])
+    const before = stage.batches.length
+    const asked = order.split('').map((key) => lists[key as 'A' | 'B'])
+    const decisions = host.ask(...asked)
+    // The third request of all is the last one that the lower limit admits.
+    let count = 2
+    const expected = order.split('').map((key) => {
+      if (count >= (key === 'A' ? 6 : 3)) return 'over'
+      count++
+      return 'passed'
+    })
+    t.same(decisions, expected, order)
+    t.ok(stage.batches.length - before <= 2, `${order}: ${stage.batches.length - before}`)
+  }
+  t.end()
+})
+
+t.test('a request with a lower limit uses nothing that was granted under a higher one', (t) => {
+  const stage = new LimiterStage()
+  const [here, there] = [stage.start('here'), stage.start('there')]
+  const high = here.listOf([rule(1000)])
+  const low = here.listOf([rule(50)])
+  const others = there.listOf([rule(1000)])
+  for (let n = 0; n < 60; n++) {
+    t.same(there.ask(others), ['passed'])
+    stage.pass(6000)
+  }
+  t.same(here.ask(high), ['passed'], 'this process holds some ahead of need now')
+  t.same(here.ask(low), ['over'])
+  const before = stage.batches.length
+  t.same(here.ask(high), ['passed'])
+  t.same(here.ask(low, high, low, high), ['over', 'passed', 'over', 'passed'])
+  t.equal(stage.batches.length, before, 'what is held stays for the higher limit')
+  t.end()
+})
+
+t.test('a flood over the lower limit needs no statement while the higher one passes', (t) => {
+  const stage = new LimiterStage()
+  const host = stage.start('host')
+  const lists = { A: host.listOf([rule(8)]), B: host.listOf([rule(3)]) }
+  t.same(host.ask(lists.A, lists.A, lists.A, lists.B), ['passed', 'passed', 'passed', 'over'])
+  const before = stage.batches.length
+  t.same(host.ask(lists.B, lists.B, lists.A, lists.B), ['over', 'over', 'passed', 'over'])
+  t.equal(stage.batches.length - before, 1)
+  t.end()
+})
+
+t.test('a request with the old limit that waits while the limit is raised is decided', (t) => {
+  const stage = new LimiterStage()
+  const host = stage.start('host')
+  const old = host.listOf([rule(6)])
+  t.same(host.ask(old), ['passed'])
+  const decisions: unknown[] = []
+  t.equal(host.limiter.take(old, 1), null)
+  host.limiter.wait(old, 1, (decision) => decisions.push(decision))
+  const raised = host.listOf([rule(9)])
+  t.same(host.ask(raised), ['passed'])
+  t.same(decisions, ['passed'])
+  t.end()
+})
