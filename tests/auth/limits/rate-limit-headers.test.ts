@@ -5,8 +5,10 @@ import {
   rateLimit,
   rateLimitLabels,
   rateLimitPolicy,
+  retryAfterSeconds,
 } from '../../../packages/auth/src/limits/rate-limit-headers.ts'
 import { startHost } from '../support/host.ts'
+import { LimiterStage } from '../support/limiter-stage.ts'
 
 t.test('each limit and the quota is a member of both fields', (t) => {
   const rules = [
@@ -54,6 +56,30 @@ t.test('a key that was cached before its meters were dropped shares those of tod
   registry.revive(other, 1)
   t.equal(cached.meter, other.meter)
   t.equal(registry.size, 1)
+  t.end()
+})
+
+t.test('Retry-After of a quota is the end of its period, however late it is written', (t) => {
+  const DAY = 86_400
+  for (const [period, seconds] of [
+    ['day', DAY],
+    // The model begins on January 15.
+    ['month', 17 * DAY],
+    ['total', undefined],
+  ] as const) {
+    const stage = new LimiterStage()
+    const host = stage.start('host')
+    const list = host.listOf([], { subject: 'key:a', period, limit: 2 })
+    const from = stage.now
+    t.same(host.ask(list, list), ['passed', 'passed'])
+    const refusing = host.askFor(list, 1)
+    t.equal(refusing, list.meter)
+    // Until then the process remembers the refusal, and asks Postgres again after it.
+    stage.pass(200)
+    const passed = Math.floor((stage.now - from) / 1000)
+    const expected = seconds && seconds - passed
+    t.equal(retryAfterSeconds(list, list.meter, stage.now), expected, period)
+  }
   t.end()
 })
 

@@ -215,11 +215,14 @@ export class Meter extends SlidingLog {
     return Math.max(0, this.#limit - this.count - (isStale ? 0 : this.#others))
   }
 
-  /** Milliseconds until a request has a chance again; `null`: never. */
+  /**
+   * Milliseconds until a request that it refused has a chance again; `null`: never. The denial may have
+   * to be checked again since: what Postgres said is still the best that is known.
+   */
   retryAfterMs(now: number): number | null {
     const isFull = !this.isQuota && this.count >= this.#limit
     const ownMs = isFull ? (this.nextLeaves() ?? now) - now : 0
-    if (this.#denial === null || !this.#isDenied(1, now)) return ownMs
+    if (this.#denial === null || (isFull && !this.#isDenied(1, now))) return ownMs
     const retryMs = this.#denial.retryAfterMs(now)
     return retryMs === null ? null : Math.max(ownMs, retryMs)
   }
