@@ -65,7 +65,7 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   const health = new HealthRecorder({
     db: core.db,
     probeEverySeconds: given.autoDisable?.probeEverySeconds ?? null,
-    recovered: (id) => reactivate(core, id),
+    recovered: (id, url) => reactivate(core, id, url),
     log: core.log,
   })
   const settings = { ...given, retryDelayMaxSeconds, signingKey, health, log: core.log }

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { SeenAttemptsLog } from '../../../packages/webhooks/src/outbound/health/seen-attempts.ts'
 
-const W = 'webhook'
+const W = { webhookId: 'webhook', url: 'https://receiver.example' }
 const result = (hasSucceeded: boolean, wasFailing = false, isProbe = false) => ({
-  webhookId: W,
+  ...W,
   hasSucceeded,
   wasFailing,
   isProbe,
@@ -37,7 +37,7 @@ t.test('a success forgets the failures before it, and failures after it count', 
   log.add(result(false), 40)
   t.strictSame(log.take(Infinity, 100), [
     {
-      webhookId: W,
+      ...W,
       successAgoMs: 80,
       failures: 2,
       firstFailureAgoMs: 70,
@@ -72,5 +72,22 @@ t.test('a probe that fails is written soon', (t) => {
   log.add(result(false, true, true), 10)
   t.equal(log.dueAt(), 210)
   t.match(log.take(210, 210), [{ isFailedProbe: true }])
+  t.end()
+})
+
+t.test('attempts at the address before are seen apart, and forgotten once it is gone', (t) => {
+  const log = new SeenAttemptsLog()
+  const before = { ...W, url: 'https://before.example' }
+  log.add({ ...result(false), url: before.url }, 0)
+  log.add(result(true), 10)
+  log.add({ ...result(false), url: before.url }, 20)
+  t.match(log.take(Infinity, 100), [
+    { url: before.url, failures: 2, successAgoMs: null },
+    { url: W.url, failures: 0, successAgoMs: 90 },
+  ])
+  log.written(before, true, 100)
+  log.prune([before], 100)
+  log.add({ ...result(false), url: before.url }, 200)
+  t.equal(log.dueAt(), 400, 'a first failure again')
   t.end()
 })

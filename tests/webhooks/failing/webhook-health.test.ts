@@ -9,6 +9,8 @@ import { startHost } from '../support/host.ts'
 
 const minutes = (count: number | null) => (count === null ? null : count * 60_000)
 
+const ADDRESS = 'https://receiver.example/hook'
+
 /** What a process has seen, in minutes ago. */
 const saw = (
   webhookId: string,
@@ -25,6 +27,7 @@ const saw = (
   },
 ): SeenAttempts => ({
   webhookId,
+  url: ADDRESS,
   successAgoMs: minutes(success),
   failures,
   firstFailureAgoMs: minutes(first),
@@ -35,7 +38,7 @@ const saw = (
 t.test('the results of several processes add up, in whatever order they are written', async (t) => {
   const { app, register } = await startHost(t, { core: { worker: { enabled: false } } })
   const db = app.svc.database
-  const { id } = await register('https://receiver.example/hook')
+  const { id } = await register(ADDRESS)
   const write = (seen: Parameters<typeof saw>[1]) => writeHealth(db, [saw(id, seen)], null)
   const stored = async () => {
     const { rows } = await db.query(
@@ -64,6 +67,11 @@ t.test('the results of several processes add up, in whatever order they are writ
   t.match(await write({ success: 10 }), [{ isFailing: false }])
   t.strictSame(await stored(), { failing: null, success: 10, failure: 20, attempts: 0 })
 
+  const elsewhere = { ...saw(id, { first: 5, failures: 4 }), url: 'https://before.example/hook' }
+  t.strictSame(await writeHealth(db, [elsewhere], null), [], 'at an address that it had before')
+  t.match(await writeHealth(db, [elsewhere, saw(id, { success: 8 })], null), [{ id, url: ADDRESS }])
+  t.strictSame(await stored(), { failing: null, success: 8, failure: 20, attempts: 0 })
+
   const client = await db.connect()
   await client.query('begin')
   await client.query(`select from svc."__svc.webhooks.registrations" for update`)
@@ -75,7 +83,7 @@ t.test('the results of several processes add up, in whatever order they are writ
 t.test('a webhook is disabled only after it is marked as warned', async (t) => {
   const { app, register } = await startHost(t, { core: { worker: { enabled: false } } })
   const db = app.svc.database
-  const { id } = await register('https://receiver.example/hook')
+  const { id } = await register(ADDRESS)
   await writeHealth(db, [saw(id, { first: 50, last: 1, failures: 3 })], null)
   const failing = async () => (await lockFailing(db, 60, 3, null)).map((webhook) => webhook.id)
 

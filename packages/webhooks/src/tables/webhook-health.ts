@@ -5,6 +5,8 @@ import { asWebhook, COLUMNS, type StoredWebhook, type WebhookRow } from './webho
 /** The attempts of a webhook that a process has made since its last write. */
 export interface SeenAttempts {
   webhookId: string
+  /** The address of the attempts. */
+  url: string
   /** How long ago, in milliseconds; `null` where there was none. */
   successAgoMs: number | null
   /** Failures after that success. */
@@ -18,6 +20,7 @@ export interface SeenAttempts {
 /** A webhook whose columns were written. */
 export interface WrittenHealth {
   id: string
+  url: string
   isFailing: boolean
   /** It was deactivated because its attempts failed. */
   isDisabled: boolean
@@ -28,8 +31,9 @@ const ago = (column: string): string =>
   `clock_timestamp() - seen.${column} * interval '1 millisecond'`
 
 /**
- * Adds what was seen. A success ends the run of failures before it, whichever process saw them. Rows
- * that another transaction has locked are left out unless it `waits`: no delivery waits for such a lock.
+ * Adds what was seen. A success ends the run of failures before it, whichever process saw them.
+ * Attempts at an address that the webhook no longer has are left out. So are rows that another
+ * transaction has locked, unless it `waits`: no delivery waits for such a lock.
  */
 export async function writeHealth(
   db: Db,
@@ -39,14 +43,16 @@ export async function writeHealth(
 ): Promise<WrittenHealth[]> {
   const { rows } = await db.query(
     `with seen as materialized (
-       select seen.id, failures, is_failed_probe,
+       select seen.id, seen.url, failures, is_failed_probe,
               ${ago('success_ago')} as success_at,
               ${ago('first_failure_ago')} as first_failure_at,
               ${ago('last_failure_ago')} as last_failure_at
-         from unnest($1::uuid[], $2::float8[], $3::int[], $4::float8[], $5::float8[], $6::boolean[])
-                as seen (id, success_ago, failures, first_failure_ago, last_failure_ago, is_failed_probe)
+         from unnest($1::uuid[], $2::float8[], $3::int[], $4::float8[], $5::float8[], $6::boolean[],
+                     $8::text[])
+                as seen (id, success_ago, failures, first_failure_ago, last_failure_ago,
+                         is_failed_probe, url)
      ), known as materialized (
-       select id, failing_since, failed_attempts, warned_at, last_success_at
+       select id, url, failing_since, failed_attempts, warned_at, last_success_at
          from svc."__svc.webhooks.registrations"
         where id = any($1::uuid[]) order by id for update ${waits ? '' : 'skip locked'}
      ), merged as materialized (
@@ -59,7 +65,7 @@ export async function writeHealth(
                 + case when seen.last_failure_at > success.last then seen.failures else 0 end
                 as failed_attempts,
               case when known.failing_since > success.last then known.warned_at end as warned_at
-         from known join seen using (id)
+         from known join seen using (id, url)
         cross join lateral (
           select at, coalesce(at, '-infinity') as last
             from greatest(known.last_success_at, seen.success_at) as at
@@ -75,7 +81,7 @@ export async function writeHealth(
                                then now() + make_interval(secs => $7::float8)
                                else webhook.probe_after end
        from merged where webhook.id = merged.id
-     returning webhook.id, webhook.failing_since is not null as "isFailing",
+     returning webhook.id, webhook.url, webhook.failing_since is not null as "isFailing",
                not webhook.active and webhook.disabled_reason = 'failing' is true as "isDisabled"`,
     [
       seen.map(({ webhookId }) => webhookId),
@@ -85,18 +91,10 @@ export async function writeHealth(
       seen.map(({ lastFailureAgoMs }) => lastFailureAgoMs),
       seen.map(({ isFailedProbe }) => isFailedProbe),
       probeEverySeconds,
+      seen.map(({ url }) => url),
     ],
   )
   return rows
-}
-
-/** Which of these webhooks exist. */
-export async function findExisting(db: Db, ids: string[]): Promise<Set<string>> {
-  const { rows } = await db.query(
-    `select id from svc."__svc.webhooks.registrations" where id = any($1::uuid[])`,
-    [ids],
-  )
-  return new Set(rows.map(({ id }: { id: string }) => id))
 }
 
 /** A webhook whose attempts have all failed for a while. */

@@ -128,6 +128,7 @@ async function send(
   if (countsForHealth(result, delivery)) {
     settings.health.add({
       webhookId: webhook.id,
+      url: webhook.url,
       hasSucceeded: errorOf(result) === null,
       wasFailing: webhook.isFailing,
       isProbe: delivery.isProbe === true,

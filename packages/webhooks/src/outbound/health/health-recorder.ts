@@ -4,19 +4,19 @@
  */
 import type { Db } from '@svc/core'
 import {
-  findExisting,
+  findAddresses,
   writeHealth,
   type SeenAttempts,
   type WrittenHealth,
 } from '../../tables/webhook-health.ts'
-import { SeenAttemptsLog, type AttemptResult } from './seen-attempts.ts'
+import { keyOf, SeenAttemptsLog, type AttemptResult } from './seen-attempts.ts'
 
 interface Parts {
   db: Db
   /** `null` where this process makes no probes. */
   probeEverySeconds: number | null
-  /** A webhook that we had disabled has taken a delivery. */
-  recovered(webhookId: string): Promise<void>
+  /** A webhook that we had disabled has taken a delivery at this address. */
+  recovered(webhookId: string, url: string): Promise<void>
   log: { warn(details: object, message: string): void }
 }
 
@@ -75,8 +75,10 @@ export class HealthRecorder {
     if (taken.length === 0) return
     try {
       const written = await writeHealth(db, taken, probeEverySeconds, waits)
-      for (const { id, isFailing } of written) this.#seen.written(id, isFailing, now)
-      await this.#keepLocked(taken, new Set(written.map(({ id }) => id)), now)
+      for (const { id, url, isFailing } of written) {
+        this.#seen.written({ webhookId: id, url }, isFailing, now)
+      }
+      await this.#keepLocked(taken, written, now)
       await this.#recover(taken, written, now)
     } catch (error) {
       log.warn({ err: error }, 'could not record the health of webhooks; it tries again')
@@ -84,27 +86,31 @@ export class HealthRecorder {
     }
   }
 
-  /** Webhooks that were not written are locked by another transaction, or deleted. */
-  async #keepLocked(taken: SeenAttempts[], written: Set<string>, now: number): Promise<void> {
-    const left = taken.filter(({ webhookId }) => !written.has(webhookId))
+  /**
+   * Webhooks that were not written are locked by another transaction, or deleted, or have another address
+   * by now. Attempts at the old one do not count any more.
+   */
+  async #keepLocked(taken: SeenAttempts[], written: WrittenHealth[], now: number): Promise<void> {
+    const known = keysOf(written)
+    const left = taken.filter((one) => !known.has(keyOf(one)))
     const ids = left.map(({ webhookId }) => webhookId)
-    const existing = ids.length === 0 ? new Set() : await findExisting(this.#parts.db, ids)
-    const locked = left.filter(({ webhookId }) => existing.has(webhookId))
+    const existing = keysOf(ids.length === 0 ? [] : await findAddresses(this.#parts.db, ids))
+    const locked = left.filter((one) => existing.has(keyOf(one)))
     this.#seen.putBack(locked, now, performance.now() + AGAIN_MS)
     this.#seen.prune(
-      ids.filter((id) => !existing.has(id)),
+      left.filter((one) => !existing.has(keyOf(one))),
       now,
     )
   }
 
   async #recover(taken: SeenAttempts[], written: WrittenHealth[], takenAt: number): Promise<void> {
-    const disabled = new Set(written.filter(({ isDisabled }) => isDisabled).map(({ id }) => id))
+    const disabled = keysOf(written.filter(({ isDisabled }) => isDisabled))
+    if (disabled.size === 0) return
     const working = taken.filter(
-      ({ webhookId, successAgoMs, failures }) =>
-        successAgoMs !== null && failures === 0 && disabled.has(webhookId),
+      (one) => one.successAgoMs !== null && one.failures === 0 && disabled.has(keyOf(one)),
     )
     for (const one of working) {
-      await this.#parts.recovered(one.webhookId).catch((error: Error) => {
+      await this.#parts.recovered(one.webhookId, one.url).catch((error: Error) => {
         this.#seen.putBack([one], takenAt, performance.now() + AGAIN_MS)
         this.#parts.log.warn(
           { err: error, webhookId: one.webhookId },
@@ -114,3 +120,6 @@ export class HealthRecorder {
     }
   }
 }
+
+const keysOf = (rows: { id: string; url: string }[]): Set<string> =>
+  new Set(rows.map(({ id, url }) => keyOf({ webhookId: id, url })))

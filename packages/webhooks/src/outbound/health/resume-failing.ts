@@ -10,11 +10,14 @@ import { auditChange } from '../audit.ts'
 import { resume } from '../pause.ts'
 import { MOST_COUNTED, waitingOf } from '../waiting-deliveries.ts'
 
-/** Makes a webhook active again that was disabled as failing: a delivery has reached its receiver. */
-export async function reactivate(core: Core, id: string): Promise<void> {
+/**
+ * Makes a webhook active again that was disabled as failing: a delivery has reached its receiver at
+ * `url`. One that has another address by now stays disabled.
+ */
+export async function reactivate(core: Core, id: string, url: string): Promise<void> {
   await core.transaction(async (db) => {
     const before = await lockWebhook(db, id, EVERYWHERE)
-    if (before === undefined || !isDisabledAsFailing(before)) return
+    if (before?.url !== url || !isDisabledAsFailing(before)) return
     const after = await updateWebhook(db, id, { active: true })
     await auditChange(db, BY_SYSTEM, 'reactivate', before, after)
     await resumeFailing(core, db, before, after, 'probe')

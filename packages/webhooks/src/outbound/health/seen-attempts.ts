@@ -1,7 +1,13 @@
 /** What this process has seen of the attempts of webhooks, and when it is to be written. No I/O. */
 import type { SeenAttempts } from '../../tables/webhook-health.ts'
 
-interface Seen {
+/** The receiver of attempts: a webhook may have got another address meanwhile. */
+export interface Receiver {
+  webhookId: string
+  url: string
+}
+
+interface Seen extends Receiver {
   successAt: number | null
   failures: number
   firstFailureAt: number | null
@@ -12,8 +18,7 @@ interface Seen {
 }
 
 /** The result of one attempt, as far as it is evidence about the receiver. */
-export interface AttemptResult {
-  webhookId: string
+export interface AttemptResult extends Receiver {
   hasSucceeded: boolean
   /** Whether the webhook was failing when the attempt began. */
   wasFailing: boolean
@@ -29,7 +34,11 @@ const CHANGE_MS = 200
 const SUCCESS_EVERY_MS = 5000
 const FAILURE_EVERY_MS = 1000
 
-const nothingSeen = (): Seen => ({
+export const keyOf = ({ webhookId, url }: Receiver): string => `${webhookId} ${url}`
+
+const nothingSeen = ({ webhookId, url }: Receiver): Seen => ({
+  webhookId,
+  url,
   successAt: null,
   failures: 0,
   firstFailureAt: null,
@@ -38,19 +47,22 @@ const nothingSeen = (): Seen => ({
   dueAt: Infinity,
 })
 
+/** By {@link keyOf}, of webhooks at an address. */
 export class SeenAttemptsLog {
   #pending = new Map<string, Seen>()
-  /** When each webhook was written last; only of the last seconds. */
+  /** When each was written last; only of the last seconds. */
   #writtenAt = new Map<string, number>()
   /** Failing by what this process has written: a batch of jobs may have been read before that. */
   #failing = new Set<string>()
 
-  add({ webhookId, hasSucceeded, wasFailing, isProbe }: AttemptResult, now: number): void {
-    const seen = this.#pending.get(webhookId) ?? nothingSeen()
-    this.#pending.set(webhookId, seen)
-    const isFailing = wasFailing || this.#failing.has(webhookId)
+  add(result: AttemptResult, now: number): void {
+    const { hasSucceeded, wasFailing, isProbe } = result
+    const key = keyOf(result)
+    const seen = this.#pending.get(key) ?? nothingSeen(result)
+    this.#pending.set(key, seen)
+    const isFailing = wasFailing || this.#failing.has(key)
     if (hasSucceeded) {
-      Object.assign(seen, { ...nothingSeen(), dueAt: seen.dueAt, successAt: now })
+      Object.assign(seen, { ...nothingSeen(result), dueAt: seen.dueAt, successAt: now })
     } else {
       seen.failures++
       seen.firstFailureAt ??= now
@@ -58,7 +70,7 @@ export class SeenAttemptsLog {
       seen.isFailedProbe ||= isProbe
     }
     const isChange = isProbe || hasSucceeded === isFailing
-    seen.dueAt = Math.min(seen.dueAt, this.#dueAt(webhookId, hasSucceeded, isChange, now))
+    seen.dueAt = Math.min(seen.dueAt, this.#dueAt(key, hasSucceeded, isChange, now))
   }
 
   /** The first moment at which something is to be written; `Infinity` where nothing is. */
@@ -71,10 +83,10 @@ export class SeenAttemptsLog {
   /** Takes what is to be written by `until`. */
   take(until: number, now: number): SeenAttempts[] {
     const taken: SeenAttempts[] = []
-    for (const [webhookId, seen] of this.#pending) {
+    for (const [key, seen] of this.#pending) {
       if (seen.dueAt > until) continue
-      this.#pending.delete(webhookId)
-      taken.push(sinceThen(webhookId, seen, now))
+      this.#pending.delete(key)
+      taken.push(sinceThen(seen, now))
     }
     return taken
   }
@@ -83,38 +95,40 @@ export class SeenAttemptsLog {
   putBack(taken: SeenAttempts[], takenAt: number, dueAt: number): void {
     for (const one of taken) {
       const before = seenAt(one, takenAt, dueAt)
-      const since = this.#pending.get(one.webhookId)
-      this.#pending.set(one.webhookId, since ? merged(before, since) : before)
+      const since = this.#pending.get(keyOf(one))
+      this.#pending.set(keyOf(one), since ? merged(before, since) : before)
     }
   }
 
-  written(webhookId: string, isFailing: boolean, now: number): void {
-    this.#writtenAt.set(webhookId, now)
-    if (isFailing) this.#failing.add(webhookId)
-    else this.#failing.delete(webhookId)
+  written(receiver: Receiver, isFailing: boolean, now: number): void {
+    const key = keyOf(receiver)
+    this.#writtenAt.set(key, now)
+    if (isFailing) this.#failing.add(key)
+    else this.#failing.delete(key)
   }
 
-  /** Forgets when webhooks were written that may be written again, and webhooks that are deleted. */
-  prune(deleted: Iterable<string>, now: number): void {
-    for (const id of deleted) this.#failing.delete(id)
-    for (const [id, at] of this.#writtenAt) {
+  /** Forgets when webhooks were written that may be written again, and those that are gone. */
+  prune(gone: Iterable<Receiver>, now: number): void {
+    for (const receiver of gone) this.#failing.delete(keyOf(receiver))
+    for (const [key, at] of this.#writtenAt) {
       if (now - at < SUCCESS_EVERY_MS) return
-      this.#writtenAt.delete(id)
+      this.#writtenAt.delete(key)
     }
   }
 
-  #dueAt(webhookId: string, hasSucceeded: boolean, isChange: boolean, now: number): number {
+  #dueAt(key: string, hasSucceeded: boolean, isChange: boolean, now: number): number {
     const soon = now + CHANGE_MS
     if (isChange) return soon
-    const writtenAt = this.#writtenAt.get(webhookId) ?? -Infinity
+    const writtenAt = this.#writtenAt.get(key) ?? -Infinity
     return Math.max(soon, writtenAt + (hasSucceeded ? SUCCESS_EVERY_MS : FAILURE_EVERY_MS))
   }
 }
 
 const ageOf = (at: number | null, now: number): number | null => (at === null ? null : now - at)
 
-const sinceThen = (webhookId: string, seen: Seen, now: number): SeenAttempts => ({
-  webhookId,
+const sinceThen = (seen: Seen, now: number): SeenAttempts => ({
+  webhookId: seen.webhookId,
+  url: seen.url,
   successAgoMs: ageOf(seen.successAt, now),
   failures: seen.failures,
   firstFailureAgoMs: ageOf(seen.firstFailureAt, now),
@@ -123,6 +137,8 @@ const sinceThen = (webhookId: string, seen: Seen, now: number): SeenAttempts => 
 })
 
 const seenAt = (one: SeenAttempts, now: number, dueAt: number): Seen => ({
+  webhookId: one.webhookId,
+  url: one.url,
   successAt: ageOf(one.successAgoMs, now),
   failures: one.failures,
   firstFailureAt: ageOf(one.firstFailureAgoMs, now),
@@ -134,6 +150,7 @@ const seenAt = (one: SeenAttempts, now: number, dueAt: number): Seen => ({
 function merged(before: Seen, since: Seen): Seen {
   if (since.successAt !== null) return since
   return {
+    ...since,
     successAt: before.successAt,
     failures: before.failures + since.failures,
     firstFailureAt: before.firstFailureAt ?? since.firstFailureAt,
