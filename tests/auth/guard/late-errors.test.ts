@@ -5,12 +5,12 @@ import { lateDecisions } from '../../../packages/auth/src/guard/late-decision.ts
 import { startHost, type KeyInput } from '../support/host.ts'
 import { logOf } from '../support/log.ts'
 
-const limits = [{ limit: 100, perSeconds: 3600 }]
-
-for (const [whose, input] of [
+const keys: [whose: string, input: KeyInput][] = [
   ['a key', {}],
-  ['a key with limits', { limits }],
-] as const) {
+  ['a key with limits', { limits: [{ limit: 100, perSeconds: 3600 }] }],
+]
+
+for (const [whose, input] of keys) {
   t.test(`an error of the guard refuses the request of ${whose}`, async (t) => {
     const log = logOf()
     const { ask, makeKey } = await startHost(t, {
@@ -18,7 +18,7 @@ for (const [whose, input] of [
       before: withThrowingContext,
       after: (app) => void app.get('/me', async () => 'me'),
     })
-    const { key } = await makeKey(input as KeyInput)
+    const { key } = await makeKey(input)
 
     t.match(await ask('GET', '/me', { key }), {
       status: 503,

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { request as httpRequest } from 'node:http'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,15 +19,14 @@ async function listenOnPath(t: Test, app: FastifyInstance) {
   t.teardown(() => rm(folder, { recursive: true }))
   const socketPath = join(folder, 'app')
   await app.listen({ path: socketPath })
-  return (path: string, headers: Record<string, string>) =>
-    new Promise<{ status: number | undefined; code: string | undefined }>((resolve, reject) => {
-      const request = httpRequest({ socketPath, path, headers, agent: false }, async (answer) => {
-        const text = Buffer.concat(await answer.toArray()).toString()
-        const isJson = answer.headers['content-type']?.startsWith('application/json')
-        resolve({ status: answer.statusCode, code: isJson ? JSON.parse(text).code : undefined })
-      })
-      request.on('error', reject).end()
-    })
+  return async (path: string, headers: Record<string, string>) => {
+    const request = httpRequest({ socketPath, path, headers, agent: false }).end()
+    const [answer] = (await once(request, 'response')) as [IncomingMessage]
+    const text = Buffer.concat(await answer.toArray()).toString()
+    const isJson = answer.headers['content-type']?.startsWith('application/json')
+    const code: unknown = isJson ? JSON.parse(text).code : undefined
+    return { status: answer.statusCode, code }
+  }
 }
 
 const notAllowed = { status: 403, code: 'SVC_AUTH_IP_NOT_ALLOWED' }
