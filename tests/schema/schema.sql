@@ -88,6 +88,13 @@ create table svc."__svc.auth.key_notices" (
 );
 CREATE INDEX "__svc.auth.key_notices_published_at_idx" ON svc."__svc.auth.key_notices" USING btree (published_at);
 
+create table svc."__svc.auth.published_expiries" (
+  is_only boolean default true not null,
+  until timestamp with time zone not null,
+  constraint "__svc.auth.published_expiries_is_only_check" CHECK (is_only),
+  constraint "__svc.auth.published_expiries_pkey" PRIMARY KEY (is_only)
+);
+
 create table svc."__svc.auth.quotas" (
   subject text collate "C" not null,
   period text collate "C" not null,

@@ -1,21 +1,12 @@
 import t from 'tap'
-import type { Core } from '@svc/core/internal'
-import { useCore } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
-import { createScopeNames } from '../../../packages/auth/src/scopes.ts'
-import { resolveAuthOptions } from '../../../packages/auth/src/options.ts'
-import { createOperationContext } from '../../../packages/auth/src/operations/context.ts'
 import {
   publishExpiryNotices,
   publishUnusedNotices,
 } from '../../../packages/auth/src/operations/key-ageing.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
-
-interface Seen {
-  name: string
-  payload: Record<string, unknown>
-}
+import { expire, hostWithContext, published, type Seen } from '../support/key-ageing.ts'
 
 const NAMES = ['created', 'rotated', 'revoked', 'expiring', 'expired', 'unused', 'leaked']
 
@@ -28,15 +19,6 @@ async function watchEvents(app: FastifyInstance): Promise<Seen[]> {
     })
   }
   return seen
-}
-
-/** The events that the table has, whether or not anybody has handled them. */
-async function published(app: FastifyInstance, ...names: string[]): Promise<Seen[]> {
-  const { rows } = await app.svc.database.query(
-    `select name, payload from svc."__svc.events" where name = any($1) order by published_at, id`,
-    [names.map((name) => `svc.key.${name}`)],
-  )
-  return rows.map(({ name, payload }) => ({ name, payload: JSON.parse(payload) }))
 }
 
 t.test(
@@ -110,7 +92,11 @@ t.test('each key has one event before it expires and one when it has expired', a
   await expire(app, near.id, '8 days')
   await publishExpiryNotices(context, [30])
   await publishExpiryNotices(context, [30])
-  t.same(await told('expired'), [[far.id, undefined]], 'what expired long ago is no news')
+  t.same(
+    await told('expired'),
+    [[far.id, undefined]],
+    'what expired before the tables were made is no news',
+  )
   t.match(await app.svc.audit.list({ action: 'key.expire' }), [
     { target: { kind: 'key', id: far.id }, actor: { kind: 'system', keyId: null } },
   ])
@@ -209,19 +195,3 @@ t.test('no key lives longer than maxKeyLifetimeDays', async (t) => {
   }
   t.equal((await ask('PATCH', `/_auth/keys/${id}`, { body: { label: 'x' } })).status, 200)
 })
-
-const expire = (app: FastifyInstance, id: string, ago: string) =>
-  app.svc.database.query(
-    `update svc."__svc.auth.api_keys" set expires_at = now() - $2::interval where id = $1`,
-    [id, ago],
-  )
-
-/** A host, and the context of its operations as the periodic tasks have it. */
-async function hostWithContext(t: Parameters<typeof startHost>[0]) {
-  const host = await startHost(t)
-  const core: Core = await useCore(host.app)
-  const settings = resolveAuthOptions({})
-  const authentication = { lastUsed: { flush: async () => {} }, log: host.app.log } as never
-  const names = createScopeNames([], {})
-  return { ...host, context: createOperationContext(core, authentication, settings, names) }
-}

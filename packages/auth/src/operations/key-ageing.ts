@@ -3,10 +3,12 @@ import { BY_SYSTEM, changesOf, type Core, type Db } from '@svc/core/internal'
 import type { AuthSettings } from '../options.ts'
 import { lockApiKey } from '../tables/api-keys.ts'
 import {
+  endOfPublished,
   findExpired,
   findExpiring,
   findUnused,
   insertNotice,
+  markPublished,
   PORTION,
   sweepNotices,
   type DueKey,
@@ -51,6 +53,7 @@ export async function publishExpiryNotices(
         }),
     )
   }
+  const until = await endOfPublished(db)
   await forEachDue(
     () => findExpired(db),
     (due) =>
@@ -58,6 +61,7 @@ export async function publishExpiryNotices(
         record(tx, { origin: BY_SYSTEM }, expiryOf(key)),
       ),
   )
+  await markPublished(db, until)
 }
 
 export async function publishUnusedNotices(context: OperationContext, days: number): Promise<void> {

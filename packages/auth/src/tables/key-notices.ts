@@ -2,8 +2,8 @@
 import type { Db } from '@svc/core/internal'
 import { isoOf } from './timestamps.ts'
 
-/** No notice is published later than this: an upgrade would publish the expiries of years. */
-const LATEST_DAYS = 7
+/** How far back every run looks, for expiries of transactions that were committed late. */
+const WATCHED_DAYS = 7
 /** How many keys a statement finds at most. */
 export const PORTION = 100
 
@@ -29,18 +29,37 @@ export async function findExpiring(db: Db, withinDays: number): Promise<DueKey[]
   return rows
 }
 
-/** Keys that have expired a short time ago, and have no notice yet. */
+/** Keys that have expired since the expiries before were published, and have no notice yet. */
 export async function findExpired(db: Db): Promise<DueKey[]> {
   const { rows } = await db.query(
     `select ${DUE} from svc."__svc.auth.api_keys" as keys
       where revoked_at is null and expires_at <= now()
-        and expires_at > now() - make_interval(days => $1)
+        and expires_at > least(now() - make_interval(days => $1),
+                               (select until from svc."__svc.auth.published_expiries"))
         and not exists (select from svc."__svc.auth.key_notices"
                          where key_id = keys.id and notice = 'expired')
       order by expires_at limit $2`,
-    [LATEST_DAYS, PORTION],
+    [WATCHED_DAYS, PORTION],
   )
   return rows
+}
+
+/** The time before which no expiry is left, once all that are found after this call are published. */
+export async function endOfPublished(db: Db): Promise<string> {
+  const { rows } = await db.query(`select ${isoOf('now() - make_interval(days => $1)')} as until`, [
+    WATCHED_DAYS,
+  ])
+  return rows[0].until
+}
+
+/** All expiries before `until` are published. It is written once an hour at most. */
+export async function markPublished(db: Db, until: string): Promise<void> {
+  await db.query(
+    `insert into svc."__svc.auth.published_expiries" as published (until) values ($1)
+     on conflict (is_only) do update set until = excluded.until
+      where published.until < excluded.until - interval '1 hour'`,
+    [until],
+  )
 }
 
 /** An unused key, and the name of its notice, which differs after each use. */

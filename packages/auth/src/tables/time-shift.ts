@@ -15,6 +15,8 @@ const STATEMENTS = [
   // used.
   `update svc."__svc.auth.api_keys" set expires_at = expires_at - ${BACK},
           created_at = created_at - ${BACK}, last_used_at = last_used_at - ${BACK}`,
+  // Expiries that were published stay so, and those that are due now are not.
+  `update svc."__svc.auth.published_expiries" set until = until - ${BACK}`,
   `update svc."__svc.auth.windows" set
      granted_at = array(select at - $1 * 1000 from unnest(granted_at) with ordinality as given (at, n) order by n),
      held_until = array(select at - $1 * 1000 from unnest(held_until) with ordinality as given (at, n) order by n)`,

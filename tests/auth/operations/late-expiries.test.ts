@@ -1,0 +1,89 @@
+import { advance } from '@svc/core/testing'
+import t from 'tap'
+import { publishExpiryNotices } from '../../../packages/auth/src/operations/key-ageing.ts'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { until } from '../../support/until.ts'
+import { startHost, type Host } from '../support/host.ts'
+import { expire, hostWithContext, published } from '../support/key-ageing.ts'
+
+const DAY = 86_400
+const expiredKeys = async ({ app }: Pick<Host, 'app'>) =>
+  (await published(app, 'expired')).map(({ payload }) => payload['keyId'])
+
+t.test('a key that expired while no worker ran for a month has its event and audit', async (t) => {
+  const database = await freshDatabase(t)
+  const withoutWorker = await startHost(t, { database })
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+  const { id } = await withoutWorker.makeKey({ expiresAt })
+  await advance(withoutWorker.app, 30 * DAY)
+  t.same(await expiredKeys(withoutWorker), [])
+
+  const host = await startHost(t, { database, core: { worker: { enabled: true } } })
+  await until(async () => (await expiredKeys(host)).length > 0)
+  await advance(host.app, 1)
+  t.same(await expiredKeys(host), [id])
+  t.match(await host.app.svc.audit.list({ action: 'key.expire' }), [
+    { target: { kind: 'key', id }, actor: { kind: 'system', keyId: null } },
+  ])
+})
+
+t.test('after a pause each expiry is published once, also by processes at once', async (t) => {
+  const host = await hostWithContext(t)
+  const { app, context, makeKey } = host
+  const { database } = app.svc
+  await database.query(
+    `update svc."__svc.auth.published_expiries" set until = now() - interval '30 days'`,
+  )
+  const [before, first, second, told] = [
+    await makeKey(),
+    await makeKey(),
+    await makeKey(),
+    await makeKey(),
+  ]
+  await expire(app, before.id, '31 days')
+  await expire(app, first.id, '29 days')
+  await expire(app, second.id, '1 day')
+  await expire(app, told.id, '2 days')
+  // As an earlier version writes it.
+  await database.query(`insert into svc."__svc.auth.key_notices" values ($1, 'expired')`, [told.id])
+
+  await Promise.all([1, 2, 3].map(() => publishExpiryNotices(context, [])))
+  await publishExpiryNotices(context, [])
+  t.same(new Set(await expiredKeys(host)), new Set([first.id, second.id]))
+  t.equal((await expiredKeys(host)).length, 2)
+  const { rows } = await database.query(
+    `select until > now() - interval '7 days 1 hour' as is_recent,
+            until <= now() - interval '7 days' as is_watched
+       from svc."__svc.auth.published_expiries"`,
+  )
+  t.same(rows, [{ is_recent: true, is_watched: true }], 'a run looks back a week, as before')
+})
+
+t.test('a failed run leaves what it has not published to the next one', async (t) => {
+  const host = await hostWithContext(t)
+  const { app, context, makeKey } = host
+  await app.svc.database.query(
+    `update svc."__svc.auth.published_expiries" set until = now() - interval '30 days'`,
+  )
+  const { id } = await makeKey()
+  await expire(app, id, '20 days')
+  const fail = () => Promise.reject(new Error('no'))
+  await t.rejects(publishExpiryNotices({ ...context, record: fail }, []), { message: 'no' })
+  await publishExpiryNotices(context, [])
+  t.same(await expiredKeys(host), [id])
+})
+
+t.test('an upgrade publishes the expiries of the last week, and not those of years', async (t) => {
+  const database = await freshDatabase(t)
+  const older = await startHost(t, { database })
+  await older.app.svc.database.query(`
+    drop table svc."__svc.auth.published_expiries";
+    delete from svc."__svc.migrations" where name = '086-published-expiries.sql'`)
+  const [old, recent] = [await older.makeKey(), await older.makeKey()]
+  await expire(older.app, old.id, '3 years')
+  await expire(older.app, recent.id, '3 days')
+
+  const host = await hostWithContext(t, { database })
+  await publishExpiryNotices(host.context, [])
+  t.same(await expiredKeys(host), [recent.id])
+})
