@@ -53,7 +53,8 @@ export interface Core {
   transaction<T>(run: (db: Db) => Promise<T>, limit?: TimeLimit): Promise<T>
   /**
    * Runs `run` in the caller's transaction where `db` is one, else in a transaction of its own,
-   * which waits for Postgres as long as `requestDb`.
+   * which waits for Postgres as long as `requestDb`. If that one is ended in a deadlock, `run` runs
+   * again in another one.
    */
   within<T>(db: Db | undefined, run: (db: Db) => Promise<T>, limit?: TimeLimit): Promise<T>
   /**

@@ -3,6 +3,7 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import { InvalidOption } from '../errors.ts'
 import { isPlainObject, kindOf } from '../options/check-options.ts'
 import { checkedDb } from '../postgres/checked-db.ts'
+import { asBusy } from '../postgres/contention.ts'
 import type { Db } from '../postgres/transaction.ts'
 import { orUnavailable } from '../postgres/unavailable.ts'
 import { checkedInput } from './validate-input.ts'
@@ -31,8 +32,11 @@ export function writeOperation<Schema extends TSchema, Result>(
   perform: (input: Static<Schema>, db: Db | undefined) => Promise<Result>,
 ): (input: Static<Schema>, options?: OperationOptions) => Promise<Result> {
   const checked = checkedInput(schema)
-  return async (input, options) =>
-    orUnavailable(perform(checked(input), checkedOptions(name, options)))
+  return async (input, options) => {
+    const db = checkedOptions(name, options)
+    const result = orUnavailable(perform(checked(input), db))
+    return db === undefined ? orBusy(result) : result
+  }
 }
 
 /** Makes an operation that reads. */
@@ -41,8 +45,13 @@ export function readOperation<Schema extends TSchema, Result>(
   perform: (input: Static<Schema>) => Promise<Result>,
 ): (input: Static<Schema>) => Promise<Result> {
   const checked = checkedInput(schema)
-  return async (input) => orUnavailable(perform(checked(input)))
+  return async (input) => orBusy(orUnavailable(perform(checked(input))))
 }
+
+const orBusy = <Result>(result: Promise<Result>): Promise<Result> =>
+  result.catch((error: unknown) => {
+    throw asBusy(error)
+  })
 
 /**
  * Unknown options are errors: a misspelt `db` would commit at once what the caller means to roll back.

@@ -3,6 +3,7 @@
  * others; where it answers nothing, the request is given up.
  */
 import { Unavailable } from '../errors.ts'
+import { repeatedOnDeadlock } from '../postgres/contention.ts'
 import type { NotificationConnection } from '../postgres/notifications.ts'
 import type { Database } from '../postgres/pools.ts'
 import type { Db } from '../postgres/transaction.ts'
@@ -46,8 +47,9 @@ export class Liveness {
   }
 
   /**
-   * Runs `run` in a transaction, which `transact` begins and commits. Where Postgres answers again only
-   * after the caller was told that nothing was done, the transaction is rolled back.
+   * Runs `run` in a transaction, which `transact` begins and commits, and again in another one where
+   * that was ended in a deadlock. Where Postgres answers again only after the caller was told that
+   * nothing was done, the transaction is rolled back.
    *
    * @throws Unavailable where Postgres answers nothing
    */
@@ -56,11 +58,13 @@ export class Liveness {
     run: (db: Db) => Promise<T>,
   ): Promise<T> {
     return this.#whileAnswering((givenUp) =>
-      transact(async (db) => {
-        const result = await run(db)
-        givenUp.throwIfAborted()
-        return result
-      }),
+      repeatedOnDeadlock(() =>
+        transact(async (db) => {
+          const result = await run(db)
+          givenUp.throwIfAborted()
+          return result
+        }),
+      ),
     )
   }
 

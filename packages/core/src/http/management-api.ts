@@ -5,6 +5,7 @@ import fastJsonStringify from 'fast-json-stringify'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { coreOf } from '../core-of.ts'
 import { InvalidInput } from '../errors.ts'
+import { BUSY, isContention } from '../postgres/contention.ts'
 import { isConnectionError } from '../postgres/connection-errors.ts'
 import { loggable } from '../postgres/loggable-error.ts'
 import type { ErrorAnswer, ErrorText } from './error-body.ts'
@@ -133,6 +134,10 @@ const errorHandler =
 export const answerPlainly = errorHandler(null)
 
 function answerTo(error: FastifyError, request: FastifyRequest): ErrorAnswer {
+  if (isContention(error)) {
+    request.log.error({ err: loggable(error) }, 'database busy')
+    return bodyOf(503, 'SVC_UNAVAILABLE', BUSY)
+  }
   if (isConnectionError(error)) {
     request.log.error({ err: loggable(error) }, 'database unavailable')
     const message = 'the database cannot be reached, try again'
