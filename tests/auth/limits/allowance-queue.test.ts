@@ -18,7 +18,11 @@ function startQueue() {
       schedule: (run) => void due.push(run),
       newHolder: () => 'holder',
     },
-    { waitingFor: ({ rule }) => ({ rule, need: 1 }), answered: () => {}, failed: () => {} },
+    {
+      waitingFor: ({ rule }) => ({ rule, needs: [{ cost: 1, times: 1 }] }),
+      answered: () => {},
+      failed: () => {},
+    },
   )
   const run = () => {
     for (const task of due.splice(0)) task()

@@ -35,7 +35,11 @@ t.test('Postgres grants what the model of it grants', async (t) => {
         const known = stamps.get(`${rule.subject}/${rule.period}`) ?? []
         const stamp = known[upTo(known.length - 1)]
         const returns = stamp === undefined || random() < 0.7 ? [] : [{ stamp, count: 1 + upTo(2) }]
-        return { rule, want: upTo(4), ahead: upTo(20), held: upTo(2), returns }
+        const needs =
+          typeof rule.period === 'number'
+            ? []
+            : Array.from({ length: upTo(3) }, () => ({ cost: 1 + upTo(6), times: 1 + upTo(2) }))
+        return { rule, want: upTo(4), needs, ahead: upTo(20), held: upTo(2), returns }
       })
     const lateMs = 5 + upTo(20)
     const answers = await takeAllowances(app.svc.database, { holder, lateMs, requests }, now)
@@ -59,11 +63,67 @@ const rounded = (answer: Answer): Answer => ({
 t.test('Postgres decides by its own clock where none is passed in', async (t) => {
   const { app } = await startHost(t)
   const rule = { subject: 'key:a', period: 60, limit: 3 } as const
-  const request = { rule, want: 2, ahead: 0, held: 0, returns: [] }
+  const request = { rule, want: 2, needs: [], ahead: 0, held: 0, returns: [] }
   const batch = { holder: HOLDERS[0] as string, lateMs: 5, requests: [request] }
   const [first] = await takeAllowances(app.svc.database, batch)
   const [second] = await takeAllowances(app.svc.database, batch)
   t.match(first, { granted: 2, used: 2 })
   t.match(second, { granted: 1, used: 3 })
   t.ok((second?.retryMs ?? 0) > 50_000)
+})
+
+const RULE = { subject: 'key:a', period: 1, limit: 5 } as const
+const REQUEST: AllowanceRequest = { rule: RULE, want: 5, needs: [], ahead: 0, held: 0, returns: [] }
+const HOUR = 3_600_000
+
+t.test('a grant counts for a window after its use, also where the clock is set back', async (t) => {
+  const { app } = await startHost(t)
+  const take = async (now: number) => {
+    const batch = { holder: HOLDERS[0] as string, lateMs: 2000, requests: [REQUEST] }
+    const [answer] = await takeAllowances(app.svc.database, batch, now)
+    return answer?.granted
+  }
+  t.equal(await take(START), 5)
+  // Its requests may be admitted until two seconds later: they are in the window for one more.
+  t.equal(await take(START - HOUR), 0)
+  t.equal(await take(START - HOUR + 2900), 0)
+  t.equal(await take(START - HOUR + 3100), 5)
+})
+
+t.test('what is given back after it has left the window reduces no later grant', async (t) => {
+  const { app } = await startHost(t)
+  const take = async (fields: Partial<AllowanceRequest>, now: number) => {
+    const batch = { holder: HOLDERS[0] as string, lateMs: 5, requests: [{ ...REQUEST, ...fields }] }
+    const [answer] = await takeAllowances(app.svc.database, batch, now)
+    return answer as Answer
+  }
+  const { stamp } = await take({ want: 2 }, START)
+  t.match(await take({}, START + 1100), { granted: 5, used: 5 })
+  const late = await take({ returns: [{ stamp, count: 2 }] }, START + 1200)
+  t.match(late, { granted: 0, used: 5 })
+})
+
+const QUOTA = { subject: 'key:a', period: 'total', limit: 20 } as const
+const quotaRequest = (fields: Partial<AllowanceRequest>): AllowanceRequest => ({
+  ...REQUEST,
+  rule: QUOTA,
+  ...fields,
+})
+
+t.test('of a quota each request gets all that it needs, or nothing', async (t) => {
+  const { app } = await startHost(t)
+  const take = async (fields: Partial<AllowanceRequest>) => {
+    const batch = { holder: HOLDERS[0] as string, lateMs: 5, requests: [quotaRequest(fields)] }
+    const [answer] = await takeAllowances(app.svc.database, batch)
+    return answer as Answer
+  }
+  const need = (cost: number, times = 1) => ({ cost, times })
+  t.match(await take({ needs: [need(21)], ahead: 20 }), { granted: 0, ahead: 0, used: 0 })
+  t.match(await take({ needs: [need(3, 2), need(4)], ahead: 20 }), { granted: 10, ahead: 1 })
+  t.match(await take({ needs: [need(10), need(2, 9), need(1, 9)] }), { granted: 9, used: 20 })
+  t.match(await take({ needs: [need(5)], held: 5 }), { granted: 0 }, 'it holds as many')
+  const stamp = 0
+  t.match(await take({ returns: [{ stamp, count: 5 }] }), { granted: 0, used: 15 })
+  t.match(await take({ needs: [need(8)], held: 3 }), { granted: 5, used: 20 })
+  t.match(await take({ needs: [need(1)] }), { granted: 0, used: 20 })
 })

@@ -179,6 +179,21 @@ t.test('a slow Postgres delays requests, and takes little of a limit', async (t)
   }
 })
 
+t.test('two keys share a quota, and each keeps its own', async (t) => {
+  const quotaOf = (limit: number) => ({ subject: 'key:a', period: 'total', limit }) as const
+  const keys = { rules: [], quota: quotaOf(1000), successor: { rules: [], quota: quotaOf(400) } }
+  for (const seed of SEEDS) {
+    const model = run({ seed, ...keys, processes: 4, forMs: 60_000, everyMs: 20, ...TROUBLE })
+    t.ok(model.decisions.passed <= 1000, `${model.decisions.passed} passed`)
+    const { ofOneProcess, ofAll } = model.mostOfSuccessor(Infinity)
+    t.ok(ofOneProcess <= 400 && ofAll > 0 && ofAll <= 400, `${ofAll} of the successor`)
+    // As many are admitted without trouble, and none has to wait for long.
+    const calm = run({ seed, ...keys, processes: 4, forMs: 60_000, everyMs: 20 })
+    t.ok(calm.decisions.passed >= 950, `${calm.decisions.passed} passed`)
+    t.equal(calm.decisions.unavailable, 0)
+  }
+})
+
 t.test('a quota is never exceeded, also when a process is killed', async (t) => {
   const quota = { subject: 'key:a', period: 'total', limit: 1000 } as const
   for (const seed of SEEDS) {

@@ -27,7 +27,7 @@ t.test('each limit and the quota is a member of both fields', (t) => {
     '"5-per-1s";r=5, "tenant-100-per-60s";r=100, "quota-month";r=1000',
   )
   const [meter] = metersOf(list)
-  const request = meter?.request({ rule: meter.rule, need: 1 }, 'holder', 0)
+  const request = meter?.request({ rule: meter.rule, needs: [{ cost: 1, times: 1 }] }, 'holder', 0)
   const answer = { granted: 1, ahead: 0, stamp: 5, used: 2, validMs: 1000, retryMs: 700 }
   const sending = { sentAt: 0, lateMs: 5, holder: 'holder', now: 1 }
   meter?.apply(request!, { ...answer, othersHold: 0 }, sending)

@@ -37,7 +37,7 @@ for (const [name, [high, low]] of Object.entries(lowered)) {
       'each says what is left of its own limit',
     )
     // What is granted too late on a busy machine is requested again.
-    const statements = texts.filter((text) => /grant_allowances|take_allowances/.test(text))
+    const statements = texts.filter((text) => text.includes('grant_allowances'))
     t.ok(statements.length <= 20, `${statements.length} statements`)
   })
 }

@@ -1,5 +1,5 @@
 /**
- * What `take_allowances` does in Postgres, for one limit or quota, in memory and with a clock that is
+ * What `grant_allowances` does in Postgres, for one limit or quota, in memory and with a clock that is
  * passed in: a model of processes then needs no database. A test compares the two.
  */
 import { leaseMsOf } from '../../../packages/auth/src/limits/lease.ts'
@@ -41,6 +41,8 @@ export class Ledger {
     const leaseMs = leaseMsOf(windowMs)
     const sliceMs = limit > 128 ? windowMs / 128 : Number.NaN
     for (const { stamp, count } of request.returns) {
+      // It has left the window: a later grant would become less.
+      if (stamp + windowMs <= now) continue
       const later = row.entries.filter(({ at }) => at >= stamp)
       const entry = later.toSorted((one, other) => one.at - other.at)[0]
       if (entry) entry.count = Math.max(0, entry.count - count)
@@ -48,7 +50,7 @@ export class Ledger {
     const isRestored =
       row.entries.some(({ at }) => at > now + 5000) ||
       row.holders.some((one) => one.id !== holder && one.until > now + leaseMs)
-    for (const entry of row.entries) if (entry.at > now + 5000) entry.at = now
+    for (const entry of row.entries) if (entry.at > now + 5000) entry.at = now + 2000
     row.entries = row.entries.filter(({ at, count }) => at + windowMs > now && count > 0)
     const used = sumOf(row.entries.map(({ count }) => count))
     const unsure = sumOf(row.entries.filter(({ at }) => at > now).map(({ count }) => count))
@@ -93,9 +95,16 @@ export class Ledger {
     for (const { stamp, count } of request.returns) {
       if (stamp === row.start) row.granted = Math.max(0, row.granted - count)
     }
-    const granted = Math.max(0, Math.min(request.want, limit - row.granted))
+    let [granted, unspent, isShort] = [0, request.held, false]
+    for (const { cost, times } of request.needs) {
+      const most = Math.trunc(Math.max(0, limit - row.granted - granted + unspent) / cost)
+      const passed = Math.min(times, most)
+      if (passed < times) isShort = true
+      granted += Math.max(0, passed * cost - unspent)
+      unspent = Math.max(0, unspent - passed * cost)
+    }
     const left = limit - row.granted - granted
-    const ahead = Math.max(0, Math.min(request.ahead, Math.trunc(left / 10)))
+    const ahead = isShort ? 0 : Math.max(0, Math.min(request.ahead, Math.trunc(left / 10)))
     row.granted += granted + ahead
     const end = endOf(String(period), row.start)
     const validMs = end === null ? null : end - now

@@ -35,7 +35,7 @@ export class Denial {
   }
 
   /** `null`: never. */
-  retryAfterMs(now: number): number | null {
-    return this.#retryAt === null ? null : this.#retryAt - now
+  retryAfterMs(now: number, atLeastMs: number): number | null {
+    return this.#retryAt === null ? null : Math.max(atLeastMs, this.#retryAt - now)
   }
 }

@@ -5,20 +5,21 @@ import type { Sending } from './sending.ts'
 
 /**
  * `sentAt`: when the statement was sent. What was granted to requests that wait may be used until
- * `lateMs` after that, since Postgres counts it from then on.
+ * `lateMs` after that, since Postgres counts it from then on. Of a quota it counts until the period ends,
+ * and what no request takes within `lateMs` is given back.
  */
 export function holdGrants(
   portions: HeldAllowances,
   { period, limit }: Rule,
   { granted, ahead, stamp, validMs }: Answer,
-  { sentAt, lateMs, holder }: Sending,
+  { sentAt, lateMs, holder, now }: Sending,
 ): void {
   const validUntil = validMs === null ? Infinity : sentAt + validMs
   const isWindow = typeof period === 'number'
   const countsUntil = isWindow ? sentAt + period * 1000 : validUntil
   const common = { stamp, countsUntil, holder, limit }
   if (granted > 0) {
-    const usableUntil = isWindow ? sentAt + lateMs : validUntil
+    const usableUntil = isWindow ? sentAt + lateMs : Math.min(validUntil, now + lateMs)
     portions.hold({ ...common, count: granted, usableUntil, isAhead: false })
   }
   if (ahead > 0) {

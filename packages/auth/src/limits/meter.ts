@@ -11,10 +11,11 @@ import { holdGrants } from './hold-grants.ts'
 import { leaseMsOf, renewedFrom } from './lease.ts'
 import { SlidingLog } from './sliding-log.ts'
 import type { Sending } from './sending.ts'
-import type { Waiting } from './waiting-requests.ts'
+import { lackingOf, type Waiting } from './waiting-requests.ts'
 
 /** How long no allowances are requested ahead of need after none were granted. */
 const MORE_AHEAD_MS = 1000
+const NONE: never[] = []
 
 /**
  * It extends the log instead of having one, and what each request reads stands first: ten thousand
@@ -139,14 +140,15 @@ export class Meter extends SlidingLog {
     if (waiting !== null) this.change(waiting.rule)
     this.#setTarget(targetAfter(now - this.#requestedAt, this.#target, this.#ahead))
     this.#requestedAt = now
-    const held = this.#portions.heldAheadBy(holder)
+    const heldAhead = this.#portions.heldAheadBy(holder)
     const isIdle = this.usedAt <= this.#releasedAt
     // The row keeps what is held for longer only where it grants more.
     const least = this.#isEnding ? 1 : 0
-    const ahead = isIdle ? 0 : Math.max(least, this.#ahead - held)
-    const need = waiting === null ? 0 : waiting.need - this.#portions.held
-    const want = Math.min(this.#limit, Math.max(0, need))
-    return { rule: this.rule, want, ahead, held, returns: this.#portions.takeReturns() }
+    const ahead = isIdle ? 0 : Math.max(least, this.#ahead - heldAhead)
+    const want = Math.min(this.#limit, lackingOf(waiting, this.#portions.held))
+    const needs = this.isQuota && waiting !== null && want > 0 ? waiting.needs : NONE
+    const held = this.isQuota ? this.#portions.held : heldAhead
+    return { rule: this.rule, want, needs, ahead, held, returns: this.#portions.takeReturns() }
   }
 
   apply(request: AllowanceRequest, answer: Answer, sending: Sending): void {
@@ -215,16 +217,12 @@ export class Meter extends SlidingLog {
     return Math.max(0, this.#limit - this.count - (isStale ? 0 : this.#others))
   }
 
-  /**
-   * Milliseconds until a request that it refused has a chance again; `null`: never. The denial may have
-   * to be checked again since: what Postgres said is still the best that is known.
-   */
+  /** Milliseconds until a request that it refused, by now or before, has a chance again; `null`: never. */
   retryAfterMs(now: number): number | null {
     const isFull = !this.isQuota && this.count >= this.#limit
     const ownMs = isFull ? (this.nextLeaves() ?? now) - now : 0
     if (this.#denial === null || (isFull && !this.#isDenied(1, now))) return ownMs
-    const retryMs = this.#denial.retryAfterMs(now)
-    return retryMs === null ? null : Math.max(ownMs, retryMs)
+    return this.#denial.retryAfterMs(now, ownMs)
   }
 
   /** Milliseconds until more than now remains; `null`: never. */
@@ -235,8 +233,8 @@ export class Meter extends SlidingLog {
 
   /** Whether Postgres would not grant as many, as far as this process knows. */
   #isDenied(lacking: number, now: number): boolean {
-    const isRecent = this.#denial !== null && now < this.#denial.until
-    return isRecent && this.#used + lacking > this.#limit
+    const until = this.#denial?.until ?? -Infinity
+    return now < until && this.#used + lacking > this.#limit
   }
 
   #setTarget(target: number): void {

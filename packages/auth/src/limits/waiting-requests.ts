@@ -1,5 +1,5 @@
 /** The requests that wait for allowances, by what they wait for. */
-import type { Rule } from '../tables/allowance-terms.ts'
+import type { Need, Rule } from '../tables/allowance-terms.ts'
 import type { Meter } from './meter.ts'
 import type { MeterList } from './meter-registry.ts'
 
@@ -19,12 +19,19 @@ export interface WaitingRequest {
 export interface Waiting {
   /** The strictest one of theirs: what is granted under it, all of them may use. */
   readonly rule: Rule
-  /** How many allowances they need. */
-  readonly need: number
+  /** What they cost, in the order in which they came. */
+  readonly needs: readonly Need[]
 }
+
+/** Those of more requests with different costs go into the next statement. */
+const MOST_NEEDS = 100
 
 export class WaitingRequests {
   #byMeter = new Map<Meter, Set<WaitingRequest>>()
+
+  has(meter: Meter): boolean {
+    return this.#byMeter.has(meter)
+  }
 
   /** A request waits for each meter that it lacks. */
   add(meter: Meter, request: WaitingRequest): void {
@@ -60,22 +67,37 @@ export class WaitingRequests {
     if (requests === undefined) return null
     const left = new Map<MeterList, number>()
     let rule: Rule | null = null
-    let need = 0
+    const needs: Need[] = []
     for (const { list, cost, settle } of requests) {
       // Another limit has decided about it.
       if (settle === null) continue
       const own = ruleOf(list, meter)
       if (rule === null || own.limit < rule.limit) rule = own
       const room = left.get(list) ?? roomBeside(list, meter)
-      if (room > 0) need += costOf(meter, cost)
+      if (room > 0) addNeed(needs, costOf(meter, cost))
       left.set(list, room - 1)
     }
-    return rule && { rule, need }
+    return rule && { rule, needs }
   }
+}
+
+/** How many allowances they lack of a process that holds so many. */
+export function lackingOf(waiting: Waiting | null, held: number): number {
+  const needs = waiting?.needs ?? []
+  return Math.max(
+    0,
+    needs.reduce((sum, { cost, times }) => sum + cost * times, -held),
+  )
 }
 
 /** What a request takes of a meter whose route costs `cost`. */
 export const costOf = (meter: Meter, cost: number): number => (meter.isQuota ? cost : 1)
+
+function addNeed(needs: Need[], cost: number): void {
+  const last = needs.at(-1)
+  if (last?.cost === cost) last.times++
+  else if (needs.length < MOST_NEEDS) needs.push({ cost, times: 1 })
+}
 
 /** The rule that a key has for one of its meters. By the id: a meter that was dropped was replaced. */
 function ruleOf(list: MeterList, { id }: Meter): Rule {

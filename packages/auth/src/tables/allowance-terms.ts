@@ -14,12 +14,23 @@ export interface AllowanceRequest {
   readonly rule: Rule
   /** How many allowances the waiting requests need. */
   readonly want: number
+  /** Of a quota: the same by what each request costs. Each gets all that it needs, or nothing. */
+  readonly needs: readonly Need[]
   /** How many allowances for later requests are requested, at most. */
   readonly ahead: number
-  /** The number of allowances that the process already holds ahead of need. */
+  /**
+   * Of a limit: the number of allowances that the process already holds ahead of need. Of a quota: what
+   * it holds in all, which it spends first.
+   */
   readonly held: number
   /** Allowances that it gives back, by their stamps. */
   readonly returns: readonly Return[]
+}
+
+/** As many requests, one after the other. */
+export interface Need {
+  readonly cost: number
+  times: number
 }
 
 export interface Return {

@@ -11,12 +11,14 @@ export async function takeAllowances(
   const returns = requests.flatMap(({ returns: given }, index) =>
     given.map(({ stamp, count }) => ({ place: index + 1, stamp, count })),
   )
+  const needs = requests.flatMap((request) => request.needs)
+  let needsEnd = 0
   const { rows } = await db.query(
     `select coalesce(json_agg(json_build_array(granted, ahead, stamp, used, valid_ms, retry_ms,
               others_hold) order by place), '[]') as answers
-       from svc."__svc.auth.take_allowances"($1::uuid, $2::float8, $3::text[], $4::text[],
-         $5::integer[], $6::integer[], $7::integer[], $8::integer[], $9::integer[], $10::float8[],
-         $11::integer[], $12::float8)`,
+       from svc."__svc.auth.grant_allowances"($1::uuid, $2::float8, $3::text[], $4::text[],
+         $5::integer[], $6::integer[], $7::integer[], $8::integer[], $9::integer[], $10::integer[],
+         $11::integer[], $12::integer[], $13::float8[], $14::integer[], $15::float8)`,
     [
       holder,
       lateMs,
@@ -26,6 +28,9 @@ export async function takeAllowances(
       arrayOf(requests.map(({ want }) => want)),
       arrayOf(requests.map(({ ahead }) => ahead)),
       arrayOf(requests.map(({ held }) => held)),
+      arrayOf(requests.map((request) => (needsEnd += request.needs.length))),
+      arrayOf(needs.map(({ cost }) => cost)),
+      arrayOf(needs.map(({ times }) => times)),
       arrayOf(returns.map(({ place }) => place)),
       arrayOf(returns.map(({ stamp }) => stamp)),
       arrayOf(returns.map(({ count }) => count)),
