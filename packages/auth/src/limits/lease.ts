@@ -15,7 +15,7 @@ export function leaseMsOf(windowMs: number): number {
 export const renewedFrom = (endsAt: number, leaseMs: number): number =>
   leaseMs === Infinity ? endsAt : endsAt - leaseMs / 3
 
-/** After how long without a request a process gives back what it holds. */
+/** After how long without a request that passes a process gives back what it holds. */
 export function idleMsOf(windowMs: number): number {
   if (windowMs === 0) return IDLE_MS_OF_QUOTA
   const ofLong = Math.min(120_000, windowMs / 30)

@@ -70,7 +70,7 @@ export class Limiter {
     this.#waitForLacking({ list, cost, until: now + LONGEST_WAIT_MS, settle })
   }
 
-  /** Gives back allowances of keys without recent requests, and drops meters without use. */
+  /** Gives back allowances of keys whose requests did not pass recently, and drops meters without use. */
   sweep(): void {
     const now = this.#parts.now()
     this.#queue.flush()
@@ -87,7 +87,8 @@ export class Limiter {
         return
       }
       meter.prune(now)
-      if (now - meter.usedAt > idleMsOf(meter.windowMs)) {
+      const isIdle = now - meter.usedAt > idleMsOf(meter.windowMs)
+      if (isIdle && !meter.hasUnspent && !this.#waiting.has(meter)) {
         if (meter.isBlank(now)) this.#meters.drop(meter)
         else meter.release(now)
       }
@@ -126,7 +127,6 @@ export class Limiter {
       }
       if (meter.rule !== rule) meter.change(rule)
       const need = costOf(meter, cost)
-      meter.usedAt = now
       meter.prune(now)
       if (meter.isOver(need, now)) return meter
       if (!meter.holds(need)) isLacking = true

@@ -45,7 +45,7 @@ export class Meter extends SlidingLog {
   #unchangedUntil = Infinity
   /** The first portion ends soon, and can be renewed. */
   #isEnding = false
-  /** When a request last used it. */
+  /** When a request last passed it. */
   usedAt = 0
   readonly id: string
   #target = 0
@@ -109,6 +109,7 @@ export class Meter extends SlidingLog {
 
   /** Only where it `holds` as many and is not over. */
   take(cost: number, now: number): void {
+    this.usedAt = now
     if (!this.isQuota) {
       if (this.count === 0) this.#changesBy(now + this.windowMs)
       this.add(now, this.#limit)
@@ -141,7 +142,7 @@ export class Meter extends SlidingLog {
     this.#setTarget(targetAfter(now - this.#requestedAt, this.#target, this.#ahead))
     this.#requestedAt = now
     const heldAhead = this.#portions.heldAheadBy(holder)
-    const isIdle = this.usedAt <= this.#releasedAt
+    const isIdle = waiting === null && this.usedAt <= this.#releasedAt
     // The row keeps what is held for longer only where it grants more.
     const least = this.#isEnding ? 1 : 0
     const ahead = isIdle ? 0 : Math.max(least, this.#ahead - heldAhead)

@@ -1,0 +1,60 @@
+/** When a process gives back what it holds of a key that is hardly used. */
+import t from 'tap'
+import { LimiterStage } from '../support/limiter-stage.ts'
+
+const quota = { subject: 'key:a', period: 'total', limit: 100 } as const
+
+t.test('a process whose requests are refused gives its portion of a quota back', (t) => {
+  const stage = new LimiterStage()
+  const [here, there] = [stage.start('here'), stage.start('there')]
+  const list = here.listOf([], quota)
+  t.equal(here.askFor(list, 1), 'passed')
+  stage.pass(100)
+  const all = there.listOf([], quota)
+  t.not(there.askFor(all, 99), 'passed', 'it holds some ahead of need')
+  // It gives back after 10 s, and the other process remembers the denial for up to 30 s.
+  for (let second = 0; second < 45; second++) {
+    stage.pass(1000)
+    t.not(here.askFor(list, 500), 'passed')
+  }
+  t.equal(there.askFor(all, 99), 'passed')
+  t.end()
+})
+
+t.test(
+  'a process whose requests another limit refuses gives back what it holds of a limit',
+  (t) => {
+    const stage = new LimiterStage()
+    const [here, there] = [stage.start('here'), stage.start('there')]
+    const tenant = { subject: 'tenant:b', period: 3600, limit: 20 }
+    const small = { subject: 'key:a', period: 86_400, limit: 1 }
+    const list = here.listOf([tenant, small])
+    t.equal(here.askFor(list, 1), 'passed', 'it holds two of the other limit ahead of need')
+    const other = there.listOf([tenant])
+    for (let second = 0; second < 125; second++) {
+      stage.pass(1000)
+      t.not(here.askFor(list, 1), 'passed')
+    }
+    const decisions = there.ask(...Array.from({ length: 20 }, () => other))
+    t.equal(decisions.filter((decision) => decision === 'passed').length, 19)
+    t.end()
+  },
+)
+
+t.test('a meter that requests wait for is not dropped', (t) => {
+  const stage = new LimiterStage()
+  const host = stage.start('host')
+  const list = host.listOf([{ subject: 'key:a', period: 1, limit: 1 }])
+  t.equal(host.askFor(list, 1), 'passed')
+  stage.pass(1200)
+  t.equal(host.limiter.take(list, 1), null)
+  let decision: unknown
+  host.limiter.wait(list, 1, (late) => (decision = late))
+  host.limiter.sweep()
+  t.equal(host.limiter.size, 1)
+  stage.pass(10)
+  t.equal(decision, 'passed')
+  stage.pass(3000)
+  t.equal(host.limiter.size, 0)
+  t.end()
+})
