@@ -41,6 +41,33 @@ t.test('outcomes of the same moment are settled together, up to 200', async (t) 
   t.strictSame(batches, [200, 200, 50])
 })
 
+t.test('each probe that has succeeded is settled alone, and keeps no others waiting', async (t) => {
+  const { buffer, settled, batches } = makeBuffer()
+  const probed = (id: string) =>
+    ({ job: { id, isProbe: true }, outcome: { kind: 'completed' } }) as JobOutcome
+  for (const id of ['p1', 'p2', 'p3']) buffer.add(probed(id))
+  for (const id of ['a', 'b']) buffer.add(performed(id))
+  await buffer.close()
+  t.strictSame(settled, ['a', 'b', 'p1', 'p2', 'p3'])
+  t.strictSame(batches, [2, 1, 1, 1])
+})
+
+t.test('a probe waits while Postgres does not answer', async (t) => {
+  let isAway = true
+  const { buffer, settled } = makeBuffer(() => (isAway ? away() : undefined))
+  const probe = { job: { id: 'p', isProbe: true }, outcome: { kind: 'completed' } } as JobOutcome
+  const rejected = { job: { id: 'r' }, outcome: { kind: 'rejected' } } as JobOutcome
+  buffer.add(probe)
+  buffer.add(rejected)
+  await new Promise(setImmediate)
+  buffer.add(performed('a'))
+  await new Promise(setImmediate)
+  t.equal(buffer.size, 3)
+  isAway = false
+  await until(() => buffer.size === 0)
+  t.strictSame(settled.toSorted(), ['a', 'p', 'r'])
+})
+
 const LONG_MS = 3600_000
 
 t.test('outcomes that may wait are settled together when there are eight', async (t) => {

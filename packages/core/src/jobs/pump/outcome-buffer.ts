@@ -10,7 +10,7 @@ import { isConnectionError } from '../../postgres/connection-errors.ts'
 import { splitOnError } from '../../postgres/split-batch.ts'
 import type { Job } from '../job.ts'
 import type { JobOutcome } from '../worker.ts'
-import { needsSharedRow } from './settlement.ts'
+import { needsSharedRow, settlesAlone } from './settlement.ts'
 import { RefusedOutcomes } from './refused-outcomes.ts'
 import { WakeableSleep } from './wakeable-sleep.ts'
 
@@ -120,21 +120,30 @@ export class OutcomeBuffer {
   }
 
   /**
-   * Settles the outcomes of a batch that need no shared row, then those that do, then one that was
-   * refused before. Returns the error of an outage, in which all wait.
+   * Settles the outcomes of a batch that need no shared row, then those that do, then one that is settled
+   * alone, then one that was refused before. Returns the error of an outage, in which all wait.
    */
   async #settleNext(): Promise<unknown> {
-    const batch = this.#waiting.splice(0, BATCH)
+    const taken = this.#waiting.splice(0, BATCH)
+    const [alone, ...later] = taken.filter(settlesAlone)
+    this.#waiting.push(...later)
+    const batch = alone === undefined ? taken : taken.filter((one) => !settlesAlone(one))
     const needing = batch.filter(needsSharedRow)
     const others = needing.length === 0 ? batch : batch.filter((one) => !needsSharedRow(one))
+    const probe = alone === undefined ? [] : [alone]
     const outage = await this.#settleSome(others, LOCK_MS.others)
     if (outage) {
-      this.#waiting.unshift(...needing)
+      this.#waiting.unshift(...needing, ...probe)
       return outage
+    }
+    const next = await this.#settleSome(needing, LOCK_MS.needing)
+    if (next) {
+      this.#waiting.unshift(...probe)
+      return next
     }
     const refused = (): JobOutcome[] => this.#refused.takeDue(this.#closing)
     return (
-      (await this.#settleSome(needing, LOCK_MS.needing)) ??
+      (await this.#settleSome(probe, LOCK_MS.again)) ??
       (await this.#settleSome(refused(), LOCK_MS.again))
     )
   }

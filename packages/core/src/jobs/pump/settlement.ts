@@ -77,3 +77,10 @@ export const mayWait = ({ job, outcome }: JobOutcome): boolean =>
  */
 export const needsSharedRow = ({ outcome }: JobOutcome): boolean =>
   outcome.kind === 'rejected' || outcome.kind === 'parked'
+
+/**
+ * Whether it is settled alone, in a transaction of its own: a probe that has succeeded resumes its group,
+ * which locks rows of that group, and takes longer.
+ */
+export const settlesAlone = ({ job, outcome }: JobOutcome): boolean =>
+  outcome.kind === 'completed' && job.isProbe === true

@@ -28,7 +28,7 @@ import { makeAttemptAtOtherUrl } from './attempt-at-other-url.ts'
 import { skippedRow } from './log-entry.ts'
 import { KnownWebhooks } from './known-webhooks.ts'
 import { prepareDeliveries, READ_OF_JOB, type PreparedDelivery } from './prepare-deliveries.ts'
-import { isGone, recordCompleted, recordDeliveries } from './record-deliveries.ts'
+import { hasReached, isGone, recordCompleted, recordDeliveries } from './record-deliveries.ts'
 
 const READ_AGAIN_MS = 1000
 const UNREADABLE_MS = 30_000
@@ -61,7 +61,7 @@ export function createDeliveryWorker(
     record: (db, settled) => recordDeliveries(core, db, days, settled),
     recordCompleted: (completed) => recordCompleted(completed, days),
     afterRecord(settled) {
-      if (settled.some(isGone)) core.queues.groupsChanged(QUEUE)
+      if (settled.some(isGone) || settled.some(hasReached)) core.queues.groupsChanged(QUEUE)
     },
     recordDiscarded: (db, jobs) => insertLogRows(db, jobs.map(skippedRow)),
     recordLost: (db, letters) => recordLostBeforeRedrive(core, db, letters),
@@ -115,6 +115,9 @@ async function perform(
       ? await makeAttempt(post, settings, webhook, delivery, signal)
       : await makeAttemptAtOtherUrl(url, post, settings, webhook, delivery, signal)
   if (isProbe && hasFailed(step)) return { kind: 'parked', detail: step.detail }
+  if (isProbe && step.kind === 'completed') {
+    return { ...step, detail: { ...step.detail, reachedUrl: webhook.url } }
+  }
   const outcome = step.kind === 'unsent' ? unsentAgain(step.detail, job) : step
   if (outcome.kind !== 'failed' || !hasSchedule(webhook, job)) return outcome
   const published = { attempt: job.attempt, attemptsLeft: publishedAttemptsLeft(job) }

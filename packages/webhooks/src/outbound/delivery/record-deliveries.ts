@@ -12,6 +12,7 @@ import {
   type Settled,
 } from '@svc/core/internal'
 import { disable } from '../health/disable.ts'
+import { reactivateIn } from '../health/resume-failing.ts'
 import { insertLogRows, insertOfCompleted, type LogRow } from '../../tables/delivery-log.ts'
 import { isLifecycleEvent, publishDead } from '../lifecycle-events.ts'
 import type { AttemptRecord } from './attempt-record.ts'
@@ -22,14 +23,14 @@ import { attemptRow, deadDeliveriesOf, rowsOf, skippedRow } from './log-entry.ts
 
 type SettledDelivery = Settled<DeliveryData, AttemptRecord>
 
-/** Only ordinary deliveries: the others also write rows of lost attempts. */
+/** Only ordinary deliveries: the others also write rows of lost attempts, or resume a webhook. */
 export function recordCompleted(
   completed: CompletedJob<DeliveryData, AttemptRecord>[],
   deliveryLogRetentionDays: number,
 ): InsertCompleted | null {
   const rows: LogRow[] = []
   for (const { job, detail } of completed) {
-    if (detail === undefined || job.lost) return null
+    if (detail === undefined || job.lost || job.isProbe) return null
     rows.push(attemptRow(job, detail, 'delivered', null))
   }
   return insertOfCompleted(rows, olderEventsOf(completed), deliveryLogRetentionDays)
@@ -54,10 +55,26 @@ export async function recordDeliveries(
   const told = new Set(gone.filter(({ event }) => !isLifecycleEvent(event)).map(webhookIdOf))
   await disable(core, db, [...new Set(gone.map(webhookIdOf))], 'gone', (id) => !told.has(id))
   await publishDead(core, db, deadDeliveriesOf(ended))
+  await resumeReached(core, db, ended)
+}
+
+/**
+ * The success of a probe is recorded together with what follows from it: its job may have been the only
+ * one that waited, and then no other probe would follow.
+ */
+async function resumeReached(core: Core, db: Db, ended: SettledDelivery[]): Promise<void> {
+  for (const { job, outcome } of ended.filter(hasReached)) {
+    const url = outcome.kind === 'completed' ? outcome.detail?.reachedUrl : undefined
+    if (url !== undefined) await reactivateIn(core, db, webhookIdOf(job.data), url)
+  }
 }
 
 /** Whether the receiver answered 410: the attempts that are used up end as `failed`. */
 export const isGone = ({ outcome }: SettledDelivery): boolean => outcome.kind === 'rejected'
+
+/** Whether a probe has succeeded. */
+export const hasReached = ({ job, outcome }: SettledDelivery): boolean =>
+  outcome.kind === 'completed' && job.isProbe === true
 
 const DAY_MS = 24 * 3600 * 1000
 

@@ -12,17 +12,26 @@ import { MOST_COUNTED, waitingOf } from '../waiting-deliveries.ts'
 
 /**
  * Makes a webhook active again that was disabled as failing: a delivery has reached its receiver at
- * `url`. One that has another address by now stays disabled.
+ * `url`. The settlement of a probe does that; this is for attempts that began before it was disabled.
  */
 export async function reactivate(core: Core, id: string, url: string): Promise<void> {
   await core.transaction(async (db) => {
-    const before = await lockWebhook(db, id, EVERYWHERE)
-    if (before?.url !== url || !isDisabledAsFailing(before)) return
-    const after = await updateWebhook(db, id, { active: true })
-    await auditChange(db, BY_SYSTEM, 'reactivate', before, after)
-    await resumeFailing(core, db, before, after, 'probe')
+    if (!(await reactivateIn(core, db, id, url))) return
     core.afterCommit(db, () => core.queues.groupsChanged(QUEUE))
   })
+}
+
+/**
+ * Does that in a transaction; returns whether it did: one that has another address by now stays
+ * disabled. After the commit the caller notifies the pumps: `core.queues.groupsChanged(QUEUE)`.
+ */
+export async function reactivateIn(core: Core, db: Db, id: string, url: string): Promise<boolean> {
+  const before = await lockWebhook(db, id, EVERYWHERE)
+  if (before?.url !== url || !isDisabledAsFailing(before)) return false
+  const after = await updateWebhook(db, id, { active: true })
+  await auditChange(db, BY_SYSTEM, 'reactivate', before, after)
+  await resumeFailing(core, db, before, after, 'probe')
+  return true
 }
 
 export const isDisabledAsFailing = ({
