@@ -203,7 +203,7 @@ export function createGuard(parts: GuardParts): Guard {
     request: FastifyRequest,
     reply: FastifyReply,
   ): boolean {
-    // There is none on a Unix socket, and none where the client has gone before it was read.
+    // A request on a Unix socket has no address, nor has one whose client has gone before it was read.
     const ip = request.ip as string | undefined
     if (mayComeFrom === null || mayComeFrom(ip)) return true
     const { keyId, userId } = key.auth

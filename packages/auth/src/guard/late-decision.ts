@@ -27,8 +27,8 @@ export type Later = <Decision>(
 ) => void
 
 /**
- * Fastify's hook runner is not on the stack any more when the decision is made. Therefore this catches
- * all errors, also those of the rest of the request: an error that nobody catches ends the process.
+ * Fastify catches no error of a hook that has waited. This function therefore catches all errors, also
+ * those of the rest of the request. An unhandled rejection would end the process.
  */
 export function lateDecisions(
   refuse: Refuse,

@@ -49,7 +49,7 @@ export function createApiKeyOperations(context: OperationContext) {
   }
 
   /**
-   * `key`: one that is to be valid again; a new one where it is not given.
+   * `key`: the expired key that a PATCH makes valid again; without it the room is for a new key.
    *
    * @throws KeyLimitReached
    */

@@ -14,7 +14,7 @@ export async function lockKeysOfTenant(db: Db, tenant: string): Promise<void> {
  * Keys that count for a limit: not revoked, not expired, and not rotated to another one that
  * counts. A rotation does not change their number, nor does the revocation of the new key.
  *
- * @param prolonged a key that is to be valid again: the one that was rotated to it will not count
+ * @param prolonged the expired key that a PATCH makes valid again; the key that it replaces is not counted
  */
 export async function countKeysOfTenant(
   db: Db,
