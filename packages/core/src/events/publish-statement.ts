@@ -12,7 +12,7 @@ import { tenantOfEvent } from './event-id.ts'
 import type { UndecidedFilter } from './undecided-filters.ts'
 import type { EventRow } from './events-table.ts'
 import type { KnownFilters } from './known-filters.ts'
-import { matchRecipients, type MatchedRecipient } from './recipient-filters.ts'
+import { matchRecipients, type MatchedRecipients } from './recipient-filters.ts'
 
 /** What the publishing process may claim of the jobs that follow. */
 export interface JobOffer {
@@ -60,9 +60,9 @@ export interface Written {
   undecided?: UndecidedFilter[]
 }
 
-/** sql/085-publish.sql creates the function; sql/007-publish.sql describes what it does. */
+/** sql/086-publish.sql creates the function; sql/007-publish.sql describes what it does. */
 const PUBLISH = `select svc."__svc.publish"(
-  $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19::pg_snapshot) as written`
+  $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19::pg_snapshot, $20) as written`
 
 /**
  * `PUBLISH` as a statement that also calls a function that inserts rows. The function is not called where
@@ -116,8 +116,7 @@ export async function writeEvents(db: Db, toWrite: ToWrite, asks = 1): Promise<W
   if (events.length === 0) return NOTHING
   const names = events.map(({ name }) => name)
   const recipients = filters.areFor(names) ? await matchRecipients(db, filters, events) : null
-  const snapshot = asks < MOST_ASKS ? (recipients?.snapshot ?? null) : null
-  const written = await callPublish(db, toWrite, recipients && recipients.matched, snapshot)
+  const written = await callPublish(db, toWrite, recipients, asks < MOST_ASKS)
   if ('filtersChanged' in written) return writeEvents(db, toWrite, asks + 1)
   if (!('hasFilters' in written)) {
     return recipients ? { ...written, undecided: recipients.undecided } : written
@@ -133,10 +132,11 @@ type NotWritten = { hasFilters: true } | { filtersChanged: true }
 async function callPublish(
   db: Db,
   { events, retry, offer = NO_OFFER, keys, inserted }: ToWrite,
-  matched: MatchedRecipient[] | null,
-  filtersSeen: string | null,
+  recipients: MatchedRecipients | null,
+  asksAgain: boolean,
 ): Promise<Written | NotWritten> {
   const askedAt = performance.now()
+  const matched = recipients?.matched ?? null
   const { rows } = await db.query(inserted ? publishWith(inserted.call) : PUBLISH, [
     events.map(({ name }) => name),
     events.map(({ id }) => id),
@@ -156,7 +156,8 @@ async function callPublish(
     retry.retryBackoff,
     retry.retryDelayMaxSeconds,
     events.some(({ traceContext }) => traceContext) ? events.map(traceContextOf) : null,
-    filtersSeen,
+    recipients?.snapshot ?? null,
+    asksAgain,
     ...(inserted?.values ?? []),
   ])
   const written = JSON.parse((rows[0] as { written: string }).written) as

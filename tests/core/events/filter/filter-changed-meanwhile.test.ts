@@ -1,7 +1,9 @@
 /** A filter that changes between the decision of a publish and its writes. */
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { startHost } from '../../support/host.ts'
 import { QUEUE } from '../../support/worker.ts'
+import { until } from '../../../support/until.ts'
 
 const RECIPIENT = '00000000-0000-4000-8000-000000000001'
 const MATCHES = { 'payload.total': 5 }
@@ -48,3 +50,46 @@ t.test('an event makes one job or none, by the filter before the change or after
     t.equal(rows.length, jobs, `${JSON.stringify(before)} to ${JSON.stringify(after)}`)
   }
 })
+
+t.test(
+  'a recipient gets an event that waited for its id while it got its first filter',
+  async (t) => {
+    const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
+    const { database, events } = app.svc
+    await core.queues.define(QUEUE)
+    await core.fanOut.declare('test', QUEUE, ['a'])
+    const set = (filter: object | null) =>
+      core.fanOut.setRecipient(database, 'test', { id: RECIPIENT, events: ['a'], filter })
+    const isWaiting = async () => {
+      const { rows } = await database.query(
+        `select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'
+          and query like '%__svc.publish%'`,
+      )
+      return rows.length > 0
+    }
+
+    for (const [before, after, jobs] of [
+      [null, OTHER, 1],
+      // From here on this process asks for filters of the event.
+      [null, MATCHES, 1],
+      [MATCHES, OTHER, 1],
+      [OTHER, MATCHES, 0],
+    ] as const) {
+      await set(before)
+      await database.query('delete from svc_jobs.job where name = $1', [QUEUE])
+      const id = randomUUID()
+      const holder = await database.connect()
+      await holder.query('begin')
+      await events.publish('a', {}, { id, db: holder })
+      const published = events.publish('a', { total: 5 }, { id })
+      await until(isWaiting)
+      await set(after)
+      await holder.query('rollback')
+      holder.release()
+      t.same(await published, { id, duplicate: false })
+      const { rows } = await database.query('select from svc_jobs.job where name = $1', [QUEUE])
+      t.equal(rows.length, jobs, `${JSON.stringify(before)} to ${JSON.stringify(after)}`)
+    }
+  },
+)
