@@ -90,6 +90,28 @@ t.test('a publish that fails uses up no deduplication key', async (t) => {
   t.equal((await eventsOf(host.app)).length, 1)
 })
 
+t.test(
+  'a publish that had to give way to others in Postgres is a 503 and uses up no key',
+  async (t) => {
+    const host = await hostOf(t, { a: source })
+    await host.app.ready()
+    const { database } = host.app.svc
+    for (const code of ['57014', '55P03', '40P01']) {
+      await database.query(`
+      create function give_way() returns trigger language plpgsql as
+        $$ begin raise 'gives way' using errcode = '${code}'; end $$;
+      create trigger give_way before insert on svc."__svc.events"
+        for each row execute function give_way()`)
+      const failed = await post(host, code)
+      t.equal(failed.statusCode, 503, code)
+      t.match(failed.json(), { code: 'SVC_UNAVAILABLE' })
+      t.equal(failed.headers['retry-after'], '1')
+      await database.query('drop function give_way() cascade')
+      t.equal(await statusOf(post(host, code)), 'accepted')
+    }
+  },
+)
+
 t.test('a repeat that waits for a publish that fails is published in its place', async (t) => {
   const host = await hostOf(t, { a: source })
   await host.app.ready()

@@ -1,5 +1,5 @@
 import { Unavailable } from '@svc/core'
-import { isConnectionError, type AttachedRow, type Core } from '@svc/core/internal'
+import { isConnectionError, isContention, type AttachedRow, type Core } from '@svc/core/internal'
 import { BodyNotJson, InboundFailed, NoHandshake, NotVerified, TooManyFields } from './errors.ts'
 import { handshake } from './handshake.ts'
 import { calling, errorOf, noteThrower } from './host-functions.ts'
@@ -47,7 +47,7 @@ export async function receive(
     return await publish(receiving, source, checked, attachedRow)
   } catch (error) {
     recordProgress(request, { verified: true, plan: checked })
-    throw isConnectionError(error)
+    throw isConnectionError(error) || isContention(error)
       ? new Unavailable({ cause: error })
       : new InboundFailed({ cause: error })
   }
