@@ -198,12 +198,8 @@ begin
                 and (filtered.event_name = given.name
                      or filtered.event_name = '*' and not starts_with(given.name, 'svc.'))
                 and filtered.tenant in ('', given.tenant) and filtered.filter is not null)
-           -- It had one before, which let the event through, and none in between.
-           and not exists (
-             select from unnest(matched_events, matched_subscriptions, matched_targets)
-                           as matched (n, subscription, target)
-              where matched.n = given.n and matched.subscription = wants.subscription
-                and matched.target = first_filter.target)
+           -- Of one that had another filter before, that one has decided.
+           and target <> all(matched_targets) is not false
       ) as target on true
      where target.target is not null or not wants.targeted
   ), placed as (
