@@ -1,7 +1,7 @@
 /** Keys that share a count, such as a rotated key and its successor, with different limits. */
 import t from 'tap'
 import { startHost, type KeyInput } from '../support/host.ts'
-import { LimiterStage } from '../support/limiter-stage.ts'
+import { LimiterStage, type StagedProcess } from '../support/limiter-stage.ts'
 import { watchStatements } from '../support/statements.ts'
 import { farFromEndOf } from '../../support/utc.ts'
 
@@ -84,6 +84,42 @@ t.test('a request with a lower limit uses nothing that was granted under a highe
   t.equal(stage.batches.length, before, 'what is held stays for the higher limit')
   t.end()
 })
+
+for (const [name, of] of Object.entries({
+  limits: (host: StagedProcess, limit: number) => host.listOf([rule(limit)]),
+  quotas: (host: StagedProcess, limit: number) =>
+    host.listOf([], { subject: 'key:a', period: 'month', limit }),
+})) {
+  t.test(`what is held under the higher of two ${name} causes few statements`, (t) => {
+    const stage = new LimiterStage()
+    const host = stage.start('host')
+    const [high, low] = [of(host, 1000), of(host, 100)]
+    t.same(host.ask(high), ['passed'], 'it holds some ahead of need now')
+    const before = stage.batches.length
+    for (let second = 0; second < 20; second++) {
+      t.same(host.ask(low), ['passed'])
+      stage.pass(1000)
+    }
+    const count = stage.batches.length - before
+    t.ok(count < 45, `${count} statements`)
+    t.end()
+  })
+
+  t.test(`what is held under the higher of two ${name} is given back without its use`, (t) => {
+    const stage = new LimiterStage()
+    const host = stage.start('host')
+    const [high, low] = [of(host, 10_000), of(host, 1000)]
+    t.same(host.ask(high), ['passed'])
+    for (let n = 0; n < 300; n++) {
+      t.same(host.ask(low, low).at(0), 'passed')
+      stage.pass(500)
+    }
+    const before = stage.batches.length
+    for (let n = 0; n < 5; n++) t.same(host.ask(low), ['passed'])
+    t.equal(stage.batches.length, before, 'some are held ahead of need of the lower one')
+    t.end()
+  })
+}
 
 t.test('a flood over the lower limit needs no statement while the higher one passes', (t) => {
   const stage = new LimiterStage()

@@ -51,6 +51,19 @@ t.test('of requests that wait together each gets all that it costs, or nothing',
   t.end()
 })
 
+t.test('a slow refusal is asked for once', (t) => {
+  const stage = new LimiterStage()
+  const host = stage.start('host')
+  const list = host.listOf([], quotaOf(9))
+  t.equal(host.askFor(list, 5), 'passed')
+  stage.tookMs = 600
+  const before = stage.batches.length
+  const decision = host.askFor(list, 7)
+  t.type(decision, 'object', 'refused, not unavailable')
+  t.equal(stage.batches.length - before, 1)
+  t.end()
+})
+
 t.test('what a quota grants to a request that a limit refuses is given back', (t) => {
   const stage = new LimiterStage()
   const [here, there] = [stage.start('here'), stage.start('there')]

@@ -1,6 +1,6 @@
 /**
  * Processes that share limits, in memory: nothing happens but what a test asks for, by a clock that it
- * moves. Each statement is answered after 2 ms by the model of Postgres.
+ * moves. Each statement is answered after 2 ms, or after `tookMs`, by the model of Postgres.
  */
 import { Limiter } from '../../../packages/auth/src/limits/limiter.ts'
 import type { MeterList } from '../../../packages/auth/src/limits/meter-registry.ts'
@@ -18,6 +18,7 @@ export interface StagedProcess {
 
 export class LimiterStage {
   now = Date.UTC(2030, 0, 15)
+  tookMs = 2
   readonly batches: Batch[] = []
   #ledger = new Ledger()
   #due: { at: number; run: () => void }[] = []
@@ -30,10 +31,10 @@ export class LimiterStage {
       newHolder: () => `${name}-${++holders}`,
       send: (batch, done) => {
         this.batches.push(batch)
-        this.#after(1, () => {
+        this.#after(this.tookMs / 2, () => {
           const terms = { ...batch, now: this.now }
           const answers = batch.requests.map((request) => this.#ledger.take(request, terms))
-          this.#after(1, () => done(answers))
+          this.#after(this.tookMs / 2, () => done(answers))
         })
       },
     })
@@ -58,7 +59,7 @@ export class LimiterStage {
       },
       askFor: (list, cost) => {
         const decision = decide(list, cost)
-        this.pass(10, () => decision() !== null)
+        this.pass(2500, () => decision() !== null)
         return decision() as LimitDecision
       },
     }

@@ -3,6 +3,7 @@
  * it, so that a flood of requests causes no queries.
  */
 import type { Answer, Rule } from '../tables/allowance-terms.ts'
+import type { Sending } from './sending.ts'
 
 const FIRST_RECHECK_MS = 50
 const LAST_RECHECK_MS = 30_000
@@ -15,13 +16,20 @@ export class Denial {
   #recheckMs = FIRST_RECHECK_MS
   #limit = 0
 
-  extend({ retryMs, othersHold }: Answer, { period, limit }: Rule, sentAt: number): void {
+  extend(
+    { retryMs, othersHold }: Answer,
+    { period, limit }: Rule,
+    { sentAt, now }: Pick<Sending, 'sentAt' | 'now'>,
+  ): void {
     this.#limit = limit
     const retryAt = retryMs === null ? Infinity : sentAt + retryMs
     this.#retryAt = retryMs === null ? null : retryAt
-    // Other processes may give back allowances before that. The row of a quota does not name them.
+    // Other processes may give back allowances before that. The row of a quota does not name them, and
+    // that of a limit only those that it was granted ahead of need, or a moment ago.
     const isFinal = typeof period === 'number' && othersHold === 0
-    this.until = isFinal ? retryAt : Math.min(retryAt, sentAt + this.#recheckMs)
+    const recheckMs = isFinal ? LAST_RECHECK_MS : this.#recheckMs
+    // Not from when the statement was sent: a slow answer would come when the denial has ended.
+    this.until = Math.min(retryAt, now + recheckMs)
     this.#recheckMs = Math.min(LAST_RECHECK_MS, this.#recheckMs * 2)
   }
 

@@ -107,6 +107,13 @@ export class HeldAllowances extends PortionList {
     return sum
   }
 
+  /** Whether it holds anything that was granted under a higher limit than that of `useUnder`. */
+  get hasAbove(): boolean {
+    let one = this.first
+    while (one !== null && one.limit <= this.#limit) one = one.next
+    return one !== null
+  }
+
   get isEmpty(): boolean {
     this.#deduct()
     return this.first === null

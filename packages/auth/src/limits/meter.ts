@@ -8,7 +8,7 @@ import { idOf, type Answer, type AllowanceRequest, type Rule } from '../tables/a
 import { Denial } from './denial.ts'
 import { HeldAllowances } from './held-allowances.ts'
 import { holdGrants } from './hold-grants.ts'
-import { leaseMsOf, renewedFrom } from './lease.ts'
+import { idleMsOf, leaseMsOf, renewedFrom } from './lease.ts'
 import { SlidingLog } from './sliding-log.ts'
 import type { Sending } from './sending.ts'
 import { lackingOf, type Waiting } from './waiting-requests.ts'
@@ -54,6 +54,8 @@ export class Meter extends SlidingLog {
   /** Most meters are never denied anything. */
   #denial: Denial | null = null
   #nothingAheadUntil = -Infinity
+  /** Since when it holds something of a higher limit that no request came with. */
+  #aboveSince = Infinity
   /** When something of what all processes used becomes free. `Infinity`: not known, or never. */
   #freeAt = Infinity
 
@@ -72,6 +74,7 @@ export class Meter extends SlidingLog {
   change(rule: Rule): void {
     this.rule = rule
     if (rule.limit === this.#limit) return
+    if (rule.limit > this.#limit) this.#aboveSince = Infinity
     this.#limit = rule.limit
     this.#portions.useUnder(rule.limit)
     this.#setTarget(this.#target)
@@ -80,6 +83,12 @@ export class Meter extends SlidingLog {
   /** A key has this limit now: what was granted ahead of need under a higher one is given back. */
   lower(limit: number, now: number): void {
     if (this.#portions.releaseAbove(limit, now)) this.#denial?.end()
+  }
+
+  /** Gives back what was granted ahead of need under a higher limit, if none of its requests came for a while. */
+  releaseAbove(now: number): void {
+    this.#aboveSince = this.#portions.hasAbove ? Math.min(this.#aboveSince, now) : Infinity
+    if (now - this.#aboveSince > idleMsOf(this.windowMs)) this.lower(this.#limit, now)
   }
 
   /** Call this before the other methods, with one `now` for all of them. */
@@ -167,11 +176,12 @@ export class Meter extends SlidingLog {
     if (granted < request.want) {
       this.#setTarget(0)
       this.#denial ??= new Denial()
-      this.#denial.extend(answer, request.rule, sentAt)
+      this.#denial.extend(answer, request.rule, sending)
     }
     if (granted > 0) this.#denial?.granted(request.rule)
-    // A request for more would get nothing before something is free.
-    if (request.ahead > 0 && ahead === 0) {
+    // A request for more would get nothing before something is free, or while this process holds as many
+    // under a higher limit.
+    if (ahead === 0 && (request.ahead > 0 || this.#portions.held * 2 < this.#ahead)) {
       this.#nothingAheadUntil = now + Math.min(retryMs ?? Infinity, MORE_AHEAD_MS)
     }
   }
