@@ -16,10 +16,13 @@ export class HeldAllowances extends PortionList {
   #taken = 0
   #returns: readonly Return[] = NONE
   #limit = Infinity
+  /** Since when it holds something of a higher limit that no request came with. */
+  #aboveSince = Infinity
 
   /** From now on only what was granted under this limit or a lower one is held to be used. */
   useUnder(limit: number): void {
     this.#deduct()
+    if (limit > this.#limit) this.#aboveSince = Infinity
     this.#limit = limit
     this.#count()
   }
@@ -82,6 +85,14 @@ export class HeldAllowances extends PortionList {
     return this.#giveBack((portion) => portion.isAhead && portion.limit > limit, now)
   }
 
+  /** Does so with what no request was allowed to use for that long. */
+  releaseUnused(now: number, idleMs: number): boolean {
+    let above = this.first
+    while (above !== null && above.limit <= this.#limit) above = above.next
+    this.#aboveSince = above === null ? Infinity : Math.min(this.#aboveSince, now)
+    return now - this.#aboveSince > idleMs && this.releaseAbove(this.#limit, now)
+  }
+
   takeReturns(): readonly Return[] {
     const returns = this.#returns
     this.#returns = NONE
@@ -105,13 +116,6 @@ export class HeldAllowances extends PortionList {
     let sum = 0
     for (let one = this.first; one !== null; one = one.next) sum += one.count
     return sum
-  }
-
-  /** Whether it holds anything that was granted under a higher limit than that of `useUnder`. */
-  get hasAbove(): boolean {
-    let one = this.first
-    while (one !== null && one.limit <= this.#limit) one = one.next
-    return one !== null
   }
 
   get isEmpty(): boolean {

@@ -87,7 +87,7 @@ export class Limiter {
         return
       }
       meter.prune(now)
-      meter.releaseAbove(now)
+      meter.releaseUnused(now)
       const isIdle = now - meter.usedAt > idleMsOf(meter.windowMs)
       if (isIdle && !meter.hasUnspent && !this.#waiting.has(meter)) {
         if (meter.isBlank(now)) this.#meters.drop(meter)

@@ -34,10 +34,7 @@ export class Meter extends SlidingLog {
   #limit = 0
   /** How many to hold ahead of need: what follows from the target and the limit. */
   #ahead = 0
-  /**
-   * The last answer: what all processes had used, what the others had used, and until when it is
-   * current.
-   */
+  /** The last answer: what all processes had used, what the others had, until when it is current. */
   #used = 0
   #others = 0
   #staleAt = -Infinity
@@ -54,8 +51,6 @@ export class Meter extends SlidingLog {
   /** Most meters are never denied anything. */
   #denial: Denial | null = null
   #nothingAheadUntil = -Infinity
-  /** Since when it holds something of a higher limit that no request came with. */
-  #aboveSince = Infinity
   /** When something of what all processes used becomes free. `Infinity`: not known, or never. */
   #freeAt = Infinity
 
@@ -74,7 +69,6 @@ export class Meter extends SlidingLog {
   change(rule: Rule): void {
     this.rule = rule
     if (rule.limit === this.#limit) return
-    if (rule.limit > this.#limit) this.#aboveSince = Infinity
     this.#limit = rule.limit
     this.#portions.useUnder(rule.limit)
     this.#setTarget(this.#target)
@@ -85,10 +79,9 @@ export class Meter extends SlidingLog {
     if (this.#portions.releaseAbove(limit, now)) this.#denial?.end()
   }
 
-  /** Gives back what was granted ahead of need under a higher limit, if none of its requests came for a while. */
-  releaseAbove(now: number): void {
-    this.#aboveSince = this.#portions.hasAbove ? Math.min(this.#aboveSince, now) : Infinity
-    if (now - this.#aboveSince > idleMsOf(this.windowMs)) this.lower(this.#limit, now)
+  /** Gives back what was granted ahead of need under a higher limit that is no longer used. */
+  releaseUnused(now: number): void {
+    if (this.#portions.releaseUnused(now, idleMsOf(this.windowMs))) this.#denial?.end()
   }
 
   /** Call this before the other methods, with one `now` for all of them. */
@@ -153,8 +146,7 @@ export class Meter extends SlidingLog {
     const heldAhead = this.#portions.heldAheadBy(holder)
     const isIdle = waiting === null && this.usedAt <= this.#releasedAt
     // The row keeps what is held for longer only where it grants more.
-    const least = this.#isEnding ? 1 : 0
-    const ahead = isIdle ? 0 : Math.max(least, this.#ahead - heldAhead)
+    const ahead = isIdle ? 0 : Math.max(this.#isEnding ? 1 : 0, this.#ahead - heldAhead)
     const want = Math.min(this.#limit, lackingOf(waiting, this.#portions.held))
     const needs = this.isQuota && waiting !== null && want > 0 ? waiting.needs : NONE
     const held = this.isQuota ? this.#portions.held : heldAhead
@@ -179,8 +171,7 @@ export class Meter extends SlidingLog {
       this.#denial.extend(answer, request.rule, sending)
     }
     if (granted > 0) this.#denial?.granted(request.rule)
-    // A request for more would get nothing before something is free, or while this process holds as many
-    // under a higher limit.
+    // More would not be granted before something is free, or is held already under a higher limit.
     if (ahead === 0 && (request.ahead > 0 || this.#portions.held * 2 < this.#ahead)) {
       this.#nothingAheadUntil = now + Math.min(retryMs ?? Infinity, MORE_AHEAD_MS)
     }
