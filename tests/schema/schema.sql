@@ -317,7 +317,7 @@ CREATE INDEX "__svc.targets_target_idx" ON svc."__svc.targets" USING btree (targ
 CREATE INDEX targets_by_tenant ON svc."__svc.targets" USING btree (subscription, event_name, tenant, target) WHERE (filter IS NULL);
 CREATE INDEX targets_with_filter ON svc."__svc.targets" USING btree (event_name, tenant) WHERE (filter IS NOT NULL);
 CREATE TRIGGER note_filter_change AFTER INSERT OR DELETE OR UPDATE OF subscription, event_name, target, tenant, filter ON svc."__svc.targets" FOR EACH ROW EXECUTE FUNCTION svc."__svc.note_filter_change"();
-CREATE TRIGGER note_first_filter AFTER UPDATE OF filter ON svc."__svc.targets" FOR EACH ROW WHEN (((old.filter IS NULL) AND (new.filter IS NOT NULL))) EXECUTE FUNCTION svc."__svc.note_first_filter"();
+CREATE TRIGGER note_first_filter AFTER DELETE OR UPDATE OF filter ON svc."__svc.targets" FOR EACH ROW WHEN ((old.filter IS NULL)) EXECUTE FUNCTION svc."__svc.note_first_filter"();
 
 create table svc."__svc.webhooks.deleted_webhooks" (
   id uuid not null,
@@ -1441,7 +1441,10 @@ CREATE OR REPLACE FUNCTION svc."__svc.note_first_filter"()
 AS $function$
 begin
   insert into svc."__svc.filter_changes" (filter_set, first_of)
-  values (svc."__svc.filter_set"(new.event_name, new.tenant), new.target);
+  select svc."__svc.filter_set"(old.event_name, old.tenant), old.target
+   where exists (
+     select from svc."__svc.targets"
+      where subscription = old.subscription and target = old.target and filter is not null);
   return null;
 end
 $function$;

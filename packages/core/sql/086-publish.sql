@@ -9,14 +9,19 @@ create function svc."__svc.note_first_filter"() returns trigger
 language plpgsql as $$
 begin
   insert into svc."__svc.filter_changes" (filter_set, first_of)
-  values (svc."__svc.filter_set"(new.event_name, new.tenant), new.target);
+  select svc."__svc.filter_set"(old.event_name, old.tenant), old.target
+   where exists (
+     select from svc."__svc.targets"
+      where subscription = old.subscription and target = old.target and filter is not null);
   return null;
 end
 $$;
 
+-- Where it wants other events too from now on, the row without a filter is deleted and others are
+-- inserted. This runs at the end of the statement, and sees them.
 create trigger note_first_filter
-  after update of filter on svc."__svc.targets" for each row
-  when (old.filter is null and new.filter is not null)
+  after delete or update of filter on svc."__svc.targets" for each row
+  when (old.filter is null)
   execute function svc."__svc.note_first_filter"();
 
 -- A publish as 085 has it, which knows of those recipients. Processes of an older version call the

@@ -1,8 +1,10 @@
 import pg from 'pg'
 import t from 'tap'
-import { useCore, uuidv7 } from '@svc/core/internal'
+import { receiver as openReceiver } from '@svc/core/testing'
+import { useCore, uuidv7, type Core } from '@svc/core/internal'
 import { until } from '../../support/until.ts'
 import { QUEUE } from '../../../packages/webhooks/src/outbound/constants.ts'
+import { disable } from '../../../packages/webhooks/src/outbound/health/disable.ts'
 import { startHost } from '../support/host.ts'
 import { scene } from './support/scene.ts'
 
@@ -24,16 +26,8 @@ t.test('an event of a transaction that was open at the disabling is recovered', 
   t.match(body, [{ what: 'missing' }])
 })
 
-t.test('a resume in a transaction of the host makes all waiting deliveries due', async (t) => {
-  const { app, database, register } = await startHost(t)
-  const core = await useCore(app)
-  const { id } = await register('http://127.0.0.1:9/')
-  await core.db.query(
-    `update svc."__svc.webhooks.registrations"
-        set active = false, disabled_at = now(), disabled_reason = 'failing' where id = $1`,
-    [id],
-  )
-  // More than one statement makes due.
+/** A webhook with more waiting retries than one statement makes due, none of them due. */
+async function manyRetries(core: Core, id: string): Promise<void> {
   const jobs = Array.from({ length: 2500 }, () => {
     const deliveryId = uuidv7()
     const data = { event: 'order.created', eventId: null, payload: '{}', target: id, deliveryId }
@@ -47,25 +41,56 @@ t.test('a resume in a transaction of the host makes all waiting deliveries due',
               start_after = now() + interval '1 hour' where name = $1`,
       [QUEUE],
     )
+    await disable(core, db, [id], 'failing')
   })
-  const inAnHour = `start_after > now() + interval '30 minutes'`
+}
+
+/** Whether no retry waits for its time. */
+async function areAllDue(core: Core): Promise<boolean> {
+  const { rowCount } = await core.db.query(
+    `select from svc_jobs.job
+      where name = $1 and state = 'retry' and retry_count = 1
+        and start_after > now() + interval '30 minutes' limit 1`,
+    [QUEUE],
+  )
+  return rowCount === 0
+}
+
+t.test('a resume in a transaction of the host makes all waiting deliveries due', async (t) => {
+  const { app, database, register } = await startHost(t)
+  const core = await useCore(app)
+  const { id } = await register('http://127.0.0.1:9/')
+  await manyRetries(core, id)
   const client = new pg.Client({ connectionString: database })
   await client.connect()
   t.teardown(() => client.end())
   await client.query('begin')
   await app.svc.webhooks.update({ id, active: true }, { db: client })
   await client.query('commit')
-  await until(async () => {
-    const { rows } = await core.db.query(
-      `select count(*)::int as count from svc_jobs.job
-        where name = $1 and state = 'retry' and retry_count = 1 and ${inAnHour}`,
-      [QUEUE],
-    )
-    return rows[0].count === 0
-  })
+  await until(() => areAllDue(core))
   const recoveries = await app.svc.webhooks.listRecoveries(id)
   t.same(recoveries.map(({ what }) => what).toSorted(), ['failed', 'missing'])
 })
+
+t.test(
+  'a probe makes all waiting deliveries due, without a recovery that counts them',
+  async (t) => {
+    const autoDisable = { failingForSeconds: 3600, probeEverySeconds: 0.5 }
+    const { app, register } = await startHost(t, { autoDisable })
+    const core = await useCore(app)
+    const receiver = await openReceiver()
+    t.teardown(() => receiver.close())
+    const { id } = await register(receiver.url)
+    await manyRetries(core, id)
+    await until(() => areAllDue(core))
+    t.match(await app.svc.webhooks.get(id), { active: true })
+    const recoveries = await app.svc.webhooks.listRecoveries(id)
+    t.same(
+      recoveries.map(({ what }) => what),
+      ['missing'],
+    )
+  },
+)
 
 t.test('a resume that is rolled back has told nobody, and changed nothing', async (t) => {
   const { app, register } = await startHost(t)

@@ -35,7 +35,7 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
    * a restricted group that is claimed alone is claimed together with it, see `Job.read`.
    */
   readWithClaim?: string
-  /** Called after the commit of that transaction. */
+  /** Called with the same array after the commit of that transaction. */
   afterRecord?(settled: Settled<Data, Detail>[]): void
   /** Describes an attempt for telemetry. It is not called without telemetry. */
   telemetry?: WorkerTelemetry<Data, Prepared, Detail>

@@ -54,7 +54,7 @@ export async function writeHealth(
      ), known as materialized (
        select id, url, failing_since, failed_attempts, warned_at, last_success_at
          from svc."__svc.webhooks.registrations"
-        where id = any($1::uuid[]) order by id for update ${waits ? '' : 'skip locked'}
+        where id = any($1::uuid[]) order by id for no key update ${waits ? '' : 'skip locked'}
      ), merged as materialized (
        select known.id, seen.is_failed_probe, success.at as success_at, seen.last_failure_at,
               -- Of both runs of failures only those after the last success.
@@ -118,7 +118,7 @@ export async function markWarned(db: Db, warnAfterSeconds: number): Promise<Fail
       where id = any(array(
         select id from svc."__svc.webhooks.registrations"
          where failing_since <= now() - make_interval(secs => $1) and active and warned_at is null
-         order by id limit ${PORTION} for update skip locked))
+         order by id limit ${PORTION} for no key update skip locked))
      returning ${FAILING}`,
     [warnAfterSeconds],
   )
@@ -140,7 +140,7 @@ export async function lockFailing(
       where failing_since <= now() - make_interval(secs => $1) and failed_attempts >= $2 and active
         and warned_at is not null
         and ($3::uuid is null or id > $3)
-      order by id limit ${PORTION} for update skip locked`,
+      order by id limit ${PORTION} for no key update skip locked`,
     [failingForSeconds, minAttempts, after],
   )
   return rows.map(asFailing)
@@ -157,7 +157,7 @@ export async function deactivateWebhooks(
         set active = false, disabled_at = now(), disabled_reason = $2, probe_after = null,
             updated_at = now()
       where id in (select id from svc."__svc.webhooks.registrations"
-                    where id = any($1::uuid[]) and active order by id for update)
+                    where id = any($1::uuid[]) and active order by id for no key update)
      returning ${COLUMNS}, failed_attempts as "failedAttempts"`,
     [ids, reason],
   )
@@ -198,7 +198,7 @@ export async function takeProbes(
       where id = any(array(
         select id from svc."__svc.webhooks.registrations"
          where disabled_reason = 'failing' and not active and ${PROBE_DUE_AT} <= now()
-         order by ${PROBE_DUE_AT}, id limit ${PORTION} for update skip locked))
+         order by ${PROBE_DUE_AT}, id limit ${PORTION} for no key update skip locked))
      returning id`,
     [probeEverySeconds, leaseSeconds],
   )
@@ -219,7 +219,7 @@ export async function shiftFailureTimes(db: Db, seconds: number): Promise<void> 
             probe_after = probe_after - make_interval(secs => $1)
       where id in (select id from svc."__svc.webhooks.registrations"
                     where failing_since is not null or disabled_reason = 'failing'
-                    order by id for update)`,
+                    order by id for no key update)`,
     [seconds],
   )
 }
@@ -234,7 +234,7 @@ export async function postponeProbes(db: Db, ids: string[], seconds: number): Pr
     `update svc."__svc.webhooks.registrations"
         set probe_after = now() + make_interval(secs => $2)
       where id in (select id from svc."__svc.webhooks.registrations"
-                    where id = any($1::uuid[]) order by id for update skip locked)`,
+                    where id = any($1::uuid[]) order by id for no key update skip locked)`,
     [ids, seconds],
   )
 }

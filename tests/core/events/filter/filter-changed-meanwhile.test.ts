@@ -58,8 +58,8 @@ t.test(
     const { database, events } = app.svc
     await core.queues.define(QUEUE)
     await core.fanOut.declare('test', QUEUE, ['a'])
-    const set = (filter: object | null) =>
-      core.fanOut.setRecipient(database, 'test', { id: RECIPIENT, events: ['a'], filter })
+    const set = (filter: object | null, wanted = ['a']) =>
+      core.fanOut.setRecipient(database, 'test', { id: RECIPIENT, events: wanted, filter })
     const isWaiting = async () => {
       const { rows } = await database.query(
         `select from pg_stat_activity
@@ -69,13 +69,16 @@ t.test(
       return rows.length > 0
     }
 
-    for (const [before, after, jobs] of [
+    for (const [before, after, jobs, wanted] of [
       [null, OTHER, 1],
       // From here on this process asks for filters of the event.
       [null, MATCHES, 1],
       [MATCHES, OTHER, 1],
       [OTHER, MATCHES, 0],
-    ] as const) {
+      [null, OTHER, 1, ['*']],
+      [null, OTHER, 0, ['b']],
+      [null, null, 0, []],
+    ] as [object | null, object | null, number, string[]?][]) {
       await set(before)
       await database.query('delete from svc_jobs.job where name = $1', [QUEUE])
       const id = randomUUID()
@@ -84,12 +87,12 @@ t.test(
       await events.publish('a', {}, { id, db: holder })
       const published = events.publish('a', { total: 5 }, { id })
       await until(isWaiting)
-      await set(after)
+      await set(after, wanted)
       await holder.query('rollback')
       holder.release()
       t.same(await published, { id, duplicate: false })
       const { rows } = await database.query('select from svc_jobs.job where name = $1', [QUEUE])
-      t.equal(rows.length, jobs, `${JSON.stringify(before)} to ${JSON.stringify(after)}`)
+      t.equal(rows.length, jobs, JSON.stringify([before, after, wanted]))
     }
   },
 )

@@ -21,6 +21,8 @@ t.test('it names those that are not due, and when the next one is', async (t) =>
   putOff.failed('a', 10)
   putOff.failed('b', 3000)
   t.same([putOff.ids(), putOff.dueInMs()], [['a', 'b'], 1000])
+  now = 997
+  t.same([putOff.ids(), putOff.dueInMs()], [['b'], 2003], 'a timer may end a little early')
   now = 1500
   t.same([putOff.ids(), putOff.dueInMs()], [['b'], 1500])
   now = 3600_000 + 3001

@@ -3,6 +3,8 @@ const SHORTEST_MS = 1000
 const LONGEST_MS = 10 * 60_000
 /** Another process may have carried it out: after this time without a failure it is forgotten. */
 const FORGOTTEN_AFTER_MS = 3600_000
+/** A timer counts whole milliseconds of another clock, and may end that much early. */
+const TIMER_MS = 5
 
 interface Failures {
   count: number
@@ -42,14 +44,14 @@ export class PutOff {
   /** The ids of those that are not tried now. */
   ids(): string[] {
     const now = this.#nowMs()
-    return [...this.#failures].flatMap(([id, { dueAt }]) => (dueAt > now ? [id] : []))
+    return [...this.#failures].flatMap(([id, { dueAt }]) => (dueAt > now + TIMER_MS ? [id] : []))
   }
 
   /** The milliseconds until the next one is due; `null` without any that is put off. */
   dueInMs(): number | null {
     const now = this.#nowMs()
     const waits = [...this.#failures.values()].flatMap(({ dueAt }) =>
-      dueAt > now ? dueAt - now : [],
+      dueAt > now + TIMER_MS ? dueAt - now : [],
     )
     return waits.length === 0 ? null : Math.min(...waits)
   }

@@ -47,6 +47,8 @@ export function createDeliveryWorker(
   const { deliveryLogRetentionDays: days } = settings
   const budget = new ByteBudget(MAX_LARGE_BYTES)
   const known = new KnownWebhooks()
+  /** What follows the commit of a batch; nothing follows one that is rolled back. */
+  const following = new WeakMap<object, (() => void)[]>()
   return {
     queue: QUEUE,
     concurrency: core.settings.worker.concurrency,
@@ -58,9 +60,14 @@ export function createDeliveryWorker(
       prepared.largeBytes === undefined
         ? perform(post, settings, job, prepared, signal)
         : performLarge(core.db, budget, post, settings, job, prepared, signal),
-    record: (db, settled) => recordDeliveries(core, db, days, settled),
+    record(db, settled) {
+      const runs: (() => void)[] = []
+      following.set(settled, runs)
+      return recordDeliveries(core, db, days, settled, (run) => runs.push(run) > 0)
+    },
     recordCompleted: (completed) => recordCompleted(completed, days),
     afterRecord(settled) {
+      for (const run of following.get(settled) ?? []) run()
       if (settled.some(isGone) || settled.some(hasReached)) core.queues.groupsChanged(QUEUE)
     },
     recordDiscarded: (db, jobs) => insertLogRows(db, jobs.map(skippedRow)),

@@ -12,7 +12,7 @@ import {
   type Settled,
 } from '@svc/core/internal'
 import { disable } from '../health/disable.ts'
-import { reactivateIn } from '../health/resume-failing.ts'
+import { reactivateIn, type AfterCommit } from '../health/resume-failing.ts'
 import { insertLogRows, insertOfCompleted, type LogRow } from '../../tables/delivery-log.ts'
 import { isLifecycleEvent, publishDead } from '../lifecycle-events.ts'
 import type { AttemptRecord } from './attempt-record.ts'
@@ -41,6 +41,7 @@ export async function recordDeliveries(
   db: Db,
   deliveryLogRetentionDays: number,
   given: SettledDelivery[],
+  afterCommit: AfterCommit,
 ): Promise<void> {
   const { settled, dropped } = await dropDeadOfDeleted(core, db, given)
   const ended = settled.filter(({ result }) => result !== 'postponed' && result !== 'parked')
@@ -55,17 +56,22 @@ export async function recordDeliveries(
   const told = new Set(gone.filter(({ event }) => !isLifecycleEvent(event)).map(webhookIdOf))
   await disable(core, db, [...new Set(gone.map(webhookIdOf))], 'gone', (id) => !told.has(id))
   await publishDead(core, db, deadDeliveriesOf(ended))
-  await resumeReached(core, db, ended)
+  await resumeReached(core, db, ended, afterCommit)
 }
 
 /**
  * The success of a probe is recorded together with what follows from it: its job may have been the only
  * one that waited, and then no other probe would follow.
  */
-async function resumeReached(core: Core, db: Db, ended: SettledDelivery[]): Promise<void> {
+async function resumeReached(
+  core: Core,
+  db: Db,
+  ended: SettledDelivery[],
+  afterCommit: AfterCommit,
+): Promise<void> {
   for (const { job, outcome } of ended.filter(hasReached)) {
     const url = outcome.kind === 'completed' ? outcome.detail?.reachedUrl : undefined
-    if (url !== undefined) await reactivateIn(core, db, webhookIdOf(job.data), url)
+    if (url !== undefined) await reactivateIn(core, db, webhookIdOf(job.data), url, afterCommit)
   }
 }
 

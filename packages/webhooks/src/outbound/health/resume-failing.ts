@@ -10,6 +10,9 @@ import { auditChange } from '../audit.ts'
 import { resume } from '../pause.ts'
 import { MOST_COUNTED, waitingOf } from '../waiting-deliveries.ts'
 
+/** Has the function run after the commit of the transaction. Returns whether it will be. */
+export type AfterCommit = (run: () => void) => boolean
+
 /**
  * Makes a webhook active again that was disabled as failing: a delivery has reached its receiver at
  * `url`. The settlement of a probe does that; this is for attempts that began before it was disabled.
@@ -25,12 +28,18 @@ export async function reactivate(core: Core, id: string, url: string): Promise<v
  * Does that in a transaction; returns whether it did: one that has another address by now stays
  * disabled. After the commit the caller notifies the pumps: `core.queues.groupsChanged(QUEUE)`.
  */
-export async function reactivateIn(core: Core, db: Db, id: string, url: string): Promise<boolean> {
+export async function reactivateIn(
+  core: Core,
+  db: Db,
+  id: string,
+  url: string,
+  afterCommit?: AfterCommit,
+): Promise<boolean> {
   const before = await lockWebhook(db, id, EVERYWHERE)
   if (before?.url !== url || !isDisabledAsFailing(before)) return false
   const after = await updateWebhook(db, id, { active: true })
   await auditChange(db, BY_SYSTEM, 'reactivate', before, after)
-  await resumeFailing(core, db, before, after, 'probe')
+  await resumeFailing(core, db, before, after, 'probe', afterCommit)
   return true
 }
 
@@ -51,6 +60,7 @@ export async function resumeFailing(
   before: StoredWebhook,
   after: StoredWebhook,
   by: 'probe' | 'operator',
+  afterCommit: AfterCommit = (run) => core.afterCommit(db, run),
 ): Promise<void> {
   const { id, disabledAt } = before
   const since = disabledAt === null ? null : missedSince(disabledAt, before.createdAt)
@@ -62,7 +72,7 @@ export async function resumeFailing(
   })
   const { hasMore, attemptedBefore } = await core.queues.makeDue(db, QUEUE, id)
   await resume(core, db, after)
-  if (!hasMore || core.afterCommit(db, () => void makeRestDue(core, id, attemptedBefore))) return
+  if (!hasMore || afterCommit(() => void makeRestDue(core, id, attemptedBefore))) return
   // In a transaction of the host's own: a recovery begins with its commit.
   const rest = { queue: QUEUE, group: id, what: 'failed' as const, since: before.createdAt }
   await core.queues.recover(db, { ...rest, until: null, perSecond: null })
