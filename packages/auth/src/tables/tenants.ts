@@ -75,10 +75,26 @@ export async function deleteKeys(db: Db, ids: readonly string[]): Promise<string
 /** Deletes the grants of the limits and quotas of these subjects. Returns how many rows. */
 export async function deleteAllowances(db: Db, subjects: readonly string[]): Promise<number> {
   const { rows } = await db.query(
-    `with of_limits as (
-       delete from svc."__svc.auth.windows" where subject = any($1::text[]) returning subject
+    `with given as materialized (
+       select subject from unnest($1::text[]) as given (subject) order by subject collate "C"
+     ), locked as materialized (
+       -- In the order of "grant_allowances": the two cannot wait for each other.
+       select sum((
+           select count(*) from (
+             select from svc."__svc.auth.windows" as w where w.subject = given.subject
+              order by per_seconds::text collate "C" for update) as of_limits
+         ) + (
+           select count(*) from (
+             select from svc."__svc.auth.quotas" as q where q.subject = given.subject
+              order by period for update) as of_quotas
+         )) as count
+         from given
+     ), of_limits as (
+       delete from svc."__svc.auth.windows"
+        where (select count from locked) > 0 and subject = any($1::text[]) returning subject
      ), of_quotas as (
-       delete from svc."__svc.auth.quotas" where subject = any($1::text[]) returning subject
+       delete from svc."__svc.auth.quotas"
+        where (select count from locked) > 0 and subject = any($1::text[]) returning subject
      )
      select ((select count(*) from of_limits) + (select count(*) from of_quotas))::int as count`,
     [subjects],
