@@ -1,6 +1,8 @@
 /** Signing in with a key: the session that it is exchanged for. */
 import { advance } from '@svc/core/testing'
 import t from 'tap'
+import { CALLS } from '../../packages/console/src/calls/calls.ts'
+import type { CallName } from '../../packages/console/src/contract.ts'
 import { BOOTSTRAP_KEY, FROM_PAGE, startHost } from './support/host.ts'
 
 const signInWith = (key: string, headers: Record<string, string> = FROM_PAGE) => ({
@@ -152,6 +154,39 @@ t.test('a session may do what its key may now', async (t) => {
   t.match(await page.call('users.list'), { status: 403, body: { code: 'SVC_CONSOLE_FORBIDDEN' } })
   await app.svc.auth.updateApiKey({ id, allowedIps: ['192.0.2.0/24'] })
   t.equal((await page.call('webhooks.list')).status, 401)
+})
+
+t.test('an id that no session can have is not found, and one in upper case is', async (t) => {
+  const { signIn } = await startHost(t)
+  const [one, other] = [await signIn(), await signIn()]
+  const { items } = (await other.call('sessions.list')).body as {
+    items: { id: string; current: boolean }[]
+  }
+  const id = items.find(({ current }) => !current)?.id ?? ''
+  for (const no of ['', 'acme', '\0', '2030-01-01T00:00:00Z', `urn:uuid:${id}`]) {
+    const answer = await other.call('sessions.end', { id: no })
+    t.match(answer, { status: 404, body: { code: 'SVC_CONSOLE_SESSION_NOT_FOUND' } }, no)
+    t.equal((await other.call('sessions.list', { after: no })).status, 400, no)
+  }
+  t.equal((await other.call('sessions.end', { id: id.toUpperCase() })).status, 200)
+  t.match((await one.session()).body, { signedIn: false })
+})
+
+t.test('no operation fails by an id of another form', async (t) => {
+  const { signIn } = await startHost(t)
+  const page = await signIn()
+  for (const name of Object.keys(CALLS) as CallName[]) {
+    for (const id of [
+      '',
+      'acme',
+      '\0',
+      '\ud800',
+      'urn:uuid:0190a1b2-0000-7000-8000-000000000000',
+    ]) {
+      const { status } = await page.call(name, { id })
+      t.ok(status < 500, `${name} ${JSON.stringify(id)}: ${status}`)
+    }
+  }
 })
 
 t.test('a session ends at sign-out, when it is revoked, and when it expires', async (t) => {

@@ -1,5 +1,12 @@
 /** Sessions: how they begin and end, and who they are. */
-import { insertAudit, uuidv7, type AuditOrigin, type Core, type Reach } from '@svc/core/internal'
+import {
+  insertAudit,
+  isUuid,
+  uuidv7,
+  type AuditOrigin,
+  type Core,
+  type Reach,
+} from '@svc/core/internal'
 import type { FastifyRequest } from 'fastify'
 import type {} from '@svc/auth'
 import { LinkUsed, NoKeySignIn, SessionNotFound } from '../errors.ts'
@@ -35,8 +42,8 @@ export interface Sessions {
   signIn: (key: string, request: FastifyRequest) => Promise<Begun>
   /** Exchanges the code of a portal link. @throws LinkUsed */
   follow: (code: string, request: FastifyRequest) => Promise<Begun>
-  /** @throws SessionNotFound where no such session is within the reach */
-  end: (id: string, reach: Reach, by: AuditOrigin) => Promise<void>
+  /** Resolves to the id as it is stored. @throws SessionNotFound where no such session is within the reach */
+  end: (id: string, reach: Reach, by: AuditOrigin) => Promise<string>
 }
 
 export const consoleOrigin = (
@@ -141,10 +148,12 @@ export function createSessions(core: Core, settings: ConsoleSettings): Sessions 
     },
 
     async end(id, reach, by) {
-      await core.within(undefined, async (db) => {
+      if (!isUuid(id)) throw new SessionNotFound()
+      return await core.within(undefined, async (db) => {
         const ended = await deleteSession(db, id, reach)
         if (!ended) throw new SessionNotFound()
         await insertAudit(db, by, [recordOf('session.end', ended)])
+        return ended.id
       })
     },
   }

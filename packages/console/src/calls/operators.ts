@@ -69,8 +69,7 @@ export const operatorCalls: CallsOf<'tenants' | 'audit' | 'health' | 'sessions'>
     needs: null,
     input: Id,
     async run({ id }, { sessions, identity, origin, endStreams }) {
-      await sessions.end(id, reachOf(identity), origin)
-      endStreams(id)
+      endStreams(await sessions.end(id, reachOf(identity), origin))
       return {}
     },
   },
