@@ -203,7 +203,7 @@ begin
                 and (filtered.event_name = given.name
                      or filtered.event_name = '*' and not starts_with(given.name, 'svc.'))
                 and filtered.tenant in ('', given.tenant) and filtered.filter is not null)
-           -- Of one that had another filter before, that one has decided.
+           -- A recipient whose former filter matched is among the matched already.
            and target <> all(matched_targets) is not false
       ) as target on true
      where target.target is not null or not wants.targeted

@@ -85,7 +85,7 @@ export class HeldAllowances extends PortionList {
     return this.#giveBack((portion) => portion.isAhead && portion.limit > limit, now)
   }
 
-  /** Does so with what no request was allowed to use for that long. */
+  /** Gives back what is held ahead of need under a higher limit, if none of its requests came for `idleMs`. */
   releaseUnused(now: number, idleMs: number): boolean {
     let above = this.first
     while (above !== null && above.limit <= this.#limit) above = above.next

@@ -47,7 +47,7 @@ export function createDeliveryWorker(
   const { deliveryLogRetentionDays: days } = settings
   const budget = new ByteBudget(MAX_LARGE_BYTES)
   const known = new KnownWebhooks()
-  /** What follows the commit of a batch; nothing follows one that is rolled back. */
+  /** Functions to run after the commit of a batch. A batch that is rolled back never runs them. */
   const following = new WeakMap<object, (() => void)[]>()
   return {
     queue: QUEUE,

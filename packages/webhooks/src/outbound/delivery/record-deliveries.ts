@@ -60,8 +60,8 @@ export async function recordDeliveries(
 }
 
 /**
- * The success of a probe is recorded together with what follows from it: its job may have been the only
- * one that waited, and then no other probe would follow.
+ * A successful probe resumes its webhook in the transaction that records the delivery: without another
+ * waiting job no later probe would resume it.
  */
 async function resumeReached(
   core: Core,

@@ -25,8 +25,8 @@ export async function reactivate(core: Core, id: string, url: string): Promise<v
 }
 
 /**
- * Does that in a transaction; returns whether it did: one that has another address by now stays
- * disabled. After the commit the caller notifies the pumps: `core.queues.groupsChanged(QUEUE)`.
+ * Makes the webhook active in a transaction. Returns whether it did: a webhook that has another address
+ * by now stays disabled. After the commit the caller notifies the pumps: `core.queues.groupsChanged(QUEUE)`.
  */
 export async function reactivateIn(
   core: Core,
