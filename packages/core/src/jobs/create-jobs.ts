@@ -2,6 +2,7 @@
  * Creates the parts of this process that work on jobs: workers with their pumps, moves, and the
  * recovery of the jobs of dead processes.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Database } from '../postgres/pools.ts'
 import type { NotificationConnection } from '../postgres/notifications.ts'
 import { DeadProcesses } from '../processes/dead-processes.ts'
@@ -50,6 +51,7 @@ export function createJobs(parts: Parts): Jobs {
     workers.recovered(queue, [group]),
   )
   const notifications = new WorkerNotifications(parts.notifications)
+  const asAtBoot = AsyncLocalStorage.snapshot()
   const createPump = (worker: Worker): Pump =>
     new Pump({
       worker,
@@ -62,6 +64,7 @@ export function createJobs(parts: Parts): Jobs {
       settled: workers.notifyWatchers,
       fetchFailed: () => lostJobs.databaseFailed(),
       telemetry,
+      asAtBoot,
     })
   const { enabled } = parts
   const workers: WorkerRegistry = new WorkerRegistry({ enabled, notifications, mover, createPump })

@@ -26,6 +26,12 @@ interface Parts {
   fetchAhead: FetchAhead
   telemetry: AttemptTelemetry
   log: { error(details: object, message: string): void }
+  /**
+   * Calls a function with the values of `AsyncLocalStorage` as they were at boot. A job may begin in the
+   * request that published it, or in one whose publish shared its statement: without this a handler of
+   * the host would see the values of that request, such as its tenant.
+   */
+  asAtBoot: <T>(run: () => T) => T
   began(job: Job): void
   /** Its slot of the lane is free. `tookMs`: 0 where the attempt did not run to its end. */
   ended(lane: Lane, job: Job, outcome: Outcome, tookMs: number): void
@@ -118,7 +124,7 @@ export class Attempts {
   }
 
   async #run(attempt: Attempt): Promise<void> {
-    const { worker, fetchAhead, log, telemetry } = this.#parts
+    const { worker, fetchAhead, log, telemetry, asAtBoot } = this.#parts
     const { job, prepared, abort } = attempt
     const startedAt = performance.now()
     if (isTooLate(job, startedAt)) return this.#end(attempt, { kind: 'postponed', delayMs: 0 }, 0)
@@ -126,9 +132,11 @@ export class Attempts {
     let outcome: Outcome
     try {
       const its = prepared(job)
-      outcome = telemetry.isOn
-        ? await measured(telemetry, worker, job, its, abort.signal)
-        : await worker.perform(job, its, abort.signal)
+      outcome = await asAtBoot(() =>
+        telemetry.isOn
+          ? measured(telemetry, worker, job, its, abort.signal)
+          : worker.perform(job, its, abort.signal),
+      )
     } catch (error) {
       // `stop` has given it up, and its job waits again.
       if (abort.signal.aborted) return

@@ -42,6 +42,8 @@ interface Parts {
   /** A fetch has failed. */
   fetchFailed: () => void
   telemetry: AttemptTelemetry
+  /** See `Attempts`. */
+  asAtBoot: <T>(run: () => T) => T
 }
 
 const DRAIN_SECONDS = 10
@@ -108,6 +110,7 @@ export class Pump {
       slots,
       fetchAhead,
       telemetry: parts.telemetry,
+      asAtBoot: parts.asAtBoot,
       log,
       began: (job) => groups.restricted.begun(job),
       ended: (lane, job, outcome, tookMs) => this.#attemptEnded(lane, job, outcome, tookMs),
