@@ -35,10 +35,17 @@ export type DeliveryFilter = Static<typeof DeliveryFilter>
 
 const ofWebhook = { webhookId: Type.String() }
 const ListedDeliveries = Type.Object(
-  { ...DeliveryFilter.properties, webhookId: Type.Optional(Type.String()) },
+  {
+    ...DeliveryFilter.properties,
+    webhookId: Type.Optional(Type.String()),
+    payloads: Type.Optional(Type.Boolean()),
+  },
   closed,
 )
-/** Attempts of one webhook's deliveries, or of all: of one `tenant` where it is given. */
+/**
+ * Attempts of one webhook's deliveries, or of all: of one `tenant` where it is given. With `payloads:
+ * false` the payloads are not read, and `null` in the list.
+ */
 export type ListedDeliveries = Static<typeof ListedDeliveries>
 
 export const ListDeliveries = Type.Union([Type.String(), ListedDeliveries])

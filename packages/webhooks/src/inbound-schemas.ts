@@ -22,13 +22,15 @@ export const InboundFilter = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1 })),
     after: Type.Optional(Uuid),
+    bodyBytes: Type.Optional(Type.Integer({ minimum: 0 })),
     ...inboundFilter,
   },
   closed,
 )
 /**
  * Which inbound requests are listed. `tenant` is empty for those that have none; `since` is included
- * and `until` is not, both ISO 8601.
+ * and `until` is not, both ISO 8601. Bodies are read until they have `bodyBytes` bytes together, by
+ * default all of them; 0: none.
  */
 export type InboundFilter = Static<typeof InboundFilter>
 
@@ -51,9 +53,10 @@ export const LoggedRequest = Type.Object({
 })
 /**
  * An inbound request. Where the host keeps raw bodies there are `headers`, with signatures and
- * credentials as `***`, and `body` of those that were verified. Times are ISO 8601.
+ * credentials as `***`, and `body` of those that were verified; where a list left it out because of
+ * `bodyBytes`, there is `bodyLeftOut` instead. Times are ISO 8601.
  */
-export type LoggedRequest = Static<typeof LoggedRequest>
+export type LoggedRequest = Static<typeof LoggedRequest> & { bodyLeftOut?: true }
 
 export const ReplayResult = Type.Object({
   eventId: Type.String(),

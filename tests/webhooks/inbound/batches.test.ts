@@ -145,3 +145,12 @@ t.test(
     t.equal(await push('unknown', 'a new'), 401)
   },
 )
+
+t.test('a batch without items cannot be replayed, and the audit has no replay', async (t) => {
+  const host = await hostOf(t, { a: base }, { inboundLog: { rawBodies: true } })
+  t.equal((await post(host, { items: [] })).statusCode, 200)
+  const { webhooks, audit } = host.app.svc
+  const [request] = await webhooks.listInbound()
+  await t.rejects(webhooks.replayInbound(request!.id), { code: 'SVC_WEBHOOKS_NOT_REPLAYABLE' })
+  t.strictSame(await audit.list(), [])
+})

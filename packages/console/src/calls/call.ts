@@ -60,16 +60,22 @@ export const List = Type.Object({
 
 type Limited = Static<typeof List>
 
-/** Reads one row more than the page holds, to determine whether it is the last one. */
+/**
+ * Reads one row more than the page holds, to determine whether it is the last one. The page ends before
+ * the first row that was not read as a whole.
+ */
 export async function pageOf<Input extends Limited, Row extends { id: string }, Shown>(
   input: Input,
   list: (page: Input & { limit: number }) => Promise<Row[]>,
   shown: (row: Row) => Shown,
+  isWhole: (row: Row) => boolean = () => true,
 ): Promise<{ items: Shown[]; next: string | null }> {
   const { limit = USUAL } = input
   const rows = await list({ ...input, limit: limit + 1 })
-  const items = rows.slice(0, limit)
-  return { items: items.map(shown), next: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
+  const end = rows.findIndex((row, index) => index === limit || !isWhole(row))
+  const items = end === -1 ? rows : rows.slice(0, end)
+  const next = items.length < rows.length ? (items.at(-1)?.id ?? null) : null
+  return { items: items.map(shown), next }
 }
 
 export const asIs = <Row>(row: Row): Row => row

@@ -31,7 +31,7 @@ const listOf = (
   run: (input, { webhooks, masks }) =>
     pageOf(
       input,
-      (page) => webhooks[list](page),
+      (page) => webhooks[list]({ ...page, payloads: false }),
       (attempt) => masks.listed(withoutPayload(attempt)),
     ),
 })
@@ -44,11 +44,13 @@ export const deliveryCalls: CallsOf<'deliveries' | 'deadLetters' | 'stats'> = {
     needs: 'webhooks',
     input: OneDelivery,
     async run({ webhookId, deliveryId }, { webhooks, masks }) {
-      const filter = { webhookId, deliveryId, limit: MOST_ATTEMPTS }
+      const filter = { webhookId, deliveryId, payloads: false, limit: MOST_ATTEMPTS }
       const logged = await webhooks.listDeliveries(filter)
       // Dead letters are kept longer than the log.
-      const attempts = logged.length > 0 ? logged : await webhooks.listDeadLetters(filter)
-      const [newest] = attempts
+      const list = logged.length > 0 ? webhooks.listDeliveries : webhooks.listDeadLetters
+      const attempts = logged.length > 0 ? logged : await list(filter)
+      // All attempts have the same payload.
+      const [newest] = await list({ webhookId, deliveryId, limit: 1 })
       if (newest === undefined) throw new DeliveryNotFound()
       const { event, eventId, payload, eventTenant = null } = newest
       // A delivery that no event made, such as a test, was made for the webhook.

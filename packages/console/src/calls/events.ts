@@ -55,7 +55,7 @@ export const eventCalls: CallsOf<'catalogue' | 'events'> = {
       const isHidden = tenant === undefined || !maySeeEvent(identity, name)
       const event = isHidden ? null : await core.svc.events.find(name, id, { tenant })
       if (event === null) throw new EventNotFound()
-      const filter = { event: name, eventId: id, limit: MOST_ATTEMPTS }
+      const filter = { event: name, eventId: id, payloads: false, limit: MOST_ATTEMPTS }
       const found = identity.rights.includes('deliveries:read')
         ? await webhooks.listDeliveries(filter)
         : []

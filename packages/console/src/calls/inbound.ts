@@ -1,5 +1,8 @@
 import { asIs, Id, List, pageOf, type CallsOf } from './call.ts'
 
+/** Bodies of one page, in bytes. */
+const PAGE_BYTES = 4 * 1024 * 1024
+
 export const inboundCalls: CallsOf<'inbound'> = {
   'inbound.list': {
     right: 'inbound:read',
@@ -9,8 +12,9 @@ export const inboundCalls: CallsOf<'inbound'> = {
     run: (input, { webhooks, masks }) =>
       pageOf(
         input,
-        (page) => webhooks.listInbound(page),
+        (page) => webhooks.listInbound({ ...page, bodyBytes: PAGE_BYTES }),
         (request) => masks.inbound(request),
+        ({ bodyLeftOut }) => bodyLeftOut !== true,
       ),
   },
   'inbound.replay': {

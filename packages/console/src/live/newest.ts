@@ -25,8 +25,8 @@ export async function findNewest({ svc }: Core, tenant: string | null): Promise<
   const webhooks = (svc as Partial<typeof svc>).webhooks?.as({ tenant })
   const within = tenant === null ? {} : { tenant }
   const [attempts, requests, changes] = await Promise.all([
-    webhooks?.listDeliveries({ limit: 1 }),
-    webhooks?.listInbound({ limit: 1 }),
+    webhooks?.listDeliveries({ limit: 1, payloads: false }),
+    webhooks?.listInbound({ limit: 1, bodyBytes: 0 }),
     svc.audit.list({ ...within, limit: CHANGES }),
   ])
   return {

@@ -15,18 +15,19 @@ export type PageQuery = Static<ReturnType<typeof pageQuery>>
 
 /**
  * Cuts a list that was read with one row too many, and gives the URL of the next page in a `Link`
- * header (RFC 8288).
+ * header (RFC 8288). `most`: how many rows the page has where they are large.
  */
 export function page<Row extends { id: string }>(
   request: FastifyRequest,
   reply: FastifyReply,
   rows: Row[],
   limit: number,
+  most = limit,
 ): Row[] {
-  const last = rows[limit - 1]
-  if (rows.length <= limit || !last) return rows
-  linkNext(request, reply, limit, last.id)
-  return rows.slice(0, limit)
+  const sent = rows.slice(0, most)
+  const last = sent.at(-1)
+  if (last && sent.length < rows.length) linkNext(request, reply, limit, last.id)
+  return sent
 }
 
 /** Says in a `Link` header (RFC 8288) where the page is that follows the row `after`. */

@@ -61,14 +61,21 @@ export async function withPayloads(db: Db, rows: LogRow[]): Promise<LogRow[]> {
   const payloads = new Map(events.map(({ name, id, payload }) => [eventKey(name, id), payload]))
   return rows.map((row) => {
     const { event, eventId, payload } = row
-    const eventTenant = eventId && tenantOfEvent(eventId)
-    return {
-      ...row,
-      eventId: eventId && publishedEventId(eventId),
-      ...(eventTenant !== null && { eventTenant }),
-      payload: payload ?? payloads.get(eventKey(event, eventId)) ?? null,
-    }
+    return shown(row, payload ?? payloads.get(eventKey(event, eventId)) ?? null)
   })
+}
+
+export const withoutPayloads = (rows: LogRow[]): LogRow[] => rows.map((row) => shown(row, null))
+
+function shown(row: LogRow, payload: string | null): LogRow {
+  const { eventId } = row
+  const eventTenant = eventId && tenantOfEvent(eventId)
+  return {
+    ...row,
+    eventId: eventId && publishedEventId(eventId),
+    ...(eventTenant !== null && { eventTenant }),
+    payload,
+  }
 }
 
 /** The events of these rows, each once: one event may have many attempts. */

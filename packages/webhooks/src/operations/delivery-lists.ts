@@ -13,7 +13,7 @@ import type { LogRow } from '../tables/delivery-log.ts'
 import { findWebhook, webhookIdsWithin } from '../tables/webhooks.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
 import { hiddenFrom } from './key-events.ts'
-import { attemptsOfDead, fittingPage, withPayloads } from './delivery-attempts.ts'
+import { attemptsOfDead, fittingPage, withoutPayloads, withPayloads } from './delivery-attempts.ts'
 import { existing, webhookIdOf } from './webhooks.ts'
 
 /** A page of attempts with their payloads. */
@@ -49,12 +49,13 @@ export function createDeliveryLists(
   longestAttemptMs: number,
 ): DeliveryLists {
   async function pageOf(
-    limit: number | undefined,
+    { limit, payloads = true }: ListedDeliveries,
     pageBytes: number | undefined,
     list: (limit: { limit?: number }) => Promise<LogRow[]>,
   ): Promise<AttemptsPage> {
     const found = await list(limit === undefined ? {} : { limit: limit + 1 })
     const wanted = limit === undefined ? found : found.slice(0, limit)
+    if (!payloads) return { rows: withoutPayloads(wanted), hasMore: wanted.length < found.length }
     const rows =
       pageBytes === undefined ? wanted : await fittingPage(core.requestDb, wanted, pageBytes)
     return { rows: await withPayloads(core.requestDb, rows), hasMore: rows.length < found.length }
@@ -63,10 +64,10 @@ export function createDeliveryLists(
   /** Rows of older versions have no tenant: they are found by the ids of webhooks and tenants. */
   async function overAll(selection: ListedDeliveries, by: Paging = THE_PROCESS) {
     const { reach, pageBytes } = by
-    const { tenant, ...filter } = { ...selection, ...hiddenFrom(by) }
+    const { tenant, payloads: _, ...filter } = { ...selection, ...hiddenFrom(by) }
     const narrowed = narrowedReach(reach, tenant)
     if (narrowed === undefined) return NOTHING
-    return pageOf(filter.limit, pageBytes, (limit) =>
+    return pageOf(selection, pageBytes, (limit) =>
       listLogRows(core.requestDb, days, {
         ...filter,
         ...limit,
@@ -82,7 +83,8 @@ export function createDeliveryLists(
       tenant,
       webhookId,
       status = 'dead',
-      limit,
+      limit: _,
+      payloads: __,
       ...filter
     } = {
       ...selection,
@@ -91,7 +93,7 @@ export function createDeliveryLists(
     const narrowed = narrowedReach(reach, tenant)
     if (narrowed === undefined || status !== 'dead') return NOTHING
     const of = await groupsOf(narrowed, webhookId)
-    return pageOf(limit, pageBytes, async (most) =>
+    return pageOf(selection, pageBytes, async (most) =>
       attemptsOfDead(
         await core.queues.deadLetters(core.requestDb, QUEUE, { ...filter, ...of, ...most }),
       ),

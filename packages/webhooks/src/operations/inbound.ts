@@ -44,6 +44,7 @@ export function createInboundOperations(
       }
       const { body, source } = replayable(row, sources)
       const { tenant, events } = replayPlanOf(row, source, body, host)
+      if (events.length === 0) throw new NotReplayable('the request holds no event')
       const results = await core.bus.publishOnce(
         events.map(({ name, json }) => ({ name, payload: json, deduplicationKey: null })),
         { tenant, attachedRow: auditOf({ ...row, tenant }, by) },
@@ -98,7 +99,7 @@ function replayable(row: ListedRow, sources: readonly Source[]): { body: Buffer;
 
 function shown(row: ListedRow): LoggedRequest {
   const { id, at, source, tenant, outcome, reason, event, eventId, ip, bytes, durationMs } = row
-  const { headers, body } = row
+  const { headers, body, bodyLeftOut = false } = row
   return {
     id,
     at,
@@ -113,6 +114,7 @@ function shown(row: ListedRow): LoggedRequest {
     durationMs,
     ...(headers !== null && { headers: namedLines(JSON.parse(headers)) }),
     ...(body !== null && { body: body.toString('utf8') }),
+    ...(bodyLeftOut && { bodyLeftOut }),
   }
 }
 

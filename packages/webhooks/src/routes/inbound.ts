@@ -14,6 +14,9 @@ import { config, reachOfCaller, tags, type Api } from './management.ts'
 const Query = Type.Composite([pageQuery(100), Type.Object(inboundFilter)], {
   additionalProperties: false,
 })
+/** Bodies of one page, in bytes: a thousand bodies of a megabyte would not fit into memory. */
+const PAGE_BYTES = 16 * 1024 * 1024
+
 const Params = Type.Object({ id: Type.String({ description: 'Id of the logged request.' }) })
 
 export function inboundRoutes(api: Api, requests: InboundOperations): void {
@@ -36,8 +39,10 @@ export function inboundRoutes(api: Api, requests: InboundOperations): void {
         ...filter,
         ...(reach === null ? {} : { tenant: reach }),
         limit: limit + 1,
+        bodyBytes: PAGE_BYTES,
       })
-      return page(request, reply, rows, limit)
+      const firstWithout = rows.findIndex(({ bodyLeftOut }) => bodyLeftOut)
+      return page(request, reply, rows, limit, firstWithout === -1 ? limit : firstWithout)
     },
   )
 

@@ -38,7 +38,11 @@ export interface InboundRow {
 }
 
 /** A row with its time, which its id begins with. */
-export type ListedRow = InboundRow & { at: string }
+export type ListedRow = InboundRow & {
+  at: string
+  /** Whether the body was left out, because those before it have `bodyBytes`. */
+  bodyLeftOut?: boolean
+}
 
 export interface InboundFilter {
   source?: string | undefined
@@ -49,10 +53,12 @@ export interface InboundFilter {
   until?: string | undefined
   after?: string | undefined
   limit?: number | undefined
+  /** Bodies are read until they have so many bytes together. @default all bodies */
+  bodyBytes?: number | undefined
 }
 
 const COLUMNS = `id, source, tenant, outcome, reason, event, event_id as "eventId", ip, bytes,
-  duration_ms as "durationMs", url, headers, body, verified, event_names as "eventNames",
+  duration_ms as "durationMs", url, headers, verified, event_names as "eventNames",
   request_parts as "requestParts"`
 
 /** The columns of {@link valuesOf}, with their types. */
@@ -142,16 +148,27 @@ function arrayOf<Row>(
 
 /** Newest first. */
 export async function listInboundRows(db: Db, filter: InboundFilter): Promise<ListedRow[]> {
-  const { source, outcome, reach = EVERYWHERE, since, until, after, limit } = filter
+  const { source, outcome, reach = EVERYWHERE, since, until, after, limit, bodyBytes } = filter
+  // The length of a body is read without the body.
   const { rows } = await db.query(
-    `select ${COLUMNS} from svc."__svc.webhooks.inbound_log"
-      where ($1::text is null or source = $1)
-        and ($2::text is null or outcome = $2)
-        and ${withinReach('tenant', '$3')}
-        and ($4::uuid is null or id >= $4)
-        and ($5::uuid is null or id < $5)
-        and ($6::uuid is null or id < $6)
-      order by id desc limit $7`,
+    `with wanted as (
+       select * from svc."__svc.webhooks.inbound_log"
+        where ($1::text is null or source = $1)
+          and ($2::text is null or outcome = $2)
+          and ${withinReach('tenant', '$3')}
+          and ($4::uuid is null or id >= $4)
+          and ($5::uuid is null or id < $5)
+          and ($6::uuid is null or id < $6)
+        order by id desc limit $7
+     ), measured as (
+       select *, coalesce(sum(octet_length(body)) over (
+                   order by id desc rows between unbounded preceding and 1 preceding), 0) as bytes_before
+         from wanted order by id desc
+     )
+     select ${COLUMNS},
+            case when $8::bigint is null or bytes_before < $8 then body end as body,
+            body is not null and $8 is not null and bytes_before >= $8 as "bodyLeftOut"
+       from measured order by id desc`,
     [
       source ?? null,
       outcome ?? null,
@@ -160,6 +177,7 @@ export async function listInboundRows(db: Db, filter: InboundFilter): Promise<Li
       until === undefined ? null : firstIdOf(Date.parse(until)),
       after ?? null,
       limit ?? null,
+      bodyBytes ?? null,
     ],
   )
   return rows.map(withTime)
@@ -167,7 +185,7 @@ export async function listInboundRows(db: Db, filter: InboundFilter): Promise<Li
 
 export async function findInboundRow(db: Db, id: string): Promise<ListedRow | undefined> {
   const { rows } = await db.query(
-    `select ${COLUMNS} from svc."__svc.webhooks.inbound_log" where id = $1`,
+    `select ${COLUMNS}, body from svc."__svc.webhooks.inbound_log" where id = $1`,
     [id],
   )
   return rows[0] && withTime(rows[0])

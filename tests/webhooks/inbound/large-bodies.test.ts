@@ -1,0 +1,61 @@
+/** Lists of inbound requests whose bodies would not fit into memory together. */
+import t from 'tap'
+import type { LoggedRequest } from '@svc/webhooks'
+import {
+  insertInboundRows,
+  type InboundRow,
+} from '../../../packages/webhooks/src/tables/inbound-log.ts'
+import { startHost } from '../support/host.ts'
+
+const MIB = 1_048_576
+
+const rowOf = (place: number, body: Buffer | null): InboundRow => ({
+  // Newest first: a UUIDv7 begins with its time.
+  id: `019a0000-000${9 - place}-7000-8000-000000000001`,
+  source: 'a',
+  tenant: null,
+  outcome: 'accepted',
+  reason: null,
+  event: null,
+  eventId: null,
+  ip: null,
+  bytes: body?.length ?? 0,
+  durationMs: 0,
+  url: '/a',
+  headers: '[]',
+  body,
+  verified: true,
+  eventNames: null,
+  requestParts: null,
+})
+
+const sizesOf = (rows: LoggedRequest[]) => rows.map(({ body }) => body?.length ?? null)
+
+t.test('a page of inbound requests is bounded by the bytes of its bodies', async (t) => {
+  const { app, ask } = await startHost(t, {
+    core: { worker: { enabled: false } },
+    inbound: { a: { path: '/a', publishAs: 'order.created', verify: () => true } },
+  })
+  const bodies = [9 * MIB, 9 * MIB, null, 9 * MIB, 1]
+  await insertInboundRows(
+    app.svc.database,
+    bodies.map((bytes, place) => rowOf(place, bytes === null ? null : Buffer.alloc(bytes, 'a'))),
+  )
+  const { listInbound } = app.svc.webhooks
+
+  const first = await ask('GET', '/inbound?limit=4')
+  t.strictSame(sizesOf(first.body), [9 * MIB, 9 * MIB, null])
+  const next = /^<\/_webhooks(.+)>; rel="next"$/.exec(String(first.headers['link']))?.[1]
+  const second = await ask('GET', next ?? '')
+  t.strictSame(sizesOf(second.body), [9 * MIB, 1])
+  t.notOk(second.headers['link'])
+
+  t.strictSame(sizesOf(await listInbound()), bodies)
+  const without = await listInbound({ bodyBytes: 0 })
+  t.strictSame(sizesOf(without), [null, null, null, null, null])
+  t.strictSame(
+    without.map(({ bodyLeftOut = false }) => bodyLeftOut),
+    [true, true, false, true, true],
+  )
+  await t.rejects(listInbound({ bodyBytes: -1 }), /bodyBytes.*>= 0/)
+})
