@@ -171,3 +171,27 @@ t.test('subscriptions that could not be written are written with the next publis
   await until(() => got.length === 1)
   t.strictSame(got, ['found'])
 })
+
+t.test(
+  'subscribe can be called again after it has failed, and takes no other with it',
+  async (t) => {
+    const got: unknown[] = []
+    const { app } = await startHost(t)
+    const { events, database } = app.svc
+    const subscribe = (name: string) =>
+      events.subscribe(name, (payload) => void got.push([name, payload]))
+    await database.query('alter table svc."__svc.subscriptions" rename to away')
+    const failed = await Promise.allSettled(['a', 'b'].map(subscribe))
+    t.strictSame(
+      failed.map(({ status }) => status),
+      ['rejected', 'rejected'],
+    )
+    await database.query('alter table svc.away rename to "__svc.subscriptions"')
+    for (const name of ['b', 'a']) {
+      await subscribe(name)
+      await events.publish(name, 1)
+      await until(() => got.length > 0)
+      t.strictSame(got.splice(0), [[name, 1]])
+    }
+  },
+)

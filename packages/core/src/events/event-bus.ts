@@ -17,13 +17,12 @@ import {
 import type { EventRow } from './events-table.ts'
 import type { DeduplicationKey } from '../kv/kv-table.ts'
 import type { AttachedRow } from './attached-rows.ts'
-import { Declarations, type Subscribed } from './declarations.ts'
+import { Declarations } from './declarations.ts'
 import { JobHandover } from './job-handover.ts'
 import { publishEvents } from './publish-events.ts'
 import { BatchPublisher } from './batch-publisher.ts'
 import { emptyQueue, type PgBoss } from '../jobs/pg-boss/boss.ts'
 import { createSubscriptionWorker, queueOfSubscription } from './subscription-worker.ts'
-import { SubscriptionTaken } from '../errors.ts'
 import type { TransactionOptions } from '../postgres/host-transactions.ts'
 import { addPublished, mayClaim, OpenTransactions } from './open-transactions.ts'
 import type { ProcessLease } from '../processes/process-lease.ts'
@@ -67,7 +66,6 @@ export class EventBus {
   #commits: CommitPoller
   #undecided: UndecidedFilters
   #transactions: OpenTransactions
-  #subscribed = new Map<string, Subscribed>()
   #declarations: Declarations
   #ready = false
 
@@ -205,15 +203,12 @@ export class EventBus {
 
   subscribe(name: string, handler: EventHandler, options?: SubscribeOptions): Promise<void> {
     const settled = resolveSubscribeOptions(name, handler, options)
-    if (this.#subscribed.has(settled.subscription)) {
-      throw new SubscriptionTaken(settled.subscription)
-    }
     const subscribed = { event: name, options: settled }
-    this.#subscribed.set(settled.subscription, subscribed)
     this.#declarations.add(subscribed)
     const worker = createSubscriptionWorker(handler, settled, this.#parts.log)
-    if (this.#ready) return this.declare().then(() => this.#parts.workers.add(worker))
-    this.#parts.workers.add(worker)
+    const start = () => this.#parts.workers.add(worker)
+    if (this.#ready) return this.#declarations.writeOrRemove(subscribed).then(start)
+    start()
     return Promise.resolve()
   }
 
@@ -222,7 +217,7 @@ export class EventBus {
     await this.declare()
     this.#parts.lease.forget(subscription)
     await retireSubscription(this.#parts.database.db, subscription)
-    this.#subscribed.delete(subscription)
+    this.#declarations.forget(subscription)
     await this.#parts.workers.remove(queueOfSubscription(subscription))
     await emptyQueue(this.#parts.boss, queueOfSubscription(subscription))
   }
