@@ -152,10 +152,15 @@ function keepLog(core: Core, days: number): void {
       core.transaction((db) => dropLogDays(db, days)),
     )
   }
-  core.every(HOUR_IN_SECONDS, 'tenants of deleted webhooks', () =>
-    sweepDeletedWebhooks(core.db, days),
+  // Another process may keep its log for longer.
+  const longest = async () =>
+    Math.max(days, await longestDays(core.db, 'deliveryLogRetentionDays', DAY_IN_SECONDS))
+  core.every(HOUR_IN_SECONDS, 'tenants of deleted webhooks', async () =>
+    sweepDeletedWebhooks(core.db, await longest()),
   )
-  core.every(HOUR_IN_SECONDS, 'old recoveries', () => sweepRecoveries(core.db, days))
+  core.every(HOUR_IN_SECONDS, 'old recoveries', async () =>
+    sweepRecoveries(core.db, await longest()),
+  )
 }
 
 function userAgent(): string {

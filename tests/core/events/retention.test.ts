@@ -56,6 +56,24 @@ t.test('an event is kept while a job or a dead letter needs it', async (t) => {
   t.strictSame(await idsOf(idle), ['dead', 'waiting'])
 })
 
+t.test('an event is kept while a recovery may still make a job for it', async (t) => {
+  const host = await startHost(t, WITHOUT_WORKERS)
+  const { events, database } = host.app.svc
+  await events.publish('a', 1, { id: 'before' })
+  await age(host, 10)
+  await events.publish('a', 1, { id: 'missed' })
+  await age(host, 32)
+  await database.query(
+    `insert into svc."__svc.recoveries" (id, queue, group_id, what, since, until)
+     values (gen_random_uuid(), 'q', 'g', 'missing', now() - interval '33 days', now())`,
+  )
+  await sweepEvents(database, 30)
+  t.strictSame(await idsOf(host), ['missed'])
+  await database.query('update svc."__svc.recoveries" set finished_at = now()')
+  await sweepEvents(database, 30)
+  t.strictSame(await idsOf(host), [])
+})
+
 t.test('every process keeps events as long as one of them needs them', async (t) => {
   const host = await startHost(t, {
     ...WITHOUT_WORKERS,

@@ -3,6 +3,7 @@ import { listRecoveries, useCore, type Core, type Recovery } from '@svc/core/int
 import t, { type Test } from 'tap'
 import { recoverMissingPortion } from '../../../packages/webhooks/src/outbound/recover-missing.ts'
 import { since } from '../support/broken-webhook.ts'
+import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 
 const LOG_DAYS = 7
@@ -84,5 +85,29 @@ t.test(
       rows.map(({ tenant, hasTenant }) => (hasTenant ? tenant : null)),
       ['acme', null, 'zeta', null, 'acme'],
     )
+  },
+)
+
+t.test(
+  'a webhook that is deleted while its missed events are counted has no recovery',
+  async (t) => {
+    const { core, id } = await missedThree(t)
+    const { webhooks, database } = core.svc
+    const counting = await database.connect()
+    t.teardown(() => counting.release())
+    await counting.query('begin')
+    await counting.query('lock table svc."__svc.events" in access exclusive mode')
+    const recovery = webhooks.recover({ id, since, what: 'missing' })
+    const rejected = t.rejects(recovery, { code: 'SVC_WEBHOOKS_NOT_FOUND' })
+    await until(async () => {
+      const { rowCount } = await database.query(
+        `select from pg_locks where not granted and relation = 'svc."__svc.events"'::regclass`,
+      )
+      return rowCount === 1
+    })
+    await webhooks.delete(id)
+    await counting.query('commit')
+    await rejected
+    t.strictSame(await listRecoveries(core.db, '__svc.webhooks.deliver', { group: id }), [])
   },
 )

@@ -103,8 +103,8 @@ export const retainedValues = (events: EventKey[], days: number): unknown[] => [
 ]
 
 /**
- * Deletes events that are older than `days` and than the retention of every subscription, and that
- * no job needs; in portions that hold no lock for long.
+ * Deletes events that are older than `days` and than the retention of every subscription, and that no
+ * job needs, nor a recovery that has not made all its jobs yet; in portions that hold no lock for long.
  */
 export async function sweepEvents(db: Db, days: number): Promise<void> {
   // Each portion scans all jobs: few large ones are cheaper.
@@ -116,6 +116,9 @@ export async function sweepEvents(db: Db, days: number): Promise<void> {
           where event.published_at < now() - make_interval(days => 1 + greatest($1::int,
                   (select max(keep_days) from svc."__svc.subscriptions")))
             and (event.keep_until is null or event.keep_until < now())
+            and event.published_at < coalesce(
+                  (select min(since) from svc."__svc.recoveries"
+                    where what = 'missing' and finished_at is null), 'infinity')
             and ${NO_JOB_NEEDS_EVENT}
           limit $2 for update skip locked
        )

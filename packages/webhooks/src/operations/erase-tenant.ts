@@ -42,7 +42,7 @@ export function createTenantPart(core: Core): TenantPart {
       const { from } = idsOfTenant(tenant)
       await forgetMissingEvents(db, from)
       const logRows =
-        (await eraseLogRows(core.dbWithin(LOG_MS), all, from)) +
+        (await eraseLogRows(core.dbWithin(LOG_MS), tenant, all, from)) +
         (await eraseInboundRows(db, tenant))
       let deduplicationKeys = 0
       for (const prefix of namePrefixesOf(tenant)) {

@@ -10,7 +10,7 @@ import {
   type Db,
   type Recovery,
 } from '@svc/core/internal'
-import { InvalidSpan, RecoveryNotFound } from '../errors.ts'
+import { InvalidSpan, RecoveryNotFound, WebhookNotFound } from '../errors.ts'
 import { QUEUE } from '../outbound/constants.ts'
 import { prepareMissing, previewMissing } from '../outbound/recover-missing.ts'
 import type {
@@ -19,7 +19,7 @@ import type {
   RecoverResult,
   WebhookRecovery,
 } from '../recovery-schemas.ts'
-import { findWebhook } from '../tables/webhooks.ts'
+import { findWebhook, keepWebhook } from '../tables/webhooks.ts'
 import { auditWork } from '../outbound/audit.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
 import { existing, webhookIdOf } from './webhooks.ts'
@@ -75,6 +75,8 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
         }
         const deliveries =
           recovery.deliveries ?? (await prepareMissing(db, recovery, webhook, logDays))
+        // Not before: to determine what is missing may take minutes, and a deletion would wait for it.
+        if (!(await keepWebhook(db, id))) throw new WebhookNotFound(id)
         await core.queues.expectParked(db, QUEUE, webhook.id)
         await auditWork(db, by.origin, 'recover', webhook, {
           recovery: { from: null, to: { id: recovery.id, what, since, until: recovery.until } },

@@ -208,11 +208,14 @@ export async function deleteOldLogRows(db: Db, days: number): Promise<void> {
 const ERASED_PAGES = 250
 
 /**
- * Deletes the rows of these webhooks, and those of events whose ids begin with `eventIdPrefix`.
+ * Deletes the rows of a tenant: those of these webhooks, those of events whose ids begin with
+ * `eventIdPrefix`, and those that name the tenant. Rows of older versions do not name it, and of a webhook
+ * that was deleted long ago the id may not be known.
  * Rows are never changed, so that one scan of the pages of all days finds them. Returns how many.
  */
 export async function eraseLogRows(
   db: Db,
+  tenant: string,
   webhookIds: readonly string[],
   eventIdPrefix: string,
 ): Promise<number> {
@@ -227,8 +230,8 @@ export async function eraseLogRows(
     const { rowCount } = await db.query(
       `delete from svc."__svc.webhooks.delivery_log"
         where ctid >= $1::tid and ctid < $2::tid
-          and (webhook_id = any($3::uuid[]) or starts_with(event_id, $4))`,
-      [`(${page},0)`, `(${page + ERASED_PAGES},0)`, webhookIds, eventIdPrefix],
+          and (tenant = $5 or webhook_id = any($3::uuid[]) or starts_with(event_id, $4))`,
+      [`(${page},0)`, `(${page + ERASED_PAGES},0)`, webhookIds, eventIdPrefix, tenant],
     )
     erased += rowCount ?? 0
   }

@@ -197,6 +197,15 @@ export async function keepWebhooks(db: Db, ids: string[]): Promise<string[]> {
   return rows.map(({ id }: { id: string }) => id)
 }
 
+/** Keeps the webhook from being deleted until the transaction ends. Returns whether it exists. */
+export async function keepWebhook(db: Db, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'select from svc."__svc.webhooks.registrations" where id = $1 for key share',
+    [id],
+  )
+  return rowCount === 1
+}
+
 /** Which of these webhooks are deleted. */
 export async function findDeletedWebhooks(db: Db, ids: string[]): Promise<string[]> {
   if (ids.length === 0) return []
