@@ -29,7 +29,8 @@ import type { Operations } from './operations.ts'
 
 /**
  * The operations on users and keys. Input is checked as that of the management routes, and the
- * functions reject with the same errors. They may grant every declared scope.
+ * functions reject with the same errors. They may grant every declared scope. A field that is
+ * `undefined` is as if it were left out.
  *
  * What is written with `{ db }` is committed and rolled back with that transaction. It holds a lock
  * on the row of key changes from the first revocation in it to its end, for which every other

@@ -4,6 +4,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import { InvalidInput } from '../errors.ts'
 import { isUuid } from '../ids.ts'
+import { isPlainObject } from '../options/check-options.ts'
 
 const common = {
   // An unknown field is a mistake of the caller: it is an error, and is not dropped.
@@ -94,8 +95,21 @@ export function checkedInput<Schema extends TSchema>(
 /** @throws InvalidInput */
 function copyOf(input: unknown): unknown {
   try {
-    return structuredClone(input)
+    return withoutUndefined(structuredClone(input))
   } catch {
     throw new InvalidInput('input holds something that is no data, like a function')
   }
+}
+
+/**
+ * A field that is `undefined` counts as one that is left out, as in JSON. A host passes on what a body
+ * of its own may lack; where an operation sees that a field is there, it would overwrite what is stored.
+ * Below the fields it stays: the schemas refuse it there, where it would widen a filter unseen.
+ */
+function withoutUndefined(input: unknown): unknown {
+  if (!isPlainObject(input)) return input
+  for (const [field, value] of Object.entries(input)) {
+    if (value === undefined) delete input[field]
+  }
+  return input
 }
