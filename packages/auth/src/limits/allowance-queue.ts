@@ -2,8 +2,9 @@
  * Requests allowances from Postgres, with one statement for all meters that need them at a moment.
  * No I/O: statements, clock and event loop are passed in.
  */
-import type { Answer, Batch } from '../tables/allowance-terms.ts'
+import type { AllowanceRequest, Answer, Batch } from '../tables/allowance-terms.ts'
 import type { Meter } from './meter.ts'
+import type { Sending } from './sending.ts'
 import type { Waiting } from './waiting-requests.ts'
 
 export interface AllowanceQueueParts {
@@ -131,14 +132,29 @@ export class AllowanceQueue {
       if (answers instanceof Error) this.#failed(meters, now)
       else {
         this.#lateMs = nextLateMs(this.#lateMs, now - sentAt)
-        const sending = { sentAt, lateMs, holder, now }
-        for (const [index, meter] of meters.entries()) {
-          meter.apply(requests[index]!, answers[index]!, sending)
-        }
-        this.#events.answered(meters, now)
+        this.#answered(meters, requests, answers, { sentAt, lateMs, holder, now })
       }
       this.flush()
     })
+  }
+
+  /** @throws what an answer causes that is not one for each request */
+  #answered(
+    meters: readonly Meter[],
+    requests: readonly AllowanceRequest[],
+    answers: readonly Answer[],
+    sending: Sending,
+  ): void {
+    try {
+      for (const [index, meter] of meters.entries()) {
+        meter.apply(requests[index]!, answers[index]!, sending)
+      }
+    } catch (error) {
+      // Else the requests would wait, and the limits count as asked for, for ever.
+      this.#failed(meters, sending.now)
+      throw error
+    }
+    this.#events.answered(meters, sending.now)
   }
 
   /** The meters may still use what they held. What the failed statement may have granted lapses. */

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from '@svc/core/internal'
 import { OutageLog, type Log } from '../outage-log.ts'
+import type { Answer, Batch } from '../tables/allowance-terms.ts'
 import { sweepWindows, takeAllowances } from '../tables/allowances.ts'
 import type { Limit, Quota } from '../limit-fields.ts'
 import { Limiter } from './limiter.ts'
@@ -73,19 +74,20 @@ export class Allowances {
       now: this.now,
       schedule: setImmediate,
       newHolder: randomUUID,
-      send: (batch, done) => {
-        takeAllowances(parts.db, batch).then(
-          (answers) => {
-            this.#outage.succeeded()
-            done(answers)
-          },
-          (error: Error) => {
-            this.#outage.failed(error)
-            done(error)
-          },
-        )
-      },
+      send: (batch, done) => void this.#send(batch, done),
     })
+  }
+
+  /** It never rejects: nothing waits for it, and an unhandled rejection would end the process. */
+  async #send(batch: Batch, done: (answers: readonly Answer[] | Error) => void): Promise<void> {
+    const answers = await takeAllowances(this.#parts.db, batch).catch(asError)
+    try {
+      done(answers)
+      if (answers instanceof Error) this.#outage.failed(answers)
+      else this.#outage.succeeded()
+    } catch (error) {
+      this.#outage.failed(error)
+    }
   }
 
   /** `null` for a key without limits, so that its requests pay for one comparison. */
@@ -156,3 +158,7 @@ export class Allowances {
     }
   }
 }
+
+/** A pool of the host's may reject with anything. */
+const asError = (reason: unknown): Error =>
+  reason instanceof Error ? reason : new Error(String(reason))
