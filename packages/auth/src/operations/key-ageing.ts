@@ -1,7 +1,7 @@
 /** Events about keys that expire, have expired or are not used; each is published once. */
 import { BY_SYSTEM, changesOf, type Core, type Db } from '@svc/core/internal'
 import type { AuthSettings } from '../options.ts'
-import { lockApiKey } from '../tables/api-keys.ts'
+import { lockFreeApiKey } from '../tables/api-keys.ts'
 import {
   endOfPublished,
   findExpired,
@@ -43,7 +43,7 @@ export async function publishExpiryNotices(
   const days = [...noticeDays].toSorted((a, b) => a - b)
   for (const [index, daysLeft] of days.entries()) {
     await forEachDue(
-      () => findExpiring(db, daysLeft),
+      () => findExpiring(db, daysLeft, days[index - 1] ?? 0),
       (due) =>
         // A short-lived key passes several marks at once. Only the nearest one gets a notice.
         publishOnce(context, due, `expiring:${daysLeft}`, async (tx, key) => {
@@ -76,28 +76,33 @@ export async function publishUnusedNotices(context: OperationContext, days: numb
   )
 }
 
+/** `run` returns whether it has published something. */
 async function forEachDue<Due>(
   find: () => Promise<Due[]>,
-  run: (due: Due) => Promise<void>,
+  run: (due: Due) => Promise<boolean>,
 ): Promise<void> {
-  for (let found = PORTION; found === PORTION;) {
+  for (let isMore = true; isMore;) {
     const portion = await find()
-    for (const due of portion) await run(due)
-    found = portion.length
+    let published = 0
+    for (const due of portion) if (await run(due)) published++
+    // Keys that were locked after they were found would be found again and again.
+    isMore = portion.length === PORTION && published > 0
   }
 }
 
-/** A key that was revoked, prolonged or announced meanwhile gets no notice. */
+/** A key that is locked, or was revoked, prolonged or announced meanwhile, gets no notice now. */
 function publishOnce(
   { within }: OperationContext,
   { id, expiresAt }: DueKey,
   notice: string,
   publish: (tx: Db, key: ApiKey) => Promise<void>,
-): Promise<void> {
+): Promise<boolean> {
   return within({}, async (tx) => {
-    const locked = await lockApiKey(tx, id, null)
-    if (locked?.key.expiresAt !== expiresAt) return
-    if (await insertNotice(tx, id, notice)) await publish(tx, locked.key)
+    const locked = await lockFreeApiKey(tx, id)
+    if (locked?.key.expiresAt !== expiresAt) return false
+    const isNew = await insertNotice(tx, id, notice)
+    if (isNew) await publish(tx, locked.key)
+    return isNew
   })
 }
 

@@ -1,4 +1,4 @@
-import { withinReach, type Db, type Reach } from '@svc/core/internal'
+import { EVERYWHERE, withinReach, type Db, type Reach } from '@svc/core/internal'
 import type { KeyFields, KeyState } from '../key-fields.ts'
 import { hashOfHex, hexOf } from '../key-format.ts'
 import type { ApiKey, Page } from '../schemas.ts'
@@ -104,21 +104,28 @@ export interface LockedKey {
   isExpired: boolean
 }
 
+const LOCK = `select ${COLUMNS}, key_hash as hex, coalesce(expires_at <= now(), false) as "isExpired"
+   from svc."__svc.auth.api_keys"
+  where id = $1 and revoked_at is null and ${withinReach('tenant', '$2')}
+    for no key update`
+
 /** Locks the key until the end of the transaction and returns it, unless it is revoked. */
-export async function lockApiKey(db: Db, id: string, reach: Reach): Promise<LockedKey | undefined> {
-  const { rows } = await db.query(
-    `select ${COLUMNS}, key_hash as hex, coalesce(expires_at <= now(), false) as "isExpired"
-       from svc."__svc.auth.api_keys"
-      where id = $1 and revoked_at is null and ${withinReach('tenant', '$2')}
-        for no key update`,
-    [id, reach],
-  )
-  return rows.map(({ hex, isExpired, ...row }) => ({
+export const lockApiKey = async (
+  db: Db,
+  id: string,
+  reach: Reach,
+): Promise<LockedKey | undefined> => lockedOf(await db.query(LOCK, [id, reach]))
+
+/** The same, without waiting where another transaction has locked it. */
+export const lockFreeApiKey = async (db: Db, id: string): Promise<LockedKey | undefined> =>
+  lockedOf(await db.query(`${LOCK} skip locked`, [id, EVERYWHERE]))
+
+const lockedOf = ({ rows }: Awaited<ReturnType<Db['query']>>): LockedKey | undefined =>
+  rows.map(({ hex, isExpired, ...row }) => ({
     key: keyOf(row),
     hash: hashOfHex(hex),
     isExpired,
   }))[0]
-}
 
 const SETS = placeholders(3).map((value, index) => {
   const field = FIELDS[index] as keyof KeyFields

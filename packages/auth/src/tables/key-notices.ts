@@ -14,31 +14,46 @@ export interface DueKey {
 }
 
 const DUE = `id, ${isoOf('expires_at')} as "expiresAt"`
+/**
+ * A key whose row is locked is left for the next run: a long transaction of the host would hold up
+ * those of all keys, and so many locked keys that they fill a portion would hide the others.
+ */
+const UNLOCKED = 'for no key update of keys skip locked'
 
-/** Keys that expire within `withinDays`, were not rotated, and were not announced yet. */
-export async function findExpiring(db: Db, withinDays: number): Promise<DueKey[]> {
+/**
+ * Keys that expire within `withinDays`, were not rotated, and were not announced yet. Those within
+ * `nearerDays` are left to the notice of that mark, which comes in the next run where they are locked.
+ */
+export async function findExpiring(
+  db: Db,
+  withinDays: number,
+  nearerDays: number,
+): Promise<DueKey[]> {
   const { rows } = await db.query(
     `select ${DUE} from svc."__svc.auth.api_keys" as keys
-      where revoked_at is null and enabled and replaced_by is null and expires_at > now()
+      where revoked_at is null and enabled and replaced_by is null
+        and expires_at > now() + make_interval(days => $3)
         and expires_at <= now() + make_interval(days => $1)
         and not exists (select from svc."__svc.auth.key_notices"
                          where key_id = keys.id and notice = 'expiring:' || $1)
-      order by expires_at limit $2`,
-    [withinDays, PORTION],
+      order by expires_at limit $2 ${UNLOCKED}`,
+    [withinDays, PORTION, nearerDays],
   )
   return rows
 }
+
+/** Of `keys`: one that expired since the expiries before were published, and has no notice yet. */
+const IS_EXPIRED = `keys.revoked_at is null and keys.expires_at <= now()
+  and keys.expires_at > least(now() - make_interval(days => $1),
+                              (select until from svc."__svc.auth.published_expiries"))
+  and not exists (select from svc."__svc.auth.key_notices"
+                   where key_id = keys.id and notice = 'expired')`
 
 /** Keys that have expired since the expiries before were published, and have no notice yet. */
 export async function findExpired(db: Db): Promise<DueKey[]> {
   const { rows } = await db.query(
     `select ${DUE} from svc."__svc.auth.api_keys" as keys
-      where revoked_at is null and expires_at <= now()
-        and expires_at > least(now() - make_interval(days => $1),
-                               (select until from svc."__svc.auth.published_expiries"))
-        and not exists (select from svc."__svc.auth.key_notices"
-                         where key_id = keys.id and notice = 'expired')
-      order by expires_at limit $2`,
+      where ${IS_EXPIRED} order by expires_at limit $2 ${UNLOCKED}`,
     [WATCHED_DAYS, PORTION],
   )
   return rows
@@ -52,13 +67,18 @@ export async function endOfPublished(db: Db): Promise<string> {
   return rows[0].until
 }
 
-/** All expiries before `until` are published. It is written once an hour at most. */
+/**
+ * All expiries before `until` are published, except those of keys that were locked: the next run looks
+ * for them. It is written once an hour at most.
+ */
 export async function markPublished(db: Db, until: string): Promise<void> {
   await db.query(
-    `insert into svc."__svc.auth.published_expiries" as published (until) values ($1)
+    `insert into svc."__svc.auth.published_expiries" as published (until)
+     select least($2, min(keys.expires_at) - interval '1 second')
+       from svc."__svc.auth.api_keys" as keys where ${IS_EXPIRED} and keys.expires_at <= $2
      on conflict (is_only) do update set until = excluded.until
       where published.until < excluded.until - interval '1 hour'`,
-    [until],
+    [WATCHED_DAYS, until],
   )
 }
 
@@ -81,7 +101,7 @@ export async function findUnused(db: Db, days: number): Promise<UnusedKey[]> {
         and coalesce(last_used_at, created_at) < now() - make_interval(days => $1)
         and not exists (select from svc."__svc.auth.key_notices"
                          where key_id = keys.id and notice = ${UNUSED})
-      limit $2`,
+      limit $2 ${UNLOCKED}`,
     [days, PORTION],
   )
   return rows
