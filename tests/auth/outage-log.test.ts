@@ -92,7 +92,11 @@ t.test('inserted keys that cannot be read are logged once', async (t) => {
 t.test('times of last use that cannot be written are logged once', async (t) => {
   const { lines, log } = makeLog()
   const { postgres, ask } = makePostgres()
-  const lastUsed = new LastUsed(ask, log)
+  const write = async () => {
+    await ask()
+    return []
+  }
+  const lastUsed = new LastUsed(write, log)
   lastUsed.record(
     createCachedKey({ userId: 'u', scopes: [], bootstrap: false, keyId: 'k', tenant: null }),
   )

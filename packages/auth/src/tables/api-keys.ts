@@ -210,21 +210,25 @@ export async function revokeKeysOfUser(db: Db, userId: string): Promise<RevokedK
 }
 
 /**
- * Skips rows that are locked, so that it cannot deadlock with another statement. A later batch writes
- * them.
+ * Skips rows that are locked, so that it cannot deadlock with another statement. Returns the ids of the
+ * keys that were skipped, for a later batch; not those of keys that are deleted.
  */
-export async function writeLastUsed(db: Db, uses: ReadonlyMap<string, Date>): Promise<void> {
-  await db.query(
+export async function writeLastUsed(db: Db, uses: ReadonlyMap<string, Date>): Promise<string[]> {
+  const { rows } = await db.query(
     `with free as (
        select id from svc."__svc.auth.api_keys"
         where id = any($1::uuid[]) for no key update skip locked
+     ), written as (
+       update svc."__svc.auth.api_keys" as keys
+          set last_used_at = greatest(keys.last_used_at, to_timestamp(uses.ms / 1000))
+         from free
+         join unnest($1::uuid[], $2::float8[]) as uses (id, ms) on uses.id = free.id
+        where keys.id = free.id
      )
-     update svc."__svc.auth.api_keys" as keys
-        set last_used_at = greatest(keys.last_used_at, to_timestamp(uses.ms / 1000))
-       from free
-       join unnest($1::uuid[], $2::float8[]) as uses (id, ms) on uses.id = free.id
-      where keys.id = free.id`,
+     select id from svc."__svc.auth.api_keys"
+      where id = any($1::uuid[]) and id not in (select id from free)`,
     // Times are passed as numbers: pg takes five times as long to write a Date.
     [[...uses.keys()], Array.from(uses.values(), (at) => at.getTime())],
   )
+  return rows.map(({ id }) => id)
 }

@@ -1,16 +1,22 @@
+import pg from 'pg'
 import t from 'tap'
 import { LastUsed } from '../../../../packages/auth/src/guard/keys/last-used.ts'
 import { createCachedKey } from '../../../../packages/auth/src/guard/keys/cached-key.ts'
+import { writeLastUsed } from '../../../../packages/auth/src/tables/api-keys.ts'
 import { startHost } from '../../support/host.ts'
 
 const quiet = { info() {}, warn() {} }
+const NONE_LOCKED: string[] = []
 
 const key = (keyId: string | null) =>
   createCachedKey({ userId: 'u', scopes: [], bootstrap: keyId === null, keyId, tenant: null })
 
 t.test('uses of a round are written together, one for each key', async (t) => {
   const written: string[][] = []
-  const lastUsed = new LastUsed(async (uses) => void written.push([...uses.keys()]), quiet)
+  const lastUsed = new LastUsed(async (uses) => {
+    written.push([...uses.keys()])
+    return NONE_LOCKED
+  }, quiet)
   lastUsed.record(key('a'))
   lastUsed.record(key('b'))
   lastUsed.record(key('a'))
@@ -24,7 +30,10 @@ t.test('a last use has the time of its first record in the round', async (t) => 
   const written: number[] = []
   const clock = { ms: 1_700_000_000_000 }
   const lastUsed = new LastUsed(
-    async (uses) => void written.push(...Array.from(uses.values(), (at) => at.getTime())),
+    async (uses) => {
+      written.push(...Array.from(uses.values(), (at) => at.getTime()))
+      return NONE_LOCKED
+    },
     quiet,
     () => clock.ms,
   )
@@ -42,6 +51,7 @@ t.test('uses that could not be written are part of the next batch', async (t) =>
   const lastUsed = new LastUsed(async (uses) => {
     if (isAway) throw new Error('away')
     written.push([...uses.keys()])
+    return NONE_LOCKED
   }, quiet)
   lastUsed.record(key('a'))
   await t.rejects(lastUsed.flush(), { message: 'away' })
@@ -60,6 +70,7 @@ t.test(
       portions++
       if (portions === 2) throw new Error('away')
       written.push(...uses.keys())
+      return NONE_LOCKED
     }, quiet)
     const ids = Array.from({ length: 1200 }, (_, n) => String(n))
     for (const id of ids) lastUsed.record(key(id))
@@ -68,6 +79,33 @@ t.test(
     await lastUsed.flush()
     t.equal(portions, 4)
     t.same(written.toSorted(), ids.toSorted(), 'each once')
+  },
+)
+
+t.test(
+  'uses of locked keys are part of the next batch, with the time of a later use',
+  async (t) => {
+    const written: [id: string, ms: number][][] = []
+    const clock = { ms: 1_700_000_000_000 }
+    let locked = ['a', 'b']
+    const write = async (uses: ReadonlyMap<string, Date>) => {
+      written.push(Array.from(uses, ([id, at]) => [id, at.getTime()]))
+      return locked
+    }
+    const lastUsed = new LastUsed(write, quiet, () => clock.ms)
+    for (const id of ['a', 'b', 'c']) lastUsed.record(key(id))
+    await lastUsed.flush()
+    clock.ms += 5000
+    lastUsed.record(key('b'))
+    locked = []
+    await lastUsed.flush()
+    await lastUsed.flush()
+    t.same(written.slice(1), [
+      [
+        ['a', 1_700_000_000_000],
+        ['b', 1_700_000_005_000],
+      ],
+    ])
   },
 )
 
@@ -87,4 +125,38 @@ t.test('a host writes the uses that it noted when it closes', async (t) => {
     { id: used.id, lastUsedAt: String },
   ])
   t.ok(Date.parse(body[1].lastUsedAt) >= before)
+})
+
+t.test('the last use of a key whose row is locked is written once it is free', async (t) => {
+  const host = await startHost(t, { after: (app) => void app.get('/me', async () => 'me') })
+  const { app, ask, database, makeKey } = host
+  const [locked, free] = [await makeKey(), await makeKey()]
+  const client = new pg.Client(database)
+  await client.connect()
+  t.teardown(() => client.end())
+  await client.query('begin')
+  await client.query('select from svc."__svc.auth.api_keys" where id = $1 for update', [locked.id])
+  const before = Date.now()
+  for (const { key } of [locked, free]) await ask('GET', '/me', { key })
+  const used = Date.now()
+
+  const lastUse = async ({ id }: { id: string }) => (await app.svc.auth.getApiKey(id)).lastUsedAt
+  t.ok(await lastUse(free), 'those of other keys are written')
+  t.equal(await lastUse(locked), null)
+  await client.query('rollback')
+  const at = Date.parse((await lastUse(locked)) ?? '')
+  t.ok(at >= before && at <= used, 'the time of the use')
+})
+
+t.test('no time is kept of a key that is deleted', async (t) => {
+  const { app, makeKey } = await startHost(t)
+  const { id } = await makeKey()
+  const at = new Date()
+  const gone = '0190a1b2-0000-7000-8000-000000000000'
+  const uses = new Map([
+    [id, at],
+    [gone, at],
+  ])
+  t.same(await writeLastUsed(app.svc.database, uses), [])
+  t.equal((await app.svc.auth.getApiKey(id)).lastUsedAt, at.toISOString())
 })

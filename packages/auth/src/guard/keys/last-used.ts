@@ -5,21 +5,26 @@ import type { CachedKey } from './cached-key.ts'
 /** Times by the ids of keys. */
 export type LastUses = ReadonlyMap<string, Date>
 
+/** Returns the ids of keys that are locked: their times are part of the next batch. */
+type Write = (uses: LastUses) => Promise<readonly string[]>
+
 const TICK_MS = 10_000
 /** Ten thousand rows in one statement would hold up every request for ten milliseconds. */
 const MAX_ROWS = 500
+/** Of how many locked keys the times are kept: a lock on all keys must not fill each batch. */
+const MOST_LOCKED = 10_000
 
 export class LastUsed {
   /** Goes up with each batch. A key is recorded once a tick, which is the accuracy of its time. */
   tick = 0
   #uses = new Map<string, Date>()
-  #write: (uses: LastUses) => Promise<void>
+  #write: Write
   #outage: OutageLog
   #now: () => number
   #timer: NodeJS.Timeout | undefined
 
   /** `now`: milliseconds since 1970. */
-  constructor(write: (uses: LastUses) => Promise<void>, log: Log, now: () => number = Date.now) {
+  constructor(write: Write, log: Log, now: () => number = Date.now) {
     this.#write = write
     this.#now = now
     this.#outage = new OutageLog(
@@ -39,16 +44,21 @@ export class LastUsed {
     this.tick++
     if (this.#uses.size === 0) return
     const uses = [...this.#uses]
+    const locked: [id: string, at: Date][] = []
     this.#uses = new Map()
     try {
       while (uses.length > 0) {
-        await this.#write(new Map(uses.slice(-MAX_ROWS)))
+        const portion = new Map(uses.slice(-MAX_ROWS))
+        for (const id of await this.#write(portion)) {
+          const at = portion.get(id)
+          if (at && locked.length < MOST_LOCKED) locked.push([id, at])
+        }
         uses.length = Math.max(0, uses.length - MAX_ROWS)
       }
       this.#outage.succeeded()
-    } catch (error) {
-      this.#uses = new Map([...uses, ...this.#uses])
-      throw error
+    } finally {
+      // What was recorded meanwhile is later, and stays.
+      this.#uses = new Map([...locked, ...uses, ...this.#uses])
     }
   }
 
