@@ -2,13 +2,16 @@
 import type { Db } from '../postgres/transaction.ts'
 import { InvalidEntry } from '../errors.ts'
 
+/** JSON is read as text, because the host's type parsers decide what pg makes of JSON. */
+const valueOf = ({ value }: { value: string }): unknown => JSON.parse(value)
+
 export async function findValue(db: Db, key: string): Promise<unknown> {
   const { rows } = await db.query(
-    `select value from svc."__svc.kv"
+    `select value::text from svc."__svc.kv"
       where key = $1 and (expires_at is null or expires_at > clock_timestamp())`,
     [key],
   )
-  return rows[0]?.value
+  return rows.map(valueOf)[0]
 }
 
 export async function putValue(
@@ -68,10 +71,10 @@ export async function addToValue(
                     else to_jsonb((kv.value #>> '{}')::numeric + $2::numeric) end,
        expires_at = case when kv.expires_at <= clock_timestamp() then excluded.expires_at
                          else kv.expires_at end
-     returning value`,
+     returning value::text`,
     [key, by, ttl],
   )
-  return rows[0].value
+  return valueOf(rows[0]) as number
 }
 
 export async function deleteValue(db: Db, key: string): Promise<boolean> {
