@@ -3,8 +3,12 @@ import t, { type Test } from 'tap'
 import { recordParked } from '../../../../packages/core/src/jobs/groups-table.ts'
 import { movePortion } from '../../../../packages/core/src/jobs/groups/moves-table.ts'
 import { claimParked, claimProbe } from '../../../../packages/core/src/jobs/pg-boss/parked-jobs.ts'
-import { parkWaiting, SCAN_START } from '../../../../packages/core/src/jobs/pg-boss/park-jobs.ts'
-import type { ScanPosition } from '../../../../packages/core/src/jobs/pg-boss/park-jobs.ts'
+import {
+  parkFetched,
+  parkWaiting,
+  SCAN_START,
+  type ScanPosition,
+} from '../../../../packages/core/src/jobs/pg-boss/park-jobs.ts'
 import { makeRetriesDue } from '../../../../packages/core/src/jobs/pg-boss/make-retries-due.ts'
 import { startHost } from '../../support/host.ts'
 import { GROUP, idOf, QUEUE } from '../../support/worker.ts'
@@ -185,11 +189,34 @@ t.test('a probe of an order takes its first job, and none where that is locked',
     await restrict('ordered = true')
     t.equal(await probe(), undefined, 'no other job overtakes the first one')
     await restrict('ordered = false, max_in_flight = 5')
-    t.equal(await probe(), 1, 'without an order any job will do')
+    t.ok(await probe(), 'without an order any other job will do')
   })
   await core.db.query(`update svc_jobs.job set state = 'created' where name = $1`, [QUEUE])
   await restrict('ordered = true')
   t.equal(await probe(), 0)
+})
+
+t.test('a job whose probe has failed is probed after the others, save in an order', async (t) => {
+  const core = await queueOf(t, { [GROUP]: 3 })
+  await parkWaiting(core.db, QUEUE, { groups: [GROUP], includesNotDue: false }, SCAN_START)
+  await core.queues.hold(core.db, QUEUE, GROUP)
+  await core.db.query(
+    `update svc_jobs.job set start_after = now() + interval '1 hour'
+      where name = $1 and data ->> 'n' <> '0'`,
+    [QUEUE],
+  )
+  const failedProbe = async () => {
+    const job = await claimProbe<{ n: number }>(core.db, QUEUE, GROUP, null)
+    t.strictSame(await parkFetched(core.db, QUEUE, job ? [job] : []), [job?.id])
+    return job?.data.n
+  }
+  const probed: unknown[] = []
+  for (let n = 0; n < 7; n++) probed.push(await failedProbe())
+  t.strictSame(probed.slice(3, 6).toSorted(), [0, 1, 2])
+  t.strictSame([...probed.slice(0, 3), probed[6]], [...probed.slice(3, 6), 0])
+
+  await core.db.query(`update svc."__svc.job_groups" set restricted = true, ordered = true`)
+  t.strictSame([await failedProbe(), await failedProbe()], [0, 0])
 })
 
 t.test('retries of a group become due in portions, in line and parked ones', async (t) => {

@@ -25,8 +25,8 @@ const LONGEST_MS = 10 * 60_000
 const IS_PARKED = `where blocked and state < 'active'`
 
 /**
- * The indexes of parked jobs: those that are due, and the oldest one. They are partial, so that other
- * jobs do not pay for them.
+ * The indexes of parked jobs: by when they are due, and by age. They are partial, so that other jobs do
+ * not pay for them.
  */
 const PARKED_INDEXES = {
   svc_parked_: '(singleton_key, start_after)',

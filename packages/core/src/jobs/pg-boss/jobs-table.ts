@@ -18,7 +18,8 @@
  * | `priority`      | the lane: 0 is the first lane, -1 the retry lane (`PRIORITY`)                      |
  * | `created_on`    | the order: when the job was made, plus microseconds by its position among those    |
  * |                 | that one statement made                                                            |
- * | `start_after`   | when the job is due; of a job that is parked at its insert plus those microseconds |
+ * | `start_after`   | when the job is due; of a job that is parked at its insert plus those microseconds. |
+ * |                 | A job whose probe has failed is due after the others of its group                  |
  * | `started_on`    | when the job was last claimed, null before its first attempt. Of an active job it  |
  * |                 | names the lease: settlements and heartbeats compare it                             |
  * | `retry_count`   | the number of attempts before the present or last one. A claim adds 1 if the job   |

@@ -45,19 +45,20 @@ export async function claimProbe<Data>(
   group: string,
   owner: string | null,
 ): Promise<Job<Data> | undefined> {
-  const job = await claimOldest<Data>(db, queue, group, owner)
+  const job = await claimNextProbe<Data>(db, queue, group, owner)
   if (job) return job
   await parkHead(db, queue, group)
-  return await claimOldest<Data>(db, queue, group, owner)
+  return await claimNextProbe<Data>(db, queue, group, owner)
 }
 
 /**
- * Claims the oldest parked job of a held group, also one that is not due. In an order it is the first one
- * or none: the head is chosen without a lock, so that no other takes its place while its row is locked.
+ * Claims the parked job of a held group that is due first, also one that is not due yet: parkFetched puts
+ * one whose probe has failed behind the others. In an order it is the oldest one or none: the head is
+ * chosen without a lock, so that no other takes its place while its row is locked.
  * What restricts the group holds for a probe too: another attempt may be under way since before it was
  * held, and the rate counts the probe.
  */
-async function claimOldest<Data>(
+async function claimNextProbe<Data>(
   db: Db,
   queue: string,
   group: string,
@@ -89,14 +90,14 @@ async function claimOldest<Data>(
        select id from svc_jobs.job
         where name = $1 and id = (select id from head) and blocked and state < 'active'
         for update skip locked
-     ), oldest_claimed as materialized (
+     ), first_due_claimed as materialized (
        select id from svc_jobs.job
         where name = $1 and singleton_key = $2 and blocked and state < 'active'
           and exists (select from allowed where not ordered)
-        order by created_on, id limit 1
+        order by start_after limit 1
         for update skip locked
      ), first as materialized (
-       select id from head_claimed union all select id from oldest_claimed
+       select id from head_claimed union all select id from first_due_claimed
      ), granted as (
        insert into svc."__svc.job_grants" (id, queue, group_id, granted_at, begun_by)
        select gen_random_uuid(), $1, $2, clock_timestamp(),
