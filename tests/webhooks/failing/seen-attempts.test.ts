@@ -91,3 +91,54 @@ t.test('attempts at the address before are seen apart, and forgotten once it is 
   t.equal(log.dueAt(), 400, 'a first failure again')
   t.end()
 })
+
+t.test('webhooks without attempts are forgotten, however busy another one is', (t) => {
+  const log = new SeenAttemptsLog()
+  log.written(W, false, 0)
+  for (let n = 0; n < 100; n++) {
+    const now = n * 6000
+    log.written({ ...W, webhookId: `quiet ${n}` }, false, now)
+    log.written(W, false, now)
+    log.prune([], now)
+  }
+  t.equal(log.size, 2, 'the busy one, and the last of the others')
+  t.end()
+})
+
+t.test('a webhook that failed and has no further attempts is forgotten', (t) => {
+  const log = new SeenAttemptsLog()
+  log.written({ ...W, webhookId: 'deleted' }, true, 0)
+  log.written(W, true, 0)
+  log.add(result(false), 100)
+  t.equal(log.dueAt(), 1000, 'no first failure, though its batch was read before')
+  log.take(1000, 1000)
+  log.written(W, true, 1000)
+  log.prune([], 5500)
+  t.equal(log.size, 1, 'the one that failed again')
+  log.prune([], 6000)
+  t.equal(log.size, 0)
+  t.end()
+})
+
+t.test('what is due first is known after each change', (t) => {
+  const log = new SeenAttemptsLog()
+  const other = { ...W, webhookId: 'other' }
+  log.written(W, false, 0)
+  log.add(result(true), 100)
+  t.equal(log.dueAt(), 5000)
+  log.add({ ...result(true), ...other }, 200)
+  t.equal(log.dueAt(), 400)
+  const taken = log.take(400, 400)
+  t.match(taken, [other])
+  t.equal(log.dueAt(), 5000)
+  log.putBack(taken, 400, 1400)
+  t.equal(log.dueAt(), 1400)
+  log.add({ ...result(true), ...other }, 500)
+  t.equal(log.dueAt(), 700)
+  const again = log.take(700, 700)
+  log.add({ ...result(true), ...other }, 800)
+  t.equal(log.dueAt(), 1000)
+  log.putBack(again, 700, 1700)
+  t.equal(log.dueAt(), 1000, 'a later success says all that the earlier one did')
+  t.end()
+})

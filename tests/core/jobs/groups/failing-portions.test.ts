@@ -1,7 +1,7 @@
 /** Recoveries and moves that cannot be carried out, beside others that can. */
 import { listRecoveries, type Core, type Worker } from '@svc/core/internal'
 import t, { type Test } from 'tap'
-import { insertMove } from '../../../../packages/core/src/jobs/groups/moves-table.ts'
+import { insertMove, type Progress } from '../../../../packages/core/src/jobs/groups/moves-table.ts'
 import { JobMover } from '../../../../packages/core/src/jobs/groups/job-mover.ts'
 import { openDatabase } from '../../../../packages/core/src/postgres/pools.ts'
 import { startHost } from '../../support/host.ts'
@@ -30,7 +30,8 @@ async function moverThatFails(t: Test, error: Error) {
     error: (details: object, message: string) =>
       void errors.push({ details: details as Record<string, unknown>, message }),
   }
-  const mover = new JobMover(pools, RETRY, log, () => {})
+  const progress: Progress = new Map()
+  const mover = new JobMover(pools, RETRY, log, () => {}, progress)
   t.teardown(() => mover.close())
   const failOf = (group: string | null) => {
     if (group === BROKEN) throw error
@@ -49,7 +50,7 @@ async function moverThatFails(t: Test, error: Error) {
     },
   }
   mover.addWorker(worker)
-  return { core, mover, errors }
+  return { core, mover, errors, progress }
 }
 
 async function beginRecovery(core: Core, group: string): Promise<void> {
@@ -113,3 +114,19 @@ t.test(
     t.same(rows, [{ isDue: true }])
   },
 )
+
+t.test('how far a move is, is forgotten once another process has finished it', async (t) => {
+  const { core, mover, progress } = await moverThatFails(t, new Error('of this one alone'))
+  await beginMove(core, SOUND)
+  const table = 'svc."__svc.job_moves"'
+  await core.transaction(async (db) => {
+    const { rows } = await db.query(`select id::text from ${table} for update`)
+    const [{ id }] = rows as [{ id: string }]
+    progress.set(id, null)
+    await mover.run()
+    t.strictSame([...progress.keys()], [id], 'another process carries it out')
+    await db.query(`delete from ${table}`)
+  })
+  await mover.run()
+  t.equal(progress.size, 0)
+})

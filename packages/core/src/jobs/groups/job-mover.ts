@@ -4,7 +4,8 @@ import { isOutage } from '../../postgres/connection-errors.ts'
 import type { Database } from '../../postgres/pools.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from '../retry-settings.ts'
-import { deleteMove, lockMove, movePortion, type JobMove, type Progress } from './moves-table.ts'
+import { deleteMove, forgetFinished, lockMove, movePortion } from './moves-table.ts'
+import type { JobMove, Progress } from './moves-table.ts'
 import { PutOff } from './put-off.ts'
 import { recoverPortion } from './recover-portion.ts'
 import {
@@ -36,7 +37,7 @@ export class JobMover {
   #retry: RetrySettings
   #log: Log
   #workers = new Map<string, Worker>()
-  #progress: Progress = new Map()
+  #progress: Progress
   #running: Promise<void> | undefined
   #again = false
   /** The id of the move of the last portion. */
@@ -56,7 +57,9 @@ export class JobMover {
     retry: RetrySettings,
     log: Log,
     recovered: (queue: string, group: string) => void,
+    progress: Progress = new Map(),
   ) {
+    this.#progress = progress
     this.#database = database
     this.#retry = retry
     this.#log = log
@@ -156,7 +159,7 @@ export class JobMover {
       await this.#transaction(async (db) => {
         const next = await lockMove(db, this.#queues(), this.#last, this.#failedMoves.ids())
         const worker = next && this.#workers.get(next.queue)
-        if (!worker) return
+        if (!worker) return await forgetFinished(db, this.#progress)
         move = next
         this.#last = next.id
         const isDone = await movePortion(db, next, worker, this.#retry, this.#progress)

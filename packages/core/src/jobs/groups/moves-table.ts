@@ -72,6 +72,17 @@ export async function deleteMove(db: Db, { id }: JobMove): Promise<void> {
 /** Where the scan of a move continues; `null` after its end. */
 export type Progress = Map<string, ScanPosition | null>
 
+/** Moves that other processes have finished are in the table no longer. */
+export async function forgetFinished(db: Db, progress: Progress): Promise<void> {
+  if (progress.size === 0) return
+  const { rows } = await db.query(
+    `select id::text from svc."__svc.job_moves" where id = any($1::bigint[])`,
+    [[...progress.keys()]],
+  )
+  const left = new Set(rows.map(({ id }: { id: string }) => id))
+  for (const id of progress.keys()) if (!left.has(id)) progress.delete(id)
+}
+
 /**
  * One portion of a move. To discard a group, one scan of the index parks its jobs, which are then
  * deleted by their group. Returns whether the move is done.

@@ -50,17 +50,19 @@ const nothingSeen = ({ webhookId, url }: Receiver): Seen => ({
 /** By {@link keyOf}, of webhooks at an address. */
 export class SeenAttemptsLog {
   #pending = new Map<string, Seen>()
-  /** When each was written last; only of the last seconds. */
-  #writtenAt = new Map<string, number>()
-  /** Failing by what this process has written: a batch of jobs may have been read before that. */
-  #failing = new Set<string>()
+  #firstDueAt = Infinity
+  /**
+   * What this process has written in the last seconds, the oldest first. A batch of jobs may have been
+   * read before that.
+   */
+  #written = new Map<string, { at: number; isFailing: boolean }>()
 
   add(result: AttemptResult, now: number): void {
     const { hasSucceeded, wasFailing, isProbe } = result
     const key = keyOf(result)
     const seen = this.#pending.get(key) ?? nothingSeen(result)
     this.#pending.set(key, seen)
-    const isFailing = wasFailing || this.#failing.has(key)
+    const isFailing = wasFailing || this.#written.get(key)?.isFailing === true
     if (hasSucceeded) {
       Object.assign(seen, { ...nothingSeen(result), dueAt: seen.dueAt, successAt: now })
     } else {
@@ -71,13 +73,17 @@ export class SeenAttemptsLog {
     }
     const isChange = isProbe || hasSucceeded === isFailing
     seen.dueAt = Math.min(seen.dueAt, this.#dueAt(key, hasSucceeded, isChange, now))
+    this.#firstDueAt = Math.min(this.#firstDueAt, seen.dueAt)
   }
 
   /** The first moment at which something is to be written; `Infinity` where nothing is. */
   dueAt(): number {
-    let first = Infinity
-    for (const { dueAt } of this.#pending.values()) first = Math.min(first, dueAt)
-    return first
+    return this.#firstDueAt
+  }
+
+  /** Of how many webhooks it remembers what was written. */
+  get size(): number {
+    return this.#written.size
   }
 
   /** Takes what is to be written by `until`. */
@@ -88,6 +94,7 @@ export class SeenAttemptsLog {
       this.#pending.delete(key)
       taken.push(sinceThen(seen, now))
     }
+    this.#findFirstDue()
     return taken
   }
 
@@ -98,28 +105,36 @@ export class SeenAttemptsLog {
       const since = this.#pending.get(keyOf(one))
       this.#pending.set(keyOf(one), since ? merged(before, since) : before)
     }
+    this.#findFirstDue()
   }
 
   written(receiver: Receiver, isFailing: boolean, now: number): void {
     const key = keyOf(receiver)
-    this.#writtenAt.set(key, now)
-    if (isFailing) this.#failing.add(key)
-    else this.#failing.delete(key)
+    // Otherwise a key would keep its place among the oldest.
+    this.#written.delete(key)
+    this.#written.set(key, { at: now, isFailing })
   }
 
-  /** Forgets when webhooks were written that may be written again, and those that are gone. */
+  /** Forgets webhooks that are gone, and those that may be written again at once. */
   prune(gone: Iterable<Receiver>, now: number): void {
-    for (const receiver of gone) this.#failing.delete(keyOf(receiver))
-    for (const [key, at] of this.#writtenAt) {
+    for (const receiver of gone) this.#written.delete(keyOf(receiver))
+    for (const [key, { at }] of this.#written) {
       if (now - at < SUCCESS_EVERY_MS) return
-      this.#writtenAt.delete(key)
+      this.#written.delete(key)
+    }
+  }
+
+  #findFirstDue(): void {
+    this.#firstDueAt = Infinity
+    for (const { dueAt } of this.#pending.values()) {
+      this.#firstDueAt = Math.min(this.#firstDueAt, dueAt)
     }
   }
 
   #dueAt(key: string, hasSucceeded: boolean, isChange: boolean, now: number): number {
     const soon = now + CHANGE_MS
     if (isChange) return soon
-    const writtenAt = this.#writtenAt.get(key) ?? -Infinity
+    const writtenAt = this.#written.get(key)?.at ?? -Infinity
     return Math.max(soon, writtenAt + (hasSucceeded ? SUCCESS_EVERY_MS : FAILURE_EVERY_MS))
   }
 }
