@@ -55,6 +55,7 @@ t.test('registering a webhook with wrong values is a 400 with the reason', async
     [{ ...right, url: 'ftp://receiver.example' }, /http or https/],
     [{ ...right, url: 'https://me:pw@receiver.example' }, /credentials/],
     [{ ...right, url: `https://receiver.example/${'x'.repeat(2048)}` }, /2048/],
+    [{ ...right, url: 'https://receiver.example/\ud800' }, /half of a surrogate pair/],
     [{ ...right, url: 'http://10.0.0.1/' }, /allowedNetworks/],
     [{ ...right, url: 'http://[::ffff:a9fe:a9fe]/' }, /allowedNetworks/],
     [{ ...right, events: [] }, /fewer than 1/],

@@ -90,7 +90,12 @@ t.test('an ordered webhook does not wait for an answer from another address', as
 
 t.test('another address is judged as that of a webhook is', async (t) => {
   const { app, log, redeliver, webhook } = await startFailing(t)
-  for (const url of ['http://169.254.169.254/', 'ftp://example.com/', 'http://a:b@example.com/']) {
+  for (const url of [
+    'http://169.254.169.254/',
+    'ftp://example.com/',
+    'http://a:b@example.com/',
+    'https://example.com/\ud800',
+  ]) {
     t.match(await redeliver({ url }), { status: 400, body: { code: 'SVC_WEBHOOKS_URL_REFUSED' } })
   }
   t.match(await redeliver({ url: 7 }), { status: 400, body: { code: 'SVC_INVALID_INPUT' } })

@@ -11,6 +11,7 @@ t.test('http and https URLs of names and of public addresses may be registered',
     'HTTPS://EXAMPLE.COM/',
     'https://münchen.example/',
     'https://example.com./',
+    'https://example.com/\u{1f600}',
     'http://localhost/',
     'http://8.8.8.8/',
     'http://[2606:4700:4700::1111]:8443/',
@@ -39,6 +40,8 @@ t.test('a URL of another form is refused with the reason', async (t) => {
     [' https://example.com/', /spaces or control/],
     ['https://exa\nmple.com/', /spaces or control/],
     ['https://example.com/\u0000', /spaces or control/],
+    ['https://example.com/\ud800', /half of a surrogate pair/],
+    ['https://example.com/\udc00?x', /half of a surrogate pair/],
   ]
   for (const [url, why] of cases)
     t.match(urlProblem(url, isBlocked), why, JSON.stringify(url.slice(0, 60)))

@@ -8,6 +8,8 @@ export function urlProblem(url: string, isBlocked: IsBlocked): string | null {
   if (url.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters`
   // The URL parser removes these: the stored URL and the called URL would differ.
   if (/[\u0000-\u0020\u007f]/.test(url)) return 'must not contain spaces or control characters'
+  // The parser replaces it by U+FFFD, and Postgres stores no JSON that has it.
+  if (!url.isWellFormed()) return 'must not contain half of a surrogate pair'
   const parsed = URL.parse(url)
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return 'must be an http or https URL'
   if (parsed.username !== '' || parsed.password !== '') return 'must not contain credentials'
