@@ -36,7 +36,7 @@ t.test('a page of inbound requests is bounded by the bytes of its bodies', async
     core: { worker: { enabled: false } },
     inbound: { a: { path: '/a', publishAs: 'order.created', verify: () => true } },
   })
-  const bodies = [9 * MIB, 9 * MIB, null, 9 * MIB, 1]
+  const bodies = [5 * MIB, 5 * MIB, null, 2, 1]
   await insertInboundRows(
     app.svc.database,
     bodies.map((bytes, place) => rowOf(place, bytes === null ? null : Buffer.alloc(bytes, 'a'))),
@@ -44,13 +44,13 @@ t.test('a page of inbound requests is bounded by the bytes of its bodies', async
   const { listInbound } = app.svc.webhooks
 
   const first = await ask('GET', '/inbound?limit=4')
-  t.strictSame(sizesOf(first.body), [9 * MIB, 9 * MIB, null])
+  t.strictSame(sizesOf(first.body), [5 * MIB, 5 * MIB, null])
   const next = /^<\/_webhooks(.+)>; rel="next"$/.exec(String(first.headers['link']))?.[1]
   const second = await ask('GET', next ?? '')
-  t.strictSame(sizesOf(second.body), [9 * MIB, 1])
+  t.strictSame(sizesOf(second.body), [2, 1])
   t.notOk(second.headers['link'])
 
-  t.strictSame(sizesOf(await listInbound()), bodies)
+  t.strictSame(sizesOf(await listInbound({ after: first.body[1].id })), [null, 2, 1])
   const without = await listInbound({ bodyBytes: 0 })
   t.strictSame(sizesOf(without), [null, null, null, null, null])
   t.strictSame(

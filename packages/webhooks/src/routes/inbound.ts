@@ -14,8 +14,11 @@ import { config, reachOfCaller, tags, type Api } from './management.ts'
 const Query = Type.Composite([pageQuery(100), Type.Object(inboundFilter)], {
   additionalProperties: false,
 })
-/** Bodies of one page, in bytes: a thousand bodies of a megabyte would not fit into memory. */
-const PAGE_BYTES = 16 * 1024 * 1024
+/**
+ * Bodies of one page, in bytes: a thousand bodies of a megabyte would not fit into memory. Postgres sends
+ * each byte as two characters.
+ */
+const PAGE_BYTES = 8 * 1024 * 1024
 
 const Params = Type.Object({ id: Type.String({ description: 'Id of the logged request.' }) })
 
