@@ -114,6 +114,29 @@ t.test('the number of new addresses in a minute is limited', async (t) => {
   t.equal(await providerClient.text({ url: `${url}?60`, hosts }), 'a key')
 })
 
+t.test('forged addresses displace no answer that is used, and no request for it', async (t) => {
+  const { providerClient, asked, clock } = providerClientOf(() =>
+    asked.at(-1) === `GET ${url}` ? ok() : { statusCode: 404, body: '' },
+  )
+  const forge = async (minute: number) => {
+    for (let n = 0; n < 60; n++) {
+      const forged = { url: `${url}?${minute}-${n}`, hosts }
+      await t.rejects(providerClient.text(forged), { name: 'NotFetched' })
+    }
+  }
+  t.equal(await providerClient.text({ url, hosts }), 'a key')
+  for (let minute = 1; minute <= 10; minute++) {
+    clock.ms = minute * 60_000
+    await forge(minute)
+  }
+  t.equal(await providerClient.text({ url, hosts }), 'a key')
+  t.equal(asked.filter((one) => one === `GET ${url}`).length, 1)
+  clock.ms = 3_600_000
+  await forge(60)
+  t.equal(await providerClient.text({ url, hosts }), 'a key')
+  t.equal(asked.filter((one) => one === `GET ${url}`).length, 2)
+})
+
 t.test('a confirmation returns whether the provider accepted it, uncached', async (t) => {
   let statusCode = 200
   const { providerClient, asked } = providerClientOf(() => ({ statusCode, body: '' }))

@@ -32,7 +32,10 @@ interface Answer {
   atMs: number
   /** `null` where the provider has no such thing. */
   body: Promise<string | null>
+  isMissing: boolean
 }
+
+type Kind = 'known' | 'other'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -40,8 +43,9 @@ const DAY_MS = 24 * HOUR_MS
 const MISSING_MS = 60_000
 const MOST_ANSWERS = 200
 /**
- * How many addresses are fetched in a minute at most. Forged requests can name any number of
- * addresses of a pinned host.
+ * How many addresses are fetched in a minute at most: of those that had an answer before, and of others.
+ * Forged requests can name any number of addresses of a pinned host. They must not use up the requests
+ * that genuine ones need.
  */
 const MOST_A_MINUTE = 60
 
@@ -49,7 +53,7 @@ export class ProviderClient {
   #fetch: GuardedFetch
   #now: () => number
   #answers = new Map<string, Answer>()
-  #fetched: number[] = []
+  #fetched = { known: [] as number[], other: [] as number[] }
   #roots: readonly string[]
   #readRoots: X509Certificate[] | undefined
 
@@ -79,13 +83,20 @@ export class ProviderClient {
     const key = wanted.json === undefined ? url.href : `${url.href} ${hash('sha256', wanted.json)}`
     const known = this.#answers.get(key)
     const maxAgeMs = wanted.maxAgeMs ?? HOUR_MS
-    if (known && this.#now() - known.atMs < maxAgeMs) return found(await known.body)
-    const answer = { atMs: this.#now(), body: this.#fetchBody(url, wanted.json) }
+    if (known && this.#now() - known.atMs < maxAgeMs) {
+      this.#keep(key, known)
+      return found(await known.body)
+    }
+    const kind = known && !known.isMissing ? 'known' : 'other'
+    const body = this.#fetchBody(kind, url, wanted.json)
+    const answer = { atMs: this.#now(), body, isMissing: false }
     this.#keep(key, answer)
     try {
-      const body = await answer.body
-      if (body === null) answer.atMs -= HOUR_MS - MISSING_MS
-      return found(body)
+      if ((await body) === null) {
+        answer.isMissing = true
+        answer.atMs -= HOUR_MS - MISSING_MS
+      }
+      return found(await body)
     } catch (error) {
       if (error instanceof NotFetched) throw error
       if (this.#answers.get(key) === answer) this.#answers.delete(key)
@@ -100,13 +111,13 @@ export class ProviderClient {
   /** Sends a GET to a URL. Returns whether the answer was 2xx. @throws NotFetched */
   async visit(wanted: Pick<Wanted, 'url' | 'hosts'>): Promise<boolean> {
     const url = pinned(wanted)
-    this.#count()
+    this.#count('other')
     const { statusCode } = await this.#fetch({ url, method: 'GET' })
     return statusCode >= 200 && statusCode < 300
   }
 
-  async #fetchBody(url: URL, json: string | undefined): Promise<string | null> {
-    this.#count()
+  async #fetchBody(kind: Kind, url: URL, json: string | undefined): Promise<string | null> {
+    this.#count(kind)
     const request =
       json === undefined ? { method: 'GET' as const } : { method: 'POST' as const, json }
     const { statusCode, body } = await this.#fetch({ url, ...request })
@@ -118,20 +129,24 @@ export class ProviderClient {
     return null
   }
 
-  #count(): void {
+  #count(kind: Kind): void {
     const nowMs = this.#now()
-    this.#fetched = this.#fetched.filter((atMs) => nowMs - atMs < 60_000)
-    if (this.#fetched.length >= MOST_A_MINUTE) {
+    const fetched = this.#fetched[kind].filter((atMs) => nowMs - atMs < 60_000)
+    this.#fetched[kind] = fetched
+    if (fetched.length >= MOST_A_MINUTE) {
       throw new Error(`more than ${MOST_A_MINUTE} addresses of providers to fetch in a minute`)
     }
-    this.#fetched.push(nowMs)
+    fetched.push(nowMs)
   }
 
+  /** Keeps those that were used last. Where they are too many, what is missing goes first. */
   #keep(key: string, answer: Answer): void {
     this.#answers.delete(key)
     this.#answers.set(key, answer)
-    const [oldest] = this.#answers.keys()
-    if (this.#answers.size > MOST_ANSWERS && oldest !== undefined) this.#answers.delete(oldest)
+    if (this.#answers.size <= MOST_ANSWERS) return
+    const [oldest] = this.#answers
+    const gone = [...this.#answers].find(([, { isMissing }]) => isMissing) ?? oldest
+    if (gone) this.#answers.delete(gone[0])
   }
 }
 
