@@ -18,6 +18,8 @@ const PAUSE_MS = 1000
 const CHECK_EVERY_MS = 10_000
 /** A page has one; what a browser forgot to close makes room for the next. */
 const MOST_OF_SESSION = 20
+/** The same for people to whom the host's `access` gives no `userId`: their pages look like one's own. */
+const MOST_UNNAMED = 1000
 
 export interface LiveParts {
   findNewest: (tenant: string | null) => Promise<Newest>
@@ -49,7 +51,8 @@ export class Live {
       ({ identity: other }) =>
         other.sessionId === identity.sessionId && other.userId === identity.userId,
     )
-    if (own.length >= MOST_OF_SESSION) own[0]?.end()
+    const isUnnamed = identity.sessionId === null && identity.userId === null
+    if (own.length >= (isUnnamed ? MOST_UNNAMED : MOST_OF_SESSION)) own[0]?.end()
     const stream = new HintStream(identity)
     audience.streams.add(stream)
     const check = setInterval(() => {
