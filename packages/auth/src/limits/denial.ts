@@ -7,6 +7,8 @@ import type { Sending } from './sending.ts'
 
 const FIRST_RECHECK_MS = 50
 const LAST_RECHECK_MS = 30_000
+/** Allowances of requests that another limit refused are given back by then: see docs/limits.md. */
+const UNSPENT_GIVEN_BACK_MS = 3000
 
 export class Denial {
   /** Until then Postgres is not asked for as many again. */
@@ -14,6 +16,7 @@ export class Denial {
   /** When Postgres could grant more; `null`: never. */
   #retryAt: number | null = 0
   #recheckMs = FIRST_RECHECK_MS
+  #finalRecheckMs = UNSPENT_GIVEN_BACK_MS
   #limit = 0
 
   extend(
@@ -25,9 +28,11 @@ export class Denial {
     const retryAt = retryMs === null ? Infinity : sentAt + retryMs
     this.#retryAt = retryMs === null ? null : retryAt
     // Other processes may give back allowances before that. The row of a quota does not name them, and
-    // that of a limit only those that it was granted ahead of need, or a moment ago.
+    // that of a limit only those that it was granted ahead of need, or a moment ago. What was granted to
+    // a request that another limit then refused is not among them, and comes back soon or never.
     const isFinal = typeof period === 'number' && othersHold === 0
-    const recheckMs = isFinal ? LAST_RECHECK_MS : this.#recheckMs
+    const recheckMs = isFinal ? this.#finalRecheckMs : this.#recheckMs
+    if (isFinal) this.#finalRecheckMs = LAST_RECHECK_MS
     // Not from when the statement was sent: a slow answer would come when the denial has ended.
     this.until = Math.min(retryAt, now + recheckMs)
     this.#recheckMs = Math.min(LAST_RECHECK_MS, this.#recheckMs * 2)
@@ -35,7 +40,9 @@ export class Denial {
 
   /** Something was granted, so the next denial is checked again soon, save where the limit was higher. */
   granted({ limit }: Rule): void {
-    if (limit <= this.#limit) this.#recheckMs = FIRST_RECHECK_MS
+    if (limit > this.#limit) return
+    this.#recheckMs = FIRST_RECHECK_MS
+    this.#finalRecheckMs = UNSPENT_GIVEN_BACK_MS
   }
 
   end(): void {
