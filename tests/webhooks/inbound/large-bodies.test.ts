@@ -1,33 +1,11 @@
 /** Lists of inbound requests whose bodies would not fit into memory together. */
 import t from 'tap'
 import type { LoggedRequest } from '@svc/webhooks'
-import {
-  insertInboundRows,
-  type InboundRow,
-} from '../../../packages/webhooks/src/tables/inbound-log.ts'
+import { insertInboundRows } from '../../../packages/webhooks/src/tables/inbound-log.ts'
 import { startHost } from '../support/host.ts'
+import { rowAt } from '../support/inbound-row.ts'
 
 const MIB = 1_048_576
-
-const rowOf = (place: number, body: Buffer | null): InboundRow => ({
-  // Newest first: a UUIDv7 begins with its time.
-  id: `019a0000-000${9 - place}-7000-8000-000000000001`,
-  source: 'a',
-  tenant: null,
-  outcome: 'accepted',
-  reason: null,
-  event: null,
-  eventId: null,
-  ip: null,
-  bytes: body?.length ?? 0,
-  durationMs: 0,
-  url: '/a',
-  headers: '[]',
-  body,
-  verified: true,
-  eventNames: null,
-  requestParts: null,
-})
 
 const sizesOf = (rows: LoggedRequest[]) => rows.map(({ body }) => body?.length ?? null)
 
@@ -37,9 +15,13 @@ t.test('a page of inbound requests is bounded by the bytes of its bodies', async
     inbound: { a: { path: '/a', publishAs: 'order.created', verify: () => true } },
   })
   const bodies = [5 * MIB, 5 * MIB, null, 2, 1]
+  const now = Date.now()
   await insertInboundRows(
     app.svc.database,
-    bodies.map((bytes, place) => rowOf(place, bytes === null ? null : Buffer.alloc(bytes, 'a'))),
+    bodies.map((bytes, place) =>
+      // Newest first.
+      rowAt(now - place, { body: bytes === null ? null : Buffer.alloc(bytes, 'a') }),
+    ),
   )
   const { listInbound } = app.svc.webhooks
 

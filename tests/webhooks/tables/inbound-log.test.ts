@@ -3,39 +3,15 @@ import {
   insertInboundRows,
   listInboundRows,
   sweepInboundRows,
-  type InboundRow,
 } from '../../../packages/webhooks/src/tables/inbound-log.ts'
 import { UnwrittenRows } from '../../../packages/webhooks/src/inbound/unwritten-rows.ts'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
+import { rowAt } from '../support/inbound-row.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 /** An hourly task deletes old rows as well. */
 const WITHOUT_TASKS = { core: { worker: { enabled: false } } }
-
-/** A row of a moment: a UUIDv7 begins with its milliseconds. */
-function rowAt(ms: number, changes: Partial<InboundRow> = {}): InboundRow {
-  const hex = ms.toString(16).padStart(12, '0')
-  return {
-    id: `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000001`,
-    source: 'a',
-    tenant: null,
-    outcome: 'accepted',
-    reason: null,
-    event: null,
-    eventId: null,
-    ip: null,
-    bytes: 0,
-    durationMs: 0,
-    url: null,
-    headers: null,
-    body: null,
-    verified: null,
-    eventNames: null,
-    requestParts: null,
-    ...changes,
-  }
-}
 
 const isListOfBodies = (value: unknown): value is (Buffer | null)[] =>
   Array.isArray(value) && value.some((body) => Buffer.isBuffer(body))

@@ -42,7 +42,7 @@ export async function findExpiring(
   return rows
 }
 
-/** Of `keys`: one that expired since the expiries before were published, and has no notice yet. */
+/** The condition for a row of `keys` whose key has expired and has no notice of it yet. */
 const IS_EXPIRED = `keys.revoked_at is null and keys.expires_at <= now()
   and keys.expires_at > least(now() - make_interval(days => $1),
                               (select until from svc."__svc.auth.published_expiries"))

@@ -102,8 +102,8 @@ function copyOf(input: unknown): unknown {
 }
 
 /**
- * A field that is `undefined` counts as one that is left out, as in JSON. A host passes on what a body
- * of its own may lack; where an operation sees that a field is there, it would overwrite what is stored.
+ * A field that is `undefined` counts as left out, as in JSON. A host may pass on a field that the body of
+ * its own request lacks: an operation that took it as given would overwrite the stored value.
  * Below the fields it stays: the schemas refuse it there, where it would widen a filter unseen.
  */
 function withoutUndefined(input: unknown): unknown {

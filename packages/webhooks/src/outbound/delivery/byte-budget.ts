@@ -59,7 +59,7 @@ export class ByteBudget {
       const onAbort = () => {
         this.#waiting = this.#waiting.filter((other) => other !== waiting)
         reject(signal.reason as Error)
-        // It may have been the one that no other was to pass. Others may be aborted in this turn too.
+        // Payloads behind the aborted one may have room now. Others may be aborted in this turn too.
         queueMicrotask(() => this.#admit())
       }
       const waiting: Waiting = {
