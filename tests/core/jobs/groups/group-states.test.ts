@@ -7,9 +7,9 @@ const namesOf = (claimable: { group: string }[]) => claimable.map(({ group }) =>
 t.test('a held group is passed over until its jobs are parked, and never claimed', async (t) => {
   const states = new GroupStates()
   states.replace([row('a', { held: true })])
-  t.same([states.excluded(), states.toPark(), states.claimable(0)], [['a'], ['a'], []])
+  t.same([states.excluded().groups, states.toPark(), states.claimable(0)], [['a'], ['a'], []])
   states.parked(['a', 'unknown'])
-  t.same([states.excluded(), states.toPark()], [[], []])
+  t.same([states.excluded().groups, states.toPark()], [[], []])
   states.replace([row('a', { held: true })])
   t.same(states.toPark(), [], 'reading the table again changes nothing')
   states.replace([row('a')])
@@ -21,9 +21,24 @@ t.test('a held group is passed over until its jobs are parked, and never claimed
 t.test('a group with an open circuit is passed over and claimed', async (t) => {
   const states = new GroupStates()
   states.replace([row('a', { circuitOpen: true }), row('b', { circuitOpen: true, held: true })])
-  t.same(states.excluded(), ['a', 'b'])
+  t.same(states.excluded().groups, ['a', 'b'])
   t.same(states.open(), ['a', 'b'])
   t.match(states.claimable(0), [{ group: 'a', isOpen: true }])
+})
+
+t.test('a fetch names open circuits up to 200, and else leaves them to the table', async (t) => {
+  const states = new GroupStates()
+  const open = Array.from({ length: 200 }, (_, n) => row(`${n}`, { circuitOpen: true }))
+  const held = row('held', { held: true, circuitOpen: true })
+  states.replace(open)
+  t.equal(states.excluded().groups.length, 200)
+  t.notOk(states.excluded().withOpenCircuits)
+  states.replace([held, ...open])
+  t.same(states.excluded(), { groups: ['held'], withOpenCircuits: true })
+  states.parked(['held'])
+  t.same(states.excluded(), { groups: [], withOpenCircuits: true })
+  states.replace([row('a', { circuitOpen: true })])
+  t.same(states.excluded(), { groups: ['a'], withOpenCircuits: false })
 })
 
 t.test('a group whose next job a settlement claims is left out meanwhile', async (t) => {
@@ -118,13 +133,13 @@ const restricted = (group: string, state: Parameters<typeof row>[1] = {}) =>
 t.test('jobs of a restricted group are not claimed before all of them are parked', async (t) => {
   const states = new GroupStates()
   states.replace([restricted('a', { unparkedSince: 'then' }), restricted('b')])
-  t.same([states.excluded(), states.toPark()], [['a'], ['a']])
+  t.same([states.excluded().groups, states.toPark()], [['a'], ['a']])
   t.same(namesOf(states.claimable(0)), ['b'])
   states.parked(['a', 'b'])
   t.same(states.unparked(['a', 'b', 'unknown']), [{ group: 'a', since: 'then' }])
   t.same(states.toPark(), ['a'], 'until the table says so')
   states.replace([restricted('a'), restricted('b')])
-  t.same([states.excluded(), states.toPark()], [[], []])
+  t.same([states.excluded().groups, states.toPark()], [[], []])
   t.same(namesOf(states.claimable(0)), ['a', 'b'])
 })
 

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../../support/host.ts'
@@ -81,3 +82,26 @@ for (const concurrency of [32, 64, 256]) {
     t.ok(quick.received.length < BACKLOG, `${quick.received.length} of ${BACKLOG} came before it`)
   })
 }
+
+t.test('a retry does not wait for the backlogs of webhooks that were resumed', async (t) => {
+  const count = 5
+  const waiting = 40
+  const { ask, register, app } = await startHost(t, { core: { worker: { concurrency: 4 } } })
+  const slow = await openReceiver({ answer: () => setTimeout(100, 200 as const) })
+  const retried = await openReceiver({ answer: [500, 200] })
+  for (const one of [slow, retried]) t.teardown(() => one.close())
+  const resumed = await Promise.all(
+    Array.from({ length: count }, (_, n) => register(`${slow.url}${n}`, ['order.shipped'])),
+  )
+  for (const { id } of resumed) await ask('PATCH', `/${id}`, { active: false })
+  for (const { id } of resumed) {
+    for (let n = 0; n < waiting; n++) await ask('POST', `/${id}/test`)
+  }
+  await register(retried.url, ['order.created'])
+  await Promise.all(resumed.map(({ id }) => ask('PATCH', `/${id}`, { active: true })))
+  await slow.waitFor(1)
+  await app.svc.events.publish('order.created', {})
+  await retried.waitFor(2)
+  const came = slow.received.length
+  t.ok(came < (count * waiting) / 2, `${came} of ${count * waiting} came before it`)
+})

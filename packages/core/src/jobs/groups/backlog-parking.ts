@@ -28,6 +28,8 @@ interface Parts {
  */
 const PARK_EVERY_MS = 1000
 const PARK_EVERY_AT_MOST_MS = 5000
+/** How many times its own duration such a scan makes the next one wait. */
+const PAUSE_AFTER_SCAN = 20
 
 export class BacklogParking {
   #parts: Parts
@@ -36,7 +38,9 @@ export class BacklogParking {
   /** Groups whose backlog is to be parked, so that jobs of other groups are fetched. */
   #backlogs = new Set<string>()
   #running: Promise<void> | undefined
+  /** 0: as soon as may be. */
   #parkAt = 0
+  #parkNotBefore = 0
   #parkEveryMs = PARK_EVERY_MS
   #stopped = false
 
@@ -126,13 +130,16 @@ export class BacklogParking {
 
   async #parkOpen(): Promise<void> {
     const groups = this.#parts.states.open()
-    if (groups.length === 0 || performance.now() < this.#parkAt) return
+    // Circuits may open all the time: then each would cause a scan of all waiting jobs.
+    const isPaused = performance.now() < Math.max(this.#parkAt, this.#parkNotBefore)
+    if (groups.length === 0 || isPaused) return
     const startedAt = performance.now()
     const parked = await this.#park({ groups, includesNotDue: false })
-    const tookMs = performance.now() - startedAt
+    const now = performance.now()
     this.#parkEveryMs =
       parked > 0 ? PARK_EVERY_MS : Math.min(PARK_EVERY_AT_MOST_MS, this.#parkEveryMs * 2)
-    this.#parkAt = performance.now() + Math.max(this.#parkEveryMs, 20 * tookMs)
+    this.#parkAt = now + this.#parkEveryMs
+    this.#parkNotBefore = now + PAUSE_AFTER_SCAN * (now - startedAt)
     if (parked > 0) this.#parts.wake()
   }
 

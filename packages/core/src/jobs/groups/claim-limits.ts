@@ -42,7 +42,10 @@ export function claimLimits(
   if (closed.length > 0 && openLeft === left) openLeft--
   const most = Math.max(1, Math.floor(windows.retry / 8))
   const each = Math.max(1, Math.min(most, Math.floor(halfOfLane / Math.max(1, open.length))))
-  for (const group of open) openLeft -= add(group, each, openLeft)
+  for (const group of open) {
+    if (openLeft < 1) break
+    openLeft -= add(group, each, openLeft)
+  }
   const lane = room.first > 0 ? 'first' : 'retry'
   for (const group of closed) {
     add(group, groupLimits.capOf(group.group, lane, now, closed.length === 1), left)

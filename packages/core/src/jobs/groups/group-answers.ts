@@ -2,6 +2,7 @@
  * Judges a group by its answers: whether it is quick or has stopped answering, and when its circuit
  * opens. An answer is the end of an attempt.
  */
+import type { Outcome } from '../worker.ts'
 
 export interface Group {
   inFlight: number
@@ -51,3 +52,9 @@ export const isQuick = ({ meanMs, lastProgressAt }: Group, now: number): boolean
 
 export const isSilent = ({ lastProgressAt }: Group, meanMs: number, now: number): boolean =>
   now - lastProgressAt > Math.max(QUICK_MS, SILENT_AFTER_MEANS * meanMs)
+
+/** Whether the receiver has answered well; `null`: the outcome is no evidence about it. */
+export function successOf(outcome: Outcome): boolean | null {
+  if (outcome.kind === 'completed') return true
+  return outcome.kind === 'failed' || outcome.kind === 'rejected' ? false : null
+}

@@ -16,8 +16,6 @@ import { capsOf, halfOf, type Caps } from './group-caps.ts'
 export interface FetchLimits {
   /** Jobs; 0: wait until an attempt ends. */
   limit: number
-  /** Groups with an open circuit. */
-  open: string[]
   /** Groups that have all the slots that they may have, until an attempt of theirs ends. */
   capped: string[]
 }
@@ -95,6 +93,12 @@ export class GroupLimits {
     return this.#of(name)?.isOpen ?? false
   }
 
+  /** Groups with an open circuit. */
+  open(): string[] {
+    const all = [...this.#active, ...this.#idle]
+    return all.filter(([, { isOpen }]) => isOpen).map(([name]) => name)
+  }
+
   inFlightOf(name: string): number {
     return this.#active.get(name)?.inFlight ?? 0
   }
@@ -116,12 +120,9 @@ export class GroupLimits {
    * so that a slow group may have as much as a quick one.
    */
   allow(lane: Lane, room: number, now: number, uncontended = false): FetchLimits {
-    const limits: FetchLimits = { limit: room, open: [], capped: [] }
+    const limits: FetchLimits = { limit: room, capped: [] }
     for (const [name, group] of this.#active) {
-      if (group.isOpen) {
-        limits.open.push(name)
-        continue
-      }
+      if (group.isOpen) continue
       const cap = this.#capOf(group, lane, now, uncontended)
       const left = cap - group.inFlight
       // Fewer free slots are not worth a fetch.
@@ -131,7 +132,6 @@ export class GroupLimits {
       } else if (left < portion) limits.capped.push(name)
       else if (group.inFlight >= portion) limits.limit = Math.min(limits.limit, left)
     }
-    for (const [name, { isOpen }] of this.#idle) if (isOpen) limits.open.push(name)
     return limits
   }
 

@@ -4,12 +4,16 @@
  */
 import type { Database } from '../../postgres/pools.ts'
 import type { Job, Lane } from '../job.ts'
+import type { ExcludedGroups } from '../pg-boss/fetch-due-jobs.ts'
 import { claimParked } from '../pg-boss/parked-jobs.ts'
 import type { Outcome } from '../worker.ts'
 import { BacklogParking } from './backlog-parking.ts'
+import { Circuits } from './circuits.ts'
 import { claimLimits, type ClaimLimit } from './claim-limits.ts'
+import { successOf } from './group-answers.ts'
 import { GroupLimits, type FetchLimits } from './group-limits.ts'
 import { GroupStates } from './group-states.ts'
+import { RefreshTimes } from './refresh-times.ts'
 import { deleteUnusedGroups, listJobGroups } from '../groups-table.ts'
 import { RestrictedClaims } from './ordered-or-limited-claims.ts'
 
@@ -32,18 +36,15 @@ interface Parts {
   wakeClaims: () => void
 }
 
-const REFRESH_MS = 1000
-/** Without rows in the table, and without a notification. */
-const REFRESH_IDLE_MS = 5000
-
 export class GroupScheduler {
   #parts: Parts
   #limits: GroupLimits
   #states = new GroupStates()
   #parking: BacklogParking
+  #circuits: Circuits
   /** The jobs of groups whose restrictions hold over all processes. */
   readonly restricted: RestrictedClaims
-  #refreshAt = 0
+  #refreshTimes = new RefreshTimes()
   #exist = false
   #isTurnOfOthers = false
 
@@ -60,6 +61,7 @@ export class GroupScheduler {
       refreshSoon: () => this.refreshSoon(),
       wake,
     })
+    this.#circuits = new Circuits(this.#limits, (group) => this.#parking.hasUnwritten(group))
     const { readWithClaim, owner, isNotified, wakeClaims } = parts
     const db = database.workerPool.prepared
     this.restricted = new RestrictedClaims({
@@ -80,7 +82,7 @@ export class GroupScheduler {
 
   /** The table of groups has changed. */
   refreshSoon(): void {
-    this.#refreshAt = 0
+    this.#refreshTimes.soon()
     this.#parts.wake()
   }
 
@@ -88,33 +90,47 @@ export class GroupScheduler {
   groupsReady(groups: readonly string[] | null): void {
     if (groups === null) this.#states.allReady()
     // A group that is not known yet has just become restricted, or got its first parked jobs.
-    else if (!this.#states.haveNew(groups)) this.#refreshAt = 0
+    else if (!this.#states.haveNew(groups)) this.#refreshTimes.soon()
     this.#parts.wakeClaims()
   }
 
   /** Reads the table of groups where that is due, and starts what follows from it. */
   async refresh(): Promise<void> {
-    if (performance.now() < this.#refreshAt) return
-    this.#refreshAt = Infinity
+    if (!this.#refreshTimes.isDue(performance.now())) return
+    this.#refreshTimes.began(performance.now())
     try {
       const rows = await listJobGroups(this.#parts.database.workerPool, this.#parts.queue)
       this.#states.replace(rows)
       this.restricted.refreshed()
-      this.#adoptCircuits(
+      this.#circuits.adopt(
         new Set(rows.filter(({ circuitOpen }) => circuitOpen).map(({ group }) => group)),
       )
     } finally {
-      // A notification meanwhile has set it to 0.
-      const pauseMs = this.#states.size > 0 ? REFRESH_MS : REFRESH_IDLE_MS
-      if (this.#refreshAt === Infinity) this.#refreshAt = performance.now() + pauseMs
+      this.#refreshTimes.ended(performance.now(), this.#states.size > 0)
     }
     this.#parking.run()
   }
 
-  allow(lane: Lane, room: number, uncontended: boolean): FetchLimits & { excluded: string[] } {
+  /** How long a refresh after a change still waits; `Infinity` without a change. */
+  refreshInMs(): number {
+    return this.#refreshTimes.pendingInMs(performance.now())
+  }
+
+  /** What a fetch may bring, and which groups it excludes. */
+  allow(
+    lane: Lane,
+    room: number,
+    uncontended: boolean,
+  ): FetchLimits & { excluded: ExcludedGroups } {
     const limits = this.#limits.allow(lane, room, performance.now(), uncontended)
-    const excluded = new Set([...limits.open, ...this.#states.excluded(), ...limits.capped])
-    return { ...limits, excluded: [...excluded] }
+    const { groups, withOpenCircuits } = this.#states.excluded()
+    const excluded = new Set([...groups, ...this.#circuits.openedHere, ...limits.capped])
+    return { ...limits, excluded: { groups: [...excluded], withOpenCircuits } }
+  }
+
+  /** A fetch with these exclusions has brought these jobs. */
+  fetched(jobs: readonly Job[], { withOpenCircuits }: ExcludedGroups): void {
+    if (withOpenCircuits) this.#circuits.adoptClosed(jobs)
   }
 
   /** Groups that fill a lane and answer quickly: jobs of others may wait behind their backlog. */
@@ -144,7 +160,9 @@ export class GroupScheduler {
     if (group === null) return
     if (job.grant) this.restricted.ended(job, outcome, tookMs)
     const change = this.#limits.ended(group, successOf(outcome), tookMs, performance.now())
-    if (change !== undefined) this.#parking.circuitChanged(group, change === 'opened')
+    if (change === undefined) return
+    this.#circuits.changed(group, change === 'opened')
+    this.#parking.circuitChanged(group, change === 'opened')
   }
 
   /** The backlogs of these groups make fetches long: they are parked, and claimed in turns. */
@@ -223,25 +241,4 @@ export class GroupScheduler {
   async stop(): Promise<void> {
     await this.#parking.stop()
   }
-
-  /**
-   * Applies the circuits that other processes have written. Changes of this process are written
-   * later.
-   */
-  #adoptCircuits(open: ReadonlySet<string>): void {
-    for (const group of this.#limits.allow('retry', 0, performance.now()).open) {
-      if (!open.has(group) && !this.#parking.hasUnwritten(group)) {
-        this.#limits.setCircuit(group, false)
-      }
-    }
-    for (const group of open) {
-      if (!this.#parking.hasUnwritten(group)) this.#limits.setCircuit(group, true)
-    }
-  }
-}
-
-/** `null`: the outcome is no evidence about the receiver. */
-function successOf(outcome: Outcome): boolean | null {
-  if (outcome.kind === 'completed') return true
-  return outcome.kind === 'failed' || outcome.kind === 'rejected' ? false : null
 }

@@ -3,6 +3,7 @@
  * open, and which may have parked jobs. Pure book-keeping.
  */
 import type { GroupClaimResult } from '../pg-boss/claim-ordered-or-limited.ts'
+import type { ExcludedGroups } from '../pg-boss/fetch-due-jobs.ts'
 import type { JobGroup } from '../groups-table.ts'
 import { FIRST_PAUSE_MS, isToPark, READY, stateOf, type State } from './group-state.ts'
 
@@ -24,14 +25,19 @@ export interface ClaimableGroup {
   maxInFlight: number | null
 }
 
+/** A fetch reads the list of groups anew for each job that it passes, and the table by its key. */
+const MOST_OPEN_NAMED = 200
+
 export class GroupStates {
   #states = new Map<string, State>()
+  #excluded: ExcludedGroups | undefined
   /** Ordered groups whose next job is claimed by the settlement of the one before it. */
   #awaitingNext = new Set<string>()
 
   /** Applies the rows of the table. Groups that were in it before keep their turn. */
   replace(rows: JobGroup[]): void {
     const known = this.#states
+    this.#excluded = undefined
     const rowOf = new Map(rows.map((row) => [row.group, row]))
     const order = [...known.keys(), ...rowOf.keys()]
     this.#states = new Map(
@@ -61,8 +67,8 @@ export class GroupStates {
   }
 
   /** Groups that fetches exclude: their jobs are to be parked. */
-  excluded(): string[] {
-    return this.#namesOf((state) => state.row.circuitOpen || isToPark(state))
+  excluded(): ExcludedGroups {
+    return (this.#excluded ??= this.#findExcluded())
   }
 
   /** Held and restricted groups that may have jobs that are not parked. */
@@ -71,6 +77,7 @@ export class GroupStates {
   }
 
   parked(groups: readonly string[]): void {
+    this.#excluded = undefined
     for (const group of groups) {
       const state = this.#states.get(group)
       if (state) state.isParked = true
@@ -218,6 +225,14 @@ export class GroupStates {
     const longest = isOpen ? LONGEST_PAUSE_OPEN_MS : LONGEST_PAUSE_MS
     state.emptyForMs = Math.min(longest, state.emptyForMs * 2)
     return !isOpen && hasBeenFor === LONGEST_PAUSE_MS
+  }
+
+  #findExcluded(): ExcludedGroups {
+    const withOpenCircuits = this.open().length > MOST_OPEN_NAMED
+    const groups = this.#namesOf(
+      (state) => isToPark(state) || (state.row.circuitOpen && !withOpenCircuits),
+    )
+    return { groups, withOpenCircuits }
   }
 
   #isClaimable({ row: { group, held, unparkedSince } }: State): boolean {

@@ -2,10 +2,17 @@
 import type { Db } from '../../postgres/transaction.ts'
 import { asJob, JOB_COLUMNS, PRIORITY, type Job, type JobRow, type Lane } from '../job.ts'
 
+/** The groups whose jobs a fetch passes over. */
+export interface ExcludedGroups {
+  groups: string[]
+  /** Also all groups whose circuit is open by the table of groups: they are too many to be named. */
+  withOpenCircuits: boolean
+}
+
 export interface Fetch {
   limit: number
   lane: Lane
-  excludedGroups: string[]
+  excluded: ExcludedGroups
   /** Names this process, see processes/process-lock.ts. */
   owner: string | null
 }
@@ -22,18 +29,27 @@ export const claimedBy = (owner: string): string => `
 export async function fetchJobs<Data>(
   db: Db,
   queue: string,
-  { limit, lane, excludedGroups, owner }: Fetch,
+  { limit, lane, excluded, owner }: Fetch,
 ): Promise<Job<Data>[]> {
-  const { rows } = await db.query(FETCH[lane], [queue, limit, owner, excludedGroups])
+  const { groups, withOpenCircuits } = excluded
+  const { rows } = await db.query(FETCH[lane], [queue, limit, owner, groups, withOpenCircuits])
   return rows.map((row: JobRow<Data>) => asJob(row))
 }
 
-/** The order is that of pg-boss's index of waiting jobs, so that nothing is sorted. */
+/**
+ * The order is that of pg-boss's index of waiting jobs, so that nothing is sorted. The groups are a
+ * subquery: Postgres hashes it once, and would compare each job with each element of an array. The
+ * table of groups is read by its key, and for jobs of other groups only.
+ */
 const fetch = (ofLane: string): string => `
   with next as materialized (
     select id from svc_jobs.job
      where name = $1 and state < 'active' and not blocked and ${ofLane} and start_after <= now()
-       and (group_id is null or group_id <> all($4::text[]))
+       and (group_id is null
+            or group_id not in (select unnest($4::text[]))
+               and (not $5 or (select known.circuit_open from svc."__svc.job_groups" as known
+                                where known.queue = $1 and known.group_id = job.group_id)
+                              is not true))
      order by priority desc, created_on limit $2
      for update skip locked
   )

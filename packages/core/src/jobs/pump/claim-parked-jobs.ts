@@ -30,8 +30,11 @@ export class ParkedJobClaims {
     if (room.retry + room.first === 0) return null
     slots.reserve('first', room.first)
     let jobs: Job[] = []
+    const startedAt = performance.now()
     try {
       jobs = await this.#groups.claimParked(room)
+      const now = performance.now()
+      if (jobs.length > 0) slots.refilled('retry', now - startedAt, now)
     } finally {
       const inRetry = Math.min(jobs.length, room.retry)
       slots.release('retry', room.retry - inRetry)

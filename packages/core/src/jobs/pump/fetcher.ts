@@ -2,10 +2,10 @@
 import type { Db } from '../../postgres/transaction.ts'
 import type { GroupScheduler } from '../groups/group-scheduler.ts'
 import type { Job, Lane } from '../job.ts'
-import { fetchJobs } from '../pg-boss/fetch-due-jobs.ts'
+import { fetchJobs, type ExcludedGroups } from '../pg-boss/fetch-due-jobs.ts'
 import type { Attempts } from './attempts.ts'
 import type { FetchAhead } from './fetch-ahead.ts'
-import { fetchResult, type Fetched } from './fetch-result.ts'
+import { fetchResult, type Fetched, type FetchResult } from './fetch-result.ts'
 import type { Heartbeats } from './heartbeats.ts'
 import type { OutcomeBuffer } from './outcome-buffer.ts'
 import { pollMsAfter } from './poll-interval.ts'
@@ -28,14 +28,13 @@ interface Parts {
 
 export const LARGEST_FETCH = 200
 /** How long to wait for free slots before the next check. */
-const NO_ROOM_MS = 100
+const NO_ROOM_MS = 25
 /** Outcomes that may wait to be settled while more is fetched; or the concurrency, if that is more. */
 const MOST_UNSETTLED = 400
 
 export class Fetcher {
   #parts: Parts
-  /** Whether the last fetch of a lane left jobs for lack of room. */
-  #hasMore: Record<Lane, boolean> = { first: false, retry: false }
+  #lastResult: Record<Lane, FetchResult> = { first: 'drained', retry: 'drained' }
   #lastJobAt = performance.now()
 
   constructor(parts: Parts) {
@@ -47,8 +46,14 @@ export class Fetcher {
     return this.#lastJobAt
   }
 
+  /** Whether the last fetch of a lane may have left jobs that are due. */
   hasMore(lane: Lane): boolean {
-    return this.#hasMore[lane]
+    return this.#lastResult[lane] !== 'drained'
+  }
+
+  /** Whether there may be jobs that only wait for a slot of the lane, not for one of their group. */
+  needsRoom(lane: Lane): boolean {
+    return this.#lastResult[lane] === 'no room' || this.#lastResult[lane] === 'full'
   }
 
   /** Slots of a lane that are worth a fetch. */
@@ -56,7 +61,7 @@ export class Fetcher {
     if (this.hasTooManyUnsettled()) return 0
     const { slots, groups, fetchAhead } = this.#parts
     // Attempts of one group may be quick while those of another are slow.
-    return slots.room(lane, groups.exist ? 0 : fetchAhead.count())
+    return slots.room(lane, groups.exist ? 0 : fetchAhead.count(), performance.now())
   }
 
   /** Whether too many outcomes wait to be settled. */
@@ -70,29 +75,36 @@ export class Fetcher {
     const first = await this.#fetchAllowed(lane, false)
     after(first)
     const result = fetchResult(first)
-    this.#hasMore[lane] = result !== 'drained'
+    this.#lastResult[lane] = result
     if (result === 'no room') return NO_ROOM_MS
     if (result === 'full') return 0
     if (result === 'capped') {
       // The queue has no other jobs: a slow group may have more slots.
       const second = await this.#fetchAllowed(lane, true)
       after(second)
-      if (fetchResult(second) === 'full') return 0
+      if (fetchResult(second) === 'full') {
+        this.#lastResult[lane] = 'full'
+        return 0
+      }
     }
     return pollMsAfter(performance.now() - this.#lastJobAt, lane, this.#parts.isNotified())
   }
 
-  async fetch(lane: Lane, limit: number, excludedGroups: string[]) {
-    const { db, owner, queue, slots } = this.#parts
+  async fetch(lane: Lane, limit: number, excluded: ExcludedGroups) {
+    const { db, groups, owner, queue, slots } = this.#parts
     const startedAt = performance.now()
     slots.reserve(lane, limit)
     let jobs: Job[] = []
     try {
-      jobs = await fetchJobs(db, queue, { limit, lane, excludedGroups, owner: owner() })
+      jobs = await fetchJobs(db, queue, { limit, lane, excluded, owner: owner() })
     } finally {
       slots.release(lane, limit - jobs.length)
     }
-    return { jobs, tookMs: performance.now() - startedAt }
+    groups.fetched(jobs, excluded)
+    const now = performance.now()
+    const tookMs = now - startedAt
+    slots.refilled(lane, tookMs, now)
+    return { jobs, tookMs }
   }
 
   /**

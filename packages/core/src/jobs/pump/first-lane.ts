@@ -54,8 +54,8 @@ export class FirstLane {
     if (dominant.length === 0 || room < 1 || fetcher.hasTooManyUnsettled()) return
     const { excluded } = groups.allow('first', room, false)
     const limit = Math.min(room, BEHIND_LIMIT)
-    const excludedGroups = [...new Set([...excluded, ...dominant])]
-    const { jobs, tookMs } = await fetcher.fetch('first', limit, excludedGroups)
+    const withDominant = { ...excluded, groups: [...new Set([...excluded.groups, ...dominant])] }
+    const { jobs, tookMs } = await fetcher.fetch('first', limit, withDominant)
     const hasJobs = jobs.length > 0
     const pauseMs = (hasJobs ? PAUSE_AFTER_JOBS : PAUSE_AFTER_NONE) * tookMs
     this.#fetchBehindAt = performance.now() + Math.max(BEHIND_EVERY_MS, pauseMs)

@@ -31,7 +31,7 @@ export class RetryLane {
   #fetchRetriesAt = 0
   /** The next poll of retries: until then only claims of parked jobs, which cost less. */
   #pollRetriesAt = 0
-  /** Whether the last fetch left retries for lack of room. */
+  /** Whether retries may wait for lack of room: the next claim of parked jobs leaves them half of it. */
   #retriesWait = false
   /** Whether there may be more parked jobs, for which the last claim had no room. */
   #mayClaimMore = false
@@ -52,18 +52,20 @@ export class RetryLane {
 
   /** Returns how long to wait before the next time, unless the lane is woken. */
   async refill(): Promise<number> {
-    const { groups } = this.#parts
+    const { fetcher, groups } = this.#parts
     await groups.refresh()
     const hasClaimed = await this.#claimParked()
     const pauseMs = Math.max(this.#fetchRetriesAt, this.#pollRetriesAt) - performance.now()
     const isPaused = pauseMs > 0
     const waitMs = isPaused ? pauseMs : await this.#fetchRetries()
-    if (!isPaused && waitMs > 0 && hasClaimed) {
+    const needRoom = fetcher.needsRoom('retry')
+    if (!isPaused && hasClaimed && !needRoom) {
       this.#fetchRetriesAt = performance.now() + RETRIES_EVERY_MS
     }
-    this.#retriesWait = waitMs === 0
+    this.#retriesWait = needRoom && performance.now() >= this.#fetchRetriesAt
     if (hasClaimed) return 0
-    return Math.min(waitMs, Math.max(SHORTEST_WAIT_MS, groups.claimableInMs()))
+    const claimInMs = Math.max(SHORTEST_WAIT_MS, groups.claimableInMs())
+    return Math.min(waitMs, claimInMs, groups.refreshInMs())
   }
 
   async #fetchRetries(): Promise<number> {

@@ -11,6 +11,14 @@ interface Counts {
   running: number
 }
 
+/**
+ * How long a few free slots wait for others, so that one fetch fills them together: four times as long
+ * as the last fetch took, within these bounds.
+ */
+const PAUSE_IN_DURATIONS = 4
+const SHORTEST_PAUSE_MS = 10
+const LONGEST_PAUSE_MS = 100
+
 export class Slots {
   readonly concurrency: number
   /** Slots of each lane. */
@@ -19,6 +27,8 @@ export class Slots {
     first: { reserved: 0, running: 0 },
     retry: { reserved: 0, running: 0 },
   }
+  /** When a few free slots of each lane are worth a fetch, by `performance.now()`. */
+  #fewFrom: Record<Lane, number> = { first: 0, retry: 0 }
   #retryLaneKeepsSlots = true
 
   constructor(concurrency: number) {
@@ -34,13 +44,22 @@ export class Slots {
   }
 
   /**
-   * Free slots that are worth a fetch: none below a quarter, so that a fetch brings a batch. `ahead`
+   * Free slots that are worth a fetch now. Below a quarter of the lane they wait for more, so that a
+   * fetch brings a batch, but not for long: beside receivers that hang few slots become free. `ahead`
    * jobs may be fetched before there is a slot for their attempt.
    */
-  room(lane: Lane, ahead: number): number {
+  room(lane: Lane, ahead: number, now: number): number {
     const window = this.#windowOf(lane)
-    const room = this.free(lane) + ahead
-    return room >= (window + ahead) / 4 ? room : 0
+    const free = this.free(lane)
+    const room = free + ahead
+    if (room >= (window + ahead) / 4) return room
+    return now >= this.#fewFrom[lane] ? Math.max(0, free) : 0
+  }
+
+  /** A fetch or a claim for the free slots of this lane has ended. */
+  refilled(lane: Lane, tookMs: number, now: number): void {
+    const pauseMs = Math.max(SHORTEST_PAUSE_MS, PAUSE_IN_DURATIONS * tookMs)
+    this.#fewFrom[lane] = now + Math.min(LONGEST_PAUSE_MS, pauseMs)
   }
 
   /** Jobs that the other lane has fetched ahead do not count against this one. */

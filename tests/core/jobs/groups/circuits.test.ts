@@ -1,0 +1,55 @@
+import t from 'tap'
+import { Circuits } from '../../../../packages/core/src/jobs/groups/circuits.ts'
+import { GroupLimits } from '../../../../packages/core/src/jobs/groups/group-limits.ts'
+import type { Job } from '../../../../packages/core/src/jobs/job.ts'
+
+function start() {
+  const limits = new GroupLimits({ first: 48, retry: 16 })
+  const unwritten = new Set<string>()
+  const circuits = new Circuits(limits, (group) => unwritten.has(group))
+  const change = (group: string, isOpen: boolean) => {
+    limits.setCircuit(group, isOpen)
+    unwritten.add(group)
+    circuits.changed(group, isOpen)
+  }
+  const adopt = (...open: string[]) => circuits.adopt(new Set(open))
+  return { limits, unwritten, circuits, change, adopt }
+}
+
+const jobsOf = (...groups: (string | null)[]) => groups.map((group) => ({ group }) as Job)
+
+t.test('a change of this process holds until the table has it', async (t) => {
+  const { limits, unwritten, circuits, change, adopt } = start()
+  change('a', true)
+  adopt('b')
+  t.same(limits.open().toSorted(), ['a', 'b'])
+  t.same([...circuits.openedHere], ['a'])
+  unwritten.clear()
+  adopt('a', 'b')
+  t.same(limits.open().toSorted(), ['a', 'b'])
+  t.same([...circuits.openedHere], [], 'the table has it')
+  change('a', false)
+  adopt('a', 'b')
+  t.same(limits.open(), ['b'])
+  unwritten.clear()
+  adopt()
+  t.same(limits.open(), [], 'another process has closed it')
+})
+
+t.test(
+  'a circuit that closes before the table has it is not one that was opened here',
+  async (t) => {
+    const { circuits, change } = start()
+    change('a', true)
+    change('a', false)
+    t.same([...circuits.openedHere], [])
+  },
+)
+
+t.test('a fetch that excludes by the table shows which circuits others have closed', async (t) => {
+  const { limits, circuits, change, adopt } = start()
+  adopt('a', 'b')
+  change('c', true)
+  circuits.adoptClosed(jobsOf('a', 'c', 'd', null))
+  t.same(limits.open().toSorted(), ['b', 'c'], 'but not one that was opened here meanwhile')
+})
