@@ -9,6 +9,8 @@ import { supervise, type PgBoss } from './boss.ts'
 
 /** How often expired leases are searched for: a dozen statements each time. */
 export const RECOVERY_SECONDS = 9
+/** How often pg-boss makes its other checks while this process has no jobs. */
+const CHECKS_AT_REST_MS = 60_000
 /** How often dead processes are searched for. */
 export const DEATH_WATCH_SECONDS = 2
 
@@ -16,6 +18,8 @@ interface Parts {
   boss: PgBoss
   db: Db
   dead: Pick<DeadProcesses, 'find' | 'findAgainInMs'>
+  /** Whether this process has had no jobs for a while. */
+  isAtRest: () => boolean
   /** These queues have jobs that can be fetched again. */
   recovered(queues: string[]): void
   log: { warn(details: object, message: string): void }
@@ -25,6 +29,8 @@ export class LostJobs {
   #parts: Parts
   /** When a query of this process failed last, by the monotonic clock. */
   #failedAt = -Infinity
+  /** When pg-boss last made its checks, likewise. */
+  #checkedAt = -Infinity
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -73,8 +79,12 @@ export class LostJobs {
    */
   async recoverExpired(): Promise<void> {
     if (performance.now() - this.#failedAt < HEARTBEAT_SECONDS * 1000) return
-    const { boss, db } = this.#parts
+    const { boss, db, isAtRest } = this.#parts
+    const now = performance.now()
     try {
+      const mayWait = isAtRest() && now - this.#checkedAt < CHECKS_AT_REST_MS
+      if (mayWait && !(await haveExpiredLeases(db))) return
+      this.#checkedAt = now
       await keepJobsOf(db, await findSilentProcesses(db))
       await supervise(boss)
     } catch (error) {
@@ -82,6 +92,19 @@ export class LostJobs {
       throw error
     }
   }
+}
+
+/** Whether pg-boss would find jobs whose lease has expired, or whose attempt takes too long. */
+async function haveExpiredLeases(db: Db): Promise<boolean> {
+  const { rows } = await db.query(
+    `select exists (
+       select from svc_jobs.job
+        where state = 'active'
+          and (heartbeat_on + heartbeat_seconds * interval '1 second' < now()
+               or started_on + expire_seconds * interval '1 second' < now())
+     ) as yes`,
+  )
+  return rows[0].yes
 }
 
 /** Renews the leases of the jobs of these processes, but of none that was taken back already. */

@@ -7,11 +7,13 @@ import type { Lane } from '../job.ts'
 
 /** How long a queue must be without a job to count as idle. */
 export const IDLE_AFTER_MS = 5000
+/** How long it must be without one to be polled rarely. */
+export const AT_REST_AFTER_MS = 60_000
 
 /** `isNotified`: whether this process receives notifications; behind a pooler it does not. */
 export function pollMsAfter(idleMs: number, lane: Lane, isNotified: boolean): number {
   if (idleMs < IDLE_AFTER_MS) return isNotified ? 500 : 100
-  if (idleMs < 60_000) return isNotified ? 1000 : 500
+  if (idleMs < AT_REST_AFTER_MS) return isNotified ? 1000 : 500
   if (lane === 'first') return isNotified ? 4000 : 2000
   return isNotified ? 8000 : 5000
 }

@@ -165,6 +165,11 @@ export class Pump {
     return this.#slots.running
   }
 
+  /** How long no job has come. */
+  get idleMs(): number {
+    return performance.now() - this.#fetcher.lastJobAt
+  }
+
   /** Groups that have all the slots that they may have. */
   fullGroups(): string[] {
     return this.#groups.full()
@@ -179,7 +184,7 @@ export class Pump {
   wake(): void {
     this.#wakeLane('first')
     // Redriven and resumed jobs wait in the retry lane, which an idle pump rarely polls.
-    if (performance.now() - this.#fetcher.lastJobAt > IDLE_AFTER_MS) this.#wakeLane('retry')
+    if (this.idleMs > IDLE_AFTER_MS) this.#wakeLane('retry')
   }
 
   /** There are jobs in either lane. */
