@@ -3,12 +3,15 @@ import { Unavailable } from '../errors.ts'
 
 /**
  * SQLSTATEs: a statement that took too long (57014), a lock that was not to be had in time (55P03),
- * a deadlock (40P01).
+ * a deadlock (40P01), a change by another transaction that the isolation level does not allow (40001).
  */
-const CONTENTION = new Set(['57014', '55P03', '40P01'])
+const CONTENTION = new Set(['57014', '55P03', '40P01', '40001'])
 const DEADLOCK = '40P01'
+const CONFLICT = '40001'
 /** In a deadlock one of the transactions is ended, and the others go on: a second one is rare. */
 const MOST_REPEATS = 2
+/** Many processes may change the same row, such as that of a limit. */
+const MOST_REPEATS_ON_CONFLICT = 20
 
 /** Whether an error, or that which is the cause of an Unavailable, is one of these. */
 export function isContention(error: unknown): boolean {
@@ -29,13 +32,23 @@ export const asBusy = (error: unknown): unknown =>
     : error
 
 /** Runs a whole transaction again that was ended in a deadlock. */
-export async function repeatedOnDeadlock<T>(transact: () => Promise<T>): Promise<T> {
+export const repeatedOnDeadlock = <T>(transact: () => Promise<T>): Promise<T> =>
+  repeatedOn(DEADLOCK, MOST_REPEATS, transact)
+
+/**
+ * Runs a statement again that is a transaction of its own, where it met a change by another one: the
+ * default isolation level of the database may be `repeatable read` or `serializable`.
+ */
+export const repeatedOnConflict = <T>(statement: () => Promise<T>): Promise<T> =>
+  repeatedOn(CONFLICT, MOST_REPEATS_ON_CONFLICT, statement)
+
+async function repeatedOn<T>(code: string, most: number, run: () => Promise<T>): Promise<T> {
   for (let repeats = 0; ; repeats++) {
     try {
-      return await transact()
+      return await run()
     } catch (error) {
-      const { code } = (error ?? {}) as { code?: unknown }
-      if (code !== DEADLOCK || repeats === MOST_REPEATS) throw error
+      const isIt = ((error ?? {}) as { code?: unknown }).code === code
+      if (!isIt || repeats === most) throw error
     }
   }
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { connectWithin } from './connect-within.ts'
 import { markCancelled } from './connection-errors.ts'
+import { repeatedOnConflict } from './contention.ts'
 import type { Db } from './transaction.ts'
 
 /** A pool or a client of pg. */
@@ -49,8 +50,9 @@ export function poolWithQueryTimeout(
         broken = error
       }
       client.on('error', onError)
+      const query = () => (client as Client).query(timed(statement, values, ms))
       try {
-        return await (client as Client).query(timed(statement, values, ms))
+        return await (isAlone(statement, values) ? repeatedOnConflict(query) : query())
       } catch (error) {
         // The connection is closed, as by pg's own `pool.query`: its state is not known yet.
         // Several statements in one text may have begun a transaction that failed.
@@ -90,6 +92,10 @@ const timed = (statement: string | object, values: unknown[] | undefined, ms: nu
   ...(values ? { values } : {}),
   query_timeout: ms + CLIENT_MARGIN_MS,
 })
+
+/** A statement with values is the only one of its text, and a transaction of its own. */
+const isAlone = (statement: string | object, values: unknown[] | undefined): boolean =>
+  (values ?? (statement as { values?: unknown[] }).values ?? []).length > 0
 
 const isClientTimeout = (error: unknown): boolean =>
   (error as Error | undefined)?.message === 'Query read timeout'

@@ -23,8 +23,14 @@ export interface TimeLimit {
   lockMs?: number
 }
 
+/**
+ * The default level of the database may be another one, in which what other processes change at the same
+ * time ends our statements.
+ */
+export const BEGIN = 'begin isolation level read committed'
+
 interface Terms extends TimeLimit {
-  /** @default begin */
+  /** @default BEGIN */
   begin?: string
 }
 
@@ -35,7 +41,7 @@ interface Terms extends TimeLimit {
 export function transaction<T>(
   pool: pg.Pool,
   run: (db: Db) => Promise<T>,
-  { begin = 'begin', timeoutMs = STATEMENT_TIMEOUT_MS, lockMs }: Terms = {},
+  { begin = BEGIN, timeoutMs = STATEMENT_TIMEOUT_MS, lockMs }: Terms = {},
 ): Promise<T> {
   // One round trip for all of them.
   const limits = [`set local statement_timeout = ${timeoutMs}`]

@@ -14,16 +14,17 @@ import { handleClientErrors } from './client-errors.ts'
 import { hasLostStatements, withPreparedStatements } from './prepared-statements.ts'
 import { withServerOptions } from './connection-config.ts'
 import { withQueryTimeout, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
-import { transaction, type Db, type TimeLimit } from './transaction.ts'
+import { BEGIN, transaction, type Db, type TimeLimit } from './transaction.ts'
 import { isConnectionError } from './connection-errors.ts'
 
 const OFF = ['enable_sort', 'enable_bitmapscan', 'enable_seqscan', 'jit', 'synchronous_commit']
 const AT_START = [
   ...OFF.map((setting) => `-c ${setting}=off`),
   `-c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
+  String.raw`-c default_transaction_isolation=read\ committed`,
 ].join(' ')
 export const BEGIN_WITH_WORKER_PLANS = [
-  'begin',
+  BEGIN,
   ...OFF.map((setting) => `set local ${setting} = off`),
 ].join('; ')
 
