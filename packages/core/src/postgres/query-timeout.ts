@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { connectWithin } from './connect-within.ts'
 import { markCancelled } from './connection-errors.ts'
 import { repeatedOnConflict } from './contention.ts'
+import { OWN_TYPES } from './own-types.ts'
 import type { Db } from './transaction.ts'
 
 /** A pool or a client of pg. */
@@ -90,6 +91,7 @@ async function isAnswered(cancelling: Promise<unknown>): Promise<boolean> {
 const timed = (statement: string | object, values: unknown[] | undefined, ms: number): object => ({
   ...(typeof statement === 'string' ? { text: statement } : statement),
   ...(values ? { values } : {}),
+  types: OWN_TYPES,
   query_timeout: ms + CLIENT_MARGIN_MS,
 })
 
