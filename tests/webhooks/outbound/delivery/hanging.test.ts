@@ -1,3 +1,4 @@
+import pg from 'pg'
 import t from 'tap'
 import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../../support/host.ts'
@@ -78,3 +79,35 @@ async function deliveredTo(database: Queryable, url: string): Promise<number> {
   )
   return rows[0]!.count
 }
+
+t.test('beside endpoints that hang, a delivery to another one needs no fetch', async (t) => {
+  const { app, register } = await startHost(t, { core: { worker: { concurrency: 64 } } })
+  const hanging = await openReceiver({ answer: 'timeout' })
+  const healthy = await openReceiver()
+  for (const one of [hanging, healthy]) t.teardown(() => one.close())
+  for (let n = 0; n < 40; n++) await register(`${hanging.url}${n}`, ['order.created'])
+  await register(healthy.url, ['order.shipped'])
+  await app.svc.events.publish('order.created', {})
+  await hanging.waitFor(40)
+  await app.svc.events.publish('order.shipped', {})
+  await healthy.waitFor(1)
+
+  let fetches = 0
+  const query = pg.Client.prototype.query as (...args: unknown[]) => unknown
+  t.teardown(() => Object.assign(pg.Client.prototype, { query }))
+  function counted(this: pg.Client, ...args: unknown[]): unknown {
+    const [statement] = args as [string | { text?: string }]
+    const text = typeof statement === 'string' ? statement : statement.text
+    if (text?.includes('with next as materialized')) fetches++
+    return Reflect.apply(query, this, args)
+  }
+  Object.assign(pg.Client.prototype, { query: counted })
+  const startedAt = performance.now()
+  for (let n = 2; n <= 80; n++) {
+    await app.svc.events.publish('order.shipped', { n })
+    await healthy.waitFor(n)
+  }
+  const seconds = (performance.now() - startedAt) / 1000
+  t.comment(`${fetches} fetches in ${seconds.toFixed(1)} s`)
+  t.ok(fetches < 40 + 10 * seconds, `${fetches} fetches for 79 deliveries`)
+})

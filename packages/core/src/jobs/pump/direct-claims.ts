@@ -17,7 +17,7 @@ interface Parts {
   owner: () => string | null
   slots: Slots
   groups: Pick<GroupScheduler, 'begin'>
-  fetcher: Pick<Fetcher, 'admitAndBegin' | 'beginAdmitted' | 'hasMore' | 'hasTooManyUnsettled'>
+  fetcher: Pick<Fetcher, 'admitAndBegin' | 'beginAdmitted' | 'hasTooManyUnsettled' | 'needsRoom'>
   log: { error(details: object, message: string): void }
 }
 
@@ -41,7 +41,7 @@ export class DirectClaims {
   /** Slots for first attempts that a publish may take; 0 while other jobs wait for them. */
   room(): number {
     const { fetcher, slots } = this.#parts
-    if (!this.#isOpen || fetcher.hasMore('first') || fetcher.hasTooManyUnsettled()) return 0
+    if (!this.#isOpen || fetcher.needsRoom('first') || fetcher.hasTooManyUnsettled()) return 0
     return Math.max(0, slots.free('first'))
   }
 

@@ -35,6 +35,8 @@ const MOST_UNSETTLED = 400
 export class Fetcher {
   #parts: Parts
   #lastResult: Record<Lane, FetchResult> = { first: 'drained', retry: 'drained' }
+  /** Groups whose jobs the last fetch of a lane passed over or gave back, for their limits. */
+  #capped: Record<Lane, Set<string>> = { first: new Set(), retry: new Set() }
   #lastJobAt = performance.now()
 
   constructor(parts: Parts) {
@@ -54,6 +56,11 @@ export class Fetcher {
   /** Whether there may be jobs that only wait for a slot of the lane, not for one of their group. */
   needsRoom(lane: Lane): boolean {
     return this.#lastResult[lane] === 'no room' || this.#lastResult[lane] === 'full'
+  }
+
+  /** Whether a fetch may bring jobs now that an attempt has ended: one of this group, if it has one. */
+  mayBringMore(lane: Lane, ended: string | null): boolean {
+    return this.needsRoom(lane) || (ended !== null && this.#capped[lane].has(ended))
   }
 
   /** Slots of a lane that are worth a fetch. */
@@ -119,6 +126,7 @@ export class Fetcher {
     const admitted = jobs.filter((job) => {
       if (groups.admit(job.group, lane, uncontended)) return true
       slots.release(lane, 1)
+      if (job.group !== null) this.#capped[lane].add(job.group)
       outcomes.add({ job, outcome: { kind: 'postponed', delayMs: 0 } })
       return false
     })
@@ -141,6 +149,7 @@ export class Fetcher {
     const { limit, excluded, capped } = this.#parts.groups.allow(lane, room, uncontended)
     if (limit === 0) return { limit, count: 0, tookMs: 0, capped }
     const { jobs, tookMs } = await this.fetch(lane, limit, excluded)
+    this.#capped[lane] = new Set(capped)
     this.admitAndBegin(lane, jobs, uncontended)
     return { limit, count: jobs.length, tookMs, capped }
   }

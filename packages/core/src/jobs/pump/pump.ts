@@ -95,7 +95,7 @@ export class Pump {
         groups.restricted.settled(others.map(({ job }) => job))
       },
       settled: () => {
-        this.#wakeLanesWithRoom()
+        this.#wakeLanesWithRoom(null)
         parts.settled()
       },
       forget: (jobs) => {
@@ -139,7 +139,7 @@ export class Pump {
     })
     this.claims = new DirectClaims({ queue, db, owner, slots, groups, fetcher, log })
     const parked = new ParkedJobClaims(slots, groups, fetcher)
-    const wakeLanesWithRoom = () => this.#wakeLanesWithRoom()
+    const wakeLanesWithRoom = () => this.#wakeLanesWithRoom(null)
     this.#slots = slots
     this.#groups = groups
     this.#heartbeats = heartbeats
@@ -223,12 +223,14 @@ export class Pump {
     this.#runs.ended(lane, { job, outcome })
     this.#outcomes.add({ job, outcome })
     this.#groups.ended(job, outcome, tookMs)
-    this.#wakeLanesWithRoom()
+    this.#wakeLanesWithRoom(job.group)
   }
 
-  #wakeLanesWithRoom(): void {
+  /** An attempt has ended or was settled: one of the group, where that may have a free slot now. */
+  #wakeLanesWithRoom(group: string | null): void {
+    const fetcher = this.#fetcher
     for (const lane of LANES) {
-      if (this.#fetcher.hasMore(lane) && this.#fetcher.room(lane) > 0) this.#wakeLane(lane)
+      if (fetcher.mayBringMore(lane, group) && fetcher.room(lane) > 0) this.#wakeLane(lane)
     }
     // Without a fetch of retries: one for each attempt would find nothing.
     if (this.#lanes.retry.mayClaimMore && this.#fetcher.room('retry') > 0) this.#loops.wake('retry')
