@@ -27,12 +27,16 @@ t.test(
   },
 )
 
+let runs = 0
+t.beforeEach(() => void (runs = 0))
+
+/** Fails with this code so many times, then succeeds. */
+const ends = (code: string, times: number) => async () => {
+  if (runs++ < times) throw failed(code)
+  return 'done'
+}
+
 t.test('a transaction that is ended in a deadlock runs three times at most', async (t) => {
-  let runs = 0
-  const ends = (code: string, times: number) => async () => {
-    if (runs++ < times) throw failed(code)
-    return 'done'
-  }
   t.equal(await repeatedOnDeadlock(ends('40P01', 2)), 'done')
   t.equal(runs, 3)
   runs = 0
@@ -44,11 +48,6 @@ t.test('a transaction that is ended in a deadlock runs three times at most', asy
 })
 
 t.test('a statement that met a change by another one is repeated', async (t) => {
-  let runs = 0
-  const ends = (code: string, times: number) => async () => {
-    if (runs++ < times) throw failed(code)
-    return 'done'
-  }
   t.equal(await repeatedOnConflict(ends('40001', 20)), 'done')
   t.equal(runs, 21)
   runs = 0

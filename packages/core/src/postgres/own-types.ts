@@ -1,6 +1,6 @@
 /**
- * What our statements make of the values that Postgres answers. A host may have set parsers in pg, for
- * all its pools or in the one that it gave: they are for its own statements.
+ * The type parsers of our statements. A host may have set parsers in pg, for all its pools or for the
+ * pool that it passed. Those parsers read the answers to the host's own statements only.
  */
 import pg from 'pg'
 
