@@ -1,6 +1,9 @@
-import type { Bench, Benchmark, Finding } from '../benchmark.ts'
+import type { Bench, Benchmark, Checkout, Finding } from '../benchmark.ts'
+import { besideOther } from '../beside.ts'
+import type { Process } from '../process.ts'
 import { growthOf, interleave, rowsOf } from '../measure.ts'
-import { startBossWork, startByHand, startHost, startReceiver } from './stage.ts'
+import type { HostMethods } from './host-process.ts'
+import { startBossWork, startByHand, startHost, startReceiver, type Receiver } from './stage.ts'
 
 const EVENT = 'order.created'
 const CALLERS = 1000
@@ -17,8 +20,12 @@ export const deliveryThroughput: Benchmark = {
     const receiver = await startReceiver(bench)
     const bare = await startByHand(bench)
     await bare.call('openPool', receiver.at(''))
-    const host = await startHost(bench, { events: [EVENT] })
-    await host.call('register', [{ url: receiver.at('/svc'), events: [EVENT] }])
+    const hosts: { name: string; host: Process<HostMethods> }[] = []
+    for (const checkout of bench.checkouts) {
+      const host = await startHostOf(bench, checkout, receiver)
+      hosts.push({ name: `${SVC}${checkout.mark}`, host })
+    }
+    const ours = hosts.map(({ name }) => name)
     const first = await startBossWork(bench, receiver.at('/first'), { fastest: false })
     const fastest = await startBossWork(bench, receiver.at('/fastest'), { fastest: true })
     const contender = (
@@ -40,14 +47,17 @@ export const deliveryThroughput: Benchmark = {
         )
         const [{ startedAt }, { lastAt }] = result
         for (const [who, used] of Object.entries(growth)) growth[who] = used / count
-        return { ...growth, rate: count / ((lastAt - startedAt) / 1000) }
+        const CPU = (growth.sender ?? Number.NaN) + (growth.Postgres ?? Number.NaN)
+        return { ...growth, CPU, rate: count / ((lastAt - startedAt) / 1000) }
       },
     })
     const [posts, events] = [bench.size(60_000, 4000), bench.size(30_000, 2000)]
     const [few, more] = [bench.size(1000, 200), bench.size(5000, 500)]
     const contenders = [
       contender(BARE, bare, posts, () => bare.call('post', '/bare', posts)),
-      contender(SVC, host, events, () => host.call('publish', [EVENT], events, CALLERS)),
+      ...hosts.map(({ name, host }) =>
+        contender(name, host, events, () => host.call('publish', [EVENT], events, CALLERS)),
+      ),
       contender(WORK_FIRST, first, few, () => first.call('send', few, 100)),
       contender(WORK_FASTEST, fastest, more, () => fastest.call('send', more, 100)),
     ]
@@ -67,7 +77,7 @@ export const deliveryThroughput: Benchmark = {
         better: 'more',
         settings,
         rows: rowsOf(measured, 'rate', {
-          names: [BARE, SVC],
+          names: [BARE, ...ours],
           against: BARE,
           goals: { [SVC]: { ratioAtLeast: 0.25, aim: 0.4 } },
         }),
@@ -78,17 +88,29 @@ export const deliveryThroughput: Benchmark = {
         better: 'more',
         settings,
         rows: rowsOf(measured, 'rate', {
-          names: [WORK_FIRST, WORK_FASTEST, SVC],
+          names: [WORK_FIRST, WORK_FASTEST, ...ours],
           against: WORK_FIRST,
           goals: { [SVC]: { ratioAtLeast: 5 } },
         }),
       },
+      ...besideOther(bench, measured, SVC, 'rate', {
+        title: 'Publish to received, one webhook',
+        unit: 'per second',
+        better: 'more',
+        settings,
+      }),
+      ...besideOther(bench, measured, SVC, 'CPU', {
+        title: 'CPU of a delivery, the process and Postgres',
+        unit: 'µs of CPU per delivery',
+        better: 'less',
+        settings,
+      }),
       {
         title: 'CPU of a delivery, by process',
         unit: 'µs of CPU per delivery',
         better: 'less',
         settings: {},
-        rows: [BARE, SVC, WORK_FASTEST].flatMap((name) =>
+        rows: [BARE, ...ours, WORK_FASTEST].flatMap((name) =>
           ['sender', 'Postgres', 'receiver'].flatMap((process) =>
             rowsOf(measured, process, { names: [name] }).map((row) => ({
               ...row,
@@ -99,4 +121,14 @@ export const deliveryThroughput: Benchmark = {
       },
     ]
   },
+}
+
+async function startHostOf(
+  bench: Bench,
+  checkout: Checkout,
+  receiver: Receiver,
+): Promise<Process<HostMethods>> {
+  const host = await startHost(bench, { events: [EVENT] }, checkout)
+  await host.call('register', [{ url: receiver.at('/svc'), events: [EVENT] }])
+  return host
 }
