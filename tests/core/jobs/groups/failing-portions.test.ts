@@ -16,13 +16,16 @@ const RETRY = {
   retryDelayMaxSeconds: 60,
 }
 
-/** A mover of its own over a queue, and the errors that it logs. Of the group BROKEN all fails with `error`. */
-async function moverThatFails(t: Test, error: Error) {
-  const { core, database } = await startHost(t, {
+/**
+ * A mover of its own over a queue, and the errors that it logs. Of the group BROKEN all fails with
+ * `error`. Transactions roll back with it where `losesCommit` says so.
+ */
+async function moverThatFails(t: Test, error: Error, losesCommit = () => false) {
+  const { core, database: url } = await startHost(t, {
     core: { worker: { enabled: false } },
     setUp: (_app, core) => core.queues.define(QUEUE),
   })
-  const pools = await openDatabase(database, () => {})
+  const pools = await openDatabase(url, () => {})
   t.teardown(() => pools.close())
   const errors: { details: Record<string, unknown>; message: string }[] = []
   const log = {
@@ -31,7 +34,15 @@ async function moverThatFails(t: Test, error: Error) {
       void errors.push({ details: details as Record<string, unknown>, message }),
   }
   const progress: Progress = new Map()
-  const mover = new JobMover(pools, RETRY, log, () => {}, progress)
+  const database: Pick<typeof pools, 'background'> = {
+    background: (work, options) =>
+      pools.background(async (db) => {
+        const result = await work(db)
+        if (losesCommit()) throw error
+        return result
+      }, options),
+  }
+  const mover = new JobMover(database, RETRY, log, () => {}, progress)
   t.teardown(() => mover.close())
   const failOf = (group: string | null) => {
     if (group === BROKEN) throw error
@@ -60,8 +71,8 @@ async function beginRecovery(core: Core, group: string): Promise<void> {
 }
 
 /** A move that deletes the jobs of the group, of which there is one. */
-async function beginMove(core: Core, group: string): Promise<void> {
-  const job = { id: idOf(group), data: { event: 'test' }, group, parked: true }
+async function beginMove(core: Core, group: string, parked = true): Promise<void> {
+  const job = { id: idOf(group), data: { event: 'test' }, group, parked }
   await core.transaction(async (db) => {
     await core.queues.insert(db, QUEUE, [job])
     await insertMove(db, QUEUE, group, 'discard')
@@ -114,6 +125,22 @@ t.test(
     t.same(rows, [{ isDue: true }])
   },
 )
+
+t.test('a portion of a move whose commit is lost in an outage is carried out again', async (t) => {
+  const outage = Object.assign(new Error('the server stops'), { code: '57P01' })
+  let lost = 0
+  const { core, mover } = await moverThatFails(t, outage, () => lost++ === 1)
+  await beginMove(core, SOUND, false)
+  await mover.run()
+  t.same(await groupsWithMoves(core), [SOUND], 'the outage ends the run')
+  await mover.run()
+  t.same(await groupsWithMoves(core), [])
+  const { rows } = await core.db.query(
+    'select count(*)::int as jobs from svc_jobs.job where name = $1',
+    [QUEUE],
+  )
+  t.same(rows, [{ jobs: 0 }])
+})
 
 t.test('how far a move is, is forgotten once another process has finished it', async (t) => {
   const { core, mover, progress } = await moverThatFails(t, new Error('of this one alone'))

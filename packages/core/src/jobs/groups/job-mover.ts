@@ -166,7 +166,10 @@ export class JobMover {
         if (isDone) await deleteMove(db, next)
       })
     } catch (error) {
-      if (move === undefined || this.#isFatal(error)) throw error
+      if (move === undefined) throw error
+      // The scan has moved on, but its portion was rolled back, or it is unknown whether it was.
+      this.#progress.delete(move.id)
+      if (this.#isFatal(error)) throw error
       this.#putMoveOff(move, error, performance.now() - startedAt)
       return true
     }
@@ -203,8 +206,6 @@ export class JobMover {
 
   /** Other moves go on meanwhile. Each process has its own back-off. */
   #putMoveOff({ id, group, kind }: JobMove, err: unknown, tookMs: number): void {
-    // The scan of the portion that was rolled back has moved on.
-    this.#progress.delete(id)
     const againInMs = this.#failedMoves.failed(id, tookMs)
     const about = { err, moveId: id, group, kind, againInMs }
     this.#log.error(about, 'a portion of a move of jobs failed; it is tried again, others go on')
