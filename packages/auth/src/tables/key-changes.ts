@@ -5,9 +5,16 @@ import { hashOfHex } from '../key-format.ts'
 /** What one reading of the row returns. */
 export interface KeyChanges {
   revision: number
+  /**
+   * When the server that answered was started, as text: another server may have taken over without the
+   * last changes, and give other changes the same revisions.
+   */
+  serverStart: string
   /** Hashes of the keys that changed since the given revision; `null`: too many to name. */
   changedHashes: readonly string[] | null
 }
+
+type Row = Omit<KeyChanges, 'changedHashes'> & { hexes: string[] | null }
 
 /** The channel on which the trigger notifies of a change. */
 export const KEYS_CHANGED = '__svc.auth.keys_changed'
@@ -15,6 +22,7 @@ export const KEYS_CHANGED = '__svc.auth.keys_changed'
 export async function readKeyChanges(db: Db, since: number): Promise<KeyChanges> {
   const { rows } = await db.query(
     `select epoch::float8 as revision,
+            extract(epoch from pg_postmaster_start_time())::text as "serverStart",
             case when epoch - $1::bigint between 0 and cardinality(dropped)
                  then dropped[cardinality(dropped) - (epoch - $1::bigint)::int + 1:] end as hexes
        from svc."__svc.auth.epoch"`,
@@ -22,6 +30,6 @@ export async function readKeyChanges(db: Db, since: number): Promise<KeyChanges>
   )
   const [changes] = rows
   if (!changes) throw new Error('the row of svc."__svc.auth.epoch" is missing')
-  const { revision, hexes } = changes as { revision: number; hexes: string[] | null }
-  return { revision, changedHashes: hexes && hexes.map(hashOfHex) }
+  const { hexes, ...rest } = changes as Row
+  return { ...rest, changedHashes: hexes && hexes.map(hashOfHex) }
 }

@@ -3,6 +3,8 @@ import t from 'tap'
 import { CacheLease } from '../../../../packages/auth/src/guard/keys/cache-lease.ts'
 import type { KeyChanges as Changes } from '../../../../packages/auth/src/tables/key-changes.ts'
 
+const SERVER = { serverStart: '2026-01-01 00:00:00+00' }
+
 /** Postgres as a lease sees it: readings that the test answers one by one. */
 function makeLease() {
   const readings: { since: number; answer: (changes: Changes) => void; fail: () => void }[] = []
@@ -29,7 +31,7 @@ t.test('a lease is held for a moment from when the reading was sent', async (t) 
   t.notOk(lease.isHeld())
   const renewed = lease.renew()
   clock.ms += 300
-  readings[0]?.answer({ revision: 7, changedHashes: null })
+  readings[0]?.answer({ ...SERVER, revision: 7, changedHashes: null })
   await renewed
   t.ok(lease.isHeld())
   clock.ms += 599
@@ -42,7 +44,7 @@ t.test('a lease is not prolonged by a reading that was answered too late', async
   const { lease, readings, clock } = makeLease()
   const renewed = lease.renew()
   clock.ms += 900
-  readings[0]?.answer({ revision: 7, changedHashes: null })
+  readings[0]?.answer({ ...SERVER, revision: 7, changedHashes: null })
   await renewed
   t.notOk(lease.isHeld())
 })
@@ -53,7 +55,7 @@ t.test('a slow reading of key changes does not keep the next one from being sent
   clock.ms += 400
   const quick = lease.renew()
   t.equal(readings.length, 2)
-  readings[1]?.answer({ revision: 1, changedHashes: null })
+  readings[1]?.answer({ ...SERVER, revision: 1, changedHashes: null })
   await quick
   t.ok(lease.isHeld())
   readings[0]?.fail()
@@ -72,7 +74,7 @@ t.test('a lease is not prolonged by a reading that failed', async (t) => {
 t.test('requests that renew the lease at the same time share one reading', async (t) => {
   const { lease, readings } = makeLease()
   const all = Promise.all([lease.renew(), lease.renew(), lease.renew()])
-  readings[0]?.answer({ revision: 1, changedHashes: [] })
+  readings[0]?.answer({ ...SERVER, revision: 1, changedHashes: [] })
   await all
   t.equal(readings.length, 1)
 })
@@ -84,9 +86,9 @@ t.test('a changed key is forgotten once, in whatever order readings arrive', asy
     readings.at(-1)?.answer(changes)
     await renewed
   }
-  await read({ revision: 5, changedHashes: null })
-  await read({ revision: 5, changedHashes: [] })
-  await read({ revision: 6, changedHashes: ['a'] })
+  await read({ ...SERVER, revision: 5, changedHashes: null })
+  await read({ ...SERVER, revision: 5, changedHashes: [] })
+  await read({ ...SERVER, revision: 6, changedHashes: ['a'] })
   t.same(forgotten, [null, ['a']])
   t.equal(readings.at(-1)?.since, 5)
 
@@ -95,9 +97,9 @@ t.test('a changed key is forgotten once, in whatever order readings arrive', asy
   lease.wake()
   lease.wake()
   const [slow, quick] = readings.slice(-2)
-  quick?.answer({ revision: 8, changedHashes: ['b', 'c'] })
+  quick?.answer({ ...SERVER, revision: 8, changedHashes: ['b', 'c'] })
   await new Promise((resolve) => setImmediate(resolve))
-  slow?.answer({ revision: 7, changedHashes: ['b'] })
+  slow?.answer({ ...SERVER, revision: 7, changedHashes: ['b'] })
   await new Promise((resolve) => setImmediate(resolve))
   t.same(forgotten, [null, ['a'], ['b', 'c']])
 })
@@ -107,9 +109,9 @@ t.test(
   async (t) => {
     const { lease, readings, forgotten } = makeLease()
     for (const changes of [
-      { revision: 5, changedHashes: null },
-      { revision: 900, changedHashes: null },
-      { revision: 3, changedHashes: [] },
+      { ...SERVER, revision: 5, changedHashes: null },
+      { ...SERVER, revision: 900, changedHashes: null },
+      { ...SERVER, revision: 3, changedHashes: [] },
     ]) {
       const renewed = lease.renew()
       readings.at(-1)?.answer(changes)
@@ -119,6 +121,22 @@ t.test(
     t.equal(readings.at(-1)?.since, 900)
   },
 )
+
+t.test('after another server has taken over, the cache is forgotten as a whole', async (t) => {
+  const { lease, readings, forgotten } = makeLease()
+  const taken = { serverStart: '2026-01-01 00:00:07+00' }
+  for (const changes of [
+    { ...SERVER, revision: 5, changedHashes: null },
+    // Changes after the fifth were lost with the first server, and this one has others.
+    { ...taken, revision: 5, changedHashes: [] },
+    { ...taken, revision: 6, changedHashes: ['a'] },
+  ]) {
+    const renewed = lease.renew()
+    readings.at(-1)?.answer(changes)
+    await renewed
+  }
+  t.same(forgotten, [null, null, ['a']])
+})
 
 t.test(
   'a lease is not renewed while there are no requests, and the next request catches up',
@@ -130,7 +148,7 @@ t.test(
     const lease = new CacheLease({
       readKeyChanges: async () => {
         readings++
-        return { revision: 1, changedHashes: [] }
+        return { ...SERVER, revision: 1, changedHashes: [] }
       },
       forget: () => {},
       refresh: async () => {},

@@ -39,6 +39,7 @@ export class CacheLease {
   #outage: OutageLog
   #now: () => number
   #revision = -1
+  #serverStart = ''
   #trustedUntil = 0
   /** When a request last needed the lease. */
   #askedAt: number
@@ -142,12 +143,15 @@ export class CacheLease {
     if (this.#isPaused) this.#pollLater()
   }
 
-  /** Readings can overtake one another: an older one is ignored. */
-  #apply({ revision, changedHashes }: KeyChanges, since: number): void {
-    if (revision === this.#revision) return
-    if (revision < this.#revision && since < this.#revision) return
+  /** Readings can overtake one another: an older one of the same server is ignored. */
+  #apply({ revision, serverStart, changedHashes }: KeyChanges, since: number): void {
+    const isSameServer = serverStart === this.#serverStart
+    if (isSameServer && revision === this.#revision) return
+    if (isSameServer && revision < this.#revision && since < this.#revision) return
     // The revision is lower than the last one: an older state of the database was restored.
-    this.#parts.forget(since === -1 || revision < since ? null : changedHashes)
+    const isKnown = isSameServer && since !== -1 && revision >= since
+    this.#parts.forget(isKnown ? changedHashes : null)
     this.#revision = revision
+    this.#serverStart = serverStart
   }
 }
