@@ -1,7 +1,7 @@
 /** What this package keeps in the database: tables, partitions of the delivery log, a queue. */
 import type { Core } from '@svc/core/internal'
 import { QUEUE } from './outbound/constants.ts'
-import { makeLogDays } from './tables/delivery-log.ts'
+import { makeLogDays } from './tables/delivery-log-days.ts'
 
 const FOLDER = new URL('../sql/', import.meta.url)
 

@@ -8,7 +8,7 @@ import {
   OWN_EVENTS,
 } from '@svc/core/internal'
 import { prepareDatabase } from './migrations.ts'
-import { deleteOldLogRows, dropLogDays, makeLogDays } from './tables/delivery-log.ts'
+import { deleteOldLogRows, dropLogDays, makeLogDays } from './tables/delivery-log-days.ts'
 import { sweepDeletedWebhooks } from './tables/deleted-webhooks.ts'
 import type { WebhooksSettings } from './options.ts'
 import { createAddressFilter } from './outbound/http/blocked-addresses.ts'

@@ -2,10 +2,9 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import {
   dropLogDays,
-  insertLogRows,
   makeLogDays,
-  type LogRow,
-} from '../../../packages/webhooks/src/tables/delivery-log.ts'
+} from '../../../packages/webhooks/src/tables/delivery-log-days.ts'
+import { insertLogRows, type LogRow } from '../../../packages/webhooks/src/tables/delivery-log.ts'
 import { listLogRows } from '../../../packages/webhooks/src/tables/delivery-lists.ts'
 import type { DeliveryFilter } from '@svc/webhooks'
 import { startHost } from '../support/host.ts'

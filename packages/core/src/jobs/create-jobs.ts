@@ -61,7 +61,7 @@ export function createJobs(parts: Parts): Jobs {
       log,
       owner: () => lease.owner,
       isNotified: () => parts.notifications.session !== undefined,
-      groupsChanged: () => workers.groupsChanged(worker.queue),
+      groupsWritten: () => workers.groupsWritten(worker.queue),
       settled: workers.notifyWatchers,
       fetchFailed: () => lostJobs.databaseFailed(),
       telemetry,

@@ -151,6 +151,13 @@ export class WorkerRegistry {
     this.#parts.notifications.wake(queue)
   }
 
+  /** The pump of this queue has written circuits, or what it has parked: no move follows from it. */
+  groupsWritten(queue: string): void {
+    this.#pumps.get(queue)?.groupsChanged()
+    this.notifyWatchers()
+    this.#parts.notifications.groupsChanged(queue)
+  }
+
   /** Groups have changed, and that is committed: all processes read it. */
   groupsChanged(queue: string): void {
     this.#groupsChangedHere(queue)

@@ -12,8 +12,8 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
   /** Seconds that attempts have to end when the process closes. @default 10 */
   drainSeconds?: number
   /**
-   * Whether completed jobs may wait some milliseconds for others, so that one statement settles them. A
-   * kill of the process repeats these attempts.
+   * Whether completed and failed jobs may wait some milliseconds for others, so that one statement
+   * settles them. A kill of the process repeats these attempts.
    */
   settlesTogether?: boolean
   /** Reads what a batch of jobs needs, in one round trip. */
@@ -29,7 +29,14 @@ export interface Worker<Data = unknown, Prepared = unknown, Detail = unknown> {
    * its own parameters begin with {@link FIRST_PARAMETER}. `null` where these jobs need more than one
    * statement.
    */
-  recordCompleted?(completed: CompletedJob<Data, Detail>[]): InsertCompleted | null
+  recordCompleted?(completed: AttemptedJob<Data, Detail>[]): InsertCompleted | null
+  /**
+   * Writes the rows of failed jobs that are tried again in the statement that puts them back. Returns
+   * parts of its `with`, which select from `retried`: the `id` of each job that is settled, and
+   * `start_after`. {@link JOB_IDS} is an array as above; its own parameters begin with `first`. `null`
+   * where these jobs need more than one statement.
+   */
+  recordRetried?(failed: AttemptedJob<Data, Detail>[], first: number): RecordedRetries | null
   /**
    * What `prepare` reads of a job: an SQL expression over the columns of `job`, of type `json`. A job of
    * a restricted group that is claimed alone is claimed together with it, see `Job.read`.
@@ -56,13 +63,18 @@ export interface WorkerTelemetry<Data = unknown, Prepared = unknown, Detail = un
   end(outcome: Outcome<Detail>): Omit<AttemptEnd, 'outcome'>
 }
 
-export interface CompletedJob<Data = unknown, Detail = unknown> {
+export interface AttemptedJob<Data = unknown, Detail = unknown> {
   job: Job<Data>
   detail: Detail | undefined
 }
 
 export interface InsertCompleted {
   insert: string
+  values: unknown[]
+}
+
+export interface RecordedRetries {
+  parts: string
   values: unknown[]
 }
 
@@ -125,4 +137,6 @@ export interface Settled<Data = unknown, Detail = unknown> extends JobOutcome<Da
   nextAttemptAt: Date | null
   /** The milliseconds from now to `nextAttemptAt`; `null` where that is. */
   nextAttemptInMs: number | null
+  /** Of a `retry`: the circuit of its group is open, and claims of the group bring the job. */
+  isParked?: boolean
 }

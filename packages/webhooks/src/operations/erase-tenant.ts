@@ -9,7 +9,7 @@ import {
 } from '@svc/core/internal'
 import { namePrefixesOf } from '../inbound/deduplication-key.ts'
 import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
-import { eraseLogRows } from '../tables/delivery-log.ts'
+import { eraseLogRows } from '../tables/delivery-log-days.ts'
 import { eraseInboundRows } from '../tables/inbound-log.ts'
 import { forgetMissingEvents } from '../tables/missing-events.ts'
 import { eraseStats } from '../tables/stats.ts'

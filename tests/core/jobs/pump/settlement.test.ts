@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { Job } from '../../../../packages/core/src/jobs/job.ts'
 import {
-  attemptsToCorrect,
   byOutput,
+  jobsToUseUp,
   settlementOf,
   type Settlement,
 } from '../../../../packages/core/src/jobs/pump/settlement.ts'
@@ -14,8 +14,8 @@ const last = { attemptsLeft: 0, retryInMs: null }
 const notLast = { attemptsLeft: 5, retryInMs: 60_000 }
 
 const CASES: [about: string, outcome: Outcome, isLastAttempt: boolean, list: keyof Settlement][] = [
-  ['a completed job is deleted', { kind: 'completed' }, false, 'finished'],
-  ['a job whose event is gone is deleted', { kind: 'cancelled' }, true, 'finished'],
+  ['a completed job is deleted', { kind: 'completed' }, false, 'completed'],
+  ['a job whose event is gone is deleted', { kind: 'cancelled' }, true, 'cancelled'],
   ['a failed job with attempts left is tried again', { kind: 'failed' }, false, 'retried'],
   ['a job that failed its last attempt dies', { kind: 'failed' }, true, 'dying'],
   ['a schedule ends a job before its row does', { kind: 'failed', schedule: last }, false, 'dying'],
@@ -46,25 +46,15 @@ t.test('a settlement keeps the order of its batch', async (t) => {
   )
 })
 
-t.test('attempts left are corrected where row and outcome disagree', async (t) => {
-  const settlement = settlementOf([
+t.test('the attempts of a job that dies early are used up by its row', async (t) => {
+  const { dying } = settlementOf([
     { job: job('dies early'), outcome: { kind: 'rejected' } },
     { job: job('dies in time', true), outcome: { kind: 'failed' } },
     { job: job('goes on'), outcome: { kind: 'failed' } },
-    { job: job('goes on after its row', true), outcome: { kind: 'failed', schedule: notLast } },
-    { job: job('has more than its row'), outcome: { kind: 'failed', schedule: notLast } },
-    {
-      job: job('has as many as its row'),
-      outcome: { kind: 'failed', schedule: { ...notLast, attemptsLeft: 2 } },
-    },
   ])
   t.strictSame(
-    attemptsToCorrect(settlement).map(({ job: { id }, left }) => [id, left]),
-    [
-      ['dies early', 0],
-      ['goes on after its row', 5],
-      ['has more than its row', 5],
-    ],
+    jobsToUseUp(dying).map(({ id }) => id),
+    ['dies early'],
   )
 })
 

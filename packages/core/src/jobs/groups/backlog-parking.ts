@@ -6,6 +6,8 @@
 import type { Database } from '../../postgres/pools.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import { parkWaiting, SCAN_START, type Backlog, type ScanPosition } from '../pg-boss/park-jobs.ts'
+import { CircuitWaiters } from './circuit-waiters.ts'
+import { unparkRetries } from '../pg-boss/parked-jobs.ts'
 import type { GroupStates } from './group-states.ts'
 import { recordParked, setCircuits } from '../groups-table.ts'
 import { endParking } from './restrictions-table.ts'
@@ -20,8 +22,12 @@ interface Parts {
   refreshSoon: () => void
   /** There may be parked jobs to claim. */
   wake: () => void
+  /** A retry is due in so many milliseconds. */
+  retryDue: (inMs: number) => void
 }
 
+/** The shortest pause between two writes of circuits: each has all processes read the table of groups. */
+const WRITE_EVERY_MS = 250
 /**
  * How often new jobs of groups with an open circuit are parked. The pause grows while there are
  * none.
@@ -35,11 +41,14 @@ export class BacklogParking {
   #parts: Parts
   /** Circuits that have changed here, and are not in the table yet. */
   #circuits = new Map<string, boolean>()
+  #waiters = new CircuitWaiters()
+  #writeNotBefore = 0
+  #writeTimer: NodeJS.Timeout | undefined
   /** Groups whose backlog is to be parked, so that jobs of other groups are fetched. */
   #backlogs = new Set<string>()
   #running: Promise<void> | undefined
-  /** 0: as soon as may be. */
   #parkAt = 0
+  #parkedAt = -Infinity
   #parkNotBefore = 0
   #parkEveryMs = PARK_EVERY_MS
   #stopped = false
@@ -50,7 +59,12 @@ export class BacklogParking {
 
   circuitChanged(group: string, isOpen: boolean): void {
     this.#circuits.set(group, isOpen)
-    this.run()
+    this.#writeSoon()
+  }
+
+  /** Calls `run` once the circuit of the group is in the table, or soon where it cannot be written. */
+  onceWritten(group: string, run: () => void): void {
+    this.#waiters.add(group, run)
   }
 
   hasUnwritten(group: string): boolean {
@@ -72,7 +86,9 @@ export class BacklogParking {
 
   async stop(): Promise<void> {
     this.#stopped = true
+    clearTimeout(this.#writeTimer)
     await this.#running
+    this.#waiters.close()
   }
 
   async #run(): Promise<void> {
@@ -87,23 +103,42 @@ export class BacklogParking {
     }
   }
 
+  #writeSoon(): void {
+    if (this.#writeTimer !== undefined || this.#stopped) return
+    const waitMs = this.#writeNotBefore - performance.now()
+    if (waitMs <= 0) return this.run()
+    this.#writeTimer = setTimeout(() => {
+      this.#writeTimer = undefined
+      this.run()
+    }, waitMs)
+  }
+
   async #writeCircuits(): Promise<void> {
     const { queue, background, changed, refreshSoon } = this.#parts
-    while (this.#circuits.size > 0 && !this.#stopped) {
-      const changes = [...this.#circuits]
-      await background(async (db) => {
-        for (const isOpen of [true, false]) {
-          const groups = changes.filter(([, open]) => open === isOpen).map(([group]) => group)
-          await setCircuits(db, queue, groups.toSorted(), isOpen)
-        }
+    if (this.#circuits.size === 0 || this.#stopped) return
+    if (performance.now() < this.#writeNotBefore) return this.#writeSoon()
+    const changes = [...this.#circuits]
+    this.#writeNotBefore = performance.now() + WRITE_EVERY_MS
+    const groupsOf = (isOpen: boolean): string[] =>
+      changes.filter(([, open]) => open === isOpen).map(([group]) => group)
+    try {
+      const dueInMs = await background(async (db) => {
+        await setCircuits(db, queue, groupsOf(true).toSorted(), true)
+        await setCircuits(db, queue, groupsOf(false).toSorted(), false)
+        return await unparkRetries(db, queue, groupsOf(false))
       })
-      for (const [group, isOpen] of changes) {
-        if (this.#circuits.get(group) === isOpen) this.#circuits.delete(group)
-      }
-      this.#parkAt = 0
-      changed()
-      refreshSoon()
+      for (const inMs of dueInMs) this.#parts.retryDue(inMs)
+    } finally {
+      this.#waiters.written(changes.map(([group]) => group))
     }
+    for (const [group, isOpen] of changes) {
+      if (this.#circuits.get(group) === isOpen) this.#circuits.delete(group)
+    }
+    if (this.#circuits.size > 0) this.#writeSoon()
+    // Circuits may open all the time.
+    this.#parkAt = this.#parkedAt + PARK_EVERY_MS
+    changed()
+    refreshSoon()
   }
 
   async #parkHeld(): Promise<void> {
@@ -130,12 +165,12 @@ export class BacklogParking {
 
   async #parkOpen(): Promise<void> {
     const groups = this.#parts.states.open()
-    // Circuits may open all the time: then each would cause a scan of all waiting jobs.
     const isPaused = performance.now() < Math.max(this.#parkAt, this.#parkNotBefore)
     if (groups.length === 0 || isPaused) return
     const startedAt = performance.now()
     const parked = await this.#park({ groups, includesNotDue: false })
     const now = performance.now()
+    this.#parkedAt = now
     this.#parkEveryMs =
       parked > 0 ? PARK_EVERY_MS : Math.min(PARK_EVERY_AT_MOST_MS, this.#parkEveryMs * 2)
     this.#parkAt = now + this.#parkEveryMs

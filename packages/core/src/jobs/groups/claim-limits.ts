@@ -1,5 +1,5 @@
 /** How many parked jobs of which groups one statement claims: pure. */
-import type { Lane } from '../job.ts'
+import type { Job, Lane } from '../job.ts'
 import type { GroupLimits } from './group-limits.ts'
 import type { ClaimableGroup, GroupStates } from './group-states.ts'
 
@@ -51,4 +51,17 @@ export function claimLimits(
     add(group, groupLimits.capOf(group.group, lane, now, closed.length === 1), left)
   }
   return limits
+}
+
+/** The groups of which a claim has brought fewer jobs than it might, and how many. */
+export function belowLimit(
+  limits: readonly ClaimLimit[],
+  jobs: readonly Job[],
+): { group: string; count: number }[] {
+  const counts = new Map<string, number>()
+  for (const { group } of jobs) if (group) counts.set(group, (counts.get(group) ?? 0) + 1)
+  return limits.flatMap(({ group, limit }) => {
+    const count = counts.get(group) ?? 0
+    return count < limit ? [{ group, count }] : []
+  })
 }

@@ -9,7 +9,7 @@ import { claimParked } from '../pg-boss/parked-jobs.ts'
 import type { Outcome } from '../worker.ts'
 import { BacklogParking } from './backlog-parking.ts'
 import { Circuits } from './circuits.ts'
-import { claimLimits, type ClaimLimit } from './claim-limits.ts'
+import { belowLimit, claimLimits, type ClaimLimit } from './claim-limits.ts'
 import { successOf } from './group-answers.ts'
 import { GroupLimits, type FetchLimits } from './group-limits.ts'
 import { GroupStates } from './group-states.ts'
@@ -34,6 +34,8 @@ interface Parts {
   wake: () => void
   /** There may be jobs of restricted groups to claim. */
   wakeClaims: () => void
+  /** A retry is due in so many milliseconds. */
+  retryDue: (inMs: number) => void
 }
 
 export class GroupScheduler {
@@ -49,17 +51,14 @@ export class GroupScheduler {
   #isTurnOfOthers = false
 
   constructor(parts: Parts) {
-    const { queue, database, log, changed, wake } = parts
+    const { queue, database } = parts
     this.#parts = parts
     this.#limits = new GroupLimits(parts.windows)
     this.#parking = new BacklogParking({
-      queue,
+      ...parts,
       background: (work) => database.background(work),
       states: this.#states,
-      log,
-      changed,
       refreshSoon: () => this.refreshSoon(),
-      wake,
     })
     this.#circuits = new Circuits(this.#limits, (group) => this.#parking.hasUnwritten(group))
     const { readWithClaim, owner, isNotified, wakeClaims } = parts
@@ -155,15 +154,21 @@ export class GroupScheduler {
     this.#limits.begin(group, performance.now())
   }
 
-  ended(job: Job, outcome: Outcome, tookMs: number): void {
+  /** Returns whether the outcome has opened the circuit of its group. */
+  ended(job: Job, outcome: Outcome, tookMs: number): boolean {
     const { group } = job
-    if (group === null) return
+    if (group === null) return false
     if (job.grant) this.restricted.ended(job, outcome, tookMs)
     const change = this.#limits.ended(group, successOf(outcome), tookMs, performance.now())
-    if (change === undefined) return
-    this.#circuits.changed(group, change === 'opened')
-    this.#parking.circuitChanged(group, change === 'opened')
+    if (change === undefined) return false
+    const isOpen = change === 'opened'
+    this.#circuits.changed(group, isOpen)
+    this.#parking.circuitChanged(group, isOpen)
+    return isOpen
   }
+
+  /** Calls `run` once the open circuit of the group is in the table: see `BacklogParking`. */
+  onceCircuitWritten: BacklogParking['onceWritten'] = (...of) => this.#parking.onceWritten(...of)
 
   /** The backlogs of these groups make fetches long: they are parked, and claimed in turns. */
   parkBacklogs(groups: readonly string[]): void {
@@ -198,13 +203,10 @@ export class GroupScheduler {
     const { queue, database, owner } = this.#parts
     const { prepared } = database.workerPool
     const jobs: Job[] = await claimParked(prepared, queue, limits, owner())
-    const counts = new Map<string, number>()
-    for (const { group } of jobs) if (group) counts.set(group, (counts.get(group) ?? 0) + 1)
     const now = performance.now()
     const unused: string[] = []
-    for (const { group, limit } of limits) {
-      const count = counts.get(group) ?? 0
-      if (count < limit && this.#states.empty(group, now) && count === 0) unused.push(group)
+    for (const { group, count } of belowLimit(limits, jobs)) {
+      if (this.#states.empty(group, now) && count === 0) unused.push(group)
     }
     this.#claimed(jobs)
     await deleteUnusedGroups(database.workerPool, queue, unused)
@@ -238,7 +240,10 @@ export class GroupScheduler {
     this.#claimed([job])
   }
 
-  async stop(): Promise<void> {
-    await this.#parking.stop()
+  /** Whether only claims of its parked jobs make attempts of the group. */
+  isCircuitOpen = (group: string): boolean => this.#limits.isOpen(group)
+
+  stop(): Promise<void> {
+    return this.#parking.stop()
   }
 }

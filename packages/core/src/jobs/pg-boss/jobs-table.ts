@@ -34,7 +34,7 @@
  * moment (jobs-table-setup.ts). Its columns `source_…` are those of the row that died.
  */
 import type { Db } from '../../postgres/transaction.ts'
-import { PRIORITY, type Job } from '../job.ts'
+import type { Job } from '../job.ts'
 
 /** A lease that was not renewed for this time has expired, and its process counts as dead. */
 export const HEARTBEAT_SECONDS = 20
@@ -51,82 +51,22 @@ export interface NextAttempt {
   inMs: number
 }
 
-const NEXT_ATTEMPT = `extract(epoch from job.start_after)::float8 * 1000 as at,
+/** Of a job whose `start_after` was set just now. */
+export const NEXT_ATTEMPT = `extract(epoch from job.start_after)::float8 * 1000 as at,
   extract(epoch from job.start_after - clock_timestamp())::float8 * 1000 as "inMs"`
 
-const nextAttemptsOf = (rows: { id: string; at: number; inMs: number }[]) =>
+export const nextAttemptsOf = (rows: { id: string; at: number; inMs: number }[]) =>
   new Map(rows.map(({ id, at, inMs }) => [id, { at: new Date(at), inMs }]))
 
-/**
- * Sends jobs that have just failed to the retry lane. Their next attempt waits for pg-boss's back-off,
- * or for `exactlyMs` where that is given; and for `atLeastMs` where that is longer. `attemptedIn` is the
- * trace context of the attempt that has failed. `isUnsent`: that attempt was not sent, as those before it.
- * Returns when the next one is.
- */
-export async function delayRetries(
-  db: Db,
-  queue: string,
-  jobs: {
-    id: string
-    atLeastMs: number
-    exactlyMs: number | null
-    attemptedIn?: string | null
-    isUnsent?: boolean
-  }[],
-): Promise<Map<string, NextAttempt>> {
-  if (jobs.length === 0) return new Map()
-  const { rows } = await db.query(
-    `update svc_jobs.job as job
-        set priority = $4,
-            start_after = greatest(
-              coalesce(now() + delay.exactly * interval '1 millisecond', job.start_after),
-              now() + delay.at_least * interval '1 millisecond'),
-            data = case
-              when delay.attempted_in is null and (delay.is_unsent or not job.data ? 'unsentSince')
-                then job.data
-              else case when delay.is_unsent then job.data else job.data - 'unsentSince' end
-                || jsonb_strip_nulls(jsonb_build_object('attemptedIn', delay.attempted_in)) end
-       from unnest($2::uuid[], $3::float8[], $5::float8[], $6::text[], $7::bool[])
-              as delay (id, at_least, exactly, attempted_in, is_unsent)
-      where job.name = $1 and job.id = any($2::uuid[]) and job.id = delay.id and job.state = 'retry'
-     returning job.id, ${NEXT_ATTEMPT}`,
-    [
-      queue,
-      jobs.map(({ id }) => id),
-      jobs.map(({ atLeastMs }) => atLeastMs),
-      PRIORITY.retry,
-      jobs.map(({ exactlyMs }) => exactlyMs),
-      jobs.map(({ attemptedIn }) => attemptedIn ?? null),
-      jobs.map(({ isUnsent = false }) => isUnsent),
-    ],
-  )
-  return nextAttemptsOf(rows)
-}
-
-/**
- * How many attempts may follow the current one, unless another process has the job by now. The job says
- * how many its publish has given it: they are its attempts again where no schedule follows a later one.
- */
-export async function setAttemptsLeft(
-  db: Db,
-  queue: string,
-  jobs: { job: Job; left: number }[],
-): Promise<void> {
+/** No attempt follows the current one, unless another process has the job by now. */
+export async function useUpAttempts(db: Db, queue: string, jobs: Job[]): Promise<void> {
   if (jobs.length === 0) return
   await db.query(
-    `update svc_jobs.job as job
-        set retry_limit = job.retry_count + attempt.attempts_left,
-            data = case when attempt.attempts_left = 0 then job.data
-              else jsonb_build_object('publishedRetryLimit', job.retry_limit) || job.data end
-       from unnest($2::uuid[], $3::int[], $4::int[]) as attempt (id, retry_count, attempts_left)
+    `update svc_jobs.job as job set retry_limit = job.retry_count
+       from unnest($2::uuid[], $3::int[]) as attempt (id, retry_count)
       where job.name = $1 and job.id = any($2::uuid[]) and job.id = attempt.id
         and job.state = 'active' and job.retry_count = attempt.retry_count`,
-    [
-      queue,
-      jobs.map(({ job }) => job.id),
-      jobs.map(({ job }) => job.retryCount),
-      jobs.map(({ left }) => left),
-    ],
+    [queue, jobs.map(({ id }) => id), jobs.map(({ retryCount }) => retryCount)],
   )
 }
 

@@ -60,7 +60,9 @@ export class Fetcher {
 
   /** Whether a fetch may bring jobs now that an attempt has ended: one of this group, if it has one. */
   mayBringMore(lane: Lane, ended: string | null): boolean {
-    return this.needsRoom(lane) || (ended !== null && this.#capped[lane].has(ended))
+    if (this.needsRoom(lane)) return true
+    const { groups } = this.#parts
+    return ended !== null && this.#capped[lane].has(ended) && !groups.isCircuitOpen(ended)
   }
 
   /** Slots of a lane that are worth a fetch. */

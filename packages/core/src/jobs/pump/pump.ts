@@ -11,12 +11,12 @@ import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
 import type { Outcome, Worker } from '../worker.ts'
 import { Attempts } from './attempts.ts'
 import { DirectClaims } from './direct-claims.ts'
-import { DueTimes } from './due-times.ts'
 import { Fetcher } from './fetcher.ts'
 import { FetchAhead } from './fetch-ahead.ts'
 import { FirstLane } from './first-lane.ts'
 import { OrderedRuns } from './ordered-runs.ts'
 import { Heartbeats } from './heartbeats.ts'
+import { LaneDueTimes } from './lane-due-times.ts'
 import { LaneLoops, type PumpLog } from './lane-loops.ts'
 import { OutcomeBuffer } from './outcome-buffer.ts'
 import { ParkedJobClaims } from './claim-parked-jobs.ts'
@@ -35,8 +35,8 @@ interface Parts {
   owner: () => string | null
   /** Whether this process receives notifications. */
   isNotified: () => boolean
-  /** The table of groups has changed: other processes read it again. */
-  groupsChanged(): void
+  /** This pump has written to the table of groups: other processes read it again. */
+  groupsWritten(): void
   /** Outcomes have been settled. */
   settled(): void
   /** A fetch has failed. */
@@ -61,7 +61,7 @@ export class Pump {
   #lanes: { first: FirstLane; retry: RetryLane }
   #loops: LaneLoops
   #slots: Slots
-  #dueTimes = new DueTimes(() => this.wakeAll())
+  #dueTimes = new LaneDueTimes((lane) => this.#wakeLane(lane))
   #isStopping = false
 
   constructor(parts: Parts) {
@@ -79,9 +79,10 @@ export class Pump {
       log,
       owner,
       isNotified,
-      changed: () => parts.groupsChanged(),
+      changed: () => parts.groupsWritten(),
       wake: () => this.#wakeLane('retry'),
       wakeClaims: () => this.#loops.wake('retry'),
+      retryDue: (inMs) => this.#dueTimes.noteRetry(inMs),
     })
     const heartbeats = new Heartbeats(db, queue, log)
     const outcomes = new OutcomeBuffer({
@@ -89,9 +90,8 @@ export class Pump {
       settle: async (batch, lockMs) => {
         const others = await this.#runs.settle(batch)
         if (others.length === 0) return
-        for (const { nextAttemptInMs } of await settleBatch(boss, db, worker, others, lockMs)) {
-          if (nextAttemptInMs !== null) this.#dueTimes.add(nextAttemptInMs)
-        }
+        const settled = await settleBatch(boss, db, worker, others, lockMs)
+        for (const one of settled) this.#dueTimes.note(one)
         groups.restricted.settled(others.map(({ job }) => job))
       },
       settled: () => {
@@ -220,9 +220,14 @@ export class Pump {
   }
 
   #attemptEnded(lane: Lane, job: Job, outcome: Outcome, tookMs: number): void {
-    this.#runs.ended(lane, { job, outcome })
-    this.#outcomes.add({ job, outcome })
-    this.#groups.ended(job, outcome, tookMs)
+    const one = { job, outcome }
+    this.#runs.ended(lane, one)
+    const hasOpened = this.#groups.ended(job, outcome, tookMs)
+    const settle = () => this.#outcomes.add(one)
+    // Its job is parked where the table has the circuit as open.
+    if (hasOpened && job.group !== null && mayWait(one)) {
+      this.#groups.onceCircuitWritten(job.group, settle)
+    } else settle()
     this.#wakeLanesWithRoom(job.group)
   }
 

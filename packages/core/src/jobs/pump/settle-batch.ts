@@ -3,20 +3,23 @@ import type { Db } from '../../postgres/transaction.ts'
 import type { WorkerPool } from '../../postgres/worker-pool.ts'
 import type { Job } from '../job.ts'
 import { recordParked } from '../groups-table.ts'
-import {
-  delayRetries,
-  postponeJobs,
-  setAttemptsLeft,
-  type NextAttempt,
-} from '../pg-boss/jobs-table.ts'
+import { postponeJobs, useUpAttempts, type NextAttempt } from '../pg-boss/jobs-table.ts'
 import { parkFetched } from '../pg-boss/park-jobs.ts'
 import { failJobs, removeJobs, type PgBoss } from '../pg-boss/boss.ts'
 import { settleCompleted } from './settle-completed.ts'
+import { retry, settleRetried } from './settle-retried.ts'
 import type { JobOutcome, Settled, Worker } from '../worker.ts'
-import { attemptsToCorrect, byOutput, settlementOf, type Settlement } from './settlement.ts'
+import { byOutput, jobsToUseUp, settlementOf, type Settlement } from './settlement.ts'
+
+type Recorder = Pick<
+  Worker,
+  'queue' | 'record' | 'recordCompleted' | 'recordRetried' | 'afterRecord'
+>
 
 /**
- * Returns what was settled, save where all jobs were completed.
+ * Returns what was settled, save completed jobs that needed one statement. Completed jobs and failed
+ * ones that are tried again take a statement each kind, all others a transaction together. Where a later
+ * part fails, the batch is settled again: what was settled before does not change any more.
  *
  * A job whose lease has expired may belong to another process by now: pg-boss does not change it,
  * and it is not recorded. `lockMs`: how long it waits for a row that others hold.
@@ -24,18 +27,39 @@ import { attemptsToCorrect, byOutput, settlementOf, type Settlement } from './se
 export async function settleBatch(
   boss: PgBoss,
   pool: Pick<WorkerPool, 'prepared' | 'transaction'>,
-  worker: Pick<Worker, 'queue' | 'record' | 'recordCompleted' | 'afterRecord'>,
+  worker: Recorder,
   batch: JobOutcome[],
   lockMs: number,
 ): Promise<Settled[]> {
-  if (await settleCompleted(pool.prepared, worker, batch)) return []
+  const { completed, retried, ...others } = settlementOf(batch)
+  const isCompletedSettled = await settleCompleted(pool.prepared, worker, completed)
+  const settledRetries = await settleRetried(pool.prepared, worker, retried)
+  const left = {
+    ...others,
+    completed: isCompletedSettled ? [] : completed,
+    retried: settledRetries === null ? retried : [],
+  }
+  const settled = await settleInTransaction(boss, pool, worker, left, lockMs)
+  return [...(settledRetries ?? []), ...settled]
+}
+
+async function settleInTransaction(
+  boss: PgBoss,
+  pool: Pick<WorkerPool, 'transaction'>,
+  worker: Recorder,
+  { completed, cancelled, retried, dying, postponed, parked }: Settlement,
+  lockMs: number,
+): Promise<Settled[]> {
+  const finished = [...completed, ...cancelled]
+  const parts = [finished, retried, dying, postponed, parked]
+  if (parts.every((part) => part.length === 0)) return []
   const settled = await pool.transaction(
     async (db) => {
       const { queue } = worker
-      const { finished, postponed, parked, ...failed } = settlementOf(batch)
       const all = [
         ...(await settleFinished(boss, db, queue, finished)),
-        ...(await settleFailed(boss, db, queue, failed)),
+        ...(await retry(db, queue, retried)),
+        ...(await settleDying(boss, db, queue, dying)),
         ...(await settlePostponed(db, queue, postponed)),
         ...(await settleParked(db, queue, parked)),
       ]
@@ -52,7 +76,7 @@ async function settleFinished(
   boss: PgBoss,
   db: Db,
   queue: string,
-  finished: Settlement['finished'],
+  finished: (Settlement['completed'][number] | Settlement['cancelled'][number])[],
 ): Promise<Settled[]> {
   const ours = new Set(await removeJobs(boss, db, queue, jobsOf(finished)))
   return finished
@@ -60,36 +84,20 @@ async function settleFinished(
     .map(({ job, outcome }) => ({ job, outcome, result: outcome.kind, ...timesOf(null) }))
 }
 
-async function settleFailed(
+async function settleDying(
   boss: PgBoss,
   db: Db,
   queue: string,
-  { retried, dying }: Pick<Settlement, 'retried' | 'dying'>,
+  dying: Settlement['dying'],
 ): Promise<Settled[]> {
-  await setAttemptsLeft(db, queue, attemptsToCorrect({ retried, dying }))
-  const ours = new Set(await failJobs(boss, db, queue, jobsOf(retried), {}))
+  await useUpAttempts(db, queue, jobsToUseUp(dying))
+  const ours = new Set<string>()
   for (const { output, jobs } of byOutput(dying)) {
     for (const id of await failJobs(boss, db, queue, jobs, output)) ours.add(id)
   }
-  const nextAttempts = await delayRetries(
-    db,
-    queue,
-    retried
-      .filter(({ job }) => ours.has(job.id))
-      .map(({ job, outcome }) => ({
-        id: job.id,
-        atLeastMs: outcome.retryAfterMs ?? 0,
-        exactlyMs: outcome.schedule?.retryInMs ?? null,
-        attemptedIn: job.traceContext ?? null,
-        isUnsent: outcome.isUnsent === true,
-      })),
-  )
-  return [...retried, ...dying]
+  return dying
     .filter(({ job }) => ours.has(job.id))
-    .map(({ job, outcome }) => {
-      const next = nextAttempts.get(job.id) ?? null
-      return { job, outcome, result: next ? 'retry' : 'dead', ...timesOf(next) }
-    })
+    .map(({ job, outcome }) => ({ job, outcome, result: 'dead', ...timesOf(null) }))
 }
 
 async function settlePostponed(

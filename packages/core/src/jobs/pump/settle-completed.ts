@@ -1,6 +1,7 @@
 /** Settles completed jobs in one statement, together with the rows that record them. */
 import type { Db } from '../../postgres/transaction.ts'
-import { JOB_IDS, type CompletedJob, type JobOutcome, type Worker } from '../worker.ts'
+import { JOB_IDS, type AttemptedJob, type Worker } from '../worker.ts'
+import type { JobOutcomeAs } from './settlement.ts'
 
 /** `started_on` names the lease: a job that another process has claimed by now is not changed. */
 const COMPLETED = `completed as (
@@ -19,14 +20,17 @@ export const COMPLETED_ONE = `completed as (
    where name = $1 and id = ${JOB_IDS}::uuid and state = 'active' and started_on = $3::timestamptz
   returning id)`
 
-/** Returns whether the batch is settled: other outcomes need a transaction. */
+/** Returns whether they are settled: otherwise the rows that record them need a transaction. */
 export async function settleCompleted(
   db: Db,
   worker: Pick<Worker, 'queue' | 'record' | 'recordCompleted'>,
-  batch: JobOutcome[],
+  outcomes: JobOutcomeAs<'completed'>[],
 ): Promise<boolean> {
-  const completed = completedOf(batch)
-  if (completed === null) return false
+  if (outcomes.length === 0) return true
+  const completed: AttemptedJob[] = outcomes.map(({ job, outcome: { detail } }) => ({
+    job,
+    detail,
+  }))
   const recorded = worker.record ? worker.recordCompleted?.(completed) : NOTHING
   if (!recorded) return false
   const ids = completed.map(({ job }) => job.id)
@@ -48,12 +52,3 @@ export async function settleCompleted(
 }
 
 const NOTHING = { insert: 'select from completed', values: [] }
-
-function completedOf(batch: JobOutcome[]): CompletedJob[] | null {
-  const completed: CompletedJob[] = []
-  for (const { job, outcome } of batch) {
-    if (outcome.kind !== 'completed') return null
-    completed.push({ job, detail: outcome.detail })
-  }
-  return completed
-}

@@ -2,7 +2,7 @@
 import type { Db } from '../../postgres/transaction.ts'
 import { asJob, type Job, type JobRow } from '../job.ts'
 import { NEXT, nextInLine } from '../pg-boss/next-in-line.ts'
-import { FIRST_PARAMETER, type CompletedJob, type Worker } from '../worker.ts'
+import { FIRST_PARAMETER, type AttemptedJob, type Worker } from '../worker.ts'
 import { COMPLETED_ONE } from './settle-completed.ts'
 
 export interface SettledInLine {
@@ -21,7 +21,7 @@ interface Row {
 export async function settleInLine(
   db: Db,
   worker: Pick<Worker, 'queue' | 'recordCompleted' | 'readWithClaim'>,
-  completed: CompletedJob,
+  completed: AttemptedJob,
   owner: string | null,
 ): Promise<SettledInLine | null> {
   const { job } = completed

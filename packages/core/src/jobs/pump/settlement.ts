@@ -10,7 +10,8 @@ export type JobOutcomeAs<Kind extends Outcome['kind']> = {
 /** The outcomes of a batch; each is in one of these lists, in the order of the batch. */
 export interface Settlement {
   /** Their jobs are deleted. */
-  finished: JobOutcomeAs<'completed' | 'cancelled'>[]
+  completed: JobOutcomeAs<'completed'>[]
+  cancelled: JobOutcomeAs<'cancelled'>[]
   /** Their jobs are tried again. */
   retried: JobOutcomeAs<'failed'>[]
   /** Their jobs become dead letters. */
@@ -20,12 +21,21 @@ export interface Settlement {
 }
 
 export function settlementOf(batch: readonly JobOutcome[]): Settlement {
-  const all: Settlement = { finished: [], retried: [], dying: [], postponed: [], parked: [] }
+  const all: Settlement = {
+    completed: [],
+    cancelled: [],
+    retried: [],
+    dying: [],
+    postponed: [],
+    parked: [],
+  }
   for (const { job, outcome } of batch) {
     switch (outcome.kind) {
       case 'completed':
+        all.completed.push({ job, outcome })
+        break
       case 'cancelled':
-        all.finished.push({ job, outcome })
+        all.cancelled.push({ job, outcome })
         break
       case 'failed':
         if (isLastOf(job, outcome)) all.dying.push({ job, outcome })
@@ -46,17 +56,11 @@ export function settlementOf(batch: readonly JobOutcome[]): Settlement {
 }
 
 /**
- * Jobs whose row and outcome differ on how many attempts are left. pg-boss decides by the row, now and
- * where the process of a later attempt dies, so it has to be changed before the job fails.
+ * Jobs that become dead letters with attempts left by their row: pg-boss decides by the row, so that it
+ * has to be changed before the job fails.
  */
-export const attemptsToCorrect = ({ retried, dying }: Pick<Settlement, 'retried' | 'dying'>) =>
-  [
-    ...dying.map(({ job }) => ({ job, left: 0 })),
-    ...retried.map(({ job, outcome }) => ({
-      job,
-      left: outcome.schedule?.attemptsLeft ?? job.attemptsLeft,
-    })),
-  ].filter(({ job, left }) => left !== job.attemptsLeft)
+export const jobsToUseUp = (dying: Settlement['dying']): Job[] =>
+  dying.map(({ job }) => job).filter(({ attemptsLeft }) => attemptsLeft > 0)
 
 /** A call of pg-boss takes one output for all its jobs, and each dead letter keeps its own. */
 export function byOutput(dying: Settlement['dying']): { output: object; jobs: Job[] }[] {
@@ -69,7 +73,9 @@ export function byOutput(dying: Settlement['dying']): { output: object; jobs: Jo
 
 /** Whether a job may be settled a little later: other jobs wait for one with a grant, and for a probe. */
 export const mayWait = ({ job, outcome }: JobOutcome): boolean =>
-  outcome.kind === 'completed' && job.grant === undefined && job.isProbe !== true
+  (outcome.kind === 'completed' || outcome.kind === 'failed') &&
+  job.grant === undefined &&
+  job.isProbe !== true
 
 /**
  * Whether the settlement changes the row of a webhook or of a group, which a transaction of the host may

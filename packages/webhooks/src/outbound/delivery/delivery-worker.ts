@@ -28,7 +28,13 @@ import { makeAttemptAtOtherUrl } from './attempt-at-other-url.ts'
 import { skippedRow } from './log-entry.ts'
 import { KnownWebhooks } from './known-webhooks.ts'
 import { prepareDeliveries, READ_OF_JOB, type PreparedDelivery } from './prepare-deliveries.ts'
-import { hasReached, isGone, recordCompleted, recordDeliveries } from './record-deliveries.ts'
+import {
+  hasReached,
+  isGone,
+  recordCompleted,
+  recordDeliveries,
+  recordRetried,
+} from './record-deliveries.ts'
 
 const READ_AGAIN_MS = 1000
 const UNREADABLE_MS = 30_000
@@ -66,6 +72,7 @@ export function createDeliveryWorker(
       return recordDeliveries(core, db, days, settled, (run) => runs.push(run) > 0)
     },
     recordCompleted: (completed) => recordCompleted(completed, days),
+    recordRetried: (failed, first) => recordRetried(failed, first, days),
     afterRecord(settled) {
       for (const run of following.get(settled) ?? []) run()
       if (settled.some(isGone) || settled.some(hasReached)) core.queues.groupsChanged(QUEUE)

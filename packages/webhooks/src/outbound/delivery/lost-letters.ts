@@ -1,6 +1,6 @@
 /** Finds, page by page, the dead letters of attempts whose process died, and has their rows written. */
 import type { Core, Db, DeadLetter } from '@svc/core/internal'
-import { lockLog } from '../../tables/delivery-log.ts'
+import { lockLog } from '../../tables/delivery-log-days.ts'
 import { tryLockLostAttempts } from '../../tables/lost-attempts.ts'
 import { QUEUE } from '../constants.ts'
 import { noticedSince, recordLostLetters } from './crashed-attempts.ts'

@@ -4,16 +4,22 @@
  */
 import {
   retainEvents,
-  type CompletedJob,
+  type AttemptedJob,
   type Core,
   type Db,
   type EventKey,
   type InsertCompleted,
+  type RecordedRetries,
   type Settled,
 } from '@svc/core/internal'
 import { disable } from '../health/disable.ts'
 import { reactivateIn, type AfterCommit } from '../health/resume-failing.ts'
-import { insertLogRows, insertOfCompleted, type LogRow } from '../../tables/delivery-log.ts'
+import {
+  insertLogRows,
+  insertOfCompleted,
+  insertOfRetried,
+  type LogRow,
+} from '../../tables/delivery-log.ts'
 import { isLifecycleEvent, publishDead } from '../lifecycle-events.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { crashedAttemptsBefore } from './crashed-attempts.ts'
@@ -25,7 +31,7 @@ type SettledDelivery = Settled<DeliveryData, AttemptRecord>
 
 /** Only ordinary deliveries: the others also write rows of lost attempts, or resume a webhook. */
 export function recordCompleted(
-  completed: CompletedJob<DeliveryData, AttemptRecord>[],
+  completed: AttemptedJob<DeliveryData, AttemptRecord>[],
   deliveryLogRetentionDays: number,
 ): InsertCompleted | null {
   const rows: LogRow[] = []
@@ -34,6 +40,20 @@ export function recordCompleted(
     rows.push(attemptRow(job, detail, 'delivered', null))
   }
   return insertOfCompleted(rows, olderEventsOf(completed), deliveryLogRetentionDays)
+}
+
+/** The same for failed deliveries that are tried again. */
+export function recordRetried(
+  failed: AttemptedJob<DeliveryData, AttemptRecord>[],
+  first: number,
+  deliveryLogRetentionDays: number,
+): RecordedRetries | null {
+  const rows: LogRow[] = []
+  for (const { job, detail } of failed) {
+    if (detail === undefined || job.lost) return null
+    rows.push(attemptRow(job, detail, 'failed', null))
+  }
+  return insertOfRetried(rows, olderEventsOf(failed), deliveryLogRetentionDays, first)
 }
 
 export async function recordDeliveries(

@@ -9,7 +9,7 @@ import {
   type SeenAttempts,
   type WrittenHealth,
 } from '../../tables/webhook-health.ts'
-import { keyOf, SeenAttemptsLog, type AttemptResult } from './seen-attempts.ts'
+import { CHANGE_MS, keyOf, SeenAttemptsLog, type AttemptResult } from './seen-attempts.ts'
 
 interface Parts {
   db: Db
@@ -59,7 +59,7 @@ export class HealthRecorder {
       () => {
         this.#timerAt = Infinity
         this.#writing = this.#writing
-          .then(() => this.#write(performance.now()))
+          .then(() => this.#write(performance.now() + CHANGE_MS))
           .then(() => this.#schedule())
       },
       Math.max(0, dueAt - performance.now()),

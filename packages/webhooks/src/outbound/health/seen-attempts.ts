@@ -26,10 +26,10 @@ export interface AttemptResult extends Receiver {
 }
 
 /**
- * After how long a change from working to failing, or back, is written: changes of one moment share
- * a statement.
+ * After how long a change from working to failing, or back, is written at the latest: changes of so long
+ * a time share a statement.
  */
-const CHANGE_MS = 200
+export const CHANGE_MS = 200
 /** The shortest pause between two writes of a webhook whose attempts go on as before. */
 const SUCCESS_EVERY_MS = 5000
 const FAILURE_EVERY_MS = 1000

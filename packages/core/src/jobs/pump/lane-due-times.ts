@@ -1,0 +1,31 @@
+/** When the jobs of each lane are due that this process has put back. */
+import type { Lane } from '../job.ts'
+import type { Settled } from '../worker.ts'
+import { DueTimes } from './due-times.ts'
+
+export class LaneDueTimes {
+  #first: DueTimes
+  #retry: DueTimes
+
+  constructor(wake: (lane: Lane) => void) {
+    this.#first = new DueTimes(() => wake('first'))
+    this.#retry = new DueTimes(() => wake('retry'))
+  }
+
+  /** No fetch brings a parked job. A postponed one stays in its lane, which is either. */
+  note({ result, nextAttemptInMs, isParked }: Settled): void {
+    if (nextAttemptInMs === null || isParked) return
+    this.#retry.add(nextAttemptInMs)
+    if (result === 'postponed') this.#first.add(nextAttemptInMs)
+  }
+
+  /** A retry is due in so many milliseconds. */
+  noteRetry(inMs: number): void {
+    this.#retry.add(inMs)
+  }
+
+  stop(): void {
+    this.#first.stop()
+    this.#retry.stop()
+  }
+}

@@ -1,0 +1,56 @@
+/** Settles failed jobs that are tried again in one statement, together with the rows that record them. */
+import type { Db } from '../../postgres/transaction.ts'
+import {
+  FIRST_PARAMETER_AFTER_RETRIED,
+  retryJobs,
+  type NextRetry,
+  type RetriedJob,
+} from '../pg-boss/retry-jobs.ts'
+import type { Settled, Worker } from '../worker.ts'
+import type { JobOutcomeAs } from './settlement.ts'
+
+type Retried = JobOutcomeAs<'failed'>
+
+/** Returns what was settled; `null` where the rows that record it need a transaction. */
+export async function settleRetried(
+  db: Db,
+  worker: Pick<Worker, 'queue' | 'record' | 'recordRetried'>,
+  retried: Retried[],
+): Promise<Settled[] | null> {
+  if (retried.length === 0) return []
+  const completed = retried.map(({ job, outcome }) => ({ job, detail: outcome.detail }))
+  const recorded = worker.record
+    ? worker.recordRetried?.(completed, FIRST_PARAMETER_AFTER_RETRIED)
+    : NOTHING
+  return recorded ? await retry(db, worker.queue, retried, recorded) : null
+}
+
+const NOTHING = { parts: '', values: [] }
+
+/** Records nothing: the rows are written in the same transaction. */
+export const retry = async (
+  db: Db,
+  queue: string,
+  retried: Retried[],
+  recorded?: { parts: string; values: unknown[] },
+): Promise<Settled[]> =>
+  settledOf(retried, await retryJobs(db, queue, retried.map(retriedJob), recorded))
+
+const retriedJob = ({ job, outcome }: Retried): RetriedJob => {
+  const left = outcome.schedule?.attemptsLeft ?? job.attemptsLeft
+  return {
+    job,
+    atLeastMs: outcome.retryAfterMs ?? 0,
+    exactlyMs: outcome.schedule?.retryInMs ?? null,
+    attemptsLeft: left === job.attemptsLeft ? null : left,
+    isUnsent: outcome.isUnsent === true,
+  }
+}
+
+const settledOf = (retried: Retried[], nextOf: Map<string, NextRetry>): Settled[] =>
+  retried.flatMap(({ job, outcome }) => {
+    const next = nextOf.get(job.id)
+    if (next === undefined) return []
+    const times = { nextAttemptAt: next.at, nextAttemptInMs: next.inMs }
+    return [{ job, outcome, result: 'retry', isParked: next.isParked, ...times }]
+  })

@@ -1,0 +1,164 @@
+import type { Core, Job } from '@svc/core/internal'
+import t, { type Test } from 'tap'
+import { setCircuits } from '../../../../packages/core/src/jobs/groups-table.ts'
+import { fetchJobs } from '../../../../packages/core/src/jobs/pg-boss/fetch-due-jobs.ts'
+import { unparkRetries } from '../../../../packages/core/src/jobs/pg-boss/parked-jobs.ts'
+import {
+  retryJobs,
+  type RetriedJob,
+} from '../../../../packages/core/src/jobs/pg-boss/retry-jobs.ts'
+import { startHost } from '../../support/host.ts'
+import { GROUP, idOf, QUEUE } from '../../support/worker.ts'
+
+const HOUR_MS = 3_600_000
+const NONE = { groups: [], withOpenCircuits: false }
+const FAILED = { atLeastMs: 0, exactlyMs: null, attemptsLeft: null, isUnsent: false }
+
+interface Stored {
+  state: string
+  blocked: boolean
+  priority: number
+  retryCount: number
+  retryLimit: number
+  data: Record<string, unknown>
+  inSeconds: number
+}
+
+/** Jobs of these names, which one process has claimed. */
+async function claimed(
+  t: Test,
+  names: string[],
+  worker: { retryDelaySeconds?: number; retryBackoff?: boolean } = {},
+) {
+  const { core } = await startHost(t, {
+    core: { worker: { enabled: false, maxAttempts: 5, ...worker } },
+    setUp: (_app, core) => core.queues.define(QUEUE),
+  })
+  const inserted = names.map((name) => ({
+    id: idOf(name),
+    data: { event: 'test', unsentSince: '2026-01-01T00:00:00Z' },
+    group: GROUP,
+  }))
+  await core.queues.insert(core.db, QUEUE, inserted)
+  const jobs = await fetch(core)
+  const jobOf = (name: string): Job => {
+    const job = jobs.find(({ id }) => id === idOf(name))
+    if (job === undefined) throw new Error(`no job ${name}`)
+    return job
+  }
+  return { core, jobOf }
+}
+
+const fetch = (core: Core): Promise<Job[]> =>
+  fetchJobs(core.db, QUEUE, { limit: 100, lane: 'first', excluded: NONE, owner: null })
+
+async function storedOf(core: Core, name: string): Promise<Stored | undefined> {
+  const { rows } = await core.db.query(
+    `select state, blocked, priority, retry_count as "retryCount", retry_limit as "retryLimit", data,
+            extract(epoch from start_after - now())::float8 as "inSeconds"
+       from svc_jobs.job where name = $1 and id = $2`,
+    [QUEUE, idOf(name)],
+  )
+  return rows[0]
+}
+
+const retryOf = (core: Core, job: Job, more: Partial<RetriedJob> = {}) =>
+  retryJobs(core.db, QUEUE, [{ ...FAILED, job, ...more }])
+
+t.test('a failed job waits for its back-off, in the retry lane', async (t) => {
+  const { core, jobOf } = await claimed(t, ['a'], { retryDelaySeconds: 100, retryBackoff: true })
+  const next = await retryOf(core, jobOf('a'))
+  t.match(next.get(idOf('a')), { isParked: false })
+  t.match(await storedOf(core, 'a'), {
+    state: 'retry',
+    blocked: false,
+    priority: -1,
+    retryCount: 0,
+  })
+  const { inSeconds = 0 } = (await storedOf(core, 'a')) ?? {}
+  t.ok(inSeconds > 90 && inSeconds <= 200, `100 to 200 seconds: ${inSeconds}`)
+  t.notOk((await storedOf(core, 'a'))?.data.unsentSince, 'it was sent')
+})
+
+t.test('without a back-off the delay is the same each time', async (t) => {
+  const { core, jobOf } = await claimed(t, ['a'], { retryDelaySeconds: 100, retryBackoff: false })
+  await retryOf(core, jobOf('a'))
+  const { inSeconds = 0 } = (await storedOf(core, 'a')) ?? {}
+  t.ok(inSeconds > 90 && inSeconds <= 100)
+})
+
+t.test('a schedule and a pause that the receiver asks for', async (t) => {
+  const names = ['scheduled', 'paused', 'shorter']
+  const { core, jobOf } = await claimed(t, names, { retryDelaySeconds: 600 })
+  const next = await retryJobs(core.db, QUEUE, [
+    { ...FAILED, job: jobOf('scheduled'), exactlyMs: 20_000, attemptsLeft: 9 },
+    { ...FAILED, job: jobOf('paused'), atLeastMs: HOUR_MS },
+    { ...FAILED, job: jobOf('shorter'), exactlyMs: HOUR_MS, atLeastMs: 1000 },
+  ])
+  const inMs = (name: string) => next.get(idOf(name))?.inMs ?? 0
+  t.ok(inMs('scheduled') > 10_000 && inMs('scheduled') <= 20_000)
+  t.ok(inMs('paused') > HOUR_MS - 10_000)
+  t.ok(inMs('shorter') > HOUR_MS - 10_000)
+  t.match(await storedOf(core, 'scheduled'), { retryLimit: 9, data: { publishedRetryLimit: 4 } })
+  t.match(await storedOf(core, 'paused'), {
+    retryLimit: 4,
+    data: { publishedRetryLimit: undefined },
+  })
+})
+
+t.test('the job says what its last attempt was, and since when none could be sent', async (t) => {
+  const { core, jobOf } = await claimed(t, ['a', 'b'])
+  await retryOf(core, { ...jobOf('a'), traceContext: '00-aa-bb-01' }, { isUnsent: true })
+  await retryOf(core, { ...jobOf('b'), traceContext: '00-cc-dd-01' })
+  t.match((await storedOf(core, 'a'))?.data, {
+    attemptedIn: '00-aa-bb-01',
+    unsentSince: '2026-01-01T00:00:00Z',
+  })
+  t.strictSame((await storedOf(core, 'b'))?.data, { event: 'test', attemptedIn: '00-cc-dd-01' })
+})
+
+t.test('a job whose circuit is open is parked, and any other is not', async (t) => {
+  const { core, jobOf } = await claimed(t, ['before', 'open', 'after'])
+  await retryOf(core, jobOf('before'))
+  await setCircuits(core.db, QUEUE, [GROUP], true)
+  const next = await retryOf(core, jobOf('open'))
+  t.match(next.get(idOf('open')), { isParked: true })
+  await setCircuits(core.db, QUEUE, [GROUP], false)
+  await retryOf(core, jobOf('after'))
+  t.match(await storedOf(core, 'before'), { blocked: false })
+  t.match(await storedOf(core, 'open'), { state: 'retry', blocked: true })
+  t.match(await storedOf(core, 'after'), { blocked: false })
+})
+
+t.test('a job that belongs to another process by now does not change', async (t) => {
+  const { core, jobOf } = await claimed(t, ['a'])
+  const lost = jobOf('a')
+  await core.db.query(
+    `update svc_jobs.job set started_on = started_on + interval '1 second' where name = $1`,
+    [QUEUE],
+  )
+  t.equal((await retryOf(core, lost)).size, 0)
+  t.match(await storedOf(core, 'a'), { state: 'active' })
+})
+
+t.test(
+  'a parked retry that is not due is a retry among others once the circuit is closed',
+  async (t) => {
+    const { core, jobOf } = await claimed(t, ['later', 'due'])
+    await setCircuits(core.db, QUEUE, [GROUP], true)
+    await retryOf(core, jobOf('later'), { exactlyMs: HOUR_MS })
+    await retryOf(core, jobOf('due'), { exactlyMs: 0 })
+    t.strictSame(await unparkRetries(core.db, QUEUE, [GROUP]), [], 'it is open')
+    await setCircuits(core.db, QUEUE, [GROUP], false)
+    for (const parks of ['held', 'restricted']) {
+      await core.db.query(`update svc."__svc.job_groups" set ${parks} = true`)
+      t.strictSame(await unparkRetries(core.db, QUEUE, [GROUP]), [], parks)
+      await core.db.query(`update svc."__svc.job_groups" set ${parks} = false`)
+    }
+    const [inMs = 0, ...more] = await unparkRetries(core.db, QUEUE, [GROUP])
+    t.ok(inMs > HOUR_MS - 60_000 && inMs <= HOUR_MS)
+    t.strictSame(more, [], 'one that is due is claimed in the turn of its group')
+    t.match(await storedOf(core, 'later'), { blocked: false })
+    t.match(await storedOf(core, 'due'), { blocked: true })
+  },
+)
