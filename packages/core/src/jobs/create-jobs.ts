@@ -42,7 +42,6 @@ export function createJobs(parts: Parts): Jobs {
     boss,
     db: database.maintenance,
     dead: new DeadProcesses(lease.id, parts.notifications),
-    isAtRest: () => workers.isAtRest(),
     recovered: (queues) => {
       for (const queue of queues) workers.recovered(queue, null)
     },

@@ -1,6 +1,5 @@
 /** The workers of this process: one pump for each queue. */
 import type { Job } from './job.ts'
-import { AT_REST_AFTER_MS } from './pump/poll-interval.ts'
 import type { Pump } from './pump/pump.ts'
 import type { Worker } from './worker.ts'
 import type { WorkerNotifications } from './worker-notifications.ts'
@@ -93,11 +92,6 @@ export class WorkerRegistry {
   /** Attempts that this process is making, by queue. */
   inFlight(): [queue: string, attempts: number][] {
     return [...this.#pumps].map(([queue, pump]) => [queue, pump.inFlight])
-  }
-
-  /** Whether no job has come to this process for a while. */
-  isAtRest(): boolean {
-    return [...this.#pumps.values()].every((pump) => pump.idleMs >= AT_REST_AFTER_MS)
   }
 
   /** Begins jobs that a publish of this process has claimed, and that is committed. */

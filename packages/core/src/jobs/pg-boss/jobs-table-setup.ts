@@ -25,18 +25,16 @@ const LONGEST_MS = 10 * 60_000
 const IS_PARKED = `where blocked and state < 'active'`
 
 /**
- * The indexes of parked jobs: by when they are due, and by age. They are partial, so that other jobs do
- * not pay for them.
+ * The indexes of parked jobs: by when they are due, and by age; and that of active jobs without a group,
+ * beside pg-boss's own of those with one. They are partial, so that other jobs do not pay for them.
  */
-const PARKED_INDEXES = {
-  svc_parked_: '(singleton_key, start_after)',
-  svc_ordered_: '(singleton_key, created_on, id)',
+const INDEXES = {
+  svc_parked_: `(singleton_key, start_after) ${IS_PARKED}`,
+  svc_ordered_: `(singleton_key, created_on, id) ${IS_PARKED}`,
+  svc_active_: `(name) where state = 'active' and group_id is null`,
 }
 
-/**
- * Sets up the table of a queue that has its own: autovacuum settings, and the indexes of parked
- * jobs.
- */
+/** Sets up the table of a queue that has its own: autovacuum settings, and the indexes above. */
 export const setUpQueueTable = (
   database: TableSetupDatabase,
   queue: string,
@@ -101,7 +99,7 @@ async function unfinishedTableOf(db: Db, queue: string): Promise<string | undefi
                  select from pg_indexes
                   where schemaname = 'svc_jobs' and tablename = class.relname
                     and indexname = left(prefix || class.relname, 63))))`,
-    [queue, Object.keys(PARKED_INDEXES)],
+    [queue, Object.keys(INDEXES)],
   )
   return (rows as { name: string }[])[0]?.name
 }
@@ -117,10 +115,10 @@ async function alterQueueTable(db: Db, queue: string): Promise<void> {
   // All that follows needs no more than this lock, so that no later step can wait.
   await db.query(`lock table ${table} in share row exclusive mode`)
   await db.query(`alter table ${table} set (${settings.join(', ')})`)
-  for (const [prefix, columns] of Object.entries(PARKED_INDEXES)) {
+  for (const [prefix, definition] of Object.entries(INDEXES)) {
     // Postgres cuts longer names off.
     const index = `${prefix}${bareName}`.slice(0, 63)
-    await db.query(`create index if not exists "${index}" on ${table} ${columns} ${IS_PARKED}`)
+    await db.query(`create index if not exists "${index}" on ${table} ${definition}`)
   }
   await db.query(`analyze ${table}`)
 }
@@ -147,10 +145,7 @@ const SHARED_INDEXES = {
   // Empty. A plan is made for all tables of jobs: without the order of an index in each of them, it
   // would read and sort all that waits.
   ...Object.fromEntries(
-    Object.entries(PARKED_INDEXES).map(([prefix, columns]) => [
-      `${prefix}job_common`,
-      `${columns} ${IS_PARKED}`,
-    ]),
+    Object.entries(INDEXES).map(([prefix, definition]) => [`${prefix}job_common`, definition]),
   ),
 }
 

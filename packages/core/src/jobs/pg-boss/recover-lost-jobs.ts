@@ -7,10 +7,13 @@ import { LOST_MESSAGES } from '../job.ts'
 import { HEARTBEAT_SECONDS } from './jobs-table.ts'
 import { supervise, type PgBoss } from './boss.ts'
 
-/** How often expired leases are searched for: a dozen statements each time. */
+/** How often expired leases are searched for. */
 export const RECOVERY_SECONDS = 9
-/** How often pg-boss makes its other checks while this process has no jobs. */
-const CHECKS_AT_REST_MS = 60_000
+/**
+ * How often pg-boss makes its other checks: a dozen statements, some of which read all jobs, also a
+ * million parked ones.
+ */
+const CHECKS_EVERY_MS = 60_000
 /** How often dead processes are searched for. */
 export const DEATH_WATCH_SECONDS = 2
 
@@ -18,8 +21,6 @@ interface Parts {
   boss: PgBoss
   db: Db
   dead: Pick<DeadProcesses, 'find' | 'findAgainInMs'>
-  /** Whether this process has had no jobs for a while. */
-  isAtRest: () => boolean
   /** These queues have jobs that can be fetched again. */
   recovered(queues: string[]): void
   log: { warn(details: object, message: string): void }
@@ -79,10 +80,10 @@ export class LostJobs {
    */
   async recoverExpired(): Promise<void> {
     if (performance.now() - this.#failedAt < HEARTBEAT_SECONDS * 1000) return
-    const { boss, db, isAtRest } = this.#parts
+    const { boss, db } = this.#parts
     const now = performance.now()
     try {
-      const mayWait = isAtRest() && now - this.#checkedAt < CHECKS_AT_REST_MS
+      const mayWait = now - this.#checkedAt < CHECKS_EVERY_MS
       if (mayWait && !(await haveExpiredLeases(db))) return
       this.#checkedAt = now
       await keepJobsOf(db, await findSilentProcesses(db))
@@ -94,18 +95,23 @@ export class LostJobs {
   }
 }
 
-/** Whether pg-boss would find jobs whose lease has expired, or whose attempt takes too long. */
+/**
+ * Whether pg-boss would find jobs whose lease has expired, or whose attempt takes too long. Each part has
+ * an index of active jobs, so that those that wait are not read.
+ */
 async function haveExpiredLeases(db: Db): Promise<boolean> {
   const { rows } = await db.query(
     `select exists (
-       select from svc_jobs.job
-        where state = 'active'
-          and (heartbeat_on + heartbeat_seconds * interval '1 second' < now()
-               or started_on + expire_seconds * interval '1 second' < now())
-     ) as yes`,
+              select from svc_jobs.job where state = 'active' and group_id is not null and ${IS_LATE})
+         or exists (
+              select from svc_jobs.job where state = 'active' and group_id is null and ${IS_LATE})
+         as yes`,
   )
   return rows[0].yes
 }
+
+const IS_LATE = `(heartbeat_on + heartbeat_seconds * interval '1 second' < now()
+  or started_on + expire_seconds * interval '1 second' < now())`
 
 /** Renews the leases of the jobs of these processes, but of none that was taken back already. */
 async function keepJobsOf(db: Db, owners: string[]): Promise<void> {

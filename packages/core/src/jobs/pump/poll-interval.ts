@@ -8,7 +8,7 @@ import type { Lane } from '../job.ts'
 /** How long a queue must be without a job to count as idle. */
 export const IDLE_AFTER_MS = 5000
 /** How long it must be without one to be polled rarely. */
-export const AT_REST_AFTER_MS = 60_000
+const AT_REST_AFTER_MS = 60_000
 
 /** `isNotified`: whether this process receives notifications; behind a pooler it does not. */
 export function pollMsAfter(idleMs: number, lane: Lane, isNotified: boolean): number {
