@@ -74,6 +74,12 @@ const sameSpan = (one: Limit, other: Limit): boolean => one.perSeconds === other
 export const areWithin = (given: readonly Limit[] | null, than: readonly Limit[] | null): boolean =>
   (than ?? []).every((bound) => (given ?? []).some((one) => isWithin(one, bound)))
 
+/** Whether a key with the limits `given` counts for each of `than` as before. */
+export const keepsSpans = (
+  given: readonly Limit[] | null,
+  than: readonly Limit[] | null,
+): boolean => (than ?? []).every((bound) => (given ?? []).some((one) => sameSpan(one, bound)))
+
 /**
  * Whether `given` is at least as strict as `than`. A span of `than` is covered by several spans of
  * `given`, whose number is rounded up.

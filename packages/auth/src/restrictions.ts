@@ -2,7 +2,7 @@
 import { isCoveredBy } from './addresses.ts'
 import { NotGrantable, ScopeNotGrantable } from './errors.ts'
 import type { KeyFields } from './key-fields.ts'
-import { areWithin, isQuotaWithin } from './limit-fields.ts'
+import { areWithin, isQuotaWithin, keepsSpans } from './limit-fields.ts'
 import { ungrantable, type ScopeNames } from './scopes.ts'
 
 /** The fields that decide what a key may do. */
@@ -67,6 +67,22 @@ export function assertMayChange(
     (field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]),
   )
   if (fields.length > 0) throw new NotGrantable(fields.join(', '))
+}
+
+/**
+ * A key that changes itself keeps what it has used: another span of a limit, or another period of the
+ * quota, would begin a new count.
+ *
+ * @throws NotGrantable
+ */
+export function assertKeepsCounts(before: Powers, after: Powers): void {
+  const [limits, quota] = [before.limits, before.quota]
+  if (!keepsSpans(after.limits, limits)) {
+    throw new NotGrantable('limits (of its own it keeps each perSeconds: another one counts anew)')
+  }
+  if (quota !== null && quota.period !== after.quota?.period) {
+    throw new NotGrantable('quota (of its own it keeps the period: another one counts anew)')
+  }
 }
 
 /**

@@ -80,3 +80,26 @@ t.test('a limited key lifts no limits', async (t) => {
   t.match(await create({ limits: [{ limit: 101, perSeconds: 60 }] }), refused)
   t.match(await create({ limits }), { status: 201, body: { limits } })
 })
+
+t.test('a limited key begins no new count of its own', async (t) => {
+  const host = await startHost(t)
+  const limits = [{ limit: 100, perSeconds: 60 }]
+  const quota = { limit: 1000, period: 'day' } as const
+  const { key, id } = await host.makeKey({ scopes: ['auth:manage'], limits, quota })
+  const change = (body: object, by = key) =>
+    host.ask('PATCH', `/_auth/keys/${id}`, { key: by, body })
+  const refused = { status: 403, body: { code: 'SVC_AUTH_NOT_GRANTABLE' } }
+  t.match(await change({ limits: [{ limit: 100, perSeconds: 61 }] }), refused)
+  t.match(await change({ limits: [{ limit: 50, perSeconds: 30 }] }), refused)
+  t.match(await change({ quota: { limit: 1000, period: 'month' } }), refused)
+  const stricter = {
+    limits: [
+      { limit: 90, perSeconds: 60 },
+      { limit: 5, perSeconds: 1 },
+    ],
+    quota: { limit: 900, period: 'day' },
+  }
+  t.match(await change(stricter), { status: 200, body: stricter })
+  const { key: other } = await host.makeKey({ scopes: ['admin'] })
+  t.match(await change({ limits: [{ limit: 50, perSeconds: 30 }] }, other), { status: 200 })
+})

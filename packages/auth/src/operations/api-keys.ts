@@ -4,7 +4,7 @@ import { EVERYWHERE, isUuid, narrowedReach, uuidv7, type Db } from '@svc/core/in
 import { AlreadyRotated, KeyLimitReached, KeyNotFound, UserNotFound } from '../errors.ts'
 import { DEFAULT_OVERLAP_SECONDS, type KeyFields } from '../key-fields.ts'
 import { generateKey, hashOf, prefixOf } from '../key-format.ts'
-import { assertMayChange, assertMayGrant, endsLater } from '../restrictions.ts'
+import { assertKeepsCounts, assertMayChange, assertMayGrant, endsLater } from '../restrictions.ts'
 import type {
   ApiKey,
   CreatedApiKey,
@@ -206,6 +206,7 @@ export function createApiKeyOperations(context: OperationContext) {
         if (isProlonged && isExpired) await assertRoom(tx, before.tenant, before)
         const grantor = await grantorOf(tx, call)
         if (grantor) assertMayChange(names, grantor, before, wanted)
+        if (call.caller?.keyId === before.id) assertKeepsCounts(before, wanted)
         const after = await updateApiKey(tx, before.id, Object.keys(changes), wanted)
         if (isProlonged) await deleteExpiryNotices(tx, before.id)
         const change = keyRecord('key.update', after, fieldsOf(before), fieldsOf(after))
