@@ -58,7 +58,10 @@ export function validationMessage(errors: ErrorObject[] | null | undefined, wher
   // For a union, the branch that matched furthest is the most likely intention.
   const furthest = errors?.reduce((best, error) => (depthOf(error) > depthOf(best) ? error : best))
   if (!furthest) return `${where} is not valid`
-  return `${where}${furthest.instancePath} ${furthest.message}${detailOf(furthest)}`
+  const { instancePath, message, propertyName } = furthest
+  // The path is that of the object, as if the error were its own.
+  const spot = propertyName === undefined ? '' : `: its name ${JSON.stringify(propertyName)}`
+  return `${where}${instancePath}${spot} ${message}${detailOf(furthest)}`
 }
 
 /** A missing offset is the most frequent mistake. */
