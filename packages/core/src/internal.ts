@@ -79,9 +79,7 @@ export {
   eventOfJob,
   findPayloadSizes,
   findPayloads,
-  retainedValues,
   retainEvents,
-  retainingEvents,
   type EventKey,
   type StoredEvent,
 } from './events/events-table.ts'

@@ -100,6 +100,7 @@ t.test('a wrong definition of an event is an error that names it', async (t) => 
     [{ a: { payload: {}, description: 5 } }, /"description" must be a text/],
     [{ a: { payload: {}, deprecated: 'yes' } }, /"deprecated" must be true or false/],
     [{ a: { payload: { type: 'objekt' } } }, /the payload of "a" is no JSON Schema/],
+    [{ a: { payload: { $async: true } } }, /the payload of "a" is no JSON Schema: "\$async"/],
     [{ a: { payload: { $ref: '#/nowhere' } } }, /the payload of "a" is no JSON Schema/],
     [
       { a: { payload: Order, example: { ...order, id: 'x' } } },

@@ -109,7 +109,10 @@ function compile(name: string, schema: object): ValidateFunction {
   const ajv = isLater ? new Ajv2020(ajvOptions) : new Ajv(ajvOptions)
   addFormats.default(ajv)
   try {
-    return ajv.compile(schema)
+    const validate = ajv.compile(schema)
+    // It would answer with a promise, which is taken for a match.
+    if ('$async' in validate) throw new Error('"$async" is not supported')
+    return validate
   } catch (error) {
     throw new InvalidOption(
       `svcCore: the option "events": the payload of "${name}" is no JSON Schema: ${(error as Error).message}`,

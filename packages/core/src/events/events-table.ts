@@ -83,24 +83,16 @@ export async function findPayloadSizes(
  * Events of the last day are not updated: sweeps leave a day's margin.
  */
 export async function retainEvents(db: Db, events: EventKey[], days: number): Promise<void> {
-  if (events.length > 0) await db.query(retainingEvents(1), retainedValues(events, days))
+  if (events.length === 0) return
+  await db.query(
+    `update svc."__svc.events" as event set keep_until = now() + make_interval(days => $3::int)
+       from unnest($1::text[], $2::text[]) as needed (name, id)
+      where event.name = needed.name and event.id = needed.id
+        and coalesce(event.keep_until, event.published_at + make_interval(days => $3::int))
+            < now() + make_interval(days => $3::int - 1)`,
+    [events.map(({ name }) => name), events.map(({ id }) => id), days],
+  )
 }
-
-/** The statement, as a part of another one; its three parameters begin with `$first`. */
-export const retainingEvents = (first: number): string => {
-  const days = `$${first + 2}::int`
-  return `update svc."__svc.events" as event set keep_until = now() + make_interval(days => ${days})
-     from unnest($${first}::text[], $${first + 1}::text[]) as needed (name, id)
-    where event.name = needed.name and event.id = needed.id
-      and coalesce(event.keep_until, event.published_at + make_interval(days => ${days}))
-          < now() + make_interval(days => ${days} - 1)`
-}
-
-export const retainedValues = (events: EventKey[], days: number): unknown[] => [
-  events.map(({ name }) => name),
-  events.map(({ id }) => id),
-  days,
-]
 
 /**
  * Deletes events that are older than `days` and than the retention of every subscription, and that no

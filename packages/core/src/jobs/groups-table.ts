@@ -92,13 +92,14 @@ export async function deleteUnusedGroups(
           and not restricted
           -- A job that another transaction is parking is not visible below, but has set parked_at.
           and parked_at < now() - interval '10 seconds'
-          -- Not as an anti-join: the plan for an empty table would scan all jobs.
+          -- Not as an anti-join: the plan for an empty table would scan all jobs. The indexes of jobs have
+          -- the default collation.
           and (select true from svc_jobs.job
-                where job.name = $1 and job.singleton_key = job_group.group_id
+                where job.name = $1 and job.singleton_key = job_group.group_id collate "default"
                   and job.blocked and job.state < 'active' limit 1) is null
           -- A running job is parked again where the group was restricted when the job began.
           and (select true from svc_jobs.job
-                where job.name = $1 and job.group_id = job_group.group_id
+                where job.name = $1 and job.group_id = job_group.group_id collate "default"
                   and job.blocked and job.state = 'active' limit 1) is null
           -- The pump waits for this: a transaction of the host may hold a row for as long as it takes.
           for update skip locked)

@@ -137,6 +137,4 @@ export interface Settled<Data = unknown, Detail = unknown> extends JobOutcome<Da
   nextAttemptAt: Date | null
   /** The milliseconds from now to `nextAttemptAt`; `null` where that is. */
   nextAttemptInMs: number | null
-  /** Of a `retry`: the circuit of its group is open, and claims of the group bring the job. */
-  isParked?: boolean
 }

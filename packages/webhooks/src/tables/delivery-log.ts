@@ -3,9 +3,6 @@ import type { Db } from '@svc/core'
 import {
   FIRST_PARAMETER,
   JOB_IDS,
-  retainedValues,
-  retainingEvents,
-  type EventKey,
   type InsertCompleted,
   type RecordedRetries,
 } from '@svc/core/internal'
@@ -82,25 +79,12 @@ export async function insertLogRows(db: Db, rows: LogRow[]): Promise<void> {
   )
 }
 
-/**
- * Inserts rows as a part of the statement that settles their jobs, one for each row: see
- * `recordCompleted`. It keeps `older` events for `days`, see `retainEvents`; for a single row it cannot.
- */
-export function insertOfCompleted(
-  rows: LogRow[],
-  older: EventKey[],
-  days: number,
-): InsertCompleted | null {
+/** Inserts rows as a part of the statement that settles their jobs, one for each: see `recordCompleted`. */
+export function insertOfCompleted(rows: LogRow[]): InsertCompleted {
   const values = columnsOf(rows)
-  if (older.length === 0) {
-    return rows.length === 1
-      ? { insert: INSERT_OF_COMPLETED_ONE, values: values.flat() }
-      : { insert: INSERT_OF_COMPLETED, values }
-  }
-  if (rows.length === 1) return null
-  const retained = retainingEvents(FIRST_PARAMETER + values.length)
-  const insert = `, retained as (${retained}) ${INSERT_OF_COMPLETED}`
-  return { insert, values: [...values, ...retainedValues(older, days)] }
+  return rows.length === 1
+    ? { insert: INSERT_OF_COMPLETED_ONE, values: values.flat() }
+    : { insert: INSERT_OF_COMPLETED, values }
 }
 
 const INSERT_OF_COMPLETED = `, written as materialized (
@@ -110,24 +94,15 @@ const INSERT_OF_COMPLETED = `, written as materialized (
   ) ${INSERT_WRITTEN}`
 
 /** Inserts rows as a part of the statement that puts their jobs back: see `recordRetried`. */
-export function insertOfRetried(
-  rows: LogRow[],
-  older: EventKey[],
-  days: number,
-  first: number,
-): RecordedRetries {
-  const values = columnsOf(rows)
-  const written = `, written as materialized (
+export const insertOfRetried = (rows: LogRow[], first: number): RecordedRetries => ({
+  parts: `, written as materialized (
       select ${GIVEN_OF_RETRIED}, attempt.first_attempt_ms, ${TENANT} as tenant
         from ${rowsFrom(first)}
         join unnest(${JOB_IDS}::uuid[]) with ordinality as job (id, n) using (n)
         join retried on retried.id = job.id
-    ) ${LOGGED}, counted as (${INSERT_COUNTED})`
-  if (older.length === 0) return { parts: written, values }
-  const retained = retainingEvents(first + values.length)
-  const parts = `${written}, retained as (${retained})`
-  return { parts, values: [...values, ...retainedValues(older, days)] }
-}
+    ) ${LOGGED}, counted as (${INSERT_COUNTED})`,
+  values: columnsOf(rows),
+})
 
 const GIVEN_OF_RETRIED = GIVEN.replace(
   'attempt.next_attempt_at',

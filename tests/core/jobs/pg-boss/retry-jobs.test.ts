@@ -1,8 +1,6 @@
 import type { Core, Job } from '@svc/core/internal'
 import t, { type Test } from 'tap'
-import { setCircuits } from '../../../../packages/core/src/jobs/groups-table.ts'
 import { fetchJobs } from '../../../../packages/core/src/jobs/pg-boss/fetch-due-jobs.ts'
-import { unparkRetries } from '../../../../packages/core/src/jobs/pg-boss/parked-jobs.ts'
 import {
   retryJobs,
   type RetriedJob,
@@ -68,7 +66,7 @@ const retryOf = (core: Core, job: Job, more: Partial<RetriedJob> = {}) =>
 t.test('a failed job waits for its back-off, in the retry lane', async (t) => {
   const { core, jobOf } = await claimed(t, ['a'], { retryDelaySeconds: 100, retryBackoff: true })
   const next = await retryOf(core, jobOf('a'))
-  t.match(next.get(idOf('a')), { isParked: false })
+  t.ok((next.get(idOf('a'))?.inMs ?? 0) > 90_000)
   t.match(await storedOf(core, 'a'), {
     state: 'retry',
     blocked: false,
@@ -117,19 +115,6 @@ t.test('the job says what its last attempt was, and since when none could be sen
   t.strictSame((await storedOf(core, 'b'))?.data, { event: 'test', attemptedIn: '00-cc-dd-01' })
 })
 
-t.test('a job whose circuit is open is parked, and any other is not', async (t) => {
-  const { core, jobOf } = await claimed(t, ['before', 'open', 'after'])
-  await retryOf(core, jobOf('before'))
-  await setCircuits(core.db, QUEUE, [GROUP], true)
-  const next = await retryOf(core, jobOf('open'))
-  t.match(next.get(idOf('open')), { isParked: true })
-  await setCircuits(core.db, QUEUE, [GROUP], false)
-  await retryOf(core, jobOf('after'))
-  t.match(await storedOf(core, 'before'), { blocked: false })
-  t.match(await storedOf(core, 'open'), { state: 'retry', blocked: true })
-  t.match(await storedOf(core, 'after'), { blocked: false })
-})
-
 t.test('a job that belongs to another process by now does not change', async (t) => {
   const { core, jobOf } = await claimed(t, ['a'])
   const lost = jobOf('a')
@@ -140,25 +125,3 @@ t.test('a job that belongs to another process by now does not change', async (t)
   t.equal((await retryOf(core, lost)).size, 0)
   t.match(await storedOf(core, 'a'), { state: 'active' })
 })
-
-t.test(
-  'a parked retry that is not due is a retry among others once the circuit is closed',
-  async (t) => {
-    const { core, jobOf } = await claimed(t, ['later', 'due'])
-    await setCircuits(core.db, QUEUE, [GROUP], true)
-    await retryOf(core, jobOf('later'), { exactlyMs: HOUR_MS })
-    await retryOf(core, jobOf('due'), { exactlyMs: 0 })
-    t.strictSame(await unparkRetries(core.db, QUEUE, [GROUP]), [], 'it is open')
-    await setCircuits(core.db, QUEUE, [GROUP], false)
-    for (const parks of ['held', 'restricted']) {
-      await core.db.query(`update svc."__svc.job_groups" set ${parks} = true`)
-      t.strictSame(await unparkRetries(core.db, QUEUE, [GROUP]), [], parks)
-      await core.db.query(`update svc."__svc.job_groups" set ${parks} = false`)
-    }
-    const [inMs = 0, ...more] = await unparkRetries(core.db, QUEUE, [GROUP])
-    t.ok(inMs > HOUR_MS - 60_000 && inMs <= HOUR_MS)
-    t.strictSame(more, [], 'one that is due is claimed in the turn of its group')
-    t.match(await storedOf(core, 'later'), { blocked: false })
-    t.match(await storedOf(core, 'due'), { blocked: true })
-  },
-)

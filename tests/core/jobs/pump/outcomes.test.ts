@@ -206,23 +206,3 @@ t.test('a job whose row Postgres refuses does not keep others from being settled
   await until(() => settled.length === 3)
   t.strictSame(settled.toSorted(), ['a', 'b', 'c'])
 })
-
-t.test('a retry is parked while the circuit of its group is open, and no longer', async (t) => {
-  const names = Array.from({ length: 10 }, (_, n) => `fails ${n}`)
-  const fails = (): Outcome => ({ kind: 'failed', retryAfterMs: HOUR_MS })
-  const { worker, stateOf } = await hostWith(t, Object.fromEntries(names.map((n) => [n, fails])))
-  await worker.insert(names, GROUP)
-  const parked = async () => {
-    const rows = await Promise.all(names.map((name) => stateOf(name)))
-    return rows.filter((row) => row?.blocked).length
-  }
-  t.ok(await until(parked), 'the failure that has opened the circuit')
-
-  await worker.insert(['works'], GROUP)
-  await until(
-    () => stateOf('works'),
-    (row) => row === undefined,
-  )
-  await until(parked, (count) => count === 0)
-  t.match(await stateOf('fails 9'), { state: 'retry', later: true })
-})

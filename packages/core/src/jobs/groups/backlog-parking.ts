@@ -6,8 +6,6 @@
 import type { Database } from '../../postgres/pools.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import { parkWaiting, SCAN_START, type Backlog, type ScanPosition } from '../pg-boss/park-jobs.ts'
-import { CircuitWaiters } from './circuit-waiters.ts'
-import { unparkRetries } from '../pg-boss/parked-jobs.ts'
 import type { GroupStates } from './group-states.ts'
 import { recordParked, setCircuits } from '../groups-table.ts'
 import { endParking } from './restrictions-table.ts'
@@ -20,10 +18,6 @@ interface Parts {
   /** The table of groups has changed: other processes read it again. */
   changed: () => void
   refreshSoon: () => void
-  /** There may be parked jobs to claim. */
-  wake: () => void
-  /** A retry is due in so many milliseconds. */
-  retryDue: (inMs: number) => void
 }
 
 /** The shortest pause between two writes of circuits: each has all processes read the table of groups. */
@@ -34,6 +28,8 @@ const WRITE_EVERY_MS = 250
  */
 const PARK_EVERY_MS = 1000
 const PARK_EVERY_AT_MOST_MS = 5000
+/** The same where this process knows that jobs are due. */
+const PARK_DUE_EVERY_MS = 500
 /** How many times its own duration such a scan makes the next one wait. */
 const PAUSE_AFTER_SCAN = 20
 
@@ -41,7 +37,6 @@ export class BacklogParking {
   #parts: Parts
   /** Circuits that have changed here, and are not in the table yet. */
   #circuits = new Map<string, boolean>()
-  #waiters = new CircuitWaiters()
   #writeNotBefore = 0
   #writeTimer: NodeJS.Timeout | undefined
   /** Groups whose backlog is to be parked, so that jobs of other groups are fetched. */
@@ -52,6 +47,8 @@ export class BacklogParking {
   #parkNotBefore = 0
   #parkEveryMs = PARK_EVERY_MS
   #stopped = false
+  /** Whether the last run has failed. */
+  #hasFailed = false
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -60,11 +57,6 @@ export class BacklogParking {
   circuitChanged(group: string, isOpen: boolean): void {
     this.#circuits.set(group, isOpen)
     this.#writeSoon()
-  }
-
-  /** Calls `run` once the circuit of the group is in the table, or soon where it cannot be written. */
-  onceWritten(group: string, run: () => void): void {
-    this.#waiters.add(group, run)
   }
 
   hasUnwritten(group: string): boolean {
@@ -78,26 +70,42 @@ export class BacklogParking {
     this.run()
   }
 
+  /** Jobs are due, perhaps of groups with an open circuit. */
+  parkDue(): void {
+    this.#parkAt = Math.min(this.#parkAt, this.#parkedAt + PARK_DUE_EVERY_MS)
+    this.run()
+  }
+
   run(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined
     })
   }
 
+  /** Circuits that wait for the end of the pause are written at once: other processes live by them. */
   async stop(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#writeTimer)
     await this.#running
-    this.#waiters.close()
+    if (!this.#hasFailed) await this.#try(() => this.#writeCircuits(true))
   }
 
   async #run(): Promise<void> {
-    try {
+    await this.#try(async () => {
       await this.#writeCircuits()
       await this.#parkHeld()
       await this.#parkLongBacklogs()
       await this.#parkOpen()
+    })
+    if (this.#circuits.size > 0 && !this.#hasFailed) this.#writeSoon()
+  }
+
+  async #try(work: () => Promise<void>): Promise<void> {
+    try {
+      this.#hasFailed = false
+      await work()
     } catch (error) {
+      this.#hasFailed = true
       const about = { err: error, queue: this.#parts.queue }
       this.#parts.log.error(about, 'could not park the waiting jobs of a group; it tries again')
     }
@@ -105,36 +113,28 @@ export class BacklogParking {
 
   #writeSoon(): void {
     if (this.#writeTimer !== undefined || this.#stopped) return
-    const waitMs = this.#writeNotBefore - performance.now()
-    if (waitMs <= 0) return this.run()
+    const waitMs = Math.max(0, this.#writeNotBefore - performance.now())
     this.#writeTimer = setTimeout(() => {
       this.#writeTimer = undefined
       this.run()
     }, waitMs)
   }
 
-  async #writeCircuits(): Promise<void> {
+  async #writeCircuits(isLast = false): Promise<void> {
     const { queue, background, changed, refreshSoon } = this.#parts
-    if (this.#circuits.size === 0 || this.#stopped) return
-    if (performance.now() < this.#writeNotBefore) return this.#writeSoon()
+    if (this.#circuits.size === 0 || (this.#stopped && !isLast)) return
+    if (performance.now() < this.#writeNotBefore && !isLast) return
     const changes = [...this.#circuits]
     this.#writeNotBefore = performance.now() + WRITE_EVERY_MS
-    const groupsOf = (isOpen: boolean): string[] =>
-      changes.filter(([, open]) => open === isOpen).map(([group]) => group)
-    try {
-      const dueInMs = await background(async (db) => {
-        await setCircuits(db, queue, groupsOf(true).toSorted(), true)
-        await setCircuits(db, queue, groupsOf(false).toSorted(), false)
-        return await unparkRetries(db, queue, groupsOf(false))
-      })
-      for (const inMs of dueInMs) this.#parts.retryDue(inMs)
-    } finally {
-      this.#waiters.written(changes.map(([group]) => group))
-    }
+    await background(async (db) => {
+      for (const isOpen of [true, false]) {
+        const groups = changes.filter(([, open]) => open === isOpen).map(([group]) => group)
+        await setCircuits(db, queue, groups.toSorted(), isOpen)
+      }
+    })
     for (const [group, isOpen] of changes) {
       if (this.#circuits.get(group) === isOpen) this.#circuits.delete(group)
     }
-    if (this.#circuits.size > 0) this.#writeSoon()
     // Circuits may open all the time.
     this.#parkAt = this.#parkedAt + PARK_EVERY_MS
     changed()
@@ -175,7 +175,8 @@ export class BacklogParking {
       parked > 0 ? PARK_EVERY_MS : Math.min(PARK_EVERY_AT_MOST_MS, this.#parkEveryMs * 2)
     this.#parkAt = now + this.#parkEveryMs
     this.#parkNotBefore = now + PAUSE_AFTER_SCAN * (now - startedAt)
-    if (parked > 0) this.#parts.wake()
+    // Their groups have jobs to claim again.
+    if (parked > 0) this.#parts.refreshSoon()
   }
 
   /** Parks in portions, each in a transaction of its own. Returns how many jobs were parked. */

@@ -34,8 +34,6 @@ interface Parts {
   wake: () => void
   /** There may be jobs of restricted groups to claim. */
   wakeClaims: () => void
-  /** A retry is due in so many milliseconds. */
-  retryDue: (inMs: number) => void
 }
 
 export class GroupScheduler {
@@ -154,21 +152,20 @@ export class GroupScheduler {
     this.#limits.begin(group, performance.now())
   }
 
-  /** Returns whether the outcome has opened the circuit of its group. */
-  ended(job: Job, outcome: Outcome, tookMs: number): boolean {
+  ended(job: Job, outcome: Outcome, tookMs: number): void {
     const { group } = job
-    if (group === null) return false
+    if (group === null) return
     if (job.grant) this.restricted.ended(job, outcome, tookMs)
     const change = this.#limits.ended(group, successOf(outcome), tookMs, performance.now())
-    if (change === undefined) return false
-    const isOpen = change === 'opened'
-    this.#circuits.changed(group, isOpen)
-    this.#parking.circuitChanged(group, isOpen)
-    return isOpen
+    if (change === undefined) return
+    this.#circuits.changed(group, change === 'opened')
+    this.#parking.circuitChanged(group, change === 'opened')
   }
 
-  /** Calls `run` once the open circuit of the group is in the table: see `BacklogParking`. */
-  onceCircuitWritten: BacklogParking['onceWritten'] = (...of) => this.#parking.onceWritten(...of)
+  /** Retries of groups with an open circuit are due. */
+  parkDue(): void {
+    this.#parking.parkDue()
+  }
 
   /** The backlogs of these groups make fetches long: they are parked, and claimed in turns. */
   parkBacklogs(groups: readonly string[]): void {
@@ -241,7 +238,9 @@ export class GroupScheduler {
   }
 
   /** Whether only claims of its parked jobs make attempts of the group. */
-  isCircuitOpen = (group: string): boolean => this.#limits.isOpen(group)
+  isCircuitOpen(group: string | null): boolean {
+    return group !== null && this.#limits.isOpen(group)
+  }
 
   stop(): Promise<void> {
     return this.#parking.stop()

@@ -167,32 +167,6 @@ export async function makeParkedDue(
   return rows[0] as ParkedMadeDue
 }
 
-/**
- * A portion of the parked retries of these groups that are not due waits among other retries again, where
- * nothing else parks them: a fetch brings each of them when it is due. Returns in how many milliseconds
- * that is.
- */
-export async function unparkRetries(db: Db, queue: string, groups: string[]): Promise<number[]> {
-  if (groups.length === 0) return []
-  const { rows } = await db.query(
-    `with free as materialized (
-       select group_id from svc."__svc.job_groups"
-        where queue = $1 and group_id = any($2::text[]) and not held and not restricted
-          and not circuit_open
-     ), portion as materialized (
-       select id from svc_jobs.job
-        where name = $1 and singleton_key = any(array(select group_id from free))
-          and blocked and state = 'retry' and start_after > now() and group_id = singleton_key
-        limit $3 for update skip locked
-     )
-     update svc_jobs.job as job set blocked = false
-      where job.name = $1 and job.id = any(array(select id from portion))
-     returning extract(epoch from job.start_after - clock_timestamp())::float8 * 1000 as "inMs"`,
-    [queue, groups, PORTION],
-  )
-  return rows.map(({ inMs }: { inMs: number }) => inMs)
-}
-
 /** Deletes a portion of a group's parked jobs and returns them; `attempt` is their next one. */
 export async function discardParked<Data>(
   db: Db,

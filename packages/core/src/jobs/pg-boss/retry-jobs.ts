@@ -37,16 +37,8 @@ const NEW_DATA = `(
     from (select ${WITH_PUBLISHED_LIMIT}) as before (data))`
 
 /**
- * Where the circuit of its group is open the job is parked: fetches pass over it, and claims of the group
- * bring it. The row of a group whose circuit is open stays for a while after the circuit is closed.
- */
-const IS_CIRCUIT_OPEN = `exists (
-  select from svc."__svc.job_groups" as known
-   where known.queue = $1 and known.group_id = job.group_id and known.circuit_open)`
-
-/**
- * A part of a `with`: `retried` has the `id` of each job that waits for its next attempt now, `start_after`
- * and whether it is parked (`blocked`). Its parameters are {@link retriedValues}; `$2` are the ids of all
+ * A part of a `with`: `retried` has the `id` of each job that waits for its next attempt now, and
+ * `start_after`. Its parameters are {@link retriedValues}; `$2` are the ids of all
  * jobs given, in their order.
  */
 export const RETRIED = `retried as (
@@ -56,14 +48,13 @@ export const RETRIED = `retried as (
          start_after = greatest(
            now() + coalesce(failed.exactly * interval '1 millisecond', ${BACK_OFF}),
            now() + failed.at_least * interval '1 millisecond'),
-         blocked = job.blocked or ${IS_CIRCUIT_OPEN},
          data = ${NEW_DATA}
     from unnest($2::uuid[], $3::timestamptz[], $4::float8[], $5::float8[], $6::int[], $7::text[],
                 $8::bool[])
            as failed (id, started_on, at_least, exactly, attempts_left, attempted_in, is_unsent)
    where job.name = $1 and job.id = any($2::uuid[]) and job.id = failed.id
      and job.state = 'active' and job.started_on = failed.started_on
-  returning job.id, job.start_after, job.blocked)`
+  returning job.id, job.start_after)`
 
 export const FIRST_PARAMETER_AFTER_RETRIED = 10
 
@@ -79,11 +70,6 @@ export const retriedValues = (queue: string, jobs: RetriedJob[]): unknown[] => [
   PRIORITY.retry,
 ]
 
-export interface NextRetry extends NextAttempt {
-  /** Claims of its group bring the job, no fetch. */
-  isParked: boolean
-}
-
 /**
  * Sends failed jobs to the retry lane, and runs `others`, further parts of the same `with`, with their
  * parameters. Returns when the next attempt of each is.
@@ -93,18 +79,12 @@ export async function retryJobs(
   queue: string,
   jobs: RetriedJob[],
   others: { parts: string; values: unknown[] } = { parts: '', values: [] },
-): Promise<Map<string, NextRetry>> {
+): Promise<Map<string, NextAttempt>> {
   if (jobs.length === 0) return new Map()
   const { rows } = await db.query(
     `with ${RETRIED} ${others.parts}
-     select job.id, job.blocked as "isParked", ${NEXT_ATTEMPT} from retried as job`,
+     select job.id, ${NEXT_ATTEMPT} from retried as job`,
     [...retriedValues(queue, jobs), ...others.values],
   )
-  const next = nextAttemptsOf(rows)
-  return new Map(
-    rows.flatMap(({ id, isParked }: { id: string; isParked: boolean }) => {
-      const attempt = next.get(id)
-      return attempt ? [[id, { ...attempt, isParked }] as const] : []
-    }),
-  )
+  return nextAttemptsOf(rows)
 }

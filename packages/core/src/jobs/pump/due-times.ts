@@ -1,20 +1,28 @@
 /**
  * When jobs are due that this process has put back: its lanes are woken then, and need not poll for
- * them. Times are kept to a tenth of a second, and none beyond a few minutes: a poll finds those.
+ * them. Times are kept to a step, and none beyond a few minutes: a poll finds those.
  */
 const STEP_MS = 100
 const FARTHEST_MS = 5 * 60_000
 
 export class DueTimes {
   #onDue: () => void
+  #stepMs: number
   #nowMs: () => number
   #steps = new Set<number>()
   #timer: NodeJS.Timeout | undefined
   #timerStep = Infinity
 
   /** `nowMs`: monotonic. */
-  constructor(onDue: () => void, nowMs: () => number = () => performance.now()) {
+  constructor(
+    onDue: () => void,
+    {
+      stepMs = STEP_MS,
+      nowMs = () => performance.now(),
+    }: { stepMs?: number; nowMs?: () => number } = {},
+  ) {
     this.#onDue = onDue
+    this.#stepMs = stepMs
     this.#nowMs = nowMs
   }
 
@@ -22,7 +30,7 @@ export class DueTimes {
   add(inMs: number): void {
     if (inMs > FARTHEST_MS) return
     // Rounded up: a fetch that comes too early finds nothing.
-    const step = Math.ceil((this.#nowMs() + inMs) / STEP_MS)
+    const step = Math.ceil((this.#nowMs() + inMs) / this.#stepMs)
     this.#steps.add(step)
     if (step < this.#timerStep) this.#setTimer(step)
   }
@@ -35,7 +43,7 @@ export class DueTimes {
   #setTimer(step: number): void {
     clearTimeout(this.#timer)
     this.#timerStep = step
-    this.#timer = setTimeout(() => this.#due(), Math.max(0, step * STEP_MS - this.#nowMs()))
+    this.#timer = setTimeout(() => this.#due(), Math.max(0, step * this.#stepMs - this.#nowMs()))
     this.#timer.unref()
   }
 
@@ -43,7 +51,7 @@ export class DueTimes {
     const now = this.#nowMs()
     let next = Infinity
     for (const step of this.#steps) {
-      if (step * STEP_MS <= now + 1) this.#steps.delete(step)
+      if (step * this.#stepMs <= now + 1) this.#steps.delete(step)
       else next = Math.min(next, step)
     }
     this.#timerStep = Infinity

@@ -61,7 +61,10 @@ export class Pump {
   #lanes: { first: FirstLane; retry: RetryLane }
   #loops: LaneLoops
   #slots: Slots
-  #dueTimes = new LaneDueTimes((lane) => this.#wakeLane(lane))
+  #dueTimes = new LaneDueTimes({
+    wake: (lane) => this.#wakeLane(lane),
+    parkDue: () => this.#groups.parkDue(),
+  })
   #isStopping = false
 
   constructor(parts: Parts) {
@@ -82,7 +85,6 @@ export class Pump {
       changed: () => parts.groupsWritten(),
       wake: () => this.#wakeLane('retry'),
       wakeClaims: () => this.#loops.wake('retry'),
-      retryDue: (inMs) => this.#dueTimes.noteRetry(inMs),
     })
     const heartbeats = new Heartbeats(db, queue, log)
     const outcomes = new OutcomeBuffer({
@@ -90,8 +92,9 @@ export class Pump {
       settle: async (batch, lockMs) => {
         const others = await this.#runs.settle(batch)
         if (others.length === 0) return
-        const settled = await settleBatch(boss, db, worker, others, lockMs)
-        for (const one of settled) this.#dueTimes.note(one)
+        await settleBatch(boss, db, worker, others, lockMs, (settled) => {
+          for (const one of settled) this.#dueTimes.note(one, groups.isCircuitOpen(one.job.group))
+        })
         groups.restricted.settled(others.map(({ job }) => job))
       },
       settled: () => {
@@ -220,14 +223,9 @@ export class Pump {
   }
 
   #attemptEnded(lane: Lane, job: Job, outcome: Outcome, tookMs: number): void {
-    const one = { job, outcome }
-    this.#runs.ended(lane, one)
-    const hasOpened = this.#groups.ended(job, outcome, tookMs)
-    const settle = () => this.#outcomes.add(one)
-    // Its job is parked where the table has the circuit as open.
-    if (hasOpened && job.group !== null && mayWait(one)) {
-      this.#groups.onceCircuitWritten(job.group, settle)
-    } else settle()
+    this.#runs.ended(lane, { job, outcome })
+    this.#outcomes.add({ job, outcome })
+    this.#groups.ended(job, outcome, tookMs)
     this.#wakeLanesWithRoom(job.group)
   }
 

@@ -17,9 +17,10 @@ type Recorder = Pick<
 >
 
 /**
- * Returns what was settled, save completed jobs that needed one statement. Completed jobs and failed
- * ones that are tried again take a statement each kind, all others a transaction together. Where a later
- * part fails, the batch is settled again: what was settled before does not change any more.
+ * Completed jobs and failed ones that are tried again take a statement each kind, all others a
+ * transaction together. Where a later part fails, the batch is settled again: what was settled before
+ * does not change any more. Calls `settled` with what was committed, save completed jobs that needed one
+ * statement.
  *
  * A job whose lease has expired may belong to another process by now: pg-boss does not change it,
  * and it is not recorded. `lockMs`: how long it waits for a row that others hold.
@@ -30,7 +31,8 @@ export async function settleBatch(
   worker: Recorder,
   batch: JobOutcome[],
   lockMs: number,
-): Promise<Settled[]> {
+  settled: (settled: Settled[]) => void,
+): Promise<void> {
   const { completed, retried, ...others } = settlementOf(batch)
   const isCompletedSettled = await settleCompleted(pool.prepared, worker, completed)
   const settledRetries = await settleRetried(pool.prepared, worker, retried)
@@ -39,8 +41,8 @@ export async function settleBatch(
     completed: isCompletedSettled ? [] : completed,
     retried: settledRetries === null ? retried : [],
   }
-  const settled = await settleInTransaction(boss, pool, worker, left, lockMs)
-  return [...(settledRetries ?? []), ...settled]
+  if (settledRetries !== null) settled(settledRetries)
+  settled(await settleInTransaction(boss, pool, worker, left, lockMs))
 }
 
 async function settleInTransaction(

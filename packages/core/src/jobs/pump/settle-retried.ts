@@ -1,11 +1,7 @@
 /** Settles failed jobs that are tried again in one statement, together with the rows that record them. */
 import type { Db } from '../../postgres/transaction.ts'
-import {
-  FIRST_PARAMETER_AFTER_RETRIED,
-  retryJobs,
-  type NextRetry,
-  type RetriedJob,
-} from '../pg-boss/retry-jobs.ts'
+import type { NextAttempt } from '../pg-boss/jobs-table.ts'
+import { FIRST_PARAMETER_AFTER_RETRIED, retryJobs, type RetriedJob } from '../pg-boss/retry-jobs.ts'
 import type { Settled, Worker } from '../worker.ts'
 import type { JobOutcomeAs } from './settlement.ts'
 
@@ -47,10 +43,10 @@ const retriedJob = ({ job, outcome }: Retried): RetriedJob => {
   }
 }
 
-const settledOf = (retried: Retried[], nextOf: Map<string, NextRetry>): Settled[] =>
+const settledOf = (retried: Retried[], nextOf: Map<string, NextAttempt>): Settled[] =>
   retried.flatMap(({ job, outcome }) => {
     const next = nextOf.get(job.id)
     if (next === undefined) return []
     const times = { nextAttemptAt: next.at, nextAttemptInMs: next.inMs }
-    return [{ job, outcome, result: 'retry', isParked: next.isParked, ...times }]
+    return [{ job, outcome, result: 'retry', ...times }]
   })

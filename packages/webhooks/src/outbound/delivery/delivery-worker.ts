@@ -71,8 +71,8 @@ export function createDeliveryWorker(
       following.set(settled, runs)
       return recordDeliveries(core, db, days, settled, (run) => runs.push(run) > 0)
     },
-    recordCompleted: (completed) => recordCompleted(completed, days),
-    recordRetried: (failed, first) => recordRetried(failed, first, days),
+    recordCompleted,
+    recordRetried,
     afterRecord(settled) {
       for (const run of following.get(settled) ?? []) run()
       if (settled.some(isGone) || settled.some(hasReached)) core.queues.groupsChanged(QUEUE)

@@ -29,31 +29,38 @@ import { attemptRow, deadDeliveriesOf, rowsOf, skippedRow } from './log-entry.ts
 
 type SettledDelivery = Settled<DeliveryData, AttemptRecord>
 
-/** Only ordinary deliveries: the others also write rows of lost attempts, or resume a webhook. */
+/**
+ * Only ordinary deliveries: the others also write rows of lost attempts, resume a webhook, or lock the row
+ * of an old event, which a transaction of the host may hold.
+ */
 export function recordCompleted(
   completed: AttemptedJob<DeliveryData, AttemptRecord>[],
-  deliveryLogRetentionDays: number,
 ): InsertCompleted | null {
-  const rows: LogRow[] = []
-  for (const { job, detail } of completed) {
-    if (detail === undefined || job.lost || job.isProbe) return null
-    rows.push(attemptRow(job, detail, 'delivered', null))
-  }
-  return insertOfCompleted(rows, olderEventsOf(completed), deliveryLogRetentionDays)
+  if (completed.some(({ job }) => job.isProbe)) return null
+  const rows = ordinaryRows(completed, 'delivered')
+  return rows && insertOfCompleted(rows)
 }
 
 /** The same for failed deliveries that are tried again. */
 export function recordRetried(
   failed: AttemptedJob<DeliveryData, AttemptRecord>[],
   first: number,
-  deliveryLogRetentionDays: number,
 ): RecordedRetries | null {
+  const rows = ordinaryRows(failed, 'failed')
+  return rows && insertOfRetried(rows, first)
+}
+
+function ordinaryRows(
+  attempted: AttemptedJob<DeliveryData, AttemptRecord>[],
+  status: 'delivered' | 'failed',
+): LogRow[] | null {
+  if (olderEventsOf(attempted).length > 0) return null
   const rows: LogRow[] = []
-  for (const { job, detail } of failed) {
+  for (const { job, detail } of attempted) {
     if (detail === undefined || job.lost) return null
-    rows.push(attemptRow(job, detail, 'failed', null))
+    rows.push(attemptRow(job, detail, status, null))
   }
-  return insertOfRetried(rows, olderEventsOf(failed), deliveryLogRetentionDays, first)
+  return rows
 }
 
 export async function recordDeliveries(
