@@ -123,6 +123,8 @@ export const isLastOf = (job: Job, { schedule }: Extract<Outcome, { kind: 'faile
 export interface JobOutcome<Data = unknown, Detail = unknown> {
   job: Job<Data>
   outcome: Outcome<Detail>
+  /** When the attempt ended, by the monotonic clock: it may be settled later. */
+  endedAt?: number
 }
 
 /**

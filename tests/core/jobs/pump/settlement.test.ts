@@ -3,6 +3,7 @@ import type { Job } from '../../../../packages/core/src/jobs/job.ts'
 import {
   byOutput,
   jobsToUseUp,
+  retryInMs,
   settlementOf,
   type Settlement,
 } from '../../../../packages/core/src/jobs/pump/settlement.ts'
@@ -73,4 +74,20 @@ t.test('dead letters with the same output share a call of pg-boss', async (t) =>
       [{}, ['d']],
     ],
   )
+})
+
+t.test('the delay of a schedule begins with the end of the attempt', async (t) => {
+  const rows: [retryInMs: number | null, endedAt: number | undefined, inMs: number | null][] = [
+    [null, 1000, null],
+    [5000, 1000, 4960],
+    [5000, undefined, 5000],
+    [30, 1000, 0],
+  ]
+  for (const [delayMs, endedAt, inMs] of rows) {
+    const schedule = { attemptsLeft: 2, retryInMs: delayMs }
+    const { retried } = settlementOf([
+      { job: job('a'), outcome: { kind: 'failed', schedule }, ...(endedAt ? { endedAt } : {}) },
+    ])
+    t.equal(retryInMs(retried[0]!, 1040), inMs)
+  }
 })

@@ -224,7 +224,7 @@ export class Pump {
 
   #attemptEnded(lane: Lane, job: Job, outcome: Outcome, tookMs: number): void {
     this.#runs.ended(lane, { job, outcome })
-    this.#outcomes.add({ job, outcome })
+    this.#outcomes.add({ job, outcome, endedAt: performance.now() })
     this.#groups.ended(job, outcome, tookMs)
     this.#wakeLanesWithRoom(job.group)
   }

@@ -3,7 +3,7 @@ import type { Db } from '../../postgres/transaction.ts'
 import type { NextAttempt } from '../pg-boss/jobs-table.ts'
 import { FIRST_PARAMETER_AFTER_RETRIED, retryJobs, type RetriedJob } from '../pg-boss/retry-jobs.ts'
 import type { Settled, Worker } from '../worker.ts'
-import type { JobOutcomeAs } from './settlement.ts'
+import { retryInMs, type JobOutcomeAs } from './settlement.ts'
 
 type Retried = JobOutcomeAs<'failed'>
 
@@ -32,12 +32,13 @@ export const retry = async (
 ): Promise<Settled[]> =>
   settledOf(retried, await retryJobs(db, queue, retried.map(retriedJob), recorded))
 
-const retriedJob = ({ job, outcome }: Retried): RetriedJob => {
+const retriedJob = (retried: Retried): RetriedJob => {
+  const { job, outcome } = retried
   const left = outcome.schedule?.attemptsLeft ?? job.attemptsLeft
   return {
     job,
     atLeastMs: outcome.retryAfterMs ?? 0,
-    exactlyMs: outcome.schedule?.retryInMs ?? null,
+    exactlyMs: retryInMs(retried, performance.now()),
     attemptsLeft: left === job.attemptsLeft ? null : left,
     isUnsent: outcome.isUnsent === true,
   }

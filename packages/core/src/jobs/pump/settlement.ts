@@ -5,6 +5,7 @@ import { isLastOf, type JobOutcome, type Outcome } from '../worker.ts'
 export type JobOutcomeAs<Kind extends Outcome['kind']> = {
   job: Job
   outcome: Extract<Outcome, { kind: Kind }>
+  endedAt?: number
 }
 
 /** The outcomes of a batch; each is in one of these lists, in the order of the batch. */
@@ -29,7 +30,7 @@ export function settlementOf(batch: readonly JobOutcome[]): Settlement {
     postponed: [],
     parked: [],
   }
-  for (const { job, outcome } of batch) {
+  for (const { job, outcome, endedAt } of batch) {
     switch (outcome.kind) {
       case 'completed':
         all.completed.push({ job, outcome })
@@ -39,7 +40,7 @@ export function settlementOf(batch: readonly JobOutcome[]): Settlement {
         break
       case 'failed':
         if (isLastOf(job, outcome)) all.dying.push({ job, outcome })
-        else all.retried.push({ job, outcome })
+        else all.retried.push({ job, outcome, ...(endedAt === undefined ? {} : { endedAt }) })
         break
       case 'rejected':
         all.dying.push({ job, outcome })
@@ -61,6 +62,15 @@ export function settlementOf(batch: readonly JobOutcome[]): Settlement {
  */
 export const jobsToUseUp = (dying: Settlement['dying']): Job[] =>
   dying.map(({ job }) => job).filter(({ attemptsLeft }) => attemptsLeft > 0)
+
+/** The delay of a schedule is from the end of the attempt; `null` without a schedule. */
+export function retryInMs(
+  { outcome: { schedule }, endedAt }: JobOutcomeAs<'failed'>,
+  now: number,
+): number | null {
+  const delayMs = schedule?.retryInMs ?? null
+  return delayMs === null ? null : Math.max(0, delayMs - (now - (endedAt ?? now)))
+}
 
 /** A call of pg-boss takes one output for all its jobs, and each dead letter keeps its own. */
 export function byOutput(dying: Settlement['dying']): { output: object; jobs: Job[] }[] {
