@@ -136,7 +136,7 @@ export class BacklogParking {
       if (this.#circuits.get(group) === isOpen) this.#circuits.delete(group)
     }
     // Circuits may open all the time.
-    this.#parkAt = this.#parkedAt + PARK_EVERY_MS
+    this.#parkAt = Math.min(this.#parkAt, this.#parkedAt + PARK_EVERY_MS)
     changed()
     refreshSoon()
   }

@@ -162,7 +162,7 @@ export class GroupScheduler {
     this.#parking.circuitChanged(group, change === 'opened')
   }
 
-  /** Retries of groups with an open circuit are due. */
+  /** Retries are due, perhaps of groups with an open circuit. */
   parkDue(): void {
     this.#parking.parkDue()
   }

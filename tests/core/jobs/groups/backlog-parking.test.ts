@@ -1,0 +1,29 @@
+import t from 'tap'
+import { BacklogParking } from '../../../../packages/core/src/jobs/groups/backlog-parking.ts'
+import { GroupStates } from '../../../../packages/core/src/jobs/groups/group-states.ts'
+import { until } from '../../../support/until.ts'
+
+t.test('circuits of one moment share a write, and a close writes the last ones', async (t) => {
+  const writes: string[][] = []
+  const db = {
+    async query(_text: string, [, groups]: unknown[] = []) {
+      writes.push(groups as string[])
+      return { rows: [] }
+    },
+  }
+  const parking = new BacklogParking({
+    queue: 'test.work',
+    background: (work) => work(db),
+    states: new GroupStates(),
+    log: { error: (_details, message) => t.fail(message) },
+    changed: () => {},
+    refreshSoon: () => {},
+  })
+  parking.circuitChanged('a', true)
+  parking.circuitChanged('b', true)
+  await until(() => writes.length === 1)
+  t.strictSame(writes, [['a', 'b']])
+  parking.circuitChanged('c', true)
+  await parking.stop()
+  t.strictSame(writes, [['a', 'b'], ['c']])
+})
