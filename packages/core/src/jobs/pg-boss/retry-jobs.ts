@@ -4,6 +4,7 @@
  */
 import type { Db } from '../../postgres/transaction.ts'
 import { PRIORITY, type Job } from '../job.ts'
+import type { RecordedRetries } from '../worker.ts'
 import { NEXT_ATTEMPT, nextAttemptsOf, type NextAttempt } from './jobs-table.ts'
 
 export interface RetriedJob {
@@ -38,10 +39,9 @@ const NEW_DATA = `(
 
 /**
  * A part of a `with`: `retried` has the `id` of each job that waits for its next attempt now, and
- * `start_after`. Its parameters are {@link retriedValues}; `$2` are the ids of all
- * jobs given, in their order.
+ * `start_after`. `$2` are the ids of all jobs given, in their order.
  */
-export const RETRIED = `retried as (
+const RETRIED = `retried as (
   update svc_jobs.job as job
      set state = 'retry', priority = $9, heartbeat_on = null, output = '{}',
          retry_limit = coalesce(job.retry_count + failed.attempts_left, job.retry_limit),
@@ -58,7 +58,7 @@ export const RETRIED = `retried as (
 
 export const FIRST_PARAMETER_AFTER_RETRIED = 10
 
-export const retriedValues = (queue: string, jobs: RetriedJob[]): unknown[] => [
+const retriedValues = (queue: string, jobs: RetriedJob[]): unknown[] => [
   queue,
   jobs.map(({ job }) => job.id),
   jobs.map(({ job }) => job.startedOn),
@@ -78,7 +78,7 @@ export async function retryJobs(
   db: Db,
   queue: string,
   jobs: RetriedJob[],
-  others: { parts: string; values: unknown[] } = { parts: '', values: [] },
+  others: RecordedRetries = { parts: '', values: [] },
 ): Promise<Map<string, NextAttempt>> {
   if (jobs.length === 0) return new Map()
   const { rows } = await db.query(

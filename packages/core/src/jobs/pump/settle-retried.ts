@@ -2,7 +2,7 @@
 import type { Db } from '../../postgres/transaction.ts'
 import type { NextAttempt } from '../pg-boss/jobs-table.ts'
 import { FIRST_PARAMETER_AFTER_RETRIED, retryJobs, type RetriedJob } from '../pg-boss/retry-jobs.ts'
-import type { Settled, Worker } from '../worker.ts'
+import type { RecordedRetries, Settled, Worker } from '../worker.ts'
 import { retryInMs, type JobOutcomeAs } from './settlement.ts'
 
 type Retried = JobOutcomeAs<'failed'>
@@ -14,9 +14,9 @@ export async function settleRetried(
   retried: Retried[],
 ): Promise<Settled[] | null> {
   if (retried.length === 0) return []
-  const completed = retried.map(({ job, outcome }) => ({ job, detail: outcome.detail }))
+  const failed = retried.map(({ job, outcome }) => ({ job, detail: outcome.detail }))
   const recorded = worker.record
-    ? worker.recordRetried?.(completed, FIRST_PARAMETER_AFTER_RETRIED)
+    ? worker.recordRetried?.(failed, FIRST_PARAMETER_AFTER_RETRIED)
     : NOTHING
   return recorded ? await retry(db, worker.queue, retried, recorded) : null
 }
@@ -28,7 +28,7 @@ export const retry = async (
   db: Db,
   queue: string,
   retried: Retried[],
-  recorded?: { parts: string; values: unknown[] },
+  recorded?: RecordedRetries,
 ): Promise<Settled[]> =>
   settledOf(retried, await retryJobs(db, queue, retried.map(retriedJob), recorded))
 
