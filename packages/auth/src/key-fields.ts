@@ -15,15 +15,14 @@ const Scopes = Type.Array(Type.String({ maxLength: 200 }), {
 })
 
 const Metadata = nullable(
-  Type.Record(
-    Type.String({ pattern: '^[^\\u0000\\ud800-\\udfff]{1,100}$' }),
-    Type.String({ maxLength: 1000, pattern: STORABLE_TEXT }),
-    {
-      maxProperties: 50,
-      additionalProperties: false,
-      description: 'Of your own: a flat object of texts, at most 50 names.',
-    },
-  ),
+  // Not `Type.Record`: its errors do not say what is wrong with a name.
+  Type.Unsafe<Record<string, string>>({
+    type: 'object',
+    maxProperties: 50,
+    propertyNames: { minLength: 1, maxLength: 100, pattern: STORABLE_TEXT },
+    additionalProperties: { type: 'string', maxLength: 1000, pattern: STORABLE_TEXT },
+    description: 'Of your own: a flat object of texts, at most 50 names.',
+  }),
 )
 
 const AllowedIps = nullable(

@@ -58,7 +58,12 @@ t.test('changing a key to wrong values is a 400 with the reason', async (t) => {
     [{ enabled: 'yes' }, /enabled/],
     [{ metadata: { a: 1 } }, /metadata/],
     [{ metadata: { a: '\ud800' } }, /metadata\/a must match pattern/],
-    [{ metadata: { 'a\udfff': '' } }, /metadata/],
+    [{ metadata: { 'a\udfff': '' } }, /metadata: its name "a.*" must match pattern/],
+    [{ metadata: { '': '' } }, /metadata: its name "" must NOT have fewer than 1 characters/],
+    [
+      { metadata: { ['k'.repeat(101)]: '' } },
+      /metadata: its name "k+" must NOT have more than 100/,
+    ],
     [{ label: 'half of a pair: \ud800' }, /label must match pattern/],
     [{ metadata: { a: { b: 'c' } } }, /metadata/],
     [{ metadata: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [i, ''])) }, /50/],

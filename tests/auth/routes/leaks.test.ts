@@ -60,6 +60,20 @@ t.test('a key in an alert of GitHub is revoked, and an event is published', asyn
   ])
 })
 
+t.test('the event of a leaked key names its successor, which stays valid', async (t) => {
+  const host = await startHost(t, { auth })
+  const { app, makeKey, ask } = host
+  const leaked = await makeKey()
+  const rotated = await ask('POST', '/_auth/me/rotate', { key: leaked.key })
+  const alerts = [{ token: leaked.key, type: 'svc_api_key', url: '', source: 'commit' }]
+  t.match(await send(host, JSON.stringify(alerts)), { status: 200 })
+  const { rows } = await app.svc.database.query(
+    `select payload from svc."__svc.events" where name = 'svc.key.leaked'`,
+  )
+  t.equal(JSON.parse(rows[0].payload).replacedBy, rotated.body.id)
+  t.match(await app.svc.auth.validateApiKey(rotated.body.key), { valid: true })
+})
+
 t.test('a key is revoked wherever it was found, also where that cannot be stored', async (t) => {
   const host = await startHost(t, { auth })
   const { app, makeKey } = host

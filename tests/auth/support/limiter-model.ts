@@ -136,6 +136,7 @@ export class LimiterModel {
     const limiter = new Limiter({
       now: () => this.now + skewMs,
       schedule: (run) => this.#in(process, 0.1, run),
+      runAfter: (ms, run) => this.#in(process, ms, run),
       newHolder: () => `${id}-${++holders}`,
       send: (batch, done) => {
         this.statements++

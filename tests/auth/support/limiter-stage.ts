@@ -28,6 +28,7 @@ export class LimiterStage {
     const limiter = new Limiter({
       now: () => this.now,
       schedule: (run) => this.#after(0, run),
+      runAfter: (ms, run) => this.#after(ms, run),
       newHolder: () => `${name}-${++holders}`,
       send: (batch, done) => {
         this.batches.push(batch)

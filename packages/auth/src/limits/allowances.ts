@@ -73,6 +73,8 @@ export class Allowances {
     this.limiter = new Limiter({
       now: this.now,
       schedule: setImmediate,
+      // It may run a fraction of a millisecond early, by another clock.
+      runAfter: (ms, run) => void setTimeout(run, Math.ceil(ms) + 1),
       newHolder: randomUUID,
       send: (batch, done) => void this.#send(batch, done),
     })

@@ -14,7 +14,7 @@ export class Denial {
   /** Until then Postgres is not asked for as many again. */
   until = -Infinity
   /** When Postgres could grant more; `null`: never. */
-  #retryAt: number | null = 0
+  retryAt: number | null = 0
   #recheckMs = FIRST_RECHECK_MS
   #finalRecheckMs = UNSPENT_GIVEN_BACK_MS
   #limit = 0
@@ -26,7 +26,7 @@ export class Denial {
   ): void {
     this.#limit = limit
     const retryAt = retryMs === null ? Infinity : sentAt + retryMs
-    this.#retryAt = retryMs === null ? null : retryAt
+    this.retryAt = retryMs === null ? null : retryAt
     // Other processes may give back allowances before that. The row of a quota does not name them, and
     // that of a limit only those that it was granted ahead of need, or a moment ago. What was granted to
     // a request that another limit then refused is not among them, and comes back soon or never.
@@ -51,6 +51,6 @@ export class Denial {
 
   /** `null`: never. */
   retryAfterMs(now: number, atLeastMs: number): number | null {
-    return this.#retryAt === null ? null : Math.max(atLeastMs, this.#retryAt - now)
+    return this.retryAt === null ? null : Math.max(atLeastMs, this.retryAt - now)
   }
 }

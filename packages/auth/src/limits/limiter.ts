@@ -7,6 +7,7 @@
 import type { Rule } from '../tables/allowance-terms.ts'
 import { AllowanceQueue, type AllowanceQueueParts } from './allowance-queue.ts'
 import { idleMsOf } from './lease.ts'
+import { HeldRequests } from './held-requests.ts'
 import type { Meter } from './meter.ts'
 import { MeterRegistry, metersOf, type MeterList } from './meter-registry.ts'
 import {
@@ -20,17 +21,24 @@ const LONGEST_WAIT_MS = 2000
 /** How many meters each sweep checks: its cost does not grow with their number. */
 const SWEPT = 2000
 
+export interface LimiterParts extends AllowanceQueueParts {
+  /** Runs the function after that many milliseconds. */
+  runAfter: (ms: number, run: () => void) => void
+}
+
 export class Limiter {
-  #parts: AllowanceQueueParts
+  #parts: LimiterParts
   #meters = new MeterRegistry()
   #waiting = new WaitingRequests()
+  #held: HeldRequests
   #queue: AllowanceQueue
   #swept: Iterator<Meter> | undefined
   /** Meters with allowances for requests that were refused by another limit: for the next sweep. */
   #unspent = new Set<Meter>()
 
-  constructor(parts: AllowanceQueueParts) {
+  constructor(parts: LimiterParts) {
     this.#parts = parts
+    this.#held = new HeldRequests(parts.runAfter)
     this.#queue = new AllowanceQueue(parts, {
       waitingFor: (meter) => this.#waiting.of(meter),
       answered: (meters, now) => this.#answered(meters, now),
@@ -49,7 +57,11 @@ export class Limiter {
    */
   take(list: MeterList, cost: number, now = this.#parts.now()): LimitDecision | null {
     const decision = this.#take(list, cost, now)
-    if (decision !== 'passed') return decision
+    if (decision === null) return null
+    if (decision !== 'passed') {
+      const until = now + this.#queue.longestHoldMs
+      return this.#holdBy(list, { cost, until, now }) === null ? decision : null
+    }
     for (let one: MeterList | null = list; one !== null; one = one.next) {
       if (one.meter.isLow(now)) this.#queue.add(one.meter)
       else if (one.meter.isToRenew(now)) this.#queue.addForLater(one.meter)
@@ -66,8 +78,11 @@ export class Limiter {
       this.#parts.schedule(() => settle('unavailable'))
       return
     }
+    const heldUntil = now + this.#queue.longestHoldMs
+    const request = { list, cost, until: now + LONGEST_WAIT_MS, heldUntil, settle }
+    if (this.#hold(request, now)) return
     for (const meter of metersOf(list)) meter.missed(costOf(meter, cost))
-    this.#waitForLacking({ list, cost, until: now + LONGEST_WAIT_MS, settle })
+    this.#waitForLacking(request)
   }
 
   /** Gives back allowances of keys whose requests did not pass recently, and drops meters without use. */
@@ -139,6 +154,37 @@ export class Limiter {
     return 'passed'
   }
 
+  /** Holds a request that is over its limits, if all of them grant again in a moment. */
+  #hold(request: WaitingRequest, now: number): boolean {
+    const { list, cost, heldUntil } = request
+    const meter = this.#holdBy(list, { cost, until: heldUntil, now })
+    if (meter === null) return false
+    this.#held.add(meter, request, meter.grantsAgainAt - now, (requests) => {
+      for (const one of requests) this.#retry(one, this.#parts.now())
+    })
+    return true
+  }
+
+  /**
+   * Of the limits that the request is over, the one that grants again last; `null` where it is over
+   * none, or where that would be after `until`.
+   */
+  #holdBy(
+    list: MeterList,
+    { cost, until, now }: { cost: number; until: number; now: number },
+  ): Meter | null {
+    let last: Meter | null = null
+    for (let one: MeterList | null = list; one !== null; one = one.next) {
+      const { meter, rule } = one
+      if (meter.rule !== rule) meter.change(rule)
+      meter.prune(now)
+      if (!meter.isOver(costOf(meter, cost), now)) continue
+      if (meter.isFull || meter.grantsAgainAt > until) return null
+      if (last === null || meter.grantsAgainAt > last.grantsAgainAt) last = meter
+    }
+    return last !== null && this.#held.hasRoomFor(last) ? last : null
+  }
+
   #waitForLacking(request: WaitingRequest): void {
     const { list, cost } = request
     for (const meter of metersOf(list)) {
@@ -161,9 +207,10 @@ export class Limiter {
   #retry(request: WaitingRequest, now: number): void {
     if (request.settle === null) return
     const decision = this.#take(request.list, request.cost, now)
-    if (decision !== null) settle(request, decision)
-    else if (now >= request.until) settle(request, 'unavailable')
-    else this.#waitForLacking(request)
+    if (decision === null) {
+      if (now >= request.until) settle(request, 'unavailable')
+      else this.#waitForLacking(request)
+    } else if (decision === 'passed' || !this.#hold(request, now)) settle(request, decision)
   }
 
   #failed(meters: readonly Meter[]): void {

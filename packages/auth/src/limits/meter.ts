@@ -1,15 +1,14 @@
 /**
- * One limit or quota of one key or tenant in this process: the allowances that it holds and, of a
- * limit, what it admitted in the last window. No I/O; `now` is milliseconds of a monotonic clock.
- * See docs/limits.md for the bounds.
+ * One limit or quota of one key or tenant in this process: it spends the allowances that it holds, and
+ * says how many to request. No I/O; `now` is milliseconds of a monotonic clock. See docs/limits.md for
+ * the bounds.
  */
 import { aheadOf, targetAfter } from './ahead-target.ts'
 import { idOf, type Answer, type AllowanceRequest, type Rule } from '../tables/allowance-terms.ts'
 import { Denial } from './denial.ts'
-import { HeldAllowances } from './held-allowances.ts'
 import { holdGrants } from './hold-grants.ts'
 import { idleMsOf, leaseMsOf, renewedFrom } from './lease.ts'
-import { SlidingLog } from './sliding-log.ts'
+import { LimitState } from './limit-state.ts'
 import type { Sending } from './sending.ts'
 import { lackingOf, type Waiting } from './waiting-requests.ts'
 
@@ -17,27 +16,16 @@ import { lackingOf, type Waiting } from './waiting-requests.ts'
 const MORE_AHEAD_MS = 1000
 const NONE: never[] = []
 
-/**
- * It extends the log instead of having one, and what each request reads stands first: ten thousand
- * meters do not fit in the caches of the processor, and each further object would be read from memory.
- */
-export class Meter extends SlidingLog {
+/** What each request reads stands first, as in `LimitState`. */
+export class Meter extends LimitState {
   /** That of the request or statement that it decides about. */
   rule: Rule
   /** It was dropped because it was unused: the limiter must look it up again. */
   isDropped = false
   /** A statement is under way that requests allowances of this meter. */
   isRequested = false
-  /** It has a period instead of a window, by the clock of Postgres, and nothing in its log. */
-  readonly isQuota: boolean
-  readonly #portions = new HeldAllowances()
-  #limit = 0
   /** How many to hold ahead of need: what follows from the target and the limit. */
   #ahead = 0
-  /** The last answer: what all processes had used, what the others had, until when it is current. */
-  #used = 0
-  #others = 0
-  #staleAt = -Infinity
   /** Until then no request leaves the window, and no portion ends or is to be renewed. */
   #unchangedUntil = Infinity
   /** The first portion ends soon, and can be renewed. */
@@ -48,16 +36,11 @@ export class Meter extends SlidingLog {
   #target = 0
   #requestedAt = -Infinity
   #releasedAt = -Infinity
-  /** Most meters are never denied anything. */
-  #denial: Denial | null = null
   #nothingAheadUntil = -Infinity
-  /** When something of what all processes used becomes free. `Infinity`: not known, or never. */
-  #freeAt = Infinity
 
   constructor(rule: Rule) {
-    super(typeof rule.period === 'number' ? rule.period * 1000 : 0)
+    super(rule.period)
     this.rule = rule
-    this.isQuota = typeof rule.period === 'string'
     this.id = idOf(rule)
     this.change(rule)
   }
@@ -68,20 +51,20 @@ export class Meter extends SlidingLog {
    */
   change(rule: Rule): void {
     this.rule = rule
-    if (rule.limit === this.#limit) return
-    this.#limit = rule.limit
-    this.#portions.useUnder(rule.limit)
+    if (rule.limit === this.limit) return
+    this.limit = rule.limit
+    this.portions.useUnder(rule.limit)
     this.#setTarget(this.#target)
   }
 
   /** A key has this limit now: what was granted ahead of need under a higher one is given back. */
   lower(limit: number, now: number): void {
-    if (this.#portions.releaseAbove(limit, now)) this.#denial?.end()
+    if (this.portions.releaseAbove(limit, now)) this.denial?.end()
   }
 
   /** Gives back what was granted ahead of need under a higher limit that is no longer used. */
   releaseUnused(now: number): void {
-    if (this.#portions.releaseUnused(now, idleMsOf(this.windowMs))) this.#denial?.end()
+    if (this.portions.releaseUnused(now, idleMsOf(this.windowMs))) this.denial?.end()
   }
 
   /** Call this before the other methods, with one `now` for all of them. */
@@ -89,24 +72,24 @@ export class Meter extends SlidingLog {
     if (now < this.#unchangedUntil) return
     super.prune(now)
     // What is given back can be granted again.
-    if (this.#portions.prune(now)) this.#denial?.end()
+    if (this.portions.prune(now)) this.denial?.end()
     const leaseMs = leaseMsOf(this.windowMs)
-    const { firstEndsAt } = this.#portions
+    const { firstEndsAt } = this.portions
     const endsSoonAt = renewedFrom(firstEndsAt, leaseMs)
-    this.#isEnding = now >= endsSoonAt && this.#portions.isRenewable(now, leaseMs)
+    this.#isEnding = now >= endsSoonAt && this.portions.isRenewable(now, leaseMs)
     const changesAt = now < endsSoonAt ? endsSoonAt : firstEndsAt
     this.#unchangedUntil = Math.min(this.nextLeaves() ?? Infinity, changesAt)
   }
 
   holds(cost: number): boolean {
-    return this.#portions.held >= cost
+    return this.portions.held >= cost
   }
 
   /** Whether this process can refuse a request without a query. */
   isOver(cost: number, now: number): boolean {
-    if (!this.isQuota && this.count >= this.#limit) return true
-    const { held } = this.#portions
-    return held < cost && this.#isDenied(cost - held, now)
+    if (this.isFull) return true
+    const { held } = this.portions
+    return held < cost && this.isDenied(cost - held, now)
   }
 
   /** Only where it `holds` as many and is not over. */
@@ -114,18 +97,18 @@ export class Meter extends SlidingLog {
     this.usedAt = now
     if (!this.isQuota) {
       if (this.count === 0) this.#changesBy(now + this.windowMs)
-      this.add(now, this.#limit)
+      this.add(now, this.limit)
     }
-    this.#portions.take(cost)
+    this.portions.take(cost)
   }
 
   /** Whether to request allowances ahead of need. */
   isLow(now: number): boolean {
     if (this.isRequested) return false
-    const { held, hasReturns } = this.#portions
+    const { held, hasReturns } = this.portions
     if (hasReturns) return true
     if (held * 2 >= this.#ahead) return false
-    return now >= this.#nothingAheadUntil && !this.#isDenied(1, now)
+    return now >= this.#nothingAheadUntil && !this.isDenied(1, now)
   }
 
   /** Whether to renew what it holds, so that requests do not have to wait for the next portion. */
@@ -143,14 +126,14 @@ export class Meter extends SlidingLog {
     if (waiting !== null) this.change(waiting.rule)
     this.#setTarget(targetAfter(now - this.#requestedAt, this.#target, this.#ahead))
     this.#requestedAt = now
-    const heldAhead = this.#portions.heldAheadBy(holder)
+    const heldAhead = this.portions.heldAheadBy(holder)
     const isIdle = waiting === null && this.usedAt <= this.#releasedAt
     // The row keeps what is held for longer only where it grants more.
     const ahead = isIdle ? 0 : Math.max(this.#isEnding ? 1 : 0, this.#ahead - heldAhead)
-    const want = Math.min(this.#limit, lackingOf(waiting, this.#portions.held))
+    const want = Math.min(this.limit, lackingOf(waiting, this.portions.held))
     const needs = this.isQuota && waiting !== null && want > 0 ? waiting.needs : NONE
-    const held = this.isQuota ? this.#portions.held : heldAhead
-    return { rule: this.rule, want, needs, ahead, held, returns: this.#portions.takeReturns() }
+    const held = this.isQuota ? this.portions.held : heldAhead
+    return { rule: this.rule, want, needs, ahead, held, returns: this.portions.takeReturns() }
   }
 
   apply(request: AllowanceRequest, answer: Answer, sending: Sending): void {
@@ -158,21 +141,21 @@ export class Meter extends SlidingLog {
     const { granted, ahead, used, validMs, retryMs } = answer
     const { sentAt, now } = sending
     this.#changesBy(now)
-    holdGrants(this.#portions, request.rule, answer, sending)
+    holdGrants(this.portions, request.rule, answer, sending)
     // Where others gave something back Postgres can be asked again.
-    if (used < this.#used) this.#denial?.end()
-    this.#used = used
-    this.#others = Math.max(0, used - this.#portions.total - this.count)
-    this.#staleAt = this.isQuota ? sentAt + (validMs ?? Infinity) : now + this.windowMs
-    this.#freeAt = retryMs === null ? Infinity : sentAt + retryMs
+    if (used < this.used) this.denial?.end()
+    this.used = used
+    this.others = Math.max(0, used - this.portions.total - this.count)
+    this.staleAt = this.isQuota ? sentAt + (validMs ?? Infinity) : now + this.windowMs
+    this.freeAt = retryMs === null ? Infinity : sentAt + retryMs
     if (granted < request.want) {
       this.#setTarget(0)
-      this.#denial ??= new Denial()
-      this.#denial.extend(answer, request.rule, sending)
+      this.denial ??= new Denial()
+      this.denial.extend(answer, request.rule, sending)
     }
-    if (granted > 0) this.#denial?.granted(request.rule)
+    if (granted > 0) this.denial?.granted(request.rule)
     // More would not be granted before something is free, or is held already under a higher limit.
-    if (ahead === 0 && (request.ahead > 0 || this.#portions.held * 2 < this.#ahead)) {
+    if (ahead === 0 && (request.ahead > 0 || this.portions.held * 2 < this.#ahead)) {
       this.#nothingAheadUntil = now + Math.min(retryMs ?? Infinity, MORE_AHEAD_MS)
     }
   }
@@ -191,57 +174,28 @@ export class Meter extends SlidingLog {
   release(now: number): void {
     this.#releasedAt = now
     this.#setTarget(0)
-    if (this.#portions.release(now)) this.#denial?.end()
+    if (this.portions.release(now)) this.denial?.end()
   }
 
   /** Whether it holds allowances that were granted to a waiting request. */
   get hasUnspent(): boolean {
-    return this.#portions.hasUnspent
+    return this.portions.hasUnspent
   }
 
   get hasReturns(): boolean {
-    return this.#portions.hasReturns
+    return this.portions.hasReturns
   }
 
   /** Whether it has the state of a new `Meter`, so that it can be dropped. */
   isBlank(now: number): boolean {
     this.prune(now)
-    const isEmpty = this.#portions.isEmpty && this.count === 0
+    const isEmpty = this.portions.isEmpty && this.count === 0
     return isEmpty && !this.isRequested && !this.hasReturns
-  }
-
-  /** How much is left of the limit, by the state in this process. */
-  remaining(now: number): number {
-    const { held } = this.#portions
-    if (held === 0 && this.#isDenied(1, now)) return 0
-    const isStale = now >= this.#staleAt
-    if (this.isQuota) return isStale ? this.#limit : Math.max(0, this.#limit - this.#used + held)
-    return Math.max(0, this.#limit - this.count - (isStale ? 0 : this.#others))
-  }
-
-  /** Milliseconds until a request that it refused, by now or before, has a chance again; `null`: never. */
-  retryAfterMs(now: number): number | null {
-    const isFull = !this.isQuota && this.count >= this.#limit
-    const ownMs = isFull ? (this.nextLeaves() ?? now) - now : 0
-    if (this.#denial === null || (isFull && !this.#isDenied(1, now))) return ownMs
-    return this.#denial.retryAfterMs(now, ownMs)
-  }
-
-  /** Milliseconds until more than now remains; `null`: never. */
-  resetMs(now: number): number | null {
-    const at = this.nextLeaves() ?? this.#freeAt
-    return at === Infinity ? null : Math.max(0, at - now)
-  }
-
-  /** Whether Postgres would not grant as many, as far as this process knows. */
-  #isDenied(lacking: number, now: number): boolean {
-    const until = this.#denial?.until ?? -Infinity
-    return now < until && this.#used + lacking > this.#limit
   }
 
   #setTarget(target: number): void {
     this.#target = target
-    this.#ahead = aheadOf(this.#limit, target)
+    this.#ahead = aheadOf(this.limit, target)
   }
 
   #changesBy(at: number): void {

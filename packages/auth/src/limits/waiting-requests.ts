@@ -11,6 +11,8 @@ export interface WaitingRequest {
   /** How much the request uses of the quota. */
   readonly cost: number
   readonly until: number
+  /** Until when it may be held where a limit grants again in a moment. */
+  readonly heldUntil: number
   /** `null` once it is decided about. */
   settle: ((decision: LimitDecision) => void) | null
 }

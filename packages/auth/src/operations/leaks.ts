@@ -36,9 +36,9 @@ async function revokeIfKey(
   const hash = hashOf(token)
   const found = (await findKeysByHash(db, [hash])).get(hash)
   if (!found) return false
-  const isRevoked = await changeKeys(call, async (tx: Db) => {
+  const revoked = await changeKeys(call, async (tx: Db) => {
     const locked = await lockApiKey(tx, found.id, null)
-    if (!locked) return { hashes: [], result: false }
+    if (!locked) return { hashes: [], result: null }
     const { key } = locked
     await revokeApiKey(tx, key.id)
     await record(tx, call, {
@@ -46,11 +46,14 @@ async function revokeIfKey(
       tenant: key.tenant,
       target: { kind: 'key', id: key.id },
       changes: changesOf({ revoked: false }, { revoked: true, url, source }),
-      event: keyEvent('svc.key.leaked', key, { url, source }),
+      event: keyEvent('svc.key.leaked', key, { url, source, replacedBy: key.replacedBy }),
     })
     await publish(tx, keyEvent('svc.key.revoked', key))
-    return { hashes: [hash], result: true }
+    return { hashes: [hash], result: key }
   })
-  if (isRevoked) log.warn({ keyId: found.id, url, source }, 'leaked key revoked')
+  if (revoked) {
+    const { id: keyId, replacedBy } = revoked
+    log.warn({ keyId, url, source, replacedBy }, 'leaked key revoked')
+  }
   return true
 }

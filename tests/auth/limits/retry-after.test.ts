@@ -1,0 +1,133 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { retryAfterSeconds } from '../../../packages/auth/src/limits/rate-limit-headers.ts'
+import type { LimitDecision } from '../../../packages/auth/src/limits/waiting-requests.ts'
+import { startHost } from '../support/host.ts'
+import { LimiterStage, type StagedProcess } from '../support/limiter-stage.ts'
+import { seededRandom } from '../support/random.ts'
+
+const LIMITS: [limit: number, period: number][] = [
+  [1, 1],
+  [1, 60],
+  [3, 2],
+  [10, 10],
+  [11, 1],
+  [100, 5],
+  [500, 60],
+  [1000, 3600],
+]
+const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8]
+
+const rule = (limit: number, period: number) => ({ subject: 'key:a', period, limit })
+
+/** Asks until a request is over the limit, and returns the value of `Retry-After`. */
+function useUp(
+  stage: LimiterStage,
+  processes: readonly StagedProcess[],
+  { limit, period, everyMs }: { limit: number; period: number; everyMs: () => number },
+): number | undefined {
+  for (let asked = 0; ; asked++) {
+    const process = processes[asked % processes.length]!
+    const list = process.listOf([rule(limit, period)])
+    const decision = process.askFor(list, 1)
+    if (typeof decision !== 'string') return retryAfterSeconds(list, decision, stage.now)
+    stage.pass(everyMs())
+  }
+}
+
+const isPassed = (decision: LimitDecision): boolean => decision === 'passed'
+
+for (const [limit, period] of LIMITS) {
+  t.test(`who waits for Retry-After of ${limit} in ${period} s passes`, async (t) => {
+    for (const seed of SEEDS) {
+      for (const tookMs of [1, 4, 60]) {
+        const random = seededRandom(seed)
+        const stage = new LimiterStage()
+        stage.tookMs = tookMs
+        const process = stage.start('one')
+        // The whole limit at once, or within a part of the window.
+        const share = seed % 2 === 0 ? 0 : (period * 500) / limit
+        for (let round = 0; round < 3; round++) {
+          const everyMs = (): number => random() * share
+          const seconds = useUp(stage, [process], { limit, period, everyMs })
+          const name = `seed ${seed}, ${tookMs} ms a statement: after ${seconds} s`
+          t.ok(seconds !== undefined && seconds >= 1 && seconds <= period, name)
+          stage.pass(seconds! * 1000)
+          t.ok(isPassed(process.askFor(process.listOf([rule(limit, period)]), 1)), name)
+        }
+      }
+    }
+  })
+}
+
+t.test('the requests of two processes pass after Retry-After too', async (t) => {
+  for (const [limit, period] of LIMITS) {
+    // A tenth of a greater limit may be held by the other process.
+    if (limit > 10) continue
+    const stage = new LimiterStage()
+    const processes = [stage.start('one'), stage.start('other')]
+    for (let round = 0; round < 5; round++) {
+      const seconds = useUp(stage, processes, { limit, period, everyMs: () => 1 })
+      stage.pass(seconds! * 1000)
+      const process = processes[round % 2]!
+      t.ok(
+        isPassed(process.askFor(process.listOf([rule(limit, period)]), 1)),
+        `${limit}: ${seconds}`,
+      )
+    }
+  }
+})
+
+t.test('no more requests are held than the limit allows, and the others are refused', async (t) => {
+  const stage = new LimiterStage()
+  const process = stage.start('one')
+  const list = process.listOf([rule(3, 1)])
+  t.strictSame(process.ask(list, list, list), ['passed', 'passed', 'passed'])
+  stage.pass(1000)
+  // Postgres counts the first requests of a process for up to 50 ms longer.
+  const decisions: LimitDecision[] = []
+  const ask = (): void => {
+    const decision = process.limiter.take(list, 1)
+    if (decision === null) process.limiter.wait(list, 1, (late) => decisions.push(late))
+    else decisions.push(decision)
+  }
+  for (let n = 0; n < 5; n++) ask()
+  stage.pass(10)
+  t.equal(decisions.length, 2, 'two are refused')
+  t.notOk(decisions.some(isPassed))
+  const statements = stage.batches.length
+  for (let n = 0; n < 50; n++) ask()
+  t.equal(decisions.length, 52, 'a flood is refused at once')
+  stage.pass(100)
+  t.equal(decisions.filter(isPassed).length, 3)
+  t.equal(decisions.length, 55)
+  t.ok(stage.batches.length <= statements + 2, `${stage.batches.length - statements} statements`)
+})
+
+t.test('a request that another limit refuses for longer is not held', async (t) => {
+  const stage = new LimiterStage()
+  const process = stage.start('one')
+  const list = process.listOf([rule(1, 1), { ...rule(2, 60), subject: 'tenant:b' }])
+  t.ok(isPassed(process.askFor(list, 1)))
+  stage.pass(1100)
+  t.ok(isPassed(process.askFor(list, 1)))
+  stage.pass(1000)
+  t.strictSame(process.ask(list), ['over'])
+})
+
+t.test('over HTTP, who waits for exactly Retry-After passes', async (t) => {
+  const after = (app: { get(path: string, ...rest: unknown[]): unknown }) => {
+    app.get('/me', async () => 'me')
+  }
+  const host = await startHost(t, { after })
+  const { key } = await host.makeKey({ limits: [{ limit: 2, perSeconds: 1 }] })
+  const ask = () => host.ask('GET', '/me', { key })
+  for (let round = 0; round < 3; round++) {
+    const answers = await Promise.all([ask(), ask(), ask()])
+    const refused = answers.find(({ status }) => status === 429)!
+    t.equal(refused.headers['retry-after'], '1')
+    await pause(1000)
+    t.equal((await ask()).status, 200)
+    await pause(1100)
+  }
+})
