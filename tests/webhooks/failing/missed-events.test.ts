@@ -1,10 +1,13 @@
+import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { receiver as openReceiver } from '@svc/core/testing'
 import { useCore, uuidv7, type Core } from '@svc/core/internal'
 import { until } from '../../support/until.ts'
 import { QUEUE } from '../../../packages/webhooks/src/outbound/constants.ts'
 import { disable } from '../../../packages/webhooks/src/outbound/health/disable.ts'
+import { missedSince } from '../../../packages/webhooks/src/tables/missed-since.ts'
+import { finished } from '../support/broken-webhook.ts'
 import { startHost } from '../support/host.ts'
 import { scene } from './support/scene.ts'
 
@@ -25,6 +28,78 @@ t.test('an event of a transaction that was open at the disabling is recovered', 
   const { body } = await ask('GET', `/${id}/recoveries`)
   t.match(body, [{ what: 'missing' }])
 })
+
+t.test('an event that was not wanted when it was published is not recovered', async (t) => {
+  const { app, ask, receiver, id, isDisabled } = await scene(t, {
+    autoDisable: { failingForSeconds: 0.5, minAttempts: 1 },
+  })
+  const { events } = app.svc
+  await ask('PATCH', `/${id}`, { filter: { payload: { size: { $gte: 10 } } } })
+  await events.publish('order.created', { n: 'filtered', size: 1 })
+  await ask('PATCH', `/${id}`, { active: false })
+  await events.publish('order.created', { n: 'paused', size: 10 })
+  await ask('PATCH', `/${id}`, { active: true })
+  await events.publish('order.created', { n: 'before', size: 10 })
+  await until(isDisabled)
+  await events.publish('order.created', { n: 'missed', size: 10 })
+  await ask('PATCH', `/${id}`, { filter: null })
+  receiver.answer(200)
+  t.match(await ask('PATCH', `/${id}`, { active: true }), { status: 200 })
+  await until(() => receiver.received.some(({ raw }) => raw.includes('"missed"')))
+  await finished({ ask }, id)
+  const names = receiver.received.map(({ body }) => body.payload.n)
+  t.same([...new Set(names)].toSorted(), ['before', 'missed'])
+})
+
+t.test(
+  'a role that cannot see when other transactions began looks back five minutes',
+  async (t) => {
+    const { app, database, register } = await startHost(t)
+    const core = await useCore(app)
+    const { id } = await register('http://127.0.0.1:9/')
+    const { createdAt } = await app.svc.webhooks.get(id)
+    const admin = await connect(t, database)
+    const role = `svc_test_role_${randomBytes(5).toString('hex')}`
+    await admin.query(`create role ${role} login password 'secret';
+    grant usage on schema svc, svc_jobs to ${role};
+    grant all on all tables in schema svc, svc_jobs to ${role}`)
+    const url = new URL(database)
+    url.username = role
+    url.password = 'secret'
+    const limited = await connect(t, url.href)
+    t.teardown(() => admin.query(`drop owned by ${role} cascade; drop role ${role}`))
+
+    /** Since when it has missed events; whether that is as early as may be. */
+    const disabledBy = async (client: pg.Client) => {
+      await client.query('begin')
+      await disable(core, client, [id], 'failing')
+      await client.query('commit')
+      const { rows } = await admin.query(
+        `update svc."__svc.webhooks.registrations" set active = true where id = $1
+       returning missed_since <= disabled_at - interval '5 minutes' as "isEarliest",
+                 to_json(disabled_at) #>> '{}' as "disabledAt"`,
+        [id],
+      )
+      const { isEarliest, disabledAt } = rows[0]
+      return { isEarliest, since: await missedSince(core.db, id, disabledAt) }
+    }
+    // The host's own transactions end soon.
+    await until(async () => !(await disabledBy(limited)).isEarliest)
+    const other = await connect(t, database)
+    await other.query('begin')
+    t.match(await disabledBy(admin), { isEarliest: false })
+    const { isEarliest, since } = await disabledBy(limited)
+    t.ok(isEarliest)
+    t.equal(Date.parse(since), Date.parse(createdAt), 'never before it existed')
+  },
+)
+
+async function connect(t: Test, connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  t.teardown(() => client.end())
+  return client
+}
 
 /** A webhook with more waiting retries than one statement makes due, none of them due. */
 async function manyRetries(core: Core, id: string): Promise<void> {
@@ -61,9 +136,7 @@ t.test('a resume in a transaction of the host makes all waiting deliveries due',
   const core = await useCore(app)
   const { id } = await register('http://127.0.0.1:9/')
   await manyRetries(core, id)
-  const client = new pg.Client({ connectionString: database })
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await connect(t, database)
   await client.query('begin')
   await app.svc.webhooks.update({ id, active: true }, { db: client })
   await client.query('commit')

@@ -41,7 +41,7 @@ export async function deadLettersOf(host: Host, id: string, count: number): Prom
 
 export const idOf = ({ headers }: ReceivedRequest): string => String(headers['x-svc-delivery-id'])
 
-export const finished = (host: Host, id: string): Promise<WebhookRecovery[]> =>
+export const finished = (host: Pick<Host, 'ask'>, id: string): Promise<WebhookRecovery[]> =>
   until(
     async (): Promise<WebhookRecovery[]> => (await host.ask('GET', `/${id}/recoveries`)).body,
     (recoveries) => recoveries.length > 0 && recoveries.every((one) => one.finishedAt !== null),

@@ -20,13 +20,21 @@ const WAITS = `job.name = $1 and job.state = 'retry' and job.singleton_key = $2
   and job.start_after > now()
   and job.started_on >= $3::timestamptz and job.started_on < $4::timestamptz`
 
+/** Those that a recovery under way makes due were counted by that. */
 export async function countWaitingRetries(
   db: Db,
   queue: string,
   { group, since, until }: FailedIn,
 ): Promise<number> {
   const { rows } = await db.query(
-    `select count(*)::int as count from svc_jobs.job as job where ${WAITS}`,
+    `with counted as materialized (
+       select since, until from svc."__svc.recoveries"
+        where queue = $1 and group_id = $2 and what = 'failed' and finished_at is null
+     )
+     select count(*)::int as count from svc_jobs.job as job
+      where ${WAITS}
+        and not exists (select from counted
+                         where job.started_on >= counted.since and job.started_on < counted.until)`,
     [queue, group, since, until],
   )
   return (rows[0] as { count: number }).count

@@ -4,6 +4,7 @@ import { BY_SYSTEM, EVERYWHERE, type Core, type Db } from '@svc/core/internal'
 import { QUEUE } from '../constants.ts'
 import { publishLifecycle } from '../lifecycle-events.ts'
 import { recoverMissed } from '../recover-missing.ts'
+import { missedSince } from '../../tables/missed-since.ts'
 import { lockWebhook, updateWebhook } from '../../tables/webhooks.ts'
 import type { StoredWebhook } from '../../tables/webhook-row.ts'
 import { auditChange } from '../audit.ts'
@@ -63,7 +64,7 @@ export async function resumeFailing(
   afterCommit: AfterCommit = (run) => core.afterCommit(db, run),
 ): Promise<void> {
   const { id, disabledAt } = before
-  const since = disabledAt === null ? null : missedSince(disabledAt, before.createdAt)
+  const since = disabledAt === null ? null : await missedSince(db, id, disabledAt)
   const missed = since === null ? null : await recoverMissed(core, db, id, since)
   await publishLifecycle(core, db, 'svc.webhook.recovered', async () => {
     const waiting = (await waitingOf(core, db, [id], MOST_COUNTED)).get(id) ?? 0
@@ -76,18 +77,6 @@ export async function resumeFailing(
   // In a transaction of the host's own: a recovery begins with its commit.
   const rest = { queue: QUEUE, group: id, what: 'failed' as const, since: before.createdAt }
   await core.queues.recover(db, { ...rest, until: null, perSecond: null })
-}
-
-/** How long before its publish the transaction of an event may have begun. */
-const LONGEST_TRANSACTION_MS = 5 * 60_000
-
-/**
- * The time of an event is the begin of its transaction. One that was open when the webhook was disabled
- * has published events that are older than that. What was delivered is not missing.
- */
-function missedSince(disabledAt: string, createdAt: string): string {
-  const began = Date.parse(disabledAt) - LONGEST_TRANSACTION_MS
-  return new Date(Math.max(began, Date.parse(createdAt))).toISOString()
 }
 
 const NOT_ALL_DUE =
