@@ -25,6 +25,18 @@ t.test('a payload that matches its schema passes, and so does one without a sche
   t.doesNotThrow(() => catalogue.check('order.other', '5'))
 })
 
+t.test('a format that is not known is told in the log, and not checked', async (t) => {
+  const payload = Type.Object({ code: Type.String({ format: 'color' }) })
+  const catalogue = catalogueOf({ 'order.created': { payload } })
+  t.match(logged.splice(0), [
+    [
+      { event: 'order.created', problem: /unknown format "color" ignored/ },
+      'a part of the schema of an event is ignored',
+    ],
+  ])
+  t.doesNotThrow(() => catalogue.check('order.created', '{"code":"no color"}'))
+})
+
 t.test('a payload that does not match is refused, and the path is named', async (t) => {
   const catalogue = catalogueOf({ 'order.created': { payload: Order } })
   const refused: [unknown, RegExp][] = [

@@ -35,6 +35,8 @@ const ajvOptions = {
   strict: false,
 } as const
 
+const IGNORED = 'a part of the schema of an event is ignored'
+
 const FIELDS = ['payload', 'description', 'example', 'deprecated']
 
 export class Catalogue {
@@ -53,7 +55,7 @@ export class Catalogue {
     this.entries = Object.entries(events).map(([name, definition]) => {
       checkedHostEventName(name)
       assertDefinition(name, definition)
-      const validate = compile(name, definition.payload)
+      const validate = compile(name, definition.payload, log)
       const hasExample = definition.example !== undefined
       if (hasExample) assertExample(name, definition.example, validate)
       this.#validators.set(name, validate)
@@ -102,11 +104,14 @@ function assertDefinition(
 }
 
 /** A compiler for each: two events may have schemas of one `$id`. */
-function compile(name: string, schema: object): ValidateFunction {
+function compile(name: string, schema: object, log: Log): ValidateFunction {
   const dialect: unknown = (schema as { $schema?: unknown }).$schema
   // In later drafts some keywords of draft 7, which TypeBox writes, have another meaning.
   const isLater = typeof dialect === 'string' && /draft\/20(?:19|20)-/.test(dialect)
-  const ajv = isLater ? new Ajv2020(ajvOptions) : new Ajv(ajvOptions)
+  const warn = (problem: string): void => log.warn({ event: name, problem }, IGNORED)
+  // Of a format that it does not know Ajv would write to the standard output.
+  const options = { ...ajvOptions, logger: { log: warn, warn, error: warn } }
+  const ajv = isLater ? new Ajv2020(options) : new Ajv(options)
   addFormats.default(ajv)
   try {
     const validate = ajv.compile(schema)
