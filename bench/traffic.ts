@@ -40,15 +40,15 @@ export async function atRate(
   const count = Math.round(rate * seconds)
   const startedAt = now()
   const running: Promise<unknown>[] = []
+  // A timer for each start, not one each millisecond: that would cost more than a task at 50 a second.
   await new Promise<void>((resolve) => {
-    const timer = setInterval(() => {
-      while (running.length < count && startedAt + (running.length * 1000) / rate <= now()) {
-        running.push(task(running.length))
-      }
-      if (running.length < count) return
-      clearInterval(timer)
-      resolve()
-    }, 1)
+    const startDue = (): void => {
+      const dueAt = (): number => startedAt + (running.length * 1000) / rate
+      while (running.length < count && dueAt() <= now()) running.push(task(running.length))
+      if (running.length < count) setTimeout(startDue, Math.ceil(dueAt() - now()))
+      else resolve()
+    }
+    startDue()
   })
   await Promise.all(running)
 }
