@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createActions } from '../../../packages/core/src/actions/actions.ts'
@@ -10,7 +12,7 @@ import {
   withQueryTimeout,
   poolWithQueryTimeout,
 } from '../../../packages/core/src/postgres/query-timeout.ts'
-import { transaction } from '../../../packages/core/src/postgres/transaction.ts'
+import { transaction, type Db } from '../../../packages/core/src/postgres/transaction.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { until } from '../../support/until.ts'
 
@@ -23,11 +25,11 @@ async function poolOf(t: Test): Promise<pg.Pool> {
 
 t.test('a statement that gets no answer ends, and gives its place in the pool back', async (t) => {
   const pool = await poolOf(t)
-  const error = await withQueryTimeout(pool, 50)
+  const error = await poolWithQueryTimeout(pool, 50)
     .query('select pg_sleep(60)')
     .catch((reason: unknown) => reason)
   t.ok(isConnectionError(error), 'as if the server were away')
-  t.same((await withQueryTimeout(pool).query('select $1::int as n', [7])).rows, [{ n: 7 }])
+  t.same((await poolWithQueryTimeout(pool).query('select $1::int as n', [7])).rows, [{ n: 7 }])
 })
 
 t.test(
@@ -53,14 +55,10 @@ t.test('a statement of a shared pool that timed out is cancelled in the server',
   await pool.query('select 1')
   await other.query('select 1')
   const cancelled: number[] = []
-  const db = poolWithQueryTimeout(
-    pool,
-    async (processId) => {
-      cancelled.push(processId)
-      return await other.query('select pg_cancel_backend($1)', [processId])
-    },
-    50,
-  )
+  const db = poolWithQueryTimeout(pool, 50, async (processId) => {
+    cancelled.push(processId)
+    return await other.query('select pg_cancel_backend($1)', [processId])
+  })
   let asked = 0
   const ask = () => {
     asked++
@@ -77,16 +75,65 @@ t.test('a statement of a shared pool that timed out is cancelled in the server',
     return rows.length === 0
   })
   // With the usual time: it takes a new connection, and this machine may be busy.
-  t.same((await withQueryTimeout(pool).query('select 1 as n')).rows, [{ n: 1 }])
+  t.same((await poolWithQueryTimeout(pool).query('select 1 as n')).rows, [{ n: 1 }])
 })
 
 t.test('a statement that a silent server does not even cancel is an outage', async (t) => {
   const pool = await poolOf(t)
   await pool.query('select 1')
   for (const cancel of [async () => undefined, async () => Promise.reject(new Error('away'))]) {
-    const db = poolWithQueryTimeout(pool, cancel, 50)
+    const db = poolWithQueryTimeout(pool, 50, cancel)
     t.ok(isOutage(await db.query('select pg_sleep(60)').catch((reason: unknown) => reason)))
   }
+})
+
+t.test('an error leads to who made the statement', async (t) => {
+  const pool = await poolOf(t)
+  const client = await pool.connect()
+  t.teardown(() => client.release())
+  const ask = async (db: Db) => await db.query('select wrong')
+  const error = await ask(withQueryTimeout(client)).catch((reason: unknown) => reason)
+  t.match(error, { code: '42703', stack: /column "wrong" does not exist[^]+query-timeout\.test/ })
+})
+
+t.test('a client whose query the host has wrapped works', async (t) => {
+  // oxlint-disable-next-line typescript/no-explicit-any -- as pg's many overloads
+  type Query = (...given: any[]) => any
+  const wrappers: ((query: Query) => Query)[] = [
+    (query) => (statement) => query(statement),
+    (query) => async (statement) => await query(statement),
+    (query) =>
+      async (...given) =>
+        await query(...given),
+  ]
+  for (const wrapped of wrappers) {
+    const pool = await poolOf(t)
+    const client = await pool.connect()
+    client.query = wrapped(client.query.bind(client))
+    const db = withQueryTimeout(client)
+    t.same((await db.query('select $1::int as n', [7])).rows, [{ n: 7 }])
+    await t.rejects(db.query('select wrong'), { code: '42703' })
+    client.release()
+  }
+})
+
+t.test('what a statement has returned is not kept', async (t) => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as (options: { type: 'major' | 'minor' }) => void
+  const pool = await poolOf(t)
+  const db = poolWithQueryTimeout(pool)
+  const ask = async (times: number) => {
+    for (let n = 0; n < times; n++) await db.query("select repeat('x', 10000), $1::int", [n])
+  }
+  let grownBy = 0
+  for (let round = 0; round < 4; round++) {
+    collect({ type: 'major' })
+    const before = process.memoryUsage().heapUsed
+    await ask(2000)
+    collect({ type: 'minor' })
+    grownBy += process.memoryUsage().heapUsed - before
+  }
+  t.ok(grownBy < 40_000_000, `80 MB were returned, the heap grew by ${grownBy}`)
 })
 
 t.test('an action rejects with the error of its route while Postgres is unavailable', async (t) => {

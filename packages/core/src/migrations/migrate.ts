@@ -9,7 +9,7 @@ import { INDEXES, warnOfMissingIndexes } from './missing-indexes.ts'
 import { assertNoMissingSchema } from './missing-schema.ts'
 import { createMigrationsTable, findApplied, recordApplied } from './migrations-table.ts'
 import { assertNotTooNew } from './newer-schema.ts'
-import { withQueryTimeout } from '../postgres/query-timeout.ts'
+import { poolWithQueryTimeout } from '../postgres/query-timeout.ts'
 import { pause } from './abortable-pause.ts'
 import {
   GIVE_UP_MS,
@@ -44,7 +44,7 @@ const CHECK_EVERY_MS = 100
 export async function migrate(boot: MigrationBoot, owner: string, folder: URL): Promise<void> {
   const files = await readdir(folder)
   const names = files.filter((name) => name.endsWith('.sql')).toSorted()
-  const db = withQueryTimeout(boot.pool)
+  const db = poolWithQueryTimeout(boot.pool)
   const applied = await findApplied(db, owner)
   assertNotTooNew(applied, owner, names)
   const pending = without(names, applied)

@@ -100,11 +100,8 @@ const inTransactions = (pool: pg.Pool, timeoutMs?: number): Db => ({
 })
 
 const cancelling = (pool: pg.Pool, workerPool: WorkerPool, ms?: number): Db =>
-  poolWithQueryTimeout(
-    pool,
-    async (processId) =>
-      workerPool.pooled ? undefined : workerPool.query('select pg_cancel_backend($1)', [processId]),
-    ms,
+  poolWithQueryTimeout(pool, ms, async (processId) =>
+    workerPool.pooled ? undefined : workerPool.query('select pg_cancel_backend($1)', [processId]),
   )
 
 async function assertUsable(pool: pg.Pool): Promise<void> {

@@ -5,9 +5,14 @@ import { repeatedOnConflict } from './contention.ts'
 import { OWN_TYPES } from './own-types.ts'
 import type { Db } from './transaction.ts'
 
-/** A pool or a client of pg. */
+type Answer = Awaited<ReturnType<Db['query']>>
+
+/** A client of pg. */
 export interface Client {
-  query(statement: object): ReturnType<Db['query']>
+  query(
+    statement: object,
+    callback: (error: Error | null, answer: Answer) => void,
+  ): Promise<Answer | void> | void
 }
 
 /** Longest duration of a statement of ours, unless set otherwise. */
@@ -24,24 +29,26 @@ const CANCELLED_WITHIN_MS = 1000
  * `client` with a time-out on each statement. Only the client has this time-out. It detects
  * a server that has stopped answering (a paused machine, a firewall that dropped the connection).
  * The server needs a `statement_timeout` of its own, which connections and transactions of ours
- * set.
+ * set. After a time-out the caller closes the client: its answer may still come.
  */
 export function withQueryTimeout(client: Client, ms = STATEMENT_TIMEOUT_MS): Db {
   return {
     query: (statement: string | object, values?: unknown[]) =>
-      client.query(timed(statement, values, ms)),
+      answerWithin(client, asConfig(statement, values), ms),
   }
 }
 
 /**
- * `pool` with a time-out on each statement. The application uses the pool as well, so that its sessions
- * cannot be given a `statement_timeout`. A statement that timed out here is cancelled in the server, and
- * its error marked where the server has answered that: see `isOutage`.
+ * `pool` with a time-out on each statement.
+ *
+ * `cancel`: for a pool that the application uses as well, so that its sessions cannot be given a
+ * `statement_timeout`. A statement that timed out here is cancelled in the server, and its error marked
+ * where the server has answered that: see `isOutage`.
  */
 export function poolWithQueryTimeout(
   pool: pg.Pool,
-  cancel: (processId: number) => Promise<unknown>,
   ms = STATEMENT_TIMEOUT_MS,
+  cancel?: (processId: number) => Promise<unknown>,
 ): Db {
   return {
     async query(statement: string | object, values?: unknown[]) {
@@ -51,14 +58,14 @@ export function poolWithQueryTimeout(
         broken = error
       }
       client.on('error', onError)
-      const query = () => (client as Client).query(timed(statement, values, ms))
+      const query = () => answerWithin(client, asConfig(statement, values), ms)
       try {
         return await (isAlone(statement, values) ? repeatedOnConflict(query) : query())
       } catch (error) {
         // The connection is closed, as by pg's own `pool.query`: its state is not known yet.
         // Several statements in one text may have begun a transaction that failed.
         broken = error as Error
-        if (isClientTimeout(error)) {
+        if (cancel && isClientTimeout(error)) {
           const { processID } = client as unknown as { processID?: number }
           if (processID && (await isAnswered(cancel(processID)))) markCancelled(broken)
         }
@@ -88,16 +95,44 @@ async function isAnswered(cancelling: Promise<unknown>): Promise<boolean> {
   }
 }
 
-const timed = (statement: string | object, values: unknown[] | undefined, ms: number): object => ({
+/**
+ * With a callback, and a time-out of its own: for a promise or the option `query_timeout`, pg makes
+ * functions with whose variables V8 keeps the answers of all statements until the next collection of the
+ * whole heap (seen with Node 24, not without its compiler Maglev).
+ */
+async function answerWithin(client: Client, config: object, ms: number): Promise<Answer> {
+  try {
+    return await new Promise<Answer>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(CLIENT_TIMEOUT)), ms + CLIENT_MARGIN_MS)
+      const done = (error: Error | null, answer?: Answer): void => {
+        clearTimeout(timer)
+        if (error) reject(error)
+        else resolve(answer as Answer)
+      }
+      const promise = client.query(config, done)
+      // A host may have wrapped `query` in a function that returns a promise in any case: of the answer, or
+      // of nothing where it has passed on the callback.
+      promise?.then((answer) => answer && done(null, answer), done)
+    })
+  } catch (error) {
+    // As pg does for a promise: its own trace ends where the answer was read from the socket.
+    if (error instanceof Error) Error.captureStackTrace(error)
+    throw error
+  }
+}
+
+const asConfig = (statement: string | object, values: unknown[] | undefined): object => ({
   ...(typeof statement === 'string' ? { text: statement } : statement),
   ...(values ? { values } : {}),
   types: OWN_TYPES,
-  query_timeout: ms + CLIENT_MARGIN_MS,
 })
 
 /** A statement with values is the only one of its text, and a transaction of its own. */
 const isAlone = (statement: string | object, values: unknown[] | undefined): boolean =>
   (values ?? (statement as { values?: unknown[] }).values ?? []).length > 0
 
+/** As pg has it. */
+const CLIENT_TIMEOUT = 'Query read timeout'
+
 const isClientTimeout = (error: unknown): boolean =>
-  (error as Error | undefined)?.message === 'Query read timeout'
+  (error as Error | undefined)?.message === CLIENT_TIMEOUT

@@ -13,7 +13,7 @@ import pg from 'pg'
 import { handleClientErrors } from './client-errors.ts'
 import { hasLostStatements, withPreparedStatements } from './prepared-statements.ts'
 import { withServerOptions } from './connection-config.ts'
-import { withQueryTimeout, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
+import { poolWithQueryTimeout, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
 import { BEGIN, transaction, type Db, type TimeLimit } from './transaction.ts'
 import { isConnectionError } from './connection-errors.ts'
 
@@ -41,22 +41,26 @@ export class WorkerPool implements Db {
    */
   readonly prepared: Db = { query: (text, values) => this.#queryPrepared(text, values) }
   #prepares: boolean
+  #direct: Db
+  #directPrepared: Db
 
   constructor(pool: pg.Pool, pooled: boolean) {
     this.pool = pool
     this.pooled = pooled
     this.#prepares = !pooled
+    this.#direct = poolWithQueryTimeout(pool)
+    this.#directPrepared = withPreparedStatements(this.#direct)
   }
 
   query(text: string, values?: unknown[]): ReturnType<Db['query']> {
-    if (!this.pooled) return withQueryTimeout(this.pool).query(text, values)
+    if (!this.pooled) return this.#direct.query(text, values)
     return this.transaction((db) => db.query(text, values))
   }
 
   async #queryPrepared(text: string, values?: unknown[]): ReturnType<Db['query']> {
     if (!this.#prepares) return this.query(text, values)
     try {
-      return await withPreparedStatements(withQueryTimeout(this.pool)).query(text, values)
+      return await this.#directPrepared.query(text, values)
     } catch (error) {
       if (!hasLostStatements(error)) throw error
       this.#prepares = false
@@ -103,7 +107,7 @@ async function probe(
 ): Promise<WorkerPool> {
   const direct = watched(withServerOptions(config, AT_START), logError)
   try {
-    const { rows } = await withQueryTimeout(direct, ANSWER_WITHIN_MS).query(
+    const { rows } = await poolWithQueryTimeout(direct, ANSWER_WITHIN_MS).query(
       `select current_setting('enable_seqscan') = 'off' as taken`,
     )
     if (rows[0].taken) return new WorkerPool(direct, false)
@@ -116,7 +120,7 @@ async function probe(
   void direct.end()
   const plain = watched(config, logError)
   try {
-    await withQueryTimeout(plain, ANSWER_WITHIN_MS).query('select 1')
+    await poolWithQueryTimeout(plain, ANSWER_WITHIN_MS).query('select 1')
   } catch (error) {
     void plain.end()
     throw error
