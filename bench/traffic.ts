@@ -32,23 +32,27 @@ export async function withMostInFlight(
   await Promise.all(Array.from({ length: Math.min(count, most) }, lane))
 }
 
-/** Starts tasks at an even pace, whether earlier ones have ended or not, and waits for all. */
+/**
+ * Starts tasks at an even pace, whether earlier ones have ended or not, and waits for all. The first error
+ * ends it. Nothing is kept of a task that has ended: the memory of the process may be measured.
+ */
 export async function atRate(
   { rate, seconds }: { rate: number; seconds: number },
   task: (index: number) => Promise<unknown>,
 ): Promise<void> {
   const count = Math.round(rate * seconds)
   const startedAt = now()
-  const running: Promise<unknown>[] = []
-  // A timer for each start, not one each millisecond: that would cost more than a task at 50 a second.
-  await new Promise<void>((resolve) => {
+  let [started, ended] = [0, 0]
+  await new Promise<void>((resolve, reject) => {
+    const end = (): void => {
+      if (++ended === count) resolve()
+    }
+    const dueAt = (): number => startedAt + (started * 1000) / rate
+    // A timer for each start, not one each millisecond: that would cost more than a task at 50 a second.
     const startDue = (): void => {
-      const dueAt = (): number => startedAt + (running.length * 1000) / rate
-      while (running.length < count && dueAt() <= now()) running.push(task(running.length))
-      if (running.length < count) setTimeout(startDue, Math.ceil(dueAt() - now()))
-      else resolve()
+      while (started < count && dueAt() <= now()) task(started++).then(end, reject)
+      if (started < count) setTimeout(startDue, Math.ceil(dueAt() - now()))
     }
     startDue()
   })
-  await Promise.all(running)
 }
