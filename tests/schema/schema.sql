@@ -431,7 +431,7 @@ create table svc."__svc.webhooks.registrations" (
   failed_attempts integer default 0 not null,
   warned_at timestamp with time zone,
   probe_after timestamp with time zone,
-  missed_since timestamp with time zone,
+  missed_until_disabled tstzrange,
   constraint "__svc.webhooks.registrations_pkey" PRIMARY KEY (id)
 );
 CREATE INDEX "__svc.webhooks.registrations_tenant_id_idx" ON svc."__svc.webhooks.registrations" USING btree (tenant, id) WHERE (tenant IS NOT NULL);

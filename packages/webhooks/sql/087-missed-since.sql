@@ -1,4 +1,5 @@
--- Of a webhook that was disabled: since when it may have missed events. That is the begin of the oldest
--- transaction that was open at the disabling, at most five minutes before it: the time of an event is
--- the begin of its transaction. Null where a host of an older version has disabled it.
-alter table svc."__svc.webhooks.registrations" add column missed_since timestamptz;
+-- Of a webhook that was disabled: from when it may have missed events, to the disabling. That begins with
+-- the oldest transaction that was open then, at most five minutes before it: the time of an event is the
+-- begin of its transaction. A host of an older version writes nothing here: what an earlier disabling has
+-- left has another end.
+alter table svc."__svc.webhooks.registrations" add column missed_until_disabled tstzrange;

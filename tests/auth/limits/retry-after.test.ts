@@ -68,6 +68,7 @@ t.test('the requests of two processes pass after Retry-After too', async (t) => 
     const processes = [stage.start('one'), stage.start('other')]
     for (let round = 0; round < 5; round++) {
       const seconds = useUp(stage, processes, { limit, period, everyMs: () => 1 })
+      t.ok(seconds! <= period, `${seconds} of ${period} s`)
       stage.pass(seconds! * 1000)
       const process = processes[round % 2]!
       t.ok(
@@ -102,6 +103,23 @@ t.test('no more requests are held than the limit allows, and the others are refu
   t.equal(decisions.filter(isPassed).length, 3)
   t.equal(decisions.length, 55)
   t.ok(stage.batches.length <= statements + 2, `${stage.batches.length - statements} statements`)
+})
+
+t.test('a held request gets its 503 where Postgres is away when it is tried again', async (t) => {
+  const stage = new LimiterStage()
+  const process = stage.start('one')
+  const list = process.listOf([rule(1, 1)])
+  t.strictSame(process.ask(list), ['passed'])
+  stage.pass(1000)
+  const decisions: LimitDecision[] = []
+  process.limiter.wait(list, 1, (late) => decisions.push(late))
+  stage.pass(20)
+  stage.isAway = true
+  const other = process.listOf([{ ...rule(1, 1), subject: 'key:b' }])
+  t.strictSame(process.ask(other), ['unavailable'])
+  t.strictSame(decisions, [])
+  stage.pass(40)
+  t.strictSame(decisions, ['unavailable'])
 })
 
 t.test('a request that another limit refuses for longer is not held', async (t) => {

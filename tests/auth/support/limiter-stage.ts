@@ -19,6 +19,8 @@ export interface StagedProcess {
 export class LimiterStage {
   now = Date.UTC(2030, 0, 15)
   tookMs = 2
+  /** Whether statements fail. */
+  isAway = false
   readonly batches: Batch[] = []
   #ledger = new Ledger()
   #due: { at: number; run: () => void }[] = []
@@ -35,7 +37,8 @@ export class LimiterStage {
         this.#after(this.tookMs / 2, () => {
           const terms = { ...batch, now: this.now }
           const answers = batch.requests.map((request) => this.#ledger.take(request, terms))
-          this.#after(this.tookMs / 2, () => done(answers))
+          const answer = this.isAway ? new Error('away') : answers
+          this.#after(this.tookMs / 2, () => done(answer))
         })
       },
     })

@@ -105,16 +105,40 @@ t.test('a client whose query the host has wrapped works', async (t) => {
     (query) =>
       async (...given) =>
         await query(...given),
+    // One that reads the answer.
+    (query) =>
+      async (...given) => {
+        const answer = await query(...given)
+        t.type(answer.rows, Array)
+        return answer
+      },
   ]
   for (const wrapped of wrappers) {
     const pool = await poolOf(t)
     const client = await pool.connect()
-    client.query = wrapped(client.query.bind(client))
-    const db = withQueryTimeout(client)
-    t.same((await db.query('select $1::int as n', [7])).rows, [{ n: 7 }])
-    await t.rejects(db.query('select wrong'), { code: '42703' })
+    const query = wrapped(client.query.bind(client))
+    const proxy = new Proxy(client, {
+      get: (target, name) => (name === 'query' ? query : Reflect.get(target, name)),
+    })
+    const own = Object.assign(Object.create(client), { query }) as pg.PoolClient
+    for (const db of [withQueryTimeout(proxy), withQueryTimeout(own)]) {
+      t.same((await db.query('select $1::int as n', [7])).rows, [{ n: 7 }])
+      await t.rejects(db.query('select wrong'), { code: '42703' })
+    }
     client.release()
   }
+})
+
+t.test('a query_timeout of the host does not end statements of ours', async (t) => {
+  const connectionString = await freshDatabase(t)
+  const pool = new pg.Pool({ connectionString, max: 1, query_timeout: 50 })
+  t.teardown(() => pool.end())
+  const slow = 'select pg_sleep(0.2)'
+  await t.rejects(pool.query(slow), { message: 'Query read timeout' })
+  await t.resolves(poolWithQueryTimeout(pool).query(slow))
+  await t.resolves(transaction(pool, (db) => db.query(slow)))
+  const error = await poolWithQueryTimeout(pool, 50).query('select pg_sleep(60)').catch(String)
+  t.match(error, /Query read timeout/)
 })
 
 t.test('what a statement has returned is not kept', async (t) => {

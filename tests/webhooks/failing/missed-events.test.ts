@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { receiver as openReceiver } from '@svc/core/testing'
-import { useCore, uuidv7, type Core } from '@svc/core/internal'
+import { useCore, uuidv7, type Core, type Db } from '@svc/core/internal'
 import { until } from '../../support/until.ts'
 import { QUEUE } from '../../../packages/webhooks/src/outbound/constants.ts'
 import { disable } from '../../../packages/webhooks/src/outbound/health/disable.ts'
@@ -51,13 +51,37 @@ t.test('an event that was not wanted when it was published is not recovered', as
   t.same([...new Set(names)].toSorted(), ['before', 'missed'])
 })
 
+/** A webhook that exists for an hour, and what its disablings note. */
+async function oldWebhook(t: Test) {
+  const { app, database, register } = await startHost(t)
+  const core = await useCore(app)
+  const { id } = await register('http://127.0.0.1:9/')
+  await core.db.query(
+    `update svc."__svc.webhooks.registrations" set created_at = now() - interval '1 hour'`,
+  )
+  const disabledBy = async (client: Db) => {
+    await client.query('begin')
+    await disable(core, client, [id], 'failing')
+    await client.query('commit')
+  }
+  const activate = async () => {
+    await core.db.query(`update svc."__svc.webhooks.registrations" set active = true`)
+  }
+  /** How long before the disabling. */
+  const lookBackMs = async () => {
+    const { disabledAt } = await app.svc.webhooks.get(id)
+    const since = await missedSince(core.db, id, disabledAt!)
+    return Date.parse(disabledAt!) - Date.parse(since)
+  }
+  return { core, database, disabledBy, activate, lookBackMs }
+}
+
+const FIVE_MINUTES_MS = 300_000
+
 t.test(
   'a role that cannot see when other transactions began looks back five minutes',
   async (t) => {
-    const { app, database, register } = await startHost(t)
-    const core = await useCore(app)
-    const { id } = await register('http://127.0.0.1:9/')
-    const { createdAt } = await app.svc.webhooks.get(id)
+    const { database, disabledBy, activate, lookBackMs } = await oldWebhook(t)
     const admin = await connect(t, database)
     const role = `svc_test_role_${randomBytes(5).toString('hex')}`
     await admin.query(`create role ${role} login password 'secret';
@@ -68,29 +92,51 @@ t.test(
     url.password = 'secret'
     const limited = await connect(t, url.href)
     t.teardown(() => admin.query(`drop owned by ${role} cascade; drop role ${role}`))
-
-    /** Since when it has missed events; whether that is as early as may be. */
-    const disabledBy = async (client: pg.Client) => {
-      await client.query('begin')
-      await disable(core, client, [id], 'failing')
-      await client.query('commit')
-      const { rows } = await admin.query(
-        `update svc."__svc.webhooks.registrations" set active = true where id = $1
-       returning missed_since <= disabled_at - interval '5 minutes' as "isEarliest",
-                 to_json(disabled_at) #>> '{}' as "disabledAt"`,
-        [id],
-      )
-      const { isEarliest, disabledAt } = rows[0]
-      return { isEarliest, since: await missedSince(core.db, id, disabledAt) }
+    const lookBackOf = async (client: pg.Client) => {
+      await activate()
+      await disabledBy(client)
+      return lookBackMs()
     }
     // The host's own transactions end soon.
-    await until(async () => !(await disabledBy(limited)).isEarliest)
+    await until(async () => (await lookBackOf(limited)) < FIVE_MINUTES_MS)
     const other = await connect(t, database)
     await other.query('begin')
-    t.match(await disabledBy(admin), { isEarliest: false })
-    const { isEarliest, since } = await disabledBy(limited)
-    t.ok(isEarliest)
-    t.equal(Date.parse(since), Date.parse(createdAt), 'never before it existed')
+    t.ok((await lookBackOf(admin)) < FIVE_MINUTES_MS)
+    t.equal(await lookBackOf(limited), FIVE_MINUTES_MS)
+  },
+)
+
+t.test('transactions that end at the disabling are none whose begin is not known', async (t) => {
+  const { database, disabledBy, activate, lookBackMs } = await oldWebhook(t)
+  const busy = await Promise.all(Array.from({ length: 6 }, () => connect(t, database)))
+  let isOver = false
+  const work = Promise.all(
+    busy.map(async (client) => {
+      while (!isOver) await client.query('select 1')
+    }),
+  )
+  const admin = await connect(t, database)
+  for (let round = 0; round < 60; round++) {
+    await disabledBy(admin)
+    const ms = await lookBackMs()
+    if (ms === FIVE_MINUTES_MS) t.fail(`round ${round}`)
+    await activate()
+  }
+  isOver = true
+  await work
+  t.pass()
+})
+
+t.test(
+  'what an earlier disabling has noted is not used where an older host disables',
+  async (t) => {
+    const { core, database, disabledBy, lookBackMs } = await oldWebhook(t)
+    await disabledBy(await connect(t, database))
+    t.ok((await lookBackMs()) < FIVE_MINUTES_MS)
+    await core.db.query(
+      `update svc."__svc.webhooks.registrations" set disabled_at = now() + interval '2 minutes'`,
+    )
+    t.equal(await lookBackMs(), FIVE_MINUTES_MS)
   },
 )
 

@@ -73,29 +73,6 @@ t.test('a recovery keeps its rate', async (t) => {
   t.ok(performance.now() - startedAt > 1900, 'the last two of six follow after two seconds')
 })
 
-t.test(
-  'of two recoveries of failed deliveries at once, each delivery is counted by one',
-  async (t) => {
-    const { host, id, repair } = await brokenWebhook(t, 5, 3600)
-    for (let n = 0; n < 20; n++) await host.app.svc.events.publish('order.created', { n })
-    await until(
-      () => host.app.svc.webhooks.listDeliveries(id),
-      (attempts) => attempts.length === 20,
-    )
-    repair()
-    const input = { id, what: 'failed', since, perSecond: 10 } as const
-    const recover = () => host.app.svc.webhooks.recover(input)
-    const [one, other] = await Promise.all([recover(), recover()])
-    t.same([one.deliveries, other.deliveries].toSorted(), [0, 20])
-    t.match(await host.app.svc.webhooks.recover({ ...input, dryRun: true }), { deliveries: 0 })
-    const recoveries = await finished(host, id)
-    t.equal(
-      recoveries.reduce((sum, { done }) => sum + done, 0),
-      20,
-    )
-  },
-)
-
 t.test('a recovery of failed deliveries attempts them now', async (t) => {
   const { host, id, receiver, repair } = await brokenWebhook(t, 5, 3600)
   for (let n = 0; n < 3; n++) await host.app.svc.events.publish('order.created', { n })

@@ -52,21 +52,21 @@ export class LimitState extends SlidingLog {
     return this.isQuota ? Infinity : (this.denial?.retryAt ?? Infinity)
   }
 
-  /** Milliseconds until a request that it refused, by now or before, has a chance again; `null`: never. */
+  /**
+   * Milliseconds until a request that it refused, by now or before, has a chance again; `null`: never.
+   * Of a limit never more than a window: what leaves that of Postgres a little later, the request is held
+   * for.
+   */
   retryAfterMs(now: number): number | null {
     const ownMs = this.isFull ? this.#fullMs(now) : 0
-    if (this.denial === null || (this.isFull && !this.isDenied(1, now))) return ownMs
-    return this.denial.retryAfterMs(now, ownMs)
+    const isOwn = this.denial === null || (this.isFull && !this.isDenied(1, now))
+    const ms = isOwn ? ownMs : (this.denial as Denial).retryAfterMs(now, ownMs)
+    return this.isQuota || ms === null ? ms : Math.min(ms, this.windowMs)
   }
 
-  /**
-   * What this process admitted leaves the window of Postgres a little later than its own. Never more
-   * than a window: the request is held for the rest.
-   */
   #fullMs(now: number): number {
     const ownMs = (this.nextLeaves() ?? now) - now
-    if (this.portions.held > 0) return ownMs
-    return Math.max(ownMs, Math.min(this.windowMs, this.freeAt - now))
+    return this.portions.held > 0 ? ownMs : Math.max(ownMs, this.freeAt - now)
   }
 
   /** Milliseconds until more than now remains; `null`: never. */

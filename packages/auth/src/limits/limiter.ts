@@ -59,6 +59,7 @@ export class Limiter {
     const decision = this.#take(list, cost, now)
     if (decision === null) return null
     if (decision !== 'passed') {
+      if (decision.isFull) return decision
       const until = now + this.#queue.longestHoldMs
       return this.#holdBy(list, { cost, until, now }) === null ? decision : null
     }
@@ -133,7 +134,7 @@ export class Limiter {
     return this.#meters.size
   }
 
-  #take(list: MeterList, cost: number, now: number): LimitDecision | null {
+  #take(list: MeterList, cost: number, now: number): 'passed' | Meter | null {
     let isLacking = false
     for (let one: MeterList | null = list; one !== null; one = one.next) {
       const { meter, rule } = one
@@ -208,7 +209,8 @@ export class Limiter {
     if (request.settle === null) return
     const decision = this.#take(request.list, request.cost, now)
     if (decision === null) {
-      if (now >= request.until) settle(request, 'unavailable')
+      const isLate = now >= request.until || this.#queue.isPaused(now)
+      if (isLate) settle(request, 'unavailable')
       else this.#waitForLacking(request)
     } else if (decision === 'passed' || !this.#hold(request, now)) settle(request, decision)
   }

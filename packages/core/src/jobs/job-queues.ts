@@ -187,6 +187,6 @@ export class JobQueues implements Queues {
     const span = { since, until: await endedSpan(db, request.until) }
     return what === 'dead'
       ? countDeadLetters(db, queue, group, span)
-      : countWaitingRetries(db, queue, { group, ...span })
+      : countWaitingRetries(db, queue, { group, ...span, recovery: null })
   }
 }

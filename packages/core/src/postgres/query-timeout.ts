@@ -9,10 +9,9 @@ type Answer = Awaited<ReturnType<Db['query']>>
 
 /** A client of pg. */
 export interface Client {
-  query(
-    statement: object,
-    callback: (error: Error | null, answer: Answer) => void,
-  ): Promise<Answer | void> | void
+  query(statement: object, callback: (error: Error | null, answer: Answer) => void): unknown
+  /** What the host has set. */
+  connectionParameters?: { query_timeout?: number | false | undefined }
 }
 
 /** Longest duration of a statement of ours, unless set otherwise. */
@@ -101,24 +100,33 @@ async function isAnswered(cancelling: Promise<unknown>): Promise<boolean> {
  * whole heap (seen with Node 24, not without its compiler Maglev).
  */
 async function answerWithin(client: Client, config: object, ms: number): Promise<Answer> {
+  const timeoutMs = ms + CLIENT_MARGIN_MS
+  // Where the host has wrapped the function, it may know promises alone. A `query_timeout` of the host is
+  // for its own statements, and pg takes that of the statement instead.
+  if (isWrapped(client) || client.connectionParameters?.query_timeout) {
+    return (client as unknown as PromisingClient).query({ ...config, query_timeout: timeoutMs })
+  }
   try {
     return await new Promise<Answer>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(CLIENT_TIMEOUT)), ms + CLIENT_MARGIN_MS)
-      const done = (error: Error | null, answer?: Answer): void => {
+      const timer = setTimeout(() => reject(new Error(CLIENT_TIMEOUT)), timeoutMs)
+      client.query(config, (error, answer) => {
         clearTimeout(timer)
         if (error) reject(error)
-        else resolve(answer as Answer)
-      }
-      const promise = client.query(config, done)
-      // A host may have wrapped `query` in a function that returns a promise in any case: of the answer, or
-      // of nothing where it has passed on the callback.
-      promise?.then((answer) => answer && done(null, answer), done)
+        else resolve(answer)
+      })
     })
   } catch (error) {
     // As pg does for a promise: its own trace ends where the answer was read from the socket.
     if (error instanceof Error) Error.captureStackTrace(error)
     throw error
   }
+}
+
+const isWrapped = (client: Client): boolean =>
+  client.query !== (Object.getPrototypeOf(client) as Client | null)?.query
+
+interface PromisingClient {
+  query(statement: object): Promise<Answer>
 }
 
 const asConfig = (statement: string | object, values: unknown[] | undefined): object => ({

@@ -1,6 +1,6 @@
 /** The columns of webhooks with the results of their attempts. Times are those of Postgres. */
 import type { Db } from '@svc/core'
-import { OLDEST_TRANSACTION_AT } from './missed-since.ts'
+import { MISSED_UNTIL_DISABLED, SHIFTED_BACK } from './missed-since.ts'
 import { asWebhook, COLUMNS, type StoredWebhook, type WebhookRow } from './webhook-row.ts'
 
 /** The attempts of a webhook that a process has made since its last write. */
@@ -156,7 +156,7 @@ export async function deactivateWebhooks(
   const { rows } = await db.query(
     `update svc."__svc.webhooks.registrations"
         set active = false, disabled_at = now(), disabled_reason = $2, probe_after = null,
-            missed_since = least(now(), ${OLDEST_TRANSACTION_AT}), updated_at = now()
+            missed_until_disabled = ${MISSED_UNTIL_DISABLED}, updated_at = now()
       where id in (select id from svc."__svc.webhooks.registrations"
                     where id = any($1::uuid[]) and active order by id for no key update)
      returning ${COLUMNS}, failed_attempts as "failedAttempts"`,
@@ -217,7 +217,7 @@ export async function shiftFailureTimes(db: Db, seconds: number): Promise<void> 
             last_success_at = last_success_at - make_interval(secs => $1),
             last_failure_at = last_failure_at - make_interval(secs => $1),
             disabled_at = disabled_at - make_interval(secs => $1),
-            missed_since = missed_since - make_interval(secs => $1),
+            missed_until_disabled = ${SHIFTED_BACK},
             probe_after = probe_after - make_interval(secs => $1)
       where id in (select id from svc."__svc.webhooks.registrations"
                     where failing_since is not null or disabled_reason = 'failing'

@@ -230,7 +230,8 @@ t.test('retries of a group become due in portions, in line and parked ones', asy
       where name = $1`,
     [QUEUE],
   )
-  const failed = { group: GROUP, since: '2020-01-01T00:00:00Z', until: '2100-01-01T00:00:00Z' }
+  const span = { since: '2020-01-01T00:00:00Z', until: '2100-01-01T00:00:00Z' }
+  const failed = { group: GROUP, ...span, recovery: null }
   const counts: number[] = []
   let position: ScanPosition | null = SCAN_START
   for (let isFinished = false; !isFinished;) {

@@ -48,7 +48,7 @@ async function recovered(
 async function retriesDue(db: Db, recovery: Recovery, limit: number): Promise<RecoveredPortion> {
   const { queue, group, since, until, position } = recovery
   const scan = position && 'scan' in position ? position.scan : SCAN_START
-  const failed = { group, since, until }
+  const failed = { group, since, until, recovery: recovery.id }
   const { done, next, isFinished } = await makeRetriesDue(db, queue, failed, scan, limit)
   return { done, isFinished, position: { scan: next } }
 }

@@ -4,6 +4,8 @@ import { positionAfter, type ScanPosition } from './park-jobs.ts'
 
 export interface FailedIn {
   group: string
+  /** The recovery that makes them due: what an earlier one will make due is left to that. `null`: a new one. */
+  recovery: string | null
   /** When their last attempt began, as ISO 8601. */
   since: string
   until: string
@@ -20,22 +22,33 @@ const WAITS = `job.name = $1 and job.state = 'retry' and job.singleton_key = $2
   and job.start_after > now()
   and job.started_on >= $3::timestamptz and job.started_on < $4::timestamptz`
 
-/** Those that a recovery under way makes due were counted by that. */
+/**
+ * Jobs that an earlier recovery of the group has counted and not passed yet. It scans those that are not
+ * parked in the order of their indexes, and then all that are parked.
+ */
+const EARLIER = `earlier as materialized (
+  select since, until, position is null as is_new,
+         (position #>> '{scan,priority}')::integer as priority,
+         (position #>> '{scan,createdOn}')::timestamptz as created_on
+    from svc."__svc.recoveries"
+   where queue = $1 and group_id = $2 and what = 'failed' and finished_at is null
+     and ($5::uuid is null or id < $5)
+)`
+const NOT_OF_EARLIER = `not exists (
+  select from earlier
+   where job.started_on >= earlier.since and job.started_on < earlier.until
+     and (earlier.is_new or job.blocked or job.priority < earlier.priority
+          or job.priority = earlier.priority and job.created_on >= earlier.created_on))`
+
 export async function countWaitingRetries(
   db: Db,
   queue: string,
-  { group, since, until }: FailedIn,
+  { group, since, until, recovery }: FailedIn,
 ): Promise<number> {
   const { rows } = await db.query(
-    `with counted as materialized (
-       select since, until from svc."__svc.recoveries"
-        where queue = $1 and group_id = $2 and what = 'failed' and finished_at is null
-     )
-     select count(*)::int as count from svc_jobs.job as job
-      where ${WAITS}
-        and not exists (select from counted
-                         where job.started_on >= counted.since and job.started_on < counted.until)`,
-    [queue, group, since, until],
+    `with ${EARLIER}
+     select count(*)::int as count from svc_jobs.job as job where ${WAITS} and ${NOT_OF_EARLIER}`,
+    [queue, group, since, until, recovery],
   )
   return (rows[0] as { count: number }).count
 }
@@ -61,7 +74,7 @@ export async function makeRetriesDue(
   }
   const { done, last } = await makeDue(db, queue, failed, portion, {
     among: `not job.blocked and job.state < 'active'
-      and job.priority = $6 and job.created_on >= $7::timestamptz`,
+      and job.priority = $7 and job.created_on >= $8::timestamptz`,
     orderBy: 'job.created_on',
     values: [position.priority, position.createdOn],
   })
@@ -71,21 +84,22 @@ export async function makeRetriesDue(
 async function makeDue(
   db: Db,
   queue: string,
-  { group, since, until }: FailedIn,
+  { group, since, until, recovery }: FailedIn,
   portion: number,
   { among, orderBy, values = [] }: { among: string; orderBy: string; values?: unknown[] },
 ): Promise<{ done: number; last: string | null }> {
   const { rows } = await db.query(
-    `with portion as materialized (
-       select job.id, job.created_on from svc_jobs.job as job where ${WAITS} and ${among}
-        order by ${orderBy} limit $5 for update skip locked
+    `with ${EARLIER}, portion as materialized (
+       select job.id, job.created_on from svc_jobs.job as job
+        where ${WAITS} and ${among} and ${NOT_OF_EARLIER}
+        order by ${orderBy} limit $6 for update skip locked
      ), made_due as (
        update svc_jobs.job as job set start_after = now()
         where job.name = $1 and job.id = any(array(select id from portion))
      )
      -- As JSON: the form of a timestamp as text is a setting of the session.
      select count(*)::int as done, to_json(max(created_on)) #>> '{}' as last from portion`,
-    [queue, group, since, until, portion, ...values],
+    [queue, group, since, until, recovery, portion, ...values],
   )
   return rows[0] as { done: number; last: string | null }
 }
