@@ -33,7 +33,6 @@ const PAUSE_MS = 100
 const FIRST_LATE_MS = 50
 const SHORTEST_LATE_MS = 5
 const LONGEST_LATE_MS = 2000
-const LONGEST_HOLD_MS = 500
 
 export class AllowanceQueue {
   #parts: AllowanceQueueParts
@@ -94,11 +93,11 @@ export class AllowanceQueue {
   }
 
   /**
-   * For how long a request may be held: a grant leaves the window of Postgres so much later than that of
-   * the process that spent it. The first grants of a process had the longest time.
+   * For how long a request may be held at least: what other processes were granted leaves the window of
+   * Postgres so much later than theirs.
    */
-  get longestHoldMs(): number {
-    return Math.min(LONGEST_HOLD_MS, Math.max(FIRST_LATE_MS, this.#lateMs))
+  get usualHoldMs(): number {
+    return Math.max(FIRST_LATE_MS, this.#lateMs)
   }
 
   isPaused(now: number): boolean {

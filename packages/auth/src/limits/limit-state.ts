@@ -22,6 +22,8 @@ export class LimitState extends SlidingLog {
   protected staleAt = -Infinity
   /** Most limits never deny anything. */
   protected denial: Denial | null = null
+  /** The longest `lateMs` of what it was granted in the window. */
+  lateMs = 0
   /** When something of what all processes used becomes free. `Infinity`: not known, or never. */
   protected freeAt = Infinity
 

@@ -18,6 +18,8 @@ import {
 } from './waiting-requests.ts'
 
 const LONGEST_WAIT_MS = 2000
+/** A request that is held for longer takes too much from keys with a lower limit that share the count. */
+const LONGEST_HOLD_MS = 500
 /** How many meters each sweep checks: its cost does not grow with their number. */
 const SWEPT = 2000
 
@@ -60,7 +62,7 @@ export class Limiter {
     if (decision === null) return null
     if (decision !== 'passed') {
       if (decision.isFull) return decision
-      const until = now + this.#queue.longestHoldMs
+      const until = now + LONGEST_HOLD_MS
       return this.#holdBy(list, { cost, until, now }) === null ? decision : null
     }
     for (let one: MeterList | null = list; one !== null; one = one.next) {
@@ -79,7 +81,7 @@ export class Limiter {
       this.#parts.schedule(() => settle('unavailable'))
       return
     }
-    const heldUntil = now + this.#queue.longestHoldMs
+    const heldUntil = now + LONGEST_HOLD_MS
     const request = { list, cost, until: now + LONGEST_WAIT_MS, heldUntil, settle }
     if (this.#hold(request, now)) return
     for (const meter of metersOf(list)) meter.missed(costOf(meter, cost))
@@ -180,7 +182,8 @@ export class Limiter {
       if (meter.rule !== rule) meter.change(rule)
       meter.prune(now)
       if (!meter.isOver(costOf(meter, cost), now)) continue
-      if (meter.isFull || meter.grantsAgainAt > until) return null
+      const longestMs = Math.max(this.#queue.usualHoldMs, meter.lateMs)
+      if (meter.isFull || meter.grantsAgainAt > Math.min(until, now + longestMs)) return null
       if (last === null || meter.grantsAgainAt > last.grantsAgainAt) last = meter
     }
     return last !== null && this.#held.hasRoomFor(last) ? last : null

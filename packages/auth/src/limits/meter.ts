@@ -154,6 +154,9 @@ export class Meter extends LimitState {
       this.denial.extend(answer, request.rule, sending)
     }
     if (granted > 0) this.denial?.granted(request.rule)
+    if (granted + ahead > 0) {
+      this.lateMs = this.count === 0 ? sending.lateMs : Math.max(this.lateMs, sending.lateMs)
+    }
     // More would not be granted before something is free, or is held already under a higher limit.
     if (ahead === 0 && (request.ahead > 0 || this.portions.held * 2 < this.#ahead)) {
       this.#nothingAheadUntil = now + Math.min(retryMs ?? Infinity, MORE_AHEAD_MS)

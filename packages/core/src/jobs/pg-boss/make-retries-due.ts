@@ -22,10 +22,7 @@ const WAITS = `job.name = $1 and job.state = 'retry' and job.singleton_key = $2
   and job.start_after > now()
   and job.started_on >= $3::timestamptz and job.started_on < $4::timestamptz`
 
-/**
- * Jobs that an earlier recovery of the group has counted and not passed yet. It scans those that are not
- * parked in the order of their indexes, and then all that are parked.
- */
+/** The earlier recoveries of the group that have not ended. */
 const EARLIER = `earlier as materialized (
   select since, until, position is null as is_new,
          (position #>> '{scan,priority}')::integer as priority,
@@ -34,12 +31,18 @@ const EARLIER = `earlier as materialized (
    where queue = $1 and group_id = $2 and what = 'failed' and finished_at is null
      and ($5::uuid is null or id < $5)
 )`
-const NOT_OF_EARLIER = `not exists (
-  select from earlier
-   where job.started_on >= earlier.since and job.started_on < earlier.until
-     and (earlier.is_new or job.blocked or job.priority < earlier.priority
-          or job.priority = earlier.priority and job.created_on >= earlier.created_on))`
+const IN_ITS_SPAN = 'job.started_on >= earlier.since and job.started_on < earlier.until'
+/**
+ * It has not passed the job. It scans those that are not parked in the order of their indexes, and then all
+ * that are parked.
+ */
+const NOT_PASSED = `(earlier.is_new or job.blocked or job.priority < earlier.priority
+  or job.priority = earlier.priority and job.created_on >= earlier.created_on)`
 
+/**
+ * Without those that an earlier recovery has counted. One that was being attempted then, and has failed
+ * since, is left out too: nothing tells it from a job that is just being parked.
+ */
 export async function countWaitingRetries(
   db: Db,
   queue: string,
@@ -47,7 +50,8 @@ export async function countWaitingRetries(
 ): Promise<number> {
   const { rows } = await db.query(
     `with ${EARLIER}
-     select count(*)::int as count from svc_jobs.job as job where ${WAITS} and ${NOT_OF_EARLIER}`,
+     select count(*)::int as count from svc_jobs.job as job
+      where ${WAITS} and not exists (select from earlier where ${IN_ITS_SPAN})`,
     [queue, group, since, until, recovery],
   )
   return (rows[0] as { count: number }).count
@@ -91,7 +95,8 @@ async function makeDue(
   const { rows } = await db.query(
     `with ${EARLIER}, portion as materialized (
        select job.id, job.created_on from svc_jobs.job as job
-        where ${WAITS} and ${among} and ${NOT_OF_EARLIER}
+        where ${WAITS} and ${among}
+          and not exists (select from earlier where ${IN_ITS_SPAN} and ${NOT_PASSED})
         order by ${orderBy} limit $6 for update skip locked
      ), made_due as (
        update svc_jobs.job as job set start_after = now()
