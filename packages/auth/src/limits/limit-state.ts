@@ -10,8 +10,9 @@ import { SlidingLog } from './sliding-log.ts'
 /**
  * It extends the log instead of having one, and what each request reads stands first: ten thousand
  * meters do not fit in the caches of the processor, and each further object would be read from memory.
+ * What is abstract here is seldom read: it stands last in `Meter`.
  */
-export class LimitState extends SlidingLog {
+export abstract class LimitState extends SlidingLog {
   /** It has a period instead of a window, by the clock of Postgres, and nothing in its log. */
   readonly isQuota: boolean
   protected readonly portions = new HeldAllowances()
@@ -21,11 +22,9 @@ export class LimitState extends SlidingLog {
   protected others = 0
   protected staleAt = -Infinity
   /** Most limits never deny anything. */
-  protected denial: Denial | null = null
-  /** The longest `lateMs` of what it was granted in the window. */
-  lateMs = 0
+  protected abstract denial: Denial | null
   /** When something of what all processes used becomes free. `Infinity`: not known, or never. */
-  protected freeAt = Infinity
+  protected abstract freeAt: number
 
   constructor(period: Period) {
     super(typeof period === 'number' ? period * 1000 : 0)

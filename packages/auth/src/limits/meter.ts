@@ -37,6 +37,10 @@ export class Meter extends LimitState {
   #requestedAt = -Infinity
   #releasedAt = -Infinity
   #nothingAheadUntil = -Infinity
+  /** The longest `lateMs` of what it was granted in the window. */
+  lateMs = 0
+  protected denial: Denial | null = null
+  protected freeAt = Infinity
 
   constructor(rule: Rule) {
     super(rule.period)
