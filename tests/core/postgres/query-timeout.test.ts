@@ -105,7 +105,7 @@ t.test('a client whose query the host has wrapped works', async (t) => {
     (query) =>
       async (...given) =>
         await query(...given),
-    // One that reads the answer.
+    // This wrapper reads the answer.
     (query) =>
       async (...given) => {
         const answer = await query(...given)
@@ -139,6 +139,18 @@ t.test('a query_timeout of the host does not end statements of ours', async (t) 
   await t.resolves(transaction(pool, (db) => db.query(slow)))
   const error = await poolWithQueryTimeout(pool, 50).query('select pg_sleep(60)').catch(String)
   t.match(error, /Query read timeout/)
+})
+
+t.test('a client that throws leaves no timer', async (t) => {
+  class Throwing {
+    query(): never {
+      throw new Error('thrown')
+    }
+  }
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+  const before = timers()
+  await t.rejects(withQueryTimeout(new Throwing()).query('select 1'), { message: 'thrown' })
+  t.equal(timers(), before)
 })
 
 t.test('what a statement has returned is not kept', async (t) => {

@@ -109,11 +109,16 @@ async function answerWithin(client: Client, config: object, ms: number): Promise
   try {
     return await new Promise<Answer>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(CLIENT_TIMEOUT)), timeoutMs)
-      client.query(config, (error, answer) => {
+      try {
+        client.query(config, (error, answer) => {
+          clearTimeout(timer)
+          if (error) reject(error)
+          else resolve(answer)
+        })
+      } catch (error) {
         clearTimeout(timer)
-        if (error) reject(error)
-        else resolve(answer)
-      })
+        throw error
+      }
     })
   } catch (error) {
     // As pg does for a promise: its own trace ends where the answer was read from the socket.
