@@ -169,8 +169,8 @@ export class Limiter {
   }
 
   /**
-   * Of the limits that the request is over, the one that grants again last; `null` where it is over
-   * none, or where that would be after `until`.
+   * Returns the limit that grants again last, of those that the request is over. Returns `null` where the
+   * request is over none of them, and where a limit grants again after `until` or is full in this process.
    */
   #holdBy(
     list: MeterList,

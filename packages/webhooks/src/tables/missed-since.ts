@@ -7,7 +7,7 @@ const LONGEST_TRANSACTION = `interval '5 minutes'`
 /**
  * When the oldest transaction on this database began that is open now; '-infinity' where one is open
  * whose begin this role may not see, or that is prepared. Every open transaction holds the lock of its
- * virtual id, and everybody may see locks. One that has ended since the locks were read is idle.
+ * virtual id, and everybody may see locks. A session whose transaction has ended since the locks were read is idle.
  */
 const OLDEST_TRANSACTION_AT = `
   (select case when bool_or(activity.xact_start is null and activity.state is distinct from 'idle')

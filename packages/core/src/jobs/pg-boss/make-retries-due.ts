@@ -40,8 +40,8 @@ const NOT_PASSED = `(earlier.is_new or job.blocked or job.priority < earlier.pri
   or job.priority = earlier.priority and job.created_on >= earlier.created_on)`
 
 /**
- * Without those that an earlier recovery has counted. One that was being attempted then, and has failed
- * since, is left out too: nothing tells it from a job that is just being parked.
+ * Counts the jobs that no earlier recovery has counted. A job that was being attempted then, and has failed
+ * since, is not counted either: nothing tells it from a job that is just being parked.
  */
 export async function countWaitingRetries(
   db: Db,
