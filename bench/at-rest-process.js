@@ -1,24 +1,7 @@
 /**
- * A process that does nothing: Node alone, or what a host adds to it. It is JavaScript and loads the
- * built packages, as a host does: to load TypeScript takes memory of its own.
+ * A process that does nothing: Node alone, or what a host adds to it. It is JavaScript and runs in the
+ * folder of a host, with the packages as they are published: to load TypeScript takes memory of its own.
  */
-import { readFileSync } from 'node:fs'
-import { registerHooks } from 'node:module'
-
-const packages = new URL('../packages/', import.meta.url)
-
-registerHooks({
-  resolve(specifier, context, next) {
-    const [, name, path] = /^@svc\/([^/]+)(\/.+)?$/.exec(specifier) ?? []
-    if (name === undefined) return next(specifier, context)
-    const { publishConfig } = JSON.parse(
-      readFileSync(new URL(`${name}/package.json`, packages), 'utf8'),
-    )
-    const { default: file } = publishConfig.exports[`.${path ?? ''}`]
-    return next(new URL(`${name}/${file}`, packages).href, context)
-  },
-})
-
 const EVENT = 'order.created'
 let app
 let statements = 0

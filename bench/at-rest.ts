@@ -1,6 +1,8 @@
-import { execFile } from 'node:child_process'
+import { copyFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { promisify } from 'node:util'
+import { pathToFileURL } from 'node:url'
+import { makePackedHost } from '../tests/support/packed-host.ts'
 import type { Bench, Benchmark, Finding } from './benchmark.ts'
 import { growthOf, interleave, rowsOf } from './measure.ts'
 import type { Goal } from './report.ts'
@@ -34,14 +36,18 @@ export const atRest: Benchmark = {
   title: 'The memory, CPU and statements of a process a minute after its last event.',
   limitSeconds: 3600,
   async run(bench: Bench): Promise<Finding[]> {
-    await buildPackages()
+    const host = makePackedHost(['fastify', 'pg'])
+    copyFileSync(new URL('at-rest-process.js', import.meta.url), join(host, 'process.js'))
+    const module = pathToFileURL(join(host, 'process.js')).href
     const seconds = bench.size(30, 1)
     const database = await bench.database()
     const contenders = KINDS.map((name) => ({
       name,
-      measure: () => turn(bench, name, database, seconds),
+      measure: () => turn(bench, module, name, database, seconds),
     }))
-    const measured = await interleave(contenders, bench, 0)
+    const measured = await interleave(contenders, bench, 0).finally(() =>
+      rmSync(host, { recursive: true }),
+    )
     return FIGURES.map(([figure, unit, goals]): Finding => ({
       title: `A minute after the last event, ${figure}`,
       unit,
@@ -52,15 +58,8 @@ export const atRest: Benchmark = {
   },
 }
 
-/** A host loads them as JavaScript. */
-async function buildPackages(): Promise<void> {
-  const root = new URL('../', import.meta.url)
-  const packages = ['packages/auth', 'packages/webhooks']
-  await promisify(execFile)('node_modules/.bin/tsc', ['-b', ...packages], { cwd: root })
-}
-
-async function turn(bench: Bench, kind: string, database: string, seconds: number) {
-  const process = await bench.start<AtRestMethods>('at-rest-process.js')
+async function turn(bench: Bench, module: string, kind: string, database: string, seconds: number) {
+  const process = await bench.start<AtRestMethods>(module)
   await process.call('start', kind, database)
   if (kind.startsWith('svc')) await process.call('publish')
   await pause(bench.size(60_000, 0))

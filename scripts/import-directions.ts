@@ -1,94 +1,42 @@
 // Which way imports go in the packages. The linter checks it, and its message gives the reason.
 import type { OxlintOverride } from 'oxlint'
-
-/** An import that is refused, and what to do instead. */
-interface Refused {
-  regex: string
-  message: string
-  allowImportNames?: string[]
-}
-
-const refuse = (regex: string, message: string): Refused => ({ regex, message })
-
-// Only one module imports each of these, so that a change of theirs is a change of one module of
-// ours.
-const pgBoss = refuse('^pg-boss(/|$)', "Only core's jobs/pg-boss imports pg-boss.")
-const undici = refuse('^undici$', 'Only outbound/http imports undici: it checks every address.')
-
-const openTelemetry = refuse(
-  '^@opentelemetry/',
-  "Only core's telemetry/open-telemetry.ts imports OpenTelemetry.",
-)
-
-// Packages: the receiver has no dependencies; auth and webhooks are built on core, and a host may
-// have either without the other.
-const aboveCore = refuse(
-  '^@svc/(auth|webhooks|console)|/(auth|webhooks|console)/src/',
-  'Core does not import the packages that are built on it.',
-)
-const noAuth = refuse('^@svc/auth|/auth/src/', 'Webhooks must work without auth.')
-const noWebhooks = refuse('^@svc/webhooks|/webhooks/src/', 'Auth must work without webhooks.')
-const dependencies = refuse(
-  '^[^.:]+$|^\\.\\./|^node:([^c]|c[^r])',
-  'A receiver installs this and nothing else.',
-)
-const receiverInside = refuse('/receiver/src/', 'Import @svc/receiver.')
-const ofConsole = refuse('^@svc/console|/console/src/', 'The console is built on this package.')
-const pluginsInside = refuse(
-  '/(auth|webhooks)/src/',
-  'The console calls the public operations, svc.auth and svc.webhooks, alone.',
-)
-const coreInside = refuse('/core/src/', 'Import @svc/core or @svc/core/internal.')
-
-// Within a package, from the outside to the inside: index → plugin → routes → operations → guard,
-// inbound, outbound → limits, usage, stats → tables → pure modules. No two folders import each
-// other.
-const index = refuse('^(\\.\\.?/)+(index|internal)\\.ts$', 'Only other packages import the index.')
-const plugin = refuse('^(\\.\\.?/)+plugin\\.ts$', 'Only the index imports the plugin.')
-const routes = refuse(
-  '^(\\.\\.?/)+routes/',
-  'Only the plugin imports routes: what they do is an operation.',
-)
-const operations = refuse(
-  '^(\\.\\.?/)+operations/',
-  'Routes and the plugin call operations; what operations use does not call them back.',
-)
-const guard = refuse('^(\\.\\.?/)+guard/', 'The guard is built on this file.')
-const inbound = refuse('^(\\.\\.?/)+inbound/', 'Inbound and outbound do not import each other.')
-const outbound = refuse('^(\\.\\.?/)+outbound/', 'Inbound and outbound do not import each other.')
-const tables = refuse('^(\\.\\.?/)+tables/', 'A route calls operations, which call tables.')
-const limits = refuse('^(\\.\\.?/)+(limits|usage)/', 'Limits and usage are built on tables.')
-const stats = refuse('^(\\.\\.?/)+stats/', 'Statistics are built on tables.')
-const screens = refuse(
-  '^(\\.\\.?/)+(calls|live|page)/',
-  'The operations of the page are built on tables and access.',
-)
-const access = refuse('^(\\.\\.?/)+access/', 'Access is built on tables.')
-const assembly = refuse('^(\\.\\.?/)+core\\.ts$', 'Only core.ts puts the parts together.')
-const pump = refuse('^(\\.\\.?/)+pump/', 'The pump uses this folder.')
-const groups = refuse('^(\\.\\.?/)+groups/', 'Groups are built on the statements of jobs.')
-const keys = refuse('^(\\.\\.?/)+keys/', 'The lookup of keys is built on the lockout.')
-const delivery = refuse('^(\\.\\.?/)+delivery/', 'Deliveries are built on this folder.')
-const http = refuse(
-  '^(fastify|fastify-plugin|@fastify/(sensible|type-provider-typebox|request-context))$',
-  'This file does not use Fastify.',
-)
-const postgres: Refused = {
-  ...refuse(
-    '^(pg|@svc/core/internal)$|/postgres/|/(kv|pg-boss)/|-table\\.ts$',
-    'This file does not use Postgres.',
-  ),
-  // Pieces of schemas, and a check of a value.
-  allowImportNames: ['STORABLE_TEXT', 'nullable', 'Tenant', 'TenantFilter', 'isIntegerFrom'],
-}
-const effects = refuse(
-  '^(node:)?(fs|http|https|http2|tls|dns|child_process|worker_threads|timers|process|os)(/.*)?$',
-  'A pure decision has no effects: pass in what it needs.',
-)
-const net: Refused = {
-  ...refuse('^(node:)?net$', 'A pure decision opens no connection.'),
-  allowImportNames: ['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'SocketAddress'],
-}
+import {
+  aboveCore,
+  access,
+  assembly,
+  coreInside,
+  delivery,
+  dependencies,
+  effects,
+  groups,
+  guard,
+  http,
+  inbound,
+  index,
+  keys,
+  limits,
+  net,
+  noAuth,
+  noWebhooks,
+  nodeHttp,
+  ofConsole,
+  openTelemetry,
+  operations,
+  outbound,
+  pgBoss,
+  plugin,
+  pluginsInside,
+  postgres,
+  pump,
+  receiverInside,
+  refuse,
+  routes,
+  screens,
+  stats,
+  tables,
+  undici,
+  type Refused,
+} from './refused-imports.ts'
 
 /** A later entry for the same file replaces an earlier one: rules are not added up. */
 const imports = (files: string[], ...refused: (Refused | Refused[])[]): OxlintOverride => ({
@@ -96,7 +44,7 @@ const imports = (files: string[], ...refused: (Refused | Refused[])[]): OxlintOv
   rules: { 'no-restricted-imports': ['error', { patterns: refused.flat() }] },
 })
 
-const everywhere = [pgBoss, undici, openTelemetry, index]
+const everywhere = [pgBoss, undici, openTelemetry, nodeHttp, index]
 const core = [...everywhere, aboveCore, plugin]
 
 /** From the inside to the outside: a folder of core imports only those of the lines above its own. */

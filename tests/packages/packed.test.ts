@@ -1,16 +1,18 @@
 // One file, since two that pack at the same time would build into the same folders.
-import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import t from 'tap'
-import { HOST_PACKAGES, packedHost, run, WORKSPACE } from './support/packed-host.ts'
+import { emptyDatabase } from '../support/fresh-database.ts'
+import { HOST_PACKAGES, makePackedHost, run, WORKSPACE } from '../support/packed-host.ts'
 
-const host = packedHost(t, [
+const host = makePackedHost([
   '@fastify/request-context',
   '@types/node',
   '@types/pg',
   'fastify',
   'pg',
 ])
+t.teardown(() => rmSync(host, { recursive: true, force: true }))
 const tsc = join(WORKSPACE, 'node_modules/typescript/bin/tsc')
 const strictest = {
   target: 'es2024',
@@ -63,7 +65,7 @@ t.test('a package checks the version of Node before any other import', async (t)
   for (const name of HOST_PACKAGES) {
     const entry = readFileSync(join(host, 'node_modules/@svc', name, 'dist/index.js'), 'utf8')
     const [first] = /^(?:import|export)\b.*/m.exec(entry) ?? []
-    t.match(first, name === 'core' ? "'./node-version.js'" : "'@svc/core/node-version'")
+    t.match(first, name === 'core' ? '"./node-version.js"' : '"@svc/core/node-version"')
   }
 })
 
@@ -75,6 +77,32 @@ t.test('a host in CommonJS can require the packages, and import the testing kit'
   t.match(run(host, process.execPath, '--input-type=commonjs', '--eval', program), {
     status: 0,
     output: '{"a":1}\n',
+  })
+})
+
+t.test('what is published finds its own files', async (t) => {
+  const database = await emptyDatabase(t)
+  const svc = join(host, 'node_modules/@svc/core/dist/svc.js')
+  const migrated = run(host, `DATABASE_URL=${database}`, process.execPath, svc, 'migrate')
+  t.match(migrated, { status: 0, output: /webhooks/ })
+  const program = `
+    import fastify from 'fastify'
+    import { svcCore } from '@svc/core'
+    import { svcAuth } from '@svc/auth'
+    import { svcWebhooks } from '@svc/webhooks'
+    import { svcConsole } from '@svc/console'
+    import { vectors } from '@svc/webhooks/vectors'
+    const app = fastify()
+    await app.register(svcCore, { database: ${JSON.stringify(database)} })
+    await app.register(svcAuth)
+    await app.register(svcWebhooks, { allowedEvents: ['order.created'] })
+    await app.register(svcConsole)
+    const page = await app.inject('/console/')
+    await app.close()
+    console.log(vectors.length > 100, page.statusCode, page.headers['content-type'])`
+  t.match(run(host, process.execPath, '--input-type=module', '--eval', program), {
+    status: 0,
+    output: 'true 200 text/html; charset=utf-8\n',
   })
 })
 
@@ -101,7 +129,7 @@ t.test(
     if (specifier === '@opentelemetry/api') throw new Error('not found')
     return next(specifier, context)
   }`
-    const file = join(host, 'node_modules/@svc/core/dist/telemetry/open-telemetry.js')
+    const file = join(WORKSPACE, 'packages/core/src/telemetry/open-telemetry.ts')
     const program = `
     import Module, { register } from 'node:module'
     // It is installed beside the packages here.

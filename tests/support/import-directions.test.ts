@@ -22,6 +22,7 @@ const refused = [
   ['packages/webhooks/src/plugin.ts', 'pg-boss'],
   ['packages/webhooks/src/outbound/delivery/sign.ts', 'undici'],
   ['packages/core/src/plugin.ts', 'undici'],
+  ['packages/webhooks/src/inbound/reply.ts', 'node:http'],
   ['packages/auth/src/guard/guard.ts', '../plugin.ts'],
   ['packages/auth/src/tables/users.ts', '../index.ts'],
   ['packages/auth/src/tables/users.ts', '../guard/policy/route-policy.ts'],

@@ -10,13 +10,14 @@ import { withMigrationLock } from './migrations/migration-lock.ts'
 import { explainingRights } from './migrations/missing-rights.ts'
 import type { CoreSettings } from './core-options.ts'
 import { loggable } from './postgres/loggable-error.ts'
+import { PACKAGE_FOLDER } from './package-folder.ts'
 import { openDatabase, type Database } from './postgres/pools.ts'
 import { whichDatabase } from './postgres/which-database.ts'
 import { openTelemetry } from './telemetry/open-telemetry.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
 import { createSecrets, type Secrets } from './secrets.ts'
 
-export const MIGRATIONS = new URL('../sql/', import.meta.url)
+export const MIGRATIONS = new URL('sql/', PACKAGE_FOLDER)
 
 export interface OpenCore {
   boot: MigrationBoot

@@ -8,6 +8,7 @@ import {
   OWN_EVENTS,
 } from '@svc/core/internal'
 import { prepareDatabase } from './migrations.ts'
+import { PACKAGE_FOLDER } from './package-folder.ts'
 import { deleteOldLogRows, dropLogDays, makeLogDays } from './tables/delivery-log-days.ts'
 import { sweepDeletedWebhooks } from './tables/deleted-webhooks.ts'
 import type { WebhooksSettings } from './options.ts'
@@ -164,6 +165,6 @@ function keepLog(core: Core, days: number): void {
 }
 
 function userAgent(): string {
-  const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
+  const { version } = createRequire(PACKAGE_FOLDER)('./package.json') as { version: string }
   return `svc-webhooks/${version}`
 }

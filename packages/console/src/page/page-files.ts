@@ -5,6 +5,7 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { PageMissing } from '../errors.ts'
+import { PACKAGE_FOLDER } from '../package-folder.ts'
 
 export interface Asset {
   type: string
@@ -31,7 +32,7 @@ export interface Mount {
   logo: string | null
 }
 
-const FOLDER = fileURLToPath(new URL('../../web-dist/', import.meta.url))
+const FOLDER = fileURLToPath(new URL('web-dist/', PACKAGE_FOLDER))
 
 const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',

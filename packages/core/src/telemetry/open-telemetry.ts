@@ -5,6 +5,7 @@
  */
 import { createRequire } from 'node:module'
 import type * as Api from '@opentelemetry/api'
+import { PACKAGE_FOLDER } from '../package-folder.ts'
 import type { Meter, Span, SpanStart, Tracer } from './instruments.ts'
 import { spanIdsOf, traceContextOf } from './trace-context.ts'
 
@@ -147,5 +148,5 @@ function meterOf(api: typeof Api): Meter | null {
 }
 
 function version(): string {
-  return (createRequire(import.meta.url)('../../package.json') as { version: string }).version
+  return (createRequire(PACKAGE_FOLDER)('./package.json') as { version: string }).version
 }

@@ -2,7 +2,6 @@
  * What a source answers, checked before it is sent: the error of Fastify for a wrong reply would
  * not say which field is wrong.
  */
-import { validateHeaderName, validateHeaderValue } from 'node:http'
 import {
   isIntegerFrom,
   isPlainObject,
@@ -12,6 +11,9 @@ import {
 } from '@svc/core/internal'
 import { SourceMistake } from './source-mistake.ts'
 import type { InboundReply } from './source.ts'
+
+/** An `import` of node:http would load Node's fetch, as core's http/status-text.ts says. */
+const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http')
 
 /** A reply with its body as the text that is sent. */
 export interface Reply {

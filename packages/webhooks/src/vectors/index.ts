@@ -1,5 +1,6 @@
 /** Signed requests of many providers, for tests of whatever verifies them. */
 import { readFileSync } from 'node:fs'
+import { PACKAGE_FOLDER } from '../package-folder.ts'
 
 /** Where a request comes from. */
 export interface VectorSource {
@@ -51,7 +52,7 @@ export interface Vector {
   source: VectorSource
 }
 
-const file = new URL('../../vectors/inbound.json', import.meta.url)
+const file = new URL('vectors/inbound.json', PACKAGE_FOLDER)
 
 /** Genuine and forged requests, each with its source. */
 export const vectors: readonly Vector[] = (

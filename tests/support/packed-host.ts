@@ -10,24 +10,21 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Test } from 'tap'
 
-export const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url))
+export const WORKSPACE = fileURLToPath(new URL('../../', import.meta.url))
 /** Packages that run in a host, and say at import which Node they need. */
 export const HOST_PACKAGES = ['core', 'auth', 'webhooks', 'console']
 const PACKAGES = [...HOST_PACKAGES, 'receiver']
 
-/** Makes the folder, where `dependencies` are the host's own; it goes with the test. */
-export function packedHost(t: Test, dependencies: string[]): string {
+/** Makes the folder, where `dependencies` are the host's own. The caller removes it. */
+export function makePackedHost(dependencies: string[]): string {
   const host = realpathSync(mkdtempSync(join(tmpdir(), 'svc-host-')))
-  t.teardown(() => rmSync(host, { recursive: true, force: true }))
   const tarballs = join(host, 'tarballs')
   ran('pnpm', '-r', '--filter', './packages/*', 'pack', '--pack-destination', tarballs)
   for (const name of PACKAGES) unpack(join(host, 'node_modules/@svc', name), name, tarballs)
