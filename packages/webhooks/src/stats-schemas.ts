@@ -1,7 +1,7 @@
 /** The input and output of the statistics. */
 import { Type, type Static } from '@sinclair/typebox'
 import { nullable, TenantFilter } from '@svc/core/internal'
-import { closed, text, Time, Uuid } from './schema-pieces.ts'
+import { closed, EventName, Time, Uuid } from './schema-pieces.ts'
 
 const Count = Type.Integer()
 const Percentile = nullable(Type.Integer())
@@ -22,7 +22,7 @@ export const StatsQuery = Type.Object(
     by: Type.Optional(By),
     webhookId: Type.Optional(Uuid),
     tenant: TenantFilter,
-    event: Type.Optional(text(200)),
+    event: Type.Optional(EventName),
   },
   closed,
 )

@@ -68,6 +68,15 @@ const refused: [
     'SVC_INVALID_INPUT',
     'body must have each name once, but has "n\\u0061me" twice',
   ],
+  ...['{"name":"a","__proto__":{}}', '{"name":"a","constructor":{"prototype":{}}}'].map(
+    (body): (typeof refused)[number] => [
+      `a body with a forbidden name, ${body},`,
+      body,
+      400,
+      'SVC_INVALID_INPUT',
+      'body must have no field "__proto__", and no field "constructor" with a field "prototype"',
+    ],
+  ),
   ['no body', '', 400, 'SVC_INVALID_INPUT', 'body must be object'],
   [
     'a body that is no JSON',

@@ -76,7 +76,9 @@ t.test('a span that is empty, or has too many points, is refused', async (t) => 
   t.equal(body.points.length, 1000)
   t.match(body, { from: '2026-01-01T00:00:00.000Z', to: '2026-01-01T16:40:00.000Z', by: 'minute' })
   t.same(body.points[0].durationMs, { p50: null, p95: null, p99: null })
-  t.equal((await ask('GET', '/stats?by=second')).status, 400)
+  for (const query of ['by=second', 'event=', 'event=a%20b']) {
+    t.equal((await ask('GET', `/stats?${query}`)).status, 400, query)
+  }
   const atTheEnds = [
     ['to=0001-01-01T00:00:00Z', 400],
     ['to=0001-01-01T05:00:00Z', 200],

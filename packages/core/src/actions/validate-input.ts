@@ -55,13 +55,30 @@ export function compiledOnce<Compiled>(compile: () => Compiled): () => Compiled 
 
 /** Fastify's wording: `body/email must match format "email"`. */
 export function validationMessage(errors: ErrorObject[] | null | undefined, where: string): string {
-  // For a union, the branch that matched furthest is the most likely intention.
-  const furthest = errors?.reduce((best, error) => (depthOf(error) > depthOf(best) ? error : best))
-  if (!furthest) return `${where} is not valid`
-  const { instancePath, message, propertyName } = furthest
+  if (!errors || errors.length === 0) return `${where} is not valid`
+  const furthest = furthestOf(errors)
+  const { instancePath, propertyName } = furthest
   // The path is that of the object, as if the error were its own.
   const spot = propertyName === undefined ? '' : `: its name ${JSON.stringify(propertyName)}`
+  const message = furthest.keyword === 'type' ? typesOf(errors, instancePath) : furthest.message
   return `${where}${instancePath}${spot} ${message}${detailOf(furthest)}`
+}
+
+/** For a union, the branch that matched furthest is the most likely intention: one of another type did not. */
+function furthestOf(errors: ErrorObject[]): ErrorObject {
+  const rank = ({ keyword }: ErrorObject) =>
+    keyword === 'anyOf' || keyword === 'oneOf' ? 0 : keyword === 'type' ? 1 : 2
+  const isFurther = (one: ErrorObject, other: ErrorObject) =>
+    depthOf(one) - depthOf(other) || rank(one) - rank(other)
+  return errors.reduce((best, error) => (isFurther(error, best) > 0 ? error : best))
+}
+
+/** One type, or those of all branches. */
+function typesOf(errors: ErrorObject[], at: string): string {
+  const types = errors
+    .filter(({ keyword, instancePath }) => keyword === 'type' && instancePath === at)
+    .map(({ params }) => String(params['type']))
+  return `must be ${types.join(' or ')}`
 }
 
 /** A missing offset is the most frequent mistake. */

@@ -1,6 +1,7 @@
 /** Transactions whose commit this process sees: what was published in one is handed over after it. */
 import type { Pool } from 'pg'
 import { InvalidTransaction } from '../errors.ts'
+import { HEARTBEAT_SECONDS } from '../jobs/pg-boss/jobs-table.ts'
 import { HostTransactions, type TransactionOptions } from '../postgres/host-transactions.ts'
 import { transaction, type Db, type TimeLimit } from '../postgres/transaction.ts'
 import type { JobHandover } from './job-handover.ts'
@@ -9,6 +10,8 @@ import type { Published } from './published.ts'
 export interface OpenTransaction {
   /** What its publishes have written, for the handover after its commit. */
   published: Published[]
+  /** When one of them first claimed jobs, by the monotonic clock. */
+  claimedAt: number | null
   /** Publishes in it that are not done. */
   publishing: number
   /** What else is to be run after its commit. */
@@ -26,6 +29,12 @@ const AWAIT_PUBLISHES =
  */
 const MOST_CLAIMING = 8
 
+/**
+ * The leases of claims that are older are renewed before the commit: another process that sees a job
+ * whose lease has expired takes it back, and counts an attempt that was not made.
+ */
+const RENEWED_AFTER_MS = (HEARTBEAT_SECONDS * 1000) / 4
+
 export const mayClaim = ({ published }: OpenTransaction): boolean =>
   published.length < MOST_CLAIMING
 
@@ -33,15 +42,16 @@ export const mayClaim = ({ published }: OpenTransaction): boolean =>
 export function addPublished(open: OpenTransaction, published: Published): void {
   if (open.hasEnded) throw new InvalidTransaction(AWAIT_PUBLISHES)
   open.published.push(published)
+  if (published.claimed.size > 0) open.claimedAt ??= performance.now()
 }
 
 export class OpenTransactions {
   #pool: Pool
   #hostTransactions: HostTransactions
-  #handover: Pick<JobHandover, 'committedByCaller'>
+  #handover: Pick<JobHandover, 'committing' | 'committedByCaller'>
   #open = new WeakMap<Db, OpenTransaction>()
 
-  constructor(pool: Pool, handover: Pick<JobHandover, 'committedByCaller'>) {
+  constructor(pool: Pool, handover: Pick<JobHandover, 'committing' | 'committedByCaller'>) {
     this.#pool = pool
     this.#hostTransactions = new HostTransactions(pool)
     this.#handover = handover
@@ -69,16 +79,25 @@ export class OpenTransactions {
       this.#hostTransactions.run(run, options, {
         begun: (db) => void this.#open.set(db, open),
         // The event of a publish that is not done would be committed without its jobs.
-        ending: () => {
+        ending: async (db) => {
           open.hasEnded = true
           if (open.publishing > 0) throw new InvalidTransaction(AWAIT_PUBLISHES)
+          const { claimedAt, published } = open
+          if (claimedAt === null || performance.now() - claimedAt < RENEWED_AFTER_MS) return
+          await this.#handover.committing(db, published)
         },
       }),
     )
   }
 
   async #handingOver<T>(transact: (open: OpenTransaction) => Promise<T>): Promise<T> {
-    const open: OpenTransaction = { published: [], publishing: 0, tasks: [], hasEnded: false }
+    const open: OpenTransaction = {
+      published: [],
+      claimedAt: null,
+      publishing: 0,
+      tasks: [],
+      hasEnded: false,
+    }
     const result = await transact(open)
     this.#handover.committedByCaller(open.published)
     for (const task of open.tasks) task()

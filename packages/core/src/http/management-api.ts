@@ -94,6 +94,19 @@ function serializerOf(schema: object, api: FastifyInstance) {
   return (data: unknown) => serializer()(data)
 }
 
+/** The parser refuses them, since a program that copies an object with such a name can be made to do more. */
+const FORBIDDEN_NAME =
+  'body must have no field "__proto__", and no field "constructor" with a field "prototype"'
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 function acceptOnlyJson(api: FastifyInstance): void {
   const parse = api.getDefaultJsonParser('error', 'error')
   api.removeAllContentTypeParsers()
@@ -101,9 +114,10 @@ function acceptOnlyJson(api: FastifyInstance): void {
     const text = body as string
     if (text === '') return done(null, undefined)
     return parse(request, text, (error, parsed) => {
-      const twice = error ? undefined : repeatedName(text)
-      if (twice === undefined) done(error, parsed)
-      else done(new InvalidInput(`body must have each name once, but has ${twice} twice`))
+      if (error) return done(isJson(text) ? new InvalidInput(FORBIDDEN_NAME) : error)
+      const twice = repeatedName(text)
+      if (twice === undefined) return done(null, parsed)
+      return done(new InvalidInput(`body must have each name once, but has ${twice} twice`))
     })
   })
 }

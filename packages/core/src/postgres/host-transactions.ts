@@ -30,8 +30,8 @@ const rules: OptionRules = {
 
 interface Hooks {
   begun?(db: Db): void
-  /** Runs before the commit; a throw rolls back. */
-  ending?(): void
+  /** Runs before the commit; a throw rolls back. `db` is the transaction. */
+  ending?(db: Db): Promise<void>
 }
 
 interface OpenTransaction {
@@ -74,7 +74,7 @@ export class HostTransactions {
           hooks.begun?.(db)
           try {
             const result = await this.#current.run(open, async () => run(db))
-            hooks.ending?.()
+            await hooks.ending?.(db)
             assertOpen(client)
             return result
           } catch (error) {

@@ -117,7 +117,7 @@ export async function renewLeases(
   jobs: Job[],
 ): Promise<ReadonlySet<string>> {
   const { rows } = await db.query(
-    `update svc_jobs.job as job set heartbeat_on = now()
+    `update svc_jobs.job as job set heartbeat_on = clock_timestamp()
        from unnest($2::uuid[], $3::timestamptz[]) as claim (id, started_on)
       where job.name = $1 and job.id = any($2::uuid[]) and job.id = claim.id
         and job.state = 'active' and job.started_on = claim.started_on
