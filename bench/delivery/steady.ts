@@ -8,13 +8,21 @@ import { startHost, startReceiver, type Receiver } from './stage.ts'
 const EVENT = 'order.created'
 const RATES = [50, 200, 500]
 const CALLERS = 100
+/**
+ * Node compiles what runs often, and goes on compiling for some ten thousand deliveries. A host has run
+ * for longer.
+ */
+const WARM_UP_RATE = 500
 /** The last deliveries are settled in this time after they arrive. */
 const SETTLE_MS = 1000
 /** After five seconds without a job a host polls less often. */
 const UNTIL_QUIET_MS = 8000
 
 interface Amount {
+  /** Deliveries, as fast as possible. */
   warmUp: number
+  /** Then at {@link WARM_UP_RATE}. */
+  warmUpSeconds: number
   /** At each rate. */
   seconds: number
   quietSeconds: number
@@ -45,6 +53,7 @@ export const steadyDelivery: Benchmark = {
     const receiver = await startReceiver(bench)
     const amount: Amount = {
       warmUp: bench.size(5000, 200),
+      warmUpSeconds: bench.size(60, 1),
       seconds: bench.size(15, 1),
       quietSeconds: bench.size(20, 1),
     }
@@ -173,13 +182,15 @@ const countersOf = (
 async function atEachRate(
   bench: Bench,
   receiver: Receiver,
-  { warmUp, seconds }: Amount,
+  { warmUp, warmUpSeconds, seconds }: Amount,
   sender: Sender,
 ): Promise<Figures> {
   const counters = countersOf(bench, sender.process, () => sender.statements())
   await receiver.call('reset')
   await sender.warmUp(warmUp)
   await receiver.call('reached', warmUp, 60)
+  bench.tell(`${atRate(WARM_UP_RATE)} to warm up${sender.mark}`)
+  await sender.publish(WARM_UP_RATE, warmUpSeconds)
   const figures: Figures = {}
   for (const rate of RATES) {
     bench.tell(`${atRate(rate)}${sender.mark}`)

@@ -70,16 +70,16 @@ t.test('a probe waits while Postgres does not answer', async (t) => {
 
 const LONG_MS = 3600_000
 
-t.test('outcomes that may wait are settled together when there are eight', async (t) => {
+t.test('outcomes that may wait are settled together when there are sixteen', async (t) => {
   const { buffer, batches } = makeBuffer(undefined, { mayWait: () => true, togetherMs: LONG_MS })
-  for (let i = 0; i < 7; i++) {
+  for (let i = 0; i < 15; i++) {
     buffer.add(performed(String(i)))
     await new Promise(setImmediate)
   }
   t.strictSame(batches, [])
-  buffer.add(performed('7'))
+  buffer.add(performed('15'))
   await until(() => buffer.size === 0)
-  t.strictSame(batches, [8])
+  t.strictSame(batches, [16])
 })
 
 t.test('fewer outcomes wait for a moment only, and not while the host closes', async (t) => {

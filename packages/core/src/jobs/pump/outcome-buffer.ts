@@ -31,8 +31,8 @@ const BATCH = 200
  * How many outcomes are waited for, and for how long. After a kill of the process, these attempts are
  * made again.
  */
-const TOGETHER = 8
-const TOGETHER_MS = 50
+const TOGETHER = 16
+const TOGETHER_MS = 100
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
 const TRIES_WHEN_CLOSING = 4

@@ -12,7 +12,7 @@ const AT_REST_AFTER_MS = 60_000
 
 /** `isNotified`: whether this process receives notifications; behind a pooler it does not. */
 export function pollMsAfter(idleMs: number, lane: Lane, isNotified: boolean): number {
-  if (idleMs < IDLE_AFTER_MS) return isNotified ? 500 : 100
+  if (idleMs < IDLE_AFTER_MS) return isNotified ? 1000 : 100
   if (idleMs < AT_REST_AFTER_MS) return isNotified ? 1000 : 500
   if (lane === 'first') return isNotified ? 4000 : 2000
   return isNotified ? 8000 : 5000

@@ -2,6 +2,7 @@ import { lookup as systemLookup } from 'node:dns'
 import { guardedAgent } from './guarded-agent.ts'
 import type { PostSettings } from './post.ts'
 import { createResolver } from './resolver.ts'
+import { request } from './undici-parts.ts'
 
 /** Key sets and certificates have some kilobytes. */
 const MAX_ANSWER_BYTES = 256 * 1024
@@ -29,7 +30,7 @@ export function createFetch(settings: PostSettings): Fetch {
   const agent = guardedAgent({ timeoutMs, isBlocked, resolve, ca, proxy })
   return {
     async send({ url, method, json }) {
-      const { statusCode, body } = await agent.request({
+      const { statusCode, body } = await request.call(agent, {
         origin: url.origin,
         path: url.pathname + url.search,
         method,

@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net'
-import { Agent, buildConnector } from 'undici'
+import type { Agent as UndiciAgent } from 'undici'
 import type { IsBlocked } from './blocked-addresses.ts'
 import { ConnectPhases } from './connect-phases.ts'
 import { endedByError, filteredLookup, guardedConnector, tunnelConnector } from './connector.ts'
 import type { Proxy } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
+import { Agent, buildConnector } from './undici-parts.ts'
 
 export interface AgentSettings {
   /** The time for connecting. */
@@ -35,7 +36,7 @@ const addressTimeoutMs = (timeoutMs: number): number =>
 export function guardedAgent(
   { timeoutMs, isBlocked, resolve, ca, proxy, phases = new ConnectPhases() }: AgentSettings,
   connected: (socket: Socket) => void = () => {},
-): Agent {
+): UndiciAgent {
   const lookup: Resolve = (hostname) => phases.during('lookup', hostname, () => resolve(hostname))
   const connector = endedByError(
     buildConnector({
