@@ -4,13 +4,11 @@ import {
   Agent,
   buildConnector,
   loadParts,
-  request,
 } from '../../../../packages/webhooks/src/outbound/http/undici-parts.ts'
 
 t.test('the parts of undici are those of the installed version', async (t) => {
   t.equal(Agent, undici.Agent)
   t.equal(buildConnector, undici.buildConnector)
-  t.equal(request, undici.Agent.prototype.request)
 })
 
 t.test('a version of undici that has moved them is loaded whole', async (t) => {
@@ -21,6 +19,8 @@ t.test('a version of undici that has moved them is loaded whole', async (t) => {
     return undici
   })
   t.equal(parts.Agent, undici.Agent)
-  t.equal(parts.request, undici.Agent.prototype.request)
   t.equal(loaded.at(-1), 'undici')
+  const agent = { request: async (options: unknown) => options } as unknown as undici.Agent
+  const options = { origin: 'https://provider.example', path: '/', method: 'GET' } as const
+  t.equal(await parts.request(agent, options), options)
 })

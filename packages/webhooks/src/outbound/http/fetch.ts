@@ -30,7 +30,7 @@ export function createFetch(settings: PostSettings): Fetch {
   const agent = guardedAgent({ timeoutMs, isBlocked, resolve, ca, proxy })
   return {
     async send({ url, method, json }) {
-      const { statusCode, body } = await request.call(agent, {
+      const { statusCode, body } = await request(agent, {
         origin: url.origin,
         path: url.pathname + url.search,
         method,

@@ -6,21 +6,23 @@
 import { createRequire } from 'node:module'
 import type * as Undici from 'undici'
 
+type Request = Undici.Agent['request']
 interface Parts extends Pick<typeof Undici, 'Agent' | 'buildConnector'> {
-  /** A method of `Agent`, which has it only where undici was loaded whole. */
-  request: Undici.Agent['request']
+  /** `agent.request`, which an agent has only where undici was loaded whole. */
+  request(agent: Undici.Agent, options: Parameters<Request>[0]): ReturnType<Request>
 }
 
 export function loadParts(load: (path: string) => unknown): Parts {
   try {
+    const request = load('undici/lib/api/api-request.js') as Request
     return {
       Agent: load('undici/lib/dispatcher/agent.js') as Parts['Agent'],
       buildConnector: load('undici/lib/core/connect.js') as Parts['buildConnector'],
-      request: load('undici/lib/api/api-request.js') as Parts['request'],
+      request: (agent, options) => request.call(agent, options),
     }
   } catch {
     const { Agent, buildConnector } = load('undici') as typeof Undici
-    return { Agent, buildConnector, request: Agent.prototype.request }
+    return { Agent, buildConnector, request: (agent, options) => agent.request(options) }
   }
 }
 
