@@ -9,7 +9,7 @@ import type * as Undici from 'undici'
 type Request = Undici.Agent['request']
 interface Parts extends Pick<typeof Undici, 'Agent' | 'buildConnector'> {
   /** `agent.request`, which an agent has only where undici was loaded whole. */
-  request(agent: Undici.Agent, options: Parameters<Request>[0]): ReturnType<Request>
+  request: (agent: Undici.Agent, options: Parameters<Request>[0]) => ReturnType<Request>
 }
 
 export function loadParts(load: (path: string) => unknown): Parts {
