@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Bench, Benchmark, Checkout, Finding } from '../benchmark.ts'
 import { growthOf, interleave, rowsOf, type Contender, type Figures } from '../measure.ts'
+import { query } from '../postgres/server.ts'
 import type { Methods, Process } from '../process.ts'
 import type { LeastMethods } from './least-process.ts'
 import { startHost, startReceiver, type Receiver } from './stage.ts'
@@ -119,6 +120,7 @@ async function byHand(bench: Bench, receiver: Receiver, amount: Amount): Promise
       const process = await bench.start<LeastMethods>('delivery/least-process.ts')
       await process.call('start', database, receiver.at('/by-hand'))
       const figures = await atEachRate(bench, receiver, amount, {
+        database,
         process,
         mark: ', by hand',
         warmUp: (count) => process.call('publish', count, CALLERS),
@@ -144,6 +146,7 @@ async function hostTurn(
 ): Promise<Figures> {
   const host = await startHost(bench, { events: [EVENT], database }, checkout)
   const figures = await atEachRate(bench, receiver, amount, {
+    database,
     process: host,
     mark: checkout.mark,
     warmUp: (count) => host.call('publish', [EVENT], count, CALLERS),
@@ -162,6 +165,7 @@ async function hostTurn(
 }
 
 interface Sender {
+  database: string
   process: Pick<Process<Methods>, 'cpu'>
   mark: string
   warmUp(count: number): Promise<unknown>
@@ -191,6 +195,8 @@ async function atEachRate(
   await receiver.call('reached', warmUp, 60)
   bench.tell(`${atRate(WARM_UP_RATE)} to warm up${sender.mark}`)
   await sender.publish(WARM_UP_RATE, warmUpSeconds)
+  // Autovacuum would remove what the warm-up has left while the deliveries are measured.
+  await query(sender.database, 'vacuum analyze')
   const figures: Figures = {}
   for (const rate of RATES) {
     bench.tell(`${atRate(rate)}${sender.mark}`)

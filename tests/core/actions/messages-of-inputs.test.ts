@@ -37,3 +37,16 @@ t.test('an error of an input of several types is about the one that was given', 
   ]
   for (const [input, message] of rows) t.throws(() => check(input), { message })
 })
+
+t.test('an error of a type names each type once', async (t) => {
+  const either = checkedInput(
+    Type.Union([
+      Type.String({ format: 'uuid' }),
+      Type.String({ format: 'date-time' }),
+      Type.Unsafe({ type: ['array', 'null'] }),
+    ]),
+  )
+  t.throws(() => either(5), { message: 'input must be string or array or null' })
+  const one = checkedInput(Type.Unsafe({ type: ['object', 'null'] }))
+  t.throws(() => one(5), { message: 'input must be object,null' })
+})

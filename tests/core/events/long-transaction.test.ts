@@ -63,3 +63,64 @@ t.test('claims of a transaction that stays open are renewed before it commits', 
   const long = await claimed(6000)
   t.ok(long.atCommit > long.before, `${long.atCommit} is later than ${long.before}`)
 })
+
+t.test('what is not awaited does not come between the renewal and the commit', async (t) => {
+  const got: unknown[] = []
+  const { app } = await startHost(t, {
+    setUp: ({ svc }) => svc.events.subscribe('a', (payload) => void got.push(payload)),
+  })
+  const { svc } = app
+  const now = performance.now.bind(performance)
+  t.teardown(() => {
+    performance.now = now
+  })
+  const late = Promise.withResolvers<unknown>()
+  late.promise.catch(() => {})
+  // While the worker fetches, a publish claims nothing: then nothing is renewed.
+  let isClaimed = false
+  await svc.transaction(async (db) => {
+    await until(async () => {
+      await svc.events.publish('a', 'in time', { db })
+      const { rowCount } = await db.query(`select from svc_jobs.job where state = 'active'`)
+      isClaimed = rowCount === 1
+      return isClaimed
+    })
+    performance.now = () => now() + 6000
+    setImmediate(() => {
+      svc.events.publish('a', 'late', { db }).then(late.resolve, late.reject)
+    })
+  })
+  performance.now = now
+  t.ok(isClaimed)
+  await t.rejects(late.promise, { code: 'SVC_CORE_INVALID_TRANSACTION' })
+  await until(() => got.length > 0)
+  const { rowCount } = await svc.database.query(
+    `select from svc."__svc.events" where payload = '"late"'`,
+  )
+  t.equal(rowCount, 0)
+  t.notOk(got.includes('late'))
+})
+
+t.test('a transaction in which leases may not be renewed is committed all the same', async (t) => {
+  const got: unknown[] = []
+  const { app } = await startHost(t, {
+    setUp: ({ svc }) => svc.events.subscribe('a', (payload) => void got.push(payload)),
+  })
+  const { svc } = app
+  const now = performance.now.bind(performance)
+  t.teardown(() => {
+    performance.now = now
+  })
+  await svc.transaction(async (db) => {
+    await until(async () => {
+      await svc.events.publish('a', 'once more', { db })
+      const { rowCount } = await db.query(`select from svc_jobs.job where state = 'active'`)
+      return rowCount === 1
+    })
+    // A role without rights to our tables.
+    await db.query('set local role pg_monitor')
+    performance.now = () => now() + 6000
+  })
+  performance.now = now
+  await until(() => got.length > 0)
+})

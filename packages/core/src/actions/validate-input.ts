@@ -60,7 +60,7 @@ export function validationMessage(errors: ErrorObject[] | null | undefined, wher
   const { instancePath, propertyName } = furthest
   // The path is that of the object, as if the error were its own.
   const spot = propertyName === undefined ? '' : `: its name ${JSON.stringify(propertyName)}`
-  const message = furthest.keyword === 'type' ? typesOf(errors, instancePath) : furthest.message
+  const message = typesOf(errors, furthest) ?? furthest.message
   return `${where}${instancePath}${spot} ${message}${detailOf(furthest)}`
 }
 
@@ -73,12 +73,15 @@ function furthestOf(errors: ErrorObject[]): ErrorObject {
   return errors.reduce((best, error) => (isFurther(error, best) > 0 ? error : best))
 }
 
-/** One type, or those of all branches. */
-function typesOf(errors: ErrorObject[], at: string): string {
-  const types = errors
-    .filter(({ keyword, instancePath }) => keyword === 'type' && instancePath === at)
-    .map(({ params }) => String(params['type']))
-  return `must be ${types.join(' or ')}`
+/** The types of all branches, where there are several. */
+function typesOf(errors: ErrorObject[], furthest: ErrorObject): string | undefined {
+  if (furthest.keyword !== 'type') return undefined
+  const branches = errors.filter(
+    ({ keyword, instancePath }) => keyword === 'type' && instancePath === furthest.instancePath,
+  )
+  if (branches.length === 1) return undefined
+  const types = branches.flatMap(({ params }) => String(params['type']).split(','))
+  return `must be ${[...new Set(types)].join(' or ')}`
 }
 
 /** A missing offset is the most frequent mistake. */

@@ -42,15 +42,25 @@ export class JobHandover {
     this.wake(waiting)
   }
 
-  /** Renews the leases of what the caller's publishes have claimed, in the transaction `db`. */
+  /**
+   * Renews the leases of what the caller's publishes have claimed, in the transaction `db`. Where it may
+   * not, because the host has changed the role for example, the commit goes on.
+   */
   async committing(db: Db, published: Published[]): Promise<void> {
+    try {
+      await db.query('savepoint svc_renewal')
+    } catch (error) {
+      // It will be rolled back: its commit says so.
+      if ((error as { code?: unknown }).code === IN_FAILED_TRANSACTION) return
+      throw error
+    }
     try {
       for (const { claimed } of published) {
         for (const [queue, jobs] of claimed) await renewLeases(db, queue, jobs)
       }
-    } catch (error) {
-      // It will be rolled back: its commit says so.
-      if ((error as { code?: unknown }).code !== IN_FAILED_TRANSACTION) throw error
+    } catch {
+      // Rejects where the connection is lost.
+      await db.query('rollback to svc_renewal')
     }
   }
 

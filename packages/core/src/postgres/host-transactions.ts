@@ -74,7 +74,9 @@ export class HostTransactions {
           hooks.begun?.(db)
           try {
             const result = await this.#current.run(open, async () => run(db))
-            await hooks.ending?.(db)
+            // Nothing that the host did not await comes between this and the commit.
+            open.hasEnded = true
+            await hooks.ending?.(client)
             assertOpen(client)
             return result
           } catch (error) {
