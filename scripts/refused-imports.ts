@@ -14,7 +14,7 @@ export const refuse = (regex: string, message: string): Refused => ({ regex, mes
 // ours.
 export const pgBoss = refuse('^pg-boss(/|$)', "Only core's jobs/pg-boss imports pg-boss.")
 export const undici = refuse(
-  '^undici$',
+  '^undici(/|$)',
   'Only outbound/http imports undici: it checks every address.',
 )
 

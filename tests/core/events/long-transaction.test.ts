@@ -1,5 +1,7 @@
 // In a process of its own: it moves the clock.
-import t from 'tap'
+import t, { type Test } from 'tap'
+import type { FastifyInstance } from 'fastify'
+import type { Db } from '@svc/core/internal'
 import { until } from '../../support/until.ts'
 import { startHost } from '../support/host.ts'
 
@@ -20,10 +22,7 @@ t.test('claims of a transaction that stays open are renewed before it commits', 
       end $$;
     create constraint trigger at_commit after insert on svc_jobs.job
       deferrable initially deferred for each row execute function note_commit()`)
-  const now = performance.now.bind(performance)
-  t.teardown(() => {
-    performance.now = now
-  })
+  const clock = movedClock(t)
 
   const published = async (openMs: number) => {
     const claim = await svc.transaction(async (db) => {
@@ -33,10 +32,10 @@ t.test('claims of a transaction that stays open are renewed before it commits', 
           where state = 'active' and data ->> 'eventId' = $1`,
         [id],
       )
-      performance.now = () => now() + openMs
+      clock.forward(openMs)
       return rows[0] as { id: string; heartbeat_on: string } | undefined
     })
-    performance.now = now
+    clock.reset()
     return claim
   }
   const claimed = async (openMs: number) => {
@@ -56,42 +55,27 @@ t.test('claims of a transaction that stays open are renewed before it commits', 
   const failed = svc.transaction(async (db) => {
     await svc.events.publish('a', 1, { db })
     await db.query('select 1 / 0').catch(() => {})
-    performance.now = () => now() + 6000
+    clock.forward(6000)
   })
   await t.rejects(failed, { code: 'SVC_CORE_TRANSACTION_ROLLED_BACK' })
-  performance.now = now
+  clock.reset()
   const long = await claimed(6000)
   t.ok(long.atCommit > long.before, `${long.atCommit} is later than ${long.before}`)
 })
 
 t.test('what is not awaited does not come between the renewal and the commit', async (t) => {
-  const got: unknown[] = []
-  const { app } = await startHost(t, {
-    setUp: ({ svc }) => svc.events.subscribe('a', (payload) => void got.push(payload)),
-  })
-  const { svc } = app
-  const now = performance.now.bind(performance)
-  t.teardown(() => {
-    performance.now = now
-  })
+  const { svc, got } = await hostWithHandler(t)
+  const clock = movedClock(t)
   const late = Promise.withResolvers<unknown>()
   late.promise.catch(() => {})
-  // While the worker fetches, a publish claims nothing: then nothing is renewed.
-  let isClaimed = false
   await svc.transaction(async (db) => {
-    await until(async () => {
-      await svc.events.publish('a', 'in time', { db })
-      const { rowCount } = await db.query(`select from svc_jobs.job where state = 'active'`)
-      isClaimed = rowCount === 1
-      return isClaimed
-    })
-    performance.now = () => now() + 6000
+    await publishClaimed(svc, db)
+    clock.forward(6000)
     setImmediate(() => {
       svc.events.publish('a', 'late', { db }).then(late.resolve, late.reject)
     })
   })
-  performance.now = now
-  t.ok(isClaimed)
+  clock.reset()
   await t.rejects(late.promise, { code: 'SVC_CORE_INVALID_TRANSACTION' })
   await until(() => got.length > 0)
   const { rowCount } = await svc.database.query(
@@ -102,25 +86,40 @@ t.test('what is not awaited does not come between the renewal and the commit', a
 })
 
 t.test('a transaction in which leases may not be renewed is committed all the same', async (t) => {
+  const { svc, got } = await hostWithHandler(t)
+  const clock = movedClock(t)
+  await svc.transaction(async (db) => {
+    await publishClaimed(svc, db)
+    // A role without rights to our tables.
+    await db.query('set local role pg_monitor')
+    clock.forward(6000)
+  })
+  clock.reset()
+  await until(() => got.length > 0)
+})
+
+async function hostWithHandler(t: Test) {
   const got: unknown[] = []
   const { app } = await startHost(t, {
     setUp: ({ svc }) => svc.events.subscribe('a', (payload) => void got.push(payload)),
   })
-  const { svc } = app
+  return { svc: app.svc, got }
+}
+
+function movedClock(t: Test) {
   const now = performance.now.bind(performance)
-  t.teardown(() => {
+  const reset = () => {
     performance.now = now
+  }
+  t.teardown(reset)
+  return { reset, forward: (ms: number) => void (performance.now = () => now() + ms) }
+}
+
+/** Publishes until this process has claimed a job: while its worker fetches, a publish claims none. */
+async function publishClaimed({ events }: FastifyInstance['svc'], db: Db): Promise<void> {
+  await until(async () => {
+    await events.publish('a', 'in time', { db })
+    const { rowCount } = await db.query(`select from svc_jobs.job where state = 'active'`)
+    return rowCount === 1
   })
-  await svc.transaction(async (db) => {
-    await until(async () => {
-      await svc.events.publish('a', 'once more', { db })
-      const { rowCount } = await db.query(`select from svc_jobs.job where state = 'active'`)
-      return rowCount === 1
-    })
-    // A role without rights to our tables.
-    await db.query('set local role pg_monitor')
-    performance.now = () => now() + 6000
-  })
-  performance.now = now
-  await until(() => got.length > 0)
-})
+}
