@@ -64,6 +64,10 @@ export interface Written {
 const PUBLISH = `select svc."__svc.publish"(
   $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19::pg_snapshot, $20) as written`
 
+/** The same for one event: sql/088-publish-one.sql. It asks for the filters as `PUBLISH` does. */
+const PUBLISH_ONE = `select svc."__svc.publish_one"(
+  $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as written`
+
 /**
  * `PUBLISH` as a statement that also calls a function that inserts rows. The function is not called where
  * Postgres answers that filters have to be matched first: the statement is then run again.
@@ -116,7 +120,9 @@ export async function writeEvents(db: Db, toWrite: ToWrite, asks = 1): Promise<W
   if (events.length === 0) return NOTHING
   const names = events.map(({ name }) => name)
   const recipients = filters.areFor(names) ? await matchRecipients(db, filters, events) : null
-  const written = await callPublish(db, toWrite, recipients, asks < MOST_ASKS)
+  const written = isPlain(toWrite, recipients)
+    ? await callPublishOne(db, toWrite)
+    : await callPublish(db, toWrite, recipients, asks < MOST_ASKS)
   if ('filtersChanged' in written) return writeEvents(db, toWrite, asks + 1)
   if (!('hasFilters' in written)) {
     return recipients ? { ...written, undecided: recipients.undecided } : written
@@ -128,16 +134,36 @@ export async function writeEvents(db: Db, toWrite: ToWrite, asks = 1): Promise<W
 /** Nothing is written where filters have to be asked first, or again. */
 type NotWritten = { hasFilters: true } | { filtersChanged: true }
 
-/** The answer is one text of JSON: a host may have set type parsers of its own for other types. */
-async function callPublish(
+/** What `PUBLISH_ONE` can write. */
+const isPlain = (
+  { events, keys, inserted }: ToWrite,
+  recipients: MatchedRecipients | null,
+): boolean => events.length === 1 && !keys && !inserted && !recipients
+
+function callPublishOne(
+  db: Db,
+  { events, retry, offer = NO_OFFER }: ToWrite,
+): Promise<Written | NotWritten> {
+  const [event] = events as [EventRow]
+  return call(db, PUBLISH_ONE, [
+    event.name,
+    event.id,
+    event.payload,
+    tenantOfEvent(event.id),
+    traceContextOf(event),
+    ...offered(offer),
+    ...retrying(retry),
+  ])
+}
+
+function callPublish(
   db: Db,
   { events, retry, offer = NO_OFFER, keys, inserted }: ToWrite,
   recipients: MatchedRecipients | null,
   asksAgain: boolean,
 ): Promise<Written | NotWritten> {
-  const askedAt = performance.now()
   const matched = recipients?.matched ?? null
-  const { rows } = await db.query(inserted ? publishWith(inserted.call) : PUBLISH, [
+  return call(db, inserted ? publishWith(inserted.call) : PUBLISH, [
     events.map(({ name }) => name),
     events.map(({ id }) => id),
     events.map(({ payload }) => payload),
@@ -147,19 +173,33 @@ async function callPublish(
     matched && matched.map(({ event }) => event),
     matched && matched.map(({ subscription }) => subscription),
     matched && matched.map(({ recipient }) => recipient),
-    [...offer.room.keys()],
-    [...offer.room.values()],
-    offer.fullGroups,
-    offer.owner,
-    retry.maxAttempts - 1,
-    retry.retryDelaySeconds,
-    retry.retryBackoff,
-    retry.retryDelayMaxSeconds,
+    ...offered(offer),
+    ...retrying(retry),
     events.some(({ traceContext }) => traceContext) ? events.map(traceContextOf) : null,
     recipients?.snapshot ?? null,
     asksAgain,
     ...(inserted?.values ?? []),
   ])
+}
+
+const offered = ({ room, fullGroups, owner }: JobOffer): unknown[] => [
+  [...room.keys()],
+  [...room.values()],
+  fullGroups,
+  owner,
+]
+
+const retrying = (retry: RetrySettings): unknown[] => [
+  retry.maxAttempts - 1,
+  retry.retryDelaySeconds,
+  retry.retryBackoff,
+  retry.retryDelayMaxSeconds,
+]
+
+/** The answer is one text of JSON: a host may have set type parsers of its own for other types. */
+async function call(db: Db, statement: string, values: unknown[]): Promise<Written | NotWritten> {
+  const askedAt = performance.now()
+  const { rows } = await db.query(statement, values)
   const written = JSON.parse((rows[0] as { written: string }).written) as
     | Omit<Written, 'askedAt'>
     | NotWritten

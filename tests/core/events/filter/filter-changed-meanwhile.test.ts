@@ -6,6 +6,7 @@ import { QUEUE } from '../../support/worker.ts'
 import { until } from '../../../support/until.ts'
 
 const RECIPIENT = '00000000-0000-4000-8000-000000000001'
+const SECOND = '00000000-0000-4000-8000-000000000002'
 const MATCHES = { 'payload.total': 5 }
 const OTHER = { 'payload.total': 6 }
 
@@ -57,9 +58,6 @@ t.test(
     const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
     const { database, events } = app.svc
     await core.queues.define(QUEUE)
-    await core.fanOut.declare('test', QUEUE, ['a'])
-    const set = (filter: object | null, wanted = ['a']) =>
-      core.fanOut.setRecipient(database, 'test', { id: RECIPIENT, events: wanted, filter })
     const isWaiting = async () => {
       const { rows } = await database.query(
         `select from pg_stat_activity
@@ -69,30 +67,45 @@ t.test(
       return rows.length > 0
     }
 
-    for (const [before, after, jobs, wanted] of [
+    // The filter before and after, the jobs, what the recipient wants, and whether another wants all.
+    const cases: [object | null, object | null, number, (string[] | undefined)?, boolean?][] = [
       [null, OTHER, 1],
-      // From here on this process asks for filters of the event.
       [null, MATCHES, 1],
       [MATCHES, OTHER, 1],
       [OTHER, MATCHES, 0],
       [null, OTHER, 1, ['*']],
       [null, OTHER, 0, ['b']],
       [null, null, 0, []],
-    ] as [object | null, object | null, number, string[]?][]) {
-      await set(before)
-      await database.query('delete from svc_jobs.job where name = $1', [QUEUE])
-      const id = randomUUID()
-      const holder = await database.connect()
-      await holder.query('begin')
-      await events.publish('a', {}, { id, db: holder })
-      const published = events.publish('a', { total: 5 }, { id })
-      await until(isWaiting)
-      await set(after, wanted)
-      await holder.query('rollback')
-      holder.release()
-      t.same(await published, { id, duplicate: false })
-      const { rows } = await database.query('select from svc_jobs.job where name = $1', [QUEUE])
-      t.equal(rows.length, jobs, JSON.stringify([before, after, wanted]))
+      [null, OTHER, 2, undefined, true],
+    ]
+    // A process asks for the filters of an event once it has found some.
+    for (const hasFound of [false, true]) {
+      for (const [place, [before, after, jobs, wanted, hasSecond]] of cases.entries()) {
+        const name = hasFound ? 'a' : `a${place}`
+        const set = (filter: object | null, events = [name]) =>
+          core.fanOut.setRecipient(database, 'test', { id: RECIPIENT, events, filter })
+        await core.fanOut.declare('test', QUEUE, [name])
+        if (hasFound && place === 0) {
+          await set(OTHER)
+          await events.publish(name, {})
+        }
+        await set(before)
+        const seconds = hasSecond ? [name] : []
+        await core.fanOut.setRecipient(database, 'test', { id: SECOND, events: seconds })
+        await database.query('delete from svc_jobs.job where name = $1', [QUEUE])
+        const id = randomUUID()
+        const holder = await database.connect()
+        await holder.query('begin')
+        await events.publish(name, {}, { id, db: holder })
+        const published = events.publish(name, { total: 5 }, { id })
+        await until(isWaiting)
+        await set(after, wanted)
+        await holder.query('rollback')
+        holder.release()
+        t.same(await published, { id, duplicate: false })
+        const { rows } = await database.query('select from svc_jobs.job where name = $1', [QUEUE])
+        t.equal(rows.length, jobs, JSON.stringify({ hasFound, before, after, wanted }))
+      }
     }
   },
 )
