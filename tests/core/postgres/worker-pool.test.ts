@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import pg from 'pg'
 import t from 'tap'
 import { WorkerPool, openWorkerPool } from '../../../packages/core/src/postgres/worker-pool.ts'
@@ -48,4 +49,15 @@ t.test('a pooler that closes connections with session settings is recognised', a
   const workerPool = await openWorkerPool({ connectionString: url, max: 1 }, () => {})
   t.teardown(() => workerPool.pool.end())
   t.equal(workerPool.pooled, true)
+})
+
+t.test('one connection stays open at rest', async (t) => {
+  const config = { connectionString: await emptyDatabase(t), max: 2, idleTimeoutMillis: 20 }
+  const { pool } = await openWorkerPool(config, () => {})
+  t.teardown(() => pool.end())
+  const clients = await Promise.all([pool.connect(), pool.connect()])
+  const removed = once(pool, 'remove')
+  for (const client of clients) client.release()
+  await removed
+  t.equal(pool.totalCount, 1)
 })

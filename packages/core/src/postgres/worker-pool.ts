@@ -139,8 +139,12 @@ function mayBeRefusal(error: unknown, isLast: boolean): boolean {
   return isLast && (error as Error).message.startsWith('Connection terminated')
 }
 
+/**
+ * One connection stays open: a process at rest renews its lease about as often as pg closes idle
+ * connections, and to make one again costs more than ten renewals.
+ */
 function watched(config: pg.PoolConfig, logError: (error: Error) => void): pg.Pool {
-  const pool = new pg.Pool(config)
+  const pool = new pg.Pool({ ...config, min: 1 })
   pool.on('error', logError)
   handleClientErrors(pool)
   return pool
