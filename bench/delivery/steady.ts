@@ -200,6 +200,8 @@ async function atEachRate(
   const figures: Figures = {}
   for (const rate of RATES) {
     bench.tell(`${atRate(rate)}${sender.mark}`)
+    // Node collects what the rate before has left once less is allocated.
+    await sender.publish(rate, seconds)
     await pause(SETTLE_MS)
     await receiver.call('reset')
     const count = rate * seconds

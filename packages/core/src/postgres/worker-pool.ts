@@ -99,6 +99,7 @@ export async function openWorkerPool(
 
 const PAUSES_MS = [250, 500, 1000, 2000]
 const ANSWER_WITHIN_MS = 5000
+const IDLE_MS = 60_000
 
 async function probe(
   config: pg.PoolConfig,
@@ -140,11 +141,12 @@ function mayBeRefusal(error: unknown, isLast: boolean): boolean {
 }
 
 /**
- * One connection stays open: a process at rest renews its lease about as often as pg closes idle
- * connections, and to make one again costs more than ten renewals.
+ * One connection stays open, and a second one that is used now and then: a process at rest renews its
+ * lease about as often as pg closes idle connections, and to make one again, with the plans of its
+ * statements, costs more than ten renewals.
  */
 function watched(config: pg.PoolConfig, logError: (error: Error) => void): pg.Pool {
-  const pool = new pg.Pool({ ...config, min: 1 })
+  const pool = new pg.Pool({ idleTimeoutMillis: IDLE_MS, ...config, min: 1 })
   pool.on('error', logError)
   handleClientErrors(pool)
   return pool
