@@ -87,3 +87,34 @@ t.test('an upgrade publishes the expiries of the last week, and not those of yea
   await publishExpiryNotices(host.context, [])
   t.same(await expiredKeys(host), [recent.id])
 })
+
+t.test('where no key is due, a run is one statement', async (t) => {
+  const { app, context, makeKey } = await hostWithContext(t)
+  let statements = 0
+  const db = {
+    query(text: string, values?: unknown[]) {
+      statements++
+      return app.svc.database.query(text, values)
+    },
+  }
+  const run = async (): Promise<number> => {
+    statements = 0
+    await publishExpiryNotices({ ...context, db }, [1, 7])
+    return statements
+  }
+  await makeKey({ expiresAt: new Date(Date.now() + 10 * DAY * 1000).toISOString() })
+  const { id } = await makeKey({ expiresAt: new Date(Date.now() + 5 * DAY * 1000).toISOString() })
+  t.ok((await run()) > 1, 'expires within 7 days')
+  t.equal(await run(), 1)
+  await expire(app, id, '-1 hour')
+  t.ok((await run()) > 1, 'expires within a day')
+  t.equal(await run(), 1)
+  await expire(app, id, '1 minute')
+  t.ok((await run()) > 1, 'has expired')
+  t.equal(await run(), 1)
+  await app.svc.database.query(
+    `update svc."__svc.auth.published_expiries" set until = until - interval '61 minutes'`,
+  )
+  t.ok((await run()) > 1, 'what is published was not marked for an hour')
+  t.equal(await run(), 1)
+})

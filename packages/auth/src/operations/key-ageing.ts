@@ -8,6 +8,7 @@ import {
   findExpiring,
   findUnused,
   insertNotice,
+  isAnyDue,
   markPublished,
   PORTION,
   sweepNotices,
@@ -40,10 +41,15 @@ export async function publishExpiryNotices(
   noticeDays: readonly number[],
 ): Promise<void> {
   const { db, publish, record } = context
-  const days = [...noticeDays].toSorted((a, b) => a - b)
-  for (const [index, daysLeft] of days.entries()) {
+  const days = noticeDays.toSorted((a, b) => a - b)
+  const marks = days.map((daysLeft, index) => ({
+    days: daysLeft,
+    nearerDays: days[index - 1] ?? 0,
+  }))
+  if (!(await isAnyDue(db, marks))) return
+  for (const [index, { days: daysLeft, nearerDays }] of marks.entries()) {
     await forEachDue(
-      () => findExpiring(db, daysLeft, days[index - 1] ?? 0),
+      () => findExpiring(db, daysLeft, nearerDays),
       (due) =>
         // A short-lived key passes several marks at once. Only the nearest one gets a notice.
         publishOnce(context, due, `expiring:${daysLeft}`, async (tx, key) => {

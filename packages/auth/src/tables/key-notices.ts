@@ -21,9 +21,18 @@ const DUE = `id, ${isoOf('expires_at')} as "expiresAt"`
 const UNLOCKED = 'for no key update of keys skip locked'
 
 /**
- * Keys that expire within `withinDays`, were not rotated, and were not announced yet. Those within
- * `nearerDays` are left to the notice of that mark, which comes in the next run where they are locked.
+ * The condition for a row of `keys` whose key expires within `days`, was not rotated, and was not
+ * announced yet. Keys that expire within `nearerDays` are left to the notice of that mark, which comes in
+ * the next run where they are locked. Both are expressions.
  */
+const isExpiring = (days: string, nearerDays: string): string =>
+  `keys.revoked_at is null and keys.enabled and keys.replaced_by is null
+  and keys.expires_at > now() + make_interval(days => ${nearerDays})
+  and keys.expires_at <= now() + make_interval(days => ${days})
+  and not exists (select from svc."__svc.auth.key_notices"
+                   where key_id = keys.id and notice = 'expiring:' || ${days})`
+
+/** At most a portion of them. */
 export async function findExpiring(
   db: Db,
   withinDays: number,
@@ -31,12 +40,7 @@ export async function findExpiring(
 ): Promise<DueKey[]> {
   const { rows } = await db.query(
     `select ${DUE} from svc."__svc.auth.api_keys" as keys
-      where revoked_at is null and enabled and replaced_by is null
-        and expires_at > now() + make_interval(days => $3)
-        and expires_at <= now() + make_interval(days => $1)
-        and not exists (select from svc."__svc.auth.key_notices"
-                         where key_id = keys.id and notice = 'expiring:' || $1)
-      order by expires_at limit $2 ${UNLOCKED}`,
+      where ${isExpiring('$1', '$3')} order by expires_at limit $2 ${UNLOCKED}`,
     [withinDays, PORTION, nearerDays],
   )
   return rows
@@ -48,6 +52,30 @@ const IS_EXPIRED = `keys.revoked_at is null and keys.expires_at <= now()
                               (select until from svc."__svc.auth.published_expiries"))
   and not exists (select from svc."__svc.auth.key_notices"
                    where key_id = keys.id and notice = 'expired')`
+
+/**
+ * Whether a key is due for a notice of one of the marks, or has expired, or {@link markPublished} has
+ * something to write: one statement for what is rarely so.
+ */
+export async function isAnyDue(
+  db: Db,
+  marks: readonly { days: number; nearerDays: number }[],
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `select exists (
+              select from svc."__svc.auth.api_keys" as keys where ${IS_EXPIRED})
+         or exists (
+              select from unnest($2::int[], $3::int[]) as mark (days, nearer_days)
+               where exists (
+                 select from svc."__svc.auth.api_keys" as keys
+                  where ${isExpiring('mark.days', 'mark.nearer_days')}))
+         or not exists (
+              select from svc."__svc.auth.published_expiries"
+               where until >= now() - make_interval(days => $1) - interval '1 hour') as "isAny"`,
+    [WATCHED_DAYS, marks.map(({ days }) => days), marks.map(({ nearerDays }) => nearerDays)],
+  )
+  return rows[0].isAny
+}
 
 /** Keys that have expired since the expiries before were published, and have no notice yet. */
 export async function findExpired(db: Db): Promise<DueKey[]> {
