@@ -201,10 +201,12 @@ async function atEachRate(
   for (const rate of RATES) {
     bench.tell(`${atRate(rate)}${sender.mark}`)
     // Node collects what the rate before has left once less is allocated.
+    const count = rate * seconds
+    await receiver.call('reset')
     await sender.publish(rate, seconds)
+    await receiver.call('reached', count, 60)
     await pause(SETTLE_MS)
     await receiver.call('reset')
-    const count = rate * seconds
     const { growth } = await growthOf(counters, async () => {
       await Promise.all([
         sender.publish(rate, seconds),

@@ -2163,11 +2163,8 @@ CREATE OR REPLACE FUNCTION svc."__svc.publish_one"(event_name text, event_id tex
 AS $function$
 #variable_conflict use_column
 declare
-  -- The names under which recipients want it: '*' stands for every event of the host.
-  wanted_names text[] := case when starts_with(event_name, 'svc.') then array[event_name]
-                              else array[event_name, '*'] end;
-  -- '' for recipients without a tenant.
-  its_tenants text[] := array['', coalesce(tenant, '')];
+  -- The other name under which recipients want it: '*' stands for every event of the host.
+  any_name text := case when not starts_with(event_name, 'svc.') then '*' end;
   written text;
   -- A transaction that began after the commit of this one, or a publish that follows in this one, has
   -- a later moment.
@@ -2177,7 +2174,19 @@ declare
 begin
   if exists (
        select from svc."__svc.targets"
-        where filter is not null and event_name = any(wanted_names) and tenant = any(its_tenants)) then
+        where filter is not null
+          and event_name = "__svc.publish_one".event_name and tenant = ''
+       union all
+       select from svc."__svc.targets"
+        where filter is not null
+          and event_name = "__svc.publish_one".event_name and tenant = "__svc.publish_one".tenant
+       union all
+       select from svc."__svc.targets"
+        where filter is not null and event_name = any_name and tenant = ''
+       union all
+       select from svc."__svc.targets"
+        where filter is not null
+          and event_name = any_name and tenant = "__svc.publish_one".tenant) then
     return '{"hasFilters":true}';
   end if;
 
@@ -2185,98 +2194,111 @@ begin
   values ("__svc.publish_one".event_name, "__svc.publish_one".event_id, "__svc.publish_one".payload,
           "__svc.publish_one".tenant, "__svc.publish_one".trace_context)
   on conflict (name, id) do nothing;
-  if not found then
-    return svc."__svc.publish"(
-      array[event_name], array[event_id], array[payload], array[tenant], null, null, null, null, null,
-      offered_queues, offered_slots, full_groups, owner,
-      retry_limit, retry_delay, retry_backoff, retry_delay_max, array[trace_context], null, false);
-  end if;
-
-  -- The insert may have waited for another publish of the same id. This sees what is committed now, also
-  -- filters that were set meanwhile: nothing is written then.
-  with filtered as materialized (
-    select exists (
-             select from svc."__svc.targets"
-              where filter is not null and event_name = any(wanted_names)
-                and tenant = any(its_tenants)) as is_any
-  ), recipient as materialized (
-    select wants.queue, target.target::text as group_id, target.version,
-           gen_random_uuid() as job_id,
-           -- Jobs of a group that is restricted, or whose circuit is open, wait apart from the others
-           -- from the start.
-           job_group.restricted is not null as is_parked,
-           job_group.restricted is true as is_restricted,
-           job_group.restricted is null and target.target::text <> all(full_groups) is not false
-             and row_number() over () <= coalesce(
-                   offered_slots[array_position(offered_queues, wants.queue)], 0) as is_claimed
-      from svc."__svc.subscriptions" as wants
-      left join lateral (
-        select target, version from svc."__svc.targets"
-         where wants.targeted and subscription = wants.subscription
-           and filter is null and event_name = any(wanted_names) and tenant = any(its_tenants)
-      ) as target on true
-      left join lateral (
-        -- The lock keeps the row: without it nobody would look for the group's parked jobs.
-        select known.restricted from svc."__svc.job_groups" as known
-         where known.queue = wants.queue and known.group_id = target.target::text
-           and (known.circuit_open or known.restricted)
-           for key share
-      ) as job_group on true
-     where wants.event_name = "__svc.publish_one".event_name
-       and (target.target is not null or not wants.targeted)
-       and not (select is_any from filtered)
-  ), job as (
-    insert into svc_jobs.job
-      (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on, heartbeat_on,
-       created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
-       expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter)
-    select recipient.job_id, recipient.queue,
-           jsonb_strip_nulls(jsonb_build_object(
-             'event', "__svc.publish_one".event_name, 'eventId', "__svc.publish_one".event_id,
-             'target', recipient.group_id, 'deliveryId', recipient.job_id)),
-           case when recipient.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
-           recipient.is_parked, recipient.group_id, recipient.group_id,
-           case when recipient.is_claimed then owner end,
-           case when recipient.is_claimed then now() end,
-           case when recipient.is_claimed then clock_timestamp() end,
-           moment + interval '1 microsecond', now(),
-           now() + queue.retention_seconds * interval '1 second',
-           "__svc.publish_one".retry_limit, "__svc.publish_one".retry_delay,
-           "__svc.publish_one".retry_backoff, "__svc.publish_one".retry_delay_max,
-           queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
-           queue.dead_letter
-      from recipient
-      join svc_jobs.queue as queue on queue.name = recipient.queue
-  )
-  select case when (select is_any from filtered) then null
-         else json_build_object(
-           'created', array[1],
-           'jobs', count(*),
-           'queues', case when bool_or(not is_claimed and not is_restricted) then (
-                       select json_agg(distinct queue) from recipient
-                        where not is_claimed and not is_restricted) else '[]' end,
-           'restricted', case when bool_or(is_restricted) then (
-                           select json_agg(json_build_object('queue', queue, 'group', group_id))
-                             from recipient where is_restricted) else '[]' end,
-           'claimed', coalesce(json_agg(json_build_object(
-                        'id', job_id, 'queue', queue, 'group', group_id, 'version', version,
-                        'event', 1))
-                        filter (where is_claimed), '[]'),
-           'publishedAt', extract(epoch from now())::float8 * 1000,
-           'madeAt', extract(epoch from moment)::float8 * 1000,
-           'startedOn', now()::text,
-           'transactionId', pg_current_xact_id()::text)::text end
-    into written from recipient;
-
-  if written is null then
+  if found then
+    -- The insert may have waited for another publish of the same id. This sees what is committed now,
+    -- also first filters that were set meanwhile: no job is made then.
+    with filtered as materialized (
+      -- Whether a recipient has got its first filter since they were asked, see 086.
+      select exists (
+               select from svc."__svc.filter_changes"
+                where first_of is not null
+                  and changed_by >= pg_snapshot_xmin(asked_at)
+                  and changed_by < pg_snapshot_xmax(pg_current_snapshot())
+                  and changed_by is distinct from pg_current_xact_id_if_assigned()
+                  and not pg_visible_in_snapshot(changed_by, asked_at)) as is_any
+    ), recipient as materialized (
+      select wants.queue, target.target::text as group_id, target.version,
+             gen_random_uuid() as job_id,
+             -- Jobs of a group that is restricted, or whose circuit is open, wait apart from the others
+             -- from the start.
+             job_group.restricted is not null as is_parked,
+             job_group.restricted is true as is_restricted,
+             job_group.restricted is null and target.target::text <> all(full_groups) is not false
+               and row_number() over () <= coalesce(
+                     offered_slots[array_position(offered_queues, wants.queue)], 0) as is_claimed
+        from svc."__svc.subscriptions" as wants
+        left join lateral (
+          -- '' for recipients without a tenant.
+          select target, version from svc."__svc.targets"
+           where wants.targeted and subscription = wants.subscription and filter is null
+             and event_name = "__svc.publish_one".event_name and tenant = ''
+          union all
+          select target, version from svc."__svc.targets"
+           where wants.targeted and subscription = wants.subscription and filter is null
+             and event_name = "__svc.publish_one".event_name and tenant = "__svc.publish_one".tenant
+          union all
+          select target, version from svc."__svc.targets"
+           where wants.targeted and subscription = wants.subscription and filter is null
+             and event_name = any_name and tenant = ''
+          union all
+          select target, version from svc."__svc.targets"
+           where wants.targeted and subscription = wants.subscription and filter is null
+             and event_name = any_name and tenant = "__svc.publish_one".tenant
+        ) as target on true
+        left join lateral (
+          -- The lock keeps the row: without it nobody would look for the group's parked jobs.
+          select known.restricted from svc."__svc.job_groups" as known
+           where known.queue = wants.queue and known.group_id = target.target::text
+             and (known.circuit_open or known.restricted)
+             for key share
+        ) as job_group on true
+       where wants.event_name = "__svc.publish_one".event_name
+         and (target.target is not null or not wants.targeted)
+         and not (select is_any from filtered)
+    ), job as (
+      insert into svc_jobs.job
+        (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on, heartbeat_on,
+         created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
+         expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter)
+      select recipient.job_id, recipient.queue,
+             jsonb_strip_nulls(jsonb_build_object(
+               'event', "__svc.publish_one".event_name, 'eventId', "__svc.publish_one".event_id,
+               'target', recipient.group_id, 'deliveryId', recipient.job_id)),
+             case when recipient.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
+             recipient.is_parked, recipient.group_id, recipient.group_id,
+             case when recipient.is_claimed then owner end,
+             case when recipient.is_claimed then now() end,
+             case when recipient.is_claimed then clock_timestamp() end,
+             moment + interval '1 microsecond', now(),
+             now() + queue.retention_seconds * interval '1 second',
+             "__svc.publish_one".retry_limit, "__svc.publish_one".retry_delay,
+             "__svc.publish_one".retry_backoff, "__svc.publish_one".retry_delay_max,
+             queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
+             queue.dead_letter
+        from recipient
+        join svc_jobs.queue as queue on queue.name = recipient.queue
+    )
+    select case when (select is_any from filtered) then null
+           else json_build_object(
+             'created', array[1],
+             'jobs', count(*),
+             'queues', case when bool_or(not is_claimed and not is_restricted) then (
+                         select json_agg(distinct queue) from recipient
+                          where not is_claimed and not is_restricted) else '[]' end,
+             'restricted', case when bool_or(is_restricted) then (
+                             select json_agg(json_build_object('queue', queue, 'group', group_id))
+                               from recipient where is_restricted) else '[]' end,
+             'claimed', coalesce(json_agg(json_build_object(
+                          'id', job_id, 'queue', queue, 'group', group_id, 'version', version,
+                          'event', 1))
+                          filter (where is_claimed), '[]'),
+             'publishedAt', extract(epoch from now())::float8 * 1000,
+             'madeAt', extract(epoch from moment)::float8 * 1000,
+             'startedOn', now()::text,
+             'transactionId', pg_current_xact_id()::text)::text end
+      into written from recipient;
+    if written is not null then
+      return written;
+    end if;
     delete from svc."__svc.events"
      where name = "__svc.publish_one".event_name and id = "__svc.publish_one".event_id;
-    return svc."__svc.publish"(
-      array[event_name], array[event_id], array[payload], array[tenant], null, null, '{}', '{}', '{}',
-      offered_queues, offered_slots, full_groups, owner,
-      retry_limit, retry_delay, retry_backoff, retry_delay_max, array[trace_context], asked_at, false);
   end if;
-  return written;
+
+  -- The event existed, or a recipient has got its first filter. There was none when they were asked.
+  return svc."__svc.publish"(
+    array[event_name], array[event_id], array[payload], array[tenant], null, null, '{}', '{}', '{}',
+    offered_queues, offered_slots, full_groups, owner,
+    retry_limit, retry_delay, retry_backoff, retry_delay_max, array[trace_context], asked_at, false);
 end
 $function$;
 

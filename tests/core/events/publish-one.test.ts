@@ -1,11 +1,22 @@
 /** A single event is written by a statement of its own: the rows and the answer are those of a batch. */
 import t from 'tap'
 import type { Db } from '@svc/core/internal'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { explainingPool, nodesOf } from '../../support/query-plans.ts'
 import { startHost } from '../support/host.ts'
 
 const RECIPIENTS = ['1', '2', '3'].map((n) => `00000000-0000-4000-8000-00000000000${n}`)
 const [FIRST, SECOND, THIRD] = RECIPIENTS
 const OWNER = '01900000-0000-7000-8000-000000000000'
+
+interface Written {
+  publishedAt: number
+  madeAt: number
+  startedOn: string
+  transactionId: string
+  claimed?: { id: string; version: string | null; group: string | null }[]
+  hasFilters?: true
+}
 
 interface Situation {
   what: string
@@ -131,12 +142,44 @@ t.test('filters of other tenants are not asked for', async (t) => {
   t.match(await publishOne(db, { what: '', tenant: 'other' }), { hasFilters: true })
 })
 
+t.test(
+  'recipients and filters of others are not read, also with a plan for empty tables',
+  async (t) => {
+    const { pool, plans } = explainingPool(t, await freshDatabase(t))
+    const { app } = await startHost(t, { core: { database: pool, worker: { enabled: false } } })
+    await app.svc.jobs.createQueue('hooks')
+    const db = await pool.connect()
+    t.teardown(() => db.release())
+    await db.query(HOOKS)
+    await publishOne(db, { what: '', tenant: 'acme' })
+    await db.query(
+      `insert into svc."__svc.targets" (subscription, event_name, target, tenant, filter)
+     select 'hooks', name, md5(n || name)::uuid, tenant, filter::jsonb
+       from generate_series(1, 2000) as n,
+            (values ('a', 'other', null), ('a', 'other', '{}'), ('b', 'acme', null),
+                    ('b', 'acme', '{}'), ('*', 'other', null), ('*', 'other', '{}'))
+              as others (name, tenant, filter)
+      on conflict do nothing`,
+    )
+    await db.query(target('a', FIRST, 'acme'))
+    plans.length = 0
+    t.match(await publishOne(db, { what: '', id: 'next', tenant: 'acme' }), { jobs: 1 })
+    const read = plans.flatMap(nodesOf).map((node) => {
+      const inVain =
+        (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0)
+      return (node['Actual Rows'] + inVain) * node['Actual Loops']
+    })
+    t.ok(plans.length >= 3)
+    t.ok(Math.max(...read) < 20, String(Math.max(...read)))
+  },
+)
+
 async function publishOne(db: Db, of: Situation): Promise<object> {
   const { rows } = await db.query(
     `select svc."__svc.publish_one"($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as written`,
     [...eventOf(of), ...offerOf(of)],
   )
-  return comparable(rows[0].written)
+  return comparable(db, JSON.parse(rows[0].written))
 }
 
 async function publishBatch(db: Db, of: Situation): Promise<object> {
@@ -146,7 +189,7 @@ async function publishBatch(db: Db, of: Situation): Promise<object> {
        $9, $10, $11, $12, $13, null, true) as written`,
     [[name], [id], [payload], [tenant], ...offerOf(of), [trace]],
   )
-  return comparable(rows[0].written)
+  return comparable(db, JSON.parse(rows[0].written))
 }
 
 const eventOf = ({ name = 'a', id = 'new', tenant, trace }: Situation) => [
@@ -169,28 +212,21 @@ const offerOf = ({ offered = {}, fullGroups = [] }: Situation) => [
 ]
 
 /** Without what differs each time; the order of recipients is any. */
-function comparable(written: string): object {
-  const {
-    publishedAt,
-    madeAt,
-    startedOn,
-    transactionId,
-    claimed = [],
-    ...same
-  } = JSON.parse(written)
+async function comparable(db: Db, written: Written): Promise<object> {
+  const { publishedAt, madeAt, startedOn, transactionId, claimed = [], ...same } = written
   if (same.hasFilters) return same
   const isComplete = madeAt >= publishedAt && startedOn !== '' && transactionId !== ''
-  const jobs = (claimed as { id: string; version: string | null; group: string }[])
+  const jobs = claimed
     .map(({ id, version, ...job }) => ({ ...job, isNamed: id !== '', version: typeof version }))
     .toSorted((a, b) => String(a.group).localeCompare(String(b.group)))
-  return { ...same, isComplete, claimed: jobs }
+  return { ...same, isComplete, isLater: await isLater(db, madeAt), claimed: jobs }
 }
 
 async function rowsOf(db: Db): Promise<object> {
   const { rows: jobs } = await db.query(
     `select name, data - 'deliveryId' as data, data ->> 'deliveryId' = id::text as is_named, state,
             blocked, singleton_key, group_id, group_tier, started_on = now() as is_started,
-            heartbeat_on is not null as beats, created_on > now() as is_later, start_after = now() as is_due,
+            heartbeat_on is not null as beats, start_after = now() as is_due,
             keep_until - now() as keep, retry_limit, retry_delay, retry_backoff, retry_delay_max,
             expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter
        from svc_jobs.job where name in ('hooks', 'work') order by name, group_id`,
@@ -200,4 +236,14 @@ async function rowsOf(db: Db): Promise<object> {
        from svc."__svc.events" order by name, id`,
   )
   return { jobs, events }
+}
+
+/** The jobs are later than what began after the events of a transaction before: by a microsecond. */
+async function isLater(db: Db, madeAt: number): Promise<boolean> {
+  const { rows } = await db.query(
+    `select bool_and(round(extract(epoch from created_on) * 1000000 - $1::float8 * 1000) = 1) as is_later
+       from svc_jobs.job where name in ('hooks', 'work')`,
+    [madeAt],
+  )
+  return rows[0].is_later ?? true
 }

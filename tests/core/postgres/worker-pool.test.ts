@@ -61,3 +61,10 @@ t.test('one connection stays open at rest', async (t) => {
   await removed
   t.equal(pool.totalCount, 1)
 })
+
+t.test('others are closed after a minute without use', async (t) => {
+  const config = { connectionString: await emptyDatabase(t), max: 2 }
+  const { pool } = await openWorkerPool(config, () => {})
+  t.teardown(() => pool.end())
+  t.equal(pool.options.idleTimeoutMillis, 60_000)
+})

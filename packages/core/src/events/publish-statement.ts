@@ -64,7 +64,7 @@ export interface Written {
 const PUBLISH = `select svc."__svc.publish"(
   $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19::pg_snapshot, $20) as written`
 
-/** The same for one event: sql/088-publish-one.sql. It asks for the filters as `PUBLISH` does. */
+/** The same for one event that no recipient filters: sql/088-publish-one.sql. */
 const PUBLISH_ONE = `select svc."__svc.publish_one"(
   $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as written`
 

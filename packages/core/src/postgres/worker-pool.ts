@@ -141,12 +141,16 @@ function mayBeRefusal(error: unknown, isLast: boolean): boolean {
 }
 
 /**
- * One connection stays open, and a second one that is used now and then: a process at rest renews its
- * lease about as often as pg closes idle connections, and to make one again, with the plans of its
- * statements, costs more than ten renewals.
+ * One connection stays open, and a second one is closed after a minute without use: a process at rest
+ * renews its lease about as often as pg closes idle connections, and to make one again, with the plans
+ * of its statements, costs more than ten renewals.
  */
 function watched(config: pg.PoolConfig, logError: (error: Error) => void): pg.Pool {
-  const pool = new pg.Pool({ idleTimeoutMillis: IDLE_MS, ...config, min: 1 })
+  const pool = new pg.Pool({
+    ...config,
+    min: 1,
+    idleTimeoutMillis: config.idleTimeoutMillis ?? IDLE_MS,
+  })
   pool.on('error', logError)
   handleClientErrors(pool)
   return pool
