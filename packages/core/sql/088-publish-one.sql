@@ -109,7 +109,7 @@ begin
              and event_name = any_name and tenant = "__svc.publish_one".tenant
         ) as target on true
         left join lateral (
-          -- The lock keeps the row: without it nobody would look for the group's parked jobs.
+          -- The lock prevents that the row is deleted: processes find parked jobs by these rows.
           select known.restricted from svc."__svc.job_groups" as known
            where known.queue = wants.queue and known.group_id = target.target::text
              and (known.circuit_open or known.restricted)

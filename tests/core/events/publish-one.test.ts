@@ -43,7 +43,7 @@ const event = (id: string) =>
 
 const HOOKS = subscription('a', 'hooks', true)
 const SITUATIONS: Situation[] = [
-  { what: 'nobody wants it' },
+  { what: 'no subscription' },
   { what: 'a handler waits for a fetch', given: [subscription('a', 'work', false)] },
   {
     what: 'a handler has room',
