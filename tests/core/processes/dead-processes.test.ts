@@ -4,24 +4,40 @@ import { DeadProcesses } from '../../../packages/core/src/processes/dead-process
 /** A process that sees others without their lock, at times of its own. */
 function watching() {
   let nowMs = 0
-  let unlocked: string[] = []
+  let rows: { id: string; isUnlocked: boolean }[] = []
+  let statements = 0
+  let tell: (payload: string, fromHere: boolean) => void
+  let answered = () => {}
   const notifications = {
-    query: async () => ({ rows: unlocked.map((id) => ({ id })), rowCount: unlocked.length }),
+    query: async () => {
+      statements++
+      const answer = { rows, rowCount: rows.length }
+      answered()
+      return answer
+    },
+    listen: (_channel: string, listener: typeof tell) => void (tell = listener),
   }
   const dead = new DeadProcesses('own', notifications, () => nowMs)
   return {
     dead,
-    at: (ms: number, ids: string[]) => {
+    /** Looks for the dead: these have no lock, and those do. */
+    at: (ms: number, unlocked: string[], locked: string[] = []) => {
       nowMs = ms
-      unlocked = ids
+      rows = [
+        ...unlocked.map((id) => ({ id, isUnlocked: true })),
+        ...locked.map((id) => ({ id, isUnlocked: false })),
+      ]
       return dead.find()
     },
+    statements: () => statements,
+    lockTaken: (id: string, { fromHere = false } = {}) => tell(id, fromHere),
+    whileAnswering: (run: () => void) => (answered = run),
   }
 }
 
 t.test('a process is dead when it has been without its lock for 2.4 s', async (t) => {
   const { at, dead } = watching()
-  t.strictSame(await at(0, []), [])
+  t.strictSame(await at(0, [], ['a']), [])
   t.equal(dead.findAgainInMs, undefined)
   t.strictSame(await at(1000, ['a']), [])
   t.equal(dead.findAgainInMs, 2400, 'the next check can come just then')
@@ -36,8 +52,46 @@ t.test('a process is dead when it has been without its lock for 2.4 s', async (t
 t.test('a process that has taken its lock again is alive', async (t) => {
   const { at, dead } = watching()
   await at(0, ['a'])
-  t.strictSame(await at(2000, []), [])
+  t.strictSame(await at(2000, [], ['a']), [])
   t.equal(dead.findAgainInMs, undefined)
   t.strictSame(await at(2500, ['a']), [], 'and the time begins anew')
   t.equal(dead.findAgainInMs, 2400)
+})
+
+t.test('a process that is alone looks for others every 8 s', async (t) => {
+  const { at, statements } = watching()
+  await at(0, [])
+  await at(2000, ['a'])
+  await at(7999, ['a'])
+  t.equal(statements(), 1)
+  await at(8000, ['a'])
+  t.equal(statements(), 2)
+  t.strictSame(await at(10_400, ['a']), ['a'])
+})
+
+t.test('a process that is not alone looks at each check', async (t) => {
+  const { at, statements } = watching()
+  await at(0, [], ['a'])
+  await at(2000, [], ['a'])
+  await at(4000, [])
+  t.equal(statements(), 3)
+})
+
+t.test('a process that is told of another looks at its next check', async (t) => {
+  const { at, statements, lockTaken, whileAnswering } = watching()
+  await at(0, [])
+  lockTaken('own', { fromHere: true })
+  await at(2000, [])
+  t.equal(statements(), 1, 'not for its own lock')
+  lockTaken('a')
+  await at(4000, [], ['a'])
+  t.equal(statements(), 2)
+
+  whileAnswering(() => lockTaken('b'))
+  await at(6000, [])
+  whileAnswering(() => {})
+  await at(8000, [])
+  t.equal(statements(), 4, 'also where the other wrote its row after it was looked for')
+  await at(10_000, [])
+  t.equal(statements(), 4)
 })

@@ -8,6 +8,7 @@ import {
 } from '../../../packages/core/src/processes/processes-table.ts'
 import { retireSubscription } from '../../../packages/core/src/events/subscriptions-table.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
+import { until } from '../../support/until.ts'
 import { pretendServerAge } from '../../support/server-age.ts'
 
 const LEASE_MS = 30_000
@@ -17,6 +18,7 @@ const behindPooler = {
   query: async () => ({ rows: [{}] }),
   session: undefined,
   onConnect: () => {},
+  send: async () => {},
 }
 
 async function ground(t: Test, { serverSeconds = 3600 } = {}) {
@@ -234,4 +236,34 @@ t.test('rows of processes that ended long ago are deleted', async (t) => {
   await sweepProcesses(pool)
   const { rowCount } = await pool.query('select from svc."__svc.processes"')
   t.equal(rowCount, 1)
+})
+
+t.test('a process tells the others when its row has its lock as held', async (t) => {
+  const { pool } = await ground(t)
+  const told: string[] = []
+  const notifications = {
+    query: async () => ({ rows: [{ isHeld: true }] }),
+    session: 1 as number | undefined,
+    onConnect: () => {},
+    send: async (channel: string, payload: string) => {
+      const { rows } = await pool.query(
+        'select is_locked from svc."__svc.processes" where id = $1',
+        [payload],
+      )
+      told.push(`${channel} ${rows[0].is_locked}`)
+    },
+  }
+  const lease = new ProcessLease(new WorkerPool(pool, false), notifications, { warn() {} })
+  t.teardown(() => lease.close())
+  await lease.ready({ holdsLock: true })
+  await until(() => told.length === 1)
+  await lease.renew()
+
+  notifications.session = undefined
+  await lease.renew()
+  notifications.session = 2
+  await lease.keepLock()
+  await lease.renew()
+  await until(() => told.length === 2)
+  t.strictSame(told, ['svc.lock true', 'svc.lock true'], 'and again after its connection was lost')
 })

@@ -1,40 +1,61 @@
 /** Finds processes that died: their row has the lock as held, and no session holds it. */
 import type { Notifications } from '../postgres/notifications.ts'
 import type { Db } from '../postgres/transaction.ts'
-import { findUnlockedProcesses } from './processes-table.ts'
+import { LOCK_TAKEN_CHANNEL } from './process-lock.ts'
+import { findLockedProcesses } from './processes-table.ts'
 
 /** A process whose connection broke has this long to make another one, and take its lock again. */
 const GRACE_MS = 2400
+/**
+ * How often a process looks for others while there is none. One that comes says so, unless its
+ * version is an older one or its notification was lost.
+ */
+const ALONE_MS = 8000
 const TIMEOUT_MS = 5000
 
 export class DeadProcesses {
   #ownId: string
-  #notifications: Pick<Notifications, 'query'>
+  #notifications: Pick<Notifications, 'query' | 'listen'>
   #nowMs: () => number
   /** When a process was first seen without its lock. */
   #seenAt = new Map<string, number>()
+  /** When it was last seen that no other process has its lock as held. */
+  #aloneAt = -Infinity
+  /** How many processes have told that they took their lock. */
+  #told = 0
 
   constructor(
     ownId: string,
-    notifications: Pick<Notifications, 'query'>,
+    notifications: Pick<Notifications, 'query' | 'listen'>,
     /** Monotonic. */
     nowMs: () => number = () => performance.now(),
   ) {
     this.#ownId = ownId
     this.#notifications = notifications
     this.#nowMs = nowMs
+    notifications.listen(LOCK_TAKEN_CHANNEL, (_id, fromHere) => {
+      if (fromHere) return
+      this.#told++
+      this.#aloneAt = -Infinity
+    })
   }
 
   /**
-   * Checks once. Returns the ids of the processes that have been without their lock for a while.
+   * Checks once. Returns the ids of the processes that have been without their lock for a while. It
+   * sends no statement for some seconds after it has found no other process.
    */
   async find(): Promise<string[]> {
+    if (this.#nowMs() - this.#aloneAt < ALONE_MS) return []
+    const told = this.#told
     const db: Db = {
       query: (text, values = []) =>
         this.#notifications.query(text, values, { timeoutMs: TIMEOUT_MS }),
     }
-    const ids = await findUnlockedProcesses(db, this.#ownId)
+    const others = await findLockedProcesses(db, this.#ownId)
+    const ids = others.filter(({ isUnlocked }) => isUnlocked).map(({ id }) => id)
     const now = this.#nowMs()
+    // One that has told since may have written its row after it was looked for.
+    if (others.length === 0 && told === this.#told) this.#aloneAt = now
     this.#seenAt = new Map(ids.map((id) => [id, this.#seenAt.get(id) ?? now]))
     return ids.filter((id) => now - (this.#seenAt.get(id) ?? now) >= GRACE_MS)
   }

@@ -24,7 +24,7 @@ import {
   type Subscription,
 } from './declared-subscriptions-table.ts'
 import type { Db } from '../postgres/transaction.ts'
-import { ProcessLock } from './process-lock.ts'
+import { LOCK_TAKEN_CHANNEL, ProcessLock } from './process-lock.ts'
 
 /** The pause between two renewals: two of them may fail before the lease lapses. */
 const RENEW_MS = 10_000
@@ -42,6 +42,7 @@ export class ProcessLease {
   readonly id = uuidv7()
   #workerPool: Pick<WorkerPool, 'query' | 'transaction'>
   #lock: ProcessLock
+  #notifications: Pick<Notifications, 'send'>
   /** Whether this process claims jobs, so that its death has to be seen. */
   #holdsLock = false
   /** Whether the row has the lock as held. */
@@ -61,13 +62,14 @@ export class ProcessLease {
 
   constructor(
     workerPool: Pick<WorkerPool, 'query' | 'transaction'>,
-    notifications: Pick<Notifications, 'query' | 'session' | 'onConnect'>,
+    notifications: Pick<Notifications, 'query' | 'session' | 'onConnect' | 'send'>,
     log: LeaseLog,
     /** Monotonic. */
     nowMs: () => number = () => performance.now(),
   ) {
     this.#workerPool = workerPool
     this.#lock = new ProcessLock(this.id, notifications)
+    this.#notifications = notifications
     // Taken again at once: without its lock the process is taken for dead within seconds.
     notifications.onConnect(() => this.#holdsLock && void this.keepLock())
     this.#log = log
@@ -94,7 +96,7 @@ export class ProcessLease {
       await putProcess(db, this.id, this.#declared(), this.#isLocked)
       await addSubscription(db, declared)
     })
-    if (this.#isReady) await this.#drop(0)
+    if (this.#isReady) await this.#dropIfAny()
   }
 
   /** The subscription is retired: this process does not bring it back. */
@@ -112,7 +114,7 @@ export class ProcessLease {
     if (holdsLock) await this.keepLock()
     // The boot may have taken longer than the lease that its first declaration began.
     await this.#declareAgain()
-    await this.#drop(0)
+    await this.#dropIfAny()
     this.#isReady = true
     this.#steadySinceMs = this.#lastRenewalMs = this.#nowMs()
     if (!this.#isClosed) this.#renewLater()
@@ -152,13 +154,18 @@ export class ProcessLease {
     const wasLate = beganMs - this.#lastRenewalMs > LEASE_SECONDS * 1000
     try {
       const isLocked = this.#lock.isHeld
-      const held = await renewProcess(this.#workerPool, this.id, isLocked)
-      if (held) this.#isLocked = isLocked
-      else await this.#declareAgain()
-      if (!held || wasLate || this.#isFailing) this.#steadySinceMs = this.#nowMs()
+      const isAnyUndeclared = await renewProcess(this.#workerPool, this.id, {
+        isLocked,
+        subscriptions: [...this.#subscriptions.keys()],
+        closedWithinSeconds: RESTART_SECONDS,
+      })
+      const hasLapsed = isAnyUndeclared === undefined
+      if (hasLapsed) await this.#declareAgain()
+      else this.#wrote(isLocked)
+      if (hasLapsed || wasLate || this.#isFailing) this.#steadySinceMs = this.#nowMs()
       this.#isFailing = false
       this.#lastRenewalMs = beganMs
-      if (this.#isReady && this.#isSteady()) await this.#drop(RESTART_SECONDS)
+      if (isAnyUndeclared && this.#isReady && this.#isSteady()) await this.#drop(RESTART_SECONDS)
     } catch (error) {
       if (!this.#isFailing) {
         this.#log.warn(
@@ -189,14 +196,26 @@ export class ProcessLease {
         await addSubscription(db, subscription)
       }
     })
+    this.#wrote(isLocked)
+  }
+
+  /** The row has been written. Other processes begin to watch a lock that they are told of. */
+  #wrote(isLocked: boolean): void {
+    const isTaken = isLocked && !this.#isLocked
     this.#isLocked = isLocked
+    if (isTaken) this.#notifications.send(LOCK_TAKEN_CHANNEL, this.id).catch(() => {})
   }
 
   async #drop(closedWithinSeconds: number): Promise<void> {
     const subscriptions = [...this.#subscriptions.keys()]
-    if (subscriptions.length === 0) return
-    if (!(await hasUndeclaredEvents(this.#workerPool, subscriptions, closedWithinSeconds))) return
     await this.#whileLocked((db) => dropUndeclaredEvents(db, subscriptions, closedWithinSeconds))
+  }
+
+  /** At a boot, and at a declaration after it. */
+  async #dropIfAny(): Promise<void> {
+    const subscriptions = [...this.#subscriptions.keys()]
+    if (subscriptions.length === 0) return
+    if (await hasUndeclaredEvents(this.#workerPool, subscriptions, 0)) await this.#drop(0)
   }
 
   /** A declaration and a drop that overlap would each miss what the other writes. */

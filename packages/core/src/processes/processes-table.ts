@@ -52,14 +52,37 @@ export async function putProcess(
   )
 }
 
-/** Returns whether the lease was still held; a lapsed one is not renewed. */
-export async function renewProcess(db: Db, id: string, isLocked = false): Promise<boolean> {
-  const { rowCount } = await db.query(
+/**
+ * Whether any of these subscriptions (a parameter) has an event that no process declares: no live
+ * one, and none that closed within so many seconds (another).
+ */
+export const anyUndeclared = (subscriptions: string, closedWithin: string): string => `exists (
+  select from svc."__svc.subscriptions" as wants
+   where wants.subscription = any(${subscriptions}::text[]) and not ${declaredByAlive(closedWithin)})`
+
+export interface Renewal {
+  isLocked: boolean
+  /** In these, events are looked for that no process declares. */
+  subscriptions: string[]
+  closedWithinSeconds: number
+}
+
+/**
+ * Renews a lease that has not lapsed. Returns whether there is any event that no process declares,
+ * or `undefined` where the lease had lapsed.
+ */
+export async function renewProcess(
+  db: Db,
+  id: string,
+  { isLocked, subscriptions, closedWithinSeconds }: Renewal,
+): Promise<boolean | undefined> {
+  const { rows } = await db.query(
     `update svc."__svc.processes" as process set renewed_at = now(), is_locked = $2
-      where id = $1 and closed_at is null and ${LEASE_ENDS} > now()`,
-    [id, isLocked],
+      where id = $1 and closed_at is null and ${LEASE_ENDS} > now()
+     returning ${anyUndeclared('$3', '$4')} as "isAnyUndeclared"`,
+    [id, isLocked, subscriptions, closedWithinSeconds],
   )
-  return rowCount === 1
+  return rows[0]?.isAnyUndeclared
 }
 
 /** Whether a session holds the lock of `process`. */
@@ -69,19 +92,23 @@ const HOLDS_LOCK = `exists (
      and (classid::bigint << 32) | objid::bigint = ${lockKeyOf('process.id::text')}
      and database = (select oid from pg_database where datname = current_database()))`
 
-/**
- * Other processes whose row has their lock as held, although no session holds it. None directly
- * after a start of the server, while all processes reconnect.
- */
-export async function findUnlockedProcesses(db: Db, ownId: string): Promise<string[]> {
+/** A process whose row has its lock as held. */
+interface LockedProcess {
+  id: string
+  /** No session holds the lock. Never directly after a start of the server, while all reconnect. */
+  isUnlocked: boolean
+}
+
+/** The other processes whose row has their lock as held. */
+export async function findLockedProcesses(db: Db, ownId: string): Promise<LockedProcess[]> {
   const { rows } = await db.query(
-    `select process.id from svc."__svc.processes" as process
-      where process.is_locked and process.closed_at is null and process.id <> $1
-        and pg_postmaster_start_time() < now() - interval '5 seconds'
-        and not ${HOLDS_LOCK}`,
+    `select process.id, pg_postmaster_start_time() < now() - interval '5 seconds'
+                          and not ${HOLDS_LOCK} as "isUnlocked"
+       from svc."__svc.processes" as process
+      where process.is_locked and process.closed_at is null and process.id <> $1`,
     [ownId],
   )
-  return rows.map(({ id }: { id: string }) => id)
+  return rows
 }
 
 /** Every process renews its lease more often. */
