@@ -1,5 +1,6 @@
 /** Claims waiting jobs. pg-boss's own fetch does not record which process has claimed a job. */
 import type { Db } from '../../postgres/transaction.ts'
+import type { QueueTable } from './queue-table.ts'
 import { asJob, JOB_COLUMNS, PRIORITY, type Job, type JobRow, type Lane } from '../job.ts'
 
 /** The groups whose jobs a fetch passes over. */
@@ -28,11 +29,12 @@ export const claimedBy = (owner: string): string => `
 /** Jobs that may start now, of all but the excluded groups, the oldest first. */
 export async function fetchJobs<Data>(
   db: Db,
-  queue: string,
+  table: QueueTable,
   { limit, lane, excluded, owner }: Fetch,
 ): Promise<Job<Data>[]> {
   const { groups, withOpenCircuits } = excluded
-  const { rows } = await db.query(FETCH[lane], [queue, limit, owner, groups, withOpenCircuits])
+  const text = fetch(await table.name(), ofLane[lane])
+  const { rows } = await db.query(text, [table.queue, limit, owner, groups, withOpenCircuits])
   return rows.map((row: JobRow<Data>) => asJob(row))
 }
 
@@ -40,10 +42,13 @@ export async function fetchJobs<Data>(
  * The order is that of pg-boss's index of waiting jobs, so that nothing is sorted. The groups are a
  * subquery: Postgres hashes it once, and would compare each job with each element of an array. The
  * table of groups is read by its key, and for jobs of other groups only.
+ *
+ * The rows are locked, and found again by their `ctid`. One that another transaction has changed just
+ * before is not: the next fetch claims it.
  */
-const fetch = (ofLane: string): string => `
+const fetch = (table: string, ofLane: string): string => `
   with next as materialized (
-    select id from svc_jobs.job
+    select ctid from ${table} as job
      where name = $1 and state < 'active' and not blocked and ${ofLane} and start_after <= now()
        and (group_id is null
             or group_id not in (select unnest($4::text[]))
@@ -53,11 +58,11 @@ const fetch = (ofLane: string): string => `
      order by priority desc, created_on limit $2
      for update skip locked
   )
-  update svc_jobs.job as job set ${claimedBy('$3')}
-   where job.name = $1 and job.id = any(array(select id from next))
+  update ${table} as job set ${claimedBy('$3')}
+   where job.ctid = any(array(select ctid from next))
   returning ${JOB_COLUMNS}`
 
-const FETCH: Record<Lane, string> = {
-  first: fetch(`priority >= ${PRIORITY.first}`),
-  retry: fetch(`priority <= ${PRIORITY.retry}`),
+const ofLane: Record<Lane, string> = {
+  first: `priority >= ${PRIORITY.first}`,
+  retry: `priority <= ${PRIORITY.retry}`,
 }

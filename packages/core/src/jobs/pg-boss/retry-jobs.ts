@@ -5,6 +5,7 @@
 import type { Db } from '../../postgres/transaction.ts'
 import { PRIORITY, type Job } from '../job.ts'
 import type { RecordedRetries } from '../worker.ts'
+import { claimedIn, untilAllFound, type QueueTable } from './queue-table.ts'
 import { NEXT_ATTEMPT, nextAttemptsOf, type NextAttempt } from './jobs-table.ts'
 
 export interface RetriedJob {
@@ -41,8 +42,8 @@ const NEW_DATA = `(
  * A part of a `with`: `retried` has the `id` of each job that waits for its next attempt now, and
  * `start_after`. `$2` are the ids of all jobs given, in their order.
  */
-const RETRIED = `retried as (
-  update svc_jobs.job as job
+const retriedIn = (table: string): string => `retried as (
+  update ${table} as job
      set state = 'retry', priority = $9, heartbeat_on = null, output = '{}',
          retry_limit = coalesce(job.retry_count + failed.attempts_left, job.retry_limit),
          start_after = greatest(
@@ -52,8 +53,7 @@ const RETRIED = `retried as (
     from unnest($2::uuid[], $3::timestamptz[], $4::float8[], $5::float8[], $6::int[], $7::text[],
                 $8::bool[])
            as failed (id, started_on, at_least, exactly, attempts_left, attempted_in, is_unsent)
-   where job.name = $1 and job.id = any($2::uuid[]) and job.id = failed.id
-     and job.state = 'active' and job.started_on = failed.started_on
+   where job.ctid = any(${claimedIn(table)}) and job.id = failed.id
   returning job.id, job.start_after)`
 
 export const FIRST_PARAMETER_AFTER_RETRIED = 10
@@ -76,15 +76,14 @@ const retriedValues = (queue: string, jobs: RetriedJob[]): unknown[] => [
  */
 export async function retryJobs(
   db: Db,
-  queue: string,
+  table: QueueTable,
   jobs: RetriedJob[],
   others: RecordedRetries = { parts: '', values: [] },
 ): Promise<Map<string, NextAttempt>> {
   if (jobs.length === 0) return new Map()
-  const { rows } = await db.query(
-    `with ${RETRIED} ${others.parts}
-     select job.id, ${NEXT_ATTEMPT} from retried as job`,
-    [...retriedValues(queue, jobs), ...others.values],
-  )
+  const text = `with ${retriedIn(await table.name())} ${others.parts}
+     select job.id, ${NEXT_ATTEMPT} from retried as job`
+  const values = [...retriedValues(table.queue, jobs), ...others.values]
+  const { rows } = await untilAllFound(jobs.length, () => db.query(text, values))
   return nextAttemptsOf(rows)
 }

@@ -4,6 +4,7 @@ import type { GroupScheduler } from '../groups/group-scheduler.ts'
 import type { Job, Lane } from '../job.ts'
 import { fetchJobs, type ExcludedGroups } from '../pg-boss/fetch-due-jobs.ts'
 import type { Attempts } from './attempts.ts'
+import type { QueueTable } from '../pg-boss/queue-table.ts'
 import type { FetchAhead } from './fetch-ahead.ts'
 import { fetchResult, type Fetched, type FetchResult } from './fetch-result.ts'
 import type { Heartbeats } from './heartbeats.ts'
@@ -12,7 +13,7 @@ import { pollMsAfter } from './poll-interval.ts'
 import type { Slots } from './slots.ts'
 
 interface Parts {
-  queue: string
+  table: QueueTable
   db: Db
   /** Names this process in the jobs that it claims. */
   owner: () => string | null
@@ -100,12 +101,12 @@ export class Fetcher {
   }
 
   async fetch(lane: Lane, limit: number, excluded: ExcludedGroups) {
-    const { db, groups, owner, queue, slots } = this.#parts
+    const { db, groups, owner, slots, table } = this.#parts
     const startedAt = performance.now()
     slots.reserve(lane, limit)
     let jobs: Job[] = []
     try {
-      jobs = await fetchJobs(db, queue, { limit, lane, excluded, owner: owner() })
+      jobs = await fetchJobs(db, table, { limit, lane, excluded, owner: owner() })
     } finally {
       slots.release(lane, limit - jobs.length)
     }

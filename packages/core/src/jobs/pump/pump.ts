@@ -7,6 +7,7 @@ import type { Database } from '../../postgres/pools.ts'
 import { GroupScheduler } from '../groups/group-scheduler.ts'
 import { LANES, type Job, type Lane } from '../job.ts'
 import type { PgBoss } from '../pg-boss/boss.ts'
+import { QueueTable } from '../pg-boss/queue-table.ts'
 import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
 import type { Outcome, Worker } from '../worker.ts'
 import { Attempts } from './attempts.ts'
@@ -72,6 +73,7 @@ export class Pump {
     const { queue } = worker
     const db = database.workerPool
     this.worker = worker
+    const table = new QueueTable(db, queue)
     const slots = new Slots(worker.concurrency)
     const fetchAhead = new FetchAhead(worker.concurrency)
     const groups = new GroupScheduler({
@@ -92,7 +94,7 @@ export class Pump {
       settle: async (batch, lockMs) => {
         const others = await this.#runs.settle(batch)
         if (others.length === 0) return
-        await settleBatch(boss, db, worker, others, lockMs, (settled) => {
+        await settleBatch(boss, db, worker, table, others, lockMs, (settled) => {
           for (const one of settled) this.#dueTimes.note(one, groups.isCircuitOpen(one.job.group))
         })
         groups.restricted.settled(others.map(({ job }) => job))
@@ -119,7 +121,7 @@ export class Pump {
       ended: (lane, job, outcome, tookMs) => this.#attemptEnded(lane, job, outcome, tookMs),
     })
     const fetcher = new Fetcher({
-      queue,
+      table,
       db: db.prepared,
       owner,
       isNotified,

@@ -6,6 +6,7 @@ import { recordParked } from '../groups-table.ts'
 import { postponeJobs, useUpAttempts, type NextAttempt } from '../pg-boss/jobs-table.ts'
 import { parkFetched } from '../pg-boss/park-jobs.ts'
 import { failJobs, removeJobs, type PgBoss } from '../pg-boss/boss.ts'
+import type { QueueTable } from '../pg-boss/queue-table.ts'
 import { settleCompleted } from './settle-completed.ts'
 import { retry, settleRetried } from './settle-retried.ts'
 import type { JobOutcome, Settled, Worker } from '../worker.ts'
@@ -29,26 +30,28 @@ export async function settleBatch(
   boss: PgBoss,
   pool: Pick<WorkerPool, 'prepared' | 'transaction'>,
   worker: Recorder,
+  table: QueueTable,
   batch: JobOutcome[],
   lockMs: number,
   settled: (settled: Settled[]) => void,
 ): Promise<void> {
   const { completed, retried, ...others } = settlementOf(batch)
-  const isCompletedSettled = await settleCompleted(pool.prepared, worker, completed)
-  const settledRetries = await settleRetried(pool.prepared, worker, retried)
+  const isCompletedSettled = await settleCompleted(pool.prepared, worker, table, completed)
+  const settledRetries = await settleRetried(pool.prepared, worker, table, retried)
   const left = {
     ...others,
     completed: isCompletedSettled ? [] : completed,
     retried: settledRetries === null ? retried : [],
   }
   if (settledRetries !== null) settled(settledRetries)
-  settled(await settleInTransaction(boss, pool, worker, left, lockMs))
+  settled(await settleInTransaction(boss, pool, worker, table, left, lockMs))
 }
 
 async function settleInTransaction(
   boss: PgBoss,
   pool: Pick<WorkerPool, 'transaction'>,
   worker: Recorder,
+  table: QueueTable,
   { completed, cancelled, retried, dying, postponed, parked }: Settlement,
   lockMs: number,
 ): Promise<Settled[]> {
@@ -60,7 +63,7 @@ async function settleInTransaction(
       const { queue } = worker
       const all = [
         ...(await settleFinished(boss, db, queue, finished)),
-        ...(await retry(db, queue, retried)),
+        ...(await retry(db, table, retried)),
         ...(await settleDying(boss, db, queue, dying)),
         ...(await settlePostponed(db, queue, postponed)),
         ...(await settleParked(db, queue, parked)),

@@ -1,6 +1,7 @@
 /** Settles failed jobs that are tried again in one statement, together with the rows that record them. */
 import type { Db } from '../../postgres/transaction.ts'
 import type { NextAttempt } from '../pg-boss/jobs-table.ts'
+import type { QueueTable } from '../pg-boss/queue-table.ts'
 import { FIRST_PARAMETER_AFTER_RETRIED, retryJobs, type RetriedJob } from '../pg-boss/retry-jobs.ts'
 import type { RecordedRetries, Settled, Worker } from '../worker.ts'
 import { retryInMs, type JobOutcomeAs } from './settlement.ts'
@@ -10,7 +11,8 @@ type Retried = JobOutcomeAs<'failed'>
 /** Returns what was settled; `null` where the rows that record it need a transaction. */
 export async function settleRetried(
   db: Db,
-  worker: Pick<Worker, 'queue' | 'record' | 'recordRetried'>,
+  worker: Pick<Worker, 'record' | 'recordRetried'>,
+  table: QueueTable,
   retried: Retried[],
 ): Promise<Settled[] | null> {
   if (retried.length === 0) return []
@@ -18,7 +20,7 @@ export async function settleRetried(
   const recorded = worker.record
     ? worker.recordRetried?.(failed, FIRST_PARAMETER_AFTER_RETRIED)
     : NOTHING
-  return recorded ? await retry(db, worker.queue, retried, recorded) : null
+  return recorded ? await retry(db, table, retried, recorded) : null
 }
 
 const NOTHING = { parts: '', values: [] }
@@ -26,11 +28,11 @@ const NOTHING = { parts: '', values: [] }
 /** Records nothing: the rows are written in the same transaction. */
 export const retry = async (
   db: Db,
-  queue: string,
+  table: QueueTable,
   retried: Retried[],
   recorded?: RecordedRetries,
 ): Promise<Settled[]> =>
-  settledOf(retried, await retryJobs(db, queue, retried.map(retriedJob), recorded))
+  settledOf(retried, await retryJobs(db, table, retried.map(retriedJob), recorded))
 
 const retriedJob = (retried: Retried): RetriedJob => {
   const { job, outcome } = retried
