@@ -8,20 +8,27 @@ export type Period = 'minute' | 'hour' | 'day'
 const BUCKETS = Array.from({ length: BOUNDS.length + 1 }, (_, bucket) => bucket)
 const BOUNDS_TEXT = `'{${BOUNDS.join()}}'::integer[]`
 
-/** The counts of rows of recent attempts. */
+/** The counts of rows of {@link withBuckets}. */
 const COUNTED = `
   count(*) filter (where status = 'delivered')::int as delivered,
   count(*) filter (where status in ('failed', 'dead'))::int as failed,
   count(*) filter (where status = 'skipped')::int as skipped,
   count(*) filter (where status = 'dead')::int as dead,
-  ${histogram('duration_ms')} as durations, ${histogram('first_attempt_ms')} as first_attempts`
+  ${histogram('duration_bucket')} as durations, ${histogram('first_attempt_bucket')} as first_attempts`
 
-function histogram(column: string): string {
-  const counts = BUCKETS.map(
-    (bucket) => `count(*) filter (where width_bucket(${column}, ${BOUNDS_TEXT}) = ${bucket})::int`,
-  )
+function histogram(bucketOf: string): string {
+  const counts = BUCKETS.map((bucket) => `count(*) filter (where ${bucketOf} = ${bucket})::int`)
   return `array[${counts.join(', ')}]`
 }
+
+/**
+ * Recent attempts with the buckets of their durations. Without the `offset` Postgres would determine the
+ * bucket again for each of the counts.
+ */
+const withBuckets = (attempts: string): string => `(
+  select *, width_bucket(duration_ms, ${BOUNDS_TEXT}) as duration_bucket,
+         width_bucket(first_attempt_ms, ${BOUNDS_TEXT}) as first_attempt_bucket
+    from ${attempts} offset 0) as attempt`
 
 const summed = (column: string): string =>
   `array[${BUCKETS.map((bucket) => `sum(${column}[${bucket + 1}])::int`).join(', ')}]`
@@ -75,7 +82,7 @@ export async function rollUpRecent(db: Db): Promise<boolean> {
        insert into svc."__svc.webhooks.stats" as known (${COLUMNS})
        select 'minute', date_trunc('minute', at, 'UTC') as minute, webhook_id, event, max(tenant),
               ${COUNTED}
-         from taken group by minute, webhook_id, event
+         from ${withBuckets('taken')} group by minute, webhook_id, event
        ${ADD_TO_KNOWN}
      )
      select count(*)::int as count from taken`,
@@ -159,8 +166,8 @@ export async function readStats(
         where period in ('minute', 'hour', 'day') and ${selected}
        union all
        select date_trunc('minute', at, 'UTC') as minute, ${COUNTED}
-         from svc."__svc.webhooks.recent_attempts"
-        where ${selected} group by minute
+         from ${withBuckets(`svc."__svc.webhooks.recent_attempts" where ${selected}`)}
+        group by minute
      )
      select extract(epoch from start)::float8 * 1000 as at, delivered, failed, skipped, dead,
             durations, first_attempts as "firstAttempts"
