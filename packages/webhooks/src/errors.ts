@@ -28,7 +28,7 @@ export const TooManyPoints = createError<[string, string]>(
   400,
 )
 
-/** A span that ends before it begins. */
+/** A span that ends before it begins, or begins in the future. */
 export const InvalidSpan = createError<[string, string]>(
   'SVC_WEBHOOKS_INVALID_SPAN',
   'the span is empty: %s must be after %s',

@@ -53,3 +53,17 @@ t.test('an error of a type names each type once', async (t) => {
   const one = checkedInput(Type.Unsafe({ type: ['object', 'null'] }))
   t.throws(() => one(5), { message: 'input must be object,null' })
 })
+
+t.test('an error of constants names all that are possible', async (t) => {
+  const mode = checkedInput(
+    Type.Union([Type.Literal('off'), Type.Literal('on'), Type.Integer({ minimum: 1 })]),
+  )
+  t.equal(mode('off'), 'off')
+  const rows: [input: unknown, message: string][] = [
+    ['x', 'input must be "off" or "on" or integer'],
+    [null, 'input must be "off" or "on" or integer'],
+  ]
+  for (const [input, message] of rows) t.throws(() => mode(input), { message })
+  const single = checkedInput(Type.Object({ kind: Type.Literal('total') }))
+  t.throws(() => single({ kind: 'day' }), { message: 'input/kind must be "total"' })
+})

@@ -218,6 +218,18 @@ t.test('a wrong recovery is refused', async (t) => {
     status: 400,
     body: { code: 'SVC_WEBHOOKS_INVALID_SPAN' },
   })
+  const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
+  for (const until of [undefined, inSeconds(7200)]) {
+    t.match(await recover({ what: 'dead', since: inSeconds(3600), until }), {
+      status: 400,
+      body: { message: 'the span is empty: now must be after since' },
+    })
+  }
+  t.match(
+    await recover({ what: 'dead', since: inSeconds(10) }),
+    { status: 202 },
+    'clocks may differ',
+  )
   for (const other of [id, 'x', 'x'.repeat(300)]) {
     const { status, body } = await host.ask('GET', `/${id}/recoveries/${other}`)
     t.match({ status, code: body.code }, { status: 404, code: 'SVC_WEBHOOKS_RECOVERY_NOT_FOUND' })

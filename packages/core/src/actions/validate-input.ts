@@ -60,7 +60,7 @@ export function validationMessage(errors: ErrorObject[] | null | undefined, wher
   const { instancePath, propertyName } = furthest
   // The path is that of the object, as if the error were its own.
   const spot = propertyName === undefined ? '' : `: its name ${JSON.stringify(propertyName)}`
-  const message = typesOf(errors, furthest) ?? furthest.message
+  const message = alternativesOf(errors, furthest) ?? furthest.message
   return `${where}${instancePath}${spot} ${message}${detailOf(furthest)}`
 }
 
@@ -73,16 +73,25 @@ function furthestOf(errors: ErrorObject[]): ErrorObject {
   return errors.reduce((best, error) => (isFurther(error, best) > 0 ? error : best))
 }
 
-/** The types of all branches, where there are several. */
-function typesOf(errors: ErrorObject[], furthest: ErrorObject): string | undefined {
-  if (furthest.keyword !== 'type') return undefined
-  const branches = errors.filter(
-    ({ keyword, instancePath }) => keyword === 'type' && instancePath === furthest.instancePath,
-  )
-  if (branches.length === 1) return undefined
-  const types = branches.flatMap(({ params }) => String(params['type']).split(','))
-  return `must be ${[...new Set(types)].join(' or ')}`
+/** What the branches take, where one of them is a constant, or where there are several types. */
+function alternativesOf(errors: ErrorObject[], furthest: ErrorObject): string | undefined {
+  const here = errors.filter(({ instancePath }) => instancePath === furthest.instancePath)
+  const ofKeyword = (keyword: string) => here.filter((error) => error.keyword === keyword)
+  const constants = ofKeyword('const')
+  // A constant has a type besides, which says less.
+  const ofConstants = new Set(constants.map(branchOf))
+  const types = ofKeyword('type').filter((error) => !ofConstants.has(branchOf(error)))
+  const isOfThem = furthest.keyword === 'const' || (furthest.keyword === 'type' && types.length > 1)
+  if (!isOfThem) return undefined
+  const alternatives = [
+    ...constants.map(({ params }) => JSON.stringify(params['allowedValue'])),
+    ...types.flatMap(({ params }) => String(params['type']).split(',')),
+  ]
+  return `must be ${[...new Set(alternatives)].join(' or ')}`
 }
+
+const branchOf = ({ schemaPath }: ErrorObject): string =>
+  schemaPath.slice(0, schemaPath.lastIndexOf('/'))
 
 /** A missing offset is the most frequent mistake. */
 const WITH_OFFSET = ', with an offset such as "Z" or "+02:00"'

@@ -32,6 +32,8 @@ export interface RecoveryOperations {
 
 /** There may be millions. */
 const COUNTED_WITHIN_MS = 120_000
+/** A caller may take the time from its own clock. */
+const CLOCKS_DIFFER_MS = 60_000
 
 export function createRecoveryOperations(core: Core, logDays: number): RecoveryOperations {
   async function recoveriesOf(
@@ -54,6 +56,7 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
       if (until !== null && Date.parse(until) <= Date.parse(since)) {
         throw new InvalidSpan('until', 'since')
       }
+      if (Date.parse(since) > Date.now() + CLOCKS_DIFFER_MS) throw new InvalidSpan('now', 'since')
       const recoverIn = async (db: Db): Promise<RecoverResult> => {
         const webhook = existing(id, await findWebhook(db, id, by.reach))
         const request: RecoveryRequest = {
