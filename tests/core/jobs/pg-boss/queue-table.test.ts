@@ -66,7 +66,7 @@ t.test('the table of a queue is its own, or that of all queues without one', asy
   t.match(await new QueueTable(core.db, QUEUE).name(), /^svc_jobs\.j[0-9a-f]{56}$/)
   const shared = new QueueTable(core.db, 'shared')
   t.equal(await shared.name(), 'svc_jobs.job_common')
-  t.equal(await new QueueTable(core.db, 'none').name(), 'svc_jobs.job_common')
+  t.equal(await new QueueTable(core.db, 'none').name(), 'svc_jobs.job')
 
   await insert(core, ['own'])
   await app.svc.jobs.send('shared', { its: 'own' })
@@ -144,6 +144,39 @@ for (const [what, settle, left] of [
     t.strictSame(await statesOf(core), ['active', 'active'])
   })
 }
+
+t.test('a role with rights on the table of all queues alone uses that', async (t) => {
+  const database = await freshDatabase(t)
+  const { app, core } = await hostWith(t, database)
+  await app.svc.jobs.createQueue('shared')
+  const role = `app_${idOf(database).replaceAll('-', '')}`
+  await core.db.query(`create role ${role}`)
+  t.teardown(async () => {
+    await core.db.query(`drop owned by ${role}`)
+    await core.db.query(`drop role ${role}`)
+  })
+  for (const right of [
+    'usage on schema svc, svc_jobs',
+    'select on all tables in schema svc',
+    'select, update, delete on svc_jobs.job, svc_jobs.queue',
+  ]) {
+    await core.db.query(`grant ${right} to ${role}`)
+  }
+  const client = new pg.Client(database)
+  await client.connect()
+  t.teardown(() => client.end())
+  await client.query(`set role ${role}`)
+  await insert(core, ['a', 'b', 'c', 'd'])
+  await app.svc.jobs.send('shared', {})
+
+  const table = new QueueTable(client, QUEUE)
+  t.equal(await table.name(), 'svc_jobs.job')
+  const jobs = await fetch(client, table, 10)
+  t.equal(jobs.length, 4)
+  await complete(client, table, jobs.slice(0, 2))
+  await retry(client, table, jobs.slice(2))
+  t.strictSame(await statesOf(core), ['retry', 'retry'])
+})
 
 const NO_JOB = {
   id: idOf('none'),

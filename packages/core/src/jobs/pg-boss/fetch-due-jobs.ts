@@ -1,6 +1,6 @@
 /** Claims waiting jobs. pg-boss's own fetch does not record which process has claimed a job. */
 import type { Db } from '../../postgres/transaction.ts'
-import type { QueueTable } from './queue-table.ts'
+import { isAnyIn, type QueueTable } from './queue-table.ts'
 import { asJob, JOB_COLUMNS, PRIORITY, type Job, type JobRow, type Lane } from '../job.ts'
 
 /** The groups whose jobs a fetch passes over. */
@@ -59,7 +59,7 @@ const fetch = (table: string, ofLane: string): string => `
      for update skip locked
   )
   update ${table} as job set ${claimedBy('$3')}
-   where job.ctid = any(array(select ctid from next))
+   where ${isAnyIn(table, 'array(select ctid from next)')}
   returning ${JOB_COLUMNS}`
 
 const ofLane: Record<Lane, string> = {

@@ -5,7 +5,7 @@
 import type { Db } from '../../postgres/transaction.ts'
 import { PRIORITY, type Job } from '../job.ts'
 import type { RecordedRetries } from '../worker.ts'
-import { claimedIn, untilAllFound, type QueueTable } from './queue-table.ts'
+import { isClaimedIn, untilAllFound, type QueueTable } from './queue-table.ts'
 import { NEXT_ATTEMPT, nextAttemptsOf, type NextAttempt } from './jobs-table.ts'
 
 export interface RetriedJob {
@@ -53,7 +53,7 @@ const retriedIn = (table: string): string => `retried as (
     from unnest($2::uuid[], $3::timestamptz[], $4::float8[], $5::float8[], $6::int[], $7::text[],
                 $8::bool[])
            as failed (id, started_on, at_least, exactly, attempts_left, attempted_in, is_unsent)
-   where job.ctid = any(${claimedIn(table)}) and job.id = failed.id
+   where ${isClaimedIn(table)} and job.id = failed.id
   returning job.id, job.start_after)`
 
 export const FIRST_PARAMETER_AFTER_RETRIED = 10

@@ -1,11 +1,11 @@
 /** Settles completed jobs in one statement, together with the rows that record them. */
 import type { Db } from '../../postgres/transaction.ts'
-import { claimedIn, untilAllFound, type QueueTable } from '../pg-boss/queue-table.ts'
+import { isClaimedIn, untilAllFound, type QueueTable } from '../pg-boss/queue-table.ts'
 import { JOB_IDS, type AttemptedJob, type Worker } from '../worker.ts'
 import type { JobOutcomeAs } from './settlement.ts'
 
 const completedIn = (table: string): string => `completed as (
-  delete from ${table} as job where job.ctid = any(${claimedIn(table)}) returning job.id)`
+  delete from ${table} as job where ${isClaimedIn(table)} returning job.id)`
 
 /**
  * Deletes a single completed job, as most batches have at ordinary rates: without arrays, the
