@@ -61,9 +61,12 @@ t.test('an error of constants names all that are possible', async (t) => {
   t.equal(mode('off'), 'off')
   const rows: [input: unknown, message: string][] = [
     ['x', 'input must be "off" or "on" or integer'],
-    [null, 'input must be "off" or "on" or integer'],
+    [0, 'input must be >= 1'],
+    [null, 'input must be string or integer'],
   ]
   for (const [input, message] of rows) t.throws(() => mode(input), { message })
+  const time = checkedInput(Type.Union([Type.Literal('now'), Type.String({ format: 'uuid' })]))
+  t.throws(() => time('x'), { message: 'input must be "now" or match format "uuid"' })
   const single = checkedInput(Type.Object({ kind: Type.Literal('total') }))
   t.throws(() => single({ kind: 'day' }), { message: 'input/kind must be "total"' })
 })

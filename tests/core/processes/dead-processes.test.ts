@@ -8,6 +8,7 @@ function watching() {
   let statements = 0
   let tell: (payload: string, fromHere: boolean) => void
   let answered = () => {}
+  let connected = () => {}
   const notifications = {
     query: async () => {
       statements++
@@ -16,6 +17,7 @@ function watching() {
       return answer
     },
     listen: (_channel: string, listener: typeof tell) => void (tell = listener),
+    onConnect: (listener: () => void) => void (connected = listener),
   }
   const dead = new DeadProcesses('own', notifications, () => nowMs)
   return {
@@ -31,6 +33,7 @@ function watching() {
     },
     statements: () => statements,
     lockTaken: (id: string, { fromHere = false } = {}) => tell(id, fromHere),
+    connected: () => connected(),
     whileAnswering: (run: () => void) => (answered = run),
   }
 }
@@ -78,7 +81,7 @@ t.test('a process that is not alone looks at each check', async (t) => {
 })
 
 t.test('a process that is told of another looks at its next check', async (t) => {
-  const { at, statements, lockTaken, whileAnswering } = watching()
+  const { at, statements, lockTaken, whileAnswering, connected } = watching()
   await at(0, [])
   lockTaken('own', { fromHere: true })
   await at(2000, [])
@@ -94,4 +97,7 @@ t.test('a process that is told of another looks at its next check', async (t) =>
   t.equal(statements(), 4, 'also where the other wrote its row after it was looked for')
   await at(10_000, [])
   t.equal(statements(), 4)
+  connected()
+  await at(12_000, [])
+  t.equal(statements(), 5, 'what was told meanwhile is lost with a connection')
 })

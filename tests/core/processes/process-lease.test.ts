@@ -256,14 +256,17 @@ t.test('a process tells the others when its row has its lock as held', async (t)
   const lease = new ProcessLease(new WorkerPool(pool, false), notifications, { warn() {} })
   t.teardown(() => lease.close())
   await lease.ready({ holdsLock: true })
-  await until(() => told.length === 1)
   await lease.renew()
+  await until(() => told.length > 0)
+  t.equal(told.length, 1)
 
+  // Another process took the lost connection for the death of this one, before its next renewal.
   notifications.session = undefined
-  await lease.renew()
+  await pool.query('update svc."__svc.processes" set is_locked = false where id = $1', [lease.id])
   notifications.session = 2
   await lease.keepLock()
   await lease.renew()
-  await until(() => told.length === 2)
-  t.strictSame(told, ['svc.lock true', 'svc.lock true'], 'and again after its connection was lost')
+  await lease.renew()
+  await until(() => told.length > 1)
+  t.strictSame(told, ['svc.lock true', 'svc.lock true'])
 })

@@ -56,12 +56,13 @@ export function compiledOnce<Compiled>(compile: () => Compiled): () => Compiled 
 /** Fastify's wording: `body/email must match format "email"`. */
 export function validationMessage(errors: ErrorObject[] | null | undefined, where: string): string {
   if (!errors || errors.length === 0) return `${where} is not valid`
-  const furthest = furthestOf(errors)
+  const fitting = withoutWrongConstants(errors)
+  const furthest = furthestOf(fitting)
   const { instancePath, propertyName } = furthest
   // The path is that of the object, as if the error were its own.
   const spot = propertyName === undefined ? '' : `: its name ${JSON.stringify(propertyName)}`
-  const message = alternativesOf(errors, furthest) ?? furthest.message
-  return `${where}${instancePath}${spot} ${message}${detailOf(furthest)}`
+  const message = alternativesOf(fitting, furthest) ?? messageOf(furthest)
+  return `${where}${instancePath}${spot} ${message}`
 }
 
 /** For a union, the branch that matched furthest is the most likely intention: one of another type did not. */
@@ -73,25 +74,28 @@ function furthestOf(errors: ErrorObject[]): ErrorObject {
   return errors.reduce((best, error) => (isFurther(error, best) > 0 ? error : best))
 }
 
+/** The type of a constant that the input does not have says enough. */
+function withoutWrongConstants(errors: ErrorObject[]): ErrorObject[] {
+  const branchOf = ({ schemaPath }: ErrorObject) => schemaPath.slice(0, schemaPath.lastIndexOf('/'))
+  const ofWrongType = new Set(errors.filter(({ keyword }) => keyword === 'type').map(branchOf))
+  return errors.filter((error) => error.keyword !== 'const' || !ofWrongType.has(branchOf(error)))
+}
+
 /** What the branches take, where one of them is a constant, or where there are several types. */
 function alternativesOf(errors: ErrorObject[], furthest: ErrorObject): string | undefined {
   const here = errors.filter(({ instancePath }) => instancePath === furthest.instancePath)
   const ofKeyword = (keyword: string) => here.filter((error) => error.keyword === keyword)
-  const constants = ofKeyword('const')
-  // A constant has a type besides, which says less.
-  const ofConstants = new Set(constants.map(branchOf))
-  const types = ofKeyword('type').filter((error) => !ofConstants.has(branchOf(error)))
-  const isOfThem = furthest.keyword === 'const' || (furthest.keyword === 'type' && types.length > 1)
-  if (!isOfThem) return undefined
-  const alternatives = [
-    ...constants.map(({ params }) => JSON.stringify(params['allowedValue'])),
-    ...types.flatMap(({ params }) => String(params['type']).split(',')),
-  ]
-  return `must be ${[...new Set(alternatives)].join(' or ')}`
+  const constants = ofKeyword('const').map(({ params }) => JSON.stringify(params['allowedValue']))
+  const types = ofKeyword('type')
+  if (constants.length === 0 && (furthest.keyword !== 'type' || types.length < 2)) return undefined
+  const names = types.flatMap(({ params }) => String(params['type']).split(','))
+  const others = here
+    .filter(({ keyword }) => !['const', 'type', 'anyOf', 'oneOf'].includes(keyword))
+    .map((error) => messageOf(error).replace(/^must /, ''))
+  return `must be ${[...new Set([...constants, ...names]), ...others].join(' or ')}`
 }
 
-const branchOf = ({ schemaPath }: ErrorObject): string =>
-  schemaPath.slice(0, schemaPath.lastIndexOf('/'))
+const messageOf = (error: ErrorObject): string => `${error.message}${detailOf(error)}`
 
 /** A missing offset is the most frequent mistake. */
 const WITH_OFFSET = ', with an offset such as "Z" or "+02:00"'

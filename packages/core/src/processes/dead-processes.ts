@@ -15,29 +15,33 @@ const TIMEOUT_MS = 5000
 
 export class DeadProcesses {
   #ownId: string
-  #notifications: Pick<Notifications, 'query' | 'listen'>
+  #notifications: Pick<Notifications, 'query'>
   #nowMs: () => number
   /** When a process was first seen without its lock. */
   #seenAt = new Map<string, number>()
   /** When it was last seen that no other process has its lock as held. */
   #aloneAt = -Infinity
-  /** How many processes have told that they took their lock. */
+  /** How often another process may have taken its lock. */
   #told = 0
 
   constructor(
     ownId: string,
-    notifications: Pick<Notifications, 'query' | 'listen'>,
+    notifications: Pick<Notifications, 'query' | 'listen' | 'onConnect'>,
     /** Monotonic. */
     nowMs: () => number = () => performance.now(),
   ) {
     this.#ownId = ownId
     this.#notifications = notifications
     this.#nowMs = nowMs
-    notifications.listen(LOCK_TAKEN_CHANNEL, (_id, fromHere) => {
-      if (fromHere) return
-      this.#told++
-      this.#aloneAt = -Infinity
-    })
+    notifications.listen(LOCK_TAKEN_CHANNEL, (_id, fromHere) => fromHere || this.#mayHaveCome())
+    // What was told while the connection was not there is lost.
+    notifications.onConnect(() => this.#mayHaveCome())
+  }
+
+  /** Another process may have taken its lock. */
+  #mayHaveCome(): void {
+    this.#told++
+    this.#aloneAt = -Infinity
   }
 
   /**

@@ -47,6 +47,8 @@ export class ProcessLease {
   #holdsLock = false
   /** Whether the row has the lock as held. */
   #isLocked = false
+  /** The connection of the lock that others were last told of. */
+  #toldOf: number | undefined
   #log: LeaseLog
   #nowMs: () => number
   #days: Record<string, number> = {}
@@ -199,11 +201,16 @@ export class ProcessLease {
     this.#wrote(isLocked)
   }
 
-  /** The row has been written. Other processes begin to watch a lock that they are told of. */
+  /**
+   * The row has been written. Other processes begin to watch a lock that they are told of. They may have
+   * stopped when the connection of the lock was lost.
+   */
   #wrote(isLocked: boolean): void {
-    const isTaken = isLocked && !this.#isLocked
     this.#isLocked = isLocked
-    if (isTaken) this.#notifications.send(LOCK_TAKEN_CHANNEL, this.id).catch(() => {})
+    const { session } = this.#lock
+    if (!isLocked || session === this.#toldOf) return
+    this.#toldOf = session
+    this.#notifications.send(LOCK_TAKEN_CHANNEL, this.id).catch(() => {})
   }
 
   async #drop(closedWithinSeconds: number): Promise<void> {

@@ -45,6 +45,11 @@ export class ProcessLock {
     return this.#heldIn !== undefined && this.#heldIn === this.#notifications.session
   }
 
+  /** The connection on which the lock is held now. */
+  get session(): number | undefined {
+    return this.isHeld ? this.#heldIn : undefined
+  }
+
   /** Takes the lock where it is not held: at boot, and after the connection was lost. */
   async hold(): Promise<void> {
     if (this.isHeld) return

@@ -33,8 +33,8 @@ export async function fetchJobs<Data>(
   { limit, lane, excluded, owner }: Fetch,
 ): Promise<Job<Data>[]> {
   const { groups, withOpenCircuits } = excluded
-  const text = fetch(await table.name(), ofLane[lane])
-  const { rows } = await db.query(text, [table.queue, limit, owner, groups, withOpenCircuits])
+  const values = [table.queue, limit, owner, groups, withOpenCircuits]
+  const { rows } = await table.use((name) => db.query(fetch(name, ofLane[lane]), values))
   return rows.map((row: JobRow<Data>) => asJob(row))
 }
 

@@ -8,6 +8,9 @@ import type { Db } from '../../postgres/transaction.ts'
 
 const ALL_QUEUES = 'svc_jobs.job'
 
+/** The table does not exist any more, or the right was revoked. */
+const IS_UNUSABLE = new Set(['42P01', '42501'])
+
 export class QueueTable {
   readonly queue: string
   #db: Db
@@ -19,9 +22,20 @@ export class QueueTable {
   }
 
   /**
-   * As an SQL identifier. A queue has the table that it was created with for ever. Without rights on it,
-   * which statements on `svc_jobs.job` do not need, it is that.
+   * Runs a statement on the table, of which it is given the name as an SQL identifier. It runs again where
+   * the queue was deleted, or created anew with another table.
    */
+  async use<Result>(run: (table: string) => Promise<Result>): Promise<Result> {
+    try {
+      return await run(await this.name())
+    } catch (error) {
+      if (!IS_UNUSABLE.has(String((error as { code?: unknown } | null)?.code))) throw error
+      this.#name = undefined
+      return await run(await this.name())
+    }
+  }
+
+  /** It is `svc_jobs.job` without rights on the queue's own table, and where the queue was deleted. */
   async name(): Promise<string> {
     if (this.#name !== undefined) return this.#name
     const { rows } = await this.#db.query(
@@ -33,7 +47,6 @@ export class QueueTable {
       [this.queue],
     )
     const [own] = rows as { name: string; isUsable: boolean }[]
-    // The queue was deleted.
     if (own === undefined) return ALL_QUEUES
     this.#name = own.isUsable ? own.name : ALL_QUEUES
     return this.#name
@@ -47,35 +60,56 @@ const ofQueueIn = (table: string): string => (table === ALL_QUEUES ? 'job.name =
 export const isAnyIn = (table: string, ctids: string): string =>
   `${ofQueueIn(table)}job.ctid = any(${ctids})`
 
-/**
- * A condition for claimed jobs: those of the queue `$1` with the ids `$2` whose leases began at `$3`.
- * `started_on` names the lease: another process may have the job by now. The rows are locked. One that
- * another transaction has changed just before, as a renewal of leases does, is locked too, but cannot
- * be found by this `ctid`: see {@link untilAllFound}.
- */
-export const isClaimedIn = (table: string): string =>
-  isAnyIn(
-    table,
-    `array(
-    select held.ctid from unnest($2::uuid[], $3::timestamptz[]) as claim (id, started_on)
-     cross join lateral (
-       select job.ctid from ${table} as job
-        where job.name = $1 and job.id = claim.id
-          and job.state = 'active' and job.started_on = claim.started_on
-          for update) as held)`,
-  )
+/** Which jobs a statement changes. */
+export interface ClaimedJobs {
+  table: string
+  condition: string
+}
 
 /**
- * Runs a statement that finds its jobs by {@link isClaimedIn}, once more where it has found fewer than
- * `count`: the others were changed just before, or belong to another process. It returns a row for each
- * job found, or inserts one.
+ * Claimed jobs: those of the queue `$1` with the ids `$2` whose leases began at `$3`. `started_on` names
+ * the lease: another process may have the job by now. The rows are locked. One that another transaction
+ * has changed just before, as a renewal of leases does, is locked too, but cannot be found by this
+ * `ctid`.
  */
-export async function untilAllFound(
+const claimedIn = (table: string): ClaimedJobs => ({
+  table,
+  condition: isAnyIn(
+    table,
+    `array(
+       select held.ctid from unnest($2::uuid[], $3::timestamptz[]) as claim (id, started_on)
+        cross join lateral (
+          select job.ctid from ${table} as job
+           where job.name = $1 and job.id = claim.id
+             and job.state = 'active' and job.started_on = claim.started_on
+             for update) as held)`,
+  ),
+})
+
+/**
+ * The same, found by their ids: Postgres follows a row that others change. The claims are a subquery
+ * within a `case`, which Postgres hashes. It would compare each job with each claim of a join.
+ */
+const CLAIMED_BY_ID: ClaimedJobs = {
+  table: ALL_QUEUES,
+  condition: `job.name = $1 and job.id = any($2::uuid[])
+    and case when job.state = 'active' then (job.id, job.started_on) in (
+          select id, started_on
+            from unnest($2::uuid[], $3::timestamptz[]) as claim (id, started_on)) end`,
+}
+
+/**
+ * Runs a statement on `count` claimed jobs, which returns a row for each job that it has changed, or
+ * inserts one. Where it has changed fewer it runs again, with those that are left found by their ids: they
+ * were changed just before, or belong to another process.
+ */
+export async function changeClaimed(
+  table: QueueTable,
   count: number,
-  run: () => ReturnType<Db['query']>,
+  run: (jobs: ClaimedJobs) => ReturnType<Db['query']>,
 ): ReturnType<Db['query']> {
-  const found = await run()
-  if ((found.rowCount ?? 0) >= count) return found
-  const others = await run()
-  return { ...others, rows: [...found.rows, ...others.rows] }
+  const changed = await table.use((name) => run(claimedIn(name)))
+  if ((changed.rowCount ?? 0) >= count) return changed
+  const others = await run(CLAIMED_BY_ID)
+  return { ...others, rows: [...changed.rows, ...others.rows] }
 }

@@ -5,7 +5,7 @@
 import type { Db } from '../../postgres/transaction.ts'
 import { PRIORITY, type Job } from '../job.ts'
 import type { RecordedRetries } from '../worker.ts'
-import { isClaimedIn, untilAllFound, type QueueTable } from './queue-table.ts'
+import { changeClaimed, type ClaimedJobs, type QueueTable } from './queue-table.ts'
 import { NEXT_ATTEMPT, nextAttemptsOf, type NextAttempt } from './jobs-table.ts'
 
 export interface RetriedJob {
@@ -42,7 +42,7 @@ const NEW_DATA = `(
  * A part of a `with`: `retried` has the `id` of each job that waits for its next attempt now, and
  * `start_after`. `$2` are the ids of all jobs given, in their order.
  */
-const retriedIn = (table: string): string => `retried as (
+const retried = ({ table, condition }: ClaimedJobs): string => `retried as (
   update ${table} as job
      set state = 'retry', priority = $9, heartbeat_on = null, output = '{}',
          retry_limit = coalesce(job.retry_count + failed.attempts_left, job.retry_limit),
@@ -53,7 +53,7 @@ const retriedIn = (table: string): string => `retried as (
     from unnest($2::uuid[], $3::timestamptz[], $4::float8[], $5::float8[], $6::int[], $7::text[],
                 $8::bool[])
            as failed (id, started_on, at_least, exactly, attempts_left, attempted_in, is_unsent)
-   where ${isClaimedIn(table)} and job.id = failed.id
+   where ${condition} and job.id = failed.id
   returning job.id, job.start_after)`
 
 export const FIRST_PARAMETER_AFTER_RETRIED = 10
@@ -81,9 +81,13 @@ export async function retryJobs(
   others: RecordedRetries = { parts: '', values: [] },
 ): Promise<Map<string, NextAttempt>> {
   if (jobs.length === 0) return new Map()
-  const text = `with ${retriedIn(await table.name())} ${others.parts}
-     select job.id, ${NEXT_ATTEMPT} from retried as job`
   const values = [...retriedValues(table.queue, jobs), ...others.values]
-  const { rows } = await untilAllFound(jobs.length, () => db.query(text, values))
+  const { rows } = await changeClaimed(table, jobs.length, (claimed) =>
+    db.query(
+      `with ${retried(claimed)} ${others.parts}
+       select job.id, ${NEXT_ATTEMPT} from retried as job`,
+      values,
+    ),
+  )
   return nextAttemptsOf(rows)
 }

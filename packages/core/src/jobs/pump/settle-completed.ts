@@ -1,11 +1,11 @@
 /** Settles completed jobs in one statement, together with the rows that record them. */
 import type { Db } from '../../postgres/transaction.ts'
-import { isClaimedIn, untilAllFound, type QueueTable } from '../pg-boss/queue-table.ts'
+import { changeClaimed, type ClaimedJobs, type QueueTable } from '../pg-boss/queue-table.ts'
 import { JOB_IDS, type AttemptedJob, type Worker } from '../worker.ts'
 import type { JobOutcomeAs } from './settlement.ts'
 
-const completedIn = (table: string): string => `completed as (
-  delete from ${table} as job where ${isClaimedIn(table)} returning job.id)`
+const completedOf = ({ table, condition }: ClaimedJobs): string =>
+  `completed as (delete from ${table} as job where ${condition} returning job.id)`
 
 /**
  * Deletes a single completed job, as most batches have at ordinary rates: without arrays, the
@@ -39,9 +39,10 @@ export async function settleCompleted(
   }
   const ids = completed.map(({ job }) => job.id)
   const startedOn = completed.map(({ job }) => job.startedOn)
-  const text = `with ${completedIn(await table.name())} ${recorded.insert}`
   const values = [worker.queue, ids, startedOn, ...recorded.values]
-  await untilAllFound(completed.length, () => db.query(text, values))
+  await changeClaimed(table, completed.length, (claimed) =>
+    db.query(`with ${completedOf(claimed)} ${recorded.insert}`, values),
+  )
   return true
 }
 
