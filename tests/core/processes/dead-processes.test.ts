@@ -80,7 +80,7 @@ t.test('a process that is not alone looks at each check', async (t) => {
   t.equal(statements(), 3)
 })
 
-t.test('a process that is told of another looks at its next check', async (t) => {
+t.test('a process that is notified of another looks at its next check', async (t) => {
   const { at, statements, lockTaken, whileAnswering, connected } = watching()
   await at(0, [])
   lockTaken('own', { fromHere: true })
@@ -99,5 +99,5 @@ t.test('a process that is told of another looks at its next check', async (t) =>
   t.equal(statements(), 4)
   connected()
   await at(12_000, [])
-  t.equal(statements(), 5, 'what was told meanwhile is lost with a connection')
+  t.equal(statements(), 5, 'notifications are lost with the connection')
 })

@@ -8,7 +8,6 @@ import {
 } from '../../../packages/core/src/processes/processes-table.ts'
 import { retireSubscription } from '../../../packages/core/src/events/subscriptions-table.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
-import { until } from '../../support/until.ts'
 import { pretendServerAge } from '../../support/server-age.ts'
 
 const LEASE_MS = 30_000
@@ -236,37 +235,4 @@ t.test('rows of processes that ended long ago are deleted', async (t) => {
   await sweepProcesses(pool)
   const { rowCount } = await pool.query('select from svc."__svc.processes"')
   t.equal(rowCount, 1)
-})
-
-t.test('a process tells the others when its row has its lock as held', async (t) => {
-  const { pool } = await ground(t)
-  const told: string[] = []
-  const notifications = {
-    query: async () => ({ rows: [{ isHeld: true }] }),
-    session: 1 as number | undefined,
-    onConnect: () => {},
-    send: async (channel: string, payload: string) => {
-      const { rows } = await pool.query(
-        'select is_locked from svc."__svc.processes" where id = $1',
-        [payload],
-      )
-      told.push(`${channel} ${rows[0].is_locked}`)
-    },
-  }
-  const lease = new ProcessLease(new WorkerPool(pool, false), notifications, { warn() {} })
-  t.teardown(() => lease.close())
-  await lease.ready({ holdsLock: true })
-  await lease.renew()
-  await until(() => told.length > 0)
-  t.equal(told.length, 1)
-
-  // Another process took the lost connection for the death of this one, before its next renewal.
-  notifications.session = undefined
-  await pool.query('update svc."__svc.processes" set is_locked = false where id = $1', [lease.id])
-  notifications.session = 2
-  await lease.keepLock()
-  await lease.renew()
-  await lease.renew()
-  await until(() => told.length > 1)
-  t.strictSame(told, ['svc.lock true', 'svc.lock true'])
 })

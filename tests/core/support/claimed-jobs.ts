@@ -37,7 +37,6 @@ export const complete = (db: Db, table: QueueTable, jobs: Job[]) =>
   settleCompleted(
     db,
     {
-      queue: QUEUE,
       record: async () => {},
       recordCompleted: () => ({
         insert: 'insert into settled select id from completed',

@@ -74,7 +74,7 @@ function furthestOf(errors: ErrorObject[]): ErrorObject {
   return errors.reduce((best, error) => (isFurther(error, best) > 0 ? error : best))
 }
 
-/** The type of a constant that the input does not have says enough. */
+/** Without the errors of constants of another type than the input's: the error of the type says enough. */
 function withoutWrongConstants(errors: ErrorObject[]): ErrorObject[] {
   const branchOf = ({ schemaPath }: ErrorObject) => schemaPath.slice(0, schemaPath.lastIndexOf('/'))
   const ofWrongType = new Set(errors.filter(({ keyword }) => keyword === 'type').map(branchOf))

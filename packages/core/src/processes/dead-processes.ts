@@ -7,22 +7,23 @@ import { findLockedProcesses } from './processes-table.ts'
 /** A process whose connection broke has this long to make another one, and take its lock again. */
 const GRACE_MS = 2400
 /**
- * How often a process looks for others while there is none. One that comes says so, unless its
- * version is an older one or its notification was lost.
+ * How often a process looks for others while it knows of none. A process that takes its lock notifies
+ * the others, unless its version is older or the notification is lost.
  */
 const ALONE_MS = 8000
 const TIMEOUT_MS = 5000
 
 export class DeadProcesses {
   #ownId: string
-  #notifications: Pick<Notifications, 'query'>
+  #notifications: Pick<Notifications, 'query' | 'listen' | 'onConnect'>
   #nowMs: () => number
   /** When a process was first seen without its lock. */
   #seenAt = new Map<string, number>()
   /** When it was last seen that no other process has its lock as held. */
   #aloneAt = -Infinity
   /** How often another process may have taken its lock. */
-  #told = 0
+  #changes = 0
+  #isListening = false
 
   constructor(
     ownId: string,
@@ -33,15 +34,19 @@ export class DeadProcesses {
     this.#ownId = ownId
     this.#notifications = notifications
     this.#nowMs = nowMs
-    notifications.listen(LOCK_TAKEN_CHANNEL, (_id, fromHere) => fromHere || this.#mayHaveCome())
-    // What was told while the connection was not there is lost.
-    notifications.onConnect(() => this.#mayHaveCome())
   }
 
-  /** Another process may have taken its lock. */
-  #mayHaveCome(): void {
-    this.#told++
-    this.#aloneAt = -Infinity
+  /** From the first check on: a process that only publishes checks nothing, and needs no connection. */
+  #listen(): void {
+    if (this.#isListening) return
+    this.#isListening = true
+    const mayHaveCome = () => {
+      this.#changes++
+      this.#aloneAt = -Infinity
+    }
+    this.#notifications.listen(LOCK_TAKEN_CHANNEL, (_id, fromHere) => fromHere || mayHaveCome())
+    // Notifications are lost while the connection is not there.
+    this.#notifications.onConnect(mayHaveCome)
   }
 
   /**
@@ -50,7 +55,8 @@ export class DeadProcesses {
    */
   async find(): Promise<string[]> {
     if (this.#nowMs() - this.#aloneAt < ALONE_MS) return []
-    const told = this.#told
+    this.#listen()
+    const changes = this.#changes
     const db: Db = {
       query: (text, values = []) =>
         this.#notifications.query(text, values, { timeoutMs: TIMEOUT_MS }),
@@ -58,8 +64,8 @@ export class DeadProcesses {
     const others = await findLockedProcesses(db, this.#ownId)
     const ids = others.filter(({ isUnlocked }) => isUnlocked).map(({ id }) => id)
     const now = this.#nowMs()
-    // One that has told since may have written its row after it was looked for.
-    if (others.length === 0 && told === this.#told) this.#aloneAt = now
+    // A process that notified meanwhile may have written its row after this statement read the table.
+    if (others.length === 0 && changes === this.#changes) this.#aloneAt = now
     this.#seenAt = new Map(ids.map((id) => [id, this.#seenAt.get(id) ?? now]))
     return ids.filter((id) => now - (this.#seenAt.get(id) ?? now) >= GRACE_MS)
   }

@@ -47,8 +47,8 @@ export class ProcessLease {
   #holdsLock = false
   /** Whether the row has the lock as held. */
   #isLocked = false
-  /** The connection of the lock that others were last told of. */
-  #toldOf: number | undefined
+  /** The connection that held the lock when the other processes were last notified. */
+  #notifiedSession: number | undefined
   #log: LeaseLog
   #nowMs: () => number
   #days: Record<string, number> = {}
@@ -202,14 +202,14 @@ export class ProcessLease {
   }
 
   /**
-   * The row has been written. Other processes begin to watch a lock that they are told of. They may have
-   * stopped when the connection of the lock was lost.
+   * The row has been written. A notification makes the other processes watch the lock. They may have
+   * stopped to watch it when its connection was lost.
    */
   #wrote(isLocked: boolean): void {
     this.#isLocked = isLocked
     const { session } = this.#lock
-    if (!isLocked || session === this.#toldOf) return
-    this.#toldOf = session
+    if (!isLocked || session === this.#notifiedSession) return
+    this.#notifiedSession = session
     this.#notifications.send(LOCK_TAKEN_CHANNEL, this.id).catch(() => {})
   }
 

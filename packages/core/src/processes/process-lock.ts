@@ -10,7 +10,7 @@ import type { Notifications } from '../postgres/notifications.ts'
 const TIMEOUT_MS = 5000
 /** How often a process checks that it holds its lock, which takes no statement while it does. */
 export const LOCK_SECONDS = 1
-/** A process that has taken its lock, and written it into its row, tells the others its id here. */
+/** A process that has taken its lock, and written that into its row, notifies the others, with its id. */
 export const LOCK_TAKEN_CHANNEL = 'svc.lock'
 
 /** The key of a process's lock, as an expression of SQL over its id. */

@@ -38,9 +38,9 @@ t.test('plans that were made while the queue was empty read no other jobs', asyn
   const client = await pool.connect()
   t.teardown(() => client.release())
   const prepared = withPreparedStatements(client)
-  const table = new QueueTable(core.db, QUEUE)
-  await client.query(`alter table ${await table.name()} set (autovacuum_enabled = off)`)
-  await client.query(`analyze ${await table.name()}`)
+  const table = new QueueTable(QUEUE)
+  await client.query(`alter table ${await table.name(client)} set (autovacuum_enabled = off)`)
+  await client.query(`analyze ${await table.name(client)}`)
   for (const setting of WORKER_PLANS) await client.query(setting)
   /** As often as Postgres plans a statement anew. */
   for (let times = 0; times < 6; times++) {
@@ -76,7 +76,7 @@ for (const [what, settle, left] of [
     const database = await freshDatabase(t)
     const { core } = await hostWith(t, database)
     await insert(core, ['a', 'b'])
-    const table = new QueueTable(core.db, QUEUE)
+    const table = new QueueTable(QUEUE)
     const jobs = await fetch(core.db, table, 10)
     // The second renewal waits for the first one, as the settlement does.
     const [first, second] = await Promise.all([connection(t, database), connection(t, database)])
@@ -103,7 +103,7 @@ for (const [what, settle, left] of [
   t.test(`jobs that another process has by now are not ${what}`, async (t) => {
     const { core } = await hostWith(t, await freshDatabase(t))
     await insert(core, ['a', 'b'])
-    const table = new QueueTable(core.db, QUEUE)
+    const table = new QueueTable(QUEUE)
     const jobs = await fetch(core.db, table, 10)
     await core.db.query(
       `update svc_jobs.job set started_on = started_on + interval '1 microsecond'`,
@@ -116,7 +116,7 @@ for (const [what, settle, left] of [
   t.test(`jobs that wait again are not ${what}`, async (t) => {
     const { core } = await hostWith(t, await freshDatabase(t))
     await insert(core, ['a', 'b'])
-    const table = new QueueTable(core.db, QUEUE)
+    const table = new QueueTable(QUEUE)
     const jobs = await fetch(core.db, table, 10)
     await core.db.query(`update svc_jobs.job set state = 'retry'`)
     await settle(core.db, table, jobs)

@@ -15,10 +15,10 @@ import { idOf, QUEUE } from '../../support/worker.ts'
 t.test('the table of a queue is its own, or that of all queues without one', async (t) => {
   const { app, core } = await hostWith(t, await freshDatabase(t))
   await app.svc.jobs.createQueue('shared')
-  t.match(await new QueueTable(core.db, QUEUE).name(), /^svc_jobs\.j[0-9a-f]{56}$/)
-  const shared = new QueueTable(core.db, 'shared')
-  t.equal(await shared.name(), 'svc_jobs.job_common')
-  t.equal(await new QueueTable(core.db, 'none').name(), 'svc_jobs.job')
+  t.match(await new QueueTable(QUEUE).name(core.db), /^svc_jobs\.j[0-9a-f]{56}$/)
+  const shared = new QueueTable('shared')
+  t.equal(await shared.name(core.db), 'svc_jobs.job_common')
+  t.equal(await new QueueTable('none').name(core.db), 'svc_jobs.job')
 
   await insert(core, ['own'])
   await app.svc.jobs.send('shared', { its: 'own' })
@@ -26,11 +26,11 @@ t.test('the table of a queue is its own, or that of all queues without one', asy
 })
 
 t.test(
-  'a queue that was deleted has no jobs, and one that was created anew has its own',
+  'a fetch of a deleted queue brings no jobs, and after the queue is created again its own',
   async (t) => {
     const { app, core } = await hostWith(t, await freshDatabase(t))
     await insert(core, ['a'])
-    const table = new QueueTable(core.db, QUEUE)
+    const table = new QueueTable(QUEUE)
     t.equal((await fetch(core.db, table, 10)).length, 1)
     await core.db.query('delete from svc_jobs.job')
     await app.svc.jobs.deleteQueue(QUEUE)
@@ -64,15 +64,15 @@ t.test('a role with rights on the table of all queues alone uses that', async (t
   await insert(core, ['a', 'b', 'c', 'd'])
   await app.svc.jobs.send('shared', {})
 
-  const own = await new QueueTable(core.db, QUEUE).name()
+  const own = await new QueueTable(QUEUE).name(core.db)
   for (const rights of ['select, update', 'select, delete', 'update, delete']) {
     await core.db.query(`grant ${rights} on ${own} to ${role}`)
-    t.equal(await new QueueTable(client, QUEUE).name(), 'svc_jobs.job', rights)
+    t.equal(await new QueueTable(QUEUE).name(client), 'svc_jobs.job', rights)
     await core.db.query(`revoke ${rights} on ${own} from ${role}`)
   }
-  const table = new QueueTable(client, QUEUE)
+  const table = new QueueTable(QUEUE)
   await core.db.query(`grant select, update, delete on ${own} to ${role}`)
-  t.equal(await table.name(), own)
+  t.equal(await table.name(client), own)
   await core.db.query(`revoke all on ${own} from ${role}`)
   const jobs = await fetch(client, table, 10)
   t.equal(jobs.length, 4, 'also where the rights are revoked later')

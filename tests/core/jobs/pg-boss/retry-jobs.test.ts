@@ -48,10 +48,10 @@ async function claimed(
   return { core, jobOf }
 }
 
-const tableOf = (core: Core) => new QueueTable(core.db, QUEUE)
+const TABLE = new QueueTable(QUEUE)
 
 const fetch = (core: Core): Promise<Job[]> =>
-  fetchJobs(core.db, tableOf(core), { limit: 100, lane: 'first', excluded: NONE, owner: null })
+  fetchJobs(core.db, TABLE, { limit: 100, lane: 'first', excluded: NONE, owner: null })
 
 async function storedOf(core: Core, name: string): Promise<Stored | undefined> {
   const { rows } = await core.db.query(
@@ -64,7 +64,7 @@ async function storedOf(core: Core, name: string): Promise<Stored | undefined> {
 }
 
 const retryOf = (core: Core, job: Job, more: Partial<RetriedJob> = {}) =>
-  retryJobs(core.db, tableOf(core), [{ ...FAILED, job, ...more }])
+  retryJobs(core.db, TABLE, [{ ...FAILED, job, ...more }])
 
 t.test('a failed job waits for its back-off, in the retry lane', async (t) => {
   const { core, jobOf } = await claimed(t, ['a'], { retryDelaySeconds: 100, retryBackoff: true })
@@ -91,7 +91,7 @@ t.test('without a back-off the delay is the same each time', async (t) => {
 t.test('a schedule and a pause that the receiver asks for', async (t) => {
   const names = ['scheduled', 'paused', 'shorter']
   const { core, jobOf } = await claimed(t, names, { retryDelaySeconds: 600 })
-  const next = await retryJobs(core.db, tableOf(core), [
+  const next = await retryJobs(core.db, TABLE, [
     { ...FAILED, job: jobOf('scheduled'), exactlyMs: 20_000, attemptsLeft: 9 },
     { ...FAILED, job: jobOf('paused'), atLeastMs: HOUR_MS },
     { ...FAILED, job: jobOf('shorter'), exactlyMs: HOUR_MS, atLeastMs: 1000 },

@@ -34,7 +34,7 @@ export async function fetchJobs<Data>(
 ): Promise<Job<Data>[]> {
   const { groups, withOpenCircuits } = excluded
   const values = [table.queue, limit, owner, groups, withOpenCircuits]
-  const { rows } = await table.use((name) => db.query(fetch(name, ofLane[lane]), values))
+  const { rows } = await table.use(db, (name) => db.query(fetch(name, ofLane[lane]), values))
   return rows.map((row: JobRow<Data>) => asJob(row))
 }
 
@@ -43,8 +43,8 @@ export async function fetchJobs<Data>(
  * subquery: Postgres hashes it once, and would compare each job with each element of an array. The
  * table of groups is read by its key, and for jobs of other groups only.
  *
- * The rows are locked, and found again by their `ctid`. One that another transaction has changed just
- * before is not: the next fetch claims it.
+ * The subquery locks the rows, and the update finds them by their `ctid`. It does not find a row that
+ * another transaction changed after the statement began. The next fetch claims that job.
  */
 const fetch = (table: string, ofLane: string): string => `
   with next as materialized (

@@ -13,32 +13,31 @@ const IS_UNUSABLE = new Set(['42P01', '42501'])
 
 export class QueueTable {
   readonly queue: string
-  #db: Db
   #name: string | undefined
 
-  constructor(db: Db, queue: string) {
+  constructor(queue: string) {
     this.queue = queue
-    this.#db = db
   }
 
   /**
-   * Runs a statement on the table, of which it is given the name as an SQL identifier. It runs again where
-   * the queue was deleted, or created anew with another table.
+   * Runs a statement on the table, whose name it gets as an SQL identifier. The statement runs again where
+   * the queue was deleted, or was created again with another table. Within a transaction that second run
+   * fails, and the next transaction uses the other table.
    */
-  async use<Result>(run: (table: string) => Promise<Result>): Promise<Result> {
+  async use<Result>(db: Db, run: (table: string) => Promise<Result>): Promise<Result> {
     try {
-      return await run(await this.name())
+      return await run(await this.name(db))
     } catch (error) {
       if (!IS_UNUSABLE.has(String((error as { code?: unknown } | null)?.code))) throw error
       this.#name = undefined
-      return await run(await this.name())
+      return await run(await this.name(db))
     }
   }
 
   /** It is `svc_jobs.job` without rights on the queue's own table, and where the queue was deleted. */
-  async name(): Promise<string> {
+  async name(db: Db): Promise<string> {
     if (this.#name !== undefined) return this.#name
-    const { rows } = await this.#db.query(
+    const { rows } = await db.query(
       `select own.name, has_table_privilege(own.name, 'select') and has_table_privilege(own.name, 'update')
                     and has_table_privilege(own.name, 'delete') as "isUsable"
          from svc_jobs.queue
@@ -67,10 +66,10 @@ export interface ClaimedJobs {
 }
 
 /**
- * Claimed jobs: those of the queue `$1` with the ids `$2` whose leases began at `$3`. `started_on` names
- * the lease: another process may have the job by now. The rows are locked. One that another transaction
- * has changed just before, as a renewal of leases does, is locked too, but cannot be found by this
- * `ctid`.
+ * Claimed jobs: those of the queue `$1` with the ids `$2` whose leases began at `$3`. `started_on`
+ * identifies the lease: another process may have claimed the job since. The subquery locks the rows. It
+ * also locks a row that another transaction, such as a renewal of leases, changed after the statement
+ * began. The statement does not find that row by its new `ctid`.
  */
 const claimedIn = (table: string): ClaimedJobs => ({
   table,
@@ -99,16 +98,17 @@ const CLAIMED_BY_ID: ClaimedJobs = {
 }
 
 /**
- * Runs a statement on `count` claimed jobs, which returns a row for each job that it has changed, or
- * inserts one. Where it has changed fewer it runs again, with those that are left found by their ids: they
- * were changed just before, or belong to another process.
+ * Runs a statement on `count` claimed jobs, which returns or inserts one row for each job that it
+ * changes. If it changes fewer, it runs once more and finds the others by their ids: other transactions
+ * changed them meanwhile, or another process has claimed them.
  */
 export async function changeClaimed(
+  db: Db,
   table: QueueTable,
   count: number,
   run: (jobs: ClaimedJobs) => ReturnType<Db['query']>,
 ): ReturnType<Db['query']> {
-  const changed = await table.use((name) => run(claimedIn(name)))
+  const changed = await table.use(db, (name) => run(claimedIn(name)))
   if ((changed.rowCount ?? 0) >= count) return changed
   const others = await run(CLAIMED_BY_ID)
   return { ...others, rows: [...changed.rows, ...others.rows] }

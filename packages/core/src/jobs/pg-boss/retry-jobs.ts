@@ -82,7 +82,7 @@ export async function retryJobs(
 ): Promise<Map<string, NextAttempt>> {
   if (jobs.length === 0) return new Map()
   const values = [...retriedValues(table.queue, jobs), ...others.values]
-  const { rows } = await changeClaimed(table, jobs.length, (claimed) =>
+  const { rows } = await changeClaimed(db, table, jobs.length, (claimed) =>
     db.query(
       `with ${retried(claimed)} ${others.parts}
        select job.id, ${NEXT_ATTEMPT} from retried as job`,

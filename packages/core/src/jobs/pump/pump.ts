@@ -73,7 +73,7 @@ export class Pump {
     const { queue } = worker
     const db = database.workerPool
     this.worker = worker
-    const table = new QueueTable(db, queue)
+    const table = new QueueTable(queue)
     const slots = new Slots(worker.concurrency)
     const fetchAhead = new FetchAhead(worker.concurrency)
     const groups = new GroupScheduler({

@@ -20,7 +20,7 @@ export const COMPLETED_ONE = `completed as (
 /** Returns whether they are settled: otherwise the rows that record them need a transaction. */
 export async function settleCompleted(
   db: Db,
-  worker: Pick<Worker, 'queue' | 'record' | 'recordCompleted'>,
+  worker: Pick<Worker, 'record' | 'recordCompleted'>,
   table: QueueTable,
   outcomes: JobOutcomeAs<'completed'>[],
 ): Promise<boolean> {
@@ -33,14 +33,14 @@ export async function settleCompleted(
   if (!recorded) return false
   const [first, ...others] = completed.map(({ job }) => job)
   if (first && others.length === 0) {
-    const values = [worker.queue, first.id, first.startedOn, ...recorded.values]
+    const values = [table.queue, first.id, first.startedOn, ...recorded.values]
     await db.query(`with ${COMPLETED_ONE} ${recorded.insert}`, values)
     return true
   }
   const ids = completed.map(({ job }) => job.id)
   const startedOn = completed.map(({ job }) => job.startedOn)
-  const values = [worker.queue, ids, startedOn, ...recorded.values]
-  await changeClaimed(table, completed.length, (claimed) =>
+  const values = [table.queue, ids, startedOn, ...recorded.values]
+  await changeClaimed(db, table, completed.length, (claimed) =>
     db.query(`with ${completedOf(claimed)} ${recorded.insert}`, values),
   )
   return true
