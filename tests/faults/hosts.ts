@@ -99,6 +99,11 @@ export class Hosts {
     )
   }
 
+  /** Whether an older version can be had; without it the same version boots in its place. */
+  get hasOlder(): boolean {
+    return this.#older !== null
+  }
+
   endAll(): void {
     this.#isOver = true
     for (const { child } of this.#running) child.kill('SIGKILL')

@@ -20,8 +20,8 @@ const STORMS = Number(process.env['SVC_FAULT_STORMS'] ?? Math.min(8, SCHEDULES))
 const SCHEDULES_OF_A_STORM = 50
 const LONGEST_LINE = 3000
 
-/** The version whose tables are in tests/data/tables-1.sql. */
-const OLDER = '822f071'
+/** The first release. */
+const OLDER = 'v0.1.0'
 const FILES = ['host-process.ts', 'host-options.ts', 'stalls.ts']
 
 async function olderHost(): Promise<string | null> {

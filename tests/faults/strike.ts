@@ -42,7 +42,9 @@ const STRIKES: Strikes = {
 
   'older version'({ hosts, ledger }, { host }) {
     // What it has published may wait until the end.
-    ledger.disturbances.push({ kind: 'older version', from: performance.now(), until: Infinity })
+    if (hosts.hasOlder) {
+      ledger.disturbances.push({ kind: 'older version', from: performance.now(), until: Infinity })
+    }
     return hosts.replace(host, { isOlder: true })
   },
 
