@@ -2412,9 +2412,12 @@ begin
      verified, event_names, request_parts)
   select r.id, r.source, r.tenant, case when publish.is_new then r.outcome else 'duplicate' end,
          r.reason, r.event, case when publish.is_new then r.event_id end, r.ip, r.bytes,
-         r.duration_ms + statement_ms, r.url, r.headers,
-         case when r.payload_is_body then convert_to(r.payload, 'UTF8') else r.body end,
-         r.verified, r.event_names, r.request_parts
+         r.duration_ms + statement_ms, r.url, case when publish.is_new then r.headers end,
+         case when not publish.is_new then null
+              when r.payload_is_body then convert_to(r.payload, 'UTF8')
+              else r.body end,
+         r.verified, case when publish.is_new then r.event_names end,
+         case when publish.is_new then r.request_parts end
     from unnest(payloads, payloads_are_bodies, ids, sources, tenants, outcomes, reasons, events,
                 event_ids, ips, bytes, durations_ms, urls, headers, bodies, verified, event_names,
                 request_parts) with ordinality

@@ -57,6 +57,6 @@ t.test('bodies are kept byte for byte, also where they are the payload of the ev
       if (type === json) t.equal(`${row?.event}`, body.toString().replace('\uFEFF', ''))
     }
   }
-  const repeat = rows.find((row) => row.event === null)
-  t.equal(`${repeat?.body}`, '{"a":"a repeat"}')
+  const repeats = rows.filter((row) => row.event === null)
+  t.match(repeats, [{ url: '/hooks/any?n=0', body: null }], 'a repeat fills no disk')
 })

@@ -1,4 +1,9 @@
+import Fastify from 'fastify'
 import t from 'tap'
+import type { InboundSource } from '@svc/webhooks'
+import type { Receiving } from '../../../packages/webhooks/src/inbound/receive.ts'
+import { registerInbound } from '../../../packages/webhooks/src/inbound/register.ts'
+import { resolveSources } from '../../../packages/webhooks/src/inbound/sources.ts'
 import {
   isHost,
   NotFetched,
@@ -144,4 +149,49 @@ t.test('a confirmation returns whether the provider accepted it, uncached', asyn
   statusCode = 302
   t.equal(await providerClient.visit({ url, hosts }), false)
   t.equal(asked.length, 2)
+})
+
+t.test('all that wait for a document get the former answer while it is away', async (t) => {
+  let answer: () => Promise<Answer> = async () => ok()
+  const { providerClient, clock } = providerClientOf(() => answer())
+  await providerClient.text({ url, hosts })
+  const away = Promise.withResolvers<Answer>()
+  answer = () => away.promise
+  clock.ms = 2 * 3_600_000
+  const texts = [1, 2, 3].map(() => providerClient.text({ url, hosts }))
+  away.reject(new Error('connection refused'))
+  t.strictSame(await Promise.all(texts), ['a key', 'a key', 'a key'])
+})
+
+t.test('what requests to one source name uses up no fetch of another source or host', async (t) => {
+  const fetched: string[] = []
+  const providerClient = new ProviderClient(async ({ url }) => {
+    fetched.push(url.hostname)
+    return ok()
+  })
+  const fetching = (path: string): InboundSource => ({
+    path,
+    publishAs: 'a',
+    verify: async (request, _body, _secret, client) =>
+      (await client!.text({ url: String(request.headers['x-url']), hosts })) !== '',
+  })
+  const sources = resolveSources({ one: fetching('/one'), other: fetching('/other') })
+  const bus = { publishOnce: async () => [{ id: 'e', duplicate: false }] }
+  const core = { svc: { secrets: { get: async () => null } }, bus } as unknown as Receiving['core']
+  const app = Fastify()
+  t.teardown(() => app.close())
+  registerInbound(app, sources, { core, providerClient, log: null, bodyLimitBytes: 1000 })
+  const send = async (path: string, named: string) =>
+    (await app.inject({ method: 'POST', url: path, headers: { 'x-url': named } })).statusCode
+  for (let n = 0; n < 60; n++) t.equal(await send('/one', `${url}?forged=${n}`), 200)
+  t.equal(await send('/one', `${url}?forged=60`), 500, 'its own are used up')
+  t.equal(await send('/other', url), 200)
+  t.equal(await send('/one', 'https://sns.eu-west-1.amazonaws.com/1'), 200)
+  for (let n = 0; n < 59; n++) await send('/one', `https://sns.forged-${n}.amazonaws.com/1`)
+  t.equal(fetched.length, 60 + 2 + 59)
+  t.equal(
+    await send('/one', 'https://sns.forged-60.amazonaws.com/1'),
+    500,
+    'one pattern, one budget',
+  )
 })

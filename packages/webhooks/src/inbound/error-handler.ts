@@ -6,6 +6,8 @@ import {
   BodyTooLarge,
   BodyTooSlow,
   BodyUnreadable,
+  CharsetUnsupported,
+  ContentEncodingUnsupported,
   ContentTypeInvalid,
   InboundFailed,
   NoHandshake,
@@ -33,6 +35,8 @@ const OURS = [
   BodyTooLarge,
   BodyTooSlow,
   BodyUnreadable,
+  CharsetUnsupported,
+  ContentEncodingUnsupported,
   ContentTypeInvalid,
   InboundFailed,
   NoHandshake,
@@ -68,6 +72,8 @@ export function createErrorHandler(
     requestLog?.note(source, request as InboundRequest, began, outcome, reasonOf(own))
     if (statusCode === 503) reply.header('retry-after', '1')
     if (statusCode === 401) reply.header('www-authenticate', 'Bearer')
+    // RFC 9110, section 15.5.16: what the sender may try instead.
+    if (own instanceof ContentEncodingUnsupported) reply.header('accept-encoding', 'identity')
     if (source.emptyErrors) return reply.code(statusCode).send()
     const { code, message } = own
     const body = { statusCode, code, error: statusText(statusCode), message }

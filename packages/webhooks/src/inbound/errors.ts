@@ -45,6 +45,20 @@ export const ContentTypeInvalid = createError(
   415,
 )
 
+/** The body is compressed, or encoded in another way. */
+export const ContentEncodingUnsupported = createError(
+  'SVC_WEBHOOKS_CONTENT_ENCODING_UNSUPPORTED',
+  'a body with a Content-Encoding is not read: send it as it is, without compression',
+  415,
+)
+
+/** The text of the body cannot be read by the charset that its header names. */
+export const CharsetUnsupported = createError(
+  'SVC_WEBHOOKS_CHARSET_UNSUPPORTED',
+  'the body cannot be read by the charset that its header Content-Type names: send UTF-8',
+  415,
+)
+
 /** A GET for which the source's `respond` returned `null`. */
 export const NoHandshake = createError(
   'SVC_WEBHOOKS_NO_HANDSHAKE',

@@ -2,6 +2,7 @@
  * The body of a request, parsed once for all that use it: its payload, its keys, the name of its
  * event.
  */
+import { charsetOf, decoderOf, type Decode } from './body-text.ts'
 import { TooManyFields } from './errors.ts'
 import type { InboundRequest } from './source.ts'
 
@@ -31,22 +32,36 @@ export function assertJson(request: InboundRequest, body: string): void {
 const MAX_FIELDS = 10_000
 
 /**
- * The fields of a form body: the values of each name.
+ * The fields of a form body: the values of each name, in the charset of the body.
  *
- * @throws TooManyFields
+ * @throws TooManyFields, CharsetUnsupported
  */
 export function formOf(request: InboundRequest, body: string): Form {
   const parsed = parsedOf(request, body)
-  parsed.form ??= formFields(body)
+  parsed.form ??= formFields(request.rawBody, decoderOf(charsetOf(request)))
   return parsed.form
 }
 
-function formFields(text: string): Form {
-  assertFewFields(text)
+/** By the URL Standard, section 5.1, but for the charset: URLSearchParams replaces what is not UTF-8. */
+function formFields(body: Buffer, decode: Decode): Form {
+  const bytes = body.toString('latin1').replaceAll('+', ' ')
+  assertFewFields(bytes)
   // Not a Map: it hashes integers to themselves, so that a sender can choose names that collide.
   const fields = Object.create(null) as Record<string, string[]>
-  new URLSearchParams(text).forEach((value, name) => void (fields[name] ??= []).push(value))
+  for (const field of bytes.split('&')) {
+    if (field === '') continue
+    const [name = '', ...value] = field.split('=')
+    ;(fields[fieldText(name, decode)] ??= []).push(fieldText(value.join('='), decode))
+  }
   return fields
+}
+
+/** @param bytes a character for each byte */
+function fieldText(bytes: string, decode: Decode): string {
+  const unescaped = bytes.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return decode(Buffer.from(unescaped, 'latin1'))
 }
 
 function assertFewFields(text: string): void {

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { isJsonType, mediaTypeOf } from './body-text.ts'
 import { BodyNotJson } from './errors.ts'
 import { assertJson, formOf, withoutMark, type Form } from './parsed-body.ts'
 import type { InboundRequest } from './source.ts'
@@ -7,22 +8,18 @@ import type { InboundRequest } from './source.ts'
  * The payload of the event that a body becomes, as JSON text. A JSON body stays as the sender wrote
  * it: a parser would round big numbers.
  *
- * @param text the body read as UTF-8
+ * @param text what `bodyText` returns for the request
  * @param readAs what it is read as, whatever its content type
  * @throws BodyNotJson, TooManyFields
  */
 export function payloadOf(request: InboundRequest, text: string, readAs?: 'json'): string {
-  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
-  if (readAs === 'json' || isJson(type)) return jsonText(request, text)
+  const type = mediaTypeOf(request)
+  if (readAs === 'json' || isJsonType(type)) return jsonText(request, text)
   if (request.rawBody.length === 0) return '""'
   if (type === 'application/x-www-form-urlencoded') {
     return JSON.stringify(formPayload(formOf(request, text)))
   }
   return JSON.stringify(text)
-}
-
-function isJson(type: string): boolean {
-  return type === 'application/json' || type === 'text/json' || type.endsWith('+json')
 }
 
 function jsonText(request: InboundRequest, text: string): string {

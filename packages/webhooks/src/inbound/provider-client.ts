@@ -35,6 +35,14 @@ interface Answer {
   isMissing: boolean
 }
 
+interface Address {
+  url: URL
+  /** The pattern of hosts that the URL is of. */
+  pattern: string
+  /** JSON to send with a POST. */
+  json: string | undefined
+}
+
 type Kind = 'known' | 'other'
 
 const HOUR_MS = 3_600_000
@@ -43,9 +51,9 @@ const DAY_MS = 24 * HOUR_MS
 const MISSING_MS = 60_000
 const MOST_ANSWERS = 200
 /**
- * How many addresses are fetched in a minute at most: of those that had an answer before, and of others.
- * Forged requests can name any number of addresses of a pinned host. They must not use up the requests
- * that genuine ones need.
+ * How many addresses are fetched in a minute at most, for one source from one pattern of hosts: of
+ * those that had an answer before, and of others. Forged requests can name any number of addresses of
+ * a pinned host. They must not use up the requests that genuine ones need, and none of another source.
  */
 const MOST_A_MINUTE = 60
 
@@ -53,7 +61,8 @@ export class ProviderClient {
   #fetch: GuardedFetch
   #now: () => number
   #answers = new Map<string, Answer>()
-  #fetched = { known: [] as number[], other: [] as number[] }
+  /** When addresses were fetched, by kind and by pattern of hosts. */
+  #fetched = new Map<string, number[]>()
   #roots: readonly string[]
   #readRoots: X509Certificate[] | undefined
 
@@ -68,6 +77,11 @@ export class ProviderClient {
     this.#roots = roots
   }
 
+  /** A client over the same network whose answers and requests are its own, for one source. */
+  apart(): ProviderClient {
+    return new ProviderClient(this.#fetch, this.#now, this.#roots)
+  }
+
   /** The certificates that a chain must end at. */
   get roots(): readonly X509Certificate[] {
     return (this.#readRoots ??= this.#roots.filter((pem) => pem !== '').map(readCertificate))
@@ -79,45 +93,54 @@ export class ProviderClient {
    * @throws NotFetched where the URL is not https on one of the hosts, or has no body
    */
   async text(wanted: Wanted): Promise<string> {
-    const url = pinned(wanted)
+    const { url, pattern } = pinned(wanted)
     const key = wanted.json === undefined ? url.href : `${url.href} ${hash('sha256', wanted.json)}`
     const known = this.#answers.get(key)
     const maxAgeMs = wanted.maxAgeMs ?? HOUR_MS
-    if (known && this.#now() - known.atMs < maxAgeMs) {
-      this.#keep(key, known)
-      return found(await known.body)
-    }
-    const kind = known && !known.isMissing ? 'known' : 'other'
-    const body = this.#fetchBody(kind, url, wanted.json)
-    const answer = { atMs: this.#now(), body, isMissing: false }
+    const isFresh = known !== undefined && this.#now() - known.atMs < maxAgeMs
+    const answer = isFresh ? known : this.#ask(key, known, { url, pattern, json: wanted.json })
     this.#keep(key, answer)
-    try {
-      if ((await body) === null) {
-        answer.isMissing = true
-        answer.atMs -= HOUR_MS - MISSING_MS
-      }
-      return found(await body)
-    } catch (error) {
-      if (error instanceof NotFetched) throw error
-      if (this.#answers.get(key) === answer) this.#answers.delete(key)
-      // While the provider is not available, the former answer is used for up to a day.
-      const stale = known && this.#now() - known.atMs < DAY_MS ? await known.body : null
-      if (!known || stale === null) throw error
-      this.#keep(key, known)
-      return stale
-    }
+    const body = await answer.body
+    if (body === null) throw new NotFetched('the provider has nothing at that address')
+    return body
   }
 
   /** Sends a GET to a URL. Returns whether the answer was 2xx. @throws NotFetched */
   async visit(wanted: Pick<Wanted, 'url' | 'hosts'>): Promise<boolean> {
-    const url = pinned(wanted)
-    this.#count('other')
+    const { url, pattern } = pinned(wanted)
+    this.#count('other', pattern)
     const { statusCode } = await this.#fetch({ url, method: 'GET' })
     return statusCode >= 200 && statusCode < 300
   }
 
-  async #fetchBody(kind: Kind, url: URL, json: string | undefined): Promise<string | null> {
-    this.#count(kind)
+  /**
+   * Asks for a document. While the provider is not available, all that wait for it get the former
+   * answer, for up to a day.
+   */
+  #ask(key: string, known: Answer | undefined, address: Address): Answer {
+    const answer: Answer = {
+      atMs: this.#now(),
+      isMissing: false,
+      body: this.#fetchBody(known && !known.isMissing ? 'known' : 'other', address).then(
+        (body) => {
+          answer.isMissing = body === null
+          if (body === null) answer.atMs -= HOUR_MS - MISSING_MS
+          return body
+        },
+        async (error: unknown) => {
+          if (this.#answers.get(key) === answer) this.#answers.delete(key)
+          const isUsable = known && !known.isMissing && this.#now() - known.atMs < DAY_MS
+          if (!isUsable) throw error
+          this.#keep(key, known)
+          return known.body
+        },
+      ),
+    }
+    return answer
+  }
+
+  async #fetchBody(kind: Kind, { url, pattern, json }: Address): Promise<string | null> {
+    this.#count(kind, pattern)
     const request =
       json === undefined ? { method: 'GET' as const } : { method: 'POST' as const, json }
     const { statusCode, body } = await this.#fetch({ url, ...request })
@@ -129,14 +152,15 @@ export class ProviderClient {
     return null
   }
 
-  #count(kind: Kind): void {
+  #count(kind: Kind, pattern: string): void {
     const nowMs = this.#now()
-    const fetched = this.#fetched[kind].filter((atMs) => nowMs - atMs < 60_000)
-    this.#fetched[kind] = fetched
-    if (fetched.length >= MOST_A_MINUTE) {
-      throw new Error(`more than ${MOST_A_MINUTE} addresses of providers to fetch in a minute`)
+    const counted = `${kind} ${pattern}`
+    const within = (this.#fetched.get(counted) ?? []).filter((atMs) => nowMs - atMs < 60_000)
+    this.#fetched.set(counted, within)
+    if (within.length >= MOST_A_MINUTE) {
+      throw new Error(`more than ${MOST_A_MINUTE} addresses of ${pattern} to fetch in a minute`)
     }
-    fetched.push(nowMs)
+    within.push(nowMs)
   }
 
   /** Keeps those that were used last. Where they are too many, what is missing goes first. */
@@ -152,22 +176,19 @@ export class ProviderClient {
 
 const readCertificate = (pem: string): X509Certificate => new X509Certificate(pem)
 
-function found(body: string | null): string {
-  if (body === null) throw new NotFetched('the provider has nothing at that address')
-  return body
-}
-
 /** The address is often part of the request to verify: only the hosts of the row are contacted. */
-function pinned({ url, hosts }: Pick<Wanted, 'url' | 'hosts'>): URL {
+function pinned({ url, hosts }: Pick<Wanted, 'url' | 'hosts'>): Omit<Address, 'json'> {
   const parsed = URL.parse(url)
   const isRight =
     parsed?.protocol === 'https:' &&
     parsed.port === '' &&
     parsed.username === '' &&
-    parsed.password === '' &&
-    hosts.some((host) => isHost(parsed.hostname, host))
-  if (!parsed || !isRight) throw new NotFetched('the address to fetch is not one of the provider')
-  return parsed
+    parsed.password === ''
+  const pattern = isRight ? hosts.find((host) => isHost(parsed.hostname, host)) : undefined
+  if (!parsed || pattern === undefined) {
+    throw new NotFetched('the address to fetch is not one of the provider')
+  }
+  return { url: parsed, pattern }
 }
 
 export function isHost(hostname: string, pattern: string): boolean {

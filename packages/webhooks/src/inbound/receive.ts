@@ -1,6 +1,15 @@
 import { Unavailable } from '@svc/core'
 import { isConnectionError, isContention, type AttachedRow, type Core } from '@svc/core/internal'
-import { BodyNotJson, InboundFailed, NoHandshake, NotVerified, TooManyFields } from './errors.ts'
+import { bodyText } from './body-text.ts'
+import {
+  BodyNotJson,
+  CharsetUnsupported,
+  ContentEncodingUnsupported,
+  InboundFailed,
+  NoHandshake,
+  NotVerified,
+  TooManyFields,
+} from './errors.ts'
 import { handshake } from './handshake.ts'
 import { calling, errorOf, noteThrower } from './host-functions.ts'
 import { NotFetched, type ProviderClient } from './provider-client.ts'
@@ -31,8 +40,8 @@ export interface Receiving {
  * Receives a POST: verifies it, then publishes it unless it is a repeat. When this returns, the event
  * is committed.
  *
- * @throws NotVerified, BodyNotJson, TooManyFields, InboundFailed or Unavailable, each with the
- *   reason as its `cause`
+ * @throws NotVerified, BodyNotJson, TooManyFields, ContentEncodingUnsupported, CharsetUnsupported,
+ *   InboundFailed or Unavailable, each with the reason as its `cause`
  */
 export async function receive(
   receiving: Receiving,
@@ -60,9 +69,9 @@ async function check(
   request: InboundRequest,
 ): Promise<Plan | (Received & { outcome: 'answered' })> {
   const secrets = new RequestSecrets((name) => core.svc.secrets.get(name), request)
-  const body = request.rawBody.toString('utf8')
   let verified = false
   try {
+    const body = bodyText(request, source.readAs)
     const first = await handshake(
       source,
       'respondUnverified',
@@ -151,6 +160,8 @@ function failure(thrown: unknown, secrets: RequestSecrets): Error {
     error instanceof NotVerified ||
     error instanceof BodyNotJson ||
     error instanceof TooManyFields ||
+    error instanceof CharsetUnsupported ||
+    error instanceof ContentEncodingUnsupported ||
     error instanceof NoHandshake
   ) {
     return error

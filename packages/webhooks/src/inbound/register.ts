@@ -35,7 +35,9 @@ export function registerInbound(
   })
 }
 
-function serve(inbound: FastifyInstance, source: Source, settings: InboundSettings): void {
+function serve(inbound: FastifyInstance, source: Source, shared: InboundSettings): void {
+  // What requests to one source make it fetch, uses up nothing of another.
+  const settings = { ...shared, providerClient: shared.providerClient.apart() }
   const { bodyLimitBytes: bodyLimit, core, log, telemetry } = settings
   // Made once: a body that changes later could not be checked.
   const accepted = source.answer && textReply(source.answer)

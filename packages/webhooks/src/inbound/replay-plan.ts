@@ -1,6 +1,7 @@
 /** What a replay of a logged request publishes. */
 import { isEventName } from '@svc/core/internal'
 import type { ListedRow } from '../tables/inbound-log.ts'
+import { bodyText } from './body-text.ts'
 import { payloadOf } from './payload.ts'
 import { rebuilt, type Host } from './rebuilt-request.ts'
 import type { Source } from './sources.ts'
@@ -15,9 +16,9 @@ export interface ReplayPlan {
  * What was to be published when the request came. If the request failed before that was known, the
  * row does not say, and the functions of the source are called again.
  */
-export function replayPlanOf(row: ListedRow, source: Source, body: Buffer, host: Host): ReplayPlan {
+export function replayPlanOf(row: ListedRow, source: Source, host: Host): ReplayPlan {
   const request = rebuilt(row, source.path, host)
-  const text = body.toString('utf8')
+  const text = bodyText(request, source.readAs)
   const json = payloadOf(request, text, source.readAs)
   const events = eventsOf(row, source, json)
   if (events) return { tenant: row.tenant, events }

@@ -25,8 +25,9 @@ export type SecretLookup = (name: string) => string | null
  * Returns whether a request is authentic: `true`, or anything else for a 401. A throw is a 500, and
  * so is a request for which none of the used secrets is set.
  *
- * `body` is the body read as UTF-8; `request.rawBody` has its bytes. `providerClient` fetches what
- * presets need of their provider.
+ * `body` is the body as text: by the charset that its type names, else UTF-8, else a character for
+ * each byte. `request.rawBody` has its bytes. `providerClient` fetches what presets need of their
+ * provider.
  *
  * @example
  * const verify: Verify = (request, body, secret) =>

@@ -13,6 +13,7 @@ import {
 } from '@svc/core/internal'
 import { InboundRequestNotFound, NotReplayable } from '../errors.ts'
 import type { Host } from '../inbound/rebuilt-request.ts'
+import { decoderOf } from '../inbound/body-text.ts'
 import { replayPlanOf } from '../inbound/replay-plan.ts'
 import type { Source } from '../inbound/sources.ts'
 import type { InboundFilter, LoggedRequest, ReplayResult } from '../inbound-schemas.ts'
@@ -42,8 +43,8 @@ export function createInboundOperations(
       if (!row || !reaches(reach, row.tenant)) {
         throw new InboundRequestNotFound(id.slice(0, 40))
       }
-      const { body, source } = replayable(row, sources)
-      const { tenant, events } = replayPlanOf(row, source, body, host)
+      const source = replayable(row, sources)
+      const { tenant, events } = replayPlanOf(row, source, host)
       if (events.length === 0) throw new NotReplayable('the request holds no event')
       const results = await core.bus.publishOnce(
         events.map(({ name, json }) => ({ name, payload: json, deduplicationKey: null })),
@@ -69,7 +70,7 @@ const auditOf = ({ id, tenant, eventId }: ListedRow, by: AuditOrigin): AttachedR
 })
 
 /** @throws NotReplayable */
-function replayable(row: ListedRow, sources: readonly Source[]): { body: Buffer; source: Source } {
+function replayable(row: ListedRow, sources: readonly Source[]): Source {
   const { outcome, reason, body, verified } = row
   if (reason === 'handshake' && outcome === 'accepted') {
     throw new NotReplayable('it was a handshake, which publishes no event')
@@ -87,6 +88,9 @@ function replayable(row: ListedRow, sources: readonly Source[]): { body: Buffer;
       'it failed in an older version, which did not note whether it had been verified: let its sender send it again',
     )
   }
+  if (outcome === 'duplicate') {
+    throw new NotReplayable('it repeats another request: replay that one, which was accepted')
+  }
   if (body === null) {
     throw new NotReplayable(
       'its body was not kept: set inboundLog.rawBodies to replay requests that come from now on',
@@ -94,8 +98,11 @@ function replayable(row: ListedRow, sources: readonly Source[]): { body: Buffer;
   }
   const source = sources.find(({ name }) => name === row.source)
   if (!source) throw new NotReplayable(`this host has no source ${JSON.stringify(row.source)}`)
-  return { body, source }
+  return source
 }
+
+/** Of any bytes: a row does not know the charset of its body. */
+const anyText = decoderOf(undefined)
 
 function shown(row: ListedRow): LoggedRequest {
   const { id, at, source, tenant, outcome, reason, event, eventId, ip, bytes, durationMs } = row
@@ -113,7 +120,7 @@ function shown(row: ListedRow): LoggedRequest {
     bytes,
     durationMs,
     ...(headers !== null && { headers: namedLines(JSON.parse(headers)) }),
-    ...(body !== null && { body: body.toString('utf8') }),
+    ...(body !== null && { body: anyText(body) }),
     ...(bodyLeftOut && { bodyLeftOut }),
   }
 }

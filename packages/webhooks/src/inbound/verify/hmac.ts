@@ -95,7 +95,8 @@ function signedBytes(
   const bytes = request.rawBody ?? Buffer.from(body)
   if (!computePayload) return bytes
   const isText = isUtf8(bytes)
-  const payload = computePayload(isText ? body : bytes.toString('latin1'), timestamp, request)
+  const text = bytes.toString(isText ? 'utf8' : 'latin1')
+  const payload = computePayload(text, timestamp, request)
   return typeof payload === 'string' ? Buffer.from(payload, isText ? 'utf8' : 'latin1') : payload
 }
 
