@@ -5,7 +5,6 @@ import {
   isReading,
   satisfies,
   SCOPE_NAME,
-  ungrantable,
 } from '../../packages/auth/src/scopes.ts'
 
 t.test('any one of the required scopes is enough, and admin always is', (t) => {
@@ -46,7 +45,51 @@ t.test('without admin only read, write and scopes of its own can be handed on', 
     [['admin'], ['admin', 'auth:manage', 'x'], []],
     [[], [], []],
   ]
-  for (const [held, wanted, withheld] of cases) t.same(ungrantable(held, wanted), withheld)
+  const names = createScopeNames(['x'], {})
+  for (const [held, wanted, withheld] of cases) t.same(names.ungrantable(held, wanted), withheld)
+  t.end()
+})
+
+t.test('a role is handed on by who holds it, or all of its scopes', (t) => {
+  const roles = {
+    viewer: ['read'],
+    billing: ['read', 'x'],
+    all: ['projects:*'],
+    none: [],
+    boss: ['admin'],
+  }
+  const names = createScopeNames(['x', 'projects:read', 'projects:write'], roles)
+  const cases: [held: string[], wanted: string[], withheld: string[]][] = [
+    [['auth:manage'], ['role:viewer', 'read'], ['role:viewer']],
+    [['auth:manage', 'read'], ['role:viewer', 'role:billing'], ['role:billing']],
+    [['auth:manage', 'role:billing'], ['role:billing', 'role:viewer', 'x'], []],
+    [
+      ['auth:manage', 'projects:read', 'projects:write'],
+      ['role:all', 'projects:*'],
+      ['role:all', 'projects:*'],
+    ],
+    [['auth:manage', 'projects:*'], ['role:all', 'projects:read'], []],
+    // Whatever the host puts into it later, its holders would have.
+    [['auth:manage', 'read', 'x', 'projects:*'], ['role:none'], ['role:none']],
+    [['auth:manage', 'role:none'], ['role:none'], []],
+    [['auth:manage', 'read'], ['role:boss'], ['role:boss']],
+    [['role:boss'], ['role:none', 'role:billing', 'webhooks:manage'], []],
+  ]
+  for (const [held, wanted, withheld] of cases) {
+    t.same(names.ungrantable(held, wanted), withheld, `${held} gives ${wanted}`)
+  }
+  const changes: [before: string[], after: string[], isMore: boolean][] = [
+    [['read'], ['read'], false],
+    [['read'], ['role:viewer'], true],
+    [['read', 'x'], ['read', 'role:none'], true],
+    [['admin'], ['x', 'read'], false],
+    [['admin'], ['role:none'], true],
+    [['role:billing'], ['read', 'x'], false],
+    [['role:billing'], ['role:billing', 'write'], true],
+  ]
+  for (const [before, after, isMore] of changes) {
+    t.equal(names.areMore(before, after), isMore, `${before} to ${after}`)
+  }
   t.end()
 })
 

@@ -18,7 +18,6 @@ import { createGuard } from './guard/guard.ts'
 import { createGuardTelemetry } from './guard/guard-telemetry.ts'
 import { createLimitCheck } from './guard/limit-check.ts'
 import { createAuthentication } from './guard/keys/authentication.ts'
-import { createPathRules } from './guard/policy/path-rules.ts'
 import { PolicyMap } from './guard/policy/policy-map.ts'
 import { collectRoutes, routerOptionsOf } from './guard/policy/registered-routes.ts'
 import { redactingLog } from './guard/refusal-log.ts'
@@ -66,7 +65,7 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
   const authentication = await createAuthentication(core, settings, names, log)
   const router = routerOptionsOf(app)
   const allRoutes = collectRoutes(app)
-  const policies = new PolicyMap(createPathRules(withPrefix(settings, app.prefix), router), router)
+  const policies = new PolicyMap(withPrefix(settings, app.prefix), router)
   const copyToRequestContext = await createRequestContextCopy(app, settings.requestContext)
 
   // A context has the decorators that its parent had when it was created: one for each.

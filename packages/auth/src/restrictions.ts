@@ -3,7 +3,7 @@ import { isCoveredBy } from './addresses.ts'
 import { NotGrantable, ScopeNotGrantable } from './errors.ts'
 import type { KeyFields } from './key-fields.ts'
 import { areWithin, isQuotaWithin, keepsSpans } from './limit-fields.ts'
-import { ungrantable, type ScopeNames } from './scopes.ts'
+import type { ScopeNames } from './scopes.ts'
 
 /** The fields that decide what a key may do. */
 export type Powers = Pick<KeyFields, 'scopes' | 'expiresAt' | 'allowedIps' | 'limits' | 'quota'>
@@ -40,11 +40,8 @@ export function isWider(
   before: Powers & { enabled: boolean },
   after: Powers & { enabled: boolean },
 ): boolean {
-  const held = names.resolve(before.scopes)
-  const isMoreScopes =
-    !held.includes('admin') && names.resolve(after.scopes).some((scope) => !held.includes(scope))
   return (
-    isMoreScopes ||
+    names.areMore(before.scopes, after.scopes) ||
     liftedRestrictions(before, after).length > 0 ||
     (!before.enabled && after.enabled)
   )
@@ -91,8 +88,7 @@ export function assertKeepsCounts(before: Powers, after: Powers): void {
  * @throws ScopeNotGrantable, NotGrantable
  */
 export function assertMayGrant(names: ScopeNames, grantor: Powers, given: Powers): void {
-  const held = names.resolve(grantor.scopes)
-  const withheld = ungrantable(held, names.resolve(given.scopes))
+  const withheld = names.ungrantable(grantor.scopes, given.scopes)
   if (withheld.length > 0) throw new ScopeNotGrantable(withheld.join(', '))
   const fields = liftedRestrictions(grantor, given)
   if (fields.length > 0) throw new NotGrantable(fields.join(', '))

@@ -44,14 +44,9 @@ export const isReading = (method: string): boolean => READING.has(method)
 export const satisfies = (held: readonly Scope[], required: readonly Scope[]): boolean =>
   held.includes('admin') || required.some((scope) => held.includes(scope))
 
-/**
- * The scopes of `wanted` that a caller without `admin` may not grant: all that it does not hold
- * itself, except `read` and `write`, which it may grant to every key within its reach.
- */
-export const ungrantable = (held: readonly Scope[], wanted: readonly Scope[]): Scope[] =>
-  held.includes('admin')
-    ? []
-    : wanted.filter((scope) => !DEFAULT_SCOPES.includes(scope) && !held.includes(scope))
+/** Whether who holds `held` has all of `wanted`. */
+const satisfiesAll = (held: readonly Scope[], wanted: readonly Scope[]): boolean =>
+  held.includes('admin') || wanted.every((scope) => held.includes(scope))
 
 const ROLE = 'role:'
 const WILDCARD = ':*'
@@ -66,6 +61,14 @@ export interface ScopeNames {
   readonly declared: readonly Scope[]
   /** What the key holds: a role is replaced by its scopes, `projects:*` joined by those it opens. */
   resolve(scopes: readonly Scope[]): Scope[]
+  /**
+   * Those of `wanted` that the holder of `held` may not give to a key. Without `admin` it gives what it
+   * holds by that name, roles all of whose scopes it holds, and `read` and `write`. An empty role may
+   * get any scope at the next boot, so that only its holders give it.
+   */
+  ungrantable(held: readonly Scope[], wanted: readonly Scope[]): Scope[]
+  /** Whether a key with the scopes `after` holds something that one with `before` does not. */
+  areMore(before: readonly Scope[], after: readonly Scope[]): boolean
   /** Those of the scopes that a key holds which open routes of ours: see {@link scopesOfOurs}. */
   openingOurs(held: readonly Scope[]): Scope[]
 }
@@ -85,13 +88,30 @@ export function createScopeNames(ofHost: readonly Scope[], roles: Roles): ScopeN
       : undefined
   const isKnown = (scope: Scope): boolean =>
     declared.includes(scope) || roleOf(scope) !== undefined || openedBy(scope).length > 0
+  const resolve = (scopes: readonly Scope[]): Scope[] => {
+    const held = scopes.flatMap((scope) => roleOf(scope) ?? [scope])
+    return [...new Set(held.flatMap((scope) => [scope, ...openedBy(scope)]))]
+  }
   return {
     declared,
     known: [...declared, ...Object.keys(roles).map((role) => ROLE + role)],
     findUnknown: (scopes) => scopes.find((scope) => !isKnown(scope)),
-    resolve(scopes) {
-      const held = scopes.flatMap((scope) => roleOf(scope) ?? [scope])
-      return [...new Set(held.flatMap((scope) => [scope, ...openedBy(scope)]))]
+    resolve,
+    ungrantable(held, wanted) {
+      const resolved = resolve(held)
+      if (resolved.includes('admin')) return []
+      return wanted.filter((name) => {
+        const role = roleOf(name)
+        if (held.includes(name) || (role === undefined && DEFAULT_SCOPES.includes(name)))
+          return false
+        return role?.length === 0 || !satisfiesAll(resolved, resolve([name]))
+      })
+    },
+    areMore(before, after) {
+      // A role that it gets by name may get more at the next boot than the scopes that it holds now.
+      if (after.some((name) => roleOf(name) !== undefined && !before.includes(name))) return true
+      const resolved = resolve(before)
+      return !satisfiesAll(resolved, resolve(after))
     },
     openingOurs: (held) =>
       held.filter((scope) => isBuiltIn(scope)).flatMap((scope) => scopesOfOurs(scope, ofHost)),

@@ -123,6 +123,41 @@ t.test('forward auth answers with the caller, or with the refusal of the guard',
   }
 })
 
+t.test('a forwarded URI is read as it is written, whatever the router of the host', async (t) => {
+  const excludePaths = ['/health', '/Public/*']
+  const every = {
+    useSemicolonDelimiter: true,
+    caseSensitive: false,
+    ignoreTrailingSlash: true,
+    ignoreDuplicateSlashes: true,
+  }
+  for (const routerOptions of [{}, every]) {
+    const { ask } = await startHost(t, { auth: { excludePaths }, fastify: { routerOptions } })
+    const decide = async (uri: string) =>
+      (await ask('GET', '/_auth/forward-auth', { key: null, headers: forwarded('GET', uri) }))
+        .status
+    for (const uri of ['/health', '/health?a=1;b=2', '/Public/a', 'https://h:1/health']) {
+      t.equal(await decide(uri), 204, uri)
+    }
+    for (const uri of [
+      '/health;/../admin',
+      '/health;admin',
+      '/Public/a;/../../admin',
+      'http://a\\admin/health',
+      'http://a\\..\\admin/Public/a',
+      'http://h\\@x/health',
+      'http://a;/health',
+      '/health?/\\..\\admin',
+      '/HEALTH',
+      '/health/',
+      '//health',
+      '/public/a',
+    ]) {
+      t.equal(await decide(uri), 401, uri)
+    }
+  }
+})
+
 t.test('a forwarded method or URI that is missing or comes twice is a 403', async (t) => {
   const { app, ask } = await startHost(t)
   await app.listen({ port: 0, host: '127.0.0.1' })

@@ -58,6 +58,18 @@ t.test('each decision of the guard is counted by its kind', async (t) => {
   })
 })
 
+t.test('a request that a proxy asks about is one decision', async (t) => {
+  const { ask, makeKey } = await startHost(t)
+  const { key } = await makeKey()
+  await decisions()
+  const headers = (uri: string) => ({ 'x-forwarded-method': 'GET', 'x-forwarded-uri': uri })
+  const path = '/_auth/forward-auth'
+  t.equal((await ask('GET', path, { key, headers: headers('/orders') })).status, 204)
+  t.equal((await ask('GET', path, { key: null, headers: headers('/orders') })).status, 401)
+  t.equal((await ask('GET', path, { key: null, headers: headers('/health') })).status, 204)
+  t.strictSame(await decisions(), { allowed: 1, 'missing 401': 1, open: 1 })
+})
+
 t.test('a lookup that the cache decides counts as a hit', async (t) => {
   const { ask, makeKey } = await startHost(t, {
     after: (app) => void app.get('/orders', async () => 'orders'),

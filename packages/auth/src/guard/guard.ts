@@ -100,13 +100,13 @@ export function createGuard(parts: GuardParts): Guard {
     done: Done,
   ): void {
     if (policy.kind === 'open') {
-      passOpen(request, done)
+      passOpen(request, done, policy.isCounted)
       return
     }
     const key = presentedKey(rawHeadersOf(request))
     if (typeof key !== 'string') {
       if (policy.isOptional && key.verdict === 'missing') {
-        passOpen(request, done)
+        passOpen(request, done, true)
         return
       }
       refuse(request, reply, key.verdict === 'missing' ? MISSING_KEY : AMBIGUOUS_CREDENTIALS, key)
@@ -157,8 +157,8 @@ export function createGuard(parts: GuardParts): Guard {
     } else conclude(exceeded, key, request, reply, done)
   }
 
-  function passOpen(request: FastifyRequest, done: Done): void {
-    if (telemetry !== null) telemetry.open()
+  function passOpen(request: FastifyRequest, done: Done, isCounted: boolean): void {
+    if (telemetry !== null && isCounted) telemetry.open()
     request.auth = null
     done()
   }

@@ -44,7 +44,7 @@ export function serviceRoutes(
   api.get(
     '/forward-auth',
     {
-      config: withKeyDemand({ swaggerTransform: configFor().swaggerTransform }, 'decides-itself'),
+      config: withKeyDemand({ swaggerTransform: configFor().swaggerTransform }, 'judges-another'),
       schema: {
         summary:
           'Decide about a request to another server, for a proxy that asks before it passes it on',

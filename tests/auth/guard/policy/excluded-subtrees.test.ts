@@ -13,7 +13,6 @@ const router = {
   caseSensitive: true,
   ignoreTrailingSlash: false,
   ignoreDuplicateSlashes: false,
-  useSemicolonDelimiter: false,
 }
 const options: PathOptions = {
   protectedPaths: 'all',

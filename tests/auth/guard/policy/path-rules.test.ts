@@ -9,7 +9,6 @@ const router = {
   caseSensitive: true,
   ignoreTrailingSlash: false,
   ignoreDuplicateSlashes: false,
-  useSemicolonDelimiter: false,
 }
 const all: PathOptions = {
   protectedPaths: 'all',
@@ -98,7 +97,6 @@ t.test('paths are compared as the router compares them', (t) => {
     caseSensitive: false,
     ignoreTrailingSlash: true,
     ignoreDuplicateSlashes: true,
-    useSemicolonDelimiter: true,
   }
   const rules = createPathRules({ ...some, excludePaths: ['/Health/'] }, lenient)
   t.equal(rules.ofPath('/health'), 'open')

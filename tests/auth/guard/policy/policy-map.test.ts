@@ -1,6 +1,5 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
 import t from 'tap'
-import { createPathRules } from '../../../../packages/auth/src/guard/policy/path-rules.ts'
 import { PolicyMap } from '../../../../packages/auth/src/guard/policy/policy-map.ts'
 import type { RegisteredRoute } from '../../../../packages/auth/src/guard/policy/registered-routes.ts'
 import type { Policy } from '../../../../packages/auth/src/guard/policy/route-policy.ts'
@@ -9,7 +8,6 @@ const router = {
   caseSensitive: true,
   ignoreTrailingSlash: false,
   ignoreDuplicateSlashes: false,
-  useSemicolonDelimiter: false,
 }
 
 const route = (pattern: string, scopes?: unknown): RegisteredRoute => ({
@@ -33,7 +31,7 @@ function makePolicies(routes: RegisteredRoute[] = Object.values(ROUTES)): Policy
     managementBasePath: '/_auth',
     webhooksManagementPaths: ['/_webhooks'],
   }
-  const policies = new PolicyMap(createPathRules(options, router), router)
+  const policies = new PolicyMap(options, router)
   policies.addRoutes(routes, ['read', 'write', 'billing:read'])
   return policies
 }

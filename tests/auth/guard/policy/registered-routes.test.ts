@@ -63,7 +63,6 @@ t.test('the options of the router are found at either place', (t) => {
       caseSensitive: false,
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: false,
-      useSemicolonDelimiter: false,
     })
   }
   t.end()

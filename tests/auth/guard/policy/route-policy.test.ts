@@ -18,7 +18,6 @@ const rules = createPathRules(
     caseSensitive: true,
     ignoreTrailingSlash: false,
     ignoreDuplicateSlashes: false,
-    useSemicolonDelimiter: false,
   },
 )
 

@@ -6,9 +6,9 @@ import { hasOwnAccess } from '@svc/core/internal'
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import { InvalidRouteCost, InvalidRouteScopes } from '../../errors.ts'
 import type { Scope } from '../../scopes.ts'
-import type { PathRules } from './path-rules.ts'
+import { createPathRules, type PathOptions, type PathRules } from './path-rules.ts'
 import type { RegisteredRoute } from './registered-routes.ts'
-import { pathOf, type RouterOptions } from './request-path.ts'
+import { AS_WRITTEN, pathOf, type RouterOptions } from './request-path.ts'
 import {
   ADMIN_ONLY,
   policyOfNotFound,
@@ -26,10 +26,13 @@ export class PolicyMap {
   #routes: readonly RegisteredRoute[] = []
   #rules: PathRules
   #router: RouterOptions
+  /** For the targets of other servers, whose router may be stricter than that of this application. */
+  #foreignRules: PathRules
 
-  constructor(rules: PathRules, router: RouterOptions) {
-    this.#rules = rules
+  constructor(options: PathOptions, router: RouterOptions) {
+    this.#rules = createPathRules(options, router)
     this.#router = router
+    this.#foreignRules = createPathRules(options, AS_WRITTEN)
   }
 
   /** @throws InvalidRouteScopes, InvalidRouteCost naming the route */
@@ -77,16 +80,17 @@ export class PolicyMap {
 
   /**
    * The policy for the target of a request that a proxy sends to another server, by the options
-   * alone.
+   * alone. What the router of this application makes of a target says nothing about that server.
    */
   policyOfTarget(target: string): Policy {
-    return policyOfPath(pathOf(target, this.#router), this.#rules)
+    const path = target.includes('\\') ? undefined : pathOf(target, AS_WRITTEN)
+    return policyOfPath(path, this.#foreignRules)
   }
 }
 
 /** A demand in the config of a route of this package, other than for scopes. No host can set it. */
 const KEY_DEMAND = Symbol('@svc/auth.keyDemand')
-type KeyDemand = Extract<OwnPolicy, 'any-key' | 'decides-itself'>
+type KeyDemand = Extract<OwnPolicy, 'any-key' | 'decides-itself' | 'judges-another'>
 
 export const withKeyDemand = <Config extends object>(
   config: Config,

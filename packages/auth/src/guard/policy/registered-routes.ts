@@ -20,7 +20,6 @@ export function routerOptionsOf({ initialConfig }: FastifyInstance): RouterOptio
     caseSensitive: options.caseSensitive ?? true,
     ignoreTrailingSlash: options.ignoreTrailingSlash ?? false,
     ignoreDuplicateSlashes: options.ignoreDuplicateSlashes ?? false,
-    useSemicolonDelimiter: options.useSemicolonDelimiter ?? false,
   }
 }
 

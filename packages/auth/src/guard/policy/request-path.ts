@@ -8,10 +8,17 @@ export interface RouterOptions {
   caseSensitive: boolean
   ignoreTrailingSlash: boolean
   ignoreDuplicateSlashes: boolean
-  useSemicolonDelimiter: boolean
 }
 
-const ABSOLUTE = /^https?:\/\/[^/?#]+/i
+/** Many readers take a backslash for a slash, in an authority too (WHATWG, URL). */
+const ABSOLUTE = /^https?:\/\/[^/?#;\\]+/i
+/** The router of a server that takes each target as it is written. */
+export const AS_WRITTEN: RouterOptions = {
+  caseSensitive: true,
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false,
+}
+
 /**
  * Dot segments, empty segments, backslashes, semicolons, encoded delimiters, control characters,
  * spaces at a segment's edge, encoding on encoding.
@@ -26,7 +33,9 @@ const ENCODED_SLASH = /%2f/i
  *   more) may see another path: it counts as protected then
  */
 export function pathOf(target: string, router: RouterOptions): string | undefined {
-  const raw = withoutQuery(withoutAuthority(target), router.useSemicolonDelimiter)
+  // With its query delimiter the router may end the path at a semicolon. To the next reader it is a
+  // part of the path: such a path is doubtful, whatever the router's option.
+  const raw = withoutQuery(withoutAuthority(target))
   if (raw[0] !== '/' || ENCODED_SLASH.test(raw)) return undefined
   const path = decoded(raw)
   if (path === undefined) return undefined
@@ -52,8 +61,8 @@ function withoutAuthority(target: string): string {
   return rest[0] === '/' ? rest : `/${rest}`
 }
 
-function withoutQuery(target: string, semicolonToo: boolean): string {
-  const end = target.search(semicolonToo ? /[?#;]/ : /[?#]/)
+function withoutQuery(target: string): string {
+  const end = target.search(/[?#]/)
   return end > 0 ? target.slice(0, end) : target
 }
 

@@ -11,6 +11,8 @@ export interface Requirement {
 
 export interface OpenPolicy {
   readonly kind: 'open'
+  /** Whether it is a decision of its own in the metrics. */
+  readonly isCounted: boolean
 }
 
 export interface GuardedPolicy {
@@ -28,7 +30,9 @@ export type Policy = OpenPolicy | GuardedPolicy
 /** What the guard requires of a route's requests. For some routes it depends on the path. */
 export type RoutePolicy = Policy | { readonly kind: 'by path' }
 
-export const OPEN: OpenPolicy = { kind: 'open' }
+export const OPEN: OpenPolicy = { kind: 'open', isCounted: true }
+/** Its handler asks the guard about another request, which is the decision that counts. */
+const JUDGES: OpenPolicy = { kind: 'open', isCounted: false }
 const BY_PATH: RoutePolicy = { kind: 'by path' }
 
 const BY_METHOD: GuardedPolicy = {
@@ -50,9 +54,14 @@ const OPTIONAL_KEY: GuardedPolicy = { ...ANY_KEY, isOptional: true }
 
 /**
  * What a route's own config requires, at any path. `decides-itself`: a route of ours that checks
- * again.
+ * again. `judges-another`: one that asks the guard about another request.
  */
-export type OwnPolicy = readonly Scope[] | 'public' | 'any-key' | 'decides-itself'
+export type OwnPolicy =
+  | readonly Scope[]
+  | 'public'
+  | 'any-key'
+  | 'decides-itself'
+  | 'judges-another'
 
 /** `own`: what the route's own config requires. It guards the route at any path. */
 export function policyOfRoute(
@@ -63,6 +72,7 @@ export function policyOfRoute(
   if (own === 'public') return OPTIONAL_KEY
   if (own === 'any-key') return ANY_KEY
   if (own === 'decides-itself') return OPEN
+  if (own === 'judges-another') return JUDGES
   if (own) return anyOf(own)
   const accesses = new Set(patterns.map((pattern) => rules.ofPattern(pattern)))
   const [access] = accesses
