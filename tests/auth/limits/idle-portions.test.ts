@@ -58,3 +58,14 @@ t.test('a meter that requests wait for is not dropped', (t) => {
   t.equal(host.limiter.size, 0)
   t.end()
 })
+
+t.test('all meters are swept within sixty sweeps, however many there are', (t) => {
+  const stage = new LimiterStage()
+  const host = stage.start('host')
+  for (let n = 0; n < 130_000; n++) host.listOf([{ subject: `key:${n}`, period: 1, limit: 1 }])
+  t.equal(host.limiter.size, 130_000)
+  stage.now += 1001
+  for (let n = 0; n < 60; n++) host.limiter.sweep()
+  t.equal(host.limiter.size, 0)
+  t.end()
+})

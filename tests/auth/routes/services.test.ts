@@ -45,6 +45,43 @@ t.test('a service verifies a key, and the answer has the reason if it is not val
   t.match(await app.svc.auth.verifyApiKey({ key: 'nonsense' }), invalid)
 })
 
+t.test('what is left is that of all processes, also of a key that is refused', async (t) => {
+  const one = await startHost(t, { auth, after: (app) => void app.get('/api/x', async () => 'x') })
+  const two = await startHost(t, { auth, database: one.database })
+  const quota = { limit: 100, period: 'month' } as const
+  const limits = [{ limit: 50, perSeconds: 3600 }]
+  const ofQuota = await one.makeKey({ scopes: ['read'], quota })
+  const ofLimit = await one.makeKey({ scopes: ['read'], limits })
+  const use = async (times: number) => {
+    for (let n = 0; n < times; n++) {
+      for (const { key } of [ofQuota, ofLimit]) {
+        t.equal((await one.ask('GET', '/api/x', { key })).status, 200)
+      }
+    }
+  }
+  const left = async ({ app }: typeof one, scopes: string[]) => {
+    const verify = ({ key }: { key: string }) => app.svc.auth.verifyApiKey({ key, scopes })
+    const [first, second] = [await verify(ofQuota), await verify(ofLimit)]
+    return [first.code, first.remaining, second.remaining]
+  }
+  const refused = 'SVC_AUTH_INSUFFICIENT_SCOPE'
+  await use(30)
+  // What `one` holds for later requests is taken for `two`: at most a tenth.
+  const atMost = (given: unknown[], quota: number, limit: number, about: string) => {
+    t.equal(given[0], refused, about)
+    t.ok(
+      Number(given[1]) <= quota && Number(given[1]) >= quota - quota / 10,
+      `${about}: ${given[1]}`,
+    )
+    t.ok(Number(given[2]) <= limit && Number(given[2]) >= limit - 5, `${about}: ${given[2]}`)
+  }
+  t.same(await left(one, ['write']), [refused, 70, 20])
+  atMost(await left(two, ['write']), 70, 20, 'a process that never asked')
+  t.match(await left(two, ['read']), [null, 69, 19])
+  await use(10)
+  atMost(await left(two, ['write']), 59, 9, 'a process that has asked before')
+})
+
 t.test('verification needs its scope, and a body that says what to verify', async (t) => {
   const { ask, makeKey } = await startHost(t)
   const { key: manager } = await makeKey({ scopes: ['auth:manage', 'read', 'write'] })

@@ -7,6 +7,7 @@ import { sweepWindows, takeAllowances } from '../tables/allowances.ts'
 import type { Limit, Quota } from '../limit-fields.ts'
 import { Limiter } from './limiter.ts'
 import type { LimitDecision } from './waiting-requests.ts'
+import type { Meter } from './meter.ts'
 import { metersOf, type MeterList } from './meter-registry.ts'
 import { rateLimitLabels, rateLimitPolicy } from './rate-limit-headers.ts'
 import { keyRules, quotaRule, tenantRules } from './applicable-limits.ts'
@@ -120,13 +121,24 @@ export class Allowances {
     return this.limiter.take(list, cost) ?? this.wait(list, cost)
   }
 
-  /** What is left of the quota, or of the limit of which least is left. */
+  /** What is left of the quota, or of the limit of which least is left, as far as this process knows. */
   remaining(limits: KeyLimits): number {
     const now = this.now()
-    const meters = metersOf(limits)
-    for (const meter of meters) meter.prune(now)
-    const counted = limits.hasQuota ? meters.filter(({ isQuota }) => isQuota) : meters
-    return Math.min(...counted.map((meter) => meter.remaining(now)))
+    return Math.min(...countedMeters(limits, now).map((meter) => meter.remaining(now)))
+  }
+
+  /**
+   * The same by what all processes have used, for a request that took nothing: this process may not
+   * have heard of these limits for long. Where Postgres does not answer it is what this process knows.
+   */
+  async remainingOfAll(limits: KeyLimits): Promise<number> {
+    const requests = countedMeters(limits, this.now()).map(({ rule }) => ({ ...NOTHING, rule }))
+    // Another holder than that of this process, whose allowances stay as they are.
+    const batch = { holder: randomUUID(), lateMs: 0, requests }
+    const answers = await takeAllowances(this.#parts.db, batch).catch(asError)
+    if (answers instanceof Error) return this.remaining(limits)
+    const meters = countedMeters(limits, this.now())
+    return Math.min(...meters.map((meter, i) => meter.remainingOf(answers[i]?.used ?? 0)))
   }
 
   /** Waits for Postgres. To be called after the limiter's `take` has returned `null`. */
@@ -159,6 +171,16 @@ export class Allowances {
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
+}
+
+/** Requests no allowances, and gives none back. */
+const NOTHING = { want: 0, needs: [], ahead: 0, held: 0, returns: [] }
+
+/** The meters of which the least is left: those of a quota alone where there is one. */
+function countedMeters(limits: KeyLimits, now: number): Meter[] {
+  const meters = metersOf(limits)
+  for (const meter of meters) meter.prune(now)
+  return limits.hasQuota ? meters.filter(({ isQuota }) => isQuota) : meters
 }
 
 /** A pool of the host's may reject with anything. */

@@ -45,6 +45,11 @@ export abstract class LimitState extends SlidingLog {
     return Math.max(0, this.limit - this.count - (isStale ? 0 : this.others))
   }
 
+  /** How much is left where all processes have used as much, with what this one holds. */
+  remainingOf(used: number): number {
+    return Math.max(0, this.limit - used + this.portions.held)
+  }
+
   /**
    * When Postgres, which has refused, grants again of a limit. `Infinity` for a quota: its period ends
    * for everybody at once.

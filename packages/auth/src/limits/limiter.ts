@@ -20,8 +20,10 @@ import {
 const LONGEST_WAIT_MS = 2000
 /** A request that is held for longer takes too much from keys with a lower limit that share the count. */
 const LONGEST_HOLD_MS = 500
-/** How many meters each sweep checks: its cost does not grow with their number. */
+/** How many meters each sweep checks at least. */
 const SWEPT = 2000
+/** All are checked within as many sweeps: half a minute. */
+const SWEEPS = 60
 
 export interface LimiterParts extends AllowanceQueueParts {
   /** Runs the function after that many milliseconds. */
@@ -35,6 +37,8 @@ export class Limiter {
   #held: HeldRequests
   #queue: AllowanceQueue
   #swept: Iterator<Meter> | undefined
+  /** How many meters each sweep checks, until it has checked all. */
+  #perSweep = SWEPT
   /** Meters with allowances for requests that were refused by another limit: for the next sweep. */
   #unspent = new Set<Meter>()
 
@@ -97,8 +101,11 @@ export class Limiter {
       if (meter.hasReturns) this.#queue.add(meter)
       if (!meter.hasUnspent) this.#unspent.delete(meter)
     }
-    this.#swept ??= this.#meters.values()
-    for (let seen = 0; seen < SWEPT; seen++) {
+    if (this.#swept === undefined) {
+      this.#swept = this.#meters.values()
+      this.#perSweep = Math.max(SWEPT, Math.ceil(this.#meters.size / SWEEPS))
+    }
+    for (let seen = 0; seen <= this.#perSweep; seen++) {
       const { done, value: meter } = this.#swept.next()
       if (done) {
         this.#swept = undefined

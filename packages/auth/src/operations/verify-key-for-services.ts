@@ -58,7 +58,10 @@ export function createKeyVerification(authentication: Authentication) {
       const forbidden = refusalOf(result, required, ip)
       const refusal = forbidden ?? (await exceeded(result, cost))
       if (result.usage !== null) usage?.count(result.usage, outcomeOf(refusal))
-      const remaining = result.limits && allowances.remaining(result.limits)
+      const { limits } = result
+      const remaining =
+        limits &&
+        (forbidden ? await allowances.remainingOfAll(limits) : allowances.remaining(limits))
       const valid = refusal === undefined
       return { ...factsOf(result), valid, code: refusal?.code ?? null, remaining }
     },

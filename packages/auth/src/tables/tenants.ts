@@ -1,11 +1,12 @@
 /** Statements on all keys of one tenant, and those that delete its rows in portions. */
-import type { Db } from '@svc/core/internal'
+import { ADVISORY_LOCKS, type Db } from '@svc/core/internal'
 import { hashOfHex } from '../key-format.ts'
 import { IS_ALIVE } from './api-keys.ts'
 
 /** Until the end of the transaction no other counts or adds keys of the tenant. */
 export async function lockKeysOfTenant(db: Db, tenant: string): Promise<void> {
-  await db.query(`select pg_advisory_xact_lock(hashtextextended('__svc.auth.keys/' || $1, 0))`, [
+  await db.query('select pg_advisory_xact_lock($1, hashtext($2))', [
+    ADVISORY_LOCKS.keysOfTenants,
     tenant,
   ])
 }

@@ -17,6 +17,8 @@ export const ADVISORY_LOCKS = {
   jobTables: 7_763_006,
   /** The first half of the locks of tenants, in `@svc/webhooks`; the second is a hash of the tenant. */
   tenants: 7_763_007,
+  /** The first half of the locks of tenants whose keys are counted, in `@svc/auth`. */
+  keysOfTenants: 7_763_008,
   /** The first half of the locks of groups whose jobs are recovered; the second is a hash of the group. */
   recoveries: 7_763_020,
   /** Recent attempts are rolled up into the statistics of `@svc/webhooks`. */
