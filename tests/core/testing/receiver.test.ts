@@ -1,3 +1,5 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { receiver, type ReceiverAnswers, type ReceiverOptions } from '@svc/core/testing'
 
@@ -31,6 +33,13 @@ t.test('answers come in turn, and the last one stays', async (t) => {
     [{ status: 204 }, { status: 413 }],
   )
   t.equal((await partner.waitFor(7)).length, 7)
+})
+
+t.test('a reset begins an answer, so that no client sends the request again', async (t) => {
+  const { partner } = await open(t, { answer: 'reset' })
+  const socket = connect(Number(new URL(partner.url).port), '127.0.0.1')
+  socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n')
+  t.equal((await text(socket)).length, 1)
 })
 
 t.test('a request is recorded as it came', async (t) => {

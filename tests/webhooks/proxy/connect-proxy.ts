@@ -11,6 +11,8 @@ export interface ConnectProxy {
   asked: { target: string; authorization: string | undefined }[]
   /** What it answers: 200 makes a tunnel, `null` says nothing at all. */
   answer: (target: string) => number | null
+  /** What it writes before its answer. @default nothing */
+  interim?: string
   /** The port that all tunnels lead to. @default that of the target */
   leadsTo?: number
 }
@@ -23,6 +25,7 @@ export async function startProxy(t: Test): Promise<ConnectProxy> {
     proxy.asked.push({ target, authorization: request.headers['proxy-authorization'] })
     const status = proxy.answer(target)
     if (status === null) return
+    if (proxy.interim !== undefined) socket.write(proxy.interim)
     if (status !== 200) return socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`)
     const [, host = '', port] = /^\[?(.*?)\]?:(\d+)$/.exec(target) ?? []
     const upstream = connect(proxy.leadsTo ?? Number(port), host, () => {

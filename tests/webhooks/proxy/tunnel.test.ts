@@ -1,7 +1,12 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import { createServer } from 'node:https'
-import { createServer as createTcpServer, type AddressInfo } from 'node:net'
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
 import { receiver as openReceiver } from '@svc/core/testing'
@@ -150,6 +155,51 @@ t.test('if the proxy cannot reach one address of a name, the next one is tried',
   })
   t.match(await send(`http://receiver.test:${port}/`), { statusCode: 200 })
   t.equal(proxy.asked.length, 2)
+})
+
+t.test('interim answers of the proxy are passed over', async (t) => {
+  const proxy = await startProxy(t)
+  proxy.interim = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\nvia: x\r\n\r\n'
+  const { send, faults } = opened(t, proxy.url)
+  const { port } = await secureReceiver(t)
+  t.match(await send(`https://receiver.test:${port}/`), { statusCode: 200, responseBody: 'secure' })
+  proxy.answer = () => 407
+  t.match(await send(`https://other.test:${port}/`), { failure: 'proxy' })
+  t.equal(faults.at(-1), 'the proxy answered 407 to CONNECT')
+  proxy.interim = 'HTTP/1.1 101 Switching Protocols\r\n\r\n'
+  t.match(await send(`https://third.test:${port}/`), { failure: 'proxy' })
+  t.equal(faults.at(-1), 'the proxy answered 101 to CONNECT')
+})
+
+t.test('in a tunnel, a request that a kept connection took with it is sent again', async (t) => {
+  const proxy = await startProxy(t)
+  const { send } = opened(t, proxy.url)
+  let requests = 0
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    requests++
+    const socket = request.socket as Socket & { hasAnswered?: true }
+    if (socket.hasAnswered) return socket.destroy()
+    socket.hasAnswered = true
+    response.end('ok')
+  }
+  const plain = createHttpServer(answer)
+  const secure = createServer({ key: tls('receiver-key'), cert: tls('receiver') }, answer)
+  for (const [scheme, server] of Object.entries({ http: plain, https: secure })) {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const url = `${scheme}://receiver.test:${(server.address() as AddressInfo).port}/`
+    requests = 0
+    t.match(await send(url), { statusCode: 200 }, url)
+    await new Promise(setImmediate)
+    await new Promise(setImmediate)
+    t.match(await send(url), { statusCode: 200, failure: null }, url)
+    t.equal(requests, 3, `${scheme}: the second was sent again, in another tunnel`)
+  }
+  t.equal(proxy.asked.length, 4)
 })
 
 t.test('requests of sources to providers go through the proxy as well', async (t) => {

@@ -22,6 +22,9 @@ export function openedPost(t: Test, settings: Partial<PostSettings> = {}) {
     ...settings,
   })
   t.teardown(() => post.close())
-  return (url: string, body: Buffer = Buffer.from('{}')): Promise<PostResult> =>
-    post.send(new URL(url), [], body, never)
+  return (
+    url: string,
+    body: Buffer = Buffer.from('{}'),
+    signal: AbortSignal = never,
+  ): Promise<PostResult> => post.send(new URL(url), [], body, signal)
 }

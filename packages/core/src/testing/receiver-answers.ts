@@ -70,7 +70,11 @@ function checked(answer: unknown): Checked {
 
 export async function write(response: ServerResponse, answer: Checked): Promise<void> {
   if (answer === 'timeout') return
-  if (answer === 'reset') return void response.destroy()
+  if (answer === 'reset') {
+    // With a byte of an answer: without one, a request on a connection that was kept is sent again.
+    response.socket?.write('H', () => response.destroy())
+    return
+  }
   const { status, headers, body, delayMs } = answer
   // A process is not kept running for an answer that comes after its tests.
   if (delayMs > 0) await pause(delayMs, undefined, { ref: false })

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import t from 'tap'
 import { receiver as openReceiver } from '@svc/core/testing'
 import { startHost } from '../../support/host.ts'
@@ -46,6 +48,36 @@ t.test('a receiver that was down for a while gets all that was published meanwhi
   )
   const [failed] = (await ask('GET', `/${id}/deliveries?status=failed`)).body
   t.match(failed, { statusCode: null, error: 'reset', responseBody: null })
+})
+
+t.test('a receiver that closes each connection after its answer costs no attempt', async (t) => {
+  const { app, register } = await startHost(t)
+  let handled = 0
+  const closing = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      handled++
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+      // While the next request is on its way: what it sends then is not read.
+      socket.once('data', () => socket.end())
+    })
+  })
+  closing.listen(0, '127.0.0.1')
+  await once(closing, 'listening')
+  t.teardown(() => closing.close())
+  const { port } = closing.address() as AddressInfo
+  const { id } = await register(`http://127.0.0.1:${port}/`)
+  await app.svc.webhooks.update({ id, ordered: true })
+  for (let n = 0; n < 20; n++) await app.svc.events.publish('order.created', { n })
+  const attempts = await until(
+    () => app.svc.webhooks.listDeliveries({ webhookId: id }),
+    (rows) => rows.length >= 20,
+  )
+  t.strictSame(
+    attempts.map(({ status, attempt }) => [status, attempt]),
+    attempts.map(() => ['delivered', 1]),
+  )
+  t.equal(handled, 20)
 })
 
 t.test(

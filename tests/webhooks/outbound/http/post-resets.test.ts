@@ -125,11 +125,16 @@ t.test('an answer of no stated length ends with its connection, also by a reset'
 })
 
 /** A receiver that has answered one request, and whose connection the client keeps. */
-async function keptConnection(t: Test, second: (socket: Socket) => void) {
+async function keptConnection(
+  t: Test,
+  second: (socket: Socket) => void,
+  further: (socket: Socket) => void = (socket) => void socket.write(OK),
+) {
   let first: Socket | undefined
   const receiver = await hostileReceiver(t, (socket) => {
-    if (first === undefined || socket !== first) socket.write(OK)
-    else second(socket)
+    if (first === undefined) socket.write(OK)
+    else if (socket === first) second(socket)
+    else further(socket)
     first ??= socket
   })
   const send = openedPost(t)
@@ -137,22 +142,100 @@ async function keptConnection(t: Test, second: (socket: Socket) => void) {
   // The client waits one turn before it trusts the connection again.
   await new Promise(setImmediate)
   await new Promise(setImmediate)
-  return { receiver, send: () => send(plainUrl(receiver)), connection: first! }
+  return {
+    receiver,
+    send: (signal?: AbortSignal) => send(plainUrl(receiver), undefined, signal),
+    connection: first!,
+  }
 }
 
-t.test('a request that a kept connection took with it is a reset, not sent again', async (t) => {
+t.test('a request that a kept connection took with it is sent again on a new one', async (t) => {
   for (const ending of ENDINGS) {
     const { receiver, send } = await keptConnection(t, (socket) => void socket[ending]())
-    t.same(await send(), RESET, ending)
-    t.equal(receiver.requests, 2, `${ending}: the receiver got it once`)
-    t.equal(receiver.connections, 1, `${ending}: on the connection that was kept`)
+    t.match(await send(), { statusCode: 200, failure: null, responseBody: 'ok' }, ending)
+    t.equal(receiver.connections, 2, `${ending}: on a new connection`)
     await gone(receiver)
-    t.equal((await send()).statusCode, 200, `${ending}: the next one has a new connection`)
+    t.equal((await send()).statusCode, 200, `${ending}: which is not kept`)
+    t.equal(receiver.connections, 3)
+  }
+})
+
+t.test('a request is sent again once, also where other kept connections end as well', async (t) => {
+  for (const ending of ENDINGS) {
+    const end = (socket: Socket) => void socket[ending]()
+    const { receiver, send } = await keptConnection(t, end, end)
+    t.same(await send(), RESET, ending)
+    t.equal(receiver.requests, 3, `${ending}: the first, the second, and the second again`)
+    t.equal(receiver.connections, 2)
+  }
+  const opened: Socket[] = []
+  const waiting = new Set<Socket>()
+  let isEnding = false
+  const receiver = await hostileReceiver(t, (socket) => {
+    if (isEnding && opened.includes(socket)) return void socket.destroy()
+    if (isEnding) return void socket.write(OK)
+    opened.push(socket)
+    waiting.add(socket)
+    if (waiting.size === 5) for (const one of waiting) one.write(OK)
+  })
+  const send = openedPost(t)
+  const five = () => Promise.all(Array.from({ length: 5 }, () => send(plainUrl(receiver))))
+  await five()
+  await new Promise(setImmediate)
+  await new Promise(setImmediate)
+  isEnding = true
+  t.same(new Set((await five()).map(({ failure }) => failure)), new Set([null]))
+  t.equal(receiver.connections, 10)
+})
+
+t.test('over TLS, a request that a kept connection took with it is sent again', async (t) => {
+  for (const ending of ENDINGS) {
+    let first: Socket | undefined
+    const receiver: HostileReceiver = await hostileTlsReceiver(t, (socket) => {
+      if (first === socket) for (const raw of receiver.open) raw[ending]()
+      else socket.write(OK)
+      first ??= socket
+    })
+    const send = openedPost(t, { ca: testAuthority() })
+    const url = `https://receiver.test:${receiver.port}/`
+    t.equal((await send(url)).statusCode, 200)
+    await new Promise(setImmediate)
+    await new Promise(setImmediate)
+    t.match(await send(url), { statusCode: 200, failure: null }, ending)
     t.equal(receiver.connections, 2)
   }
 })
 
-t.test('a kept connection that closes just as a request goes out sends none twice', async (t) => {
+t.test('a kept connection that ends after a byte of the answer is a reset', async (t) => {
+  for (const bytes of ['H', 'HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 200 OK\r\n']) {
+    const { receiver, send } = await keptConnection(t, (socket) => void socket.end(bytes))
+    t.match(await send(), { statusCode: null, failure: 'reset' }, bytes)
+    t.equal(receiver.requests, 2, `${bytes}: nothing is sent again`)
+  }
+})
+
+t.test('a request that the receiver has held for a while is not sent again', async (t) => {
+  for (const ending of ENDINGS) {
+    const { receiver, send } = await keptConnection(t, (socket) => {
+      setTimeout(() => socket[ending](), 300)
+    })
+    t.same(await send(), RESET, ending)
+    t.equal(receiver.requests, 2, `${ending}: the receiver may have acted on it`)
+  }
+})
+
+t.test('an attempt that is over is not sent again', async (t) => {
+  const abort = new AbortController()
+  const { receiver, send } = await keptConnection(t, (socket) => {
+    abort.abort(new Error('closing'))
+    socket.destroy()
+  })
+  await t.rejects(send(abort.signal), { message: 'closing' })
+  await gone(receiver)
+  t.equal(receiver.requests, 2)
+})
+
+t.test('a kept connection that closes just as a request goes out costs no attempt', async (t) => {
   const moments = {
     'just before': (close: () => void) => close(),
     'just after': (close: () => void) => queueMicrotask(close),
@@ -160,19 +243,12 @@ t.test('a kept connection that closes just as a request goes out sends none twic
   }
   for (const [moment, schedule] of Object.entries(moments)) {
     for (const ending of ENDINGS) {
-      const { receiver, send, connection } = await keptConnection(t, (socket) => socket.write(OK))
+      // A request that came before the end is not answered.
+      const { receiver, send, connection } = await keptConnection(t, () => {})
       schedule(() => connection[ending]())
-      const answer = await send()
-      // Either nothing had been sent, and a new connection took the request, or it is recorded as failed.
-      const name = `${moment}, by ${ending}: ${answer.failure}`
-      if (answer.failure === null) {
-        t.match(answer, { statusCode: 200, responseBody: 'ok' }, name)
-        t.equal(receiver.requests, 2, `${name}, sent once`)
-      } else {
-        t.same(answer, RESET, name)
-        t.ok(receiver.requests <= 2, `${name}, sent at most once`)
-        t.equal(receiver.connections, 1, `${name}, and not tried elsewhere`)
-      }
+      const name = `${moment}, by ${ending}`
+      t.match(await send(), { statusCode: 200, failure: null, responseBody: 'ok' }, name)
+      t.equal(receiver.connections, 2, name)
     }
   }
 })

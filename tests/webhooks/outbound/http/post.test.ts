@@ -169,7 +169,7 @@ t.test('an answer that is not HTTP, or switches protocols, has its own error', a
     'SSH-2.0-OpenSSH_9.6\r\n',
     'HTTP/1.1 abc OK\r\n\r\n',
     'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
-    'HTTP/1.1 100 Continue\r\n\r\n',
+    'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n',
     'HTTP/1.1 200 OK\r\nno header\r\n\r\n',
     'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
   ]
@@ -219,13 +219,41 @@ t.test('a receiver that ends its side and goes on to read is a reset', async (t)
   await gone(receiver)
 })
 
-t.test('early hints are passed over', async (t) => {
+t.test('interim answers are passed over, however many and whichever they are', async (t) => {
+  const interims = [
+    'HTTP/1.1 100 Continue\r\n\r\n',
+    'HTTP/1.0 100 Continue\r\n\r\n',
+    'HTTP/1.1 100\r\n\r\n',
+    'HTTP/1.1 100 Continue\r\nserver: old\r\ncontent-length: 0\r\n\r\n',
+    'HTTP/1.1 100 Continue\r\n\r\n'.repeat(3),
+    'HTTP/1.1 100 Continue\r\nconnection: close\r\n\r\n',
+    'HTTP/1.1 102 Processing\r\n\r\n',
+    'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n',
+    'HTTP/1.1 104 Upload\r\n\r\n',
+    'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n',
+  ]
+  for (const interim of interims) {
+    for (const status of [201, 503]) {
+      const final = `HTTP/1.1 ${status} Final\r\nretry-after: 7\r\ncontent-length: 2\r\n\r\nok`
+      const receiver = await hostileReceiver(t, (socket) => {
+        // Together, and byte by byte.
+        if (status === 201) socket.write(interim + final)
+        else for (const byte of interim + final) socket.write(byte)
+      })
+      const send = opened(t)
+      const expected = { statusCode: status, failure: null, retryAfter: '7', responseBody: 'ok' }
+      t.match(await send(receiver.port), expected, interim)
+      await new Promise(setImmediate)
+      t.match(await send(receiver.port), expected, `${interim} on a kept connection`)
+    }
+  }
+})
+
+t.test('an interim answer without a final one is no answer', async (t) => {
   const receiver = await hostileReceiver(t, (socket) => {
-    socket.end(
-      'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\nok',
-    )
+    socket.write('HTTP/1.1 100 Continue\r\n\r\n', () => setImmediate(() => socket.end()))
   })
-  t.match(await opened(t)(receiver.port), { statusCode: 201, failure: null, responseBody: 'ok' })
+  t.match(await opened(t)(receiver.port), { statusCode: null, failure: 'reset' })
 })
 
 t.test('bytes before or after an answer do not affect a later delivery', async (t) => {

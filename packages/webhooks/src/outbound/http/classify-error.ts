@@ -34,7 +34,7 @@ export function classifyError(error: Error & { code?: unknown }): Failure {
   if (TLS_CODE.test(code)) return 'tls'
   // A connection that ends inside a chunk is an error of the parser.
   if (error.name === 'HTTPParserError') return /EOF/.test(error.message) ? 'reset' : 'http'
-  // undici's messages for an unexpected 100 or 101.
+  // undici's messages for an answer that comes at a wrong time, and for an unexpected 101.
   if (/^bad (?:response|upgrade)$/.test(error.message)) return 'http'
   return 'reset'
 }

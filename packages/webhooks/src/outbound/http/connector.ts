@@ -70,20 +70,6 @@ export function guardedConnector<Options extends { hostname: string }>(
   }
 }
 
-/**
- * Wraps a connector: the first error of a connection ends it. Node reports a TLS alert that comes
- * after the handshake (a certificate of the client is missing, for one) and leaves the connection
- * open. The request would wait for its deadline, or be told only that the other side has closed.
- */
-export const endedByError =
-  <Options>(connect: Connect<Options>): Connect<Options> =>
-  (options, callback) =>
-    connect(options, (...outcome) => {
-      const [, socket] = outcome
-      socket?.on('error', (error) => socket.destroy(error))
-      callback(...outcome)
-    })
-
 type Connect<Options> = (
   options: Options,
   callback: (...outcome: [null, Socket] | [Error, null]) => void,

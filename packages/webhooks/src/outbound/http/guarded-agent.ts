@@ -2,10 +2,10 @@ import type { Socket } from 'node:net'
 import type { Agent as UndiciAgent } from 'undici'
 import type { IsBlocked } from './blocked-addresses.ts'
 import { ConnectPhases } from './connect-phases.ts'
-import { endedByError, filteredLookup, guardedConnector, tunnelConnector } from './connector.ts'
+import { filteredLookup, guardedConnector, tunnelConnector } from './connector.ts'
 import type { Proxy } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
-import { Agent, buildConnector } from './undici-parts.ts'
+import { Agent, buildConnector, passOverInterims } from './undici-parts.ts'
 
 export interface AgentSettings {
   /** The time for connecting. */
@@ -18,7 +18,19 @@ export interface AgentSettings {
   proxy?: Proxy | undefined
   /** Told of what a new connection waits for. */
   phases?: ConnectPhases
+  connections?: Connections
 }
+
+/** Who is told of new connections. */
+export interface Connections {
+  opened(socket: Socket): void
+  /** Calls `handOver`. undici starts the request that the connection was made for in that call. */
+  handingOver(handOver: () => void): void
+  /** An error of a connection that was handed over. undici also fails requests with it that it has not begun. */
+  lost(error: Error): void
+}
+
+const UNOBSERVED: Connections = { opened() {}, handingOver: (handOver) => handOver(), lost() {} }
 
 /** A lost SYN is sent again after a second. */
 const MOST_FOR_AN_ADDRESS_MS = 1250
@@ -33,23 +45,35 @@ const addressTimeoutMs = (timeoutMs: number): number =>
   Math.min(MOST_FOR_AN_ADDRESS_MS, Math.ceil(timeoutMs / 4))
 
 /** Makes a client that judges every address before and after it connects. The caller has the deadline. */
-export function guardedAgent(
-  { timeoutMs, isBlocked, resolve, ca, proxy, phases = new ConnectPhases() }: AgentSettings,
-  connected: (socket: Socket) => void = () => {},
-): UndiciAgent {
+export function guardedAgent({
+  timeoutMs,
+  isBlocked,
+  resolve,
+  ca,
+  proxy,
+  phases = new ConnectPhases(),
+  connections = UNOBSERVED,
+}: AgentSettings): UndiciAgent {
   const lookup: Resolve = (hostname) => phases.during('lookup', hostname, () => resolve(hostname))
-  const connector = endedByError(
-    buildConnector({
-      allowH2: false,
-      timeout: timeoutMs,
-      lookup: filteredLookup(lookup, isBlocked),
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: addressTimeoutMs(timeoutMs),
-      // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 cannot disable it.
-      rejectUnauthorized: true,
-      ...(ca === undefined ? {} : { ca }),
-    }),
-  )
+  const connector = buildConnector({
+    allowH2: false,
+    timeout: timeoutMs,
+    lookup: filteredLookup(lookup, isBlocked),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: addressTimeoutMs(timeoutMs),
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 cannot disable it.
+    rejectUnauthorized: true,
+    ...(ca === undefined ? {} : { ca }),
+  })
+  const { opened } = connections
+  const guarded =
+    proxy === undefined
+      ? guardedConnector(connector, isBlocked, opened)
+      : tunnelConnector(
+          connector,
+          { proxy, resolve: lookup, isBlocked, phases, timeoutMs, ca },
+          opened,
+        )
   return new Agent({
     allowH2: false,
     pipelining: 1,
@@ -57,13 +81,19 @@ export function guardedAgent(
     // The exchange has a deadline of its own: two more timers for each would only cost time.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect:
-      proxy === undefined
-        ? guardedConnector(connector, isBlocked, connected)
-        : tunnelConnector(
-            connector,
-            { proxy, resolve: lookup, isBlocked, phases, timeoutMs, ca },
-            connected,
-          ),
+    connect: (options, callback) =>
+      guarded(options, (...outcome) => {
+        const [error, socket] = outcome
+        if (error !== null) return callback(error, null)
+        // The first error of a connection ends it. Node reports a TLS alert that comes after the
+        // handshake (a certificate of the client is missing, for one) and leaves the connection
+        // open: the request would wait for its deadline, or be told only that the other side closed.
+        socket.on('error', (reason) => {
+          connections.lost(reason)
+          socket.destroy(reason)
+        })
+        connections.handingOver(() => callback(null, socket))
+        passOverInterims(socket)
+      }),
   })
 }

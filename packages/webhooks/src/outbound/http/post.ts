@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici'
 import type { IsBlocked } from './blocked-addresses.ts'
 import { classifyError, isOurFault } from './classify-error.ts'
 import { ConnectPhases, type ConnectPhase } from './connect-phases.ts'
-import { guardedAgent } from './guarded-agent.ts'
+import { guardedAgent, type Connections } from './guarded-agent.ts'
 import { NameServers } from './name-servers.ts'
 import type { Failure, PostResult } from './post-result.ts'
 import type { Proxy } from './proxy-tunnel.ts'
@@ -68,10 +68,29 @@ export function createPost(settings: PostSettings): Post {
       ? createResolver(timeoutMs, systemLookup, (hostname) => nameServers.answer(hostname))
       : createResolver(timeoutMs, lookup)
   let open = 0
-  const agent = guardedAgent({ timeoutMs, isBlocked, resolve, ca, proxy, phases }, (socket) => {
-    open++
-    socket.once('close', () => open--)
-  })
+  let isHandedOver = false
+  const lost = new WeakSet<Error>()
+  const connections: Connections = {
+    opened(socket) {
+      open++
+      socket.once('close', () => open--)
+    },
+    handingOver(handOver) {
+      isHandedOver = true
+      try {
+        handOver()
+      } finally {
+        isHandedOver = false
+      }
+    },
+    lost: (error) => void lost.add(error),
+  }
+  const agentSettings = { timeoutMs, isBlocked, resolve, ca, proxy, phases, connections }
+  const agent = guardedAgent(agentSettings)
+  // It keeps no connection: each of its requests has a new one.
+  const agentOfResent = guardedAgent(agentSettings)
+  const hasNewConnection = () => isHandedOver
+  const wasKept = (error: Error) => lost.has(error)
 
   return {
     send(url, headers, body, signal, options = {}) {
@@ -79,8 +98,6 @@ export function createPost(settings: PostSettings): Post {
         const limitMs = Math.min(timeoutMs, options.timeoutMs ?? timeoutMs)
         const { origin, hostname, pathname, search } = url
         const phase = () => phases.of(hostname.replace(/^\[|\]$/g, ''))
-        const exchange = new Exchange(resolve, reject, limitMs, signal, phase)
-        if (signal.aborted) return exchange.onAbort()
         const request = {
           origin,
           path: pathname + search,
@@ -88,31 +105,59 @@ export function createPost(settings: PostSettings): Post {
           headers: always.concat(options.contentType ?? JSON_TYPE, headers),
           body,
         }
+        const sendAgain = () => agentOfResent.dispatch({ ...request, reset: true }, exchange)
+        const way = { phase, hasNewConnection, wasKept, sendAgain }
+        const exchange = new Exchange(resolve, reject, limitMs, signal, way)
+        if (signal.aborted) return exchange.onAbort()
         agent.dispatch(
           open > MAX_KEPT_CONNECTIONS ? { ...request, reset: true } : request,
           exchange,
         )
       })
     },
-    close() {
+    async close() {
       nameServers.close()
-      return agent.destroy()
+      await Promise.all([agent.destroy(), agentOfResent.destroy()])
     },
   }
 }
+
+/** What an exchange knows about its connection. */
+interface Way {
+  /** The phase that a new connection to the host waits for. */
+  phase(): ConnectPhase | null
+  /** Whether the request that starts now is the first one of its connection. */
+  hasNewConnection(): boolean
+  /** Whether an error that came before the request began is that of a connection that was kept. */
+  wasKept(error: Error): boolean
+  /** Sends the request on a new connection. */
+  sendAgain(): void
+}
+
+/**
+ * For how long after the start of a request the end of a kept connection says that the receiver had
+ * closed it before the request came: the round trip to a receiver that is far away. Later, the
+ * receiver has had the body, and may have acted on it.
+ */
+const CLOSED_BEFORE_MS = 250
+
+/** The other side has ended the connection, as Node and undici name it. */
+const ENDED_CODES = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 /** One request and its answer. It ends once; later callbacks of undici are ignored. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (result: PostResult) => void
   readonly #reject: (reason: unknown) => void
   readonly #signal: AbortSignal
-  /** The phase that a new connection to the host waits for. */
-  readonly #phase: () => ConnectPhase | null
+  readonly #way: Way
   readonly #onAbort = () => this.onAbort()
   readonly #deadline: NodeJS.Timeout
   readonly #text = new ResponseText()
   #controller: Dispatcher.DispatchController | undefined
   #ended = false
+  /** When the request began on a connection that was kept; `null` on a new one. */
+  #keptSinceMs: number | null = null
+  #isSentAgain = false
   #statusCode: number | null = null
   #retryAfter: string | null = null
 
@@ -121,10 +166,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     reject: (reason: unknown) => void,
     timeoutMs: number,
     signal: AbortSignal,
-    phase: () => ConnectPhase | null,
+    way: Way,
   ) {
     this.#resolve = resolve
-    this.#phase = phase
+    this.#way = way
     this.#reject = reject
     this.#signal = signal
     // What came while the process was busy is read first.
@@ -134,8 +179,14 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
+    this.#keptSinceMs = this.#way.hasNewConnection() ? null : performance.now()
     // Its deadline passed while it waited for a connection: the attempt has failed, nothing is sent.
     if (this.#ended) this.#stop()
+  }
+
+  /** The first byte of an answer, interim or not. */
+  onResponseStarted(): void {
+    this.#keptSinceMs = null
   }
 
   onResponseStart(
@@ -159,7 +210,26 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.#finish(classifyError(error), isOurFault(error))
+    if (this.#ended) return
+    if (this.#isSentAgain || !this.#wasClosedBefore(error)) {
+      return this.#finish(classifyError(error), isOurFault(error))
+    }
+    this.#isSentAgain = true
+    this.#controller = undefined
+    this.#way.sendAgain()
+  }
+
+  /**
+   * A receiver closes a connection that is idle at a time of its own, also while a request is on its
+   * way. That is no evidence about the receiver, which knows a repeated request by its delivery id.
+   */
+  #wasClosedBefore(error: Error & { code?: unknown }): boolean {
+    if (this.#controller === undefined) return this.#way.wasKept(error)
+    return (
+      this.#keptSinceMs !== null &&
+      performance.now() - this.#keptSinceMs < CLOSED_BEFORE_MS &&
+      ENDED_CODES.has(String(error.code))
+    )
   }
 
   onAbort(): void {
@@ -174,7 +244,7 @@ class Exchange implements Dispatcher.DispatchHandler {
    */
   #onDeadline(): void {
     if (this.#ended) return
-    const phase = this.#controller === undefined ? this.#phase() : null
+    const phase = this.#controller === undefined ? this.#way.phase() : null
     this.#finish(phase === 'tunnel' ? 'proxy' : 'timeout', phase !== null)
     this.#stop()
   }

@@ -79,6 +79,8 @@ function connectRequest(address: string, port: number, authorization: string | n
   return `CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${credentials}\r\n`
 }
 
+const isInterim = (status: string): boolean => status.startsWith('1') && status !== '101'
+
 /** Reads the answer to a CONNECT. Bytes behind it are those of the receiver. */
 function tunnelReader(
   socket: Socket,
@@ -88,13 +90,19 @@ function tunnelReader(
   let read = Buffer.alloc(0)
   return (chunk) => {
     read = Buffer.concat([read, chunk])
-    const end = read.indexOf('\r\n\r\n')
-    if (end === -1) {
-      if (read.length > MAX_HEAD_BYTES) reject(new ProxyFault('sent an answer that is too long'))
-      return
-    }
-    const [, status] = /^HTTP\/1\.[01] (\d{3})(?: |\r)/.exec(read.toString('latin1')) ?? []
-    if (status === undefined) return reject(new ProxyFault('sent an answer that is not HTTP'))
+    let status: string | undefined
+    let end: number
+    do {
+      end = read.indexOf('\r\n\r\n')
+      if (end === -1) {
+        if (read.length > MAX_HEAD_BYTES) reject(new ProxyFault('sent an answer that is too long'))
+        return
+      }
+      status = /^HTTP\/1\.[01] (\d{3})(?: |\r)/.exec(read.toString('latin1', 0, end + 2))?.[1]
+      if (status === undefined) return reject(new ProxyFault('sent an answer that is not HTTP'))
+      // An interim answer is passed over (RFC 9110, section 15.2).
+      if (isInterim(status)) read = read.subarray(end + 4)
+    } while (isInterim(status))
     if (!status.startsWith('2')) {
       return reject(new ProxyFault(`answered ${status} to CONNECT`, Number(status)))
     }
