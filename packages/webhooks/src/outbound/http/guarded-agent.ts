@@ -23,14 +23,18 @@ export interface AgentSettings {
 
 /** Who is told of new connections. */
 export interface Connections {
-  opened(socket: Socket): void
+  opened: (socket: Socket) => void
   /** Calls `handOver`. undici starts the request that the connection was made for in that call. */
   handingOver(handOver: () => void): void
   /** An error of a connection that was handed over. undici also fails requests with it that it has not begun. */
   lost(error: Error): void
 }
 
-const UNOBSERVED: Connections = { opened() {}, handingOver: (handOver) => handOver(), lost() {} }
+const UNOBSERVED: Connections = {
+  opened: () => {},
+  handingOver: (handOver) => handOver(),
+  lost() {},
+}
 
 /** A lost SYN is sent again after a second. */
 const MOST_FOR_AN_ADDRESS_MS = 1250
@@ -65,14 +69,13 @@ export function guardedAgent({
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
   })
-  const { opened } = connections
   const guarded =
     proxy === undefined
-      ? guardedConnector(connector, isBlocked, opened)
+      ? guardedConnector(connector, isBlocked, connections.opened)
       : tunnelConnector(
           connector,
           { proxy, resolve: lookup, isBlocked, phases, timeoutMs, ca },
-          opened,
+          connections.opened,
         )
   return new Agent({
     allowH2: false,
