@@ -1,3 +1,5 @@
+import type { ServerHttp2Session } from 'node:http2'
+import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Core } from './core-interface.ts'
@@ -26,6 +28,7 @@ async function core(app: FastifyInstance, options: SvcCoreOptions): Promise<void
     const running = await started?.catch(() => undefined)
     await running?.close()
   })
+  endSessions(app)
   registerUntimed(
     app,
     '@svc/core.start',
@@ -86,6 +89,27 @@ export function bootOnCore<Made>(
     },
     (booted) => booted && mount(booted.core, booted.made),
   )
+}
+
+/** For how long a peer of HTTP/2 may keep its side of a connection open that this side has ended. */
+const HALF_OPEN_MS = 1000
+
+/**
+ * Ends the sessions of HTTP/2 when the host closes: idle ones at once, others after their streams. Node
+ * before 24 leaves them open, and no version sets a limit to the time in which the other side ends.
+ */
+function endSessions(app: FastifyInstance): void {
+  const sessions = new Set<ServerHttp2Session>()
+  app.server.on('session', (session: ServerHttp2Session) => {
+    sessions.add(session)
+    session.once('close', () => sessions.delete(session))
+    session.socket.once('finish', function (this: Socket) {
+      setTimeout(() => this.destroy(), HALF_OPEN_MS).unref()
+    })
+  })
+  app.addHook('preClose', async () => {
+    for (const session of sessions) session.close()
+  })
 }
 
 function assertFree(app: FastifyInstance): void {

@@ -1,5 +1,6 @@
 // A host that closes while requests of senders are on their way.
 import { once } from 'node:events'
+import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import Fastify, { type FastifyInstance } from 'fastify'
@@ -103,3 +104,59 @@ t.test('a body that arrives while the host closes is read', { timeout: 60_000 },
   t.match(await answer, /^HTTP\/1\.1 200 [^]*read \{\}$/)
   await closing
 })
+
+/** A request over HTTP/2 whose body has no end. */
+function beginStream(session: ClientHttp2Session, headers: Record<string, string>) {
+  const stream = session.request(
+    { ':path': '/hooks/a', 'content-type': 'application/json', ...headers },
+    { endStream: false },
+  )
+  stream.on('error', () => {})
+  stream.write('{')
+  return once(stream, 'response').then(([answer]) => answer[':status'] as number)
+}
+
+t.test(
+  'over HTTP/2 a host closes as well, whatever its senders leave open',
+  { timeout: 60_000 },
+  async (t) => {
+    const warnings: string[] = []
+    const onWarning = ({ message }: Error) => void warnings.push(message)
+    process.on('warning', onWarning)
+    t.teardown(() => process.off('warning', onWarning))
+    const reached = { requests: 0, verifying: 0 }
+    const { app, log } = await hostOf(
+      t,
+      {
+        a: {
+          path: '/hooks/a',
+          publishAs: 'a',
+          verify: () => true,
+          respond: ({ method }) => (method === 'GET' ? { body: 'hello' } : null),
+        },
+      },
+      { before: counting(reached), http2: true },
+    )
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+    const open = (settings = {}) => {
+      const session = connectHttp2(url, { settings })
+      session.on('error', () => {})
+      t.teardown(() => session.destroy())
+      return session
+    }
+    await once(open(), 'connect')
+    // None of them reads the body of its answer, so that none ends its side of the connection.
+    const stalled = open()
+    const half = beginStream(stalled, { ':method': 'POST', 'content-length': '100' })
+    const other = beginStream(stalled, { ':method': 'POST' })
+    t.equal(await beginStream(open(), { ':method': 'GET' }), 200)
+    const deaf = beginStream(open({ initialWindowSize: 0 }), { ':method': 'POST' })
+    await until(() => reached.requests === 4)
+
+    await app.close()
+    t.strictSame(await Promise.all([half, other, deaf]), [408, 408, 408])
+    t.equal(log.filter(({ reason }) => /the host closes/.test(reason ?? '')).length, 3)
+    t.strictSame(warnings, [])
+  },
+)

@@ -30,6 +30,8 @@ export interface HostOptions {
   secrets?: Record<string, string | null>
   bodyLimitBytes?: number
   inboundLog?: SvcWebhooksOptions['inboundLog']
+  /** @default false */
+  http2?: boolean
   /** Whatever the host does besides, before its sources are registered. */
   before?: (app: FastifyInstance) => unknown
 }
@@ -37,13 +39,16 @@ export interface HostOptions {
 export async function hostOf(
   t: Test,
   inbound: Record<string, InboundSource>,
-  { secrets = {}, bodyLimitBytes = 1_048_576, inboundLog, before }: HostOptions = {},
+  { secrets = {}, bodyLimitBytes = 1_048_576, inboundLog, http2 = false, before }: HostOptions = {},
 ): Promise<Host> {
   const database = await freshDatabase(t)
   const log: LogLine[] = []
   const stream = { write: (line: string) => void log.push(JSON.parse(line) as LogLine) }
   // A boot takes long on a busy machine.
-  const app = Fastify({ logger: { level: 'info', stream }, pluginTimeout: 60_000 })
+  const options = { logger: { level: 'info', stream }, pluginTimeout: 60_000 }
+  const app = http2
+    ? (Fastify({ ...options, http2 }) as unknown as FastifyInstance)
+    : Fastify(options)
   t.teardown(() => app.close())
   await before?.(app)
   await app.register(svcCore, {

@@ -1,3 +1,4 @@
+import type { ServerHttp2Stream } from 'node:http2'
 import type { FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
 import { BodyTooSlow } from './errors.ts'
 
@@ -40,7 +41,9 @@ export class ArrivingBodies {
 
   /** The closing server waits for connections too, which senders keep open for the next request. */
   endWithReply({ raw }: FastifyRequest, reply: FastifyReply): void {
-    if (this.#isClosing && raw.httpVersionMajor < 2) reply.header('connection', 'close')
+    // HTTP/2 has no such header. Fastify sets it as well, where a body cannot be read.
+    if (raw.httpVersionMajor >= 2) reply.removeHeader('connection')
+    else if (this.#isClosing) reply.header('connection', 'close')
   }
 
   /** Called when the host begins to close. A sender sends a refused request again, to another host. */
@@ -56,15 +59,21 @@ export class ArrivingBodies {
   }
 }
 
-/** Answers at once, and closes the connection: nothing more of the body is read. */
+/** Answers at once, and closes the connection, or the stream of HTTP/2: nothing more of the body is read. */
 function refuseBody(reply: FastifyReply, body: RequestPayload, cause: string): void {
   const { raw } = reply.request
-  const cut = () => raw.destroy()
+  const { stream } = raw as { stream?: ServerHttp2Stream }
+  // What has come of the body is dropped: a stream with unread bytes stays open.
+  const cut = () => void (stream ? stream.resume().close() : raw.destroy())
   // Answered before its body was read, for instance because it is too large.
-  if (reply.raw.writableFinished) return void cut()
+  if ((stream ?? reply.raw).writableFinished) return cut()
   reply.raw.once('finish', cut)
   // Without a listener no code reads the body, such as that of a GET, which is answered without it.
   if (body.listenerCount('error') === 0) return
+  setTimeout(() => (stream ?? raw).destroy(), ANSWER_READ_WITHIN_MS).unref()
   reply.header('connection', 'close')
   body.emit('error', new BodyTooSlow({ cause }))
 }
+
+/** How long a sender may take to read the answer to a body that is refused. */
+const ANSWER_READ_WITHIN_MS = 1000
