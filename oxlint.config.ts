@@ -48,14 +48,8 @@ export default defineConfig({
       'error',
       { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_' },
     ],
-    'max-lines': ['error', 400],
   },
   overrides: [
-    // The steps of a test are set apart by blank lines, which do not count there.
-    {
-      files: ['tests/**'],
-      rules: { 'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }] },
-    },
     // A library says nothing on the console, and does not end its host.
     {
       files: ['packages/*/src/**'],
