@@ -1,12 +1,49 @@
 /** The inner side of core, which a host's instance carries beside `fastify.svc`. */
 import type { FastifyInstance } from 'fastify'
 import type { Core } from './core-interface.ts'
+import { VersionsDiffer } from './errors.ts'
+import { PACKAGE_FOLDER, VERSION } from './package-folder.ts'
 
 /**
- * The symbol is in the registry of symbols, so that two copies of this package find each other's
+ * The symbols are in the registry of symbols, so that two copies of this package find each other's
  * core.
  */
-export const INNER = Symbol.for('@svc/core.inner')
+const INNER = Symbol.for('@svc/core.inner')
+const COPY = Symbol.for('@svc/core.copy')
 
-export const coreOf = (app: FastifyInstance): Core | undefined =>
-  (app as unknown as Record<symbol, Core | undefined>)[INNER]
+/** A copy of this package, as it is loaded. */
+interface Copy {
+  version: string
+  folder: string
+}
+
+const OWN: Copy = { version: VERSION, folder: PACKAGE_FOLDER.href }
+
+type Carrier = { [INNER]?: Core; [COPY]?: Copy }
+
+export const coreOf = (app: FastifyInstance): Core | undefined => (app as Carrier)[INNER]
+
+export function carryCore(app: FastifyInstance, core: Core): void {
+  app.decorate(INNER as never, core as never)
+  app.decorate(COPY as never, OWN as never)
+}
+
+/**
+ * The packages use inner parts of core, which any version may change.
+ *
+ * @param name the package that uses this copy
+ * @throws VersionsDiffer where the host has registered another version
+ */
+export function assertOneCore(app: FastifyInstance, name: string): void {
+  const registered = (app as Carrier)[COPY]
+  if (!registered || registered.folder === OWN.folder) return
+  if (registered.version !== OWN.version) {
+    throw new VersionsDiffer(
+      `${name} uses @svc/core ${OWN.version} in ${OWN.folder}, and the host has registered @svc/core ${registered.version} in ${registered.folder}: install the same version of all @svc packages`,
+    )
+  }
+  app.log.warn(
+    { package: name, uses: OWN.folder, registered: registered.folder },
+    '@svc/core is loaded twice, so that errors of one copy are no instances of the classes of the other: let the package manager install it once',
+  )
+}

@@ -149,6 +149,9 @@ export const SubscriptionTaken = createError<[string]>(
 /** A plugin of ours was registered twice in one host, or the host has a decorator `svc` of its own. */
 export const AlreadyRegistered = createError<[string]>('SVC_CORE_ALREADY_REGISTERED', '%s', 500)
 
+/** Two of our packages, or two copies of core, have different versions. Thrown at boot. */
+export const VersionsDiffer = createError<[string]>('SVC_CORE_VERSIONS_DIFFER', '%s', 500)
+
 /** `events.subscribe` was called with something that is not a handler, a name or an option. */
 export const InvalidSubscription = createError<[string]>('SVC_CORE_INVALID_SUBSCRIPTION', '%s', 500)
 

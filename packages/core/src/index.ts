@@ -45,6 +45,7 @@ export {
   ActionTaken,
   ActionUnknown,
   AlreadyRegistered,
+  VersionsDiffer,
   DatabaseTooOld,
   DatabaseUnreachable,
   DecryptionFailed,

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Core } from './core-interface.ts'
-import { coreOf, INNER } from './core-of.ts'
+import { assertOneCore, carryCore, coreOf } from './core-of.ts'
 import { RunningCore } from './core.ts'
 import type { Svc } from './svc.ts'
 import { AlreadyRegistered } from './errors.ts'
@@ -35,7 +35,7 @@ async function core(app: FastifyInstance, options: SvcCoreOptions): Promise<void
     () => (started = RunningCore.start(settings, app.log, closing.signal)),
     (running) => {
       app.decorate('svc', running.svc)
-      app.decorate(INNER as never, running as never)
+      carryCore(app, running)
       app.addHook('onReady', () => running.ready())
       app.addHook('preClose', async () => running.health.closing())
     },
@@ -84,6 +84,7 @@ export function bootOnCore<Made>(
     `${name}.start`,
     async () => {
       const core = coreOf(app)
+      assertOneCore(app, name)
       // Core has failed: its error is the one that Fastify reports, and nothing is mounted.
       return core && explainingRights(core.db, async () => ({ core, made: await start(core) }))
     },

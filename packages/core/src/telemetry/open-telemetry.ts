@@ -5,7 +5,7 @@
  */
 import { createRequire } from 'node:module'
 import type * as Api from '@opentelemetry/api'
-import { PACKAGE_FOLDER } from '../package-folder.ts'
+import { VERSION } from '../package-folder.ts'
 import type { Meter, Span, SpanStart, Tracer } from './instruments.ts'
 import { spanIdsOf, traceContextOf } from './trace-context.ts'
 
@@ -51,8 +51,8 @@ function tracerOf(api: typeof Api): Tracer | null {
   } = api.trace.getTracerProvider()
   // Without an SDK the API's provider is a proxy, and has no tracer of its own.
   const tracer = provider.getDelegateTracer
-    ? provider.getDelegateTracer(SCOPE, version())
-    : provider.getTracer(SCOPE, version())
+    ? provider.getDelegateTracer(SCOPE, VERSION)
+    : provider.getTracer(SCOPE, VERSION)
   if (!tracer) return null
   const { context, propagation, ROOT_CONTEXT, trace } = api
   const suppressed = api.createContextKey(SUPPRESSED)
@@ -121,7 +121,7 @@ function kindOf(api: typeof Api, kind: SpanStart['kind']): Api.SpanKind {
 }
 
 function meterOf(api: typeof Api): Meter | null {
-  const meter = api.metrics.getMeterProvider().getMeter(SCOPE, version())
+  const meter = api.metrics.getMeterProvider().getMeter(SCOPE, VERSION)
   if (meter === api.createNoopMeter()) return null
   return {
     counter: (name, options) => meter.createCounter(name, options),
@@ -145,8 +145,4 @@ function meterOf(api: typeof Api): Meter | null {
       return () => meter.removeBatchObservableCallback(callback, gauges)
     },
   }
-}
-
-function version(): string {
-  return (createRequire(PACKAGE_FOLDER)('./package.json') as { version: string }).version
 }
