@@ -82,6 +82,71 @@ t.test(
   },
 )
 
+t.test('a session goes with the login of the host under which it began', async (t) => {
+  let who: object | null = null
+  const { app, follow } = await startWith(t, () => who)
+  const person = (userId: string | null, tenant: string | null) => ({
+    userId,
+    tenant,
+    can: ['webhooks:read', 'webhooks:write'],
+  })
+  const link = (userId?: string) => app.svc.console.portalLink({ tenant: 'acme', ...(userId && { userId }) })
+  const rows: [about: string, login: object | null, userId: string | undefined, now: object | null, via: string | null][] = [
+    ['the same person', person('ada', 'acme'), 'ada', person('ada', 'acme'), 'portal'],
+    ['after the logout', person('ada', 'acme'), 'ada', null, null],
+    ['another person', person('ada', 'acme'), 'ada', person('bob', 'acme'), 'host'],
+    ['another tenant', person('ada', 'acme'), 'ada', person('ada', 'globex'), 'host'],
+    ['an operator who looks at a portal', person('op', null), undefined, person('op', null), 'portal'],
+    ['another operator', person('op', null), undefined, person('po', null), 'host'],
+    ['nobody is signed in at all', null, 'ada', null, 'portal'],
+    ['its person signs in', null, 'ada', person('ada', 'acme'), 'portal'],
+    ['another person signs in', null, 'ada', person('bob', 'acme'), 'host'],
+    ['somebody signs in where the link names nobody', null, undefined, person('bob', 'acme'), 'host'],
+  ]
+  for (const [about, login, userId, now, via] of rows) {
+    who = login
+    const page = await follow(await link(userId))
+    t.match((await page.session()).body, { signedIn: true, via: 'portal', tenant: 'acme' }, about)
+    who = now
+    const { body } = await page.session()
+    t.equal(body.via ?? null, via, about)
+    if (via === 'host') {
+      t.match(body, { tenant: (now as { tenant: string | null }).tenant, sessionId: undefined }, about)
+      who = null
+      t.match((await page.session()).body, { signedIn: false }, `${about}: the session does not come back`)
+    }
+  }
+  who = person('op', null)
+  const page = await follow(await link())
+  t.match(await app.svc.console.endSessions({ userId: 'op' }), { ended: 1 }, 'who has opened it')
+  t.match((await page.session()).body, { via: 'host', tenant: null })
+})
+
+t.test('who may loosen what an operator has set on a key, the host says', async (t) => {
+  let who: object | null = null
+  const { app, visitor } = await startWith(t, () => who)
+  const user = await app.svc.auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
+  const rows: [person: object, may: boolean][] = [
+    [{ tenant: 'acme', can: 'all' }, false],
+    [{ tenant: 'acme', can: 'all', mayLoosen: false }, false],
+    [{ tenant: 'acme', can: ['keys:write'], mayLoosen: true }, true],
+    [{ tenant: null, can: ['keys:write'] }, false],
+    [{ tenant: null, can: 'all' }, true],
+    [{ tenant: null, can: 'all', mayLoosen: false }, false],
+  ]
+  for (const [person, may] of rows) {
+    const quota = { limit: 5, period: 'month' } as const
+    const { id } = await app.svc.auth.createApiKey({ userId: user.id, quota, enabled: false })
+    who = { userId: 'ada', ...person }
+    for (const fields of [{ quota: null }, { enabled: true }]) {
+      const { status } = await visitor().call('keys.update', { id, ...fields })
+      t.equal(status, may ? 200 : 403, JSON.stringify([person, fields]))
+    }
+  }
+  who = { tenant: 'acme', can: 'all', mayLoosen: 'yes' }
+  t.match(await visitor().session(), { status: 500 })
+})
+
 t.test('events about keys are for who may see keys', async (t) => {
   const who = {
     tenant: 'acme' as string | null,

@@ -75,6 +75,36 @@ t.test('a page hears what changes within the reach and the rights of its session
   t.notOk(tenant.heard.hasEnded)
 })
 
+t.test('the stream of a page ends with its session, whichever process ended it', async (t) => {
+  const host = await startHost(t)
+  const other = await startHost(t, { database: host.database })
+  const follow = async (userId: string) =>
+    host.follow(await host.app.svc.console.portalLink({ tenant: 'acme', userId }))
+  const ada = await listen(t, host, (await follow('ada')).cookie)
+  const bob = await listen(t, host, (await follow('bob')).cookie)
+  t.same(await other.app.svc.console.endSessions({ userId: 'ada' }), { ended: 1 })
+  await ada.hears('session')
+  await until(
+    async () => ada.heard.hasEnded,
+    (hasEnded) => hasEnded,
+  )
+  t.notOk(bob.heard.hasEnded)
+})
+
+t.test('the stream of a page ends when the login of the host is that of another', async (t) => {
+  const ada = { userId: 'ada', tenant: 'acme' as string | null, can: ['webhooks:read'] }
+  const changes: (typeof ada | null)[] = [null, { ...ada, userId: 'bob' }, { ...ada, tenant: 'globex' }]
+  let who: typeof ada | null = ada
+  const host = await startHost(t, { console: { access: () => who } })
+  for (const change of changes) {
+    who = ada
+    const page = await listen(t, host, '')
+    t.equal(page.answer.status, 200)
+    who = change
+    await page.hears('session')
+  }
+})
+
 t.test('nobody listens without a session, and a host that closes ends the streams', async (t) => {
   const host = await startHost(t)
   t.equal((await host.ask('GET', '/console/api/live')).status, 401)

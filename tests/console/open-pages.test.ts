@@ -13,6 +13,8 @@ const HOST: Identity = {
   scopes: [],
   expiresAt: null,
   isRestricted: false,
+  mayLoosen: false,
+  keyExpiresAt: null,
 }
 
 const NEWEST = { deliveries: null, inbound: null, changes: [] }

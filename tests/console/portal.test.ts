@@ -1,7 +1,8 @@
 /** Links into the portal, and what a tenant is there. */
+import { advance } from '@svc/core/testing'
 import t from 'tap'
 import { until } from '../support/until.ts'
-import { startHost } from './support/host.ts'
+import { BOOTSTRAP_KEY, startHost } from './support/host.ts'
 
 const DEFAULT = [
   'webhooks:read',
@@ -211,4 +212,237 @@ t.test('eraseTenant ends sessions before it erases anything else', async (t) => 
     return { begun }
   })
   t.match(await erasing.begun, { sessions: 1, webhooks: 1 })
+})
+
+t.test('a link, and the sessions that it began, end with the key that made it', async (t) => {
+  const { app, ask, signIn, keyOf, follow } = await startHost(t)
+  const { auth } = app.svc
+  const ways: [how: string, end: (id: string) => Promise<unknown>][] = [
+    ['revoked', (id) => auth.revokeApiKey(id)],
+    ['disabled', (id) => auth.updateApiKey({ id, enabled: false })],
+    ['without admin', (id) => auth.updateApiKey({ id, scopes: ['webhooks:manage'] })],
+    ['of a deleted user', async (id) => auth.deleteUser((await auth.getApiKey(id)).userId)],
+    ['rotated away', (id) => auth.rotateApiKey({ id, overlapSeconds: 0 })],
+    [
+      'expired',
+      (id) =>
+        app.svc.database.query(
+          `update svc."__svc.auth.api_keys" set expires_at = now() - interval '1 s' where id = $1`,
+          [id],
+        ),
+    ],
+  ]
+  for (const [how, end] of ways) {
+    const { id, key } = await keyOf(['admin'])
+    const operator = await signIn(key)
+    const linkOf = async () => (await operator.call('portal.link', { tenant: 'acme' })).body.link
+    const [followed, kept] = [await linkOf(), await linkOf()]
+    const page = await follow(followed)
+    t.equal((await page.call('webhooks.list')).status, 200, how)
+    await end(id)
+    t.equal((await page.call('webhooks.list')).status, 401, `${how}: the session`)
+    t.match((await ask('GET', kept)).headers, { location: /link=used$/, 'set-cookie': undefined }, how)
+    if (how !== 'disabled') continue
+    await auth.updateApiKey({ id, enabled: true })
+    t.equal((await page.call('webhooks.list')).status, 401, 'it does not come back')
+  }
+})
+
+t.test('a link of the bootstrap key ends when that key changes', async (t) => {
+  let secret = BOOTSTRAP_KEY
+  const { app, ask, signIn, follow } = await startHost(t, {
+    core: { secrets: (name) => (name === 'BOOTSTRAP_KEY' ? secret : null) },
+  })
+  const operator = await signIn()
+  const linkOf = async () => (await operator.call('portal.link', { tenant: 'acme' })).body.link
+  const [followed, kept] = [await linkOf(), await linkOf()]
+  const page = await follow(followed)
+  t.equal((await page.call('webhooks.list')).status, 200)
+  const ofCode = await follow(await app.svc.console.portalLink({ tenant: 'acme' }))
+  secret = 'another-bootstrap-key'
+  await advance(app, 5)
+  t.equal((await page.call('webhooks.list')).status, 401)
+  t.match((await ask('GET', kept)).headers, { location: /link=used$/ })
+  t.equal((await ofCode.call('webhooks.list')).status, 200, 'a link of the application has no key')
+})
+
+t.test('a link keeps the addresses and the expiry of its key', async (t) => {
+  const { app, ask, signIn, keyOf, visitor } = await startHost(t, { fastify: { trustProxy: true } })
+  const { id, key } = await keyOf(['admin'])
+  const soon = new Date(Date.now() + 3_600_000).toISOString()
+  await app.svc.auth.updateApiKey({ id, allowedIps: ['127.0.0.1'], expiresAt: soon })
+  const operator = await signIn(key)
+  const week = { tenant: 'acme', expiresInSeconds: 604_800 }
+  const made = await operator.call('portal.link', week)
+  t.equal(made.body.expiresAt, soon)
+  const elsewhere = { 'x-forwarded-for': '203.0.113.9' }
+  t.match((await ask('GET', made.body.link, { headers: elsewhere })).headers, {
+    location: /link=used$/,
+    'set-cookie': undefined,
+  })
+  const begun = await ask('GET', made.body.link)
+  const page = visitor(String(begun.headers['set-cookie']).split(';')[0])
+  t.match((await page.session()).body, { tenant: 'acme', expiresAt: soon })
+  t.equal((await page.call('webhooks.list', {}, elsewhere)).status, 401)
+  t.equal((await page.call('webhooks.list')).status, 200)
+  // What restricts the key now is what counts.
+  await app.svc.auth.updateApiKey({ id, allowedIps: ['192.0.2.0/24'] })
+  t.equal((await page.call('webhooks.list')).status, 401)
+})
+
+t.test('a link whose rights its key no longer gives ends', async (t) => {
+  const { app, signIn, keyOf, follow } = await startHost(t)
+  const { id, key } = await keyOf(['admin'])
+  const operator = await signIn(key)
+  const can = ['keys:write', 'keys:read']
+  const made = await operator.call('portal.link', { tenant: 'acme', can })
+  const page = await follow(made.body.link)
+  t.equal((await page.call('keys.list')).status, 200)
+  await app.svc.auth.updateApiKey({ id, limits: [{ limit: 100, perSeconds: 60 }] })
+  t.equal((await page.call('keys.list')).status, 401, 'a restricted key makes no keys without restrictions')
+})
+
+t.test('links that nobody followed are listed, and can be withdrawn', async (t) => {
+  const { app, ask, signIn, keyOf, follow } = await startHost(t)
+  const { id: keyId, key } = await keyOf(['admin'])
+  const operator = await signIn(key)
+  const made = (await operator.call('portal.link', { tenant: 'acme', userId: 'ada', can: ['keys:read'] })).body
+  await app.svc.console.portalLink({ tenant: 'globex' })
+  await follow(await app.svc.console.portalLink({ tenant: 'acme' }))
+  const listed = await operator.call('portal.links')
+  t.match(listed.body.items, [
+    { tenant: 'globex', keyId: null },
+    { id: made.id, tenant: 'acme', userId: 'ada', can: ['keys:read'], keyId, expiresAt: made.expiresAt },
+  ])
+  t.equal(listed.body.items.length, 2)
+  t.notOk(listed.text.includes(made.link.slice(-43)), 'its text is not kept')
+  t.same(await app.svc.console.listLinks(), listed.body.items)
+  t.equal((await operator.call('portal.links', { tenant: 'acme' })).body.items.length, 1)
+  t.equal((await app.svc.console.listLinks({ tenant: 'acme' })).length, 1)
+
+  t.equal((await operator.call('portal.revoke', { id: made.id })).status, 200)
+  t.match((await ask('GET', made.link)).headers, { location: /link=used$/ })
+  const gone = { status: 404, body: { code: 'SVC_CONSOLE_LINK_NOT_FOUND' } }
+  for (const id of [made.id, 'acme', '\0']) t.match(await operator.call('portal.revoke', { id }), gone)
+  const [link] = await app.svc.console.listLinks()
+  await app.svc.console.revokeLink(link?.id ?? '')
+  t.same(await app.svc.console.listLinks(), [])
+  await t.rejects(app.svc.console.revokeLink(link?.id ?? ''), { code: 'SVC_CONSOLE_LINK_NOT_FOUND' })
+  t.match(await app.svc.audit.list({ action: 'portal.revoke' }), [
+    { tenant: 'globex', actor: { kind: 'process' }, target: { kind: 'link', id: link?.id } },
+    { tenant: 'acme', actor: { kind: 'console', keyId }, target: { kind: 'link', id: made.id } },
+  ])
+})
+
+t.test('the sessions and links of a tenant or a person are ended, in every process', async (t) => {
+  const one = await startHost(t)
+  const other = await startHost(t, { database: one.database })
+  const { console } = one.app.svc
+  const linkOf = (tenant: string, userId: string | null) => console.portalLink({ tenant, userId })
+  const begin = async (tenant: string, userId: string | null) =>
+    other.visitor((await one.follow(await linkOf(tenant, userId))).cookie)
+  const isIn = async (page: typeof ada) => (await page.session()).body.signedIn
+  const ada = await begin('acme', 'ada')
+  const [bob, elsewhere, nobody] = [
+    await begin('acme', 'bob'),
+    await begin('globex', 'ada'),
+    await begin('acme', null),
+  ]
+  const unused = await linkOf('acme', 'ada')
+  t.same(await console.endSessions({ tenant: 'acme', userId: 'ada' }), { ended: 2 })
+  t.same(await Promise.all([ada, bob, elsewhere, nobody].map(isIn)), [false, true, true, true])
+  t.match((await other.ask('GET', unused)).headers, { location: /link=used$/ })
+  t.same(await other.app.svc.console.endSessions({ userId: 'ada' }), { ended: 1 })
+  t.same(await console.endSessions({ tenant: 'acme' }), { ended: 2 })
+  t.same(await Promise.all([bob, elsewhere, nobody].map(isIn)), [false, false, false])
+  t.same(await console.endSessions({ tenant: 'acme', userId: undefined }), { ended: 0 })
+  const ended = await one.app.svc.audit.list({ action: 'session.end' })
+  t.equal(ended.length, 4)
+  t.match(ended[0], { actor: { kind: 'process' }, target: { kind: 'session' } })
+
+  const { key, userId } = await one.keyOf(['admin'])
+  const operator = await one.signIn(key)
+  t.same(await console.endSessions({ userId }), { ended: 1 }, 'the id of the user of a key')
+  t.equal(await isIn(operator), false)
+  for (const wrong of [{}, undefined, { tenant: '' }, { tenant: null }, { userId: 7 }, { tenants: 'acme' }]) {
+    await t.rejects(console.endSessions(wrong as never), { code: 'SVC_INVALID_INPUT' })
+  }
+})
+
+t.test('a session lasts as long as the option says, from the sign-in on', async (t) => {
+  const { app, ask, signIn } = await startHost(t, { console: { sessionSeconds: 120 } })
+  const page = await signIn()
+  const link = await app.svc.console.portalLink({ tenant: 'acme' })
+  t.match((await ask('GET', link)).headers['set-cookie'], /Max-Age=120;/)
+  await advance(app, 100)
+  t.match((await page.session()).body, { signedIn: true })
+  await advance(app, 21)
+  t.match((await page.session()).body, { signedIn: false }, 'a call does not prolong it')
+  for (const sessionSeconds of [0, -1, 1.5, '60', 2_592_001]) {
+    const wrong = startHost(t, { console: { sessionSeconds: sessionSeconds as number } })
+    await t.rejects(wrong, { code: 'SVC_INVALID_OPTION', message: /sessionSeconds/ })
+  }
+})
+
+t.test('a session without a key tightens what an operator set on a key, and loosens none of it', async (t) => {
+  const { app, follow } = await startHost(t)
+  const { auth } = app.svc
+  const user = await auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
+  const can = ['keys:read', 'keys:write'] as const
+  const page = await follow(await app.svc.console.portalLink({ tenant: 'acme', can }))
+  const update = (id: string, fields: object) => page.call('keys.update', { id, ...fields })
+  const refused = { status: 403, body: { code: 'SVC_AUTH_NOT_GRANTABLE' } }
+  const later = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+  const [hour, twoHours] = [later(1), later(2)]
+  type Row = [set: object, looser: object[], stricter: object]
+  const rows: Row[] = [
+    [
+      { quota: { limit: 100, period: 'month' } },
+      [
+        { quota: null },
+        { quota: { limit: 101, period: 'month' } },
+        { quota: { limit: 10, period: 'total' } },
+        { quota: { limit: 1, period: 'day' } },
+      ],
+      { quota: { limit: 99, period: 'month' } },
+    ],
+    [
+      { limits: [{ limit: 10, perSeconds: 60 }] },
+      [
+        { limits: null },
+        { limits: [] },
+        { limits: [{ limit: 11, perSeconds: 60 }] },
+        { limits: [{ limit: 1, perSeconds: 30 }] },
+      ],
+      { limits: [{ limit: 9, perSeconds: 60 }, { limit: 1, perSeconds: 1 }] },
+    ],
+    [
+      { allowedIps: ['10.0.0.0/8'] },
+      [{ allowedIps: null }, { allowedIps: ['10.0.0.0/8', '192.0.2.1'] }],
+      { allowedIps: ['10.1.0.0/16'] },
+    ],
+    [{ expiresAt: twoHours }, [{ expiresAt: null }, { expiresAt: later(3) }], { expiresAt: hour }],
+    [{ enabled: false, label: 'unpaid' }, [{ enabled: true }], { label: 'off' }],
+  ]
+  for (const [set, looser, stricter] of rows) {
+    const about = JSON.stringify(set)
+    const { id } = await auth.createApiKey({ userId: user.id, scopes: ['read'], ...set })
+    for (const fields of looser) t.match(await update(id, fields), refused, `${about} to ${JSON.stringify(fields)}`)
+    t.equal((await update(id, stricter)).status, 200, about)
+    for (const fields of looser) t.match(await update(id, fields), refused, `${about}, tightened`)
+    t.equal((await update(id, set)).status, 200, `${about}: it takes back what it did itself`)
+    const rotated = await page.call('keys.rotate', { id })
+    t.equal(rotated.status, 200)
+    for (const fields of looser) t.match(await update(rotated.body.id, fields), refused, `${about}, rotated`)
+  }
+
+  const own = await page.call('keys.create', { userId: user.id, limits: [{ limit: 1, perSeconds: 1 }] })
+  t.equal((await update(own.body.id, { limits: null, enabled: false })).status, 200)
+  t.equal((await update(own.body.id, { enabled: true })).status, 200, 'what it has set is its own')
+  await auth.updateApiKey({ id: own.body.id, enabled: false })
+  t.match(await update(own.body.id, { enabled: true }), refused, 'an operator has disabled it')
+  await auth.updateApiKey({ id: own.body.id, enabled: true })
+  t.equal((await update(own.body.id, { limits: [{ limit: 5, perSeconds: 60 }] })).status, 200)
+  await auth.updateApiKey({ id: own.body.id, limits: [{ limit: 5, perSeconds: 60 }] })
+  t.match(await update(own.body.id, { limits: null }), refused, 'an operator has set the same')
 })

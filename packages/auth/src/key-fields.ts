@@ -82,6 +82,9 @@ const ShownKeyFields = Type.Object(shownKeyFields)
 /** The fields of a key with its defaults filled in. Times are ISO 8601 in UTC. */
 export type KeyFields = Static<typeof ShownKeyFields>
 
+/** The fields that restrict a key, whatever its scopes open. */
+export type Bounds = Pick<KeyFields, 'expiresAt' | 'allowedIps' | 'limits' | 'quota' | 'enabled'>
+
 export const DEFAULT_OVERLAP_SECONDS = 86_400
 
 export const rotation = {

@@ -1,7 +1,7 @@
 /** Compares the rights of two keys: a key never grants more than it has. */
 import { isCoveredBy } from './addresses.ts'
 import { NotGrantable, ScopeNotGrantable } from './errors.ts'
-import type { KeyFields } from './key-fields.ts'
+import type { Bounds, KeyFields } from './key-fields.ts'
 import { areWithin, isQuotaWithin, keepsSpans } from './limit-fields.ts'
 import type { ScopeNames } from './scopes.ts'
 
@@ -16,7 +16,10 @@ export const isRestricted = (key: Powers): boolean =>
   RESTRICTIONS.some((field) => key[field] !== null)
 
 /** Restrictions of `grantor` that `given` does not have, by the names of their fields. */
-function liftedRestrictions(grantor: Powers, given: Powers): Restriction[] {
+function liftedRestrictions(
+  grantor: Pick<Powers, Restriction>,
+  given: Pick<Powers, Restriction>,
+): Restriction[] {
   const lifted: Record<Restriction, boolean> = {
     expiresAt: endsLater(given.expiresAt, grantor.expiresAt),
     allowedIps: allowsMoreAddresses(given.allowedIps, grantor.allowedIps),
@@ -72,7 +75,10 @@ export function assertMayChange(
  *
  * @throws NotGrantable
  */
-export function assertKeepsCounts(before: Powers, after: Powers): void {
+export function assertKeepsCounts(
+  before: Pick<Powers, 'limits' | 'quota'>,
+  after: Pick<Powers, 'limits' | 'quota'>,
+): void {
   const [limits, quota] = [before.limits, before.quota]
   if (!keepsSpans(after.limits, limits)) {
     throw new NotGrantable('limits (of its own it keeps each perSeconds: another one counts anew)')
@@ -80,6 +86,40 @@ export function assertKeepsCounts(before: Powers, after: Powers): void {
   if (quota !== null && quota.period !== after.quota?.period) {
     throw new NotGrantable('quota (of its own it keeps the period: another one counts anew)')
   }
+}
+
+/** Those of a key that nobody has restricted. */
+export const UNBOUND: Bounds = {
+  expiresAt: null,
+  allowedIps: null,
+  limits: null,
+  quota: null,
+  enabled: true,
+}
+
+export const boundsOf = ({ expiresAt, allowedIps, limits, quota, enabled }: Bounds): Bounds => ({
+  expiresAt,
+  allowedIps,
+  limits,
+  quota,
+  enabled,
+})
+
+/**
+ * Whether a caller that may not loosen keys may make this change: of what it changes nothing is looser
+ * than `bounds`, and no count begins anew.
+ *
+ * @throws NotGrantable
+ */
+export function assertWithinBounds(bounds: Bounds, before: Bounds, after: Bounds): void {
+  const isChanged = (field: keyof Bounds) =>
+    JSON.stringify(before[field]) !== JSON.stringify(after[field])
+  const loosened = [
+    ...liftedRestrictions(bounds, after),
+    ...(after.enabled && !bounds.enabled ? (['enabled'] as const) : []),
+  ].filter(isChanged)
+  if (loosened.length > 0) throw new NotGrantable(loosened.join(', '))
+  if (isChanged('limits') || isChanged('quota')) assertKeepsCounts(bounds, after)
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Core } from '@svc/core/internal'
 import type { FastifyRequest } from 'fastify'
 import type { Identity } from './access/identity.ts'
-import type { LinkMaker } from './access/portal-links.ts'
+import type { Links } from './access/portal-links.ts'
 import type { Sessions } from './access/sessions.ts'
 import type { Features, Right } from './contract.ts'
 import type { Live } from './live/live.ts'
@@ -17,7 +17,7 @@ export interface ConsoleParts {
   sessions: Sessions
   masks: Masks
   live: Live
-  makeLink: LinkMaker
+  links: Links
   /** Which plugins are registered: known once the host is ready. */
   features: () => Features
   /** The identity that sends a request; `null` where it is not signed in. */

@@ -21,6 +21,7 @@ import type {
   CreatedApiKey,
   Health,
   KeyFields,
+  ListedLink,
   ListedSession,
   PortalLinkInput,
   Right,
@@ -208,7 +209,10 @@ export interface Calls {
   /** Which rights a link may give, and which it gives without `can`. */
   'portal.rights': Call<Nothing, { items: { name: Right; usual: boolean }[] }>
   /** `link`: a URL where the host has configured its origin, else a path. It is shown once. */
-  'portal.link': Call<PortalLinkInput, { link: string; expiresAt: string }>
+  'portal.link': Call<PortalLinkInput, { id: string; link: string; expiresAt: string }>
+  /** Links that nobody has followed yet. */
+  'portal.links': Call<Paging & OfTenant, Page<ListedLink>>
+  'portal.revoke': Call<Id, Nothing>
   'audit.list': Call<AuditQuery, Page<AuditEntry>>
   'health.get': Call<Nothing, Health>
   'sessions.list': Call<Paging & OfTenant, Page<ListedSession>>

@@ -76,6 +76,13 @@ export const LinkUsed = createError(
   410,
 )
 
+/** There is no such link: it was followed or withdrawn, or has expired. */
+export const LinkNotFound = createError(
+  'SVC_CONSOLE_LINK_NOT_FOUND',
+  'there is no such link: it was followed or withdrawn, or has expired',
+  404,
+)
+
 /** There is no such session. */
 export const SessionNotFound = createError(
   'SVC_CONSOLE_SESSION_NOT_FOUND',

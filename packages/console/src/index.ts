@@ -4,7 +4,7 @@ import './access/portal-links.ts'
 
 export { svcConsole, svcConsole as default } from './plugin.ts'
 export type { Access, PayloadOf, SvcConsoleOptions } from './options.ts'
-export type { PortalLink, SvcConsole } from './access/portal-links.ts'
+export type { ListedLink, PortalLink, SessionsOf, SvcConsole } from './access/portal-links.ts'
 export type { Can } from './rights.ts'
 export type { Right } from './contract.ts'
 export {
@@ -17,6 +17,7 @@ export {
   JsonNeeded,
   KeyNotEnough,
   KeyRefused,
+  LinkNotFound,
   LinkUsed,
   NoKeySignIn,
   NotSignedIn,

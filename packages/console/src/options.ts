@@ -1,5 +1,11 @@
 import { InvalidOption } from '@svc/core'
-import { isBoolean, isFunction, resolveOptions, type OptionRules } from '@svc/core/internal'
+import {
+  isBoolean,
+  isFunction,
+  isIntegerFrom,
+  resolveOptions,
+  type OptionRules,
+} from '@svc/core/internal'
 import type { FastifyRequest } from 'fastify'
 import type { Theme } from './contract.ts'
 import type { Can } from './rights.ts'
@@ -12,6 +18,11 @@ export interface Access {
   tenant: string | null
   /** What the person may do. */
   can: Can
+  /**
+   * Whether the person may loosen what an operator has set on a key: its limits, its quota, its
+   * addresses, its expiry, and that it is disabled. @default true for an operator with `can: 'all'`
+   */
+  mayLoosen?: boolean
 }
 
 /** The event that a payload belongs to. */
@@ -38,12 +49,14 @@ export interface SvcConsoleOptions {
   /** The path at which the console is served. @default '/console' */
   path?: string
   /**
-   * The host's own login: returns who makes a request, or `null`. It is called for each request
-   * without a session of the console.
+   * The host's own login: returns who makes a request, or `null`. It is called for each request, and
+   * for an open page every ten seconds with the request that opened it.
    */
   access?: (request: FastifyRequest) => Access | null | Promise<Access | null>
   /** Whether people sign in with a key of `@svc/auth`. @default true, without `access` */
   signInWithKey?: boolean
+  /** How long a session lasts, from the sign-in on: 1 to 2592000 (30 days). @default 28800 */
+  sessionSeconds?: number
   /** Origins of pages that may show the console in an iframe, such as `https://app.example`. */
   frameAncestors?: string[]
   /**
@@ -75,6 +88,7 @@ export interface ConsoleSettings {
   path: string
   access: NonNullable<SvcConsoleOptions['access']> | null
   signInWithKey: boolean
+  sessionSeconds: number
   frameAncestors: readonly string[]
   origin: string | null
   scopes: readonly string[]
@@ -102,6 +116,11 @@ const RULES: OptionRules = {
   },
   access: { expects: 'a function', is: isFunction, default: null },
   signInWithKey: { expects: 'true or false', is: isBoolean },
+  sessionSeconds: {
+    expects: 'a whole number of seconds, 1 to 2592000',
+    is: isIntegerFrom(1, 30 * 24 * 3600),
+    default: 8 * 3600,
+  },
   frameAncestors: {
     expects: 'an array of origins such as "https://app.example"',
     each: isOrigin,

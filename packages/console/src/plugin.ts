@@ -3,7 +3,7 @@ import { AlreadyRegistered, InvalidOption } from '@svc/core'
 import { answerPlainly, bootOnCore, hideRoutes, managementApi, type Core } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { createLinkMaker, createSvcConsole } from './access/portal-links.ts'
+import { createLinks, createSvcConsole } from './access/portal-links.ts'
 import { createSessions } from './access/sessions.ts'
 import { usableRights } from './calls/perform.ts'
 import type { ConsoleParts } from './console-parts.ts'
@@ -27,6 +27,8 @@ const SWEEP_SECONDS = 600
 const INBOUND_OUTCOMES = 'svc.webhooks.inbound'
 /** What a row of the audit notifies, whichever process wrote it. */
 const CHANGES = 'svc.console.changes'
+/** What the end of a session notifies, whichever process ended it. */
+const ENDED = 'svc.console.ended'
 
 async function svcConsolePlugin(app: FastifyInstance, given: SvcConsoleOptions): Promise<void> {
   const settings = resolveConsoleOptions(given)
@@ -53,8 +55,9 @@ async function mount(
   const { live } = parts
   core.queues.onActivity(live.notify)
   core.notifications.listen(CHANGES, live.notify)
+  core.notifications.listen(ENDED, live.recheck)
   subscribe(INBOUND_OUTCOMES, live.notify)
-  core.svc.console = createSvcConsole(core, parts.makeLink)
+  core.svc.console = createSvcConsole(core, parts.links, parts.sessions, live.recheck)
   core.every(SWEEP_SECONDS, 'sessions of the console that have expired', () =>
     sweepSessions(core.db),
   )
@@ -100,7 +103,7 @@ function partsOf(core: Core, settings: ConsoleSettings, base: string): ConsolePa
     sessions,
     features,
     masks: createMasks(settings.redact, core.log),
-    makeLink: createLinkMaker(`${settings.origin ?? ''}${base}`),
+    links: createLinks(core, sessions, `${settings.origin ?? ''}${base}`),
     live,
     identityOf: (request) => sessions.identify(request, tokenOf(request, base)),
     rightsOf: (identity) => usableRights(identity, features()),

@@ -68,6 +68,20 @@ export function rightsOf(can: Can, tenant: string | null): Right[] {
   )
 }
 
+/** Making keys: those that a portal makes are not restricted. */
+const MAKING_KEYS: readonly Right[] = ['keys:write', 'users:write']
+
+/**
+ * The rights that a link of the portal gets from a maker: at most its own, and no right to make keys
+ * from a key that is restricted itself.
+ */
+export const rightsOfLinksBy = (rights: readonly Right[], isRestricted: boolean): Right[] =>
+  rights.includes('tenants:write')
+    ? TENANT_RIGHTS.filter(
+        (right) => rights.includes(right) && !(isRestricted && MAKING_KEYS.includes(right)),
+      )
+    : []
+
 /** Scopes of which a key must have one to sign in. */
 export const SIGN_IN_SCOPES: readonly string[] = ['auth:manage', 'webhooks:manage']
 

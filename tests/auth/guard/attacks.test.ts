@@ -70,7 +70,7 @@ async function storeTestKeys({ app, userId }: AttackedHost): Promise<void> {
     const hash = hashOf(key)
     const keyPrefix = prefixOf(key)
     const fields = { ...NO_FIELDS, scopes, expiresAt }
-    await insertApiKey(db, { id, userId, hash, keyPrefix, fields, replaces: null })
+    await insertApiKey(db, { id, userId, hash, keyPrefix, fields, bounds: null, replaces: null })
     return id
   }
   await store(admin, ['admin'])

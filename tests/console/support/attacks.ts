@@ -105,6 +105,8 @@ export const ATTACKS: Record<CallName, Attack> = {
   'tenants.list': { input: () => ({}), refused: isForbidden },
   'portal.rights': { input: () => ({}), refused: isForbidden },
   'portal.link': { input: () => ({ tenant: 'acme' }), refused: isForbidden },
+  'portal.links': { input: () => ({ tenant: 'acme' }), refused: isForbidden },
+  'portal.revoke': { input: byId('sessionId'), refused: isForbidden },
   'health.get': { input: () => ({}), refused: isForbidden },
   'sessions.list': { input: () => ({}), refused: isForbidden },
   'sessions.end': { input: byId('sessionId'), refused: isForbidden },

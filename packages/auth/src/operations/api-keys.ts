@@ -2,9 +2,17 @@
 import { ForeignTenant } from '@svc/core'
 import { EVERYWHERE, isUuid, narrowedReach, uuidv7, type Db } from '@svc/core/internal'
 import { AlreadyRotated, KeyLimitReached, KeyNotFound, UserNotFound } from '../errors.ts'
-import { DEFAULT_OVERLAP_SECONDS, type KeyFields } from '../key-fields.ts'
+import { DEFAULT_OVERLAP_SECONDS, type Bounds, type KeyFields } from '../key-fields.ts'
 import { generateKey, hashOf, prefixOf } from '../key-format.ts'
-import { assertKeepsCounts, assertMayChange, assertMayGrant, endsLater } from '../restrictions.ts'
+import {
+  assertKeepsCounts,
+  assertMayChange,
+  assertMayGrant,
+  assertWithinBounds,
+  boundsOf,
+  endsLater,
+  UNBOUND,
+} from '../restrictions.ts'
 import type {
   ApiKey,
   CreatedApiKey,
@@ -68,12 +76,17 @@ export function createApiKeyOperations(context: OperationContext) {
   const withLifetimeOf = ({ createdAt }: ApiKey, fields: KeyFields): KeyFields =>
     withinLifetime(fields, Date.parse(createdAt), settings.maxKeyLifetimeDays)
 
-  async function insert(tx: Db, userId: string, fields: KeyFields, replaces: string | null) {
+  async function insert(
+    tx: Db,
+    userId: string,
+    fields: KeyFields,
+    { bounds, replaces }: { bounds: Bounds | null; replaces: string | null },
+  ) {
     const key = generateKey(settings.keyPrefix)
     const hash = hashOf(key)
     const keyPrefix = prefixOf(key)
     const id = uuidv7()
-    const row = await insertApiKey(tx, { id, userId, hash, keyPrefix, fields, replaces })
+    const row = await insertApiKey(tx, { id, userId, hash, keyPrefix, fields, bounds, replaces })
     return { row, hash, key }
   }
 
@@ -85,7 +98,7 @@ export function createApiKeyOperations(context: OperationContext) {
   ): Promise<CreatedApiKey> {
     const { old, made } = await changeKeys(call, async (tx) => {
       const user = await userOf(tx, id, call)
-      const { key: locked, hash, isExpired } = await lockedKey(tx, id, call)
+      const { key: locked, hash, isExpired, bounds } = await lockedKey(tx, id, call)
       if (isExpired || !user) throw new KeyNotFound()
       // A rotated key ends with its overlap; its successor kept the end that it had.
       const { expiresAt } = (await revokedSuccessor(tx, locked, isOwn)) ?? locked
@@ -95,7 +108,7 @@ export function createApiKeyOperations(context: OperationContext) {
       const carried = { ...fieldsOf(locked), expiresAt: earlier(expiresAt, latestExpiry()) }
       const former = locked.replaces && (await endApiKey(tx, locked.replaces))
       if (former) await record(tx, call, endOf(former))
-      const inserted = await insert(tx, locked.userId, carried, locked.id)
+      const inserted = await insert(tx, locked.userId, carried, { bounds, replaces: locked.id })
       const replaced = await replaceApiKey(tx, id, inserted.row.id, overlapSeconds)
       const replacedBy = inserted.row.id
       await record(tx, call, {
@@ -158,7 +171,8 @@ export function createApiKeyOperations(context: OperationContext) {
         if (!user) throw new UserNotFound()
         if (tenant !== undefined && tenant !== user.tenant) throw new ForeignTenant()
         await assertRoom(tx, user.tenant)
-        const made = await insert(tx, userId, fields, null)
+        const bounds = call.mayLoosen === false ? UNBOUND : null
+        const made = await insert(tx, userId, fields, { bounds, replaces: null })
         const facts = { userId: user.id, ...fieldsOf(made.row), key: made.key }
         await record(tx, call, {
           ...keyRecord('key.create', made.row, {}, facts),
@@ -198,7 +212,8 @@ export function createApiKeyOperations(context: OperationContext) {
 
     async updateApiKey(id: string, changes: KeyChanges, call: OperationCall = {}): Promise<ApiKey> {
       const key = await changeKeys(call, async (tx) => {
-        const { key: before, hash, isExpired } = await lockedKey(tx, id, call)
+        const locked = await lockedKey(tx, id, call)
+        const { key: before, hash, isExpired } = locked
         const checked = checkedFields(names, changes, fieldsOf(before))
         const wanted = changes.expiresAt === undefined ? checked : withLifetimeOf(before, checked)
         const isProlonged = endsLater(wanted.expiresAt, before.expiresAt)
@@ -207,7 +222,14 @@ export function createApiKeyOperations(context: OperationContext) {
         const grantor = await grantorOf(tx, call)
         if (grantor) assertMayChange(names, grantor, before, wanted)
         if (call.caller?.keyId === before.id) assertKeepsCounts(before, wanted)
-        const after = await updateApiKey(tx, before.id, Object.keys(changes), wanted)
+        const changed = Object.keys(changes)
+        const after = await updateApiKey(
+          tx,
+          before.id,
+          changed,
+          wanted,
+          boundsAfter(call, locked, changes, wanted),
+        )
         if (isProlonged) await deleteExpiryNotices(tx, before.id)
         const change = keyRecord('key.update', after, fieldsOf(before), fieldsOf(after))
         if (Object.keys(change.changes ?? {}).length > 0) await record(tx, call, change)
@@ -237,6 +259,26 @@ export function createApiKeyOperations(context: OperationContext) {
       log.info({ keyId, ...performedBy(call) }, 'key revoked')
     },
   }
+}
+
+/**
+ * What bounds callers that may not loosen a key, after this change.
+ *
+ * @throws NotGrantable where the caller is one of them, and loosens it
+ */
+function boundsAfter(
+  { mayLoosen = true }: OperationCall,
+  { key: before, bounds }: LockedKey,
+  changes: KeyChanges,
+  after: Bounds,
+): Bounds | null {
+  if (mayLoosen) {
+    const given = Object.entries(boundsOf(after)).filter(([field]) => field in changes)
+    return bounds && { ...bounds, ...Object.fromEntries(given) }
+  }
+  const kept = bounds ?? boundsOf(before)
+  assertWithinBounds(kept, before, after)
+  return Object.keys(kept).some((field) => field in changes) ? kept : bounds
 }
 
 const earlier = (one: string | null, other: string | null): string | null =>

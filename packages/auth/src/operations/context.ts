@@ -30,6 +30,8 @@ export interface OperationCall {
    * key.
    */
   caller?: Auth | null | undefined
+  /** Whether it may loosen what others have set on a key. @default true */
+  mayLoosen?: boolean | undefined
   /** The caller as the audit names it. @default derived from `caller` */
   origin?: AuditOrigin | undefined
 }

@@ -169,6 +169,12 @@ export interface ActingFor extends OnBehalfOf {
    * set here. @default those of the operator: all; of a tenant: read and write
    */
   scopes?: readonly Scope[]
+  /**
+   * Whether it may loosen what others have set on a key: its limits, its quota, its addresses, its
+   * expiry, and that it is disabled. Without, it may tighten these, and take back what such a caller has
+   * tightened. @default true
+   */
+  mayLoosen?: boolean
 }
 
 declare module '@svc/core' {
@@ -188,12 +194,12 @@ export const createAuthOperations = (operations: Operations): AuthOperations => 
 
 function callOn(who: ActingFor): OperationCall {
   const { origin } = callerFor(who)
-  const { tenant } = who
+  const { tenant, mayLoosen = true } = who
   const { keyId, userId } = origin.actor
   const isTrusted = tenant === null && keyId === null && who.scopes === undefined
-  if (isTrusted) return { origin }
+  if (isTrusted) return { origin, mayLoosen }
   const scopes = who.scopes ?? DEFAULT_SCOPES
-  return { origin, caller: { keyId, userId, tenant, scopes, bootstrap: false } }
+  return { origin, mayLoosen, caller: { keyId, userId, tenant, scopes, bootstrap: false } }
 }
 
 function operationsOf(operations: Operations, by: OperationCall): Omit<AuthOperations, 'as'> {

@@ -1,5 +1,5 @@
 import { EVERYWHERE, withinReach, type Db, type Reach } from '@svc/core/internal'
-import type { KeyFields, KeyState } from '../key-fields.ts'
+import type { Bounds, KeyFields, KeyState } from '../key-fields.ts'
 import { hashOfHex, hexOf } from '../key-format.ts'
 import type { ApiKey, Page } from '../schemas.ts'
 import {
@@ -8,6 +8,7 @@ import {
   FIELDS,
   KEY_COLUMNS,
   keyOf,
+  parsed,
   placeholders,
   valuesOf,
 } from './api-key-row.ts'
@@ -19,6 +20,8 @@ export interface NewApiKeyRow {
   hash: string
   keyPrefix: string
   fields: KeyFields
+  /** What a caller that may not loosen it keeps to; `null`: to its fields. */
+  bounds: Bounds | null
   /** The key that it was rotated from. */
   replaces: string | null
 }
@@ -27,13 +30,21 @@ export interface NewApiKeyRow {
 export async function insertApiKey(db: Db, row: NewApiKeyRow): Promise<ApiKey> {
   const { rows } = await db.query(
     `insert into svc."__svc.auth.api_keys"
-       (id, user_id, key_hash, key_prefix, replaces, allowances_of, ${CHOSEN})
+       (id, user_id, key_hash, key_prefix, replaces, allowances_of, bounds, ${CHOSEN})
      values ($1, $2, $3, $4, $5,
        (select coalesce(old.allowances_of, old.id)
           from svc."__svc.auth.api_keys" as old where old.id = $5),
-       ${placeholders(6).join(', ')})
+       $6::jsonb, ${placeholders(7).join(', ')})
      returning ${COLUMNS}`,
-    [row.id, row.userId, hexOf(row.hash), row.keyPrefix, row.replaces, ...valuesOf(row.fields)],
+    [
+      row.id,
+      row.userId,
+      hexOf(row.hash),
+      row.keyPrefix,
+      row.replaces,
+      row.bounds && JSON.stringify(row.bounds),
+      ...valuesOf(row.fields),
+    ],
   )
   return keyOf(rows[0])
 }
@@ -102,9 +113,11 @@ export interface LockedKey {
   key: ApiKey
   hash: string
   isExpired: boolean
+  /** What a caller that may not loosen it keeps to; `null`: to its fields. */
+  bounds: Bounds | null
 }
 
-const LOCK = `select ${COLUMNS}, key_hash as hex, coalesce(expires_at <= now(), false) as "isExpired"
+const LOCK = `select ${COLUMNS}, bounds::text, key_hash as hex, coalesce(expires_at <= now(), false) as "isExpired"
    from svc."__svc.auth.api_keys"
   where id = $1 and revoked_at is null and ${withinReach('tenant', '$2')}
     for no key update`
@@ -121,13 +134,14 @@ export const lockFreeApiKey = async (db: Db, id: string): Promise<LockedKey | un
   lockedOf(await db.query(`${LOCK} skip locked`, [id, EVERYWHERE]))
 
 const lockedOf = ({ rows }: Awaited<ReturnType<Db['query']>>): LockedKey | undefined =>
-  rows.map(({ hex, isExpired, ...row }) => ({
+  rows.map(({ hex, isExpired, bounds, ...row }) => ({
     key: keyOf(row),
     hash: hashOfHex(hex),
     isExpired,
+    bounds: parsed(bounds),
   }))[0]
 
-const SETS = placeholders(3).map((value, index) => {
+const SETS = placeholders(4).map((value, index) => {
   const field = FIELDS[index] as keyof KeyFields
   const { column } = KEY_COLUMNS[field]
   return `${column} = case when '${field}' = any($2::text[]) then ${value} else ${column} end`
@@ -139,10 +153,12 @@ export async function updateApiKey(
   id: string,
   changed: readonly string[],
   fields: KeyFields,
+  bounds: Bounds | null,
 ): Promise<ApiKey> {
   const { rows } = await db.query(
-    `update svc."__svc.auth.api_keys" set ${SETS.join(', ')} where id = $1 returning ${COLUMNS}`,
-    [id, changed, ...valuesOf(fields)],
+    `update svc."__svc.auth.api_keys" set ${SETS.join(', ')}, bounds = $3::jsonb
+      where id = $1 returning ${COLUMNS}`,
+    [id, changed, bounds && JSON.stringify(bounds), ...valuesOf(fields)],
   )
   return keyOf(rows[0])
 }
@@ -196,7 +212,7 @@ export async function revokeApiKey(db: Db, id: string): Promise<void> {
 }
 
 /** A key that was revoked with its user. */
-export type RevokedKey = Omit<LockedKey, 'isExpired'>
+export type RevokedKey = Pick<LockedKey, 'key' | 'hash'>
 
 /** The keys that were not revoked before. */
 export async function revokeKeysOfUser(db: Db, userId: string): Promise<RevokedKey[]> {

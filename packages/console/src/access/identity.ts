@@ -21,17 +21,26 @@ export interface Identity {
   expiresAt: string | null
   /** Whether each key that it makes must be restricted, as the key of its session is. */
   isRestricted: boolean
+  /** Whether it may loosen what others have set on a key. The key of a session bounds it by itself. */
+  mayLoosen: boolean
+  /** When the key of its session expires. */
+  keyExpiresAt: string | null
 }
 
+/** What a session needs of the key that it ends with. */
+export type SessionKey = Pick<
+  CheckedKey,
+  'tenant' | 'scopes' | 'managementScopes' | 'isRestricted' | 'expiresAt'
+>
+
 /** `key`: what the key of the session is now. */
-export const identityOfKey = (
-  session: SessionRow,
-  key: Pick<CheckedKey, 'scopes' | 'managementScopes' | 'isRestricted'>,
-): Identity => ({
+export const identityOfKey = (session: SessionRow, key: SessionKey): Identity => ({
   ...factsOf(session),
   rights: rightsOfScopes(key.managementScopes, session.tenant),
   scopes: key.scopes,
   isRestricted: key.isRestricted,
+  mayLoosen: true,
+  keyExpiresAt: key.expiresAt,
 })
 
 export const identityOfPortal = (session: SessionRow, scopes: readonly string[]): Identity => ({
@@ -40,6 +49,8 @@ export const identityOfPortal = (session: SessionRow, scopes: readonly string[])
   rights: rightsOf(session.rights ?? [], session.tenant),
   scopes,
   isRestricted: false,
+  mayLoosen: false,
+  keyExpiresAt: null,
 })
 
 /** Whether it may do what requires `admin`. */
@@ -57,7 +68,7 @@ const factsOf = ({ id, via, userId, keyId, tenant, expiresAt }: SessionRow) => (
 
 /** @throws InvalidAccess where a field is missing: a missing tenant must not mean an operator */
 export function identityOfAccess(access: Access, scopes: readonly string[]): Identity {
-  const { userId = null, tenant, can } = access
+  const { userId = null, tenant, can, mayLoosen } = access
   if (tenant !== null && !isTenant(tenant)) {
     throw new InvalidAccess(
       'svcConsole: the option "access" must return a tenant, or null for an operator',
@@ -68,6 +79,11 @@ export function identityOfAccess(access: Access, scopes: readonly string[]): Ide
   }
   if (!isCan(can)) {
     throw new InvalidAccess(`svcConsole: the option "access" must return can: ${EXPECTED_CAN}`)
+  }
+  if (mayLoosen !== undefined && typeof mayLoosen !== 'boolean') {
+    throw new InvalidAccess(
+      'svcConsole: the option "access" must return mayLoosen: true or false, or leave it out',
+    )
   }
   const isTrusted = tenant === null && can === 'all'
   return {
@@ -80,5 +96,7 @@ export function identityOfAccess(access: Access, scopes: readonly string[]): Ide
     scopes: isTrusted ? ['admin'] : scopes,
     expiresAt: null,
     isRestricted: false,
+    mayLoosen: mayLoosen ?? isTrusted,
+    keyExpiresAt: null,
   }
 }

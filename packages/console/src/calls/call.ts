@@ -3,7 +3,7 @@ import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import type { AuthOperations } from '@svc/auth'
 import type { Core } from '@svc/core/internal'
 import type { SvcWebhooks } from '@svc/webhooks'
-import type { LinkMaker } from '../access/portal-links.ts'
+import type { Links } from '../access/portal-links.ts'
 import type { Identity } from '../access/identity.ts'
 import type { Sessions } from '../access/sessions.ts'
 import type { CallInput, CallName, CallResult, Right } from '../contract.ts'
@@ -18,10 +18,9 @@ export interface By {
   sessions: Sessions
   masks: Masks
   origin: Parameters<Sessions['end']>[2]
-  /** Makes a link of the portal in this transaction, and returns its text. */
-  makeLink: LinkMaker
-  /** Ends the streams of a session. */
-  endStreams: (sessionId: string) => void
+  links: Links
+  /** Sessions have ended: their pages are told. */
+  ended: () => void
 }
 
 export interface Call<Input, Result> {

@@ -56,7 +56,7 @@ export const operatorCalls: CallsOf<'tenants' | 'audit' | 'health' | 'sessions'>
       return pageOf(
         input,
         (page) => listSessions(core.requestDb, reach, page),
-        ({ rights: _, bootstrapSeal: _seal, ...session }) => ({
+        ({ rights: _, bootstrapSeal: _seal, linkKeyId: _maker, login: _login, ...session }) => ({
           ...session,
           current: session.id === identity.sessionId,
         }),
@@ -68,8 +68,9 @@ export const operatorCalls: CallsOf<'tenants' | 'audit' | 'health' | 'sessions'>
     changes: true,
     needs: null,
     input: Id,
-    async run({ id }, { sessions, identity, origin, endStreams }) {
-      endStreams(await sessions.end(id, reachOf(identity), origin))
+    async run({ id }, { sessions, identity, origin, ended }) {
+      await sessions.end(id, reachOf(identity), origin)
+      ended()
       return {}
     },
   },

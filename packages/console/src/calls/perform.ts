@@ -51,20 +51,24 @@ function assertRight({ rights }: Identity, right: Right): void {
 
 /** The operations for this caller: the reach and the actor are in them, and cannot be left out. */
 function within(parts: ConsoleParts, identity: Identity, request: FastifyRequest): By {
-  const { core, sessions, masks, live, makeLink } = parts
+  const { core, sessions, masks, live, links } = parts
   const { auth, webhooks } = core.svc as Partial<typeof core.svc>
   const origin = consoleOrigin(identity, request)
   const who = { ...origin, tenant: identity.tenant }
   return {
     identity,
     // A call that needs a plugin is made only where it is registered.
-    auth: auth?.as({ ...who, scopes: identity.scopes }) as By['auth'],
+    auth: auth?.as({
+      ...who,
+      scopes: identity.scopes,
+      mayLoosen: identity.mayLoosen,
+    }) as By['auth'],
     webhooks: webhooks?.as({ ...who, keyEvents: seesKeyEvents(identity) }) as By['webhooks'],
     core,
     sessions,
     masks,
     origin,
-    makeLink,
-    endStreams: (sessionId) => live.end(sessionId),
+    links,
+    ended: live.recheck,
   }
 }

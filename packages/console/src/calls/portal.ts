@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox'
-import { insertAudit } from '@svc/core/internal'
+import { insertAudit, narrowedReach, reachOf, TenantFilter } from '@svc/core/internal'
 import type { Identity } from '../access/identity.ts'
-import { checkedLink } from '../access/portal-links.ts'
+import { checkedLink, shownLink } from '../access/portal-links.ts'
 import type { Right } from '../contract.ts'
 import { Forbidden } from '../errors.ts'
-import { PORTAL_RIGHTS, TENANT_RIGHTS } from '../rights.ts'
-import { Nothing, type CallsOf } from './call.ts'
+import { PORTAL_RIGHTS, rightsOfLinksBy } from '../rights.ts'
+import { listPortalCodes } from '../tables/portal-codes.ts'
+import { Id, List, Nothing, pageOf, type CallsOf } from './call.ts'
 
 const Link = Type.Object(
   {
@@ -13,6 +14,15 @@ const Link = Type.Object(
     can: Type.Optional(Type.Array(Type.String(), { maxItems: 50 })),
     userId: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     expiresInSeconds: Type.Optional(Type.Integer()),
+  },
+  { additionalProperties: false },
+)
+
+const LinkList = Type.Object(
+  {
+    limit: List.properties.limit,
+    after: Type.Optional(Type.String({ format: 'uuid' })),
+    tenant: TenantFilter,
   },
   { additionalProperties: false },
 )
@@ -35,7 +45,7 @@ export const portalCalls: CallsOf<'portal'> = {
     changes: true,
     needs: null,
     input: Link,
-    async run(input, { core, identity, origin, makeLink }) {
+    async run(input, { core, identity, origin, links }) {
       const given = givenBy(identity)
       const can = input.can ?? PORTAL_RIGHTS.filter((right) => given.includes(right))
       const link = checkedLink({ ...input, can })
@@ -43,25 +53,43 @@ export const portalCalls: CallsOf<'portal'> = {
       const tooMuch = link.rights.find((right) => !given.includes(right))
       if (tooMuch !== undefined) throw new Forbidden(tooMuch)
       const { tenant, rights, expiresInSeconds } = link
+      const { via, keyId, keyExpiresAt: expiresAt } = identity
+      const by = { keyId, isBootstrapKey: via === 'key' && keyId === null, expiresAt }
       return await core.within(undefined, async (db) => {
-        const text = await makeLink(db, link)
+        const made = await links.make(db, link, by)
         const changes = {
+          link: { from: null, to: made.id },
           can: { from: null, to: rights },
           expiresInSeconds: { from: null, to: expiresInSeconds },
         }
         const target = { kind: 'tenant', id: tenant } as const
         await insertAudit(db, origin, [{ action: 'portal.link', tenant, target, changes }])
-        const expiresAt = new Date(Date.now() + expiresInSeconds * 1000).toISOString()
-        return { link: text, expiresAt }
+        return { id: made.id, link: made.link, expiresAt: made.expiresAt }
       })
+    },
+  },
+  'portal.links': {
+    right: 'tenants:write',
+    changes: false,
+    needs: null,
+    input: LinkList,
+    async run({ tenant, ...input }, { core, identity }) {
+      const reach = narrowedReach(reachOf(identity), tenant)
+      if (reach === undefined) return { items: [], next: null }
+      return pageOf(input, (page) => listPortalCodes(core.requestDb, reach, page), shownLink)
+    },
+  },
+  'portal.revoke': {
+    right: 'tenants:write',
+    changes: true,
+    needs: null,
+    input: Id,
+    async run({ id }, { identity, links, origin }) {
+      await links.revoke(id, reachOf(identity), origin)
+      return {}
     },
   },
 }
 
-/** A portal session makes keys without restrictions. A link of a restricted key gives no right to do so. */
 const givenBy = ({ rights, isRestricted }: Identity): Right[] =>
-  TENANT_RIGHTS.filter(
-    (right) => rights.includes(right) && !(isRestricted && MAKING_KEYS.includes(right)),
-  )
-
-const MAKING_KEYS: readonly Right[] = ['keys:write', 'users:write']
+  rightsOfLinksBy(rights, isRestricted)

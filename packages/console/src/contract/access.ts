@@ -143,6 +143,17 @@ export interface PortalLinkInput {
   expiresInSeconds?: number
 }
 
+/** A link into the portal that nobody has followed yet. `keyId`: the key with which it ends. */
+export interface ListedLink {
+  id: string
+  tenant: string
+  userId: string | null
+  can: Right[]
+  keyId: string | null
+  createdAt: string
+  expiresAt: string
+}
+
 /** What each has, counted up to 1000. */
 export interface TenantSummary {
   tenant: string

@@ -53,14 +53,9 @@ export class Live {
     )
     const isUnnamed = identity.sessionId === null && identity.userId === null
     if (own.length >= (isUnnamed ? MOST_UNNAMED : MOST_OF_SESSION)) own[0]?.end()
-    const stream = new HintStream(identity)
+    const stream = new HintStream(identity, isCurrent)
     audience.streams.add(stream)
-    const check = setInterval(() => {
-      isCurrent().then(
-        (current) => current || stream.end(),
-        () => stream.end(),
-      )
-    }, CHECK_EVERY_MS)
+    const check = setInterval(stream.check, CHECK_EVERY_MS)
     check.unref()
     stream.body.once('close', () => {
       clearInterval(check)
@@ -69,10 +64,10 @@ export class Live {
     return stream
   }
 
-  /** Ends the streams of a session. */
-  end(sessionId: string): void {
+  /** Sessions have ended, here or in another process: looks at those of all streams. */
+  recheck = (): void => {
     for (const { streams } of this.#audiences.values()) {
-      for (const stream of streams) if (stream.identity.sessionId === sessionId) stream.end()
+      for (const stream of streams) if (stream.identity.sessionId !== null) stream.check()
     }
   }
 

@@ -20,12 +20,21 @@ const NEEDS: Record<Hint['type'], Right | null> = {
 export class HintStream {
   readonly body = new PassThrough()
   readonly identity: Identity
+  /** Ends it where the session is no longer what it was. */
+  readonly check: () => void
   #waiting = new Set<Hint['type']>()
   #pause: NodeJS.Timeout | undefined
   #heartbeat: NodeJS.Timeout
 
-  constructor(identity: Identity) {
+  /** `isCurrent`: whether the session is still what it was. */
+  constructor(identity: Identity, isCurrent: () => Promise<boolean>) {
     this.identity = identity
+    this.check = () => {
+      isCurrent().then(
+        (current) => current || this.end(),
+        () => this.end(),
+      )
+    }
     // Proxies pass a body on when it begins.
     this.body.write(': hello\n\n')
     this.#heartbeat = setInterval(() => this.body.write(':\n\n'), HEARTBEAT_MS)

@@ -1,12 +1,20 @@
 /** The API that the page calls. */
 import { withOwnAccess } from '@svc/core/internal'
 import type { FastifyInstance } from 'fastify'
+import type { Identity } from '../access/identity.ts'
 import { perform } from '../calls/perform.ts'
 import type { ConsoleParts } from '../console-parts.ts'
 import { NotSignedIn, UnknownOperation } from '../errors.ts'
 import { assertJson, assertMayRead } from '../access/sender.ts'
 
 const config = withOwnAccess({})
+
+/** Whether it is the same person, who may do the same. */
+const isSame = (one: Identity, other: Identity): boolean =>
+  one.sessionId === other.sessionId &&
+  one.tenant === other.tenant &&
+  one.userId === other.userId &&
+  String(one.rights) === String(other.rights)
 
 export function apiRoutes(api: FastifyInstance, parts: ConsoleParts): void {
   const { origin } = parts.settings
@@ -18,7 +26,7 @@ export function apiRoutes(api: FastifyInstance, parts: ConsoleParts): void {
     if (identity === null) throw new NotSignedIn()
     const stream = parts.live.open(identity, async () => {
       const now = await parts.identityOf(request)
-      return now !== null && String(now.rights) === String(identity.rights)
+      return now !== null && isSame(now, identity)
     })
     request.raw.once('close', () => stream.body.destroy())
     return reply.type('text/event-stream').header('x-accel-buffering', 'no').send(stream.body)

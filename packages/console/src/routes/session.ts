@@ -45,7 +45,7 @@ export function sessionRoutes(api: FastifyInstance, parts: ConsoleParts): void {
     const sessionId = identity?.sessionId ?? null
     if (identity === null || sessionId === null) return shown(identity)
     await sessions.end(sessionId, reachOf(identity), consoleOrigin(identity, request))
-    parts.live.end(sessionId)
+    parts.live.recheck()
     // The host's own login, where it has one, goes on.
     return shown(await sessions.identify(request, undefined))
   })

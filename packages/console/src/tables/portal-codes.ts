@@ -1,34 +1,102 @@
 /** The table of unused portal links. */
 import type { Db } from '@svc/core'
+import { EVERYWHERE, withinReach, type Reach } from '@svc/core/internal'
 import type { Right } from '../contract.ts'
+import { time } from './sessions.ts'
 
 export interface PortalCode {
+  id: string
   tenant: string
   userId: string | null
   rights: Right[]
+  /** The key that made it, with which it ends. */
+  keyId: string | null
+  /** Of a link of the bootstrap key: a seal that changes with that key. */
+  bootstrapSeal: string | null
+  createdAt: string
+  expiresAt: string
 }
+
+export interface NewPortalCode extends Omit<PortalCode, 'createdAt' | 'expiresAt'> {
+  codeHash: Buffer
+  forSeconds: number
+  /** The link does not outlive its key: ISO 8601. */
+  until: string | null
+}
+
+const COLUMNS = `id, tenant, user_id as "userId", to_json(rights)::text as rights, key_id as "keyId",
+  bootstrap_seal as "bootstrapSeal", ${time('created_at')} as "createdAt",
+  ${time('expires_at')} as "expiresAt"`
 
 export async function insertPortalCode(
   db: Db,
-  codeHash: Buffer,
-  { tenant, userId, rights }: PortalCode,
-  forSeconds: number,
-): Promise<void> {
-  await db.query(
-    `insert into svc."__svc.console.portal_codes" (code_hash, tenant, user_id, rights, expires_at)
-     values ($1, $2, $3, $4, now() + make_interval(secs => $5))`,
-    [codeHash, tenant, userId, rights, forSeconds],
+  { id, codeHash, tenant, userId, rights, keyId, bootstrapSeal, forSeconds, until }: NewPortalCode,
+): Promise<PortalCode> {
+  const { rows } = await db.query(
+    `insert into svc."__svc.console.portal_codes"
+       (id, code_hash, tenant, user_id, rights, key_id, bootstrap_seal, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7,
+             least(now() + make_interval(secs => $8), $9::timestamptz))
+     returning ${COLUMNS}`,
+    [id, codeHash, tenant, userId, rights, keyId, bootstrapSeal, forSeconds, until],
   )
+  return asCode(rows[0])
+}
+
+export async function findPortalCode(db: Db, codeHash: Buffer): Promise<PortalCode | undefined> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from svc."__svc.console.portal_codes"
+      where code_hash = $1 and expires_at > now()`,
+    [codeHash],
+  )
+  return rows[0] && asCode(rows[0])
+}
+
+/** Newest first. */
+export async function listPortalCodes(
+  db: Db,
+  reach: Reach,
+  { limit, after }: { limit: number | undefined; after?: string | undefined },
+): Promise<PortalCode[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from svc."__svc.console.portal_codes"
+      where expires_at > now() and ${withinReach('tenant', '$1')}
+        and ($2::uuid is null or id < $2)
+      order by id desc limit $3`,
+    [reach, after ?? null, limit ?? null],
+  )
+  return rows.map(asCode)
 }
 
 /** If two requests use a link at once, in any process, only one gets it. */
-export async function takePortalCode(db: Db, codeHash: Buffer): Promise<PortalCode | undefined> {
+export async function deletePortalCode(
+  db: Db,
+  id: string,
+  reach: Reach = EVERYWHERE,
+): Promise<PortalCode | undefined> {
   const { rows } = await db.query(
     `delete from svc."__svc.console.portal_codes"
-      where code_hash = $1 and expires_at > now()
-     returning tenant, user_id as "userId", to_json(rights)::text as rights`,
-    [codeHash],
+      where id = $1 and expires_at > now() and ${withinReach('tenant', '$2')}
+     returning ${COLUMNS}`,
+    [id, reach],
   )
-  const row = rows[0] as { tenant: string; userId: string | null; rights: string } | undefined
-  return row && { ...row, rights: JSON.parse(row.rights) }
+  return rows[0] && asCode(rows[0])
 }
+
+/** Those of a tenant, of a person, or of a person in a tenant. */
+export async function deletePortalCodesOf(
+  db: Db,
+  { tenant = null, userId = null }: { tenant?: string | null; userId?: string | null },
+): Promise<PortalCode[]> {
+  const { rows } = await db.query(
+    `delete from svc."__svc.console.portal_codes"
+      where expires_at > now()
+        and ($1::text is null or tenant = $1) and ($2::text is null or user_id = $2)
+     returning ${COLUMNS}`,
+    [tenant, userId],
+  )
+  return rows.map(asCode)
+}
+
+/** A host may have set parsers in pg that turn an array into something else. */
+const asCode = (row: PortalCode): PortalCode => ({ ...row, rights: JSON.parse(String(row.rights)) })

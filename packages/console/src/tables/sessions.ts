@@ -3,6 +3,11 @@ import type { Db } from '@svc/core'
 import { EVERYWHERE, withinReach, type Reach } from '@svc/core/internal'
 import type { Right } from '../contract.ts'
 
+export interface Login {
+  tenant: string | null
+  userId: string | null
+}
+
 export interface SessionRow {
   id: string
   via: 'key' | 'portal'
@@ -11,8 +16,15 @@ export interface SessionRow {
   tenant: string | null
   /** `null` for a session of a key. */
   rights: Right[] | null
-  /** For a session of the bootstrap key: a seal that changes with that key. */
+  /** Of a session of the portal: the key that made its link, with which it ends. */
+  linkKeyId: string | null
+  /**
+   * Of a session of the bootstrap key, and of one whose link that key made: a seal that changes with
+   * that key.
+   */
   bootstrapSeal: string | null
+  /** Who was signed in by the login of the host when it began. */
+  login: Login | null
   ip: string | null
   createdAt: string
   expiresAt: string
@@ -25,23 +37,38 @@ export interface NewSession extends Omit<SessionRow, 'createdAt' | 'expiresAt'> 
   until: string | null
 }
 
-const time = (column: string): string =>
+export const time = (column: string): string =>
   `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 const COLUMNS = `id, via, key_id as "keyId", user_id as "userId", tenant, to_json(rights)::text as rights,
-  bootstrap_seal as "bootstrapSeal", ip,
+  link_key_id as "linkKeyId", bootstrap_seal as "bootstrapSeal", login::text as login, ip,
   ${time('created_at')} as "createdAt", ${time('expires_at')} as "expiresAt"`
 
 export async function insertSession(db: Db, session: NewSession): Promise<SessionRow> {
   const { id, tokenHash, via, keyId, userId, tenant, rights, ip, forSeconds, until } = session
-  const { bootstrapSeal } = session
+  const { linkKeyId, bootstrapSeal, login } = session
   const { rows } = await db.query(
     `insert into svc."__svc.console.sessions"
-       (id, token_hash, via, key_id, user_id, tenant, rights, ip, bootstrap_seal, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $11,
-             least(now() + make_interval(secs => $9), $10::timestamptz))
+       (id, token_hash, via, key_id, user_id, tenant, rights, ip, link_key_id, bootstrap_seal, login,
+        expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::jsonb,
+             least(now() + make_interval(secs => $12), $13::timestamptz))
      returning ${COLUMNS}`,
-    [id, tokenHash, via, keyId, userId, tenant, rights, ip, forSeconds, until, bootstrapSeal],
+    [
+      id,
+      tokenHash,
+      via,
+      keyId,
+      userId,
+      tenant,
+      rights,
+      ip,
+      linkKeyId,
+      bootstrapSeal,
+      login && JSON.stringify(login),
+      forSeconds,
+      until,
+    ],
   )
   return asSession(rows[0])
 }
@@ -85,6 +112,21 @@ export async function deleteSession(
   return rows[0] && asSession(rows[0])
 }
 
+/** Those of a tenant, of a person, or of a person in a tenant. */
+export async function deleteSessionsOf(
+  db: Db,
+  { tenant = null, userId = null }: Partial<Login>,
+): Promise<SessionRow[]> {
+  const { rows } = await db.query(
+    `delete from svc."__svc.console.sessions"
+      where expires_at > now() and ($1::text is null or tenant = $1)
+        and ($2::text is null or user_id = $2 or login ->> 'userId' = $2)
+     returning ${COLUMNS}`,
+    [tenant, userId],
+  )
+  return rows.map(asSession)
+}
+
 export async function sweepSessions(db: Db): Promise<void> {
   await db.query(`delete from svc."__svc.console.sessions" where expires_at < now()`)
   await db.query(`delete from svc."__svc.console.portal_codes" where expires_at < now()`)
@@ -104,4 +146,5 @@ export async function shiftSessionExpiry(db: Db, seconds: number): Promise<void>
 const asSession = (row: SessionRow): SessionRow => ({
   ...row,
   rights: row.rights === null ? null : JSON.parse(String(row.rights)),
+  login: row.login === null ? null : JSON.parse(String(row.login)),
 })
