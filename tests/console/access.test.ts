@@ -90,18 +90,37 @@ t.test('a session goes with the login of the host under which it began', async (
     tenant,
     can: ['webhooks:read', 'webhooks:write'],
   })
-  const link = (userId?: string) => app.svc.console.portalLink({ tenant: 'acme', ...(userId && { userId }) })
-  const rows: [about: string, login: object | null, userId: string | undefined, now: object | null, via: string | null][] = [
+  const link = (userId?: string) =>
+    app.svc.console.portalLink({ tenant: 'acme', ...(userId && { userId }) })
+  const rows: [
+    about: string,
+    login: object | null,
+    userId: string | undefined,
+    now: object | null,
+    via: string | null,
+  ][] = [
     ['the same person', person('ada', 'acme'), 'ada', person('ada', 'acme'), 'portal'],
     ['after the logout', person('ada', 'acme'), 'ada', null, null],
     ['another person', person('ada', 'acme'), 'ada', person('bob', 'acme'), 'host'],
     ['another tenant', person('ada', 'acme'), 'ada', person('ada', 'globex'), 'host'],
-    ['an operator who looks at a portal', person('op', null), undefined, person('op', null), 'portal'],
+    [
+      'an operator who looks at a portal',
+      person('op', null),
+      undefined,
+      person('op', null),
+      'portal',
+    ],
     ['another operator', person('op', null), undefined, person('po', null), 'host'],
     ['nobody is signed in at all', null, 'ada', null, 'portal'],
     ['its person signs in', null, 'ada', person('ada', 'acme'), 'portal'],
     ['another person signs in', null, 'ada', person('bob', 'acme'), 'host'],
-    ['somebody signs in where the link names nobody', null, undefined, person('bob', 'acme'), 'host'],
+    [
+      'somebody signs in where the link names nobody',
+      null,
+      undefined,
+      person('bob', 'acme'),
+      'host',
+    ],
   ]
   for (const [about, login, userId, now, via] of rows) {
     who = login
@@ -111,15 +130,35 @@ t.test('a session goes with the login of the host under which it began', async (
     const { body } = await page.session()
     t.equal(body.via ?? null, via, about)
     if (via === 'host') {
-      t.match(body, { tenant: (now as { tenant: string | null }).tenant, sessionId: undefined }, about)
+      t.match(
+        body,
+        { tenant: (now as { tenant: string | null }).tenant, sessionId: undefined },
+        about,
+      )
       who = null
-      t.match((await page.session()).body, { signedIn: false }, `${about}: the session does not come back`)
+      t.match(
+        (await page.session()).body,
+        { signedIn: false },
+        `${about}: the session does not come back`,
+      )
     }
   }
   who = person('op', null)
   const page = await follow(await link())
-  t.match(await app.svc.console.endSessions({ userId: 'op' }), { ended: 1 }, 'who has opened it')
+  t.match(await app.svc.console.endSessions({ userId: 'op' }), { ended: 2 }, 'those that it opened')
   t.match((await page.session()).body, { via: 'host', tenant: null })
+})
+
+t.test('the catalogue is for who sees webhooks, and for who sees events', async (t) => {
+  let can = ['webhooks:read']
+  const { visitor } = await startWith(t, () => ({ tenant: 'acme', can }))
+  for (const right of ['webhooks:read', 'events:read']) {
+    can = [right]
+    const { items } = (await visitor().call('catalogue.list')).body
+    t.equal(items.length, 2, right)
+  }
+  can = ['deliveries:read']
+  t.match(await visitor().call('catalogue.list'), { status: 403 })
 })
 
 t.test('who may loosen what an operator has set on a key, the host says', async (t) => {
@@ -177,13 +216,25 @@ t.test('events about keys are for who may see keys', async (t) => {
   const singles = [
     ['events.get', { name, id: eventId, tenant: 'acme' }],
     ['deliveries.get', { webhookId: id, deliveryId }],
+    ['deliveries.redeliver', { webhookId: id, deliveryId }],
   ] as const
+  const hidden = { lastSuccessAt: null, failingSince: null, waiting: 0 }
+  const counted = async (page: ReturnType<typeof visitor>): Promise<number> => {
+    const { body } = await page.call('stats.get', { webhookId: id, by: 'hour' })
+    const points = body.points as { attempts: { delivered: number } }[]
+    return points.reduce((sum, { attempts }) => sum + attempts.delivered, 0)
+  }
   const url = 'https://elsewhere.example'
   const changes = [
     ['webhooks.create', { url, events: ['order.created', name] }],
     ['webhooks.update', { id, events: [name] }],
     ['webhooks.update', { id, url }],
     ['webhooks.update', { id, url, events: ['order.created'] }],
+    ['webhooks.update', { id, filter: { 'payload.label': { $startsWith: 'x' } } }],
+    ['webhooks.update', { id, filter: null }],
+    ['deadLetters.redrive', { webhookId: id }],
+    ['webhooks.recover', { id, what: 'dead', since: '2020-01-01T00:00:00Z', dryRun: true }],
+    ['webhooks.recoveries', { webhookId: id }],
   ] as const
 
   const { key } = await keyOf(['webhooks:manage'])
@@ -198,7 +249,10 @@ t.test('events about keys are for who may see keys', async (t) => {
       t.match(answer, { status: 403, body: { code: 'SVC_CONSOLE_FORBIDDEN' } }, call)
       t.match(answer.body.message, /"keys:read"/)
     }
-    t.equal((await page.call('webhooks.update', { id, label: 'Keys' })).status, 200)
+    t.match((await page.call('webhooks.update', { id, label: 'Keys' })).body, hidden)
+    t.match((await page.call('webhooks.get', { id })).body, hidden)
+    t.match((await page.call('webhooks.list')).body.items, [hidden])
+    t.equal(await counted(page), 0)
     t.match(await page.call('webhooks.create', { url, events: name }), { status: 400 })
   }
   const elsewhere = { webhookId: id, deliveryId, url }
@@ -209,6 +263,14 @@ t.test('events about keys are for who may see keys', async (t) => {
   t.match((await operator.session()).body, { operator: true, redeliversElsewhere: false })
 
   who.can = [...who.can, 'keys:read']
+  await until(
+    () => visitor().call('webhooks.get', { id }),
+    ({ body }) => body.lastSuccessAt !== null,
+  )
+  await until(
+    () => counted(visitor()),
+    (attempts) => attempts === 1,
+  )
   for (const [call, input] of lists) {
     t.equal((await visitor().call(call, input)).body.items.length, 1, call)
   }

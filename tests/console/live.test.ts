@@ -93,7 +93,11 @@ t.test('the stream of a page ends with its session, whichever process ended it',
 
 t.test('the stream of a page ends when the login of the host is that of another', async (t) => {
   const ada = { userId: 'ada', tenant: 'acme' as string | null, can: ['webhooks:read'] }
-  const changes: (typeof ada | null)[] = [null, { ...ada, userId: 'bob' }, { ...ada, tenant: 'globex' }]
+  const changes: (typeof ada | null)[] = [
+    null,
+    { ...ada, userId: 'bob' },
+    { ...ada, tenant: 'globex' },
+  ]
   let who: typeof ada | null = ada
   const host = await startHost(t, { console: { access: () => who } })
   for (const change of changes) {

@@ -149,6 +149,51 @@ t.test('keys of a portal get what the option scopes says, and no more', async (t
   )
 })
 
+t.test('what is offered for keys is what can be given, roles and namespaces too', async (t) => {
+  const auth = {
+    scopes: ['invoices:read', 'invoices:write', 'internal'],
+    roles: { viewer: ['invoices:read'], clerk: ['invoices:read', 'internal'], none: [] },
+  }
+  const can = ['keys:read', 'keys:write']
+  const rows: [scopes: string[] | undefined, offered: string[]][] = [
+    [undefined, ['read', 'write']],
+    [['invoices:read'], ['invoices:read', 'role:viewer']],
+    [
+      ['role:viewer', 'read'],
+      ['read', 'invoices:read', 'role:viewer'],
+    ],
+    [['invoices:*'], ['invoices:*', 'invoices:read', 'invoices:write', 'role:viewer']],
+  ]
+  for (const [scopes, offered] of rows) {
+    const { app, follow } = await startHost(t, { auth, console: { ...(scopes && { scopes }) } })
+    const page = await follow(await app.svc.console.portalLink({ tenant: 'acme', can }))
+    const { items } = (await page.call('keys.scopes')).body as {
+      items: { name: string; grantable: boolean }[]
+    }
+    const names = items.filter(({ grantable }) => grantable).map(({ name }) => name)
+    t.same(names.toSorted(), offered.toSorted(), String(scopes))
+
+    // Whose key it is is chosen by name, without the right to see users.
+    await app.svc.auth.createUser({ email: 'b@b.co', name: 'Bob', tenant: 'globex' })
+    const { id } = await app.svc.auth.createUser({ email: 'a@b.co', name: 'Ada', tenant: 'acme' })
+    t.same((await page.call('keys.owners')).body.items, [{ id, name: 'Ada' }])
+    t.equal((await page.call('users.list')).status, 403)
+    for (const { name, grantable } of items) {
+      const { status } = await page.call('keys.create', { userId: id, scopes: [name] })
+      const isFree = ['read', 'write'].includes(name)
+      t.equal(status, grantable || isFree ? 200 : 403, name)
+    }
+  }
+})
+
+t.test('scopes that no key can have, or that are too much, are an error at boot', async (t) => {
+  const auth = { scopes: ['invoices:read'], roles: { boss: ['admin'], keeper: ['auth:manage'] } }
+  for (const scope of ['nope', 'role:nope', 'orders:*', 'auth:*', 'role:boss', 'role:keeper']) {
+    const boot = startHost(t, { auth, console: { scopes: ['read', scope] } })
+    await t.rejects(boot, { code: 'SVC_CORE_INVALID_OPTION', message: /"scopes"/ }, scope)
+  }
+})
+
 t.test('in an iframe of another site the cookie has the attributes for it', async (t) => {
   const { app, ask } = await startHost(t, {
     console: { frameAncestors: ['https://app.example'] },
@@ -241,7 +286,11 @@ t.test('a link, and the sessions that it began, end with the key that made it', 
     t.equal((await page.call('webhooks.list')).status, 200, how)
     await end(id)
     t.equal((await page.call('webhooks.list')).status, 401, `${how}: the session`)
-    t.match((await ask('GET', kept)).headers, { location: /link=used$/, 'set-cookie': undefined }, how)
+    t.match(
+      (await ask('GET', kept)).headers,
+      { location: /link=used$/, 'set-cookie': undefined },
+      how,
+    )
     if (how !== 'disabled') continue
     await auth.updateApiKey({ id, enabled: true })
     t.equal((await page.call('webhooks.list')).status, 401, 'it does not come back')
@@ -299,20 +348,33 @@ t.test('a link whose rights its key no longer gives ends', async (t) => {
   const page = await follow(made.body.link)
   t.equal((await page.call('keys.list')).status, 200)
   await app.svc.auth.updateApiKey({ id, limits: [{ limit: 100, perSeconds: 60 }] })
-  t.equal((await page.call('keys.list')).status, 401, 'a restricted key makes no keys without restrictions')
+  t.equal(
+    (await page.call('keys.list')).status,
+    401,
+    'a restricted key makes no keys without restrictions',
+  )
 })
 
 t.test('links that nobody followed are listed, and can be withdrawn', async (t) => {
   const { app, ask, signIn, keyOf, follow } = await startHost(t)
   const { id: keyId, key } = await keyOf(['admin'])
   const operator = await signIn(key)
-  const made = (await operator.call('portal.link', { tenant: 'acme', userId: 'ada', can: ['keys:read'] })).body
+  const made = (
+    await operator.call('portal.link', { tenant: 'acme', userId: 'ada', can: ['keys:read'] })
+  ).body
   await app.svc.console.portalLink({ tenant: 'globex' })
   await follow(await app.svc.console.portalLink({ tenant: 'acme' }))
   const listed = await operator.call('portal.links')
   t.match(listed.body.items, [
     { tenant: 'globex', keyId: null },
-    { id: made.id, tenant: 'acme', userId: 'ada', can: ['keys:read'], keyId, expiresAt: made.expiresAt },
+    {
+      id: made.id,
+      tenant: 'acme',
+      userId: 'ada',
+      can: ['keys:read'],
+      keyId,
+      expiresAt: made.expiresAt,
+    },
   ])
   t.equal(listed.body.items.length, 2)
   t.notOk(listed.text.includes(made.link.slice(-43)), 'its text is not kept')
@@ -323,11 +385,14 @@ t.test('links that nobody followed are listed, and can be withdrawn', async (t) 
   t.equal((await operator.call('portal.revoke', { id: made.id })).status, 200)
   t.match((await ask('GET', made.link)).headers, { location: /link=used$/ })
   const gone = { status: 404, body: { code: 'SVC_CONSOLE_LINK_NOT_FOUND' } }
-  for (const id of [made.id, 'acme', '\0']) t.match(await operator.call('portal.revoke', { id }), gone)
+  for (const id of [made.id, 'acme', '\0'])
+    t.match(await operator.call('portal.revoke', { id }), gone)
   const [link] = await app.svc.console.listLinks()
   await app.svc.console.revokeLink(link?.id ?? '')
   t.same(await app.svc.console.listLinks(), [])
-  await t.rejects(app.svc.console.revokeLink(link?.id ?? ''), { code: 'SVC_CONSOLE_LINK_NOT_FOUND' })
+  await t.rejects(app.svc.console.revokeLink(link?.id ?? ''), {
+    code: 'SVC_CONSOLE_LINK_NOT_FOUND',
+  })
   t.match(await app.svc.audit.list({ action: 'portal.revoke' }), [
     { tenant: 'globex', actor: { kind: 'process' }, target: { kind: 'link', id: link?.id } },
     { tenant: 'acme', actor: { kind: 'console', keyId }, target: { kind: 'link', id: made.id } },
@@ -364,7 +429,14 @@ t.test('the sessions and links of a tenant or a person are ended, in every proce
   const operator = await one.signIn(key)
   t.same(await console.endSessions({ userId }), { ended: 1 }, 'the id of the user of a key')
   t.equal(await isIn(operator), false)
-  for (const wrong of [{}, undefined, { tenant: '' }, { tenant: null }, { userId: 7 }, { tenants: 'acme' }]) {
+  for (const wrong of [
+    {},
+    undefined,
+    { tenant: '' },
+    { tenant: null },
+    { userId: 7 },
+    { tenants: 'acme' },
+  ]) {
     await t.rejects(console.endSessions(wrong as never), { code: 'SVC_INVALID_INPUT' })
   }
 })
@@ -380,69 +452,90 @@ t.test('a session lasts as long as the option says, from the sign-in on', async 
   t.match((await page.session()).body, { signedIn: false }, 'a call does not prolong it')
   for (const sessionSeconds of [0, -1, 1.5, '60', 2_592_001]) {
     const wrong = startHost(t, { console: { sessionSeconds: sessionSeconds as number } })
-    await t.rejects(wrong, { code: 'SVC_INVALID_OPTION', message: /sessionSeconds/ })
+    await t.rejects(wrong, { code: 'SVC_CORE_INVALID_OPTION', message: /sessionSeconds/ })
   }
 })
 
-t.test('a session without a key tightens what an operator set on a key, and loosens none of it', async (t) => {
-  const { app, follow } = await startHost(t)
-  const { auth } = app.svc
-  const user = await auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
-  const can = ['keys:read', 'keys:write'] as const
-  const page = await follow(await app.svc.console.portalLink({ tenant: 'acme', can }))
-  const update = (id: string, fields: object) => page.call('keys.update', { id, ...fields })
-  const refused = { status: 403, body: { code: 'SVC_AUTH_NOT_GRANTABLE' } }
-  const later = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
-  const [hour, twoHours] = [later(1), later(2)]
-  type Row = [set: object, looser: object[], stricter: object]
-  const rows: Row[] = [
-    [
-      { quota: { limit: 100, period: 'month' } },
+t.test(
+  'a session without a key tightens what an operator set on a key, and loosens none of it',
+  async (t) => {
+    const { app, follow } = await startHost(t)
+    const { auth } = app.svc
+    const user = await auth.createUser({ email: 'a@b.co', name: 'A', tenant: 'acme' })
+    const can = ['keys:read', 'keys:write'] as const
+    const page = await follow(await app.svc.console.portalLink({ tenant: 'acme', can }))
+    const update = (id: string, fields: object) => page.call('keys.update', { id, ...fields })
+    const refused = { status: 403, body: { code: 'SVC_AUTH_NOT_GRANTABLE' } }
+    const later = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+    const [hour, twoHours] = [later(1), later(2)]
+    type Row = [set: object, looser: object[], stricter: object]
+    const rows: Row[] = [
       [
-        { quota: null },
-        { quota: { limit: 101, period: 'month' } },
-        { quota: { limit: 10, period: 'total' } },
-        { quota: { limit: 1, period: 'day' } },
+        { quota: { limit: 100, period: 'month' } },
+        [
+          { quota: null },
+          { quota: { limit: 101, period: 'month' } },
+          { quota: { limit: 10, period: 'total' } },
+          { quota: { limit: 1, period: 'day' } },
+        ],
+        { quota: { limit: 99, period: 'month' } },
       ],
-      { quota: { limit: 99, period: 'month' } },
-    ],
-    [
-      { limits: [{ limit: 10, perSeconds: 60 }] },
       [
-        { limits: null },
-        { limits: [] },
-        { limits: [{ limit: 11, perSeconds: 60 }] },
-        { limits: [{ limit: 1, perSeconds: 30 }] },
+        { limits: [{ limit: 10, perSeconds: 60 }] },
+        [
+          { limits: null },
+          { limits: [] },
+          { limits: [{ limit: 11, perSeconds: 60 }] },
+          { limits: [{ limit: 1, perSeconds: 30 }] },
+        ],
+        {
+          limits: [
+            { limit: 9, perSeconds: 60 },
+            { limit: 1, perSeconds: 1 },
+          ],
+        },
       ],
-      { limits: [{ limit: 9, perSeconds: 60 }, { limit: 1, perSeconds: 1 }] },
-    ],
-    [
-      { allowedIps: ['10.0.0.0/8'] },
-      [{ allowedIps: null }, { allowedIps: ['10.0.0.0/8', '192.0.2.1'] }],
-      { allowedIps: ['10.1.0.0/16'] },
-    ],
-    [{ expiresAt: twoHours }, [{ expiresAt: null }, { expiresAt: later(3) }], { expiresAt: hour }],
-    [{ enabled: false, label: 'unpaid' }, [{ enabled: true }], { label: 'off' }],
-  ]
-  for (const [set, looser, stricter] of rows) {
-    const about = JSON.stringify(set)
-    const { id } = await auth.createApiKey({ userId: user.id, scopes: ['read'], ...set })
-    for (const fields of looser) t.match(await update(id, fields), refused, `${about} to ${JSON.stringify(fields)}`)
-    t.equal((await update(id, stricter)).status, 200, about)
-    for (const fields of looser) t.match(await update(id, fields), refused, `${about}, tightened`)
-    t.equal((await update(id, set)).status, 200, `${about}: it takes back what it did itself`)
-    const rotated = await page.call('keys.rotate', { id })
-    t.equal(rotated.status, 200)
-    for (const fields of looser) t.match(await update(rotated.body.id, fields), refused, `${about}, rotated`)
-  }
+      [
+        { allowedIps: ['10.0.0.0/8'] },
+        [{ allowedIps: null }, { allowedIps: ['10.0.0.0/8', '192.0.2.1'] }],
+        { allowedIps: ['10.1.0.0/16'] },
+      ],
+      [
+        { expiresAt: twoHours },
+        [{ expiresAt: null }, { expiresAt: later(3) }],
+        { expiresAt: hour },
+      ],
+      [{ enabled: false, label: 'unpaid' }, [{ enabled: true }], { label: 'off' }],
+    ]
+    for (const [set, looser, stricter] of rows) {
+      const about = JSON.stringify(set)
+      const { id } = await auth.createApiKey({ userId: user.id, scopes: ['read'], ...set })
+      for (const fields of looser)
+        t.match(await update(id, fields), refused, `${about} to ${JSON.stringify(fields)}`)
+      t.equal((await update(id, stricter)).status, 200, about)
+      for (const fields of looser) t.match(await update(id, fields), refused, `${about}, tightened`)
+      t.equal((await update(id, set)).status, 200, `${about}: it takes back what it did itself`)
+      const rotated = await page.call('keys.rotate', { id })
+      t.equal(rotated.status, 200)
+      for (const fields of looser)
+        t.match(await update(rotated.body.id, fields), refused, `${about}, rotated`)
+    }
 
-  const own = await page.call('keys.create', { userId: user.id, limits: [{ limit: 1, perSeconds: 1 }] })
-  t.equal((await update(own.body.id, { limits: null, enabled: false })).status, 200)
-  t.equal((await update(own.body.id, { enabled: true })).status, 200, 'what it has set is its own')
-  await auth.updateApiKey({ id: own.body.id, enabled: false })
-  t.match(await update(own.body.id, { enabled: true }), refused, 'an operator has disabled it')
-  await auth.updateApiKey({ id: own.body.id, enabled: true })
-  t.equal((await update(own.body.id, { limits: [{ limit: 5, perSeconds: 60 }] })).status, 200)
-  await auth.updateApiKey({ id: own.body.id, limits: [{ limit: 5, perSeconds: 60 }] })
-  t.match(await update(own.body.id, { limits: null }), refused, 'an operator has set the same')
-})
+    const own = await page.call('keys.create', {
+      userId: user.id,
+      limits: [{ limit: 1, perSeconds: 1 }],
+    })
+    t.equal((await update(own.body.id, { limits: null, enabled: false })).status, 200)
+    t.equal(
+      (await update(own.body.id, { enabled: true })).status,
+      200,
+      'what it has set is its own',
+    )
+    await auth.updateApiKey({ id: own.body.id, enabled: false })
+    t.match(await update(own.body.id, { enabled: true }), refused, 'an operator has disabled it')
+    await auth.updateApiKey({ id: own.body.id, enabled: true })
+    t.equal((await update(own.body.id, { limits: [{ limit: 5, perSeconds: 60 }] })).status, 200)
+    await auth.updateApiKey({ id: own.body.id, limits: [{ limit: 5, perSeconds: 60 }] })
+    t.match(await update(own.body.id, { limits: null }), refused, 'an operator has set the same')
+  },
+)

@@ -57,6 +57,8 @@ export interface ScopeNames {
   findUnknown(scopes: readonly Scope[]): Scope | undefined
   /** All valid values of the scopes of a key, for error messages. */
   readonly known: readonly string[]
+  /** Namespaces of the host's own scopes, such as `projects:*`. */
+  readonly namespaces: readonly string[]
   /** Scopes that a route can require. */
   readonly declared: readonly Scope[]
   /** What the key holds: a role is replaced by its scopes, `projects:*` joined by those it opens. */
@@ -72,6 +74,10 @@ export interface ScopeNames {
   /** Those of the scopes that a key holds which open routes of ours: see {@link scopesOfOurs}. */
   openingOurs(held: readonly Scope[]): Scope[]
 }
+
+/** `a:b:c` is in `a:*` and `a:b:*`. */
+const namespacesOf = (scope: Scope): string[] =>
+  [...scope.matchAll(/:/g)].map(({ index }) => scope.slice(0, index) + WILDCARD)
 
 export type Roles = Readonly<Record<string, readonly Scope[]>>
 
@@ -95,6 +101,7 @@ export function createScopeNames(ofHost: readonly Scope[], roles: Roles): ScopeN
   return {
     declared,
     known: [...declared, ...Object.keys(roles).map((role) => ROLE + role)],
+    namespaces: [...new Set(ofHost.filter((own) => !isBuiltIn(own)).flatMap(namespacesOf))],
     findUnknown: (scopes) => scopes.find((scope) => !isKnown(scope)),
     resolve,
     ungrantable(held, wanted) {

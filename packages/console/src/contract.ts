@@ -168,6 +168,7 @@ export interface Calls {
   'deadLetters.redrive': Call<{ webhookId: string; ids?: string[] }, { redriven: number }>
   'stats.get': Call<StatsQuery, Stats>
 
+  /** With `events:read` or `webhooks:read`. */
   'catalogue.list': Call<Nothing, { items: EventDescription[] }>
   'events.list': Call<EventQuery, Page<PublishedEvent>>
   'events.get': Call<{ name: string; id: string; tenant?: string }, EventInFull>
@@ -194,6 +195,8 @@ export interface Calls {
     Page<ApiKey>
   >
   'keys.get': Call<Id, ApiKey>
+  /** The users that a key can be made for, by name. */
+  'keys.owners': Call<Paging & OfTenant, Page<{ id: string; name: string }>>
   'keys.create': Call<{ userId: string } & KeyFields, CreatedApiKey>
   'keys.update': Call<Id & KeyFields, ApiKey>
   'keys.rotate': Call<Id & { overlapSeconds?: number }, CreatedApiKey>
@@ -202,7 +205,7 @@ export interface Calls {
     OfTenant & { keyId?: string; from?: string; to?: string; by?: 'hour' | 'day' },
     Usage
   >
-  /** The scopes that a key can have, and which of them this session may give. */
+  /** The scopes, roles and namespaces that a key can have, and which of them this session is offered. */
   'keys.scopes': Call<Nothing, { items: { name: string; grantable: boolean }[] }>
 
   'tenants.list': Call<Paging, Page<TenantSummary>>

@@ -65,8 +65,9 @@ export interface SvcConsoleOptions {
    */
   origin?: string
   /**
-   * Scopes that sessions without a key may give to keys. Those that open the management of keys or
-   * webhooks cannot be among them. @default ['read', 'write']
+   * Scopes, roles (`role:<name>`) and namespaces (`projects:*`) that sessions without a key may give to
+   * keys. Those that open the management of keys or webhooks cannot be among them.
+   * @default ['read', 'write']
    */
   scopes?: string[]
   theme?: {
@@ -155,7 +156,12 @@ const RULES: OptionRules = {
  * Scopes that the option `scopes` must not name: with them a session without a key could create a
  * key that can do everything.
  */
-const TOO_MUCH = ['admin', 'auth:manage', 'webhooks:manage']
+export const TOO_MUCH = ['admin', 'auth:manage', 'webhooks:manage']
+
+export const tooMuch = (scope: string): Error =>
+  new InvalidOption(
+    `svcConsole: the option "scopes" must not name "${scope}", or a role that has it: to create such keys, sign in with a key that has this scope`,
+  )
 
 /** @throws InvalidOption */
 export function resolveConsoleOptions(given: SvcConsoleOptions): ConsoleSettings {
@@ -165,10 +171,6 @@ export function resolveConsoleOptions(given: SvcConsoleOptions): ConsoleSettings
     given,
   )
   const forbidden = settled.scopes.find((scope) => TOO_MUCH.includes(scope))
-  if (forbidden !== undefined) {
-    throw new InvalidOption(
-      `svcConsole: the option "scopes" must not name "${forbidden}": to create such keys, sign in with a key that has this scope`,
-    )
-  }
+  if (forbidden !== undefined) throw tooMuch(forbidden)
   return { ...settled, signInWithKey: settled.signInWithKey ?? settled.access === null }
 }

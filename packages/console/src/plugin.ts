@@ -11,8 +11,15 @@ import type { Features } from './contract.ts'
 import { Live } from './live/live.ts'
 import { findNewest } from './live/newest.ts'
 import { createMasks } from './masks.ts'
-import { resolveConsoleOptions, type ConsoleSettings, type SvcConsoleOptions } from './options.ts'
+import {
+  TOO_MUCH,
+  tooMuch,
+  resolveConsoleOptions,
+  type ConsoleSettings,
+  type SvcConsoleOptions,
+} from './options.ts'
 import { prepareDatabase } from './migrations.ts'
+import type {} from '@svc/auth'
 import { securityHeaders } from './page/headers.ts'
 import { readPage, type PageFiles } from './page/page-files.ts'
 import { apiRoutes } from './routes/api.ts'
@@ -81,7 +88,10 @@ async function mount(
     },
     { prefix: settings.path },
   )
-  app.addHook('onReady', async () => assertSignInPossible(settings, parts.features()))
+  app.addHook('onReady', async () => {
+    assertSignInPossible(settings, parts.features())
+    if (parts.features().auth) await assertGrantable(core, settings)
+  })
   // Before the server waits for its connections.
   app.addHook('preClose', async () => {
     unsubscribe(INBOUND_OUTCOMES, live.notify)
@@ -91,7 +101,7 @@ async function mount(
 
 function partsOf(core: Core, settings: ConsoleSettings, base: string): ConsoleParts {
   const sessions = createSessions(core, settings)
-  const live = new Live({ findNewest: (tenant) => findNewest(core, tenant), log: core.log })
+  const live = new Live({ findNewest: (of) => findNewest(core, of), log: core.log })
   const features = (): Features => {
     const { auth, webhooks } = core.svc as Partial<typeof core.svc>
     return { auth: auth !== undefined, webhooks: webhooks !== undefined }
@@ -125,6 +135,23 @@ function assertSignInPossible(
   throw new InvalidOption(
     'svcConsole: nobody could sign in: give the option "access", or register svcAuth of @svc/auth',
   )
+}
+
+/** @throws InvalidOption */
+async function assertGrantable({ svc }: Core, { scopes }: ConsoleSettings): Promise<void> {
+  const all = await svc.auth.listScopes({ grantable: true })
+  const unknown = scopes.find((scope) => !all.includes(scope))
+  if (unknown !== undefined) {
+    throw new InvalidOption(
+      `svcConsole: the option "scopes" names ${JSON.stringify(unknown)}, which no key can have; there are: ${all.join(', ')}`,
+    )
+  }
+  // A role may hold one of them.
+  const given = await svc.auth
+    .as({ tenant: null, scopes: [...scopes] })
+    .listScopes({ grantable: true })
+  const forbidden = TOO_MUCH.find((scope) => given.includes(scope))
+  if (forbidden !== undefined) throw tooMuch(forbidden)
 }
 
 /**

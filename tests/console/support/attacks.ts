@@ -95,6 +95,7 @@ export const ATTACKS: Record<CallName, Attack> = {
   'users.delete': { input: byId('userId'), refused: isNotFound },
   'keys.list': { input: ({ userId }) => ({ userId }), refused: isSilent },
   'keys.get': { input: byId('keyId'), refused: isNotFound },
+  'keys.owners': { input: () => ({ tenant: 'acme' }), refused: isSilent },
   'keys.create': { input: ({ userId }) => ({ userId }), refused: isNotFound },
   'keys.update': { input: ({ keyId }) => ({ id: keyId, label: 'x' }), refused: isNotFound },
   'keys.rotate': { input: byId('keyId'), refused: isNotFound },

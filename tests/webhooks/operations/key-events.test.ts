@@ -62,6 +62,11 @@ for (const tenant of ['acme', null]) {
       ['PATCH', `/${id}`, { events: [EVENT] }],
       ['PATCH', `/${id}`, { url: 'https://elsewhere.example' }],
       ['PATCH', `/${id}`, { events: ['order.created'] }],
+      ['PATCH', `/${id}`, { filter: { 'payload.label': { $startsWith: 'x' } } }],
+      ['PATCH', `/${id}`, { filter: null }],
+      ['POST', `/${id}/redrive`, {}],
+      ['POST', `/${id}/recover`, { what: 'dead', since: '2020-01-01T00:00:00Z', dryRun: true }],
+      ['GET', `/${id}/recoveries`, undefined],
     ] as const
     const lists = ['/deliveries', '/dead-letters', `/${id}/deliveries`, `/${id}/dead-letters`]
 
@@ -71,6 +76,10 @@ for (const tenant of ['acme', null]) {
     for (const list of lists) t.strictSame(await manages('GET', list), { status: 200, body: [] })
     t.strictSame((await app.svc.webhooks.get(id)).events, [EVENT], 'nothing was changed')
     t.equal((await manages('PATCH', `/${id}`, { label: 'Keys' })).status, 200)
+    const again = `/${id}/deliveries/${dead?.deliveryId}/redeliver`
+    t.equal((await manages('POST', again)).status, 404, 'a delivery that it does not see')
+    const { points } = (await manages('GET', `/stats?webhookId=${id}`)).body
+    t.notMatch(JSON.stringify(points), /"(failed|dead)":[1-9]/)
     t.equal((await manages('POST', '', { url, events: ['*', 'svc.delivery.dead'] })).status, 201)
 
     for (const scopes of [['webhooks:manage', 'auth:manage'], ['admin']]) {
@@ -80,6 +89,8 @@ for (const tenant of ['acme', null]) {
       t.match(made, { status: 201, body: { events: [EVENT] } }, scopes.join())
       t.equal((await asks('PATCH', `/${made.body.id}`, { url, events: [EVENT] })).status, 200)
     }
+    const sees = asker(await keyOf(tenant, ['admin']))
+    t.equal((await sees('POST', again)).status, 202)
     t.equal(dead?.event, EVENT)
   })
 }

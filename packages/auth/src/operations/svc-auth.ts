@@ -128,8 +128,13 @@ export interface AuthOperations {
    * @throws InvalidInput, AuthUnavailable where the key cannot be read yet
    */
   sealBootstrapKey: (salt: string) => Promise<string | null>
-  /** The valid scopes of a key: scopes, and roles as `role:<name>`. */
-  listScopes: () => Promise<string[]>
+  /**
+   * The valid scopes of a key: scopes, and roles as `role:<name>`. With `grantable`, those that the
+   * caller of `as` may give to a key, and namespaces of the host's scopes such as `projects:*`.
+   *
+   * @throws InvalidInput, Unavailable
+   */
+  listScopes: (filter?: { grantable?: boolean }) => Promise<string[]>
   /**
    * The tenants that have users, by name: all of them without a `limit`. What each has is counted up to
    * 1000.
@@ -185,6 +190,10 @@ declare module '@svc/core' {
 }
 
 const Id = Type.String()
+const ScopeFilter = Type.Object(
+  { grantable: Type.Optional(Type.Boolean()) },
+  { additionalProperties: false },
+)
 const Salt = Type.String({ minLength: 32, maxLength: 1000 })
 
 export const createAuthOperations = (operations: Operations): AuthOperations => ({
@@ -211,6 +220,9 @@ function operationsOf(operations: Operations, by: OperationCall): Omit<AuthOpera
   )
   const tenants = readOperation(TenantPage, (page) => operations.listTenants(page, by))
   const usage = readOperation(UsageQuery, (query) => operations.getUsage(query, by))
+  const listScopes = readOperation(ScopeFilter, ({ grantable = false }) =>
+    operations.listScopes(grantable, by),
+  )
   const keys = readOperation(KeyFilter, (filter) => operations.listApiKeys(filter, {}, by))
   return {
     createUser: writeOperation('svc.auth.createUser', NewUser, (user, db) =>
@@ -239,7 +251,7 @@ function operationsOf(operations: Operations, by: OperationCall): Omit<AuthOpera
     verifyApiKey: readOperation(Verification, (input) => operations.verifyApiKey(input, by)),
     checkApiKey: readOperation(KeyCheck, (check) => operations.checkApiKey(check, by)),
     sealBootstrapKey: readOperation(Salt, (salt) => operations.sealBootstrapKey(salt, by)),
-    listScopes: async () => operations.listScopes(),
+    listScopes: (filter = {}) => listScopes(filter),
     listTenants: (page = {}) => tenants(page),
     getUsage: (query = {}) => usage(query),
   }

@@ -25,6 +25,8 @@ export interface By {
 
 export interface Call<Input, Result> {
   right: Right
+  /** Another right that opens it as well. */
+  orRight?: Right
   /** Whether the call changes something. Such calls are accepted only from pages of the console. */
   changes: boolean
   /** The plugin whose operation it is. */

@@ -19,6 +19,8 @@ const OneEvent = Type.Object(
 export const eventCalls: CallsOf<'catalogue' | 'events'> = {
   'catalogue.list': {
     right: 'events:read',
+    // Whoever makes webhooks chooses from it.
+    orRight: 'webhooks:read',
     changes: false,
     needs: 'webhooks',
     input: Nothing,

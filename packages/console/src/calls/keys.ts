@@ -1,7 +1,8 @@
+import { isAdmin } from '../access/identity.ts'
 import { Anything, asIs, Id, List, Nothing, pageOf, type CallsOf } from './call.ts'
 
-/** The scopes that every session with the right to create keys may give. */
-const ALWAYS_GRANTABLE = ['read', 'write']
+/** Every caller may give them. The option `scopes` says whether sessions without a key are offered them. */
+const DEFAULTS = ['read', 'write']
 
 export const keyCalls: CallsOf<'keys'> = {
   'keys.list': {
@@ -17,6 +18,18 @@ export const keyCalls: CallsOf<'keys'> = {
     needs: 'auth',
     input: Id,
     run: ({ id }, { auth }) => auth.getApiKey(id),
+  },
+  'keys.owners': {
+    right: 'keys:write',
+    changes: false,
+    needs: 'auth',
+    input: List,
+    run: (input, { auth }) =>
+      pageOf(
+        input,
+        (page) => auth.listUsers(page),
+        ({ id, name }) => ({ id, name }),
+      ),
   },
   'keys.create': {
     right: 'keys:write',
@@ -62,10 +75,19 @@ export const keyCalls: CallsOf<'keys'> = {
     needs: 'auth',
     input: Nothing,
     async run(_, { auth, identity }) {
-      const held = new Set([...identity.scopes, ...ALWAYS_GRANTABLE])
       const names = await auth.listScopes()
+      const given = await auth.listScopes({ grantable: true })
+      const isOffered = (name: string) =>
+        given.includes(name) &&
+        (identity.keyId !== null ||
+          isAdmin(identity) ||
+          !DEFAULTS.includes(name) ||
+          identity.scopes.includes(name))
       return {
-        items: names.map((name) => ({ name, grantable: held.has('admin') || held.has(name) })),
+        items: [...new Set([...names, ...given])].map((name) => ({
+          name,
+          grantable: isOffered(name),
+        })),
       }
     },
   },

@@ -4,9 +4,8 @@ import type { FastifyRequest } from 'fastify'
 import { consoleOrigin } from '../access/sessions.ts'
 import type { Identity } from '../access/identity.ts'
 import type { ConsoleParts } from '../console-parts.ts'
-import type { Right } from '../contract.ts'
 import { Forbidden, NotSignedIn, UnknownOperation } from '../errors.ts'
-import { seesKeyEvents } from '../access/payload-access.ts'
+import { SEES_KEY_EVENTS, seesKeyEvents } from '../access/payload-access.ts'
 import { assertMayChange, assertMayRead } from '../access/sender.ts'
 import type { By, Call } from './call.ts'
 import { CALLS } from './calls.ts'
@@ -37,16 +36,22 @@ export async function perform(
   else assertMayRead(request, origin)
   const identity = await parts.identityOf(request)
   if (identity === null) throw new NotSignedIn()
-  assertRight(identity, call.right)
+  assertRight(identity, call)
   const input = checkedInput(call.input)(request.body)
-  const result = await call.run(input, within(parts, identity, request))
+  const result = await call.run(input, within(parts, identity, request)).catch(byRights)
   if (call.changes) parts.live.notify()
   return result
 }
 
+/** The operations refuse events about keys by the scope of a key; a session has rights. */
+function byRights(error: { code?: string }): never {
+  if (error.code === 'SVC_WEBHOOKS_KEY_EVENTS_NOT_ALLOWED') throw new Forbidden(SEES_KEY_EVENTS)
+  throw error
+}
+
 /** @throws Forbidden */
-function assertRight({ rights }: Identity, right: Right): void {
-  if (!rights.includes(right)) throw new Forbidden(right)
+function assertRight({ rights }: Identity, { right, orRight = right }: AnyCall): void {
+  if (!rights.includes(right) && !rights.includes(orRight)) throw new Forbidden(right)
 }
 
 /** The operations for this caller: the reach and the actor are in them, and cannot be left out. */

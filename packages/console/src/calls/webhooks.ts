@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { Webhook, WebhookWithSecret } from '@svc/webhooks'
-import { assertMayProbePayloads, SEES_KEY_EVENTS } from '../access/payload-access.ts'
-import { Forbidden } from '../errors.ts'
+import { assertMayProbePayloads } from '../access/payload-access.ts'
 import { Anything, asIs, Id, List, pageOf, type CallsOf } from './call.ts'
 
 const MASKED = '***'
@@ -41,14 +40,14 @@ export const webhookCalls: CallsOf<'webhooks'> = {
     changes: true,
     needs: 'webhooks',
     input: Anything,
-    run: (input, { webhooks }) => byRights(webhooks.register(input)),
+    run: (input, { webhooks }) => webhooks.register(input),
   },
   'webhooks.update': {
     right: 'webhooks:write',
     changes: true,
     needs: 'webhooks',
     input: Anything,
-    run: (input, { webhooks }) => byRights(webhooks.update(input)),
+    run: (input, { webhooks }) => webhooks.update(input),
   },
   'webhooks.delete': {
     right: 'webhooks:write',
@@ -101,21 +100,6 @@ export const webhookCalls: CallsOf<'webhooks'> = {
       return { events: await webhooks.tryFilter(input) }
     },
   },
-}
-
-/**
- * The operation refuses events about keys by the scope of a key; a session has rights.
- *
- * @throws Forbidden
- */
-async function byRights<Result>(change: Promise<Result>): Promise<Result> {
-  try {
-    return await change
-  } catch (error) {
-    const { code } = error as { code?: string }
-    if (code === 'SVC_WEBHOOKS_KEY_EVENTS_NOT_ALLOWED') throw new Forbidden(SEES_KEY_EVENTS)
-    throw error
-  }
 }
 
 function withoutSecrets({ secret: _, headers, ...webhook }: WebhookWithSecret): Webhook {

@@ -6,6 +6,7 @@
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Identity } from '../access/identity.ts'
+import { seesKeyEvents } from '../access/payload-access.ts'
 import { changesBetween, type Newest } from './newest.ts'
 import { HintStream } from './stream.ts'
 
@@ -22,12 +23,13 @@ const MOST_OF_SESSION = 20
 const MOST_UNNAMED = 1000
 
 export interface LiveParts {
-  findNewest: (tenant: string | null) => Promise<Newest>
+  findNewest: (of: Audience['of']) => Promise<Newest>
   log: Pick<FastifyBaseLogger, 'debug'>
 }
 
-/** The pages of one tenant, or of the operators. */
+/** The pages of one tenant, or of the operators, that see events about keys, or do not. */
 interface Audience {
+  readonly of: { tenant: string | null; keyEvents: boolean }
   streams: Set<HintStream>
   before: Newest | undefined
   timer: NodeJS.Timeout | undefined
@@ -37,7 +39,7 @@ interface Audience {
 
 export class Live {
   #parts: LiveParts
-  #audiences = new Map<string | null, Audience>()
+  #audiences = new Map<string, Audience>()
   #activeAt = -Infinity
 
   constructor(parts: LiveParts) {
@@ -46,7 +48,7 @@ export class Live {
 
   /** `isCurrent`: whether the session is still what it was. */
   open(identity: Identity, isCurrent: () => Promise<boolean>): HintStream {
-    const audience = this.#audienceOf(identity.tenant)
+    const audience = this.#audienceOf(identity)
     const own = [...audience.streams].filter(
       ({ identity: other }) =>
         other.sessionId === identity.sessionId && other.userId === identity.userId,
@@ -59,7 +61,7 @@ export class Live {
     check.unref()
     stream.body.once('close', () => {
       clearInterval(check)
-      this.#leave(identity.tenant, stream)
+      this.#leave(audience, stream)
     })
     return stream
   }
@@ -78,9 +80,9 @@ export class Live {
     // A read that is due soon stays so: a busy process calls this many times a second.
     const wasActive = now - this.#activeAt < READ_WHILE_ACTIVE_MS
     this.#activeAt = now
-    for (const [tenant, audience] of this.#audiences) {
+    for (const audience of this.#audiences.values()) {
       if (wasActive || audience.isBeingRead) continue
-      this.#readIn(tenant, audience, Math.max(0, audience.readAt + PAUSE_MS - now))
+      this.#readIn(audience, Math.max(0, audience.readAt + PAUSE_MS - now))
     }
   }
 
@@ -92,40 +94,45 @@ export class Live {
     this.#audiences.clear()
   }
 
-  #audienceOf(tenant: string | null): Audience {
-    const known = this.#audiences.get(tenant)
+  #audienceOf(identity: Identity): Audience {
+    const of = { tenant: identity.tenant, keyEvents: seesKeyEvents(identity) }
+    const known = this.#audiences.get(keyOf(of))
     if (known) return known
     const audience: Audience = {
+      of,
       streams: new Set(),
       before: undefined,
       timer: undefined,
       readAt: 0,
       isBeingRead: false,
     }
-    this.#audiences.set(tenant, audience)
-    void this.#read(tenant, audience)
+    this.#audiences.set(keyOf(of), audience)
+    void this.#read(audience)
     return audience
   }
 
-  #readIn(tenant: string | null, audience: Audience, ms: number): void {
+  #readIn(audience: Audience, ms: number): void {
     clearTimeout(audience.timer)
-    audience.timer = setTimeout(() => void this.#read(tenant, audience), ms)
+    audience.timer = setTimeout(() => void this.#read(audience), ms)
     audience.timer.unref()
   }
 
-  #leave(tenant: string | null, stream: HintStream): void {
-    const audience = this.#audiences.get(tenant)
-    audience?.streams.delete(stream)
-    if (audience?.streams.size !== 0) return
+  #leave(audience: Audience, stream: HintStream): void {
+    audience.streams.delete(stream)
+    if (audience.streams.size > 0 || !this.#isOpen(audience)) return
     clearTimeout(audience.timer)
-    this.#audiences.delete(tenant)
+    this.#audiences.delete(keyOf(audience.of))
   }
 
-  async #read(tenant: string | null, audience: Audience): Promise<void> {
+  #isOpen(audience: Audience): boolean {
+    return this.#audiences.get(keyOf(audience.of)) === audience
+  }
+
+  async #read(audience: Audience): Promise<void> {
     audience.isBeingRead = true
     audience.readAt = performance.now()
     try {
-      const now = await this.#parts.findNewest(tenant)
+      const now = await this.#parts.findNewest(audience.of)
       const changed = audience.before && changesBetween(audience.before, now)
       audience.before = now
       if (changed) for (const stream of audience.streams) stream.hint(changed)
@@ -133,10 +140,12 @@ export class Live {
       this.#parts.log.debug({ err }, 'the console could not read recent changes; it tries again')
     } finally {
       audience.isBeingRead = false
-      if (this.#audiences.get(tenant) === audience) {
+      if (this.#isOpen(audience)) {
         const isActive = performance.now() - this.#activeAt < ACTIVE_MS
-        this.#readIn(tenant, audience, isActive ? READ_WHILE_ACTIVE_MS : READ_WHILE_IDLE_MS)
+        this.#readIn(audience, isActive ? READ_WHILE_ACTIVE_MS : READ_WHILE_IDLE_MS)
       }
     }
   }
 }
+
+const keyOf = ({ tenant, keyEvents }: Audience['of']): string => JSON.stringify([tenant, keyEvents])

@@ -18,11 +18,14 @@ export interface Newest {
 const CHANGES = 20
 
 /**
- * Reads within a tenant; `null`: within all. It reads one delivery, one inbound request and
+ * Reads within a tenant, or within all, without what is hidden from who may not read keys. It reads one delivery, one inbound request and
  * `CHANGES` changes, each from the end of an index.
  */
-export async function findNewest({ svc }: Core, tenant: string | null): Promise<Newest> {
-  const webhooks = (svc as Partial<typeof svc>).webhooks?.as({ tenant })
+export async function findNewest(
+  { svc }: Core,
+  { tenant, keyEvents }: { tenant: string | null; keyEvents: boolean },
+): Promise<Newest> {
+  const webhooks = (svc as Partial<typeof svc>).webhooks?.as({ tenant, keyEvents })
   const within = tenant === null ? {} : { tenant }
   const [attempts, requests, changes] = await Promise.all([
     webhooks?.listDeliveries({ limit: 1, payloads: false }),

@@ -39,6 +39,7 @@ import { findWebhook, lockWebhooks } from '../tables/webhooks.ts'
 import { findWebhooksForDelivery } from '../tables/webhooks-for-delivery.ts'
 import { auditWork } from '../outbound/audit.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
+import { assertMayReceive, isHidden } from './key-events.ts'
 import { existing, webhookIdOf } from './webhooks.ts'
 
 export interface DeliveryOperations {
@@ -102,7 +103,9 @@ export function createDeliveryOperations(
         const days = settings.deliveryLogRetentionDays
         const [row] = await listLogRows(db, days, { webhookId, deliveryId, limit: 1 })
         const delivery = row ?? (await findDead(core, db, webhookId, deliveryId))
-        if (delivery === undefined) throw new DeliveryNotFound(deliveryId)
+        if (delivery === undefined || isHidden(by, delivery.event)) {
+          throw new DeliveryNotFound(deliveryId)
+        }
         // The log shows the payload of the new attempt for as long again.
         const { event: name, eventId } = delivery
         if (eventId !== null) await retainEvents(db, [{ name, id: eventId }], days)
@@ -114,6 +117,11 @@ export function createDeliveryOperations(
       const webhookId = webhookIdOf(id)
       return await core.within(caller, async (db) => {
         const webhook = existing(webhookId, (await lockWebhooks(db, [webhookId], by.reach))[0])
+        // How many there are says what was published.
+        if (!by.seesKeyEvents) {
+          const { events } = existing(webhookId, await findWebhook(db, webhookId, by.reach))
+          assertMayReceive(by, events)
+        }
         const redriven = await core.queues.redrive(db, QUEUE, webhookId, ids)
         await auditWork(db, by.origin, 'redrive', webhook, {
           redriven: { from: null, to: redriven },

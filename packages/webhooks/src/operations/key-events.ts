@@ -4,6 +4,7 @@
  */
 import { KEY_EVENTS } from '@svc/core/internal'
 import { KeyEventsNotAllowed } from '../errors.ts'
+import type { Webhook } from '../schemas.ts'
 import { READS_KEYS, type Caller } from './caller.ts'
 
 type Seeing = Pick<Caller, 'seesKeyEvents'>
@@ -14,19 +15,34 @@ export const hiddenFrom = ({ seesKeyEvents }: Seeing): { except?: string } =>
 
 /** @throws KeyEventsNotAllowed */
 export function assertMayReceive({ seesKeyEvents }: Seeing, events: readonly string[]): void {
-  if (seesKeyEvents || !events.some((name) => name.startsWith(KEY_EVENTS))) return
+  if (seesKeyEvents || !events.some((name) => isKeyEvent(name))) return
   throw new KeyEventsNotAllowed(READS_KEYS)
 }
 
 /**
- * What waits for a webhook would go to its new address, also of events that it no longer asks for.
+ * What waits for a webhook would go to its new address, also of events that it no longer asks for. By a
+ * filter of its choice, and by what then comes of the deliveries, a caller would find out their payloads.
  *
  * @throws KeyEventsNotAllowed
  */
 export function assertMayAim(
   caller: Seeing,
-  { url, events }: { url?: string; events?: readonly string[] },
+  { url, events, filter }: { url?: string; events?: readonly string[]; filter?: unknown },
   before: { events: readonly string[] },
 ): void {
-  if (url !== undefined || events !== undefined) assertMayReceive(caller, before.events)
+  if ([url, events, filter].some((field) => field !== undefined)) {
+    assertMayReceive(caller, before.events)
+  }
 }
+
+/** A webhook as the caller sees it: without what comes of deliveries that are hidden from it. */
+export function shownTo<Shown extends Webhook>({ seesKeyEvents }: Seeing, webhook: Shown): Shown {
+  if (seesKeyEvents || !webhook.events.some((name) => isKeyEvent(name))) return webhook
+  return { ...webhook, lastSuccessAt: null, failingSince: null, waiting: 0 }
+}
+
+/** Whether a delivery does not exist for the caller. */
+export const isHidden = ({ seesKeyEvents }: Seeing, event: string): boolean =>
+  !seesKeyEvents && isKeyEvent(event)
+
+const isKeyEvent = (name: string): boolean => name.startsWith(KEY_EVENTS)

@@ -68,7 +68,10 @@ function operationsOf(
     }
   }
   const readStats = readOperation(StatsQuery, (query) => stats(query, by))
-  const list = readOperation(Page, within(webhooks.list))
+  const list = readOperation(
+    Page,
+    within((page: Page) => webhooks.list(page, by)),
+  )
   const listTenants = readOperation(TenantPage, (page) => webhooks.listTenants(page, by))
   const listInbound = readOperation(InboundFilter, within(requests.list))
   const listDeliveries = readOperation(ListDeliveries, async (webhook) =>

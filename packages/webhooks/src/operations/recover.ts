@@ -22,6 +22,7 @@ import type {
 import { findWebhook, keepWebhook } from '../tables/webhooks.ts'
 import { auditWork } from '../outbound/audit.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
+import { assertMayReceive } from './key-events.ts'
 import { existing, webhookIdOf } from './webhooks.ts'
 
 export interface RecoveryOperations {
@@ -38,12 +39,13 @@ const CLOCKS_DIFFER_MS = 60_000
 export function createRecoveryOperations(core: Core, logDays: number): RecoveryOperations {
   async function recoveriesOf(
     { tenant, ...input }: ListedRecoveries & { id?: string },
-    { reach }: Caller,
+    by: Caller,
   ): Promise<WebhookRecovery[]> {
     const { webhookId: given, ...page } = input
     const webhookId = webhookIdOf(given)
-    const webhook = existing(webhookId, await findWebhook(core.requestDb, webhookId, reach))
-    const narrowed = narrowedReach(reach, tenant)
+    const webhook = existing(webhookId, await findWebhook(core.requestDb, webhookId, by.reach))
+    assertMayReceive(by, webhook.events)
+    const narrowed = narrowedReach(by.reach, tenant)
     if (narrowed === undefined || !reaches(narrowed, webhook.tenant)) return []
     const group = webhook.id
     return (await listRecoveries(core.requestDb, QUEUE, { group, ...page })).map(shown)
@@ -59,6 +61,7 @@ export function createRecoveryOperations(core: Core, logDays: number): RecoveryO
       if (Date.parse(since) > Date.now() + CLOCKS_DIFFER_MS) throw new InvalidSpan('now', 'since')
       const recoverIn = async (db: Db): Promise<RecoverResult> => {
         const webhook = existing(id, await findWebhook(db, id, by.reach))
+        assertMayReceive(by, webhook.events)
         const request: RecoveryRequest = {
           queue: QUEUE,
           group: webhook.id,

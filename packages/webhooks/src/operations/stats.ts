@@ -5,6 +5,7 @@ import { percentilesOf } from '../stats/percentiles.ts'
 import type { Stats, StatsQuery } from '../stats-schemas.ts'
 import { readStats, type StatsRow } from '../tables/stats.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
+import { hiddenFrom } from './key-events.ts'
 
 export type ReadStats = (query: StatsQuery, by?: Caller) => Promise<Stats>
 
@@ -28,7 +29,7 @@ const NOTHING: Omit<StatsRow, 'at'> = {
 
 export const createReadStats =
   (core: Core): ReadStats =>
-  async (query, { reach } = THE_PROCESS) => {
+  async (query, caller = THE_PROCESS) => {
     const { by = 'hour', tenant, webhookId, event } = query
     const step = STEP_MS[by]
     const end = query.to === undefined ? Date.now() + 1 : Date.parse(query.to)
@@ -42,11 +43,17 @@ export const createReadStats =
     if (count > MOST_POINTS) throw new TooManyPoints(String(count), String(MOST_POINTS))
 
     const span = { from: isoOf(from), to: isoOf(to), by }
-    const narrowed = narrowedReach(reach, tenant)
+    const narrowed = narrowedReach(caller.reach, tenant)
     const rows =
       narrowed === undefined
         ? []
-        : await readStats(core.requestDb, { ...span, reach: narrowed, webhookId, event })
+        : await readStats(core.requestDb, {
+            ...span,
+            ...hiddenFrom(caller),
+            reach: narrowed,
+            webhookId,
+            event,
+          })
     const rowAt = new Map(rows.map((row) => [row.at, row]))
     const points = Array.from({ length: count }, (_, index) => {
       const at = from + index * step

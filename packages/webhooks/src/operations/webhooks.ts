@@ -53,7 +53,7 @@ import {
 import type { StoredWebhook } from '../tables/webhook-row.ts'
 import { auditChange } from '../outbound/audit.ts'
 import { THE_PROCESS, type Caller } from './caller.ts'
-import { assertMayAim, assertMayReceive } from './key-events.ts'
+import { assertMayAim, assertMayReceive, shownTo } from './key-events.ts'
 import { checkCombination, checkSettings, type SettingsRules } from './check-settings.ts'
 import { isDisabledAsFailing, resumeFailing } from '../outbound/health/resume-failing.ts'
 import { pause, recipientOf, resume } from '../outbound/pause.ts'
@@ -68,7 +68,7 @@ export interface WebhookRules extends SettingsRules {
 
 export interface WebhookOperations {
   register: (input: NewWebhook, db?: Db, by?: Caller) => Promise<WebhookWithSecret>
-  list: (page?: Page) => Promise<Webhook[]>
+  list: (page?: Page, by?: Caller) => Promise<Webhook[]>
   listTenants: (page: TenantPage, by: Caller) => Promise<TenantOfWebhooks[]>
   get: (id: string, by?: Caller) => Promise<WebhookWithSecret>
   update: (id: string, changes: WebhookChanges, db?: Db, by?: Caller) => Promise<Webhook>
@@ -128,17 +128,18 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
       })
     },
 
-    async list({ tenant = EVERYWHERE, ...page } = {}) {
+    async list({ tenant = EVERYWHERE, ...page } = {}, by = THE_PROCESS) {
       const rows = await listWebhooks(core.requestDb, page, tenant)
-      return (await withWaiting(core, core.requestDb, rows)).map(withoutSecret)
+      const counted = await withWaiting(core, core.requestDb, rows)
+      return counted.map((webhook) => shownTo(by, withoutSecret(webhook)))
     },
 
     listTenants: (page, { reach }) => listTenants(core.requestDb, reach, page),
 
-    async get(given, { reach } = THE_PROCESS) {
+    async get(given, by = THE_PROCESS) {
       const id = webhookIdOf(given)
-      const row = existing(id, await findWebhook(core.requestDb, id, reach))
-      return open(cipher, id, await counted(core.requestDb, row))
+      const row = existing(id, await findWebhook(core.requestDb, id, by.reach))
+      return shownTo(by, open(cipher, id, await counted(core.requestDb, row)))
     },
 
     async update(given, { events, ...changes }, caller, by = THE_PROCESS) {
@@ -167,7 +168,7 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
         if (after.active && isMoved) await core.queues.release(db, QUEUE, id)
         const isChanged = before.active !== after.active || isMoved || isRestrictedAnew
         if (isChanged) core.afterCommit(db, groupsChanged)
-        return withoutSecret(await counted(db, after))
+        return shownTo(by, withoutSecret(await counted(db, after)))
       })
     },
 
@@ -193,7 +194,7 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
         const sealed = seal(cipher, id, { secret, previousSecret })
         const webhook = await replaceSecret(db, id, sealed, overlapSeconds)
         await auditChange(db, by.origin, 'rotate-secret', { ...webhook, secret: '' }, webhook)
-        return { ...masked(await counted(db, webhook)), secret }
+        return { ...shownTo(by, masked(await counted(db, webhook))), secret }
       })
     },
   }

@@ -57,13 +57,11 @@ export function webhookRoutes(
     },
     async (request, reply) => {
       const { limit, after, tenant } = request.query
-      const reach = narrowedReach(callerOf(request).reach, tenant)
+      const by = callerOf(request)
+      const reach = narrowedReach(by.reach, tenant)
       if (reach === undefined) return []
-      const rows = await webhooks.list({
-        limit: limit + 1,
-        ...(after && { after }),
-        ...(reach === null ? {} : { tenant: reach }),
-      })
+      const within = reach === null ? {} : { tenant: reach }
+      const rows = await webhooks.list({ limit: limit + 1, ...(after && { after }), ...within }, by)
       return page(request, reply, rows, limit)
     },
   )

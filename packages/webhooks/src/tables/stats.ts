@@ -139,6 +139,8 @@ export interface StatsSelection {
   reach: Reach
   webhookId?: string | undefined
   event?: string | undefined
+  /** What the names of events begin with that are not counted. */
+  except?: string | undefined
 }
 
 export interface StatsRow {
@@ -155,10 +157,11 @@ export interface StatsRow {
 /** Reads in one statement, so that what is rolled up meanwhile is counted once. */
 export async function readStats(
   db: Db,
-  { from, to, by, reach, webhookId, event }: StatsSelection,
+  { from, to, by, reach, webhookId, event, except }: StatsSelection,
 ): Promise<StatsRow[]> {
   const selected = `at >= $1 and at < $2 and ${withinReach('tenant', '$4')}
-    and ($5::uuid is null or webhook_id = $5) and ($6::text is null or event = $6)`
+    and ($5::uuid is null or webhook_id = $5) and ($6::text is null or event = $6)
+    and ($7::text is null or not starts_with(event, $7))`
   const { rows } = await db.query(
     `with counted as (
        select at, delivered, failed, skipped, dead, durations, first_attempts
@@ -174,7 +177,7 @@ export async function readStats(
        from (select date_trunc($3::text, at, 'UTC') as start, ${SUMMED} from counted group by start)
               as point
       order by start`,
-    [from, to, by, reach, webhookId ?? null, event ?? null],
+    [from, to, by, reach, webhookId ?? null, event ?? null, except ?? null],
   )
   return rows
 }
