@@ -44,6 +44,7 @@ create table svc."__svc.auth.api_keys" (
   limits jsonb,
   quota jsonb,
   allowances_of uuid,
+  bounds jsonb,
   constraint "__svc.auth.api_keys_key_hash_check" CHECK ((key_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint "__svc.auth.api_keys_key_prefix_check" CHECK ((length(key_prefix) <= 8)),
   constraint "__svc.auth.api_keys_pkey" PRIMARY KEY (id),
@@ -160,7 +161,12 @@ create table svc."__svc.console.portal_codes" (
   user_id text collate "C",
   rights text[] not null,
   expires_at timestamp with time zone not null,
-  constraint "__svc.console.portal_codes_pkey" PRIMARY KEY (code_hash)
+  id uuid not null,
+  key_id uuid,
+  bootstrap_seal text collate "C",
+  created_at timestamp with time zone default now() not null,
+  constraint "__svc.console.portal_codes_pkey" PRIMARY KEY (code_hash),
+  constraint "__svc.console.portal_codes_id_key" UNIQUE (id)
 );
 CREATE INDEX "__svc.console.portal_codes_expires_at_idx" ON svc."__svc.console.portal_codes" USING btree (expires_at);
 CREATE INDEX "__svc.console.portal_codes_tenant_idx" ON svc."__svc.console.portal_codes" USING btree (tenant);
@@ -177,12 +183,15 @@ create table svc."__svc.console.sessions" (
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
   bootstrap_seal text collate "C",
+  link_key_id uuid,
+  login jsonb,
   constraint "__svc.console.sessions_via_check" CHECK ((via = ANY (ARRAY['key'::text, 'portal'::text]))),
   constraint "__svc.console.sessions_pkey" PRIMARY KEY (id),
   constraint "__svc.console.sessions_token_hash_key" UNIQUE (token_hash)
 );
 CREATE INDEX "__svc.console.sessions_expires_at_idx" ON svc."__svc.console.sessions" USING btree (expires_at);
 CREATE INDEX "__svc.console.sessions_tenant_id_idx" ON svc."__svc.console.sessions" USING btree (tenant, id) WHERE (tenant IS NOT NULL);
+CREATE TRIGGER "__svc.console.notify_ended" AFTER DELETE ON svc."__svc.console.sessions" FOR EACH STATEMENT EXECUTE FUNCTION svc."__svc.console.notify_ended"();
 
 create table svc."__svc.events" (
   name text collate "C" not null,
@@ -1345,11 +1354,18 @@ $function$;
 
 CREATE OR REPLACE FUNCTION svc."__svc.console.erase_tenant"(which text)
  RETURNS TABLE(kind text, erased bigint)
- LANGUAGE sql
+ LANGUAGE plpgsql
 AS $function$
-  with ended as (delete from svc."__svc.console.sessions" where tenant = which returning 1),
-       withdrawn as (delete from svc."__svc.console.portal_codes" where tenant = which returning 1)
-  select 'sessions', (select count(*) from ended) + (select count(*) from withdrawn)
+declare
+  links bigint;
+  ended bigint;
+begin
+  delete from svc."__svc.console.portal_codes" where tenant = which;
+  get diagnostics links = row_count;
+  delete from svc."__svc.console.sessions" where tenant = which or login ->> 'tenant' = which;
+  get diagnostics ended = row_count;
+  return query select 'sessions', links + ended;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION svc."__svc.console.notify_change"()
@@ -1358,6 +1374,16 @@ CREATE OR REPLACE FUNCTION svc."__svc.console.notify_change"()
 AS $function$
 begin
   perform pg_notify('svc.console.changes', '');
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION svc."__svc.console.notify_ended"()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('svc.console.ended', '');
   return null;
 end
 $function$;
