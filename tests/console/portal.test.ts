@@ -425,7 +425,8 @@ t.test('the sessions and links of a tenant or a person are ended, in every proce
   t.equal(ended.length, 4)
   t.match(ended[0], { actor: { kind: 'process' }, target: { kind: 'session' } })
 
-  const { key, userId } = await one.keyOf(['admin'])
+  const { id, key } = await one.keyOf(['admin'])
+  const { userId } = await one.app.svc.auth.getApiKey(id)
   const operator = await one.signIn(key)
   t.same(await console.endSessions({ userId }), { ended: 1 }, 'the id of the user of a key')
   t.equal(await isIn(operator), false)
