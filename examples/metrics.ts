@@ -27,8 +27,8 @@ app.post<{ Body: { id: number } }>('/orders', async ({ body }, reply) => {
 app.get('/live', async () => ({ ok: true }))
 // Should it get requests?
 app.get('/ready', async (_request, reply) => {
-  const { ok, database, listener } = await app.svc.health()
-  return reply.code(ok ? 200 : 503).send({ ok, database, listener })
+  const { database, listener } = await app.svc.health()
+  return reply.code(database.ok && listener.ok ? 200 : 503).send({ database, listener })
 })
 
 app.addHook('onClose', () => exporter.shutdown())

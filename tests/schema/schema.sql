@@ -1416,6 +1416,47 @@ AS $function$
           || repeat('0', 20))::uuid
 $function$;
 
+CREATE OR REPLACE FUNCTION svc."__svc.hand_over"()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  owner oid := (select relowner from pg_class where oid = 'svc."__svc.migrations"'::regclass);
+  maker oid := (select oid from pg_roles where rolname = current_user);
+  made text;
+begin
+  if owner = maker then return; end if;
+  -- Processes that boot together take turns.
+  perform pg_advisory_xact_lock(7763006);
+  for made in
+    with schema as (
+      select oid, nspname, nspowner from pg_namespace where nspname in ('svc', 'svc_jobs')
+    )
+    select format('schema %I', nspname) from schema where nspowner = maker
+    union all
+    -- Indexes follow their table, and sequences of a column as well.
+    select format('table %I.%I', nspname, relname)
+      from schema join pg_class on relnamespace = schema.oid
+     where relowner = maker and relkind in ('r', 'p', 'v', 'm')
+    union all
+    select format('routine %s', pg_proc.oid::regprocedure)
+      from schema join pg_proc on pronamespace = schema.oid
+     where proowner = maker
+    union all
+    select format('type %I.%I', nspname, typname)
+      from schema join pg_type on typnamespace = schema.oid
+     where typowner = maker and typtype in ('d', 'e')
+  loop
+    begin
+      execute format('alter %s owner to %I', made, pg_get_userbyid(owner));
+    exception when insufficient_privilege then
+      -- The role is no member of the owner, or the owner may make nothing in the schema: it stays, and works.
+      null;
+    end;
+  end loop;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION svc."__svc.keep_restricted_group"()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2373,17 +2414,18 @@ CREATE OR REPLACE FUNCTION svc."__svc.webhooks.drop_log_days"(days_kept integer)
 AS $function$
 declare
   oldest date := (now() at time zone 'utc')::date - days_kept;
-  partition regclass;
+  name text;
 begin
   perform pg_advisory_xact_lock(7763002);
-  for partition in
-    select inhrelid::regclass from pg_inherits
+  for name in
+    select relname from pg_inherits
       join pg_class on pg_class.oid = inhrelid
      where inhparent = 'svc."__svc.webhooks.delivery_log"'::regclass
        -- In a `case`, since nothing else says which condition is looked at first.
-       and case when relname ~ '\.\d{4}-\d{2}-\d{2}$' then right(relname, 10)::date < oldest end
+       and case when relname ~ '[.][0-9]{4}-[0-9]{2}-[0-9]{2}$'
+                then to_date(right(relname, 10), 'YYYY-MM-DD') < oldest end
   loop
-    execute format('drop table %s', partition);
+    execute format('drop table svc.%I', name);
   end loop;
   delete from svc."__svc.webhooks.delivery_log.rest"
    where id < svc."__svc.webhooks.first_id"(oldest);
@@ -2467,11 +2509,12 @@ begin
   perform pg_advisory_xact_lock(7763002);
   for step in 0..days_ahead loop
     day := today + step;
-    name := '__svc.webhooks.delivery_log.' || day;
+    name := '__svc.webhooks.delivery_log.' || to_char(day::timestamp, 'YYYY-MM-DD');
     continue when to_regclass(format('svc.%I', name)) is not null;
     -- Made on its own and then attached: `create … partition of` would stop every insert.
     execute format(
       'create table svc.%I (like svc."__svc.webhooks.delivery_log" including constraints)', name);
+    execute format('alter table svc.%I replica identity full', name);
     -- What has come for this day already stands in the rest, and moves.
     lock table svc."__svc.webhooks.delivery_log.rest" in access exclusive mode;
     execute format(
@@ -2484,6 +2527,7 @@ begin
       'alter table svc."__svc.webhooks.delivery_log" attach partition svc.%I for values from (%L) to (%L)',
       name, svc."__svc.webhooks.first_id"(day), svc."__svc.webhooks.first_id"(day + 1));
   end loop;
+  perform svc."__svc.hand_over"();
 end
 $function$;
 

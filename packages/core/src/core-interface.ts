@@ -6,6 +6,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Recipient } from './events/subscriptions-table.ts'
 import type { EventBus } from './events/event-bus.ts'
 import type { ErrorText } from './http/error-body.ts'
+import type { PeriodicTask } from './jobs/periodic-tasks.ts'
 import type { Queues } from './jobs/queues.ts'
 import type { Worker } from './jobs/worker.ts'
 import type { CoreSettings } from './core-options.ts'
@@ -90,8 +91,16 @@ export interface Core {
   onAdvance(shift: TimeShift): void
   underTest: HostUnderTest
   /**
-   * Background work from ready to close; errors are logged. The task may resolve with the milliseconds
-   * until its next run.
+   * Background work from ready to close; errors are logged, and show in `svc.health`. The task may resolve
+   * with the milliseconds until its next run, and works in portions until `stopping` aborts.
    */
-  every(seconds: number, name: string, task: () => Promise<number | void>): void
+  every(
+    seconds: number,
+    name: string,
+    task: PeriodicTask['run'],
+    options?: {
+      /** Also in a process with `worker.enabled: false`. @default false */
+      everywhere?: boolean
+    },
+  ): void
 }

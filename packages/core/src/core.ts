@@ -31,7 +31,7 @@ import { LOCK_SECONDS } from './processes/process-lock.ts'
 import { DEATH_WATCH_SECONDS, RECOVERY_SECONDS } from './jobs/pg-boss/recover-lost-jobs.ts'
 import { shutDown, type ShutdownStep } from './shutdown-steps.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
-import { PeriodicTasks } from './jobs/periodic-tasks.ts'
+import { PeriodicTasks, type PeriodicTask } from './jobs/periodic-tasks.ts'
 import { TenantErasure, type ErasedRows, type TenantPart } from './tenant-erasure.ts'
 import type { Worker } from './jobs/worker.ts'
 import type { HostUnderTest } from './testing/host-under-test.ts'
@@ -124,11 +124,11 @@ export class RunningCore implements Core {
       requestDb: this.requestDb,
       log,
     })
-    this.health = createHealth(database, notifications, workers, telemetry)
+    this.#periodicTasks = new PeriodicTasks(log)
+    this.health = createHealth(database, notifications, workers, this.#periodicTasks, telemetry)
     const maintenance = this.#liveness.bounded(database.maintenance)
     this.#erasure = new TenantErasure(maintenance, this.#packages, log)
     this.svc = createServices(this, { database, secrets, boss, erasure: this.#erasure })
-    this.#periodicTasks = new PeriodicTasks(log)
     this.underTest = {
       db: database.db,
       hasWorkers: settings.worker.enabled,
@@ -203,8 +203,14 @@ export class RunningCore implements Core {
     this.#timeShifts.push(shift)
   }
 
-  every(seconds: number, name: string, task: () => Promise<number | void>): void {
-    if (this.settings.worker.enabled) this.#periodicTasks.add({ seconds, name, run: task })
+  every(
+    seconds: number,
+    name: string,
+    task: PeriodicTask['run'],
+    { everywhere = false } = {},
+  ): void {
+    if (everywhere || this.settings.worker.enabled)
+      this.#periodicTasks.add({ seconds, name, run: task })
   }
 
   work<Data, Prepared, Detail>(worker: Worker<Data, Prepared, Detail>): void {

@@ -35,6 +35,13 @@ export const Unavailable = createError<[{ cause: unknown }]>(
   503,
 )
 
+/** Postgres refused a statement of ours. The error of pg, which may quote rows, is its cause. */
+export const DatabaseFailed = createError<[string, { cause: unknown }]>(
+  'SVC_CORE_DATABASE_FAILED',
+  'the database refused a statement of svc with the SQLSTATE %s: the cause of this error says why',
+  500,
+)
+
 /** `actions.call` was given a name that is not registered. */
 export const ActionUnknown = createError<[string, string]>(
   'SVC_CORE_ACTION_UNKNOWN',

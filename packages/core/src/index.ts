@@ -30,6 +30,7 @@ export type {
 } from './events/event-api.ts'
 export type { EventQuery, FoundEvent, FoundEvents } from './events/event-search.ts'
 export type { Health } from './health/health.ts'
+export type { FailingTask, TaskHealth } from './jobs/periodic-tasks.ts'
 export type { QueueCount } from './health/queue-counts-table.ts'
 export type { EntryOptions, KeyValueStore } from './kv/key-value-store.ts'
 export type { Audit } from './audit/audit.ts'
@@ -46,6 +47,7 @@ export {
   ActionUnknown,
   AlreadyRegistered,
   VersionsDiffer,
+  DatabaseFailed,
   DatabaseTooOld,
   DatabaseUnreachable,
   DecryptionFailed,

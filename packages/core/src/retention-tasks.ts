@@ -27,21 +27,21 @@ export function retentionTasks(
   { eventRetentionDays, auditRetentionDays }: Days,
 ): PeriodicTask[] {
   return [
-    { name: 'expired entries', seconds: 60, run: () => sweepExpired(db) },
+    { name: 'expired entries', seconds: 60, run: (stopping) => sweepExpired(db, stopping) },
     {
       name: 'old events',
       seconds: HOUR,
-      async run() {
+      async run(stopping) {
         const longest = await longestDays(db, 'eventRetentionDays', DAY_IN_SECONDS)
-        await sweepEvents(db, Math.max(longest, eventRetentionDays))
+        await sweepEvents(db, Math.max(longest, eventRetentionDays), stopping)
       },
     },
     {
       name: 'old rows of the audit',
       seconds: HOUR,
-      async run() {
+      async run(stopping) {
         const longest = await longestDays(db, 'auditRetentionDays', DAY_IN_SECONDS)
-        await sweepAudit(db, Math.max(longest, auditRetentionDays))
+        await sweepAudit(db, Math.max(longest, auditRetentionDays), stopping)
       },
     },
     { name: 'processes that ended', seconds: HOUR, run: () => sweepProcesses(db) },
@@ -54,14 +54,15 @@ export function retentionTasks(
     {
       name: 'jobs of retired subscriptions',
       seconds: HOUR,
-      async run() {
-        while (await deleteRetiredJobs(db, SUBSCRIPTION_QUEUES));
+      async run(stopping) {
+        while (!stopping.aborted && (await deleteRetiredJobs(db, SUBSCRIPTION_QUEUES)));
       },
     },
     {
       name: 'old dead letters of subscriptions',
       seconds: HOUR,
-      run: () => deleteOldDeadLetters(db, SUBSCRIPTION_QUEUES, SUBSCRIPTION_DEAD_LETTER_DAYS),
+      run: (stopping) =>
+        deleteOldDeadLetters(db, SUBSCRIPTION_QUEUES, SUBSCRIPTION_DEAD_LETTER_DAYS, stopping),
     },
   ]
 }

@@ -45,8 +45,8 @@ export interface CoreServices {
    *
    * @example
    * app.get('/ready', async (_request, reply) => {
-   *   const { ok } = await app.svc.health()
-   *   return reply.code(ok ? 200 : 503).send({ ok })
+   *   const { database, listener } = await app.svc.health()
+   *   return reply.code(database.ok && listener.ok ? 200 : 503).send({ database, listener })
    * })
    */
   health: () => Promise<Health>

@@ -36,9 +36,9 @@ export function startInbound(
   if (!log || !inboundLog) return { receiving, requests }
   core.onDrained(() => log.close())
   core.lease.declareDays('inboundLogRetentionDays', inboundLog.keepDays)
-  core.every(HOUR_IN_SECONDS, 'old rows of the inbound log', async () => {
+  core.every(HOUR_IN_SECONDS, 'old rows of the inbound log', async (stopping) => {
     const longest = await longestDays(core.db, 'inboundLogRetentionDays', DAY_IN_SECONDS)
-    await sweepInboundRows(core.db, Math.max(longest, inboundLog.keepDays))
+    await sweepInboundRows(core.db, Math.max(longest, inboundLog.keepDays), stopping)
   })
   return { receiving, requests }
 }

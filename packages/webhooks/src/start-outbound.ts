@@ -88,13 +88,16 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
   const fetch = createFetch({ timeoutMs: FETCH_TIMEOUT_MS, ...way })
   core.onDrained(() => fetch.close())
   core.work(createDeliveryWorker(core, post, settings))
-  core.every(HOUR_IN_SECONDS, 'old dead letters of webhooks', async () => {
+  core.every(HOUR_IN_SECONDS, 'old dead letters of webhooks', async (stopping) => {
     const longest = await longestDays(core.db, 'deadLetterRetentionDays', DAY_IN_SECONDS)
-    await deleteOldDeadLetters(core.db, QUEUE, Math.max(longest, settings.deadLetterRetentionDays))
+    const days = Math.max(longest, settings.deadLetterRetentionDays)
+    await deleteOldDeadLetters(core.db, QUEUE, days, stopping)
   })
   if (settings.autoDisable !== null) {
     const failing = new FailingWebhooks(core, settings.autoDisable, timeoutMs)
-    core.every(checkEverySeconds(settings.autoDisable), 'failing webhooks', () => failing.check())
+    core.every(checkEverySeconds(settings.autoDisable), 'failing webhooks', (stopping) =>
+      failing.check(stopping),
+    )
   }
   core.reencryption.add(() => reencryptWebhooks(core))
   core.onAdvance({ rows: shiftSecretExpiry })
@@ -142,8 +145,8 @@ async function signingKeyOf(core: Core, { ed25519 }: WebhooksSettings): Promise<
 
 function keepLog(core: Core, days: number): void {
   if (core.settings.migrate === 'check') {
-    core.every(HOUR_IN_SECONDS, 'old rows of the delivery log', () =>
-      deleteOldLogRows(core.db, days),
+    core.every(HOUR_IN_SECONDS, 'old rows of the delivery log', (stopping) =>
+      deleteOldLogRows(core.db, days, stopping),
     )
   } else {
     core.every(HOUR_IN_SECONDS, 'next days of the delivery log', () =>

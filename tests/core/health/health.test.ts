@@ -22,6 +22,7 @@ t.test('a working host is healthy', async (t) => {
       ok: true,
       database: { ok: true, latencyMs: 'number' },
       listener: { ok: true },
+      tasks: { ok: true, failing: [] },
       queues: [
         { queue: '__svc.sub/order.placed', waiting: 0, active: 0, oldestSeconds: 0, dead: 0 },
         // The template knows the plugins as well.

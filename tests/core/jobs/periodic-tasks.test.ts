@@ -4,11 +4,16 @@ import { PeriodicTasks } from '../../../packages/core/src/jobs/periodic-tasks.ts
 import { startHost } from '../support/host.ts'
 import { until } from '../../support/until.ts'
 
+const silent = { error() {}, info() {} }
+
 t.test('a task runs again and again, never twice at once, and survives its errors', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] })
   t.teardown(() => mock.timers.reset())
   const errors: unknown[] = []
-  const tasks = new PeriodicTasks({ error: (details) => void errors.push(details) })
+  const tasks = new PeriodicTasks({
+    ...silent,
+    error: (details) => void errors.push(details),
+  })
   let running = 0
   let most = 0
   let runs = 0
@@ -42,7 +47,7 @@ t.test('a task runs again and again, never twice at once, and survives its error
 t.test(
   'runs of all tasks begin after the call, and after the run that a timer has begun',
   async (t) => {
-    const tasks = new PeriodicTasks({ error() {} })
+    const tasks = new PeriodicTasks(silent)
     const begun: (() => void)[] = []
     let running = 0
     let most = 0
@@ -73,7 +78,7 @@ t.test(
 )
 
 t.test('stopping waits for the task that runs', async (t) => {
-  const tasks = new PeriodicTasks({ error() {} })
+  const tasks = new PeriodicTasks(silent)
   let hasBegun = false
   let isDone = false
   tasks.start()
@@ -110,7 +115,7 @@ t.test('a process with worker.enabled false runs no periodic tasks', async (t) =
 t.test('a task can say when it is to run next', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] })
   t.teardown(() => mock.timers.reset())
-  const tasks = new PeriodicTasks({ error() {} })
+  const tasks = new PeriodicTasks(silent)
   let runs = 0
   tasks.add({ name: 'test', seconds: 10, run: async () => (++runs === 1 ? 500 : undefined) })
   const pass = async (ms: number) => {
@@ -129,4 +134,130 @@ t.test('a task can say when it is to run next', async (t) => {
   await pass(2002)
   t.equal(runs, 3)
   await tasks.stop()
+})
+
+t.test('a task that fails three times in a row shows, until it works again', async (t) => {
+  const lines: [string, object][] = []
+  const tasks = new PeriodicTasks({
+    error: (details, message) => void lines.push([message, details]),
+    info: (details, message) => void lines.push([message, details]),
+  })
+  let error: Error | undefined = new Error('no')
+  tasks.add({
+    name: 'sweep',
+    seconds: 3600,
+    async run() {
+      if (error) throw error
+    },
+  })
+  tasks.add({ name: 'other', seconds: 3600, run: async () => {} })
+  t.strictSame(tasks.health(), { ok: true, failing: [] })
+  for (let failures = 1; failures <= 3; failures++) {
+    await tasks.runAll()
+    t.match(tasks.health(), {
+      ok: failures < 3,
+      failing: [{ name: 'sweep', failures, error: 'no' }],
+    })
+  }
+  const since = `${tasks.health().failing[0]?.since}`
+  t.equal(new Date(since).toISOString(), since)
+  t.same(tasks.failures(), [
+    ['sweep', 3],
+    ['other', 0],
+  ])
+  error = undefined
+  await tasks.runAll()
+  t.strictSame(tasks.health(), { ok: true, failing: [] })
+  const failed = 'a periodic task failed; it is tried again'
+  t.same(
+    lines.map(([message]) => message),
+    [failed, failed, failed, 'a periodic task works again'],
+  )
+  t.match(lines[2]?.[1], { task: 'sweep', failures: 3, since, err: { message: 'no' } })
+  t.match(lines[3]?.[1], { task: 'sweep', failures: 3, since })
+})
+
+t.test('a task that fails without a connection shows, and is no fault of its own', async (t) => {
+  const tasks = new PeriodicTasks(silent)
+  const codes = ['ECONNREFUSED', '57P01', 'ECONNREFUSED', '53100', '53100', '53100']
+  const run = async () => {
+    throw Object.assign(new Error('no'), { code: codes.shift() })
+  }
+  tasks.add({ name: 'sweep', seconds: 3600, run })
+  const seen: unknown[] = []
+  while (codes.length > 0) {
+    await tasks.runAll()
+    const { ok, failing } = tasks.health()
+    seen.push([failing[0]?.failures, ok])
+  }
+  // A disk that is full is found by writing alone.
+  t.same(seen, [
+    [1, true],
+    [2, true],
+    [3, true],
+    [4, true],
+    [5, true],
+    [6, false],
+  ])
+})
+
+t.test('a task that fails is tried again soon, and then after longer and longer', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const tasks = new PeriodicTasks(silent)
+  let runs = 0
+  const run = async () => {
+    runs++
+    throw new Error('no')
+  }
+  tasks.add({ name: 'hourly', seconds: 3600, run })
+  const runsWithin = async (ms: number) => {
+    runs = 0
+    mock.timers.tick(ms)
+    for (let turns = 0; turns < 3; turns++) await new Promise(setImmediate)
+    return runs
+  }
+  tasks.start()
+  t.equal(await runsWithin(60_000), 1)
+  for (const pause of [5000, 10_000, 20_000, 40_000]) {
+    t.equal(await runsWithin(pause * 0.9 - 1), 0)
+    t.equal(await runsWithin(pause * 0.2 + 2), 1)
+  }
+  await tasks.stop()
+})
+
+t.test('stopping ends a task after the portion that it is at', async (t) => {
+  const tasks = new PeriodicTasks(silent)
+  let portions = 0
+  tasks.add({
+    name: 'sweep',
+    seconds: 0.001,
+    async run(stopping) {
+      while (!stopping.aborted) {
+        portions++
+        await new Promise(setImmediate)
+      }
+    },
+  })
+  tasks.start()
+  await until(() => portions > 3)
+  await tasks.stop()
+  const then = portions
+  await new Promise(setImmediate)
+  t.equal(portions, then)
+})
+
+t.test('stopping waits ten seconds for a task that does not end', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const tasks = new PeriodicTasks(silent)
+  tasks.add({ name: 'stuck', seconds: 10, run: () => new Promise<void>(() => {}) })
+  void tasks.runAll()
+  let isStopped = false
+  const stopped = tasks.stop().then(() => (isStopped = true))
+  mock.timers.tick(9999)
+  await new Promise(setImmediate)
+  t.equal(isStopped, false)
+  mock.timers.tick(1)
+  await stopped
 })

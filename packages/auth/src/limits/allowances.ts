@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Db } from '@svc/core/internal'
 import { OutageLog, type Log } from '../outage-log.ts'
 import type { Answer, Batch } from '../tables/allowance-terms.ts'
-import { sweepWindows, takeAllowances } from '../tables/allowances.ts'
+import { takeAllowances } from '../tables/allowances.ts'
 import type { Limit, Quota } from '../limit-fields.ts'
 import { Limiter } from './limiter.ts'
 import type { LimitDecision } from './waiting-requests.ts'
@@ -15,8 +15,6 @@ import { keyRules, quotaRule, tenantRules } from './applicable-limits.ts'
 export interface AllowancesParts {
   /** The database for statements that requests wait for. */
   db: Db
-  /** The database for the deletion of rows that are no longer needed. */
-  maintenanceDb: Db
   tenantLimits: readonly Limit[]
   log: Log
   /** Milliseconds of a monotonic clock. @default performance.now */
@@ -49,7 +47,6 @@ export interface KeyLimits extends MeterList, Texts {
 /** For how many different sets of limits the texts are kept, to be shared. */
 const MOST_TEXTS = 1000
 const TICK_MS = 500
-const SWEEP_MS = 300_000
 /** A process that closes gives back what it holds, if Postgres takes it within that time. */
 const CLOSE_MS = 1000
 
@@ -61,7 +58,6 @@ export class Allowances {
   #outage: OutageLog
   #texts = new Map<string, Texts>()
   #tick: NodeJS.Timeout | undefined
-  #sweep: NodeJS.Timeout | undefined
 
   constructor(parts: AllowancesParts) {
     this.#parts = parts
@@ -148,16 +144,11 @@ export class Allowances {
 
   start(): void {
     this.#tick = setInterval(() => this.limiter.sweep(), TICK_MS)
-    this.#sweep = setInterval(() => {
-      sweepWindows(this.#parts.maintenanceDb).catch((error: unknown) => this.#outage.failed(error))
-    }, SWEEP_MS)
     this.#tick.unref()
-    this.#sweep.unref()
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#tick)
-    clearInterval(this.#sweep)
     const until = performance.now() + CLOSE_MS
     this.limiter.releaseAll()
     await this.#settled(until)

@@ -24,12 +24,12 @@ const SWEEP_SECONDS = 3600
 
 export function watchAgeing(core: Core, context: OperationContext, settings: AuthSettings): void {
   const { expiryNoticeDays, unusedNoticeDays } = settings
-  core.every(EXPIRY_SECONDS, 'notices of keys that expire', () =>
-    publishExpiryNotices(context, expiryNoticeDays),
+  core.every(EXPIRY_SECONDS, 'notices of keys that expire', (stopping) =>
+    publishExpiryNotices(context, expiryNoticeDays, stopping),
   )
   if (unusedNoticeDays !== undefined) {
-    core.every(UNUSED_SECONDS, 'notices of keys that are not used', () =>
-      publishUnusedNotices(context, unusedNoticeDays),
+    core.every(UNUSED_SECONDS, 'notices of keys that are not used', (stopping) =>
+      publishUnusedNotices(context, unusedNoticeDays, stopping),
     )
   }
   core.every(SWEEP_SECONDS, 'old notices of keys', () => sweepNotices(context.db))
@@ -39,6 +39,7 @@ export function watchAgeing(core: Core, context: OperationContext, settings: Aut
 export async function publishExpiryNotices(
   context: OperationContext,
   noticeDays: readonly number[],
+  stopping?: AbortSignal,
 ): Promise<void> {
   const { db, publish, record } = context
   const days = noticeDays.toSorted((a, b) => a - b)
@@ -57,6 +58,7 @@ export async function publishExpiryNotices(
           for (const mark of passed) await insertNotice(tx, due.id, `expiring:${mark}`)
           await publish(tx, keyEvent('svc.key.expiring', key, { daysLeft }))
         }),
+      stopping,
     )
   }
   const until = await endOfPublished(db)
@@ -66,11 +68,18 @@ export async function publishExpiryNotices(
       publishOnce(context, due, 'expired', (tx, key) =>
         record(tx, { origin: BY_SYSTEM }, expiryOf(key)),
       ),
+    stopping,
   )
+  // What is left is published by the next run, of whichever process.
+  if (stopping?.aborted) return
   await markPublished(db, until)
 }
 
-export async function publishUnusedNotices(context: OperationContext, days: number): Promise<void> {
+export async function publishUnusedNotices(
+  context: OperationContext,
+  days: number,
+  stopping?: AbortSignal,
+): Promise<void> {
   // Uses that this process has not written yet count too.
   await context.writeLastUsed()
   await forEachDue(
@@ -79,6 +88,7 @@ export async function publishUnusedNotices(context: OperationContext, days: numb
       publishOnce(context, due, due.notice, (tx, key) =>
         context.publish(tx, keyEvent('svc.key.unused', key, { unusedDays: days })),
       ),
+    stopping,
   )
 }
 
@@ -86,11 +96,15 @@ export async function publishUnusedNotices(context: OperationContext, days: numb
 async function forEachDue<Due>(
   find: () => Promise<Due[]>,
   run: (due: Due) => Promise<boolean>,
+  stopping?: AbortSignal,
 ): Promise<void> {
-  for (let isMore = true; isMore;) {
+  for (let isMore = true; isMore && !stopping?.aborted;) {
     const portion = await find()
     let published = 0
-    for (const due of portion) if (await run(due)) published++
+    for (const due of portion) {
+      if (stopping?.aborted) return
+      if (await run(due)) published++
+    }
     // Keys that were locked after they were found would be found again and again.
     isMore = portion.length === PORTION && published > 0
   }

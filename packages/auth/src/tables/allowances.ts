@@ -76,7 +76,7 @@ const answerOf = ([
 })
 
 /** Deletes rows of windows that have passed, in portions that keep no lock for long. */
-export async function sweepWindows(db: Db): Promise<void> {
+export async function sweepWindows(db: Db, stopping?: AbortSignal): Promise<void> {
   const portion = 5000
   for (;;) {
     const { rowCount } = await db.query(
@@ -88,6 +88,6 @@ export async function sweepWindows(db: Db): Promise<void> {
         where (passed.subject, passed.per_seconds) = (windows.subject, windows.per_seconds)`,
       [portion],
     )
-    if ((rowCount ?? 0) < portion) return
+    if ((rowCount ?? 0) < portion || stopping?.aborted) return
   }
 }

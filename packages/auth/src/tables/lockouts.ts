@@ -152,7 +152,7 @@ export async function forgetFailures(db: Db, prefix: string): Promise<number> {
 }
 
 /** Deletes expired rows, in portions that keep no lock for long. */
-export async function sweepFailures(db: Db): Promise<void> {
+export async function sweepFailures(db: Db, stopping?: AbortSignal): Promise<void> {
   const portion = 5000
   for (;;) {
     const { rowCount } = await db.query(
@@ -163,6 +163,6 @@ export async function sweepFailures(db: Db): Promise<void> {
         using expired where failing.prefix = expired.prefix`,
       [portion],
     )
-    if ((rowCount ?? 0) < portion) return
+    if ((rowCount ?? 0) < portion || stopping?.aborted) return
   }
 }

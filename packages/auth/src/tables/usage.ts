@@ -101,7 +101,7 @@ const sumOf = (outcome: UsageOutcome): string =>
 const KEPT_DAYS = 400
 
 /** Deletes rows older than 400 days, in portions that hold locks only briefly. */
-export async function sweepUsage(db: Db): Promise<void> {
+export async function sweepUsage(db: Db, stopping?: AbortSignal): Promise<void> {
   const portion = 5000
   for (;;) {
     const { rowCount } = await db.query(
@@ -112,6 +112,7 @@ export async function sweepUsage(db: Db): Promise<void> {
         using old where (old.key_id, old.hour) = (usage.key_id, usage.hour)`,
       [portion, KEPT_DAYS],
     )
+    if (stopping?.aborted) return
     if ((rowCount ?? 0) < portion) break
   }
   // Rows of processes that have ended. Running processes write more often, or have nothing to write

@@ -113,7 +113,7 @@ const TIME_OF_ID = `to_char(
 const PORTION = 5000
 
 /** Deletes rows that are older, in portions that keep no lock for long. */
-export async function sweepAudit(db: Db, days: number): Promise<void> {
+export async function sweepAudit(db: Db, days: number, stopping?: AbortSignal): Promise<void> {
   for (;;) {
     const { rowCount } = await db.query(
       `delete from svc."__svc.audit"
@@ -122,7 +122,7 @@ export async function sweepAudit(db: Db, days: number): Promise<void> {
                       order by id limit $2)`,
       [days, PORTION],
     )
-    if ((rowCount ?? 0) < PORTION) return
+    if ((rowCount ?? 0) < PORTION || stopping?.aborted) return
   }
 }
 

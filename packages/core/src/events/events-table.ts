@@ -98,7 +98,7 @@ export async function retainEvents(db: Db, events: EventKey[], days: number): Pr
  * Deletes events that are older than `days` and than the retention of every subscription, and that no
  * job needs, nor a recovery that has not made all its jobs yet; in portions that hold no lock for long.
  */
-export async function sweepEvents(db: Db, days: number): Promise<void> {
+export async function sweepEvents(db: Db, days: number, stopping?: AbortSignal): Promise<void> {
   // Each portion scans all jobs: few large ones are cheaper.
   const portion = 20_000
   for (;;) {
@@ -118,7 +118,7 @@ export async function sweepEvents(db: Db, days: number): Promise<void> {
         where event.name = portion.name and event.id = portion.id`,
       [days, portion],
     )
-    if ((rowCount ?? 0) < portion) return
+    if ((rowCount ?? 0) < portion || stopping?.aborted) return
   }
 }
 

@@ -2,17 +2,20 @@
 import type { WorkerRegistry } from '../jobs/worker-registry.ts'
 import type { NotificationConnection } from '../postgres/notifications.ts'
 import type { Database } from '../postgres/pools.ts'
+import type { Db } from '../postgres/transaction.ts'
+import type { PeriodicTasks } from '../jobs/periodic-tasks.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { HealthCheck } from './health.ts'
 import { countQueues } from './queue-counts-table.ts'
 import { QueueCounts } from './queue-counts.ts'
-import { observeQueues } from './queue-gauges.ts'
+import { observeQueues, observeTasks } from './queue-gauges.ts'
 import { HEALTH_TIMEOUT_MS } from './shared-call.ts'
 
 export function createHealth(
   database: Pick<Database, 'dbWithin' | 'background'>,
   notifications: Pick<NotificationConnection, 'isListening'>,
   workers: Pick<WorkerRegistry, 'queues' | 'inFlight'>,
+  tasks: Pick<PeriodicTasks, 'health' | 'failures'>,
   telemetry: Pick<Telemetry, 'meter'>,
 ): HealthCheck {
   const db = database.dbWithin(HEALTH_TIMEOUT_MS)
@@ -21,10 +24,23 @@ export function createHealth(
     database.background((within) => countQueues(within, workers.queues()), limit),
   )
   const { meter } = telemetry
+  const gauges = meter && [
+    observeQueues(meter, counts, () => workers.inFlight()),
+    observeTasks(meter, () => tasks.failures()),
+  ]
   return new HealthCheck({
-    ping: () => db.query('select 1'),
+    ping: () => assertWritable(db),
     isListening: () => notifications.isListening,
+    tasks: () => tasks.health(),
     counts,
-    unobserve: meter && observeQueues(meter, counts, () => workers.inFlight()),
+    unobserve: gauges && (() => gauges.forEach((end) => end())),
   })
+}
+
+/** A standby answers, and so does a server that was set to read only: nothing can be published there. */
+async function assertWritable(db: Db): Promise<void> {
+  const { rows } = await db.query(
+    `select current_setting('transaction_read_only') = 'on' as "reads"`,
+  )
+  if (rows[0].reads) throw Object.assign(new Error('the database only reads'), { code: '25006' })
 }

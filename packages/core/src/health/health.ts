@@ -1,15 +1,22 @@
 /** `svc.health`: whether this process can do its work, within two seconds whatever Postgres does. */
+import type { TaskHealth } from '../jobs/periodic-tasks.ts'
 import type { QueueCount } from './queue-counts-table.ts'
 import type { QueueCounts } from './queue-counts.ts'
+import { whyUnavailable } from '../postgres/connection-errors.ts'
 import { HEALTH_TIMEOUT_MS, SharedCall } from './shared-call.ts'
 
 /** The result of `svc.health`: the state of this process and of the queues in its database. */
 export interface Health {
-  /** Whether `database` and `listener` are ok, and the host has not begun to close. */
+  /** Whether `database`, `listener` and `tasks` are ok, and the host has not begun to close. */
   ok: boolean
   database: {
-    /** Whether Postgres has answered a statement on the host's pool within two seconds. */
+    /**
+     * Whether Postgres has answered a statement on the host's pool within two seconds, and takes
+     * writes.
+     */
     ok: boolean
+    /** What is the matter, where `ok` is `false`. */
+    reason?: string
     /** Milliseconds until the answer, or until it was given up; the wait for a connection included. */
     latencyMs: number
   }
@@ -20,14 +27,20 @@ export interface Health {
      */
     ok: boolean
   }
+  /**
+   * The work that this process repeats in the background: sweeps, roll-ups, partitions, notices. `ok` is
+   * `false` once a task has failed three times in a row.
+   */
+  tasks: TaskHealth
   /** The queues of all subscriptions in the database; none where they could not be counted in time. */
   queues: QueueCount[]
 }
 
 interface Parts {
-  /** Sends a small query, on the connections that the application uses. */
+  /** Sends a small query, on the connections that the application uses. Rejects where nothing can be written. */
   ping: () => Promise<unknown>
   isListening: () => boolean
+  tasks: () => TaskHealth
   counts: Pick<QueueCounts, 'read'>
   /** Ends the gauges of the queues, where there are any. */
   unobserve: (() => void) | null
@@ -64,20 +77,29 @@ export class HealthCheck {
       within(deadline, () => this.#parts.counts.read()),
     ])
     const listener = { ok: this.#parts.isListening() }
-    const ok = database.ok && listener.ok && !this.#isClosing
-    return { ok, database, listener, queues: queues ?? [] }
+    const tasks = this.#parts.tasks()
+    const ok = database.ok && listener.ok && tasks.ok && !this.#isClosing
+    return { ok, database, listener, tasks, queues: queues ?? [] }
   }
 
   async #checkDatabase(deadline: number): Promise<Health['database']> {
     const startedAt = performance.now()
-    const answer = await within(deadline, async () => {
-      await this.#ping.answer()
-      return true
-    })
+    let reason = NO_ANSWER
+    const answer = await within(deadline, () =>
+      this.#ping.answer().then(
+        () => true,
+        (error: unknown) => {
+          reason = whyUnavailable(error) ?? (error as Error).message
+          return false
+        },
+      ),
+    )
     const latencyMs = Math.round((performance.now() - startedAt) * 10) / 10
-    return { ok: answer === true, latencyMs }
+    return answer === true ? { ok: true, latencyMs } : { ok: false, reason, latencyMs }
   }
 }
+
+const NO_ANSWER = `the database has not answered within ${HEALTH_TIMEOUT_MS / 1000} seconds`
 
 /** `null` where it fails, or takes longer. */
 async function within<T>(deadline: number, run: () => Promise<T>): Promise<T | null> {

@@ -1,4 +1,4 @@
-/** The gauges of the queues, read together once for each collection of metrics. */
+/** The gauges of the queues and of the periodic tasks, read together once for each collection of metrics. */
 import type { Meter, Observation } from '../telemetry/instruments.ts'
 import type { QueueCounts } from './queue-counts.ts'
 
@@ -47,3 +47,18 @@ export function observeQueues(
 }
 
 const of = (queue: string) => ({ 'svc.queue.name': queue })
+
+const TASK_GAUGE = {
+  name: 'svc.task.failures',
+  unit: '{run}',
+  description: 'How many runs of a periodic task of this process have failed, one after another.',
+}
+
+/** Returns what ends it. */
+export const observeTasks = (
+  meter: Meter,
+  failures: () => [task: string, failures: number][],
+): (() => void) =>
+  meter.gauges([TASK_GAUGE], () => [
+    failures().map(([task, count]): Observation => [count, { 'svc.task.name': task }]),
+  ])

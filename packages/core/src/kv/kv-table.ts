@@ -87,7 +87,7 @@ export async function deleteValue(db: Db, key: string): Promise<boolean> {
 }
 
 /** Deletes what has expired, in portions that hold no lock for long. */
-export async function sweepExpired(db: Db): Promise<void> {
+export async function sweepExpired(db: Db, stopping?: AbortSignal): Promise<void> {
   const portion = 5000
   for (;;) {
     // `now()`, since an index condition needs a value that is constant during the statement.
@@ -98,7 +98,7 @@ export async function sweepExpired(db: Db): Promise<void> {
        delete from svc."__svc.kv" where key = any(array(select key from portion))`,
       [portion],
     )
-    if ((rowCount ?? 0) < portion) return
+    if ((rowCount ?? 0) < portion || stopping?.aborted) return
   }
 }
 

@@ -7,7 +7,7 @@ import { MigrationBlocked } from '../errors.ts'
 import { findMissingParts } from './made-parts.ts'
 import { INDEXES, warnOfMissingIndexes } from './missing-indexes.ts'
 import { assertNoMissingSchema } from './missing-schema.ts'
-import { createMigrationsTable, findApplied, recordApplied } from './migrations-table.ts'
+import { createMigrationsTable, findApplied, handOver, recordApplied } from './migrations-table.ts'
 import { assertNotTooNew } from './newer-schema.ts'
 import { poolWithQueryTimeout } from '../postgres/query-timeout.ts'
 import { pause } from './abortable-pause.ts'
@@ -59,6 +59,7 @@ export async function migrate(boot: MigrationBoot, owner: string, folder: URL): 
         const text = await readFile(new URL(name, folder), 'utf8')
         await runFile(boot, lockDb, { owner, name, text })
       }
+      await handOver(db)
     })
   }
   if (files.includes(INDEXES)) await warnOfMissingIndexes(db, boot.log, folder)

@@ -34,3 +34,8 @@ export async function createMigrationsTable(db: Db): Promise<void> {
       primary key (owner, name)
     )`)
 }
+
+/** Gives what this role has made to the owner of the tables, which a login of the day may be a member of. */
+export async function handOver(db: Db): Promise<void> {
+  await db.query('select svc."__svc.hand_over"()')
+}

@@ -3,21 +3,36 @@ import type pg from 'pg'
 import { addressOf } from './connection-config.ts'
 
 /**
- * Whether an error means that Postgres is not available, rather than that it refused a statement.
+ * Whether an error means that Postgres is not available, rather than that it refused a statement: there
+ * is no connection, or the server can do nothing of the kind at the moment.
  */
-export function isConnectionError(error: unknown): boolean {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
-  if (typeof code === 'string' && (UNAVAILABLE_STATES.test(code) || UNAVAILABLE_CODES.has(code)))
-    return true
-  return typeof message === 'string' && UNAVAILABLE_MESSAGES.test(message)
+export const isConnectionError = (error: unknown): boolean => whyUnavailable(error) !== undefined
+
+/** Whether the connection is gone, or there was none: nothing can be asked on it any more. */
+export function isLostConnection(error: unknown): boolean {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
+  if (code === 'SVC_UNAVAILABLE') return cause === undefined || isLostConnection(cause)
+  return (
+    isConnectionError(error) && !STATES.some(({ answers, is }) => answers && is.test(`${code}`))
+  )
 }
 
 /**
  * Whether nothing can be done at the moment. A statement that took too long while the server answered
- * others is no outage: it may be that statement alone.
+ * others is no outage: it may be that statement alone. Nor is a fault of the server, as of one page.
  */
 export const isOutage = (error: unknown): boolean =>
-  isConnectionError(error) && !hasBeenCancelled(error)
+  isConnectionError(error) && !hasBeenCancelled(error) && !isServerFault(error)
+
+/** Whether the server reports a fault of its own: it may be in the rows of one statement alone. */
+export function isServerFault(error: unknown): boolean {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
+  return code === 'SVC_UNAVAILABLE'
+    ? cause !== undefined && isServerFault(cause)
+    : FAULT.test(`${code}`)
+}
+
+const FAULT = /^(58|XX|F0)...$/
 
 /** Marks the error of a statement that was given up here, and that the server has cancelled. */
 export const markCancelled = (error: Error): Error => Object.assign(error, { [CANCELLED]: true })
@@ -27,15 +42,46 @@ const CANCELLED = Symbol('cancelled by the server')
 const hasBeenCancelled = (error: unknown): boolean =>
   (error as { [CANCELLED]?: boolean } | null)?.[CANCELLED] === true
 
-/**
- * SQLSTATEs: connections (08), a server that stops or starts (57P01 to 57P05), too many clients
- * (53300), and a server that only reads, which a failover leaves behind for a moment (25006).
- */
-const UNAVAILABLE_STATES = /^(08...|57P0[1-5]|53300|25006)$/
+const UNREACHABLE = 'the database cannot be reached, try again'
 
-const UNAVAILABLE_CODES = new Set([
+interface State {
+  is: RegExp
+  /** What is the matter, for the message of an Unavailable. */
+  says: string
+  /** The server refuses the statement, and the connection stays. */
+  answers?: boolean
+}
+
+/** SQLSTATEs with which Postgres, or a pooler before it, says that it can do nothing of the kind now. */
+const STATES: readonly State[] = [
+  { is: /^53300$/, says: 'the database takes no more connections, try again' },
+  { is: /^25006$/, says: 'the database only reads at the moment, try again', answers: true },
+  { is: /^53100$/, says: 'the disk of the database is full, try again later', answers: true },
+  { is: /^53200$/, says: 'the database is out of memory, try again later', answers: true },
+  { is: /^53...$/, says: 'the database has used up a resource, try again later', answers: true },
+  { is: /^57P0[1-5]$/, says: 'the database is starting or shutting down, try again' },
+  // It ended the session: a time-out of the server for idle transactions, or for whole ones.
+  { is: /^25P0[34]$/, says: 'the database ended the session, try again' },
+  { is: /^28...$/, says: 'the database refuses the login of this process, try again later' },
+  { is: /^3D000$/, says: 'the database does not exist at the moment, try again later' },
+  { is: FAULT, says: 'the database reports a fault of its own, try again later', answers: true },
+  { is: /^08...$/, says: UNREACHABLE },
+]
+
+/** Says what is the matter where Postgres is not available; `undefined` where it is. */
+export function whyUnavailable(error: unknown): string | undefined {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   // Of ours, which has such an error as its cause.
-  'SVC_UNAVAILABLE',
+  if (code === 'SVC_UNAVAILABLE') return String(message)
+  if (typeof code === 'string') {
+    const state = STATES.find(({ is }) => is.test(code))
+    if (state) return state.says
+    if (UNREACHABLE_CODES.has(code)) return UNREACHABLE
+  }
+  return typeof message === 'string' && UNREACHABLE_MESSAGES.test(message) ? UNREACHABLE : undefined
+}
+
+const UNREACHABLE_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ECONNABORTED',
@@ -48,7 +94,7 @@ const UNAVAILABLE_CODES = new Set([
 ])
 
 /** pg and pg-pool give these no code. */
-const UNAVAILABLE_MESSAGES =
+const UNREACHABLE_MESSAGES =
   /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed)|Cannot use a pool after calling end|Query read timeout)/
 
 /** One sentence for the operator who starts the process. It never contains a password. */
@@ -63,5 +109,5 @@ export function whyUnreachable(error: unknown, config: pg.PoolConfig): string {
 }
 
 /** Such codes come from the server; the system's own are words like ECONNREFUSED. */
-const isSqlState = (code: string | undefined): boolean =>
-  code !== undefined && /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code)
+export const isSqlState = (code: unknown): code is string =>
+  typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code)

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Db } from './transaction.ts'
 import { withQueryTimeout } from './query-timeout.ts'
 import { StatementQueue } from './statement-queue.ts'
-import { isConnectionError } from './connection-errors.ts'
+import { isLostConnection } from './connection-errors.ts'
 
 /**
  * LISTEN and NOTIFY over one connection, which is made again when it breaks. A notification may be
@@ -226,7 +226,7 @@ export class NotificationConnection implements Notifications {
     try {
       return await withQueryTimeout(client, Math.ceil(timeoutMs)).query(text, values)
     } catch (error) {
-      if (isConnectionError(error)) this.#lost(client, error as Error)
+      if (isLostConnection(error)) this.#lost(client, error as Error)
       throw error
     }
   }

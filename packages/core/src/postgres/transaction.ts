@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { TransactionRolledBack } from '../errors.ts'
 import { connectWithin } from './connect-within.ts'
 import { withQueryTimeout, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
-import { isConnectionError } from './connection-errors.ts'
+import { isLostConnection } from './connection-errors.ts'
 
 /**
  * Anything that answers a statement: a pool or client of `pg`, the `db` of `svc.transaction`, what an
@@ -95,7 +95,7 @@ async function onConnection<T>(
   try {
     return await work(client, db)
   } catch (error) {
-    if (isConnectionError(error)) broken = error as Error
+    if (isLostConnection(error)) broken = error as Error
     else {
       await db.query('rollback').catch((rollbackError: Error) => {
         broken = rollbackError

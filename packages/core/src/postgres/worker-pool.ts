@@ -15,7 +15,7 @@ import { hasLostStatements, withPreparedStatements } from './prepared-statements
 import { withServerOptions } from './connection-config.ts'
 import { poolWithQueryTimeout, STATEMENT_TIMEOUT_MS } from './query-timeout.ts'
 import { BEGIN, transaction, type Db, type TimeLimit } from './transaction.ts'
-import { isConnectionError } from './connection-errors.ts'
+import { isLostConnection } from './connection-errors.ts'
 
 const OFF = ['enable_sort', 'enable_bitmapscan', 'enable_seqscan', 'jit', 'synchronous_commit']
 const AT_START = [
@@ -91,7 +91,7 @@ export async function openWorkerPool(
     try {
       return await probe(config, logError, pauseMs === undefined)
     } catch (error) {
-      if (pauseMs === undefined || !isConnectionError(error)) throw error
+      if (pauseMs === undefined || !isLostConnection(error)) throw error
       await wait(pauseMs)
     }
   }
@@ -136,7 +136,7 @@ async function probe(
  */
 function mayBeRefusal(error: unknown, isLast: boolean): boolean {
   const { code } = (error ?? {}) as { code?: unknown }
-  if (code === '08P01' || !isConnectionError(error)) return true
+  if (code === '08P01' || !isLostConnection(error)) return true
   return isLast && (error as Error).message.startsWith('Connection terminated')
 }
 

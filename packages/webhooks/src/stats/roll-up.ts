@@ -9,9 +9,9 @@ const HOURS_KEPT_DAYS = 90
 const DAYS_KEPT = 400
 
 export function rollUpStats(core: Core): void {
-  core.every(ROLL_UP_SECONDS, 'statistics of deliveries', async () => {
+  core.every(ROLL_UP_SECONDS, 'statistics of deliveries', async (stopping) => {
     if (!(await hasRecent(core.db))) return
-    while (await core.transaction(rollUpRecent));
+    while ((await core.transaction(rollUpRecent)) && !stopping.aborted);
   })
   core.every(HOUR_IN_SECONDS, 'old statistics of deliveries', async () => {
     await core.transaction((db) => rollUpOlder(db, 'minute', 'hour', MINUTES_KEPT_DAYS))

@@ -33,7 +33,11 @@ export async function dropLogDays(db: Db, days: number): Promise<void> {
 const OLD_PORTION = 5000
 
 /** Deletes the rows that `dropLogDays` would drop, in portions: for a role that may drop no partition. */
-export async function deleteOldLogRows(db: Db, days: number): Promise<void> {
+export async function deleteOldLogRows(
+  db: Db,
+  days: number,
+  stopping?: AbortSignal,
+): Promise<void> {
   const longest = await longestDays(db, 'deliveryLogRetentionDays', DAY_IN_SECONDS)
   for (;;) {
     const { rowCount } = await db.query(
@@ -45,7 +49,7 @@ export async function deleteOldLogRows(db: Db, days: number): Promise<void> {
           and id < svc."__svc.webhooks.first_id"((now() at time zone 'utc')::date - $1::int)`,
       [Math.max(days, longest), OLD_PORTION],
     )
-    if ((rowCount ?? 0) < OLD_PORTION) return
+    if ((rowCount ?? 0) < OLD_PORTION || stopping?.aborted) return
   }
 }
 

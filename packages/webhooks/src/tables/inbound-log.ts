@@ -192,7 +192,11 @@ export async function findInboundRow(db: Db, id: string): Promise<ListedRow | un
 }
 
 /** Deletes rows older than `days`, in portions that hold locks only briefly. */
-export async function sweepInboundRows(db: Db, days: number): Promise<void> {
+export async function sweepInboundRows(
+  db: Db,
+  days: number,
+  stopping?: AbortSignal,
+): Promise<void> {
   const portion = 5000
   const oldest = firstIdOf(Date.now() - days * 24 * 3600 * 1000)
   for (;;) {
@@ -204,7 +208,7 @@ export async function sweepInboundRows(db: Db, days: number): Promise<void> {
        delete from svc."__svc.webhooks.inbound_log" where id = any(array(select id from portion))`,
       [oldest, portion],
     )
-    if ((rowCount ?? 0) < portion) return
+    if ((rowCount ?? 0) < portion || stopping?.aborted) return
   }
 }
 

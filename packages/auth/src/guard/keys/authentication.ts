@@ -14,7 +14,7 @@ import type { AuthSettings } from '../../options.ts'
 import type { ScopeNames } from '../../scopes.ts'
 import { UsageCounter } from '../../usage/usage-counter.ts'
 import { Lockout } from '../lockout/lockout.ts'
-import { OutageLog } from '../../outage-log.ts'
+import { sweepWindows } from '../../tables/allowances.ts'
 import { Authenticator } from './authenticator.ts'
 import { BootstrapKey } from './bootstrap-key.ts'
 import { CacheLease } from './cache-lease.ts'
@@ -32,7 +32,8 @@ const QUERY_TIMEOUT_MS = 2000
 /** Connections that requests with unknown keys can keep busy. */
 const MAX_LOOKUP_CONNECTIONS = 4
 /** How often expired rows of failures are deleted. */
-const SWEEP_MS = 60_000
+const SWEEP_SECONDS = 60
+const WINDOWS_SWEEP_SECONDS = 300
 
 export type Authentication = Awaited<ReturnType<typeof createAuthentication>>
 
@@ -56,7 +57,7 @@ export async function createAuthentication(
     : null
   const lastUsed = new LastUsed((uses) => writeLastUsed(db, uses), log)
   const { tenantLimits } = settings
-  const allowances = new Allowances({ db, maintenanceDb: core.db, tenantLimits, log, now })
+  const allowances = new Allowances({ db, tenantLimits, log, now })
   const writer = randomUUID()
   const usage = settings.usage
     ? new UsageCounter((portion) => addUsage(db, writer, portion), log)
@@ -108,17 +109,15 @@ export async function createAuthentication(
     },
   })
 
-  const sweeps = new OutageLog(
-    log,
-    'could not delete expired rows of failed attempts and of usage; it tries again',
-    'deleting expired rows of failed attempts and of usage works again',
-  )
-  const sweep = (): Promise<void> =>
-    Promise.all([lockout && sweepFailures(core.db), usage && sweepUsage(core.db)]).then(
-      () => sweeps.succeeded(),
-      (error: unknown) => sweeps.failed(error),
-    )
-  let sweepTimer: NodeJS.Timeout | undefined
+  // Also where no jobs run: those processes may have no guard.
+  const sweep = (
+    seconds: number,
+    name: string,
+    run: (db: Core['db'], stopping: AbortSignal) => Promise<void>,
+  ): void => core.every(seconds, name, (stopping) => run(core.db, stopping), { everywhere: true })
+  if (lockout) sweep(SWEEP_SECONDS, 'expired rows of failed attempts', sweepFailures)
+  if (usage) sweep(SWEEP_SECONDS, 'old rows of usage', sweepUsage)
+  sweep(WINDOWS_SWEEP_SECONDS, 'windows of limits that have passed', sweepWindows)
 
   return {
     log,
@@ -140,11 +139,8 @@ export async function createAuthentication(
       bootstrapKey.start()
       allowances.start()
       usage?.start()
-      sweepTimer = setInterval(() => void sweep(), SWEEP_MS)
-      sweepTimer.unref()
     },
     async stop() {
-      clearInterval(sweepTimer)
       lease.stop()
       insertedKeys.stop()
       uncommitted.stop()

@@ -1,6 +1,7 @@
 /** The calls of pg-boss, which only this folder imports: jobs, retries, expiry, dead letters. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { PgBoss as NewPgBoss } from 'pg-boss'
+import { handOver } from '../../migrations/migrations-table.ts'
 import { assertNoMissingSchema } from '../../migrations/missing-schema.ts'
 import type { Db } from '../../postgres/transaction.ts'
 import type { RetrySettings } from '../retry-settings.ts'
@@ -60,7 +61,7 @@ export async function startBoss(
     schedule: false,
     // A periodic task does it: see recover-lost-jobs.ts.
     supervise: false,
-    // How soon jobs of a killed process are retried: the defaults take 15 minutes.
+    // How often that task counts the jobs of queues: by default once a minute.
     superviseIntervalSeconds: 5,
     monitorIntervalSeconds: 5,
     // The default deletes the rows of dead jobs once a day.
@@ -72,6 +73,7 @@ export async function startBoss(
   boss.on('warning', (warning) => log.warn(warning))
   try {
     await boss.start()
+    if (!isCheck) await handOver(pool)
   } catch (error) {
     await boss.stop({ graceful: false })
     throw error
@@ -101,6 +103,7 @@ export async function defineQueue(
   await createOrUpdate(boss, queue, settings, { partition: ownTable })
   await setUpDeadLetters(database, isCheck)
   if (ownTable) await setUpQueueTable(database, queue, isCheck)
+  if (ownTable && !isCheck) await handOver(database.db)
 }
 
 /** A queue with its own table needs the right to create tables; other queues are rows. */

@@ -217,13 +217,18 @@ export async function dropDeadLetters(
 const OLD_PORTION = 2000
 
 /** Deletes, in portions, dead letters of all queues under `prefix` that are older than `days`. */
-export async function deleteOldDeadLetters(db: Db, prefix: string, days: number): Promise<void> {
+export async function deleteOldDeadLetters(
+  db: Db,
+  prefix: string,
+  days: number,
+  stopping?: AbortSignal,
+): Promise<void> {
   const { rows } = await db.query(
     `select name from svc_jobs.queue where starts_with(name, $1) and name like '%.dlq'`,
     [prefix],
   )
   for (const { name } of rows as { name: string }[]) {
-    for (let more = true; more;) {
+    for (let more = true; more && !stopping?.aborted;) {
       const { rowCount } = await db.query(
         `with portion as materialized (
            select letter.id from svc_jobs.job as letter

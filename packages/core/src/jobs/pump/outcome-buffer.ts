@@ -6,7 +6,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { isLockConflict } from '../../migrations/lock-retries.ts'
-import { isConnectionError } from '../../postgres/connection-errors.ts'
+import { isConnectionError, isServerFault } from '../../postgres/connection-errors.ts'
 import { splitOnError } from '../../postgres/split-batch.ts'
 import type { Job } from '../job.ts'
 import type { JobOutcome } from '../worker.ts'
@@ -165,7 +165,7 @@ export class OutcomeBuffer {
     const { failed } = await splitOnError(batch, settle, staysWhole)
     let outage: unknown
     for (const { items, error } of failed) {
-      if (isConnectionError(error)) {
+      if (isConnectionError(error) && !isServerFault(error)) {
         this.#waiting.unshift(...items)
         outage = error
       } else for (const one of items) this.#refuse(one, error)

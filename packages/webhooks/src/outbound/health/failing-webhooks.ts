@@ -25,12 +25,13 @@ export class FailingWebhooks {
     this.#deliveryTimeoutMs = deliveryTimeoutMs
   }
 
-  async check(): Promise<void> {
+  async check(stopping?: AbortSignal): Promise<void> {
     // All of them first: one that is disabled is no longer warned of.
-    while (await this.#core.transaction((db) => this.#warn(db)));
+    while ((await this.#core.transaction((db) => this.#warn(db))) && !stopping?.aborted);
     let after: string | null = null
     do after = await this.#disableSome(after)
-    while (after !== null)
+    while (after !== null && !stopping?.aborted)
+    if (stopping?.aborted) return
     const { probeEverySeconds } = this.#settings
     if (probeEverySeconds === null) return
     await probeDue(this.#core, probeEverySeconds, this.#deliveryTimeoutMs)

@@ -1,0 +1,73 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import { svcAuth } from '@svc/auth'
+import { svcCore } from '@svc/core'
+import { useCore } from '@svc/core/internal'
+import { drain, receiver } from '@svc/core/testing'
+import { svcWebhooks } from '@svc/webhooks'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { freshDatabase } from '../support/fresh-database.ts'
+
+/** As Debezium and Supabase make it: Postgres then refuses updates and deletes of rows that nothing identifies. */
+async function replicatedHost(t: Test): Promise<FastifyInstance> {
+  const database = await freshDatabase(t)
+  const admin = new pg.Client(database)
+  await admin.connect()
+  await admin.query('create publication everything for all tables')
+  await admin.end()
+  const app = Fastify({ pluginTimeout: 60_000 })
+  t.teardown(() => app.close())
+  await app.register(svcCore, { database: { connectionString: database, max: 4 } })
+  await app.register(svcAuth)
+  await app.register(svcWebhooks, { allowedEvents: ['a'], allowedNetworks: ['127.0.0.0/8'] })
+  await app.ready()
+  return app
+}
+
+/** The tables, partitions of ours and of pg-boss that have rows, and no way to name one of them. */
+const namelessTables = async (app: FastifyInstance): Promise<string[]> => {
+  const { rows } = await app.svc.database.query(
+    `select relname from pg_class
+      where relnamespace in ('svc'::regnamespace, 'svc_jobs'::regnamespace) and relkind in ('r', 'p')
+        and (relreplident = 'n' or relreplident = 'd' and not exists (
+              select from pg_index where indrelid = pg_class.oid and indisprimary))`,
+  )
+  return rows.map(({ relname }) => relname)
+}
+
+t.test('each table has a replica identity, also days of the log that come later', async (t) => {
+  const app = await replicatedHost(t)
+  await app.svc.database.query('select svc."__svc.webhooks.make_log_days"(10)')
+  t.same(await namelessTables(app), [])
+})
+
+t.test(
+  'under a publication for all tables everything is delivered, swept and erased',
+  async (t) => {
+    const app = await replicatedHost(t)
+    const partner = await receiver()
+    t.teardown(() => partner.close())
+    const filter = { payload: { n: 1 } }
+    const webhook = { url: partner.url, events: ['a'], tenant: 'acme' }
+    const { id } = await app.svc.webhooks.register(webhook)
+    await app.svc.webhooks.register({ ...webhook, filter })
+    await app.svc.events.publish('a', { n: 1 }, { tenant: 'acme' })
+    await partner.waitFor(2)
+    await drain(app)
+
+    const core = await useCore(app)
+    await app.svc.database.query(
+      `update svc."__svc.filter_changes" set changed_at = now() - interval '1 year'`,
+    )
+    // A day that is gone, and one that is to come.
+    await app.svc.database.query('select svc."__svc.webhooks.drop_log_days"(-1)')
+    await core.underTest.runTasks()
+    t.match(await app.svc.health(), { ok: true, tasks: { ok: true, failing: [] } })
+    const { rows } = await app.svc.database.query(
+      `select count(*)::int from pg_inherits where inhparent = 'svc."__svc.webhooks.delivery_log"'::regclass`,
+    )
+    t.same(rows, [{ count: 5 }])
+    t.match(await app.svc.webhooks.stats({ webhookId: id }), Object)
+    t.match(await app.svc.eraseTenant('acme'), { webhooks: 2, events: 1 })
+  },
+)
