@@ -96,9 +96,43 @@ t.test('where pg-boss cannot start, nothing is left running', async (t) => {
 })
 
 t.test('a secret that is never found is an error, and holds nobody up', async (t) => {
-  const secrets = createSecrets(() => new Promise<string>(() => {}), 20)
+  const secrets = createSecrets(() => new Promise<string>(() => {}), { warn() {} }, 20)
   await t.rejects(secrets.get('KEY'), {
     message: 'the option "secrets" gave no KEY within 0.02 seconds',
   })
-  t.equal(await createSecrets(async () => 'a').get('KEY'), 'a')
+  t.equal(await createSecrets(async () => 'a', { warn() {} }).get('KEY'), 'a')
 })
+
+t.test(
+  'white space around a secret is left out, with a warning that names the secret',
+  async (t) => {
+    const given: Record<string, string> = {
+      NEWLINE: 'a secret of both\n',
+      WINDOWS: '\ufeffa secret of both\r\n',
+      BLANKS: '  a secret of both\t',
+      RIGHT: 'a secret of both',
+      PEM: '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n',
+      EMPTY: ' \n',
+    }
+    const warnings: unknown[] = []
+    const warn = (details: object, message: string) => void warnings.push({ ...details, message })
+    const sources = [(name: string) => given[name], async (name: string) => given[name]]
+    for (const source of sources) {
+      warnings.length = 0
+      const secrets = createSecrets(source, { warn })
+      for (const name of ['NEWLINE', 'WINDOWS', 'BLANKS', 'RIGHT', 'RIGHT', 'BLANKS']) {
+        t.equal(await secrets.get(name), 'a secret of both', name)
+      }
+      t.equal(await secrets.get('PEM'), given['PEM']!.trim())
+      t.equal(await secrets.get('EMPTY'), null)
+      t.match(warnings, [
+        { secret: 'NEWLINE', message: /begins or ends with white space/ },
+        { secret: 'WINDOWS' },
+        { secret: 'BLANKS' },
+        { secret: 'EMPTY', message: /nothing but white space: it counts as not set/ },
+      ])
+      t.equal(warnings.length, 4, 'once for each')
+      t.notMatch(JSON.stringify(warnings), /of both/)
+    }
+  },
+)

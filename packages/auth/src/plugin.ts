@@ -111,7 +111,7 @@ async function mount(app: FastifyInstance, core: Core, settings: AuthSettings): 
     assertGuardFirst(app, guardHook, routes, settings.hooksBeforeGuard)
     if (settings.requestContext !== false) assertRequestContextFirst(app, guardHook)
     policies.addRoutes(routes, names.declared)
-    warnOfUselessExclusions(app.log, settings.excludePaths, routes)
+    warnOfUselessExclusions(app.log, settings, routes)
     await authentication.start()
   })
   warnOfUnguardedUpgrades(app)

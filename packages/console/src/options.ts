@@ -97,7 +97,8 @@ export interface ConsoleSettings {
   redact: NonNullable<SvcConsoleOptions['redact']> | null
 }
 
-const PATH = /^(\/[A-Za-z0-9_.~-]+)+$/
+/** A segment of dots alone would be resolved by browsers: the page would be nowhere. */
+const PATH = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9_.~-]+)+$/
 const LOGO = /^(\/(?!\/)[^\s"'<>\\]{0,2000}|data:image\/[a-z+.-]+[;,][^\s"'<>\\]+)$/
 const ACCENT = /^#[0-9a-f]{6}$/i
 

@@ -39,7 +39,7 @@ export async function openCore(
 ): Promise<OpenCore> {
   // Checked before anything is opened: a wrong definition is an error of its own.
   const catalogue = new Catalogue(settings.events, settings.eventValidation, log)
-  const secrets = createSecrets(settings.secrets)
+  const secrets = createSecrets(settings.secrets, log)
   const cipher = await openKeyRing(settings.encryption, secrets)
   const telemetry = new Telemetry(await openTelemetry())
   const logError = (error: Error) =>

@@ -10,7 +10,8 @@ import type { SvcCoreOptions } from './core-options.ts'
  */
 export interface Secrets {
   /**
-   * The secret; `null` where it is missing or empty.
+   * The secret, without the white space around it, of which the log warns once: a file often ends
+   * with a line break. `null` where it is missing, empty or nothing but white space.
    *
    * @throws InvalidSecret where the option `secrets` gave something else than text
    * @throws the error of the option `secrets`, or one that says that it gave nothing in 8 seconds
@@ -23,18 +24,33 @@ const FOUND_WITHIN_MS = 8000
 
 export function createSecrets(
   lookUp: NonNullable<SvcCoreOptions['secrets']>,
+  log: { warn(details: object, message: string): void },
   withinMs = FOUND_WITHIN_MS,
 ): Secrets {
+  const warned = new Set<string>()
   return {
     async get(name) {
       const value: unknown = await within(withinMs, name, lookUp(name))
       if (value === undefined || value === null || value === '') return null
-      if (typeof value === 'string') return value
+      if (typeof value === 'string') {
+        const trimmed = value.trim()
+        // PEM ends with a line break.
+        if (trimmed !== value && !trimmed.startsWith('-----BEGIN ') && !warned.has(name)) {
+          warned.add(name)
+          log.warn({ secret: name }, whatIsAround(trimmed))
+        }
+        return trimmed === '' ? null : trimmed
+      }
       // Its kind and not its value: a number may be the secret.
       throw new InvalidSecret(name, typeof value === 'object' ? kindOf(value) : `a ${typeof value}`)
     },
   }
 }
+
+const whatIsAround = (trimmed: string): string =>
+  trimmed === ''
+    ? 'a secret is nothing but white space: it counts as not set'
+    : 'a secret begins or ends with white space, which is left out: store it without'
 
 /** A secret manager that never answers would hold each request that needs a secret. */
 async function within(ms: number, name: string, looked: unknown): Promise<unknown> {

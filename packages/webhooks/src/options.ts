@@ -18,7 +18,11 @@ import {
 import { isNetwork } from './outbound/http/blocked-addresses.ts'
 import { resolveProxy, type ProxyOptions } from './outbound/http/proxy-options.ts'
 import { BUILT_IN } from './outbound/transforms/built-in.ts'
-import { isTransformName, type Transform } from './outbound/transforms/transform.ts'
+import {
+  isTransformName,
+  type AnyTransform,
+  type Transform,
+} from './outbound/transforms/transform.ts'
 
 /**
  * Options of `svcWebhooks`. Each one that does not match is an {@link InvalidOption} at boot.
@@ -115,7 +119,7 @@ export type WebhooksSettings = Required<
   autoDisable: AutoDisable | null
   proxy: Required<ProxyOptions> | null
   sources: Source[]
-  transforms: ReadonlyMap<string, Transform>
+  transforms: ReadonlyMap<string, AnyTransform>
   inboundLog: false | Required<InboundLogOptions>
 }
 
@@ -213,7 +217,7 @@ export function resolveWebhooksOptions(given: unknown): WebhooksSettings {
     autoDisable: resolveAutoDisable(autoDisable),
     proxy: resolveProxy(proxy),
     inboundLog: log && resolveLog(log),
-    transforms: new Map(Object.entries({ ...BUILT_IN, ...transforms })),
+    transforms: new Map<string, AnyTransform>(Object.entries({ ...BUILT_IN, ...transforms })),
   }
 }
 

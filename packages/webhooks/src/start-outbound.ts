@@ -69,7 +69,8 @@ export async function startOutbound(core: Core, given: WebhooksSettings): Promis
     recovered: (id, url) => reactivate(core, id, url),
     log: core.log,
   })
-  const settings = { ...given, retryDelayMaxSeconds, signingKey, health, log: core.log }
+  const ownSecrets = await ownSecretsOf(core, given)
+  const settings = { ...given, retryDelayMaxSeconds, signingKey, ownSecrets, health, log: core.log }
 
   await prepareDatabase(core)
   core.lease.declareDays('deadLetterRetentionDays', settings.deadLetterRetentionDays)
@@ -129,6 +130,13 @@ function untraced(post: Post, tracer: Core['telemetry']['tracer']): Post {
 const eventsOf = ({ allowedEvents }: WebhooksSettings): string[] => [
   ...new Set([...allowedEvents, ...OWN_EVENTS]),
 ]
+
+/** The secrets that deliveries are made with, other than those of webhooks. */
+async function ownSecretsOf(core: Core, { ed25519, proxy }: WebhooksSettings): Promise<string[]> {
+  const names = [ed25519?.secretName, proxy?.secretName].filter((name) => name != null)
+  const secrets = await Promise.all(names.map((name) => core.svc.secrets.get(name)))
+  return secrets.filter((secret) => secret !== null)
+}
 
 /** @throws InvalidOption */
 async function signingKeyOf(core: Core, { ed25519 }: WebhooksSettings): Promise<SigningKey | null> {

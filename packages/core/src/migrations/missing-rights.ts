@@ -61,7 +61,9 @@ export function whatIsMissing(message: string, facts: Facts | undefined): string
   if (wanted.length === 0) {
     return `svcCore: Postgres denies the role ${grantee} what the boot needs (${message})`
   }
-  return `svcCore: the role ${grantee} lacks ${wanted.join(', ')} (${message}): grant it, or boot once as a role that has it`
+  // Another role that boots makes tables. It gives this one no right to their rows.
+  const remedy = wanted === forRows ? 'grant it' : 'grant it, or boot once as a role that has it'
+  return `svcCore: the role ${grantee} lacks ${wanted.join(', ')} (${message}): ${remedy}`
 }
 
 function describeTables(schema: string, tables: SchemaFacts['tables']): string[] {

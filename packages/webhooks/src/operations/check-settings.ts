@@ -3,12 +3,12 @@ import { compileFilter } from '@svc/core/internal'
 import { TimeoutTooLong, UnknownTransform } from '../errors.ts'
 import { assertContentType, assertCustomHeaders } from '../outbound/settings/custom-headers.ts'
 import { assertMetadata } from '../outbound/settings/metadata.ts'
-import type { Transform } from '../outbound/transforms/transform.ts'
+import type { AnyTransform } from '../outbound/transforms/transform.ts'
 import type { SettingsInput } from '../settings-schemas.ts'
 
 export interface SettingsRules {
   deliveryTimeoutMs: number
-  transforms: ReadonlyMap<string, Transform>
+  transforms: ReadonlyMap<string, AnyTransform>
 }
 
 /** @throws InvalidFilter, InvalidHeader, InvalidMetadata, TimeoutTooLong, UnknownTransform */

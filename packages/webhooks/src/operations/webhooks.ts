@@ -83,8 +83,8 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
     name === '*' || allowedEvents.includes(name) || OWN_EVENTS.includes(name)
   const groupsChanged = () => core.queues.groupsChanged(QUEUE)
 
-  function check({ url, events, ...settings }: WebhookChanges): void {
-    const problem = url === undefined ? null : urlProblem(url, isBlocked)
+  function check({ url, events, ...settings }: WebhookChanges, { reach }: Caller): void {
+    const problem = url === undefined ? null : urlProblem(url, isBlocked, reach === EVERYWHERE)
     if (problem !== null) throw new UrlRefused(problem)
     const unknown = events?.find((name) => !isKnown(name))
     if (unknown !== undefined) {
@@ -108,7 +108,7 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
 
   return {
     async register(input, caller, by = THE_PROCESS) {
-      check(input)
+      check(input, by)
       assertTransformAllowed(input, by)
       assertMayReceive(by, input.events)
       const tenant = tenantOfNew(by.reach, input.tenant)
@@ -145,7 +145,7 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
     async update(given, { events, ...changes }, caller, by = THE_PROCESS) {
       const id = webhookIdOf(given)
       assertTransformAllowed(changes, by)
-      check({ ...changes, ...(events && { events }) })
+      check({ ...changes, ...(events && { events }) }, by)
       assertMayReceive(by, events ?? [])
       return await core.within(caller, async (db) => {
         const all = events ? { ...changes, events: [...new Set(events)] } : changes

@@ -108,6 +108,19 @@ t.test('a route with scopes is opened by any one of them, whatever its path', as
   t.equal((await ask('GET', '/closed', { key: admin })).status, 200)
 })
 
+t.test('a boot warns of an open management path, and where nothing is protected', async (t) => {
+  const opens = 'excludePaths opens a management path: a request to it needs no key'
+  const empty =
+    'protectedPaths is empty: only management paths and routes with config.scopes need a key'
+  const { log } = await startHost(t, {
+    auth: { excludePaths: ['/_auth', '/_webhooks/events', '/health'], protectedPaths: [] },
+  })
+  t.match(log.entries(opens), [{ path: '/_auth' }, { path: '/_webhooks/events' }])
+  t.equal(log.entries(empty).length, 1)
+  const other = await startHost(t, { auth: { excludePaths: ['/health'] } })
+  t.strictSame([...other.log.entries(opens), ...other.log.entries(empty)], [])
+})
+
 t.test('a handler that changes its config opens nothing', async (t) => {
   const scopes = ['billing:read']
   const { ask, makeKey } = await startHost(t, {

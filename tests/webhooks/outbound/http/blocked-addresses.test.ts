@@ -198,3 +198,61 @@ t.test('a network of zero bits contains its address family only', async (t) => {
   t.equal(createAddressFilter(['::/0'])('fe80::1'), false)
   t.equal(createAddressFilter(['::/0'])('127.0.0.1'), true)
 })
+
+t.test('a network of IPv6 does not open what leads to a blocked address of IPv4', async (t) => {
+  const shut = [
+    ['IPv4-mapped', '::ffff:10.0.0.1', '::FFFF:A00:1', '0:0:0:0:0:ffff:0a00:0001', '::ffff:7f00:1'],
+    ['IPv4-mapped', '0000:0000:0000:0000:0000:ffff:169.254.169.254', '::ffff:192.168.0.1%eth0'],
+    [
+      'NAT64',
+      '64:ff9b::a00:1',
+      '64:ff9b::10.0.0.1',
+      '0064:FF9B:0:0:0:0:7f00:1',
+      '64:ff9b::100.64.0.1',
+    ],
+    ['6to4', '2002:a00:1::', '2002:0a00:0001::1', '2002:7f00:1::', '2002:c0a8:1:1:2:3:4:5'],
+    ['Teredo, by its server', '2001:0:a00:1::f5ff:fffe', '2001::a00:1:0:0:0:0'],
+    ['Teredo, by its client', '2001:0:808:808::f5ff:fffe', '2001:0000:0808:0808:0:0:80ff:fffe'],
+    ['IPv4-compatible', '::10.0.0.1', '::7f00:1', '0:0:0:0:0:0:a9fe:a9fe'],
+    ['IPv4-translated', '::ffff:0:10.0.0.1', '0:0:0:0:ffff:0:7f00:1'],
+    ['ISATAP', 'fe80::5efe:10.0.0.1', '2606:4700::200:5efe:7f00:1'],
+    ['NAT64 for local use', '64:ff9b:1::10.0.0.1', '64:ff9b:1:a00:0:100::', '64:ff9b:1:a:0:1::'],
+  ]
+  const filters = {
+    everything: createAddressFilter(['::/0']),
+    'the prefixes themselves': createAddressFilter([
+      '::/16',
+      '64:ff9b::/32',
+      '2000::/3',
+      'fe80::/10',
+    ]),
+  }
+  for (const [which, isBlocked] of Object.entries(filters)) {
+    for (const [what, ...addresses] of shut) {
+      for (const address of addresses)
+        t.equal(isBlocked(address), true, `${which}: ${address} (${what})`)
+    }
+  }
+  const isBlocked = createAddressFilter(['::/0'])
+  for (const address of [
+    ...['::1', 'fe80::1', 'fd00::1', '2002:808:808::', '::ffff:8.8.8.8', '64:ff9b::8.8.8.8'],
+    ...['::8.8.8.8', '2001:0:808:808::f7f7:f7f7', '64:ff9b:1::8.8.8.8', 'fe80::5efe:8.8.8.8'],
+  ]) {
+    t.equal(isBlocked(address), false, address)
+  }
+  const both = createAddressFilter(['::/0', '10.0.0.0/8'])
+  for (const address of ['::ffff:10.0.0.1', '64:ff9b::a00:1', '2002:a00:1::', '::10.0.0.1']) {
+    t.equal(both(address), false, `${address}, as its own network is open`)
+  }
+})
+
+t.test('a network that is written as IPv4-mapped or NAT64 is that of IPv4', async (t) => {
+  for (const network of ['::ffff:10.0.0.0/104', '64:ff9b::a00:0/104']) {
+    const isBlocked = createAddressFilter([network])
+    for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '64:ff9b::10.1.2.3']) {
+      t.equal(isBlocked(address), false, `${network}: ${address}`)
+    }
+    t.equal(isBlocked('11.0.0.1'), false)
+    t.equal(isBlocked('127.0.0.1'), true)
+  }
+})

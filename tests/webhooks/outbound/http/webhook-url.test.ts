@@ -94,3 +94,8 @@ t.test('addresses in allowedNetworks can be registered', async (t) => {
     t.equal(urlProblem(url, open), null)
   t.match(urlProblem('http://10.0.0.1/', open), /allowedNetworks/)
 })
+
+t.test('who cannot change the options of the host is told of none', async (t) => {
+  const problem = urlProblem('http://10.0.0.1/', createAddressFilter([]), false)
+  t.equal(problem, 'must not point at 10.0.0.1: deliveries go to public addresses only')
+})

@@ -1,9 +1,6 @@
 import t from 'tap'
 import { BUILT_IN } from '../../../../packages/webhooks/src/outbound/transforms/built-in.ts'
-import {
-  checkedTransformed,
-  type TransformInput,
-} from '../../../../packages/webhooks/src/outbound/transforms/transform.ts'
+import { checkedTransformed } from '../../../../packages/webhooks/src/outbound/transforms/transform.ts'
 
 const input = {
   event: 'order.created',
@@ -12,8 +9,18 @@ const input = {
   deliveryId: '018f4e5a-7b1c-7def-8abc-0123456789ab',
 }
 
-async function made(name: string, given: Partial<TransformInput> = {}) {
-  const { body, headers } = checkedTransformed(await BUILT_IN[name]!({ ...input, ...given }))!
+interface Given {
+  event?: string
+  payload?: unknown
+  /** The payload as JSON text. */
+  json?: string
+  tenant?: string | null
+}
+
+async function made(name: string, given: Given = {}) {
+  const { payload, ...rest } = { ...input, ...given }
+  const json = given.json ?? JSON.stringify(payload)
+  const { body, headers } = checkedTransformed(BUILT_IN[name]!.ofJson({ ...rest, json }))!
   return { text: body.toString(), body: JSON.parse(body.toString()), headers }
 }
 
@@ -71,4 +78,18 @@ t.test('cloudevents has the attributes of CloudEvents 1.0 in structured mode', a
     data: input.payload,
   })
   t.notOk(Object.hasOwn((await made('cloudevents', { tenant: null })).body, 'tenant'))
+})
+
+t.test('numbers arrive as they were published', async (t) => {
+  const json = '{"id":9007199254740993,"total":1e400,"delta":-0,"one":1.0,"list":[0.10,-1E-7]}'
+  t.ok((await made('cloudevents', { json })).text.endsWith(`,"data":${json}}`))
+  for (const name of ['slack', 'discord', 'teams']) {
+    const { text } = await made(name, { json })
+    for (const number of ['9007199254740993', '1e400', '-0', '1.0', '0.10', '-1E-7']) {
+      t.ok(text.includes(`${number}${number === '-1E-7' ? '' : ','}`), `${name}: ${number}`)
+    }
+  }
+  t.match(await made('cloudevents', { json: 'null', tenant: null }), {
+    body: { data: null, id: input.deliveryId, specversion: '1.0', type: 'order.created' },
+  })
 })

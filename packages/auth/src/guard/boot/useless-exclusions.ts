@@ -1,4 +1,4 @@
-/** Exclusions that do not have the effect that they seem to have. */
+/** Exclusions that have not the effect that they seem to have, or one that is hardly meant. */
 import type { FastifyBaseLogger } from 'fastify'
 import { ExclusionOpensManagement } from '../../errors.ts'
 import { exclusionsOf, findOpenedManagementPath, type PathOptions } from '../policy/path-rules.ts'
@@ -12,9 +12,10 @@ export function assertManagementGuarded(options: PathOptions): void {
 
 export function warnOfUselessExclusions(
   log: FastifyBaseLogger,
-  excludePaths: readonly string[],
+  options: PathOptions,
   routes: readonly RegisteredRoute[],
 ): void {
+  const { excludePaths, protectedPaths, managementBasePath, webhooksManagementPaths } = options
   const withScopes = routes.filter(({ config }) => config.scopes !== undefined)
   const guarded = [...new Set(withScopes.flatMap(({ patterns }) => patterns))]
   const { whole, below } = exclusionsOf(excludePaths)
@@ -26,6 +27,18 @@ export function warnOfUselessExclusions(
     log.warn(
       { path },
       'excludePaths has no effect on a route with config.scopes: it still needs a key',
+    )
+  }
+  const management = [managementBasePath, ...webhooksManagementPaths].filter(
+    (path) => path !== null,
+  )
+  for (const path of whole) {
+    if (!management.some((base) => path === base || path.startsWith(`${base}/`))) continue
+    log.warn({ path }, 'excludePaths opens a management path: a request to it needs no key')
+  }
+  if (protectedPaths !== 'all' && protectedPaths.length === 0) {
+    log.warn(
+      'protectedPaths is empty: only management paths and routes with config.scopes need a key',
     )
   }
 }

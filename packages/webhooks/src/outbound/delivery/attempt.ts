@@ -1,10 +1,12 @@
 import type { HealthRecorder } from '../health/health-recorder.ts'
 import { isLifecycleEvent } from '../lifecycle-events.ts'
 import type { PostResult } from '../http/post-result.ts'
+import { KEPT_BYTES } from '../http/response-text.ts'
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import type { Post } from '../http/post.ts'
-import type { Transform } from '../transforms/transform.ts'
+import type { AnyTransform } from '../transforms/transform.ts'
 import { skippedAttempt, unsent, type AttemptRecord } from './attempt-record.ts'
+import { maskedAnswer, SHORTEST_SECRET } from './echoed-secrets.ts'
 import type { SigningKey } from './ed25519.ts'
 import {
   errorOf,
@@ -41,7 +43,9 @@ export interface AttemptSettings extends OutcomeRules {
   signingKey: SigningKey | null
   deliveryTimeoutMs: number
   propagateTraceContext: boolean
-  transforms: ReadonlyMap<string, Transform>
+  transforms: ReadonlyMap<string, AnyTransform>
+  /** Secrets of the host that no answer may repeat. @default none */
+  ownSecrets?: readonly string[]
   health: Pick<HealthRecorder, 'add'>
   log: { warn(details: object, message: string): void }
 }
@@ -139,10 +143,27 @@ async function send(
     statusCode: result.statusCode,
     error: errorOf(result),
     durationMs: Math.round(performance.now() - startedMs),
-    responseBody: result.responseBody,
+    responseBody: keptAnswer(result, webhook, ownHeaders, settings.ownSecrets),
     attemptedAt: attemptedAt.toISOString(),
   }
   return outcomeOfAnswer(result, record, settings, new Date())
+}
+
+/** An answer that is cut off, or broken off, may end inside of a secret. */
+const CUT_BYTES = KEPT_BYTES - 4
+
+/** What is kept of the answer. It may repeat what it was sent, or what the receiver knows. */
+function keptAnswer(
+  { responseBody, failure }: PostResult,
+  { secret, previousSecret }: WebhookForDelivery,
+  headers: string[],
+  ownSecrets: readonly string[] = [],
+): string | null {
+  if (responseBody === null || responseBody.length < SHORTEST_SECRET) return responseBody
+  const values = headers.filter((_, at) => at % 2 === 1)
+  const secrets = [secret, ...(previousSecret === null ? [] : [previousSecret]), ...values]
+  const isCut = failure !== null || Buffer.byteLength(responseBody) >= CUT_BYTES
+  return maskedAnswer(responseBody, [...secrets, ...ownSecrets], isCut)
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The request of an attempt: its body and the headers that the webhook adds. */
 import type { WebhookForDelivery } from '../../tables/webhooks-for-delivery.ts'
 import { CONTENT_TYPE } from '../settings/custom-headers.ts'
-import { checkedTransformed, type Transform } from '../transforms/transform.ts'
+import { checkedTransformed, type AnyTransform } from '../transforms/transform.ts'
 import type { Delivery } from './attempt.ts'
 import { deliveryBody } from './sign.ts'
 
@@ -32,14 +32,17 @@ export function plainRequest(
  * @throws what the transform throws, or what is wrong with what it returned
  */
 export async function transformedRequest(
-  transform: Transform,
+  transform: AnyTransform,
   webhook: WebhookForDelivery,
   { event, payload, deliveryId, tenant = null }: Delivery,
   limitMs: number,
   signal: AbortSignal,
 ): Promise<DeliveryRequest | null> {
-  const input = { event, payload: JSON.parse(payload) as unknown, tenant, deliveryId }
-  const made = checkedTransformed(await inTime(transform(input), limitMs, signal))
+  const transformed =
+    typeof transform === 'function'
+      ? transform({ event, payload: JSON.parse(payload) as unknown, tenant, deliveryId })
+      : transform.ofJson({ event, json: payload, tenant, deliveryId })
+  const made = checkedTransformed(await inTime(transformed, limitMs, signal))
   if (made === null) return null
   const { body, headers } = made
   for (const [name, value] of Object.entries(webhook.headers ?? {})) {

@@ -1,5 +1,5 @@
 /** The addresses that deliveries may not go to. connector.ts refuses them, and webhook-url.ts in the URL of a webhook. */
-import { BlockList, isIP, SocketAddress } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 
 /** Whether deliveries may not go to an address. */
 export type IsBlocked = (address: string) => boolean
@@ -45,32 +45,80 @@ const BLOCKED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::
 const GLOBAL_UNICAST = '2000::/3'
 
 /**
- * The prefixes of IPv6 behind which an IPv4 address is reached: IPv4-mapped, and the well-known
- * prefix of NAT64 (RFC 6052). `BlockList` itself compares an IPv4-mapped address with the IPv4
- * networks.
- */
-const MAPPED = '::ffff:'
-const NAT64 = '64:ff9b::'
-
-/**
  * Makes the check of addresses in their usual spelling, as a URL parser, a resolver or a socket gives
- * them. Text that is not an address is blocked.
+ * them. Text that is not an address is blocked. An address of IPv6 that leads to one of IPv4 is judged
+ * by that one: a network of IPv6 that is allowed does not open it.
  *
  * @param allowedNetworks CIDRs that are open although they are listed above
  */
 export function createAddressFilter(allowedNetworks: readonly string[]): IsBlocked {
   const isAllowed = matcherOf(allowedNetworks)
   const isReserved = matcherOf([...BLOCKED_IPV4, ...BLOCKED_IPV6])
-  const isReachable = matcherOf([GLOBAL_UNICAST, `${MAPPED}0:0/96`, `${NAT64}/96`])
+  const isGlobal = matcherOf([GLOBAL_UNICAST])
+  const isBlockedIpv4 = (address: string) =>
+    !isAllowed(address, 'ipv4') && isReserved(address, 'ipv4')
 
   return (text) => {
     const family = familyOf(text)
     if (family === null) return true
+    if (family === 'ipv4') return isBlockedIpv4(text)
     // A zone id (`fe80::1%eth0`) names an interface of this machine.
-    const address = new SocketAddress({ address: text.replace(/%.*$/, ''), family })
-    if (isAllowed(address)) return false
-    return isReserved(address) || (family === 'ipv6' && !isReachable(address))
+    const address = text.replace(/%.*$/, '')
+    const groups = groupsOf(address)
+    const alias = aliasOf(groups)
+    if (alias !== null) return isBlockedIpv4(alias)
+    if (embeddedIn(groups).some(isBlockedIpv4)) return true
+    return (
+      !isAllowed(address, 'ipv6') && (isReserved(address, 'ipv6') || !isGlobal(address, 'ipv6'))
+    )
   }
+}
+
+/** The eight groups of an address of IPv6. */
+function groupsOf(address: string): number[] {
+  const hex = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
+    const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number)
+    return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`
+  })
+  const [head = [], tail = []] = hex
+    .split('::')
+    .map((part) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16))))
+  return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail]
+}
+
+const ipv4Of = (high: number, low: number): string =>
+  [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
+
+const begin = (groups: number[], ...start: number[]): boolean =>
+  start.every((group, at) => groups[at] === group)
+
+/** The address of IPv4 that is another spelling: IPv4-mapped, or the well-known prefix of NAT64 (RFC 6052). */
+function aliasOf(groups: number[]): string | null {
+  const isAlias = begin(groups, 0, 0, 0, 0, 0, 0xffff) || begin(groups, 0x64, 0xff9b, 0, 0, 0, 0)
+  return isAlias ? ipv4Of(groups[6]!, groups[7]!) : null
+}
+
+/** The addresses of IPv4 that a way of transition may lead to, for an address that is not open of itself. */
+function embeddedIn(groups: number[]): string[] {
+  const [, g1 = 0, g2 = 0, g3 = 0, g4 = 0, g5 = 0, g6 = 0, g7 = 0] = groups
+  // 6to4.
+  if (begin(groups, 0x2002)) return [ipv4Of(g1, g2)]
+  // Teredo: its server, and its client with each bit inverted.
+  if (begin(groups, 0x2001, 0)) return [ipv4Of(g2, g3), ipv4Of(g6 ^ 0xffff, g7 ^ 0xffff)]
+  // IPv4-compatible (`::1` is none), IPv4-translated, ISATAP.
+  const isCompatible = begin(groups, 0, 0, 0, 0, 0, 0) && g6 > 0xff
+  const isTranslated = begin(groups, 0, 0, 0, 0, 0xffff, 0)
+  const isIsatap = (g4 & ~0x200) === 0 && g5 === 0x5efe
+  if (isCompatible || isTranslated || isIsatap) return [ipv4Of(g6, g7)]
+  // NAT64 for local use, of a prefix of any length (RFC 6052, section 2.2).
+  if (!begin(groups, 0x64, 0xff9b, 1)) return []
+  const low = (group: number) => group & 0xff
+  return [
+    ipv4Of(g6, g7),
+    ipv4Of(g3, (low(g4) << 8) | (g5 >> 8)),
+    ipv4Of((low(g3) << 8) | low(g4), g5),
+    ipv4Of((low(g4) << 8) | (g5 >> 8), (low(g5) << 8) | (g6 >> 8)),
+  ].filter((address) => !address.startsWith('0.'))
 }
 
 /** Whether text is a network such as `10.0.0.0/8` or `fd00::/8`. */
@@ -93,22 +141,19 @@ function networkOf(cidr: string): Network | null {
     : null
 }
 
-/**
- * Two lists: with one, every IPv4 address would be in `::/0`. Each network of IPv4 is listed once
- * more behind the prefix of NAT64.
- */
-function matcherOf(cidrs: readonly string[]): (address: SocketAddress) => boolean {
+/** Two lists: with one, every IPv4 address would be in `::/0`. */
+function matcherOf(cidrs: readonly string[]): (address: string, family: Family) => boolean {
   if (cidrs.length === 0) return () => false
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const cidr of cidrs) {
     const network = networkOf(cidr)
     if (network === null) throw new TypeError(`${cidr} is not a network`)
     const { address, bits, family } = network
-    lists[family].addSubnet(address, bits, family)
-    if (family === 'ipv4') lists.ipv6.addSubnet(`${NAT64}${address}`, 96 + bits, 'ipv6')
+    const alias = family === 'ipv6' && bits >= 96 ? aliasOf(groupsOf(address)) : null
+    if (alias === null) lists[family].addSubnet(address, bits, family)
+    else lists.ipv4.addSubnet(alias, bits - 96, 'ipv4')
   }
-  return (address) =>
-    lists[address.family].check(address) || (address.family === 'ipv6' && lists.ipv4.check(address))
+  return (address, family) => lists[family].check(address, family)
 }
 
 function familyOf(address: string): Family | null {

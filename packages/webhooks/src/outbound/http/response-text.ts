@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder'
 
 /** How much of an answer the delivery log keeps. */
-const KEPT_BYTES = 1024
+export const KEPT_BYTES = 1024
 
 /** Counts an answer's bytes and keeps the first KiB of them as text. */
 export class ResponseText {

@@ -3,8 +3,12 @@ import type { IsBlocked } from './blocked-addresses.ts'
 
 export const MAX_URL_LENGTH = 2048
 
-/** Why deliveries cannot go to a URL, as the end of the sentence "url …"; null where they can. */
-export function urlProblem(url: string, isBlocked: IsBlocked): string | null {
+/**
+ * Why deliveries cannot go to a URL, as the end of the sentence "url …"; null where they can.
+ *
+ * @param isOperators whether the reader can change the options of the host
+ */
+export function urlProblem(url: string, isBlocked: IsBlocked, isOperators = true): string | null {
   if (url.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters`
   // The URL parser removes these: the stored URL and the called URL would differ.
   if (/[\u0000-\u0020\u007f]/.test(url)) return 'must not contain spaces or control characters'
@@ -15,7 +19,10 @@ export function urlProblem(url: string, isBlocked: IsBlocked): string | null {
   if (parsed.username !== '' || parsed.password !== '') return 'must not contain credentials'
   const address = literalAddress(parsed.hostname)
   if (address !== null && isBlocked(address)) {
-    return `must not point at ${address}: deliveries go there only where the option allowedNetworks lists its network`
+    const why = isOperators
+      ? 'deliveries go there only where the option allowedNetworks lists its network'
+      : 'deliveries go to public addresses only'
+    return `must not point at ${address}: ${why}`
   }
   return null
 }

@@ -1,4 +1,5 @@
 /** The headers that a webhook adds to its deliveries. */
+import { isSealed } from '@svc/core/internal'
 import { InvalidHeader } from '../../errors.ts'
 
 export type CustomHeaders = Readonly<Record<string, string>>
@@ -9,9 +10,6 @@ export const MAX_VALUE_BYTES = 4096
 
 /** Stands where a value is not shown. */
 export const MASK = '***'
-
-/** Begins what is stored encrypted: such a value would be taken for one. */
-const SEALED = 'svcenc:'
 
 /** RFC 9110, section 5.6.2: a token. */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -77,8 +75,9 @@ function assertValue(name: string, value: unknown): void {
       `the value of the header ${name} is longer than ${MAX_VALUE_BYTES} bytes`,
     )
   }
-  if (value.startsWith(SEALED)) {
-    throw new InvalidHeader(`the value of the header ${name} begins with ${SEALED}, as ours do`)
+  // It would be taken for one that is stored encrypted.
+  if (isSealed(value)) {
+    throw new InvalidHeader(`the value of the header ${name} begins as our encrypted ones do`)
   }
   // A list that is sent back would replace the values by their masks.
   if (value === MASK) {

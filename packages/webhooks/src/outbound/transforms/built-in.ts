@@ -1,19 +1,9 @@
 /** The transforms that every host has. */
-import type { Transform, TransformInput } from './transform.ts'
-
-/** The pretty-printed payload, cut to `longest` characters. */
-function textOf(payload: unknown, longest: number): string {
-  const text = typeof payload === 'string' ? payload : JSON.stringify(payload, null, 2)
-  if (text.length <= longest) return text
-  // A pair is not cut in half: services refuse the half.
-  return `${text
-    .slice(0, longest - 1)
-    .toWellFormed()
-    .replace(/\ufffd$/, '')}…`
-}
+import { shownJson } from './json-text.ts'
+import type { JsonInput, JsonTransform } from './transform.ts'
 
 /** Shown below the payload, so that a message can be found in the delivery log. */
-const footerOf = ({ tenant, deliveryId }: TransformInput): string =>
+const footerOf = ({ tenant, deliveryId }: JsonInput): string =>
   tenant === null ? deliveryId : `${tenant} · ${deliveryId}`
 
 /** Three backquotes in a payload would end the block that it is shown in. */
@@ -27,9 +17,9 @@ const slackText = (text: string): string =>
   text.replace(/[&<>]/g, (character) => SLACK_ESCAPES[character]!)
 
 /** An incoming webhook of Slack: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */
-const slack: Transform = (input) => {
+const slack: JsonTransform['ofJson'] = (input) => {
   // An escape that is cut off is left out.
-  const escaped = fenced(slackText(textOf(input.payload, SLACK_SECTION)))
+  const escaped = fenced(slackText(shownJson(input.json, SLACK_SECTION)))
   const text = escaped.slice(0, SLACK_SECTION - 10).toWellFormed()
   return {
     body: {
@@ -47,12 +37,12 @@ const slack: Transform = (input) => {
 }
 
 /** A webhook of Discord: https://docs.discord.com/developers/resources/webhook#execute-webhook */
-const discord: Transform = (input) => ({
+const discord: JsonTransform['ofJson'] = (input) => ({
   body: {
     embeds: [
       {
         title: input.event,
-        description: `\`\`\`json\n${fenced(textOf(input.payload, 4000))}\n\`\`\``,
+        description: `\`\`\`json\n${fenced(shownJson(input.json, 4000))}\n\`\`\``,
         footer: { text: footerOf(input) },
       },
     ],
@@ -62,7 +52,7 @@ const discord: Transform = (input) => ({
 })
 
 /** An adaptive card, as the workflows of Microsoft Teams take it; at most 28 KB. */
-const teams: Transform = (input) => ({
+const teams: JsonTransform['ofJson'] = (input) => ({
   body: {
     type: 'message',
     attachments: [
@@ -77,7 +67,7 @@ const teams: Transform = (input) => ({
             { type: 'TextBlock', text: input.event, weight: 'Bolder', size: 'Medium', wrap: true },
             {
               type: 'TextBlock',
-              text: textOf(input.payload, 6000),
+              text: shownJson(input.json, 6000),
               fontType: 'Monospace',
               wrap: true,
             },
@@ -89,10 +79,9 @@ const teams: Transform = (input) => ({
   },
 })
 
-/** CloudEvents 1.0, structured content mode, JSON format. */
-const cloudevents: Transform = ({ event, payload, tenant, deliveryId }) => ({
-  contentType: 'application/cloudevents+json; charset=utf-8',
-  body: {
+/** CloudEvents 1.0, structured content mode, JSON format. The payload is inserted as JSON text. */
+const cloudevents: JsonTransform['ofJson'] = ({ event, json, tenant, deliveryId }) => {
+  const attributes = JSON.stringify({
     specversion: '1.0',
     // Source and id together are the same over all attempts of a delivery.
     id: deliveryId,
@@ -101,8 +90,16 @@ const cloudevents: Transform = ({ event, payload, tenant, deliveryId }) => ({
     datacontenttype: 'application/json',
     // An extension attribute: lower-case letters and digits, and no null.
     ...(tenant === null ? {} : { tenant }),
-    data: payload as unknown,
-  },
-})
+  })
+  return {
+    contentType: 'application/cloudevents+json; charset=utf-8',
+    body: `${attributes.slice(0, -1)},"data":${json}}`,
+  }
+}
 
-export const BUILT_IN: Readonly<Record<string, Transform>> = { slack, discord, teams, cloudevents }
+export const BUILT_IN: Readonly<Record<string, JsonTransform>> = {
+  slack: { ofJson: slack },
+  discord: { ofJson: discord },
+  teams: { ofJson: teams },
+  cloudevents: { ofJson: cloudevents },
+}

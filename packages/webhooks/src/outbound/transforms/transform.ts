@@ -32,6 +32,21 @@ export interface Transformed {
  */
 export type Transform = (input: TransformInput) => Transformed | null | Promise<Transformed | null>
 
+/** What a transform of ours gets: the payload as it is stored. A parsed one would have other numbers. */
+export interface JsonInput {
+  event: string
+  json: string
+  tenant: string | null
+  deliveryId: string
+}
+
+/** A transform of ours. */
+export interface JsonTransform {
+  ofJson(input: JsonInput): Transformed
+}
+
+export type AnyTransform = Transform | JsonTransform
+
 /** The request to send, with header names in lower case. */
 export interface TransformedRequest {
   body: Buffer
