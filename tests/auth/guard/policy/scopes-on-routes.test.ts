@@ -112,13 +112,19 @@ t.test('a boot warns of an open management path, and where nothing is protected'
   const opens = 'excludePaths opens a management path: a request to it needs no key'
   const empty =
     'protectedPaths is empty: only management paths and routes with config.scopes need a key'
-  const { log } = await startHost(t, {
+  const log = logOf()
+  const other = logOf()
+  await startHost(t, {
+    fastify: { logger: { level: 'warn', stream: log } },
     auth: { excludePaths: ['/_auth', '/_webhooks/events', '/health'], protectedPaths: [] },
   })
   t.match(log.entries(opens), [{ path: '/_auth' }, { path: '/_webhooks/events' }])
   t.equal(log.entries(empty).length, 1)
-  const other = await startHost(t, { auth: { excludePaths: ['/health'] } })
-  t.strictSame([...other.log.entries(opens), ...other.log.entries(empty)], [])
+  await startHost(t, {
+    fastify: { logger: { level: 'warn', stream: other } },
+    auth: { excludePaths: ['/health'] },
+  })
+  t.strictSame([...other.entries(opens), ...other.entries(empty)], [])
 })
 
 t.test('a handler that changes its config opens nothing', async (t) => {
