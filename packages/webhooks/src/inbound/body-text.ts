@@ -1,7 +1,7 @@
 /** What the bytes of a body say as text. */
 import { isUtf8 } from 'node:buffer'
 import { CharsetUnsupported, ContentEncodingUnsupported } from './errors.ts'
-import type { InboundRequest } from './source.ts'
+import type { InboundRequest, InboundSource } from './source.ts'
 
 type Sent = Pick<InboundRequest, 'headers' | 'rawBody'>
 
@@ -21,7 +21,7 @@ export function isJsonType(type: string): boolean {
  *   compressed bytes, so that what is published would not be what was signed
  * @throws CharsetUnsupported
  */
-export function bodyText(request: Sent, readAs?: 'json'): string {
+export function bodyText(request: Sent, readAs?: InboundSource['readAs']): string {
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? ''
   if (encoding !== '' && encoding !== 'identity') {
     throw new ContentEncodingUnsupported({ cause: 'the body has a Content-Encoding' })

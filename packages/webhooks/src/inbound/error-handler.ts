@@ -9,10 +9,12 @@ import {
   CharsetUnsupported,
   ContentEncodingUnsupported,
   ContentTypeInvalid,
+  ContentTypeUnexpected,
   InboundFailed,
   NoHandshake,
   NotVerified,
   SecretMissing,
+  TargetInvalid,
   TooManyFields,
 } from './errors.ts'
 import { NotAnError, throwerOf } from './host-functions.ts'
@@ -38,9 +40,11 @@ const OURS = [
   CharsetUnsupported,
   ContentEncodingUnsupported,
   ContentTypeInvalid,
+  ContentTypeUnexpected,
   InboundFailed,
   NoHandshake,
   NotVerified,
+  TargetInvalid,
   TooManyFields,
   Unavailable,
 ]

@@ -59,6 +59,20 @@ export const CharsetUnsupported = createError(
   415,
 )
 
+/** The request is verified, and its content type is not that of the provider: it could be misread. */
+export const ContentTypeUnexpected = createError<[string, { cause: string }]>(
+  'SVC_WEBHOOKS_CONTENT_TYPE_UNEXPECTED',
+  'the body is not read with this Content-Type: the sender must send %s',
+  415,
+)
+
+/** The request target has a fragment, which a client never sends. */
+export const TargetInvalid = createError(
+  'SVC_WEBHOOKS_TARGET_INVALID',
+  'the request target has a "#": a URL is sent without its fragment',
+  400,
+)
+
 /** A GET for which the source's `respond` returned `null`. */
 export const NoHandshake = createError(
   'SVC_WEBHOOKS_NO_HANDSHAKE',

@@ -2,7 +2,7 @@
  * The body of a request, parsed once for all that use it: its payload, its keys, the name of its
  * event.
  */
-import { charsetOf, decoderOf, type Decode } from './body-text.ts'
+import { charsetOf, decoderOf, mediaTypeOf, type Decode } from './body-text.ts'
 import { TooManyFields } from './errors.ts'
 import type { InboundRequest } from './source.ts'
 
@@ -13,6 +13,9 @@ interface Parsed {
   json?: { value: unknown } | { error: unknown }
   form?: Form
 }
+
+export const isForm = (request: InboundRequest): boolean =>
+  mediaTypeOf(request) === 'application/x-www-form-urlencoded'
 
 const bodies = new WeakMap<object, Parsed>()
 

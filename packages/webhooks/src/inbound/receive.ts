@@ -5,6 +5,7 @@ import {
   BodyNotJson,
   CharsetUnsupported,
   ContentEncodingUnsupported,
+  ContentTypeUnexpected,
   InboundFailed,
   NoHandshake,
   NotVerified,
@@ -41,7 +42,7 @@ export interface Receiving {
  * is committed.
  *
  * @throws NotVerified, BodyNotJson, TooManyFields, ContentEncodingUnsupported, CharsetUnsupported,
- *   InboundFailed or Unavailable, each with the reason as its `cause`
+ *   ContentTypeUnexpected, InboundFailed or Unavailable, each with the reason as its `cause`
  */
 export async function receive(
   receiving: Receiving,
@@ -159,6 +160,7 @@ function failure(thrown: unknown, secrets: RequestSecrets): Error {
   if (
     error instanceof NotVerified ||
     error instanceof BodyNotJson ||
+    error instanceof ContentTypeUnexpected ||
     error instanceof TooManyFields ||
     error instanceof CharsetUnsupported ||
     error instanceof ContentEncodingUnsupported ||

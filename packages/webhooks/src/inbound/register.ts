@@ -1,6 +1,7 @@
 import { InvalidOption } from '@svc/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createErrorHandler } from './error-handler.ts'
+import { TargetInvalid } from './errors.ts'
 import type { InboundTelemetry } from './inbound-telemetry.ts'
 import { publishOutcome } from './outcome.ts'
 import { readRawBodies } from './raw-body.ts'
@@ -44,6 +45,8 @@ function serve(inbound: FastifyInstance, source: Source, shared: InboundSettings
   const errorHandler = createErrorHandler(source, log, core.errorText, telemetry)
   type Receive = (request: InboundRequest, began: number) => Promise<Received>
   const handler = (receive: Receive) => async (request: FastifyRequest, reply: FastifyReply) => {
+    // The URL that is signed and that which is read would differ in it.
+    if (request.originalUrl.includes('#')) throw new TargetInvalid({ cause: 'a "#" in the target' })
     const began = performance.now() - reply.elapsedTime
     const take = () => receive(request as InboundRequest, began)
     return answered(

@@ -99,8 +99,11 @@ export interface InboundSource {
   split?: (body: unknown) => readonly unknown[]
   /** The tenant that the event is published for; `null` for none. @default none */
   tenant?: (request: InboundRequest, body: string) => string | null
-  /** Reads a body as JSON, whatever its content type. @default by its content type */
-  readAs?: 'json'
+  /**
+   * Reads a body as JSON, whatever its content type; or returns the payload as JSON text itself.
+   * @default by its content type
+   */
+  readAs?: 'json' | ((request: InboundRequest, body: string) => string)
   /**
    * Answers a handshake instead of publishing; returns `null` for any other request. A POST was
    * verified before. With this option GET and HEAD are routed too and are not verified before: there

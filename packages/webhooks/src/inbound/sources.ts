@@ -46,7 +46,11 @@ const rules: OptionRules = {
   },
   split: { expects: 'a function (body) => list of items', is: isFunction },
   tenant: { expects: 'a function (request, body) => string or null', is: isFunction },
-  readAs: { quoted: true, expects: '"json"', is: (value) => value === 'json' },
+  readAs: {
+    quoted: true,
+    expects: '"json", or a function (request, body) => JSON text',
+    is: (value) => value === 'json' || isFunction(value),
+  },
   respond: { expects: 'a function (request, body, secret) => reply or null', is: isFunction },
   respondUnverified: {
     expects: 'a function (request, body, secret) => reply or null',

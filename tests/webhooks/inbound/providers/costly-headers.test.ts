@@ -86,7 +86,11 @@ t.test(
     await assertQuick(t, () => verify(repeated, [long]), 'one name, many times')
 
     const signed = (list: string) => {
-      const covered = list.split(',').map((name) => `${name}:v`)
+      const values: Record<string, string> = {
+        'x-contentful-signed-headers': list,
+        'x-contentful-timestamp': timestamp,
+      }
+      const covered = list.split(',').map((name) => `${name}:${values[name] ?? 'v'}`)
       const text = `POST\n/hooks\n${covered.join(';')}\n{}`
       const lines: [string, string][] = [
         ['x-contentful-signature', createHmac('sha256', secret).update(text).digest('hex')],
@@ -97,7 +101,9 @@ t.test(
       ]
       return source.verify(received(lines, '{}'), '{}', () => secret, nowhere)
     }
-    t.equal(await signed('a,b'), true)
-    t.equal(await signed('a,A'), false)
+    const required = 'x-contentful-signed-headers,x-contentful-timestamp'
+    t.equal(await signed(`${required},a,b`), true)
+    t.equal(await signed(`${required},a,A`), false)
+    t.equal(await signed('x-contentful-timestamp,a'), false, 'the list is not in the list')
   },
 )

@@ -1,4 +1,4 @@
-// A host with one source and no database: its events are only counted.
+// A host of sources without a database: its events are only counted.
 import { createHmac } from 'node:crypto'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
@@ -20,33 +20,46 @@ export interface Host {
   secrets: Record<string, string | null>
 }
 
+interface Published {
+  name: string
+  payload: string
+  deduplicationKey: { key: string } | null
+}
+
 const away: GuardedFetch = async () => {
   throw new Error('nothing is to be fetched')
 }
 
-/** A host with one source, whose events are only counted. */
+/** A host with one source, or several, whose events are only counted. */
 export function hostOf(
   t: Test,
-  source: InboundSource,
+  source: InboundSource | Record<string, InboundSource>,
   secrets: Host['secrets'] = {},
   fetch = away,
   roots?: readonly string[],
 ): Host {
   const published: string[] = []
   const payloads: string[] = []
+  const keys = new Set<string>()
   const core = {
     svc: { secrets: { get: async (name: string) => secrets[name] ?? null } },
     bus: {
-      publishOnce: async (events: { name: string; payload: string }[]) => {
-        published.push(...events.map(({ name }) => name))
-        payloads.push(...events.map(({ payload }) => payload))
-        return events.map((_, place) => ({ id: `e${place}`, duplicate: false }))
+      publishOnce: async (events: Published[]) => {
+        const first = events.filter(({ deduplicationKey }) => {
+          if (deduplicationKey === null) return true
+          const isFirst = !keys.has(deduplicationKey.key)
+          keys.add(deduplicationKey.key)
+          return isFirst
+        })
+        published.push(...first.map(({ name }) => name))
+        payloads.push(...first.map(({ payload }) => payload))
+        return events.map((event, place) => (first.includes(event) ? { id: `e${place}` } : null))
       },
     },
   }
   const app = Fastify()
   t.teardown(() => app.close())
-  registerInbound(app, resolveSources({ a: source }), {
+  registerInbound(app, resolveSources('verify' in source ? { a: source } : source), {
     core: core as unknown as Receiving['core'],
     providerClient: new ProviderClient(fetch, Date.now, roots),
     log: null,

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { providers, type ProviderId } from '@svc/webhooks/providers'
 import type { InboundRequest, InboundSource } from '@svc/webhooks'
 import { ProviderClient } from '../../../../packages/webhooks/src/inbound/provider-client.ts'
-import type { Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
+import type { Place, Preset } from '../../../../packages/webhooks/src/inbound/providers/preset.ts'
 import type { Scheme } from '../../../../packages/webhooks/src/inbound/providers/preset-schemes.ts'
 import type { Unsigned } from './filled-text.ts'
 import { keysFor, type Keys, type Signed } from './sign.ts'
@@ -40,15 +40,20 @@ export function keys(scheme: Scheme): Keys {
   return { secret: '', private: createPrivateKey(tls(signerOf(scheme).key)) }
 }
 
+/** What a host fetches from the provider, and what it trusts. */
+export function certificateFor(scheme: Scheme, { jwk }: Keys): { body: string; roots: string[] } {
+  const certificate = tls(signerOf(scheme).certificate)
+  const set = JSON.stringify({ keys: [jwk], key: jwk })
+  return { body: isFetched(scheme) ? certificate : set, roots: [certificate] }
+}
+
 export function providerClientFor(
   scheme: Scheme,
-  { jwk }: Keys,
+  keys: Keys,
   now: () => number = Date.now,
 ): ProviderClient {
-  const set = JSON.stringify({ keys: [jwk], key: jwk })
-  const certificate = tls(signerOf(scheme).certificate)
-  const body = isFetched(scheme) ? certificate : set
-  return new ProviderClient(async () => ({ statusCode: 200, body }), now, [certificate])
+  const { body, roots } = certificateFor(scheme, keys)
+  return new ProviderClient(async () => ({ statusCode: 200, body }), now, roots)
 }
 
 /** The places that the texts of a row name, so that a request has something there. */
@@ -60,35 +65,36 @@ function placesIn(...texts: (string | undefined)[]): string[] {
 
 /** An event of the provider before it is signed. */
 export function eventOf(
-  { split, type, deduplicate }: Preset,
+  { split, type, deduplicate, unwrap }: Preset,
   scheme: Scheme,
   path = '/hooks',
 ): Unsigned {
   const text = 'signature' in scheme ? scheme.signed : undefined
   const signature = 'signature' in scheme ? [scheme.signature.in].flat()[0] : undefined
-  const isForm =
-    signature?.startsWith('form:') === true ||
-    text?.includes('{form:') === true ||
-    (text?.includes('{params}') === true && !scheme.when?.['query:bodySHA256'])
+  const isForm = signature?.startsWith('form:') === true || /\{(?:form:|params\})/.test(text ?? '')
+  const isWrapped = isForm && unwrap !== undefined
   const unsigned: Unsigned = {
     method: 'POST',
     url: ORIGIN + path,
     headers: {},
     options: OPTIONS,
     split,
-    ...(isForm ? { form: { From: '+14158675309', To: '+18005551212' } } : { json: jsonFor(split) }),
+    ...(isForm && !isWrapped
+      ? { form: { From: '+14158675309', To: '+18005551212' } }
+      : { json: jsonFor(split) }),
   }
-  const wanted = placesIn(text, ...[type ?? []].flat(), ...[deduplicate ?? []].flat())
-  for (const place of new Set(wanted)) fill(unsigned, place, isForm)
+  const wanted = placesIn(text, ...[type ?? []].flat(), ...[deduplicate ?? []].flat()).filter(
+    (place) => scheme.when?.[place as Place] !== false,
+  )
+  for (const place of new Set(wanted)) fill(unsigned, place, isForm && !isWrapped)
+  if (isWrapped) {
+    unsigned.form = { [unwrap]: JSON.stringify(unsigned.json) }
+    delete unsigned.json
+  }
   const certificate = 'signature' in scheme && scheme.key?.certificate
   if (certificate) {
-    const host = certificate.hosts[0]?.replace('*', 'eu-west-1')
-    fill(
-      unsigned,
-      certificate.url.slice(1, -1),
-      isForm,
-      `https://${host}/key${certificate.endsWith ?? ''}`,
-    )
+    const address = certificate.at?.[0]?.replace('{region}', 'eu-west-1').replace('*', 'key')
+    fill(unsigned, certificate.url.slice(1, -1), isForm, address)
   }
   return unsigned
 }
@@ -143,7 +149,7 @@ export const make = (
   id: ProviderId,
   preset: Preset,
   path = '/hooks',
-  secretName = 'SECRET',
+  secretName: string | readonly string[] = 'SECRET',
 ): InboundSource => {
   const needs = Object.fromEntries((preset.needs ?? []).map((need) => [need, OPTIONS[need]]))
   const options = {

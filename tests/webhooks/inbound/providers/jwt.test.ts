@@ -193,3 +193,45 @@ t.test('a key of the set with another use is not used', async (t) => {
     t.equal(await verify(asked, body, () => null, providerClient), false, JSON.stringify(other))
   }
 })
+
+t.test('an RSA key of less than 2048 bits verifies nothing', async (t) => {
+  t.intercept(Date, 'now', { value: () => NOW_SECONDS * 1000 })
+  for (const modulusLength of [1024, 2047, 2048]) {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength })
+    const secret = publicKey.export({ type: 'spki', format: 'pem' }).toString()
+    const { verify } = sourceWith({})
+    const token = request(jwt({ alg: 'RS256' }, claims, { secret, private: privateKey }))
+    t.equal(await verify(token, body, () => secret), modulusLength === 2048, String(modulusLength))
+  }
+})
+
+t.test(
+  'a JWT says until when it is valid, unless the row judges its age or has no time',
+  async (t) => {
+    t.intercept(Date, 'now', { value: () => NOW_SECONDS * 1000 })
+    const verdict = (changes: Partial<JwtScheme>, its: object) => {
+      const { toleranceSeconds: _, ...aged } = scheme
+      const preset = { ...changes }
+      const source = sourceOf(
+        'sender',
+        {
+          name: 'A sender',
+          docs: 'https://example.com',
+          checked: 'documentation',
+          evidence: 'none',
+          secret: 'the key',
+          schemes: [{ ...aged, ...preset }],
+        },
+        { path: '/a', secretName: 'KEY' },
+      )
+      const token = jwt({ alg: 'RS256' }, { iss: 'sender', hash: digest, ...its }, rsa)
+      return source.verify(request(token), body, () => rsa.secret)
+    }
+    t.equal(await verdict({}, {}), false)
+    t.equal(await verdict({}, { iat: NOW_SECONDS }), false)
+    t.equal(await verdict({}, { exp: NOW_SECONDS + 1 }), true)
+    t.equal(await verdict({ timeless: true }, {}), true)
+    t.equal(await verdict({ timeless: true }, { exp: NOW_SECONDS - 61 }), false)
+    t.equal(await verdict({ toleranceSeconds: 300 }, { iat: NOW_SECONDS }), true)
+  },
+)

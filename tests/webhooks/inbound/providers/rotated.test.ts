@@ -4,7 +4,7 @@ import { providers } from '@svc/webhooks/providers'
 import type { InboundRequest, InboundSource } from '@svc/webhooks'
 
 const body = '{"data":{"type":"event","id":"evt_118","attributes":{"name":"inquiry.completed"}}}'
-const time = '1767604364'
+const time = String(Math.floor(Date.now() / 1000))
 const signature = (secret: string): string =>
   createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')
 

@@ -127,6 +127,7 @@ export const SIGNERS: readonly Signer[] = [
       'gitlab',
     ] as const
   ).map((provider) => byStandard()(provider)),
+  byStandard()('supabaseAuth', `v1,${WHSEC}`),
   byStandard('finch-event-id', 'finch')('finch'),
   // Their secrets are the keys as they are, which the library takes in base64.
   ...(['increase', 'polar', 'bigcommerce'] as const).map((provider) => byStandard()(provider, RAW)),

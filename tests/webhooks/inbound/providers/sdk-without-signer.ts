@@ -56,6 +56,7 @@ export const NO_SIGNER: Record<string, Presets> = {
     okta: 'a header',
     postmark: 'HTTP Basic',
     revenuecat: 'a header',
+    supabase: 'a header',
     telegram: 'a header',
   },
   'the private key is with the provider alone': {

@@ -64,12 +64,14 @@ export function keysFor(scheme: Scheme): Keys {
       : key.form === 'spki'
         ? der.toString('base64')
         : public_.publicKey.export({ type: 'spki', format: 'pem' }).toString()
-  return { secret: `${key.strip ?? ''}${text}`, private: public_.privateKey }
+  return { secret: `${[key.strip ?? ''].flat().join('')}${text}`, private: public_.privateKey }
 }
 
 function writtenSecret({ strip = '', encoding = 'text' }: Key): string {
   const bytes = Buffer.from('thirty-two bytes of a secret: 32')
-  return strip + (encoding === 'text' ? bytes.toString() : bytes.toString(encoding))
+  return (
+    [strip].flat().join('') + (encoding === 'text' ? bytes.toString() : bytes.toString(encoding))
+  )
 }
 
 /** The request of an event, signed at `nowMs` by the first scheme of the row that fits the secret. */
@@ -111,11 +113,16 @@ function withSignature(
   }
   if (covers) {
     request.headers['x-covered'] = 'covered'
-    const names = 'x-covered'
-    if (covers.names.startsWith('field:')) list.push(`${covers.names.slice(6)}=${names}`)
-    else put(request, covers.names, names)
-    request.covered = covers.each.replace('{name}', names).replace('{value}', 'covered')
-    request.fields = [names]
+    const { required = [], ifSent, separator, each, join } = covers
+    const sent = ifSent.filter((name) => request.headers[name] !== undefined)
+    const names = ['x-covered', ...required, ...sent]
+    const listed = names.join(separator)
+    if (covers.names.startsWith('field:')) list.push(`${covers.names.slice(6)}=${listed}`)
+    else put(request, covers.names, listed)
+    request.covered = names
+      .map((name) => each.replace('{name}', name).replace('{value}', request.headers[name] ?? ''))
+      .join(join)
+    request.fields = names
   }
   for (const { in: place, of = '{body}', hash, encoding = 'hex' } of scheme.binds ?? []) {
     const text = filled(of, request)
@@ -143,7 +150,8 @@ function encoded({ algorithm, encoding, key }: SignatureScheme, keys: Keys, text
 }
 
 function keyOf(secret: string, { strip = '', encoding = 'text', hash }: Key = {}): Buffer {
-  const rest = secret.startsWith(strip) ? secret.slice(strip.length) : secret
+  const prefix = [strip].flat().join('')
+  const rest = secret.startsWith(prefix) ? secret.slice(prefix.length) : secret
   const bytes = Buffer.from(rest, encoding === 'text' ? 'utf8' : encoding)
   return hash ? createHash(hash).update(bytes).digest() : bytes
 }
@@ -191,8 +199,9 @@ function written(ms: number, unit: string | undefined): string {
 
 /** Puts a value where the row says that it stands. */
 function put(request: Working, place: string, value: string): void {
-  const name = place.slice(place.indexOf(':') + 1)
-  if (place.startsWith('header:')) request.headers[name.toLowerCase()] = value
+  const [name = '', field] = place.slice(place.indexOf(':') + 1).split('#')
+  if (field !== undefined) request.headers[name] = `key=1,${field}=${value}`
+  else if (place.startsWith('header:')) request.headers[name.toLowerCase()] = value
   else if (place.startsWith('form:')) (request.form ??= {})[name] = value
   else if (place.startsWith('query:')) {
     request.url += `${request.url.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`

@@ -17,7 +17,7 @@ function snsMessage(changes: Record<string, string>): string {
     MessageId: 'm-1',
     TopicArn: TOPIC,
     Message: 'hello',
-    Timestamp: '2026-01-05T10:12:44.000Z',
+    Timestamp: new Date().toISOString(),
     SignatureVersion: '2',
     SigningCertURL: 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem',
     ...changes,
@@ -82,6 +82,15 @@ t.test('a confirmation or message that SNS has not signed is refused', async (t)
     'a certificate from elsewhere': { SigningCertURL: 'https://evil.test/key.pem' },
     'a certificate of a bucket': { SigningCertURL: 'https://s3.eu-west-1.amazonaws.com/k.pem' },
     'another file of the host': { SigningCertURL: 'https://sns.eu-west-1.amazonaws.com/?a.pem' },
+    'a query': { SigningCertURL: 'https://sns.eu-west-1.amazonaws.com/a.pem?b.pem' },
+    'a folder': { SigningCertURL: 'https://sns.eu-west-1.amazonaws.com/a/b.pem' },
+    'a spelling of its own': { SigningCertURL: 'https://SNS.eu-west-1.amazonaws.com/a.pem' },
+    'the bucket sns': { SigningCertURL: 'https://sns.s3.amazonaws.com/a.pem' },
+    'the bucket sns of a region': {
+      SigningCertURL: 'https://sns.s3-us-west-2.amazonaws.com/a.pem',
+    },
+    'an old message': { Timestamp: '2026-01-05T10:12:44.000Z' },
+    'two values in one': { MessageId: 'm-1\nTimestamp\nx' },
     'an unknown version': { SignatureVersion: '3' },
   }
   for (const [what, changes] of Object.entries(refused)) {

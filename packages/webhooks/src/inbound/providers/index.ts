@@ -26,12 +26,14 @@ export interface Provider {
 
 type Presets = typeof presets
 type NeedsOf<Row> = Row extends { needs: readonly (infer Name extends Need)[] } ? Name : never
+type MayNeedOf<Row> = Row extends { mayNeed: readonly (infer Name extends Need)[] } ? Name : never
 type SecretOf<Row> = Row extends { secret: null } ? object : { secretName: SecretName }
 
 /** The options of one preset: those that all have, and what the provider needs besides. */
 export type ProviderOptions<Id extends ProviderId> = CommonOptions &
   SecretOf<Presets[Id]> &
-  Record<NeedsOf<Presets[Id]>, string>
+  Record<NeedsOf<Presets[Id]>, string> &
+  Partial<Record<MayNeedOf<Presets[Id]>, string>>
 
 /** A function for each preset: it takes the options of its provider and makes a source. */
 export type Providers = {

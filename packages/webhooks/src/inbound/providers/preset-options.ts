@@ -33,12 +33,16 @@ const NEEDS: Record<Need, OptionRule> = {
 }
 
 /** @param overrides fields of the source; their values are checked there: see sources.ts */
-export function rulesOf({ secret, needs = [] }: Preset, overrides: readonly string[]): OptionRules {
+export function rulesOf(
+  { secret, needs = [], mayNeed = [] }: Preset,
+  overrides: readonly string[],
+): OptionRules {
   const any = { expects: 'a field of a source', is: () => true }
   return {
     path: { expects: 'a URL path such as "/hooks/github"', is: isString, required: true },
     ...(secret !== null && { secretName: SECRET_NAME }),
     ...Object.fromEntries(needs.map((need) => [need, { ...NEEDS[need], required: true }])),
+    ...Object.fromEntries(mayNeed.map((need) => [need, NEEDS[need]])),
     toleranceSeconds: {
       expects: 'a number of at least 0 (seconds)',
       is: (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0,

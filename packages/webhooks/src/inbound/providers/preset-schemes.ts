@@ -43,6 +43,11 @@ export interface SignatureScheme extends EveryScheme {
   covers?: Covers
   /** In which other variants `{url}` may be signed; one of all must match. @default as it was sent */
   urls?: UrlVariants
+  /**
+   * The value of `signed` that may hold the text between the values. All others may not, where the
+   * signed text could be taken apart in two ways otherwise. @default see engine/signed-text.ts
+   */
+  open?: Place
 }
 
 export interface UrlVariants {
@@ -52,6 +57,11 @@ export interface UrlVariants {
   normalised?: true
   /** With the escapes of these characters decoded. */
   decode?: string
+  /**
+   * Texts that its query does not hold, unless `=` follows: names of fields. Where the fields follow
+   * the URL without anything between, a field could be moved into the query otherwise.
+   */
+  without?: readonly string[]
 }
 
 export interface SignaturePlace {
@@ -69,8 +79,8 @@ export interface SignaturePlace {
 }
 
 export interface Key {
-  /** Taken off the secret where it begins so. */
-  strip?: string
+  /** Taken off the secret where it begins so, one after the other. */
+  strip?: string | readonly string[]
   /** The rest is the key's bytes in this encoding. @default 'text' */
   encoding?: 'text' | 'hex' | 'base64'
   /** The key is the digest of that. @default it is that */
@@ -81,16 +91,17 @@ export interface Key {
   certificate?: Certificate
 }
 
-/** Something to fetch. A host that is not in the list is never contacted. */
+/** Something to fetch. Any other address is never contacted. */
 export interface Fetched {
   url: Text
-  /** `*` matches one label: `sns.*.amazonaws.com`. */
-  hosts: readonly string[]
+  /**
+   * Patterns of whole addresses: `*` stands for letters, digits, `-` and `_`, `{region}` for a
+   * region of AWS, `{query}` for a query. @default the URL itself, which must be fixed text then
+   */
+  at?: readonly string[]
 }
 
 export interface Certificate extends Fetched {
-  /** How the path of its address ends. @default '' */
-  endsWith?: string
   /**
    * The name that it must have (CN); `*` matches one label. @default any: it is trusted for the
    * host that serves it
@@ -98,7 +109,7 @@ export interface Certificate extends Fetched {
   names?: readonly string[]
   /**
    * Its chain must lead to a root that Node trusts. Issuers that its file does not hold are fetched
-   * from these hosts, at the address that the certificate names, as PEM.
+   * from these addresses, as PEM: patterns as those of `at`.
    * @default the chain is not followed: it is trusted for the host that serves it
    */
   issuers?: readonly string[]
@@ -106,15 +117,21 @@ export interface Certificate extends Fetched {
 
 export interface Timestamp {
   in: Place
-  /** @default 'seconds' */
-  unit?: 'seconds' | 'milliseconds' | 'rfc3339'
-  /** How far from now, into the past and into the future. @default the age is not judged */
-  toleranceSeconds?: number
+  /** `either`: seconds or milliseconds, by their number of digits. @default 'seconds' */
+  unit?: 'seconds' | 'milliseconds' | 'either' | 'rfc3339'
+  /** How far from now, into the past and into the future. */
+  toleranceSeconds: number
 }
 
 export interface Covers {
   /** The place of the names of the headers. */
   names: Place
+  /** These must be named. */
+  required?: readonly string[]
+  /** These must be named if the request has them: a type or an id that is read from them. */
+  ifSent: readonly string[]
+  /** The one whose value may hold `join`. @default none */
+  open?: string
   /** The separator of the names. */
   separator: string
   /** How each is written into `{covered}`: of `{name}` and `{value}`. */
@@ -131,6 +148,8 @@ export interface Binding {
   hash?: 'sha256'
   /** @default 'hex' */
   encoding?: 'hex' | 'base64' | 'base64url'
+  /** Both may be absent. @default false */
+  orAbsent?: true
 }
 
 /** A JWT that authenticates the request (RFC 7519). */
@@ -143,16 +162,21 @@ export interface JwtScheme extends EveryScheme {
   algorithms: readonly ('HS256' | 'RS256' | 'ES256' | 'EdDSA')[]
   /**
    * `secret`: the secret is the shared key, or the public key in PEM. `jwks`: a key set to fetch.
-   * `jwk`: one key for each `kid`, requested with a POST of `json`, found in the answer at `at`.
+   * `jwk`: one key for each `kid`, requested with a POST of `json`, found in `field` of the answer.
    */
   key:
     | 'secret'
     | { jwks: Fetched }
-    | { jwk: Fetched & { json: Readonly<Record<string, Text>>; at: string } }
+    | { jwk: Fetched & { json: Readonly<Record<string, Text>>; field: string } }
   issuer?: string
   audience?: string
-  /** How old `iat` may be. `exp` and `nbf` are judged where they are there. @default any age */
+  /**
+   * How old `iat` may be, which is required then. @default `exp` is required. Where it is there, it
+   * is judged in either case, and so is `nbf`.
+   */
   toleranceSeconds?: number
+  /** The provider signs no time at all. @default false */
+  timeless?: true
 }
 
 /** A shared token, which the request shows as it is. */

@@ -7,6 +7,8 @@
  * | place                  | value                                                              |
  * | ---------------------- | ------------------------------------------------------------------ |
  * | `header:x-topic`       | a header, which the request must carry once; `undefined` otherwise |
+ * | `header:x-set#key`     | a field of a header `name=value,name=value`                        |
+ * | `covered:x-id`         | a header that the sender has named and signed (`covers`)           |
  * | `query:hub.mode`       | a parameter of the query, which must occur once                    |
  * | `json:data.object.id`  | a string, number or boolean of the JSON body; `json:items.0.id`    |
  * | `key:message,poll`     | the first of these names that the JSON body has a value under      |
@@ -30,7 +32,7 @@ import type { Fetched, Scheme } from './preset-schemes.ts'
 
 /** The place of a value. */
 export type Place =
-  `${'header' | 'query' | 'json' | 'key' | 'form' | 'item' | 'field' | 'claim' | 'option'}:${string}`
+  `${'header' | 'covered' | 'query' | 'json' | 'key' | 'form' | 'item' | 'field' | 'claim' | 'option'}:${string}`
 
 /** Places and fixed text. */
 export type Text = string
@@ -54,13 +56,26 @@ export interface Preset {
   secret: string | null
   /** Options that the host must give besides `path` and `secretName`. @default none */
   needs?: readonly Need[]
+  /** Options that the host may give. @default none */
+  mayNeed?: readonly Need[]
   /**
    * How requests are verified. The first counts whose `when` holds and whose signature the request
    * carries: no weaker one is tried where that refuses.
    */
   schemes: readonly Scheme[]
-  /** Reads a body as this, whatever its content type: SNS sends JSON as `text/plain`. */
-  reads?: 'json'
+  /**
+   * What a body is: a JSON object or list, a form, either, or whatever bytes the sender was given
+   * (JSON if they are that, else a text). Any other is refused. @default 'json'
+   */
+  reads?: 'json' | 'form' | 'json or form' | 'any'
+  /** Content types with which the provider sends JSON, besides those of JSON. @default none */
+  contentTypes?: readonly string[]
+  /** The field of a form whose JSON is the payload; other fields are left out. @default the form is */
+  unwrap?: string
+  /** Forms without that field are published too. @default false */
+  plainForms?: boolean
+  /** Places of secrets in the body, besides tokens: they are `***` in what is published. @default none */
+  hides?: readonly Place[]
   /**
    * The list whose items are published as one event each: its path in the JSON body, `''` for the
    * body itself. An object in its place is one item. @default the body is one event
@@ -71,8 +86,16 @@ export interface Preset {
    * The event is called `<id>.<type>`.
    */
   type?: Text | readonly Text[]
-  /** What a repeat shares with the first: the first of these texts that is there. @default none */
+  /**
+   * What a repeat shares with the first: the first of these texts that is there. All of it must be
+   * signed, but for headers that the type is made of. @default none
+   */
   deduplicate?: Text | readonly Text[]
+  /**
+   * For how long a repeat is recognised, where the provider may send the same text anew.
+   * @default a day, and longer where a request is taken for longer
+   */
+  remembersSeconds?: number
   /** Requests that expect an answer and are no events. @default none */
   handshakes?: readonly Handshake[]
   /** The answer to what was accepted, and to repeats. @default 200, { status, eventId } */

@@ -6,9 +6,11 @@ import { showHeaders } from '../verify/secret-headers.ts'
 import type { SecretName } from '../verify/secret-names.ts'
 import { itemsAt } from './engine/items.ts'
 import { replyOf, respondTo, type OnHandshake } from './engine/handshakes.ts'
-import { claimsOf } from './engine/jwt.ts'
-import type { Reading } from './engine/request-places.ts'
+import { readerOf } from './engine/bodies.ts'
+import { assertOneReading } from './engine/one-reading.ts'
+import { targetOf, type Reading } from './engine/request-places.ts'
 import { firstOf } from './engine/text.ts'
+import { verifiedOf } from './engine/verified.ts'
 import { verifyBy } from './engine/verify.ts'
 import { assertUsed, rulesOf } from './preset-options.ts'
 import type { Need, Preset, Text } from './preset.ts'
@@ -35,20 +37,24 @@ type Settled = CommonOptions & { secretName?: SecretName } & Partial<Record<Need
  * Makes a source of a row.
  *
  * @throws InvalidOption naming the provider and the option
+ * @throws TypeError for a row that could be read in two ways
  */
 export function sourceOf(id: string, preset: Preset, given: unknown): InboundSource {
   const options = resolveOptions<Settled>(`providers.${id}`, rulesOf(preset, OVERRIDES), given)
   assertUsed(id, preset, options)
+  assertOneReading(preset)
   const { path, secretName = null, toleranceSeconds, onHandshake, ...rest } = options
   const { publicOrigin, verifyTokenSecretName } = rest
-  const texts = Object.fromEntries((preset.needs ?? []).map((need) => [need, rest[need]] as const))
+  const texts = Object.fromEntries(
+    [...(preset.needs ?? []), ...(preset.mayNeed ?? [])].map((need) => [need, rest[need]] as const),
+  )
   const readingOf = (request: InboundRequest, body: string): Reading => ({
     request,
     body,
     options: texts,
-    claims: claimsOf(request),
+    ...verifiedOf(request),
     // The URL as the provider has called it: a host may rewrite URLs.
-    ...(publicOrigin !== undefined && { url: publicOrigin + (request.originalUrl ?? request.url) }),
+    ...(publicOrigin !== undefined && { url: publicOrigin + targetOf(request) }),
   })
   const made: InboundSource = {
     path,
@@ -56,7 +62,8 @@ export function sourceOf(id: string, preset: Preset, given: unknown): InboundSou
     verify: verifyBy(preset, { secretName, toleranceSeconds, readingOf }),
     ...(preset.deduplicate && { deduplicationKey: keyer(preset, readingOf) }),
     ...(preset.split !== undefined && { split: itemsAt(preset.split) }),
-    ...(preset.reads && { readAs: preset.reads }),
+    readAs: readerOf(preset),
+    ...rememberedFor(preset, toleranceSeconds),
     ...respondTo(preset.handshakes ?? [], {
       secretName,
       verifyTokenSecretName,
@@ -71,6 +78,21 @@ export function sourceOf(id: string, preset: Preset, given: unknown): InboundSou
 
 /** An answer to an event holds fixed text alone. */
 const NO_READING = { options: {}, body: '' } as unknown as Reading
+
+const DAY_SECONDS = 86_400
+
+/** A key is remembered for as long as its request is taken: twice the tolerance, which is both ways. */
+function rememberedFor(
+  { schemes, remembersSeconds }: Preset,
+  override: number | undefined,
+): Pick<InboundSource, 'deduplicationTtlSeconds'> {
+  if (remembersSeconds !== undefined) return { deduplicationTtlSeconds: remembersSeconds }
+  const tolerances = schemes.map((scheme) =>
+    'timestamp' in scheme && scheme.timestamp ? scheme.timestamp.toleranceSeconds : 0,
+  )
+  const seconds = Math.ceil(2 * (override ?? Math.max(...tolerances)))
+  return seconds > DAY_SECONDS ? { deduplicationTtlSeconds: seconds } : {}
+}
 
 const LONGEST_NAME = 200
 

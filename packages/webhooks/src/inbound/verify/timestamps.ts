@@ -1,7 +1,7 @@
 /** How old a request is. */
 
 /** In which form a sender writes the time. */
-export type TimestampForm = 'seconds' | 'milliseconds' | 'rfc3339'
+export type TimestampForm = 'seconds' | 'milliseconds' | 'either' | 'rfc3339'
 
 /** Only plain digits count as a number: `Number` would also read `1e9`, `0x5f`, ` 1 ` and ``. */
 const DIGITS = /^\d{1,13}$/
@@ -15,7 +15,9 @@ export function millisecondsOf(text: string, unit: TimestampForm = 'seconds'): n
     return Number.isNaN(ms) ? undefined : ms
   }
   if (!DIGITS.test(text)) return undefined
-  return unit === 'milliseconds' ? Number(text) : Number(text) * 1000
+  // Seconds have ten digits until the year 2286, milliseconds thirteen.
+  const isMs = unit === 'milliseconds' || (unit === 'either' && text.length > 11)
+  return isMs ? Number(text) : Number(text) * 1000
 }
 
 /** Whether a time is no further than `toleranceSeconds` from now, in the past or the future. */

@@ -54,12 +54,19 @@ export function matches(
   }
   // A key of another kind would be used with an algorithm that the provider does not have.
   if ((key as KeyObject).asymmetricKeyType !== publicKey.type) return false
+  if (isWeakRsa(key as KeyObject)) return false
   const bytes = Buffer.concat(signed.map((chunk) => Buffer.from(chunk as string)))
   return signatures
     .slice(0, MAX_PUBLIC_SIGNATURES)
     .map((text) => decoded(text, encoding))
     .some((given) => given !== undefined && verifies(publicKey.hash, bytes, key, given))
 }
+
+const LEAST_RSA_BITS = 2048
+
+/** A shorter key can be factored, or soon will be (RFC 7518, section 3.3). */
+export const isWeakRsa = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean =>
+  asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) < LEAST_RSA_BITS
 
 function verifies(hash: string | null, bytes: Buffer, key: SigningKey, given: Buffer): boolean {
   try {

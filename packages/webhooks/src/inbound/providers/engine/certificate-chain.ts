@@ -4,6 +4,7 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { NotFetched, type ProviderClient } from '../../provider-client.ts'
+import type { Pin } from './addresses.ts'
 
 /** Chains of public authorities have one or two certificates between leaf and root. */
 const LONGEST_CHAIN = 5
@@ -30,13 +31,13 @@ export function assertValidNow({ validFrom, validTo }: X509Certificate): void {
 
 /**
  * Follows the issuers of a certificate to a root of `providerClient`. An issuer that the file does
- * not hold is fetched from the URL in the certificate, which must be on one of the hosts.
+ * not hold is fetched from the URL in the certificate, which must be one of the provider's issuers.
  *
  * @throws NotFetched where the chain ends elsewhere, or a certificate of it is not valid now
  */
 export async function assertTrusted(
   [leaf, ...given]: readonly [X509Certificate, ...X509Certificate[]],
-  hosts: readonly string[],
+  pin: Pin,
   providerClient: ProviderClient,
 ): Promise<void> {
   let child = leaf
@@ -45,7 +46,7 @@ export async function assertTrusted(
     const issued = (issuer: X509Certificate) => isIssuedBy(child, issuer)
     const root = providerClient.roots.find((one) => isSame(one, child) || issued(one))
     if (root) return assertValidNow(root)
-    child = given.find(issued) ?? (await fetchedIssuer(child, hosts, providerClient))
+    child = given.find(issued) ?? (await fetchedIssuer(child, pin, providerClient))
   }
   throw new NotFetched('the chain of the certificate is too long')
 }
@@ -57,16 +58,14 @@ const isIssuedBy = (child: X509Certificate, issuer: X509Certificate): boolean =>
 
 async function fetchedIssuer(
   child: X509Certificate,
-  hosts: readonly string[],
+  pin: Pin,
   providerClient: ProviderClient,
 ): Promise<X509Certificate> {
   // The certificate has a plain URL of its issuer as a binary file. With `.pem` added, the URL has
   // it as PEM.
   const [, address] = /^CA Issuers - URI:http:\/\/(\S+)$/m.exec(child.infoAccess ?? '') ?? []
   if (address === undefined) throw new NotFetched('the certificate has no issuer that is trusted')
-  const [issuer] = certificatesIn(
-    await providerClient.text({ url: `https://${address}.pem`, hosts }),
-  )
+  const [issuer] = certificatesIn(await providerClient.text(pin(`https://${address}.pem`)))
   if (isIssuedBy(child, issuer)) return issuer
   throw new NotFetched('the certificate is not signed by the issuer that it names')
 }

@@ -4,7 +4,7 @@ import { equalBytes } from '../../verify/checks.ts'
 import type { Place, Text, When } from '../preset.ts'
 import type { Binding } from '../preset-schemes.ts'
 import { chunksOf, stringOf } from './text.ts'
-import { findAt, type Reading } from './request-places.ts'
+import { findAt, isAbsentAt, targetOf, type Find, type Reading } from './request-places.ts'
 
 type Test = (reading: Reading) => boolean
 
@@ -18,8 +18,9 @@ export function holds(when: When | undefined): Test {
 }
 
 function condition(place: Place, wanted: string | readonly string[] | boolean | undefined): Test {
+  if (wanted === false) return isAbsentAt(place)
   const find = findAt(place)
-  if (typeof wanted === 'boolean') return (reading) => (find(reading) !== undefined) === wanted
+  if (wanted === true) return (reading) => find(reading) !== undefined
   const texts = [wanted ?? []].flat().map((text: Text) => stringOf(text))
   return (reading) => {
     const value = find(reading)
@@ -35,19 +36,39 @@ export function unbound(
   return (reading) => checks.find(({ test }) => !test(reading))?.place
 }
 
-function binding({ in: place, of = '{body}', hash: algorithm, encoding = 'hex' }: Binding): Test {
+function binding({
+  in: place,
+  of = '{body}',
+  hash: algorithm,
+  encoding = 'hex',
+  orAbsent,
+}: Binding): Test {
   const find = findAt(place)
+  if (of === '{url}' && algorithm === undefined) return isThisUrl(find)
   const chunks = chunksOf(of)
   return (reading) => {
     const value = find(reading)
     const signed = chunks(reading)
-    if (value === undefined || signed === undefined) return false
+    if (value === undefined || signed === undefined) {
+      return orAbsent === true && value === undefined && signed === undefined
+    }
     const bytes = Buffer.concat(signed.map((chunk) => Buffer.from(chunk as string)))
     if (!algorithm) return equalBytes(Buffer.from(value), bytes)
     const expected = hash(algorithm, bytes, encoding)
     return equalBytes(Buffer.from(plain(value, encoding)), Buffer.from(plain(expected, encoding)))
   }
 }
+
+/** Without the public origin, which the host need not give then, path and query are compared. */
+const isThisUrl =
+  (find: Find): Test =>
+  (reading) => {
+    const given = URL.parse(find(reading) ?? '')
+    if (!given) return false
+    const { pathname, search, href } = given
+    if (reading.url === undefined) return pathname + search === targetOf(reading.request)
+    return href === URL.parse(reading.url)?.href
+  }
 
 /** Hexadecimal in either case, and base64 with padding or without, are the same value. */
 const plain = (digest: string, encoding: Binding['encoding']): string =>

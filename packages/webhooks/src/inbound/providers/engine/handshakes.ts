@@ -5,6 +5,7 @@ import type { InboundReply, InboundRequest, Respond, SecretLookup } from '../../
 import { equalBytes } from '../../verify/checks.ts'
 import { namesOf, type SecretName } from '../../verify/secret-names.ts'
 import type { Answer, Handshake } from '../preset.ts'
+import { pinnedTo } from './addresses.ts'
 import { fetchingOf } from './certificates.ts'
 import { holds } from './conditions.ts'
 import { findAt, type Reading } from './request-places.ts'
@@ -129,9 +130,8 @@ async function confirm(
   providerClient: ProviderClient | undefined,
 ): Promise<void> {
   if (!wanted) return
-  const url = stringOf(wanted.url)(reading)
-  if (url === undefined) throw refused('the handshake names no address to confirm')
-  const isConfirmed = await fetchingOf(providerClient).visit({ url, hosts: wanted.hosts })
+  const pinned = pinnedTo(wanted)(stringOf(wanted.url)(reading))
+  const isConfirmed = await fetchingOf(providerClient).visit(pinned)
   // The sender repeats it after a 500.
   if (!isConfirmed) throw new Error('the provider did not accept the confirmation')
 }

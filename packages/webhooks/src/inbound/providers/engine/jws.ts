@@ -8,7 +8,7 @@ import {
   type KeyObject,
 } from 'node:crypto'
 import type { JwtScheme } from '../preset-schemes.ts'
-import { decoded } from './algorithms.ts'
+import { decoded, isWeakRsa } from './algorithms.ts'
 
 export type JwtAlgorithm = JwtScheme['algorithms'][number]
 
@@ -59,6 +59,7 @@ export function isSignedBy(jws: Jws, algorithm: JwtAlgorithm, key: string | KeyO
   }
   const { type, hash } = KINDS[algorithm]
   if (typeof key === 'string' || key.asymmetricKeyType !== type) return false
+  if (isWeakRsa(key)) return false
   if (algorithm === 'ES256' && key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') return false
   try {
     return verify(hash, signed, { key, dsaEncoding: 'ieee-p1363' }, signature)

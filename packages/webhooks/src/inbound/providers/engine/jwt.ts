@@ -4,6 +4,7 @@ import { NotFetched } from '../../provider-client.ts'
 import { reject } from '../../verify/checks.ts'
 import type { Text } from '../preset.ts'
 import type { Fetched, JwtScheme } from '../preset-schemes.ts'
+import { pinnedTo } from './addresses.ts'
 import { fetchingOf, type Fetching } from './certificates.ts'
 import { holds, unbound } from './conditions.ts'
 import { isSignedBy, keyOfJwk, parseJwt, type Jws, type JwtAlgorithm } from './jws.ts'
@@ -11,17 +12,12 @@ import { keptBySecret, publicKeyOf } from './keys.ts'
 import { findAt, pathOf, valueAt, type Reading } from './request-places.ts'
 import type { CompiledScheme } from './schemes.ts'
 import { stringOf } from './text.ts'
+import { recordVerified } from './verified.ts'
 
 /** Clocks differ. */
 const LEEWAY_SECONDS = 60
 /** The age from which a key set is fetched again because of an unknown key. */
 const REFETCH_MS = 60_000
-
-/** The claims that were verified, for deduplication keys and types of events. */
-const verifiedClaims = new WeakMap<object, Readonly<Record<string, unknown>>>()
-
-export const claimsOf = (request: object): Readonly<Record<string, unknown>> | undefined =>
-  verifiedClaims.get(request)
 
 export function jwtScheme(scheme: JwtScheme): CompiledScheme {
   const applies = holds(scheme.when)
@@ -51,7 +47,7 @@ export function jwtScheme(scheme: JwtScheme): CompiledScheme {
       if (problem !== undefined) return reject(request, problem)
       const place = isBound(reading)
       if (place !== undefined) return reject(request, `${place} is not that of this request`)
-      verifiedClaims.set(request, claims)
+      recordVerified(request, reading)
       return true
     }
   }
@@ -59,7 +55,7 @@ export function jwtScheme(scheme: JwtScheme): CompiledScheme {
 
 function problemOf(
   { claims }: Jws,
-  { issuer, audience, toleranceSeconds }: JwtScheme,
+  { issuer, audience, toleranceSeconds, timeless }: JwtScheme,
   override: number | undefined,
 ): string | undefined {
   const now = Date.now() / 1000
@@ -70,6 +66,9 @@ function problemOf(
   if (typeof exp === 'number' && now > exp + LEEWAY_SECONDS) return 'the JWT has expired'
   if (typeof nbf === 'number' && now < nbf - LEEWAY_SECONDS) return 'the JWT is not valid yet'
   const tolerance = override ?? toleranceSeconds
+  if (tolerance === undefined && exp === undefined && !timeless) {
+    return 'the JWT does not say until when it is valid'
+  }
   if (tolerance !== undefined) {
     if (typeof iat !== 'number') return 'the JWT does not say when it was made'
     if (Math.abs(now - iat) > tolerance) return 'the JWT is outside the tolerance'
@@ -87,7 +86,11 @@ type KeyFor = (
   fetching: Fetching,
 ) => Promise<string | KeyObject | undefined>
 
-function keyOf({ key }: JwtScheme): KeyFor {
+function keyOf({ algorithms, key }: JwtScheme): KeyFor {
+  // The text of a public key, which anyone has, would be taken for a shared key.
+  if (algorithms.includes('HS256') && (key !== 'secret' || algorithms.length > 1)) {
+    throw new TypeError('HS256 is for shared keys: no other algorithm can be beside it')
+  }
   if (key === 'secret') {
     const publicKey = keptBySecret((secret) => publicKeyOf(secret, {}))
     return async (_reading, _jws, algorithm, secret) =>
@@ -96,10 +99,11 @@ function keyOf({ key }: JwtScheme): KeyFor {
   return 'jwks' in key ? fromSet(key.jwks) : fromEndpoint(key.jwk)
 }
 
-function fromSet({ url, hosts }: Fetched): KeyFor {
-  const address = stringOf(url)
+function fromSet(set: Fetched): KeyFor {
+  const address = stringOf(set.url)
+  const pin = pinnedTo(set)
   return async (reading, { header }, algorithm, _secret, fetching) => {
-    const wanted = { url: address(reading) ?? '', hosts }
+    const wanted = pin(address(reading))
     const find = async (maxAgeMs?: number) => {
       const text = await fetchingOf(fetching).text({ ...wanted, ...(maxAgeMs && { maxAgeMs }) })
       const keys = valueAt(jsonOf(text), ['keys'])
@@ -114,18 +118,17 @@ function fromSet({ url, hosts }: Fetched): KeyFor {
 }
 
 function fromEndpoint(
-  wanted: Fetched & { json: Readonly<Record<string, Text>>; at: string },
+  wanted: Fetched & { json: Readonly<Record<string, Text>>; field: string },
 ): KeyFor {
   const address = stringOf(wanted.url)
   const fields = Object.entries(wanted.json).map(([name, text]) => [name, stringOf(text)] as const)
-  const path = pathOf(wanted.at)
+  const path = pathOf(wanted.field)
+  const pin = pinnedTo(wanted)
   return async (reading, { header }, algorithm, _secret, fetching) => {
     if (typeof header['kid'] !== 'string') return undefined
     const json = Object.fromEntries(fields.map(([name, text]) => [name, text(reading)]))
-    const url = address(reading) ?? ''
     const text = await fetchingOf(fetching).text({
-      url,
-      hosts: wanted.hosts,
+      ...pin(address(reading)),
       json: JSON.stringify(json),
     })
     const jwk = valueAt(jsonOf(text), path)

@@ -48,8 +48,10 @@ function bytesOf(secret: string, { strip = '', encoding = 'text' }: Key): Buffer
   return encoding === 'text' ? Buffer.from(rest) : Buffer.from(rest.trim(), encoding)
 }
 
-const without = (prefix: string, secret: string): string =>
-  secret.startsWith(prefix) ? secret.slice(prefix.length) : secret
+const without = (strip: string | readonly string[], secret: string): string =>
+  [strip]
+    .flat()
+    .reduce((rest, prefix) => (rest.startsWith(prefix) ? rest.slice(prefix.length) : rest), secret)
 
 /** @throws SourceMistake where the secret is no public key */
 export function publicKeyOf(secret: string, key: Key): KeyObject {

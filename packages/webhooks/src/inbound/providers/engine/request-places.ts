@@ -21,6 +21,8 @@ export interface Reading {
   /** The header of a signature that is a list of `name=value`, and their separator. */
   list?: List | undefined
   claims?: Readonly<Record<string, unknown>> | undefined
+  /** The headers that the sender has named and signed, lower-cased. */
+  coveredNames?: ReadonlySet<string> | undefined
   /** The variant of the public URL that is tried. */
   url?: string
   timestamp?: string | undefined
@@ -38,7 +40,10 @@ export function findAt(place: Place): Find {
   const name = place.slice(end + 1)
   switch (kind) {
     case 'header':
-      return ({ request }) => sole(headerValues(request, name))
+      return headerAt(name)
+    case 'covered':
+      return ({ request, coveredNames }) =>
+        coveredNames?.has(name) ? sole(headerValues(request, name)) : undefined
     case 'query':
       return ({ request }) => sole(queryOf(request).getAll(name))
     case 'json':
@@ -57,6 +62,26 @@ export function findAt(place: Place): Find {
       return ({ options }) => options[name]
     default:
       throw new TypeError(`there is no place ${place}`)
+  }
+}
+
+/** Whether a header or parameter is there at all: one that came twice is, and has no value. */
+export function isAbsentAt(place: Place): (reading: Reading) => boolean {
+  const name = place.slice(place.indexOf(':') + 1)
+  if (place.startsWith('header:')) {
+    return ({ request }) => headerValues(request, name).length === 0
+  }
+  if (place.startsWith('query:')) return ({ request }) => !queryOf(request).has(name)
+  const find = findAt(place)
+  return (reading) => find(reading) === undefined
+}
+
+function headerAt(name: string): Find {
+  const [header = '', field] = name.split('#')
+  if (field === undefined) return ({ request }) => sole(headerValues(request, header))
+  return ({ request }) => {
+    const text = sole(headerValues(request, header))
+    return text === undefined ? undefined : sole(fieldsOf({ text, separator: ',' }, field))
   }
 }
 
@@ -124,13 +149,16 @@ const scalar = (value: unknown): string | undefined => {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
 }
 
+/** Path and query as they were sent, which is what a provider signs: a host may rewrite URLs. */
+export const targetOf = ({ originalUrl, url }: InboundRequest): string => originalUrl ?? url
+
 const queries = new WeakMap<object, URLSearchParams>()
 
 /** Parsed by us: the host may have set another parser of queries. */
 export function queryOf(request: InboundRequest): URLSearchParams {
   let query = queries.get(request)
   if (!query) {
-    const { url } = request
+    const url = targetOf(request)
     const start = url.indexOf('?')
     query = new URLSearchParams(start === -1 ? '' : url.slice(start + 1))
     queries.set(request, query)

@@ -1,5 +1,6 @@
 /** A compiled scheme, of whatever kind. */
 import type { Scheme } from '../preset-schemes.ts'
+import type { Preset } from '../preset.ts'
 import type { Fetching } from './certificates.ts'
 import { jwtScheme } from './jwt.ts'
 import type { Reading } from './request-places.ts'
@@ -24,7 +25,8 @@ export type Check = (given: With) => boolean | Promise<boolean>
 /** The check of what the request carries; `undefined` where it carries nothing of this scheme. */
 export type CompiledScheme = (reading: Reading) => Check | undefined
 
-export function compileScheme(scheme: Scheme): CompiledScheme {
+/** @throws TypeError for a scheme that could be read in two ways */
+export function compileScheme(scheme: Scheme, preset: Preset): CompiledScheme {
   switch (scheme.algorithm) {
     case 'jwt':
       return jwtScheme(scheme)
@@ -33,6 +35,6 @@ export function compileScheme(scheme: Scheme): CompiledScheme {
     case 'basic':
       return basicScheme(scheme)
     default:
-      return signatureScheme(scheme)
+      return signatureScheme(scheme, preset)
   }
 }

@@ -1,18 +1,23 @@
 /** Verifies one scheme of signatures. */
 import { reject, valuesByName } from '../../verify/checks.ts'
+import type { Preset } from '../preset.ts'
 import type { Covers, SignaturePlace, SignatureScheme, Timestamp } from '../preset-schemes.ts'
+import { formOf, isForm } from '../../parsed-body.ts'
 import { matches, needsPublicKey, type SigningKey } from './algorithms.ts'
 import { certificateKey, type Fetching } from './certificates.ts'
 import { holds, unbound } from './conditions.ts'
 import { hmacKey, keptBySecret, publicKeyOf } from './keys.ts'
 import { elementsOf, fieldsOf, findAt, type List, type Reading } from './request-places.ts'
 import type { CompiledScheme } from './schemes.ts'
+import { ambiguity } from './signed-text.ts'
 import { chunksOf, stringOf } from './text.ts'
 import { isTimely, millisecondsOf } from '../../verify/timestamps.ts'
-import { variantsOf } from './url-variants.ts'
+import { recordVerified } from './verified.ts'
+import { holdsFieldOf, variantsOf } from './url-variants.ts'
 
-export function signatureScheme(scheme: SignatureScheme): CompiledScheme {
-  const applies = holds(scheme.when)
+export function signatureScheme(scheme: SignatureScheme, preset: Preset): CompiledScheme {
+  const applies = applicability(scheme)
+  const ambiguous = ambiguity(scheme, preset)
   const read = signaturesAt(scheme.signature)
   const complete = completion(scheme)
   const isBound = unbound(scheme.binds)
@@ -29,11 +34,29 @@ export function signatureScheme(scheme: SignatureScheme): CompiledScheme {
       }
       const unboundPlace = isBound(reading)
       if (unboundPlace) return reject(request, `${unboundPlace} is not that of this request`)
+      const twofold = ambiguous(reading)
+      if (twofold) return reject(request, `the signed text can be read in two ways: ${twofold}`)
+      const verdict = (key: SigningKey): boolean => {
+        const isGenuine = isSigned(reading, key, found.signatures)
+        if (isGenuine) recordVerified(request, reading)
+        return isGenuine
+      }
       const key = keyFor(reading, secret, secretName, fetching)
-      return key instanceof Promise
-        ? key.then((its) => isSigned(reading, its, found.signatures))
-        : isSigned(reading, key, found.signatures)
+      return key instanceof Promise ? key.then(verdict) : verdict(key)
     }
+  }
+}
+
+/** Whether the request is one of the scheme. Fields are signed of a form only. */
+function applicability({ when, signed = '', urls }: SignatureScheme): (r: Reading) => boolean {
+  const applies = holds(when)
+  const signsFields = /\{params\}|\{form:/.test(signed)
+  const hasField = holdsFieldOf(urls)
+  return (reading) => {
+    if (!applies(reading)) return false
+    if (!signsFields) return true
+    const { request, body, url = '' } = reading
+    return isForm(request) && Object.keys(formOf(request, body)).length > 0 && !hasField(url)
   }
 }
 
@@ -45,7 +68,7 @@ function completion({ timestamp, covers }: SignatureScheme) {
   const find = timestamp && findAt(timestamp.in)
   const covered = covers && coveredBy(covers)
   return (reading: Reading, toleranceSeconds: number | undefined): boolean => {
-    reading.covered = covered?.(reading)
+    covered?.(reading)
     if (!find) return true
     reading.timestamp = find(reading)
     return isInTime(timestamp, reading.timestamp, toleranceSeconds)
@@ -113,33 +136,41 @@ function isInTime(
   override = toleranceSeconds,
 ): boolean {
   const ms = text === undefined ? undefined : millisecondsOf(text, unit)
-  if (ms === undefined) return false
-  return override === undefined || isTimely(ms, unit, override, Date.now())
+  return ms !== undefined && isTimely(ms, unit, override, Date.now())
 }
 
 /**
- * The headers that the sender names; `undefined` where the request does not carry one of them once,
- * or one is named twice: a long value that is named a thousand times would be hashed as often.
+ * Adds the headers that the sender names to a reading, unless the request does not carry one of them
+ * once, lacks one that must be named, or a value could be several. A header that is named twice is
+ * refused: a long value that is named a thousand times would be hashed as often.
  */
-function coveredBy({ names, separator, each, join }: Covers): (r: Reading) => string | undefined {
+function coveredBy(covers: Covers): (reading: Reading) => void {
+  const { names, separator, each, join, required = [], ifSent, open } = covers
   const find = findAt(names)
   return (reading) => {
     const list = find(reading)
-    if (list === undefined) return undefined
+    if (list === undefined) return
     const headers = valuesByName(reading.request)
     const written: string[] = []
+    const named = new Set<string>()
     for (const name of list.split(separator)) {
       const wanted = name.trim().toLowerCase()
       const values = headers[wanted] ?? []
-      if (values.length !== 1) return undefined
+      if (values.length !== 1) return
+      if (wanted !== open && values[0]?.includes(join)) return
       delete headers[wanted]
+      named.add(wanted)
       written.push(
         each.replaceAll(/\{(name|value)\}/g, (_, what) =>
           what === 'name' ? name : (values[0] ?? ''),
         ),
       )
     }
-    return written.join(join)
+    // Those that were named have been deleted.
+    if (!required.every((name) => named.has(name))) return
+    if (ifSent.some((name) => headers[name] !== undefined)) return
+    reading.covered = written.join(join)
+    reading.coveredNames = named
   }
 }
 
@@ -152,10 +183,9 @@ type KeyFor = (
 
 function keyOf({ algorithm, key = {} }: SignatureScheme): KeyFor {
   if (key.certificate) {
-    const { certificate } = key
-    const url = stringOf(certificate.url)
-    return (reading, _secret, _name, fetching) =>
-      certificateKey(url(reading), certificate, fetching)
+    const url = stringOf(key.certificate.url)
+    const keyAt = certificateKey(key.certificate)
+    return (reading, _secret, _name, fetching) => keyAt(url(reading), fetching)
   }
   if (needsPublicKey(algorithm)) {
     const publicKey = keptBySecret((secret) => publicKeyOf(secret, key))

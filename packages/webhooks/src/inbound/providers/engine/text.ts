@@ -1,9 +1,9 @@
 /** Texts of a row: parsed once at boot, built for each request. */
 import { createHmac } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { formOf, type Form } from '../../parsed-body.ts'
+import { formOf, isForm, type Form } from '../../parsed-body.ts'
 import type { Place, Text } from '../preset.ts'
-import { findAt, type Reading } from './request-places.ts'
+import { findAt, targetOf, type Reading } from './request-places.ts'
 
 type Chunk = string | Uint8Array
 type Value = (reading: Reading) => Chunk | undefined
@@ -12,7 +12,7 @@ type Append = (reading: Reading, to: Chunk[]) => boolean
 
 /** The pieces of a text in their order; `undefined` where a value in it is absent. */
 export function chunksOf(text: Text): (reading: Reading) => Chunk[] | undefined {
-  const append = appendAll(parse(text))
+  const append = appendAll(compiled(piecesOf(text)))
   return (reading) => {
     const chunks: Chunk[] = []
     return append(reading, chunks) ? chunks : undefined
@@ -47,21 +47,31 @@ export function firstOf(
   }
 }
 
+export type Piece = { plain: string } | { value: string } | { optional: Piece[] }
+
 /** A value in braces, an optional part in brackets with a value in it, and plain text. */
 const PIECE = /\{([^{}]+)\}|\[([^[\]]*\{[^[\]]*)\]|([^{[]+|\[)/gy
 
-function parse(text: Text): Append[] {
-  const pieces: Append[] = []
+/** @throws TypeError */
+export function piecesOf(text: Text): Piece[] {
+  const pieces: Piece[] = []
   let read = 0
   for (const [whole, value, optional, plain] of text.matchAll(PIECE)) {
     read += whole.length
-    if (plain !== undefined) pieces.push(appendValue(() => plain))
-    else if (value !== undefined) pieces.push(appendValue(valueOf(value)))
-    else if (optional !== undefined) pieces.push(appendOrNothing(appendAll(parse(optional))))
+    if (plain !== undefined) pieces.push({ plain })
+    else if (value !== undefined) pieces.push({ value })
+    else if (optional !== undefined) pieces.push({ optional: piecesOf(optional) })
   }
   if (read !== text.length) throw new TypeError(`the text ${JSON.stringify(text)} cannot be read`)
   return pieces
 }
+
+const compiled = (pieces: readonly Piece[]): Append[] =>
+  pieces.map((piece) => {
+    if ('plain' in piece) return appendValue(() => piece.plain)
+    if ('value' in piece) return appendValue(valueOf(piece.value))
+    return appendOrNothing(appendAll(compiled(piece.optional)))
+  })
 
 const appendValue =
   (value: Value): Append =>
@@ -87,7 +97,8 @@ function appendAll(pieces: readonly Append[]): Append {
   }
 }
 
-function valueOf(name: string): Value {
+/** The value of a name in braces. */
+export function valueOf(name: string): Value {
   const bar = name.indexOf('|')
   if (bar !== -1) {
     const value = valueOf(name.slice(0, bar))
@@ -113,7 +124,7 @@ const KNOWN: Readonly<Record<string, Value>> = {
   timestamp: ({ timestamp }) => timestamp,
   method: ({ request }) => request.method,
   url: ({ url }) => url,
-  path: ({ request }) => request.originalUrl ?? request.url,
+  path: ({ request }) => targetOf(request),
   params: ({ request, body }) => (isForm(request) ? sortedParams(formOf(request, body)) : ''),
   covered: ({ covered }) => covered,
   secret: ({ secret }) => secret,
@@ -132,6 +143,3 @@ function sortedParams(form: Form): string {
 }
 
 const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
-
-const isForm = ({ headers }: Reading['request']): boolean =>
-  headers['content-type']?.startsWith('application/x-www-form-urlencoded') ?? false

@@ -8,6 +8,17 @@ export function variantsOf(url: string, urls: UrlVariants | undefined): string[]
   return [...new Set(variants)]
 }
 
+/** Whether the query holds the name of a field, which `=` does not follow. */
+export function holdsFieldOf(urls: UrlVariants | undefined): (url: string) => boolean {
+  if (!urls?.without) return () => false
+  const names = urls.without.map((name) => name.replaceAll('+', String.raw`\+`))
+  const field = new RegExp(`(?:${names.join('|')})(?!=)`)
+  return (url) => {
+    const start = url.indexOf('?')
+    return start !== -1 && field.test(url.slice(start))
+  }
+}
+
 function withDecoded(url: string, characters: string): string {
   return url.replaceAll(/%[0-9a-f]{2}/gi, (escape) => {
     const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16))

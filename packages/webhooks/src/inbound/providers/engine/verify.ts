@@ -32,11 +32,12 @@ type FindCheck = (reading: Reading, items: readonly unknown[]) => Check | undefi
 const NO_SECRET: NamedSecret[] = [{ name: '', value: '' }]
 
 export function verifyBy(
-  { schemes, split }: Preset,
+  preset: Preset,
   { secretName, toleranceSeconds, readingOf }: VerifySettings,
 ): Verify {
+  const { schemes, split } = preset
   const compiled = schemes.map((scheme): OneScheme => {
-    const one = compileScheme(scheme)
+    const one = compileScheme(scheme, preset)
     return {
       secretBegins: scheme.secretBegins,
       find: scheme.eachItem ? eachItem(one) : one,

@@ -17,13 +17,12 @@ export const banking = {
         key: {
           jwk: {
             url: 'https://production.plaid.com/webhook_verification_key/get',
-            hosts: ['production.plaid.com', 'sandbox.plaid.com'],
             json: {
               client_id: '{option:clientId}',
               secret: '{secret}',
               key_id: '{claim:kid}',
             },
-            at: 'key',
+            field: 'key',
           },
         },
         toleranceSeconds: 300,
@@ -31,6 +30,7 @@ export const banking = {
       },
     ],
     type: '{json:webhook_type}.{json:webhook_code}',
+    deduplicate: '{claim:request_body_sha256}:{claim:iat}',
     note: 'The keys are fetched with the credentials of the account, once for each key id.',
   },
   gocardless: {
@@ -64,7 +64,8 @@ export const banking = {
       },
     ],
     type: '{json:event_type}',
-    deduplicate: '{header:x-delivery-id}',
+    deduplicate: '{body}',
+    note: 'The id of a delivery is in a header that is not signed. A repeat is recognised by its body.',
   },
   modernTreasury: {
     name: 'Modern Treasury',
@@ -79,7 +80,7 @@ export const banking = {
         encoding: 'hex',
       },
     ],
-    type: ['{header:x-topic}.{json:event}', '{json:data.object}.{json:event}', '{json:event}'],
+    type: ['{json:data.object}.{json:event}', '{header:x-topic}.{json:event}', '{json:event}'],
     deduplicate: '{body}',
     note: 'Events have no id. A repeat is recognised by its body, which is the same.',
   },

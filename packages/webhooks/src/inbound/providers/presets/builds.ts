@@ -34,8 +34,19 @@ export const builds = {
       },
       { algorithm: 'token', in: 'header:x-buildkite-token' },
     ],
-    type: '{header:x-buildkite-event}',
+    type: ['{json:event}', '{header:x-buildkite-event}'],
+    deduplicate: '{body}',
     note: 'Set the notification service to send a signature. A request with the plain token does not protect the body.',
+  },
+  supabase: {
+    name: 'Supabase database webhooks',
+    docs: 'https://supabase.com/docs/guides/database/webhooks',
+    checked: 'documentation',
+    evidence: 'supabase/supabase, apps/docs/content/guides/database/webhooks.mdx',
+    secret: 'the token in the header Authorization that the webhook was given, without `Bearer`',
+    schemes: [{ algorithm: 'token', in: 'header:authorization', prefix: 'Bearer ' }],
+    type: '{json:type}',
+    note: 'Requests are not signed. Give the webhook the HTTP header `Authorization: Bearer …` with a long random token. The type is INSERT, UPDATE or DELETE.',
   },
   travisCi: {
     name: 'Travis CI',
@@ -43,6 +54,8 @@ export const builds = {
     checked: 'documentation',
     evidence: 'travis-ci/docs-travis-ci-com, user/notifications.md.erb',
     secret: 'the public key (PEM) that https://api.travis-ci.com/config shows',
+    reads: 'form',
+    unwrap: 'payload',
     schemes: [
       {
         algorithm: 'rsa-sha1',
@@ -52,8 +65,8 @@ export const builds = {
       },
     ],
     type: '{form:payload#state}',
-    deduplicate: '{form:payload#id}:{form:payload#state}',
-    note: 'The body is a form, of which the field `payload` is signed. The type is the state of the build.',
+    deduplicate: '{form:payload}',
+    note: 'The body is a form, of which the field `payload` is signed. Its JSON is published, other fields are left out. The type is the state of the build.',
   },
   expo: {
     name: 'Expo EAS',
@@ -86,7 +99,7 @@ export const builds = {
       },
     ],
     type: '{json:event.event_type}',
-    deduplicate: '{header:x-webhook-id}',
+    deduplicate: '{json:event.id}',
   },
   sentry: {
     name: 'Sentry',
@@ -102,7 +115,7 @@ export const builds = {
       },
     ],
     type: ['{header:sentry-hook-resource}.{json:action}', '{header:sentry-hook-resource}'],
-    deduplicate: '{header:request-id}',
+    deduplicate: '{header:sentry-hook-resource}:{body}',
     note: "The example in Sentry's documentation signs re-encoded JSON. Sentry signs the bytes that it sends.",
   },
   launchdarkly: {

@@ -9,6 +9,8 @@ export const code = {
     checked: 'vector',
     evidence: '@octokit/webhooks-methods, and the example of the page',
     secret: 'the secret of the webhook',
+    reads: 'json or form',
+    unwrap: 'payload',
     schemes: [
       {
         algorithm: 'hmac-sha256',
@@ -17,8 +19,9 @@ export const code = {
       },
     ],
     type: '{header:x-github-event}',
-    deduplicate: '{header:x-github-delivery}',
-    note: 'A redelivery has the id of the first delivery.',
+    deduplicate: '{header:x-github-event}:{body}',
+    remembersSeconds: 300,
+    note: 'Event and delivery id are in headers that are not signed. The same event with the same body within five minutes is a repeat. The JSON of a form is published as that of a JSON body is.',
   },
   gitlab: {
     name: 'GitLab',
@@ -48,7 +51,8 @@ export const code = {
       },
     ],
     type: '{header:x-event-key}',
-    deduplicate: '{header:x-request-uuid}',
+    deduplicate: '{header:x-event-key}:{body}',
+    note: 'The event and the ids are in headers that are not signed. A repeat is recognised by its event and its body.',
   },
   gitea: {
     name: 'Gitea',
@@ -56,7 +60,15 @@ export const code = {
     checked: 'documentation',
     evidence: 'the page; go-gitea/gitea, services/webhook/deliver.go (the sender)',
     secret: 'the secret of the webhook',
+    reads: 'json or form',
+    unwrap: 'payload',
     schemes: [
+      {
+        algorithm: 'hmac-sha256',
+        signature: { in: 'header:x-gitea-signature' },
+        encoding: 'hex',
+        signed: '{form:payload}',
+      },
       {
         algorithm: 'hmac-sha256',
         signature: { in: 'header:x-gitea-signature' },
@@ -64,8 +76,9 @@ export const code = {
       },
     ],
     type: '{header:x-gitea-event}',
-    deduplicate: '{header:x-gitea-delivery}',
-    note: 'Choose the content type `application/json`. Of a form, Gitea signs a field and not the body.',
+    deduplicate: ['{header:x-gitea-event|}:{form:payload}', '{header:x-gitea-event|}:{body}'],
+    remembersSeconds: 300,
+    note: 'Of a form, Gitea signs the field `payload`, whose JSON is published. The same event with the same body within five minutes is a repeat.',
   },
   azureDevOps: {
     name: 'Azure DevOps',

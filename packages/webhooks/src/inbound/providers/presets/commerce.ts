@@ -6,17 +6,19 @@ export const commerce = {
     name: 'Shopify',
     docs: 'https://shopify.dev/docs/apps/build/webhooks/subscribe/https',
     checked: 'vector',
-    evidence: 'Shopify/shopify-app-js, packages/apps/shopify-api',
+    evidence:
+      'Shopify/shopify-app-js, packages/apps/shopify-api; shopify.dev/docs/apps/build/events/verify-deliveries',
     secret: "the app's client secret",
     schemes: [
       {
         algorithm: 'hmac-sha256',
-        signature: { in: 'header:x-shopify-hmac-sha256' },
+        signature: { in: ['header:x-shopify-hmac-sha256', 'header:shopify-hmac-sha256'] },
         encoding: 'base64',
       },
     ],
-    type: '{header:x-shopify-topic}',
-    deduplicate: '{header:x-shopify-webhook-id}',
+    type: ['{json:topic}.{json:action}', '{header:x-shopify-topic}'],
+    deduplicate: '{header:x-shopify-topic|}:{body}',
+    note: 'For webhooks and for Events, whose headers have no `X-`. The topic of a webhook and the ids are in headers that are not signed. A repeat is recognised by its topic and its body. The format must be JSON.',
   },
   woocommerce: {
     name: 'WooCommerce',
@@ -32,7 +34,7 @@ export const commerce = {
       },
     ],
     type: '{header:x-wc-webhook-topic}',
-    deduplicate: '{header:x-wc-webhook-delivery-id}',
+    deduplicate: '{header:x-wc-webhook-topic}:{body}',
     handshakes: [
       {
         method: 'POST',
@@ -75,7 +77,7 @@ export const commerce = {
         encoding: 'hex',
       },
     ],
-    type: ['{header:x-event-name}', '{json:meta.event_name}'],
+    type: '{json:meta.event_name}',
     deduplicate: '{body}',
     note: 'Events have no id. A repeat is recognised by its body, which is the same.',
   },
@@ -115,11 +117,12 @@ export const commerce = {
         algorithms: ['RS256'],
         key: 'secret',
         issuer: 'https://api.getlago.com',
+        timeless: true,
         binds: [{ in: 'claim:data' }],
       },
     ],
     type: '{json:webhook_type}',
-    deduplicate: '{header:x-lago-unique-key}',
+    deduplicate: '{body}',
     note: 'For a self-hosted Lago, override the issuer. The endpoint must sign with `jwt`.',
   },
   easypost: {

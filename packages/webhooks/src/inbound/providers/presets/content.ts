@@ -45,7 +45,6 @@ export const content = {
     checked: 'sdk',
     evidence: 'livekit/node-sdks, packages/livekit-server-sdk/src/WebhookReceiver.ts',
     secret: 'the secret of the API key that the webhooks are signed with',
-    reads: 'json',
     schemes: [
       {
         algorithm: 'jwt',
@@ -73,8 +72,8 @@ export const content = {
       },
     ],
     type: '{json:type}',
-    deduplicate: '{header:x-webhook-id}',
-    note: 'Turn the compression of webhooks off. Stream signs the uncompressed body.',
+    deduplicate: '{body}',
+    note: 'Turn the compression of webhooks off. Stream signs the uncompressed body. A repeat is recognised by its body.',
   },
   cloudinary: {
     name: 'Cloudinary',
@@ -126,11 +125,12 @@ export const content = {
         signature: { in: 'header:sanity-webhook-signature', separator: ',', field: 'v1' },
         encoding: 'base64url',
         signed: '{timestamp}.{body}',
-        timestamp: { in: 'field:t', unit: 'milliseconds' },
+        timestamp: { in: 'field:t', unit: 'milliseconds', toleranceSeconds: 3600 },
       },
     ],
     type: '{header:sanity-operation}',
-    deduplicate: '{header:idempotency-key}',
+    deduplicate: '{field:t}:{body}',
+    note: 'Sanity retries for half an hour. The idempotency key is in a header that is not signed: a repeat is recognised by its time and its body.',
   },
   contentful: {
     name: 'Contentful',
@@ -151,6 +151,8 @@ export const content = {
         },
         covers: {
           names: 'header:x-contentful-signed-headers',
+          required: ['x-contentful-signed-headers', 'x-contentful-timestamp'],
+          ifSent: ['x-contentful-topic', 'x-contentful-idempotency-key'],
           separator: ',',
           each: '{name}:{value}',
           join: ';',
@@ -158,8 +160,8 @@ export const content = {
       },
     ],
     type: '{header:x-contentful-topic}',
-    deduplicate: '{header:x-contentful-idempotency-key}',
-    note: 'The path that Contentful calls is signed. A proxy in front must not change it.',
+    deduplicate: ['{covered:x-contentful-idempotency-key}', '{body}'],
+    note: 'The path that Contentful calls is signed. A proxy in front must not change it. Topic and idempotency key must be among the headers that are signed.',
   },
   ghost: {
     name: 'Ghost',
@@ -177,6 +179,7 @@ export const content = {
       },
     ],
     type: '{json:event}',
+    deduplicate: '{field:t}:{body}',
     note: 'The signed text is the body, followed by the time in milliseconds.',
   },
   webflow: {
@@ -199,5 +202,6 @@ export const content = {
       },
     ],
     type: '{json:triggerType}',
+    deduplicate: '{header:x-webflow-timestamp}:{body}',
   },
 } as const satisfies Record<string, Preset>

@@ -22,7 +22,8 @@ export const documents = {
       },
     ],
     type: '{json:trigger}',
-    deduplicate: '{header:box-delivery-id}',
+    deduplicate: '{body}',
+    note: 'A repeat is recognised by its body, which has the id of the event.',
   },
   dropbox: {
     name: 'Dropbox',
@@ -99,7 +100,7 @@ export const documents = {
     secret: 'the passcode of the webhook',
     schemes: [{ algorithm: 'token', in: 'json:passcode' }],
     type: '{json:event_type}',
-    note: 'The passcode is part of the body, and so of the published payload. The body is not signed.',
+    note: 'The passcode is part of the body, and is `***` in the published payload. The body is not signed.',
   },
   microsoftGraph: {
     name: 'Microsoft Graph',
@@ -120,6 +121,6 @@ export const documents = {
       },
     ],
     answer: { status: 202 },
-    note: '`clientState` is sent as it is, and the body is not signed. Tokens of rich notifications are not checked.',
+    note: '`clientState` is sent as it is, and the body is not signed. It is `***` in the published payload. Tokens of rich notifications are not checked.',
   },
 } as const satisfies Record<string, Preset>

@@ -1,4 +1,5 @@
 import type { Preset } from '../preset.ts'
+import { standardWebhooks } from './standard-webhooks.ts'
 
 /** Sign-in, directories and the proof of identity. */
 export const identity = {
@@ -38,6 +39,18 @@ export const identity = {
       },
     ],
     note: 'The value itself is sent. The body is not signed.',
+  },
+  supabaseAuth: {
+    name: 'Supabase Auth hooks',
+    docs: 'https://supabase.com/docs/guides/auth/auth-hooks',
+    checked: 'documentation',
+    evidence: 'supabase/supabase, apps/docs/content/guides/auth/auth-hooks.mdx',
+    secret: 'the secret of the hook, whole (v1,whsec_…)',
+    schemes: [{ ...standardWebhooks, key: { strip: ['v1,', 'whsec_'], encoding: 'base64' } }],
+    type: ['{json:metadata.name}', '{key:sms,email_data,claims,factor_id,valid}'],
+    deduplicate: '{header:webhook-id}',
+    answer: { json: {} },
+    note: 'The type is the name of the field that only this hook has: `sms`, `email_data`, `claims`, `factor_id`, `valid`. Bodies have codes for signing in. A hook that must decide or return claims needs an answer of its own.',
   },
   logto: {
     name: 'Logto',
@@ -85,7 +98,7 @@ export const identity = {
         signature: { in: 'header:persona-signature', separator: [',', ' '], field: 'v1' },
         encoding: 'hex',
         signed: '{timestamp}.{body}',
-        timestamp: { in: 'field:t' },
+        timestamp: { in: 'field:t', toleranceSeconds: 300 },
       },
     ],
     type: '{json:data.attributes.name}',

@@ -8,6 +8,9 @@ export const messages = {
     checked: 'vector',
     evidence: 'the example of the page; @slack/bolt',
     secret: "the app's signing secret",
+    reads: 'json or form',
+    unwrap: 'payload',
+    plainForms: true,
     schemes: [
       {
         algorithm: 'hmac-sha256',
@@ -18,7 +21,7 @@ export const messages = {
       },
     ],
     type: ['{json:event.type}', '{json:type}', '{form:payload#type}', '{form:command}'],
-    deduplicate: '{json:event_id}',
+    deduplicate: ['{json:event_id}', '{body}'],
     handshakes: [
       {
         method: 'POST',
@@ -26,6 +29,7 @@ export const messages = {
         answer: { text: '{json:challenge}' },
       },
     ],
+    note: 'The JSON in the field `payload` of an interaction is published. Commands are published as forms.',
   },
   discord: {
     name: 'Discord',
@@ -40,11 +44,11 @@ export const messages = {
         encoding: 'hex',
         key: { encoding: 'hex', form: 'raw' },
         signed: '{timestamp}{body}',
-        timestamp: { in: 'header:x-signature-timestamp' },
+        timestamp: { in: 'header:x-signature-timestamp', toleranceSeconds: 600 },
       },
     ],
     type: ['{json:event.type}', 'interaction'],
-    deduplicate: '{json:id}',
+    deduplicate: ['{json:id}', '{body}'],
     handshakes: [
       {
         method: 'POST',
@@ -53,7 +57,7 @@ export const messages = {
       },
       { method: 'POST', when: { 'json:type': '0' }, answer: { status: 204 } },
     ],
-    note: 'Discord sends wrong signatures to check that they are refused. Interactions need their own answer within 3 s.',
+    note: 'Discord sends wrong signatures to check that they are refused. Interactions need their own answer within 3 s. Discord retries for ten minutes.',
   },
   telegram: {
     name: 'Telegram bots',
@@ -150,6 +154,7 @@ export const messages = {
       },
     ],
     type: '{json:event}',
+    deduplicate: '{body}',
     handshakes: [
       {
         method: 'POST',
@@ -199,7 +204,7 @@ export const messages = {
         },
       },
     ],
-    type: '{header:twitch-eventsub-subscription-type}',
+    type: ['{json:subscription.type}', '{header:twitch-eventsub-subscription-type}'],
     deduplicate: '{header:twitch-eventsub-message-id}',
     handshakes: [
       {
@@ -216,6 +221,7 @@ export const messages = {
     checked: 'documentation',
     evidence: 'discourse/discourse, app/jobs/regular/emit_web_hook_event.rb (the sender)',
     secret: 'the secret of the webhook',
+    contentTypes: ['application/x-www-form-urlencoded'],
     schemes: [
       {
         algorithm: 'hmac-sha256',
@@ -224,6 +230,8 @@ export const messages = {
       },
     ],
     type: ['{header:x-discourse-event}', '{header:x-discourse-event-type}'],
-    deduplicate: '{header:x-discourse-instance}:{header:x-discourse-event-id}',
+    deduplicate: '{header:x-discourse-event|}:{body}',
+    remembersSeconds: 300,
+    note: 'The body is JSON with either content type. Event and id are in headers that are not signed. The same event with the same body within five minutes is a repeat.',
   },
 } as const satisfies Record<string, Preset>

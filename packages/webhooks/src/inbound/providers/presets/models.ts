@@ -68,6 +68,7 @@ export const models = {
       },
     ],
     type: '{json:event}',
+    deduplicate: '{body}',
     note: 'The signed text is the body, followed by the time in milliseconds.',
   },
   huggingFace: {

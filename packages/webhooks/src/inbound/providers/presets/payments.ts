@@ -36,21 +36,32 @@ export const payments = {
         key: {
           certificate: {
             url: '{header:paypal-cert-url}',
-            hosts: ['api.paypal.com', 'api-m.paypal.com', '*.sandbox.paypal.com'],
+            at: [
+              'https://api.paypal.com/v1/notifications/certs/*',
+              'https://api-m.paypal.com/v1/notifications/certs/*',
+              'https://api.sandbox.paypal.com/v1/notifications/certs/*',
+              // Its published vector is from here.
+              'https://api.sandbox.paypal.com/v1/notifications/test',
+              'https://api-m.sandbox.paypal.com/v1/notifications/certs/*',
+            ],
             names: [
               'messageverificationcerts.paypal.com',
               'messageverificationcerts.sandbox.paypal.com',
             ],
-            issuers: ['cacerts.digicert.com'],
+            issuers: ['https://cacerts.digicert.com/*.crt.pem'],
           },
         },
         signed: '{header:paypal-transmission-id}|{timestamp}|{option:webhookId}|{crc32}',
-        timestamp: { in: 'header:paypal-transmission-time', unit: 'rfc3339' },
+        timestamp: {
+          in: 'header:paypal-transmission-time',
+          unit: 'rfc3339',
+          toleranceSeconds: 259_200,
+        },
       },
     ],
     type: '{json:event_type}',
-    deduplicate: '{json:id}',
-    note: 'Of the body only its CRC-32 is signed. Fetch important data from the API.',
+    deduplicate: '{header:paypal-transmission-id}',
+    note: 'Of the body only its CRC-32 is signed, which others can imitate. Fetch important data from the API. PayPal retries for three days.',
   },
   square: {
     name: 'Square',
@@ -85,6 +96,7 @@ export const payments = {
         signature: { in: 'item:NotificationRequestItem.additionalData.hmacSignature' },
         encoding: 'base64',
         key: { encoding: 'hex' },
+        open: 'item:NotificationRequestItem.merchantReference',
         signed:
           '{item:NotificationRequestItem.pspReference|}:' +
           '{item:NotificationRequestItem.originalReference|}:' +
@@ -101,7 +113,7 @@ export const payments = {
       '{item:NotificationRequestItem.eventCode}:{item:NotificationRequestItem.pspReference}:' +
       '{item:NotificationRequestItem.success|}',
     answer: { text: '[accepted]' },
-    note: 'Only eight fields of each item are signed.',
+    note: 'Only eight fields of each item are signed. Of these only the reference of the merchant may hold a colon.',
   },
   adyenPlatforms: {
     name: 'Adyen for platforms and issuing',
@@ -135,7 +147,8 @@ export const payments = {
       },
     ],
     type: '{json:event}',
-    deduplicate: '{header:x-razorpay-event-id}',
+    deduplicate: '{body}',
+    note: 'The id of an event is in a header that is not signed. A repeat is recognised by its body, which is the same.',
   },
   cashfree: {
     name: 'Cashfree',
@@ -149,10 +162,16 @@ export const payments = {
         signature: { in: 'header:x-webhook-signature' },
         encoding: 'base64',
         signed: '{timestamp}{body}',
-        timestamp: { in: 'header:x-webhook-timestamp' },
+        timestamp: {
+          in: 'header:x-webhook-timestamp',
+          unit: 'milliseconds',
+          toleranceSeconds: 3600,
+        },
       },
     ],
     type: '{json:type}',
+    deduplicate: '{body}',
+    note: 'Cashfree retries within half an hour. Events have no id. A repeat is recognised by its body, which is the same.',
   },
   paystack: {
     name: 'Paystack',
@@ -183,12 +202,13 @@ export const payments = {
         signature: { in: 'header:x-signature', separator: ',', field: 'v1' },
         encoding: 'hex',
         signed: '[id:{query:data.id};][request-id:{header:x-request-id};]ts:{timestamp};',
-        timestamp: { in: 'field:ts' },
+        timestamp: { in: 'field:ts', unit: 'either', toleranceSeconds: 300 },
+        binds: [{ in: 'json:data.id', of: '{query:data.id}', orAbsent: true }],
       },
     ],
     type: ['{json:action}', '{json:type}'],
-    deduplicate: '{json:id}',
-    note: 'The id in the query is signed, the body is not. Fetch the data from the API. QR code events are unsigned.',
+    deduplicate: '{query:data.id|}:{header:x-request-id|}:{field:ts}',
+    note: 'The id in the query is signed, and `data.id` must be the same. The rest of the body is not signed: fetch the data from the API. QR code events are unsigned.',
   },
   coinbaseCommerce: {
     name: 'Coinbase Commerce',

@@ -10,7 +10,7 @@ export const relays = {
     evidence: 'the page',
     secret: null,
     needs: ['topicArn'],
-    reads: 'json',
+    contentTypes: ['text/plain'],
     schemes: snsSchemes,
     type: '{json:Type}',
     deduplicate: '{json:MessageId}',
@@ -20,7 +20,10 @@ export const relays = {
         when: { 'json:Type': 'SubscriptionConfirmation' },
         confirm: {
           url: '{json:SubscribeURL}',
-          hosts: ['sns.*.amazonaws.com', 'sns.*.amazonaws.com.cn'],
+          at: [
+            'https://sns.{region}.amazonaws.com/?{query}',
+            'https://sns.{region}.amazonaws.com.cn/?{query}',
+          ],
         },
         answer: { status: 200 },
       },
@@ -30,7 +33,7 @@ export const relays = {
         answer: { status: 200 },
       },
     ],
-    note: 'Turn the raw delivery of messages off, because it is unsigned. JSON has the content type `text/plain`.',
+    note: 'Turn the raw delivery of messages off, because it is unsigned. JSON has the content type `text/plain`. Attributes of messages are not signed. SNS retries for an hour at most.',
   },
   googlePubSub: {
     name: 'Google Cloud Pub/Sub push',
@@ -48,7 +51,6 @@ export const relays = {
         key: {
           jwks: {
             url: 'https://www.googleapis.com/oauth2/v3/certs',
-            hosts: ['www.googleapis.com'],
           },
         },
         issuer: 'https://accounts.google.com',
@@ -77,10 +79,18 @@ export const relays = {
         encoding: 'hex',
         signed: '{timestamp}.{field:h}.{covered}.{body}',
         timestamp: { in: 'field:t', toleranceSeconds: 300 },
-        covers: { names: 'field:h', separator: ' ', each: '{value}', join: '.' },
+        covers: {
+          names: 'field:h',
+          ifSent: ['x-event-type', 'x-event-id'],
+          open: 'x-event-type',
+          separator: ' ',
+          each: '{value}',
+          join: '.',
+        },
       },
       {
         algorithm: 'hmac-sha256',
+        when: { 'header:x-event-type': false },
         signature: { in: 'header:x-hook0-signature', separator: ',', field: 'v0' },
         encoding: 'hex',
         signed: '{timestamp}.{body}',
@@ -88,8 +98,8 @@ export const relays = {
       },
     ],
     type: '{header:x-event-type}',
-    deduplicate: '{header:x-event-id}',
-    note: 'A signature over headers (v1) is preferred to one over the body alone (v0).',
+    deduplicate: ['{covered:x-event-id}', '{body}'],
+    note: 'A signature over the body alone (v0) is accepted only of a request without the header `X-Event-Type`, which it does not cover.',
   },
   convoy: {
     name: 'Convoy',
@@ -107,14 +117,16 @@ export const relays = {
       },
     ],
     type: ['{json:event_type}', '{json:type}', '{json:event}'],
-    deduplicate: '{header:x-convoy-idempotency-key}',
-    note: 'For advanced signatures with SHA-256 in hexadecimal. A project of Convoy can have other settings.',
+    deduplicate: '{body}',
+    note: 'For advanced signatures with SHA-256 in hexadecimal. A project of Convoy can have other settings. The idempotency key is in a header that is not signed: a repeat is recognised by its body.',
   },
   qstash: {
     name: 'Upstash QStash',
     docs: 'https://upstash.com/docs/qstash/features/security',
     checked: 'sdk',
     evidence: 'upstash/qstash-js, src/receiver.ts',
+    mayNeed: ['publicOrigin'],
+    reads: 'any',
     secret: 'the current and the next signing key, as a list',
     schemes: [
       {
@@ -123,11 +135,15 @@ export const relays = {
         algorithms: ['HS256'],
         key: 'secret',
         issuer: 'Upstash',
-        binds: [{ in: 'claim:body', hash: 'sha256', encoding: 'base64url' }],
+        binds: [
+          { in: 'claim:sub', of: '{url}' },
+          { in: 'claim:body', hash: 'sha256', encoding: 'base64url' },
+        ],
       },
     ],
     type: 'message',
-    deduplicate: '{header:upstash-message-id}',
+    deduplicate: '{claim:jti}',
+    note: 'The URL of the message must be that of the request: its path and query, and with the option `publicOrigin` the whole URL. A body that is no JSON is published as a text.',
   },
   pusher: {
     name: 'Pusher Channels',

@@ -7,11 +7,15 @@ const message = {
   key: {
     certificate: {
       url: '{json:SigningCertURL}',
-      hosts: ['sns.*.amazonaws.com', 'sns.*.amazonaws.com.cn'],
-      endsWith: '.pem',
+      at: [
+        'https://sns.{region}.amazonaws.com/*.pem',
+        'https://sns.{region}.amazonaws.com.cn/*.pem',
+      ],
     },
   },
   binds: [{ in: 'json:TopicArn', of: '{option:topicArn}' }],
+  timestamp: { in: 'json:Timestamp', unit: 'rfc3339', toleranceSeconds: 7200 },
+  open: 'json:Message',
 } as const
 
 /** Names and values on lines of their own, in the order of their names. */

@@ -54,7 +54,7 @@ export const standardWebhooksSenders = {
     checked: 'vector',
     evidence: 'svix@1.99.1',
     secret: 'the signing secret of the endpoint (whsec_…)',
-    schemes: [svixHeaders, standardWebhooks],
+    schemes: [svixHeaders, { ...standardWebhooks, when: { 'header:svix-id': false } }],
     type: ['{json:type}', '{json:event_type}', '{json:eventType}'],
     deduplicate: ['{header:svix-id}', '{header:webhook-id}'],
   },

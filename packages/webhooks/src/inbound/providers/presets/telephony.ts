@@ -1,4 +1,61 @@
 import type { Preset } from '../preset.ts'
+import type { SignatureScheme } from '../preset-schemes.ts'
+
+const ofTwilio = {
+  signature: { in: 'header:x-twilio-signature' },
+  encoding: 'base64',
+  urls: {
+    anyPort: true,
+    normalised: true,
+    without: [
+      'AccountSid',
+      'ApiVersion',
+      'Body',
+      'CallSid',
+      'CallStatus',
+      'Called',
+      'Caller',
+      'Digits',
+      'Direction',
+      'From',
+      'MessageSid',
+      'MessageStatus',
+      'NumMedia',
+      'SmsSid',
+      'SmsStatus',
+      'To+',
+      'To%2B',
+    ],
+  },
+} as const
+
+/** By the key that signs, and by whether the URL has the hash of the body or the fields follow it. */
+const twilioSchemes = (
+  [
+    {
+      algorithm: 'hmac-sha1',
+      when: { 'header:x-twilio-webhooks-signature-settings': false },
+    },
+    {
+      algorithm: 'hmac-sha256',
+      when: { 'header:x-twilio-webhooks-signature-settings#algorithm': 'HMAC_SHA256' },
+    },
+  ] as const
+).flatMap(({ algorithm, when }): SignatureScheme[] => [
+  {
+    ...ofTwilio,
+    algorithm,
+    when: { ...when, 'query:bodySHA256': true },
+    signed: '{url}',
+    binds: [{ in: 'query:bodySHA256', hash: 'sha256' }],
+  },
+  {
+    ...ofTwilio,
+    algorithm,
+    when: { ...when, 'query:bodySHA256': false },
+    signed: '{url}{params}',
+  },
+])
 
 /** Telephony and short messages. */
 export const telephony = {
@@ -6,30 +63,16 @@ export const telephony = {
     name: 'Twilio',
     docs: 'https://www.twilio.com/docs/usage/webhooks/webhooks-security',
     checked: 'vector',
-    evidence: 'twilio@6.2.0',
-    secret: "the account's auth token",
+    evidence:
+      'twilio@6.2.0; twilio/twilio-node, examples/WebhookSignatureValidation.md (HMAC-SHA-256)',
+    secret:
+      "the account's auth token; where a webhook rule signs with a key of its own, that key too, as a list",
     needs: ['publicOrigin'],
-    schemes: [
-      {
-        algorithm: 'hmac-sha1',
-        when: { 'query:bodySHA256': true },
-        signature: { in: 'header:x-twilio-signature' },
-        encoding: 'base64',
-        signed: '{url}',
-        urls: { anyPort: true, normalised: true },
-        binds: [{ in: 'query:bodySHA256', hash: 'sha256' }],
-      },
-      {
-        algorithm: 'hmac-sha1',
-        signature: { in: 'header:x-twilio-signature' },
-        encoding: 'base64',
-        signed: '{url}{params}',
-        urls: { anyPort: true, normalised: true },
-      },
-    ],
+    reads: 'json or form',
+    schemes: twilioSchemes,
     type: ['{form:MessageStatus}', '{form:SmsStatus}', '{form:CallStatus}', '{json:type}'],
-    deduplicate: '{header:i-twilio-idempotency-token}',
-    note: 'The URL is signed as Twilio calls it, with its query. For a JSON body the query has its hash.',
+    deduplicate: ['{params}', '{body}'],
+    note: 'The URL is signed as Twilio calls it, with its query. For a JSON body the query has its hash. URL and fields are signed without anything between: the query must not hold the name of a field, such as `AccountSid`, but as a name of its own.',
   },
   vonage: {
     name: 'Vonage',
@@ -45,6 +88,7 @@ export const telephony = {
         algorithms: ['HS256'],
         key: 'secret',
         issuer: 'Vonage',
+        toleranceSeconds: 300,
         binds: [{ in: 'claim:payload_hash', hash: 'sha256' }],
       },
     ],
@@ -61,6 +105,7 @@ export const telephony = {
     evidence: 'messagebird/messagebird-nodejs, lib/testdata/webhook-signature-jwt-reference.json',
     secret: "the account's signing key",
     needs: ['publicOrigin'],
+    reads: 'any',
     schemes: [
       {
         algorithm: 'jwt',
@@ -75,7 +120,7 @@ export const telephony = {
       },
     ],
     type: ['{json:type}', '{json:status}'],
-    deduplicate: '{json:type}:{json:message.id}:{json:message.updatedDatetime|}',
+    deduplicate: ['{json:type}:{json:message.id}:{json:message.updatedDatetime|}', '{body}'],
   },
   plivo: {
     name: 'Plivo',
@@ -84,6 +129,7 @@ export const telephony = {
     evidence: 'plivo/plivo-node, lib/utils/v3Security.js',
     secret: "the account's auth token",
     needs: ['publicOrigin'],
+    reads: 'form',
     schemes: [
       {
         algorithm: 'hmac-sha256',
@@ -93,8 +139,8 @@ export const telephony = {
       },
     ],
     type: ['{form:Event}', '{form:CallStatus}', '{form:Status}'],
-    deduplicate: '{body}',
-    note: 'For signature version 3, and a POST to a URL without a query.',
+    deduplicate: '{params}',
+    note: 'For signature version 3, and a POST of a form to a URL without a query. Names and values of its fields are signed without anything between.',
   },
   telnyx: {
     name: 'Telnyx',

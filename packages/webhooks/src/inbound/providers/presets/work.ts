@@ -17,7 +17,8 @@ export const work = {
       },
     ],
     type: ['{json:type}.{json:action}', '{json:type}'],
-    deduplicate: '{header:linear-delivery}',
+    deduplicate: '{body}',
+    note: 'The id of a delivery is in a header that is not signed. A repeat is recognised by its body, which has the time.',
   },
   jira: {
     name: 'Jira Cloud',
@@ -33,8 +34,8 @@ export const work = {
       },
     ],
     type: '{json:webhookEvent}',
-    deduplicate: '{header:x-atlassian-webhook-identifier}',
-    note: 'Requests of a webhook without a secret are unsigned, and are refused.',
+    deduplicate: '{body}',
+    note: 'Requests of a webhook without a secret are unsigned, and are refused. A repeat is recognised by its body, which has the time.',
   },
   asana: {
     name: 'Asana',
@@ -51,6 +52,7 @@ export const work = {
       },
     ],
     type: '{item:resource.resource_type}.{item:action}',
+    deduplicate: '{body}',
     handshakes: [
       {
         method: 'POST',
@@ -139,6 +141,7 @@ export const work = {
       },
     ],
     type: 'ping',
+    deduplicate: '{body}',
     answer: { status: 204 },
     note: 'A request only says that there are changes. Fetch them from the API.',
   },
@@ -191,6 +194,7 @@ export const work = {
       },
     ],
     type: '{json:event_name}',
-    deduplicate: '{header:x-todoist-delivery-id}',
+    deduplicate: '{body}',
+    note: 'The id of a delivery is in a header that is not signed. A repeat is recognised by its body.',
   },
 } as const satisfies Record<string, Preset>

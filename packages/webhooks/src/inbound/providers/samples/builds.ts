@@ -46,6 +46,18 @@ export const buildsSamples = {
       },
     },
   ],
+  supabase: [
+    {
+      type: 'INSERT',
+      body: {
+        type: 'INSERT',
+        table: 'orders',
+        schema: 'public',
+        record: { id: 118, state: 'paid' },
+        old_record: null,
+      },
+    },
+  ],
   travisCi: [
     {
       type: 'passed',

@@ -56,6 +56,16 @@ export const identitySamples = {
       },
     },
   ],
+  supabaseAuth: [
+    {
+      type: 'sms',
+      headers: { 'webhook-id': '6b9c1e2a-4d3f-4a5b-8c7d-9e0f1a2b3c4d' },
+      body: {
+        user: { id: '6481a5c1-3d37-4a56-9f6a-bee08c554965', phone: '+15005550006' },
+        sms: { otp: '561166' },
+      },
+    },
+  ],
   logto: [
     {
       type: 'User.Created',

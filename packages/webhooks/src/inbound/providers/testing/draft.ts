@@ -1,4 +1,5 @@
 /** A request of a provider while it is made: values are put at the places of a row. */
+import { isForm } from '../../parsed-body.ts'
 import type { InboundRequest } from '../../source.ts'
 import { itemsAt } from '../engine/items.ts'
 import type { Reading } from '../engine/request-places.ts'
@@ -24,7 +25,7 @@ export class Draft {
   }
 
   get isForm(): boolean {
-    return this.headers['content-type']?.startsWith('application/x-www-form-urlencoded') ?? false
+    return isForm(this.reading().request)
   }
 
   /** Path and query. */

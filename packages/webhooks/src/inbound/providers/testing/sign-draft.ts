@@ -4,12 +4,13 @@ import {
   createHmac,
   createPrivateKey,
   hash as hashOf,
+  randomUUID,
   sign,
   type KeyObject,
 } from 'node:crypto'
 import { needsPublicKey } from '../engine/algorithms.ts'
 import { hmacKey } from '../engine/keys.ts'
-import type { Reading } from '../engine/request-places.ts'
+import { findAt, type Reading } from '../engine/request-places.ts'
 import { chunksOf } from '../engine/text.ts'
 import type { Place, Text } from '../preset.ts'
 import type { Binding, Covers, JwtScheme, Scheme, SignatureScheme } from '../preset-schemes.ts'
@@ -66,7 +67,11 @@ function putSignature(
   }
   if (covers) known.covered = cover(draft, covers, putOrList)
   if (list.length > 0) known.list = { text: list.join(separator), separator }
-  for (const bind of scheme.binds ?? []) draft.put(bind.in, boundValue(draft, bind, known))
+  for (const bind of scheme.binds ?? []) {
+    const value = bind.orAbsent ? findAt(bind.in)(draft.reading()) : undefined
+    if (value !== undefined) draft.put(bind.of?.slice(1, -1) as Place, value)
+    else if (!bind.orAbsent) draft.put(bind.in, boundValue(draft, bind, known))
+  }
 
   const make = (reading: Reading) =>
     (signature.prefix ?? '') + signatureOf(scheme, textOf(signed, { ...reading, ...known }), keys)
@@ -79,11 +84,15 @@ function putSignature(
   }
 }
 
-/** One header is covered, whichever a provider would cover. */
+/** Covers the headers that must be, and the content type. */
 function cover(draft: Draft, covers: Covers, put: (place: Place, value: string) => void): string {
-  const name = 'content-type'
-  put(covers.names, name)
-  return covers.each.replace('{name}', name).replace('{value}', draft.headers[name] ?? '')
+  const { required = [], ifSent, separator, each, join } = covers
+  const sent = ifSent.filter((name) => draft.headers[name] !== undefined)
+  const names = ['content-type', ...required, ...sent]
+  put(covers.names, names.join(separator))
+  return names
+    .map((name) => each.replace('{name}', name).replace('{value}', draft.headers[name] ?? ''))
+    .join(join)
 }
 
 function signatureOf(
@@ -110,6 +119,7 @@ function jwt(draft: Draft, scheme: JwtScheme, keys: SigningKeys): string {
     iat: seconds,
     nbf: seconds,
     exp: seconds + FIVE_MINUTES,
+    jti: randomUUID(),
     ...(scheme.issuer === undefined ? {} : { iss: scheme.issuer }),
     ...(scheme.audience === undefined ? {} : { aud: scheme.audience }),
   }

@@ -121,7 +121,9 @@ function schemeFor(
 ): Scheme {
   const begins = preset.schemes.flatMap(({ secretBegins }) => secretBegins ?? [])
   const possible = preset.schemes.filter((scheme) => !isFetched(scheme))
-  const fits = ({ secretBegins, binds = [] }: Scheme) => {
+  const fits = (scheme: Scheme) => {
+    const { secretBegins, binds = [] } = scheme
+    if (signsFields(scheme) && !draft.isForm) return false
     const isForSecret =
       secretBegins === undefined
         ? !begins.some((begin) => secret.startsWith(begin))
@@ -140,6 +142,9 @@ function schemeFor(
       : `signed: the secret is none of ${preset.name}: it is ${preset.secret}`,
   )
 }
+
+const signsFields = (scheme: Scheme): boolean =>
+  'signature' in scheme && /\{params\}|\{form:/.test(scheme.signed ?? '')
 
 /** Whether the key comes from the provider while a request is verified. */
 const isFetched = (scheme: Scheme): boolean =>
@@ -184,9 +189,15 @@ function assertGiven(
 
 const signsUrl = (scheme: Scheme): boolean =>
   ('signed' in scheme && scheme.signed?.includes('{url}') === true) ||
-  (scheme.binds ?? []).some(({ of }) => of?.includes('{url}'))
+  (scheme.binds ?? []).some(({ of = '' }) => /^\{(?:url\}|query:)/.test(of))
 
-/** Each request gets new ids in its headers, so that two requests are not repeats. */
+/** A UUID, and what else a provider may have as an id: at least 16 letters and digits, one a digit. */
+const ID = /^(?=.*\d)(?:[A-Za-z]{2,5}_)?[A-Za-z0-9-]{16,}$/
+
+/**
+ * Each request gets new ids in its headers. Where the body alone is signed, a repeat is recognised by
+ * that: a test that sends two events gives two bodies.
+ */
 function fillHeaders(
   draft: Draft,
   { deduplicate }: Preset,
@@ -194,9 +205,10 @@ function fillHeaders(
   { headers = {} }: SigningOptions,
 ): void {
   const own = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
-  for (const name of headersIn([deduplicate ?? []].flat())) {
-    if (!own.has(name)) draft.headers[name] = randomUUID()
+  for (const [name, value] of Object.entries(draft.headers)) {
+    if (!own.has(name) && ID.test(value)) draft.headers[name] = randomUUID()
   }
+  for (const name of headersIn([deduplicate ?? []].flat())) draft.headers[name] ??= randomUUID()
   const signed = 'signed' in scheme ? [scheme.signed ?? ''] : []
   for (const name of headersIn(signed)) draft.headers[name] ??= randomUUID()
 }
