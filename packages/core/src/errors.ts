@@ -84,7 +84,7 @@ export const InvalidInput = createError<[string]>('SVC_INVALID_INPUT', '%s', 400
 export const InvalidEventName = createError<[string]>(
   'SVC_CORE_INVALID_EVENT_NAME',
   'an event name is 1 to 200 letters, digits, "_", ".", "-" or "/", got %s',
-  400,
+  500,
 )
 
 /** The filter of a recipient is not one; the message names the spot. */
@@ -94,28 +94,28 @@ export const InvalidFilter = createError<[string]>('SVC_CORE_INVALID_FILTER', '%
 export const ReservedEventName = createError<[string]>(
   'SVC_CORE_RESERVED_EVENT_NAME',
   'events whose names begin with "svc." are published by svc itself: give "%s" another name',
-  400,
+  500,
 )
 
 /** A publish `id` that is not a string of 1 to 255 characters. */
 export const InvalidEventId = createError<[string]>(
   'SVC_CORE_INVALID_EVENT_ID',
   'the id of an event is a string of 1 to 255 characters, without NUL or half a surrogate pair, got %s',
-  400,
+  500,
 )
 
 /** A payload that has no JSON text (`undefined`, a function, a cycle, a bigint). */
 export const InvalidPayload = createError<[string]>(
   'SVC_CORE_INVALID_PAYLOAD',
   'a payload must be something that JSON can write: %s',
-  400,
+  500,
 )
 
 /** A payload that does not match the schema of its event; the message names the path that fails. */
 export const PayloadMismatch = createError<[string, string]>(
   'SVC_INVALID_PAYLOAD',
   'the payload of the event "%s" does not match its schema: %s',
-  400,
+  500,
 )
 
 /** The option `db` of a publish or of an operation is not a client inside a transaction. */

@@ -20,6 +20,13 @@ async function host(t: Test, options: SvcCoreOptions) {
   return { app, stored }
 }
 
+/** The answer of a route that does something. */
+async function answered(run: () => Promise<unknown>) {
+  const app = Fastify()
+  app.get('/', run)
+  return app.inject('/')
+}
+
 t.test('a publish that does not match is refused, and nothing is stored', async (t) => {
   const { app, stored } = await host(t, { events })
   await t.rejects(app.svc.events.publish('order.created', { id: 'x' }), {
@@ -31,6 +38,9 @@ t.test('a publish that does not match is refused, and nothing is stored', async 
     { code: 'SVC_INVALID_PAYLOAD' },
   )
   t.equal(await stored(), 0)
+  // The host made the payload: its client has sent nothing wrong, and learns nothing of it.
+  const reply = await answered(() => app.svc.events.publish('order.created', { id: 'x' }))
+  t.equal(reply.statusCode, 500)
   await app.svc.events.publish('order.created', { id: 1 })
   await app.svc.events.publish('order.shipped', 'anything')
   t.equal(await stored(), 2)

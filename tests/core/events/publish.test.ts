@@ -103,6 +103,8 @@ t.test('a payload is kept as the JSON text that was published', async (t) => {
   await until(() => texts.length === 1)
 })
 
+const CYCLE: unknown[] = []
+CYCLE.push(CYCLE)
 const refused: [
   title: string,
   args: [name: unknown, payload: unknown, options?: unknown],
@@ -136,6 +138,14 @@ const refused: [
   ['nothing as payload', ['a', undefined], 'INVALID_PAYLOAD', /got undefined$/],
   ['a function as payload', ['a', () => {}], 'INVALID_PAYLOAD', /got a function$/],
   ['a bigint as payload', ['a', 5n], 'INVALID_PAYLOAD', /BigInt/],
+  ['a cycle as payload', ['a', CYCLE], 'INVALID_PAYLOAD', /circular/],
+  [
+    'a name of ours',
+    ['svc.key.created', 1],
+    'RESERVED_EVENT_NAME',
+    /give "svc.key.created" another/,
+  ],
+  ['a wrong tenant', ['a', 1, { tenant: 'a b' }], 'INVALID_OPTION', /"tenant" must be/],
 ]
 t.test('an event with a wrong name, id, payload or option is refused', async (t) => {
   const { app } = await startHost(t)
@@ -143,7 +153,7 @@ t.test('an event with a wrong name, id, payload or option is refused', async (t)
     const publish = app.svc.events.publish.bind(app.svc.events) as (
       ...args: unknown[]
     ) => Promise<unknown>
-    await t.rejects(publish(...args), { code: `SVC_CORE_${code}`, message }, title)
+    await t.rejects(publish(...args), { code: `SVC_CORE_${code}`, statusCode: 500, message }, title)
   }
 })
 
