@@ -4,6 +4,7 @@
  * @see https://docs.github.com/en/code-security/secret-scanning/secret-scanning-partnership-program
  */
 import { verify } from 'node:crypto'
+import { storableText } from '@svc/core/internal'
 
 /**
  * One of GitHub's public keys, as it lists them.
@@ -66,13 +67,13 @@ export function alertsOf(body: Uint8Array): GithubAlert[] | undefined {
  * be revoked in any case.
  */
 function storable({ token, type, url, source }: GithubAlert): GithubAlert {
-  const place = { token, type, url: storableText(url) }
-  return typeof source === 'string' ? { ...place, source: storableText(source) } : place
+  const place = { token, type, url: storableText(url, LONGEST_PLACE) }
+  return typeof source === 'string'
+    ? { ...place, source: storableText(source, LONGEST_PLACE) }
+    : place
 }
 
 const LONGEST_PLACE = 2000
-const storableText = (text: string): string =>
-  text.slice(0, LONGEST_PLACE).toWellFormed().replaceAll('\0', '\ufffd')
 
 const isAlert = (value: unknown): boolean => {
   const { token, type, url } = (value ?? {}) as Partial<GithubAlert>

@@ -85,6 +85,7 @@ export {
 } from './events/events-table.ts'
 export { isConnectionError } from './postgres/connection-errors.ts'
 export { isContention } from './postgres/contention.ts'
+export { storableText } from './postgres/storable.ts'
 export { orUnavailable } from './postgres/unavailable.ts'
 export { ADVISORY_LOCKS } from './postgres/advisory-locks.ts'
 export { longestDays } from './processes/processes-table.ts'

@@ -29,6 +29,38 @@ async function startBroken(t: Test) {
   return { events, handler, calls, dead }
 }
 
+t.test('whatever a handler throws is kept as the reason', async (t) => {
+  const cycle: Record<string, unknown> = {}
+  cycle['message'] = cycle
+  const thrown: [unknown, RegExp][] = [
+    [new Error('an ordinary one'), /^an ordinary one$/],
+    [new SyntaxError('Unexpected token \0'), /^Unexpected token \uFFFD$/],
+    [new Error('half \ud83d'), /^half \uFFFD$/],
+    ['a text', /^a text$/],
+    [null, /^null$/],
+    [undefined, /^undefined$/],
+    [{ message: 5n }, /object/],
+    [cycle, /object/],
+    [Object.create(null), /has no text/],
+    [Symbol('mine'), /Symbol\(mine\)/],
+    [new Error('x'.repeat(1_000_000)), /^x{10000}$/],
+  ]
+  const { app } = await startHost(t, {
+    core: { worker: { maxAttempts: 1 } },
+    setUp: ({ svc }) =>
+      svc.events.subscribe('a', (place) => {
+        throw thrown[place as number]?.[0]
+      }),
+  })
+  const { events } = app.svc
+  for (const place of thrown.keys()) await events.publish('a', place)
+  const letters = await until(
+    () => events.deadLetters('a'),
+    ({ length }) => length === thrown.length,
+  )
+  for (const { payload, error } of letters) t.match(error, thrown[payload as number]?.[1])
+})
+
 t.test('a dead letter has the event that was not handled, and the reason', async (t) => {
   const { events, dead } = await startBroken(t)
   await events.publish('a', 'one', { id: 'x', tenant: 'acme' })

@@ -6,6 +6,7 @@ import type { ResolvedSubscribeOptions } from './validate-event.ts'
 import { publishedEventId, tenantOfEvent } from './event-id.ts'
 import { findPayloads } from './events-table.ts'
 import { keyOf } from './publish-events.ts'
+import { storableMessage } from '../postgres/storable.ts'
 import type { FanOutJob, Job } from '../jobs/job.ts'
 import type { Outcome, Worker } from '../jobs/worker.ts'
 
@@ -53,7 +54,7 @@ export function createSubscriptionWorker(
         const { attempt, attemptsLeft } = job
         const isLastAttempt = attemptsLeft === 0
         log.error({ ...about, err: error, attempt, isLastAttempt }, 'subscription handler failed')
-        const output = { message: (error as Error)?.message ?? String(error) }
+        const output = { message: storableMessage(error) }
         return { kind: 'failed', output, detail: { ...run(), error } }
       }
     },

@@ -1,5 +1,11 @@
 /** Writes the log of inbound requests. */
-import { uuidv7, type AttachedRow, type Core, type PublishedOrTaken } from '@svc/core/internal'
+import {
+  storableText,
+  uuidv7,
+  type AttachedRow,
+  type Core,
+  type PublishedOrTaken,
+} from '@svc/core/internal'
 import {
   insertInboundRows,
   insertWithEvents,
@@ -81,7 +87,7 @@ export class RequestLog {
     if (isSampled && !this.#samples.allows(`${outcome} ${source.name}`)) return
     if (this.#unwritten.isFull) return
     const row = this.#row(source, request, began, progress)
-    this.#unwritten.add({ ...row, outcome, reason: reason && storable(reason, LONGEST_REASON) })
+    this.#unwritten.add({ ...row, outcome, reason: reason && storableText(reason, LONGEST_REASON) })
   }
 
   /** Writes the rows that wait. */
@@ -109,7 +115,7 @@ export class RequestLog {
       ip: request.ip,
       bytes: request.rawBody?.length ?? 0,
       durationMs: since(began),
-      url: rawBodies ? storable(request.url, longestUrl) : null,
+      url: rawBodies ? storableText(request.url, longestUrl) : null,
       headers: rawBodies ? headersText(source, request) : null,
       // With bodies of unsigned requests, any sender could fill the disk.
       body: isReplayable ? (request.rawBody ?? null) : null,
@@ -135,7 +141,3 @@ const headersText = (source: Source, { raw }: InboundRequest): string =>
   JSON.stringify(maskedHeaders(raw.rawHeaders, hiddenHeaders(source.verify), shownHeaders(source)))
 
 const since = (began: number): number => Math.round(performance.now() - began)
-
-/** Postgres stores no NUL in a text. */
-const storable = (text: string, longest: number): string =>
-  text.slice(0, longest).replaceAll('\0', ' ')

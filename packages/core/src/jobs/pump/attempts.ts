@@ -1,6 +1,7 @@
 /** The attempts of this process: from the fetch that brought a job to the outcome of its attempt. */
 import type { Db } from '../../postgres/transaction.ts'
 import type { Job, Lane } from '../job.ts'
+import { storableMessage } from '../../postgres/storable.ts'
 import { BEGINS_WITHIN_MS } from '../pg-boss/claim-ordered-or-limited.ts'
 import type { AttemptTelemetry } from '../../telemetry/attempt-telemetry.ts'
 import type { Outcome, Worker } from '../worker.ts'
@@ -144,7 +145,7 @@ export class Attempts {
         { err: error, queue: worker.queue, jobId: job.id },
         'an attempt threw an error; it counts as failed',
       )
-      outcome = { kind: 'failed', output: { message: String((error as Error)?.message ?? error) } }
+      outcome = { kind: 'failed', output: { message: storableMessage(error) } }
     }
     const tookMs = performance.now() - startedAt
     fetchAhead.record(tookMs)

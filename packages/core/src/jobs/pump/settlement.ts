@@ -1,5 +1,6 @@
 /** Decides by their outcomes how the jobs of a batch end. settle-batch.ts writes it. */
 import type { Job } from '../job.ts'
+import { storableJson } from '../../postgres/storable.ts'
 import { isLastOf, type JobOutcome, type Outcome } from '../worker.ts'
 
 export type JobOutcomeAs<Kind extends Outcome['kind']> = {
@@ -74,7 +75,7 @@ export function retryInMs(
 
 /** A call of pg-boss takes one output for all its jobs, and each dead letter keeps its own. */
 export function byOutput(dying: Settlement['dying']): { output: object; jobs: Job[] }[] {
-  const groups = Map.groupBy(dying, ({ outcome }) => JSON.stringify(outcome.output ?? {}))
+  const groups = Map.groupBy(dying, ({ outcome }) => storableJson(outcome.output ?? {}))
   return [...groups].map(([output, those]) => ({
     output: JSON.parse(output) as object,
     jobs: those.map(({ job }) => job),

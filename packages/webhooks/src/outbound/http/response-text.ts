@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder'
+import { storableText } from '@svc/core/internal'
 
 /** How much of an answer the delivery log keeps. */
 export const KEPT_BYTES = 1024
@@ -18,8 +19,7 @@ export class ResponseText {
     this.#text += this.#decoder.write(chunk.subarray(0, room))
   }
 
-  /** Postgres stores no NUL in a text: each becomes U+FFFD, as bytes that are not UTF-8 do. */
   toString(): string {
-    return this.#text.replaceAll('\0', '\uFFFD')
+    return storableText(this.#text)
   }
 }
