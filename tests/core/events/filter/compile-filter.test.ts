@@ -230,6 +230,30 @@ for (const [title, { matches, doesNot }] of Object.entries(table)) {
   })
 }
 
+t.test('a number that JSON rounds equals none that a filter may have', async (t) => {
+  const decide = (filter: object, payload: string) =>
+    compileFilter({ payload: { n: filter } })({
+      event: 'e',
+      tenant: null,
+      payload: JSON.parse(payload),
+    })
+  const most = Number.MAX_SAFE_INTEGER
+  for (const large of ['9007199254740992', '9007199254740993', '1e400']) {
+    const payload = `{"n":${large}}`
+    t.ok(decide({ $gt: most }, payload), large)
+    t.ok(decide({ $nin: [most, 0] }, payload), large)
+    for (const filter of [{ $eq: most }, { $in: [most] }, { $lte: most }, { $contains: most }]) {
+      t.notOk(decide(filter, payload), `${large} ${JSON.stringify(filter)}`)
+    }
+    t.ok(decide({ $lt: -most }, `{"n":-${large}}`), large)
+  }
+  t.ok(decide({ $eq: most }, '{"n":9007199254740991}'))
+  t.ok(decide({ $in: [0] }, '{"n":-0}'))
+  t.ok(decide({ $eq: -0 }, '{"n":0.0}'))
+  t.ok(decide({ $eq: 1 }, '{"n":1.0}'))
+  t.ok(decide({ $eq: 0.1 }, '{"n":1e-1}'))
+})
+
 function textOf(filter: unknown): string {
   return JSON.stringify(filter).slice(0, 200)
 }

@@ -32,13 +32,24 @@ function walk(value: unknown, spot: string, objects: number, lists: number): voi
       walk(one, inner, objects + 1, lists)
     }
   } else if (typeof value === 'string') assertStorable(value, spot)
+  else if (typeof value === 'number' && !Number.isNaN(value)) assertExact(value, spot)
   else if (!isScalar(value)) {
     throw new InvalidFilter(`${spot} must be a text, a number, true, false, null or an object`)
   }
 }
 
-const isScalar = (value: unknown): boolean =>
-  value === null || typeof value === 'boolean' || Number.isFinite(value)
+const isScalar = (value: unknown): boolean => value === null || typeof value === 'boolean'
+
+/**
+ * Larger numbers have been rounded, here and in the payloads that they are compared with: an id of 64
+ * bits would match that of a neighbour. Any payload compares rightly with a number within these bounds.
+ */
+function assertExact(number: number, spot: string): void {
+  if (Math.abs(number) <= Number.MAX_SAFE_INTEGER) return
+  throw new InvalidFilter(
+    `${spot} is a number beyond ±${Number.MAX_SAFE_INTEGER}, which is not compared exactly: publish such a number as a text, and compare that`,
+  )
+}
 
 function assertLevels(levels: number, spot: string): void {
   if (levels <= MAX_LEVELS) return
