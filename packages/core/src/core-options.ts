@@ -70,6 +70,13 @@ export interface SvcCoreOptions {
   /** How long the rows of the audit are kept, in days. @default 365 */
   auditRetentionDays?: number
   /**
+   * How long a transaction of `svc.transaction` may go without a statement, in seconds, 1 to 86400:
+   * Postgres ends one that waits longer, since others may wait for what it has locked. A shorter
+   * `idle_in_transaction_session_timeout` of the session stays as it is.
+   * @default 60
+   */
+  transactionIdleSeconds?: number
+  /**
    * Seals the secrets of webhooks, and the values of their headers, where they are stored: names of
    * secrets that hold 32 bytes of base64 each. The first one encrypts (AES-256-GCM), all decrypt.
    * @default null
@@ -105,6 +112,7 @@ export interface CoreSettings {
   migrate: 'boot' | 'check'
   eventRetentionDays: number
   auditRetentionDays: number
+  transactionIdleSeconds: number
   encryption: { secretNames: string[] } | null
   events: EventDefinitions
   eventValidation: EventValidation
@@ -163,6 +171,11 @@ const rules: OptionRules = {
     expects: 'an integer from 1 to 36500 (days)',
     is: isIntegerFrom(1, 36_500),
     default: 365,
+  },
+  transactionIdleSeconds: {
+    expects: 'an integer from 1 to 86400 (seconds)',
+    is: isIntegerFrom(1, 86_400),
+    default: 60,
   },
   encryption: {
     expects: 'an object such as { secretNames: ["SVC_KEY_2", "SVC_KEY_1"] }',

@@ -118,6 +118,7 @@ export class RunningCore implements Core {
       database,
       workers,
       retry,
+      transactionIdleSeconds: settings.transactionIdleSeconds,
       lease,
       catalogue,
       telemetry,

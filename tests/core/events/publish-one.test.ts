@@ -176,7 +176,7 @@ t.test(
 
 async function publishOne(db: Db, of: Situation): Promise<object> {
   const { rows } = await db.query(
-    `select svc."__svc.publish_one"($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as written`,
+    `select svc."__svc.publish_one"($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, null) as written`,
     [...eventOf(of), ...offerOf(of)],
   )
   return comparable(db, JSON.parse(rows[0].written))
@@ -186,7 +186,7 @@ async function publishBatch(db: Db, of: Situation): Promise<object> {
   const [name, id, payload, tenant, trace] = eventOf(of)
   const { rows } = await db.query(
     `select svc."__svc.publish"($1, $2, $3, $4, null, null, null, null, null, $5, $6, $7, $8,
-       $9, $10, $11, $12, $13, null, true) as written`,
+       $9, $10, $11, $12, $13, null, true, null, null) as written`,
     [[name], [id], [payload], [tenant], ...offerOf(of), [trace]],
   )
   return comparable(db, JSON.parse(rows[0].written))

@@ -112,11 +112,11 @@ t.test('statements of a transaction have no time limit of ours', async (t) => {
   const { app } = await startShop(t)
   const limits = await app.svc.transaction(async (db) => {
     const { rows } = await db.query(
-      `select setting from pg_settings where name in ('statement_timeout', 'idle_in_transaction_session_timeout')`,
+      `select setting from pg_settings where name in ('statement_timeout', 'transaction_timeout', 'lock_timeout')`,
     )
     return rows
   })
-  t.strictSame(limits, [{ setting: '0' }, { setting: '0' }])
+  t.ok(limits.every(({ setting }) => setting === '0'))
 })
 
 t.test(
@@ -211,4 +211,61 @@ t.test('a transaction of ours can have more time for its statements than others'
     )
   t.equal(await limitOf(), '15s')
   t.equal(await limitOf({ timeoutMs: 120_000 }), '2min')
+})
+
+t.test('a transaction that sends no statement for long is ended, and says so', async (t) => {
+  const { app } = await startHost(t, {
+    core: { transactionIdleSeconds: 1, worker: { enabled: false } },
+  })
+  const { transaction, database, events } = app.svc
+  const idle = async () => {
+    const { rows } = await database.query(
+      `select from pg_stat_activity
+        where datname = current_database() and state = 'idle in transaction'`,
+    )
+    return rows.length > 0
+  }
+  const said = {
+    code: 'SVC_CORE_INVALID_TRANSACTION',
+    statusCode: 500,
+    message: /no statement came for 1 s,.*transactionIdleSeconds/,
+  }
+  let usedLater: Promise<unknown> | undefined
+  const late = transaction(async (db) => {
+    await events.publish('a', 1, { id: 'o-1', db })
+    await until(idle)
+    await until(async () => !(await idle()))
+    usedLater = db.query('select 1')
+    await usedLater.catch(() => {})
+  })
+  await t.rejects(late, said)
+  await t.rejects(usedLater!, said)
+  t.match(await events.publish('a', 1, { id: 'o-1' }), { duplicate: false })
+
+  const mine = new Error('the other server is away')
+  const thrown = transaction(async () => {
+    await until(idle)
+    await until(async () => !(await idle()))
+    throw mine
+  })
+  t.equal(await thrown.catch((error: unknown) => error), mine)
+
+  // As long as the host likes, while a statement runs.
+  await transaction((db) => db.query('select pg_sleep(1.5)'))
+  // A shorter limit of the session stays.
+  const limits = await Promise.all(
+    ['500ms', '2min', '0'].map((own) =>
+      database.connect().then(async (client) => {
+        await client.query(`set idle_in_transaction_session_timeout = '${own}'`)
+        client.release()
+        return transaction(async (db) => {
+          const { rows } = await db.query(
+            `select current_setting('idle_in_transaction_session_timeout') as own`,
+          )
+          return rows[0].own as string
+        })
+      }),
+    ),
+  )
+  t.ok(limits.every((own) => own === '500ms' || own === '1s'))
 })

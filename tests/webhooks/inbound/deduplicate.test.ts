@@ -151,3 +151,33 @@ t.test('a deduplication key is remembered for exactly its time', async (t) => {
   t.equal(await statusOf(post(host, '1')), 'accepted')
   t.equal(await statusOf(post(host, '1')), 'duplicate')
 })
+
+t.test('requests whose keys an open transaction holds keep no other waiting', async (t) => {
+  const batches: InboundSource = {
+    ...source,
+    path: '/hooks/b',
+    split: (body) => body as unknown[],
+    deduplicationKey: (_request, _body, item) => String(item),
+  }
+  const host = await hostOf(t, { a: source, b: batches })
+  const batch = (items: string[]) =>
+    host.app.inject({ method: 'POST', url: '/hooks/b', headers: { 'x-good': 'yes' }, body: items })
+  for (const first of [post(host, '1'), batch(['1'])]) t.equal((await first).statusCode, 200)
+
+  const holder = await host.app.svc.database.connect()
+  await holder.query('begin')
+  await holder.query('update svc."__svc.kv" set value = value')
+  let answered = 0
+  const repeats = [1, 2, 3, 4].flatMap(() => [post(host, '1'), batch(['1', '3'])])
+  for (const repeat of repeats) void repeat.then(() => answered++)
+  for (let n = 10; n < 20; n++) {
+    t.equal(await statusOf(post(host, String(n))), 'accepted')
+    t.equal((await batch([String(n), String(-n)])).statusCode, 200)
+  }
+  t.equal(answered, 0, 'the repeats wait')
+  await holder.query('commit')
+  holder.release()
+  t.ok((await Promise.all(repeats)).every(({ statusCode }) => statusCode === 200))
+  const names = (await eventsOf(host.app)).length
+  t.equal(names, 2 + 10 + 20 + 1, 'each key is published once')
+})

@@ -33,7 +33,7 @@ export interface InsertPublished {
 
 export const CREATED = 'created.numbers'
 export const PAYLOADS = '$3::text[]'
-export const FIRST_INSERTED = 21
+export const FIRST_INSERTED = 23
 
 /** What {@link InsertPublished} inserts with a batch of events. */
 export interface InsertedRows {

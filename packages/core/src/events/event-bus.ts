@@ -41,6 +41,7 @@ interface Parts {
   database: Database
   workers: WorkerRegistry
   retry: RetrySettings
+  transactionIdleSeconds: number
   /** The option `migrate` is 'check'. */
   isCheck: boolean
   lease: Pick<ProcessLease, 'declareEvents' | 'forget' | 'owner'>
@@ -75,7 +76,11 @@ export class EventBus {
     this.#declarations = new Declarations(parts)
     this.#undecided = new UndecidedFilters(parts.log)
     this.#handover = new JobHandover(workers, () => lease.owner, this.#undecided)
-    this.#transactions = new OpenTransactions(database.pool, this.#handover)
+    this.#transactions = new OpenTransactions(
+      database.pool,
+      parts.transactionIdleSeconds,
+      this.#handover,
+    )
     this.#commits = new CommitPoller(database.db, (waiting) => this.#handover.wake(waiting))
     this.#publisher = new BatchPublisher(database, retry, this.#handover)
     this.deadLetters = createDeadLetterOperations({

@@ -51,9 +51,14 @@ export class OpenTransactions {
   #handover: Pick<JobHandover, 'committing' | 'committedByCaller'>
   #open = new WeakMap<Db, OpenTransaction>()
 
-  constructor(pool: Pool, handover: Pick<JobHandover, 'committing' | 'committedByCaller'>) {
+  /** `idleSeconds`: see {@link HostTransactions}. */
+  constructor(
+    pool: Pool,
+    idleSeconds: number,
+    handover: Pick<JobHandover, 'committing' | 'committedByCaller'>,
+  ) {
     this.#pool = pool
-    this.#hostTransactions = new HostTransactions(pool)
+    this.#hostTransactions = new HostTransactions(pool, idleSeconds)
     this.#handover = handover
   }
 

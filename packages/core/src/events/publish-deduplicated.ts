@@ -22,8 +22,9 @@ export async function publishDeduplicated(
   terms: PublishTerms,
   offer?: JobOffer,
   inserted?: InsertedRows,
+  lockMs?: number,
 ): Promise<PublishedOnce> {
   const keys = events.map(({ deduplicationKey }) => deduplicationKey)
-  const written = await writeEvents(db, { ...terms, events, offer, keys, inserted })
+  const written = await writeEvents(db, { ...terms, events, offer, keys, inserted, lockMs })
   return publishedOnceFrom(written, events, terms.retry)
 }

@@ -12,8 +12,9 @@ export async function publishEvents(
   terms: PublishTerms,
   offer?: JobOffer,
   inserted?: InsertedRows,
+  lockMs?: number,
 ): Promise<Published> {
-  const written = await writeEvents(db, { ...terms, events, offer, inserted })
+  const written = await writeEvents(db, { ...terms, events, offer, inserted, lockMs })
   return publishedFrom(written, events, terms.retry)
 }
 

@@ -60,13 +60,17 @@ export interface Written {
   undecided?: UndecidedFilter[]
 }
 
-/** sql/086-publish.sql creates the function; sql/007-publish.sql describes what it does. */
+/** sql/095-publish.sql describes what it does. */
 const PUBLISH = `select svc."__svc.publish"(
-  $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19::pg_snapshot, $20) as written`
+  $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19::pg_snapshot,
+  $20, $21, $22) as written`
 
-/** The same for one event that no recipient filters: sql/088-publish-one.sql. */
+/** The same for one event that no recipient filters. */
 const PUBLISH_ONE = `select svc."__svc.publish_one"(
-  $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as written`
+  $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) as written`
+
+/** Which of some events cannot be published at the moment. */
+const HELD = `select to_json(svc."__svc.held"($1, $2, $3))::text as held`
 
 /**
  * `PUBLISH` as a statement that also calls a function that inserts rows. The function is not called where
@@ -96,6 +100,11 @@ export interface ToWrite extends PublishTerms {
   keys?: DeduplicationKey[]
   /** Rows to write with them. */
   inserted?: InsertedRows | undefined
+  /**
+   * The longest wait for a transaction that holds the id or the key of one of them; a longer one is an
+   * error 55P03. @default as the session has it: the transaction of a caller has its own terms
+   */
+  lockMs?: number | undefined
 }
 
 const NOTHING: Written = {
@@ -142,7 +151,7 @@ const isPlain = (
 
 function callPublishOne(
   db: Db,
-  { events, retry, offer = NO_OFFER }: ToWrite,
+  { events, retry, offer = NO_OFFER, lockMs }: ToWrite,
 ): Promise<Written | NotWritten> {
   const [event] = events as [EventRow]
   return call(db, PUBLISH_ONE, [
@@ -153,12 +162,13 @@ function callPublishOne(
     traceContextOf(event),
     ...offered(offer),
     ...retrying(retry),
+    lockMs ?? null,
   ])
 }
 
 function callPublish(
   db: Db,
-  { events, retry, offer = NO_OFFER, keys, inserted }: ToWrite,
+  { events, retry, offer = NO_OFFER, keys, inserted, lockMs }: ToWrite,
   recipients: MatchedRecipients | null,
   asksAgain: boolean,
 ): Promise<Written | NotWritten> {
@@ -178,8 +188,22 @@ function callPublish(
     events.some(({ traceContext }) => traceContext) ? events.map(traceContextOf) : null,
     recipients?.snapshot ?? null,
     asksAgain,
+    null,
+    lockMs ?? null,
     ...(inserted?.values ?? []),
   ])
+}
+
+/** Which of the events, from 0, an open transaction holds: their ids, or their keys where these are given. */
+export async function findHeld(
+  db: Db,
+  events: readonly EventRow[],
+  keys: readonly string[] | null,
+): Promise<Set<number>> {
+  const names = events.map(({ name }) => name)
+  const { rows } = await db.query(HELD, [names, events.map(({ id }) => id), keys])
+  const { held } = rows[0] as { held: string }
+  return new Set((JSON.parse(held) as number[]).map((n) => n - 1))
 }
 
 const offered = ({ room, fullGroups, owner }: JobOffer): unknown[] => [

@@ -6,6 +6,7 @@ import { Unavailable } from '../errors.ts'
  * a deadlock (40P01), a change by another transaction that the isolation level does not allow (40001).
  */
 const CONTENTION = new Set(['57014', '55P03', '40P01', '40001'])
+const LOCK_TIMEOUT = '55P03'
 const DEADLOCK = '40P01'
 const CONFLICT = '40001'
 /** In a deadlock one of the transactions is ended, and the others go on: a second one is rare. */
@@ -19,6 +20,10 @@ export function isContention(error: unknown): boolean {
   if (code === 'SVC_UNAVAILABLE') return cause !== undefined && isContention(cause)
   return typeof code === 'string' && CONTENTION.has(code)
 }
+
+/** Whether a lock was not to be had in time. */
+export const isLockTimeout = (error: unknown): boolean =>
+  ((error ?? {}) as { code?: unknown }).code === LOCK_TIMEOUT
 
 export const BUSY = 'the database is busy, try again'
 

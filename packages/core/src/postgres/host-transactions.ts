@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { InvalidOption, InvalidTransaction } from '../errors.ts'
 import { isFunction, kindOf, resolveOptions, type OptionRules } from '../options/check-options.ts'
 import { unlimitedTransaction, type Db } from './transaction.ts'
-import { asUnavailable, orUnavailable } from './unavailable.ts'
+import { asUnavailable } from './unavailable.ts'
 
 /** Options of `svc.transaction`. */
 export interface TransactionOptions {
@@ -36,15 +36,23 @@ interface Hooks {
 
 interface OpenTransaction {
   hasEnded: boolean
+  /** Postgres has ended it, since no statement came. */
+  wasIdle: boolean
 }
+
+/** SQLSTATE: Postgres has ended the session of a transaction that sent no statement. */
+const IDLE_IN_TRANSACTION = '25P03'
 
 export class HostTransactions {
   #pool: pg.Pool
+  #idleSeconds: number
   /** The transaction in which a call is made. */
   #current = new AsyncLocalStorage<OpenTransaction>()
 
-  constructor(pool: pg.Pool) {
+  /** `idleSeconds`: the longest time without a statement. */
+  constructor(pool: pg.Pool, idleSeconds: number) {
     this.#pool = pool
+    this.#idleSeconds = idleSeconds
   }
 
   /** @throws InvalidOption, InvalidTransaction, TransactionRolledBack, Unavailable, and what `run` throws */
@@ -64,13 +72,17 @@ export class HostTransactions {
       )
     }
     const begin = isolation ? `begin isolation level ${isolation}` : 'begin'
+    const open: OpenTransaction = { hasEnded: false, wasIdle: false }
     let thrown: unknown
     try {
       return await unlimitedTransaction(
         this.#pool,
         async (client) => {
-          const open: OpenTransaction = { hasEnded: false }
-          const db = untilItsEnd(client, open)
+          const db = this.#untilItsEnd(client, open)
+          const onError = (error: unknown) => {
+            open.wasIdle ||= isIdleTimeout(error)
+          }
+          client.on('error', onError)
           hooks.begun?.(db)
           try {
             const result = await this.#current.run(open, async () => run(db))
@@ -84,32 +96,56 @@ export class HostTransactions {
             throw error
           } finally {
             open.hasEnded = true
+            client.off('error', onError)
           }
         },
-        begin,
+        `${begin}; ${this.#limitIdleTime()}`,
       )
     } catch (error) {
       // What `run` throws need not be about this transaction: it may come from another server.
-      throw error === thrown ? error : asUnavailable(error)
+      throw error === thrown ? error : this.#errorOf(error, open)
     }
+  }
+
+  /**
+   * The client's `query` until the transaction ends: the connection goes back to the pool then, and a
+   * late statement would run in the transaction of another caller.
+   */
+  #untilItsEnd(client: pg.PoolClient, open: OpenTransaction): Db {
+    const query = async (...statement: [string]) => {
+      if (open.hasEnded) throw new InvalidTransaction(HAS_ENDED)
+      try {
+        return await client.query(...statement)
+      } catch (error) {
+        throw this.#errorOf(error, open)
+      }
+    }
+    return { query }
+  }
+
+  /**
+   * A process that is frozen, or that waits for another server, keeps its locks, and others wait for
+   * them. A shorter limit of the session stays.
+   */
+  #limitIdleTime(): string {
+    return `select set_config(name, least(set_ms, ${this.#idleSeconds * 1000})::int::text, true)
+      from (select name, nullif(extract(epoch from current_setting(name)::interval) * 1000, 0) as set_ms
+              from (values ('idle_in_transaction_session_timeout')) as setting (name)) as setting`
+  }
+
+  #errorOf(error: unknown, { wasIdle }: OpenTransaction): unknown {
+    if (!wasIdle && !isIdleTimeout(error)) return asUnavailable(error)
+    return new InvalidTransaction(
+      `svc.transaction: no statement came for ${this.#idleSeconds} s, so that Postgres ended the transaction, and nothing of it is committed: do what takes longer before or after it, or raise the option transactionIdleSeconds of svcCore`,
+    )
   }
 }
 
-/**
- * The client's `query` until the transaction ends: the connection goes back to the pool then, and a
- * late statement would run in the transaction of another caller.
- */
-function untilItsEnd(client: pg.PoolClient, open: OpenTransaction): Db {
-  const query = (...statement: [string]) =>
-    open.hasEnded
-      ? Promise.reject(
-          new InvalidTransaction(
-            'this transaction of svc.transaction has ended: await each statement and publish within the function given to svc.transaction',
-          ),
-        )
-      : orUnavailable(client.query(...statement))
-  return { query }
-}
+const isIdleTimeout = (error: unknown): boolean =>
+  ((error ?? {}) as { code?: unknown }).code === IDLE_IN_TRANSACTION
+
+const HAS_ENDED =
+  'this transaction of svc.transaction has ended: await each statement and publish within the function given to svc.transaction'
 
 function assertOpen(client: pg.PoolClient): void {
   const { getTransactionStatus } = client as { getTransactionStatus?: () => string | null }

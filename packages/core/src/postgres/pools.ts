@@ -11,7 +11,8 @@ import { whyUnreachable } from './connection-errors.ts'
 /**
  * The pools of a process. Together they stay within the configured `max` plus two connections:
  * `pool` has the configured size, `workerPool` and the listener share the two that are added (a pool that
- * we made gives one of its own to `workerPool`, so that fetching and settling need not queue).
+ * we made gives one of its own to `workerPool`, so that fetching and settling need not queue). `held` has
+ * two more, while it is used.
  */
 export interface Database {
   pool: pg.Pool
@@ -22,6 +23,8 @@ export interface Database {
   /** `pool` with another time limit on each statement, in milliseconds. */
   dbWithin(ms: number): Db
   workerPool: WorkerPool
+  /** For statements that wait for a lock of others: nobody waits for one of these connections. */
+  held: { pool: pg.Pool; db: Db }
   /** A transaction on `pool`, with the plans of `workerPool`: for what moves jobs in the background. */
   background<T>(run: (db: Db) => Promise<T>, limit?: { timeoutMs?: number }): Promise<T>
   /** The config of the one connection that listens. */
@@ -31,6 +34,8 @@ export interface Database {
   close(): Promise<void>
 }
 
+const HELD_CONNECTIONS = 2
+const HELD_IDLE_MS = 5000
 const OLDEST = 140_000
 /** Below the ten seconds that Fastify gives a plugin. */
 const ANSWER_WITHIN_MS = 8000
@@ -60,6 +65,14 @@ export async function openDatabase(
   try {
     await assertUsable(pool)
     const workerPool = await openWorkerPool({ ...config, max: 1 + forWorkers }, logError)
+    const held = new pg.Pool({
+      ...config,
+      max: HELD_CONNECTIONS,
+      min: 0,
+      idleTimeoutMillis: HELD_IDLE_MS,
+    })
+    held.on('error', logError)
+    handleClientErrors(held)
     return {
       pool,
       db: workerPool.pooled ? inTransactions(pool) : cancelling(pool, workerPool),
@@ -67,12 +80,16 @@ export async function openDatabase(
       dbWithin: (ms) =>
         workerPool.pooled ? inTransactions(pool, ms) : cancelling(pool, workerPool, ms),
       workerPool,
+      held: {
+        pool: held,
+        db: workerPool.pooled ? inTransactions(held) : poolWithQueryTimeout(held),
+      },
       background: (run, limit = {}) =>
         transaction(pool, run, { begin: BEGIN_WITH_WORKER_PLANS, ...limit }),
       pooled: workerPool.pooled,
       listener: config,
       async close() {
-        await endPool(workerPool.pool)
+        await Promise.all([endPool(workerPool.pool), endPool(held)])
         if (!given) return endPool(pool)
         stopHandling()
         pool.off('error', logError)

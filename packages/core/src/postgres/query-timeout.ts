@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { connectWithin } from './connect-within.ts'
 import { markCancelled } from './connection-errors.ts'
-import { repeatedOnConflict } from './contention.ts'
+import { isLockTimeout, repeatedOnConflict } from './contention.ts'
 import { OWN_TYPES } from './own-types.ts'
 import type { Db } from './transaction.ts'
 
@@ -61,6 +61,8 @@ export function poolWithQueryTimeout(
       try {
         return await (isAlone(statement, values) ? repeatedOnConflict(query) : query())
       } catch (error) {
+        // Of one statement that has waited too long for a lock nothing is left.
+        if (isAlone(statement, values) && isLockTimeout(error)) throw error
         // The connection is closed, as by pg's own `pool.query`: its state is not known yet.
         // Several statements in one text may have begun a transaction that failed.
         broken = error as Error

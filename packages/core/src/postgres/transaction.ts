@@ -20,7 +20,7 @@ export interface TimeLimit {
   /** Longest duration of a statement, here and in the server. @default STATEMENT_TIMEOUT_MS */
   timeoutMs?: number
   /** Longest wait for one lock: then the statement fails with 55P03. @default as the server has it */
-  lockMs?: number
+  lockMs?: number | undefined
 }
 
 /**
@@ -28,6 +28,9 @@ export interface TimeLimit {
  * time ends our statements.
  */
 export const BEGIN = 'begin isolation level read committed'
+
+/** A process that is frozen in the middle of a transaction must not keep its locks. */
+const LONGEST_IDLE_MS = 60_000
 
 interface Terms extends TimeLimit {
   /** @default BEGIN */
@@ -44,7 +47,10 @@ export function transaction<T>(
   { begin = BEGIN, timeoutMs = STATEMENT_TIMEOUT_MS, lockMs }: Terms = {},
 ): Promise<T> {
   // One round trip for all of them.
-  const limits = [`set local statement_timeout = ${timeoutMs}`]
+  const limits = [
+    `set local statement_timeout = ${timeoutMs}`,
+    `set local idle_in_transaction_session_timeout = ${LONGEST_IDLE_MS}`,
+  ]
   if (lockMs !== undefined) limits.push(`set local lock_timeout = ${lockMs}`)
   const first = [begin, ...limits].join('; ')
   return onConnection(pool, timeoutMs, async (_client, db) => {

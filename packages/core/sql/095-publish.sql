@@ -1,0 +1,509 @@
+-- Publishes that wait for nobody for long, and filters that are decided later.
+
+drop function if exists svc."__svc.publish"(
+  text[], text[], text[], text[], text[], float8[], int[], text[], uuid[], text[], int[], text[], text,
+  int, int, boolean, int);
+drop function if exists svc."__svc.publish"(
+  text[], text[], text[], text[], text[], float8[], int[], text[], uuid[], text[], int[], text[], text,
+  int, int, boolean, int, text[]);
+drop function if exists svc."__svc.publish"(
+  text[], text[], text[], text[], text[], float8[], int[], text[], uuid[], text[], int[], text[], text,
+  int, int, boolean, int, text[], pg_snapshot);
+drop function svc."__svc.publish"(
+  text[], text[], text[], text[], text[], float8[], int[], text[], uuid[], text[], int[], text[], text,
+  int, int, boolean, int, text[], pg_snapshot, boolean);
+drop function svc."__svc.publish_one"(
+  text, text, text, text, text, text[], int[], text[], text, int, int, boolean, int);
+
+-- A publish, whole: the events, and a job for each recipient. One round trip, in the caller's
+-- transaction or in one of its own.
+--
+-- A function, because its plan is made once for each connection: planning takes longer than all the
+-- rest, and poolers and other libraries keep no prepared statements. The settings leave one plan, a
+-- walk along indexes: a plan that was made while the tables were empty must serve full ones too.
+create function svc."__svc.publish"(
+  event_names text[],
+  -- As they are stored, see event-id.ts.
+  event_ids text[],
+  payloads text[],
+  tenants text[],
+  -- Null, or a key of "__svc.kv" for each event, which is published only where its key is free. The
+  -- key is taken then, for so many seconds.
+  deduplication_keys text[],
+  deduplication_seconds float8[],
+  -- Recipients whose filter lets an event through: which of the events, from 1, and whose. Null where
+  -- filters were not asked: then nothing is written if any recipient has one.
+  matched_events int[],
+  matched_subscriptions text[],
+  matched_targets uuid[],
+  -- What the publishing process can start now: the queues it works on, and free slots of each ...
+  offered_queues text[],
+  offered_slots int[],
+  -- ... save jobs of these groups.
+  full_groups text[],
+  -- Names the process in the jobs that it claims; null where its death would not be seen.
+  owner text,
+  retry_limit int,
+  retry_delay int,
+  retry_backoff boolean,
+  retry_delay_max int,
+  -- Null, or of each event: see telemetry/trace-context.ts.
+  trace_contexts text[],
+  -- Null, or the snapshot in which the filters were read that have been asked ...
+  filters_seen pg_snapshot,
+  -- ... and whether nothing is written where one of them has changed since.
+  asks_again boolean,
+  -- Of each matched recipient: whether its filter is not decided yet. Its job has the filter then, which
+  -- its worker decides.
+  undecided boolean[],
+  -- The longest wait for a lock, such as that for an event of the same id; null as the session has it.
+  lock_ms int
+) returns text
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  -- Which of the events to publish, from 1.
+  due int[];
+  -- Which of them are new, from 1.
+  created int[];
+  created_names text[];
+  created_ids text[];
+  all_created boolean;
+  written text;
+  -- A transaction that began after the commit of this one, or a publish that follows in this one, has
+  -- a later moment; one microsecond is less than it takes to write a row.
+  moment timestamptz := clock_timestamp();
+  -- What recipients want is decided as it was then.
+  asked_at pg_snapshot := coalesce(filters_seen, pg_current_snapshot());
+begin
+  if lock_ms is not null then
+    perform set_config('lock_timeout', lock_ms::text, true);
+  end if;
+  -- Nested: filters of other tenants are looked at only where there are some under these names.
+  if matched_events is null and exists (
+       select from svc."__svc.targets"
+        where filter is not null and event_name = any(event_names || '*'::text)) then
+    if exists (
+         select from (
+           select distinct name, tenant from unnest(event_names, tenants) as given (name, tenant)
+         ) as given
+        cross join lateral (
+          select from svc."__svc.targets"
+           where filter is not null and event_name = given.name and tenant = ''
+          union all
+          select from svc."__svc.targets"
+           where filter is not null and event_name = given.name and tenant = given.tenant
+          union all
+          select from svc."__svc.targets"
+           where filter is not null
+             and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
+          union all
+          select from svc."__svc.targets"
+           where filter is not null
+             and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
+        ) as filtered) then
+      return '{"hasFilters":true}';
+    end if;
+  end if;
+  -- Nested: where no filters were asked, the query is not even prepared to run.
+  if filters_seen is not null and asks_again then
+    if exists (
+         select from (
+           select distinct svc."__svc.filter_set"(wanted.name, its.tenant) as filter_set
+             from unnest(event_names, tenants) as given (name, tenant)
+            cross join lateral (values (given.name), ('*')) as wanted (name)
+            cross join lateral (values (''), (given.tenant)) as its (tenant)
+            where its.tenant is not null
+         ) as asked
+         join svc."__svc.filter_changes" as change on change.filter_set = asked.filter_set
+          and change.changed_by >= pg_snapshot_xmin(filters_seen)
+          -- Rows that were restored from a dump name transactions of another server.
+          and change.changed_by < pg_snapshot_xmax(pg_current_snapshot())
+        where change.changed_by is distinct from pg_current_xact_id_if_assigned()
+          and not pg_visible_in_snapshot(change.changed_by, filters_seen)) then
+      return '{"filtersChanged":true}';
+    end if;
+  end if;
+
+  -- Rows go in by the order of their key: two batches that share some would deadlock in any other.
+  if deduplication_keys is not null then
+    with taken as (
+      insert into svc."__svc.kv" as kv (key, value, expires_at)
+      select key, 'true', clock_timestamp() + make_interval(secs => seconds)
+        from unnest(deduplication_keys, deduplication_seconds) as given (key, seconds)
+       order by key collate "C"
+      on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
+       where kv.expires_at <= clock_timestamp()
+      returning key
+    )
+    select array_agg(given.n::int) into due
+      from unnest(deduplication_keys) with ordinality as given (key, n)
+     where (given.key in (select key from taken)) is true;
+  end if;
+
+  with published as (
+    insert into svc."__svc.events" (name, id, payload, tenant, trace_context)
+    select name, id, payload, tenant, trace_context
+      from unnest(event_names, event_ids, payloads, tenants, trace_contexts) with ordinality
+             as given (name, id, payload, tenant, trace_context, n)
+     where deduplication_keys is null or given.n = any(due)
+     order by name collate "C", id collate "C"
+    on conflict (name, id) do nothing
+    returning name, id
+  )
+  select array_agg(name), array_agg(id) into created_names, created_ids from published;
+  all_created := coalesce(cardinality(created_ids), 0) = cardinality(event_ids);
+
+  -- A single event is the ordinary case, and "array[1]" costs no query. Nor does a batch of many wait
+  -- for a join: hash joins are off here, and a nested loop would compare each event with each other.
+  -- "is true" keeps the subquery a hash table.
+  if all_created and cardinality(event_ids) = 1 then
+    created := array[1];
+  elsif all_created then
+    created := array(select generate_series(1, cardinality(event_ids)));
+  else
+    created := array(
+      select given.n::int from unnest(event_names, event_ids) with ordinality as given (name, id, n)
+       where ((given.name, given.id) in (
+               select name, id from unnest(created_names, created_ids) as created (name, id))) is true);
+  end if;
+
+  with first_filter as materialized (
+    -- Of recipients that had no filter when they were asked.
+    select distinct first_of as target from svc."__svc.filter_changes"
+     where first_of is not null
+       and changed_by >= pg_snapshot_xmin(asked_at)
+       and changed_by < pg_snapshot_xmax(pg_current_snapshot())
+       and changed_by is distinct from pg_current_xact_id_if_assigned()
+       and not pg_visible_in_snapshot(changed_by, asked_at)
+  ), recipient as (
+    -- An event that existed is wanted only by subscriptions that ask for replays.
+    select given.n, given.name, given.id, wants.queue, target.target::text as group_id,
+           target.version, target.filter, gen_random_uuid() as job_id
+      from unnest(event_names, event_ids, tenants) with ordinality as given (name, id, tenant, n)
+      join svc."__svc.subscriptions" as wants
+        on wants.event_name = given.name
+       and (all_created or given.n = any(created)
+            or not wants.idempotent and deduplication_keys is null)
+      left join lateral (
+        -- '' for recipients without a tenant.
+        select target, version, null::jsonb as filter from svc."__svc.targets"
+         where wants.targeted and subscription = wants.subscription
+           and filter is null and event_name = given.name and tenant = ''
+        union all
+        select target, version, null::jsonb as filter from svc."__svc.targets"
+         where wants.targeted and subscription = wants.subscription
+           and filter is null and event_name = given.name and tenant = given.tenant
+        union all
+        select target, version, null::jsonb as filter from svc."__svc.targets"
+         where wants.targeted and subscription = wants.subscription
+           and filter is null and event_name = '*' and tenant = '' and not starts_with(given.name, 'svc.')
+        union all
+        select target, version, null::jsonb as filter from svc."__svc.targets"
+         where wants.targeted and subscription = wants.subscription
+           and filter is null and event_name = '*' and tenant = given.tenant and not starts_with(given.name, 'svc.')
+        union all
+        -- A recipient whose filter was removed after it had been asked is among those above.
+        select matched.target, null, case when matched.is_undecided then filtered.filter end
+          from unnest(matched_events, matched_subscriptions, matched_targets, undecided)
+                 as matched (n, subscription, target, is_undecided)
+         cross join lateral (
+           select filter from svc."__svc.targets"
+            where subscription = matched.subscription and target = matched.target
+              and event_name in (given.name, '*') and filter is not null
+            limit 1
+         ) as filtered
+         where matched.n = given.n and matched.subscription = wants.subscription
+        union all
+        select target, null, null from first_filter
+         where wants.targeted
+           and exists (
+             select from svc."__svc.targets" as filtered
+              where filtered.subscription = wants.subscription and filtered.target = first_filter.target
+                and (filtered.event_name = given.name
+                     or filtered.event_name = '*' and not starts_with(given.name, 'svc.'))
+                and filtered.tenant in ('', given.tenant) and filtered.filter is not null)
+           -- A recipient whose former filter matched is among the matched already.
+           and target <> all(matched_targets) is not false
+      ) as target on true
+     where target.target is not null or not wants.targeted
+  ), placed as (
+    select recipient.*,
+           -- Jobs of a group that is restricted, or whose circuit is open, wait apart from the others
+           -- from the start.
+           job_group.restricted is not null as is_parked,
+           job_group.restricted is true as is_restricted,
+           job_group.restricted is null and recipient.group_id <> all(full_groups) is not false
+             and row_number() over () <= coalesce(
+                   offered_slots[array_position(offered_queues, recipient.queue)], 0) as is_claimed
+      from recipient
+      left join lateral (
+        -- The lock keeps the row: without it nobody would look for the group's parked jobs.
+        select known.restricted from svc."__svc.job_groups" as known
+         where known.queue = recipient.queue and known.group_id = recipient.group_id
+           and (known.circuit_open or known.restricted)
+           for key share
+      ) as job_group on true
+  ), job as (
+    insert into svc_jobs.job
+      (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on, heartbeat_on,
+       created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
+       expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter)
+    select placed.job_id, placed.queue,
+           jsonb_strip_nulls(jsonb_build_object(
+             'event', placed.name, 'eventId', placed.id, 'target', placed.group_id,
+             'deliveryId', placed.job_id))
+             -- Not stripped of the nulls in it.
+             || case when placed.filter is null then '{}' else jsonb_build_object('filter', placed.filter) end,
+           case when placed.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
+           placed.is_parked, placed.group_id, placed.group_id,
+           case when placed.is_claimed then owner end,
+           case when placed.is_claimed then now() end,
+           case when placed.is_claimed then clock_timestamp() end,
+           moment + placed.n * interval '1 microsecond', now(),
+           now() + queue.retention_seconds * interval '1 second',
+           "__svc.publish".retry_limit, "__svc.publish".retry_delay, "__svc.publish".retry_backoff,
+           "__svc.publish".retry_delay_max,
+           queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
+           queue.dead_letter
+      from placed
+      join svc_jobs.queue as queue on queue.name = placed.queue
+  )
+  select json_build_object(
+           'created', coalesce(created, '{}'),
+           'jobs', count(*),
+           'queues', coalesce(json_agg(distinct queue)
+                       filter (where not is_claimed and not is_restricted), '[]'),
+           'restricted', coalesce(json_agg(json_build_object('queue', queue, 'group', group_id))
+                           filter (where is_restricted), '[]'),
+           'claimed', coalesce(json_agg(case when filter is null then
+                        json_build_object('id', job_id, 'queue', queue, 'group', group_id,
+                                          'version', version, 'event', n)
+                      else
+                        json_build_object('id', job_id, 'queue', queue, 'group', group_id,
+                                          'version', version, 'event', n, 'filter', filter)
+                      end) filter (where is_claimed), '[]'),
+           'publishedAt', extract(epoch from now())::float8 * 1000,
+           'madeAt', extract(epoch from moment)::float8 * 1000,
+           'startedOn', to_json(now()) #>> '{}',
+           'transactionId', pg_current_xact_id()::text)::text
+    into written from placed;
+  return written;
+end
+$$;
+
+-- A publish of one event that no recipient filters, which is the ordinary one: what "__svc.publish"
+-- does, in three smaller statements. At a few events a second Postgres needs longer to begin the large
+-- statement of that function than to write the rows.
+--
+-- Recipients and filters are read by one name and one tenant at a time: before version 17, Postgres may
+-- read all of a subscription where it is given lists of them.
+create function svc."__svc.publish_one"(
+  event_name text,
+  -- As it is stored, see event-id.ts.
+  event_id text,
+  payload text,
+  tenant text,
+  -- Null, or see telemetry/trace-context.ts.
+  trace_context text,
+  -- What the publishing process can start now: the queues it works on, and free slots of each ...
+  offered_queues text[],
+  offered_slots int[],
+  -- ... save jobs of these groups.
+  full_groups text[],
+  -- Names the process in the jobs that it claims; null where its death would not be seen.
+  owner text,
+  retry_limit int,
+  retry_delay int,
+  retry_backoff boolean,
+  retry_delay_max int,
+  -- See "__svc.publish".
+  lock_ms int
+) returns text
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  -- The other name under which recipients want it: '*' stands for every event of the host.
+  any_name text := case when not starts_with(event_name, 'svc.') then '*' end;
+  written text;
+  -- A transaction that began after the commit of this one, or a publish that follows in this one, has
+  -- a later moment.
+  moment timestamptz := clock_timestamp();
+  -- What recipients want is decided as it was then.
+  asked_at pg_snapshot := pg_current_snapshot();
+begin
+  if lock_ms is not null then
+    perform set_config('lock_timeout', lock_ms::text, true);
+  end if;
+  if exists (
+       select from svc."__svc.targets"
+        where filter is not null
+          and event_name = "__svc.publish_one".event_name and tenant = ''
+       union all
+       select from svc."__svc.targets"
+        where filter is not null
+          and event_name = "__svc.publish_one".event_name and tenant = "__svc.publish_one".tenant
+       union all
+       select from svc."__svc.targets"
+        where filter is not null and event_name = any_name and tenant = ''
+       union all
+       select from svc."__svc.targets"
+        where filter is not null
+          and event_name = any_name and tenant = "__svc.publish_one".tenant) then
+    return '{"hasFilters":true}';
+  end if;
+
+  insert into svc."__svc.events" (name, id, payload, tenant, trace_context)
+  values ("__svc.publish_one".event_name, "__svc.publish_one".event_id, "__svc.publish_one".payload,
+          "__svc.publish_one".tenant, "__svc.publish_one".trace_context)
+  on conflict (name, id) do nothing;
+  if found then
+    -- The insert may have waited for another publish of the same id. This sees what is committed now,
+    -- also first filters that were set meanwhile: no job is made then.
+    with filtered as materialized (
+      -- Whether a recipient has got its first filter since they were asked.
+      select exists (
+               select from svc."__svc.filter_changes"
+                where first_of is not null
+                  and changed_by >= pg_snapshot_xmin(asked_at)
+                  and changed_by < pg_snapshot_xmax(pg_current_snapshot())
+                  and changed_by is distinct from pg_current_xact_id_if_assigned()
+                  and not pg_visible_in_snapshot(changed_by, asked_at)) as is_any
+    ), recipient as materialized (
+      select wants.queue, target.target::text as group_id, target.version,
+             gen_random_uuid() as job_id,
+             -- Jobs of a group that is restricted, or whose circuit is open, wait apart from the others
+             -- from the start.
+             job_group.restricted is not null as is_parked,
+             job_group.restricted is true as is_restricted,
+             job_group.restricted is null and target.target::text <> all(full_groups) is not false
+               and row_number() over () <= coalesce(
+                     offered_slots[array_position(offered_queues, wants.queue)], 0) as is_claimed
+        from svc."__svc.subscriptions" as wants
+        left join lateral (
+          -- '' for recipients without a tenant.
+          select target, version from svc."__svc.targets"
+           where wants.targeted and subscription = wants.subscription and filter is null
+             and event_name = "__svc.publish_one".event_name and tenant = ''
+          union all
+          select target, version from svc."__svc.targets"
+           where wants.targeted and subscription = wants.subscription and filter is null
+             and event_name = "__svc.publish_one".event_name and tenant = "__svc.publish_one".tenant
+          union all
+          select target, version from svc."__svc.targets"
+           where wants.targeted and subscription = wants.subscription and filter is null
+             and event_name = any_name and tenant = ''
+          union all
+          select target, version from svc."__svc.targets"
+           where wants.targeted and subscription = wants.subscription and filter is null
+             and event_name = any_name and tenant = "__svc.publish_one".tenant
+        ) as target on true
+        left join lateral (
+          -- The lock prevents that the row is deleted: processes find parked jobs by these rows.
+          select known.restricted from svc."__svc.job_groups" as known
+           where known.queue = wants.queue and known.group_id = target.target::text
+             and (known.circuit_open or known.restricted)
+             for key share
+        ) as job_group on true
+       where wants.event_name = "__svc.publish_one".event_name
+         and (target.target is not null or not wants.targeted)
+         and not (select is_any from filtered)
+    ), job as (
+      insert into svc_jobs.job
+        (id, name, data, state, blocked, singleton_key, group_id, group_tier, started_on, heartbeat_on,
+         created_on, start_after, keep_until, retry_limit, retry_delay, retry_backoff, retry_delay_max,
+         expire_seconds, deletion_seconds, heartbeat_seconds, policy, dead_letter)
+      select recipient.job_id, recipient.queue,
+             jsonb_strip_nulls(jsonb_build_object(
+               'event', "__svc.publish_one".event_name, 'eventId', "__svc.publish_one".event_id,
+               'target', recipient.group_id, 'deliveryId', recipient.job_id)),
+             case when recipient.is_claimed then 'active' else 'created' end::svc_jobs.job_state,
+             recipient.is_parked, recipient.group_id, recipient.group_id,
+             case when recipient.is_claimed then owner end,
+             case when recipient.is_claimed then now() end,
+             case when recipient.is_claimed then clock_timestamp() end,
+             moment + interval '1 microsecond', now(),
+             now() + queue.retention_seconds * interval '1 second',
+             "__svc.publish_one".retry_limit, "__svc.publish_one".retry_delay,
+             "__svc.publish_one".retry_backoff, "__svc.publish_one".retry_delay_max,
+             queue.expire_seconds, queue.deletion_seconds, queue.heartbeat_seconds, queue.policy,
+             queue.dead_letter
+        from recipient
+        join svc_jobs.queue as queue on queue.name = recipient.queue
+    )
+    select case when (select is_any from filtered) then null
+           else json_build_object(
+             'created', array[1],
+             'jobs', count(*),
+             'queues', case when bool_or(not is_claimed and not is_restricted) then (
+                         select json_agg(distinct queue) from recipient
+                          where not is_claimed and not is_restricted) else '[]' end,
+             'restricted', case when bool_or(is_restricted) then (
+                             select json_agg(json_build_object('queue', queue, 'group', group_id))
+                               from recipient where is_restricted) else '[]' end,
+             'claimed', coalesce(json_agg(json_build_object(
+                          'id', job_id, 'queue', queue, 'group', group_id, 'version', version,
+                          'event', 1))
+                          filter (where is_claimed), '[]'),
+             'publishedAt', extract(epoch from now())::float8 * 1000,
+             'madeAt', extract(epoch from moment)::float8 * 1000,
+             'startedOn', to_json(now()) #>> '{}',
+             'transactionId', pg_current_xact_id()::text)::text end
+      into written from recipient;
+    if written is not null then
+      return written;
+    end if;
+    delete from svc."__svc.events"
+     where name = "__svc.publish_one".event_name and id = "__svc.publish_one".event_id;
+  end if;
+
+  -- The event existed, or a recipient has got its first filter. There was none when they were asked.
+  return svc."__svc.publish"(
+    array[event_name], array[event_id], array[payload], array[tenant], null, null, '{}', '{}', '{}',
+    offered_queues, offered_slots, full_groups, owner,
+    retry_limit, retry_delay, retry_backoff, retry_delay_max, array[trace_context], asked_at, false,
+    null, lock_ms);
+end
+$$;
+
+-- Which of these events, from 1, cannot be published now, since an open transaction holds the id, or the
+-- deduplication key where there are keys. Nothing is written: each row goes in alone, and out again.
+create function svc."__svc.held"(event_names text[], event_ids text[], deduplication_keys text[])
+returns int[]
+language plpgsql as $$
+declare
+  held int[] := '{}';
+begin
+  perform set_config('lock_timeout', '2', true);
+  for n in 1 .. cardinality(event_ids) loop
+    begin
+      if deduplication_keys is null then
+        insert into svc."__svc.events" (name, id, payload) values (event_names[n], event_ids[n], 'null')
+        on conflict (name, id) do nothing;
+      else
+        insert into svc."__svc.kv" (key, value) values (deduplication_keys[n], 'true')
+        on conflict (key) do update set value = excluded.value;
+      end if;
+      raise exception using errcode = 'SV000';
+    exception
+      when sqlstate 'SV000' then null;
+      when lock_not_available then held := held || n;
+    end;
+  end loop;
+  return held;
+end
+$$;
