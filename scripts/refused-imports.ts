@@ -107,7 +107,14 @@ export const postgres: Refused = {
     'This file does not use Postgres.',
   ),
   // Pieces of schemas, and a check of a value.
-  allowImportNames: ['STORABLE_TEXT', 'nullable', 'Tenant', 'TenantFilter', 'isIntegerFrom'],
+  allowImportNames: [
+    'STORABLE_TEXT',
+    'nullable',
+    'Tenant',
+    'TenantFilter',
+    'isIntegerFrom',
+    'storableText',
+  ],
 }
 export const effects = refuse(
   '^(node:)?(fs|http|https|http2|tls|dns|child_process|worker_threads|timers|process|os)(/.*)?$',

@@ -441,6 +441,7 @@ create table svc."__svc.webhooks.registrations" (
   warned_at timestamp with time zone,
   probe_after timestamp with time zone,
   missed_until_disabled tstzrange,
+  filter_cost integer,
   constraint "__svc.webhooks.registrations_pkey" PRIMARY KEY (id)
 );
 CREATE INDEX "__svc.webhooks.registrations_tenant_id_idx" ON svc."__svc.webhooks.registrations" USING btree (tenant, id) WHERE (tenant IS NOT NULL);

@@ -97,6 +97,12 @@ export const settingsShown = {
   description: nullable(Description),
   metadata: nullable(Metadata),
   filter: nullable(Filter),
+  filterCost: nullable(
+    Type.Integer({
+      description:
+        'The steps that the filter took for the last event that it was dear for: more than 20000. null where it never was.',
+    }),
+  ),
   headers: nullable(Headers),
   timeoutMs: nullable(TimeoutMs),
   retry: nullable(Retry),

@@ -89,7 +89,7 @@ t.test('a first attempt is the last where a queue allows one attempt', async (t)
 })
 
 t.test('waiting jobs are notified by queue, and restricted groups once each', async (t) => {
-  const { waiting, jobs, undecided } = publishedFrom(
+  const { waiting, jobs, unreadable } = publishedFrom(
     written({
       jobs: 4,
       queues: ['mail'],
@@ -103,7 +103,7 @@ t.test('waiting jobs are notified by queue, and restricted groups once each', as
     retry,
   )
   t.equal(jobs, 4)
-  t.strictSame(undecided, [])
+  t.strictSame(unreadable, [])
   t.strictSame(waiting.queues, ['mail'])
   t.strictSame([...waiting.restricted], [['deliveries', ['a', 'b']]])
 })

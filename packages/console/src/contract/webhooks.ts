@@ -34,6 +34,7 @@ export interface Webhook {
   description: string | null
   metadata: Record<string, string> | null
   filter: Filter | null
+  filterCost: number | null
   headers: Record<string, string> | null
   timeoutMs: number | null
   retry: { maxAttempts?: number; delaysSeconds?: number[] } | null

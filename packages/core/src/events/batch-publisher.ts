@@ -37,6 +37,9 @@ type Result<P extends { results: unknown[] }> = P['results'][number]
 /** Jobs of larger batches are fetched in batches too: that is as quick, and keeps groups fair. */
 const LARGEST_CLAIMED_BATCH = 8
 
+/** Of filters: about the time that it takes to write a job. */
+const STEPS_OF_JOB = 1000
+
 /** Where, and how long, a publish may wait for a transaction that holds its id or its key. */
 interface Turn extends Pick<Database, 'db' | 'pool'> {
   lockMs?: number
@@ -253,7 +256,9 @@ export class BatchPublisher {
     try {
       const published = await publish(offer)
       this.#handover.committed(published)
-      return { ...published, made: published.results.filter(isNew).length }
+      // Batches are as small as their jobs, or the work of their filters, want it.
+      const jobs = Math.max(published.jobs, published.filterSteps / STEPS_OF_JOB)
+      return Object.assign(published, { jobs, made: published.results.filter(isNew).length })
     } catch (error) {
       if (!this.#prepares || !hasLostStatements(error)) throw error
       this.#prepares = false

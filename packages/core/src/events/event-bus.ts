@@ -182,7 +182,7 @@ export class EventBus {
       const published = await publishEvents(db, events, this.#publisher.terms, offer)
       if (open) addPublished(open, published)
       else {
-        this.#undecided.found(published.undecided)
+        this.#undecided.found(published.unreadable)
         this.#commits.expect(published.transactionId, published.waiting)
       }
       return published.results

@@ -36,8 +36,8 @@ export class JobHandover {
     return room.size === 0 ? undefined : { owner: this.#owner(), room, fullGroups }
   }
 
-  committed({ claimed, waiting, undecided }: Omit<Published, 'results'>): void {
-    this.#undecided.found(undecided)
+  committed({ claimed, waiting, unreadable }: Omit<Published, 'results'>): void {
+    this.#undecided.found(unreadable)
     for (const [queue, jobs] of claimed) this.#workers.beginCommitted(queue, jobs)
     this.wake(waiting)
   }
@@ -68,7 +68,7 @@ export class JobHandover {
   committedByCaller(published: Published[]): void {
     const claimed = new Map<string, Job[]>()
     for (const one of published) {
-      this.#undecided.found(one.undecided)
+      this.#undecided.found(one.unreadable)
       for (const [queue, jobs] of one.claimed) {
         claimed.set(queue, [...(claimed.get(queue) ?? []), ...jobs.map(withUnknownRecipient)])
       }

@@ -9,12 +9,12 @@ import {
   type FilteredRecipient,
   type Seen,
 } from './filter-changes-table.ts'
-import { FilterIndex } from './filter/filter-index.ts'
+import { FilterGroup } from './filter/filter-group.ts'
 
-export type RecipientIndex = FilterIndex<FilteredRecipient>
+export type RecipientFilters = FilterGroup<FilteredRecipient>
 
 interface Known {
-  index: RecipientIndex
+  group: RecipientFilters
   seen: Seen
 }
 
@@ -29,14 +29,14 @@ const SIZE_OF_SET = 500
 const KEPT_SECONDS = 3600
 /** Changes are kept for longer than what they concern. */
 export const CHANGES_KEPT_SECONDS = 3 * KEPT_SECONDS
-const MOST_NAMES = 10_000
+const MOST_FILTERED = 10_000
 
 export class KnownFilters {
   /** The known filters by their keys, the longest unused first. */
   #known = new Map<string, Known>()
   #size = 0
-  /** Names of events for which some recipient had a filter. */
-  #names = new Set<string>()
+  /** Names and tenants of events for which some recipient has a filter, the oldest first. */
+  #filtered = new Set<string>()
   #mostCharacters: number
 
   constructor(mostCharacters = MOST_CHARACTERS) {
@@ -44,42 +44,50 @@ export class KnownFilters {
   }
 
   /**
-   * Whether filters have to be decided for these names. Where that was not done and a filter
-   * exists, Postgres refuses the publish.
+   * Whether filters have to be decided for an event of this name and tenant. Where that was not done
+   * and a filter exists, Postgres refuses the publish.
    */
-  areFor(names: string[]): boolean {
-    return names.some((name) => this.#names.has(name))
+  areFor(name: string, tenant: string | null): boolean {
+    return this.#filtered.has(eventKeyOf(name, tenant))
   }
 
-  foundFor(names: string[]): void {
-    if (this.#names.size > MOST_NAMES) this.#names.clear()
-    for (const name of names) this.#names.add(name)
+  /** Whether some recipient of such an event has a filter. */
+  noted(name: string, tenant: string | null, isFiltered: boolean): void {
+    const key = eventKeyOf(name, tenant)
+    if (!isFiltered) this.#filtered.delete(key)
+    else if (!this.#filtered.has(key)) {
+      this.#filtered.add(key)
+      const [oldest] = this.#filtered
+      if (this.#filtered.size > MOST_FILTERED && oldest !== undefined) {
+        this.#filtered.delete(oldest)
+      }
+    }
   }
 
   /** The filters of these sets in the snapshot of `db`, which is returned as well. */
-  async of(db: Db, sets: FilterSet[]): Promise<{ indexes: RecipientIndex[]; snapshot: string }> {
+  async of(db: Db, sets: FilterSet[]): Promise<{ groups: RecipientFilters[]; snapshot: string }> {
     const known = sets.map((set) => this.#known.get(keyOf(set)))
     const asked = sets.map((set, place) => ({ ...set, seen: known[place]?.seen }))
     const { seen, stale, own, recipients } = await findFilters(db, asked, KEPT_SECONDS)
-    const indexes = sets.map((set, place) => {
+    const groups = sets.map((set, place) => {
       const former = known[place]
       const isStale = former === undefined || stale.has(place + 1)
-      const index = isStale
-        ? new FilterIndex(recipients.get(place + 1) ?? [], former?.index)
-        : former.index
+      const group = isStale
+        ? new FilterGroup(recipients.get(place + 1) ?? [], former?.group)
+        : former.group
       const readAt = isStale ? seen.readAt : former.seen.readAt
       // What a transaction has changed itself holds for others once it is committed.
-      if (!own.has(place + 1)) this.#keep(set, { index, seen: { ...seen, readAt } })
-      return index
+      if (!own.has(place + 1)) this.#keep(set, { group, seen: { ...seen, readAt } })
+      return group
     })
-    return { indexes, snapshot: seen.snapshot }
+    return { groups, snapshot: seen.snapshot }
   }
 
   #keep(set: FilterSet, known: Known): void {
     const key = keyOf(set)
     this.#drop(key)
     this.#known.set(key, known)
-    this.#size += sizeOf(known.index)
+    this.#size += sizeOf(known.group)
     for (const oldest of this.#known.keys()) {
       if (this.#size <= this.#mostCharacters) break
       this.#drop(oldest)
@@ -88,10 +96,12 @@ export class KnownFilters {
 
   #drop(key: string): void {
     const known = this.#known.get(key)
-    if (known && this.#known.delete(key)) this.#size -= sizeOf(known.index)
+    if (known && this.#known.delete(key)) this.#size -= sizeOf(known.group)
   }
 }
 
 const keyOf = ({ name, tenant }: FilterSet): string => `${name}\n${tenant}`
 
-const sizeOf = ({ size }: RecipientIndex): number => size + SIZE_OF_SET
+const eventKeyOf = (name: string, tenant: string | null): string => `${name}\n${tenant ?? ''}`
+
+const sizeOf = ({ size }: RecipientFilters): number => size + SIZE_OF_SET

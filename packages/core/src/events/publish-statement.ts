@@ -33,6 +33,8 @@ export interface ClaimedJob {
   version: string | null
   /** Which of the events, from 1. */
   event: number
+  /** A filter that is not decided yet: see `FanOutJob.filter`. */
+  filter?: object
 }
 
 export interface Written {
@@ -56,8 +58,10 @@ export interface Written {
   startedOn: string
   /** The transaction in which it was written. */
   transactionId: string
-  /** Recipients that get no job, since their filters could not be decided. */
-  undecided?: UndecidedFilter[]
+  /** Recipients that get no job, since their filters cannot be read. */
+  unreadable?: UndecidedFilter[]
+  /** The work of the filters, in steps. */
+  filterSteps?: number
 }
 
 /** sql/095-publish.sql describes what it does. */
@@ -124,20 +128,21 @@ const NOTHING: Written = {
 const MOST_ASKS = 5
 
 /** Writes the events and the jobs that follow from them. */
-export async function writeEvents(db: Db, toWrite: ToWrite, asks = 1): Promise<Written> {
+export async function writeEvents(db: Db, toWrite: ToWrite, asks = 0): Promise<Written> {
   const { events, filters } = toWrite
   if (events.length === 0) return NOTHING
-  const names = events.map(({ name }) => name)
-  const recipients = filters.areFor(names) ? await matchRecipients(db, filters, events) : null
+  const isFiltered =
+    asks > 0 || events.some(({ name, id }) => filters.areFor(name, tenantOfEvent(id)))
+  const recipients = isFiltered ? await matchRecipients(db, filters, events) : null
   const written = isPlain(toWrite, recipients)
     ? await callPublishOne(db, toWrite)
     : await callPublish(db, toWrite, recipients, asks < MOST_ASKS)
-  if ('filtersChanged' in written) return writeEvents(db, toWrite, asks + 1)
-  if (!('hasFilters' in written)) {
-    return recipients ? { ...written, undecided: recipients.undecided } : written
+  if ('filtersChanged' in written || 'hasFilters' in written) {
+    return writeEvents(db, toWrite, asks + 1)
   }
-  filters.foundFor(names)
-  return writeEvents(db, toWrite)
+  if (!recipients) return written
+  const { unreadable, steps: filterSteps } = recipients
+  return { ...written, unreadable, filterSteps }
 }
 
 /** Nothing is written where filters have to be asked first, or again. */
@@ -188,7 +193,7 @@ function callPublish(
     events.some(({ traceContext }) => traceContext) ? events.map(traceContextOf) : null,
     recipients?.snapshot ?? null,
     asksAgain,
-    null,
+    matched && matched.map(({ isUndecided }) => isUndecided),
     lockMs ?? null,
     ...(inserted?.values ?? []),
   ])

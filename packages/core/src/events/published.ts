@@ -18,8 +18,10 @@ export interface Published {
   claimed: ClaimedJobs
   /** The transaction in which it was written. */
   transactionId: string
-  /** Recipients whose filters could not be decided. */
-  undecided: UndecidedFilter[]
+  /** Recipients whose filters cannot be read. */
+  unreadable: UndecidedFilter[]
+  /** The work of the filters, in steps. */
+  filterSteps: number
 }
 
 /** Claimed jobs by the name of their queue. */
@@ -66,7 +68,8 @@ const followedFrom = (written: Written, events: EventRow[], retry: RetrySettings
   waiting: waitingJobsOf(written),
   claimed: claimedJobsOf(written, events, retry),
   transactionId: written.transactionId,
-  undecided: written.undecided ?? [],
+  unreadable: written.unreadable ?? [],
+  filterSteps: written.filterSteps ?? 0,
 })
 
 function claimedJobsOf(written: Written, events: EventRow[], retry: RetrySettings): ClaimedJobs {
@@ -80,7 +83,7 @@ function claimedJobsOf(written: Written, events: EventRow[], retry: RetrySetting
 }
 
 function jobOf(
-  { id, group, version }: ClaimedJob,
+  { id, group, version, filter }: ClaimedJob,
   event: EventRow,
   { publishedAt, madeAt, startedOn, askedAt }: Written,
   { maxAttempts }: RetrySettings,
@@ -93,6 +96,7 @@ function jobOf(
       eventId: event.id,
       ...(group === null ? {} : { target: group }),
       deliveryId: id,
+      ...(filter === undefined ? {} : { filter }),
     },
     attempt: 1,
     attemptsLeft: maxAttempts - 1,

@@ -1,28 +1,38 @@
 /** The recipients that have a filter: which of them an event is sent to is decided as it is published. */
+import { setImmediate } from 'node:timers/promises'
 import type { Db } from '../postgres/transaction.ts'
 import { tenantOfEvent } from './event-id.ts'
 import type { EventRow } from './events-table.ts'
-import type { FilterSet } from './filter-changes-table.ts'
+import type { FilteredRecipient, FilterSet } from './filter-changes-table.ts'
 import { EventValues } from './filter/event-values.ts'
-import type { KnownFilters } from './known-filters.ts'
+import type { Matches } from './filter/filter-group.ts'
+import { FilterBudget } from './filter/work-bound.ts'
+import type { KnownFilters, RecipientFilters } from './known-filters.ts'
 import { isReservedName } from './own-events.ts'
 import type { UndecidedFilter } from './undecided-filters.ts'
 
-/** A recipient whose filter matches an event. */
+/** A recipient whose filter matches an event, or is decided later. */
 export interface MatchedRecipient {
   /** Which of the events, from 1. */
   event: number
   subscription: string
   recipient: string
+  isUndecided: boolean
 }
 
 export interface MatchedRecipients {
   /** The recipients in the order of the events: an ordered webhook has them in this order. */
   matched: MatchedRecipient[]
-  undecided: UndecidedFilter[]
+  /** Those whose filters cannot be read. */
+  unreadable: UndecidedFilter[]
   /** In which the filters are current. */
   snapshot: string
+  /** What it took. */
+  steps: number
 }
+
+/** After so many milliseconds the events that follow give way to others. */
+const LONGEST_TURN_MS = 10
 
 /** Decides the filters of the recipients of these events. */
 export async function matchRecipients(
@@ -30,40 +40,54 @@ export async function matchRecipients(
   filters: KnownFilters,
   events: EventRow[],
 ): Promise<MatchedRecipients> {
-  const sets = new Map<string, FilterSet & { events: number[] }>()
-  for (const [index, event] of events.entries()) {
-    for (const set of filterSetsOf(event)) {
+  const sets = new Map<string, FilterSet>()
+  const setsOf = events.map((event) =>
+    filterSetsOf(event).map((set) => {
       const key = `${set.name}\n${set.tenant}`
-      const known = sets.get(key)
-      if (known) known.events.push(index)
-      else sets.set(key, { ...set, events: [index] })
-    }
-  }
-  const values = events.map(valuesOf)
+      sets.set(key, set)
+      return key
+    }),
+  )
+  const { groups, snapshot } = await filters.of(db, [...sets.values()])
+  const groupOf = new Map([...sets.keys()].map((key, place) => [key, groups[place]]))
   const matched: MatchedRecipient[] = []
-  const undecided = new Map<string, UndecidedFilter>()
-  const all = [...sets.values()]
-  const { indexes, snapshot } = await filters.of(db, all)
-  for (const [place, recipients] of indexes.entries()) {
-    for (const event of all[place]?.events ?? []) {
-      const matches = recipients.matches(values[event] as EventValues)
-      for (const { subscription, recipient } of matches.matched) {
-        matched.push({ event: event + 1, subscription, recipient })
-      }
-      for (const { recipient } of matches.costly) {
-        undecided.set(recipient, { recipient, why: 'costly' })
-      }
+  let steps = 0
+  let turnEndsAt = performance.now() + LONGEST_TURN_MS
+  for (const [index, event] of events.entries()) {
+    const its = (setsOf[index] ?? []).flatMap((key) => groupOf.get(key) ?? [])
+    const filtered = its.filter(({ isEmpty }) => !isEmpty)
+    filters.noted(event.name, tenantOfEvent(event.id), filtered.length > 0)
+    if (filtered.length === 0) continue
+    if (performance.now() > turnEndsAt) {
+      await setImmediate()
+      turnEndsAt = performance.now() + LONGEST_TURN_MS
     }
-    for (const { recipient } of recipients.unreadable) {
-      undecided.set(recipient, { recipient, why: 'unreadable' })
-    }
+    steps += decide(event, filtered, (one, isUndecided) => {
+      const { subscription, recipient } = one
+      matched.push({ event: index + 1, subscription, recipient, isUndecided })
+    })
   }
-  return {
-    matched: matched.toSorted((a, b) => a.event - b.event),
-    undecided: [...undecided.values()],
-    snapshot,
-  }
+  return { matched, unreadable: groups.flatMap(unreadableOf), snapshot, steps }
 }
+
+/** Returns how many steps it took. The dear filters come after those of all groups that are not. */
+function decide(
+  event: EventRow,
+  groups: RecipientFilters[],
+  add: (one: FilteredRecipient, isUndecided: boolean) => void,
+): number {
+  const values = valuesOf(event)
+  const budget = new FilterBudget()
+  const matches: Matches<FilteredRecipient> = { matched: [], undecided: [] }
+  for (const group of groups) group.decideCheap(values, budget, matches)
+  for (const group of groups) group.decideDear(values, budget, matches)
+  for (const one of matches.matched) add(one, false)
+  for (const one of matches.undecided) add(one, true)
+  return budget.used
+}
+
+const unreadableOf = ({ unreadable }: RecipientFilters): UndecidedFilter[] =>
+  unreadable.map(({ recipient }) => ({ recipient, why: 'unreadable' }))
 
 /**
  * The filter sets of an event. "__svc.publish" finds recipients without filters by the same rule.
@@ -76,8 +100,8 @@ function filterSetsOf({ name, id }: EventRow): FilterSet[] {
 }
 
 const valuesOf = ({ name, id, payload }: EventRow): EventValues =>
-  new EventValues({
+  new EventValues(() => ({
     event: name,
     tenant: tenantOfEvent(id),
     payload: JSON.parse(payload) as unknown,
-  })
+  }))

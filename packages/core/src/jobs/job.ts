@@ -58,6 +58,11 @@ export interface FanOutJob {
   /** The recipient, where the subscription fans out. */
   target?: string
   deliveryId: string
+  /**
+   * The recipient's filter as it was at the publish, where the publish has not decided it: the worker
+   * decides it before the first attempt. A job whose filter does not match ends as if it had never been.
+   */
+  filter?: object
   /** Attempts made before the job was redriven. */
   attemptsBefore?: number
   /** The trace context of the request that created the job, where no publish did. */

@@ -1,5 +1,5 @@
 /** A filter tried on events that were published lately: nothing is delivered. */
-import { compileFilter, tenantOfNew, type Core } from '@svc/core/internal'
+import { compileFilterMatch, DeferredFilters, tenantOfNew, type Core } from '@svc/core/internal'
 import { EventNotAllowed } from '../errors.ts'
 import type { DescribedEvent } from '../outbound/described-event.ts'
 import type { FilterTrial, TriedEvent } from '../schemas.ts'
@@ -11,9 +11,13 @@ export type TryFilter = (trial: FilterTrial, by: Caller) => Promise<TriedEvent[]
 
 /** A webhook of the operator is sent the events of all tenants, that of a tenant the tenant's. */
 export const createTryFilter =
-  ({ svc }: Pick<Core, 'svc'>, events: readonly DescribedEvent[]): TryFilter =>
+  (
+    { svc }: Pick<Core, 'svc'>,
+    events: readonly DescribedEvent[],
+    filters = new DeferredFilters(),
+  ): TryFilter =>
   async ({ filter, events: names, tenant: named }, { reach }) => {
-    const matches = filter ? compileFilter(filter) : () => true
+    const match = compileFilterMatch(filter ?? {})
     const allowed = events.map(({ name }) => name)
     const unknown = names.find((name) => name !== '*' && !allowed.includes(name))
     if (unknown !== undefined) throw new EventNotAllowed(unknown, ['*', ...allowed].join(', '))
@@ -24,8 +28,10 @@ export const createTryFilter =
       limit: MOST,
       payloads: true,
     })
-    return items.map(({ payload, ...event }) => ({
-      ...event,
-      matches: matches({ event: event.name, tenant: event.tenant, payload }),
-    }))
+    const tried = items.map(async ({ payload, ...event }) => {
+      const subject = { event: event.name, tenant: event.tenant, payload }
+      const { isMatch } = await filters.decide(match, () => subject)
+      return { ...event, matches: isMatch === true }
+    })
+    return Promise.all(tried)
   }

@@ -22,7 +22,7 @@ import {
 } from '../errors.ts'
 import { QUEUE, SUBSCRIPTION } from '../outbound/constants.ts'
 import type { DeliveryData } from '../outbound/delivery/delivery-job.ts'
-import { skippedRow } from '../outbound/delivery/log-entry.ts'
+import { skippedRows } from '../outbound/delivery/log-entry.ts'
 import type { IsBlocked } from '../outbound/http/blocked-addresses.ts'
 import { urlProblem } from '../outbound/http/webhook-url.ts'
 import { maskedHeaders } from '../outbound/settings/custom-headers.ts'
@@ -179,7 +179,7 @@ export function createWebhookOperations(core: Core, rules: WebhookRules): Webhoo
         await auditChange(db, by.origin, 'delete', deleted, null)
         await core.fanOut.setRecipient(db, SUBSCRIPTION, { id, events: [] })
         const discarded = await core.queues.discard<DeliveryData>(db, QUEUE, id)
-        await insertLogRows(db, discarded.map(skippedRow))
+        await insertLogRows(db, skippedRows(discarded))
         core.afterCommit(db, groupsChanged)
       })
     },

@@ -1,7 +1,8 @@
 /** Makes deliveries of events that a webhook never got one of: a recovery of what is missing. */
 import {
   noteOpenTransactions,
-  compileFilter,
+  compileFilterMatch,
+  DeferredFilters,
   endedSpan,
   EVERYWHERE,
   setCounted,
@@ -68,19 +69,28 @@ export async function previewMissing(
   return countMissing(db, { recovery, webhook, subscription: SUBSCRIPTION, logDays })
 }
 
+/** Of all recoveries of this process, which share its time. */
+const filters = new DeferredFilters()
+
 /** Events whose payloads are read at a time. */
 const READ_AT_A_TIME = 200
 
 async function dropUnmatched(db: Db, recoveryId: string, { filter }: Wants): Promise<number> {
   if (filter === null) return 0
-  const matches = compileFilter(filter)
+  const match = compileFilterMatch(filter)
   let dropped = 0
   for (let n = '0'; ;) {
     const read = await readMissing(db, recoveryId, n, READ_AT_A_TIME)
-    const unmatched = read.filter(({ event, eventId, payload }) => {
-      const subject = { event, tenant: tenantOfEvent(eventId), payload: JSON.parse(payload) }
-      return !matches(subject)
-    })
+    const unmatched: typeof read = []
+    for (const one of read) {
+      const { event, eventId, payload } = one
+      const { isMatch } = await filters.decide(match, () => ({
+        event,
+        tenant: tenantOfEvent(eventId),
+        payload: JSON.parse(payload) as unknown,
+      }))
+      if (isMatch !== true) unmatched.push(one)
+    }
     await deleteMissing(
       db,
       recoveryId,

@@ -6,7 +6,7 @@ export type StoredWebhook = Omit<WebhookWithSecret, 'waiting'>
 
 /** JSON as text: a host may have set parsers in pg that turn it into something else. */
 export const COLUMNS = `id, tenant, url, events, label, active, secret, created_at as "createdAt", updated_at as "updatedAt",
-  description, metadata::text as metadata, filter::text as filter, headers::text as headers,
+  description, metadata::text as metadata, filter::text as filter, filter_cost as "filterCost", headers::text as headers,
   timeout_ms as "timeoutMs", retry::text as retry, rate_limit::text as "rateLimit",
   max_in_flight as "maxInFlight", ordered, transform,
   disabled_at as "disabledAt", disabled_reason as "disabledReason", failing_since as "failingSince",

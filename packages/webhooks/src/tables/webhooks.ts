@@ -101,6 +101,7 @@ export async function updateWebhook(
             description = case when given ? 'description' then given ->> 'description' else description end,
             metadata = case when given ? 'metadata' then nullif(given -> 'metadata', 'null') else metadata end,
             filter = case when given ? 'filter' then nullif(given -> 'filter', 'null') else filter end,
+            filter_cost = case when given ? 'filter' then null else filter_cost end,
             headers = case when given ? 'headers' then nullif(given -> 'headers', 'null') else headers end,
             timeout_ms = case when given ? 'timeoutMs' then (given ->> 'timeoutMs')::integer else timeout_ms end,
             retry = case when given ? 'retry' then nullif(given -> 'retry', 'null') else retry end,
@@ -151,6 +152,23 @@ export async function replaceSecret(
     [id, secret, previousSecret, overlapSeconds],
   )
   return asWebhook(rows[0])
+}
+
+/** How many steps the filters took. Webhooks that others have locked are left out, as are removed filters. */
+export async function writeFilterCosts(
+  db: Db,
+  costs: [webhookId: string, steps: number][],
+): Promise<void> {
+  await db.query(
+    `update svc."__svc.webhooks.registrations" as webhook set filter_cost = cost.steps
+       from unnest($1::uuid[], $2::integer[]) as cost (id, steps)
+      where webhook.id = cost.id
+        and webhook.id = any(array(
+              select id from svc."__svc.webhooks.registrations"
+               where id = any($1::uuid[]) and filter is not null
+               order by id for no key update skip locked))`,
+    [costs.map(([id]) => id), costs.map(([, steps]) => steps)],
+  )
 }
 
 /** No other transaction makes one for the tenant until this one ends. Returns how many it has. */

@@ -37,15 +37,14 @@ t.test('a wrong filter is refused, and the error names the place in it', async (
     [{ 'payload.__proto__.admin': true }, /is not a path/],
     [JSON.parse('{ "__proto__": { "event": 1 } }'), /is not a path/],
     [{ payload: { a: Number.NaN } }, /^filter\.payload\.a must be a text, a number/],
-    // As JSON is read: 9007199254740993, 9007199254740991.6, and 1e400.
-    ...[9007199254740993, -9007199254740993, 9007199254740991.6, 1e300, Infinity].flatMap(
-      (number): [unknown, RegExp][] => [
+    ...['9007199254740993', '-9007199254740993', '9007199254740991.6', '1e300', '1e400']
+      .map(Number)
+      .flatMap((number): [unknown, RegExp][] => [
         [{ payload: { a: number } }, /^filter\.payload\.a is a number beyond ±9007199254740991/],
         [{ 'payload.a': { $gt: number } }, /^filter\.payload\.a\.\$gt is a number beyond/],
         [{ 'payload.a': { $in: [1, [number]] } }, /\$in\[1\]\[0\] is a number beyond/],
         [{ 'payload.a': { $eq: { b: number } } }, /\$eq\.b is a number beyond/],
-      ],
-    ),
+      ]),
     [{ payload: { a: undefined } }, /^filter\.payload\.a must be/],
     [{ payload: { a: 1n } }, /^filter\.payload\.a must be/],
     [{ payload: { a: () => 1 } }, /^filter\.payload\.a must be/],

@@ -1,6 +1,8 @@
 import type { Db } from '@svc/core'
 import t, { type Test } from 'tap'
 import { EventValues } from '../../../../packages/core/src/events/filter/event-values.ts'
+import type { FilteredRecipient } from '../../../../packages/core/src/events/filter-changes-table.ts'
+import { FilterBudget } from '../../../../packages/core/src/events/filter/work-bound.ts'
 import { KnownFilters } from '../../../../packages/core/src/events/known-filters.ts'
 import { startHost } from '../../support/host.ts'
 
@@ -25,11 +27,15 @@ async function start(t: Test, mostCharacters?: number) {
   /** Whose filters let an event of `total: 5` through, and the index that says so. */
   const ask = async (on: Db = db, set = SET) => {
     const {
-      indexes: [index],
+      groups: [group],
     } = await known.of(on, [set])
     const event = new EventValues({ event: 'a', tenant: null, payload: { total: 5 } })
-    const { matched = [] } = index?.matches(event) ?? {}
-    return { index, matched: matched.map(({ recipient }) => Number(recipient.at(-1))).toSorted() }
+    const matched: FilteredRecipient[] = []
+    group?.decideCheap(event, new FilterBudget(), { matched, undecided: [] })
+    return {
+      index: group,
+      matched: matched.map(({ recipient }) => Number(recipient.at(-1))).toSorted(),
+    }
   }
   return { core, db, want, ask }
 }
@@ -136,4 +142,38 @@ t.test('filters that do not fit into memory are read at each publish', async (t)
   const large = await ask()
   t.same(large.matched, [1, 3])
   t.not((await ask()).index, large.index)
+})
+
+t.test('filters are asked for by name and tenant, and as long as there are some', async (t) => {
+  const { app, core } = await startHost(t, { core: { worker: { enabled: false } } })
+  const { database, events } = app.svc
+  const recipient = { id: '00000000-0000-4000-8000-000000000001', events: ['a'], tenant: 'acme' }
+  await core.fanOut.declare('test', '__svc.test', ['a'])
+  await core.fanOut.setRecipient(database, 'test', { ...recipient, filter: { tenant: 'other' } })
+  const asked: string[] = []
+  const isAsked = async (tenant: string) => {
+    await core.transaction(async (db) => {
+      const counted: Db = {
+        query(text, values) {
+          asked.push(text)
+          return db.query(text, values)
+        },
+      }
+      asked.length = 0
+      await events.publish('a', 1, { tenant, db: counted })
+    })
+    return asked.some((text) => text.includes('filter_set as materialized'))
+  }
+  t.ok(await isAsked('acme'))
+  t.notOk(await isAsked('globex'))
+  t.equal(asked.length, 1, 'one statement')
+  // Also where several are published together.
+  await Promise.all(
+    ['acme', 'globex', 'initech'].map((tenant) => events.publish('a', 1, { tenant })),
+  )
+  t.notOk(await isAsked('globex'))
+  t.ok(await isAsked('acme'))
+  await core.fanOut.setRecipient(database, 'test', { ...recipient, filter: null })
+  await isAsked('acme')
+  t.notOk(await isAsked('acme'), 'forgotten')
 })

@@ -170,3 +170,79 @@ t.test('a filter that this version cannot read matches nothing, and is logged', 
   t.same([...rows, ...later.received], [])
   t.same(warned, [{ recipient: id }], 'once, and not for each event')
 })
+
+t.test(
+  'a dear filter is decided by the delivery, and leaves no trace where it does not match',
+  async (t) => {
+    const { app, ask } = await startHost(t)
+    const receiver = await openReceiver()
+    t.teardown(() => receiver.close())
+    const { events, webhooks } = app.svc
+    const items = Array.from({ length: 5000 }, (_, n) => ({ sku: `sku-${n}` }))
+    const filterFor = (sku: string) => ({
+      $or: Array.from({ length: 16 }, (_, n) => ({
+        'payload.items.sku': { $contains: `${sku}_${n}` },
+      })),
+    })
+    const since = new Date().toISOString()
+    const register = (path: string, filter: Record<string, unknown>, ordered = false) =>
+      webhooks.register({ url: receiver.url + path, events: ['order.created'], filter, ordered })
+    const missed = await Promise.all(
+      Array.from({ length: 15 }, (_, n) => register('missed', filterFor(`zz${n}`))),
+    )
+    const hit = await register('hit', filterFor('of-acme'))
+    const ordered = await register('ordered', filterFor('of-acme'), true)
+    const publish = (total: number, sku: string) =>
+      events.publish('order.created', { total, items: [...items, { sku: `${sku}_7` }] })
+    for (const total of [1, 2, 3, 4]) await publish(total, total % 2 === 0 ? 'of-acme' : 'other')
+
+    const requests = await receiver.waitFor(4)
+    const totalsAt = (path: string) =>
+      requests.filter(({ url }) => url.endsWith(path)).map(({ body }) => body.payload.total)
+    t.same(totalsAt('hit').toSorted(), [2, 4])
+    t.same(totalsAt('ordered'), [2, 4])
+    t.same(totalsAt('missed'), [])
+    const shown = async (id: string) => (await ask('GET', `/${id}`)).body
+    for (const { id } of [...missed, hit, ordered]) {
+      const webhook = await until(
+        () => shown(id),
+        ({ waiting, filterCost }) => waiting === 0 && filterCost !== null,
+      )
+      t.ok(webhook.filterCost > 20_000)
+    }
+    for (const { id } of missed) {
+      t.same((await ask('GET', `/${id}/deliveries`)).body, [])
+      const recovery = { since, what: 'missing', dryRun: true }
+      t.match((await ask('POST', `/${id}/recover`, recovery)).body, { deliveries: 0 })
+    }
+    const { body: changed } = await ask('PATCH', `/${hit.id}`, { filter: { 'payload.total': 5 } })
+    t.equal(changed.filterCost, null)
+  },
+)
+
+t.test('a filter that is decided late is the one of the publish', async (t) => {
+  const { app } = await startHost(t)
+  const receiver = await openReceiver()
+  t.teardown(() => receiver.close())
+  const items = Array.from({ length: 10_000 }, (_, n) => ({ sku: `sku-${n}` }))
+  const filter = {
+    $or: Array.from({ length: 16 }, (_, n) => ({
+      'payload.items.sku': { $endsWith: `-999${n % 10}` },
+    })),
+    'payload.total': { $lt: 3 },
+  }
+  const { id } = await app.svc.webhooks.register({
+    url: receiver.url,
+    events: ['order.created'],
+    filter,
+  })
+  const publish = (total: number) => app.svc.events.publish('order.created', { total, items })
+  await app.svc.transaction(async (db) => {
+    await app.svc.events.publish('order.created', { total: 1, items }, { db })
+    await app.svc.events.publish('order.created', { total: 3, items }, { db })
+    await app.svc.webhooks.update({ id, filter: { 'payload.total': 9 } }, { db })
+  })
+  await publish(2)
+  await publish(9)
+  t.same(payloadsOf(await receiver.waitFor(2)), [1, 9])
+})

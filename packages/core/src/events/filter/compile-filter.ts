@@ -11,7 +11,7 @@ import { keyOfPath, EventValues } from './event-values.ts'
 import { TooMuchWork, WorkBound } from './work-bound.ts'
 
 /** Whether an event matches; `null` where that would be more work than one filter may be. */
-export type FilterMatch = (event: EventValues) => boolean | null
+export type FilterMatch = (event: EventValues, work?: WorkBound) => boolean | null
 /** Whether an event matches a part of a filter. @throws TooMuchWork */
 type Decide = (event: EventValues, work: WorkBound) => boolean
 
@@ -27,9 +27,9 @@ export function compileFilter(filter: unknown): (subject: Subject) => boolean {
 export function compileFilterMatch(filter: unknown): FilterMatch {
   assertWithinLimits(filter)
   const decide = compile(filter, [], 'filter')
-  return (event) => {
+  return (event, work = new WorkBound()) => {
     try {
-      return decide(event, new WorkBound())
+      return decide(event, work)
     } catch (error) {
       if (error instanceof TooMuchWork) return null
       throw error
@@ -87,7 +87,13 @@ function compileTest(
   if (path.length === 0) throw new InvalidFilter(`${spot} must stand below a field`)
   const test: Test = operator(operand, spot)
   const key = keyOfPath(path)
-  return (event, work) => test(event.valuesAt(path, key, work))
+  return (event, work) => {
+    const known = work.answerOf(test)
+    if (known !== undefined) return known
+    const answer = test(event.valuesAt(path, key, work))
+    work.remember(test, answer)
+    return answer
+  }
 }
 
 function every(conditions: Decide[]): Decide {

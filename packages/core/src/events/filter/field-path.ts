@@ -48,7 +48,6 @@ function collect(
   const name = path[depth]
   work.step()
   if (name === undefined) {
-    work.takeFor(value)
     found.push(value)
   } else if (isObject(value)) {
     if (Object.hasOwn(value, name)) collect(value[name], path, depth + 1, found, work)

@@ -117,6 +117,17 @@ function isEqual(value: unknown, operand: unknown): boolean {
     isObject(value) &&
     names.every((name) => Object.hasOwn(value, name) && isEqual(value[name], operand[name])) &&
     // Last: the value may have many fields.
-    Object.keys(value).length === names.length
+    sizeOf(value) === names.length
   )
+}
+
+/** Counted once: a value may have many fields, and many conditions compare it. */
+const sizes = new WeakMap<object, number>()
+
+function sizeOf(value: object): number {
+  const known = sizes.get(value)
+  if (known !== undefined) return known
+  const size = Object.keys(value).length
+  sizes.set(value, size)
+  return size
 }

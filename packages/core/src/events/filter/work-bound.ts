@@ -1,20 +1,29 @@
 /**
- * Bounds the cost of one filter for one event: each of its conditions reads through the lists of
- * the payload, and 4 KiB of conditions on a list of 100,000 elements would block the event loop.
+ * Bounds the work of filters for one event: each condition reads through the lists of the payload, and
+ * 4 KiB of conditions on a list of 100,000 elements would block the event loop.
  */
 
-/** Steps along paths and through lists: some ten milliseconds. */
+/** Steps along paths and through lists that one filter may take for one event: some ten milliseconds. */
 export const MOST_STEPS = 1_000_000
 /** Characters of a text that count as one step. */
 const CHARACTERS = 64
 
+/** A filter would take more steps than it may. */
 export class TooMuchWork extends Error {}
+/** The slice is over: the filter is asked again, and goes on where it has stopped. */
+export class Paused extends Error {}
 
 export class WorkBound {
-  #left = MOST_STEPS
+  #most: number
+  #left: number
 
-  get left(): number {
-    return this.#left
+  constructor(most = MOST_STEPS) {
+    this.#most = most
+    this.#left = most
+  }
+
+  get used(): number {
+    return this.#most - this.#left
   }
 
   /** @throws TooMuchWork */
@@ -28,10 +37,78 @@ export class WorkBound {
     if (this.#left < 0) throw new TooMuchWork()
   }
 
-  /** Takes the steps of a condition that reads all of the value. @throws TooMuchWork */
-  takeFor(value: unknown): void {
-    if (Array.isArray(value)) this.take(1 + value.length)
-    else if (typeof value === 'string') this.take(1 + value.length / CHARACTERS)
-    else this.step()
+  /** What a test has answered, where the filter is asked again; `undefined` where it is to be made. */
+  answerOf(_test: object): boolean | undefined {
+    return undefined
   }
+
+  remember(_test: object, _answer: boolean): void {}
+}
+
+/** The steps that a condition takes which reads all of a value. */
+export function stepsToRead(value: unknown): number {
+  if (Array.isArray(value)) return 1 + value.length
+  if (typeof value === 'string') return 1 + value.length / CHARACTERS
+  return 1
+}
+
+/**
+ * Work in slices: a filter is asked again and again, until it has an answer. Each time it makes one test
+ * at least, which reads the payload once.
+ */
+export class SlicedWork extends WorkBound {
+  #answers = new Map<object, boolean>()
+  #endsAt = 0
+  #hasTested = false
+
+  /** Until when tests may begin, by the monotonic clock. */
+  beginSlice(endsAt: number): void {
+    this.#endsAt = endsAt
+    this.#hasTested = false
+  }
+
+  override answerOf(test: object): boolean | undefined {
+    const answer = this.#answers.get(test)
+    if (answer !== undefined) return answer
+    if (this.#hasTested && performance.now() > this.#endsAt) throw new Paused()
+    this.#hasTested = true
+    return undefined
+  }
+
+  override remember(test: object, answer: boolean): void {
+    this.#answers.set(test, answer)
+  }
+}
+
+/** What the filters of one event may take together in the process that publishes it. */
+const STEPS_OF_EVENT = 200_000
+/** Of the process: on a busy machine it may wait for longer. */
+const MS_OF_EVENT = 10
+/** A filter that takes more is dear: it is decided elsewhere, so that it does not use up what others need. */
+export const STEPS_OF_DEAR = STEPS_OF_EVENT / 10
+/** After so many steps the clock is read. */
+const STEPS_OF_CLOCK = 10_000
+
+export class FilterBudget {
+  used = 0
+  #startedAt = usedMs()
+  #readAt = 0
+
+  /** The most that the next filter may take; 0 where nothing is left. */
+  next(): number {
+    if (this.used - this.#readAt >= STEPS_OF_CLOCK) {
+      this.#readAt = this.used
+      if (usedMs() - this.#startedAt > MS_OF_EVENT) this.used = STEPS_OF_EVENT
+    }
+    return Math.max(0, Math.min(STEPS_OF_DEAR, STEPS_OF_EVENT - this.used))
+  }
+
+  take(steps: number): void {
+    this.used += steps + 1
+  }
+}
+
+function usedMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
 }

@@ -25,7 +25,8 @@ import {
 import { recordLostBeforeRedrive } from './crashed-attempts.ts'
 import { deliveryTelemetry } from './delivery-telemetry.ts'
 import { makeAttemptAtOtherUrl } from './attempt-at-other-url.ts'
-import { skippedRow } from './log-entry.ts'
+import { skippedRows } from './log-entry.ts'
+import { isUndecided, UndecidedDeliveries } from './undecided-deliveries.ts'
 import { KnownWebhooks } from './known-webhooks.ts'
 import { prepareDeliveries, READ_OF_JOB, type PreparedDelivery } from './prepare-deliveries.ts'
 import {
@@ -53,6 +54,7 @@ export function createDeliveryWorker(
   const { deliveryLogRetentionDays: days } = settings
   const budget = new ByteBudget(MAX_LARGE_BYTES)
   const known = new KnownWebhooks()
+  const filters = new UndecidedDeliveries(core)
   /** Functions to run after the commit of a batch. A batch that is rolled back never runs them. */
   const following = new WeakMap<object, (() => void)[]>()
   return {
@@ -64,8 +66,8 @@ export function createDeliveryWorker(
     readWithClaim: READ_OF_JOB,
     perform: (job, prepared, signal) =>
       prepared.largeBytes === undefined
-        ? perform(post, settings, job, prepared, signal)
-        : performLarge(core.db, budget, post, settings, job, prepared, signal),
+        ? perform(post, settings, filters, job, prepared, signal)
+        : performLarge(core.db, budget, post, settings, filters, job, prepared, signal),
     record(db, settled) {
       const runs: (() => void)[] = []
       following.set(settled, runs)
@@ -77,7 +79,7 @@ export function createDeliveryWorker(
       for (const run of following.get(settled) ?? []) run()
       if (settled.some(isGone) || settled.some(hasReached)) core.queues.groupsChanged(QUEUE)
     },
-    recordDiscarded: (db, jobs) => insertLogRows(db, jobs.map(skippedRow)),
+    recordDiscarded: (db, jobs) => insertLogRows(db, skippedRows(jobs)),
     recordLost: (db, letters) => recordLostBeforeRedrive(core, db, letters),
     recoverMissing: (db, recovery, limit) => recoverMissingPortion(core, days, db, recovery, limit),
   }
@@ -89,6 +91,7 @@ async function performLarge(
   budget: ByteBudget,
   post: Post,
   settings: AttemptSettings,
+  filters: UndecidedDeliveries,
   job: DeliveryJob,
   { largeBytes = 0, ...prepared }: PreparedDelivery,
   signal: AbortSignal,
@@ -99,7 +102,8 @@ async function performLarge(
     const found = await findPayloads(db, [{ name, id: eventId ?? '' }]).catch(() => null)
     // Postgres did not answer, which is no failure of the receiver: no attempt is used up.
     if (found === null) return { kind: 'postponed', delayMs: READ_AGAIN_MS }
-    return await perform(post, settings, job, { ...prepared, payload: found[0]?.payload }, signal)
+    const its = { ...prepared, payload: found[0]?.payload }
+    return await perform(post, settings, filters, job, its, signal)
   } finally {
     reservation.release()
   }
@@ -108,17 +112,21 @@ async function performLarge(
 async function perform(
   post: Post,
   settings: AttemptSettings,
+  filters: UndecidedDeliveries,
   job: DeliveryJob,
   { webhook, payload, traceContext, isUnreadable }: PreparedDelivery,
   signal: AbortSignal,
 ): Promise<Outcome<AttemptRecord>> {
   const attempt = attemptNumberOf(job)
   if (webhook === undefined || payload === undefined) {
+    if (isUndecided(job)) return { kind: 'cancelled' }
     return { kind: 'cancelled', detail: skippedAttempt(attempt) }
   }
   const { event, eventId, deliveryId, url } = job.data
   const isProbe = job.isProbe === true
   if (mustPark(webhook, job)) return { kind: 'parked' }
+  // As if it had never been: no row of the log says so.
+  if (isUndecided(job) && !(await filters.matches(job, payload))) return { kind: 'cancelled' }
   // This host cannot read the secret. Another host may be able to, so that no attempt is used up.
   if (isUnreadable === true) return { kind: 'postponed', delayMs: UNREADABLE_MS }
   const tenant = eventId === null ? null : tenantOfEvent(eventId)

@@ -1,5 +1,6 @@
 import { uuidv7, type Result, type Settled } from '@svc/core/internal'
 import type { DeliveryStatus } from '../../delivery-schemas.ts'
+import { isUndecided } from './undecided-deliveries.ts'
 import type { LogRow } from '../../tables/delivery-log.ts'
 import { lastErrorOf, type DeadDelivery } from '../lifecycle-events.ts'
 import { skippedAttempt, type AttemptRecord } from './attempt-record.ts'
@@ -64,6 +65,10 @@ export const deadDeliveriesOf = (settled: Settled<DeliveryData, AttemptRecord>[]
       const lastError = record === undefined ? null : lastErrorOf(record)
       return { webhookId, deliveryId, event, eventId, attempts: attemptNumberOf(job), lastError }
     })
+
+/** The rows of jobs that are deleted. One whose filter is not decided may never have been a delivery. */
+export const skippedRows = (jobs: readonly DeliveryJob[]): LogRow[] =>
+  jobs.filter((job) => !isUndecided(job)).map(skippedRow)
 
 /** The row of a job that is deleted before its attempt. */
 export const skippedRow = (job: DeliveryJob): LogRow =>

@@ -1,0 +1,73 @@
+/**
+ * Decides the filters that the publish of an event has left to the delivery, and notes at each webhook how
+ * dear its filter is.
+ */
+import {
+  compileFilterMatch,
+  DeferredFilters,
+  STEPS_OF_DEAR,
+  UndecidedFilters,
+  tenantOfEvent,
+  type Core,
+} from '@svc/core/internal'
+import { writeFilterCosts } from '../../tables/webhooks.ts'
+import { webhookIdOf, type DeliveryJob } from './delivery-job.ts'
+
+/** A cost is written this long after the last one of any webhook. */
+const WRITE_EVERY_MS = 10_000
+
+/** Whether the filter of a delivery is not decided yet. A redriven one was, and so was a retried one. */
+export const isUndecided = ({ data, retryCount, lost }: DeliveryJob): boolean =>
+  data.filter !== undefined && data.attemptsBefore === undefined && (retryCount === 0 || lost)
+
+export class UndecidedDeliveries {
+  #core: Pick<Core, 'db' | 'log'>
+  #deferred = new DeferredFilters()
+  #undecidable: UndecidedFilters
+  #costs = new Map<string, number>()
+  #writtenAt = -Infinity
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(core: Pick<Core, 'db' | 'log'>) {
+    this.#core = core
+    this.#undecidable = new UndecidedFilters(core.log)
+  }
+
+  /** Whether the event of an undecided delivery is to be sent. */
+  async matches(job: DeliveryJob, payload: string): Promise<boolean> {
+    const { event, eventId, filter } = job.data
+    const tenant = eventId === null ? null : tenantOfEvent(eventId)
+    const match = compileFilterMatch(filter)
+    const { isMatch, steps } = await this.#deferred.decide(match, () => ({
+      event,
+      tenant,
+      payload: this.#deferred.parsed(payload),
+    }))
+    const webhookId = webhookIdOf(job.data)
+    if (steps > STEPS_OF_DEAR || isMatch === null) this.#note(webhookId, steps)
+    if (isMatch === null) this.#undecidable.found([{ recipient: webhookId, why: 'costly' }])
+    return isMatch === true
+  }
+
+  #note(webhookId: string, steps: number): void {
+    this.#costs.set(webhookId, steps)
+    const waitMs = Math.max(0, this.#writtenAt + WRITE_EVERY_MS - performance.now())
+    this.#timer ??= setTimeout(() => void this.#write(), waitMs)
+    this.#timer.unref()
+  }
+
+  async #write(): Promise<void> {
+    this.#timer = undefined
+    this.#writtenAt = performance.now()
+    const costs = [...this.#costs]
+    this.#costs.clear()
+    try {
+      await writeFilterCosts(this.#core.db, costs)
+    } catch (error) {
+      this.#core.log.warn(
+        { err: error },
+        'could not write how dear filters of webhooks are; the next evaluation writes it',
+      )
+    }
+  }
+}
